@@ -1,0 +1,438 @@
+//! What a PTX module is, once read.
+//!
+//! The tree keeps what was written: names, order, modifiers as text. It says nothing about what an
+//! instruction does; that is decided by whoever executes it.
+
+use crate::span::Span;
+
+/// One PTX translation unit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Module {
+    /// `.version 8.4` is `(8, 4)`.
+    pub version: (u32, u32),
+    /// `.target sm_75, debug` is `["sm_75", "debug"]`.
+    pub target: Vec<String>,
+    /// `.address_size`: 64, or 32 when a module says so (refused later).
+    pub address_size: u32,
+    /// `.file` directives, in order.
+    pub files: Vec<SourceFile>,
+    /// Module-scope variables and functions, in order.
+    pub items: Vec<Item>,
+}
+
+/// `.file 1 "v01_naive.cu"`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceFile {
+    /// The number by which `.loc` names it.
+    pub index: u32,
+    /// The path as written.
+    pub path: String,
+}
+
+/// A module-scope declaration.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Item {
+    /// `.global`, `.const` or `.shared` variable.
+    Variable(Variable),
+    /// `.entry` or `.func`.
+    Function(Function),
+    /// `.alias name, target;`
+    Alias {
+        /// Where.
+        span: Span,
+        /// The new name.
+        name: String,
+        /// The function it stands for.
+        target: String,
+    },
+    /// `.pragma "…";`
+    Pragma(Span, Vec<String>),
+    /// `.section …` (debug data), kept as text and ignored by execution.
+    Section(Span, String),
+}
+
+/// `.visible`, `.extern`, `.weak`, `.common`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Linkage {
+    /// Nothing written: private to the module.
+    #[default]
+    Internal,
+    /// `.visible`
+    Visible,
+    /// `.extern`
+    Extern,
+    /// `.weak`
+    Weak,
+    /// `.common`
+    Common,
+}
+
+/// A state space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// `.reg`
+    Reg,
+    /// `.sreg`
+    Sreg,
+    /// `.const`
+    Const,
+    /// `.global`
+    Global,
+    /// `.local`
+    Local,
+    /// `.param`
+    Param,
+    /// `.shared`
+    Shared,
+    /// `.tex` (deprecated)
+    Tex,
+}
+
+/// A fundamental type, or one of the opaque ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each variant is the PTX type of the same name")]
+pub enum Type {
+    B8,
+    B16,
+    B32,
+    B64,
+    B128,
+    U8,
+    U16,
+    U32,
+    U64,
+    S8,
+    S16,
+    S32,
+    S64,
+    F16,
+    F16x2,
+    Bf16,
+    Bf16x2,
+    F32,
+    F64,
+    Pred,
+    TexRef,
+    SamplerRef,
+    SurfRef,
+}
+
+/// A variable: module scope, function scope, or a parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variable {
+    /// Where it is declared.
+    pub span: Span,
+    /// Visibility.
+    pub linkage: Linkage,
+    /// State space.
+    pub space: Space,
+    /// `.align`, in bytes, when written.
+    pub align: Option<u32>,
+    /// 1, or 2 / 4 for `.v2` / `.v4`.
+    pub vector: u32,
+    /// Element type.
+    pub ty: Type,
+    /// Name. (`.reg .b32 %r<5>` is a [`RegDecl`], not this.)
+    pub name: String,
+    /// `[4][8]` is `[Some(4), Some(8)]`; `[]` is `[None]`; a scalar is empty.
+    pub dims: Vec<Option<u64>>,
+    /// `= …`
+    pub init: Option<Initializer>,
+    /// `.ptr .global .align 16` on kernel parameters.
+    pub ptr: Option<PtrAttribute>,
+}
+
+/// `.ptr{.space}{.align N}` of a kernel parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PtrAttribute {
+    /// The space that it points to, when written.
+    pub space: Option<Space>,
+    /// The alignment of what it points to, when written.
+    pub align: Option<u32>,
+}
+
+/// The value after `=` of a variable.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Initializer {
+    /// `{ a, b, { c } }`
+    List(Vec<Initializer>),
+    /// An integer (two's complement in 64 bits).
+    Int(i128),
+    /// A float, as the bits of an `f64` or, for `0f…`, as written.
+    Float(Immediate),
+    /// `name`, `name+4`, `generic(name)+4`
+    Symbol {
+        /// The variable or function.
+        name: String,
+        /// Bytes added.
+        offset: i64,
+        /// Written with `generic(…)`.
+        generic: bool,
+    },
+    /// `mask(byte) value` forms are kept as text and refused later.
+    Other(String),
+}
+
+/// `.reg .b32 %r<5>;` or `.reg .pred p, q;`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegDecl {
+    /// Where.
+    pub span: Span,
+    /// 1, or 2 / 4 for `.v2` / `.v4`.
+    pub vector: u32,
+    /// Type.
+    pub ty: Type,
+    /// Names; a count means `name0 .. name(count-1)`.
+    pub names: Vec<(String, Option<u32>)>,
+}
+
+/// Entry point or device function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FunctionKind {
+    /// `.entry`: can be launched.
+    Entry,
+    /// `.func`: can be called.
+    Func,
+}
+
+/// `.entry` or `.func`, with or without a body.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Function {
+    /// Where its name stands.
+    pub span: Span,
+    /// Visibility.
+    pub linkage: Linkage,
+    /// Entry or function.
+    pub kind: FunctionKind,
+    /// Name.
+    pub name: String,
+    /// Return parameters of a `.func`.
+    pub returns: Vec<Variable>,
+    /// Parameters.
+    pub params: Vec<Variable>,
+    /// `.noreturn`
+    pub noreturn: bool,
+    /// `.maxntid`, `.reqntid`, `.minnctapersm`, `.maxnreg`, … with their numbers, in order.
+    pub directives: Vec<(String, Vec<u32>)>,
+    /// Statements, or nothing for a declaration.
+    pub body: Option<Vec<Statement>>,
+}
+
+/// One line of a function body.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Statement {
+    /// `$L__BB0_2:`
+    Label(Span, String),
+    /// An instruction.
+    Instruction(Instruction),
+    /// `.reg …;`
+    Reg(RegDecl),
+    /// `.shared`, `.local`, `.param`, `.global` or `.const` variable at function scope.
+    Variable(Variable),
+    /// `{ … }`
+    Block(Vec<Statement>),
+    /// `.loc file line column {, function_name label, inlined_at file line column}`
+    Loc(Loc),
+    /// `.pragma "nounroll";`
+    Pragma(Span, Vec<String>),
+    /// `L: .branchtargets a, b, c;`
+    BranchTargets {
+        /// Where.
+        span: Span,
+        /// Its label.
+        name: String,
+        /// The targets.
+        targets: Vec<String>,
+    },
+    /// `L: .calltargets f, g;`
+    CallTargets {
+        /// Where.
+        span: Span,
+        /// Its label.
+        name: String,
+        /// The functions.
+        targets: Vec<String>,
+    },
+    /// `L: .callprototype (…) _ (…);`
+    CallPrototype {
+        /// Where.
+        span: Span,
+        /// Its label.
+        name: String,
+        /// Return parameters.
+        returns: Vec<Variable>,
+        /// Parameters.
+        params: Vec<Variable>,
+    },
+}
+
+/// A place in the source that the PTX was made from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loc {
+    /// Index of a [`SourceFile`].
+    pub file: u32,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1; 0 when unknown.
+    pub column: u32,
+    /// Where the function that holds it was inlined, when it was.
+    pub inlined_at: Option<InlinedAt>,
+}
+
+/// The tail of a `.loc`: `function_name $L__info_string0 {+ n}, inlined_at 1 14 9`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InlinedAt {
+    /// The label that holds the inlined function's name.
+    pub function: String,
+    /// Byte offset from it.
+    pub function_offset: i64,
+    /// Index of a [`SourceFile`].
+    pub file: u32,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column.
+    pub column: u32,
+}
+
+/// `@%p`, `@!%p`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Guard {
+    /// The predicate register.
+    pub register: String,
+    /// Written with `!`.
+    pub negated: bool,
+}
+
+/// One instruction, `@%p1 fma.rn.ftz.f32 %f4, %f1, %f2, %f3;`
+#[derive(Debug, Clone, PartialEq)]
+pub struct Instruction {
+    /// From the first character to the semicolon.
+    pub span: Span,
+    /// `@%p1`
+    pub guard: Option<Guard>,
+    /// `fma`
+    pub opcode: String,
+    /// `["rn", "ftz", "f32"]`. `.shared::cta` is `"shared::cta"`.
+    pub modifiers: Vec<String>,
+    /// Destination first, as written.
+    pub operands: Vec<Operand>,
+}
+
+/// One operand.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Operand {
+    /// A register (`%r1`), a special register (`%tid.x`), a label, a variable or a function: one name,
+    /// resolved by whoever knows the scopes. `_` is `"_"`.
+    Name(String),
+    /// `-%f1` does not exist in PTX, but `!%p1` does.
+    NotPred(String),
+    /// A number.
+    Immediate(Immediate),
+    /// `[name]`, `[name+4]`, `[%rd1+-8]`, `[4096]`.
+    Address {
+        /// Register or variable; none for an absolute address.
+        base: Option<String>,
+        /// Bytes added.
+        offset: i64,
+    },
+    /// `name+4` as a value (`mov.u64 %rd1, table+8;`).
+    NameOffset {
+        /// The variable.
+        name: String,
+        /// Bytes added.
+        offset: i64,
+    },
+    /// `{%f1, %f2, _, 0}`
+    Vector(Vec<Operand>),
+    /// `%r1|%p1`
+    Pair(Box<Operand>, Box<Operand>),
+    /// `(a, b)`: the argument lists of `call`.
+    List(Vec<Operand>),
+    /// `[tex, {x, y}]` of texture fetches; the first may be followed by a sampler.
+    Texture {
+        /// The texture, then a sampler if written.
+        handles: Vec<Operand>,
+        /// The coordinates.
+        coordinates: Vec<Operand>,
+    },
+    /// `%v.x`, a component of a vector register.
+    Component(String, char),
+}
+
+/// A number in the text.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Immediate {
+    /// Integer, signed or unsigned, in two's complement when it is cut to its type. Character constants too.
+    Int(i128),
+    /// `0f3F800000`: the bits of an `f32`.
+    F32(u32),
+    /// `0d3FF0000000000000`, or a decimal such as `1.5`: the bits of an `f64`.
+    F64(u64),
+}
+
+impl Instruction {
+    /// `fma.rn.ftz.f32`, as written.
+    pub fn mnemonic(&self) -> String {
+        let mut text = self.opcode.clone();
+        for modifier in &self.modifiers {
+            text.push('.');
+            text.push_str(modifier);
+        }
+        text
+    }
+
+    /// Whether a modifier is there.
+    pub fn has(&self, modifier: &str) -> bool {
+        self.modifiers.iter().any(|m| m == modifier)
+    }
+
+    /// The types among the modifiers, in order: `cvt.f32.u32` gives `[F32, U32]`.
+    pub fn types(&self) -> impl Iterator<Item = Type> + '_ {
+        self.modifiers.iter().filter_map(|m| Type::from_name(m))
+    }
+}
+
+impl Type {
+    /// `"f32"` is `F32`.
+    pub fn from_name(name: &str) -> Option<Type> {
+        Some(match name {
+            "b8" => Type::B8,
+            "b16" => Type::B16,
+            "b32" => Type::B32,
+            "b64" => Type::B64,
+            "b128" => Type::B128,
+            "u8" => Type::U8,
+            "u16" => Type::U16,
+            "u32" => Type::U32,
+            "u64" => Type::U64,
+            "s8" => Type::S8,
+            "s16" => Type::S16,
+            "s32" => Type::S32,
+            "s64" => Type::S64,
+            "f16" => Type::F16,
+            "f16x2" => Type::F16x2,
+            "bf16" => Type::Bf16,
+            "bf16x2" => Type::Bf16x2,
+            "f32" => Type::F32,
+            "f64" => Type::F64,
+            "pred" => Type::Pred,
+            "texref" => Type::TexRef,
+            "samplerref" => Type::SamplerRef,
+            "surfref" => Type::SurfRef,
+            _ => return None,
+        })
+    }
+
+    /// Bytes in memory; a predicate has none.
+    pub fn bytes(self) -> u32 {
+        match self {
+            Type::Pred => 0,
+            Type::B8 | Type::U8 | Type::S8 => 1,
+            Type::B16 | Type::U16 | Type::S16 | Type::F16 | Type::Bf16 => 2,
+            Type::B32 | Type::U32 | Type::S32 | Type::F32 | Type::F16x2 | Type::Bf16x2 => 4,
+            Type::B64 | Type::U64 | Type::S64 | Type::F64 => 8,
+            Type::TexRef | Type::SamplerRef | Type::SurfRef => 8,
+            Type::B128 => 16,
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! The two ways in which reading PTX can fail.
+
+use crate::span::Span;
+
+/// The text is not PTX we can read. The author of the `.ptx` acts.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {}, column {}: {message}", span.line, span.column)]
+pub struct ParseError {
+    /// Where.
+    pub span: Span,
+    /// What was found and what was expected.
+    pub message: String,
+}
+
+/// Valid PTX, outside what we run. We act, or say so in the book.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {}: {what} is not supported", span.line)]
+pub struct Unsupported {
+    /// Where.
+    pub span: Span,
+    /// Name of the instruction or feature, and where there is more to say, why.
+    pub what: String,
+}

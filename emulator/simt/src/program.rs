@@ -1,0 +1,533 @@
+//! A kernel, decoded: what the machine runs.
+//!
+//! Names have become indices, virtual registers have become lines of a small register file, labels have
+//! become positions, device functions have been inlined. A program never changes once made.
+
+use std::sync::Arc;
+
+use crate::lanes::{AluArgs, AluFn, Dst, Line, Src};
+
+/// A decoded PTX module.
+#[derive(Debug)]
+pub struct Program {
+    /// Entry points, in the order of the text.
+    pub kernels: Vec<Arc<Kernel>>,
+    /// Paths of the source files, by `.file` index.
+    pub files: Vec<(u32, String)>,
+}
+
+/// One entry point.
+#[derive(Debug)]
+pub struct Kernel {
+    /// Its name.
+    pub name: String,
+    /// What runs. Every path ends in [`OpKind::Exit`].
+    pub ops: Vec<Op>,
+    /// One entry per PTX instruction (several [`Op`]s can belong to one).
+    pub instrs: Vec<InstrInfo>,
+    /// Lines of registers that one warp needs.
+    pub n_lines: u32,
+    /// Predicates that one warp needs; 0 is constant true, 1 constant false.
+    pub n_preds: u32,
+    /// Constants; a 64-bit one takes two lines.
+    pub consts: Vec<Line>,
+    /// Lines to be filled before a warp starts.
+    pub specials: Vec<(Special, Dst)>,
+    /// Parameters, in order.
+    pub params: Vec<Param>,
+    /// Size of the parameter block.
+    pub param_bytes: u32,
+    /// Shared arrays: where each lies in a block's shared memory. Guard gaps lie between them.
+    pub shared: Vec<SharedArray>,
+    /// Bytes of shared memory that the program asks for, without guard gaps: what a GPU would need.
+    pub shared_static_bytes: u32,
+    /// Where dynamic (`extern`) shared memory starts; static arrays and guards end before it.
+    pub shared_dynamic_base: u32,
+    /// Alignment asked for by the `extern` shared arrays.
+    pub shared_dynamic_align: u32,
+    /// Local memory per thread.
+    pub local_bytes: u32,
+    /// Local arrays (`__local_depot0`): name, offset, size.
+    pub local: Vec<SharedArray>,
+    /// `.maxntid`
+    pub max_threads: Option<[u32; 3]>,
+    /// `.reqntid`
+    pub required_threads: Option<[u32; 3]>,
+    /// `.minnctapersm`
+    pub min_blocks_per_sm: Option<u32>,
+    /// Results could depend on the order of blocks, so blocks run in index order.
+    pub ordered: bool,
+    /// Some shared access is narrower than four bytes: races are tracked per byte, not per word.
+    pub shared_subword: bool,
+}
+
+/// A special register that is known before a warp starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(
+    missing_docs,
+    reason = "each variant is the PTX special register of the same name"
+)]
+pub enum Special {
+    TidX,
+    TidY,
+    TidZ,
+    NtidX,
+    NtidY,
+    NtidZ,
+    CtaidX,
+    CtaidY,
+    CtaidZ,
+    NctaidX,
+    NctaidY,
+    NctaidZ,
+    LaneId,
+    WarpId,
+    NwarpId,
+    SmId,
+    NsmId,
+    GridId,
+    LanemaskEq,
+    LanemaskLe,
+    LanemaskLt,
+    LanemaskGe,
+    LanemaskGt,
+    DynamicSharedBytes,
+    TotalSharedBytes,
+}
+
+/// A kernel parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Param {
+    /// Its name in PTX (`kernel_param_0`).
+    pub name: String,
+    /// Offset in the parameter block.
+    pub offset: u32,
+    /// Size in bytes.
+    pub bytes: u32,
+    /// Eight bytes wide and not a float: could be a pointer.
+    pub maybe_pointer: bool,
+}
+
+/// An array with a place in shared or local memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedArray {
+    /// Its symbol, as written in PTX (perhaps mangled).
+    pub name: String,
+    /// Where it starts.
+    pub offset: u32,
+    /// Bytes; 0 for `extern` arrays, whose size the launch gives.
+    pub bytes: u32,
+    /// Its alignment, proven by the declaration.
+    pub align: u32,
+    /// Bytes of one element.
+    pub element: u32,
+    /// Dimensions, outermost first.
+    pub dims: Vec<u64>,
+}
+
+/// What is known of one PTX instruction, for counters and messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstrInfo {
+    /// As written: `fma.rn.f32 %f3, %f1, %f2, %f3;`
+    pub text: String,
+    /// Line in the PTX.
+    pub ptx_line: u32,
+    /// Where it comes from, when the PTX says: file index, line, column.
+    pub source: Option<SourceLoc>,
+    /// Floating-point multiply-adds per lane: 1 for `fma.f32`, 2 for `fma.f16x2`.
+    pub fmas: u8,
+    /// Shared loads that ptxas would merge share a group number (their position of the first); see
+    /// `decode::merge`. `None`: counted as written.
+    pub merge: Option<MergeGroup>,
+}
+
+/// A shared load that is merged with neighbours into one wider access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MergeGroup {
+    /// Instruction that stands for the group.
+    pub leader: u32,
+    /// Bytes per lane of the merged access: 8 or 16.
+    pub bytes: u8,
+    /// Byte offset, relative to this instruction's own address, of the start of the merged access.
+    pub back: u8,
+}
+
+/// A position in a source file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+pub struct SourceLoc {
+    /// `.file` index.
+    pub file: u32,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1; 0 unknown.
+    pub column: u32,
+}
+
+/// `@p`, `@!p`, or always.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Guard {
+    /// Predicate; 0 is constant true.
+    pub pred: u16,
+    /// Run where the predicate is false.
+    pub negated: bool,
+}
+
+/// One step of the machine.
+#[derive(Debug, Clone)]
+pub struct Op {
+    /// Lanes that take part.
+    pub guard: Guard,
+    /// Index into [`Kernel::instrs`].
+    pub instr: u32,
+    /// First op of its instruction: the one that is counted.
+    pub first: bool,
+    /// What it does.
+    pub kind: OpKind,
+}
+
+/// A state space, as an access names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the PTX state spaces")]
+pub enum MemSpace {
+    Global,
+    Shared,
+    Local,
+    Const,
+    Param,
+    Generic,
+}
+
+/// An address operand. Its value is `src + offset`; `wide` tells a 64-bit register from a 32-bit one.
+/// Addresses in `Shared`, `Local` and `Param` count from the start of their space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Addr {
+    /// Register or constant. Symbols and absolute addresses are constants.
+    pub src: Src,
+    /// Two lines.
+    pub wide: bool,
+    /// Bytes added.
+    pub offset: i64,
+}
+
+/// How strongly an access is ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Ordinary.
+    Weak,
+    /// `.volatile`, `.relaxed`, `.acquire`, `.release`, `.mmio`: seen by others while the kernel runs.
+    Strong,
+}
+
+/// A load or a store of one to eight elements per lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// Where.
+    pub space: MemSpace,
+    /// The first element's address.
+    pub addr: Addr,
+    /// Bytes of one element: 1, 2, 4, 8.
+    pub element: u8,
+    /// Elements: 1, 2, 4, 8.
+    pub n: u8,
+    /// Registers of the elements: destinations of a load ([`crate::lanes::NONE`] for `_`), sources of a store.
+    pub regs: [i32; 8],
+    /// The registers are 64-bit ones.
+    pub wide: bool,
+    /// A load sign-extends.
+    pub signed: bool,
+    /// Ordering.
+    pub order: Order,
+}
+
+/// What an atomic does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the PTX operations of the same names")]
+pub enum AtomicKind {
+    Add,
+    Min,
+    Max,
+    Inc,
+    Dec,
+    And,
+    Or,
+    Xor,
+    Exch,
+    Cas,
+}
+
+/// `atom` and `red`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Atomic {
+    /// Where.
+    pub space: MemSpace,
+    /// Address.
+    pub addr: Addr,
+    /// Operation.
+    pub kind: AtomicKind,
+    /// Type that it works on.
+    pub ty: ptx::ast::Type,
+    /// Second operand, and third for `cas`.
+    pub src: [Src; 2],
+    /// Old value; [`crate::lanes::NONE`] for `red`.
+    pub dst: i32,
+    /// `.noftz` and so on never change results here; kept for the message.
+    pub returns: bool,
+}
+
+/// `shfl.sync`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the PTX modes of the same names")]
+pub enum ShuffleMode {
+    Up,
+    Down,
+    Bfly,
+    Idx,
+}
+
+/// `vote.sync`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the PTX modes of the same names")]
+pub enum VoteMode {
+    All,
+    Any,
+    Uni,
+    Ballot,
+}
+
+/// `redux.sync`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the PTX operations of the same names")]
+pub enum ReduxKind {
+    Add,
+    MinS,
+    MaxS,
+    MinU,
+    MaxU,
+    And,
+    Or,
+    Xor,
+}
+
+/// `bar.sync`, `bar.arrive`, `bar.red`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BarrierKind {
+    /// Wait for all.
+    Sync,
+    /// Arrive and go on.
+    Arrive,
+    /// `bar.red.popc.u32 d, a, c, p`: destination line, predicate, negated.
+    RedPopc(Dst, u16, bool),
+    /// `bar.red.and.pred d, a, c, p`: destination predicate, predicate, negated.
+    RedAnd(Dst, u16, bool),
+    /// `bar.red.or.pred d, a, c, p`
+    RedOr(Dst, u16, bool),
+}
+
+/// A clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the PTX special registers of the same names")]
+pub enum Clock {
+    Clock,
+    ClockHi,
+    Clock64,
+    GlobalTimer,
+    GlobalTimerLo,
+    GlobalTimerHi,
+}
+
+/// A texture fetch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Texture {
+    /// Handle: a 64-bit register or constant (texture object).
+    pub handle: Src,
+    /// 1 or 2.
+    pub dims: u8,
+    /// Coordinates are `f32` (else `s32`).
+    pub float_coordinates: bool,
+    /// Coordinates.
+    pub coordinates: [Src; 2],
+    /// Destinations: four 32-bit lines.
+    pub dst: [i32; 4],
+    /// Destination type: `F32`, `S32` or `U32`.
+    pub ty: ptx::ast::Type,
+}
+
+/// What an [`Op`] does.
+#[derive(Debug, Clone)]
+pub enum OpKind {
+    /// Registers to registers, lane by lane.
+    Alu {
+        /// The function.
+        run: AluFn,
+        /// Its operands.
+        args: AluArgs,
+    },
+    /// Memory to registers.
+    Load(Box<Access>),
+    /// Registers to memory.
+    Store(Box<Access>),
+    /// `atom`, `red`
+    Atomic(Box<Atomic>),
+    /// To `target` where the guard holds. Lanes meet again at `reconverge` (`u32::MAX`: when they exit).
+    Branch {
+        /// Position in [`Kernel::ops`].
+        target: u32,
+        /// Immediate post-dominator.
+        reconverge: u32,
+    },
+    /// `brx.idx`
+    BranchIndexed {
+        /// Index: a 32-bit register.
+        index: Src,
+        /// Positions.
+        targets: Box<[u32]>,
+        /// Immediate post-dominator.
+        reconverge: u32,
+    },
+    /// `exit`, and `ret` of an entry.
+    Exit,
+    /// `trap`
+    Trap,
+    /// Barrier of the block. `id` and `count` are 32-bit operands; `count` is `NONE` for "all threads".
+    Barrier {
+        /// What it does.
+        kind: BarrierKind,
+        /// Barrier number.
+        id: Src,
+        /// Threads that take part.
+        count: Src,
+    },
+    /// `bar.warp.sync mask`
+    WarpSync {
+        /// Lanes.
+        members: Src,
+    },
+    /// `membar`, `fence`
+    Fence,
+    /// `nanosleep`, `yield` hints: a place where other warps may run.
+    Yield,
+    /// `shfl.sync`
+    Shuffle {
+        /// Mode.
+        mode: ShuffleMode,
+        /// Result.
+        dst: Dst,
+        /// "In range" predicate, or `NONE`.
+        dst_pred: i32,
+        /// Value, lane, clamp-and-segment, members.
+        src: [Src; 4],
+    },
+    /// `vote.sync`: predicate result, or a line for `ballot`.
+    Vote {
+        /// Mode.
+        mode: VoteMode,
+        /// Result.
+        dst: Dst,
+        /// Predicate.
+        pred: u16,
+        /// `!p`
+        negated: bool,
+        /// Members.
+        members: Src,
+    },
+    /// `match.any.sync`, `match.all.sync`
+    Match {
+        /// `.all`
+        all: bool,
+        /// The value is 64 bits wide.
+        wide: bool,
+        /// Mask result.
+        dst: Dst,
+        /// "All equal" predicate, or `NONE`.
+        dst_pred: i32,
+        /// Value, members.
+        src: [Src; 2],
+    },
+    /// `redux.sync`
+    Redux {
+        /// Operation.
+        kind: ReduxKind,
+        /// Result.
+        dst: Dst,
+        /// Value, members.
+        src: [Src; 2],
+    },
+    /// `activemask`
+    ActiveMask {
+        /// Result.
+        dst: Dst,
+    },
+    /// `mov` from `%clock` and its kin.
+    ReadClock {
+        /// Which.
+        clock: Clock,
+        /// Result.
+        dst: Dst,
+    },
+    /// `cp.async.ca/cg.shared.global [dst], [src], bytes{, src_size};`
+    CpAsync {
+        /// Address in shared memory.
+        dst: Addr,
+        /// Address in global memory.
+        src: Addr,
+        /// 4, 8 or 16.
+        bytes: u8,
+        /// Bytes to read, the rest is zero: a 32-bit operand, or `NONE`.
+        src_bytes: Src,
+    },
+    /// `cp.async.commit_group`
+    CpAsyncCommit,
+    /// `cp.async.wait_group n` (`wait_all`: `u32::MAX` stands for "also what was not committed").
+    CpAsyncWait {
+        /// Groups that may stay under way.
+        pending: u32,
+    },
+    /// `isspacep.space p, a`
+    IsSpace {
+        /// Asked for.
+        space: MemSpace,
+        /// Predicate.
+        dst: Dst,
+        /// 64-bit address.
+        src: Src,
+    },
+    /// `tex.1d`, `tex.2d`
+    Texture(Box<Texture>),
+    /// A call of `vprintf`: 64-bit generic pointers to the format and to the arguments; the count printed.
+    Printf {
+        /// Format.
+        format: Src,
+        /// Arguments.
+        arguments: Src,
+        /// `int` result, or `NONE`.
+        dst: i32,
+    },
+    /// A call of `__assertfail(message, file, line, function, char_size)`.
+    AssertFail {
+        /// 64-bit generic pointers to message, file and function.
+        text: [Src; 3],
+        /// 32-bit line.
+        line: Src,
+    },
+    /// Nothing (`pragma`-like instructions, prefetches).
+    Nop,
+}
+
+/// Windows of the one 64-bit address space. The top 24 bits choose a window; the low 40 are an offset.
+pub mod window {
+    /// Bits of an offset inside a window.
+    pub const BITS: u32 = 40;
+    /// Windows `1 ..= LAST_ALLOCATION` are global allocations, one each: running past one never lands in another.
+    pub const LAST_ALLOCATION: u64 = 0x7E_FFFF;
+    /// Shared memory of the block.
+    pub const SHARED: u64 = 0x7F_0000 << BITS;
+    /// Local memory of the thread.
+    pub const LOCAL: u64 = 0x7F_0001 << BITS;
+    /// The parameter block.
+    pub const PARAM: u64 = 0x7F_0002 << BITS;
+}
+
+/// Shared memory starts here: the first bytes stay free, so that a null pointer is no array.
+pub const SHARED_BASE: u32 = 1024;
+/// Between two shared arrays: a multiple of 128, so that banks stay what they are on hardware.
+pub const SHARED_GUARD: u32 = 128;

@@ -1,0 +1,119 @@
+//! What a launch tells afterwards: counters per instruction and the findings of the checks.
+
+use serde::Serialize;
+
+use crate::finding::Finding;
+
+/// Everything about one launch.
+#[derive(Debug, Clone, Serialize)]
+pub struct LaunchReport {
+    /// Kernel name.
+    pub kernel: String,
+    /// Grid.
+    pub grid: [u32; 3],
+    /// Block.
+    pub block: [u32; 3],
+    /// Dynamic shared memory.
+    pub dynamic_shared: u32,
+    /// Whether counters were on (else all are 0).
+    pub counted: bool,
+    /// Whether checks were on.
+    pub checked: bool,
+    /// Sums over the launch.
+    pub total: Counters,
+    /// One entry per PTX instruction, in the order of the text.
+    pub instructions: Vec<InstrReport>,
+    /// One entry per source line that has instructions, in order of file and line.
+    pub lines: Vec<LineReport>,
+    /// What the checks found, most serious first, then by place. Errors make the launch fail.
+    pub findings: Vec<Finding>,
+    /// What the kernel printed, blocks in index order.
+    pub printed: String,
+}
+
+/// One PTX instruction's share.
+#[derive(Debug, Clone, Serialize)]
+pub struct InstrReport {
+    /// As written.
+    pub text: String,
+    /// Line in the PTX.
+    pub ptx_line: u32,
+    /// Source file and line, when known.
+    pub source: Option<(String, u32)>,
+    /// Its counters.
+    pub counters: Counters,
+}
+
+/// One source line's share.
+#[derive(Debug, Clone, Serialize)]
+pub struct LineReport {
+    /// Path.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Its counters.
+    pub counters: Counters,
+}
+
+/// Counts, named so that each can be set beside a metric of Nsight Compute.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Counters {
+    /// PTX instructions issued to warps. Nsight's `smsp__inst_executed.sum` counts SASS.
+    pub warp_instructions: u64,
+    /// Times active lanes. `smsp__thread_inst_executed.sum` (SASS).
+    pub thread_instructions: u64,
+    /// FP32 (and FP64, FP16) multiply-adds of active lanes. `smsp__sass_thread_inst_executed_op_ffma_pred_on.sum`.
+    pub fmas: u64,
+    /// Global load requests. `l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`.
+    pub global_load_requests: u64,
+    /// 32-byte sectors of them. `l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum`.
+    pub global_load_sectors: u64,
+    /// Bytes that lanes asked for.
+    pub global_load_bytes: u64,
+    /// `l1tex__t_requests_pipe_lsu_mem_global_op_st.sum`
+    pub global_store_requests: u64,
+    /// `l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum`
+    pub global_store_sectors: u64,
+    /// Bytes that lanes stored.
+    pub global_store_bytes: u64,
+    /// Atomic and reduction requests on global memory.
+    pub global_atomic_requests: u64,
+    /// Sectors of them.
+    pub global_atomic_sectors: u64,
+    /// Shared load instructions, as written.
+    pub shared_load_requests: u64,
+    /// `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum`
+    pub shared_load_wavefronts: u64,
+    /// The least that these accesses could take. `memory_l1_wavefronts_shared_ideal`.
+    pub shared_load_ideal: u64,
+    /// Bytes that lanes loaded.
+    pub shared_load_bytes: u64,
+    /// Requests after adjacent scalar loads are merged as ptxas does.
+    pub shared_load_requests_merged: u64,
+    /// Wavefronts of those.
+    pub shared_load_wavefronts_merged: u64,
+    /// Ideal of those.
+    pub shared_load_ideal_merged: u64,
+    /// Shared store instructions.
+    pub shared_store_requests: u64,
+    /// `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum`
+    pub shared_store_wavefronts: u64,
+    /// The least that these accesses could take.
+    pub shared_store_ideal: u64,
+    /// Bytes that lanes stored.
+    pub shared_store_bytes: u64,
+    /// Atomics on shared memory.
+    pub shared_atomic_requests: u64,
+    /// Local loads and stores.
+    pub local_requests: u64,
+    /// Bytes of them.
+    pub local_bytes: u64,
+    /// Constant and parameter loads.
+    pub constant_requests: u64,
+    /// Texture fetches.
+    pub texture_requests: u64,
+    /// Barriers that warps arrived at.
+    pub barriers: u64,
+    /// Branches at which lanes of one warp went different ways.
+    pub divergent_branches: u64,
+}

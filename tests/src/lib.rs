@@ -1,0 +1,1 @@
+//! Behaviour across crates lives in `tests/it`; this library holds what those tests share.

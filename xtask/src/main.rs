@@ -1,0 +1,3 @@
+//! `cargo xtask`: the command line of the workspace.
+
+fn main() {}
