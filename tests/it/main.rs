@@ -1,0 +1,3 @@
+//! Behaviour across crates.
+
+mod ptx_fresh;

@@ -1,0 +1,211 @@
+//! NVIDIA's run-time compiler: finding the library, and the eight functions of it that we call.
+//!
+//! It needs no GPU. Any 12.4 installation does: a CUDA toolkit, a Python package, or `cargo xtask setup`.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::path::{Path, PathBuf};
+use std::ptr::null_mut;
+
+use anyhow::{Context, anyhow, bail};
+use libloading::Library;
+
+type Program = *mut c_void;
+type Create = unsafe extern "C" fn(
+    *mut Program,
+    *const c_char,
+    *const c_char,
+    c_int,
+    *const *const c_char,
+    *const *const c_char,
+) -> c_int;
+type Compile = unsafe extern "C" fn(Program, c_int, *const *const c_char) -> c_int;
+type Size = unsafe extern "C" fn(Program, *mut usize) -> c_int;
+type Text = unsafe extern "C" fn(Program, *mut c_char) -> c_int;
+type Destroy = unsafe extern "C" fn(*mut Program) -> c_int;
+type Version = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
+
+/// The compiler, loaded.
+pub(crate) struct Nvrtc {
+    create: Create,
+    compile: Compile,
+    destroy: Destroy,
+    ptx_size: Size,
+    ptx: Text,
+    log_size: Size,
+    log: Text,
+    /// `(12, 4)`
+    pub(crate) version: (i32, i32),
+    /// Folder with `cuda_fp16.h`, where one was found.
+    pub(crate) include: Option<PathBuf>,
+    /// Kept open for as long as the functions are used.
+    _libraries: Vec<Library>,
+}
+
+/// What compiling gave.
+pub(crate) struct Compiled {
+    /// The PTX; empty when only `sm_XX` code was asked for.
+    pub(crate) ptx: String,
+    /// Warnings, and what ptxas said.
+    pub(crate) log: String,
+}
+
+impl Nvrtc {
+    /// Looks in the usual places, in the order that the error message names.
+    pub(crate) fn find() -> anyhow::Result<Nvrtc> {
+        let candidates = candidate_directories();
+        let directory = candidates
+            .iter()
+            .find(|d| d.join("libnvrtc.so.12").exists())
+            .ok_or_else(|| {
+                anyhow!(
+                    "NVRTC (libnvrtc.so.12) was not found in $TILE_NVRTC, target/nvrtc, $LD_LIBRARY_PATH, \
+                 $CUDA_PATH, /usr/local/cuda or Python's site-packages.\n\
+                 To get it:  cargo xtask setup        (or: pip install {})",
+                    crate::setup::PACKAGES.join(" ")
+                )
+            })?;
+        Nvrtc::load(directory).with_context(|| format!("loading NVRTC from {}", directory.display()))
+    }
+
+    fn load(directory: &Path) -> anyhow::Result<Nvrtc> {
+        let mut libraries = Vec::new();
+        // libnvrtc opens its builtins by bare name; loading them first by path spares the user a library path.
+        let builtins = std::fs::read_dir(directory)?
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.to_string_lossy().contains("libnvrtc-builtins.so.12"));
+        for path in builtins.chain([directory.join("libnvrtc.so.12")]) {
+            // SAFETY: the initialisers of NVIDIA's own libraries; the user chose the folder.
+            libraries.push(unsafe { open(&path) }?);
+        }
+        let library = libraries.last().context("no library")?;
+        // SAFETY: the types are those of <nvrtc.h>, unchanged since CUDA 7.
+        unsafe {
+            let version: Version = *library.get(b"nvrtcVersion")?;
+            let (mut major, mut minor) = (0, 0);
+            version(&mut major, &mut minor);
+            Ok(Nvrtc {
+                create: *library.get(b"nvrtcCreateProgram")?,
+                compile: *library.get(b"nvrtcCompileProgram")?,
+                destroy: *library.get(b"nvrtcDestroyProgram")?,
+                ptx_size: *library.get(b"nvrtcGetPTXSize")?,
+                ptx: *library.get(b"nvrtcGetPTX")?,
+                log_size: *library.get(b"nvrtcGetProgramLogSize")?,
+                log: *library.get(b"nvrtcGetProgramLog")?,
+                version: (major, minor),
+                include: include_directory(directory),
+                _libraries: libraries,
+            })
+        }
+    }
+
+    /// Compiles one source, which calls itself `name` in messages and `.file` directives.
+    pub(crate) fn compile(&self, source: &str, name: &str, options: &[String]) -> anyhow::Result<Compiled> {
+        let source = CString::new(source)?;
+        let name_c = CString::new(name)?;
+        let options = options
+            .iter()
+            .map(|o| CString::new(o.as_str()))
+            .collect::<Result<Vec<_>, _>>()?;
+        let pointers = options.iter().map(|o| o.as_ptr()).collect::<Vec<_>>();
+        let mut program = null_mut();
+        // SAFETY: all strings are NUL-terminated and outlive the calls; sizes come from NVRTC itself.
+        unsafe {
+            let none = std::ptr::null();
+            if (self.create)(&mut program, source.as_ptr(), name_c.as_ptr(), 0, none, none) != 0 {
+                bail!("NVRTC refuses to take {name}");
+            }
+            let code = (self.compile)(program, pointers.len() as c_int, pointers.as_ptr());
+            let log = text(program, self.log_size, self.log);
+            let ptx = if code == 0 {
+                text(program, self.ptx_size, self.ptx)
+            } else {
+                String::new()
+            };
+            (self.destroy)(&mut program);
+            if code != 0 {
+                bail!("{name} does not compile:\n{log}");
+            }
+            Ok(Compiled { ptx, log })
+        }
+    }
+}
+
+/// # Safety
+/// As for [`Library::new`].
+unsafe fn open(path: &Path) -> Result<Library, libloading::Error> {
+    #[cfg(unix)]
+    {
+        use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
+        // SAFETY: the caller's.
+        unsafe { Library::open(Some(path), RTLD_NOW | RTLD_GLOBAL) }.map(Into::into)
+    }
+    #[cfg(not(unix))]
+    // SAFETY: the caller's.
+    unsafe {
+        Library::new(path)
+    }
+}
+
+/// # Safety
+/// `program` is alive, and the two functions belong together.
+unsafe fn text(program: Program, size: Size, get: Text) -> String {
+    let mut bytes = 0;
+    // SAFETY: as promised by the caller; the buffer has the size that NVRTC asked for.
+    unsafe {
+        if size(program, &mut bytes) != 0 || bytes == 0 {
+            return String::new();
+        }
+        let mut buffer = vec![0u8; bytes + 1];
+        if get(program, buffer.as_mut_ptr().cast()) != 0 {
+            return String::new();
+        }
+        CStr::from_bytes_until_nul(&buffer)
+            .map(|s| s.to_string_lossy().into_owned())
+            .unwrap_or_default()
+    }
+}
+
+fn candidate_directories() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let in_packages = |root: &Path| root.join("nvidia/cuda_nvrtc/lib");
+    if let Some(directory) = variable("TILE_NVRTC") {
+        found.extend([in_packages(&directory), directory.join("lib"), directory]);
+    }
+    found.push(in_packages(&crate::setup::directory()));
+    if let Some(path) = std::env::var_os("LD_LIBRARY_PATH") {
+        found.extend(std::env::split_paths(&path));
+    }
+    for root in [
+        variable("CUDA_PATH"),
+        variable("CUDA_HOME"),
+        Some("/usr/local/cuda".into()),
+    ] {
+        found.extend(
+            root.iter()
+                .flat_map(|root| [root.join("lib64"), root.join("lib")]),
+        );
+    }
+    found.extend(site_packages().iter().map(|root| in_packages(root)));
+    found
+}
+
+fn site_packages() -> Vec<PathBuf> {
+    let script = "import site, sys; print('\\n'.join(site.getsitepackages() + [site.getusersitepackages()]))";
+    let output = std::process::Command::new("python3")
+        .args(["-c", script])
+        .output();
+    let text = output
+        .map(|o| String::from_utf8_lossy(&o.stdout).into_owned())
+        .unwrap_or_default();
+    text.lines().map(PathBuf::from).collect()
+}
+
+/// The headers lie beside the compiler: `nvidia/cuda_runtime/include` in a package, `include` in a toolkit.
+fn include_directory(nvrtc: &Path) -> Option<PathBuf> {
+    let beside = ["../../cuda_runtime/include", "../include"].map(|p| nvrtc.join(p));
+    let known = beside.into_iter().chain(["/usr/local/cuda/include".into()]);
+    known
+        .filter(|p| p.join("cuda_fp16.h").exists())
+        .find_map(|p| p.canonicalize().ok())
+}
