@@ -1,1 +1,3 @@
 //! Behaviour across crates lives in `tests/it`; this library holds what those tests share.
+
+pub mod random_kernel;

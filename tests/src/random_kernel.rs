@@ -1,0 +1,667 @@
+//! Random kernels: valid PTX, from a seed, for finding out what the machine does with programs nobody wrote.
+//!
+//! A kernel of [`tame`] stays inside its buffers and its results do not depend on timing, so that two runs of it
+//! can be compared bit for bit. A kernel of [`wild`] computes addresses, barrier numbers and lane masks from data
+//! and may loop for ever: a run must end in an answer or a finding.
+
+use std::fmt::Write as _;
+
+use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
+
+/// Threads of a block.
+pub const BLOCK: u32 = 64;
+/// Blocks.
+pub const GRID: u32 = 3;
+/// 32-bit words of input that each kernel reads.
+pub const INPUT_WORDS: usize = 1024;
+/// 32-bit words of output for each thread.
+pub const OUTPUT_WORDS_PER_THREAD: usize = 16;
+/// 32-bit words of output.
+pub const OUTPUT_WORDS: usize = OUTPUT_WORDS_PER_THREAD * (BLOCK * GRID) as usize;
+
+/// Registers of each class that statements draw from; a few more hold pointers and loop counters.
+const N_REGS: u32 = 8;
+const SHARED_WORDS: u32 = 256;
+
+/// Instructions by operand classes: destination first. `h` 16 bits, `r` 32, `d` 64, `f` f32, `e` f64, `p` predicate.
+const FORMS: &[(&str, &[&str])] = &[
+    (
+        "r,r,r",
+        &[
+            "add.s32",
+            "add.u32",
+            "add.sat.s32",
+            "sub.s32",
+            "sub.sat.s32",
+            "mul.lo.s32",
+            "mul.hi.s32",
+            "mul.hi.u32",
+            "mul24.lo.u32",
+            "mul24.hi.s32",
+            "div.s32",
+            "div.u32",
+            "rem.s32",
+            "rem.u32",
+            "min.s32",
+            "min.u32",
+            "max.s32",
+            "max.u32",
+            "and.b32",
+            "or.b32",
+            "xor.b32",
+            "shl.b32",
+            "shr.s32",
+            "shr.u32",
+            "bmsk.clamp.b32",
+            "bmsk.wrap.b32",
+            "szext.clamp.u32",
+            "szext.wrap.s32",
+            "add.f16x2",
+            "mul.f16x2",
+            "sub.f16x2",
+        ],
+    ),
+    (
+        "r,r",
+        &[
+            "not.b32",
+            "neg.s32",
+            "abs.s32",
+            "popc.b32",
+            "clz.b32",
+            "brev.b32",
+            "bfind.u32",
+            "bfind.s32",
+            "bfind.shiftamt.u32",
+            "cnot.b32",
+            "mov.b32",
+            "neg.f16x2",
+        ],
+    ),
+    (
+        "r,r,r,r",
+        &[
+            "mad.lo.s32",
+            "mad.hi.u32",
+            "mad.hi.s32",
+            "mad24.lo.s32",
+            "sad.s32",
+            "sad.u32",
+            "bfe.u32",
+            "bfe.s32",
+            "shf.l.wrap.b32",
+            "shf.r.clamp.b32",
+            "prmt.b32",
+            "prmt.b32.f4e",
+            "prmt.b32.rc8",
+            "dp4a.u32.u32",
+            "dp4a.s32.u32",
+            "dp2a.lo.s32.s32",
+            "fma.rn.f16x2",
+        ],
+    ),
+    ("r,r,r,r,r", &["bfi.b32"]),
+    (
+        "d,d,d",
+        &[
+            "add.s64",
+            "sub.s64",
+            "mul.lo.s64",
+            "mul.hi.u64",
+            "mul.hi.s64",
+            "div.u64",
+            "rem.s64",
+            "min.s64",
+            "max.u64",
+            "and.b64",
+            "or.b64",
+            "xor.b64",
+        ],
+    ),
+    ("d,d,r", &["shl.b64", "shr.s64", "shr.u64"]),
+    (
+        "d,d",
+        &["not.b64", "neg.s64", "abs.s64", "brev.b64", "mov.b64", "cnot.b64"],
+    ),
+    (
+        "r,d",
+        &[
+            "popc.b64",
+            "clz.b64",
+            "bfind.u64",
+            "cvt.u32.u64",
+            "cvt.sat.s32.s64",
+            "cvt.sat.u32.s64",
+        ],
+    ),
+    ("d,r,r", &["mul.wide.s32", "mul.wide.u32"]),
+    ("d,r,r,d", &["mad.wide.s32", "mad.wide.u32"]),
+    ("d,d,d,d", &["mad.lo.s64", "mad.hi.u64"]),
+    ("d,r", &["cvt.u64.u32", "cvt.s64.s32"]),
+    (
+        "f,f,f",
+        &[
+            "add.f32",
+            "add.rz.f32",
+            "add.rm.ftz.f32",
+            "add.rp.sat.f32",
+            "sub.f32",
+            "sub.ftz.f32",
+            "mul.f32",
+            "mul.rp.f32",
+            "mul.ftz.f32",
+            "div.rn.f32",
+            "div.rz.f32",
+            "min.f32",
+            "max.f32",
+            "min.ftz.f32",
+            "max.NaN.f32",
+            "copysign.f32",
+        ],
+    ),
+    (
+        "f,f,f,f",
+        &[
+            "fma.rn.f32",
+            "fma.rz.f32",
+            "fma.rm.f32",
+            "fma.rp.ftz.f32",
+            "fma.rn.sat.f32",
+        ],
+    ),
+    (
+        "f,f",
+        &[
+            "abs.f32",
+            "neg.f32",
+            "rcp.rn.f32",
+            "sqrt.rn.f32",
+            "sqrt.rm.f32",
+            "cvt.rzi.f32.f32",
+            "cvt.sat.f32.f32",
+        ],
+    ),
+    (
+        "e,e,e",
+        &[
+            "add.f64",
+            "sub.rz.f64",
+            "mul.f64",
+            "mul.rm.f64",
+            "div.rn.f64",
+            "min.f64",
+            "max.f64",
+        ],
+    ),
+    ("e,e,e,e", &["fma.rn.f64", "fma.rz.f64", "fma.rp.f64"]),
+    (
+        "e,e",
+        &[
+            "abs.f64",
+            "neg.f64",
+            "sqrt.rn.f64",
+            "rcp.rn.f64",
+            "cvt.rni.f64.f64",
+        ],
+    ),
+    ("e,f", &["cvt.f64.f32"]),
+    ("f,e", &["cvt.rn.f32.f64", "cvt.rz.f32.f64"]),
+    (
+        "r,f",
+        &["cvt.rzi.s32.f32", "cvt.rni.u32.f32", "cvt.rpi.s32.f32", "mov.b32"],
+    ),
+    ("f,r", &["cvt.rn.f32.s32", "cvt.rz.f32.u32", "mov.b32"]),
+    ("d,e", &["cvt.rzi.s64.f64", "cvt.rni.u64.f64", "mov.b64"]),
+    ("e,d", &["cvt.rn.f64.s64", "cvt.rp.f64.u64", "mov.b64"]),
+    (
+        "h,h,h",
+        &[
+            "add.s16",
+            "sub.s16",
+            "mul.lo.s16",
+            "min.s16",
+            "max.u16",
+            "and.b16",
+            "xor.b16",
+            "add.f16",
+            "mul.f16",
+        ],
+    ),
+    ("h,h,r", &["shl.b16", "shr.s16", "shr.u16"]),
+    ("h,h", &["not.b16", "neg.s16", "mov.b16"]),
+    ("h,f", &["cvt.rn.f16.f32", "cvt.rz.f16.f32", "cvt.rzi.s16.f32"]),
+    ("f,h", &["cvt.f32.f16"]),
+    (
+        "h,r",
+        &["cvt.u16.u32", "cvt.sat.s16.s32", "cvt.s16.s8", "cvt.u16.u8"],
+    ),
+    ("r,h", &["cvt.u32.u16", "cvt.s32.s16"]),
+    (
+        "p,r,r",
+        &[
+            "setp.eq.s32",
+            "setp.lt.s32",
+            "setp.lt.u32",
+            "setp.ge.s32",
+            "setp.hi.u32",
+            "setp.ne.b32",
+        ],
+    ),
+    ("p,d,d", &["setp.lt.s64", "setp.gt.u64", "setp.eq.b64"]),
+    (
+        "p,f,f",
+        &[
+            "setp.lt.f32",
+            "setp.geu.f32",
+            "setp.neu.ftz.f32",
+            "setp.nan.f32",
+            "setp.num.f32",
+        ],
+    ),
+    ("p,e,e", &["setp.lt.f64", "setp.equ.f64"]),
+    ("p,p,p", &["and.pred", "or.pred", "xor.pred"]),
+    ("p,p", &["not.pred", "mov.pred"]),
+    ("r,r,r,p", &["selp.b32"]),
+    ("d,d,d,p", &["selp.b64"]),
+    ("f,f,f,p", &["selp.f32"]),
+    ("f,f,f,r", &["slct.f32.s32"]),
+    ("r,r,r,f", &["slct.b32.f32"]),
+    ("r,f,f", &["set.lt.u32.f32", "set.ge.s32.f32"]),
+    (
+        "p,f",
+        &["testp.finite.f32", "testp.subnormal.f32", "testp.notanumber.f32"],
+    ),
+];
+
+/// A kernel whose results depend on its input alone.
+pub fn tame(seed: u64) -> String {
+    Generator::new(seed, false).kernel()
+}
+
+/// A kernel that may do anything PTX lets it.
+pub fn wild(seed: u64) -> String {
+    Generator::new(seed, true).kernel()
+}
+
+/// Input for a seed: small numbers, edge values and noise.
+pub fn input(seed: u64) -> Vec<u32> {
+    const EDGES: [u32; 12] = [
+        0,
+        1,
+        0x7fff_ffff,
+        0x8000_0000,
+        0xffff_ffff,
+        0x7f80_0000,
+        0xff80_0000,
+        0x7fc0_0001,
+        0x0000_0001 << 22,
+        0x3f80_0000,
+        0xbf80_0000,
+        0x7f7f_ffff,
+    ];
+    let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0x1a7e);
+    (0..INPUT_WORDS)
+        .map(|_| match rng.random_range(0..4u32) {
+            0 => rng.random_range(0..64),
+            1 => EDGES[rng.random_range(0..EDGES.len())],
+            2 => rng.random_range(-8.0f32..8.0).to_bits(),
+            _ => rng.random(),
+        })
+        .collect()
+}
+
+struct Generator {
+    rng: ChaCha8Rng,
+    wild: bool,
+    body: String,
+    /// Numbers labels and loop counters.
+    n_labels: u32,
+    /// Statements that may still be made.
+    fuel: u32,
+}
+
+impl Generator {
+    fn new(seed: u64, wild: bool) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let fuel = rng.random_range(10..120);
+        Self {
+            rng,
+            wild,
+            body: String::new(),
+            n_labels: 0,
+            fuel,
+        }
+    }
+
+    fn kernel(mut self) -> String {
+        self.statements(0, true);
+        let mut text = String::from(
+            ".version 8.4\n.target sm_90\n.address_size 64\n\n.visible .entry random(\n\
+             \t.param .u64 random_param_0,\n\t.param .u64 random_param_1\n)\n{\n",
+        );
+        let extra = N_REGS + 8;
+        let _ = write!(
+            text,
+            "\t.reg .pred %p<{extra}>;\n\t.reg .b16 %h<{extra}>;\n\t.reg .b32 %r<{extra}>;\n\t.reg .f32 %f<{extra}>;\n\
+             \t.reg .b64 %d<{extra}>;\n\t.reg .f64 %e<{extra}>;\n\t.reg .b32 %count<{}>;\n\
+             \t.reg .b64 %in, %out, %addr;\n\t.reg .b32 %thread, %off, %mine;\n\t.reg .pred %again;\n\
+             \t.shared .align 16 .b8 pool[{}];\n",
+            self.n_labels + 1,
+            SHARED_WORDS * 4
+        );
+        text.push_str(
+            "\tld.param.u64 %in, [random_param_0];\n\tld.param.u64 %out, [random_param_1];\n\
+             \tmov.u32 %r0, %tid.x;\n\tmov.u32 %r1, %ctaid.x;\n\tmov.u32 %r2, %ntid.x;\n\
+             \tmad.lo.s32 %thread, %r1, %r2, %r0;\n",
+        );
+        // Each thread owns four words of shared memory and its own stretch of the output.
+        let _ = write!(
+            text,
+            "\tmov.u32 %mine, pool;\n\tmad.lo.s32 %mine, %r0, {}, %mine;\n",
+            SHARED_WORDS * 4 / BLOCK
+        );
+        let _ = write!(
+            text,
+            "\tmov.b32 %off, 0;\n\tst.shared.v4.b32 [%mine], {{%off, %off, %thread, %off}};\n\tbar.sync 0;\n\
+             \tmul.wide.u32 %addr, %thread, {};\n\tadd.s64 %out, %out, %addr;\n",
+            OUTPUT_WORDS_PER_THREAD * 4
+        );
+        for i in 0..N_REGS {
+            let _ = write!(
+                text,
+                "\tmad.lo.s32 %off, %thread, {}, {};\n\tand.b32 %off, %off, {};\n\tmul.wide.u32 %addr, %off, 4;\n\
+                 \tadd.s64 %addr, %in, %addr;\n\tld.global.b32 %r{i}, [%addr];\n\tld.global.f32 %f{i}, [%addr+4];\n\
+                 \tcvt.f64.f32 %e{i}, %f{i};\n\tcvt.u16.u32 %h{i}, %r{i};\n\tmov.b64 %d{i}, {{%r{i}, %off}};\n\
+                 \tsetp.lt.s32 %p{i}, %r{i}, {};\n",
+                2 * i + 1,
+                i * 37,
+                INPUT_WORDS - 2,
+                i * 100,
+            );
+        }
+        text.push_str(&self.body);
+        text.push_str("\tbar.sync 0;\n");
+        // Fold everything into the thread's own output.
+        for i in 0..N_REGS {
+            let _ = write!(
+                text,
+                "\tmov.b32 %off, %f{i};\n\txor.b32 %r{i}, %r{i}, %off;\n\tst.global.b32 [%out+{}], %r{i};\n\
+                 \tmov.b64 %addr, %e{i};\n\txor.b64 %d{i}, %d{i}, %addr;\n\tselp.b32 %off, 1, 2, %p{i};\n\
+                 \tmov.b64 {{%count0, %r0}}, %d{i};\n\tadd.s32 %off, %off, %count0;\n\tadd.s32 %off, %off, %r0;\n\
+                 \tcvt.u32.u16 %r0, %h{i};\n\tadd.s32 %off, %off, %r0;\n\tst.global.b32 [%out+{}], %off;\n",
+                i * 8,
+                i * 8 + 4,
+            );
+        }
+        text.push_str("\tret;\n}\n");
+        text
+    }
+
+    fn line(&mut self, line: &str) {
+        self.body.push('\t');
+        self.body.push_str(line);
+        self.body.push_str(";\n");
+    }
+
+    fn label(&mut self) -> u32 {
+        self.n_labels += 1;
+        self.n_labels
+    }
+
+    fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[self.rng.random_range(0..from.len())]
+    }
+
+    fn reg(&mut self, class: &str) -> String {
+        let i = self.rng.random_range(0..N_REGS);
+        format!("%{class}{i}")
+    }
+
+    fn source(&mut self, class: &str) -> String {
+        if self.rng.random_range(0..8u32) != 0 {
+            return self.reg(class);
+        }
+        match class {
+            "r" => format!("{}", self.rng.random_range(-5i32..40)),
+            "d" => format!("{}", self.rng.random_range(-5i64..70)),
+            "h" => format!("{}", self.rng.random_range(0..40u32)),
+            "f" => format!("0f{:08X}", self.rng.random::<u32>()),
+            "e" => format!("0d{:016X}", self.rng.random::<u64>()),
+            _ => self.reg(class),
+        }
+    }
+
+    /// Statements at one nesting level; `together` says that all threads of the block pass here.
+    fn statements(&mut self, depth: u32, together: bool) {
+        let n = self.rng.random_range(1..if depth == 0 { 40 } else { 8 });
+        for _ in 0..n {
+            if self.fuel == 0 {
+                return;
+            }
+            self.fuel -= 1;
+            match self.rng.random_range(0..100u32) {
+                0..60 => self.arithmetic(),
+                60..66 => self.global(),
+                66..74 => self.shared(),
+                74..80 if depth < 4 => self.condition(depth),
+                80..85 if depth < 3 => self.repeat(depth, together),
+                85..88 if depth < 4 => self.indexed(depth),
+                88..92 if together || self.wild => {
+                    self.line(if self.wild { "bar.sync 1" } else { "bar.sync 0" })
+                }
+                92..97 if together || self.wild => self.warp_wide(),
+                97..100 if self.wild => self.anything(),
+                _ => self.arithmetic(),
+            }
+        }
+    }
+
+    fn arithmetic(&mut self) {
+        let (classes, names) = *self.pick(FORMS);
+        let name = *self.pick(names);
+        let mut operands = Vec::new();
+        for (i, class) in classes.split(',').enumerate() {
+            operands.push(if i == 0 || class == "p" {
+                self.reg(class)
+            } else {
+                self.source(class)
+            });
+        }
+        if name.starts_with("mov.b") && classes.split(',').nth(1) != classes.split(',').next() {
+            // A bit-wise move between classes takes a register.
+            operands[1] = self.reg(classes.split(',').nth(1).unwrap_or("r"));
+        }
+        let half = |name: &str| name.contains("f16");
+        if half(name) {
+            for (operand, class) in operands.iter_mut().zip(classes.split(',')) {
+                if !operand.starts_with('%') {
+                    *operand = format!("%{class}1");
+                }
+            }
+        }
+        if name.starts_with("bf")
+            || name.starts_with("dp")
+            || name.starts_with("prmt")
+            || name.starts_with("cvt")
+            || name.starts_with("testp")
+        {
+            // Keep immediates out of forms that take them only in some positions.
+            for (operand, class) in operands.iter_mut().zip(classes.split(',')) {
+                if !operand.starts_with('%') {
+                    *operand = format!("%{class}0");
+                }
+            }
+        }
+        let guard = match self.rng.random_range(0..6u32) {
+            0 => format!("@{} ", self.reg("p")),
+            1 => format!("@!{} ", self.reg("p")),
+            _ => String::new(),
+        };
+        let text = format!("{guard}{name} {}", operands.join(", "));
+        self.line(&text);
+    }
+
+    fn global(&mut self) {
+        let from = self.reg("r");
+        if self.wild && self.rng.random_range(0..4u32) == 0 {
+            let text = format!("cvt.s64.s32 %addr, {from}");
+            self.line(&text);
+        } else {
+            let text = format!("and.b32 %off, {from}, {}", (INPUT_WORDS - 4) & !3);
+            self.line(&text);
+            self.line("mul.wide.u32 %addr, %off, 4");
+        }
+        self.line("add.s64 %addr, %in, %addr");
+        let (a, b) = (self.reg("r"), self.rng.random_range(0..N_REGS));
+        let text = match self.rng.random_range(0..7u32) {
+            0 => format!("ld.global.b32 {a}, [%addr]"),
+            1 => format!("ld.global.s8 {a}, [%addr+3]"),
+            2 => format!("ld.global.nc.u16 {a}, [%addr+2]"),
+            3 => format!("ld.global.v2.b32 {{{a}, %r{}}}, [%addr]", (b + 1) % N_REGS),
+            4 => format!("ld.global.v4.f32 {{%f0, %f{}, %f2, %f1}}, [%addr]", 3 + b % 4),
+            5 => format!("ld.global.b64 %d{b}, [%addr+8]"),
+            _ => format!("ld.f64 %e{b}, [%addr]"),
+        };
+        // Two destinations of one load must differ.
+        if text.contains(".v2")
+            && text.matches(&format!("{a},")).count() + text.matches(&format!("{a}}}")).count() > 1
+        {
+            return;
+        }
+        self.line(&text);
+        if self.wild {
+            let text = format!("st.global.b32 [%addr+{}], {a}", b);
+            self.line(&text);
+        }
+    }
+
+    /// Reads and writes of the thread's own four words.
+    fn shared(&mut self) {
+        let i = self.rng.random_range(0..N_REGS);
+        let at = if self.wild && self.rng.random_range(0..4u32) == 0 {
+            format!("[%r{i}]")
+        } else {
+            format!("[%mine+{}]", 4 * self.rng.random_range(0..4u32))
+        };
+        let text = match self.rng.random_range(0..6u32) {
+            0 | 1 => format!("st.shared.b32 {at}, %r{i}"),
+            2 => format!("st.shared.u8 {at}, %h{i}"),
+            3 => format!("ld.shared.f32 %f{i}, {at}"),
+            4 => "st.shared.v4.b32 [%mine], {%r1, %r2, %r3, %r1}".to_owned(),
+            _ => format!("ld.shared.b32 %r{i}, {at}"),
+        };
+        self.line(&text);
+    }
+
+    fn condition(&mut self, depth: u32) {
+        let (p, other, end) = (self.reg("p"), self.label(), self.label());
+        let text = format!("@{p} bra $L{other}");
+        self.line(&text);
+        self.statements(depth + 1, false);
+        if self.rng.random() {
+            let text = format!("bra.uni $L{end}");
+            self.line(&text);
+            let _ = writeln!(self.body, "$L{other}:");
+            self.statements(depth + 1, false);
+            let _ = writeln!(self.body, "$L{end}:");
+        } else {
+            let _ = writeln!(self.body, "$L{other}:");
+        }
+    }
+
+    fn repeat(&mut self, depth: u32, together: bool) {
+        let top = self.label();
+        let same = self.rng.random::<bool>();
+        let trips = if same {
+            format!("{}", self.rng.random_range(1..6u32))
+        } else {
+            self.reg("r")
+        };
+        let text = format!("mov.b32 %count{top}, {trips}");
+        self.line(&text);
+        let text = format!("and.b32 %count{top}, %count{top}, 7");
+        self.line(&text);
+        let _ = writeln!(self.body, "$L{top}:");
+        self.statements(depth + 1, together && same);
+        let text = format!("add.s32 %count{top}, %count{top}, -1");
+        self.line(&text);
+        let text = format!("setp.gt.s32 %again, %count{top}, 0");
+        self.line(&text);
+        let text = format!("@%again bra $L{top}");
+        self.line(&text);
+    }
+
+    fn indexed(&mut self, depth: u32) {
+        let (a, b, end) = (self.label(), self.label(), self.label());
+        let text = format!("and.b32 %off, {}, 1", self.reg("r"));
+        self.line(&text);
+        let _ = writeln!(self.body, "$T{end}: .branchtargets $L{a}, $L{b};");
+        let text = format!("brx.idx %off, $T{end}");
+        self.line(&text);
+        for (label, last) in [(a, false), (b, true)] {
+            let _ = writeln!(self.body, "$L{label}:");
+            self.statements(depth + 1, false);
+            if !last {
+                let text = format!("bra.uni $L{end}");
+                self.line(&text);
+            }
+        }
+        let _ = writeln!(self.body, "$L{end}:");
+    }
+
+    /// Shuffles and votes where all lanes are together.
+    fn warp_wide(&mut self) {
+        let (a, b, p) = (self.reg("r"), self.reg("r"), self.reg("p"));
+        let members = if self.wild && self.rng.random() {
+            self.reg("r")
+        } else {
+            "-1".to_owned()
+        };
+        let text = match self.rng.random_range(0..8u32) {
+            0 => format!(
+                "shfl.sync.idx.b32 {a}|{p}, {b}, {}, 31, {members}",
+                self.rng.random_range(0..32u32)
+            ),
+            1 => format!(
+                "shfl.sync.down.b32 {a}, {b}, {}, 31, {members}",
+                self.rng.random_range(0..32u32)
+            ),
+            2 => format!(
+                "shfl.sync.up.b32 {a}|{p}, {b}, {}, 0, {members}",
+                self.rng.random_range(0..32u32)
+            ),
+            3 => format!(
+                "shfl.sync.bfly.b32 {a}, {b}, {}, 31, {members}",
+                self.rng.random_range(0..32u32)
+            ),
+            4 => format!("vote.sync.ballot.b32 {a}, {p}, {members}"),
+            5 => format!("vote.sync.any.pred {p}, {}, {members}", self.reg("p")),
+            6 => format!("match.any.sync.b32 {a}, {b}, {members}"),
+            _ => format!("redux.sync.add.s32 {a}, {b}, {members}"),
+        };
+        self.line(&text);
+    }
+
+    /// What only a wild kernel does.
+    fn anything(&mut self) {
+        let r = self.reg("r");
+        let text = match self.rng.random_range(0..10u32) {
+            0 => format!("@{} exit", self.reg("p")),
+            1 => format!("barrier.sync {r}"),
+            2 => format!("atom.global.add.u32 {r}, [%in], {}", self.reg("r")),
+            3 => format!("atom.shared.cas.b32 {r}, [pool+8], {}, 1", self.reg("r")),
+            4 => "membar.gl".to_owned(),
+            5 => format!("red.global.add.f32 [%out], {}", self.reg("f")),
+            6 => format!("ld.volatile.global.u32 {r}, [%in]"),
+            7 => format!("bar.sync 2, {}", 32 * self.rng.random_range(1..3u32)),
+            8 => format!("@{} trap", self.reg("p")),
+            _ => {
+                let label = self.label();
+                let _ = writeln!(self.body, "$L{label}:");
+                self.arithmetic();
+                format!("@{} bra $L{label}", self.reg("p"))
+            }
+        };
+        self.line(&text);
+    }
+}
