@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
+use sha2::{Digest, Sha256};
 
 /// Threads of a block.
 pub const BLOCK: u32 = 64;
@@ -307,6 +308,20 @@ pub fn input(seed: u64) -> Vec<u32> {
             2 => rng.random_range(-8.0f32..8.0).to_bits(),
             _ => rng.random(),
         })
+        .collect()
+}
+
+/// One line of a file of answers: seed, hash of the kernel's text, hash of its output.
+pub fn line(seed: u64, text: &str, output: &[u32]) -> String {
+    let output: Vec<u8> = output.iter().flat_map(|word| word.to_le_bytes()).collect();
+    format!("{seed} {} {}", short_hash(text.as_bytes()), short_hash(&output))
+}
+
+fn short_hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
         .collect()
 }
 
