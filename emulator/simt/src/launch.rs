@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use crate::lanes::CpuLevel;
+use crate::memory::Memory;
+use crate::module::LoadedKernel;
 use crate::report::LaunchReport;
+use crate::texture::Textures;
 
 /// How closely a launch is watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,3 +92,23 @@ pub enum LaunchRefused {
 
 /// What a launch gave: always a report, also when the kernel went wrong.
 pub type LaunchResult = Result<LaunchReport, LaunchRefused>;
+
+/// What a kernel can reach besides memory.
+#[derive(Clone, Copy)]
+pub struct Environment<'a> {
+    /// Texture objects.
+    pub textures: &'a Textures,
+    /// Nanoseconds, for `%globaltimer`. The only clock a kernel sees; `%clock` counts instructions.
+    pub clock: &'a (dyn Fn() -> u64 + Sync),
+}
+
+/// Runs a kernel to its end.
+pub fn launch(
+    memory: &Memory,
+    loaded: &LoadedKernel,
+    config: &LaunchConfig,
+    environment: Environment<'_>,
+) -> LaunchResult {
+    let _ = (memory, loaded, config, environment.textures);
+    Err(LaunchRefused::InvalidConfiguration("launching is not there yet".into()))
+}

@@ -6,5 +6,8 @@
 pub mod finding;
 pub mod lanes;
 pub mod launch;
+pub mod memory;
+pub mod module;
 pub mod program;
 pub mod report;
+pub mod texture;

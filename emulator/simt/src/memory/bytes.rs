@@ -1,0 +1,258 @@
+//! The bytes behind an allocation: the one place where memory that many threads share is touched.
+//!
+//! Kernels may race: two blocks that run on two threads may store to one address, and host threads may copy at
+//! the same time. A Rust reference to such bytes would be wrong, so there is none: all access goes through raw
+//! pointers, and a value that is read while it is written is whatever the CPU gives, as on a GPU.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Host memory starts at a multiple of this, so that vectors in it are aligned as on a device.
+const ALIGN: usize = 256;
+
+/// Zeroed bytes (the operating system commits pages when they are first touched), or bytes lent by the host.
+#[derive(Debug)]
+pub(crate) struct Bytes {
+    start: *mut u8,
+    len: usize,
+    /// What to give back, when it is ours.
+    owned: Option<(*mut u8, Layout)>,
+    /// One bit per byte: something wrote it. Empty when nobody asks.
+    written: Box<[AtomicU64]>,
+    /// Every byte was written.
+    all_written: AtomicBool,
+}
+
+// SAFETY: the pointer is used for raw copies and atomics only, never to make a reference to plain data. Racing
+// copies are accepted: they can tear, but they touch nothing outside `start .. start + len`.
+unsafe impl Send for Bytes {}
+// SAFETY: as above.
+unsafe impl Sync for Bytes {}
+
+impl Drop for Bytes {
+    fn drop(&mut self) {
+        if let Some((block, layout)) = self.owned {
+            // SAFETY: `block` came from `alloc_zeroed` with this layout and is given back once.
+            unsafe { dealloc(block, layout) }
+        }
+    }
+}
+
+/// Zeroed words that cost nothing until they are touched.
+fn lazy_words(n: usize) -> Option<Box<[AtomicU64]>> {
+    if n == 0 {
+        return Some(Box::default());
+    }
+    let layout = Layout::array::<AtomicU64>(n).ok()?;
+    // SAFETY: the layout is not empty; zeroed bytes are valid `AtomicU64`s; the box frees with the same layout.
+    unsafe {
+        let block = alloc_zeroed(layout).cast::<AtomicU64>();
+        if block.is_null() {
+            return None;
+        }
+        Some(Box::from_raw(std::ptr::slice_from_raw_parts_mut(block, n)))
+    }
+}
+
+impl Bytes {
+    /// Zeroed memory; `None` when the host has no more.
+    pub(crate) fn zeroed(len: usize) -> Option<Self> {
+        // An alignment above the allocator's own would make it clear the pages by hand, and so commit them.
+        let layout = Layout::from_size_align(len.checked_add(2 * ALIGN)?, 16).ok()?;
+        // SAFETY: the size is not zero.
+        let block = unsafe { alloc_zeroed(layout) };
+        if block.is_null() {
+            return None;
+        }
+        let owned = Some((block, layout));
+        let skip = block.align_offset(ALIGN).min(ALIGN);
+        // SAFETY: `skip` is at most `ALIGN`, and there are `len + 2 * ALIGN` bytes.
+        let start = unsafe { block.add(skip) };
+        let mut bytes = Self { start, len, owned, written: Box::default(), all_written: AtomicBool::new(len == 0) };
+        bytes.written = lazy_words(len.div_ceil(64))?;
+        Some(bytes)
+    }
+
+    /// Memory that belongs to the host and counts as written.
+    ///
+    /// # Safety
+    /// `start .. start + len` must stay valid for reads and writes until the value is dropped.
+    pub(crate) unsafe fn lent(start: *mut u8, len: usize) -> Self {
+        Self { start, len, owned: None, written: Box::default(), all_written: AtomicBool::new(true) }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The first byte. Whoever uses it keeps to `len`.
+    pub(crate) fn start(&self) -> *mut u8 {
+        self.start
+    }
+
+    fn contains(&self, offset: usize, n: usize) -> bool {
+        offset.checked_add(n).is_some_and(|end| end <= self.len)
+    }
+
+    /// Copies out; false, and nothing done, when out of range.
+    pub(crate) fn read(&self, offset: usize, to: &mut [u8]) -> bool {
+        if !self.contains(offset, to.len()) {
+            return false;
+        }
+        // SAFETY: in range; `to` is the caller's own and cannot overlap ours unless it was lent, hence `copy`.
+        unsafe { std::ptr::copy(self.start.add(offset), to.as_mut_ptr(), to.len()) }
+        true
+    }
+
+    /// Copies in; false, and nothing done, when out of range.
+    pub(crate) fn write(&self, offset: usize, from: &[u8]) -> bool {
+        if !self.contains(offset, from.len()) {
+            return false;
+        }
+        // SAFETY: in range, see `read`.
+        unsafe { std::ptr::copy(from.as_ptr(), self.start.add(offset), from.len()) }
+        self.mark(offset, from.len());
+        true
+    }
+
+    /// Copies between two allocations, or inside one; marks what the source had marked.
+    pub(crate) fn copy_from(&self, offset: usize, source: &Self, source_offset: usize, n: usize) -> bool {
+        if !self.contains(offset, n) || !source.contains(source_offset, n) {
+            return false;
+        }
+        // SAFETY: both in range; `copy` allows overlap.
+        unsafe { std::ptr::copy(source.start.add(source_offset), self.start.add(offset), n) }
+        if source.is_written(source_offset, n) {
+            self.mark(offset, n);
+        } else {
+            // Unwritten bytes stay unwritten where they are copied to.
+            for i in 0..n {
+                if source.is_written(source_offset + i, 1) {
+                    self.mark(offset + i, 1);
+                }
+            }
+        }
+        true
+    }
+
+    /// Repeats a pattern of 1, 2 or 4 bytes.
+    pub(crate) fn fill(&self, offset: usize, pattern: &[u8], count: usize) -> bool {
+        let Some(n) = pattern.len().checked_mul(count) else { return false };
+        if !self.contains(offset, n) {
+            return false;
+        }
+        if pattern.iter().all(|b| *b == pattern[0]) {
+            // SAFETY: in range.
+            unsafe { std::ptr::write_bytes(self.start.add(offset), pattern.first().copied().unwrap_or(0), n) }
+        } else {
+            for i in 0..count {
+                // SAFETY: `i < count`, so in range.
+                unsafe {
+                    let to = self.start.add(offset + i * pattern.len());
+                    std::ptr::copy(pattern.as_ptr(), to, pattern.len());
+                }
+            }
+        }
+        self.mark(offset, n);
+        true
+    }
+
+    /// Everything counts as written from now on.
+    pub(crate) fn trust(&self) {
+        if !self.all_written.load(Ordering::Relaxed) {
+            self.all_written.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Nothing more to find out.
+    #[inline]
+    pub(crate) fn trusted(&self) -> bool {
+        self.all_written.load(Ordering::Relaxed)
+    }
+
+    /// Bits of the bytes `64 * word ..`.
+    #[inline]
+    pub(crate) fn written_words(&self) -> &[AtomicU64] {
+        &self.written
+    }
+
+    /// Notes that a range was written.
+    pub(crate) fn mark(&self, offset: usize, n: usize) {
+        if n == 0 || self.trusted() {
+            return;
+        }
+        if offset == 0 && n >= self.len {
+            self.trust();
+            return;
+        }
+        each_word(offset, n, |word, bits| {
+            if let Some(cell) = self.written.get(word)
+                && cell.load(Ordering::Relaxed) & bits != bits
+            {
+                cell.fetch_or(bits, Ordering::Relaxed);
+            }
+        });
+    }
+
+    /// Whether every byte of a range was written.
+    pub(crate) fn is_written(&self, offset: usize, n: usize) -> bool {
+        if self.trusted() {
+            return true;
+        }
+        let mut all = true;
+        each_word(offset, n, |word, bits| {
+            all &= self.written.get(word).is_some_and(|cell| cell.load(Ordering::Relaxed) & bits == bits);
+        });
+        all
+    }
+}
+
+/// Splits a range of bits into words of 64.
+fn each_word(start: usize, n: usize, mut f: impl FnMut(usize, u64)) {
+    let (mut at, end) = (start, start + n);
+    while at < end {
+        let (word, bit) = (at / 64, at % 64);
+        let take = (64 - bit).min(end - at);
+        let bits = if take == 64 { u64::MAX } else { ((1 << take) - 1) << bit };
+        f(word, bits);
+        at += take;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_exactly_what_was_written() {
+        let bytes = Bytes::zeroed(300).expect("300 bytes can be had");
+        bytes.write(60, &[1; 10]);
+        assert!(bytes.is_written(60, 10));
+        assert!(!bytes.is_written(59, 2));
+        assert!(!bytes.is_written(69, 2));
+    }
+
+    #[test]
+    fn a_write_of_everything_is_trusted() {
+        let bytes = Bytes::zeroed(300).expect("300 bytes can be had");
+        assert!(bytes.fill(0, &[1, 2, 3, 4], 75));
+        assert!(bytes.trusted());
+    }
+
+    #[test]
+    fn copies_carry_what_was_unwritten() {
+        let a = Bytes::zeroed(8).expect("8 bytes can be had");
+        let b = Bytes::zeroed(8).expect("8 bytes can be had");
+        a.write(2, &[7, 7]);
+        assert!(b.copy_from(0, &a, 0, 4));
+        assert_eq!((b.is_written(0, 2), b.is_written(2, 2)), (false, true));
+    }
+
+    #[test]
+    fn out_of_range_is_refused() {
+        let bytes = Bytes::zeroed(8).expect("8 bytes can be had");
+        assert!(!bytes.read(usize::MAX, &mut [0; 2]));
+        assert!(!bytes.write(7, &[0; 2]));
+        assert!(!bytes.fill(0, &[0; 4], usize::MAX));
+    }
+}

@@ -1,0 +1,444 @@
+//! Global memory: one 64-bit address space, an allocation to a window.
+//!
+//! An allocation's number is the top of its address, so that finding it is one look-up and running past one
+//! never lands in the next. Numbers of freed allocations rest for a while, so that their use is told as what it
+//! is. Windows below [`FIRST_NUMBER`] are the host's own addresses: mapped host memory has one address for both.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, RwLock};
+
+use crate::program::window;
+
+pub(crate) mod bytes;
+
+use bytes::Bytes;
+
+/// Allocations are numbered from here: host addresses (48 bits) are all below.
+pub const FIRST_NUMBER: u64 = 0x100;
+/// Where an allocation starts in its window: what lies just before it still belongs to it in messages.
+const START: u64 = 1 << 36;
+/// Freed numbers that are not used again yet.
+const QUARANTINE: usize = 1 << 16;
+/// Largest single allocation.
+const MAX_BYTES: u64 = (1 << window::BITS) - 2 * START;
+
+/// Who asked for an allocation; used in messages.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Origin {
+    /// `cuMemAlloc`, or the name of a module's variable.
+    pub label: String,
+    /// Kernels may not store to it (`__constant__`).
+    pub read_only: bool,
+}
+
+impl Origin {
+    /// An ordinary allocation.
+    pub fn new(label: impl Into<String>) -> Self {
+        Self { label: label.into(), read_only: false }
+    }
+}
+
+/// No room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{asked} bytes asked for, {free} of {limit} free")]
+pub struct OutOfMemory {
+    /// Bytes.
+    pub asked: u64,
+    /// Bytes not in use.
+    pub free: u64,
+    /// Bytes in all.
+    pub limit: u64,
+}
+
+/// Why a pointer cannot be freed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum FreeError {
+    /// Nothing was ever there, or it is not ours to free.
+    #[error("no allocation starts at this address")]
+    NotAnAllocation,
+    /// Freed before.
+    #[error("this allocation was freed before")]
+    AlreadyFreed,
+    /// Inside an allocation, not at its start.
+    #[error("this address is {offset} bytes into an allocation; only its start can be freed")]
+    Interior {
+        /// Bytes from its start.
+        offset: u64,
+    },
+}
+
+/// A range that does not lie in one live allocation.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{bytes} bytes at {address:#x} do not lie in a live allocation")]
+pub struct AddressError {
+    /// First byte.
+    pub address: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// What the address belongs to, if to anything.
+    pub near: Option<AllocationInfo>,
+}
+
+/// What is known of an allocation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AllocationInfo {
+    /// First byte.
+    pub base: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Serial number: the first allocation of this memory is 1. Never used again.
+    pub id: u64,
+    /// Freed, and its number not yet used again.
+    pub freed: bool,
+    /// Host memory that is mapped.
+    pub host: bool,
+    /// Who asked for it.
+    pub origin: Origin,
+}
+
+/// A live allocation.
+#[derive(Debug)]
+pub(crate) struct Allocation {
+    pub(crate) base: u64,
+    pub(crate) id: u64,
+    pub(crate) origin: Origin,
+    pub(crate) bytes: Bytes,
+    pub(crate) host: bool,
+}
+
+impl Allocation {
+    pub(crate) fn info(&self) -> AllocationInfo {
+        AllocationInfo {
+            base: self.base,
+            bytes: self.bytes.len() as u64,
+            id: self.id,
+            freed: false,
+            host: self.host,
+            origin: self.origin.clone(),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Slot {
+    Empty,
+    Live(Arc<Allocation>),
+    Freed(Arc<AllocationInfo>),
+}
+
+/// The allocations at one moment. A launch holds one, so that what is freed meanwhile stays in place.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Table {
+    slots: Vec<Slot>,
+    /// Mapped host memory by first address.
+    host: BTreeMap<u64, Arc<Allocation>>,
+}
+
+impl Table {
+    /// What an address belongs to, in range or not.
+    pub(crate) fn slot(&self, address: u64) -> Option<&Slot> {
+        let number = address >> window::BITS;
+        self.slots.get(usize::try_from(number.checked_sub(FIRST_NUMBER)?).ok()?)
+    }
+
+    /// The live allocation of an address's window (or the mapped host memory just below it).
+    pub(crate) fn live(&self, address: u64) -> Option<&Arc<Allocation>> {
+        if address >> window::BITS < FIRST_NUMBER {
+            return self.host.range(..=address).next_back().map(|(_, a)| a);
+        }
+        match self.slot(address) {
+            Some(Slot::Live(a)) => Some(a),
+            _ => None,
+        }
+    }
+
+    /// The live allocation that holds a whole range.
+    pub(crate) fn find(&self, address: u64, bytes: u64) -> Option<(&Arc<Allocation>, usize)> {
+        let allocation = self.live(address)?;
+        let offset = address.checked_sub(allocation.base)?;
+        let inside = offset.checked_add(bytes)? <= allocation.bytes.len() as u64;
+        inside.then_some((allocation, offset as usize))
+    }
+
+    /// What is known about an address, for messages.
+    pub(crate) fn info(&self, address: u64) -> Option<AllocationInfo> {
+        match self.slot(address) {
+            Some(Slot::Live(a)) => Some(a.info()),
+            Some(Slot::Freed(info)) => Some((**info).clone()),
+            Some(Slot::Empty) => None,
+            None => {
+                let a = self.live(address)?;
+                // Host memory has neighbours that are not ours: only what is close counts.
+                (address - a.base < a.bytes.len() as u64 + 4096).then(|| a.info())
+            }
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    table: Arc<Table>,
+    /// Freed slots, oldest first.
+    resting: VecDeque<usize>,
+    used: u64,
+    serial: u64,
+}
+
+/// Global memory of one device. Shared by all host threads and launches.
+#[derive(Debug)]
+pub struct Memory {
+    state: RwLock<State>,
+    limit: u64,
+}
+
+impl Memory {
+    /// Memory with room for so many bytes. None of it is taken from the host until it is touched.
+    pub fn new(limit: u64) -> Self {
+        Self { state: RwLock::default(), limit }
+    }
+
+    /// Bytes allocated.
+    pub fn used(&self) -> u64 {
+        self.read_state().used
+    }
+
+    /// Bytes in all.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    fn read_state(&self) -> std::sync::RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn write_state(&self) -> std::sync::RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    pub(crate) fn table(&self) -> Arc<Table> {
+        Arc::clone(&self.read_state().table)
+    }
+
+    /// Zeroed bytes that count as never written. The address is a multiple of 256 at least.
+    /// Zero bytes are allowed, and still get an address of their own.
+    pub fn alloc(&self, bytes: u64, origin: Origin) -> Result<u64, OutOfMemory> {
+        let mut state = self.write_state();
+        let full = OutOfMemory { asked: bytes, free: self.limit.saturating_sub(state.used), limit: self.limit };
+        if bytes > full.free || bytes > MAX_BYTES {
+            return Err(full);
+        }
+        let backing = usize::try_from(bytes).ok().and_then(Bytes::zeroed).ok_or(full)?;
+        let n = state.table.slots.len();
+        let at_end = n as u64 + FIRST_NUMBER <= window::LAST_ALLOCATION;
+        let reuse = if state.resting.len() > QUARANTINE || !at_end { state.resting.pop_front() } else { None };
+        let slot = match reuse {
+            Some(slot) => slot,
+            None if at_end => n,
+            None => return Err(full),
+        };
+        state.serial += 1;
+        state.used += bytes;
+        let base = ((slot as u64 + FIRST_NUMBER) << window::BITS) + START;
+        let id = state.serial;
+        let allocation = Slot::Live(Arc::new(Allocation { base, id, origin, bytes: backing, host: false }));
+        let table = Arc::make_mut(&mut state.table);
+        if slot == n {
+            table.slots.push(allocation);
+        } else {
+            table.slots[slot] = allocation;
+        }
+        Ok(base)
+    }
+
+    /// Gives an allocation back. A launch that still runs keeps the bytes until it ends.
+    pub fn free(&self, address: u64) -> Result<(), FreeError> {
+        let mut state = self.write_state();
+        let info = match state.table.slot(address) {
+            Some(Slot::Live(a)) => a.info(),
+            Some(Slot::Freed(info)) if info.base == address => return Err(FreeError::AlreadyFreed),
+            _ => return Err(FreeError::NotAnAllocation),
+        };
+        match address.checked_sub(info.base) {
+            Some(0) => {}
+            Some(offset) if offset < info.bytes => return Err(FreeError::Interior { offset }),
+            _ => return Err(FreeError::NotAnAllocation),
+        }
+        let slot = ((address >> window::BITS) - FIRST_NUMBER) as usize;
+        state.used -= info.bytes;
+        let freed = Slot::Freed(Arc::new(AllocationInfo { freed: true, ..info }));
+        Arc::make_mut(&mut state.table).slots[slot] = freed;
+        state.resting.push_back(slot);
+        Ok(())
+    }
+
+    /// Makes host memory known at its own address. Ranges may not overlap.
+    ///
+    /// # Safety
+    /// The range must stay valid for reads and writes until [`Memory::unmap_host`], and until launches that were
+    /// running then have ended.
+    pub unsafe fn map_host(&self, start: *mut u8, bytes: usize, origin: Origin) -> Result<u64, AddressError> {
+        let address = start as u64;
+        let error = |near| AddressError { address, bytes: bytes as u64, near };
+        let Some(end) = address.checked_add(bytes as u64) else { return Err(error(None)) };
+        if address == 0 || end >> window::BITS >= FIRST_NUMBER {
+            return Err(error(None));
+        }
+        let mut state = self.write_state();
+        if let Some((_, below)) = state.table.host.range(..end.max(address + 1)).next_back()
+            && below.base + below.bytes.len() as u64 > address
+        {
+            return Err(error(Some(below.info())));
+        }
+        state.serial += 1;
+        // SAFETY: the caller keeps the range valid.
+        let backing = unsafe { Bytes::lent(start, bytes) };
+        let id = state.serial;
+        let allocation = Allocation { base: address, id, origin, bytes: backing, host: true };
+        Arc::make_mut(&mut state.table).host.insert(address, Arc::new(allocation));
+        Ok(address)
+    }
+
+    /// Forgets mapped host memory.
+    pub fn unmap_host(&self, start: u64) -> Result<(), FreeError> {
+        let mut state = self.write_state();
+        match state.table.host.contains_key(&start) {
+            true => {
+                Arc::make_mut(&mut state.table).host.remove(&start);
+                Ok(())
+            }
+            false => Err(FreeError::NotAnAllocation),
+        }
+    }
+
+    /// What an address belongs to. Addresses a little outside an allocation still find it: compare with `base`
+    /// and `bytes`.
+    pub fn lookup(&self, address: u64) -> Option<AllocationInfo> {
+        self.read_state().table.info(address)
+    }
+
+    fn with<T>(&self, address: u64, n: u64, f: impl FnOnce(&Bytes, usize) -> T) -> Result<T, AddressError> {
+        // Copies run outside the lock: a big one must not hold up a launch.
+        let table = self.table();
+        match table.find(address, n) {
+            Some((allocation, offset)) => Ok(f(&allocation.bytes, offset)),
+            None => Err(AddressError { address, bytes: n, near: table.info(address) }),
+        }
+    }
+
+    /// Copies to the host.
+    pub fn read(&self, address: u64, to: &mut [u8]) -> Result<(), AddressError> {
+        if to.is_empty() {
+            return Ok(());
+        }
+        self.with(address, to.len() as u64, |bytes, offset| bytes.read(offset, to)).map(|_| ())
+    }
+
+    /// Copies from the host.
+    pub fn write(&self, address: u64, from: &[u8]) -> Result<(), AddressError> {
+        if from.is_empty() {
+            return Ok(());
+        }
+        self.with(address, from.len() as u64, |bytes, offset| bytes.write(offset, from)).map(|_| ())
+    }
+
+    /// Repeats a pattern (1, 2 or 4 bytes).
+    pub fn fill(&self, address: u64, pattern: &[u8], count: u64) -> Result<(), AddressError> {
+        let bytes = (pattern.len() as u64).checked_mul(count);
+        let Some(n) = bytes.filter(|n| usize::try_from(*n).is_ok()) else {
+            return Err(AddressError { address, bytes: u64::MAX, near: self.lookup(address) });
+        };
+        if n == 0 {
+            return Ok(());
+        }
+        self.with(address, n, |bytes, offset| bytes.fill(offset, pattern, count as usize)).map(|_| ())
+    }
+
+    /// Copies inside device memory; the ranges may overlap.
+    pub fn copy(&self, to: u64, from: u64, n: u64) -> Result<(), AddressError> {
+        if n == 0 {
+            return Ok(());
+        }
+        let table = self.table();
+        let error = |address| AddressError { address, bytes: n, near: table.info(address) };
+        let (source, source_offset) = table.find(from, n).ok_or_else(|| error(from))?;
+        let (target, offset) = table.find(to, n).ok_or_else(|| error(to))?;
+        target.bytes.copy_from(offset, &source.bytes, source_offset, n as usize);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory() -> Memory {
+        Memory::new(1 << 20)
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let m = memory();
+        let a = m.alloc(100, Origin::new("a")).expect("there is room");
+        m.write(a + 10, &[1, 2, 3]).expect("in range");
+        let mut back = [0; 4];
+        m.read(a + 9, &mut back).expect("in range");
+        assert_eq!(back, [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn ranges_end_where_they_end() {
+        let m = memory();
+        let a = m.alloc(100, Origin::new("a")).expect("there is room");
+        assert!(m.read(a + 97, &mut [0; 4]).is_err());
+        assert!(m.read(a - 1, &mut [0; 4]).is_err());
+        assert!(m.fill(a, &[0], u64::MAX).is_err());
+        assert!(m.copy(a, u64::MAX, 4).is_err());
+        assert_eq!(m.lookup(a - 4).map(|i| i.base), Some(a));
+    }
+
+    #[test]
+    fn freeing_tells_what_is_wrong() {
+        let m = memory();
+        let a = m.alloc(100, Origin::new("a")).expect("there is room");
+        assert_eq!(m.free(a + 4), Err(FreeError::Interior { offset: 4 }));
+        assert_eq!(m.free(0), Err(FreeError::NotAnAllocation));
+        assert_eq!(m.free(a), Ok(()));
+        assert_eq!(m.free(a), Err(FreeError::AlreadyFreed));
+        assert!(m.lookup(a).is_some_and(|i| i.freed));
+        assert_eq!(m.used(), 0);
+    }
+
+    #[test]
+    fn the_limit_holds() {
+        let m = memory();
+        assert!(m.alloc((1 << 20) + 1, Origin::default()).is_err());
+        assert!(m.alloc(u64::MAX, Origin::default()).is_err());
+        assert!(m.alloc(1 << 20, Origin::default()).is_ok());
+        assert!(m.alloc(1, Origin::default()).is_err());
+        assert!(m.alloc(0, Origin::default()).is_ok());
+    }
+
+    #[test]
+    fn numbers_rest_and_come_back() {
+        let m = memory();
+        for _ in 0..QUARANTINE + 10 {
+            let a = m.alloc(16, Origin::default()).expect("there is room");
+            m.free(a).expect("it is live");
+        }
+        assert!(m.table().slots.len() <= QUARANTINE + 2);
+    }
+
+    #[test]
+    fn host_memory_has_its_own_address() {
+        let m = memory();
+        let mut host = vec![0u8; 64];
+        // SAFETY: `host` outlives the mapping.
+        let a = unsafe { m.map_host(host.as_mut_ptr(), 64, Origin::new("host")) }.expect("it fits");
+        m.write(a + 1, &[9]).expect("in range");
+        assert!(m.read(a + 64, &mut [0]).is_err());
+        // SAFETY: as above.
+        assert!(unsafe { m.map_host(host.as_mut_ptr().add(8), 8, Origin::default()) }.is_err());
+        assert_eq!(m.unmap_host(a), Ok(()));
+        assert_eq!(host[1], 9);
+    }
+}

@@ -1,0 +1,81 @@
+//! Texture objects: what a fetch needs to know of an array and how to sample it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What one channel of a texel is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the driver's array formats of the same names")]
+pub enum TexelFormat {
+    U8,
+    U16,
+    U32,
+    S8,
+    S16,
+    S32,
+    F16,
+    F32,
+}
+
+impl TexelFormat {
+    /// Bytes of one channel.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::U8 | Self::S8 => 1,
+            Self::U16 | Self::S16 | Self::F16 => 2,
+            Self::U32 | Self::S32 | Self::F32 => 4,
+        }
+    }
+}
+
+/// What happens outside the array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AddressMode {
+    /// Repeat (normalised coordinates only, else as `Clamp`).
+    Wrap,
+    /// The nearest edge.
+    Clamp,
+    /// Repeat, every second time mirrored (normalised coordinates only, else as `Clamp`).
+    Mirror,
+    /// Zero.
+    Border,
+}
+
+/// How a value is made from texels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FilterMode {
+    /// The nearest one.
+    Point,
+    /// Weighted with 8 bits of fraction, as the hardware does it.
+    Linear,
+}
+
+/// One texture object.
+#[derive(Debug, Clone)]
+pub struct TextureObject {
+    /// Texels, row by row without gaps, channels together. Shorter than its size says: the rest is zero.
+    pub data: Arc<Vec<u8>>,
+    /// Texels in a row.
+    pub width: u32,
+    /// Rows; 0 or 1 for a one-dimensional texture.
+    pub height: u32,
+    /// 1, 2 or 4.
+    pub channels: u32,
+    /// Of a channel.
+    pub format: TexelFormat,
+    /// In x and y.
+    pub address: [AddressMode; 2],
+    /// Filter.
+    pub filter: FilterMode,
+    /// Coordinates run from 0 to 1.
+    pub normalised_coordinates: bool,
+    /// 8- and 16-bit integers are read as they are, instead of as 0 … 1 or -1 … 1.
+    pub read_as_integer: bool,
+}
+
+/// The texture objects that a launch can fetch from, by handle.
+#[derive(Debug, Clone, Default)]
+pub struct Textures {
+    /// The objects.
+    pub objects: BTreeMap<u64, Arc<TextureObject>>,
+}
