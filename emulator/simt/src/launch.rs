@@ -110,5 +110,7 @@ pub fn launch(
     environment: Environment<'_>,
 ) -> LaunchResult {
     let _ = (memory, loaded, config, environment.textures);
-    Err(LaunchRefused::InvalidConfiguration("launching is not there yet".into()))
+    Err(LaunchRefused::InvalidConfiguration(
+        "launching is not there yet".into(),
+    ))
 }

@@ -56,7 +56,11 @@ pub struct Module {
 impl Module {
     /// Loads PTX text. `level`: vector instructions to use, `None` for the best the CPU has.
     pub fn load(memory: &Arc<Memory>, _text: &str, _level: Option<CpuLevel>) -> Result<Self, LoadError> {
-        Ok(Self { memory: Arc::clone(memory), kernels: Vec::new(), variables: Vec::new() })
+        Ok(Self {
+            memory: Arc::clone(memory),
+            kernels: Vec::new(),
+            variables: Vec::new(),
+        })
     }
 
     /// A kernel by its name.

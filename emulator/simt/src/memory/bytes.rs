@@ -68,7 +68,13 @@ impl Bytes {
         let skip = block.align_offset(ALIGN).min(ALIGN);
         // SAFETY: `skip` is at most `ALIGN`, and there are `len + 2 * ALIGN` bytes.
         let start = unsafe { block.add(skip) };
-        let mut bytes = Self { start, len, owned, written: Box::default(), all_written: AtomicBool::new(len == 0) };
+        let mut bytes = Self {
+            start,
+            len,
+            owned,
+            written: Box::default(),
+            all_written: AtomicBool::new(len == 0),
+        };
         bytes.written = lazy_words(len.div_ceil(64))?;
         Some(bytes)
     }
@@ -78,7 +84,13 @@ impl Bytes {
     /// # Safety
     /// `start .. start + len` must stay valid for reads and writes until the value is dropped.
     pub(crate) unsafe fn lent(start: *mut u8, len: usize) -> Self {
-        Self { start, len, owned: None, written: Box::default(), all_written: AtomicBool::new(true) }
+        Self {
+            start,
+            len,
+            owned: None,
+            written: Box::default(),
+            all_written: AtomicBool::new(true),
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -137,7 +149,9 @@ impl Bytes {
 
     /// Repeats a pattern of 1, 2 or 4 bytes.
     pub(crate) fn fill(&self, offset: usize, pattern: &[u8], count: usize) -> bool {
-        let Some(n) = pattern.len().checked_mul(count) else { return false };
+        let Some(n) = pattern.len().checked_mul(count) else {
+            return false;
+        };
         if !self.contains(offset, n) {
             return false;
         }
@@ -201,7 +215,10 @@ impl Bytes {
         }
         let mut all = true;
         each_word(offset, n, |word, bits| {
-            all &= self.written.get(word).is_some_and(|cell| cell.load(Ordering::Relaxed) & bits == bits);
+            all &= self
+                .written
+                .get(word)
+                .is_some_and(|cell| cell.load(Ordering::Relaxed) & bits == bits);
         });
         all
     }
@@ -213,7 +230,11 @@ fn each_word(start: usize, n: usize, mut f: impl FnMut(usize, u64)) {
     while at < end {
         let (word, bit) = (at / 64, at % 64);
         let take = (64 - bit).min(end - at);
-        let bits = if take == 64 { u64::MAX } else { ((1 << take) - 1) << bit };
+        let bits = if take == 64 {
+            u64::MAX
+        } else {
+            ((1 << take) - 1) << bit
+        };
         f(word, bits);
         at += take;
     }

@@ -34,7 +34,10 @@ pub struct Origin {
 impl Origin {
     /// An ordinary allocation.
     pub fn new(label: impl Into<String>) -> Self {
-        Self { label: label.into(), read_only: false }
+        Self {
+            label: label.into(),
+            read_only: false,
+        }
     }
 }
 
@@ -138,7 +141,8 @@ impl Table {
     /// What an address belongs to, in range or not.
     pub(crate) fn slot(&self, address: u64) -> Option<&Slot> {
         let number = address >> window::BITS;
-        self.slots.get(usize::try_from(number.checked_sub(FIRST_NUMBER)?).ok()?)
+        self.slots
+            .get(usize::try_from(number.checked_sub(FIRST_NUMBER)?).ok()?)
     }
 
     /// The live allocation of an address's window (or the mapped host memory just below it).
@@ -194,7 +198,10 @@ pub struct Memory {
 impl Memory {
     /// Memory with room for so many bytes. None of it is taken from the host until it is touched.
     pub fn new(limit: u64) -> Self {
-        Self { state: RwLock::default(), limit }
+        Self {
+            state: RwLock::default(),
+            limit,
+        }
     }
 
     /// Bytes allocated.
@@ -208,11 +215,15 @@ impl Memory {
     }
 
     fn read_state(&self) -> std::sync::RwLockReadGuard<'_, State> {
-        self.state.read().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.state
+            .read()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     fn write_state(&self) -> std::sync::RwLockWriteGuard<'_, State> {
-        self.state.write().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.state
+            .write()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     pub(crate) fn table(&self) -> Arc<Table> {
@@ -223,14 +234,22 @@ impl Memory {
     /// Zero bytes are allowed, and still get an address of their own.
     pub fn alloc(&self, bytes: u64, origin: Origin) -> Result<u64, OutOfMemory> {
         let mut state = self.write_state();
-        let full = OutOfMemory { asked: bytes, free: self.limit.saturating_sub(state.used), limit: self.limit };
+        let full = OutOfMemory {
+            asked: bytes,
+            free: self.limit.saturating_sub(state.used),
+            limit: self.limit,
+        };
         if bytes > full.free || bytes > MAX_BYTES {
             return Err(full);
         }
         let backing = usize::try_from(bytes).ok().and_then(Bytes::zeroed).ok_or(full)?;
         let n = state.table.slots.len();
         let at_end = n as u64 + FIRST_NUMBER <= window::LAST_ALLOCATION;
-        let reuse = if state.resting.len() > QUARANTINE || !at_end { state.resting.pop_front() } else { None };
+        let reuse = if state.resting.len() > QUARANTINE || !at_end {
+            state.resting.pop_front()
+        } else {
+            None
+        };
         let slot = match reuse {
             Some(slot) => slot,
             None if at_end => n,
@@ -240,7 +259,13 @@ impl Memory {
         state.used += bytes;
         let base = ((slot as u64 + FIRST_NUMBER) << window::BITS) + START;
         let id = state.serial;
-        let allocation = Slot::Live(Arc::new(Allocation { base, id, origin, bytes: backing, host: false }));
+        let allocation = Slot::Live(Arc::new(Allocation {
+            base,
+            id,
+            origin,
+            bytes: backing,
+            host: false,
+        }));
         let table = Arc::make_mut(&mut state.table);
         if slot == n {
             table.slots.push(allocation);
@@ -278,8 +303,14 @@ impl Memory {
     /// running then have ended.
     pub unsafe fn map_host(&self, start: *mut u8, bytes: usize, origin: Origin) -> Result<u64, AddressError> {
         let address = start as u64;
-        let error = |near| AddressError { address, bytes: bytes as u64, near };
-        let Some(end) = address.checked_add(bytes as u64) else { return Err(error(None)) };
+        let error = |near| AddressError {
+            address,
+            bytes: bytes as u64,
+            near,
+        };
+        let Some(end) = address.checked_add(bytes as u64) else {
+            return Err(error(None));
+        };
         if address == 0 || end >> window::BITS >= FIRST_NUMBER {
             return Err(error(None));
         }
@@ -293,8 +324,16 @@ impl Memory {
         // SAFETY: the caller keeps the range valid.
         let backing = unsafe { Bytes::lent(start, bytes) };
         let id = state.serial;
-        let allocation = Allocation { base: address, id, origin, bytes: backing, host: true };
-        Arc::make_mut(&mut state.table).host.insert(address, Arc::new(allocation));
+        let allocation = Allocation {
+            base: address,
+            id,
+            origin,
+            bytes: backing,
+            host: true,
+        };
+        Arc::make_mut(&mut state.table)
+            .host
+            .insert(address, Arc::new(allocation));
         Ok(address)
     }
 
@@ -321,7 +360,11 @@ impl Memory {
         let table = self.table();
         match table.find(address, n) {
             Some((allocation, offset)) => Ok(f(&allocation.bytes, offset)),
-            None => Err(AddressError { address, bytes: n, near: table.info(address) }),
+            None => Err(AddressError {
+                address,
+                bytes: n,
+                near: table.info(address),
+            }),
         }
     }
 
@@ -330,7 +373,8 @@ impl Memory {
         if to.is_empty() {
             return Ok(());
         }
-        self.with(address, to.len() as u64, |bytes, offset| bytes.read(offset, to)).map(|_| ())
+        self.with(address, to.len() as u64, |bytes, offset| bytes.read(offset, to))
+            .map(|_| ())
     }
 
     /// Copies from the host.
@@ -338,19 +382,29 @@ impl Memory {
         if from.is_empty() {
             return Ok(());
         }
-        self.with(address, from.len() as u64, |bytes, offset| bytes.write(offset, from)).map(|_| ())
+        self.with(address, from.len() as u64, |bytes, offset| {
+            bytes.write(offset, from)
+        })
+        .map(|_| ())
     }
 
     /// Repeats a pattern (1, 2 or 4 bytes).
     pub fn fill(&self, address: u64, pattern: &[u8], count: u64) -> Result<(), AddressError> {
         let bytes = (pattern.len() as u64).checked_mul(count);
         let Some(n) = bytes.filter(|n| usize::try_from(*n).is_ok()) else {
-            return Err(AddressError { address, bytes: u64::MAX, near: self.lookup(address) });
+            return Err(AddressError {
+                address,
+                bytes: u64::MAX,
+                near: self.lookup(address),
+            });
         };
         if n == 0 {
             return Ok(());
         }
-        self.with(address, n, |bytes, offset| bytes.fill(offset, pattern, count as usize)).map(|_| ())
+        self.with(address, n, |bytes, offset| {
+            bytes.fill(offset, pattern, count as usize)
+        })
+        .map(|_| ())
     }
 
     /// Copies inside device memory; the ranges may overlap.
@@ -359,10 +413,16 @@ impl Memory {
             return Ok(());
         }
         let table = self.table();
-        let error = |address| AddressError { address, bytes: n, near: table.info(address) };
+        let error = |address| AddressError {
+            address,
+            bytes: n,
+            near: table.info(address),
+        };
         let (source, source_offset) = table.find(from, n).ok_or_else(|| error(from))?;
         let (target, offset) = table.find(to, n).ok_or_else(|| error(to))?;
-        target.bytes.copy_from(offset, &source.bytes, source_offset, n as usize);
+        target
+            .bytes
+            .copy_from(offset, &source.bytes, source_offset, n as usize);
         Ok(())
     }
 }
