@@ -140,6 +140,8 @@ pub struct Variable {
     pub init: Option<Initializer>,
     /// `.ptr .global .align 16` on kernel parameters.
     pub ptr: Option<PtrAttribute>,
+    /// `.attribute(.managed)` is `["managed"]`.
+    pub attributes: Vec<String>,
 }
 
 /// `.ptr{.space}{.align N}` of a kernel parameter.
@@ -212,6 +214,8 @@ pub struct Function {
     pub params: Vec<Variable>,
     /// `.noreturn`
     pub noreturn: bool,
+    /// `.attribute(.unified(1, 2))` is `["unified(1, 2)"]`.
+    pub attributes: Vec<String>,
     /// `.maxntid`, `.reqntid`, `.minnctapersm`, `.maxnreg`, … with their numbers, in order.
     pub directives: Vec<(String, Vec<u32>)>,
     /// Statements, or nothing for a declaration.

@@ -4,7 +4,10 @@
 
 pub mod ast;
 pub mod error;
+mod lex;
+mod parse;
 pub mod span;
 
 pub use error::{ParseError, Unsupported};
+pub use parse::parse;
 pub use span::Span;

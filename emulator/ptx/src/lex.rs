@@ -1,0 +1,327 @@
+//! Text to tokens, one at a time.
+//!
+//! The parser holds a single token, so memory does not grow with the input. A directive or modifier is one
+//! token with its dot (`.shared::cta`), which is why `1.5`, `%tid.x` and `.2d` need no context to tell apart.
+
+use crate::error::ParseError;
+use crate::span::Span;
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// `fma`, `%r1`, `$L__BB0_1`, `_`
+    Name,
+    /// `.global`, `.L2::128B`; the text is without the dot.
+    Dot,
+    /// `12`, `0x1F`, `0f3F800000`, `1.5`, with suffix and all.
+    Number,
+    /// `"…"`; the text is what stands between the quotes.
+    Text,
+    /// One character of punctuation.
+    Mark(u8),
+    /// The end of the input.
+    End,
+}
+
+/// A token with its text and place.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Token<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) text: &'a str,
+    pub(crate) span: Span,
+}
+
+impl Token<'_> {
+    /// How an error message names it.
+    pub(crate) fn describe(&self) -> String {
+        match self.kind {
+            Kind::End => "the end of the file".to_owned(),
+            Kind::Dot => format!("`.{}`", clip(self.text)),
+            Kind::Text => format!("the string \"{}\"", clip(self.text)),
+            _ => format!("`{}`", clip(self.text)),
+        }
+    }
+}
+
+/// At most the first 40 characters, so that a message stays one line.
+pub(crate) fn clip(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+/// Reads tokens from front to back.
+pub(crate) struct Lexer<'a> {
+    text: &'a str,
+    at: usize,
+    line: u32,
+    column: u32,
+    /// Where `line` and `column` were last true.
+    counted: usize,
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
+}
+
+impl<'a> Lexer<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        Lexer {
+            text,
+            at: 0,
+            line: 1,
+            column: 1,
+            counted: 0,
+        }
+    }
+
+    /// The whole input, for what is kept as text.
+    pub(crate) fn source(&self) -> &'a str {
+        self.text
+    }
+
+    fn byte(&self, ahead: usize) -> u8 {
+        // 0 stands for the end as well; a real NUL is refused as a character that cannot start a token.
+        self.text.as_bytes().get(self.at + ahead).copied().unwrap_or(0)
+    }
+
+    /// Moves `line` and `column` to the present position. Every byte is visited once in all.
+    fn count(&mut self) {
+        for &byte in &self.text.as_bytes()[self.counted..self.at] {
+            if byte == b'\n' {
+                self.line += 1;
+                self.column = 1;
+            } else if byte & 0xC0 != 0x80 {
+                self.column += 1;
+            }
+        }
+        self.counted = self.at;
+    }
+
+    fn here(&mut self) -> Span {
+        self.count();
+        Span {
+            start: self.at as u32,
+            end: self.at as u32,
+            line: self.line,
+            column: self.column,
+        }
+    }
+
+    fn skip_while(&mut self, keep: impl Fn(u8) -> bool) {
+        let rest = &self.text.as_bytes()[self.at..];
+        self.at += rest.iter().position(|&byte| !keep(byte)).unwrap_or(rest.len());
+    }
+
+    fn skip_blank(&mut self) -> Result<(), ParseError> {
+        loop {
+            self.skip_while(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0x0B | 0x0C));
+            if self.byte(0) != b'/' {
+                return Ok(());
+            }
+            match self.byte(1) {
+                b'/' => self.skip_while(|byte| byte != b'\n'),
+                b'*' => {
+                    let start = self.here();
+                    match self.text[self.at + 2..].find("*/") {
+                        Some(length) => self.at += length + 4,
+                        None => {
+                            let message = "this comment is never closed by `*/`".to_owned();
+                            return Err(ParseError { span: start, message });
+                        }
+                    }
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn words(&mut self) {
+        self.skip_while(is_word);
+        while self.byte(0) == b':' && self.byte(1) == b':' && is_word(self.byte(2)) {
+            self.at += 2;
+            self.skip_while(is_word);
+        }
+    }
+
+    fn number(&mut self) {
+        let radix = (self.byte(0) == b'0').then(|| self.byte(1).to_ascii_lowercase());
+        if matches!(radix, Some(b'x' | b'b' | b'f' | b'd')) {
+            self.skip_while(is_word);
+            return;
+        }
+        self.skip_while(|byte| byte.is_ascii_digit());
+        if self.byte(0) == b'.' && self.byte(1).is_ascii_digit() {
+            self.at += 1;
+            self.skip_while(|byte| byte.is_ascii_digit());
+        } else if self.byte(0) == b'.'
+            && (!is_word(self.byte(1)) || (self.byte(1) | 0x20 == b'e' && self.byte(2).is_ascii_digit()))
+        {
+            self.at += 1;
+        }
+        let sign = matches!(self.byte(1), b'+' | b'-');
+        if matches!(self.byte(0), b'e' | b'E') && self.byte(1 + usize::from(sign)).is_ascii_digit() {
+            self.at += 1 + usize::from(sign);
+        }
+        // Whatever hangs on to it belongs to it, so that `12abc` is one bad number and not two tokens.
+        self.skip_while(is_word);
+    }
+
+    /// The next token; `End` for ever after the last.
+    pub(crate) fn next(&mut self) -> Result<Token<'a>, ParseError> {
+        self.skip_blank()?;
+        let mut span = self.here();
+        let start = self.at;
+        let mut cut = (0, 0);
+        let first = self.byte(0);
+        let kind = match first {
+            _ if start == self.text.len() => Kind::End,
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' | b'%' => {
+                self.at += 1;
+                self.skip_while(is_word);
+                Kind::Name
+            }
+            b'0'..=b'9' => {
+                self.number();
+                Kind::Number
+            }
+            b'.' if is_word(self.byte(1)) => {
+                self.at += 1;
+                self.words();
+                cut = (1, 0);
+                Kind::Dot
+            }
+            b'"' => {
+                self.string(span)?;
+                cut = (1, 1);
+                Kind::Text
+            }
+            b'{'
+            | b'}'
+            | b'('
+            | b')'
+            | b'['
+            | b']'
+            | b'<'
+            | b'>'
+            | b','
+            | b';'
+            | b':'
+            | b'@'
+            | b'!'
+            | b'|'
+            | b'+'
+            | b'-'
+            | b'='
+            | b'~'
+            | b'*'
+            | b'/'
+            | b'%'..=b'&'
+            | b'^'
+            | b'?'
+            | b'.' => {
+                self.at += 1;
+                Kind::Mark(first)
+            }
+            _ => {
+                let found = self.text[start..].chars().next().unwrap_or('\0');
+                return Err(ParseError {
+                    span,
+                    message: format!("the character {found:?} has no meaning here"),
+                });
+            }
+        };
+        span.end = self.at as u32;
+        Ok(Token {
+            kind,
+            text: &self.text[start + cut.0..self.at - cut.1],
+            span,
+        })
+    }
+
+    fn string(&mut self, span: Span) -> Result<(), ParseError> {
+        self.at += 1;
+        loop {
+            self.skip_while(|byte| !matches!(byte, b'"' | b'\\' | b'\n'));
+            match self.byte(0) {
+                b'"' => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                b'\\' if self.at + 1 < self.text.len() => {
+                    self.at += 1;
+                    // A whole character, so that the position stays on a boundary.
+                    self.at += self.text[self.at..].chars().next().map_or(0, char::len_utf8);
+                }
+                _ => {
+                    return Err(ParseError {
+                        span,
+                        message: "this string is never closed by `\"`".to_owned(),
+                    });
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        let mut lexer = Lexer::new(text);
+        let mut found = Vec::new();
+        loop {
+            match lexer.next() {
+                Ok(Token { kind: Kind::End, .. }) => break,
+                Ok(token) => found.push(format!(
+                    "{}:{}:{}",
+                    token.span.line, token.span.column, token.text
+                )),
+                Err(error) => {
+                    found.push(error.to_string());
+                    break;
+                }
+            }
+        }
+        assert_eq!(found.join(" "), expected);
+    }
+
+    #[test]
+    fn tokens_know_their_place() {
+        check(
+            "add.s32 %r1,\r\n  0x1F;",
+            "1:1:add 1:4:s32 1:9:%r1 1:12:, 2:3:0x1F 2:7:;",
+        );
+        check("/* ä\n */ x // y\n\"ü\" z", "2:5:x 3:1:ü 3:5:z");
+    }
+
+    #[test]
+    fn dots_join_what_belongs_together() {
+        check(
+            ".L2::128B .2d 1.5 8.4 .m16n8k16",
+            "1:1:L2::128B 1:11:2d 1:15:1.5 1:19:8.4 1:23:m16n8k16",
+        );
+        check(
+            "1e-3 0f3F800000 1.e4 12U",
+            "1:1:1e-3 1:6:0f3F800000 1:17:1.e4 1:22:12U",
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said() {
+        check(
+            "a /* b",
+            "1:1:a line 1, column 3: this comment is never closed by `*/`",
+        );
+        check(
+            "\"a\nb\"",
+            "line 1, column 1: this string is never closed by `\"`",
+        );
+        check(
+            "a ü",
+            "1:1:a line 1, column 3: the character 'ü' has no meaning here",
+        );
+    }
+}

@@ -1,0 +1,181 @@
+//! Tokens to the tree of [`ast`](crate::ast): recursive descent with one token of look-ahead.
+//!
+//! Nothing is tried twice, so the time is linear in the text, and nesting is limited, so no input
+//! overflows the stack. What an instruction means, and whether it exists, is not asked here.
+
+mod function;
+mod module;
+mod operand;
+mod variable;
+
+use crate::ast::Module;
+use crate::error::ParseError;
+use crate::lex::{Kind, Lexer, Token};
+use crate::span::Span;
+
+/// Longest input, in bytes.
+const LONGEST: usize = 256 << 20;
+
+/// Deepest nesting of blocks, initialisers and operands, each.
+const DEEPEST: usize = 200;
+
+/// Reads one module.
+///
+/// # Errors
+///
+/// The first place that is not PTX, with what was expected there.
+pub fn parse(text: &str) -> Result<Module, ParseError> {
+    if text.len() > LONGEST {
+        let span = Span {
+            start: 0,
+            end: 0,
+            line: 1,
+            column: 1,
+        };
+        let message = format!(
+            "the text has {} bytes, more than the {LONGEST} that are read",
+            text.len()
+        );
+        return Err(ParseError { span, message });
+    }
+    let mut lexer = Lexer::new(text);
+    let token = lexer.next()?;
+    Parser {
+        lexer,
+        token,
+        last: token.span,
+        open: Vec::new(),
+    }
+    .module()
+}
+
+/// A bracket that waits to be closed.
+struct Open {
+    what: String,
+    line: u32,
+}
+
+struct Parser<'a> {
+    lexer: Lexer<'a>,
+    /// The token to be read next.
+    token: Token<'a>,
+    /// The token read last.
+    last: Span,
+    open: Vec<Open>,
+}
+
+type Parsed<T> = Result<T, ParseError>;
+
+impl<'a> Parser<'a> {
+    fn bump(&mut self) -> Parsed<Token<'a>> {
+        let token = self.token;
+        self.token = self.lexer.next()?;
+        self.last = token.span;
+        Ok(token)
+    }
+
+    fn at(&self, mark: u8) -> bool {
+        self.token.kind == Kind::Mark(mark)
+    }
+
+    fn at_dot(&self, word: &str) -> bool {
+        self.token.kind == Kind::Dot && self.token.text == word
+    }
+
+    /// Reads the mark if it is next.
+    fn eat(&mut self, mark: u8) -> Parsed<bool> {
+        let found = self.at(mark);
+        if found {
+            self.bump()?;
+        }
+        Ok(found)
+    }
+
+    fn eat_dot(&mut self, word: &str) -> Parsed<bool> {
+        let found = self.at_dot(word);
+        if found {
+            self.bump()?;
+        }
+        Ok(found)
+    }
+
+    fn expect(&mut self, mark: u8) -> Parsed<Token<'a>> {
+        if self.at(mark) {
+            self.bump()
+        } else {
+            Err(self.expected(&format!("`{}`", mark as char)))
+        }
+    }
+
+    fn name(&mut self, what: &str) -> Parsed<&'a str> {
+        if self.token.kind == Kind::Name {
+            Ok(self.bump()?.text)
+        } else {
+            Err(self.expected(what))
+        }
+    }
+
+    fn text(&mut self, what: &str) -> Parsed<&'a str> {
+        if self.token.kind == Kind::Text {
+            Ok(self.bump()?.text)
+        } else {
+            Err(self.expected(what))
+        }
+    }
+
+    /// Reads an opening bracket, which errors at the end of the file then name as `what`.
+    fn open(&mut self, mark: u8, what: &str) -> Parsed<()> {
+        let line = self.expect(mark)?.span.line;
+        self.open.push(Open {
+            what: format!("`{}`{what}", mark as char),
+            line,
+        });
+        Ok(())
+    }
+
+    fn close(&mut self, mark: u8) -> Parsed<()> {
+        self.expect(mark)?;
+        self.open.pop();
+        Ok(())
+    }
+
+    /// "expected X, found Y" at the present token.
+    fn expected(&self, what: &str) -> ParseError {
+        let found = self.token.describe();
+        match self.open.last() {
+            Some(open) if self.token.kind == Kind::End => {
+                let (open, line) = (&open.what, open.line);
+                self.error(format!(
+                    "expected {what}, found {found}: {open} (line {line}) is never closed"
+                ))
+            }
+            _ => self.error(format!("expected {what}, found {found}")),
+        }
+    }
+
+    fn error(&self, message: String) -> ParseError {
+        ParseError {
+            span: self.token.span,
+            message,
+        }
+    }
+
+    /// From a token that has been read to the one read last.
+    fn since(&self, start: Span) -> Span {
+        Span {
+            end: self.last.end,
+            ..start
+        }
+    }
+
+    fn deeper(&self, depth: usize) -> Parsed<usize> {
+        if depth < DEEPEST {
+            Ok(depth + 1)
+        } else {
+            Err(self.error(format!("nested more than {DEEPEST} deep")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

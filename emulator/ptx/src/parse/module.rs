@@ -1,0 +1,245 @@
+//! What stands at module scope: directives, variables, functions, debug sections.
+
+use super::{Parsed, Parser};
+use crate::ast::{Function, FunctionKind, Item, Linkage, Module, SourceFile};
+use crate::lex::Kind;
+
+/// Performance-tuning and other directives between a function's parameters and its body.
+const DIRECTIVES: [&str; 14] = [
+    "maxntid",
+    "reqntid",
+    "minnctapersm",
+    "maxnctapersm",
+    "maxnreg",
+    "local_maxnreg",
+    "maxclusterrank",
+    "reqnctapercluster",
+    "maxnctapercluster",
+    "explicitcluster",
+    "blocksareclusters",
+    "abi_preserve",
+    "abi_preserve_control",
+    "minreg",
+];
+
+impl Parser<'_> {
+    pub(super) fn module(mut self) -> Parsed<Module> {
+        let version = self.version()?;
+        let mut module = Module {
+            version,
+            target: Vec::new(),
+            address_size: 32,
+            files: Vec::new(),
+            items: Vec::new(),
+        };
+        if !self.at_dot("target") {
+            return Err(self.expected("`.target`"));
+        }
+        while self.token.kind != Kind::End {
+            self.directive(&mut module)?;
+        }
+        Ok(module)
+    }
+
+    fn version(&mut self) -> Parsed<(u32, u32)> {
+        if !self.eat_dot("version")? {
+            return Err(self.expected("`.version`, with which a PTX module starts"));
+        }
+        let number = self.token;
+        let parts = number
+            .text
+            .split_once('.')
+            .and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+        match parts {
+            Some(version) if number.kind == Kind::Number => {
+                self.bump()?;
+                Ok(version)
+            }
+            _ => Err(self.expected("a version such as `8.4`")),
+        }
+    }
+
+    fn directive(&mut self, module: &mut Module) -> Parsed<()> {
+        let start = self.token.span;
+        if self.eat(b';')? {
+            return Ok(());
+        }
+        if self.token.kind != Kind::Dot {
+            return Err(self.expected("a directive"));
+        }
+        match self.token.text {
+            "target" => {
+                self.bump()?;
+                loop {
+                    module
+                        .target
+                        .push(self.name("a target such as `sm_80`")?.to_owned());
+                    if !self.eat(b',')? {
+                        return Ok(());
+                    }
+                }
+            }
+            "address_size" => {
+                self.bump()?;
+                module.address_size = self.small("an address size")?;
+            }
+            "file" => self.file(&mut module.files)?,
+            "loc" => {
+                // Nothing at module scope has a use for it.
+                self.loc()?;
+            }
+            "pragma" => module.items.push(Item::Pragma(start, self.pragma()?)),
+            "section" => {
+                let text = self.section()?;
+                module.items.push(Item::Section(self.since(start), text));
+            }
+            "alias" => {
+                self.bump()?;
+                let name = self.name("a name")?.to_owned();
+                self.expect(b',')?;
+                let target = self.name("a function")?.to_owned();
+                self.expect(b';')?;
+                module.items.push(Item::Alias {
+                    span: self.since(start),
+                    name,
+                    target,
+                });
+            }
+            _ => self.declaration(&mut module.items)?,
+        }
+        Ok(())
+    }
+
+    /// `.file 1 "a.cu", 1700000000, 1234`; time and size say nothing to us.
+    pub(super) fn file(&mut self, files: &mut Vec<SourceFile>) -> Parsed<()> {
+        self.bump()?;
+        let index = self.small("a file number")?;
+        let path = self.text("a path in quotes")?.to_owned();
+        while self.eat(b',')? {
+            self.integer("a number")?;
+        }
+        files.push(SourceFile { index, path });
+        Ok(())
+    }
+
+    pub(super) fn pragma(&mut self) -> Parsed<Vec<String>> {
+        self.bump()?;
+        let mut strings = Vec::new();
+        loop {
+            strings.push(self.text("a string")?.to_owned());
+            if !self.eat(b',')? {
+                break;
+            }
+        }
+        self.expect(b';')?;
+        Ok(strings)
+    }
+
+    /// From `.section` to the closing brace, as written.
+    fn section(&mut self) -> Parsed<String> {
+        let start = self.bump()?.span.start;
+        while !self.at(b'{') {
+            if self.token.kind == Kind::End {
+                return Err(self.expected("`{`"));
+            }
+            self.bump()?;
+        }
+        self.open(b'{', " of `.section`")?;
+        while !self.at(b'}') {
+            if self.token.kind == Kind::End || self.at(b'{') {
+                return Err(self.expected("`}`"));
+            }
+            self.bump()?;
+        }
+        self.close(b'}')?;
+        Ok(self.lexer.source()[start as usize..self.last.end as usize].to_owned())
+    }
+
+    fn declaration(&mut self, items: &mut Vec<Item>) -> Parsed<()> {
+        let mut linkage = Linkage::Internal;
+        loop {
+            linkage = match self.token.text {
+                _ if self.token.kind != Kind::Dot => break,
+                "visible" => Linkage::Visible,
+                "extern" => Linkage::Extern,
+                "weak" => Linkage::Weak,
+                "common" => Linkage::Common,
+                _ => break,
+            };
+            self.bump()?;
+        }
+        if self.at_dot("entry") {
+            self.bump()?;
+            items.push(Item::Function(self.function(linkage, FunctionKind::Entry)?));
+        } else if self.at_dot("func") {
+            self.bump()?;
+            items.push(Item::Function(self.function(linkage, FunctionKind::Func)?));
+        } else {
+            for variable in self.variables(linkage)? {
+                items.push(Item::Variable(variable));
+            }
+        }
+        Ok(())
+    }
+
+    fn function(&mut self, linkage: Linkage, kind: FunctionKind) -> Parsed<Function> {
+        let attributes = self.attributes()?;
+        let returns = if kind == FunctionKind::Func {
+            self.params()?
+        } else {
+            Vec::new()
+        };
+        let span = self.token.span;
+        let name = self.name("a function's name")?.to_owned();
+        let params = self.params()?;
+        let mut function = Function {
+            span,
+            linkage,
+            kind,
+            name,
+            returns,
+            params,
+            noreturn: false,
+            attributes,
+            directives: Vec::new(),
+            body: None,
+        };
+        let mut pragmas = Vec::new();
+        while self.token.kind == Kind::Dot {
+            let start = self.token.span;
+            let word = self.token.text;
+            if word == "pragma" {
+                pragmas.push(crate::ast::Statement::Pragma(start, self.pragma()?));
+            } else if self.eat_dot("noreturn")? {
+                function.noreturn = true;
+            } else if DIRECTIVES.contains(&word) {
+                self.bump()?;
+                let mut numbers = Vec::new();
+                if self.token.kind == Kind::Number {
+                    numbers.push(self.small("a number")?);
+                    while self.eat(b',')? {
+                        numbers.push(self.small("a number")?);
+                    }
+                }
+                function.directives.push((word.to_owned(), numbers));
+            } else if !function.directives.is_empty() || function.noreturn {
+                return Err(self.expected("`{`, `;` or a directive such as `.maxntid`"));
+            } else {
+                // Old compilers and clang leave the semicolon of a declaration out when another one follows.
+                break;
+            }
+        }
+        if self.at(b'{') {
+            let what = match kind {
+                FunctionKind::Entry => "kernel",
+                FunctionKind::Func => "function",
+            };
+            // A pragma before the brace holds for the whole body, as one at its start does.
+            let what = format!(" of {what} `{}`", crate::lex::clip(&function.name));
+            function.body = Some(self.block(&what, pragmas, 0)?);
+        } else if !self.eat(b';')? {
+            return Err(self.expected("`{` or `;`"));
+        }
+        Ok(function)
+    }
+}

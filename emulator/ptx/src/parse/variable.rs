@@ -1,0 +1,287 @@
+//! Variables, parameters and initialisers.
+
+use super::{Parsed, Parser};
+use crate::ast::{Immediate, Initializer, Linkage, PtrAttribute, RegDecl, Space, Type, Variable};
+use crate::lex::Kind;
+use crate::span::Span;
+
+/// What stands before the name: `.global .align 4 .v2 .f32`, of which only the space is certain.
+struct Head {
+    span: Span,
+    space: Space,
+    align: Option<u32>,
+    vector: u32,
+    ty: Type,
+    ptr: Option<PtrAttribute>,
+    attributes: Vec<String>,
+}
+
+impl Space {
+    pub(super) fn from_name(name: &str) -> Option<Space> {
+        Some(match name {
+            "reg" => Space::Reg,
+            "sreg" => Space::Sreg,
+            "const" => Space::Const,
+            "global" => Space::Global,
+            "local" => Space::Local,
+            "param" => Space::Param,
+            "shared" => Space::Shared,
+            "tex" => Space::Tex,
+            _ => return None,
+        })
+    }
+}
+
+impl Parser<'_> {
+    /// `.attribute(.managed, .unified(1, 2))`, each kept as text.
+    pub(super) fn attributes(&mut self) -> Parsed<Vec<String>> {
+        let mut found = Vec::new();
+        while self.eat_dot("attribute")? {
+            self.open(b'(', " of `.attribute`")?;
+            loop {
+                if self.token.kind != Kind::Dot {
+                    return Err(self.expected("an attribute such as `.managed`"));
+                }
+                let mut text = self.bump()?.text.to_owned();
+                if self.at(b'(') {
+                    self.bump()?;
+                    let first = self.integer("a number")?;
+                    text.push_str(&format!("({first}"));
+                    while self.eat(b',')? {
+                        let next = self.integer("a number")?;
+                        text.push_str(&format!(", {next}"));
+                    }
+                    self.expect(b')')?;
+                    text.push(')');
+                }
+                found.push(text);
+                if !self.eat(b',')? {
+                    break;
+                }
+            }
+            self.close(b')')?;
+        }
+        Ok(found)
+    }
+
+    fn head(&mut self) -> Parsed<Head> {
+        let span = self.token.span;
+        let space = match Space::from_name(self.token.text) {
+            Some(space) if self.token.kind == Kind::Dot => space,
+            _ => return Err(self.expected("a directive or a state space such as `.global`")),
+        };
+        self.bump()?;
+        let (mut align, mut vector, mut ty, mut ptr) = (None, 1, None, None);
+        let mut attributes = Vec::new();
+        while self.token.kind == Kind::Dot {
+            let word = self.token.text;
+            match word {
+                "attribute" => {
+                    attributes.extend(self.attributes()?);
+                    continue;
+                }
+                "align" => {
+                    self.bump()?;
+                    align = Some(self.small("an alignment")?);
+                    continue;
+                }
+                "ptr" => {
+                    self.bump()?;
+                    ptr = Some(self.pointer()?);
+                    continue;
+                }
+                "v2" => vector = 2,
+                "v4" => vector = 4,
+                "v8" => vector = 8,
+                _ => match Type::from_name(word) {
+                    Some(found) if ty.is_none() => ty = Some(found),
+                    _ => return Err(self.expected("a name")),
+                },
+            }
+            self.bump()?;
+        }
+        let Some(ty) = ty else {
+            return Err(self.expected("a type such as `.b32`"));
+        };
+        Ok(Head {
+            span,
+            space,
+            align,
+            vector,
+            ty,
+            ptr,
+            attributes,
+        })
+    }
+
+    fn pointer(&mut self) -> Parsed<PtrAttribute> {
+        let mut found = PtrAttribute {
+            space: None,
+            align: None,
+        };
+        if self.token.kind == Kind::Dot
+            && let Some(space) = Space::from_name(self.token.text)
+        {
+            self.bump()?;
+            found.space = Some(space);
+        }
+        if self.eat_dot("align")? {
+            found.align = Some(self.small("an alignment")?);
+        }
+        Ok(found)
+    }
+
+    /// `.global .u32 a, b[4] = {…};`
+    pub(super) fn variables(&mut self, linkage: Linkage) -> Parsed<Vec<Variable>> {
+        let head = self.head()?;
+        let mut found = Vec::new();
+        loop {
+            found.push(self.declarator(&head, linkage)?);
+            if !self.eat(b',')? {
+                break;
+            }
+        }
+        self.expect(b';')?;
+        Ok(found)
+    }
+
+    fn declarator(&mut self, head: &Head, linkage: Linkage) -> Parsed<Variable> {
+        let name = self.name("a variable's name")?.to_owned();
+        let mut dims = Vec::new();
+        while self.at(b'[') {
+            self.open(b'[', "")?;
+            dims.push(if self.at(b']') {
+                None
+            } else {
+                Some(self.size("an array's length")?)
+            });
+            self.close(b']')?;
+        }
+        let init = if self.eat(b'=')? {
+            Some(self.initializer(0)?)
+        } else {
+            None
+        };
+        Ok(Variable {
+            span: self.since(head.span),
+            linkage,
+            space: head.space,
+            align: head.align,
+            vector: head.vector,
+            ty: head.ty,
+            name,
+            dims,
+            init,
+            ptr: head.ptr,
+            attributes: head.attributes.clone(),
+        })
+    }
+
+    /// `(.param .u64 a, .param .u32 b)`, or nothing.
+    pub(super) fn params(&mut self) -> Parsed<Vec<Variable>> {
+        let mut found = Vec::new();
+        if !self.at(b'(') {
+            return Ok(found);
+        }
+        self.open(b'(', " of a parameter list")?;
+        while !self.at(b')') {
+            let head = self.head()?;
+            found.push(self.declarator(&head, Linkage::Internal)?);
+            if !self.eat(b',')? {
+                break;
+            }
+        }
+        self.close(b')')?;
+        Ok(found)
+    }
+
+    /// `.reg .b32 %r<5>, %s;`
+    pub(super) fn registers(&mut self) -> Parsed<RegDecl> {
+        let head = self.head()?;
+        let mut names = Vec::new();
+        loop {
+            let name = self.name("a register's name")?.to_owned();
+            let count = if self.eat(b'<')? {
+                let count = self.small("a count of registers")?;
+                self.expect(b'>')?;
+                Some(count)
+            } else {
+                None
+            };
+            names.push((name, count));
+            if !self.eat(b',')? {
+                break;
+            }
+        }
+        self.expect(b';')?;
+        Ok(RegDecl {
+            span: self.since(head.span),
+            vector: head.vector,
+            ty: head.ty,
+            names,
+        })
+    }
+
+    fn initializer(&mut self, depth: usize) -> Parsed<Initializer> {
+        match self.token.kind {
+            Kind::Mark(b'{') => {
+                let depth = self.deeper(depth)?;
+                self.open(b'{', " of an initialiser")?;
+                let mut list = Vec::new();
+                while !self.at(b'}') {
+                    list.push(self.initializer(depth)?);
+                    if !self.eat(b',')? {
+                        break;
+                    }
+                }
+                self.close(b'}')?;
+                Ok(Initializer::List(list))
+            }
+            Kind::Name => {
+                let start = self.token.span.start as usize;
+                let mut name = self.bump()?.text;
+                let generic = name == "generic" && self.at(b'(');
+                if generic {
+                    self.bump()?;
+                    name = self.name("a variable")?;
+                    self.expect(b')')?;
+                } else if self.eat(b'=')? {
+                    // A field of a sampler: `filter_mode = nearest`.
+                    if !matches!(self.token.kind, Kind::Name | Kind::Number) {
+                        return Err(self.expected("a value"));
+                    }
+                    self.bump()?;
+                    return Ok(Initializer::Other(self.slice(start)));
+                }
+                let offset = self.offset()?.unwrap_or(0);
+                Ok(Initializer::Symbol {
+                    name: name.to_owned(),
+                    offset,
+                    generic,
+                })
+            }
+            _ => {
+                let start = self.token.span.start as usize;
+                match self.number()? {
+                    Immediate::Int(_) if self.at(b'(') => {
+                        self.open(b'(', "")?;
+                        self.name("a variable")?;
+                        if self.eat(b'(')? {
+                            self.name("a variable")?;
+                            self.expect(b')')?;
+                        }
+                        self.offset()?;
+                        self.close(b')')?;
+                        Ok(Initializer::Other(self.slice(start)))
+                    }
+                    Immediate::Int(value) => Ok(Initializer::Int(value)),
+                    float => Ok(Initializer::Float(float)),
+                }
+            }
+        }
+    }
+
+    fn slice(&self, start: usize) -> String {
+        self.lexer.source()[start..self.last.end as usize].to_owned()
+    }
+}
