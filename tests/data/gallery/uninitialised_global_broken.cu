@@ -1,0 +1,14 @@
+// uninitialised_global_broken.cu: the kernel adds to C, which nobody set to zero.
+//
+// grid: 2
+// block: 128
+// arg: n i32 256
+// arg: x f32[256] filled
+// arg: C f32[256] empty
+// expect: E-UNINIT
+
+extern "C" __global__ void accumulate(int n, const float* x, float* C)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) C[i] += x[i] * x[i];
+}
