@@ -1,18 +1,17 @@
-// constant_store_fixed.cu: the thread changes its own copy.
+// constant_store_fixed.cu: the scaled weight goes straight to the result.
 //
 // grid: 1
-// block: 32
-// arg: y f32[32] empty
+// block: 4
+// arg: use_default i32 1
+// arg: given f32[4] filled
+// arg: y f32[4] empty
 // expect: clean
 
-__constant__ float weights[4] = {0.1f, 0.2f, 0.3f, 0.4f};
+__constant__ float default_weights[4] = {0.1f, 0.2f, 0.3f, 0.4f};
 
-__device__ __noinline__ void scale(float* values, int i) { values[i] *= 2.0f; }
-
-extern "C" __global__ void normalise(float* y)
+extern "C" __global__ void normalise(int use_default, float* given, float* y)
 {
-    float own[4];
-    for (int i = 0; i < 4; ++i) own[i] = weights[i];
-    scale(own, threadIdx.x % 4);
-    y[threadIdx.x] = own[threadIdx.x % 4];
+    const int i = threadIdx.x;
+    const float* weights = use_default ? default_weights : given;
+    y[i] = 2.0f * weights[i];
 }
