@@ -1,3 +1,4 @@
 //! Behaviour across crates lives in `tests/it`; this library holds what those tests share.
 
 pub mod random_kernel;
+pub mod torture;

@@ -1,0 +1,345 @@
+//! How fast the emulated GPU is: thread-instructions per second, and work per second beside native code.
+//!
+//! ```text
+//! cargo bench -p simt --bench speed                      # the table
+//! cargo bench -p simt --bench speed -- --save FILE.json  # and a record
+//! ```
+//!
+//! Five kernels, three ways to watch them, on one core and on all. Each figure is the best of several runs of at
+//! least a fifth of a second; the native loop beside it does the same arithmetic, one element at a time, compiled to
+//! machine code, and is timed in the same process, one core, right before.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use simt::launch::{Environment, LaunchConfig, LaunchOptions, Watch};
+use simt::memory::{Memory, Origin};
+use simt::module::Module;
+use simt::texture::Textures;
+
+const SAMPLE: Duration = Duration::from_millis(200);
+const SAMPLES: usize = 5;
+
+/// A kernel with its launch and the loop that it is set beside.
+struct Case {
+    name: &'static str,
+    ptx: &'static str,
+    grid: [u32; 3],
+    block: [u32; 3],
+    /// Leading `int` parameters; pointers follow.
+    sizes: Vec<i32>,
+    /// Words of each buffer, in the order of the parameters.
+    buffers: Vec<usize>,
+    /// Multiply-adds, or elements moved or added where there are none.
+    work: u64,
+    /// What `work` counts.
+    unit: &'static str,
+    native: fn(&[Vec<f32>], &mut [f32], &[i32]),
+}
+
+#[derive(Serialize)]
+struct Row {
+    kernel: &'static str,
+    unit: &'static str,
+    watch: &'static str,
+    threads: usize,
+    thread_instructions: u64,
+    seconds: Vec<f64>,
+    thread_instructions_per_second: f64,
+    work_per_second: f64,
+    native_work_per_second: f64,
+    ratio_to_native: f64,
+}
+
+#[derive(Serialize)]
+struct Record {
+    what: &'static str,
+    machine: String,
+    cores: usize,
+    date: String,
+    command: String,
+    rows: Vec<Row>,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench")
+        .collect();
+    let save = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => None,
+        ["--save", file] => Some(file.to_owned()),
+        _ => return Err("usage: cargo bench -p simt --bench speed -- [--save FILE]".into()),
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut rows = Vec::new();
+    println!("{}, {cores} cores\n", machine());
+    println!("kernel          watch       cores   G thread-instr/s   M work/s               vs native");
+    for case in cases() {
+        let native = native_rate(&case);
+        for (label, watch) in [
+            ("plain", Watch::Plain),
+            ("counted", Watch::Counted),
+            ("checked", Watch::Checked),
+            ("+ global races", Watch::CheckedGlobalRaces),
+        ] {
+            for threads in if cores > 1 { vec![1, cores] } else { vec![1] } {
+                let row = measure(&case, label, watch, threads, native)?;
+                println!(
+                    "{:<15} {:<14} {:>2}   {:>16.2}   {:>9.0} {:<12} {:>8.3}",
+                    row.kernel,
+                    row.watch,
+                    row.threads,
+                    row.thread_instructions_per_second / 1e9,
+                    row.work_per_second / 1e6,
+                    row.unit,
+                    row.ratio_to_native,
+                );
+                rows.push(row);
+            }
+        }
+        println!(
+            "{:<15} native, 1 core              {:>18.0} {}\n",
+            case.name,
+            native / 1e6,
+            case.unit
+        );
+    }
+    if let Some(file) = save {
+        let record = Record {
+            what: "speed of the emulated GPU",
+            machine: machine(),
+            cores,
+            date: today()?,
+            command: "cargo bench -p simt --bench speed".to_owned(),
+            rows,
+        };
+        std::fs::write(&file, serde_json::to_string_pretty(&record)? + "\n")?;
+        eprintln!("saved {file}");
+    }
+    Ok(())
+}
+
+fn measure(
+    case: &Case,
+    label: &'static str,
+    watch: Watch,
+    threads: usize,
+    native: f64,
+) -> Result<Row, Box<dyn Error>> {
+    let memory = Arc::new(Memory::new(1 << 32));
+    let module = Module::load(&memory, case.ptx, None)?;
+    let kernel = module
+        .kernel(case.name)
+        .ok_or("the kernel is not in its module")?;
+    let mut params: Vec<u8> = case.sizes.iter().flat_map(|size| size.to_le_bytes()).collect();
+    params.resize(params.len().next_multiple_of(8), 0);
+    for (i, &words) in case.buffers.iter().enumerate() {
+        let address = memory.alloc(4 * words as u64, Origin::new("benchmark"))?;
+        if i + 1 < case.buffers.len() {
+            let bytes: Vec<u8> = values(words, i)
+                .iter()
+                .flat_map(|value| value.to_le_bytes())
+                .collect();
+            memory.write(address, &bytes)?;
+        }
+        params.extend(address.to_le_bytes());
+    }
+    let launch = |watch: Watch| {
+        let options = LaunchOptions {
+            watch,
+            threads,
+            ..LaunchOptions::default()
+        };
+        let config = LaunchConfig {
+            grid: case.grid,
+            block: case.block,
+            dynamic_shared: 0,
+            params: params.clone(),
+            options,
+        };
+        simt::launch::launch(
+            &memory,
+            kernel,
+            &config,
+            Environment {
+                textures: &Textures::default(),
+                clock: &|| 0,
+            },
+        )
+    };
+
+    let report = launch(Watch::Counted)?;
+    if !report.findings.is_empty() {
+        return Err(report.findings[0].text.clone().into());
+    }
+    let thread_instructions = report.total.thread_instructions;
+    let seconds = samples(|| launch(watch).map(drop))?;
+    let best = seconds.iter().copied().fold(f64::INFINITY, f64::min);
+    let work_per_second = case.work as f64 / best;
+    Ok(Row {
+        kernel: case.name,
+        unit: case.unit,
+        watch: label,
+        threads,
+        thread_instructions,
+        thread_instructions_per_second: thread_instructions as f64 / best,
+        work_per_second,
+        native_work_per_second: native,
+        ratio_to_native: work_per_second / native,
+        seconds,
+    })
+}
+
+/// Seconds for one call, several times; short calls are repeated to fill a sample.
+fn samples<E>(mut run: impl FnMut() -> Result<(), E>) -> Result<Vec<f64>, E> {
+    run()?;
+    (0..SAMPLES)
+        .map(|_| {
+            let start = Instant::now();
+            let mut calls = 0;
+            while calls == 0 || start.elapsed() < SAMPLE {
+                run()?;
+                calls += 1;
+            }
+            Ok(start.elapsed().as_secs_f64() / f64::from(calls))
+        })
+        .collect()
+}
+
+fn native_rate(case: &Case) -> f64 {
+    let (inputs, output) = case.buffers.split_at(case.buffers.len() - 1);
+    let inputs: Vec<Vec<f32>> = inputs
+        .iter()
+        .enumerate()
+        .map(|(i, &words)| values(words, i))
+        .collect();
+    let mut out = vec![0.0; output[0]];
+    let Ok(seconds) = samples(|| {
+        (case.native)(&inputs, &mut out, &case.sizes);
+        std::hint::black_box(&out);
+        Ok::<(), std::convert::Infallible>(())
+    });
+    case.work as f64 / seconds.into_iter().fold(f64::INFINITY, f64::min)
+}
+
+/// Reproducible numbers in -1 .. 1.
+fn values(n: usize, buffer: usize) -> Vec<f32> {
+    let mut state = 0x9e37_79b9_u32.wrapping_mul(buffer as u32 + 1) | 1;
+    (0..n)
+        .map(|_| {
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            state as f32 / u32::MAX as f32 * 2.0 - 1.0
+        })
+        .collect()
+}
+
+fn cases() -> Vec<Case> {
+    const N: usize = 256;
+    const BIG: usize = 1024;
+    let gemm = |name, ptx, n: usize, tile: usize, block| Case {
+        name,
+        ptx,
+        grid: [n.div_ceil(tile) as u32, n.div_ceil(tile) as u32, 1],
+        block,
+        sizes: vec![n as i32; 3],
+        buffers: vec![n * n; 3],
+        work: (n * n * n) as u64,
+        unit: "multiply-adds",
+        native: native_gemm,
+    };
+    vec![
+        gemm(
+            "naive",
+            include_str!("../../../kernels/ptx/naive.ptx"),
+            N,
+            16,
+            [16, 16, 1],
+        ),
+        gemm(
+            "shared_tile",
+            include_str!("../../../kernels/ptx/shared_tile.ptx"),
+            N,
+            16,
+            [16, 16, 1],
+        ),
+        gemm(
+            "register_tile",
+            include_str!("../../../kernels/ptx/register_tile.ptx"),
+            2 * N,
+            128,
+            [256, 1, 1],
+        ),
+        Case {
+            name: "transpose",
+            ptx: include_str!("../../../kernels/ptx/transpose.ptx"),
+            grid: [BIG as u32 / 32, BIG as u32 / 32, 1],
+            block: [32, 8, 1],
+            sizes: vec![BIG as i32; 2],
+            buffers: vec![BIG * BIG; 2],
+            work: (BIG * BIG) as u64,
+            unit: "elements",
+            native: |inputs, out, sizes| {
+                let (rows, cols) = (sizes[0] as usize, sizes[1] as usize);
+                for row in 0..rows {
+                    for col in 0..cols {
+                        out[col * rows + row] = inputs[0][row * cols + col];
+                    }
+                }
+            },
+        },
+        Case {
+            name: "reduction",
+            ptx: include_str!("../../../kernels/ptx/reduction.ptx"),
+            grid: [(BIG * BIG / 512) as u32, 1, 1],
+            block: [256, 1, 1],
+            sizes: vec![(BIG * BIG) as i32],
+            buffers: vec![BIG * BIG, BIG * BIG / 512],
+            work: (BIG * BIG) as u64,
+            unit: "elements",
+            native: |inputs, out, _| {
+                for (sum, chunk) in out.iter_mut().zip(inputs[0].chunks(512)) {
+                    *sum = chunk.iter().sum();
+                }
+            },
+        },
+    ]
+}
+
+/// The textbook triple loop: one element of C after the other, k innermost.
+fn native_gemm(inputs: &[Vec<f32>], c: &mut [f32], sizes: &[i32]) {
+    let (m, n, k) = (sizes[0] as usize, sizes[1] as usize, sizes[2] as usize);
+    for row in 0..m {
+        for col in 0..n {
+            let mut acc = 0.0;
+            for i in 0..k {
+                acc += inputs[0][row * k + i] * inputs[1][i * n + col];
+            }
+            c[row * n + col] = acc;
+        }
+    }
+}
+
+/// What the kernel calls the processor.
+fn machine() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let field = |name: &str| {
+        let line = info.lines().find(|line| line.starts_with(name))?;
+        Some(line.split(':').nth(1)?.trim().to_owned())
+    };
+    let name = field("model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned());
+    match (field("cpu family"), field("model\t")) {
+        (Some(family), Some(model)) => format!("{name} (family {family}, model {model})"),
+        _ => name,
+    }
+}
+
+/// Today, as `2026-11-21`.
+fn today() -> Result<String, Box<dyn Error>> {
+    let output = std::process::Command::new("date").arg("+%F").output()?;
+    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+}
