@@ -1,4 +1,9 @@
 //! What a check found: a mistake in a kernel, with everything needed to explain it.
+//!
+//! [`Finding::text`] is the whole message; the other fields are its machine-readable twin, so that a grader
+//! or an editor need not parse text. Codes are stable, words are not.
+
+use std::fmt::Write as _;
 
 use serde::Serialize;
 
@@ -17,6 +22,9 @@ pub enum Severity {
 /// Stable codes; the text of a message may change, its code does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum Code {
+    /// The launch asks for more than the device, or the kernel, allows.
+    #[serde(rename = "E-LAUNCH")]
+    Launch,
     /// Outside every allocation, or past the one meant.
     #[serde(rename = "E-OOB")]
     OutOfBounds,
@@ -26,42 +34,125 @@ pub enum Code {
     /// Not a multiple of the access size.
     #[serde(rename = "E-ALIGN")]
     Misaligned,
-    /// Read before anything wrote it.
-    #[serde(rename = "E-UNINIT")]
-    Uninitialised,
-    /// Two threads, at least one writes, nothing orders them.
-    #[serde(rename = "E-RACE")]
-    Race,
-    /// Racing writes of the same value.
-    #[serde(rename = "W-RACE-EQUAL")]
-    RaceEqual,
-    /// Threads of one block met at different barriers, or wait for ever.
-    #[serde(rename = "E-BARRIER")]
-    Barrier,
-    /// Threads returned before a barrier that others waited at.
-    #[serde(rename = "W-EXITED")]
-    ExitedBeforeBarrier,
-    /// The instruction budget is spent, or a loop can be shown never to end.
-    #[serde(rename = "E-LOOP")]
-    Runaway,
-    /// The launch asks for more than the device, or the kernel, allows.
-    #[serde(rename = "E-LAUNCH")]
-    Launch,
-    /// `trap`
-    #[serde(rename = "E-TRAP")]
-    Trap,
-    /// `assert(…)`
-    #[serde(rename = "E-ASSERT")]
-    Assert,
-    /// `shfl.sync` and its kin: lanes named that do not take part.
-    #[serde(rename = "E-SYNC-MASK")]
-    SyncMask,
     /// A store into `__constant__` or parameter memory.
     #[serde(rename = "E-READ-ONLY")]
     ReadOnly,
     /// Texture fetch through a handle that is none.
     #[serde(rename = "E-TEXTURE")]
     Texture,
+    /// Threads of one block met at different barriers, or wait for ever.
+    #[serde(rename = "E-BARRIER")]
+    Barrier,
+    /// `shfl.sync` and its kin: lanes named that do not take part.
+    #[serde(rename = "E-SYNC-MASK")]
+    SyncMask,
+    /// `trap`
+    #[serde(rename = "E-TRAP")]
+    Trap,
+    /// `assert(…)`
+    #[serde(rename = "E-ASSERT")]
+    Assert,
+    /// The instruction budget is spent, or a loop can be shown never to end.
+    #[serde(rename = "E-LOOP")]
+    Runaway,
+    /// Two threads, at least one writes, nothing orders them.
+    #[serde(rename = "E-RACE")]
+    Race,
+    /// Read before anything wrote it.
+    #[serde(rename = "E-UNINIT")]
+    Uninitialised,
+    /// Threads returned before a barrier that others waited at.
+    #[serde(rename = "W-EXITED")]
+    ExitedBeforeBarrier,
+    /// Racing writes of the same value.
+    #[serde(rename = "W-RACE-EQUAL")]
+    RaceEqual,
+}
+
+impl Code {
+    /// As printed: `E-OOB`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Launch => "E-LAUNCH",
+            Self::OutOfBounds => "E-OOB",
+            Self::UseAfterFree => "E-FREED",
+            Self::Misaligned => "E-ALIGN",
+            Self::ReadOnly => "E-READ-ONLY",
+            Self::Texture => "E-TEXTURE",
+            Self::Barrier => "E-BARRIER",
+            Self::SyncMask => "E-SYNC-MASK",
+            Self::Trap => "E-TRAP",
+            Self::Assert => "E-ASSERT",
+            Self::Runaway => "E-LOOP",
+            Self::Race => "E-RACE",
+            Self::Uninitialised => "E-UNINIT",
+            Self::ExitedBeforeBarrier => "W-EXITED",
+            Self::RaceEqual => "W-RACE-EQUAL",
+        }
+    }
+
+    /// Error or warning: the letter in front says it.
+    pub fn severity(self) -> Severity {
+        match self {
+            Self::ExitedBeforeBarrier | Self::RaceEqual => Severity::Warning,
+            _ => Severity::Error,
+        }
+    }
+}
+
+/// A place in the source, with the text of its line when the source is at hand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// Path as the PTX names it; empty when the PTX names none.
+    pub file: String,
+    /// Line, from 1; 0 when unknown.
+    pub line: u32,
+    /// Column, from 1; 0 when unknown.
+    pub column: u32,
+    /// The line's text, without its line end.
+    pub text: Option<String>,
+    /// Line in the PTX.
+    pub ptx_line: u32,
+    /// The PTX instruction.
+    pub instruction: String,
+}
+
+/// The array that an access meant, and the element that it hit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ArrayElement {
+    /// Name in the source (`A`, `a_tile`), or what else is known ("the 3rd allocation").
+    pub name: String,
+    /// `global`, `shared`, `local`, `constant` or `param`.
+    pub space: &'static str,
+    /// Type of one element in the source's words: `float`; `4-byte element` when unknown.
+    pub element_type: String,
+    /// Bytes of one element.
+    pub element_bytes: u32,
+    /// Elements that the array has.
+    pub n_elements: u64,
+    /// Dimensions, outermost first, when the source tells them.
+    pub dims: Vec<u64>,
+    /// Which element, counted from the array's start; outside `0 .. n_elements` when out of bounds.
+    pub index: i64,
+    /// Byte offset of the access from the array's start.
+    pub byte_offset: i64,
+}
+
+/// The other thread of a race, or another group at a barrier.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Party {
+    /// `read`, `write`, `atomic`, `wait`, `exit`.
+    pub does: &'static str,
+    /// PTX instruction: index into the kernel's instructions.
+    pub instr: u32,
+    /// Where.
+    pub place: Place,
+    /// Block.
+    pub block: [u32; 3],
+    /// Thread in the block.
+    pub thread: [u32; 3],
+    /// Threads of that block that do it.
+    pub n_threads: u64,
 }
 
 /// One mistake, told once however many threads made it.
@@ -71,10 +162,14 @@ pub struct Finding {
     pub severity: Severity,
     /// Its code.
     pub code: Code,
+    /// The first line without code and place: ``read past the end of `A` ``.
+    pub title: String,
     /// PTX instruction: index into the kernel's instructions.
     pub instr: u32,
     /// Where that comes from.
     pub source: Option<SourceLoc>,
+    /// The same in words, with the line's text.
+    pub place: Option<Place>,
     /// The first to do it: block, then thread, by index.
     pub block: [u32; 3],
     /// Thread in the block.
@@ -83,6 +178,51 @@ pub struct Finding {
     pub n_threads: u64,
     /// Blocks that they are in.
     pub n_blocks: u64,
+    /// What was accessed.
+    pub array: Option<ArrayElement>,
+    /// The other party of a race; the other groups at a barrier.
+    pub others: Vec<Party>,
+    /// The facts, one sentence or line each.
+    pub notes: Vec<String>,
+    /// The cause, as far as the data shows it.
+    pub why: Option<String>,
+    /// The next step.
+    #[serde(rename = "try")]
+    pub advice: Option<String>,
+    /// What a real GPU would do.
+    pub on_gpu: Option<String>,
     /// The whole message, ready to print, without colour.
     pub text: String,
+}
+
+impl Finding {
+    /// The message with terminal colours (ANSI): the header, the caret and the labels stand out.
+    pub fn colored(&self) -> String {
+        let (strong, off) = match self.severity {
+            Severity::Error => ("\x1b[1;31m", "\x1b[0m"),
+            Severity::Warning => ("\x1b[1;33m", "\x1b[0m"),
+        };
+        let mut out = String::new();
+        for (number, line) in self.text.lines().enumerate() {
+            let body = line.trim_start();
+            let indent = &line[..line.len() - body.len()];
+            let label = ["Why:", "Try:", "On a GPU:"]
+                .into_iter()
+                .find(|label| body.starts_with(label));
+            let is_caret = body
+                .strip_prefix('|')
+                .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| " ^~".contains(c)));
+            let _ = match (number, body.split_once(']'), label) {
+                (0, Some((head, rest)), _) => {
+                    writeln!(out, "{indent}{strong}{head}]{off}\x1b[1m{rest}{off}")
+                }
+                (_, _, Some(label)) => {
+                    writeln!(out, "{indent}\x1b[1;36m{label}{off}{}", &body[label.len()..])
+                }
+                _ if is_caret => writeln!(out, "{indent}|{strong}{}{off}", &body[1..]),
+                _ => writeln!(out, "{line}"),
+            };
+        }
+        out
+    }
 }

@@ -1,0 +1,162 @@
+//! One mistake as the machine sees it: who, where, what; no words yet.
+
+use crate::finding::Code;
+use crate::program::MemSpace;
+
+/// What an access does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AccessKind {
+    /// Load.
+    Read,
+    /// Store.
+    Write,
+    /// Atomic or reduction; also a load or store with [`crate::program::Order::Strong`] when told to the
+    /// race checks: neither races with its like.
+    Atomic,
+}
+
+/// One thing that lanes of one warp did wrong together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// What is wrong.
+    pub code: Code,
+    /// Instruction: index into [`crate::program::Kernel::instrs`].
+    pub instr: u32,
+    /// Block, as linear index.
+    pub block: u64,
+    /// Warp in the block.
+    pub warp: u32,
+    /// Lanes that did it. The lowest is told by name.
+    pub mask: u32,
+    /// What more is known.
+    pub details: Details,
+}
+
+/// The facts of an event; which one belongs to a code is said at each.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Details {
+    /// `E-TRAP`, or nothing more to say.
+    None,
+    /// `E-OOB`, `E-FREED`, `E-ALIGN`, `E-READ-ONLY`.
+    Access(BadAccess),
+    /// `E-UNINIT`.
+    Uninitialised {
+        /// The read.
+        access: BadAccess,
+        /// Byte ranges (start, end) of the same array or allocation that were written so far, as addresses
+        /// like [`BadAccess::address`], in order. May be empty when [`super::Collector::is_new`] says that
+        /// this event is not the first of its kind.
+        written: Box<[(u64, u64)]>,
+    },
+    /// `E-RACE`, `W-RACE-EQUAL`: made by the race checks.
+    Race(Box<RaceFacts>),
+    /// `E-BARRIER`: the groups of threads, those of [`Event::instr`] first.
+    Barrier {
+        /// Who waits where.
+        groups: Vec<BarrierGroup>,
+        /// Nobody can go on. Otherwise they met at different barriers and went on.
+        deadlock: bool,
+    },
+    /// `W-EXITED`: [`Event::instr`] is the barrier, [`Event::mask`] lanes of a warp that waited there.
+    Exited {
+        /// Threads of the block that had returned.
+        returned: u32,
+        /// The lowest of them (index in the block).
+        first: u32,
+        /// The instruction at which that one returned, when known.
+        exit: Option<u32>,
+    },
+    /// `E-LOOP`.
+    Runaway {
+        /// Thread-instructions allowed to the launch; 0: there was no limit.
+        budget: u64,
+        /// The warp's registers repeat and nothing was stored: it can never leave.
+        proven: bool,
+        /// First and last instruction of the loop that the warp is in, when known.
+        span: Option<(u32, u32)>,
+    },
+    /// `E-ASSERT`: the arguments of `__assertfail`.
+    Assert {
+        /// The expression.
+        message: String,
+        /// File.
+        file: String,
+        /// Line.
+        line: u32,
+        /// Function.
+        function: String,
+    },
+    /// `E-SYNC-MASK`.
+    SyncMask {
+        /// Lanes that the instruction names.
+        named: u32,
+        /// Lanes that execute it.
+        present: u32,
+    },
+    /// `E-TEXTURE`.
+    Texture {
+        /// The value used as a handle.
+        handle: u64,
+    },
+}
+
+/// A memory access that went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BadAccess {
+    /// Read, write, atomic.
+    pub kind: AccessKind,
+    /// Where it landed: never `Generic` when the address tells; `Generic` for an address in no space.
+    pub space: MemSpace,
+    /// Address that the lowest lane of [`Event::mask`] used. In `Global` and `Generic` the 64-bit address; in
+    /// the other spaces the offset from the start of the space.
+    pub address: u64,
+    /// Bytes of the whole access of one lane (16 for a `float4`).
+    pub bytes: u32,
+}
+
+/// Threads of one block at one barrier, or elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BarrierGroup {
+    /// Where they wait; for those that do not wait at a barrier, where they are.
+    pub instr: u32,
+    /// They wait at a barrier.
+    pub at_barrier: bool,
+    /// Lanes by warp.
+    pub threads: Box<[u32]>,
+}
+
+/// One party of a race.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RaceParty {
+    /// What it does.
+    pub kind: AccessKind,
+    /// Instruction; `u32::MAX` when it was not recorded.
+    pub instr: u32,
+    /// Block.
+    pub block: u64,
+    /// Thread in the block, by index; `u32::MAX` when it was not recorded.
+    pub thread: u32,
+    /// Bytes of the access of one lane.
+    pub bytes: u32,
+}
+
+/// Two threads, one of them writes, nothing orders them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RaceFacts {
+    /// `Shared` or `Global`.
+    pub space: MemSpace,
+    /// The first unit of memory that both touch: offset in shared memory, or address.
+    pub address: u64,
+    /// Bytes from the lowest to the highest unit affected in the first block: `address .. end`.
+    pub end: u64,
+    /// Units affected in that block, in bytes.
+    pub affected_bytes: u64,
+    /// The two; the one that came first in the emulated order first.
+    pub parties: [RaceParty; 2],
+    /// Both write, and the same value.
+    pub equal: bool,
+    /// Both in one warp.
+    pub same_warp: bool,
+    /// There was a barrier of the block in the kernel's run before this interval.
+    pub interval: u32,
+}

@@ -1,0 +1,31 @@
+//! Races: two threads touch the same memory, at least one writes, and nothing orders them.
+//!
+//! [`SharedRaces`] watches the shared memory of one block at a time, [`BlockRaces`] the global memory that one
+//! block touches, and [`GlobalRaces`] joins the blocks of a launch. The machine tells all of them the same
+//! [`Touch`]es.
+//!
+//! # What counts as order
+//!
+//! - A barrier of the block orders everything before it against everything after it. A barrier of only some
+//!   of its threads (`bar.sync 1, 64`) is taken for a whole one: races past it go unnoticed, none is invented.
+//! - `__syncwarp` orders the lanes of its warp, all of them, whatever its mask. Shuffles and votes order nothing.
+//! - Atomics do not race with atomics, nor do `volatile`, relaxed, acquire and release accesses among
+//!   themselves or with atomics.
+//! - A fence, together with atomics or strong accesses, is how threads hand data to each other without a
+//!   barrier. An interval between barriers (for races between blocks: a launch) in which both were seen is
+//!   left alone, since telling right from wrong there needs the value that each load saw.
+//! - The end of the launch orders everything.
+//!
+//! Two writes are an equal race (a warning) when they store the same value. Values are compared for accesses
+//! that come with [`Touch::values`]; without them writes count as different.
+
+mod bits;
+mod global;
+mod interval;
+mod log;
+mod shared;
+mod touch;
+
+pub use global::{BlockRaces, GlobalRaces};
+pub use shared::SharedRaces;
+pub use touch::{Run, Touch, Values};

@@ -1,0 +1,50 @@
+//! One warp-wide access as the race checks see it.
+
+use crate::check::AccessKind;
+
+/// A stretch of distinct bytes that an access covers, relative to its base.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// First byte, relative to [`Touch::base`]; may be below it.
+    pub start: i32,
+    /// Length in bytes.
+    pub bytes: u32,
+}
+
+/// One warp-wide access, told before it is performed.
+///
+/// Accesses whose lanes lie more than 2³¹ bytes apart are told in several parts, one per group of lanes.
+#[derive(Clone, Copy)]
+pub struct Touch<'a> {
+    /// Read, write, atomic. Strong loads and stores are told as `Atomic`.
+    pub kind: AccessKind,
+    /// Instruction.
+    pub instr: u32,
+    /// Warp in the block: the one that [`super::SharedRaces::enter`] named last.
+    pub warp: u32,
+    /// Lanes.
+    pub mask: u32,
+    /// Address of the first active lane: an offset in shared memory, or a global address.
+    pub base: u64,
+    /// Bytes of each lane's access.
+    pub bytes: u32,
+    /// What it covers: disjoint, in rising order, neighbours joined.
+    pub runs: &'a [Run],
+    /// Each lane's address minus `base`; lanes outside `mask` are ignored.
+    pub lanes: &'a [i32; 32],
+    /// Equal for touches of the same worker and instruction whose `mask`, `bytes`, `runs` and `lanes` are equal.
+    /// Any number will do, as long as it changes with them.
+    pub pattern: u64,
+    /// Some byte is touched by two lanes.
+    pub overlapping: bool,
+    /// The values of a write; `None` for reads and atomics, and for writes when not at hand.
+    pub values: Option<&'a dyn Values>,
+}
+
+/// What a store is about to write, asked for only where a race needs it.
+pub trait Values {
+    /// The byte that `lane` is about to store at `offset` bytes into its access.
+    fn stored(&self, lane: u32, offset: u32) -> u8;
+    /// The byte that memory holds there now.
+    fn present(&self, lane: u32, offset: u32) -> u8;
+}
