@@ -55,6 +55,24 @@ pub struct Lanes {
     pub preds: *mut u32,
 }
 
+impl Lanes {
+    /// Where a 32- or 64-bit source starts.
+    ///
+    /// # Safety
+    /// `src` is in range, and not [`NONE`].
+    #[inline(always)]
+    pub unsafe fn source(&self, src: Src) -> *const Line {
+        // SAFETY: the caller vouches for the range.
+        unsafe {
+            if src >= 0 {
+                self.regs.cast_const().add(src as usize)
+            } else {
+                self.consts.add(!src as usize)
+            }
+        }
+    }
+}
+
 /// Computes one result for every lane in `mask`; the other lanes keep what they had.
 ///
 /// # Safety

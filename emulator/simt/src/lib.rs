@@ -4,6 +4,7 @@
 //! returns a report. This crate does no I/O, reads no clock and holds no global state.
 
 pub mod check;
+pub mod alu;
 pub mod finding;
 pub mod lanes;
 pub mod launch;

@@ -1,0 +1,119 @@
+//! `f32` and `f64` arithmetic rounded to nearest: the hot half of floating point.
+
+use super::Form;
+use super::engine::{hot1, hot2, hot3};
+use crate::lanes::CpuLevel;
+
+/// Subnormals to a zero of their sign.
+#[inline(always)]
+pub(super) fn flush(x: f32) -> f32 {
+    let bits = x.to_bits();
+    f32::from_bits(if bits & 0x7f80_0000 == 0 {
+        bits & 0x8000_0000
+    } else {
+        bits
+    })
+}
+
+/// The NaN that `f32` arithmetic makes.
+pub(super) const NAN32: f32 = f32::from_bits(0x7fff_ffff);
+
+/// NaNs to the one that the hardware writes.
+#[inline(always)]
+fn canonical(x: f32) -> f32 {
+    if x.is_nan() { NAN32 } else { x }
+}
+
+#[inline(always)]
+fn flush_if<const FTZ: bool>(x: f32) -> f32 {
+    if FTZ { flush(x) } else { x }
+}
+
+#[inline(always)]
+fn done<const FTZ: bool>(x: f32) -> f32 {
+    canonical(flush_if::<FTZ>(x))
+}
+
+#[inline(always)]
+fn min32<const FTZ: bool>(a: f32, b: f32) -> f32 {
+    let (a, b) = (flush_if::<FTZ>(a), flush_if::<FTZ>(b));
+    let smaller = if a < b { a } else { b };
+    // Zeros compare equal: the negative one is smaller.
+    let smaller = if a == b {
+        f32::from_bits(a.to_bits() | b.to_bits())
+    } else {
+        smaller
+    };
+    canonical(if b.is_nan() { a } else { smaller })
+}
+
+#[inline(always)]
+fn max32<const FTZ: bool>(a: f32, b: f32) -> f32 {
+    let (a, b) = (flush_if::<FTZ>(a), flush_if::<FTZ>(b));
+    let larger = if a > b { a } else { b };
+    let larger = if a == b {
+        f32::from_bits(a.to_bits() & b.to_bits())
+    } else {
+        larger
+    };
+    canonical(if b.is_nan() { a } else { larger })
+}
+
+macro_rules! by_ftz {
+    ($ftz:expr, $ftz_name:ident => $form:expr) => {
+        if $ftz {
+            const $ftz_name: bool = true;
+            $form
+        } else {
+            const $ftz_name: bool = false;
+            $form
+        }
+    };
+}
+
+pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Option<Form> {
+    let (modifiers, rn) = match modifiers {
+        ["rn", rest @ ..] => (rest, true),
+        rest => (rest, false),
+    };
+    let (modifiers, ftz) = match modifiers {
+        ["ftz", rest @ ..] => (rest, true),
+        rest => (rest, false),
+    };
+    Some(match (opcode, modifiers, rn) {
+        ("add", ["f32"], _) => {
+            by_ftz!(ftz, Z => hot2(level, |a: f32, b: f32| done::<Z>(flush_if::<Z>(a) + flush_if::<Z>(b))))
+        }
+        ("sub", ["f32"], _) => {
+            by_ftz!(ftz, Z => hot2(level, |a: f32, b: f32| done::<Z>(flush_if::<Z>(a) - flush_if::<Z>(b))))
+        }
+        ("mul", ["f32"], _) => {
+            by_ftz!(ftz, Z => hot2(level, |a: f32, b: f32| done::<Z>(flush_if::<Z>(a) * flush_if::<Z>(b))))
+        }
+        ("fma" | "mad", ["f32"], true) => by_ftz!(ftz, Z => hot3(level, |a: f32, b: f32, c: f32| {
+            done::<Z>(flush_if::<Z>(a).mul_add(flush_if::<Z>(b), flush_if::<Z>(c)))
+        })),
+        ("min", ["f32"], false) => by_ftz!(ftz, Z => hot2(level, min32::<Z>)),
+        ("max", ["f32"], false) => by_ftz!(ftz, Z => hot2(level, max32::<Z>)),
+        ("neg", ["f32"], false) => by_ftz!(ftz, Z => hot1(level, |a: f32| flush_if::<Z>(-a))),
+        ("abs", ["f32"], false) => by_ftz!(ftz, Z => hot1(level, |a: f32| flush_if::<Z>(a.abs()))),
+        ("div", ["f32"], true) => {
+            by_ftz!(ftz, Z => hot2(level, |a: f32, b: f32| done::<Z>(flush_if::<Z>(a) / flush_if::<Z>(b))))
+        }
+        ("rcp", ["f32"], true) => by_ftz!(ftz, Z => hot1(level, |a: f32| done::<Z>(1.0 / flush_if::<Z>(a)))),
+        ("sqrt", ["f32"], true) => {
+            by_ftz!(ftz, Z => hot1(level, |a: f32| done::<Z>(flush_if::<Z>(a).sqrt())))
+        }
+        _ if ftz => return None,
+        ("add", ["f64"], _) => hot2(level, |a: f64, b: f64| a + b),
+        ("sub", ["f64"], _) => hot2(level, |a: f64, b: f64| a - b),
+        ("mul", ["f64"], _) => hot2(level, |a: f64, b: f64| a * b),
+        ("fma" | "mad", ["f64"], true) => hot3(level, |a: f64, b: f64, c: f64| a.mul_add(b, c)),
+        ("div", ["f64"], true) => hot2(level, |a: f64, b: f64| a / b),
+        ("rcp", ["f64"], true) => hot1(level, |a: f64| 1.0 / a),
+        ("sqrt", ["f64"], true) => hot1(level, |a: f64| a.sqrt()),
+        ("neg", ["f64"], false) => hot1(level, |a: f64| -a),
+        ("abs", ["f64"], false) => hot1(level, |a: f64| a.abs()),
+        _ => return None,
+    })
+}

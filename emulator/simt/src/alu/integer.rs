@@ -1,0 +1,214 @@
+//! Integer arithmetic: `add` to `sad`, wrapping as the hardware does.
+//!
+//! PTX leaves division by zero unspecified. Here the quotient is all ones and the remainder is the dividend,
+//! for signed types too; the smallest integer divided by −1 gives itself, remainder 0.
+
+use super::Form;
+use super::engine::{cold2, cold3, hot1, hot2, hot3};
+use crate::lanes::CpuLevel;
+
+pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Option<Form> {
+    Some(match (opcode, modifiers) {
+        ("add", ["u32" | "s32"]) => hot2(level, |a: u32, b: u32| a.wrapping_add(b)),
+        ("add", ["u64" | "s64"]) => hot2(level, |a: u64, b: u64| a.wrapping_add(b)),
+        ("add", ["u16" | "s16"]) => hot2(level, |a: u16, b: u16| a.wrapping_add(b)),
+        ("add", ["u16x2" | "s16x2"]) => cold2(|a: u32, b: u32| halves(a, b, |a, b| a.wrapping_add(b))),
+        ("add", ["sat", "s32"]) => hot2(level, |a: i32, b: i32| a.saturating_add(b)),
+        ("sub", ["u32" | "s32"]) => hot2(level, |a: u32, b: u32| a.wrapping_sub(b)),
+        ("sub", ["u64" | "s64"]) => hot2(level, |a: u64, b: u64| a.wrapping_sub(b)),
+        ("sub", ["u16" | "s16"]) => hot2(level, |a: u16, b: u16| a.wrapping_sub(b)),
+        ("sub", ["sat", "s32"]) => hot2(level, |a: i32, b: i32| a.saturating_sub(b)),
+
+        ("mul", ["lo", "u32" | "s32"]) => hot2(level, |a: u32, b: u32| a.wrapping_mul(b)),
+        ("mul", ["lo", "u64" | "s64"]) => hot2(level, |a: u64, b: u64| a.wrapping_mul(b)),
+        ("mul", ["lo", "u16" | "s16"]) => hot2(level, |a: u16, b: u16| a.wrapping_mul(b)),
+        ("mul", ["wide", "u32"]) => hot2(level, |a: u32, b: u32| a as u64 * b as u64),
+        ("mul", ["wide", "s32"]) => hot2(level, |a: i32, b: i32| a as i64 * b as i64),
+        ("mul", ["wide", "u16"]) => hot2(level, |a: u16, b: u16| a as u32 * b as u32),
+        ("mul", ["wide", "s16"]) => hot2(level, |a: i16, b: i16| a as i32 * b as i32),
+        ("mul", ["hi", "u32"]) => hot2(level, mul_hi_u32),
+        ("mul", ["hi", "s32"]) => hot2(level, mul_hi_s32),
+        ("mul", ["hi", "u64"]) => cold2(mul_hi_u64),
+        ("mul", ["hi", "s64"]) => cold2(mul_hi_s64),
+        ("mul", ["hi", "u16"]) => cold2(|a: u16, b: u16| ((a as u32 * b as u32) >> 16) as u16),
+        ("mul", ["hi", "s16"]) => cold2(|a: i16, b: i16| ((a as i32 * b as i32) >> 16) as i16),
+
+        ("mad", ["lo", "u32" | "s32"]) => {
+            hot3(level, |a: u32, b: u32, c: u32| a.wrapping_mul(b).wrapping_add(c))
+        }
+        ("mad", ["lo", "u64" | "s64"]) => {
+            hot3(level, |a: u64, b: u64, c: u64| a.wrapping_mul(b).wrapping_add(c))
+        }
+        ("mad", ["lo", "u16" | "s16"]) => {
+            hot3(level, |a: u16, b: u16, c: u16| a.wrapping_mul(b).wrapping_add(c))
+        }
+        ("mad", ["wide", "u32"]) => hot3(level, |a: u32, b: u32, c: u64| {
+            (a as u64 * b as u64).wrapping_add(c)
+        }),
+        ("mad", ["wide", "s32"]) => hot3(level, |a: i32, b: i32, c: i64| {
+            (a as i64 * b as i64).wrapping_add(c)
+        }),
+        ("mad", ["wide", "u16"]) => hot3(level, |a: u16, b: u16, c: u32| {
+            (a as u32 * b as u32).wrapping_add(c)
+        }),
+        ("mad", ["wide", "s16"]) => hot3(level, |a: i16, b: i16, c: i32| {
+            (a as i32 * b as i32).wrapping_add(c)
+        }),
+        ("mad", ["hi", "u32"]) => hot3(level, |a: u32, b: u32, c: u32| mul_hi_u32(a, b).wrapping_add(c)),
+        ("mad", ["hi", "s32"]) => hot3(level, |a: i32, b: i32, c: i32| mul_hi_s32(a, b).wrapping_add(c)),
+        ("mad", ["hi", "sat", "s32"]) => cold3(|a: i32, b: i32, c: i32| mul_hi_s32(a, b).saturating_add(c)),
+        ("mad", ["hi", "u64"]) => cold3(|a: u64, b: u64, c: u64| mul_hi_u64(a, b).wrapping_add(c)),
+        ("mad", ["hi", "s64"]) => cold3(|a: i64, b: i64, c: i64| mul_hi_s64(a, b).wrapping_add(c)),
+        ("mad", ["hi", "u16"]) => {
+            cold3(|a: u16, b: u16, c: u16| (((a as u32 * b as u32) >> 16) as u16).wrapping_add(c))
+        }
+        ("mad", ["hi", "s16"]) => {
+            cold3(|a: i16, b: i16, c: i16| (((a as i32 * b as i32) >> 16) as i16).wrapping_add(c))
+        }
+
+        ("mul24", ["lo", "u32"]) => cold2(|a: u32, b: u32| mul24_u(a, b) as u32),
+        ("mul24", ["hi", "u32"]) => cold2(|a: u32, b: u32| (mul24_u(a, b) >> 16) as u32),
+        ("mul24", ["lo", "s32"]) => cold2(|a: i32, b: i32| mul24_s(a, b) as i32),
+        ("mul24", ["hi", "s32"]) => cold2(|a: i32, b: i32| (mul24_s(a, b) >> 16) as i32),
+        ("mad24", ["lo", "u32"]) => cold3(|a: u32, b: u32, c: u32| (mul24_u(a, b) as u32).wrapping_add(c)),
+        ("mad24", ["hi", "u32"]) => {
+            cold3(|a: u32, b: u32, c: u32| ((mul24_u(a, b) >> 16) as u32).wrapping_add(c))
+        }
+        ("mad24", ["lo", "s32"]) => cold3(|a: i32, b: i32, c: i32| (mul24_s(a, b) as i32).wrapping_add(c)),
+        ("mad24", ["hi", "s32"]) => {
+            cold3(|a: i32, b: i32, c: i32| ((mul24_s(a, b) >> 16) as i32).wrapping_add(c))
+        }
+        ("mad24", ["hi", "sat", "s32"]) => {
+            cold3(|a: i32, b: i32, c: i32| ((mul24_s(a, b) >> 16) as i32).saturating_add(c))
+        }
+
+        ("div", ["u32"]) => cold2(|a: u32, b: u32| a.checked_div(b).unwrap_or(!0)),
+        ("div", ["s32"]) => cold2(|a: i32, b: i32| if b == 0 { -1 } else { a.wrapping_div(b) }),
+        ("div", ["u64"]) => cold2(|a: u64, b: u64| a.checked_div(b).unwrap_or(!0)),
+        ("div", ["s64"]) => cold2(|a: i64, b: i64| if b == 0 { -1 } else { a.wrapping_div(b) }),
+        ("div", ["u16"]) => cold2(|a: u16, b: u16| a.checked_div(b).unwrap_or(!0)),
+        ("div", ["s16"]) => cold2(|a: i16, b: i16| if b == 0 { -1 } else { a.wrapping_div(b) }),
+        ("rem", ["u32"]) => cold2(|a: u32, b: u32| a.checked_rem(b).unwrap_or(a)),
+        ("rem", ["s32"]) => cold2(|a: i32, b: i32| if b == 0 { a } else { a.wrapping_rem(b) }),
+        ("rem", ["u64"]) => cold2(|a: u64, b: u64| a.checked_rem(b).unwrap_or(a)),
+        ("rem", ["s64"]) => cold2(|a: i64, b: i64| if b == 0 { a } else { a.wrapping_rem(b) }),
+        ("rem", ["u16"]) => cold2(|a: u16, b: u16| a.checked_rem(b).unwrap_or(a)),
+        ("rem", ["s16"]) => cold2(|a: i16, b: i16| if b == 0 { a } else { a.wrapping_rem(b) }),
+
+        ("abs", ["s32"]) => hot1(level, |a: i32| a.wrapping_abs()),
+        ("abs", ["s64"]) => hot1(level, |a: i64| a.wrapping_abs()),
+        ("abs", ["s16"]) => hot1(level, |a: i16| a.wrapping_abs()),
+        ("neg", ["s32"]) => hot1(level, |a: i32| a.wrapping_neg()),
+        ("neg", ["s64"]) => hot1(level, |a: i64| a.wrapping_neg()),
+        ("neg", ["s16"]) => hot1(level, |a: i16| a.wrapping_neg()),
+
+        ("min", ["u32"]) => hot2(level, |a: u32, b: u32| a.min(b)),
+        ("min", ["s32"]) => hot2(level, |a: i32, b: i32| a.min(b)),
+        ("min", ["u64"]) => hot2(level, |a: u64, b: u64| a.min(b)),
+        ("min", ["s64"]) => hot2(level, |a: i64, b: i64| a.min(b)),
+        ("min", ["u16"]) => hot2(level, |a: u16, b: u16| a.min(b)),
+        ("min", ["s16"]) => hot2(level, |a: i16, b: i16| a.min(b)),
+        ("max", ["u32"]) => hot2(level, |a: u32, b: u32| a.max(b)),
+        ("max", ["s32"]) => hot2(level, |a: i32, b: i32| a.max(b)),
+        ("max", ["u64"]) => hot2(level, |a: u64, b: u64| a.max(b)),
+        ("max", ["s64"]) => hot2(level, |a: i64, b: i64| a.max(b)),
+        ("max", ["u16"]) => hot2(level, |a: u16, b: u16| a.max(b)),
+        ("max", ["s16"]) => hot2(level, |a: i16, b: i16| a.max(b)),
+        ("min", ["relu", "s32"]) => cold2(|a: i32, b: i32| a.min(b).max(0)),
+        ("max", ["relu", "s32"]) => cold2(|a: i32, b: i32| a.max(b).max(0)),
+        ("min", ["u16x2"]) => cold2(|a: u32, b: u32| halves(a, b, |a, b| a.min(b))),
+        ("max", ["u16x2"]) => cold2(|a: u32, b: u32| halves(a, b, |a, b| a.max(b))),
+        ("min", ["s16x2"]) => cold2(|a: u32, b: u32| halves(a, b, |a, b| (a as i16).min(b as i16) as u16)),
+        ("max", ["s16x2"]) => cold2(|a: u32, b: u32| halves(a, b, |a, b| (a as i16).max(b as i16) as u16)),
+        ("min", ["relu", "s16x2"]) => {
+            cold2(|a: u32, b: u32| halves(a, b, |a, b| (a as i16).min(b as i16).max(0) as u16))
+        }
+        ("max", ["relu", "s16x2"]) => {
+            cold2(|a: u32, b: u32| halves(a, b, |a, b| (a as i16).max(b as i16).max(0) as u16))
+        }
+
+        ("sad", ["u32"]) => cold3(|a: u32, b: u32, c: u32| c.wrapping_add(a.abs_diff(b))),
+        ("sad", ["s32"]) => cold3(|a: i32, b: i32, c: u32| c.wrapping_add(a.abs_diff(b))),
+        ("sad", ["u64"]) => cold3(|a: u64, b: u64, c: u64| c.wrapping_add(a.abs_diff(b))),
+        ("sad", ["s64"]) => cold3(|a: i64, b: i64, c: u64| c.wrapping_add(a.abs_diff(b))),
+        ("sad", ["u16"]) => cold3(|a: u16, b: u16, c: u16| c.wrapping_add(a.abs_diff(b))),
+        ("sad", ["s16"]) => cold3(|a: i16, b: i16, c: u16| c.wrapping_add(a.abs_diff(b))),
+
+        ("dp4a", ["u32", "u32"]) => cold3(|a: u32, b: u32, c: u32| dp4(a, b, c, byte_u, byte_u)),
+        ("dp4a", ["u32", "s32"]) => cold3(|a: u32, b: u32, c: u32| dp4(a, b, c, byte_u, byte_s)),
+        ("dp4a", ["s32", "u32"]) => cold3(|a: u32, b: u32, c: u32| dp4(a, b, c, byte_s, byte_u)),
+        ("dp4a", ["s32", "s32"]) => cold3(|a: u32, b: u32, c: u32| dp4(a, b, c, byte_s, byte_s)),
+        ("dp2a", ["lo", "u32", "u32"]) => cold3(|a: u32, b: u32, c: u32| dp2(a, b, c, word_u, byte_u)),
+        ("dp2a", ["lo", "u32", "s32"]) => cold3(|a: u32, b: u32, c: u32| dp2(a, b, c, word_u, byte_s)),
+        ("dp2a", ["lo", "s32", "u32"]) => cold3(|a: u32, b: u32, c: u32| dp2(a, b, c, word_s, byte_u)),
+        ("dp2a", ["lo", "s32", "s32"]) => cold3(|a: u32, b: u32, c: u32| dp2(a, b, c, word_s, byte_s)),
+        ("dp2a", ["hi", "u32", "u32"]) => cold3(|a: u32, b: u32, c: u32| dp2(a, b >> 16, c, word_u, byte_u)),
+        ("dp2a", ["hi", "u32", "s32"]) => cold3(|a: u32, b: u32, c: u32| dp2(a, b >> 16, c, word_u, byte_s)),
+        ("dp2a", ["hi", "s32", "u32"]) => cold3(|a: u32, b: u32, c: u32| dp2(a, b >> 16, c, word_s, byte_u)),
+        ("dp2a", ["hi", "s32", "s32"]) => cold3(|a: u32, b: u32, c: u32| dp2(a, b >> 16, c, word_s, byte_s)),
+        _ => return None,
+    })
+}
+
+#[inline(always)]
+fn mul_hi_u32(a: u32, b: u32) -> u32 {
+    ((a as u64 * b as u64) >> 32) as u32
+}
+
+#[inline(always)]
+fn mul_hi_s32(a: i32, b: i32) -> i32 {
+    ((a as i64 * b as i64) >> 32) as i32
+}
+
+#[inline(always)]
+fn mul_hi_u64(a: u64, b: u64) -> u64 {
+    ((a as u128 * b as u128) >> 64) as u64
+}
+
+#[inline(always)]
+fn mul_hi_s64(a: i64, b: i64) -> i64 {
+    ((a as i128 * b as i128) >> 64) as i64
+}
+
+/// The 48-bit product of the low 24 bits. `.lo` is its low, `.hi` its high 32 bits.
+#[inline(always)]
+fn mul24_u(a: u32, b: u32) -> u64 {
+    (a & 0xff_ffff) as u64 * (b & 0xff_ffff) as u64
+}
+
+#[inline(always)]
+fn mul24_s(a: i32, b: i32) -> i64 {
+    ((a << 8) >> 8) as i64 * ((b << 8) >> 8) as i64
+}
+
+/// Works on both 16-bit halves.
+#[inline(always)]
+fn halves(a: u32, b: u32, f: impl Fn(u16, u16) -> u16) -> u32 {
+    f(a as u16, b as u16) as u32 | (f((a >> 16) as u16, (b >> 16) as u16) as u32) << 16
+}
+
+fn byte_u(x: u32, i: u32) -> i64 {
+    (x >> (8 * i)) as u8 as i64
+}
+
+fn byte_s(x: u32, i: u32) -> i64 {
+    (x >> (8 * i)) as i8 as i64
+}
+
+fn word_u(x: u32, i: u32) -> i64 {
+    (x >> (16 * i)) as u16 as i64
+}
+
+fn word_s(x: u32, i: u32) -> i64 {
+    (x >> (16 * i)) as i16 as i64
+}
+
+type Part = fn(u32, u32) -> i64;
+
+fn dp4(a: u32, b: u32, c: u32, part_a: Part, part_b: Part) -> u32 {
+    (0..4).fold(c, |sum, i| sum.wrapping_add((part_a(a, i) * part_b(b, i)) as u32))
+}
+
+fn dp2(a: u32, b: u32, c: u32, part_a: Part, part_b: Part) -> u32 {
+    (0..2).fold(c, |sum, i| sum.wrapping_add((part_a(a, i) * part_b(b, i)) as u32))
+}
