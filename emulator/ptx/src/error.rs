@@ -21,3 +21,14 @@ pub struct Unsupported {
     /// Name of the instruction or feature, and where there is more to say, why.
     pub what: String,
 }
+
+/// Why a module cannot be executed, before anything runs.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CheckError {
+    /// It is not PTX.
+    #[error(transparent)]
+    Parse(#[from] ParseError),
+    /// It is PTX that we do not emulate.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+}

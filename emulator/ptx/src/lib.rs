@@ -7,7 +7,8 @@ pub mod error;
 mod lex;
 mod parse;
 pub mod span;
+pub mod table;
 
-pub use error::{ParseError, Unsupported};
+pub use error::{CheckError, ParseError, Unsupported};
 pub use parse::parse;
 pub use span::Span;

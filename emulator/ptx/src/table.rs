@@ -1,0 +1,312 @@
+//! Every PTX instruction that we know, supported or not: one row per form or group of forms.
+//!
+//! A row's pattern is an instruction with its alternatives written out: `{.a,.b}` is one of them, `{,.a,.b}`
+//! is one of them or none, and `.*` (only in rows that are refused) is any modifiers. The manual's sections
+//! give the order. What an instruction does is not said here beyond one line for people.
+
+mod compare;
+mod control;
+mod convert;
+mod float;
+mod half;
+mod integer;
+mod memory;
+mod pattern;
+mod refused;
+
+use crate::ast::{Instruction, Item, Module, Statement};
+use crate::error::{CheckError, ParseError, Unsupported};
+use pattern::Pattern;
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+use std::sync::LazyLock;
+
+/// One form of an instruction, or a group of forms that differ in modifiers only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// `add{,.sat}.s32`
+    pub pattern: &'static str,
+    /// `d, a, b`; what stands in braces may be left out.
+    pub operands: &'static str,
+    /// `Integer arithmetic: add`
+    pub section: &'static str,
+    /// What it does, in one short line.
+    pub meaning: &'static str,
+    /// Whether it is emulated.
+    pub support: Support,
+}
+
+/// Whether an instruction is emulated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Support {
+    /// It is.
+    Supported,
+    /// It is not, and why.
+    Refused(&'static str),
+}
+
+/// Rows of one section: pattern, operands, meaning.
+struct Section {
+    title: &'static str,
+    refused: Option<&'static str>,
+    rows: &'static [(&'static str, &'static str, &'static str)],
+}
+
+/// What is supported stands before what is refused, so that a wide pattern only catches what is left.
+const SECTIONS: [&[Section]; 8] = [
+    integer::SECTIONS,
+    float::SECTIONS,
+    half::SECTIONS,
+    compare::SECTIONS,
+    convert::SECTIONS,
+    memory::SECTIONS,
+    control::SECTIONS,
+    refused::SECTIONS,
+];
+
+struct Table {
+    rows: Vec<Row>,
+    /// By opcode, the places of its rows, with their patterns read.
+    opcodes: HashMap<&'static str, Vec<(usize, Pattern)>>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut table = Table {
+        rows: Vec::new(),
+        opcodes: HashMap::new(),
+    };
+    for section in SECTIONS.into_iter().flatten() {
+        let support = section.refused.map_or(Support::Supported, Support::Refused);
+        for &(pattern, operands, meaning) in section.rows {
+            let parsed = Pattern::new(pattern);
+            table
+                .opcodes
+                .entry(parsed.opcode)
+                .or_default()
+                .push((table.rows.len(), parsed));
+            table.rows.push(Row {
+                pattern,
+                operands,
+                section: section.title,
+                meaning,
+                support,
+            });
+        }
+    }
+    table
+});
+
+/// All rows, in the order of the manual; those that are refused come last.
+pub fn rows() -> &'static [Row] {
+    &TABLE.rows
+}
+
+/// The row that an instruction belongs to: by modifiers, and among several such rows by the number of
+/// operands.
+pub fn lookup(instruction: &Instruction) -> Option<&'static Row> {
+    let mut modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
+    if matches!(instruction.opcode.as_str(), "atom" | "red") {
+        scope_before_space(&mut modifiers);
+    }
+    let mut found = None;
+    for row in matching(&instruction.opcode, &modifiers) {
+        if row.arity().contains(&instruction.operands.len()) {
+            return Some(row);
+        }
+        found = found.or(Some(row));
+    }
+    found
+}
+
+/// The manual puts the scope of an atomic before the space, compilers also write `atom.global.cta.add.u32`.
+fn scope_before_space(modifiers: &mut [&str]) {
+    let scope = |word: &str| matches!(word, "cta" | "cluster" | "gpu" | "sys");
+    let space = |word: &str| matches!(word, "global" | "shared" | "shared::cta" | "shared::cluster");
+    let found = modifiers
+        .windows(2)
+        .position(|pair| space(pair[0]) && scope(pair[1]));
+    if let Some(at) = found {
+        modifiers.swap(at, at + 1);
+    }
+}
+
+/// The first row with this mnemonic, `fma.rn.f32`, whatever its operands.
+pub fn lookup_mnemonic(mnemonic: &str) -> Option<&'static Row> {
+    let mut words = mnemonic.split('.');
+    let opcode = words.next()?;
+    let modifiers: Vec<&str> = words.collect();
+    matching(opcode, &modifiers).next()
+}
+
+fn matching<'a>(opcode: &str, modifiers: &'a [&str]) -> impl Iterator<Item = &'static Row> + use<'a> {
+    let rows = TABLE.opcodes.get(opcode).map_or(&[][..], Vec::as_slice);
+    rows.iter()
+        .filter(move |(_, pattern)| pattern.matches(modifiers))
+        .map(|&(at, _)| &TABLE.rows[at])
+}
+
+/// Every mnemonic that a pattern stands for, in order. `.*` stands for nothing here.
+pub fn expand(pattern: &str) -> Vec<String> {
+    pattern::expand(pattern)
+}
+
+impl Row {
+    /// How many operands it takes.
+    pub fn arity(&self) -> RangeInclusive<usize> {
+        pattern::arity(self.operands)
+    }
+
+    /// How many mnemonics its pattern stands for.
+    pub fn n_forms(&self) -> u64 {
+        Pattern::new(self.pattern).n_forms()
+    }
+
+    /// Whether it is emulated.
+    pub fn is_supported(&self) -> bool {
+        self.support == Support::Supported
+    }
+}
+
+/// Looks every instruction of a module up.
+///
+/// # Errors
+///
+/// A [`ParseError`] for one that does not exist or has too few or too many operands, [`Unsupported`] for one
+/// that is not emulated; the first in the text.
+pub fn check(module: &Module) -> Result<(), CheckError> {
+    for item in &module.items {
+        if let Item::Function(function) = item {
+            check_statements(function.body.as_deref().unwrap_or_default())?;
+        }
+    }
+    Ok(())
+}
+
+fn check_statements(statements: &[Statement]) -> Result<(), CheckError> {
+    for statement in statements {
+        match statement {
+            Statement::Instruction(instruction) => check_instruction(instruction).map(|_| ())?,
+            Statement::Block(inner) => check_statements(inner)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Looks one instruction up.
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn check_instruction(instruction: &Instruction) -> Result<&'static Row, CheckError> {
+    let Some(row) = lookup(instruction) else {
+        return Err(unknown(instruction).into());
+    };
+    if let Support::Refused(why) = row.support {
+        let what = format!("`{}` ({why})", crate::lex::clip(&instruction.mnemonic()));
+        return Err(Unsupported {
+            span: instruction.span,
+            what,
+        }
+        .into());
+    }
+    let (arity, found) = (row.arity(), instruction.operands.len());
+    if !arity.contains(&found) {
+        let counts = match (*arity.start(), *arity.end()) {
+            (0, 0) => "no operands".to_owned(),
+            (1, 1) => format!("1 operand ({})", row.operands),
+            (least, most) if least == most => format!("{least} operands ({})", row.operands),
+            (least, most) => format!("{least} to {most} operands ({})", row.operands),
+        };
+        let message = format!("`{}` takes {counts}, found {found}", instruction.mnemonic());
+        return Err(ParseError {
+            span: instruction.span,
+            message,
+        }
+        .into());
+    }
+    Ok(row)
+}
+
+fn unknown(instruction: &Instruction) -> ParseError {
+    let mnemonic = instruction.mnemonic();
+    let hint = match nearest(instruction) {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None => String::new(),
+    };
+    let message = format!("unknown instruction `{}`{hint}", crate::lex::clip(&mnemonic));
+    ParseError {
+        span: instruction.span,
+        message,
+    }
+}
+
+/// A mnemonic that exists and differs little: another opcode, or one modifier changed, added, moved or left
+/// out. Only asked once something is wrong.
+fn nearest(instruction: &Instruction) -> Option<String> {
+    if instruction.modifiers.len() > 12 || instruction.opcode.len() > 40 {
+        return None;
+    }
+    let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
+    let written = instruction.mnemonic();
+    let mut tries: Vec<String> = Vec::new();
+    let mut consider = |opcode: &str, modifiers: &[&str]| {
+        if matching(opcode, modifiers).any(Row::is_supported) {
+            tries.push([&[opcode][..], modifiers].concat().join("."));
+        }
+    };
+    match TABLE.opcodes.get(instruction.opcode.as_str()) {
+        Some(rows) => {
+            let opcode = instruction.opcode.as_str();
+            let mut words: Vec<&str> = rows.iter().flat_map(|(_, pattern)| pattern.words()).collect();
+            words.sort_unstable();
+            words.dedup();
+            for at in 0..=modifiers.len() {
+                let (before, rest) = modifiers.split_at(at);
+                for word in &words {
+                    consider(opcode, &[before, &[*word], rest].concat());
+                    if let Some(rest) = rest.get(1..) {
+                        consider(opcode, &[before, &[*word], rest].concat());
+                    }
+                }
+                if let [first, second, rest @ ..] = rest {
+                    consider(opcode, &[before, &[*second, *first], rest].concat());
+                }
+                if let Some(rest) = rest.get(1..) {
+                    consider(opcode, &[before, rest].concat());
+                }
+            }
+        }
+        None => TABLE
+            .opcodes
+            .keys()
+            .for_each(|opcode| consider(opcode, &modifiers)),
+    }
+    let budget = if instruction.opcode.len() > 3 { 2 } else { 1 };
+    tries
+        .into_iter()
+        .map(|near| (distance(&written, &near), !near.contains(".rn."), near))
+        .filter(|(distance, ..)| {
+            TABLE.opcodes.contains_key(instruction.opcode.as_str()) || *distance <= budget
+        })
+        .min()
+        .map(|(.., near)| near)
+}
+
+/// Edits between two short texts, after Wagner and Fischer.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.bytes().enumerate() {
+            let change = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! The little language of the table's patterns and operand lists.
+
+use std::ops::RangeInclusive;
+
+/// A pattern, read.
+pub(super) struct Pattern {
+    pub(super) opcode: &'static str,
+    parts: Vec<Part>,
+}
+
+/// A piece of a pattern behind the opcode.
+enum Part {
+    /// One of these runs of modifiers; an empty run is an alternative too.
+    One(Vec<Vec<&'static str>>),
+    /// `.*`
+    Any,
+}
+
+fn modifiers(text: &str) -> Vec<&str> {
+    text.split('.').skip(1).collect()
+}
+
+/// Cuts a pattern into the opcode, literals and braces.
+fn pieces(pattern: &str) -> (&str, Vec<&str>) {
+    let end = pattern.find(['.', '{']).unwrap_or(pattern.len());
+    let (opcode, mut rest) = pattern.split_at(end);
+    let mut found = Vec::new();
+    while !rest.is_empty() {
+        let end = match rest.strip_prefix('{') {
+            Some(inner) => inner.find('}').map_or(rest.len(), |at| at + 2),
+            None => rest.find('{').unwrap_or(rest.len()),
+        };
+        let (piece, after) = rest.split_at(end);
+        found.push(piece);
+        rest = after;
+    }
+    (opcode, found)
+}
+
+fn alternatives(piece: &str) -> Vec<&str> {
+    match piece.strip_prefix('{') {
+        Some(inner) => inner.trim_end_matches('}').split(',').collect(),
+        None => vec![piece],
+    }
+}
+
+impl Pattern {
+    pub(super) fn new(pattern: &'static str) -> Self {
+        let (opcode, pieces) = pieces(pattern);
+        let mut parts = Vec::new();
+        for piece in pieces {
+            if piece.starts_with('{') {
+                parts.push(Part::One(
+                    alternatives(piece).into_iter().map(modifiers).collect(),
+                ));
+            } else {
+                for word in modifiers(piece) {
+                    parts.push(if word == "*" {
+                        Part::Any
+                    } else {
+                        Part::One(vec![vec![word]])
+                    });
+                }
+            }
+        }
+        Pattern { opcode, parts }
+    }
+
+    /// Whether it stands for these modifiers. Keeps the set of places reached instead of trying each
+    /// combination, so the time is the product of the two lengths.
+    pub(super) fn matches(&self, modifiers: &[&str]) -> bool {
+        let n = modifiers.len();
+        let mut reached = vec![false; n + 1];
+        reached[0] = true;
+        for part in &self.parts {
+            let mut next = vec![false; n + 1];
+            for at in (0..=n).filter(|&at| reached[at]) {
+                match part {
+                    Part::Any => next[at..].fill(true),
+                    Part::One(runs) => {
+                        for run in runs.iter().filter(|run| modifiers[at..].starts_with(run)) {
+                            next[at + run.len()] = true;
+                        }
+                    }
+                }
+            }
+            reached = next;
+        }
+        reached[n]
+    }
+
+    pub(super) fn n_forms(&self) -> u64 {
+        self.parts
+            .iter()
+            .map(|part| {
+                if let Part::One(runs) = part {
+                    runs.len() as u64
+                } else {
+                    1
+                }
+            })
+            .product()
+    }
+
+    /// Every modifier in it.
+    pub(super) fn words(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.parts
+            .iter()
+            .flat_map(|part| match part {
+                Part::One(runs) => runs.as_slice(),
+                Part::Any => &[],
+            })
+            .flatten()
+            .copied()
+    }
+}
+
+pub(super) fn expand(pattern: &str) -> Vec<String> {
+    let (opcode, pieces) = pieces(pattern);
+    let mut found = vec![opcode.to_owned()];
+    for piece in pieces {
+        let alternatives: Vec<String> = alternatives(piece)
+            .into_iter()
+            .map(|alternative| alternative.replace(".*", ""))
+            .collect();
+        found = found
+            .iter()
+            .flat_map(|front| {
+                alternatives
+                    .iter()
+                    .map(move |alternative| format!("{front}{alternative}"))
+            })
+            .collect();
+    }
+    found
+}
+
+/// Least and most operands of a list such as `d, [a, c]{, e}`.
+pub(super) fn arity(operands: &str) -> RangeInclusive<usize> {
+    let (mut least, mut most, mut nested, mut optional, mut inside) = (0, 0, 0, false, false);
+    for letter in operands.chars() {
+        match letter {
+            '{' => optional = true,
+            '}' => optional = false,
+            ',' | ' ' if nested == 0 => {
+                inside = false;
+                continue;
+            }
+            _ => {}
+        }
+        if !inside && !matches!(letter, '{' | '}') {
+            inside = true;
+            most += 1;
+            least += usize::from(!optional);
+        }
+        match letter {
+            '[' | '(' => nested += 1,
+            ']' | ')' => nested -= 1,
+            _ => {}
+        }
+        if letter == '}' || letter == '{' {
+            inside = false;
+        }
+    }
+    least..=most
+}

@@ -1,0 +1,122 @@
+//! Facts about the table.
+
+use super::*;
+
+fn module(body: &str) -> Module {
+    let text = format!(".version 8.4\n.target sm_90\n.address_size 64\n.entry f() {{\n{body}\n}}");
+    crate::parse(&text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn patterns_expand_in_order() {
+    assert_eq!(expand("add{,.sat}.s32"), ["add.s32", "add.sat.s32"]);
+    assert_eq!(
+        expand("x{.a,.b.c}.d{.e,.f}"),
+        ["x.a.d.e", "x.a.d.f", "x.b.c.d.e", "x.b.c.d.f"]
+    );
+    assert_eq!(expand("mma.*"), ["mma"]);
+}
+
+#[test]
+fn operand_lists_are_counted() {
+    let check = |operands, least, most| assert_eq!(arity(operands), least..=most, "{operands}");
+    use super::pattern::arity;
+    check("", 0, 0);
+    check("d, a, b", 3, 3);
+    check("d, [a, c]{, e}", 2, 3);
+    check("{(ret), }func{, (args)}{, proto}", 1, 4);
+    check("d|p, membermask", 2, 2);
+    check("{[a], size}", 0, 2);
+}
+
+#[test]
+fn every_form_is_found_in_its_own_row() {
+    let mut n_forms = 0;
+    for row in rows()
+        .iter()
+        .filter(|row| row.is_supported() && row.n_forms() <= 4096)
+    {
+        for mnemonic in expand(row.pattern) {
+            let mut words = mnemonic.split('.');
+            let opcode = words.next().unwrap_or_default();
+            let modifiers: Vec<&str> = words.collect();
+            let found: Vec<&str> = matching(opcode, &modifiers)
+                .filter(|found| found.arity() == row.arity() && found.is_supported())
+                .map(|found| found.pattern)
+                .collect();
+            assert_eq!(found, [row.pattern], "{mnemonic}");
+            n_forms += 1;
+        }
+    }
+    assert!(n_forms > 2000, "{n_forms}");
+}
+
+#[test]
+fn the_table_is_large_enough() {
+    assert!(rows().len() >= 250);
+    assert!(rows().iter().filter(|row| row.is_supported()).count() >= 250);
+}
+
+#[test]
+fn only_refused_rows_are_open_ended() {
+    for row in rows().iter().filter(|row| row.is_supported()) {
+        assert!(!row.pattern.contains('*'), "{}", row.pattern);
+    }
+}
+
+#[test]
+fn messages() {
+    let check = |body: &str, expected: &str| {
+        let found = check(&module(body))
+            .map_err(|error| error.to_string())
+            .err()
+            .unwrap_or_default();
+        assert_eq!(found, expected);
+    };
+    check("add.s32 %r1, %r2, 5;", "");
+    check(
+        "ld.global.nc.L1::no_allocate.L2::128B.v4.f32 {%f1,%f2,%f3,%f4}, [%rd1];",
+        "",
+    );
+    check("ld.weak.shared::cta.u32 %r1, [s];", "");
+    check("cp.async.ca.shared.global.L2::128B [%r1], [%rd1], 16, 8;", "");
+    check("atom.acq_rel.gpu.global.cas.b32 %r1, [%rd1], 0, 1;", "");
+    check(
+        "add.s33 %r1, %r2, 5;",
+        "line 5, column 1: unknown instruction `add.s33`; did you mean `add.s32`?",
+    );
+    check(
+        "ad.s32 %r1, %r2, 5;",
+        "line 5, column 1: unknown instruction `ad.s32`; did you mean `add.s32`?",
+    );
+    check(
+        "fma.f32 %f1, 1, 2, 3;",
+        "line 5, column 1: unknown instruction `fma.f32`; did you mean `fma.rn.f32`?",
+    );
+    check(
+        "frobnicate.f32 %f1;",
+        "line 5, column 1: unknown instruction `frobnicate.f32`",
+    );
+    check(
+        "add.s32 %r1, %r2;",
+        "line 5, column 1: `add.s32` takes 3 operands (d, a, b), found 2",
+    );
+    check(
+        "bar.arrive 0;",
+        "line 5, column 1: `bar.arrive` takes 2 operands (a, b), found 1",
+    );
+    check(
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1}, {%r1}, {%r2}, {%f2};",
+        "line 5: `mma.sync.aligned.m16n8k8.row.col.f32.tf3…` (tensor-core instructions are not emulated yet) \
+         is not supported",
+    );
+    check(
+        "min.f32 %f1, %f2, %f3, %f4;",
+        "line 5: `min.f32` (three inputs are not emulated yet) is not supported",
+    );
+    check(
+        "ld.global.v8.f32 {%f1}, [%rd1];",
+        "line 5: `ld.global.v8.f32` (accesses wider than 128 bits and 128-bit registers are not emulated yet) is \
+         not supported",
+    );
+}
