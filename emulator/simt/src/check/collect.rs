@@ -121,7 +121,7 @@ impl Collector {
             let (low, high) = kind.addresses.unwrap_or((access.address, access.address));
             kind.addresses = Some((low.min(access.address), high.max(access.address)));
         }
-        if event.block < kind.first.block {
+        if rank(&event) < rank(&kind.first) {
             kind.first = event;
         }
     }
@@ -147,7 +147,7 @@ impl Collector {
                         (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
                         (a, b) => a.or(b),
                     };
-                    if theirs.first.block < ours.first.block {
+                    if rank(&theirs.first) < rank(&ours.first) {
                         ours.first = theirs.first;
                     }
                 }
@@ -173,12 +173,22 @@ impl Collector {
         render::findings(context, &kinds)
     }
 
+    #[cfg(test)]
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = &Kind> {
+        self.kinds.values()
+    }
+
     fn site(&self, instr: u32) -> u32 {
         self.site.get(instr as usize).copied().unwrap_or(instr)
     }
 }
 
 impl Kind {
+    #[cfg(test)]
+    pub(crate) fn n_open_threads(&self) -> u32 {
+        self.current.1.values().map(|mask| mask.count_ones()).sum()
+    }
+
     fn close_block(&mut self) {
         let n: u64 = self
             .current
@@ -192,6 +202,12 @@ impl Kind {
             self.current.1.clear();
         }
     }
+}
+
+/// Which event of a kind is told: the lowest block's; of a race, one between different warps if there is one.
+fn rank(event: &Event) -> (bool, u64) {
+    let same_warp = matches!(&event.details, Details::Race(race) if race.same_warp);
+    (same_warp, event.block)
 }
 
 /// Where an instruction comes from.
@@ -238,7 +254,7 @@ enum Does {
     Nothing,
 }
 
-fn sites(kernel: &Kernel) -> Vec<u32> {
+pub(crate) fn sites(kernel: &Kernel) -> Vec<u32> {
     let mut does = vec![Does::Nothing; kernel.instrs.len()];
     for op in &kernel.ops {
         let Some(slot) = does.get_mut(op.instr as usize) else {

@@ -147,16 +147,29 @@ pub struct RaceFacts {
     pub space: MemSpace,
     /// The first unit of memory that both touch: offset in shared memory, or address.
     pub address: u64,
-    /// Bytes from the lowest to the highest unit affected in the first block: `address .. end`.
+    /// End of the memory that this warp's part of the race covers.
     pub end: u64,
-    /// Units affected in that block, in bytes.
-    pub affected_bytes: u64,
     /// The two; the one that came first in the emulated order first.
     pub parties: [RaceParty; 2],
     /// Both write, and the same value.
     pub equal: bool,
-    /// Both in one warp.
+    /// Both in one warp: `__syncwarp()` would do.
     pub same_warp: bool,
-    /// There was a barrier of the block in the kernel's run before this interval.
-    pub interval: u32,
+    /// Both in one instruction: lanes that store to the same place.
+    pub same_instruction: bool,
+    /// Which order is not kept, where the accesses of one warp show it.
+    pub missing: MissingOrder,
+}
+
+/// Where a barrier is missing between a write and a read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MissingOrder {
+    /// Threads write, then read: the barrier between is missing.
+    BeforeReading,
+    /// Threads read, then write again: the barrier between is missing.
+    BeforeOverwriting,
+    /// Both.
+    Both,
+    /// The accesses do not tell.
+    Unknown,
 }

@@ -12,7 +12,9 @@ mod event;
 pub mod launch;
 pub mod race;
 pub(crate) mod render;
+#[cfg(test)]
+mod testing;
 
 pub use collect::Collector;
 pub use context::{Allocation, Context};
-pub use event::{AccessKind, BadAccess, BarrierGroup, Details, Event, RaceFacts, RaceParty};
+pub use event::{AccessKind, BadAccess, BarrierGroup, Details, Event, MissingOrder, RaceFacts, RaceParty};

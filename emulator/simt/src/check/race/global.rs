@@ -1,54 +1,464 @@
 //! Races on global memory: in a block between barriers, and between blocks over the whole launch.
+//!
+//! Between blocks nothing orders plain accesses, whichever block ran first here. So it is enough to know, for
+//! each word, the lowest and the highest block that read it and that wrote it: minimum and maximum do not
+//! depend on the order in which blocks end, and two different blocks with a write among them are a race.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::Touch;
+use super::bits::{self, Bits, CHUNK, words};
+use super::interval::{Interval, Space};
+use super::shared::unit_shift;
 use crate::check::Collector;
-use crate::program::Kernel;
+use crate::check::collect::{self, lanes};
+use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
+use crate::finding::Code;
+use crate::program::{Kernel, MemSpace};
+
+/// Chunks (4 KiB at word granularity) that one block, and one launch, are watched on.
+const MAX_BLOCK_CHUNKS: usize = 1 << 16;
+const MAX_LAUNCH_CHUNKS: usize = 1 << 15;
+/// Warps remembered for one pair of places.
+const MAX_WARPS: usize = 1 << 16;
+const SHARDS: usize = 64;
 
 /// Global memory as one block after another touches it. One per worker thread.
 #[derive(Debug)]
-pub struct BlockRaces {}
+pub struct BlockRaces {
+    interval: Interval<Pages>,
+    totals: Vec<Total>,
+    block: u64,
+    fenced: bool,
+    strong: bool,
+}
 
 /// What all blocks of a launch did to global memory. Shared by the workers.
 #[derive(Debug)]
-pub struct GlobalRaces {}
+pub struct GlobalRaces {
+    shards: Vec<Mutex<HashMap<u64, Page>>>,
+    site: Vec<u32>,
+    shift: u32,
+    n_chunks: AtomicUsize,
+    fenced: AtomicBool,
+    strong: AtomicBool,
+}
 
-impl GlobalRaces {
-    /// For one launch of `kernel`.
-    pub fn new(_kernel: &Kernel) -> Self {
-        Self {}
+/// Global memory is large: chunks get numbers as they are touched.
+#[derive(Debug, Default)]
+struct Pages {
+    table: HashMap<u64, u32, BuildHasherDefault<Mix>>,
+    numbers: Vec<u64>,
+    /// The chunks looked up last, by the low bits of their number.
+    recent: Vec<(u64, u32)>,
+}
+
+#[derive(Debug, Default)]
+struct Mix(u64);
+
+impl Hasher for Mix {
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(u64::from(byte));
+        }
+    }
+    fn write_u64(&mut self, value: u64) {
+        self.0 = (self.0 ^ value)
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            .rotate_left(26);
+    }
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+const RECENT: u64 = 64;
+
+impl Space for Pages {
+    const SPACE: MemSpace = MemSpace::Global;
+
+    #[inline]
+    fn chunk(&mut self, number: u64) -> Option<u32> {
+        if self.recent.is_empty() {
+            self.recent = vec![(u64::MAX, 0); RECENT as usize];
+        }
+        let slot = &mut self.recent[(number % RECENT) as usize];
+        if slot.0 == number {
+            return Some(slot.1);
+        }
+        let next = self.numbers.len();
+        let index = match self.table.get(&number) {
+            Some(&index) => index,
+            None if next >= MAX_BLOCK_CHUNKS => return None,
+            None => {
+                self.numbers.push(number);
+                self.table.insert(number, next as u32);
+                next as u32
+            }
+        };
+        *slot = (number, index);
+        Some(index)
     }
 
-    /// The races between blocks, once every block has ended.
-    pub fn finish(self, _out: &mut Collector) {}
+    fn number(&self, chunk: u32) -> u64 {
+        self.numbers.get(chunk as usize).copied().unwrap_or(0)
+    }
+
+    fn clear(&mut self) {
+        self.table.clear();
+        self.numbers.clear();
+        self.recent.fill((u64::MAX, 0));
+    }
+}
+
+/// What one block did to one chunk: which units, by kind, and who was the first.
+#[derive(Debug, Default)]
+struct Total {
+    bits: [Bits; 3],
+    /// Instruction and thread, packed.
+    who: [Option<Box<[u32]>>; 3],
+    /// What was written last.
+    values: Option<Box<[u32]>>,
+    /// Some write came without its value.
+    unknown: bool,
+}
+
+/// What all blocks did to one chunk.
+#[derive(Debug, Default)]
+struct Page {
+    /// By kind: for each unit the lowest and the highest block, packed with instruction and thread.
+    spans: [Option<Box<[(u64, u64)]>>; 3],
+    /// Lowest and highest value written.
+    values: Option<Box<[(u32, u32)]>>,
+}
+
+const NOBODY: (u64, u64) = (u64::MAX, 0);
+
+/// Thread in 10 bits, instruction in 22.
+fn pack(instr: u32, thread: u32) -> u32 {
+    instr.min((1 << 22) - 1) << 10 | thread & 1023
 }
 
 impl BlockRaces {
     /// For blocks of `kernel`.
-    pub fn new(_kernel: &Kernel, _block: [u32; 3]) -> Self {
-        Self {}
+    pub fn new(kernel: &Kernel) -> Self {
+        Self {
+            interval: Interval::new(kernel, unit_shift(kernel, MemSpace::Global), Pages::default()),
+            totals: Vec::new(),
+            block: 0,
+            fenced: false,
+            strong: false,
+        }
     }
 
     /// A block begins.
-    pub fn begin_block(&mut self, _block: u64) {}
+    pub fn begin_block(&mut self, block: u64) {
+        self.forget();
+        self.interval.begin_block(block);
+        self.block = block;
+    }
 
     /// `warp` runs from now on.
-    pub fn enter(&mut self, _warp: u32) {}
+    pub fn enter(&mut self, warp: u32) {
+        self.interval.enter(warp);
+    }
 
     /// The warp that runs stops; see [`super::SharedRaces::leave`].
-    pub fn leave(&mut self, _done: bool, _out: &mut Collector) {}
+    pub fn leave(&mut self, done: bool, out: &mut Collector) {
+        self.interval.leave(done, out);
+    }
 
     /// The running warp is about to access global memory.
-    pub fn access(&mut self, _touch: &Touch<'_>, _out: &mut Collector) {}
+    pub fn access(&mut self, touch: &Touch<'_>, out: &mut Collector) {
+        let kind = touch.kind as usize;
+        let mut fresh = touch.kind == AccessKind::Write;
+        self.strong |= touch.kind == AccessKind::Atomic;
+        let totals = &mut self.totals;
+        self.interval.access(touch, out, |chunk, from, to| {
+            if chunk as usize >= totals.len() {
+                totals.resize_with(chunk as usize + 1, Total::default);
+            }
+            let seen = &totals[chunk as usize].bits[kind];
+            fresh |= words(from, to).any(|(word, mask)| seen[word] & mask != mask);
+        });
+        if fresh {
+            self.attribute(touch);
+        }
+    }
+
+    /// Notes who touched the units that nobody of the block had touched so, and what is written.
+    fn attribute(&mut self, touch: &Touch<'_>) {
+        let kind = touch.kind as usize;
+        let shift = self.interval.shift;
+        let unit_bytes = 1u64 << shift;
+        let mut last = (u64::MAX, 0);
+        for lane in lanes(touch.mask) {
+            let who = pack(touch.instr, touch.warp * 32 + lane);
+            let start = touch.address(lane);
+            for unit in start >> shift..(start.saturating_add(u64::from(touch.bytes))).div_ceil(unit_bytes) {
+                let number = unit / CHUNK;
+                if number != last.0 {
+                    let Some(chunk) = self.interval.space.chunk(number) else {
+                        continue;
+                    };
+                    last = (number, chunk as usize);
+                }
+                let Some(total) = self.totals.get_mut(last.1) else {
+                    continue;
+                };
+                let at = (unit % CHUNK) as usize;
+                let word = &mut total.bits[kind][at / 64];
+                if *word >> (at % 64) & 1 == 0 {
+                    *word |= 1 << (at % 64);
+                    let of = total.who[kind].get_or_insert_with(|| vec![0; CHUNK as usize].into());
+                    of[at] = who;
+                }
+                if touch.kind == AccessKind::Write {
+                    match touch.values {
+                        Some(values) => {
+                            let offset = ((unit << shift) - start) as u32;
+                            let value = values.stored(lane, offset, unit_bytes as u32) as u32;
+                            total.values.get_or_insert_with(|| vec![0; CHUNK as usize].into())[at] = value;
+                        }
+                        None => total.unknown = true,
+                    }
+                }
+            }
+        }
+    }
 
     /// The running warp passed `bar.warp.sync`.
-    pub fn warp_sync(&mut self) {}
+    pub fn warp_sync(&mut self) {
+        self.interval.in_step();
+    }
 
     /// The running warp passed a fence.
-    pub fn fence(&mut self) {}
+    pub fn fence(&mut self) {
+        self.interval.fence();
+        self.fenced = true;
+    }
 
     /// A barrier of the block completed.
-    pub fn barrier(&mut self, _out: &mut Collector) {}
+    pub fn barrier(&mut self, out: &mut Collector) {
+        self.interval.barrier(out);
+    }
 
     /// The block ended: it is joined with the others.
-    pub fn end_block(&mut self, _all: &GlobalRaces, _out: &mut Collector) {}
+    pub fn end_block(&mut self, all: &GlobalRaces, out: &mut Collector) {
+        self.interval.barrier(out);
+        if self.fenced {
+            all.fenced.store(true, Ordering::Relaxed);
+        }
+        if self.strong {
+            all.strong.store(true, Ordering::Relaxed);
+        }
+        for (total, &number) in self.totals.iter().zip(&self.interval.space.numbers) {
+            all.join(number, self.block, total);
+        }
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        let used = self.interval.space.numbers.len().min(self.totals.len());
+        for total in &mut self.totals[..used] {
+            total.bits = Default::default();
+            total.unknown = false;
+        }
+        self.fenced = false;
+        self.strong = false;
+    }
+}
+
+impl GlobalRaces {
+    /// For one launch of `kernel`.
+    pub fn new(kernel: &Kernel) -> Self {
+        Self {
+            shards: std::iter::repeat_with(Mutex::default).take(SHARDS).collect(),
+            site: collect::sites(kernel),
+            shift: unit_shift(kernel, MemSpace::Global),
+            n_chunks: AtomicUsize::new(0),
+            fenced: AtomicBool::new(false),
+            strong: AtomicBool::new(false),
+        }
+    }
+
+    fn join(&self, number: u64, block: u64, total: &Total) {
+        if total.bits.iter().flatten().all(|&word| word == 0) {
+            return;
+        }
+        let shard = &self.shards[(number as usize) % SHARDS];
+        let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
+        if !shard.contains_key(&number) && self.n_chunks.fetch_add(1, Ordering::Relaxed) >= MAX_LAUNCH_CHUNKS
+        {
+            return;
+        }
+        let page = shard.entry(number).or_default();
+        for kind in bits::KINDS {
+            let Some(who) = &total.who[kind as usize] else {
+                continue;
+            };
+            let marked = &total.bits[kind as usize];
+            if marked.iter().all(|&word| word == 0) {
+                continue;
+            }
+            let span = page.spans[kind as usize].get_or_insert_with(|| vec![NOBODY; CHUNK as usize].into());
+            for unit in bits::ones(marked) {
+                let packed = block << 32 | u64::from(who[unit as usize]);
+                let (low, high) = &mut span[unit as usize];
+                *low = (*low).min(packed);
+                *high = (*high).max(packed);
+            }
+            if kind == AccessKind::Write {
+                let values = page
+                    .values
+                    .get_or_insert_with(|| vec![(u32::MAX, 0); CHUNK as usize].into());
+                for unit in bits::ones(marked) {
+                    let (low, high) = &mut values[unit as usize];
+                    match &total.values {
+                        Some(written) if !total.unknown => {
+                            *low = (*low).min(written[unit as usize]);
+                            *high = (*high).max(written[unit as usize]);
+                        }
+                        _ => (*low, *high) = (0, u32::MAX),
+                    }
+                }
+            }
+        }
+    }
+
+    /// The races between blocks, once every block has ended.
+    pub fn finish(self, out: &mut Collector) {
+        if self.fenced.load(Ordering::Relaxed) && self.strong.load(Ordering::Relaxed) {
+            return;
+        }
+        let shift = self.shift;
+        let mut pages: Vec<(u64, Page)> = Vec::new();
+        for shard in self.shards {
+            pages.extend(shard.into_inner().unwrap_or_else(PoisonError::into_inner));
+        }
+        pages.sort_by_key(|(number, _)| *number);
+        let mut groups: BTreeMap<(u32, u32, bool), Group> = BTreeMap::new();
+        for (number, page) in &pages {
+            if page.spans[1].is_none() && (page.spans[2].is_none() || page.spans[0].is_none()) {
+                continue;
+            }
+            for unit in 0..CHUNK {
+                let address = (number * CHUNK + unit) << shift;
+                page.races(unit as usize, |a, b, equal| {
+                    let site = |packed: u64| {
+                        let instr = instr_of(packed);
+                        self.site.get(instr as usize).copied().unwrap_or(instr)
+                    };
+                    let (x, y) = (site(a.1), site(b.1));
+                    let key = (x.min(y), x.max(y), equal);
+                    let (a, b) = (party(a, 1 << shift), party(b, 1 << shift));
+                    groups
+                        .entry(key)
+                        .or_insert_with(|| Group::new(address, a, b))
+                        .add(address, 1 << shift, b);
+                });
+            }
+        }
+        for ((.., equal), group) in groups {
+            for ((block, warp), mask) in group.warps {
+                let [a, b] = group.parties;
+                out.record(Event {
+                    code: if equal { Code::RaceEqual } else { Code::Race },
+                    instr: b.instr,
+                    block,
+                    warp,
+                    mask,
+                    details: Details::Race(Box::new(RaceFacts {
+                        space: MemSpace::Global,
+                        address: group.address,
+                        end: group.end,
+                        parties: [a, b],
+                        equal,
+                        same_warp: false,
+                        same_instruction: false,
+                        missing: MissingOrder::Unknown,
+                    })),
+                });
+            }
+        }
+    }
+}
+
+/// A pair of places that race, and the threads found at the second.
+#[derive(Debug)]
+struct Group {
+    address: u64,
+    end: u64,
+    parties: [RaceParty; 2],
+    warps: BTreeMap<(u64, u32), u32>,
+}
+
+impl Group {
+    fn new(address: u64, a: RaceParty, b: RaceParty) -> Self {
+        Self {
+            address,
+            end: address,
+            parties: [a, b],
+            warps: BTreeMap::new(),
+        }
+    }
+
+    fn add(&mut self, address: u64, bytes: u64, b: RaceParty) {
+        self.end = self.end.max(address + bytes);
+        let warp = (b.block, b.thread / 32);
+        if self.warps.len() < MAX_WARPS || self.warps.contains_key(&warp) {
+            *self.warps.entry(warp).or_insert(0) |= 1 << (b.thread % 32);
+        }
+    }
+}
+
+fn instr_of(packed: u64) -> u32 {
+    packed as u32 >> 10
+}
+
+fn party((kind, packed): (AccessKind, u64), bytes: u32) -> RaceParty {
+    RaceParty {
+        kind,
+        instr: instr_of(packed),
+        block: packed >> 32,
+        thread: packed as u32 & 1023,
+        bytes,
+    }
+}
+
+impl Page {
+    /// Tells the pairs of different blocks that race on a unit, the lower block first.
+    fn races(&self, unit: usize, mut tell: impl FnMut((AccessKind, u64), (AccessKind, u64), bool)) {
+        use AccessKind::{Atomic, Read, Write};
+        let span = |kind: AccessKind| {
+            self.spans[kind as usize]
+                .as_ref()
+                .map_or(NOBODY, |span| span[unit])
+        };
+        let (read, write, atomic) = (span(Read), span(Write), span(Atomic));
+        let mut pair = |a: (AccessKind, (u64, u64)), b: (AccessKind, (u64, u64)), equal| {
+            if a.1 == NOBODY || b.1 == NOBODY {
+                return;
+            }
+            let choices = [(a.1.0, b.1.1), (a.1.0, b.1.0), (a.1.1, b.1.0), (a.1.1, b.1.1)];
+            if let Some((x, y)) = choices.into_iter().find(|(x, y)| x >> 32 != y >> 32) {
+                if x <= y {
+                    tell((a.0, x), (b.0, y), equal)
+                } else {
+                    tell((b.0, y), (a.0, x), equal)
+                }
+            }
+        };
+        pair((Write, write), (Read, read), false);
+        pair((Write, write), (Atomic, atomic), false);
+        pair((Atomic, atomic), (Read, read), false);
+        let equal = self
+            .values
+            .as_ref()
+            .is_some_and(|values| values[unit].0 == values[unit].1);
+        pair((Write, write), (Write, write), equal);
+    }
 }

@@ -1,1 +1,224 @@
-//! To come.
+//! What the warps of a block did since the last barrier, access by access, to tell the parties of a race.
+//!
+//! A loop makes the same access again and again, the address moving by a constant: such repeats share one
+//! entry. The log is bounded; past its end races are still found, but a party can go untold.
+
+use super::{Touch, bits};
+use crate::check::AccessKind;
+use crate::check::collect::lanes;
+
+/// Most entries, and most lane patterns, of one interval.
+const MAX_ENTRIES: usize = 1 << 15;
+const MAX_PATTERNS: usize = 1 << 13;
+
+/// One access, or several with the same lanes at a constant distance.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entry {
+    pub(super) kind: AccessKind,
+    pub(super) instr: u32,
+    pub(super) warp: u32,
+    pub(super) mask: u32,
+    pub(super) bytes: u32,
+    base: u64,
+    stride: i64,
+    pub(super) count: u32,
+    pattern: u32,
+    /// Lowest and highest byte of one access, relative to its base.
+    extent: (i64, i64),
+    /// When it was made first and last.
+    pub(super) first: u64,
+    pub(super) last: u64,
+    /// A write that changed what another warp had written since the last barrier.
+    pub(super) changed: bool,
+    /// Repeats that the owners of units know of; see [`super::interval`].
+    pub(super) indexed: u32,
+}
+
+/// The log of one interval.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    pub(super) entries: Vec<Entry>,
+    patterns: Vec<[i32; 32]>,
+    /// By instruction: its last entry.
+    latest: Vec<Latest>,
+    /// Changes when entries must not be continued any more.
+    stamp: u32,
+    /// Changes with every interval.
+    interval: u32,
+    clock: u64,
+    /// First entry since the running warp was last in step.
+    pub(super) since_sync: usize,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Latest {
+    stamp: u32,
+    interval: u32,
+    pattern_id: u64,
+    pattern: u32,
+    entry: u32,
+}
+
+impl Log {
+    pub(super) fn new(n_instrs: usize) -> Self {
+        Self {
+            latest: vec![Latest::default(); n_instrs],
+            stamp: 1,
+            interval: 1,
+            ..Self::default()
+        }
+    }
+
+    /// A barrier: everything before it is forgotten.
+    pub(super) fn clear(&mut self) {
+        self.entries.clear();
+        self.patterns.clear();
+        self.interval = self.interval.wrapping_add(1);
+        self.sync();
+    }
+
+    /// Another warp runs, or the lanes of the running one are in step again.
+    pub(super) fn sync(&mut self) {
+        self.stamp = self.stamp.wrapping_add(1);
+        self.since_sync = self.entries.len();
+    }
+
+    /// Adds an access. `changed`: it changes what another warp wrote.
+    pub(super) fn push(&mut self, touch: &Touch<'_>, changed: bool) {
+        self.clock += 1;
+        let Some(latest) = self.latest.get_mut(touch.instr as usize) else {
+            return;
+        };
+        let same_pattern = latest.interval == self.interval && latest.pattern_id == touch.pattern;
+        if same_pattern
+            && latest.stamp == self.stamp
+            && let Some(entry) = self.entries.get_mut(latest.entry as usize)
+            && entry.mask == touch.mask
+            && entry.kind == touch.kind
+        {
+            let step = touch.base.wrapping_sub(entry.base) as i64;
+            if entry.count == 1 || step == entry.stride.wrapping_mul(i64::from(entry.count)) {
+                if entry.count == 1 {
+                    entry.stride = step;
+                }
+                entry.count = entry.count.saturating_add(1);
+                entry.last = self.clock;
+                entry.changed |= changed;
+                return;
+            }
+        }
+        if self.entries.len() >= MAX_ENTRIES {
+            return;
+        }
+        let pattern = if same_pattern {
+            latest.pattern
+        } else if self.patterns.len() < MAX_PATTERNS {
+            self.patterns.push(*touch.lanes);
+            self.patterns.len() as u32 - 1
+        } else {
+            return;
+        };
+        let extent = lanes(touch.mask).fold((i64::MAX, i64::MIN), |(low, high), lane| {
+            let at = i64::from(touch.lanes[lane as usize]);
+            (low.min(at), high.max(at + i64::from(touch.bytes)))
+        });
+        *latest = Latest {
+            stamp: self.stamp,
+            interval: self.interval,
+            pattern_id: touch.pattern,
+            pattern,
+            entry: self.entries.len() as u32,
+        };
+        self.entries.push(Entry {
+            kind: touch.kind,
+            instr: touch.instr,
+            warp: touch.warp,
+            mask: touch.mask,
+            bytes: touch.bytes,
+            base: touch.base,
+            stride: 0,
+            count: 1,
+            pattern,
+            extent,
+            first: self.clock,
+            last: self.clock,
+            changed,
+            indexed: 0,
+        });
+    }
+
+    /// The lowest lane of `entry` that touches any of `address .. address + bytes`.
+    pub(super) fn toucher(&self, entry: &Entry, address: u64, bytes: u64) -> Option<u32> {
+        let at = address.wrapping_sub(entry.base) as i64;
+        let moved = entry.stride.saturating_mul(i64::from(entry.count) - 1);
+        let low = entry.extent.0.saturating_add(moved.min(0));
+        let high = entry.extent.1.saturating_add(moved.max(0));
+        if at.saturating_add(bytes as i64) <= low || at >= high {
+            return None;
+        }
+        let offsets = self.patterns.get(entry.pattern as usize)?;
+        lanes(entry.mask).find(|&lane| {
+            let at = at.wrapping_sub(i64::from(offsets[lane as usize]));
+            let covers = |repeat: i64| {
+                let start = repeat.wrapping_mul(entry.stride);
+                (0..i64::from(entry.count)).contains(&repeat)
+                    && start < at.saturating_add(bytes as i64)
+                    && at < start.saturating_add(i64::from(entry.bytes))
+            };
+            match at.checked_div(entry.stride) {
+                None => covers(0),
+                Some(repeat) => (repeat - 1..=repeat + 1).any(covers) || far(entry, at, covers),
+            }
+        })
+    }
+
+    /// Address of `lane` in the given repeat of an entry.
+    pub(super) fn address(&self, entry: &Entry, repeat: u32, lane: u32) -> u64 {
+        let offset = self
+            .patterns
+            .get(entry.pattern as usize)
+            .map_or(0, |offsets| offsets[lane as usize & 31]);
+        entry
+            .base
+            .wrapping_add_signed(entry.stride.wrapping_mul(i64::from(repeat)))
+            .wrapping_add_signed(i64::from(offset))
+    }
+
+    /// The first entry pair that races on a unit: one of `warp`, one of another warp.
+    pub(super) fn pair(&self, warp: u32, address: u64, bytes: u64) -> Option<(usize, usize)> {
+        let mut mine = Vec::new();
+        let mut others = Vec::new();
+        for (index, entry) in self.entries.iter().enumerate() {
+            if self.toucher(entry, address, bytes).is_some() {
+                if entry.warp == warp {
+                    mine.push(index)
+                } else {
+                    others.push(index)
+                }
+            }
+        }
+        // A write and a read say more than two writes.
+        let mut best = None;
+        for &other in &others {
+            for &own in &mine {
+                let (a, b) = (self.entries[own].kind, self.entries[other].kind);
+                if bits::rivals(a) & bits::bit(b) != 0 {
+                    let rank = (a == b, other, own);
+                    if best.is_none_or(|best| rank < best) {
+                        best = Some(rank);
+                    }
+                }
+            }
+        }
+        best.map(|(_, other, own)| (own, other))
+    }
+}
+
+/// Repeats that move by less than their own size overlap: more than the nearest ones can cover a byte.
+fn far(entry: &Entry, at: i64, covers: impl Fn(i64) -> bool) -> bool {
+    let reach = i64::from(entry.bytes) / entry.stride.abs().max(1) + 2;
+    reach > 3 && {
+        let near = at / entry.stride;
+        (near - reach..=near + reach).any(covers)
+    }
+}

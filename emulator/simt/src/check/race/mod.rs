@@ -24,6 +24,8 @@ mod global;
 mod interval;
 mod log;
 mod shared;
+#[cfg(test)]
+mod tests;
 mod touch;
 
 pub use global::{BlockRaces, GlobalRaces};

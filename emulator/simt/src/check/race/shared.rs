@@ -1,41 +1,94 @@
 //! Races on the shared memory of a block.
 
 use super::Touch;
+use super::bits::CHUNK;
+use super::interval::{Interval, Space};
 use crate::check::Collector;
-use crate::program::Kernel;
+use crate::program::{Kernel, MemSpace, OpKind};
 
 /// Watches the shared memory of one block at a time. One per worker thread.
 #[derive(Debug)]
-pub struct SharedRaces {}
+pub struct SharedRaces(Interval<Flat>);
+
+/// Shared memory is small: chunks by number.
+#[derive(Debug)]
+struct Flat;
+
+/// More than any block can have, at one byte per unit.
+const MAX_CHUNKS: u64 = (1 << 20) / CHUNK;
+
+impl Space for Flat {
+    const SPACE: MemSpace = MemSpace::Shared;
+    fn chunk(&mut self, number: u64) -> Option<u32> {
+        (number < MAX_CHUNKS).then_some(number as u32)
+    }
+    fn number(&self, chunk: u32) -> u64 {
+        u64::from(chunk)
+    }
+    fn clear(&mut self) {}
+}
 
 impl SharedRaces {
     /// For blocks of `kernel`.
-    pub fn new(_kernel: &Kernel, _block: [u32; 3]) -> Self {
-        Self {}
+    pub fn new(kernel: &Kernel) -> Self {
+        Self(Interval::new(kernel, unit_shift(kernel, MemSpace::Shared), Flat))
     }
 
     /// A block begins; nothing is remembered of the one before.
-    pub fn begin_block(&mut self, _block: u64) {}
+    pub fn begin_block(&mut self, block: u64) {
+        self.0.begin_block(block);
+    }
 
-    /// `warp` runs from now on.
-    pub fn enter(&mut self, _warp: u32) {}
+    /// `warp` runs from now on. After a barrier, the warp that runs is still the same one.
+    pub fn enter(&mut self, warp: u32) {
+        self.0.enter(warp);
+    }
 
     /// The warp that runs stops. `done`: none of its lanes runs again before the next barrier of the block
     /// completes (they wait there or have ended).
-    pub fn leave(&mut self, _done: bool, _out: &mut Collector) {}
+    pub fn leave(&mut self, done: bool, out: &mut Collector) {
+        self.0.leave(done, out);
+    }
 
     /// The running warp is about to access shared memory.
-    pub fn access(&mut self, _touch: &Touch<'_>, _out: &mut Collector) {}
+    #[inline]
+    pub fn access(&mut self, touch: &Touch<'_>, out: &mut Collector) {
+        self.0.access(touch, out, |_, _, _| {});
+    }
 
     /// The running warp passed `bar.warp.sync`.
-    pub fn warp_sync(&mut self) {}
+    pub fn warp_sync(&mut self) {
+        self.0.in_step();
+    }
 
     /// The running warp passed a fence.
-    pub fn fence(&mut self) {}
+    pub fn fence(&mut self) {
+        self.0.fence();
+    }
 
     /// A barrier of the block completed.
-    pub fn barrier(&mut self, _out: &mut Collector) {}
+    pub fn barrier(&mut self, out: &mut Collector) {
+        self.0.barrier(out);
+    }
 
     /// The block ended.
-    pub fn end_block(&mut self, _out: &mut Collector) {}
+    pub fn end_block(&mut self, out: &mut Collector) {
+        self.0.barrier(out);
+    }
+}
+
+/// The narrowest access that a kernel makes to a space, as a power of two, at most four bytes: what lies
+/// inside one unit cannot be told apart, and need not be.
+pub(super) fn unit_shift(kernel: &Kernel, space: MemSpace) -> u32 {
+    let narrow = kernel.ops.iter().filter_map(|op| match &op.kind {
+        OpKind::Load(access) | OpKind::Store(access) => Some((access.space, u32::from(access.element))),
+        OpKind::Atomic(atomic) => Some((atomic.space, atomic.ty.bytes())),
+        _ => None,
+    });
+    let bytes = narrow
+        .filter(|&(of, _)| of == space || of == MemSpace::Generic)
+        .map(|(_, bytes)| bytes)
+        .min()
+        .unwrap_or(4);
+    bytes.clamp(1, 4).ilog2()
 }

@@ -43,8 +43,16 @@ pub struct Touch<'a> {
 
 /// What a store is about to write, asked for only where a race needs it.
 pub trait Values {
-    /// The byte that `lane` is about to store at `offset` bytes into its access.
-    fn stored(&self, lane: u32, offset: u32) -> u8;
-    /// The byte that memory holds there now.
-    fn present(&self, lane: u32, offset: u32) -> u8;
+    /// The 1 to 8 bytes that `lane` is about to store at `offset` bytes into its access, zero-extended.
+    fn stored(&self, lane: u32, offset: u32, bytes: u32) -> u64;
+    /// The bytes that memory holds there now.
+    fn present(&self, lane: u32, offset: u32, bytes: u32) -> u64;
+}
+
+impl Touch<'_> {
+    /// Address of a lane's access.
+    pub(super) fn address(&self, lane: u32) -> u64 {
+        self.base
+            .wrapping_add_signed(i64::from(self.lanes[lane as usize & 31]))
+    }
 }

@@ -1,0 +1,421 @@
+//! One race, or one absence of a race, per test.
+
+use super::*;
+use crate::check::collect::Kind;
+use crate::check::testing::kernel;
+use crate::check::{AccessKind, Collector, Details, MissingOrder, RaceFacts};
+use crate::finding::Code;
+
+const R: AccessKind = AccessKind::Read;
+const W: AccessKind = AccessKind::Write;
+const A: AccessKind = AccessKind::Atomic;
+
+/// What a block does, step by step.
+enum Step {
+    Enter(u32),
+    Leave(bool),
+    Barrier,
+    WarpSync,
+    Fence,
+    /// Kind, instruction, address of each lane as `base + lane * stride`.
+    Do(AccessKind, u32, u64, i32),
+}
+use Step::*;
+
+/// Stores that always change memory, or never do.
+struct Store {
+    changes: bool,
+}
+
+impl Values for Store {
+    fn stored(&self, lane: u32, _: u32, _: u32) -> u64 {
+        if self.changes { 7 + u64::from(lane) } else { 5 }
+    }
+    fn present(&self, _: u32, _: u32, _: u32) -> u64 {
+        5
+    }
+}
+
+fn touch_runs(stride: i32) -> Vec<Run> {
+    let mut starts: Vec<i32> = (0..32).map(|lane| lane * stride).collect();
+    starts.sort_unstable();
+    starts.dedup();
+    let mut runs: Vec<Run> = Vec::new();
+    for start in starts {
+        match runs.last_mut() {
+            Some(run) if run.start + run.bytes as i32 == start => run.bytes += 4,
+            _ => runs.push(Run { start, bytes: 4 }),
+        }
+    }
+    runs
+}
+
+fn with_touch(
+    (kind, instr, base, stride): (AccessKind, u32, u64, i32),
+    warp: u32,
+    changes: bool,
+    run: impl FnOnce(&Touch<'_>),
+) {
+    let store = Store { changes };
+    run(&Touch {
+        kind,
+        instr,
+        warp,
+        mask: u32::MAX,
+        base,
+        bytes: 4,
+        runs: &touch_runs(stride),
+        lanes: &std::array::from_fn(|lane| lane as i32 * stride),
+        pattern: stride as u64,
+        overlapping: stride == 0,
+        values: (kind == W).then_some(&store as &dyn Values),
+    });
+}
+
+fn told(out: Collector) -> Vec<(Code, RaceFacts, Kind)> {
+    out.kinds()
+        .map(|kind| match &kind.first.details {
+            Details::Race(race) => (kind.first.code, (**race).clone(), kind.clone()),
+            _ => panic!("not a race"),
+        })
+        .collect()
+}
+
+#[track_caller]
+fn shared_with(changes: bool, steps: &[Step]) -> Vec<(Code, RaceFacts, Kind)> {
+    let kernel = kernel(&[1, 2, 3, 4]);
+    let mut out = Collector::new(&kernel, [1, 1, 1], [128, 1, 1]);
+    let mut races = SharedRaces::new(&kernel);
+    races.begin_block(0);
+    let mut warp = 0;
+    for step in steps {
+        match *step {
+            Enter(next) => {
+                warp = next;
+                races.enter(next);
+            }
+            Leave(done) => races.leave(done, &mut out),
+            Barrier => races.barrier(&mut out),
+            WarpSync => races.warp_sync(),
+            Fence => races.fence(),
+            Do(kind, instr, base, stride) => {
+                with_touch((kind, instr, base, stride), warp, changes, |touch| {
+                    races.access(touch, &mut out)
+                });
+            }
+        }
+    }
+    races.end_block(&mut out);
+    told(out)
+}
+
+#[track_caller]
+fn shared(steps: &[Step]) -> Vec<(Code, RaceFacts, Kind)> {
+    shared_with(true, steps)
+}
+
+#[test]
+fn a_barrier_orders_writes_and_reads() {
+    let steps = [
+        Enter(0),
+        Do(W, 0, 1024, 4),
+        Leave(true),
+        Enter(1),
+        Do(W, 0, 1152, 4),
+        Leave(true),
+        Barrier,
+    ];
+    let more = [
+        Enter(0),
+        Do(R, 1, 1152, 4),
+        Leave(true),
+        Enter(1),
+        Do(R, 1, 1024, 4),
+        Leave(true),
+    ];
+    let steps: Vec<Step> = steps.into_iter().chain(more).collect();
+    assert!(shared(&steps).is_empty());
+}
+
+#[test]
+fn a_missing_barrier_before_reading_is_told_with_both_parties() {
+    let steps = [
+        Enter(0),
+        Do(W, 0, 1024, 4),
+        Do(R, 1, 1028, 4),
+        Leave(true), //
+        Enter(1),
+        Do(W, 0, 1152, 4),
+        Do(R, 1, 1156, 4),
+        Leave(true),
+    ];
+    let found = shared(&steps);
+    let between: Vec<_> = found.iter().filter(|(_, race, _)| !race.same_warp).collect();
+    assert_eq!(between.len(), 1);
+    let (code, race, _) = between[0];
+    assert_eq!(
+        (*code, race.address, race.missing),
+        (Code::Race, 1152, MissingOrder::BeforeReading)
+    );
+    assert_eq!(
+        race.parties.map(|p| (p.kind, p.instr, p.thread)),
+        [(R, 1, 31), (W, 0, 32)]
+    );
+}
+
+#[test]
+fn a_missing_barrier_before_overwriting_is_recognised() {
+    let steps = [
+        Enter(0),
+        Do(R, 1, 1024, 0),
+        Do(W, 0, 1024, 4),
+        Leave(true), //
+        Enter(1),
+        Do(R, 1, 1028, 0),
+        Do(W, 0, 1152, 4),
+        Leave(true),
+    ];
+    let found = shared(&steps);
+    let between = found.iter().find(|(_, race, _)| !race.same_warp).expect("found");
+    assert_eq!(between.1.missing, MissingOrder::BeforeOverwriting);
+}
+
+#[test]
+fn reads_do_not_race() {
+    assert!(
+        shared(&[
+            Enter(0),
+            Do(R, 0, 1024, 0),
+            Leave(true),
+            Enter(1),
+            Do(R, 0, 1024, 0)
+        ])
+        .is_empty()
+    );
+}
+
+#[test]
+fn atomics_race_with_plain_accesses_only() {
+    assert!(
+        shared(&[
+            Enter(0),
+            Do(A, 0, 1024, 0),
+            Leave(true),
+            Enter(1),
+            Do(A, 0, 1024, 0)
+        ])
+        .is_empty()
+    );
+    assert_eq!(
+        shared(&[
+            Enter(0),
+            Do(A, 0, 1024, 0),
+            Leave(true),
+            Enter(1),
+            Do(R, 1, 1024, 0)
+        ])
+        .len(),
+        1
+    );
+}
+
+#[test]
+fn a_warp_that_comes_back_does_not_race_with_itself() {
+    let steps = [
+        Enter(0),
+        Do(W, 0, 1024, 4),
+        Leave(false),
+        Enter(1),
+        Do(W, 0, 1152, 4),
+        Leave(false), //
+        Enter(0),
+        WarpSync,
+        Do(R, 1, 1028, 4),
+        Leave(true),
+    ];
+    // Lane 31 of warp 0 reads what warp 1 wrote; nothing else is wrong.
+    let found = shared(&steps);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].1.address, 1152);
+    let own = [
+        Enter(0),
+        Do(W, 0, 1024, 4),
+        Leave(false),
+        Enter(1),
+        Leave(false),
+        Enter(0),
+        Do(R, 1, 1024, 4),
+    ];
+    assert!(shared(&own).is_empty());
+}
+
+#[test]
+fn lanes_that_keep_to_their_own_element_do_not_race() {
+    assert!(shared(&[Enter(0), Do(W, 0, 1024, 4), Do(R, 1, 1024, 4), Do(W, 2, 1024, 4)]).is_empty());
+}
+
+#[test]
+fn lanes_that_read_their_neighbours_need_a_warp_sync() {
+    let found = shared(&[Enter(0), Do(W, 0, 1024, 4), Do(R, 1, 1028, 4)]);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].1.same_warp);
+    assert_eq!(found[0].1.parties.map(|p| p.thread), [1, 0]);
+    assert_eq!(found[0].2.n_open_threads(), 31);
+    assert!(shared(&[Enter(0), Do(W, 0, 1024, 4), WarpSync, Do(R, 1, 1028, 4)]).is_empty());
+}
+
+#[test]
+fn stores_of_one_instruction_to_one_place_race_when_values_differ() {
+    let found = shared(&[Enter(0), Do(W, 0, 1024, 0)]);
+    assert!(found.len() == 1 && found[0].1.same_instruction);
+    assert!(shared_with(false, &[Enter(0), Do(W, 0, 1024, 0)]).is_empty());
+}
+
+#[test]
+fn equal_writes_of_two_warps_are_a_warning() {
+    let steps = [
+        Enter(0),
+        Do(W, 0, 1024, 0),
+        Leave(true),
+        Enter(1),
+        Do(W, 0, 1024, 0),
+    ];
+    let found = shared_with(false, &steps);
+    assert_eq!(
+        found.iter().map(|found| found.0).collect::<Vec<_>>(),
+        [Code::RaceEqual]
+    );
+}
+
+#[test]
+fn a_fence_and_a_flag_hand_data_over() {
+    let steps = [
+        Enter(0),
+        Do(W, 0, 1024, 4),
+        Fence,
+        Do(A, 1, 2048, 0),
+        Leave(true), //
+        Enter(1),
+        Do(A, 2, 2048, 0),
+        Do(R, 3, 1024, 4),
+        Leave(true),
+    ];
+    assert!(shared(&steps).is_empty());
+}
+
+#[test]
+fn a_loop_is_one_entry_and_its_repeats_are_found() {
+    let mut steps = vec![Enter(0)];
+    steps.extend((0..100).map(|k| Do(R, 1, 1024 + 4 * k, 0)));
+    steps.extend([Leave(true), Enter(1), Do(W, 0, 1024 + 200, 4)]);
+    let found = shared(&steps);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].1.address, 1224);
+}
+
+#[track_caller]
+fn global(block_steps: &[&[Step]]) -> Vec<(Code, RaceFacts, Kind)> {
+    let run = |order: &[usize]| {
+        let kernel = kernel(&[1, 2, 3, 4]);
+        let mut out = Collector::new(&kernel, [8, 1, 1], [64, 1, 1]);
+        let all = GlobalRaces::new(&kernel);
+        let mut races = BlockRaces::new(&kernel);
+        for &block in order {
+            races.begin_block(block as u64);
+            let mut warp = 0;
+            for step in block_steps[block] {
+                match *step {
+                    Enter(next) => {
+                        warp = next;
+                        races.enter(next);
+                    }
+                    Leave(done) => races.leave(done, &mut out),
+                    Barrier => races.barrier(&mut out),
+                    WarpSync => races.warp_sync(),
+                    Fence => races.fence(),
+                    Do(kind, instr, base, stride) => {
+                        with_touch((kind, instr, base, stride), warp, true, |touch| {
+                            races.access(touch, &mut out);
+                        });
+                    }
+                }
+            }
+            races.end_block(&all, &mut out);
+        }
+        all.finish(&mut out);
+        told(out)
+    };
+    let forward: Vec<usize> = (0..block_steps.len()).collect();
+    let backward: Vec<usize> = forward.iter().rev().copied().collect();
+    let (a, b) = (run(&forward), run(&backward));
+    let facts = |found: &[(Code, RaceFacts, Kind)]| -> Vec<_> {
+        found
+            .iter()
+            .map(|(code, race, _)| (*code, race.clone()))
+            .collect()
+    };
+    assert_eq!(facts(&a), facts(&b), "the order of blocks must not matter");
+    a
+}
+
+const BASE: u64 = 1 << 40;
+
+#[test]
+fn blocks_that_write_different_words_do_not_race() {
+    let a: &[Step] = &[Enter(0), Do(R, 0, BASE, 0), Do(W, 1, BASE + 4096, 4)];
+    let b: &[Step] = &[Enter(0), Do(R, 0, BASE, 0), Do(W, 1, BASE + 4096 + 128, 4)];
+    assert!(global(&[a, b]).is_empty());
+}
+
+#[test]
+fn a_block_that_reads_what_another_writes_races() {
+    let a: &[Step] = &[Enter(0), Do(W, 1, BASE, 4)];
+    let b: &[Step] = &[Enter(0), Do(R, 0, BASE + 64, 4)];
+    let found = global(&[a, b]);
+    assert_eq!(found.len(), 1);
+    let race = &found[0].1;
+    assert_eq!(
+        race.parties.map(|p| (p.kind, p.block, p.thread)),
+        [(W, 0, 16), (R, 1, 0)]
+    );
+    assert_eq!((race.address, race.end), (BASE + 64, BASE + 128));
+}
+
+#[test]
+fn the_last_block_pattern_with_a_fence_and_an_atomic_is_left_alone() {
+    let a: &[Step] = &[Enter(0), Do(W, 1, BASE, 4), Fence, Do(A, 2, BASE + 8192, 0)];
+    let b: &[Step] = &[Enter(0), Fence, Do(A, 2, BASE + 8192, 0), Do(R, 0, BASE, 4)];
+    assert!(global(&[a, b]).is_empty());
+}
+
+#[test]
+fn equal_writes_of_two_blocks_are_a_warning() {
+    let a: &[Step] = &[Enter(0), Do(W, 1, BASE, 4)];
+    let found = global(&[a, a, a]);
+    assert_eq!(
+        found.iter().map(|found| found.0).collect::<Vec<_>>(),
+        [Code::RaceEqual]
+    );
+    assert_eq!(found[0].1.parties.map(|p| p.block), [0, 2]);
+}
+
+#[test]
+fn warps_of_one_block_race_on_global_memory_too() {
+    let a: &[Step] = &[
+        Enter(0),
+        Do(W, 1, BASE, 4),
+        Leave(true),
+        Enter(1),
+        Do(R, 0, BASE, 4),
+    ];
+    assert_eq!(global(&[a]).len(), 1);
+    let b: &[Step] = &[
+        Enter(0),
+        Do(W, 1, BASE, 4),
+        Leave(true),
+        Barrier,
+        Enter(1),
+        Do(R, 0, BASE, 4),
+    ];
+    assert!(global(&[b]).is_empty());
+}
