@@ -1,14 +1,49 @@
-//! PTX text → typed module with spans, and back to text.
+//! PTX text to a typed module that knows where everything stands, and back to text.
 //!
-//! Knows nothing of execution.
+//! PTX is the assembly language that CUDA compilers write and GPU drivers read. This crate reads what NVRTC,
+//! nvcc and clang emit (and people by hand) into a tree, prints trees, and has a table of all instructions
+//! with what is emulated and what is refused.
+//!
+//! ```
+//! let text = "
+//!     .version 8.4
+//!     .target sm_80
+//!     .address_size 64
+//!     .visible .entry twice(.param .u64 twice_param_0) {
+//!         .reg .f32 %f<3>;
+//!         .reg .b64 %rd<2>;
+//!         ld.param.u64 %rd1, [twice_param_0];
+//!         ld.global.f32 %f1, [%rd1];
+//!         add.rn.f32 %f2, %f1, %f1;
+//!         st.global.f32 [%rd1], %f2;
+//!         ret;
+//!     }";
+//! let module = ptx::parse(text)?;
+//! ptx::table::check(&module)?;
+//!
+//! // Printing and reading again gives the same tree.
+//! let again = ptx::parse(&module.to_string())?;
+//! assert_eq!(again.without_spans(), module.without_spans());
+//!
+//! // What is wrong is named, with its place.
+//! let error = ptx::parse(&text.replace("ret;", "ret")).unwrap_err();
+//! assert_eq!(error.to_string(), "line 13, column 5: expected an operand, found `}`");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What it is not: it executes nothing and resolves no names, it does not check operand types, and it keeps
+//! neither comments nor the spelling of numbers. Debug sections stay text.
 
 pub mod ast;
 pub mod error;
 mod lex;
 mod parse;
+mod print;
 pub mod span;
+mod strip;
 pub mod table;
 
+pub use ast::Module;
 pub use error::{CheckError, ParseError, Unsupported};
 pub use parse::parse;
 pub use span::Span;

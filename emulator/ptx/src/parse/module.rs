@@ -222,11 +222,8 @@ impl Parser<'_> {
                     }
                 }
                 function.directives.push((word.to_owned(), numbers));
-            } else if !function.directives.is_empty() || function.noreturn {
-                return Err(self.expected("`{`, `;` or a directive such as `.maxntid`"));
             } else {
-                // Old compilers and clang leave the semicolon of a declaration out when another one follows.
-                break;
+                return Err(self.expected("`{`, `;` or a directive such as `.maxntid`"));
             }
         }
         if self.at(b'{') {
@@ -238,7 +235,7 @@ impl Parser<'_> {
             let what = format!(" of {what} `{}`", crate::lex::clip(&function.name));
             function.body = Some(self.block(&what, pragmas, 0)?);
         } else if !self.eat(b';')? {
-            return Err(self.expected("`{` or `;`"));
+            return Err(self.expected("`{`, `;` or a directive such as `.maxntid`"));
         }
         Ok(function)
     }

@@ -18,7 +18,6 @@ const WITH_COMPONENTS: [&str; 8] = [
 
 impl Parser<'_> {
     pub(super) fn operand(&mut self, depth: usize) -> Parsed<Operand> {
-        let depth = self.deeper(depth)?;
         let first = self.single(depth)?;
         if self.eat(b'|')? {
             let second = self.single(depth)?;
@@ -28,6 +27,7 @@ impl Parser<'_> {
     }
 
     fn single(&mut self, depth: usize) -> Parsed<Operand> {
+        let depth = self.deeper(depth)?;
         match self.token.kind {
             Kind::Name => self.named(),
             Kind::Mark(b'[') => self.address(depth),
@@ -210,7 +210,8 @@ impl Parser<'_> {
         Ok(match value {
             Immediate::Int(value) => {
                 let value = if minus { -value } else { value };
-                Immediate::Int(if not { !value } else { value })
+                // The complement is one of 64 bits, so that what is printed can be read again.
+                Immediate::Int(if not { i128::from(!(value as i64)) } else { value })
             }
             Immediate::F32(bits) => Immediate::F32(bits ^ (u32::from(minus) << 31)),
             Immediate::F64(bits) => Immediate::F64(bits ^ (u64::from(minus) << 63)),

@@ -39,20 +39,26 @@ impl Parser<'_> {
         while self.eat_dot("attribute")? {
             self.open(b'(', " of `.attribute`")?;
             loop {
-                if self.token.kind != Kind::Dot {
+                // They are copied to each variable of a declaration, so there must not be many.
+                if self.token.kind != Kind::Dot || found.len() == 8 {
                     return Err(self.expected("an attribute such as `.managed`"));
                 }
                 let mut text = self.bump()?.text.to_owned();
+                let mut n_numbers = 1;
                 if self.at(b'(') {
                     self.bump()?;
                     let first = self.integer("a number")?;
                     text.push_str(&format!("({first}"));
-                    while self.eat(b',')? {
+                    while n_numbers < 4 && self.eat(b',')? {
+                        n_numbers += 1;
                         let next = self.integer("a number")?;
                         text.push_str(&format!(", {next}"));
                     }
                     self.expect(b')')?;
                     text.push(')');
+                }
+                if text.len() > 100 {
+                    return Err(self.error("an attribute this long has no meaning".to_owned()));
                 }
                 found.push(text);
                 if !self.eat(b',')? {
@@ -77,7 +83,10 @@ impl Parser<'_> {
             let word = self.token.text;
             match word {
                 "attribute" => {
-                    attributes.extend(self.attributes()?);
+                    if !attributes.is_empty() {
+                        return Err(self.expected("a type such as `.b32`"));
+                    }
+                    attributes = self.attributes()?;
                     continue;
                 }
                 "align" => {
