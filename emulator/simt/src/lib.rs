@@ -3,8 +3,8 @@
 //! A PTX module is decoded once into a [`program::Program`]; a launch runs its blocks on all cores and
 //! returns a report. This crate does no I/O, reads no clock and holds no global state.
 
-pub mod check;
 pub mod alu;
+pub mod check;
 pub mod finding;
 pub mod lanes;
 pub mod launch;

@@ -73,34 +73,6 @@ fn testp(modifiers: &[&str]) -> Option<Form> {
     })
 }
 
-/// What happens to the bits of a comparison.
-trait Combine: Copy + 'static {
-    const WITH_PRED: bool;
-    fn combine(bits: u32, pred: u32) -> u32;
-}
-
-macro_rules! combine {
-    ($($name:ident, $with:literal, |$bits:ident, $pred:ident| $value:expr;)*) => { $(
-        #[derive(Clone, Copy)]
-        struct $name;
-        impl Combine for $name {
-            const WITH_PRED: bool = $with;
-            fn combine($bits: u32, $pred: u32) -> u32 { let _ = $pred; $value }
-        }
-    )* };
-}
-
-combine! {
-    Plain, false, |bits, pred| bits;
-    Opposite, false, |bits, pred| !bits;
-    And, true, |bits, pred| bits & pred;
-    OppositeAnd, true, |bits, pred| !bits & pred;
-    Or, true, |bits, pred| bits | pred;
-    OppositeOr, true, |bits, pred| !bits | pred;
-    Xor, true, |bits, pred| bits ^ pred;
-    OppositeXor, true, |bits, pred| !bits ^ pred;
-}
-
 /// All lanes of a comparison. One per comparison, shared by everything that combines.
 #[inline(never)]
 unsafe fn bits2<A: Lane, F: Fn(A, A) -> bool + Copy>(lanes: &Lanes, args: &AluArgs) -> u32 {
@@ -116,47 +88,72 @@ unsafe fn bits2<A: Lane, F: Fn(A, A) -> bool + Copy>(lanes: &Lanes, args: &AluAr
     bits
 }
 
-#[inline(always)]
-unsafe fn combined<A: Lane, F: Fn(A, A) -> bool + Copy, C: Combine>(lanes: &Lanes, args: &AluArgs) -> u32 {
+/// Combines the bits of a comparison as `OP` says, which is a [`BoolOp`], plus [`OPPOSITE`] for the second
+/// result of `setp`.
+unsafe fn combine(lanes: &Lanes, args: &AluArgs, bits: u32, op: u8) -> u32 {
+    let bits = if op & OPPOSITE == 0 { bits } else { !bits };
+    if op & !OPPOSITE == 0 {
+        return bits;
+    }
     // SAFETY: the caller of an `AluFn` vouches for the operands.
-    unsafe {
-        let bits = bits2::<A, F>(lanes, args);
-        let pred = if C::WITH_PRED {
-            *lanes.preds.add(args.src[2] as usize)
-        } else {
-            0
-        };
-        C::combine(bits, pred)
+    let pred = unsafe { *lanes.preds.add(args.src[2] as usize) };
+    match op & !OPPOSITE {
+        AND => bits & pred,
+        OR => bits | pred,
+        _ => bits ^ pred,
     }
 }
 
-unsafe fn setp_run<A: Lane, F: Fn(A, A) -> bool + Copy, C: Combine>(
-    lanes: &mut Lanes,
-    args: &AluArgs,
-    mask: u32,
-) {
+const AND: u8 = 1;
+const OR: u8 = 2;
+const XOR: u8 = 3;
+const OPPOSITE: u8 = 4;
+
+#[inline(never)]
+unsafe fn finish_setp(lanes: &mut Lanes, args: &AluArgs, mask: u32, bits: u32, op: u8) {
     // SAFETY: the caller of an `AluFn` vouches for the operands.
     unsafe {
-        let bits = combined::<A, F, C>(lanes, args);
+        let bits = combine(lanes, args, bits, op);
         engine::write_pred(lanes, args.dst, bits, mask);
     }
 }
 
-/// `set`: true is `TRUE`, false is zero.
-unsafe fn set_run<A: Lane, F: Fn(A, A) -> bool + Copy, C: Combine, const TRUE: u32>(
+#[inline(never)]
+unsafe fn finish_set(lanes: &mut Lanes, args: &AluArgs, mask: u32, bits: u32, op: u8, ones: u32) {
+    // SAFETY: the caller of an `AluFn` vouches for the operands.
+    unsafe {
+        let bits = combine(lanes, args, bits, op);
+        let line = lanes.regs.add(args.dst as usize).cast::<u32>();
+        for lane in 0..32 {
+            if mask >> lane & 1 == 1 {
+                *line.add(lane) = if bits >> lane & 1 == 1 { ones } else { 0 };
+            }
+        }
+    }
+}
+
+unsafe fn setp_run<A: Lane, F: Fn(A, A) -> bool + Copy, const OP: u8>(
     lanes: &mut Lanes,
     args: &AluArgs,
     mask: u32,
 ) {
     // SAFETY: the caller of an `AluFn` vouches for the operands.
     unsafe {
-        let bits = combined::<A, F, C>(lanes, args);
-        let line = lanes.regs.add(args.dst as usize).cast::<u32>();
-        for lane in 0..32 {
-            if mask >> lane & 1 == 1 {
-                *line.add(lane) = if bits >> lane & 1 == 1 { TRUE } else { 0 };
-            }
-        }
+        let bits = bits2::<A, F>(lanes, args);
+        finish_setp(lanes, args, mask, bits, OP);
+    }
+}
+
+/// `set`: true is `ONES`, false is zero.
+unsafe fn set_run<A: Lane, F: Fn(A, A) -> bool + Copy, const OP: u8, const ONES: u32>(
+    lanes: &mut Lanes,
+    args: &AluArgs,
+    mask: u32,
+) {
+    // SAFETY: the caller of an `AluFn` vouches for the operands.
+    unsafe {
+        let bits = bits2::<A, F>(lanes, args);
+        finish_set(lanes, args, mask, bits, OP, ONES);
     }
 }
 
@@ -188,19 +185,19 @@ fn srcs<A: Lane>(with_pred: bool) -> &'static [Class] {
 
 fn form<A: Lane, F: Fn(A, A) -> bool + Copy>(level: CpuLevel, f: F, op: BoolOp, goal: Goal) -> Form {
     let with_pred = op != BoolOp::None;
-    let pred: AluFn = match (goal, op) {
+    let run: AluFn = match (goal, op) {
         (Goal::Set { ones }, _) => return set_form::<A, F>(op, ones),
         (Goal::Pred { part: 0 }, BoolOp::None) => return hot2(level, f),
-        (Goal::Pred { part: 0 }, BoolOp::And) => setp_run::<A, F, And>,
-        (Goal::Pred { part: 0 }, BoolOp::Or) => setp_run::<A, F, Or>,
-        (Goal::Pred { part: 0 }, BoolOp::Xor) => setp_run::<A, F, Xor>,
-        (Goal::Pred { .. }, BoolOp::None) => setp_run::<A, F, Opposite>,
-        (Goal::Pred { .. }, BoolOp::And) => setp_run::<A, F, OppositeAnd>,
-        (Goal::Pred { .. }, BoolOp::Or) => setp_run::<A, F, OppositeOr>,
-        (Goal::Pred { .. }, BoolOp::Xor) => setp_run::<A, F, OppositeXor>,
+        (Goal::Pred { part: 0 }, BoolOp::And) => setp_run::<A, F, AND>,
+        (Goal::Pred { part: 0 }, BoolOp::Or) => setp_run::<A, F, OR>,
+        (Goal::Pred { part: 0 }, BoolOp::Xor) => setp_run::<A, F, XOR>,
+        (Goal::Pred { .. }, BoolOp::None) => setp_run::<A, F, OPPOSITE>,
+        (Goal::Pred { .. }, BoolOp::And) => setp_run::<A, F, { AND | OPPOSITE }>,
+        (Goal::Pred { .. }, BoolOp::Or) => setp_run::<A, F, { OR | OPPOSITE }>,
+        (Goal::Pred { .. }, BoolOp::Xor) => setp_run::<A, F, { XOR | OPPOSITE }>,
     };
     Form {
-        run: pred,
+        run,
         dst: Class::Pred,
         srcs: srcs::<A>(with_pred),
     }
@@ -210,10 +207,10 @@ fn set_form<A: Lane, F: Fn(A, A) -> bool + Copy>(op: BoolOp, ones: u32) -> Form 
     macro_rules! of {
         ($ones:expr) => {
             match op {
-                BoolOp::None => set_run::<A, F, Plain, { $ones }> as AluFn,
-                BoolOp::And => set_run::<A, F, And, { $ones }>,
-                BoolOp::Or => set_run::<A, F, Or, { $ones }>,
-                BoolOp::Xor => set_run::<A, F, Xor, { $ones }>,
+                BoolOp::None => set_run::<A, F, 0, { $ones }> as AluFn,
+                BoolOp::And => set_run::<A, F, AND, { $ones }>,
+                BoolOp::Or => set_run::<A, F, OR, { $ones }>,
+                BoolOp::Xor => set_run::<A, F, XOR, { $ones }>,
             }
         };
     }

@@ -10,6 +10,7 @@
 //! - The carry flag is an ordinary predicate: a last source of what reads it, and the result of `part` 1 of
 //!   what writes it. Both parts read the sources, so the second must run before a source is overwritten.
 
+mod approx;
 mod bits;
 mod carry;
 mod compare;
@@ -17,8 +18,11 @@ mod convert;
 mod engine;
 mod float;
 mod half;
+mod half_ops;
 mod integer;
+mod modes;
 mod moves;
+mod soft;
 
 use crate::lanes::{AluFn, Class, CpuLevel};
 pub use moves::{Builtin, builtin};
@@ -55,6 +59,9 @@ pub fn lookup(opcode: &str, modifiers: &[&str], part: u8, level: CpuLevel) -> Op
         .or_else(|| integer::lookup(opcode, modifiers, level))
         .or_else(|| bits::lookup(opcode, modifiers, level))
         .or_else(|| float::lookup(opcode, modifiers, level))
+        .or_else(|| modes::lookup(opcode, modifiers))
+        .or_else(|| half_ops::lookup(opcode, modifiers, level))
+        .or_else(|| approx::lookup(opcode, modifiers, level))
         .or_else(|| convert::lookup(opcode, modifiers, level))
 }
 

@@ -1,0 +1,116 @@
+//! Approximate instructions: `rcp.approx`, `ex2.approx` and their kin.
+//!
+//! PTX bounds their error; the hardware's bits are its own. Here the result is the true one rounded to
+//! nearest, which lies within every bound. Special cases follow the tables of the PTX manual.
+
+use super::Form;
+use super::engine::{cold1, hot1, hot2};
+use super::float::{NAN32, flush};
+use crate::lanes::CpuLevel;
+
+#[inline(always)]
+fn read<const FTZ: bool>(x: f32) -> f32 {
+    if FTZ { flush(x) } else { x }
+}
+
+#[inline(always)]
+fn write<const FTZ: bool>(x: f32) -> f32 {
+    let x = if FTZ { flush(x) } else { x };
+    if x.is_nan() { NAN32 } else { x }
+}
+
+#[inline(always)]
+fn rcp<const FTZ: bool>(a: f32) -> f32 {
+    write::<FTZ>(1.0 / read::<FTZ>(a))
+}
+
+#[inline(always)]
+fn sqrt<const FTZ: bool>(a: f32) -> f32 {
+    write::<FTZ>(read::<FTZ>(a).sqrt())
+}
+
+#[inline(always)]
+fn rsqrt<const FTZ: bool>(a: f32) -> f32 {
+    write::<FTZ>((1.0 / (read::<FTZ>(a) as f64).sqrt()) as f32)
+}
+
+fn sin<const FTZ: bool>(a: f32) -> f32 {
+    write::<FTZ>((read::<FTZ>(a) as f64).sin() as f32)
+}
+
+fn cos<const FTZ: bool>(a: f32) -> f32 {
+    write::<FTZ>((read::<FTZ>(a) as f64).cos() as f32)
+}
+
+fn lg2<const FTZ: bool>(a: f32) -> f32 {
+    write::<FTZ>((read::<FTZ>(a) as f64).log2() as f32)
+}
+
+fn ex2<const FTZ: bool>(a: f32) -> f32 {
+    write::<FTZ>((read::<FTZ>(a) as f64).exp2() as f32)
+}
+
+fn tanh(a: f32) -> f32 {
+    write::<false>((a as f64).tanh() as f32)
+}
+
+#[inline(always)]
+fn div_full<const FTZ: bool>(a: f32, b: f32) -> f32 {
+    write::<FTZ>(read::<FTZ>(a) / read::<FTZ>(b))
+}
+
+/// Divisors beyond 2^126 have a reciprocal that is flushed: the quotient is a zero, or NaN for an infinite
+/// dividend.
+#[inline(always)]
+fn div_approx<const FTZ: bool>(a: f32, b: f32) -> f32 {
+    let (a, b) = (read::<FTZ>(a), read::<FTZ>(b));
+    let huge = (b.abs() > f32::from_bits(253 << 23)) & (b.abs() < f32::INFINITY);
+    let b = if huge { f32::INFINITY.copysign(b) } else { b };
+    write::<FTZ>(a / b)
+}
+
+/// The upper word of a true result; the lower is zero.
+fn upper(x: f64) -> f64 {
+    let bits = x.to_bits();
+    if x.is_nan() {
+        return f64::from_bits(0x7fff_ffff_0000_0000);
+    }
+    let flushed = if bits & 0x7ff0_0000_0000_0000 == 0 {
+        bits & 1 << 63
+    } else {
+        bits
+    };
+    f64::from_bits(flushed & !0xffff_ffff)
+}
+
+fn flush64(x: f64) -> f64 {
+    if x.is_subnormal() { 0f64.copysign(x) } else { x }
+}
+
+pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Option<Form> {
+    Some(match (opcode, modifiers) {
+        ("rcp", ["approx", "f32"]) => hot1(level, rcp::<false>),
+        ("rcp", ["approx", "ftz", "f32"]) => hot1(level, rcp::<true>),
+        ("rcp", ["approx", "ftz", "f64"]) => cold1(|a: f64| upper(1.0 / flush64(a))),
+        ("sqrt", ["approx", "f32"]) => hot1(level, sqrt::<false>),
+        ("sqrt", ["approx", "ftz", "f32"]) => hot1(level, sqrt::<true>),
+        ("rsqrt", ["approx", "f32"]) => hot1(level, rsqrt::<false>),
+        ("rsqrt", ["approx", "ftz", "f32"]) => hot1(level, rsqrt::<true>),
+        ("rsqrt", ["approx", "f64"]) => cold1(|a: f64| 1.0 / a.sqrt()),
+        ("rsqrt", ["approx", "ftz", "f64"]) => cold1(|a: f64| upper(1.0 / flush64(a).sqrt())),
+        ("sin", ["approx", "f32"]) => cold1(sin::<false>),
+        ("sin", ["approx", "ftz", "f32"]) => cold1(sin::<true>),
+        ("cos", ["approx", "f32"]) => cold1(cos::<false>),
+        ("cos", ["approx", "ftz", "f32"]) => cold1(cos::<true>),
+        ("lg2", ["approx", "f32"]) => cold1(lg2::<false>),
+        ("lg2", ["approx", "ftz", "f32"]) => cold1(lg2::<true>),
+        ("ex2", ["approx", "f32"]) => cold1(ex2::<false>),
+        ("ex2", ["approx", "ftz", "f32"]) => cold1(ex2::<true>),
+        ("tanh", ["approx", "f32"]) => cold1(tanh),
+        ("div", ["full", "f32"]) => hot2(level, div_full::<false>),
+        ("div", ["full", "ftz", "f32"]) => hot2(level, div_full::<true>),
+        ("div", ["approx", "f32"]) => hot2(level, div_approx::<false>),
+        ("div", ["approx", "ftz", "f32"]) => hot2(level, div_approx::<true>),
+        _ => return None,
+    })
+}

@@ -1,0 +1,489 @@
+//! Floating point in integers: any binary format up to 64 bits, any rounding, one rounding per operation.
+//!
+//! A number is unpacked, an operation computes its exact result (or enough of it and a note that something
+//! follows), and [`round`] makes bits of that. Slow and plain; what kernels do often is in `float` and
+//! `half`, and tested against this.
+
+/// How a result that does not fit is rounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Round {
+    /// `.rn`: to nearest, ties to even.
+    Nearest,
+    /// `.rz`
+    Zero,
+    /// `.rm`
+    Down,
+    /// `.rp`
+    Up,
+    /// `.rna`: to nearest, ties away from zero.
+    NearestAway,
+}
+
+impl Round {
+    /// For the constants that stand for a rounding in types.
+    pub(super) const fn from_code(code: u8) -> Round {
+        match code {
+            0 => Round::Nearest,
+            1 => Round::Zero,
+            2 => Round::Down,
+            3 => Round::Up,
+            _ => Round::NearestAway,
+        }
+    }
+}
+
+/// Widths of a binary format's fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Format {
+    exponent_bits: u32,
+    fraction_bits: u32,
+}
+
+pub(super) const F16: Format = Format {
+    exponent_bits: 5,
+    fraction_bits: 10,
+};
+pub(super) const BF16: Format = Format {
+    exponent_bits: 8,
+    fraction_bits: 7,
+};
+/// `f32` cut to ten fraction bits; its bits are the upper 19 of an `f32`.
+pub(super) const TF32: Format = Format {
+    exponent_bits: 8,
+    fraction_bits: 10,
+};
+pub(super) const F32: Format = Format {
+    exponent_bits: 8,
+    fraction_bits: 23,
+};
+pub(super) const F64: Format = Format {
+    exponent_bits: 11,
+    fraction_bits: 52,
+};
+
+impl Format {
+    fn bias(self) -> i32 {
+        (1 << (self.exponent_bits - 1)) - 1
+    }
+    fn sign(self, negative: bool) -> u64 {
+        (negative as u64) << (self.exponent_bits + self.fraction_bits)
+    }
+    /// The bits of +∞.
+    pub(super) fn infinity(self) -> u64 {
+        ((1 << self.exponent_bits) - 1) << self.fraction_bits
+    }
+}
+
+/// `(-1)^negative · mantissa · 2^exponent`, and a bit more where `sticky` (less than one unit of the mantissa).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Exact {
+    pub(super) negative: bool,
+    pub(super) exponent: i32,
+    pub(super) mantissa: u128,
+    pub(super) sticky: bool,
+}
+
+/// A number, unpacked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Number {
+    Nan,
+    Infinite { negative: bool },
+    Finite(Exact),
+}
+
+/// What bits mean.
+pub(super) fn unpack(bits: u64, format: Format) -> Number {
+    let negative = bits >> (format.exponent_bits + format.fraction_bits) & 1 == 1;
+    let fraction = bits & ((1 << format.fraction_bits) - 1);
+    let biased = bits >> format.fraction_bits & ((1 << format.exponent_bits) - 1);
+    if biased == (1 << format.exponent_bits) - 1 {
+        return if fraction == 0 {
+            Number::Infinite { negative }
+        } else {
+            Number::Nan
+        };
+    }
+    let lowest = 1 - format.bias() - format.fraction_bits as i32;
+    let (mantissa, exponent) = match biased {
+        0 => (fraction, lowest),
+        _ => (fraction | 1 << format.fraction_bits, lowest + biased as i32 - 1),
+    };
+    Number::Finite(Exact {
+        negative,
+        exponent,
+        mantissa: mantissa as u128,
+        sticky: false,
+    })
+}
+
+/// The bits of a number in a format. A mantissa of zero is a zero.
+pub(super) fn round(value: Exact, format: Format, mode: Round) -> u64 {
+    let sign = format.sign(value.negative);
+    if value.mantissa == 0 {
+        return sign;
+    }
+    let away = match mode {
+        Round::Nearest | Round::NearestAway => None,
+        Round::Zero => Some(false),
+        Round::Down => Some(value.negative),
+        Round::Up => Some(!value.negative),
+    };
+    let overflow = sign | (format.infinity() - (away == Some(false)) as u64);
+    // The highest bit goes to 127, so that at least one bit is always shifted out below.
+    let up = value.mantissa.leading_zeros();
+    let mantissa = value.mantissa << up;
+    let exponent = value.exponent - up as i32;
+    let scale = exponent + 127;
+    if scale > format.bias() {
+        return overflow;
+    }
+    let lowest = 1 - format.bias();
+    let shift = (scale.max(lowest) - format.fraction_bits as i32 - exponent) as u32;
+    let (kept, rest, half) = match shift {
+        0..=127 => (
+            mantissa >> shift,
+            mantissa & ((1 << shift) - 1),
+            1u128 << (shift - 1),
+        ),
+        128 => (0, mantissa, 1 << 127),
+        // Far below half of the smallest number.
+        _ => (0, 1, 1 << 127),
+    };
+    let kept = kept as u64;
+    let inexact = rest != 0 || value.sticky;
+    let increment = match (away, mode) {
+        (Some(away), _) => inexact && away,
+        (None, Round::NearestAway) => rest >= half,
+        (None, _) => rest > half || (rest == half && (value.sticky || kept & 1 == 1)),
+    };
+    // The carry of a rounding up moves into the exponent by itself.
+    let magnitude = match scale < lowest {
+        true => kept,
+        false => kept + (((scale + format.bias() - 1) as u64) << format.fraction_bits),
+    } + increment as u64;
+    if magnitude >= format.infinity() {
+        overflow
+    } else {
+        sign | magnitude
+    }
+}
+
+/// `a · b + c`, rounded once. Nothing for an invalid operation or a NaN operand.
+pub(super) fn fma(a: u64, b: u64, c: u64, format: Format, mode: Round) -> Option<u64> {
+    let c_number = unpack(c, format);
+    let product = match (unpack(a, format), unpack(b, format)) {
+        (Number::Nan, _) | (_, Number::Nan) => return None,
+        (Number::Finite(a), Number::Finite(b)) => Number::Finite(product(a, b)),
+        (a, b) if is_zero(a) || is_zero(b) => return None,
+        (a, b) => Number::Infinite {
+            negative: is_negative(a) != is_negative(b),
+        },
+    };
+    Some(match (product, c_number) {
+        (_, Number::Nan) | (Number::Nan, _) => return None,
+        (Number::Infinite { negative }, Number::Infinite { negative: other }) if negative != other => {
+            return None;
+        }
+        (Number::Infinite { negative }, _) | (_, Number::Infinite { negative }) => {
+            format.sign(negative) | format.infinity()
+        }
+        (Number::Finite(p), Number::Finite(c)) => round(sum(p, c, mode), format, mode),
+    })
+}
+
+/// `a + b`
+pub(super) fn add(a: u64, b: u64, format: Format, mode: Round) -> Option<u64> {
+    let one = (format.bias() as u64) << format.fraction_bits;
+    fma(a, one, b, format, mode)
+}
+
+/// `a · b`
+pub(super) fn mul(a: u64, b: u64, format: Format, mode: Round) -> Option<u64> {
+    Some(match (unpack(a, format), unpack(b, format)) {
+        (Number::Nan, _) | (_, Number::Nan) => return None,
+        (Number::Finite(a), Number::Finite(b)) => round(product(a, b), format, mode),
+        (a, b) if is_zero(a) || is_zero(b) => return None,
+        (a, b) => format.sign(is_negative(a) != is_negative(b)) | format.infinity(),
+    })
+}
+
+/// `a / b`
+pub(super) fn div(a: u64, b: u64, format: Format, mode: Round) -> Option<u64> {
+    let (a, b) = (unpack(a, format), unpack(b, format));
+    let negative = is_negative(a) != is_negative(b);
+    let sign = format.sign(negative);
+    Some(match (a, b) {
+        (Number::Nan, _) | (_, Number::Nan) => return None,
+        (Number::Infinite { .. }, Number::Infinite { .. }) => return None,
+        (Number::Infinite { .. }, _) => sign | format.infinity(),
+        (_, Number::Infinite { .. }) => sign,
+        (Number::Finite(a), Number::Finite(b)) => match (a.mantissa, b.mantissa) {
+            (0, 0) => return None,
+            (_, 0) => sign | format.infinity(),
+            (0, _) => sign,
+            (n, d) => {
+                // 127 bits over at most 64: the quotient has more bits than any format.
+                let up = n.leading_zeros() - 1;
+                let n = n << up;
+                let quotient = Exact {
+                    negative,
+                    exponent: a.exponent - up as i32 - b.exponent,
+                    mantissa: n / d,
+                    sticky: n % d != 0,
+                };
+                round(quotient, format, mode)
+            }
+        },
+    })
+}
+
+/// The square root.
+pub(super) fn sqrt(a: u64, format: Format, mode: Round) -> Option<u64> {
+    match unpack(a, format) {
+        Number::Nan => None,
+        Number::Infinite { negative } => (!negative).then_some(format.infinity()),
+        Number::Finite(x) if x.mantissa == 0 => Some(a),
+        Number::Finite(x) if x.negative => None,
+        Number::Finite(x) => {
+            let mut up = x.mantissa.leading_zeros();
+            if (x.exponent - up as i32) % 2 != 0 {
+                up -= 1;
+            }
+            let n = x.mantissa << up;
+            let root = n.isqrt();
+            let exact = Exact {
+                negative: false,
+                exponent: (x.exponent - up as i32) / 2,
+                mantissa: root,
+                sticky: root * root != n,
+            };
+            Some(round(exact, format, mode))
+        }
+    }
+}
+
+/// From one format to another.
+pub(super) fn convert(a: u64, from: Format, to: Format, mode: Round) -> Option<u64> {
+    match unpack(a, from) {
+        Number::Nan => None,
+        Number::Infinite { negative } => Some(to.sign(negative) | to.infinity()),
+        Number::Finite(x) => Some(round(x, to, mode)),
+    }
+}
+
+/// An integer in a format.
+pub(super) fn from_integer(a: i128, to: Format, mode: Round) -> u64 {
+    let exact = Exact {
+        negative: a < 0,
+        exponent: 0,
+        mantissa: a.unsigned_abs(),
+        sticky: false,
+    };
+    round(exact, to, mode)
+}
+
+fn is_zero(a: Number) -> bool {
+    matches!(a, Number::Finite(Exact { mantissa: 0, .. }))
+}
+
+fn is_negative(a: Number) -> bool {
+    matches!(
+        a,
+        Number::Infinite { negative: true } | Number::Finite(Exact { negative: true, .. })
+    )
+}
+
+fn product(a: Exact, b: Exact) -> Exact {
+    Exact {
+        negative: a.negative != b.negative,
+        exponent: a.exponent + b.exponent,
+        mantissa: a.mantissa * b.mantissa,
+        sticky: false,
+    }
+}
+
+/// The sum of two exact numbers of at most 106 bits.
+fn sum(a: Exact, b: Exact, mode: Round) -> Exact {
+    match (a.mantissa, b.mantissa) {
+        (0, 0) => {
+            return Exact {
+                negative: zero_sign(a.negative, b.negative, mode),
+                ..a
+            };
+        }
+        (0, _) => return b,
+        (_, 0) => return a,
+        _ => {}
+    }
+    // Highest bits to position 124: room for a carry above, and zeros below the last of 106 bits, so that
+    // bits are lost only by what is too small to cancel.
+    let normal = |x: Exact| {
+        let up = x.mantissa.leading_zeros() - 3;
+        Exact {
+            exponent: x.exponent - up as i32,
+            mantissa: x.mantissa << up,
+            ..x
+        }
+    };
+    let (a, b) = (normal(a), normal(b));
+    let larger = (a.exponent, a.mantissa) >= (b.exponent, b.mantissa);
+    let (large, small) = if larger { (a, b) } else { (b, a) };
+    let distance = (large.exponent - small.exponent) as u32;
+    let (shifted, sticky) = match distance {
+        0..=127 => (
+            small.mantissa >> distance,
+            small.mantissa & ((1 << distance) - 1) != 0,
+        ),
+        _ => (0, true),
+    };
+    if a.negative == b.negative {
+        return Exact {
+            mantissa: large.mantissa + shifted,
+            sticky,
+            ..large
+        };
+    }
+    let mantissa = large.mantissa - shifted - sticky as u128;
+    if mantissa == 0 {
+        return Exact {
+            negative: zero_sign(true, false, mode),
+            mantissa,
+            ..large
+        };
+    }
+    Exact {
+        mantissa,
+        sticky,
+        ..large
+    }
+}
+
+/// The sign of a sum of zeros, and of what cancels.
+fn zero_sign(a: bool, b: bool, mode: Round) -> bool {
+    if a == b { a } else { mode == Round::Down }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn same64(ours: Option<u64>, native: f64) {
+        match ours {
+            Some(bits) => assert_eq!(bits, native.to_bits(), "{:e} {native:e}", f64::from_bits(bits)),
+            None => assert!(native.is_nan()),
+        }
+    }
+
+    fn same32(ours: Option<u64>, native: f32) {
+        match ours {
+            Some(bits) => assert_eq!(bits as u32, native.to_bits()),
+            None => assert!(native.is_nan()),
+        }
+    }
+
+    /// Bits that are often special: exponents near each other, near the ends, few ones.
+    fn bits64() -> impl Strategy<Value = u64> {
+        prop_oneof![
+            any::<u64>(),
+            (any::<bool>(), 0u64..2048, 0u64..4).prop_map(|(s, e, f)| (s as u64) << 63 | e << 52 | f),
+            (any::<bool>(), 1000u64..1060, any::<u64>())
+                .prop_map(|(s, e, f)| (s as u64) << 63 | e << 52 | f >> 12),
+            (any::<bool>(), 0u64..60, any::<u64>())
+                .prop_map(|(s, e, f)| (s as u64) << 63 | e << 52 | f >> 12),
+        ]
+    }
+
+    fn bits32() -> impl Strategy<Value = u32> {
+        prop_oneof![
+            any::<u32>(),
+            (any::<bool>(), 0u32..256, 0u32..4).prop_map(|(s, e, f)| (s as u32) << 31 | e << 23 | f),
+            (any::<bool>(), 110u32..140, any::<u32>())
+                .prop_map(|(s, e, f)| (s as u32) << 31 | e << 23 | f >> 9),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..Default::default() })]
+        #[test]
+        fn nearest_is_native(a in bits64(), b in bits64(), c in bits64()) {
+            let n = Round::Nearest;
+            let (x, y, z) = (f64::from_bits(a), f64::from_bits(b), f64::from_bits(c));
+            same64(fma(a, b, c, F64, n), x.mul_add(y, z));
+            same64(add(a, b, F64, n), x + y);
+            same64(mul(a, b, F64, n), x * y);
+            same64(div(a, b, F64, n), x / y);
+            same64(sqrt(a, F64, n), x.sqrt());
+            same32(convert(a, F64, F32, n), x as f32);
+        }
+
+        #[test]
+        fn nearest_is_native_f32(a in bits32(), b in bits32(), c in bits32()) {
+            let n = Round::Nearest;
+            let (x, y, z) = (f32::from_bits(a), f32::from_bits(b), f32::from_bits(c));
+            let (a, b, c) = (a as u64, b as u64, c as u64);
+            same32(fma(a, b, c, F32, n), x.mul_add(y, z));
+            same32(add(a, b, F32, n), x + y);
+            same32(mul(a, b, F32, n), x * y);
+            same32(div(a, b, F32, n), x / y);
+            same32(sqrt(a, F32, n), x.sqrt());
+            same64(convert(a, F32, F64, n), x as f64);
+        }
+
+        #[test]
+        fn integers_are_native(a in any::<u64>(), shift in 0u32..64) {
+            let a = a >> shift;
+            prop_assert_eq!(from_integer(a as i128, F32, Round::Nearest), (a as f32).to_bits() as u64);
+            prop_assert_eq!(from_integer(a as i64 as i128, F32, Round::Nearest), (a as i64 as f32).to_bits() as u64);
+            prop_assert_eq!(from_integer(a as i128, F64, Round::Nearest), (a as f64).to_bits());
+        }
+
+        /// An exact `f64` result of `f32` operands tells on which side of the neighbours it lies.
+        #[test]
+        fn directed_roundings_enclose(a in bits32(), b in bits32()) {
+            let exact = f32::from_bits(a) as f64 * f32::from_bits(b) as f64;
+            prop_assume!(exact.is_finite());
+            let at = |mode| f32::from_bits(mul(a as u64, b as u64, F32, mode).unwrap() as u32);
+            let (down, up, zero) = (at(Round::Down), at(Round::Up), at(Round::Zero));
+            prop_assert!(down as f64 <= exact && exact <= up as f64);
+            prop_assert!((zero as f64).abs() <= exact.abs());
+            if down as f64 == exact {
+                prop_assert_eq!(down, up);
+            } else {
+                prop_assert_eq!(down.next_up(), up);
+            }
+            prop_assert!(zero == down || zero == up);
+        }
+    }
+
+    #[test]
+    fn halves_are_those_of_the_half_crate() {
+        for bits in 0..=u16::MAX {
+            let h = half::f16::from_bits(bits);
+            same32(convert(bits as u64, F16, F32, Round::Nearest), h.to_f32());
+            let between = f32::from_bits(h.to_f32().to_bits().wrapping_add(0x1000));
+            if let Some(ours) = convert(between.to_bits() as u64, F32, F16, Round::Nearest) {
+                assert_eq!(ours as u16, half::f16::from_f32(between).to_bits(), "{between:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn overflow_follows_the_direction() {
+        let max = 0x7f7f_ffff;
+        assert_eq!(add(max, max, F32, Round::Zero), Some(max));
+        assert_eq!(add(max, max, F32, Round::Down), Some(max));
+        assert_eq!(add(max, max, F32, Round::Up), Some(0x7f80_0000));
+        assert_eq!(add(max, max, F32, Round::Nearest), Some(0x7f80_0000));
+        assert_eq!(mul(1, 1, F32, Round::Up), Some(1));
+        assert_eq!(mul(1, 1, F32, Round::Down), Some(0));
+        assert_eq!(mul(1, 1, F64, Round::Up), Some(1));
+    }
+
+    #[test]
+    fn sums_that_cancel_are_positive_unless_rounding_down() {
+        let (one, minus) = (0x3f80_0000, 0xbf80_0000);
+        assert_eq!(add(one, minus, F32, Round::Nearest), Some(0));
+        assert_eq!(add(one, minus, F32, Round::Down), Some(0x8000_0000));
+    }
+}
