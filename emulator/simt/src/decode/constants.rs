@@ -1,0 +1,86 @@
+//! Constants: one line (two for 64 bits) for each value that a kernel mentions.
+
+use std::collections::HashMap;
+
+use ptx::Span;
+use ptx::ast::{Immediate, Type};
+
+use super::error::{Result, invalid, unsupported};
+use crate::lanes::{Class, Line, Src, WARP};
+
+/// More lines of constants than any compiler writes.
+const MAX_LINES: usize = 1 << 18;
+
+/// Constants of a kernel.
+#[derive(Debug, Default)]
+pub(super) struct Constants {
+    pub(super) lines: Vec<Line>,
+    known: HashMap<(u64, bool), Src>,
+}
+
+impl Constants {
+    pub(super) fn bits32(&mut self, value: u32, span: Span) -> Result<Src> {
+        self.add(u64::from(value), false, span)
+    }
+
+    pub(super) fn bits64(&mut self, value: u64, span: Span) -> Result<Src> {
+        self.add(value, true, span)
+    }
+
+    fn add(&mut self, value: u64, wide: bool, span: Span) -> Result<Src> {
+        if let Some(&src) = self.known.get(&(value, wide)) {
+            return Ok(src);
+        }
+        if self.lines.len() + 2 > MAX_LINES {
+            return Err(unsupported(span, "a kernel with so many different constants"));
+        }
+        let src = !(self.lines.len() as i32);
+        if wide {
+            // Two lines, read as 32 `u64`: lanes 0–15 lie in the first.
+            let mut line = Line([0; WARP]);
+            for pair in line.0.chunks_exact_mut(2) {
+                let bytes = value.to_ne_bytes();
+                pair[0] = u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+                pair[1] = u32::from_ne_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]);
+            }
+            self.lines.extend([line, line]);
+        } else {
+            self.lines.push(Line([value as u32; WARP]));
+        }
+        self.known.insert((value, wide), src);
+        Ok(src)
+    }
+
+    /// The value of a constant of one line.
+    pub(super) fn value32(&self, src: Src) -> Option<u32> {
+        self.lines.get(usize::try_from(!src).ok()?).map(|line| line.0[0])
+    }
+
+    /// The value of a constant of two lines.
+    pub(super) fn value64(&self, src: Src) -> Option<u64> {
+        let line = self.lines.get(usize::try_from(!src).ok()?)?;
+        let [a, b, ..] = line.0.map(u32::to_ne_bytes);
+        Some(u64::from_ne_bytes([a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]]))
+    }
+}
+
+/// A number as the bits of an operand of `class`, of an instruction type `ty` when there is one.
+pub(super) fn bits(value: Immediate, class: Class, ty: Option<Type>, span: Span) -> Result<u64> {
+    let float = matches!(ty, Some(Type::F32 | Type::F64));
+    Ok(match (value, class) {
+        (_, Class::Pred) => return Err(invalid(span, "a number where a predicate belongs")),
+        (Immediate::Int(_), _) if float => {
+            return Err(invalid(span, "an integer where a floating-point number belongs (write 0.0)"));
+        }
+        (Immediate::Int(v), Class::Bits64) => v as u64,
+        (Immediate::Int(v), Class::Bits32) => match ty.map(Type::bytes) {
+            Some(1) => u64::from(v as u8),
+            Some(2) => u64::from(v as u16),
+            _ => u64::from(v as u32),
+        },
+        (Immediate::F32(bits), Class::Bits32) => u64::from(bits),
+        (Immediate::F32(bits), Class::Bits64) => f64::from(f32::from_bits(bits)).to_bits(),
+        (Immediate::F64(bits), Class::Bits64) => bits,
+        (Immediate::F64(bits), Class::Bits32) => u64::from((f64::from_bits(bits) as f32).to_bits()),
+    })
+}

@@ -1,0 +1,101 @@
+//! Special registers.
+
+use super::super::error::Result;
+use super::super::virt::{TRUE, clock_class};
+use super::{Lower, SpecialKey};
+use crate::alu::Builtin;
+use crate::lanes::{Class, Src};
+use crate::program::{Clock, OpKind, Special};
+
+/// What a special register is to us.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Found {
+    /// Known before a warp starts.
+    Line(Special),
+    /// Read when it is read.
+    Clock(Clock),
+    /// The same everywhere.
+    Number(u32),
+    /// Known to PTX, not to us.
+    Refused,
+}
+
+/// By name. A launch without clusters has clusters of one block.
+pub(super) fn find(name: &str) -> Option<Found> {
+    use Found::{Line, Number};
+    Some(match name {
+        "%tid.x" => Line(Special::TidX),
+        "%tid.y" => Line(Special::TidY),
+        "%tid.z" => Line(Special::TidZ),
+        "%ntid.x" => Line(Special::NtidX),
+        "%ntid.y" => Line(Special::NtidY),
+        "%ntid.z" => Line(Special::NtidZ),
+        "%ctaid.x" | "%clusterid.x" => Line(Special::CtaidX),
+        "%ctaid.y" | "%clusterid.y" => Line(Special::CtaidY),
+        "%ctaid.z" | "%clusterid.z" => Line(Special::CtaidZ),
+        "%nctaid.x" | "%nclusterid.x" => Line(Special::NctaidX),
+        "%nctaid.y" | "%nclusterid.y" => Line(Special::NctaidY),
+        "%nctaid.z" | "%nclusterid.z" => Line(Special::NctaidZ),
+        "%tid.w" | "%ctaid.w" | "%clusterid.w" | "%cluster_ctarank" => Number(0),
+        "%cluster_ctaid.x" | "%cluster_ctaid.y" | "%cluster_ctaid.z" | "%cluster_ctaid.w" => Number(0),
+        "%ntid.w" | "%nctaid.w" | "%nclusterid.w" | "%cluster_nctarank" => Number(1),
+        "%cluster_nctaid.x" | "%cluster_nctaid.y" | "%cluster_nctaid.z" | "%cluster_nctaid.w" => Number(1),
+        "%laneid" => Line(Special::LaneId),
+        "%warpid" => Line(Special::WarpId),
+        "%nwarpid" => Line(Special::NwarpId),
+        "%smid" => Line(Special::SmId),
+        "%nsmid" => Line(Special::NsmId),
+        "%gridid" => Line(Special::GridId),
+        "%lanemask_eq" => Line(Special::LanemaskEq),
+        "%lanemask_le" => Line(Special::LanemaskLe),
+        "%lanemask_lt" => Line(Special::LanemaskLt),
+        "%lanemask_ge" => Line(Special::LanemaskGe),
+        "%lanemask_gt" => Line(Special::LanemaskGt),
+        "%dynamic_smem_size" => Line(Special::DynamicSharedBytes),
+        "%total_smem_size" | "%aggr_smem_size" => Line(Special::TotalSharedBytes),
+        "%clock" => Found::Clock(Clock::Clock),
+        "%clock_hi" => Found::Clock(Clock::ClockHi),
+        "%clock64" => Found::Clock(Clock::Clock64),
+        "%globaltimer" => Found::Clock(Clock::GlobalTimer),
+        "%globaltimer_lo" => Found::Clock(Clock::GlobalTimerLo),
+        "%globaltimer_hi" => Found::Clock(Clock::GlobalTimerHi),
+        "%is_explicit_cluster" | "%current_graph_exec" | "%tid" | "%ntid" | "%ctaid" | "%nctaid" => {
+            Found::Refused
+        }
+        _ if ["%envreg", "%pm", "%reserved_smem_offset"].iter().any(|p| name.starts_with(p)) => Found::Refused,
+        _ => return None,
+    })
+}
+
+impl Lower<'_> {
+    /// The value of a special register as a source of `class`.
+    pub(super) fn special(&mut self, found: Found, name: &str, class: Class) -> Result<Src> {
+        let value = match found {
+            Found::Line(special) => {
+                let registers = &mut self.registers;
+                *self.specials.entry(SpecialKey(special)).or_insert_with(|| registers.fresh(Class::Bits32))
+                    as Src
+            }
+            Found::Clock(clock) => {
+                let own = clock_class(clock);
+                let dst = self.registers.fresh(own);
+                self.emit_with(OpKind::ReadClock { clock, dst }, super::AluClasses::NONE, TRUE)?;
+                if own == Class::Bits64 {
+                    return match class {
+                        Class::Bits64 => Ok(dst as Src),
+                        _ => Err(self.invalid(format!("`{name}` is 64 bits wide"))),
+                    };
+                }
+                dst as Src
+            }
+            Found::Number(value) => return self.constant(u64::from(value), class),
+            Found::Refused => return Err(self.unsupported(format!("the special register `{name}`"))),
+        };
+        match class {
+            Class::Bits32 => Ok(value),
+            // `%gridid` may be read as 64 bits; others were 16 bits wide long ago and never this.
+            Class::Bits64 => self.value(Builtin::Zext64(32), &[value]),
+            Class::Pred => Err(self.invalid(format!("`{name}` is no predicate"))),
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! What an instruction looks like, for listings and messages.
+
+use ptx::ast::{Instruction, Type};
+
+/// As written, on one line.
+pub(super) fn instruction(instruction: &Instruction) -> String {
+    ptx::print::instruction(instruction)
+}
+
+/// Multiply-adds of floating-point numbers per lane.
+pub(super) fn fmas(instruction: &Instruction) -> u8 {
+    if !matches!(instruction.opcode.as_str(), "fma" | "mad") {
+        return 0;
+    }
+    match instruction.types().last() {
+        Some(Type::F32 | Type::F64 | Type::F16 | Type::Bf16) => 1,
+        Some(Type::F16x2 | Type::Bf16x2) => 2,
+        _ => 0,
+    }
+}

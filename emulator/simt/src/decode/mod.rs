@@ -1,0 +1,220 @@
+//! Decode: a PTX module becomes a [`Program`].
+//!
+//! Names are resolved, device functions inlined, labels turned into positions, virtual registers into lines
+//! of a small register file. Whatever is not supported is refused here, with its line, so that nothing can
+//! turn out to be missing when a kernel runs.
+//!
+//! A register that is read before it is written reads as 0.
+
+mod cfg;
+mod constants;
+mod display;
+mod error;
+mod index;
+mod layout;
+mod liveness;
+mod lower;
+mod names;
+mod registers;
+mod validate;
+mod variables;
+mod virt;
+
+use std::sync::Arc;
+
+use ptx::ast::{Function, FunctionKind, Item, Module};
+
+use crate::lanes::CpuLevel;
+use crate::program::{Guard, Kernel, Op, OpKind, Program};
+use cfg::{Cfg, OUTSIDE};
+pub use error::DecodeError;
+use error::{Result, unsupported};
+use index::Index;
+use layout::SharedLayout;
+use liveness::Liveness;
+use lower::Lower;
+pub use variables::{ModuleVariable, Relocation, Symbols, module_variables};
+use virt::VirtualOp;
+
+/// Lines of registers that a warp may have: no GPU program has more than a few hundred live at once.
+const MAX_LINES: u32 = 1 << 14;
+
+/// Decodes all kernels of a module. `symbols` says where its [`module_variables`] have been put.
+pub fn decode(module: &Module, symbols: &Symbols, level: CpuLevel) -> Result<Program> {
+    let nowhere = ptx::Span::default();
+    if module.address_size == 32 {
+        return Err(unsupported(nowhere, "`.address_size 32`"));
+    }
+    let index = Index::new(module);
+    let mut kernels = Vec::new();
+    let mut refused = Vec::new();
+    for item in &module.items {
+        let Item::Function(function) = item else { continue };
+        if function.kind != FunctionKind::Entry || function.body.is_none() {
+            continue;
+        }
+        match kernel(module, &index, symbols, level, function) {
+            Ok(kernel) => kernels.push(Arc::new(kernel)),
+            Err(DecodeError::Unsupported(what)) => {
+                for one in what {
+                    if !refused.contains(&one) {
+                        refused.push(one);
+                    }
+                }
+            }
+            Err(other) => return Err(other),
+        }
+    }
+    if !refused.is_empty() {
+        refused.sort_by_key(|one| one.span.start);
+        return Err(DecodeError::Unsupported(refused));
+    }
+    let files = module.files.iter().map(|file| (file.index, file.path.clone())).collect();
+    Ok(Program { kernels, files })
+}
+
+fn kernel(
+    module: &Module,
+    index: &Index,
+    symbols: &Symbols,
+    level: CpuLevel,
+    function: &Function,
+) -> Result<Kernel> {
+    let directive = |name: &str| {
+        let found = function.directives.iter().find(|(n, _)| n.trim_start_matches('.') == name);
+        found.map(|(_, numbers)| &numbers[..])
+    };
+    let three = |numbers: &[u32]| std::array::from_fn(|i| numbers.get(i).copied().unwrap_or(1));
+    if directive("reqnctapercluster").is_some_and(|n| n.iter().any(|&n| n > 1)) {
+        return Err(unsupported(function.span, "a cluster of several blocks"));
+    }
+
+    let reached = index.reach(function)?;
+    let shared = SharedLayout::new(module, &reached)?;
+    let (params, param_bytes) = layout::params(function)?;
+    let mut lower = Lower::new(index, symbols, level, &shared);
+    let named: Vec<(&str, u32)> =
+        function.params.iter().zip(&params).map(|(v, p)| (v.name.as_str(), p.offset)).collect();
+    lower.kernel(function, &named)?;
+    if !lower.refused.is_empty() {
+        return Err(DecodeError::Unsupported(lower.refused));
+    }
+
+    resolve_labels(&mut lower)?;
+    let Lower { mut ops, registers, mut instrs, starts, .. } = lower;
+    sort_instructions(&mut ops, &mut instrs, &starts);
+
+    let cfg = Cfg::new(&ops);
+    reconverge(&mut ops, &cfg);
+    let too_big = || unsupported(function.span, format!("a kernel as big as `{}`", function.name));
+    let live = Liveness::new(&mut ops, &cfg, registers.classes.len()).ok_or_else(too_big)?;
+    let allocation = registers::allocate(&mut ops, &live, &registers.classes);
+    if allocation.n_lines > MAX_LINES || allocation.n_preds > u32::from(u16::MAX) {
+        return Err(unsupported(
+            function.span,
+            format!("`{}` with {} registers in use at once", function.name, allocation.n_lines),
+        ));
+    }
+    let place = |register: &u32| allocation.place[*register as usize];
+    let specials = lower.specials.iter().map(|(key, register)| (key.0, place(register))).collect();
+    for op in &mut ops {
+        registers::rewrite(op, &allocation);
+    }
+
+    let kernel = Kernel {
+        name: function.name.clone(),
+        ops: ops.iter().map(finish).collect(),
+        instrs,
+        n_lines: allocation.n_lines,
+        n_preds: allocation.n_preds,
+        consts: lower.constants.lines,
+        specials,
+        params,
+        param_bytes,
+        shared_static_bytes: shared.static_bytes,
+        shared_dynamic_base: shared.dynamic_base,
+        shared_dynamic_align: shared.dynamic_align,
+        shared: shared.arrays.clone(),
+        local_bytes: lower.local_bytes,
+        local: lower.local,
+        max_threads: directive("maxntid").map(three),
+        required_threads: directive("reqntid").map(three),
+        min_blocks_per_sm: directive("minnctapersm").and_then(|n| n.first().copied()),
+        ordered: lower.ordered,
+        shared_subword: lower.shared_subword,
+    };
+    kernel.validate(&mut ops).map_err(DecodeError::Internal)?;
+    Ok(kernel)
+}
+
+/// Label numbers in branches become positions.
+fn resolve_labels(lower: &mut Lower) -> Result<()> {
+    let n_ops = lower.ops.len() as u32;
+    let labels = &lower.labels;
+    let mut good = true;
+    let mut resolve = |target: &mut u32| {
+        let at = labels.get(*target as usize).copied().unwrap_or(u32::MAX);
+        good &= at < n_ops;
+        *target = at.min(n_ops.saturating_sub(1));
+    };
+    for op in &mut lower.ops {
+        match &mut op.kind {
+            OpKind::Branch { target, .. } => resolve(target),
+            OpKind::BranchIndexed { targets, .. } => targets.iter_mut().for_each(&mut resolve),
+            _ => {}
+        }
+    }
+    if good { Ok(()) } else { Err(DecodeError::Internal("a label without a position".to_owned())) }
+}
+
+/// Instructions in the order of the text, whatever order inlining met them in.
+fn sort_instructions(ops: &mut [VirtualOp], instrs: &mut Vec<crate::program::InstrInfo>, starts: &[u32]) {
+    if starts.is_sorted() {
+        return;
+    }
+    let mut order: Vec<u32> = (0..starts.len() as u32).collect();
+    order.sort_by_key(|&i| starts[i as usize]);
+    let mut rank = vec![0; order.len()];
+    for (new, &old) in order.iter().enumerate() {
+        rank[old as usize] = new as u32;
+    }
+    let mut old: Vec<Option<_>> = std::mem::take(instrs).into_iter().map(Some).collect();
+    instrs.extend(order.iter().filter_map(|&i| old[i as usize].take()));
+    for op in ops {
+        op.instr = rank[op.instr as usize];
+    }
+}
+
+/// Where lanes that part at a branch meet again.
+fn reconverge(ops: &mut [VirtualOp], cfg: &Cfg) {
+    let dominators = cfg.post_dominators();
+    for block in 0..cfg.n_blocks() as u32 {
+        let meet = match dominators[block as usize] {
+            OUTSIDE => u32::MAX,
+            after => cfg.starts[after as usize],
+        };
+        let last = cfg.range(block).end as usize - 1;
+        match &mut ops[last].kind {
+            OpKind::Branch { reconverge, .. } | OpKind::BranchIndexed { reconverge, .. } => *reconverge = meet,
+            _ => {}
+        }
+    }
+}
+
+/// The final form of an op whose registers have been given places.
+fn finish(op: &VirtualOp) -> Op {
+    use crate::program::BarrierKind;
+    let mut kind = op.kind.clone();
+    let of_class = op.pred as u16;
+    match &mut kind {
+        OpKind::Vote { pred, .. } => *pred = of_class,
+        OpKind::Barrier {
+            kind: BarrierKind::RedPopc(_, pred, _) | BarrierKind::RedAnd(_, pred, _) | BarrierKind::RedOr(_, pred, _),
+            ..
+        } => *pred = of_class,
+        // A move to the place where it came from.
+        OpKind::Alu { args, .. } if op.moves && args.dst as i32 == args.src[0] => kind = OpKind::Nop,
+        _ => {}
+    }
+    Op { guard: Guard { pred: op.guard as u16, negated: op.negated }, instr: op.instr, first: op.first, kind }
+}

@@ -1,0 +1,161 @@
+//! Register allocation: virtual registers to lines and predicates, by linear scan with holes
+//! (after Wimmer and Mössenböck, "Optimized Interval Splitting", without splitting: lines are plenty).
+//!
+//! Few lines matter more than anything else here: a warp's registers should stay in the first-level cache.
+//! A result takes the line of a source that dies with it when it can, so that accumulators stay where they
+//! are and the moves at the end of a loop become nothing.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use super::liveness::{Liveness, Stretch};
+use super::virt::{FALSE, TRUE, VirtualOp, operands};
+use crate::lanes::Class;
+use crate::program::OpKind;
+
+/// Where each virtual register lives, and how much room that takes.
+#[derive(Debug)]
+pub(super) struct Allocation {
+    /// Line, or number of the predicate.
+    pub(super) place: Vec<u32>,
+    /// Lines; 64-bit registers come first.
+    pub(super) n_lines: u32,
+    /// Predicates.
+    pub(super) n_preds: u32,
+}
+
+/// What one class of registers hands out: slots `0 .. n`.
+#[derive(Default)]
+struct Pool {
+    free: BTreeSet<u32>,
+    /// Registers that sit in a slot but are in a hole of theirs.
+    resting: Vec<Vec<u32>>,
+}
+
+/// Slots looked at before a fresh one is taken.
+const MAX_TRIES: usize = 64;
+
+/// Registers are given slots in the order in which they come to life.
+pub(super) fn allocate(ops: &mut [VirtualOp], live: &Liveness, classes: &[Class]) -> Allocation {
+    let n = classes.len();
+    let hints = hints(ops, n);
+    let mut order: Vec<u32> = (0..n as u32).filter(|&r| r > FALSE && !live.of(r).is_empty()).collect();
+    order.sort_by_key(|&r| (live.of(r)[0].0, r));
+
+    let mut slot = vec![u32::MAX; n];
+    let mut pools = [Pool::default(), Pool::default(), Pool::default()];
+    // (position, wakes, register): the end of a stretch, or the start of the next one.
+    let mut events: BinaryHeap<Reverse<(u32, bool, u32)>> = BinaryHeap::new();
+    let mut current = vec![0u32; n];
+
+    for register in order {
+        let class = classes[register as usize];
+        let stretches = live.of(register);
+        let start = stretches[0].0;
+        while let Some(&Reverse((at, wakes, other))) = events.peek() {
+            if at > start {
+                break;
+            }
+            events.pop();
+            let o = other as usize;
+            let pool = &mut pools[index(classes[o])];
+            let stretches = live.of(other);
+            if wakes {
+                pool.free.remove(&slot[o]);
+                pool.resting[slot[o] as usize].retain(|&r| r != other);
+                events.push(Reverse((stretches[current[o] as usize].1, false, other)));
+            } else {
+                current[o] += 1;
+                pool.free.insert(slot[o]);
+                if let Some(next) = stretches.get(current[o] as usize) {
+                    pool.resting[slot[o] as usize].push(other);
+                    events.push(Reverse((next.0, true, other)));
+                }
+            }
+        }
+
+        let pool = &mut pools[index(class)];
+        let fits = |candidate: u32| {
+            pool.resting[candidate as usize]
+                .iter()
+                .all(|&r| !intersect(stretches, &live.of(r)[current[r as usize] as usize..]))
+        };
+        let hinted = hints[register as usize]
+            .iter()
+            .filter(|&&h| h != u32::MAX && slot[h as usize] != u32::MAX)
+            .map(|&h| slot[h as usize])
+            .find(|s| pool.free.contains(s) && fits(*s));
+        let chosen = hinted.or_else(|| pool.free.iter().copied().take(MAX_TRIES).find(|&s| fits(s)));
+        let chosen = chosen.unwrap_or_else(|| {
+            pool.resting.push(Vec::new());
+            pool.resting.len() as u32 - 1
+        });
+        pool.free.remove(&chosen);
+        slot[register as usize] = chosen;
+        events.push(Reverse((stretches[0].1, false, register)));
+    }
+
+    let n_wide = pools[index(Class::Bits64)].resting.len() as u32;
+    let n_narrow = pools[index(Class::Bits32)].resting.len() as u32;
+    let n_preds = pools[index(Class::Pred)].resting.len() as u32 + 2;
+    let place = classes
+        .iter()
+        .zip(&slot)
+        .enumerate()
+        .map(|(register, (class, &slot))| match (class, slot) {
+            _ if register as u32 == TRUE => 0,
+            _ if register as u32 == FALSE => 1,
+            (_, u32::MAX) => 0, // never mentioned
+            (Class::Bits64, s) => 2 * s,
+            (Class::Bits32, s) => 2 * n_wide + s,
+            (Class::Pred, s) => 2 + s,
+        })
+        .collect();
+    Allocation { place, n_lines: 2 * n_wide + n_narrow, n_preds }
+}
+
+fn index(class: Class) -> usize {
+    match class {
+        Class::Pred => 0,
+        Class::Bits32 => 1,
+        Class::Bits64 => 2,
+    }
+}
+
+/// Whether two ascending lists of stretches have a position in common.
+fn intersect(a: &[Stretch], b: &[Stretch]) -> bool {
+    let (mut i, mut j) = (0, 0);
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        if x.0 < y.1 && y.0 < x.1 {
+            return true;
+        }
+        if x.1 <= y.1 { i += 1 } else { j += 1 }
+    }
+    false
+}
+
+/// For each register, up to two others whose place it would like: a source of the same class of the op that
+/// writes it, and the register that it is moved to.
+fn hints(ops: &mut [VirtualOp], n: usize) -> Vec<[u32; 2]> {
+    let mut hints = vec![[u32::MAX; 2]; n];
+    for op in ops {
+        let OpKind::Alu { args, .. } = &op.kind else { continue };
+        let dst = args.dst;
+        let same = |&(s, class): &(i32, &Class)| s >= 0 && *class == op.classes.dst;
+        let sources = args.src.iter().copied().zip(op.classes.srcs);
+        // The last one: the addend of a multiply-add.
+        if let Some((source, _)) = sources.filter(same).last() {
+            hints[dst as usize][0] = source as u32;
+            if op.classes.srcs.len() == 1 {
+                hints[source as usize][1] = dst;
+            }
+        }
+    }
+    hints
+}
+
+/// Whether an op copies a register to itself.
+pub(super) fn rewrite(op: &mut VirtualOp, allocation: &Allocation) {
+    operands(op, &mut |register, _, _| allocation.place[register as usize] as i32);
+    op.guard = allocation.place[op.guard as usize];
+}

@@ -1,0 +1,194 @@
+//! Module-scope variables: what the loader gives memory to before kernels are decoded.
+
+use std::collections::HashMap;
+
+use ptx::ast::{Immediate, Initializer, Item, Linkage, Module, Space, Type, Variable};
+
+use super::error::{Result, invalid, unsupported};
+use super::index::{Index, align_of, for_each_variable, size_of};
+
+/// A `.global` or `.const` variable of a module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModuleVariable {
+    /// Its symbol. A variable declared inside a function is `function::name`.
+    pub name: String,
+    /// `Global` or `Const`.
+    pub space: Space,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// Alignment in bytes, a power of two.
+    pub align: u32,
+    /// What it starts with: as many bytes as it has, or none when it starts as zeros.
+    pub init: Vec<u8>,
+    /// Addresses to be written over `init`.
+    pub relocations: Vec<Relocation>,
+}
+
+/// `init[at .. at + 8]` is the address of a variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Relocation {
+    /// Byte offset.
+    pub at: u64,
+    /// Bytes to write: 8, or 4 for a `.u32` element.
+    pub bytes: u32,
+    /// The variable.
+    pub symbol: String,
+    /// Bytes added to its address.
+    pub offset: i64,
+}
+
+/// Where module-scope variables are: generic addresses by symbol.
+#[derive(Debug, Clone, Default)]
+pub struct Symbols(HashMap<String, u64>);
+
+impl Symbols {
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Tells where a [`ModuleVariable`] is.
+    pub fn insert(&mut self, name: impl Into<String>, address: u64) {
+        self.0.insert(name.into(), address);
+    }
+
+    /// Where a variable is.
+    pub fn get(&self, name: &str) -> Option<u64> {
+        self.0.get(name).copied()
+    }
+}
+
+/// Largest initialised variable.
+const MAX_INIT: u64 = 1 << 31;
+
+/// The variables that need memory before [`super::decode`]. Declarations of external ones are left out.
+pub fn module_variables(module: &Module) -> Result<Vec<ModuleVariable>> {
+    let index = Index::new(module);
+    let mut found = Vec::new();
+    for item in &module.items {
+        match item {
+            Item::Variable(v) => add(v, v.name.clone(), &index, &mut found)?,
+            Item::Function(f) => {
+                let mut inner = Vec::new();
+                for_each_variable(f.body.as_deref().unwrap_or_default(), &mut |v| inner.push(v));
+                for v in inner {
+                    add(v, local_name(&f.name, &v.name), &index, &mut found)?;
+                }
+            }
+            Item::Alias { .. } | Item::Pragma(..) | Item::Section(..) => {}
+        }
+    }
+    Ok(found)
+}
+
+/// The symbol of a `.global` variable declared inside a function.
+pub(super) fn local_name(function: &str, variable: &str) -> String {
+    format!("{function}::{variable}")
+}
+
+fn add(v: &Variable, name: String, index: &Index, found: &mut Vec<ModuleVariable>) -> Result<()> {
+    if !matches!(v.space, Space::Global | Space::Const) || v.linkage == Linkage::Extern {
+        return Ok(());
+    }
+    if matches!(v.ty, Type::TexRef | Type::SamplerRef | Type::SurfRef) {
+        return Err(unsupported(v.span, format!("the texture reference `{}` (use a texture object)", v.name)));
+    }
+    let element = v.ty.bytes();
+    if element == 0 {
+        return Err(invalid(v.span, format!("`{}` has no size", v.name)));
+    }
+    let mut size = size_of(v)?;
+    if size.is_none() {
+        // `= { 1, 2, 3 }` with the first dimension left open.
+        let rest: u64 = v.dims.iter().flatten().product();
+        let length = match &v.init {
+            Some(Initializer::List(list)) => list.len() as u64,
+            _ => return Err(invalid(v.span, format!("`{}` has no size", v.name))),
+        };
+        size = Some(length * rest * u64::from(element) * u64::from(v.vector));
+    }
+    let bytes = size.unwrap_or_default().max(1);
+    let mut writer = Writer { variable: v, index, init: Vec::new(), relocations: Vec::new() };
+    if let Some(init) = &v.init {
+        if bytes > MAX_INIT {
+            return Err(unsupported(v.span, format!("an initialised variable of {bytes} bytes")));
+        }
+        writer.init = vec![0; bytes as usize];
+        writer.write(init, 0, 0)?;
+        if writer.relocations.is_empty() && writer.init.iter().all(|&b| b == 0) {
+            writer.init.clear();
+        }
+    }
+    let Writer { init, relocations, .. } = writer;
+    found.push(ModuleVariable { name, space: v.space, bytes, align: align_of(v)?, init, relocations });
+    Ok(())
+}
+
+struct Writer<'a> {
+    variable: &'a Variable,
+    index: &'a Index<'a>,
+    init: Vec<u8>,
+    relocations: Vec<Relocation>,
+}
+
+impl Writer<'_> {
+    /// Bytes of what one entry of a list at this depth stands for.
+    fn stride(&self, depth: usize) -> u64 {
+        let inner: u64 = self.variable.dims.iter().skip(depth + 1).flatten().product();
+        let vector = if depth < self.variable.dims.len() { u64::from(self.variable.vector) } else { 1 };
+        u64::from(self.variable.ty.bytes()) * inner.max(1) * vector
+    }
+
+    fn write(&mut self, init: &Initializer, at: u64, depth: usize) -> Result<()> {
+        let v = self.variable;
+        let bytes = v.ty.bytes();
+        let value = match init {
+            Initializer::List(list) => {
+                // A flat list for several dimensions is allowed: then each entry is one element.
+                let flat = !list.iter().any(|i| matches!(i, Initializer::List(_)));
+                let stride = if flat { u64::from(bytes) } else { self.stride(depth) };
+                for (i, inner) in list.iter().enumerate() {
+                    self.write(inner, at.saturating_add(stride.saturating_mul(i as u64)), depth + 1)?;
+                }
+                return Ok(());
+            }
+            Initializer::Int(value) => match v.ty {
+                Type::F32 => u128::from((*value as f32).to_bits()),
+                Type::F64 => u128::from((*value as f64).to_bits()),
+                _ => *value as u128,
+            },
+            Initializer::Float(value) => match (*value, v.ty) {
+                (Immediate::F32(bits), Type::F64) => u128::from(f64::from(f32::from_bits(bits)).to_bits()),
+                (Immediate::F32(bits), _) => u128::from(bits),
+                (Immediate::F64(bits), Type::F32) => u128::from((f64::from_bits(bits) as f32).to_bits()),
+                (Immediate::F64(bits), _) => u128::from(bits),
+                (Immediate::Int(value), _) => value as u128,
+            },
+            Initializer::Symbol { name, offset, .. } => {
+                if self.index.function(name).is_some() {
+                    return Err(unsupported(v.span, format!("the address of function `{name}` in `{}`", v.name)));
+                }
+                if bytes < 4 {
+                    return Err(unsupported(v.span, format!("part of an address in `{}`", v.name)));
+                }
+                if at + u64::from(bytes) > self.init.len() as u64 {
+                    return Err(self.too_many());
+                }
+                let bytes = bytes.min(8);
+                self.relocations.push(Relocation { at, bytes, symbol: name.clone(), offset: *offset });
+                return Ok(());
+            }
+            Initializer::Other(text) => {
+                return Err(unsupported(v.span, format!("the initializer `{text}` of `{}`", v.name)));
+            }
+        };
+        let (from, until) = (at as usize, at.saturating_add(u64::from(bytes)) as usize);
+        let Some(place) = self.init.get_mut(from..until) else { return Err(self.too_many()) };
+        place.copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
+        Ok(())
+    }
+
+    fn too_many(&self) -> super::DecodeError {
+        invalid(self.variable.span, format!("more initial values than `{}` has room for", self.variable.name))
+    }
+}
