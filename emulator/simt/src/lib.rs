@@ -5,6 +5,7 @@
 
 pub mod alu;
 pub mod check;
+pub mod decode;
 pub mod finding;
 pub mod lanes;
 pub mod launch;

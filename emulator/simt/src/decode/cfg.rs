@@ -124,7 +124,9 @@ impl Cfg {
 
     /// Immediate post-dominator of each block, or [`OUTSIDE`].
     pub(super) fn post_dominators(&self) -> Vec<u32> {
-        let successors: Vec<&[u32]> = (0..self.n_blocks() as u32).map(|b| self.successors.of(b)).collect();
+        let successors: Vec<&[u32]> = (0..self.n_blocks() as u32)
+            .map(|b| self.successors.of(b))
+            .collect();
         post_dominators(&successors)
     }
 }
@@ -147,23 +149,24 @@ pub(super) fn post_dominators(successors: &[&[u32]]) -> Vec<u32> {
     let mut parent = vec![0u32];
     let mut leaves: Vec<bool> = successors.iter().map(|s| s.is_empty()).collect();
     let mut stack: Vec<(u32, u32)> = Vec::new();
-    let mut visit_from = |root: u32, number: &mut Vec<u32>, block_of: &mut Vec<u32>, parent: &mut Vec<u32>| {
-        stack.push((root, 0));
-        while let Some((block, from)) = stack.pop() {
-            if number[block as usize] != UNSEEN {
-                continue;
-            }
-            let own = block_of.len() as u32;
-            number[block as usize] = own;
-            block_of.push(block);
-            parent.push(from);
-            for &before in predecessors.of(block).iter().rev() {
-                if number[before as usize] == UNSEEN {
-                    stack.push((before, own));
+    let mut visit_from =
+        |root: u32, number: &mut Vec<u32>, block_of: &mut Vec<u32>, parent: &mut Vec<u32>| {
+            stack.push((root, 0));
+            while let Some((block, from)) = stack.pop() {
+                if number[block as usize] != UNSEEN {
+                    continue;
+                }
+                let own = block_of.len() as u32;
+                number[block as usize] = own;
+                block_of.push(block);
+                parent.push(from);
+                for &before in predecessors.of(block).iter().rev() {
+                    if number[before as usize] == UNSEEN {
+                        stack.push((before, own));
+                    }
                 }
             }
-        }
-    };
+        };
     for block in 0..n {
         if leaves[block] && number[block] == UNSEEN {
             visit_from(block as u32, &mut number, &mut block_of, &mut parent);

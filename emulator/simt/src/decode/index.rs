@@ -20,8 +20,11 @@ pub(super) struct Index<'a> {
 
 impl<'a> Index<'a> {
     pub(super) fn new(module: &'a Module) -> Index<'a> {
-        let mut index =
-            Index { functions: HashMap::new(), variables: HashMap::new(), aliases: HashMap::new() };
+        let mut index = Index {
+            functions: HashMap::new(),
+            variables: HashMap::new(),
+            aliases: HashMap::new(),
+        };
         for item in &module.items {
             match item {
                 Item::Variable(v) => {
@@ -69,7 +72,10 @@ impl<'a> Index<'a> {
         path: &mut Vec<&'a str>,
     ) -> Result<()> {
         if path.len() > MAX_DEPTH {
-            return Err(unsupported(function.span, format!("a chain of more than {MAX_DEPTH} calls")));
+            return Err(unsupported(
+                function.span,
+                format!("a chain of more than {MAX_DEPTH} calls"),
+            ));
         }
         order.push(function);
         path.push(&function.name);
@@ -80,9 +86,14 @@ impl<'a> Index<'a> {
             }
         });
         for (name, span) in calls {
-            let Some(callee) = self.function(name) else { continue };
+            let Some(callee) = self.function(name) else {
+                continue;
+            };
             if path.contains(&callee.name.as_str()) {
-                return Err(unsupported(span, format!("recursion (`{}` calls itself)", callee.name)));
+                return Err(unsupported(
+                    span,
+                    format!("recursion (`{}` calls itself)", callee.name),
+                ));
             }
             if callee.body.is_some() && !done.contains(callee.name.as_str()) {
                 self.walk(callee, order, done, path)?;
@@ -146,7 +157,10 @@ pub(super) fn for_each_name<'a>(operand: &'a Operand, f: &mut dyn FnMut(&'a str)
             for_each_name(b, f);
         }
         Operand::Texture { handles, coordinates } => {
-            handles.iter().chain(coordinates).for_each(|o| for_each_name(o, f));
+            handles
+                .iter()
+                .chain(coordinates)
+                .for_each(|o| for_each_name(o, f));
         }
         Operand::Address { base: None, .. } | Operand::Immediate(_) | Operand::Component(..) => {}
     }
@@ -173,7 +187,13 @@ pub(super) fn align_of(variable: &Variable) -> Result<u32> {
     let natural = variable.ty.bytes().max(1) * variable.vector.max(1);
     let align = variable.align.unwrap_or(natural);
     if !align.is_power_of_two() || align > 1 << 16 {
-        return Err(invalid(variable.span, format!("alignment {align} of `{}` is no power of two up to 65536", variable.name)));
+        return Err(invalid(
+            variable.span,
+            format!(
+                "alignment {align} of `{}` is no power of two up to 65536",
+                variable.name
+            ),
+        ));
     }
     Ok(align.max(variable.ty.bytes().max(1)))
 }

@@ -65,7 +65,10 @@ impl SharedLayout {
             if dense > MAX_SHARED {
                 return Err(unsupported(
                     v.span,
-                    format!("{dense} bytes of static shared memory (`{}` and those before it)", v.name),
+                    format!(
+                        "{dense} bytes of static shared memory (`{}` and those before it)",
+                        v.name
+                    ),
                 ));
             }
             layout.add(v, next as u32, bytes as u32, align);
@@ -116,7 +119,10 @@ pub(super) fn params(kernel: &Function) -> Result<(Vec<Param>, u32)> {
         let offset = next.next_multiple_of(u64::from(align_of(v)?));
         next = offset + bytes;
         if next > u64::from(MAX_PARAMS) {
-            return Err(invalid(v.span, format!("the parameters take more than {MAX_PARAMS} bytes")));
+            return Err(invalid(
+                v.span,
+                format!("the parameters take more than {MAX_PARAMS} bytes"),
+            ));
         }
         params.push(Param {
             name: v.name.clone(),

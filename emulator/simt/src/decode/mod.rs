@@ -16,6 +16,8 @@ mod liveness;
 mod lower;
 mod names;
 mod registers;
+#[cfg(test)]
+mod tests;
 mod validate;
 mod variables;
 mod virt;
@@ -69,7 +71,11 @@ pub fn decode(module: &Module, symbols: &Symbols, level: CpuLevel) -> Result<Pro
         refused.sort_by_key(|one| one.span.start);
         return Err(DecodeError::Unsupported(refused));
     }
-    let files = module.files.iter().map(|file| (file.index, file.path.clone())).collect();
+    let files = module
+        .files
+        .iter()
+        .map(|file| (file.index, file.path.clone()))
+        .collect();
     Ok(Program { kernels, files })
 }
 
@@ -81,7 +87,10 @@ fn kernel(
     function: &Function,
 ) -> Result<Kernel> {
     let directive = |name: &str| {
-        let found = function.directives.iter().find(|(n, _)| n.trim_start_matches('.') == name);
+        let found = function
+            .directives
+            .iter()
+            .find(|(n, _)| n.trim_start_matches('.') == name);
         found.map(|(_, numbers)| &numbers[..])
     };
     let three = |numbers: &[u32]| std::array::from_fn(|i| numbers.get(i).copied().unwrap_or(1));
@@ -93,15 +102,25 @@ fn kernel(
     let shared = SharedLayout::new(module, &reached)?;
     let (params, param_bytes) = layout::params(function)?;
     let mut lower = Lower::new(index, symbols, level, &shared);
-    let named: Vec<(&str, u32)> =
-        function.params.iter().zip(&params).map(|(v, p)| (v.name.as_str(), p.offset)).collect();
+    let named: Vec<(&str, u32)> = function
+        .params
+        .iter()
+        .zip(&params)
+        .map(|(v, p)| (v.name.as_str(), p.offset))
+        .collect();
     lower.kernel(function, &named)?;
     if !lower.refused.is_empty() {
         return Err(DecodeError::Unsupported(lower.refused));
     }
 
     resolve_labels(&mut lower)?;
-    let Lower { mut ops, registers, mut instrs, starts, .. } = lower;
+    let Lower {
+        mut ops,
+        registers,
+        mut instrs,
+        starts,
+        ..
+    } = lower;
     sort_instructions(&mut ops, &mut instrs, &starts);
 
     let cfg = Cfg::new(&ops);
@@ -112,11 +131,18 @@ fn kernel(
     if allocation.n_lines > MAX_LINES || allocation.n_preds > u32::from(u16::MAX) {
         return Err(unsupported(
             function.span,
-            format!("`{}` with {} registers in use at once", function.name, allocation.n_lines),
+            format!(
+                "`{}` with {} registers in use at once",
+                function.name, allocation.n_lines
+            ),
         ));
     }
     let place = |register: &u32| allocation.place[*register as usize];
-    let specials = lower.specials.iter().map(|(key, register)| (key.0, place(register))).collect();
+    let specials = lower
+        .specials
+        .iter()
+        .map(|(key, register)| (key.0, place(register)))
+        .collect();
     for op in &mut ops {
         registers::rewrite(op, &allocation);
     }
@@ -164,7 +190,11 @@ fn resolve_labels(lower: &mut Lower) -> Result<()> {
             _ => {}
         }
     }
-    if good { Ok(()) } else { Err(DecodeError::Internal("a label without a position".to_owned())) }
+    if good {
+        Ok(())
+    } else {
+        Err(DecodeError::Internal("a label without a position".to_owned()))
+    }
 }
 
 /// Instructions in the order of the text, whatever order inlining met them in.
@@ -195,7 +225,9 @@ fn reconverge(ops: &mut [VirtualOp], cfg: &Cfg) {
         };
         let last = cfg.range(block).end as usize - 1;
         match &mut ops[last].kind {
-            OpKind::Branch { reconverge, .. } | OpKind::BranchIndexed { reconverge, .. } => *reconverge = meet,
+            OpKind::Branch { reconverge, .. } | OpKind::BranchIndexed { reconverge, .. } => {
+                *reconverge = meet
+            }
             _ => {}
         }
     }
@@ -209,12 +241,23 @@ fn finish(op: &VirtualOp) -> Op {
     match &mut kind {
         OpKind::Vote { pred, .. } => *pred = of_class,
         OpKind::Barrier {
-            kind: BarrierKind::RedPopc(_, pred, _) | BarrierKind::RedAnd(_, pred, _) | BarrierKind::RedOr(_, pred, _),
+            kind:
+                BarrierKind::RedPopc(_, pred, _)
+                | BarrierKind::RedAnd(_, pred, _)
+                | BarrierKind::RedOr(_, pred, _),
             ..
         } => *pred = of_class,
         // A move to the place where it came from.
         OpKind::Alu { args, .. } if op.moves && args.dst as i32 == args.src[0] => kind = OpKind::Nop,
         _ => {}
     }
-    Op { guard: Guard { pred: op.guard as u16, negated: op.negated }, instr: op.instr, first: op.first, kind }
+    Op {
+        guard: Guard {
+            pred: op.guard as u16,
+            negated: op.negated,
+        },
+        instr: op.instr,
+        first: op.first,
+        kind,
+    }
 }

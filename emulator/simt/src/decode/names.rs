@@ -68,7 +68,11 @@ impl<'a> Scope<'a> {
         for (name, count) in &decl.names {
             match *count {
                 Some(count) => {
-                    let family = Family { count, ty: decl.ty, vector: decl.vector };
+                    let family = Family {
+                        count,
+                        ty: decl.ty,
+                        vector: decl.vector,
+                    };
                     self.families.insert(name, family);
                 }
                 None => {
@@ -83,7 +87,9 @@ impl<'a> Scope<'a> {
     pub(super) fn find(&mut self, name: &'a str, registers: &mut Registers) -> Option<&Binding> {
         if !self.names.contains_key(name) {
             let family = self.family(name)?;
-            let binding = registers.declare(family.ty, family.vector, Span::default()).ok()?;
+            let binding = registers
+                .declare(family.ty, family.vector, Span::default())
+                .ok()?;
             self.names.insert(name, binding);
         }
         self.names.get(name)
@@ -128,7 +134,9 @@ pub(super) struct Registers {
 impl Registers {
     /// The two constant predicates.
     pub(super) fn new() -> Registers {
-        Registers { classes: vec![Class::Pred, Class::Pred] }
+        Registers {
+            classes: vec![Class::Pred, Class::Pred],
+        }
     }
 
     pub(super) fn fresh(&mut self, class: Class) -> u32 {
@@ -138,7 +146,11 @@ impl Registers {
 
     fn declare(&mut self, ty: Type, vector: u32, span: Span) -> Result<Binding> {
         let (class, bits) = shape(ty, span)?;
-        let mut one = || Reg { id: self.fresh(class), class, bits };
+        let mut one = || Reg {
+            id: self.fresh(class),
+            class,
+            bits,
+        };
         Ok(match vector {
             0 | 1 => Binding::Register(one()),
             n => Binding::Vector((0..n.min(8)).map(|_| one()).collect()),

@@ -39,7 +39,9 @@ const MAX_TRIES: usize = 64;
 pub(super) fn allocate(ops: &mut [VirtualOp], live: &Liveness, classes: &[Class]) -> Allocation {
     let n = classes.len();
     let hints = hints(ops, n);
-    let mut order: Vec<u32> = (0..n as u32).filter(|&r| r > FALSE && !live.of(r).is_empty()).collect();
+    let mut order: Vec<u32> = (0..n as u32)
+        .filter(|&r| r > FALSE && !live.of(r).is_empty())
+        .collect();
     order.sort_by_key(|&r| (live.of(r)[0].0, r));
 
     let mut slot = vec![u32::MAX; n];
@@ -111,7 +113,11 @@ pub(super) fn allocate(ops: &mut [VirtualOp], live: &Liveness, classes: &[Class]
             (Class::Pred, s) => 2 + s,
         })
         .collect();
-    Allocation { place, n_lines: 2 * n_wide + n_narrow, n_preds }
+    Allocation {
+        place,
+        n_lines: 2 * n_wide + n_narrow,
+        n_preds,
+    }
 }
 
 fn index(class: Class) -> usize {
@@ -139,7 +145,9 @@ fn intersect(a: &[Stretch], b: &[Stretch]) -> bool {
 fn hints(ops: &mut [VirtualOp], n: usize) -> Vec<[u32; 2]> {
     let mut hints = vec![[u32::MAX; 2]; n];
     for op in ops {
-        let OpKind::Alu { args, .. } = &op.kind else { continue };
+        let OpKind::Alu { args, .. } = &op.kind else {
+            continue;
+        };
         let dst = args.dst;
         let same = |&(s, class): &(i32, &Class)| s >= 0 && *class == op.classes.dst;
         let sources = args.src.iter().copied().zip(op.classes.srcs);
@@ -156,6 +164,8 @@ fn hints(ops: &mut [VirtualOp], n: usize) -> Vec<[u32; 2]> {
 
 /// Whether an op copies a register to itself.
 pub(super) fn rewrite(op: &mut VirtualOp, allocation: &Allocation) {
-    operands(op, &mut |register, _, _| allocation.place[register as usize] as i32);
+    operands(op, &mut |register, _, _| {
+        allocation.place[register as usize] as i32
+    });
     op.guard = allocation.place[op.guard as usize];
 }

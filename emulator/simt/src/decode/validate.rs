@@ -36,7 +36,9 @@ impl Kernel {
                         return wrong("branch target");
                     }
                 }
-                OpKind::BranchIndexed { targets, reconverge, .. } => {
+                OpKind::BranchIndexed {
+                    targets, reconverge, ..
+                } => {
                     let good = targets.iter().all(|&t| in_program(t));
                     if targets.is_empty() || !good || !(in_program(*reconverge) || *reconverge == u32::MAX) {
                         return wrong("branch target");
@@ -95,7 +97,9 @@ impl Kernel {
             OpKind::Store(access) => {
                 let n = usize::from(access.n);
                 address(&access.addr)
-                    && access.regs[..n].iter().all(|&r| r != NONE && good(r, class(access.wide)))
+                    && access.regs[..n]
+                        .iter()
+                        .all(|&r| r != NONE && good(r, class(access.wide)))
             }
             OpKind::Atomic(atomic) => {
                 let class = class(atomic.ty.bytes() == 8);
@@ -107,14 +111,16 @@ impl Kernel {
             OpKind::Shuffle { src, .. } => src.iter().all(|&s| s != NONE && good(s, Bits32)),
             OpKind::Match { wide, src, .. } => good(src[0], class(*wide)) && good(src[1], Bits32),
             OpKind::Redux { src, .. } => src.iter().all(|&s| s != NONE && good(s, Bits32)),
-            OpKind::CpAsync { dst, src, src_bytes, .. } => {
-                address(dst) && address(src) && good(*src_bytes, Bits32)
-            }
+            OpKind::CpAsync {
+                dst, src, src_bytes, ..
+            } => address(dst) && address(src) && good(*src_bytes, Bits32),
             OpKind::IsSpace { src, .. } => good(*src, Bits64),
             OpKind::Texture(texture) => {
                 good(texture.handle, Bits64) && texture.coordinates.iter().all(|&c| good(c, Bits32))
             }
-            OpKind::Printf { format, arguments, .. } => good(*format, Bits64) && good(*arguments, Bits64),
+            OpKind::Printf {
+                format, arguments, ..
+            } => good(*format, Bits64) && good(*arguments, Bits64),
             OpKind::AssertFail { text, line } => text.iter().all(|&t| good(t, Bits64)) && good(*line, Bits32),
             _ => true,
         }

@@ -91,7 +91,10 @@ fn add(v: &Variable, name: String, index: &Index, found: &mut Vec<ModuleVariable
         return Ok(());
     }
     if matches!(v.ty, Type::TexRef | Type::SamplerRef | Type::SurfRef) {
-        return Err(unsupported(v.span, format!("the texture reference `{}` (use a texture object)", v.name)));
+        return Err(unsupported(
+            v.span,
+            format!("the texture reference `{}` (use a texture object)", v.name),
+        ));
     }
     let element = v.ty.bytes();
     if element == 0 {
@@ -108,10 +111,18 @@ fn add(v: &Variable, name: String, index: &Index, found: &mut Vec<ModuleVariable
         size = Some(length * rest * u64::from(element) * u64::from(v.vector));
     }
     let bytes = size.unwrap_or_default().max(1);
-    let mut writer = Writer { variable: v, index, init: Vec::new(), relocations: Vec::new() };
+    let mut writer = Writer {
+        variable: v,
+        index,
+        init: Vec::new(),
+        relocations: Vec::new(),
+    };
     if let Some(init) = &v.init {
         if bytes > MAX_INIT {
-            return Err(unsupported(v.span, format!("an initialised variable of {bytes} bytes")));
+            return Err(unsupported(
+                v.span,
+                format!("an initialised variable of {bytes} bytes"),
+            ));
         }
         writer.init = vec![0; bytes as usize];
         writer.write(init, 0, 0)?;
@@ -119,8 +130,17 @@ fn add(v: &Variable, name: String, index: &Index, found: &mut Vec<ModuleVariable
             writer.init.clear();
         }
     }
-    let Writer { init, relocations, .. } = writer;
-    found.push(ModuleVariable { name, space: v.space, bytes, align: align_of(v)?, init, relocations });
+    let Writer {
+        init, relocations, ..
+    } = writer;
+    found.push(ModuleVariable {
+        name,
+        space: v.space,
+        bytes,
+        align: align_of(v)?,
+        init,
+        relocations,
+    });
     Ok(())
 }
 
@@ -135,7 +155,11 @@ impl Writer<'_> {
     /// Bytes of what one entry of a list at this depth stands for.
     fn stride(&self, depth: usize) -> u64 {
         let inner: u64 = self.variable.dims.iter().skip(depth + 1).flatten().product();
-        let vector = if depth < self.variable.dims.len() { u64::from(self.variable.vector) } else { 1 };
+        let vector = if depth < self.variable.dims.len() {
+            u64::from(self.variable.vector)
+        } else {
+            1
+        };
         u64::from(self.variable.ty.bytes()) * inner.max(1) * vector
     }
 
@@ -146,9 +170,17 @@ impl Writer<'_> {
             Initializer::List(list) => {
                 // A flat list for several dimensions is allowed: then each entry is one element.
                 let flat = !list.iter().any(|i| matches!(i, Initializer::List(_)));
-                let stride = if flat { u64::from(bytes) } else { self.stride(depth) };
+                let stride = if flat {
+                    u64::from(bytes)
+                } else {
+                    self.stride(depth)
+                };
                 for (i, inner) in list.iter().enumerate() {
-                    self.write(inner, at.saturating_add(stride.saturating_mul(i as u64)), depth + 1)?;
+                    self.write(
+                        inner,
+                        at.saturating_add(stride.saturating_mul(i as u64)),
+                        depth + 1,
+                    )?;
                 }
                 return Ok(());
             }
@@ -166,7 +198,10 @@ impl Writer<'_> {
             },
             Initializer::Symbol { name, offset, .. } => {
                 if self.index.function(name).is_some() {
-                    return Err(unsupported(v.span, format!("the address of function `{name}` in `{}`", v.name)));
+                    return Err(unsupported(
+                        v.span,
+                        format!("the address of function `{name}` in `{}`", v.name),
+                    ));
                 }
                 if bytes < 4 {
                     return Err(unsupported(v.span, format!("part of an address in `{}`", v.name)));
@@ -175,20 +210,33 @@ impl Writer<'_> {
                     return Err(self.too_many());
                 }
                 let bytes = bytes.min(8);
-                self.relocations.push(Relocation { at, bytes, symbol: name.clone(), offset: *offset });
+                self.relocations.push(Relocation {
+                    at,
+                    bytes,
+                    symbol: name.clone(),
+                    offset: *offset,
+                });
                 return Ok(());
             }
             Initializer::Other(text) => {
-                return Err(unsupported(v.span, format!("the initializer `{text}` of `{}`", v.name)));
+                return Err(unsupported(
+                    v.span,
+                    format!("the initializer `{text}` of `{}`", v.name),
+                ));
             }
         };
         let (from, until) = (at as usize, at.saturating_add(u64::from(bytes)) as usize);
-        let Some(place) = self.init.get_mut(from..until) else { return Err(self.too_many()) };
+        let Some(place) = self.init.get_mut(from..until) else {
+            return Err(self.too_many());
+        };
         place.copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
         Ok(())
     }
 
     fn too_many(&self) -> super::DecodeError {
-        invalid(self.variable.span, format!("more initial values than `{}` has room for", self.variable.name))
+        invalid(
+            self.variable.span,
+            format!("more initial values than `{}` has room for", self.variable.name),
+        )
     }
 }

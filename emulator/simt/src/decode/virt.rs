@@ -20,7 +20,10 @@ pub(super) struct AluClasses {
 
 impl AluClasses {
     /// For everything that is not an [`OpKind::Alu`].
-    pub(super) const NONE: AluClasses = AluClasses { dst: Class::Bits32, srcs: &[] };
+    pub(super) const NONE: AluClasses = AluClasses {
+        dst: Class::Bits32,
+        srcs: &[],
+    };
 }
 
 /// One step of the machine, over virtual registers.
@@ -36,6 +39,8 @@ pub(super) struct VirtualOp {
     pub(super) classes: AluClasses,
     /// The predicate of a vote or of a reducing barrier: their own field is too narrow for virtual numbers.
     pub(super) pred: u32,
+    /// A plain move: nothing to do when both registers get the same place.
+    pub(super) moves: bool,
 }
 
 /// How an operand is used.
@@ -106,7 +111,11 @@ pub(super) fn operands(op: &mut VirtualOp, f: &mut dyn FnMut(i32, Class, Role) -
             src(members, Bits32);
             predicate(&mut op.pred, &mut src);
         }
-        OpKind::Match { wide, src: [value, members], .. } => {
+        OpKind::Match {
+            wide,
+            src: [value, members],
+            ..
+        } => {
             src(value, if *wide { Bits64 } else { Bits32 });
             src(members, Bits32);
         }
@@ -115,7 +124,12 @@ pub(super) fn operands(op: &mut VirtualOp, f: &mut dyn FnMut(i32, Class, Role) -
                 src(field, Bits32);
             }
         }
-        OpKind::CpAsync { dst, src: from, src_bytes, .. } => {
+        OpKind::CpAsync {
+            dst,
+            src: from,
+            src_bytes,
+            ..
+        } => {
             address(dst, &mut src);
             address(from, &mut src);
             src(src_bytes, Bits32);
@@ -127,7 +141,9 @@ pub(super) fn operands(op: &mut VirtualOp, f: &mut dyn FnMut(i32, Class, Role) -
                 src(field, Bits32);
             }
         }
-        OpKind::Printf { format, arguments, .. } => {
+        OpKind::Printf {
+            format, arguments, ..
+        } => {
             src(format, Bits64);
             src(arguments, Bits64);
         }
@@ -176,12 +192,21 @@ pub(super) fn operands(op: &mut VirtualOp, f: &mut dyn FnMut(i32, Class, Role) -
             BarrierKind::RedPopc(field, ..) => result(field, Bits32, EarlyDef),
             BarrierKind::RedAnd(field, ..) | BarrierKind::RedOr(field, ..) => result(field, Pred, EarlyDef),
         },
-        OpKind::Shuffle { dst: field, dst_pred, .. } | OpKind::Match { dst: field, dst_pred, .. } => {
+        OpKind::Shuffle {
+            dst: field, dst_pred, ..
+        }
+        | OpKind::Match {
+            dst: field, dst_pred, ..
+        } => {
             result(field, Bits32, EarlyDef);
             dst(dst_pred, Pred, EarlyDef);
         }
         OpKind::Vote { mode, dst: field, .. } => {
-            result(field, if *mode == VoteMode::Ballot { Bits32 } else { Pred }, EarlyDef);
+            result(
+                field,
+                if *mode == VoteMode::Ballot { Bits32 } else { Pred },
+                EarlyDef,
+            );
         }
         OpKind::Redux { dst: field, .. } => result(field, Bits32, EarlyDef),
         OpKind::ActiveMask { dst: field } => result(field, Bits32, EarlyDef),

@@ -45,14 +45,23 @@ impl<'a> Lower<'a> {
         let Some(name) = base else {
             return Ok((self.fixed(offset as u64, space)?, space));
         };
-        let Some(binding) = self.find(name)? else { return Err(self.undeclared(name)) };
+        let Some(binding) = self.find(name)? else {
+            return Err(self.undeclared(name));
+        };
         let own = match &binding {
             Binding::Register(reg) => {
                 if reg.class == Class::Pred || reg.bits < 32 {
                     return Err(self.invalid(format!("`{name}` cannot hold an address")));
                 }
                 let wide = reg.class == Class::Bits64;
-                return Ok((Addr { src: reg.id as Src, wide, offset }, space));
+                return Ok((
+                    Addr {
+                        src: reg.id as Src,
+                        wide,
+                        offset,
+                    },
+                    space,
+                ));
             }
             Binding::Vector(_) | Binding::ParamRegister(..) => {
                 return Err(self.invalid(format!("`{name}` has no address")));
@@ -66,7 +75,9 @@ impl<'a> Lower<'a> {
         };
         let param = space == MemSpace::Param && matches!(binding, Binding::ParamLocal(_));
         if own != space && !param && space != MemSpace::Generic {
-            return Err(self.invalid(format!("`{name}` is not in the state space that the instruction names")));
+            return Err(self.invalid(format!(
+                "`{name}` is not in the state space that the instruction names"
+            )));
         }
         // The variable's own space is what a generic access would find.
         let Some(generic) = generic_value(&binding) else {
@@ -102,7 +113,11 @@ impl<'a> Lower<'a> {
             return self.builtin(Builtin::Mov64, dst, &[src]);
         }
         let window = self.constants.bits64(window, self.span)?;
-        let op = if instruction.has("to") { Builtin::Sub64 } else { Builtin::Add64 };
+        let op = if instruction.has("to") {
+            Builtin::Sub64
+        } else {
+            Builtin::Add64
+        };
         self.builtin(op, dst, &[src, window])
     }
 

@@ -26,7 +26,11 @@ impl<'a> Lower<'a> {
             *place = if at == written {
                 self.carry() as Src
             } else {
-                self.source(&instruction.operands[at + 1], class, type_of_source(instruction, at, class))?
+                self.source(
+                    &instruction.operands[at + 1],
+                    class,
+                    type_of_source(instruction, at, class),
+                )?
             };
         }
 
@@ -58,7 +62,11 @@ impl<'a> Lower<'a> {
             return self.alu(form, dst, &sources);
         };
         // The second part reads the sources again, so the first must not overwrite one.
-        let overwrites = form.srcs.iter().zip(sources).any(|(&class, s)| class == form.dst && s == dst as Src);
+        let overwrites = form
+            .srcs
+            .iter()
+            .zip(sources)
+            .any(|(&class, s)| class == form.dst && s == dst as Src);
         if overwrites {
             let copy = self.registers.fresh(form.dst);
             self.alu(form, copy, &sources)?;
@@ -85,7 +93,9 @@ impl<'a> Lower<'a> {
                 self.source(operand, class, instruction.types().last())?
             };
         }
-        let Some(reg) = self.wanted(&instruction.operands[0])? else { return Ok(()) };
+        let Some(reg) = self.wanted(&instruction.operands[0])? else {
+            return Ok(());
+        };
         if reg.class == form.dst {
             self.alu(form, reg.id, &sources)?;
             return match instruction.types().next() {

@@ -41,7 +41,9 @@ impl<'a> Lower<'a> {
                 }
             });
         }
-        let (Some(kind), Some(ty)) = (kind, ty) else { return self.refuse_atomic(instruction) };
+        let (Some(kind), Some(ty)) = (kind, ty) else {
+            return self.refuse_atomic(instruction);
+        };
         if !supported(kind, ty) {
             return self.refuse_atomic(instruction);
         }
@@ -70,7 +72,10 @@ impl<'a> Lower<'a> {
             },
             false => NONE,
         };
-        let float = matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 | Type::F32 | Type::F64);
+        let float = matches!(
+            ty,
+            Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 | Type::F32 | Type::F64
+        );
         let order_matters = dst != NONE || float || matches!(kind, AtomicKind::Exch | AtomicKind::Cas);
         if order_matters && space != MemSpace::Shared {
             self.ordered = true;
@@ -78,7 +83,15 @@ impl<'a> Lower<'a> {
         if ty.bytes() < 4 && space != MemSpace::Global {
             self.shared_subword = true;
         }
-        let atomic = Atomic { space, addr, kind, ty, src, dst, returns };
+        let atomic = Atomic {
+            space,
+            addr,
+            kind,
+            ty,
+            src,
+            dst,
+            returns,
+        };
         self.emit(OpKind::Atomic(Box::new(atomic)))
     }
 
@@ -92,7 +105,10 @@ fn supported(kind: AtomicKind, ty: Type) -> bool {
     use Type::{B16, B32, B64, Bf16, Bf16x2, F16, F16x2, F32, F64, S32, S64, U32, U64};
     match kind {
         AtomicKind::Add => {
-            matches!(ty, U32 | S32 | U64 | S64 | F32 | F64 | F16 | F16x2 | Bf16 | Bf16x2)
+            matches!(
+                ty,
+                U32 | S32 | U64 | S64 | F32 | F64 | F16 | F16x2 | Bf16 | Bf16x2
+            )
         }
         AtomicKind::Min | AtomicKind::Max => matches!(ty, U32 | S32 | U64 | S64),
         AtomicKind::Inc | AtomicKind::Dec => ty == U32,

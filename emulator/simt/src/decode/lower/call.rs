@@ -15,7 +15,7 @@ impl<'a> Lower<'a> {
         // `(returns), function, (arguments), prototype`: all but the function may be left out.
         let mut operands = instruction.operands.iter().peekable();
         let empty: &'a [Operand] = &[];
-        let mut list = |operands: &mut std::iter::Peekable<std::slice::Iter<'a, Operand>>| match operands.peek() {
+        let list = |operands: &mut std::iter::Peekable<std::slice::Iter<'a, Operand>>| match operands.peek() {
             Some(Operand::List(list)) => {
                 operands.next();
                 &list[..]
@@ -56,14 +56,22 @@ impl<'a> Lower<'a> {
     }
 
     /// The body of `function` in place of the call.
-    fn inline(&mut self, function: &'a Function, returns: &'a [Operand], arguments: &'a [Operand]) -> Result<()> {
+    fn inline(
+        &mut self,
+        function: &'a Function,
+        returns: &'a [Operand],
+        arguments: &'a [Operand],
+    ) -> Result<()> {
         let (guard, negated, instr, span) = (self.guard, self.negated, self.instr, self.span);
         // The call itself counts as an instruction. Under a guard it is a branch around the body.
         let mut around = None;
         if guard != TRUE {
             let label = self.fresh_label();
             self.negated = !negated;
-            self.emit(OpKind::Branch { target: label, reconverge: 0 })?;
+            self.emit(OpKind::Branch {
+                target: label,
+                reconverge: 0,
+            })?;
             self.guard = TRUE;
             self.negated = false;
             around = Some(label);
@@ -214,7 +222,11 @@ impl<'a> Lower<'a> {
         if !matches!(bytes, 1 | 2 | 4 | 8) || class == Class::Pred {
             return Err(self.invalid("a predicate cannot be passed in memory"));
         }
-        let addr = Addr { src: self.constants.bits32(at, self.span)?, wide: false, offset: 0 };
+        let addr = Addr {
+            src: self.constants.bits32(at, self.span)?,
+            wide: false,
+            offset: 0,
+        };
         Ok(Box::new(Access {
             space: MemSpace::Local,
             addr,
@@ -240,7 +252,9 @@ impl<'a> Lower<'a> {
             && name != "_"
         {
             match self.find(name)? {
-                Some(Binding::ParamRegister(reg, _) | Binding::Register(reg)) if reg.class == Class::Bits32 => {
+                Some(Binding::ParamRegister(reg, _) | Binding::Register(reg))
+                    if reg.class == Class::Bits32 =>
+                {
                     dst = reg.id as i32;
                 }
                 Some(Binding::ParamLocal(at)) => {
@@ -251,7 +265,11 @@ impl<'a> Lower<'a> {
                 _ => return Err(self.invalid("`vprintf` gives a 32-bit result")),
             }
         }
-        self.emit(OpKind::Printf { format, arguments, dst })?;
+        self.emit(OpKind::Printf {
+            format,
+            arguments,
+            dst,
+        })?;
         match in_memory {
             Some((at, copy)) => self.frame_store(at, copy as Src, 4, Class::Bits32),
             None => Ok(()),

@@ -17,7 +17,10 @@ impl<'a> Lower<'a> {
                     return Err(self.invalid("a branch needs a label"));
                 };
                 let target = self.target(name)?;
-                self.emit(OpKind::Branch { target, reconverge: 0 })
+                self.emit(OpKind::Branch {
+                    target,
+                    reconverge: 0,
+                })
             }
             "brx" => {
                 self.count(instruction, 2)?;
@@ -28,17 +31,29 @@ impl<'a> Lower<'a> {
                 let Some(names) = self.targets(list) else {
                     return Err(self.invalid(format!("`{list}` is no list of branch targets")));
                 };
-                let targets = names.iter().map(|name| self.target(name)).collect::<Result<Box<[u32]>>>()?;
+                let targets = names
+                    .iter()
+                    .map(|name| self.target(name))
+                    .collect::<Result<Box<[u32]>>>()?;
                 if targets.is_empty() {
                     return Err(self.invalid(format!("`{list}` has no branch targets")));
                 }
-                self.emit(OpKind::BranchIndexed { index, targets, reconverge: 0 })
+                self.emit(OpKind::BranchIndexed {
+                    index,
+                    targets,
+                    reconverge: 0,
+                })
             }
             "ret" => match self.return_label {
                 None => self.emit(OpKind::Exit),
                 // Nothing follows: it falls out of the function by itself.
-                Some(_) if last && self.guard == TRUE && self.depth_in_function == 1 => self.emit(OpKind::Nop),
-                Some(target) => self.emit(OpKind::Branch { target, reconverge: 0 }),
+                Some(_) if last && self.guard == TRUE && self.depth_in_function == 1 => {
+                    self.emit(OpKind::Nop)
+                }
+                Some(target) => self.emit(OpKind::Branch {
+                    target,
+                    reconverge: 0,
+                }),
             },
             "exit" => self.emit(OpKind::Exit),
             _ => self.emit(OpKind::Trap),
@@ -46,6 +61,7 @@ impl<'a> Lower<'a> {
     }
 
     fn target(&self, name: &str) -> Result<u32> {
-        self.label(name).ok_or_else(|| self.invalid(format!("there is no label `{name}`")))
+        self.label(name)
+            .ok_or_else(|| self.invalid(format!("there is no label `{name}`")))
     }
 }

@@ -24,7 +24,9 @@ impl<'a> Lower<'a> {
                     let Ok(pending) = u32::try_from(*n) else {
                         return Err(self.invalid("a number of groups cannot be negative"));
                     };
-                    self.emit(OpKind::CpAsyncWait { pending: pending.min(u32::MAX - 1) })
+                    self.emit(OpKind::CpAsyncWait {
+                        pending: pending.min(u32::MAX - 1),
+                    })
                 }
                 _ => Err(self.invalid("`cp.async.wait_group` takes a number")),
             },
@@ -69,6 +71,11 @@ impl<'a> Lower<'a> {
             }
             Some(last) => self.source(last, Class::Bits32, Some(Type::U32))?,
         };
-        self.emit(OpKind::CpAsync { dst, src, bytes, src_bytes })
+        self.emit(OpKind::CpAsync {
+            dst,
+            src,
+            bytes,
+            src_bytes,
+        })
     }
 }

@@ -174,13 +174,28 @@ impl<'a> Lower<'a> {
         if element < 4 && matches!(space, MemSpace::Shared | MemSpace::Generic) {
             self.shared_subword = true;
         }
-        let access = Box::new(Access { space, addr, element, n, regs, wide, signed, order });
-        self.emit(if load { OpKind::Load(access) } else { OpKind::Store(access) })
+        let access = Box::new(Access {
+            space,
+            addr,
+            element,
+            n,
+            regs,
+            wide,
+            signed,
+            order,
+        });
+        self.emit(if load {
+            OpKind::Load(access)
+        } else {
+            OpKind::Store(access)
+        })
     }
 
     /// The register of a parameter of a call that is kept in one.
     fn param_register(&mut self, operand: &'a Operand) -> Result<Option<(super::Reg, u32)>> {
-        let Operand::Address { base: Some(name), .. } = operand else { return Ok(None) };
+        let Operand::Address { base: Some(name), .. } = operand else {
+            return Ok(None);
+        };
         Ok(match self.find(name)? {
             Some(Binding::ParamRegister(reg, bytes)) => Some((reg, bytes)),
             _ => None,

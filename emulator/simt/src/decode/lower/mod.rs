@@ -159,7 +159,9 @@ impl<'a> Lower<'a> {
         self.scopes.pop();
 
         let falls_out = match self.ops.last() {
-            Some(op) => op.guard != TRUE || !matches!(op.kind, OpKind::Exit | OpKind::Trap | OpKind::Branch { .. }),
+            Some(op) => {
+                op.guard != TRUE || !matches!(op.kind, OpKind::Exit | OpKind::Trap | OpKind::Branch { .. })
+            }
             None => true,
         };
         let end = self.ops.len() as u32;
@@ -256,7 +258,12 @@ impl<'a> Lower<'a> {
         let binding = match v.space {
             Space::Shared => match self.shared.offset(v) {
                 Some(offset) => Binding::Shared(offset),
-                None => return Err(DecodeError::Internal(format!("shared array `{}` has no place", v.name))),
+                None => {
+                    return Err(DecodeError::Internal(format!(
+                        "shared array `{}` has no place",
+                        v.name
+                    )));
+                }
             },
             Space::Local => Binding::Local(self.frame_slot(v)?),
             Space::Param => self.param_variable(v)?,
@@ -265,7 +272,11 @@ impl<'a> Lower<'a> {
                 let Some(address) = self.symbols.get(&name) else {
                     return Err(unsupported(v.span, format!("the external variable `{}`", v.name)));
                 };
-                if v.space == Space::Const { Binding::Const(address) } else { Binding::Global(address) }
+                if v.space == Space::Const {
+                    Binding::Const(address)
+                } else {
+                    Binding::Global(address)
+                }
             }
             Space::Reg | Space::Sreg | Space::Tex => {
                 return Err(unsupported(v.span, format!("`{}` in this state space", v.name)));
@@ -283,7 +294,10 @@ impl<'a> Lower<'a> {
         let align = align_of(v)?;
         let offset = u64::from(self.frame).next_multiple_of(u64::from(align));
         if offset + bytes > MAX_LOCAL {
-            return Err(unsupported(v.span, format!("more than {MAX_LOCAL} bytes of local memory per thread")));
+            return Err(unsupported(
+                v.span,
+                format!("more than {MAX_LOCAL} bytes of local memory per thread"),
+            ));
         }
         self.frame = (offset + bytes) as u32;
         self.local_bytes = self.local_bytes.max(self.frame);
@@ -316,28 +330,49 @@ impl<'a> Lower<'a> {
                 return Ok(Some(binding.clone()));
             }
         }
-        let Some(v) = self.index.variable(name) else { return Ok(None) };
+        let Some(v) = self.index.variable(name) else {
+            return Ok(None);
+        };
         Ok(Some(match v.space {
             Space::Shared => match self.shared.offset(v) {
                 Some(offset) => Binding::Shared(offset),
-                None => return Err(DecodeError::Internal(format!("shared array `{name}` has no place"))),
+                None => {
+                    return Err(DecodeError::Internal(format!(
+                        "shared array `{name}` has no place"
+                    )));
+                }
             },
             Space::Global | Space::Const => {
                 let Some(address) = self.symbols.get(name) else {
                     return Err(unsupported(self.span, format!("the external variable `{name}`")));
                 };
-                if v.space == Space::Const { Binding::Const(address) } else { Binding::Global(address) }
+                if v.space == Space::Const {
+                    Binding::Const(address)
+                } else {
+                    Binding::Global(address)
+                }
             }
-            _ => return Err(unsupported(v.span, format!("`{name}` in this state space at module scope"))),
+            _ => {
+                return Err(unsupported(
+                    v.span,
+                    format!("`{name}` in this state space at module scope"),
+                ));
+            }
         }))
     }
 
     fn label(&self, name: &str) -> Option<u32> {
-        self.scopes.iter().rev().find_map(|scope| scope.labels.get(name).copied())
+        self.scopes
+            .iter()
+            .rev()
+            .find_map(|scope| scope.labels.get(name).copied())
     }
 
     fn targets(&self, name: &str) -> Option<&'a [String]> {
-        self.scopes.iter().rev().find_map(|scope| scope.targets.get(name).copied())
+        self.scopes
+            .iter()
+            .rev()
+            .find_map(|scope| scope.targets.get(name).copied())
     }
 
     /// A label of our own.
@@ -434,15 +469,22 @@ impl<'a> Lower<'a> {
             }
         }
         let form = builtin(Builtin::MovPred, self.level);
-        let args = AluArgs { dst: copy, src: [guard as Src, NONE, NONE, NONE] };
+        let args = AluArgs {
+            dst: copy,
+            src: [guard as Src, NONE, NONE, NONE],
+        };
         let mov = VirtualOp {
             guard: TRUE,
             negated: false,
             instr: self.instr,
             first: true,
             kind: OpKind::Alu { run: form.run, args },
-            classes: AluClasses { dst: form.dst, srcs: form.srcs },
+            classes: AluClasses {
+                dst: form.dst,
+                srcs: form.srcs,
+            },
             pred: TRUE,
+            moves: true,
         };
         self.ops[start].first = false;
         self.ops.insert(start, mov);
@@ -468,6 +510,7 @@ impl<'a> Lower<'a> {
             kind,
             classes,
             pred,
+            moves: false,
         };
         self.part_sources(&mut op)?;
         self.ops.push(op);
@@ -495,7 +538,13 @@ impl<'a> Lower<'a> {
             self.first = std::mem::take(&mut op.first);
             let copy = self.registers.fresh(class) as i32;
             self.builtin(mov_of(class), copy as u32, &[register])?;
-            operands(op, &mut |r, _, role| if role == Role::Use && r == register { copy } else { r });
+            operands(op, &mut |r, _, role| {
+                if role == Role::Use && r == register {
+                    copy
+                } else {
+                    r
+                }
+            });
         }
         debug_assert!(first || !op.first);
         Ok(())
@@ -506,12 +555,26 @@ impl<'a> Lower<'a> {
         for (place, &source) in src.iter_mut().zip(sources) {
             *place = source;
         }
-        let classes = AluClasses { dst: form.dst, srcs: form.srcs };
-        self.emit_with(OpKind::Alu { run: form.run, args: AluArgs { dst, src } }, classes, TRUE)
+        let classes = AluClasses {
+            dst: form.dst,
+            srcs: form.srcs,
+        };
+        self.emit_with(
+            OpKind::Alu {
+                run: form.run,
+                args: AluArgs { dst, src },
+            },
+            classes,
+            TRUE,
+        )
     }
 
     fn builtin(&mut self, op: Builtin, dst: u32, sources: &[Src]) -> Result<()> {
-        self.alu(builtin(op, self.level), dst, sources)
+        self.alu(builtin(op, self.level), dst, sources)?;
+        if let Some(last) = self.ops.last_mut() {
+            last.moves = matches!(op, Builtin::Mov32 | Builtin::Mov64 | Builtin::MovPred);
+        }
+        Ok(())
     }
 
     /// A [`Builtin`] into a register of its own.
@@ -524,7 +587,9 @@ impl<'a> Lower<'a> {
 
     /// The carry flag: one predicate for the whole kernel.
     fn carry(&mut self) -> u32 {
-        *self.carry.get_or_insert_with(|| self.registers.fresh(Class::Pred))
+        *self
+            .carry
+            .get_or_insert_with(|| self.registers.fresh(Class::Pred))
     }
 
     fn invalid(&self, message: impl Into<String>) -> DecodeError {
@@ -560,4 +625,3 @@ fn mov_of(class: Class) -> Builtin {
 fn class_of(bytes: u32) -> Class {
     if bytes == 8 { Class::Bits64 } else { Class::Bits32 }
 }
-

@@ -42,7 +42,11 @@ impl<'a> Lower<'a> {
         }
         let src = self.source(from, class, Some(ty))?;
         let narrow = ty.bytes() == 2;
-        self.builtin(if narrow { Builtin::Lo16Of32 } else { mov_of(class) }, dst, &[src])
+        self.builtin(
+            if narrow { Builtin::Lo16Of32 } else { mov_of(class) },
+            dst,
+            &[src],
+        )
     }
 
     /// `mov.b64 %rd1, {%r1, %r2};`
@@ -82,9 +86,11 @@ impl<'a> Lower<'a> {
                 (4, 2, 1) => Builtin::Hi16Of32,
                 (4, 4, _) | (2, 2, _) => Builtin::ByteOf32(at as u8),
                 _ => {
-                    return Err(
-                        self.invalid(format!("{} bytes do not come apart in {}", ty.bytes(), parts.len()))
-                    );
+                    return Err(self.invalid(format!(
+                        "{} bytes do not come apart in {}",
+                        ty.bytes(),
+                        parts.len()
+                    )));
                 }
             };
             if self.wanted(part)?.is_none() {

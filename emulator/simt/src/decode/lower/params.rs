@@ -17,7 +17,13 @@ use crate::lanes::{Class, Src};
 pub(super) fn addressed(function: &Function) -> HashSet<&str> {
     let mut declared: HashSet<&str> = HashSet::new();
     if function.kind == ptx::ast::FunctionKind::Func {
-        declared.extend(function.params.iter().chain(&function.returns).map(|v| v.name.as_str()));
+        declared.extend(
+            function
+                .params
+                .iter()
+                .chain(&function.returns)
+                .map(|v| v.name.as_str()),
+        );
     }
     let body = function.body.as_deref().unwrap_or_default();
     for_each_variable(body, &mut |v| {
@@ -33,7 +39,9 @@ pub(super) fn addressed(function: &Function) -> HashSet<&str> {
         if instruction.opcode == "call" {
             return;
         }
-        let whole = matches!(instruction.opcode.as_str(), "ld" | "st") && !instruction.has("v2") && !instruction.has("v4");
+        let whole = matches!(instruction.opcode.as_str(), "ld" | "st")
+            && !instruction.has("v2")
+            && !instruction.has("v4");
         for operand in &instruction.operands {
             if whole && matches!(operand, Operand::Address { offset: 0, .. }) {
                 continue;
@@ -53,12 +61,20 @@ impl<'a> Lower<'a> {
     pub(super) fn param_variable(&mut self, v: &'a Variable) -> Result<Binding> {
         if v.space == Space::Reg {
             let (class, bits) = shape(v.ty, v.span)?;
-            return Ok(Binding::Register(Reg { id: self.registers.fresh(class), class, bits }));
+            return Ok(Binding::Register(Reg {
+                id: self.registers.fresh(class),
+                class,
+                bits,
+            }));
         }
         let scalar = v.dims.is_empty() && v.vector <= 1 && v.ty.bytes() <= 8 && v.ty != Type::Pred;
         if scalar && !self.addressed.contains(v.name.as_str()) {
             let (class, bits) = shape(v.ty, v.span)?;
-            let reg = Reg { id: self.registers.fresh(class), class, bits };
+            let reg = Reg {
+                id: self.registers.fresh(class),
+                class,
+                bits,
+            };
             return Ok(Binding::ParamRegister(reg, v.ty.bytes()));
         }
         Ok(Binding::ParamLocal(self.frame_slot(v)?))
@@ -69,7 +85,9 @@ impl<'a> Lower<'a> {
         if ty.bytes() > bytes {
             return Err(self.invalid(format!("{} bytes of a parameter of {bytes}", ty.bytes())));
         }
-        let Some(reg) = self.wanted(to)? else { return Ok(()) };
+        let Some(reg) = self.wanted(to)? else {
+            return Ok(());
+        };
         let src = self.low_part(from, ty)?;
         let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32);
         let bits = 8 * ty.bytes() as u8;

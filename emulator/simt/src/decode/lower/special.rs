@@ -62,7 +62,12 @@ pub(super) fn find(name: &str) -> Option<Found> {
         "%is_explicit_cluster" | "%current_graph_exec" | "%tid" | "%ntid" | "%ctaid" | "%nctaid" => {
             Found::Refused
         }
-        _ if ["%envreg", "%pm", "%reserved_smem_offset"].iter().any(|p| name.starts_with(p)) => Found::Refused,
+        _ if ["%envreg", "%pm", "%reserved_smem_offset"]
+            .iter()
+            .any(|p| name.starts_with(p)) =>
+        {
+            Found::Refused
+        }
         _ => return None,
     })
 }
@@ -73,8 +78,10 @@ impl Lower<'_> {
         let value = match found {
             Found::Line(special) => {
                 let registers = &mut self.registers;
-                *self.specials.entry(SpecialKey(special)).or_insert_with(|| registers.fresh(Class::Bits32))
-                    as Src
+                *self
+                    .specials
+                    .entry(SpecialKey(special))
+                    .or_insert_with(|| registers.fresh(Class::Bits32)) as Src
             }
             Found::Clock(clock) => {
                 let own = clock_class(clock);

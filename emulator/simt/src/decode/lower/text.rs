@@ -4,7 +4,7 @@ use ptx::ast::{Instruction, Type};
 
 /// As written, on one line.
 pub(super) fn instruction(instruction: &Instruction) -> String {
-    ptx::print::instruction(instruction)
+    instruction.to_string()
 }
 
 /// Multiply-adds of floating-point numbers per lane.

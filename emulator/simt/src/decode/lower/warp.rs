@@ -66,7 +66,11 @@ impl<'a> Lower<'a> {
             };
             return self.emit_with(OpKind::Barrier { kind, id, count }, AluClasses::NONE, pred);
         }
-        let kind = if instruction.has("arrive") { BarrierKind::Arrive } else { BarrierKind::Sync };
+        let kind = if instruction.has("arrive") {
+            BarrierKind::Arrive
+        } else {
+            BarrierKind::Sync
+        };
         let (id, count) = match operands {
             [id] => (id, None),
             [id, count] => (id, Some(count)),
@@ -106,10 +110,19 @@ impl<'a> Lower<'a> {
         for (at, place) in src.iter_mut().enumerate().take(3) {
             *place = self.source(&instruction.operands[at + 1], Class::Bits32, Some(Type::B32))?;
         }
-        src[3] = if sync { self.members(&instruction.operands[4])? } else { self.all_here()? };
+        src[3] = if sync {
+            self.members(&instruction.operands[4])?
+        } else {
+            self.all_here()?
+        };
         let dst = self.destination(to, Class::Bits32)?;
         let dst_pred = self.optional_predicate(pred)?;
-        self.emit(OpKind::Shuffle { mode, dst, dst_pred, src })
+        self.emit(OpKind::Shuffle {
+            mode,
+            dst,
+            dst_pred,
+            src,
+        })
     }
 
     fn optional_predicate(&mut self, operand: Option<&'a Operand>) -> Result<i32> {
@@ -131,10 +144,28 @@ impl<'a> Lower<'a> {
         let sync = instruction.has("sync");
         self.count(instruction, if sync { 3 } else { 2 })?;
         let (pred, negated) = self.predicate_operand(&instruction.operands[1])?;
-        let members = if sync { self.members(&instruction.operands[2])? } else { self.all_here()? };
-        let class = if mode == VoteMode::Ballot { Class::Bits32 } else { Class::Pred };
+        let members = if sync {
+            self.members(&instruction.operands[2])?
+        } else {
+            self.all_here()?
+        };
+        let class = if mode == VoteMode::Ballot {
+            Class::Bits32
+        } else {
+            Class::Pred
+        };
         let dst = self.destination(&instruction.operands[0], class)?;
-        self.emit_with(OpKind::Vote { mode, dst, pred: 0, negated, members }, AluClasses::NONE, pred)
+        self.emit_with(
+            OpKind::Vote {
+                mode,
+                dst,
+                pred: 0,
+                negated,
+                members,
+            },
+            AluClasses::NONE,
+            pred,
+        )
     }
 
     fn match_lanes(&mut self, instruction: &'a Instruction) -> Result<()> {
@@ -150,13 +181,24 @@ impl<'a> Lower<'a> {
         let members = self.members(&instruction.operands[2])?;
         let dst = self.destination(to, Class::Bits32)?;
         let dst_pred = self.optional_predicate(pred)?;
-        self.emit(OpKind::Match { all, wide, dst, dst_pred, src: [value, members] })
+        self.emit(OpKind::Match {
+            all,
+            wide,
+            dst,
+            dst_pred,
+            src: [value, members],
+        })
     }
 
     fn redux(&mut self, instruction: &'a Instruction) -> Result<()> {
         self.count(instruction, 3)?;
         let signed = instruction.has("s32");
-        let kind = match instruction.modifiers.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        let kind = match instruction
+            .modifiers
+            .iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>()[..]
+        {
             ["sync", "add", "u32" | "s32"] => ReduxKind::Add,
             ["sync", "min", "u32" | "s32"] if signed => ReduxKind::MinS,
             ["sync", "max", "u32" | "s32"] if signed => ReduxKind::MaxS,
@@ -170,7 +212,15 @@ impl<'a> Lower<'a> {
         let value = self.source(&instruction.operands[1], Class::Bits32, Some(Type::U32))?;
         let members = self.members(&instruction.operands[2])?;
         let dst = self.destination(&instruction.operands[0], Class::Bits32)?;
-        self.emit_with(OpKind::Redux { kind, dst, src: [value, members] }, AluClasses::NONE, TRUE)
+        self.emit_with(
+            OpKind::Redux {
+                kind,
+                dst,
+                src: [value, members],
+            },
+            AluClasses::NONE,
+            TRUE,
+        )
     }
 }
 
