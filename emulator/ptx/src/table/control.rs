@@ -61,10 +61,10 @@ pub(super) const SECTIONS: &[Section] = &[
     ] },
     Section { title: "Synchronisation: atom", refused: None, rows: &[
         ("atom{,.relaxed,.acquire,.release,.acq_rel}{,.cta,.cluster,.gpu,.sys}{,.global,.shared,.shared::cta,.shared::cluster}.exch{,.L2::cache_hint}{.b32,.b64}", "d, [a], b{, policy}", "exchange in memory, with the old value"),
-        ("atom{,.relaxed,.acquire,.release,.acq_rel}{,.cta,.cluster,.gpu,.sys}{,.global,.shared,.shared::cta,.shared::cluster}.add{,.L2::cache_hint}{.u32,.s32,.u64,.s64}", "d, [a], b{, policy}", "sum in memory, with the old value"),
+        ("atom{,.relaxed,.acquire,.release,.acq_rel}{,.cta,.cluster,.gpu,.sys}{,.global,.shared,.shared::cta,.shared::cluster}.add{,.L2::cache_hint}{.u32,.s32,.u64}", "d, [a], b{, policy}", "sum in memory, with the old value"),
     ] },
     Section { title: "Synchronisation: red", refused: None, rows: &[
-        ("red{,.relaxed,.release}{,.cta,.cluster,.gpu,.sys}{,.global,.shared,.shared::cta,.shared::cluster}.add{,.L2::cache_hint}{.u32,.s32,.u64,.s64}", "[a], b{, policy}", "sum in memory"),
+        ("red{,.relaxed,.release}{,.cta,.cluster,.gpu,.sys}{,.global,.shared,.shared::cta,.shared::cluster}.add{,.L2::cache_hint}{.u32,.s32,.u64}", "[a], b{, policy}", "sum in memory"),
     ] },
     Section { title: "Synchronisation: atom", refused: None, rows: &[
         ("atom{,.relaxed,.acquire,.release,.acq_rel}{,.cta,.cluster,.gpu,.sys}{,.global,.shared,.shared::cta,.shared::cluster}.add{,.L2::cache_hint}{.f32,.f64}", "d, [a], b{, policy}", "sum in memory, with the old value"),
@@ -109,7 +109,7 @@ pub(super) const SECTIONS: &[Section] = &[
         ("red{,.relaxed,.release}{,.cta,.cluster,.gpu,.sys}{,.global,.shared,.shared::cta,.shared::cluster}.add.noftz{,.L2::cache_hint}{.bf16,.bf16x2}", "[a], b{, policy}", "sum of halves in memory"),
     ] },
     Section { title: "Synchronisation: atom", refused: None, rows: &[
-        ("atom{,.relaxed,.acquire,.release,.acq_rel}{,.cta,.cluster,.gpu,.sys}{,.global,.shared,.shared::cta,.shared::cluster}.cas{,.L2::cache_hint}{.b16,.b32,.b64}", "d, [a], b, c{, policy}", "compare and swap"),
+        ("atom{,.relaxed,.acquire,.release,.acq_rel}{,.cta,.cluster,.gpu,.sys}{,.global,.shared,.shared::cta,.shared::cluster}.cas{.b16,.b32,.b64}", "d, [a], b, c", "compare and swap"),
     ] },
     Section { title: "Synchronisation: vote", refused: None, rows: &[
         ("vote{.all,.any,.uni}.pred", "p, a", "vote of the warp (before Volta)"),

@@ -13,7 +13,6 @@ pub(super) const SECTIONS: &[Section] = &[
     Section { title: "Integer arithmetic: sub", refused: None, rows: &[
         ("sub{.u16,.u32,.u64,.s16,.s64}", "d, a, b", "difference, wrapping"),
         ("sub{,.sat}.s32", "d, a, b", "difference, wrapping; clamped to 32 bits with .sat"),
-        ("sub{.u16x2,.s16x2}", "d, a, b", "difference of two packed 16-bit integers"),
     ] },
     Section { title: "Integer arithmetic: mul", refused: None, rows: &[
         ("mul.lo{.u16,.u32,.u64,.s16,.s32,.s64}", "d, a, b", "low half of the product"),

@@ -10,6 +10,7 @@ pub(super) const SECTIONS: &[Section] = &[
         ("add.sat{.u16x2,.s16x2,.u16,.s16,.u32,.u64,.s64}", "d, a, b", "sum that saturates"),
     ] },
     Section { title: "Integer arithmetic: sub", refused: Some("it came with PTX 9.2, which is not emulated yet"), rows: &[
+        ("sub{.u16x2,.s16x2}", "d, a, b", "difference of two packed 16-bit integers"),
         ("sub{,.sat}{.u8x4,.s8x4}", "d, a, b", "difference of four packed bytes"),
         ("sub.sat{.u16x2,.s16x2,.u16,.s16,.u32,.u64,.s64}", "d, a, b", "difference that saturates"),
     ] },
