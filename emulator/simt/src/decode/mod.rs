@@ -146,6 +146,7 @@ fn kernel(
     for op in &mut ops {
         registers::rewrite(op, &allocation);
     }
+    remove_moves(&mut ops);
 
     let kernel = Kernel {
         name: function.name.clone(),
@@ -233,6 +234,45 @@ fn reconverge(ops: &mut [VirtualOp], cfg: &Cfg) {
     }
 }
 
+/// Whether an op moves a register to where it is.
+fn moves_nothing(op: &VirtualOp) -> bool {
+    matches!(&op.kind, OpKind::Alu { args, .. } if op.moves && args.dst as i32 == args.src[0])
+}
+
+/// Takes out moves that do nothing, but for those that are counted as an instruction.
+fn remove_moves(ops: &mut Vec<VirtualOp>) {
+    let mut position = Vec::with_capacity(ops.len());
+    let mut kept = 0u32;
+    for op in ops.iter() {
+        position.push(kept);
+        kept += u32::from(op.first || !moves_nothing(op));
+    }
+    if kept as usize == ops.len() {
+        return;
+    }
+    ops.retain(|op| op.first || !moves_nothing(op));
+    let shift = |target: &mut u32| {
+        if let Some(&new) = position.get(*target as usize) {
+            *target = new;
+        }
+    };
+    for op in ops {
+        match &mut op.kind {
+            OpKind::Branch { target, reconverge } => {
+                shift(target);
+                shift(reconverge);
+            }
+            OpKind::BranchIndexed {
+                targets, reconverge, ..
+            } => {
+                targets.iter_mut().for_each(shift);
+                shift(reconverge);
+            }
+            _ => {}
+        }
+    }
+}
+
 /// The final form of an op whose registers have been given places.
 fn finish(op: &VirtualOp) -> Op {
     use crate::program::BarrierKind;
@@ -247,8 +287,7 @@ fn finish(op: &VirtualOp) -> Op {
                 | BarrierKind::RedOr(_, pred, _),
             ..
         } => *pred = of_class,
-        // A move to the place where it came from.
-        OpKind::Alu { args, .. } if op.moves && args.dst as i32 == args.src[0] => kind = OpKind::Nop,
+        _ if moves_nothing(op) => kind = OpKind::Nop,
         _ => {}
     }
     Op {

@@ -34,6 +34,9 @@ struct Pool {
 
 /// Slots looked at before a fresh one is taken.
 const MAX_TRIES: usize = 64;
+/// Comparisons of stretches in all, after which a register in a hole keeps its slot to itself. Compilers'
+/// programs need a few per register; this bounds what a hostile one can ask for.
+const MAX_COMPARISONS: u64 = 50_000_000;
 
 /// Registers are given slots in the order in which they come to life.
 pub(super) fn allocate(ops: &mut [VirtualOp], live: &Liveness, classes: &[Class]) -> Allocation {
@@ -49,6 +52,7 @@ pub(super) fn allocate(ops: &mut [VirtualOp], live: &Liveness, classes: &[Class]
     // (position, wakes, register): the end of a stretch, or the start of the next one.
     let mut events: BinaryHeap<Reverse<(u32, bool, u32)>> = BinaryHeap::new();
     let mut current = vec![0u32; n];
+    let comparisons = std::cell::Cell::new(0u64);
 
     for register in order {
         let class = classes[register as usize];
@@ -78,9 +82,18 @@ pub(super) fn allocate(ops: &mut [VirtualOp], live: &Liveness, classes: &[Class]
 
         let pool = &mut pools[index(class)];
         let fits = |candidate: u32| {
-            pool.resting[candidate as usize]
-                .iter()
-                .all(|&r| !intersect(stretches, &live.of(r)[current[r as usize] as usize..]))
+            let resting = &pool.resting[candidate as usize];
+            if resting.is_empty() {
+                return true;
+            }
+            if comparisons.get() > MAX_COMPARISONS {
+                return false;
+            }
+            resting.iter().all(|&r| {
+                let theirs = &live.of(r)[current[r as usize] as usize..];
+                comparisons.set(comparisons.get() + (stretches.len() + theirs.len()) as u64);
+                !intersect(stretches, theirs)
+            })
         };
         let hinted = hints[register as usize]
             .iter()
@@ -162,7 +175,7 @@ fn hints(ops: &mut [VirtualOp], n: usize) -> Vec<[u32; 2]> {
     hints
 }
 
-/// Whether an op copies a register to itself.
+/// Puts places where virtual registers were.
 pub(super) fn rewrite(op: &mut VirtualOp, allocation: &Allocation) {
     operands(op, &mut |register, _, _| {
         allocation.place[register as usize] as i32

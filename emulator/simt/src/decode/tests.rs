@@ -12,25 +12,32 @@ fn decoded(text: &str) -> Result<Program> {
     decode(&module, &symbols, CpuLevel::Baseline)
 }
 
-/// Every kernel that is committed decodes.
+/// Every kernel that is committed decodes. `SHOW=name` prints one.
 #[test]
 fn committed_kernels() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/ptx");
-    for entry in std::fs::read_dir(folder).expect("kernels are there") {
-        let path = entry.expect("an entry").path();
-        let text = std::fs::read_to_string(&path).expect("text");
-        let program = decoded(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        for kernel in &program.kernels {
-            eprintln!(
-                "{} {} ops {} lines {} preds",
-                kernel.name,
-                kernel.ops.len(),
-                kernel.n_lines,
-                kernel.n_preds
-            );
-            if std::env::var("SHOW").is_ok_and(|s| s == kernel.name) {
-                eprintln!("{kernel}");
+    let show = std::env::var("SHOW").unwrap_or_default();
+    let mut wrong = Vec::new();
+    for folder in ["kernels/ptx", "tests/data/corpus", "tests/data/gallery"] {
+        let folder = format!("{}/../../{folder}", env!("CARGO_MANIFEST_DIR"));
+        for entry in std::fs::read_dir(folder).expect("kernels are there") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_none_or(|e| e != "ptx") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).expect("text");
+            match decoded(&text) {
+                Err(e) => wrong.push(format!("{}: {e}", path.display())),
+                Ok(program) => {
+                    for kernel in &program.kernels {
+                        let text = kernel.to_string();
+                        assert!(text.contains(&kernel.name));
+                        if show == kernel.name {
+                            eprintln!("{text}");
+                        }
+                    }
+                }
             }
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -103,12 +103,23 @@ fn add(v: &Variable, name: String, index: &Index, found: &mut Vec<ModuleVariable
     let mut size = size_of(v)?;
     if size.is_none() {
         // `= { 1, 2, 3 }` with the first dimension left open.
-        let rest: u64 = v.dims.iter().flatten().product();
+        let rest = v
+            .dims
+            .iter()
+            .flatten()
+            .try_fold(1u64, |product, &n| product.checked_mul(n))
+            .unwrap_or(u64::MAX);
         let length = match &v.init {
             Some(Initializer::List(list)) => list.len() as u64,
             _ => return Err(invalid(v.span, format!("`{}` has no size", v.name))),
         };
-        size = Some(length * rest * u64::from(element) * u64::from(v.vector));
+        size = [rest, u64::from(element), u64::from(v.vector)]
+            .iter()
+            .try_fold(length, |product, &n| product.checked_mul(n))
+            .filter(|&bytes| bytes <= 1 << 40);
+        if size.is_none() {
+            return Err(invalid(v.span, format!("`{}` is too big", v.name)));
+        }
     }
     let bytes = size.unwrap_or_default().max(1);
     let mut writer = Writer {
@@ -154,13 +165,19 @@ struct Writer<'a> {
 impl Writer<'_> {
     /// Bytes of what one entry of a list at this depth stands for.
     fn stride(&self, depth: usize) -> u64 {
-        let inner: u64 = self.variable.dims.iter().skip(depth + 1).flatten().product();
+        let inner = self
+            .variable
+            .dims
+            .iter()
+            .skip(depth + 1)
+            .flatten()
+            .fold(1u64, |product, &n| product.saturating_mul(n));
         let vector = if depth < self.variable.dims.len() {
             u64::from(self.variable.vector)
         } else {
             1
         };
-        u64::from(self.variable.ty.bytes()) * inner.max(1) * vector
+        (u64::from(self.variable.ty.bytes()) * vector).saturating_mul(inner.max(1))
     }
 
     fn write(&mut self, init: &Initializer, at: u64, depth: usize) -> Result<()> {
@@ -206,7 +223,7 @@ impl Writer<'_> {
                 if bytes < 4 {
                     return Err(unsupported(v.span, format!("part of an address in `{}`", v.name)));
                 }
-                if at + u64::from(bytes) > self.init.len() as u64 {
+                if at.saturating_add(u64::from(bytes)) > self.init.len() as u64 {
                     return Err(self.too_many());
                 }
                 let bytes = bytes.min(8);

@@ -1,6 +1,6 @@
 //! Calls: device functions are inlined, a few well-known external ones are operations of their own.
 
-use ptx::ast::{Function, Instruction, Operand, Variable};
+use ptx::ast::{Function, Instruction, Operand, Space, Variable};
 
 use super::super::error::Result;
 use super::super::names::{Binding, Scope};
@@ -130,9 +130,14 @@ impl<'a> Lower<'a> {
             Operand::Name(name) => self.find(name)?,
             _ => None,
         };
+        if let Some(Binding::ParamLocal(at)) = given
+            && formal.space != Space::Reg
+            && self.in_memory(formal)
+        {
+            return Ok(Binding::ParamLocal(at));
+        }
         let own = self.param_variable(formal)?;
         let source = match (&own, given) {
-            (Binding::ParamLocal(_), Some(Binding::ParamLocal(at))) => return Ok(Binding::ParamLocal(at)),
             (Binding::ParamRegister(reg, _), Some(Binding::ParamLocal(at))) => {
                 self.frame_load(at, reg.id, reg.bits, reg.class)?;
                 return Ok(own);
@@ -166,15 +171,14 @@ impl<'a> Lower<'a> {
 
     /// What a formal result stands for.
     fn result(&mut self, formal: &'a Variable, actual: &'a Operand) -> Result<Binding> {
-        let given = match actual {
-            Operand::Name(name) if name != "_" => self.find(name)?,
-            _ => None,
-        };
-        let own = self.param_variable(formal)?;
-        Ok(match (own, given) {
-            (Binding::ParamLocal(_), Some(Binding::ParamLocal(at))) => Binding::ParamLocal(at),
-            (own, _) => own,
-        })
+        if let Operand::Name(name) = actual
+            && formal.space != Space::Reg
+            && self.in_memory(formal)
+            && let Some(Binding::ParamLocal(at)) = self.find(name)?
+        {
+            return Ok(Binding::ParamLocal(at));
+        }
+        self.param_variable(formal)
     }
 
     /// Copies a result to where the caller wants it, unless it is there.

@@ -35,6 +35,10 @@ impl<'a> Lower<'a> {
                     .iter()
                     .map(|name| self.target(name))
                     .collect::<Result<Box<[u32]>>>()?;
+                self.n_targets += targets.len();
+                if self.n_targets > super::MAX_OPS {
+                    return Err(self.unsupported("so many branch targets"));
+                }
                 if targets.is_empty() {
                     return Err(self.invalid(format!("`{list}` has no branch targets")));
                 }

@@ -193,12 +193,19 @@ impl<'a> Lower<'a> {
 
     /// The register of a parameter of a call that is kept in one.
     fn param_register(&mut self, operand: &'a Operand) -> Result<Option<(super::Reg, u32)>> {
-        let Operand::Address { base: Some(name), .. } = operand else {
+        let Operand::Address {
+            base: Some(name),
+            offset,
+        } = operand
+        else {
             return Ok(None);
         };
-        Ok(match self.find(name)? {
-            Some(Binding::ParamRegister(reg, bytes)) => Some((reg, bytes)),
-            _ => None,
-        })
+        match self.find(name)? {
+            Some(Binding::ParamRegister(..)) if *offset != 0 => {
+                Err(self.invalid(format!("`{name}` is not that big")))
+            }
+            Some(Binding::ParamRegister(reg, bytes)) => Ok(Some((reg, bytes))),
+            _ => Ok(None),
+        }
     }
 }

@@ -18,7 +18,7 @@ mod text;
 mod texture;
 mod warp;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use ptx::Span;
 use ptx::ast::{Function, Instruction, Space, Statement, Variable};
@@ -68,7 +68,7 @@ pub(super) struct Lower<'a> {
     /// Top of the frame of the function being lowered.
     frame: u32,
     /// Names of parameters that need an address, of the function being lowered.
-    addressed: HashSet<&'a str>,
+    addressed: HashMap<&'a str, params::Parts>,
     function: &'a str,
     /// Where `ret` goes; none in the kernel itself.
     return_label: Option<u32>,
@@ -77,6 +77,8 @@ pub(super) struct Lower<'a> {
     depth_in_function: usize,
     loc: Option<SourceLoc>,
     carry: Option<u32>,
+    /// Branch targets of all `brx.idx` so far.
+    n_targets: usize,
 
     // The instruction being lowered.
     guard: u32,
@@ -129,13 +131,14 @@ impl<'a> Lower<'a> {
             scopes: Vec::new(),
             instr_of: HashMap::new(),
             frame: 0,
-            addressed: HashSet::new(),
+            addressed: HashMap::new(),
             function: "",
             return_label: None,
             depth: 0,
             depth_in_function: 0,
             loc: None,
             carry: None,
+            n_targets: 0,
             guard: TRUE,
             negated: false,
             instr: 0,
@@ -205,6 +208,7 @@ impl<'a> Lower<'a> {
                 _ => {}
             }
         }
+        let frame = self.frame;
         self.scopes.push(scope);
         for (at, statement) in body.iter().enumerate() {
             match statement {
@@ -248,6 +252,7 @@ impl<'a> Lower<'a> {
             }
         }
         self.scopes.pop();
+        self.frame = frame;
         self.depth -= 1;
         self.depth_in_function -= 1;
         Ok(())

@@ -41,7 +41,8 @@ impl<'a> Lower<'a> {
             return self.emit_with(OpKind::ReadClock { clock, dst }, AluClasses::NONE, TRUE);
         }
         let src = self.source(from, class, Some(ty))?;
-        let narrow = ty.bytes() == 2;
+        // 16-bit registers are zero above; what else there is (`%tid.x`, once) may not be.
+        let narrow = ty.bytes() == 2 && src >= 0 && !self.is_register(from, class)?;
         self.builtin(
             if narrow { Builtin::Lo16Of32 } else { mov_of(class) },
             dst,

@@ -1,7 +1,7 @@
 //! Parameters of calls. A scalar that is only ever loaded and stored whole is a register; everything else
 //! lives in the frame.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use ptx::ast::{Function, Operand, Space, Type, Variable};
 
@@ -12,9 +12,27 @@ use super::Lower;
 use crate::alu::Builtin;
 use crate::lanes::{Class, Src};
 
-/// Names of the parameters in a function that are used otherwise than whole: with an offset, as a vector,
-/// or by their address.
-pub(super) fn addressed(function: &Function) -> HashSet<&str> {
+/// How the parameters of one name are used in a function, otherwise than whole.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Parts {
+    /// Its address is taken.
+    address: bool,
+    /// Smallest offset other than 0 in an access.
+    offset: u64,
+    /// Bytes of the smallest access as a vector.
+    vector: u64,
+}
+
+impl Parts {
+    /// Whether a scalar of so many bytes must be in memory. Every call declares its `param0` anew, so an
+    /// access that is too big for it means another one of the same name.
+    fn reach_into(self, bytes: u32) -> bool {
+        self.address || self.offset < u64::from(bytes) || self.vector <= u64::from(bytes)
+    }
+}
+
+/// Parameters in a function that are used otherwise than whole, by name.
+pub(super) fn addressed(function: &Function) -> HashMap<&str, Parts> {
     let mut declared: HashSet<&str> = HashSet::new();
     if function.kind == ptx::ast::FunctionKind::Func {
         declared.extend(
@@ -31,7 +49,7 @@ pub(super) fn addressed(function: &Function) -> HashSet<&str> {
             declared.insert(&v.name);
         }
     });
-    let mut found = HashSet::new();
+    let mut found = HashMap::new();
     if declared.is_empty() {
         return found;
     }
@@ -39,16 +57,32 @@ pub(super) fn addressed(function: &Function) -> HashSet<&str> {
         if instruction.opcode == "call" {
             return;
         }
-        let whole = matches!(instruction.opcode.as_str(), "ld" | "st")
-            && !instruction.has("v2")
-            && !instruction.has("v4");
+        let access = matches!(instruction.opcode.as_str(), "ld" | "st");
+        let lanes = [("v2", 2), ("v4", 4), ("v8", 8)]
+            .iter()
+            .find(|(name, _)| instruction.has(name));
         for operand in &instruction.operands {
-            if whole && matches!(operand, Operand::Address { offset: 0, .. }) {
-                continue;
-            }
+            let offset = match operand {
+                Operand::Address { offset, .. } if access => Some(*offset as u64),
+                _ => None,
+            };
             for_each_name(operand, &mut |name| {
-                if declared.contains(name) {
-                    found.insert(name);
+                if !declared.contains(name) {
+                    return;
+                }
+                let parts: &mut Parts = found.entry(name).or_insert(Parts {
+                    address: false,
+                    offset: u64::MAX,
+                    vector: u64::MAX,
+                });
+                match offset {
+                    None => parts.address = true,
+                    Some(0) => {}
+                    Some(offset) => parts.offset = parts.offset.min(offset),
+                }
+                if let (Some(_), Some((_, n))) = (offset, lanes) {
+                    let element = instruction.types().last().map_or(0, Type::bytes);
+                    parts.vector = parts.vector.min(n * u64::from(element));
                 }
             });
         }
@@ -68,7 +102,7 @@ impl<'a> Lower<'a> {
             }));
         }
         let scalar = v.dims.is_empty() && v.vector <= 1 && v.ty.bytes() <= 8 && v.ty != Type::Pred;
-        if scalar && !self.addressed.contains(v.name.as_str()) {
+        if scalar && !self.in_memory(v) {
             let (class, bits) = shape(v.ty, v.span)?;
             let reg = Reg {
                 id: self.registers.fresh(class),
@@ -78,6 +112,16 @@ impl<'a> Lower<'a> {
             return Ok(Binding::ParamRegister(reg, v.ty.bytes()));
         }
         Ok(Binding::ParamLocal(self.frame_slot(v)?))
+    }
+
+    /// Whether a parameter must be in memory.
+    pub(super) fn in_memory(&self, v: &Variable) -> bool {
+        let scalar = v.dims.is_empty() && v.vector <= 1;
+        !scalar
+            || self
+                .addressed
+                .get(v.name.as_str())
+                .is_some_and(|parts| parts.reach_into(v.ty.bytes()))
     }
 
     /// `ld.param` of a parameter that is a register.
