@@ -43,9 +43,9 @@ impl Token<'_> {
     }
 }
 
-/// At most the first 40 characters, so that a message stays one line.
+/// At most the first 64 characters, so that a message stays one line.
 pub(crate) fn clip(text: &str) -> String {
-    match text.char_indices().nth(40) {
+    match text.char_indices().nth(64) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
     }

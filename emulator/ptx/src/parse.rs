@@ -13,8 +13,8 @@ use crate::error::ParseError;
 use crate::lex::{Kind, Lexer, Token};
 use crate::span::Span;
 
-/// Longest input, in bytes.
-const LONGEST: usize = 256 << 20;
+/// Longest input, in bytes. A tree takes up to a hundred times the memory of its text.
+const LONGEST: usize = 64 << 20;
 
 /// Deepest nesting of blocks, initialisers and operands, each.
 const DEEPEST: usize = 200;

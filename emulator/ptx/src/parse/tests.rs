@@ -80,3 +80,78 @@ fn errors_say_what_was_expected() {
         "line 4, column 213: nested more than 200 deep",
     );
 }
+
+#[test]
+fn nesting_is_limited_everywhere() {
+    for opening in ["[", "{", "(", "[{", "({"] {
+        check_deep(&format!(".entry f() {{ x {}; }}", opening.repeat(100_000)));
+    }
+    check_deep(&format!(".global .b32 a = {};", "{".repeat(100_000)));
+}
+
+fn check_deep(body: &str) {
+    let error = parse(&format!("{HEAD}{body}")).map_err(|error| error.message);
+    assert_eq!(error, Err("nested more than 200 deep".to_owned()));
+}
+
+#[test]
+fn truncated_files_name_what_is_open() {
+    let check = |text: &str, expected: &str| {
+        let found = parse(&format!("{HEAD}{text}"))
+            .map_err(|error| error.message)
+            .err()
+            .unwrap_or_default();
+        assert_eq!(found, expected);
+    };
+    check(
+        ".func f(",
+        "expected a directive or a state space such as `.global`, found the end of the file: `(` of a parameter list \
+         (line 4) is never closed",
+    );
+    check(
+        ".func f()\n{\n{ bar.sync 0;",
+        "expected an instruction, a directive or `}`, found the end of the file: `{` (line 6) is never closed",
+    );
+    check(
+        ".func f()\n{ ld.u32 %r1, [%rd1",
+        "expected `]`, found the end of the file: `[` (line 5) is never closed",
+    );
+    check(
+        ".section .debug_str { .b8 1",
+        "expected `}`, found the end of the file: `{` of `.section` (line 4) is never closed",
+    );
+    check(".global .u32 a", "expected `;`, found the end of the file");
+    check(
+        ".global .u32 a[4] = {1, 2",
+        "expected `}`, found the end of the file: `{` of an initialiser (line 4) is never closed",
+    );
+}
+
+#[test]
+fn layout_does_not_matter() {
+    let unix = format!("{HEAD}.entry f() {{ // c\n\tadd.s32 %r1,/* c */ %r2, 5;\n}}");
+    let dense = ".version 8.4 .target sm_80 .address_size 64.entry f(){add.s32 %r1,%r2,5;}";
+    let read = |text: &str| parse(text).map(crate::Module::without_spans);
+    assert_eq!(read(&unix), read(&unix.replace('\n', "\r\n")));
+    assert_eq!(read(&unix), read(dense));
+}
+
+#[test]
+fn spans_cover_the_instruction() {
+    let text = format!("{HEAD}.entry f() {{\n  @%p1 add.s32 %r1,\n %r2, 5;\n}}");
+    let Ok(module) = parse(&text) else {
+        panic!("does not read")
+    };
+    let Item::Function(function) = &module.items[0] else {
+        panic!("not a function")
+    };
+    let Some([Statement::Instruction(instruction)]) = function.body.as_deref() else {
+        panic!("no instruction")
+    };
+    let span = instruction.span;
+    assert_eq!((span.line, span.column), (5, 3));
+    assert_eq!(
+        &text[span.start as usize..span.end as usize],
+        "@%p1 add.s32 %r1,\n %r2, 5;"
+    );
+}

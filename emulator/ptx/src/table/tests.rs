@@ -107,7 +107,7 @@ fn messages() {
     );
     check(
         "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1}, {%r1}, {%r2}, {%f2};",
-        "line 5: `mma.sync.aligned.m16n8k8.row.col.f32.tf3…` (tensor-core instructions are not emulated yet) \
+        "line 5: `mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32` (tensor-core instructions are not emulated yet) \
          is not supported",
     );
     check(
