@@ -1,4 +1,5 @@
 //! Behaviour across crates lives in `tests/it`; this library holds what those tests share.
 
+pub mod conformance;
 pub mod random_kernel;
 pub mod torture;

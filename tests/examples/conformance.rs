@@ -1,0 +1,376 @@
+//! Runs every conformance fixture on whatever device is there and writes down what it answered.
+//!
+//! ```text
+//! cargo run --release -p tests --example conformance -- tests/data/conformance
+//! ```
+//!
+//! On a real GPU this makes the files that the emulated one must reproduce. `--ptx FOLDER` writes the modules
+//! instead, for a look or for an assembler. The program runs its work in a child process and starts another
+//! one behind a fixture that takes the context down, so that one bad kernel costs one answer.
+
+#![expect(clippy::print_stdout, reason = "a program that talks to whoever runs it")]
+
+use std::error::Error;
+use std::ffi::{CString, c_void};
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+use std::ptr::null_mut;
+
+use cudarc::driver::sys;
+use tests::conformance::{
+    Answers, BLOB, BLOCK, Fixture, TEXTURES, TextureSource, fixtures, missing, module, read_answers,
+    write_answers,
+};
+
+/// Kernels per module: compiling many at once is quicker, and a module that fails is tried again one by one.
+const PER_MODULE: usize = 20;
+/// The exit code of a child that lost its context.
+const CONTEXT_LOST: u8 = 3;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let result = match words[..] {
+        ["--ptx", folder] => write_modules(Path::new(folder)),
+        ["--child", start, folder] => match child(start.parse().unwrap_or(0), Path::new(folder)) {
+            Ok(true) => Ok(()),
+            Ok(false) => return ExitCode::from(CONTEXT_LOST),
+            Err(error) => Err(error),
+        },
+        [folder] => parent(Path::new(folder)),
+        _ => Err("usage: conformance FOLDER | conformance --ptx FOLDER".into()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Groups of fixtures that go into one module: of one target, and not too many.
+fn modules(list: &[Fixture]) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (index, fixture) in list.iter().enumerate() {
+        match groups.last_mut() {
+            Some(group) if group.len() < PER_MODULE && list[group[0]].target == fixture.target => {
+                group.push(index)
+            }
+            _ => groups.push(vec![index]),
+        }
+    }
+    groups
+}
+
+fn write_modules(folder: &Path) -> Result<(), Box<dyn Error>> {
+    fs::create_dir_all(folder)?;
+    let list = fixtures();
+    for (number, group) in modules(&list).iter().enumerate() {
+        let members: Vec<&Fixture> = group.iter().map(|&i| &list[i]).collect();
+        fs::write(folder.join(format!("{number:04}.ptx")), module(&members))?;
+    }
+    let results: usize = list.iter().map(|f| f.threads() * f.outs).sum();
+    println!("{} fixtures, {results} results", list.len());
+    for row in missing() {
+        println!("no fixture: {}: {}", row.section, row.pattern);
+    }
+    Ok(())
+}
+
+fn parent(folder: &Path) -> Result<(), Box<dyn Error>> {
+    fs::create_dir_all(folder)?;
+    let list = fixtures();
+    let program = std::env::current_exe()?;
+    let part = folder.join("part");
+    let mut all = Answers::new();
+    let mut start = 0;
+    while start < list.len() {
+        let _ = fs::remove_file(&part);
+        let status = std::process::Command::new(&program)
+            .args(["--child", &start.to_string()])
+            .arg(folder)
+            .status()?;
+        let answers = fs::read(&part)
+            .ok()
+            .and_then(|bytes| read_answers(&bytes))
+            .unwrap_or_default();
+        let n = answers.len();
+        all.extend(answers);
+        start += n;
+        if status.success() {
+            break;
+        }
+        if status.code() != Some(i32::from(CONTEXT_LOST)) || n == 0 {
+            println!("the child ended with {status} at `{}`", list[start].name);
+            all.insert(
+                list[start].name.clone(),
+                Err(format!("the program ended with {status}")),
+            );
+            start += 1;
+        }
+    }
+    let _ = fs::remove_file(&part);
+    let mut groups: Vec<String> = list.iter().map(Fixture::group).collect();
+    groups.sort();
+    groups.dedup();
+    for group in groups {
+        let names = list.iter().filter(|f| f.group() == group);
+        let answers = names
+            .filter_map(|f| all.remove_entry(&f.name))
+            .collect::<Answers>();
+        let failed: Vec<_> = answers
+            .iter()
+            .filter_map(|(name, a)| Some((name, a.as_ref().err()?)))
+            .collect();
+        println!("{group}: {} answers, {} failed", answers.len(), failed.len());
+        for (name, reason) in failed {
+            println!("  {name}: {reason}");
+        }
+        fs::write(folder.join(format!("{group}.bin")), write_answers(&answers))?;
+    }
+    Ok(())
+}
+
+/// Runs the fixtures from `start` on; `false` when one of them took the context down.
+fn child(start: usize, folder: &Path) -> Result<bool, Box<dyn Error>> {
+    let list = fixtures();
+    let device = Device::new()?;
+    if start == 0 {
+        let name = device.describe()?;
+        println!("{name}");
+        fs::write(folder.join("device.txt"), format!("{name}\n"))?;
+    }
+    let mut answers = Answers::new();
+    let mut alive = true;
+    'groups: for group in modules(&list[start..]) {
+        let members: Vec<&Fixture> = group.iter().map(|&i| &list[start + i]).collect();
+        let mut loaded = Vec::new();
+        match device.load(&module(&members)) {
+            Ok(handle) => loaded.push((handle, members)),
+            Err(_) => {
+                for member in members {
+                    match device.load(&module(&[member])) {
+                        Ok(handle) => loaded.push((handle, vec![member])),
+                        Err(reason) => drop(answers.insert(member.name.clone(), Err(reason))),
+                    }
+                }
+            }
+        }
+        for (handle, members) in loaded {
+            for (index, member) in members.iter().enumerate() {
+                let answer = device.run(handle, index, member);
+                alive = answer.is_ok() || device.alive();
+                answers.insert(member.name.clone(), answer);
+                if !alive {
+                    break 'groups;
+                }
+            }
+            // SAFETY: the module is loaded, and nothing of it runs.
+            unsafe { sys::cuModuleUnload(handle) };
+        }
+    }
+    fs::write(folder.join("part"), write_answers(&answers))?;
+    Ok(alive)
+}
+
+/// A context, room for inputs and results, and the textures.
+struct Device {
+    inputs: [u64; 3],
+    out: u64,
+    textures: [u64; 8],
+}
+
+const INPUT_BYTES: usize = 8 * 8192;
+const OUT_BYTES: usize = 8 * INPUT_BYTES;
+
+fn check(code: sys::CUresult, what: &str) -> Result<(), String> {
+    if code == sys::CUresult::CUDA_SUCCESS {
+        Ok(())
+    } else {
+        Err(format!("{what}: {code:?}"))
+    }
+}
+
+impl Device {
+    fn new() -> Result<Self, String> {
+        // SAFETY: plain calls of the driver's interface with pointers to locals.
+        unsafe {
+            if !sys::is_culib_present() {
+                return Err("no CUDA driver library was found".into());
+            }
+            check(sys::cuInit(0), "cuInit")?;
+            let mut context = null_mut();
+            check(
+                sys::cuDevicePrimaryCtxRetain(&mut context, 0),
+                "cuDevicePrimaryCtxRetain",
+            )?;
+            check(sys::cuCtxSetCurrent(context), "cuCtxSetCurrent")?;
+            let mut buffers = [0; 4];
+            for (k, buffer) in buffers.iter_mut().enumerate() {
+                let bytes = if k == 3 { OUT_BYTES } else { INPUT_BYTES };
+                check(sys::cuMemAlloc_v2(buffer, bytes), "cuMemAlloc")?;
+                check(sys::cuMemsetD8_v2(*buffer, 0, bytes), "cuMemsetD8")?;
+            }
+            let mut textures = [0; 8];
+            for (handle, source) in textures.iter_mut().zip(TEXTURES) {
+                *handle = texture(source)?;
+            }
+            Ok(Self {
+                inputs: [buffers[0], buffers[1], buffers[2]],
+                out: buffers[3],
+                textures,
+            })
+        }
+    }
+
+    fn describe(&self) -> Result<String, String> {
+        let mut name = [0u8; 128];
+        let mut version = 0;
+        // SAFETY: the buffer is as long as said.
+        unsafe {
+            check(
+                sys::cuDeviceGetName(name.as_mut_ptr().cast(), name.len() as i32, 0),
+                "cuDeviceGetName",
+            )?;
+            check(sys::cuDriverGetVersion(&mut version), "cuDriverGetVersion")?;
+        }
+        let end = name.iter().position(|&b| b == 0).unwrap_or(name.len());
+        let name = String::from_utf8_lossy(&name[..end]).into_owned();
+        Ok(format!(
+            "{name}, driver for CUDA {}.{}",
+            version / 1000,
+            version % 1000 / 10
+        ))
+    }
+
+    fn alive(&self) -> bool {
+        // SAFETY: no arguments.
+        unsafe { sys::cuCtxSynchronize() == sys::CUresult::CUDA_SUCCESS }
+    }
+
+    fn load(&self, text: &str) -> Result<sys::CUmodule, String> {
+        let text = CString::new(text).map_err(|e| e.to_string())?;
+        let mut log = vec![0u8; 4096];
+        let mut options = [
+            sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+            sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+        ];
+        let mut values = [log.as_mut_ptr().cast::<c_void>(), log.len() as *mut c_void];
+        let mut handle = null_mut();
+        // SAFETY: the text ends with NUL; the log is as long as said.
+        let code = unsafe {
+            sys::cuModuleLoadDataEx(
+                &mut handle,
+                text.as_ptr().cast(),
+                2,
+                options.as_mut_ptr(),
+                values.as_mut_ptr(),
+            )
+        };
+        let end = log.iter().position(|&b| b == 0).unwrap_or(log.len());
+        check(code, &String::from_utf8_lossy(&log[..end]))?;
+        Ok(handle)
+    }
+
+    fn run(&self, handle: sys::CUmodule, index: usize, fixture: &Fixture) -> Result<Vec<u64>, String> {
+        let name = CString::new(format!("k{index}")).map_err(|e| e.to_string())?;
+        let threads = fixture.threads();
+        let mut out = vec![0u64; threads * fixture.outs];
+        let mut blob = [0u8; BLOB];
+        blob.iter_mut()
+            .enumerate()
+            .for_each(|(i, byte)| *byte = i as u8 + 1);
+        let mut arguments = [self.out, self.inputs[0], self.inputs[1], self.inputs[2]];
+        let mut textures = self.textures;
+        let mut parameters: Vec<*mut c_void> = arguments.iter_mut().map(|a| (a as *mut u64).cast()).collect();
+        parameters.push(blob.as_mut_ptr().cast());
+        parameters.push(textures.as_mut_ptr().cast());
+        assert!(8 * threads <= INPUT_BYTES && 8 * out.len() <= OUT_BYTES);
+        // SAFETY: buffers are as large as the copies, and the kernel has these parameters.
+        unsafe {
+            let mut function = null_mut();
+            check(
+                sys::cuModuleGetFunction(&mut function, handle, name.as_ptr()),
+                "cuModuleGetFunction",
+            )?;
+            for (buffer, values) in self.inputs.iter().zip(&fixture.inputs) {
+                check(
+                    sys::cuMemcpyHtoD_v2(*buffer, values.as_ptr().cast(), 8 * threads),
+                    "cuMemcpyHtoD",
+                )?;
+            }
+            check(sys::cuMemsetD8_v2(self.out, 0, 8 * out.len()), "cuMemsetD8")?;
+            let blocks = threads as u32 / BLOCK;
+            let launched = sys::cuLaunchKernel(
+                function,
+                blocks,
+                1,
+                1,
+                BLOCK,
+                1,
+                1,
+                0,
+                null_mut(),
+                parameters.as_mut_ptr(),
+                null_mut(),
+            );
+            check(launched, "cuLaunchKernel")?;
+            check(sys::cuCtxSynchronize(), "running it")?;
+            check(
+                sys::cuMemcpyDtoH_v2(out.as_mut_ptr().cast(), self.out, 8 * out.len()),
+                "cuMemcpyDtoH",
+            )?;
+        }
+        Ok(out)
+    }
+}
+
+/// # Safety
+/// A context is current.
+unsafe fn texture(source: TextureSource) -> Result<u64, String> {
+    let format = match source.channel {
+        'f' => sys::CUarray_format::CU_AD_FORMAT_FLOAT,
+        's' => sys::CUarray_format::CU_AD_FORMAT_SIGNED_INT32,
+        _ => sys::CUarray_format::CU_AD_FORMAT_UNSIGNED_INT32,
+    };
+    let words = source.words();
+    let row = 16 * TextureSource::WIDTH;
+    // SAFETY: structures of plain data, zeroed where not set; the copy reads as many bytes as there are.
+    unsafe {
+        let mut shape: sys::CUDA_ARRAY_DESCRIPTOR = std::mem::zeroed();
+        shape.Width = TextureSource::WIDTH;
+        shape.Height = if source.dims == 1 { 0 } else { source.height() };
+        shape.Format = format;
+        shape.NumChannels = 4;
+        let mut array = null_mut();
+        check(sys::cuArrayCreate_v2(&mut array, &shape), "cuArrayCreate")?;
+        let mut copy: sys::CUDA_MEMCPY2D = std::mem::zeroed();
+        copy.srcMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_HOST;
+        copy.srcHost = words.as_ptr().cast();
+        copy.srcPitch = row;
+        copy.dstMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_ARRAY;
+        copy.dstArray = array;
+        copy.WidthInBytes = row;
+        copy.Height = source.height();
+        check(sys::cuMemcpy2D_v2(&copy), "cuMemcpy2D")?;
+        let mut resource: sys::CUDA_RESOURCE_DESC = std::mem::zeroed();
+        resource.resType = sys::CUresourcetype::CU_RESOURCE_TYPE_ARRAY;
+        resource.res.array.hArray = array;
+        let mut sampling: sys::CUDA_TEXTURE_DESC = std::mem::zeroed();
+        sampling.addressMode = [sys::CUaddress_mode::CU_TR_ADDRESS_MODE_CLAMP; 3];
+        sampling.filterMode = match source.linear {
+            true => sys::CUfilter_mode::CU_TR_FILTER_MODE_LINEAR,
+            false => sys::CUfilter_mode::CU_TR_FILTER_MODE_POINT,
+        };
+        // Integers as they are, not as fractions of their range.
+        sampling.flags = if source.channel == 'f' { 0 } else { 1 };
+        let mut handle = 0;
+        check(
+            sys::cuTexObjectCreate(&mut handle, &resource, &sampling, std::ptr::null()),
+            "cuTexObjectCreate",
+        )?;
+        Ok(handle)
+    }
+}

@@ -1,0 +1,65 @@
+//! The file of answers: one line per fixture, compressed as a whole.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// What a device answered, by the fixture's name: its results in order, or why there are none.
+pub type Answers = BTreeMap<String, Result<Vec<u64>, String>>;
+
+/// `name<TAB>count hex hex …`, or `name<TAB>!reason`; runs of one value are written once. Deflated.
+pub fn write_answers(answers: &Answers) -> Vec<u8> {
+    let mut text = String::new();
+    for (name, answer) in answers {
+        let _ = write!(text, "{name}\t");
+        match answer {
+            Ok(values) => {
+                for run in values.chunk_by(|a, b| a == b) {
+                    let _ = write!(text, "{:x}", run[0]);
+                    let _ = if run.len() > 1 {
+                        write!(text, "*{:x} ", run.len())
+                    } else {
+                        write!(text, " ")
+                    };
+                }
+            }
+            Err(reason) => {
+                let _ = write!(text, "!{}", reason.replace(['\n', '\t'], " "));
+            }
+        }
+        text.push('\n');
+    }
+    miniz_oxide::deflate::compress_to_vec_zlib(text.as_bytes(), 9)
+}
+
+/// The other way round. `None`: not such a file.
+pub fn read_answers(bytes: &[u8]) -> Option<Answers> {
+    let text = String::from_utf8(miniz_oxide::inflate::decompress_to_vec_zlib(bytes).ok()?).ok()?;
+    text.lines().map(line).collect()
+}
+
+fn line(line: &str) -> Option<(String, Result<Vec<u64>, String>)> {
+    let (name, rest) = line.split_once('\t')?;
+    if let Some(reason) = rest.strip_prefix('!') {
+        return Some((name.to_string(), Err(reason.to_string())));
+    }
+    let mut values = Vec::new();
+    for word in rest.split_whitespace() {
+        let (value, count) = word.split_once('*').unwrap_or((word, "1"));
+        let value = u64::from_str_radix(value, 16).ok()?;
+        values.extend(std::iter::repeat_n(value, usize::from_str_radix(count, 16).ok()?));
+    }
+    Some((name.to_string(), Ok(values)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answers, read_answers, write_answers};
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut answers = Answers::new();
+        answers.insert("add.s32".into(), Ok(vec![1, 1, 1, u64::MAX, 0]));
+        answers.insert("nonsense".into(), Err("invalid PTX".into()));
+        assert_eq!(read_answers(&write_answers(&answers)), Some(answers));
+    }
+}

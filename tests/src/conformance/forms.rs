@@ -1,0 +1,201 @@
+//! From the instruction table to the list of all fixtures.
+
+use ptx::ast::Type;
+use ptx::table::{Row, Support, rows};
+
+use super::{Fixture, alu, machine, memory};
+
+/// Rows with at most so many forms get all of them; of others, each alternative occurs at least once.
+const ALL_FORMS: usize = 400;
+/// The same for accesses to memory, whose qualifiers change no result.
+const ALL_ACCESSES: usize = 30;
+
+/// Every fixture, in the order of the table.
+pub fn fixtures() -> Vec<Fixture> {
+    let mut list: Vec<Fixture> = Vec::new();
+    for row in rows().iter().filter(|row| row.support == Support::Supported) {
+        for mnemonic in forms(row.pattern) {
+            list.extend(of(row, &mnemonic));
+        }
+    }
+    let mut seen = std::collections::HashSet::new();
+    list.retain(|fixture| seen.insert(fixture.name.clone()) && refused_by_ptxas(&fixture.name).is_none());
+    list
+}
+
+/// Supported rows of the table that have no fixture.
+pub fn missing() -> Vec<&'static Row> {
+    let list = fixtures();
+    let has = |row: &Row| {
+        list.iter()
+            .any(|f| f.row == row.pattern && f.section == row.section)
+    };
+    rows()
+        .iter()
+        .filter(|row| row.support == Support::Supported && !has(row))
+        .collect()
+}
+
+fn of(row: &Row, mnemonic: &str) -> Vec<Fixture> {
+    let mut made = memory::fixtures(row, mnemonic);
+    if made.is_empty() {
+        made = machine::fixtures(row, mnemonic);
+    }
+    if made.is_empty() {
+        made = alu::fixtures(row, mnemonic);
+    }
+    made
+}
+
+/// Why a form has no fixture although the table's pattern spells it: what NVIDIA's assembler says of it.
+///
+/// Patterns of the table are generous where that harms nobody; these are the combinations that do not exist.
+fn refused_by_ptxas(name: &str) -> Option<&'static str> {
+    let (mnemonic, variant) = name.split_once('#').unwrap_or((name, ""));
+    let words: Vec<&str> = mnemonic.split('.').collect();
+    let has = |word: &str| words.contains(&word);
+    let types: Vec<Type> = words.iter().filter_map(|w| Type::from_name(w)).collect();
+    match words[0] {
+        "ld" | "st" | "atom" | "red" => {
+            let own_space = [
+                "const",
+                "local",
+                "param",
+                "param::func",
+                "param::entry",
+                "shared",
+                "shared::cta",
+                "shared::cluster",
+            ];
+            let beyond = words
+                .iter()
+                .any(|w| w.starts_with("L1::") || w.starts_with("L2::"));
+            if own_space.iter().any(|s| has(s)) && beyond {
+                return Some("cache levels belong to global memory");
+            }
+            if words.iter().any(|w| w.starts_with("L2::evict")) {
+                return Some("an L2 priority needs 32 bytes per thread, which came with PTX 8.8");
+            }
+            if has("volatile") && ["const", "local", "param"].iter().any(|s| has(s)) {
+                return Some("volatile is for memory that is shared");
+            }
+            if has("b16") && has("L2::cache_hint") {
+                return Some("no hints for 16 bits");
+            }
+            (has("add") && has("s64")).then_some("sums of s64 are spelled u64")
+        }
+        "sub" if has("u16x2") || has("s16x2") => Some("not before PTX 9.2"),
+        "cvt" if types.len() == 2 => {
+            let (to, from) = (types[0], types[1]);
+            if has("sat")
+                && range(to)
+                    .zip(range(from))
+                    .is_some_and(|(to, from)| to.0 <= from.0 && from.1 <= to.1)
+            {
+                return Some("a conversion that always fits does not saturate");
+            }
+            let pair = [(to, from), (from, to)];
+            let single_bytes = |&(bf16, other): &(Type, Type)| {
+                bf16 == Type::Bf16 && range(other).is_some() && (other.bytes() == 1 || !variant.is_empty())
+            };
+            if pair.iter().any(single_bytes) {
+                return Some("no bf16 from or to single bytes, or parts of registers");
+            }
+            if has("sat") && (to, from) == (Type::F32, Type::Bf16) {
+                return Some("not before PTX 9.1");
+            }
+            (has("ftz") && types.iter().all(|t| *t != Type::F32)).then_some("flushes f32 only")
+        }
+        _ => None,
+    }
+}
+
+/// Smallest and largest value of an integer type.
+fn range(ty: Type) -> Option<(i128, i128)> {
+    let bits = 8 * ty.bytes();
+    match ty {
+        Type::U8 | Type::U16 | Type::U32 | Type::U64 => Some((0, (1 << bits) - 1)),
+        Type::S8 | Type::S16 | Type::S32 | Type::S64 => Some((-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),
+        _ => None,
+    }
+}
+
+/// All mnemonics of a pattern, or for long patterns a selection that uses each alternative.
+fn forms(pattern: &str) -> Vec<String> {
+    let slots = slots(pattern);
+    let total: usize = slots.iter().map(Vec::len).product();
+    let spell = |choice: &[usize]| {
+        slots
+            .iter()
+            .zip(choice)
+            .map(|(slot, &k)| slot[k])
+            .collect::<String>()
+    };
+    let mut out = Vec::new();
+    let access =
+        ["ld", "st", "atom", "red", "ldu"].contains(&pattern.split(['.', '{']).next().unwrap_or_default());
+    if total <= if access { ALL_ACCESSES } else { ALL_FORMS } {
+        for mut number in 0..total {
+            let mut choice = vec![0; slots.len()];
+            for (k, slot) in slots.iter().enumerate().rev() {
+                choice[k] = number % slot.len();
+                number /= slot.len();
+            }
+            out.push(spell(&choice));
+        }
+        return out;
+    }
+    out.push(spell(&vec![0; slots.len()]));
+    for k in 0..slots.len() {
+        for alternative in 1..slots[k].len() {
+            let mut choice = vec![0; slots.len()];
+            choice[k] = alternative;
+            out.push(spell(&choice));
+        }
+    }
+    // Spaces and vectors matter to every type.
+    let important = |slot: &Vec<&str>| slot.iter().any(|a| [".shared", ".v2"].contains(a));
+    if let Some(types) = slots.iter().rposition(|slot| slot.len() > 1) {
+        for k in (0..types).filter(|&k| important(&slots[k])) {
+            for alternative in 1..slots[k].len() {
+                for ty in 1..slots[types].len() {
+                    let mut choice = vec![0; slots.len()];
+                    (choice[k], choice[types]) = (alternative, ty);
+                    out.push(spell(&choice));
+                }
+            }
+        }
+    }
+    out
+}
+
+/// `add{,.sat}.s32` is `[["add"], ["", ".sat"], [".s32"]]`.
+fn slots(pattern: &str) -> Vec<Vec<&str>> {
+    let mut slots = Vec::new();
+    let mut rest = pattern;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (inside, behind) = after.split_once('}').unwrap_or((after, ""));
+        if !before.is_empty() {
+            slots.push(vec![before]);
+        }
+        slots.push(inside.split(',').collect());
+        rest = behind;
+    }
+    if !rest.is_empty() {
+        slots.push(vec![rest]);
+    }
+    slots
+}
+
+#[cfg(test)]
+mod tests {
+    use super::forms;
+
+    #[test]
+    fn short_patterns_give_all_forms() {
+        assert_eq!(
+            forms("add{,.sat}{.s32,.u32}"),
+            ["add.s32", "add.u32", "add.sat.s32", "add.sat.u32"]
+        );
+    }
+}

@@ -1,0 +1,299 @@
+//! Values to try: the edges of each type, their cross products, and a sample of everything else.
+//!
+//! All of it is a function of the types alone, so that a GPU and the emulator are asked the same.
+
+use ptx::ast::Type;
+
+use super::BLOCK;
+
+/// What an operand is fed with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Values of a type.
+    Of(Type),
+    /// Shift amounts, field positions and lengths.
+    Amount,
+    /// A truth value.
+    Truth,
+    /// Nothing reads it.
+    Unused,
+}
+
+/// A generator with a state of 64 bits (splitmix64).
+pub(super) struct Random(u64);
+
+impl Random {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x243F_6A88_85A3_08D3)
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+}
+
+/// Inputs for one, two or three operands; each list is as long as the others and fills whole blocks.
+pub(super) fn inputs(kinds: [Kind; 3]) -> [Vec<u64>; 3] {
+    let [a, b, c] = kinds;
+    let mut random = Random::new(1);
+    let mut rows: Vec<[u64; 3]> = Vec::new();
+    match (b == Kind::Unused, c == Kind::Unused) {
+        (true, true) => {
+            rows.extend(edges(a).into_iter().map(|x| [x, 0, 0]));
+            while rows.len() < 256 {
+                rows.push([sample(a, &mut random), 0, 0]);
+            }
+        }
+        (false, true) => {
+            for x in crossed(a) {
+                rows.extend(crossed(b).into_iter().map(|y| [x, y, 0]));
+            }
+            for _ in 0..64 {
+                rows.push([sample(a, &mut random), sample(b, &mut random), 0]);
+            }
+        }
+        _ => {
+            let lists = [edges(a), edges(b), edges(c)];
+            for i in 0..512 {
+                let mut row = [0, 1, 2].map(|k| lists[k][random.below(lists[k].len())]);
+                if i % 3 == 2 {
+                    row = [
+                        sample(a, &mut random),
+                        sample(b, &mut random),
+                        sample(c, &mut random),
+                    ];
+                }
+                // The product that the sum takes away again shows whether it was rounded in between.
+                if i % 6 == 5 {
+                    row[2] = cancelling(a, row);
+                }
+                rows.push(row);
+            }
+        }
+    }
+    while !rows.len().is_multiple_of(BLOCK as usize) {
+        rows.push([
+            sample(a, &mut random),
+            sample(b, &mut random),
+            sample(c, &mut random),
+        ]);
+    }
+    [0, 1, 2].map(|k| rows.iter().map(|row| row[k]).collect())
+}
+
+/// The edges that are tried with each other: all amounts, of other kinds the first few.
+fn crossed(kind: Kind) -> Vec<u64> {
+    let mut list = edges(kind);
+    if kind != Kind::Amount {
+        list.truncate(22);
+    }
+    list
+}
+
+/// `-(a * b)`, rounded.
+fn cancelling(kind: Kind, [a, b, c]: [u64; 3]) -> u64 {
+    match kind {
+        Kind::Of(Type::F32) => (-(f32::from_bits(a as u32) * f32::from_bits(b as u32)))
+            .to_bits()
+            .into(),
+        Kind::Of(Type::F64) => (-(f64::from_bits(a) * f64::from_bits(b))).to_bits(),
+        _ => c,
+    }
+}
+
+/// The values at which a type is most likely to go wrong.
+pub(super) fn edges(kind: Kind) -> Vec<u64> {
+    match kind {
+        Kind::Unused => vec![0],
+        Kind::Truth => vec![0, 1],
+        Kind::Amount => (0..=40)
+            .chain([
+                63,
+                64,
+                65,
+                127,
+                128,
+                255,
+                256,
+                257,
+                0x7FFF_FFFF,
+                0x8000_0000,
+                0xFFFF_FFFF,
+            ])
+            .collect(),
+        Kind::Of(ty) => match ty {
+            Type::Pred => vec![0, 1],
+            Type::F32 => F32.iter().map(|&bits| u64::from(bits)).collect(),
+            Type::F64 => F64.to_vec(),
+            Type::F16 => F16.iter().map(|&bits| u64::from(bits)).collect(),
+            Type::Bf16 => BF16.iter().map(|&bits| u64::from(bits)).collect(),
+            Type::F16x2 => pairs(F16),
+            Type::Bf16x2 => pairs(BF16),
+            _ => integers(8 * ty.bytes()),
+        },
+    }
+}
+
+/// Any value, with a leaning towards what matters for the type.
+fn sample(kind: Kind, random: &mut Random) -> u64 {
+    let bits = random.next();
+    match kind {
+        Kind::Unused => 0,
+        Kind::Truth | Kind::Of(Type::Pred) => bits & 1,
+        Kind::Amount => bits % 70,
+        Kind::Of(Type::F32) => float(random, 8, 23),
+        Kind::Of(Type::F64) => float(random, 11, 52),
+        Kind::Of(Type::F16) => float(random, 5, 10),
+        Kind::Of(Type::Bf16) => float(random, 8, 7),
+        Kind::Of(Type::F16x2) => float(random, 5, 10) | float(random, 5, 10) << 16,
+        Kind::Of(Type::Bf16x2) => float(random, 8, 7) | float(random, 8, 7) << 16,
+        // Integers of every magnitude, not only large ones.
+        Kind::Of(ty) => {
+            let width = 8 * ty.bytes();
+            let value = ((bits as i64) >> (random.next() % u64::from(width.min(63)))) as u64;
+            if width == 64 {
+                value
+            } else {
+                value & ((1 << width) - 1)
+            }
+        }
+    }
+}
+
+/// A float near 1 (in the range of halves and of integers), often with a mantissa that ends in a tie.
+fn float(random: &mut Random, exponent_bits: u32, mantissa_bits: u32) -> u64 {
+    let bits = random.next();
+    let bias = (1u64 << (exponent_bits - 1)) - 1;
+    let spread = (bias / 2).min(66);
+    let exponent = match bits % 8 {
+        0 => random.next() % (2 * bias + 1),
+        1 => bias + random.next() % spread,
+        _ => bias + spread / 3 - random.next() % (2 * spread / 3).max(1),
+    };
+    let mut mantissa = random.next() & ((1 << mantissa_bits) - 1);
+    let keep = [0, 7, 8, 10, 11, 23, 24, 2][(bits >> 8) as usize % 8].min(mantissa_bits);
+    mantissa &= !0 << (mantissa_bits - keep);
+    if (bits >> 16) & 7 == 0 {
+        mantissa = random.next() & ((1 << mantissa_bits) - 1);
+    }
+    let sign = (bits >> 32) & 1;
+    sign << (exponent_bits + mantissa_bits) | exponent << mantissa_bits | mantissa
+}
+
+fn integers(width: u32) -> Vec<u64> {
+    let mask = if width == 64 { u64::MAX } else { (1 << width) - 1 };
+    let top = 1 << (width - 1);
+    let half = 1 << (width / 2);
+    let mut list = vec![0, 1, 2, 3, 7, 10, 100];
+    list.extend([
+        top,
+        top - 1,
+        top + 1,
+        mask,
+        mask - 1,
+        mask - 6,
+        half,
+        half - 1,
+        half + 1,
+    ]);
+    list.extend([
+        0x5555_5555_5555_5555,
+        0xAAAA_AAAA_AAAA_AAAA,
+        0x0123_4567_89AB_CDEF,
+        0xFEDC_BA98_7654_3210,
+    ]);
+    list.into_iter().map(|v: u64| v & mask).collect()
+}
+
+/// Each edge in the lower half, beside another one in the upper half.
+fn pairs(list: &[u16]) -> Vec<u64> {
+    let other = |i: usize| list[(i * 7 + 3) % list.len()];
+    list.iter()
+        .enumerate()
+        .map(|(i, &low)| u64::from(low) | u64::from(other(i)) << 16)
+        .collect()
+}
+
+const F32: &[u32] = &[
+    0x0000_0000,
+    0x8000_0000, // zeros
+    0x3F80_0000,
+    0xBF80_0000, // 1, -1
+    0x3F80_0001,
+    0x3F7F_FFFF, // neighbours of 1
+    0x0000_0001,
+    0x807F_FFFF, // smallest and largest subnormal
+    0x0080_0000,
+    0x8080_0001, // smallest normal
+    0x7F7F_FFFF,
+    0xFF7F_FFFF, // largest
+    0x7F80_0000,
+    0xFF80_0000, // infinities
+    0x7FC1_2345,
+    0xFF81_2345, // quiet and signalling NaN with payloads
+    0x3300_0000,
+    0xB380_0000, // 2^-25, -2^-24: halves of a unit in the last place of 1
+    0x3F00_0000,
+    0x4020_0000, // 0.5, 2.5: ties between whole numbers
+    0xC060_0000,
+    0x4B00_0001, // -3.5, 2^23 + 1
+    0x4EFF_FFFF,
+    0x4F00_0000, // around 2^31
+    0x4F7F_FFFF,
+    0xCF00_0001, // below 2^32, below -2^31
+    0x5F00_0000,
+    0x437F_8000, // 2^63, 255.5
+    0x3DCC_CCCD,
+    0x4049_0FDB, // 0.1, pi
+];
+
+const F64: &[u64] = &[
+    0x0000_0000_0000_0000,
+    0x8000_0000_0000_0000,
+    0x3FF0_0000_0000_0000,
+    0xBFF0_0000_0000_0000,
+    0x3FF0_0000_0000_0001,
+    0x3FEF_FFFF_FFFF_FFFF,
+    0x0000_0000_0000_0001,
+    0x800F_FFFF_FFFF_FFFF,
+    0x0010_0000_0000_0000,
+    0x8010_0000_0000_0001,
+    0x7FEF_FFFF_FFFF_FFFF,
+    0xFFEF_FFFF_FFFF_FFFF,
+    0x7FF0_0000_0000_0000,
+    0xFFF0_0000_0000_0000,
+    0x7FF8_1234_5678_9ABC,
+    0xFFF0_1234_5678_9ABC,
+    0x3CA0_0000_0000_0000,
+    0xBCB0_0000_0000_0000,
+    0x3FE0_0000_0000_0000,
+    0x4004_0000_0000_0000, // 0.5, 2.5
+    0xC00C_0000_0000_0000,
+    0x4330_0000_0000_0001, // -3.5, 2^52 + 1
+    0x41DF_FFFF_FFFF_FFFF,
+    0x41E0_0000_0000_0000, // around 2^31
+    0x43E0_0000_0000_0000,
+    0xC3E0_0000_0000_0001, // around 2^63
+    0x3FF0_0000_1000_0000,
+    0x36A0_0000_0000_0000, // a tie of f32, half of its smallest
+    0x47EF_FFFF_F000_0000,
+    0x3FB9_9999_9999_999A, // where f32 overflows, 0.1
+];
+
+const F16: &[u16] = &[
+    0x0000, 0x8000, 0x3C00, 0xBC00, 0x3C01, 0x3BFF, 0x0001, 0x83FF, 0x0400, 0x8401, 0x7BFF, 0xFBFF, 0x7C00,
+    0xFC00, 0x7E12, 0xFD01, 0x1000, 0x9400, 0x3800, 0x4100, 0xC300, 0x6401, 0x5BF8, 0x2E66,
+];
+
+const BF16: &[u16] = &[
+    0x0000, 0x8000, 0x3F80, 0xBF80, 0x3F81, 0x3F7F, 0x0001, 0x807F, 0x0080, 0x8081, 0x7F7F, 0xFF7F, 0x7F80,
+    0xFF80, 0x7FC1, 0xFF81, 0x3B80, 0xBC00, 0x3F00, 0x4020, 0xC060, 0x4301, 0x4F00, 0x3DCD,
+];

@@ -1,0 +1,344 @@
+//! Fixtures of loads, stores and atomics: every space, width and qualifier of the table.
+
+use std::fmt::Write as _;
+
+use ptx::ast::Type;
+use ptx::table::Row;
+
+use super::inputs::Random;
+use super::{BLOB, BLOCK, Fixture, TARGET};
+
+/// Where an access goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Global,
+    Shared,
+    Local,
+    Const,
+    Param,
+    FunctionParam,
+}
+
+/// One form, taken apart.
+struct Access<'a> {
+    mnemonic: &'a str,
+    place: Place,
+    ty: Type,
+    n: usize,
+    hint: bool,
+}
+
+/// The fixtures of one form; none when it is not an access to memory.
+pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
+    let words: Vec<&str> = mnemonic.split('.').collect();
+    let Some(ty) = words.iter().rev().find_map(|w| Type::from_name(w)) else {
+        return Vec::new();
+    };
+    let access = Access {
+        mnemonic,
+        place: place(&words, words[0] == "st"),
+        ty,
+        n: if words.contains(&"v2") {
+            2
+        } else if words.contains(&"v4") {
+            4
+        } else {
+            1
+        },
+        hint: words.contains(&"L2::cache_hint"),
+    };
+    let (declarations, body, outs) = match words[0] {
+        "ld" | "ldu" => load(&access),
+        "st" => store(&access),
+        "atom" | "red" => return atomics(row, &access, words[0] == "atom", words.contains(&"cas")),
+        _ => return Vec::new(),
+    };
+    vec![fixture(row, mnemonic, declarations, body, outs)]
+}
+
+pub(super) fn fixture(row: &Row, name: &str, declarations: String, body: String, outs: usize) -> Fixture {
+    Fixture {
+        name: name.to_string(),
+        row: row.pattern,
+        section: row.section,
+        inputs: random_inputs(128),
+        outs,
+        declarations,
+        body,
+        target: TARGET,
+    }
+}
+
+/// Any bits, the same for every form.
+pub(super) fn random_inputs(threads: usize) -> [Vec<u64>; 3] {
+    let mut random = Random::new(2);
+    [0, 1, 2].map(|_| (0..threads).map(|_| random.next()).collect())
+}
+
+fn place(words: &[&str], stores: bool) -> Place {
+    let has = |word: &str| words.contains(&word);
+    if has("shared") || has("shared::cta") || has("shared::cluster") {
+        Place::Shared
+    } else if has("local") {
+        Place::Local
+    } else if has("const") {
+        Place::Const
+    } else if has("param::func") || has("param") && stores {
+        Place::FunctionParam
+    } else if has("param") || has("param::entry") {
+        Place::Param
+    } else {
+        Place::Global
+    }
+}
+
+impl Access<'_> {
+    fn bytes(&self) -> usize {
+        self.n * self.ty.bytes() as usize
+    }
+
+    fn class(&self) -> char {
+        match self.ty.bytes() {
+            1 | 2 => 'h',
+            4 => 'r',
+            _ => 'd',
+        }
+    }
+
+    /// `%r4` or `{%r4, %r5}`
+    fn registers(&self) -> String {
+        let list: Vec<String> = (0..self.n)
+            .map(|k| format!("%{}{}", self.class(), k + 4))
+            .collect();
+        if self.n == 1 {
+            list[0].clone()
+        } else {
+            format!("{{{}}}", list.join(", "))
+        }
+    }
+
+    fn policy(&self) -> (&'static str, &'static str) {
+        match self.hint {
+            true => ("    mov.b64 %d20, 0x12F0000000000000;\n", ", %d20"),
+            false => ("", ""),
+        }
+    }
+}
+
+/// `%d1 = %d0 + (odd lanes: the end of the 16 bytes there)`
+fn aligned(access: &Access) -> String {
+    let step = 16 - access.bytes();
+    format!("    and.b32 %r1, %i, 1;\n    mul.wide.u32 %d1, %r1, {step};\n    add.s64 %d1, %d1, %d0;\n")
+}
+
+/// Both inputs of the thread into 16 bytes of its own, whose address `%d0` is.
+fn cell(space: &str, symbol: &str, bytes: usize, stride: bool, values: [&str; 2]) -> String {
+    let offset = if stride {
+        "    mul.wide.u32 %d2, %t, 16;\n    add.s64 %d0, %d0, %d2;\n"
+    } else {
+        ""
+    };
+    format!(
+        "    .{space} .align 16 .b8 {symbol}[{bytes}];\n    mov.u64 %d0, {symbol};\n{offset}\
+         \x20   st.{space}.b64 [%d0], {};\n    st.{space}.b64 [%d0+8], {};\n",
+        values[0], values[1]
+    )
+}
+
+fn results(access: &Access) -> String {
+    let mut text = String::new();
+    for k in 0..access.n {
+        let class = access.class();
+        let _ = match class {
+            'h' => writeln!(text, "    cvt.u64.u16 %d12, %h{};", k + 4),
+            'r' => writeln!(text, "    cvt.u64.u32 %d12, %r{};", k + 4),
+            _ => writeln!(text, "    mov.b64 %d12, %d{};", k + 4),
+        };
+        let _ = writeln!(text, "    st.global.b64 [%O+{}], %d12;", 8 * k);
+    }
+    text
+}
+
+fn load(access: &Access) -> (String, String, usize) {
+    let (policy, operand) = access.policy();
+    let registers = access.registers();
+    let mnemonic = access.mnemonic;
+    let mut declarations = String::new();
+    let mut body = policy.to_string();
+    let mut address = "%d1".to_string();
+    match access.place {
+        Place::Global => {
+            body.push_str(
+                "    and.b32 %r1, %i, 1;\n    mul.wide.u32 %d2, %r1, 8;\n    sub.s64 %d0, %A, %d2;\n",
+            );
+            body.push_str(&aligned(access));
+        }
+        Place::Shared => {
+            body.push_str(&cell("shared", "cells", 16 * BLOCK as usize, true, ["%a", "%b"]));
+            body.push_str(&aligned(access));
+        }
+        Place::Local => {
+            body.push_str(&cell("local", "depot", 16, false, ["%a", "%b"]));
+            body.push_str(&aligned(access));
+        }
+        Place::Const => {
+            let bytes: Vec<String> = (0..64).map(|k| (k * 37 % 256).to_string()).collect();
+            let _ = writeln!(
+                declarations,
+                ".const .align 16 .b8 KERNEL_const[64] = {{{}}};",
+                bytes.join(", ")
+            );
+            body.push_str("    mov.u64 %d0, KERNEL_const;\n    and.b32 %r2, %t, 3;\n");
+            body.push_str("    mul.wide.u32 %d2, %r2, 16;\n    add.s64 %d0, %d0, %d2;\n");
+            body.push_str(&aligned(access));
+        }
+        Place::Param => address = format!("p_blob+{}", BLOB - 16),
+        Place::FunctionParam => {
+            // A function that loads from its parameter and stores to the address it is given.
+            let mut function = String::from(
+                ".func KERNEL_read(.param .align 16 .b8 x[16], .param .b64 out)\n{\n    .reg .b16 %h<8>;\n\
+                 \x20   .reg .b32 %r<8>;\n    .reg .b64 %d<24>, %O;\n    ld.param.b64 %O, [out];\n",
+            );
+            let _ = writeln!(
+                function,
+                "{policy}    {mnemonic} {registers}, [x+{}]{operand};",
+                16 - access.bytes()
+            );
+            function.push_str(&results(access));
+            function.push_str("    ret;\n}\n");
+            let body = "    {\n    .param .align 16 .b8 x[16];\n    .param .b64 out;\n    st.param.b64 [x], %a;\n\
+                        \x20   st.param.b64 [x+8], %b;\n    st.param.b64 [out], %O;\n    call.uni KERNEL_read, (x, out);\n    }\n";
+            return (function, body.to_string(), access.n);
+        }
+    }
+    let _ = writeln!(body, "    {mnemonic} {registers}, [{address}]{operand};");
+    body.push_str(&results(access));
+    (declarations, body, access.n)
+}
+
+/// Values for the registers of a store.
+fn values(access: &Access) -> String {
+    let mut text = String::new();
+    for k in 0..access.n {
+        let _ = writeln!(text, "    shr.b64 %d12, {}, {};", ["%a", "%b"][k % 2], 13 * k);
+        let _ = match access.class() {
+            'h' => writeln!(text, "    cvt.u16.u64 %h{}, %d12;", k + 4),
+            'r' => writeln!(text, "    cvt.u32.u64 %r{}, %d12;", k + 4),
+            _ => writeln!(text, "    mov.b64 %d{}, %d12;", k + 4),
+        };
+    }
+    text
+}
+
+fn store(access: &Access) -> (String, String, usize) {
+    let (policy, operand) = access.policy();
+    let registers = access.registers();
+    let mnemonic = access.mnemonic;
+    let before = ["0x1122334455667788", "0x99AABBCCDDEEFF00"];
+    let mut body = policy.to_string();
+    body.push_str(&values(access));
+    let space = match access.place {
+        Place::Shared => "shared",
+        Place::Local => "local",
+        Place::FunctionParam => {
+            let function = ".func KERNEL_read(.param .align 16 .b8 x[16], .param .b64 out)\n{\n    .reg .b64 %d<4>;\n\
+                 \x20   ld.param.b64 %d0, [out];\n    ld.param.b64 %d1, [x];\n    ld.param.b64 %d2, [x+8];\n\
+                 \x20   st.global.b64 [%d0], %d1;\n    st.global.b64 [%d0+8], %d2;\n    ret;\n}\n";
+            let _ = writeln!(
+                body,
+                "    {{\n    .param .align 16 .b8 x[16];\n    .param .b64 out;\n    st.param.b64 [x], {};\n\
+                 \x20   st.param.b64 [x+8], {};\n    {mnemonic} [x+{}], {registers}{operand};\n    st.param.b64 [out], %O;\n\
+                 \x20   call.uni KERNEL_read, (x, out);\n    }}",
+                before[0],
+                before[1],
+                16 - access.bytes()
+            );
+            return (function.to_string(), body, 2);
+        }
+        _ => "global",
+    };
+    match space {
+        "shared" => body.push_str(&cell("shared", "cells", 16 * BLOCK as usize, true, before)),
+        "local" => body.push_str(&cell("local", "depot", 16, false, before)),
+        _ => {
+            let _ = write!(
+                body,
+                "    mov.b64 %d0, %O;\n    st.global.b64 [%O], {};\n    st.global.b64 [%O+8], {};\n",
+                before[0], before[1]
+            );
+        }
+    }
+    body.push_str(&aligned(access));
+    let _ = writeln!(body, "    {mnemonic} [%d1], {registers}{operand};");
+    let _ = write!(
+        body,
+        "    ld.{space}.b64 %d13, [%d0];\n    ld.{space}.b64 %d14, [%d0+8];\n    st.global.b64 [%O], %d13;\n\
+         \x20   st.global.b64 [%O+8], %d14;\n"
+    );
+    (String::new(), body, 2)
+}
+
+/// Each thread on a cell of its own, and for additions of integers all threads of a block on one.
+fn atomics(row: &Row, access: &Access, returns: bool, cas: bool) -> Vec<Fixture> {
+    let (policy, operand) = access.policy();
+    let mnemonic = access.mnemonic;
+    let class = access.class();
+    let value = |register: &str, from: &str| match class {
+        'h' => format!("    cvt.u16.u64 %h{register}, {from};\n"),
+        'r' => format!("    cvt.u32.u64 %r{register}, {from};\n"),
+        _ => format!("    mov.b64 %d{register}, {from};\n"),
+    };
+    let mut body = policy.to_string();
+    let shared = access.place == Place::Shared;
+    let space = if shared { "shared" } else { "global" };
+    if shared {
+        body.push_str(&cell("shared", "cells", 16 * BLOCK as usize, true, ["%a", "%a"]));
+    } else {
+        body.push_str("    add.s64 %d0, %O, 8;\n    st.global.b64 [%d0], %a;\n");
+    }
+    let mut operands = format!("%{class}5");
+    if cas {
+        // Every second thread expects what is there.
+        body.push_str(
+            "    and.b32 %r1, %i, 1;\n    setp.eq.u32 %p1, %r1, 0;\n    selp.b64 %d3, %a, %c, %p1;\n",
+        );
+        body.push_str(&value("6", "%d3"));
+        operands = format!("%{class}6, %{class}5");
+    }
+    body.push_str(&value("5", "%b"));
+    if returns {
+        let _ = writeln!(body, "    {mnemonic} %{class}4, [%d0], {operands}{operand};");
+        let _ = match class {
+            'h' => writeln!(body, "    cvt.u64.u16 %d12, %h4;"),
+            'r' => writeln!(body, "    cvt.u64.u32 %d12, %r4;"),
+            _ => writeln!(body, "    mov.b64 %d12, %d4;"),
+        };
+    } else {
+        let _ = writeln!(
+            body,
+            "    {mnemonic} [%d0], {operands}{operand};\n    mov.b64 %d12, 0;"
+        );
+    }
+    let _ = write!(
+        body,
+        "    ld.{space}.b64 %d13, [%d0];\n    st.global.b64 [%O], %d12;\n    st.global.b64 [%O+8], %d13;\n"
+    );
+    let mut made = fixture(row, mnemonic, String::new(), body, 2);
+    made.inputs = float_inputs(access.ty);
+    vec![made]
+}
+
+/// For atomics: edges of the type in the low bytes, and other bits above them.
+fn float_inputs(ty: Type) -> [Vec<u64>; 3] {
+    use super::inputs::{Kind, inputs};
+    let bits = 8 * ty.bytes();
+    if bits == 64 {
+        return inputs([Kind::Of(ty), Kind::Of(ty), Kind::Of(ty)]);
+    }
+    let [a, b, c] = inputs([Kind::Of(ty), Kind::Of(ty), Kind::Of(ty)]);
+    [
+        a.iter().map(|v| v | 0x0F1E_2D3C_4B5A_6978 << bits).collect(),
+        b,
+        c,
+    ]
+}

@@ -1,0 +1,95 @@
+//! One small kernel per instruction form, made from the instruction table, for a GPU and the emulator alike.
+//!
+//! Each form gets the same inputs everywhere; what a real GPU answered lies in `tests/data/conformance`. The
+//! example `conformance` writes such answers, and `it/conformance.rs` compares.
+
+mod alu;
+mod answers;
+mod forms;
+mod inputs;
+mod machine;
+mod memory;
+
+use std::fmt::Write as _;
+
+pub use answers::{Answers, read_answers, write_answers};
+pub use forms::{fixtures, missing};
+pub use machine::{TEXTURES, TextureSource};
+
+/// Threads of a block; every fixture's inputs fill whole blocks.
+pub const BLOCK: u32 = 64;
+/// Bytes of the parameter that `ld.param` reads; byte i is i + 1.
+pub const BLOB: usize = 32;
+
+/// One kernel: how it is made, what it reads, how much it writes.
+#[derive(Debug, Clone)]
+pub struct Fixture {
+    /// The form, `fma.rn.f32`, and behind `#` a variant where there are several.
+    pub name: String,
+    /// The pattern of the table's row.
+    pub row: &'static str,
+    /// Its section.
+    pub section: &'static str,
+    /// Three inputs per thread; all of one length, a multiple of [`BLOCK`].
+    pub inputs: [Vec<u64>; 3],
+    /// Results per thread.
+    pub outs: usize,
+    /// What the module declares beside the kernel.
+    pub declarations: String,
+    /// Instructions of the kernel.
+    pub body: String,
+    /// `.version` and `.target`.
+    pub target: (&'static str, &'static str),
+}
+
+/// PTX ISA and architecture of nearly all fixtures.
+pub const TARGET: (&str, &str) = ("8.4", "sm_90");
+/// For the warp instructions that Volta did away with.
+pub const BEFORE_VOLTA: (&str, &str) = ("6.3", "sm_60");
+
+impl Fixture {
+    /// Threads that run it.
+    pub fn threads(&self) -> usize {
+        self.inputs[0].len()
+    }
+
+    /// Folder-safe name of the group that its answers are kept with.
+    pub fn group(&self) -> String {
+        let title = self.section.split(':').next().unwrap_or_default();
+        title.to_lowercase().replace(' ', "-")
+    }
+}
+
+/// A module with the kernels `k0`, `k1`, … of some fixtures (all of one target).
+pub fn module(fixtures: &[&Fixture]) -> String {
+    let (version, target) = fixtures.first().map_or(TARGET, |f| f.target);
+    let mut text = format!(".version {version}\n.target {target}\n.address_size 64\n");
+    for (index, fixture) in fixtures.iter().enumerate() {
+        let _ = write!(
+            text,
+            "\n// {}\n{}",
+            fixture.name,
+            fixture.declarations.replace("KERNEL", &format!("k{index}"))
+        );
+        text.push_str(&kernel(index, fixture));
+    }
+    text
+}
+
+/// Registers that bodies use: `%i` the thread's number in the grid, `%t` in the block, `%A %B %C` where its
+/// inputs lie, `%O` where its results go, `%a %b %c` the inputs themselves; the rest is free.
+fn kernel(index: usize, fixture: &Fixture) -> String {
+    let body = fixture.body.replace("KERNEL", &format!("k{index}"));
+    let out_bytes = 8 * fixture.outs;
+    format!(
+        ".visible .entry k{index}(.param .u64 p_out, .param .u64 p_a, .param .u64 p_b, .param .u64 p_c,\n\
+         \x20   .param .align 16 .b8 p_blob[{BLOB}], .param .align 8 .b8 p_textures[64])\n{{\n\
+         \x20   .reg .pred %p<8>;\n    .reg .b16 %h<16>;\n    .reg .b32 %r<24>, %i, %t;\n    .reg .b64 %d<24>, %A, %B, %C, %O, %a, %b, %c;\n\
+         \x20   mov.u32 %t, %tid.x;\n    mov.u32 %r0, %ctaid.x;\n    mad.lo.u32 %i, %r0, {BLOCK}, %t;\n\
+         \x20   ld.param.u64 %A, [p_a];\n    ld.param.u64 %B, [p_b];\n    ld.param.u64 %C, [p_c];\n    ld.param.u64 %O, [p_out];\n\
+         \x20   mad.wide.u32 %A, %i, 8, %A;\n    mad.wide.u32 %B, %i, 8, %B;\n    mad.wide.u32 %C, %i, 8, %C;\n\
+         \x20   mad.wide.u32 %O, %i, {out_bytes}, %O;\n\
+         \x20   ld.global.b64 %a, [%A];\n    ld.global.b64 %b, [%B];\n    ld.global.b64 %c, [%C];\n\
+         {body}\x20   ret;\n}}\n"
+    )
+}
