@@ -182,3 +182,221 @@ pub(super) fn rewrite(op: &mut VirtualOp, allocation: &Allocation) {
     });
     op.guard = allocation.place[op.guard as usize];
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::cfg::Cfg;
+    use super::super::virt::{AluClasses, Role};
+    use super::*;
+    use crate::lanes::Class::{Bits32, Bits64, Pred};
+    use crate::lanes::{AluArgs, Lanes, NONE};
+    use crate::program::{Access, Addr, MemSpace, Order};
+    use proptest::prelude::*;
+
+    /// Never runs: the test has its own idea of what an op computes.
+    unsafe fn nothing(_: &mut Lanes, _: &AluArgs, _: u32) {}
+
+    /// Registers of the random programs: predicates from 2, then 32 bits, then 64.
+    const N: [u32; 3] = [4, 8, 5];
+    const SHAPES: [&[Class]; 6] = [
+        &[],
+        &[Bits32],
+        &[Bits64],
+        &[Bits32, Bits32, Bits32],
+        &[Bits64, Bits32],
+        &[Pred, Bits64, Pred],
+    ];
+
+    fn classes() -> Vec<Class> {
+        let mut all = vec![Pred, Pred];
+        for (class, n) in [Pred, Bits32, Bits64].into_iter().zip(N) {
+            all.extend((0..n).map(|_| class));
+        }
+        all
+    }
+
+    fn pick(class: Class, seed: u32) -> u32 {
+        match class {
+            Pred => 2 + seed % N[0],
+            Bits32 => 2 + N[0] + seed % N[1],
+            Bits64 => 2 + N[0] + N[1] + seed % N[2],
+        }
+    }
+
+    /// An op from eight random numbers.
+    fn op(at: u32, n_ops: u32, r: &[u32; 8]) -> VirtualOp {
+        let mut classes = AluClasses::NONE;
+        let mut guard = if r[0] % 4 == 0 { pick(Pred, r[1]) } else { TRUE };
+        let kind = match r[2] % 10 {
+            0 => OpKind::Branch {
+                target: r[3] % n_ops,
+                reconverge: 0,
+            },
+            1 => {
+                let mut regs = [NONE; 8];
+                regs[0] = pick(Bits32, r[3]) as i32;
+                regs[1] = pick(Bits32, r[4]) as i32;
+                // The address is a 64-bit register, so it cannot be among the results.
+                let addr = Addr {
+                    src: pick(Bits64, r[5]) as i32,
+                    wide: true,
+                    offset: 0,
+                };
+                OpKind::Load(Box::new(Access {
+                    space: MemSpace::Global,
+                    addr,
+                    element: 4,
+                    n: 2,
+                    regs,
+                    wide: false,
+                    signed: false,
+                    order: Order::Weak,
+                }))
+            }
+            2 => {
+                let value = pick(Bits32, r[3]);
+                let other = pick(Bits32, r[4]);
+                let dst = if other == value {
+                    pick(Bits32, r[4] + 1)
+                } else {
+                    other
+                };
+                OpKind::Redux {
+                    kind: crate::program::ReduxKind::Add,
+                    dst,
+                    src: [value as i32, !0],
+                }
+            }
+            3 if r[3] % 3 == 0 => {
+                guard = if guard == TRUE { pick(Pred, r[4]) } else { guard };
+                OpKind::Exit
+            }
+            _ => {
+                let srcs = SHAPES[r[3] as usize % SHAPES.len()];
+                let dst_class = [Pred, Bits32, Bits64][r[4] as usize % 3];
+                classes = AluClasses { dst: dst_class, srcs };
+                let mut src = [NONE; 4];
+                for (i, &class) in srcs.iter().enumerate() {
+                    src[i] = pick(class, r[5 + i]) as i32;
+                }
+                OpKind::Alu {
+                    run: nothing,
+                    args: AluArgs {
+                        dst: pick(dst_class, r[1] >> 8),
+                        src,
+                    },
+                }
+            }
+        };
+        VirtualOp {
+            guard,
+            negated: guard != TRUE && r[0] & 64 != 0,
+            instr: at,
+            first: true,
+            kind,
+            classes,
+            pred: TRUE,
+            moves: false,
+        }
+    }
+
+    /// Runs one lane. `slots` says which cells a register takes.
+    fn trace(ops: &mut [VirtualOp], cells: usize, slots: impl Fn(u32, Class) -> usize) -> Vec<u64> {
+        let mut memory = vec![0u64; cells];
+        memory[slots(TRUE, Pred)] = 1;
+        let mut trace = Vec::new();
+        let mut at = 0;
+        for _ in 0..400 {
+            let Some(op) = ops.get_mut(at) else { break };
+            at += 1;
+            let holds = (memory[slots(op.guard, Pred)] & 1 == 1) != op.negated;
+            if !holds {
+                continue;
+            }
+            // Early results are spoilt before the sources are read.
+            operands(op, &mut |register, class, role| {
+                if role == Role::EarlyDef {
+                    write(&mut memory, slots(register as u32, class), class, 0xdead);
+                }
+                register
+            });
+            let mut hash = u64::from(op.instr) + 1;
+            operands(op, &mut |register, class, role| {
+                if role == Role::Use {
+                    let value = read(&memory, slots(register as u32, class), class);
+                    hash = (hash ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
+                }
+                register
+            });
+            trace.push(hash);
+            match op.kind {
+                OpKind::Exit => break,
+                OpKind::Branch { target, .. } => at = target as usize,
+                _ => {}
+            }
+            operands(op, &mut |register, class, role| {
+                if role != Role::Use {
+                    hash = hash.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 3;
+                    write(&mut memory, slots(register as u32, class), class, hash);
+                }
+                register
+            });
+        }
+        trace
+    }
+
+    fn read(memory: &[u64], slot: usize, class: Class) -> u64 {
+        match class {
+            Pred => memory[slot] & 1,
+            Bits32 => memory[slot],
+            Bits64 => memory[slot] << 32 | memory[slot + 1],
+        }
+    }
+
+    fn write(memory: &mut [u64], slot: usize, class: Class, value: u64) {
+        match class {
+            Pred => memory[slot] = value & 1,
+            Bits32 => memory[slot] = value & 0xffff_ffff,
+            Bits64 => {
+                memory[slot] = value >> 32;
+                memory[slot + 1] = value & 0xffff_ffff;
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn allocated_programs_compute_the_same(seeds in prop::collection::vec(prop::array::uniform8(0u32..1 << 16), 2..40)) {
+            let n_ops = seeds.len() as u32 + 1;
+            let mut ops: Vec<VirtualOp> = seeds.iter().zip(0..).map(|(r, at)| op(at, n_ops, r)).collect();
+            ops.push(VirtualOp {
+                guard: TRUE,
+                negated: false,
+                instr: n_ops,
+                first: true,
+                kind: OpKind::Exit,
+                classes: AluClasses::NONE,
+                pred: TRUE,
+                moves: false,
+            });
+            let want = trace(&mut ops.clone(), 200, |register, _| 2 * register as usize);
+
+            let cfg = Cfg::new(&ops);
+            let classes = classes();
+            let live = Liveness::new(&mut ops, &cfg, classes.len()).expect("small");
+            let allocation = allocate(&mut ops, &live, &classes);
+            for op in &mut ops {
+                rewrite(op, &allocation);
+            }
+            let lines = allocation.n_preds as usize;
+            let got = trace(&mut ops, 200, |place, class| match class {
+                Pred => place as usize,
+                _ => lines + place as usize,
+            });
+            prop_assert_eq!(got, want);
+            let most = 2 * N[2] + N[1];
+            prop_assert!(allocation.n_lines <= most && allocation.n_preds <= 2 + N[0]);
+        }
+    }
+}

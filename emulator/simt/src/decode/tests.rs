@@ -41,3 +41,224 @@ fn committed_kernels() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// A kernel around a few lines, with registers of every kind.
+fn kernel_of(lines: &str) -> String {
+    format!(
+        ".version 8.4\n.target sm_90\n.address_size 64\n\
+         .extern .shared .align 16 .b8 dynamic[];\n.extern .global .u32 elsewhere;\n\
+         .global .f32 table[4] = {{1.0, 2.0, 3.0, 4.0}};\n.const .u32 limit = 7;\n\
+         .extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func cudaSomething();\n\
+         .func (.reg .u32 r) twice(.reg .u32 a) {{ add.u32 r, a, a; ret; }}\n\
+         .func again() {{ call again; ret; }}\n\
+         .visible .entry k(.param .u64 out, .param .align 8 .b8 pack[24])\n{{\n\
+         .reg .pred %p<4>; .reg .b16 %rs<4>; .reg .b32 %r<8>; .reg .f32 %f<8>;\n\
+         .reg .b64 %rd<8>; .reg .f64 %fd<4>; .reg .v4 .f32 %v;\n\
+         .shared .align 8 .b8 first[40]; .shared .f32 second[8][4]; .local .b32 mine[4];\n\
+         {lines}\nret;\n}}\n"
+    )
+}
+
+/// The ops of a kernel around some lines, without its heading.
+fn ops(lines: &str) -> String {
+    let program = decoded(&kernel_of(lines)).expect("the lines decode");
+    let text = program.kernels[0].to_string();
+    let ops = text
+        .lines()
+        .filter(|line| line.trim_start().starts_with(|c: char| c.is_ascii_digit()))
+        .collect::<Vec<_>>();
+    ops.join("\n")
+}
+
+fn refused(lines: &str, message: &str) {
+    match decoded(&kernel_of(lines)) {
+        Err(e) => assert_eq!(e.to_string(), message),
+        Ok(program) => panic!("decoded:\n{}", program.kernels[0]),
+    }
+}
+
+#[test]
+fn what_is_not_supported_is_named() {
+    refused(
+        "call (%rd1), malloc, (%rd2);",
+        "line 17: `malloc` inside a kernel is not supported",
+    );
+    refused(
+        "call cudaSomething;",
+        "line 17: the external function `cudaSomething` is not supported",
+    );
+    refused(
+        "call again;",
+        "line 11: recursion (`again` calls itself) is not supported",
+    );
+    refused(
+        "call (%r1), %rd1, (%r2);",
+        "line 17: an indirect call (through `%rd1`) is not supported",
+    );
+    refused(
+        "mov.u64 %rd1, twice;",
+        "line 17: the address of function `twice` (a call through it) is not supported",
+    );
+    refused(
+        "ld.global.u32 %r1, [elsewhere];",
+        "line 17: the external variable `elsewhere` is not supported",
+    );
+    refused(
+        "mov.u32 %r1, %envreg0;",
+        "line 17: the special register `%envreg0` is not supported",
+    );
+    refused(
+        "barrier.cluster.arrive;",
+        "line 17: `barrier.cluster.arrive` is not supported",
+    );
+    refused(
+        "redux.sync.min.f32 %f1, %f2, -1;",
+        "line 17: `redux.sync.min.f32` is not supported",
+    );
+    refused(
+        "atom.global.v2.f32.add {%f1, %f2}, [%rd1], {%f3, %f4};",
+        "line 17: `atom.global.v2.f32.add` is not supported",
+    );
+    refused(
+        "mbarrier.init.shared.b64 [%rd1], 4;\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%rd1];",
+        "line 17: `mbarrier.init.shared.b64` is not supported\n\
+         line 18: `ldmatrix.sync.aligned.m8n8.x1.shared.b16` is not supported",
+    );
+}
+
+#[test]
+fn nonsense_is_explained() {
+    refused(
+        "add.s32 %r1, %r2, %r9;",
+        "line 17, column 1: `%r9` is not declared",
+    );
+    refused(
+        "add.s32 %r1, %r2;",
+        "line 17, column 1: `add.s32` takes 3 operands, not 2",
+    );
+    refused(
+        "add.s32 %r1, %r2, %rd1;",
+        "line 17, column 1: `%rd1` is a 64-bit register, and a register of up to 32 bits is needed here",
+    );
+    refused(
+        "add.s64 %r1, %rd2, %rd1;",
+        "line 17, column 1: the result goes to a register of up to 32 bits, and a 64-bit register is needed",
+    );
+    refused("bra nowhere;", "line 17, column 1: there is no label `nowhere`");
+    refused("@%r1 bra nowhere;", "line 17, column 1: `%r1` is no predicate");
+    refused(
+        "add.f32 %f1, %f2, 1;",
+        "line 17, column 1: an integer where a floating-point number belongs (write 0.0)",
+    );
+    refused(
+        "ld.global.v4.f32 {%f1, %f2}, [%rd1];",
+        "line 17, column 1: 2 registers for 4 elements",
+    );
+    refused(
+        "ld.global.u64 %r1, [%rd1];",
+        "line 17, column 1: a register of up to 32 bits for an element of 8 bytes",
+    );
+    refused(
+        "ld.global.u32 %r1, [first];",
+        "line 17, column 1: `first` is not in the state space that the instruction names",
+    );
+    refused(
+        "st.const.u32 [limit], %r1;",
+        "line 17, column 1: a store to constant memory",
+    );
+    refused(
+        "x: x: add.s32 %r1, %r1, %r1;",
+        "line 17, column 4: label `x` is there twice",
+    );
+    refused(
+        "call (%r1), twice, (%r1, %r2);",
+        "line 17, column 1: `twice` takes 1 arguments and gives 1 results",
+    );
+    refused("call nobody;", "line 17, column 1: there is no function `nobody`");
+}
+
+#[test]
+fn packing() {
+    insta::assert_snapshot!(ops(
+        "mov.b64 %rd1, {%r1, 7}; mov.b64 {%r2, _}, %rd1; mov.b32 {%rs1, %rs2}, %r2; mov.b32 %r3, {%rs2, %rs1};\n\
+         mov.b32 {%r3, %r4}, %r3; st.global.v2.u32 [%rd1], {%r3, %r4};"
+    ));
+}
+
+#[test]
+fn addresses() {
+    insta::assert_snapshot!(ops(
+        "mov.u32 %r1, second; mov.u64 %rd1, first+8; ld.shared.f32 %f1, [second+16]; ld.u8 %r2, [first];\n\
+         mov.u64 %rd2, dynamic; cvta.shared.u64 %rd3, %rd2; mov.u64 %rd4, mine; cvta.local.u64 %rd4, %rd4;\n\
+         ld.global.f32 %f2, [table+4]; ld.const.u32 %r3, [limit]; ld.param.u64 %rd5, [pack+8];\n\
+         mov.u64 %rd6, pack; ld.param.u8 %rs1, [%rd6+3]; cvta.param.u64 %rd6, %rd6;\n\
+         st.global.u64 [%rd3], %rd4; st.global.u64 [%rd5], %rd6; st.global.u64 [%rd5], %rd1;\n\
+         st.global.u32 [%rd5], %r1; st.global.u32 [%rd5], %r2; st.global.f32 [%rd5], %f1;"
+    ));
+}
+
+#[test]
+fn results_that_are_sources() {
+    insta::assert_snapshot!(ops(
+        "add.cc.u32 %r1, %r1, %r2; addc.cc.u32 %r1, %r1, %r1; addc.u32 %r3, %r1, 0;\n\
+         setp.lt.and.s32 %p1|%p2, %r1, %r2, %p1; @%p1 setp.eq.or.s32 %p1|%p2, %r1, %r3, !%p2;\n\
+         shfl.sync.down.b32 %r1|%p3, %r1, 1, 31, -1; ld.shared.v2.u32 {%r1, %r2}, [%r1];\n\
+         atom.shared.add.u32 %r2, [%r2], %r2; st.global.u32 [%rd1], %r2; @%p3 st.global.u32 [%rd1], %r1;"
+    ));
+}
+
+#[test]
+fn calls_and_scopes() {
+    insta::assert_snapshot!(ops(
+        "mov.u32 %r1, %tid.x; setp.gt.u32 %p1, %r1, 5; call (%r2), twice, (%r1); @%p1 call (%r2), twice, (%r2);\n\
+         { .reg .u32 %r1; add.u32 %r1, %r2, 1; over: sub.u32 %r2, %r2, %r1; @%p1 bra over; }\n\
+         { .reg .u32 %r1; over: add.u32 %r2, %r1, 1; @!%p1 bra.uni over; } st.global.u32 [%rd1], %r2;"
+    ));
+}
+
+#[test]
+fn lanes_together() {
+    insta::assert_snapshot!(ops(
+        "vote.sync.ballot.b32 %r1, %p1, -1; vote.sync.any.pred %p2, !%p1, %r1; activemask.b32 %r2;\n\
+         match.any.sync.b32 %r3, %r2, %r1; match.all.sync.b64 %r3|%p3, %rd1, %r1; redux.sync.add.s32 %r4, %r3, -1;\n\
+         bar.sync 0; bar.red.popc.u32 %r5, 0, !%p2; barrier.sync 1, 64; bar.arrive 2, 64; bar.warp.sync %r1;\n\
+         shfl.bfly.b32 %r6, %r5, 1, 31; mov.u64 %rd2, %clock64; mov.u32 %r7, %clock; nanosleep.u32 20; fence.sc.gpu;\n\
+         st.global.v4.u32 [%rd1], {%r3, %r4, %r5, %r6}; @%p3 st.global.u64 [%rd1], %rd2; st.global.u32 [%rd1], %r7;"
+    ));
+}
+
+#[test]
+fn copies_and_atomics() {
+    insta::assert_snapshot!(ops(
+        "cp.async.ca.shared.global [first], [%rd1], 8; cp.async.cg.shared.global [%r1+16], [%rd1], 16, %r2;\n\
+         cp.async.ca.shared.global [%r1], [%rd1], 4, %p1; cp.async.commit_group; cp.async.wait_group 1; cp.async.wait_all;\n\
+         red.global.add.u32 [%rd1], 1; atom.global.cas.b64 %rd2, [%rd1], %rd3, 9; atom.add.noftz.f16x2 %r3, [%rd1], %r4;\n\
+         isspacep.shared %p2, %rd1; ld.volatile.global.v4.f32 %v, [%rd1]; st.global.f32 [%rd1], %v.z;\n\
+         tex.2d.v4.f32.s32 {%f1, _, %f3, %f4}, [%rd1, {%r1, %r2}]; st.global.v2.f32 [%rd1], {%f1, %f3};"
+    ));
+}
+
+/// Shared arrays keep the banks that they would have without guards, and fault in between.
+#[test]
+fn shared_layout() {
+    let kernel = &decoded(&kernel_of("mov.u64 %rd1, dynamic;"))
+        .expect("decodes")
+        .kernels[0];
+    let places: Vec<_> = kernel
+        .shared
+        .iter()
+        .map(|a| (a.name.as_str(), a.offset, a.bytes))
+        .collect();
+    assert_eq!(
+        places,
+        [("first", 1024, 40), ("second", 1192, 128), ("dynamic", 1456, 0)]
+    );
+    assert_eq!(
+        (
+            kernel.shared_static_bytes,
+            kernel.shared_dynamic_base,
+            kernel.shared_dynamic_align
+        ),
+        (168, 1456, 16)
+    );
+}
