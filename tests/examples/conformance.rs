@@ -14,8 +14,9 @@ use std::error::Error;
 use std::ffi::{CString, c_void};
 use std::fs;
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::ptr::null_mut;
+use std::time::{Duration, Instant};
 
 use cudarc::driver::sys;
 use tests::conformance::{
@@ -25,6 +26,10 @@ use tests::conformance::{
 
 /// Kernels per module: compiling many at once is quicker, and a module that fails is tried again one by one.
 const PER_MODULE: usize = 20;
+/// Fixtures per child; fewer after one that ended badly.
+const CHUNK: usize = 800;
+/// How long a child may take.
+const PATIENCE: Duration = Duration::from_secs(90);
 /// The exit code of a child that lost its context.
 const CONTEXT_LOST: u8 = 3;
 
@@ -33,7 +38,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match words[..] {
         ["--ptx", folder] => write_modules(Path::new(folder)),
-        ["--child", start, folder] => match child(start.parse().unwrap_or(0), Path::new(folder)) {
+        ["--child", start, end, folder] => match child(number(start), number(end), Path::new(folder)) {
             Ok(true) => Ok(()),
             Ok(false) => return ExitCode::from(CONTEXT_LOST),
             Err(error) => Err(error),
@@ -48,6 +53,10 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn number(text: &str) -> usize {
+    text.parse().unwrap_or(0)
 }
 
 /// Groups of fixtures that go into one module: of one target, and not too many.
@@ -86,29 +95,35 @@ fn parent(folder: &Path) -> Result<(), Box<dyn Error>> {
     let part = folder.join("part");
     let mut all = Answers::new();
     let mut start = 0;
+    let mut chunk = CHUNK;
     while start < list.len() {
         let _ = fs::remove_file(&part);
-        let status = std::process::Command::new(&program)
-            .args(["--child", &start.to_string()])
+        let end = list.len().min(start + chunk);
+        let mut child = Command::new(&program)
+            .args(["--child", &start.to_string(), &end.to_string()])
             .arg(folder)
-            .status()?;
+            .spawn()?;
+        let ended = wait(&mut child, PATIENCE)?;
         let answers = fs::read(&part)
             .ok()
             .and_then(|bytes| read_answers(&bytes))
             .unwrap_or_default();
-        let n = answers.len();
+        start += answers.len();
+        let progress = !answers.is_empty();
         all.extend(answers);
-        start += n;
-        if status.success() {
-            break;
-        }
-        if status.code() != Some(i32::from(CONTEXT_LOST)) || n == 0 {
-            println!("the child ended with {status} at `{}`", list[start].name);
-            all.insert(
-                list[start].name.clone(),
-                Err(format!("the program ended with {status}")),
-            );
-            start += 1;
+        match ended {
+            // Whatever it was that went wrong, the answers up to there are good.
+            Some(_) if progress => chunk = (4 * chunk).min(CHUNK),
+            _ if chunk > 1 => chunk = chunk.div_ceil(8),
+            ended => {
+                let reason = match ended {
+                    Some(status) => format!("the program ended with {status}"),
+                    None => format!("no answer in {} seconds", PATIENCE.as_secs()),
+                };
+                println!("{}: {reason}", list[start].name);
+                all.insert(list[start].name.clone(), Err(reason));
+                start += 1;
+            }
         }
     }
     let _ = fs::remove_file(&part);
@@ -133,9 +148,24 @@ fn parent(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Runs the fixtures from `start` on; `false` when one of them took the context down.
-fn child(start: usize, folder: &Path) -> Result<bool, Box<dyn Error>> {
+/// The exit status, or nothing when the child had to be ended.
+fn wait(child: &mut Child, patience: Duration) -> std::io::Result<Option<ExitStatus>> {
+    let begin = Instant::now();
+    while begin.elapsed() < patience {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill()?;
+    child.wait()?;
+    Ok(None)
+}
+
+/// Runs some fixtures; `false` when one of them took the context down.
+fn child(start: usize, end: usize, folder: &Path) -> Result<bool, Box<dyn Error>> {
     let list = fixtures();
+    let end = end.min(list.len());
     let device = Device::new()?;
     if start == 0 {
         let name = device.describe()?;
@@ -144,7 +174,7 @@ fn child(start: usize, folder: &Path) -> Result<bool, Box<dyn Error>> {
     }
     let mut answers = Answers::new();
     let mut alive = true;
-    'groups: for group in modules(&list[start..]) {
+    'groups: for group in modules(&list[start..end]) {
         let members: Vec<&Fixture> = group.iter().map(|&i| &list[start + i]).collect();
         let mut loaded = Vec::new();
         match device.load(&module(&members)) {
