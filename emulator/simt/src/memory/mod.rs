@@ -10,6 +10,7 @@ use std::sync::{Arc, RwLock};
 use crate::program::window;
 
 pub(crate) mod bytes;
+pub mod rules;
 
 use bytes::Bytes;
 
