@@ -184,13 +184,17 @@ impl Bytes {
         self.all_written.load(Ordering::Relaxed)
     }
 
-    /// Bits of the bytes `64 * word ..`.
-    #[inline]
-    pub(crate) fn written_words(&self) -> &[AtomicU64] {
-        &self.written
+    /// Ranges that were written, at most `limit` of them.
+    pub(crate) fn written_ranges(&self, limit: usize) -> Vec<(u64, u64)> {
+        if self.trusted() {
+            return vec![(0, self.len as u64)];
+        }
+        let word = |i: usize| self.written.get(i).map_or(0, |w| w.load(Ordering::Relaxed));
+        super::bits::ranges(0, self.len, limit, word)
     }
 
     /// Notes that a range was written.
+    #[inline]
     pub(crate) fn mark(&self, offset: usize, n: usize) {
         if n == 0 || self.trusted() {
             return;
@@ -209,6 +213,7 @@ impl Bytes {
     }
 
     /// Whether every byte of a range was written.
+    #[inline]
     pub(crate) fn is_written(&self, offset: usize, n: usize) -> bool {
         if self.trusted() {
             return true;
@@ -225,6 +230,7 @@ impl Bytes {
 }
 
 /// Splits a range of bits into words of 64.
+#[inline(always)]
 fn each_word(start: usize, n: usize, mut f: impl FnMut(usize, u64)) {
     let (mut at, end) = (start, start + n);
     while at < end {

@@ -9,6 +9,7 @@ use std::sync::{Arc, RwLock};
 
 use crate::program::window;
 
+pub(crate) mod bits;
 pub(crate) mod bytes;
 pub mod rules;
 

@@ -1,0 +1,138 @@
+//! `cp.async`: copies that are done when somebody waits for them.
+//!
+//! Done as late as the program allows, so that a forgotten wait shows: until then, what the copy overwrites
+//! counts as never written.
+
+use crate::check::AccessKind;
+use crate::lanes::NONE;
+use crate::program::{MemSpace, OpKind};
+
+use super::access::Spec;
+use super::{Cx, bits};
+
+/// One lane's copy under way.
+#[derive(Debug, Clone, Copy)]
+struct Copy {
+    lane: u8,
+    bytes: u8,
+    /// To read; the rest is zero.
+    n: u8,
+    group: u32,
+    /// Offset in shared memory.
+    to: u32,
+    from: *const u8,
+}
+
+/// What is under way in a block.
+#[derive(Debug, Default)]
+pub(crate) struct Copies {
+    /// By warp.
+    pending: Vec<Vec<Copy>>,
+    /// Groups committed, by thread.
+    committed: Vec<u32>,
+}
+
+impl Copies {
+    pub(crate) fn clear(&mut self) {
+        self.pending.iter_mut().for_each(Vec::clear);
+        self.committed.fill(0);
+    }
+
+    fn make_room(&mut self, n_warps: usize) {
+        if self.pending.len() < n_warps {
+            self.pending.resize_with(n_warps, Vec::new);
+            self.committed.resize(n_warps * 32, 0);
+        }
+    }
+}
+
+impl Cx<'_> {
+    pub(crate) fn copy_op(&mut self, kind: &OpKind, pc: u32, on: u32) {
+        self.block.copies.make_room(self.job.n_warps as usize);
+        let first = self.warp as usize * 32;
+        match kind {
+            OpKind::CpAsync { dst, src, bytes, src_bytes } => {
+                let memo = self.job.plan.memo_of[pc as usize] as usize;
+                let spec = |space, addr, kind, memo| Spec {
+                    space,
+                    addr,
+                    bytes: u32::from(*bytes),
+                    kind,
+                    strong: false,
+                    store: None,
+                    pc,
+                    memo,
+                };
+                // How much of the source is read, each lane says for itself; none at all needs no source.
+                let mut n = [*bytes; 32];
+                if *src_bytes != NONE {
+                    let asked = self.u32s(*src_bytes);
+                    n = std::array::from_fn(|lane| asked[lane].min(u32::from(*bytes)) as u8);
+                }
+                let readers = bits(on).filter(|l| n[*l] > 0).fold(0, |m, l| m | 1u32 << l);
+                let mut from = [std::ptr::null::<u8>(); 32];
+                let mut good = on & !readers;
+                if readers != 0 {
+                    let source = spec(MemSpace::Global, src, AccessKind::Read, memo + 1);
+                    let spot = self.locate_any(&source, readers);
+                    let (found, place, _) = self.place(spot, memo + 1, readers);
+                    // SAFETY: `locate` has found memory for these lanes.
+                    bits(found).for_each(|l| from[l] = unsafe { place.of(l) });
+                    good |= found;
+                }
+                if good == 0 || self.stopped {
+                    return;
+                }
+                let target = spec(MemSpace::Shared, dst, AccessKind::Write, memo);
+                let spot = self.locate_any(&target, good);
+                let (found, place, _) = self.place(spot, memo, good);
+                let shared = self.block.shared_start() as usize;
+                for lane in bits(found) {
+                    // SAFETY: `locate` has found memory for these lanes.
+                    let to = unsafe { place.of(lane) } as usize - shared;
+                    if self.job.checked {
+                        self.block.shared_written.unset(to, usize::from(*bytes));
+                    }
+                    let group = self.block.copies.committed[first + lane];
+                    let copy =
+                        Copy { lane: lane as u8, bytes: *bytes, n: n[lane], group, to: to as u32, from: from[lane] };
+                    self.block.copies.pending[self.warp as usize].push(copy);
+                }
+                self.progress = true;
+            }
+            OpKind::CpAsyncCommit => bits(on).for_each(|l| self.block.copies.committed[first + l] += 1),
+            OpKind::CpAsyncWait { pending } => self.finish_copies(on, *pending),
+            _ => {}
+        }
+    }
+
+    /// Does the copies of the lanes `on`, but for their last `pending` groups.
+    fn finish_copies(&mut self, on: u32, pending: u32) {
+        let mut copies = std::mem::take(&mut self.block.copies.pending[self.warp as usize]);
+        let committed = &self.block.copies.committed[self.warp as usize * 32..];
+        let shared = self.block.shared.as_mut_ptr().cast::<u8>();
+        let written = &mut self.block.shared_written;
+        let checked = self.job.checked;
+        copies.retain(|c| {
+            let lane = usize::from(c.lane);
+            let due = pending == u32::MAX || u64::from(c.group) + u64::from(pending) < u64::from(committed[lane]);
+            if on >> lane & 1 == 0 || !due {
+                return true;
+            }
+            let (bytes, n) = (usize::from(c.bytes), usize::from(c.n));
+            // SAFETY: both ends were found by `locate`, for `bytes` bytes; the allocation is held by the launch.
+            unsafe {
+                let to = shared.add(c.to as usize);
+                if n > 0 {
+                    std::ptr::copy_nonoverlapping(c.from, to, n);
+                }
+                std::ptr::write_bytes(to.add(n), 0, bytes - n);
+            }
+            if checked {
+                written.set(c.to as usize, bytes);
+            }
+            false
+        });
+        self.block.copies.pending[self.warp as usize] = copies;
+    }
+}

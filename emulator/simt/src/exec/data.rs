@@ -1,0 +1,293 @@
+//! Moving values between memory and registers.
+
+use crate::lanes::{Lanes, NONE};
+use crate::program::Access;
+
+use super::access::Spot;
+use super::memo::Class;
+use super::{Cx, bits};
+
+/// Where each lane's memory is.
+#[derive(Clone, Copy)]
+pub(crate) enum Place {
+    Near { host: *mut u8, delta: *const i32 },
+    Far(*const *mut u8),
+}
+
+impl Place {
+    /// # Safety
+    /// `lane < 32`, and the tables that the place was made from are still there.
+    #[inline(always)]
+    pub(crate) unsafe fn of(self, lane: usize) -> *mut u8 {
+        // SAFETY: the caller keeps `lane` in range.
+        unsafe {
+            match self {
+                Self::Near { host, delta } => host.wrapping_offset(*delta.add(lane) as isize),
+                Self::Far(pointers) => *pointers.add(lane),
+            }
+        }
+    }
+}
+
+impl Cx<'_> {
+    /// The lanes of a spot, where each one's memory is, and the shape of it.
+    #[inline(always)]
+    pub(crate) fn place(&self, spot: Spot, memo: usize, on: u32) -> (u32, Place, Class) {
+        match spot {
+            Spot::Near(host) => {
+                let m = &self.memos[memo];
+                (on, Place::Near { host, delta: m.delta.as_ptr() }, m.class)
+            }
+            Spot::Far(good) => (good, Place::Far(self.pointers.as_ptr()), Class::Gather),
+        }
+    }
+}
+
+/// Memory to registers.
+///
+/// # Safety
+/// `place` is readable for the access's bytes, for every lane in `on`; the registers are in range.
+#[inline(always)]
+pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, on: u32, place: Place, class: Class) {
+    // SAFETY: the caller vouches for memory and registers. Register lines are never part of emulated memory.
+    unsafe {
+        if a.element == 4 && !a.wide {
+            match a.n {
+                1 if a.regs[0] != NONE => return load_word(lanes, a.regs[0], on, place, class),
+                2 if on == u32::MAX && class != Class::Uniform && all_wanted(a) => return load_pairs(lanes, a, place),
+                4 if on == u32::MAX && class != Class::Uniform && all_wanted(a) => return load_quads(lanes, a, place),
+                _ => {}
+            }
+        }
+        load_any(lanes, a, on, place, class);
+    }
+}
+
+#[inline(always)]
+fn all_wanted(a: &Access) -> bool {
+    a.regs[..usize::from(a.n) & 7].iter().all(|r| *r != NONE)
+}
+
+/// # Safety
+/// As [`load`].
+#[inline(always)]
+unsafe fn load_word(lanes: &Lanes, dst: i32, on: u32, place: Place, class: Class) {
+    // SAFETY: as the caller of `load` vouches.
+    unsafe {
+        let out = lanes.regs.add(dst as usize).cast::<u32>();
+        match class {
+            Class::Linear => std::ptr::copy_nonoverlapping(place.of(0), out.cast(), 128),
+            Class::Uniform => {
+                let value = place.of(on.trailing_zeros() as usize & 31).cast::<u32>().read_unaligned();
+                if on == u32::MAX {
+                    for lane in 0..32 {
+                        *out.add(lane) = value;
+                    }
+                } else {
+                    for lane in 0..32 {
+                        let select = 0u32.wrapping_sub(on >> lane & 1);
+                        *out.add(lane) = (*out.add(lane) & !select) | (value & select);
+                    }
+                }
+            }
+            Class::Gather if on == u32::MAX => {
+                for lane in 0..32 {
+                    *out.add(lane) = place.of(lane).cast::<u32>().read_unaligned();
+                }
+            }
+            Class::Gather => {
+                for lane in bits(on) {
+                    *out.add(lane) = place.of(lane).cast::<u32>().read_unaligned();
+                }
+            }
+        }
+    }
+}
+
+/// # Safety
+/// As [`load`]; all lanes, two 4-byte elements.
+#[inline(always)]
+unsafe fn load_pairs(lanes: &Lanes, a: &Access, place: Place) {
+    // SAFETY: as the caller of `load` vouches.
+    unsafe {
+        let x = lanes.regs.add(a.regs[0] as usize).cast::<u32>();
+        let y = lanes.regs.add(a.regs[1] as usize).cast::<u32>();
+        for lane in 0..32 {
+            let pair = place.of(lane).cast::<u64>().read_unaligned().to_le();
+            *x.add(lane) = pair as u32;
+            *y.add(lane) = (pair >> 32) as u32;
+        }
+    }
+}
+
+/// # Safety
+/// As [`load`]; all lanes, four 4-byte elements.
+#[inline(always)]
+unsafe fn load_quads(lanes: &Lanes, a: &Access, place: Place) {
+    // SAFETY: as the caller of `load` vouches. SSE2 is part of every x86-64.
+    unsafe {
+        let out: [*mut u32; 4] = std::array::from_fn(|e| lanes.regs.add(a.regs[e] as usize).cast());
+        for lane in (0..32).step_by(4) {
+            #[cfg(target_arch = "x86_64")]
+            {
+                use std::arch::x86_64::*;
+                let row = |i: usize| _mm_loadu_si128(place.of(lane + i).cast());
+                let (a, b, c, d) = (row(0), row(1), row(2), row(3));
+                let (ab, cd) = (_mm_unpacklo_epi32(a, b), _mm_unpacklo_epi32(c, d));
+                let (ab_high, cd_high) = (_mm_unpackhi_epi32(a, b), _mm_unpackhi_epi32(c, d));
+                _mm_storeu_si128(out[0].add(lane).cast(), _mm_unpacklo_epi64(ab, cd));
+                _mm_storeu_si128(out[1].add(lane).cast(), _mm_unpackhi_epi64(ab, cd));
+                _mm_storeu_si128(out[2].add(lane).cast(), _mm_unpacklo_epi64(ab_high, cd_high));
+                _mm_storeu_si128(out[3].add(lane).cast(), _mm_unpackhi_epi64(ab_high, cd_high));
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            for i in lane..lane + 4 {
+                let row = place.of(i).cast::<[u32; 4]>().read_unaligned();
+                for (e, value) in row.into_iter().enumerate() {
+                    *out[e].add(i) = value;
+                }
+            }
+        }
+    }
+}
+
+/// One element of up to 8 bytes, extended to 64 bits.
+///
+/// # Safety
+/// `from` is readable for `bytes` bytes.
+#[inline(always)]
+unsafe fn read_element(from: *const u8, bytes: u8, signed: bool) -> u64 {
+    // SAFETY: the caller vouches for the bytes.
+    unsafe {
+        match (bytes, signed) {
+            (1, false) => u64::from(from.read()),
+            (1, true) => i64::from(from.cast::<i8>().read()) as u64,
+            (2, false) => u64::from(from.cast::<u16>().read_unaligned()),
+            (2, true) => i64::from(from.cast::<i16>().read_unaligned()) as u64,
+            (4, false) => u64::from(from.cast::<u32>().read_unaligned()),
+            (4, true) => i64::from(from.cast::<i32>().read_unaligned()) as u64,
+            _ => from.cast::<u64>().read_unaligned(),
+        }
+    }
+}
+
+/// Every width, lane by lane.
+///
+/// # Safety
+/// As [`load`].
+#[inline(never)]
+unsafe fn load_any(lanes: &Lanes, a: &Access, on: u32, place: Place, class: Class) {
+    let wide = a.wide || a.element == 8;
+    for (e, &dst) in a.regs.iter().take(usize::from(a.n)).enumerate() {
+        if dst == NONE {
+            continue;
+        }
+        let skip = e * usize::from(a.element);
+        // SAFETY: as the caller of `load` vouches.
+        unsafe {
+            let out = lanes.regs.add(dst as usize);
+            let mut same = None;
+            if class == Class::Uniform {
+                let from = place.of(on.trailing_zeros() as usize & 31).add(skip);
+                same = Some(read_element(from, a.element, a.signed));
+            }
+            for lane in bits(on) {
+                let value = match same {
+                    Some(value) => value,
+                    None => read_element(place.of(lane).add(skip), a.element, a.signed),
+                };
+                if wide {
+                    *out.cast::<u64>().add(lane) = value;
+                } else {
+                    *out.cast::<u32>().add(lane) = value as u32;
+                }
+            }
+        }
+    }
+}
+
+
+/// Registers to memory, lanes in index order: where lanes meet, the highest one's value stays.
+///
+/// # Safety
+/// As [`load`], and writable.
+#[inline(always)]
+pub(crate) unsafe fn store(lanes: &Lanes, a: &Access, on: u32, place: Place, class: Class) {
+    // SAFETY: the caller vouches for memory and registers.
+    unsafe {
+        if a.element == 4 && !a.wide && on == u32::MAX {
+            match (a.n, class) {
+                (1, Class::Linear) => {
+                    let from = lanes.source(a.regs[0]).cast::<u8>();
+                    return std::ptr::copy_nonoverlapping(from, place.of(0), 128);
+                }
+                (1, _) => {
+                    let from = lanes.source(a.regs[0]).cast::<u32>();
+                    for lane in 0..32 {
+                        place.of(lane).cast::<u32>().write_unaligned(*from.add(lane));
+                    }
+                    return;
+                }
+                (4, _) => return store_quads(lanes, a, place),
+                _ => {}
+            }
+        }
+        store_any(lanes, a, on, place);
+    }
+}
+
+/// # Safety
+/// As [`store`]; all lanes, four 4-byte elements.
+#[inline(always)]
+unsafe fn store_quads(lanes: &Lanes, a: &Access, place: Place) {
+    // SAFETY: as the caller of `store` vouches. SSE2 is part of every x86-64.
+    unsafe {
+        let from: [*const u32; 4] = std::array::from_fn(|e| lanes.source(a.regs[e]).cast());
+        for lane in (0..32).step_by(4) {
+            #[cfg(target_arch = "x86_64")]
+            {
+                use std::arch::x86_64::*;
+                let column = |e: usize| _mm_loadu_si128(from[e].add(lane).cast());
+                let (x, y, z, w) = (column(0), column(1), column(2), column(3));
+                let (xy, zw) = (_mm_unpacklo_epi32(x, y), _mm_unpacklo_epi32(z, w));
+                let (xy_high, zw_high) = (_mm_unpackhi_epi32(x, y), _mm_unpackhi_epi32(z, w));
+                _mm_storeu_si128(place.of(lane).cast(), _mm_unpacklo_epi64(xy, zw));
+                _mm_storeu_si128(place.of(lane + 1).cast(), _mm_unpackhi_epi64(xy, zw));
+                _mm_storeu_si128(place.of(lane + 2).cast(), _mm_unpacklo_epi64(xy_high, zw_high));
+                _mm_storeu_si128(place.of(lane + 3).cast(), _mm_unpackhi_epi64(xy_high, zw_high));
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            for i in lane..lane + 4 {
+                let row: [u32; 4] = std::array::from_fn(|e| *from[e].add(i));
+                place.of(i).cast::<[u32; 4]>().write_unaligned(row);
+            }
+        }
+    }
+}
+
+/// Every width, lane by lane.
+///
+/// # Safety
+/// As [`store`].
+#[inline(never)]
+unsafe fn store_any(lanes: &Lanes, a: &Access, on: u32, place: Place) {
+    let wide = a.wide || a.element == 8;
+    let n = usize::from(a.n).min(8);
+    // SAFETY: as the caller of `store` vouches.
+    unsafe {
+        for lane in bits(on) {
+            for (e, &src) in a.regs.iter().take(n).enumerate() {
+                let from = lanes.source(src);
+                let value =
+                    if wide { *from.cast::<u64>().add(lane) } else { u64::from(*from.cast::<u32>().add(lane)) };
+                let to = place.of(lane).add(e * usize::from(a.element));
+                match a.element {
+                    1 => to.write(value as u8),
+                    2 => to.cast::<u16>().write_unaligned(value as u16),
+                    4 => to.cast::<u32>().write_unaligned(value as u32),
+                    _ => to.cast::<u64>().write_unaligned(value),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Control flow of a warp: fibers, each a stack of lane groups that meet again.
+//!
+//! A frame is a group of lanes at a position, on its way to a place where it meets others. When lanes part at a
+//! branch, the frame becomes the meeting place and each side gets a frame of its own on top; the top frame runs.
+//! Only the top frame of a fiber runs, so lanes that must make progress at the same time live in two fibers.
+
+/// A group of lanes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Frame {
+    /// Where it is.
+    pub(crate) pc: u32,
+    /// Where it meets the frame below; `u32::MAX`: never.
+    pub(crate) meet: u32,
+    pub(crate) mask: u32,
+}
+
+/// What a fiber does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    Ready,
+    /// Waits at a barrier of the block.
+    Barrier(u8),
+    /// Waits for lanes of its warp. `place`: what they must have reached, a position or [`ANY_WARP_SYNC`].
+    Lanes { need: u32, place: u32 },
+}
+
+/// `bar.warp.sync`, any of them.
+pub(crate) const ANY_WARP_SYNC: u32 = u32::MAX;
+
+#[derive(Debug, Clone)]
+pub(crate) struct Fiber {
+    pub(crate) stack: Vec<Frame>,
+    pub(crate) state: State,
+    /// Instruction at which it waits.
+    pub(crate) at: u32,
+    /// Go on although named lanes are missing.
+    pub(crate) forced: bool,
+    /// Result of the barrier reduction it waits for.
+    pub(crate) reduction: Option<crate::program::BarrierKind>,
+    /// Looks at memory that others change, since it last changed something itself.
+    pub(crate) polls: u32,
+}
+
+impl Fiber {
+    pub(crate) fn new(mask: u32) -> Self {
+        let stack = vec![Frame { pc: 0, meet: u32::MAX, mask }];
+        Self { stack, state: State::Ready, at: 0, forced: false, reduction: None, polls: 0 }
+    }
+
+    /// All lanes of all frames.
+    pub(crate) fn lanes(&self) -> u32 {
+        self.stack.iter().fold(0, |all, frame| all | frame.mask)
+    }
+
+    pub(crate) fn top(&self) -> Option<Frame> {
+        self.stack.last().copied()
+    }
+
+    pub(crate) fn set_pc(&mut self, pc: u32) {
+        if let Some(top) = self.stack.last_mut() {
+            top.pc = pc;
+        }
+    }
+
+    /// The top frame has come to where it meets the frame below.
+    pub(crate) fn meet(&mut self) {
+        self.stack.pop();
+        self.polls = 0;
+    }
+
+    /// Lanes part: each `(lanes, position)` goes its own way until `meet`. The last one runs first.
+    pub(crate) fn part(&mut self, ways: &[(u32, u32)], meet: u32) {
+        let Some(top) = self.stack.pop() else { return };
+        // A frame that is on its way to the same place already waits there for these lanes.
+        if top.meet != meet {
+            self.stack.push(Frame { pc: meet, ..top });
+        }
+        for &(mask, pc) in ways {
+            if mask != 0 && pc != meet {
+                self.stack.push(Frame { pc, meet, mask });
+            }
+        }
+        self.polls = 0;
+    }
+
+    /// Lanes end.
+    pub(crate) fn exit(&mut self, lanes: u32) {
+        for frame in &mut self.stack {
+            frame.mask &= !lanes;
+        }
+        self.stack.retain(|frame| frame.mask != 0);
+        self.polls = 0;
+    }
+
+    /// Takes lanes out into a fiber of their own.
+    pub(crate) fn split(&mut self, lanes: u32) -> Fiber {
+        let mut other = self.clone();
+        other.exit(!lanes);
+        self.exit(lanes);
+        other
+    }
+
+    /// Joins a fiber that is at the same place on the same way; gives it back when it is not.
+    pub(crate) fn join(&mut self, other: Fiber) -> Option<Fiber> {
+        let same = self.stack.len() == other.stack.len()
+            && self.stack.iter().zip(&other.stack).all(|(a, b)| (a.pc, a.meet) == (b.pc, b.meet));
+        if !same {
+            return Some(other);
+        }
+        for (mine, theirs) in self.stack.iter_mut().zip(&other.stack) {
+            mine.mask |= theirs.mask;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frames(fiber: &Fiber) -> Vec<(u32, u32)> {
+        fiber.stack.iter().map(|f| (f.pc, f.mask)).collect()
+    }
+
+    #[test]
+    fn sides_of_a_branch_run_one_after_the_other_and_meet() {
+        let mut f = Fiber::new(0xF);
+        f.part(&[(0x3, 10), (0xC, 20)], 30);
+        assert_eq!(frames(&f), [(30, 0xF), (10, 0x3), (20, 0xC)]);
+        f.meet();
+        f.meet();
+        assert_eq!(frames(&f), [(30, 0xF)]);
+    }
+
+    #[test]
+    fn lanes_that_leave_a_loop_one_by_one_take_no_room() {
+        let mut f = Fiber::new(u32::MAX);
+        for i in 0..31 {
+            f.part(&[(1 << i, 9), (u32::MAX << (i + 1), 1)], 9);
+            assert_eq!(f.stack.len(), 2);
+        }
+    }
+
+    #[test]
+    fn exits_empty_the_stack() {
+        let mut f = Fiber::new(0xF);
+        f.part(&[(0x3, 10), (0xC, 20)], u32::MAX);
+        f.exit(0xC);
+        assert_eq!(frames(&f), [(10, 0x3)]);
+        f.exit(0x3);
+        assert!(f.stack.is_empty());
+    }
+
+    #[test]
+    fn halves_join_again() {
+        let mut f = Fiber::new(0xF);
+        f.part(&[(0x3, 10), (0xC, 20)], 30);
+        let other = f.split(0xC);
+        assert_eq!(frames(&f), [(30, 0x3), (10, 0x3)]);
+        assert_eq!(frames(&other), [(30, 0xC), (20, 0xC)]);
+        assert!(f.clone().join(other.clone()).is_some());
+        let mut other = other;
+        other.meet();
+        f.meet();
+        assert!(f.join(other).is_none());
+        assert_eq!(frames(&f), [(30, 0xF)]);
+    }
+}

@@ -1,0 +1,419 @@
+//! What a memory instruction remembers of its last access, and what it has counted.
+//!
+//! A warp-wide access is a base (the first active lane's address) and a pattern (the other lanes' distances from
+//! it). Loops repeat patterns, so all that follows from the pattern alone is worked out once: how far it reaches,
+//! which stretches of bytes it covers, what it costs.
+
+use crate::check::race::Run;
+use crate::lanes::Line;
+use crate::memory::rules::{self, Addresses};
+use crate::memory::Allocation;
+
+use super::bits;
+
+/// The shape of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// All 32 lanes, one after the other.
+    Linear,
+    /// All active lanes at one address.
+    Uniform,
+    Gather,
+}
+
+/// Counts of one memory instruction.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Tally {
+    pub(crate) global_requests: u64,
+    pub(crate) global_lanes: u64,
+    pub(crate) sectors: u64,
+    pub(crate) shared_requests: u64,
+    pub(crate) shared_lanes: u64,
+    pub(crate) wavefronts: u64,
+    pub(crate) ideal: u64,
+    pub(crate) merged_requests: u64,
+    pub(crate) merged_wavefronts: u64,
+    pub(crate) merged_ideal: u64,
+    pub(crate) local_requests: u64,
+    pub(crate) local_lanes: u64,
+    pub(crate) constant_requests: u64,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, o: &Self) {
+        self.global_requests += o.global_requests;
+        self.global_lanes += o.global_lanes;
+        self.sectors += o.sectors;
+        self.shared_requests += o.shared_requests;
+        self.shared_lanes += o.shared_lanes;
+        self.wavefronts += o.wavefronts;
+        self.ideal += o.ideal;
+        self.merged_requests += o.merged_requests;
+        self.merged_wavefronts += o.merged_wavefronts;
+        self.merged_ideal += o.merged_ideal;
+        self.local_requests += o.local_requests;
+        self.local_lanes += o.local_lanes;
+        self.constant_requests += o.constant_requests;
+    }
+}
+
+/// Which counters an access belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Home {
+    Nowhere,
+    Global,
+    Shared,
+    Param,
+}
+
+/// How a shared load counts after merging.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Merge {
+    /// As written.
+    Alone,
+    /// Stands for its group: bytes of the merged access, and how far before this address it starts.
+    Leads { bytes: u8, back: u8 },
+    /// Another one stands for it.
+    Follows,
+}
+
+/// See the module's text.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Memo<'j> {
+    /// Distance of each lane's address from the first active lane's; of active lanes only.
+    pub(crate) delta: [i32; 32],
+    /// Active lanes; 0: nothing learnt yet.
+    pub(crate) mask: u32,
+    /// The lowest of them.
+    pub(crate) first: u32,
+    /// The lowest distance, and bytes from there to the end of the highest.
+    pub(crate) low: i64,
+    pub(crate) span: u64,
+    /// All distances or-ed: their common alignment.
+    pub(crate) align: u64,
+    pub(crate) class: Class,
+    /// Two lanes touch the same byte.
+    pub(crate) overlapping: bool,
+    /// Changes with the pattern.
+    pub(crate) serial: u64,
+    /// Where addresses of this instruction were last found: `from .. from + len`, and what to add to reach the
+    /// host's copy.
+    pub(crate) from: u64,
+    pub(crate) len: u64,
+    pub(crate) host: *mut u8,
+    pub(crate) home: Home,
+    pub(crate) allocation: Option<&'j Allocation>,
+    /// Bytes per lane; of a load.
+    pub(crate) bytes: u32,
+    pub(crate) load: bool,
+    pub(crate) merge: Merge,
+    /// Sectors by the base's place in its sector, and wavefronts by its place in its word; 0: not known yet.
+    sectors: [u8; 32],
+    wavefronts: [u8; 4],
+    ideal: u8,
+    merged: [u8; 2],
+    n_runs: u8,
+    runs: [Run; 32],
+    pub(crate) tally: Tally,
+}
+
+impl Memo<'_> {
+    pub(crate) fn new(bytes: u32, load: bool, merge: Merge) -> Self {
+        Self {
+            delta: [0; 32],
+            mask: 0,
+            first: 0,
+            low: 0,
+            span: 0,
+            align: 0,
+            class: Class::Gather,
+            overlapping: false,
+            serial: 0,
+            from: 0,
+            len: 0,
+            host: std::ptr::null_mut(),
+            home: Home::Nowhere,
+            allocation: None,
+            bytes,
+            load,
+            merge,
+            sectors: [0; 32],
+            wavefronts: [0; 4],
+            ideal: 0,
+            merged: [0; 2],
+            n_runs: 0,
+            runs: [Run { start: 0, bytes: 0 }; 32],
+            tally: Tally::default(),
+        }
+    }
+
+    /// Forgets where memory is: another block's shared memory is elsewhere.
+    pub(crate) fn forget_place(&mut self) {
+        self.len = 0;
+        self.from = u64::MAX;
+        self.home = Home::Nowhere;
+    }
+
+    /// Whether the lanes' values in an address register repeat the pattern.
+    ///
+    /// # Safety
+    /// `register` is one line, or two when `wide`.
+    #[inline(always)]
+    pub(crate) unsafe fn repeats(&self, register: *const Line, wide: bool, on: u32) -> bool {
+        if self.mask != on {
+            return false;
+        }
+        // SAFETY: the caller vouches for the register; `first` is below 32.
+        unsafe {
+            if wide {
+                let r = &*register.cast::<[u64; 32]>();
+                let first = r[self.first as usize & 31];
+                let mut different = 0;
+                if on == u32::MAX {
+                    for (value, delta) in r.iter().zip(&self.delta) {
+                        different |= value ^ first.wrapping_add(i64::from(*delta) as u64);
+                    }
+                } else {
+                    for (lane, (value, delta)) in r.iter().zip(&self.delta).enumerate() {
+                        let active = 0u64.wrapping_sub(u64::from(on >> lane & 1));
+                        different |= (value ^ first.wrapping_add(i64::from(*delta) as u64)) & active;
+                    }
+                }
+                different == 0
+            } else {
+                let r = &(*register).0;
+                let first = r[self.first as usize & 31];
+                let mut different = 0;
+                if on == u32::MAX {
+                    for (value, delta) in r.iter().zip(&self.delta) {
+                        different |= value ^ first.wrapping_add(*delta as u32);
+                    }
+                } else {
+                    for (lane, (value, delta)) in r.iter().zip(&self.delta).enumerate() {
+                        let active = 0u32.wrapping_sub(on >> lane & 1);
+                        different |= (value ^ first.wrapping_add(*delta as u32)) & active;
+                    }
+                }
+                different == 0
+            }
+        }
+    }
+
+    /// Learns the pattern of the lanes `on` (not none); false when they lie too far apart to be one.
+    #[inline(never)]
+    pub(crate) fn learn(&mut self, addresses: &[u64; 32], on: u32, serial: u64, with_runs: bool) -> bool {
+        let first = on.trailing_zeros() as usize & 31;
+        let base = addresses[first];
+        self.mask = 0;
+        let (mut low, mut high, mut align) = (0i64, 0i64, 0);
+        for lane in bits(on) {
+            let distance = addresses[lane].wrapping_sub(base) as i64;
+            let Ok(delta) = i32::try_from(distance) else { return false };
+            self.delta[lane] = delta;
+            low = low.min(distance);
+            high = high.max(distance);
+            align |= distance as u64;
+        }
+        if high - low > i64::from(i32::MAX) - 64 {
+            return false;
+        }
+        let step = self.bytes as i32;
+        self.class = if align == 0 {
+            Class::Uniform
+        } else if on == u32::MAX && self.delta.iter().enumerate().all(|(i, d)| *d == i as i32 * step) {
+            Class::Linear
+        } else {
+            Class::Gather
+        };
+        self.mask = on;
+        self.first = first as u32;
+        self.low = low;
+        self.span = (high - low) as u64 + u64::from(self.bytes);
+        self.align = align;
+        self.serial = serial;
+        self.sectors = [0; 32];
+        self.wavefronts = [0; 4];
+        self.n_runs = 0;
+        if with_runs {
+            self.find_runs();
+        }
+        true
+    }
+
+    /// The stretches of bytes that the pattern covers.
+    pub(crate) fn runs(&self) -> &[Run] {
+        &self.runs[..usize::from(self.n_runs) & 63]
+    }
+
+    fn find_runs(&mut self) {
+        let mut starts = [0i32; 32];
+        let mut n = 0;
+        for lane in bits(self.mask) {
+            starts[n] = self.delta[lane];
+            n += 1;
+        }
+        let starts = &mut starts[..n];
+        if !starts.is_sorted() {
+            starts.sort_unstable();
+        }
+        let mut n_runs = 0;
+        let mut overlapping = false;
+        for &start in starts.iter() {
+            if n_runs > 0 {
+                let last = &mut self.runs[n_runs - 1];
+                let end = i64::from(last.start) + i64::from(last.bytes);
+                overlapping |= i64::from(start) < end;
+                if i64::from(start) <= end {
+                    last.bytes = last.bytes.max((i64::from(start) - i64::from(last.start)) as u32 + self.bytes);
+                    continue;
+                }
+            }
+            self.runs[n_runs] = Run { start, bytes: self.bytes };
+            n_runs += 1;
+        }
+        self.n_runs = n_runs as u8;
+        self.overlapping = overlapping;
+    }
+
+    fn addresses(&self, base: u64) -> Addresses {
+        // A base of its own keeps negative distances positive; its low bits are what the costs depend on.
+        let base = (1 << 40) + base % 4096;
+        std::array::from_fn(|lane| {
+            (self.mask >> lane & 1 != 0).then(|| base.wrapping_add(i64::from(self.delta[lane]) as u64))
+        })
+    }
+
+    /// Counts one global access at `base`.
+    #[inline(always)]
+    pub(crate) fn count_global(&mut self, base: u64) {
+        let mut n = self.sectors[base as usize & 31];
+        if n == 0 {
+            n = self.find_sectors(base);
+        }
+        self.tally.global_requests += 1;
+        self.tally.global_lanes += u64::from(self.mask.count_ones());
+        self.tally.sectors += u64::from(n);
+    }
+
+    #[cold]
+    fn find_sectors(&mut self, base: u64) -> u8 {
+        let n = rules::sectors(&self.addresses(base), self.bytes).min(255) as u8;
+        self.sectors[base as usize & 31] = n;
+        n
+    }
+
+    /// Counts one shared access at `base`.
+    #[inline(always)]
+    pub(crate) fn count_shared(&mut self, base: u64) {
+        if self.wavefronts[base as usize & 3] == 0 {
+            self.find_wavefronts(base);
+        }
+        let n = u64::from(self.wavefronts[base as usize & 3]);
+        let ideal = u64::from(self.ideal);
+        let t = &mut self.tally;
+        t.shared_requests += 1;
+        t.shared_lanes += u64::from(self.mask.count_ones());
+        t.wavefronts += n;
+        t.ideal += ideal;
+        match self.merge {
+            Merge::Alone => {
+                t.merged_requests += 1;
+                t.merged_wavefronts += n;
+                t.merged_ideal += ideal;
+            }
+            Merge::Leads { .. } => {
+                t.merged_requests += 1;
+                t.merged_wavefronts += u64::from(self.merged[0]);
+                t.merged_ideal += u64::from(self.merged[1]);
+            }
+            Merge::Follows => {}
+        }
+    }
+
+    #[cold]
+    fn find_wavefronts(&mut self, base: u64) {
+        let cost = rules::shared_cost(&self.addresses(base), self.bytes, self.load);
+        self.wavefronts[base as usize & 3] = cost.wavefronts.min(255) as u8;
+        self.ideal = cost.ideal as u8;
+        if let Merge::Leads { bytes, back } = self.merge {
+            let start = base.wrapping_sub(u64::from(back));
+            let merged = rules::shared_cost(&self.addresses(start), u32::from(bytes), self.load);
+            self.merged = [merged.wavefronts.min(255) as u8, merged.ideal as u8];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::memory::rules::tests::rows;
+
+    fn learnt(addresses: &Addresses, bytes: u32, load: bool) -> (Memo<'static>, u64) {
+        let mask = (0..32).fold(0, |m, i| m | u32::from(addresses[i].is_some()) << i);
+        let plain = addresses.map(|a| a.unwrap_or(u64::MAX));
+        let mut memo = Memo::new(bytes, load, Merge::Alone);
+        assert!(memo.learn(&plain, mask, 1, true));
+        (memo, plain[mask.trailing_zeros() as usize])
+    }
+
+    #[test]
+    fn the_hardware_counted_the_same() {
+        for r in rows() {
+            let (mut memo, base) = learnt(&r.addresses, r.bytes, r.load);
+            memo.count_global(base);
+            memo.count_shared(base);
+            let t = memo.tally;
+            if r.shared {
+                assert_eq!((t.wavefronts, Some(t.ideal)), (r.measured.into(), r.ideal.map(u64::from)), "{}", r.name);
+            } else {
+                assert_eq!(t.sectors, u64::from(r.measured), "{}", r.name);
+            }
+        }
+    }
+
+    fn some_addresses() -> impl Strategy<Value = (Addresses, u32)> {
+        let lanes = proptest::collection::vec(proptest::option::weighted(0.8, 0u64..600), 32);
+        (lanes, 0u32..5, 0u64..1 << 45).prop_map(|(lanes, log, base)| {
+            let bytes = 1 << log;
+            let mut addresses = [None; 32];
+            for (to, from) in addresses.iter_mut().zip(&lanes) {
+                *to = from.map(|word| (base + word) << log);
+            }
+            addresses[5] = addresses[5].or(Some(base << log));
+            (addresses, bytes)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_memo_counts_by_the_rules((addresses, bytes) in some_addresses(), load: bool, shift in 0u64..64) {
+            let (mut memo, base) = learnt(&addresses, bytes, load);
+            // The pattern again, somewhere else.
+            let shift = shift * u64::from(bytes);
+            let shifted = addresses.map(|a| a.map(|a| a + shift));
+            memo.count_shared(base + shift);
+            memo.count_global(base + shift);
+            prop_assert_eq!(memo.tally.sectors, u64::from(rules::sectors(&shifted, bytes)));
+            let cost = rules::shared_cost(&shifted, bytes, load);
+            prop_assert_eq!(memo.tally.wavefronts, u64::from(cost.wavefronts));
+            prop_assert_eq!(memo.tally.ideal, u64::from(cost.ideal));
+        }
+
+        #[test]
+        fn runs_cover_what_lanes_touch((addresses, bytes) in some_addresses()) {
+            let (memo, base) = learnt(&addresses, bytes, true);
+            let mut touched: Vec<u64> =
+                addresses.iter().flatten().flat_map(|a| *a..*a + u64::from(bytes)).collect();
+            touched.sort_unstable();
+            let n = touched.len();
+            touched.dedup();
+            let at = |r: &Run| base.wrapping_add(i64::from(r.start) as u64);
+            let covered: Vec<u64> = memo.runs().iter().flat_map(|r| at(r)..at(r) + u64::from(r.bytes)).collect();
+            prop_assert_eq!(memo.overlapping, n != touched.len());
+            prop_assert_eq!(covered, touched);
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Running blocks: warps in lockstep over a decoded kernel.
+//!
+//! A worker thread owns a [`Cx`]: the block that it runs, what each memory instruction remembers, and what was
+//! counted. [`grid`] hands blocks to workers; [`block`] runs the warps of one block in turn; [`warp`] is the loop
+//! over operations; [`access`] finds memory, and checks and counts on the way. How closely a run is watched is a
+//! type ([`Watch`]), so that what is not asked for is not compiled in.
+
+pub(crate) mod access;
+pub(crate) mod atomic;
+pub(crate) mod block;
+pub(crate) mod copy;
+pub(crate) mod data;
+pub(crate) mod fiber;
+pub(crate) mod grid;
+pub(crate) mod memo;
+pub(crate) mod plan;
+pub(crate) mod printf;
+pub(crate) mod report;
+pub(crate) mod sample;
+pub(crate) mod slow;
+pub(crate) mod warp;
+pub(crate) mod warpwide;
+
+use std::sync::Arc;
+
+use crate::check::race::{BlockRaces, SharedRaces};
+use crate::check::{Collector, Details, Event};
+use crate::finding::Code;
+use crate::lanes::{Lanes, Line, NONE, Src};
+use crate::launch::Environment;
+use crate::memory::Table;
+use crate::program::Kernel;
+
+use block::Block;
+use fiber::Fiber;
+use memo::Memo;
+use plan::Plan;
+
+/// How closely a run is watched.
+pub(crate) trait Watch: 'static {
+    const COUNTED: bool;
+    const CHECKED: bool;
+}
+
+/// Results only.
+pub(crate) struct Plain;
+/// And counters.
+pub(crate) struct Counted;
+/// And checks.
+pub(crate) struct Checked;
+
+impl Watch for Plain {
+    const COUNTED: bool = false;
+    const CHECKED: bool = false;
+}
+
+impl Watch for Counted {
+    const COUNTED: bool = true;
+    const CHECKED: bool = false;
+}
+
+impl Watch for Checked {
+    const COUNTED: bool = true;
+    const CHECKED: bool = true;
+}
+
+/// What all workers of a launch share.
+pub(crate) struct Job<'j> {
+    pub(crate) kernel: &'j Kernel,
+    pub(crate) plan: &'j Plan,
+    pub(crate) table: Arc<Table>,
+    pub(crate) params: &'j [u8],
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    pub(crate) n_threads: u32,
+    pub(crate) n_warps: u32,
+    pub(crate) shared_bytes: u32,
+    pub(crate) dynamic_shared: u32,
+    pub(crate) counted: bool,
+    pub(crate) checked: bool,
+    pub(crate) level: crate::lanes::CpuLevel,
+    pub(crate) environment: Environment<'j>,
+    pub(crate) budget: u64,
+}
+
+/// A worker's state.
+pub(crate) struct Cx<'j> {
+    pub(crate) job: &'j Job<'j>,
+    /// Registers of the warp that runs.
+    pub(crate) lanes: Lanes,
+    /// The warp that runs, its lanes that have not exited, and the fiber that runs.
+    pub(crate) warp: u32,
+    pub(crate) live: u32,
+    pub(crate) fiber: Fiber,
+    /// Operations left of the warp's turn, and how many the running fiber began with.
+    pub(crate) left: i64,
+    pub(crate) turn_start: i64,
+    /// Numbers patterns.
+    pub(crate) serial: u64,
+    /// Thread-instructions of the block so far.
+    pub(crate) spent: u64,
+    /// Memory changed, lanes exited: whoever polls is not stuck.
+    pub(crate) progress: bool,
+    /// The turn looked at memory that others change.
+    pub(crate) polled: bool,
+    /// The block cannot go on.
+    pub(crate) stopped: bool,
+    pub(crate) block: Box<Block>,
+    pub(crate) memos: Vec<Memo<'j>>,
+    pub(crate) counts: Counts,
+    /// Host addresses of an access that was looked up lane by lane.
+    pub(crate) pointers: [*mut u8; 32],
+    /// What the current block did wrong.
+    pub(crate) collector: Collector,
+    pub(crate) shared_races: Option<SharedRaces>,
+    pub(crate) global_races: Option<BlockRaces>,
+}
+
+/// What is counted per operation.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    /// Straight runs: +1 where one starts, -1 after its end, so that sums give how often each operation ran.
+    pub(crate) runs: Vec<u64>,
+    /// The same, times active lanes.
+    pub(crate) lanes: Vec<u64>,
+    /// Active lanes that a guard held back.
+    pub(crate) held: Vec<u64>,
+    /// Branches that parted lanes.
+    pub(crate) parted: Vec<u64>,
+}
+
+impl Counts {
+    pub(crate) fn new(n_ops: usize) -> Self {
+        let zeros = || vec![0; n_ops + 1];
+        Self { runs: zeros(), lanes: zeros(), held: zeros(), parted: zeros() }
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        let sum = |a: &mut Vec<u64>, b: &Vec<u64>| a.iter_mut().zip(b).for_each(|(a, b)| *a = a.wrapping_add(*b));
+        sum(&mut self.runs, &other.runs);
+        sum(&mut self.lanes, &other.lanes);
+        sum(&mut self.held, &other.held);
+        sum(&mut self.parted, &other.parted);
+    }
+}
+
+/// Each set bit, lowest first.
+#[inline(always)]
+pub(crate) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        if mask == 0 {
+            return None;
+        }
+        let lane = mask.trailing_zeros() as usize;
+        mask &= mask - 1;
+        Some(lane)
+    })
+}
+
+impl<'j> Cx<'j> {
+    /// A 32-bit operand, all lanes.
+    #[inline(always)]
+    pub(crate) fn u32s(&self, src: Src) -> [u32; 32] {
+        // SAFETY: decode keeps operands in range, which `plan::validate` has established.
+        unsafe { (*self.lanes.source(src)).0 }
+    }
+
+    /// A 32-bit operand of one lane.
+    #[inline(always)]
+    pub(crate) fn u32_at(&self, src: Src, lane: usize) -> u32 {
+        // SAFETY: as above; `lane` is below 32.
+        unsafe { *self.lanes.source(src).cast::<u32>().add(lane & 31) }
+    }
+
+    /// A 64-bit operand of one lane.
+    #[inline(always)]
+    pub(crate) fn u64_at(&self, src: Src, lane: usize) -> u64 {
+        // SAFETY: as above.
+        unsafe { *self.lanes.source(src).cast::<u64>().add(lane & 31) }
+    }
+
+    /// The 32 lanes of a 32-bit register.
+    #[inline(always)]
+    pub(crate) fn out32(&mut self, dst: u32) -> &mut [u32; 32] {
+        // SAFETY: as above; the registers belong to the block, which this worker owns.
+        unsafe { &mut (*self.lanes.regs.add(dst as usize)).0 }
+    }
+
+    /// The 32 lanes of a 64-bit register.
+    #[inline(always)]
+    pub(crate) fn out64(&mut self, dst: u32) -> &mut [u64; 32] {
+        // SAFETY: as above; a 64-bit register is two neighbouring lines.
+        unsafe { &mut *self.lanes.regs.add(dst as usize).cast::<[u64; 32]>() }
+    }
+
+    /// Sets one lane of a 32-bit register.
+    #[inline(always)]
+    pub(crate) fn set32(&mut self, dst: i32, lane: usize, value: u32) {
+        if dst != NONE {
+            self.out32(dst as u32)[lane & 31] = value;
+        }
+    }
+
+    /// A predicate.
+    #[inline(always)]
+    pub(crate) fn pred(&self, index: u32) -> u32 {
+        // SAFETY: in range, as above.
+        unsafe { *self.lanes.preds.add(index as usize) }
+    }
+
+    /// Sets a predicate for some lanes.
+    #[inline(always)]
+    pub(crate) fn set_pred(&mut self, index: u32, value: u32, lanes: u32) {
+        // SAFETY: in range, as above.
+        unsafe {
+            let p = self.lanes.preds.add(index as usize);
+            *p = (*p & !lanes) | (value & lanes);
+        }
+    }
+
+    /// Records what went wrong at operation `pc`. A checked launch goes on; otherwise the block stops.
+    #[cold]
+    pub(crate) fn report(&mut self, pc: u32, code: Code, mask: u32, details: Details) {
+        let instr = self.job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
+        self.report_at(instr, code, mask, details);
+    }
+
+    /// The same, by instruction.
+    pub(crate) fn report_at(&mut self, instr: u32, code: Code, mask: u32, details: Details) {
+        if self.stopped && !self.job.checked {
+            return;
+        }
+        let warp = self.warp;
+        self.collector.record(Event { code, instr, block: self.block.index, warp, mask, details });
+        self.stopped |= !self.job.checked;
+    }
+
+    /// Records what ends the block, checked or not.
+    #[cold]
+    pub(crate) fn fatal(&mut self, pc: u32, code: Code, mask: u32, details: Details) {
+        self.report(pc, code, mask, details);
+        self.stopped = true;
+        self.block.fatal = true;
+    }
+}
+
+/// A line's 32 lanes as two lines' worth of bytes: zero.
+pub(crate) const ZERO_LINE: Line = Line([0; 32]);

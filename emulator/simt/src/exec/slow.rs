@@ -1,0 +1,265 @@
+//! Accesses that go wrong or lie in several places: looked up lane by lane.
+
+use crate::check::race::{Run, Touch};
+use crate::check::{AccessKind, BadAccess, Details};
+use crate::finding::Code;
+use crate::memory::{Slot, rules};
+use crate::program::{MemSpace, window};
+
+use super::access::{self, Spec};
+use super::memo::Merge;
+use super::{Cx, bits};
+
+/// Why a lane's access cannot be done.
+type Bad = (Code, MemSpace, u64);
+
+/// A lane's memory.
+struct Found {
+    host: *mut u8,
+    /// `Global`, `Shared`, `Local` or `Param`.
+    space: MemSpace,
+}
+
+/// Finds each lane's memory and puts it in [`Cx::pointers`]. Gives the lanes for which there is any: all of
+/// `on`, when the launch goes on unharmed.
+#[cold]
+#[inline(never)]
+pub(crate) fn locate(cx: &mut Cx<'_>, spec: &Spec<'_>, on: u32) -> u32 {
+    let addresses = access::addresses(&cx.lanes, spec.addr, spec.bias());
+    let mut good = 0;
+    let mut bad: Vec<(Bad, u32)> = Vec::new();
+    let mut spaces = [MemSpace::Generic; 32];
+    for lane in bits(on) {
+        match find(cx, spec, addresses[lane], lane) {
+            Ok(found) => {
+                cx.pointers[lane] = found.host;
+                spaces[lane] = found.space;
+                good |= 1 << lane;
+            }
+            Err(what) => match bad.iter_mut().find(|(known, _)| (known.0, known.1) == (what.0, what.1)) {
+                Some((_, mask)) => *mask |= 1 << lane,
+                None => bad.push((what, 1 << lane)),
+            },
+        }
+    }
+    for ((code, space, address), mask) in bad {
+        let access = BadAccess { kind: spec.kind, space, address, bytes: spec.bytes };
+        cx.report(spec.pc, code, mask, Details::Access(access));
+        if cx.stopped {
+            return 0;
+        }
+    }
+    if cx.job.checked {
+        check(cx, spec, good, &addresses, &spaces);
+    }
+    if cx.job.counted {
+        count(cx, spec, good, &addresses, &spaces);
+    }
+    good
+}
+
+fn find(cx: &mut Cx<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> Result<Found, Bad> {
+    let job = cx.job;
+    let bytes = u64::from(spec.bytes);
+    let aligned = address & (bytes - 1) == 0;
+    let writes = spec.kind != AccessKind::Read;
+    let inside = |offset: u64, len: u64| offset <= len && bytes <= len - offset;
+    let own = match spec.space {
+        MemSpace::Generic => match address >> window::BITS {
+            w if w == window::SHARED >> window::BITS => MemSpace::Shared,
+            w if w == window::LOCAL >> window::BITS => MemSpace::Local,
+            w if w == window::PARAM >> window::BITS => MemSpace::Param,
+            _ => MemSpace::Global,
+        },
+        MemSpace::Const => MemSpace::Global,
+        other => other,
+    };
+    match own {
+        MemSpace::Shared => {
+            let offset = address.wrapping_sub(window::SHARED);
+            let range = cx.block.shared_range(job, offset);
+            if !range.is_some_and(|(from, to)| inside(offset - u64::from(from), u64::from(to - from))) {
+                return Err((Code::OutOfBounds, MemSpace::Shared, offset));
+            }
+            if !aligned {
+                return Err((Code::Misaligned, MemSpace::Shared, offset));
+            }
+            Ok(Found { host: cx.block.shared_start().wrapping_add(offset as usize), space: MemSpace::Shared })
+        }
+        MemSpace::Local => {
+            let offset = address.wrapping_sub(window::LOCAL);
+            let each = u64::from(job.kernel.local_bytes);
+            if !inside(offset, each) {
+                return Err((Code::OutOfBounds, MemSpace::Local, offset));
+            }
+            if !aligned {
+                return Err((Code::Misaligned, MemSpace::Local, offset));
+            }
+            let at = cx.local_offset(lane) + offset as usize;
+            Ok(Found { host: cx.block.local_start().wrapping_add(at), space: MemSpace::Local })
+        }
+        MemSpace::Param => {
+            let offset = address.wrapping_sub(window::PARAM);
+            if writes {
+                return Err((Code::ReadOnly, MemSpace::Param, offset));
+            }
+            if !inside(offset, job.params.len() as u64) {
+                return Err((Code::OutOfBounds, MemSpace::Param, offset));
+            }
+            if !aligned {
+                return Err((Code::Misaligned, MemSpace::Param, offset));
+            }
+            let host = job.params.as_ptr().cast_mut().wrapping_add(offset as usize);
+            Ok(Found { host, space: MemSpace::Param })
+        }
+        _ => {
+            let Some((allocation, offset)) = job.table.find(address, bytes) else {
+                return Err(match job.table.slot(address) {
+                    Some(Slot::Freed(_)) => (Code::UseAfterFree, MemSpace::Global, address),
+                    _ if job.table.info(address).is_some() => (Code::OutOfBounds, MemSpace::Global, address),
+                    _ => (Code::OutOfBounds, MemSpace::Generic, address),
+                });
+            };
+            if writes && allocation.origin.read_only {
+                return Err((Code::ReadOnly, MemSpace::Global, address));
+            }
+            if !aligned {
+                return Err((Code::Misaligned, MemSpace::Global, address));
+            }
+            if writes && !job.checked {
+                allocation.bytes.trust();
+            }
+            Ok(Found { host: allocation.bytes.start().wrapping_add(offset), space: MemSpace::Global })
+        }
+    }
+}
+
+/// Reads of what nothing wrote, and races, lane by lane.
+fn check(cx: &mut Cx<'_>, spec: &Spec<'_>, good: u32, addresses: &[u64; 32], spaces: &[MemSpace; 32]) {
+    let job = cx.job;
+    let n = spec.bytes as usize;
+    let writes = spec.kind == AccessKind::Write;
+    let mut unwritten = [0u32; 3];
+    for lane in bits(good) {
+        let at = addresses[lane];
+        match spaces[lane] {
+            MemSpace::Shared => {
+                let offset = (at - window::SHARED) as usize;
+                if writes {
+                    cx.block.shared_written.set(offset, n);
+                } else if !cx.block.shared_written.all(offset, n) {
+                    unwritten[0] |= 1 << lane;
+                }
+            }
+            MemSpace::Local => {
+                let offset = cx.local_offset(lane) + (at - window::LOCAL) as usize;
+                if writes {
+                    cx.block.local_written.set(offset, n);
+                } else if !cx.block.local_written.all(offset, n) {
+                    unwritten[1] |= 1 << lane;
+                }
+            }
+            MemSpace::Global => {
+                let Some((allocation, offset)) = job.table.find(at, n as u64) else { continue };
+                if writes {
+                    allocation.bytes.mark(offset, n);
+                } else if !allocation.bytes.is_written(offset, n) {
+                    unwritten[2] |= 1 << lane;
+                }
+            }
+            _ => {}
+        }
+        tell_races(cx, spec, lane, at, spaces[lane]);
+    }
+    let first = |mask: u32| addresses[mask.trailing_zeros() as usize & 31];
+    if unwritten[0] != 0 {
+        cx.report_unwritten(spec, unwritten[0], first(unwritten[0]), false);
+    }
+    if unwritten[2] != 0 {
+        cx.report_unwritten(spec, unwritten[2], first(unwritten[2]), true);
+    }
+    if unwritten[1] != 0 {
+        let lane = unwritten[1].trailing_zeros() as usize & 31;
+        let address = addresses[lane] - window::LOCAL;
+        let own = cx.local_offset(lane);
+        let ranges = cx.block.local_written.ranges(own, own + job.kernel.local_bytes as usize, 256);
+        let written = ranges.iter().map(|(s, e)| (s - own as u64, e - own as u64)).collect();
+        let access = BadAccess { kind: spec.kind, space: MemSpace::Local, address, bytes: spec.bytes };
+        let details = Details::Uninitialised { access, written };
+        cx.report(spec.pc, Code::Uninitialised, unwritten[1], details);
+    }
+}
+
+fn tell_races(cx: &mut Cx<'_>, spec: &Spec<'_>, lane: usize, at: u64, space: MemSpace) {
+    cx.serial += 1;
+    let touch = Touch {
+        kind: spec.race_kind(),
+        instr: cx.job.kernel.ops[spec.pc as usize].instr,
+        warp: cx.warp,
+        mask: 1 << lane,
+        base: if space == MemSpace::Shared { at - window::SHARED } else { at },
+        bytes: spec.bytes,
+        runs: &[Run { start: 0, bytes: spec.bytes }],
+        lanes: &[0; 32],
+        pattern: cx.serial,
+        overlapping: false,
+        values: None,
+    };
+    match space {
+        MemSpace::Shared => {
+            if let Some(races) = &mut cx.shared_races {
+                races.access(&touch, &mut cx.collector);
+            }
+        }
+        MemSpace::Global => {
+            if let Some(races) = &mut cx.global_races {
+                races.access(&touch, &mut cx.collector);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn count(cx: &mut Cx<'_>, spec: &Spec<'_>, good: u32, addresses: &[u64; 32], spaces: &[MemSpace; 32]) {
+    let lanes_in = |space: MemSpace| bits(good).filter(|&l| spaces[l] == space).fold(0u32, |m, l| m | 1 << l);
+    let of = |mask: u32| std::array::from_fn(|l| (mask >> l & 1 != 0).then_some(addresses[l]));
+    let memo = &mut cx.memos[spec.memo];
+    let (load, merge) = (memo.load, memo.merge);
+    let t = &mut memo.tally;
+    let (global, shared) = (lanes_in(MemSpace::Global), lanes_in(MemSpace::Shared));
+    if global != 0 && spec.space == MemSpace::Const {
+        t.constant_requests += 1;
+    } else if global != 0 {
+        t.global_requests += 1;
+        t.global_lanes += u64::from(global.count_ones());
+        t.sectors += u64::from(rules::sectors(&of(global), spec.bytes));
+    }
+    if shared != 0 {
+        let cost = rules::shared_cost(&of(shared), spec.bytes, load);
+        t.shared_requests += 1;
+        t.shared_lanes += u64::from(shared.count_ones());
+        t.wavefronts += u64::from(cost.wavefronts);
+        t.ideal += u64::from(cost.ideal);
+        let merged = match merge {
+            Merge::Alone => Some(cost),
+            Merge::Leads { bytes, back } => {
+                let starts = of(shared).map(|a: Option<u64>| a.map(|a| a.wrapping_sub(u64::from(back))));
+                Some(rules::shared_cost(&starts, u32::from(bytes), load))
+            }
+            Merge::Follows => None,
+        };
+        if let Some(cost) = merged {
+            t.merged_requests += 1;
+            t.merged_wavefronts += u64::from(cost.wavefronts);
+            t.merged_ideal += u64::from(cost.ideal);
+        }
+    }
+    let local = lanes_in(MemSpace::Local);
+    if local != 0 {
+        t.local_requests += 1;
+        t.local_lanes += u64::from(local.count_ones());
+    }
+    if lanes_in(MemSpace::Param) != 0 {
+        t.constant_requests += 1;
+    }
+}

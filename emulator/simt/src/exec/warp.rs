@@ -1,0 +1,537 @@
+//! The loop over operations: one fiber runs until it waits, ends, or has had its turn.
+
+use crate::check::{AccessKind, Details};
+use crate::finding::Code;
+use crate::lanes::{CpuLevel, NONE};
+use crate::program::{Access, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
+
+use super::access::Spec;
+use super::fiber::{ANY_WARP_SYNC, State};
+use super::{Cx, Watch, bits, data};
+
+/// Looks at memory in a row after which others get their turn.
+const POLLS: u32 = 64;
+
+/// Why a fiber stopped running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pause {
+    /// All its lanes have exited.
+    Ended,
+    /// Its state says what for.
+    Waits,
+    /// Its turn is over.
+    Turn,
+    /// It looks at memory that others must change.
+    Poll,
+    /// The block cannot go on.
+    Stopped,
+}
+
+/// Runs the fiber in `cx.fiber` with the vector instructions that the launch chose.
+pub(crate) fn run<W: Watch>(cx: &mut Cx<'_>) -> Pause {
+    match cx.job.level {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a launch takes a level above the baseline only after asking the CPU for its features.
+        CpuLevel::Avx512 => unsafe { run_avx512::<W>(cx) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        CpuLevel::Avx2 => unsafe { run_avx2::<W>(cx) },
+        _ => run_any::<W>(cx),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+fn run_avx512<W: Watch>(cx: &mut Cx<'_>) -> Pause {
+    body::<W>(cx)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+fn run_avx2<W: Watch>(cx: &mut Cx<'_>) -> Pause {
+    body::<W>(cx)
+}
+
+fn run_any<W: Watch>(cx: &mut Cx<'_>) -> Pause {
+    body::<W>(cx)
+}
+
+/// Where the running frame is.
+struct At {
+    pc: u32,
+    meet: u32,
+    active: u32,
+    /// Where the straight run began that has not been counted yet.
+    start: u32,
+}
+
+impl At {
+    #[inline(always)]
+    fn of(cx: &Cx<'_>) -> Option<Self> {
+        let top = cx.fiber.top()?;
+        Some(Self { pc: top.pc, meet: top.meet, active: top.mask, start: top.pc })
+    }
+
+    /// Counts the operations `start .. end`, and starts again at `next`.
+    #[inline(always)]
+    fn count<W: Watch>(&mut self, cx: &mut Cx<'_>, end: u32, next: u32) {
+        let n = end.wrapping_sub(self.start);
+        if n != 0 {
+            let lanes = u64::from(self.active.count_ones());
+            cx.left -= i64::from(n);
+            cx.spent += u64::from(n) * lanes;
+            if W::COUNTED {
+                let (from, to) = (self.start as usize, end as usize);
+                let c = &mut cx.counts;
+                c.runs[from] = c.runs[from].wrapping_add(1);
+                c.runs[to] = c.runs[to].wrapping_sub(1);
+                c.lanes[from] = c.lanes[from].wrapping_add(lanes);
+                c.lanes[to] = c.lanes[to].wrapping_sub(lanes);
+            }
+        }
+        self.start = next;
+    }
+}
+
+#[inline(always)]
+fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
+    let ops: &[Op] = &cx.job.kernel.ops;
+    let Some(mut at) = At::of(cx) else { return Pause::Ended };
+    // The next operation with what is above and in the fiber's frame.
+    macro_rules! reload {
+        () => {
+            match At::of(cx) {
+                Some(now) => at = now,
+                None => return Pause::Ended,
+            }
+        };
+    }
+    macro_rules! pause {
+        ($next:expr, $why:expr) => {{
+            at.count::<W>(cx, at.pc + 1, $next);
+            cx.fiber.set_pc($next);
+            return $why;
+        }};
+    }
+    loop {
+        if at.pc == at.meet {
+            at.count::<W>(cx, at.pc, at.pc);
+            cx.fiber.meet();
+            reload!();
+            continue;
+        }
+        let Some(op) = ops.get(at.pc as usize) else {
+            // Decode ends every path in an exit.
+            return Pause::Stopped;
+        };
+        // SAFETY: guards are in range, as `plan::validate` has established. Predicate 0 is constant true.
+        let guard = unsafe { *cx.lanes.preds.add(usize::from(op.guard.pred)) };
+        let on = (guard ^ 0u32.wrapping_sub(u32::from(op.guard.negated))) & at.active;
+        match &op.kind {
+            OpKind::Alu { run, args } => {
+                // SAFETY: decode has validated the operands, and chose functions that this CPU can run.
+                unsafe { run(&mut cx.lanes, args, on) };
+                if W::COUNTED && on != at.active {
+                    cx.counts.held[at.pc as usize] += u64::from((at.active & !on).count_ones());
+                }
+            }
+            OpKind::Load(a) => {
+                if on != 0 {
+                    cx.load::<W>(a, at.pc, on);
+                    if a.order == Order::Strong && a.space != MemSpace::Local {
+                        if cx.stopped {
+                            pause!(at.pc, Pause::Stopped);
+                        }
+                        if cx.poll(at.active, false) {
+                            pause!(at.pc + 1, Pause::Poll);
+                        }
+                    }
+                    if cx.stopped {
+                        pause!(at.pc, Pause::Stopped);
+                    }
+                }
+            }
+            OpKind::Store(a) => {
+                if on != 0 {
+                    cx.store::<W>(a, at.pc, on);
+                    if cx.stopped {
+                        pause!(at.pc, Pause::Stopped);
+                    }
+                }
+            }
+            OpKind::Branch { target, reconverge } => {
+                if on == at.active {
+                    at.count::<W>(cx, at.pc + 1, *target);
+                    at.pc = *target;
+                    if cx.left < 0 {
+                        cx.fiber.set_pc(at.pc);
+                        cx.turn_over();
+                        return Pause::Turn;
+                    }
+                    continue;
+                }
+                if on != 0 {
+                    at.count::<W>(cx, at.pc + 1, at.pc + 1);
+                    if W::COUNTED {
+                        cx.counts.parted[at.pc as usize] += 1;
+                    }
+                    let ways = [(at.active & !on, at.pc + 1), (on, *target)];
+                    cx.fiber.part(&ways, *reconverge);
+                    if cx.left < 0 {
+                        cx.turn_over();
+                        return Pause::Turn;
+                    }
+                    reload!();
+                    continue;
+                }
+            }
+            OpKind::BranchIndexed { index, targets, reconverge } => {
+                if on != 0 {
+                    at.count::<W>(cx, at.pc + 1, at.pc + 1);
+                    let ways = cx.ways(*index, targets, on, at.active, at.pc);
+                    if W::COUNTED && ways.len() > 1 {
+                        cx.counts.parted[at.pc as usize] += 1;
+                    }
+                    match ways[..] {
+                        [(_, pc)] => cx.fiber.set_pc(pc),
+                        _ => cx.fiber.part(&ways, *reconverge),
+                    }
+                    if cx.left < 0 {
+                        cx.turn_over();
+                        return Pause::Turn;
+                    }
+                    reload!();
+                    continue;
+                }
+            }
+            OpKind::Exit => {
+                if on != 0 {
+                    at.count::<W>(cx, at.pc + 1, at.pc + 1);
+                    cx.fiber.set_pc(at.pc + 1);
+                    cx.fiber.exit(on);
+                    cx.exited(on, op.instr);
+                    reload!();
+                    continue;
+                }
+            }
+            OpKind::Barrier { kind, id, count } => {
+                if on != 0 {
+                    if let Some(why) = cx.barrier(*kind, *id, *count, &at, on, op.instr) {
+                        at.count::<W>(cx, at.pc + 1, at.pc + 1);
+                        return why;
+                    }
+                    at.count::<W>(cx, at.pc + 1, at.pc + 1);
+                    reload!();
+                    continue;
+                }
+            }
+            OpKind::Nop => {}
+            other => {
+                if on != 0 {
+                    match cx.other(other, at.pc, on, &at) {
+                        Next::Go => {}
+                        Next::Wait => {
+                            // It is counted when it is done.
+                            at.count::<W>(cx, at.pc, at.pc);
+                            return Pause::Waits;
+                        }
+                        Next::Poll => pause!(at.pc + 1, Pause::Poll),
+                        Next::Stop => pause!(at.pc, Pause::Stopped),
+                    }
+                }
+            }
+        }
+        at.pc += 1;
+    }
+}
+
+/// What follows an operation.
+pub(crate) enum Next {
+    Go,
+    Wait,
+    Poll,
+    Stop,
+}
+
+impl Cx<'_> {
+    #[inline(always)]
+    fn load<W: Watch>(&mut self, a: &Access, pc: u32, on: u32) {
+        let spec = Spec {
+            space: a.space,
+            addr: &a.addr,
+            bytes: u32::from(a.element) * u32::from(a.n),
+            kind: AccessKind::Read,
+            strong: a.order == Order::Strong,
+            store: None,
+            pc,
+            memo: self.job.plan.memo_of[pc as usize] as usize,
+        };
+        let spot = self.locate::<W>(&spec, on);
+        let (good, place, class) = self.place(spot, spec.memo, on);
+        // SAFETY: `locate` has found readable memory for the lanes in `good`.
+        unsafe { data::load(&self.lanes, a, good, place, class) };
+        if good != on {
+            self.zero(a, on & !good);
+        }
+    }
+
+    #[inline(always)]
+    fn store<W: Watch>(&mut self, a: &Access, pc: u32, on: u32) {
+        let spec = Spec {
+            space: a.space,
+            addr: &a.addr,
+            bytes: u32::from(a.element) * u32::from(a.n),
+            kind: AccessKind::Write,
+            strong: a.order == Order::Strong,
+            store: Some(a),
+            pc,
+            memo: self.job.plan.memo_of[pc as usize] as usize,
+        };
+        let spot = self.locate::<W>(&spec, on);
+        let (good, place, class) = self.place(spot, spec.memo, on);
+        // SAFETY: `locate` has found writable memory for the lanes in `good`.
+        unsafe { data::store(&self.lanes, a, good, place, class) };
+        self.progress = true;
+        self.fiber.polls = 0;
+    }
+
+    /// A load that could not be done gives 0.
+    #[cold]
+    fn zero(&mut self, a: &Access, lanes: u32) {
+        for &dst in a.regs.iter().take(usize::from(a.n)).filter(|r| **r != NONE) {
+            for lane in bits(lanes) {
+                if a.wide || a.element == 8 {
+                    self.out64(dst as u32)[lane] = 0;
+                } else {
+                    self.out32(dst as u32)[lane] = 0;
+                }
+            }
+        }
+    }
+
+    /// The fiber looked at memory that others may change; true when it should let them.
+    pub(crate) fn poll(&mut self, active: u32, changed: bool) -> bool {
+        if self.job.checked {
+            std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+        }
+        if changed {
+            self.progress = true;
+            self.fiber.polls = 0;
+            return false;
+        }
+        self.polled = true;
+        self.fiber.polls += 1;
+        if self.fiber.polls < POLLS {
+            return false;
+        }
+        self.fiber.polls = 0;
+        self.let_others(active);
+        true
+    }
+
+    /// Lanes of the fiber that wait for `active` get a fiber of their own.
+    fn let_others(&mut self, active: u32) {
+        if self.fiber.lanes() != active {
+            let others = self.fiber.split(!active);
+            self.block.warps[self.warp as usize].fibers.push(others);
+        }
+    }
+
+    #[cold]
+    fn turn_over(&mut self) {
+        if self.polled {
+            let active = self.fiber.top().map_or(0, |t| t.mask);
+            self.let_others(active);
+        }
+    }
+
+    /// Lanes by target of `brx.idx`; those with an index beyond the list fall through.
+    #[cold]
+    fn ways(&self, index: i32, targets: &[u32], on: u32, active: u32, pc: u32) -> Vec<(u32, u32)> {
+        let mut ways: Vec<(u32, u32)> = Vec::new();
+        let mut add = |mask: u32, to: u32| match ways.iter_mut().find(|(_, pc)| *pc == to) {
+            Some((m, _)) => *m |= mask,
+            None => ways.push((mask, to)),
+        };
+        if active != on {
+            add(active & !on, pc + 1);
+        }
+        for lane in bits(on) {
+            let target = targets.get(self.u32_at(index, lane) as usize).copied();
+            add(1 << lane, target.unwrap_or(pc + 1));
+        }
+        ways
+    }
+
+    /// `None`: go on with the frame on top.
+    fn barrier(&mut self, kind: BarrierKind, id: i32, count: i32, at: &At, on: u32, instr: u32) -> Option<Pause> {
+        let lane = on.trailing_zeros() as usize;
+        let id = self.u32_at(id, lane);
+        let count = if count == NONE { 0 } else { self.u32_at(count, lane) };
+        self.fiber.set_pc(at.pc + 1);
+        if kind != BarrierKind::Arrive && self.fiber.lanes() != on {
+            // The other lanes do not wait here: they go their own way. Those at this very place skip the barrier.
+            let others = self.fiber.split(!on);
+            self.block.warps[self.warp as usize].fibers.push(others);
+        }
+        if self.arrive(kind, id, count, on, instr) { None } else { Some(Pause::Waits) }
+    }
+
+    /// Whether named lanes are missing, in which case the fiber waits for them.
+    pub(crate) fn waits_for(&mut self, need: u32, place: u32, at_pc: u32, on: u32) -> bool {
+        if std::mem::take(&mut self.fiber.forced) || need & self.live & !on == 0 {
+            return false;
+        }
+        let others = self.fiber.lanes() & !on;
+        self.fiber.set_pc(at_pc);
+        if others != 0 {
+            let mut others = self.fiber.split(others);
+            // Lanes that the guard held back are at this place, too, and are done with it.
+            if others.top().is_some_and(|t| t.pc == at_pc) && self.guard_holds_back(at_pc, others.lanes()) {
+                others.set_pc(at_pc + 1);
+            }
+            self.block.warps[self.warp as usize].fibers.push(others);
+        }
+        self.fiber.at = self.job.kernel.ops.get(at_pc as usize).map_or(0, |op| op.instr);
+        self.fiber.state = State::Lanes { need: need | on, place };
+        true
+    }
+
+    fn guard_holds_back(&self, pc: u32, lanes: u32) -> bool {
+        let Some(op) = self.job.kernel.ops.get(pc as usize) else { return false };
+        let guard = self.pred(u32::from(op.guard.pred)) ^ 0u32.wrapping_sub(u32::from(op.guard.negated));
+        guard & lanes == 0
+    }
+
+    /// Everything that is not in the loop itself.
+    #[inline(never)]
+    fn other(&mut self, kind: &OpKind, pc: u32, on: u32, at: &At) -> Next {
+        match kind {
+            OpKind::Atomic(a) => {
+                let changed = self.atomic(a, pc, on);
+                if self.stopped {
+                    return Next::Stop;
+                }
+                if a.dst != NONE && self.poll(at.active, changed) {
+                    return Next::Poll;
+                }
+                if a.dst == NONE {
+                    self.progress = true;
+                }
+            }
+            OpKind::WarpSync { members } => {
+                let need = bits(on).fold(0, |m, lane| m | self.u32_at(*members, lane));
+                if self.waits_for(need, ANY_WARP_SYNC, pc, on) {
+                    return Next::Wait;
+                }
+                if let Some(races) = &mut self.shared_races {
+                    races.warp_sync();
+                }
+                if let Some(races) = &mut self.global_races {
+                    races.warp_sync();
+                }
+            }
+            OpKind::Shuffle { .. } | OpKind::Vote { .. } | OpKind::Match { .. } | OpKind::Redux { .. } => {
+                return self.warp_wide(kind, pc, on);
+            }
+            OpKind::ActiveMask { dst } => {
+                for lane in bits(on) {
+                    self.out32(*dst)[lane] = on;
+                }
+            }
+            OpKind::Fence => {
+                std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+                if let Some(races) = &mut self.shared_races {
+                    races.fence();
+                }
+                if let Some(races) = &mut self.global_races {
+                    races.fence();
+                }
+            }
+            OpKind::Yield => {
+                // Who sleeps waits for something: others first.
+                self.polled = true;
+                self.let_others(at.active);
+                return Next::Poll;
+            }
+            OpKind::ReadClock { clock, dst } => self.read_clock(*clock, *dst, on, pc, at),
+            OpKind::CpAsync { .. } | OpKind::CpAsyncCommit | OpKind::CpAsyncWait { .. } => {
+                self.copy_op(kind, pc, on);
+                if self.stopped {
+                    return Next::Stop;
+                }
+            }
+            OpKind::IsSpace { space, dst, src } => {
+                let mut holds = 0;
+                for lane in bits(on) {
+                    holds |= u32::from(self.is_in(*space, self.u64_at(*src, lane))) << lane;
+                }
+                self.set_pred(*dst, holds, on);
+            }
+            OpKind::Texture(t) => {
+                self.texture(t, pc, on);
+                if self.stopped {
+                    return Next::Stop;
+                }
+            }
+            OpKind::Printf { format, arguments, dst } => self.printf(*format, *arguments, *dst, on),
+            OpKind::AssertFail { text, line } => {
+                let lane = on.trailing_zeros() as usize;
+                let [message, file, function] = text.map(|t| self.text_at(self.u64_at(t, lane)));
+                let line = self.u32_at(*line, lane);
+                self.fatal(pc, Code::Assert, on, Details::Assert { message, file, line, function });
+                return Next::Stop;
+            }
+            OpKind::Trap => {
+                self.fatal(pc, Code::Trap, on, Details::None);
+                return Next::Stop;
+            }
+            OpKind::Alu { .. }
+            | OpKind::Load(_)
+            | OpKind::Store(_)
+            | OpKind::Branch { .. }
+            | OpKind::BranchIndexed { .. }
+            | OpKind::Exit
+            | OpKind::Barrier { .. }
+            | OpKind::Nop => {}
+        }
+        Next::Go
+    }
+
+    fn is_in(&self, space: MemSpace, address: u64) -> bool {
+        let w = address >> window::BITS;
+        match space {
+            MemSpace::Shared => w == window::SHARED >> window::BITS,
+            MemSpace::Local => w == window::LOCAL >> window::BITS,
+            MemSpace::Param => w == window::PARAM >> window::BITS,
+            MemSpace::Const => self.job.table.live(address).is_some_and(|a| a.origin.read_only),
+            MemSpace::Global => {
+                w < window::SHARED >> window::BITS
+                    && !self.job.table.live(address).is_some_and(|a| a.origin.read_only)
+            }
+            MemSpace::Generic => true,
+        }
+    }
+
+    fn read_clock(&mut self, clock: Clock, dst: u32, on: u32, pc: u32, at: &At) {
+        let warp = &self.block.warps[self.warp as usize];
+        // Operations of earlier turns, of this turn, and of the run that is not counted yet.
+        let turn = (self.turn_start - self.left) as u64;
+        let issued = warp.issued + turn + u64::from(pc.wrapping_sub(at.start));
+        let time = || (self.job.environment.clock)();
+        let value = match clock {
+            Clock::Clock | Clock::Clock64 => issued,
+            Clock::ClockHi => issued >> 32,
+            Clock::GlobalTimer | Clock::GlobalTimerLo => time(),
+            Clock::GlobalTimerHi => time() >> 32,
+        };
+        self.polled = true;
+        for lane in bits(on) {
+            if matches!(clock, Clock::Clock64 | Clock::GlobalTimer) {
+                self.out64(dst)[lane] = value;
+            } else {
+                self.out32(dst)[lane] = value as u32;
+            }
+        }
+    }
+}

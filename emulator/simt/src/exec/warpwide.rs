@@ -1,0 +1,166 @@
+//! What lanes of a warp do with each other's registers: shuffles, votes, matches, reductions.
+
+use crate::lanes::NONE;
+use crate::program::{OpKind, ReduxKind, ShuffleMode, VoteMode};
+
+use super::warp::Next;
+use super::{Cx, bits};
+
+/// The lane that `lane` reads from, and whether it is in range ("shfl.sync" in the PTX manual).
+fn source_lane(mode: ShuffleMode, lane: u32, b: u32, c: u32) -> (u32, bool) {
+    let b = b & 31;
+    let clamp = c & 31;
+    let segment = c >> 8 & 31;
+    let max = (lane & segment) | (clamp & !segment);
+    let min = lane & segment;
+    let (from, in_range) = match mode {
+        ShuffleMode::Up => {
+            let from = lane.wrapping_sub(b);
+            (from, from as i32 >= max as i32)
+        }
+        ShuffleMode::Down => (lane + b, lane + b <= max),
+        ShuffleMode::Bfly => (lane ^ b, lane ^ b <= max),
+        ShuffleMode::Idx => {
+            let from = min | (b & !segment);
+            (from, from <= max)
+        }
+    };
+    if in_range { (from & 31, true) } else { (lane, false) }
+}
+
+impl Cx<'_> {
+    /// Lanes `on` by the members that they name.
+    fn groups_of(&self, members: i32, on: u32) -> Vec<(u32, u32)> {
+        let mut groups: Vec<(u32, u32)> = Vec::with_capacity(1);
+        for lane in bits(on) {
+            let named = self.u32_at(members, lane);
+            match groups.iter_mut().find(|(n, _)| *n == named) {
+                Some((_, lanes)) => *lanes |= 1 << lane,
+                None => groups.push((named, 1 << lane)),
+            }
+        }
+        groups
+    }
+
+    pub(crate) fn warp_wide(&mut self, kind: &OpKind, pc: u32, on: u32) -> Next {
+        let members = match kind {
+            OpKind::Shuffle { src, .. } => src[3],
+            OpKind::Vote { members, .. } => *members,
+            OpKind::Match { src, .. } | OpKind::Redux { src, .. } => src[1],
+            _ => return Next::Go,
+        };
+        let groups = self.groups_of(members, on);
+        let need = groups.iter().fold(0, |m, (named, _)| m | named);
+        if self.waits_for(need, pc, pc, on) {
+            return Next::Wait;
+        }
+        match kind {
+            OpKind::Shuffle { mode, dst, dst_pred, src, .. } => {
+                let (a, b, c) = (self.u32s(src[0]), self.u32s(src[1]), self.u32s(src[2]));
+                let mut in_range = 0;
+                let out = self.out32(*dst);
+                for lane in bits(on) {
+                    let (from, ok) = source_lane(*mode, lane as u32, b[lane], c[lane]);
+                    out[lane] = a[from as usize];
+                    in_range |= u32::from(ok) << lane;
+                }
+                if *dst_pred != NONE {
+                    self.set_pred(*dst_pred as u32, in_range, on);
+                }
+            }
+            OpKind::Vote { mode, dst, pred, negated, .. } => {
+                let p = self.pred(u32::from(*pred));
+                let p = if *negated { !p } else { p };
+                for (_, lanes) in groups {
+                    let yes = p & lanes;
+                    match mode {
+                        VoteMode::Ballot => bits(lanes).for_each(|lane| self.out32(*dst)[lane] = yes),
+                        VoteMode::All => self.set_pred(*dst, all_if(yes == lanes), lanes),
+                        VoteMode::Any => self.set_pred(*dst, all_if(yes != 0), lanes),
+                        VoteMode::Uni => self.set_pred(*dst, all_if(yes == 0 || yes == lanes), lanes),
+                    }
+                }
+            }
+            OpKind::Match { all, wide, dst, dst_pred, src } => {
+                let value = |cx: &Self, lane| match wide {
+                    true => cx.u64_at(src[0], lane),
+                    false => u64::from(cx.u32_at(src[0], lane)),
+                };
+                let values: [u64; 32] = std::array::from_fn(|lane| value(self, lane));
+                for (_, lanes) in groups {
+                    let like = |v: u64| bits(lanes).filter(|l| values[*l] == v).fold(0, |m, l| m | 1u32 << l);
+                    for lane in bits(lanes) {
+                        let same = like(values[lane]);
+                        let result = if *all && same != lanes { 0 } else { same };
+                        self.out32(*dst)[lane] = result;
+                        if *all && *dst_pred != NONE {
+                            self.set_pred(*dst_pred as u32, all_if(same == lanes), 1 << lane);
+                        }
+                    }
+                }
+            }
+            OpKind::Redux { kind, dst, src } => {
+                let values = self.u32s(src[0]);
+                for (_, lanes) in groups {
+                    let of_lanes = bits(lanes).map(|l| values[l]);
+                    let result = of_lanes.reduce(|a, b| match kind {
+                        ReduxKind::Add => a.wrapping_add(b),
+                        ReduxKind::MinS => (a as i32).min(b as i32) as u32,
+                        ReduxKind::MaxS => (a as i32).max(b as i32) as u32,
+                        ReduxKind::MinU => a.min(b),
+                        ReduxKind::MaxU => a.max(b),
+                        ReduxKind::And => a & b,
+                        ReduxKind::Or => a | b,
+                        ReduxKind::Xor => a ^ b,
+                    });
+                    let result = result.unwrap_or(0);
+                    bits(lanes).for_each(|lane| self.out32(*dst)[lane] = result);
+                }
+            }
+            _ => {}
+        }
+        Next::Go
+    }
+}
+
+fn all_if(yes: bool) -> u32 {
+    if yes { u32::MAX } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shuffle(mode: ShuffleMode, b: u32, width: u32) -> Vec<(u32, bool)> {
+        // As `__shfl_*_sync` passes a width.
+        let segment = (32 - width) << 8;
+        let c = if mode == ShuffleMode::Up { segment } else { segment | 31 };
+        (0..32).map(|lane| source_lane(mode, lane, b, c)).collect()
+    }
+
+    #[test]
+    fn down_stops_at_the_end_of_its_segment() {
+        let s = shuffle(ShuffleMode::Down, 3, 8);
+        assert_eq!((s[0], s[5], s[8]), ((3, true), (5, false), (11, true)));
+    }
+
+    #[test]
+    fn up_stops_at_the_start_of_its_segment() {
+        let s = shuffle(ShuffleMode::Up, 1, 32);
+        assert_eq!((s[0], s[1], s[31]), ((0, false), (0, true), (30, true)));
+        let s = shuffle(ShuffleMode::Up, 1, 16);
+        assert_eq!((s[16], s[17]), ((16, false), (16, true)));
+    }
+
+    #[test]
+    fn idx_stays_in_its_segment() {
+        let s = shuffle(ShuffleMode::Idx, 9, 8);
+        assert_eq!((s[0], s[9], s[31]), ((1, true), (9, true), (25, true)));
+    }
+
+    #[test]
+    fn butterfly_pairs_lanes() {
+        let s = shuffle(ShuffleMode::Bfly, 16, 32);
+        assert_eq!((s[0], s[31]), ((16, true), (15, true)));
+    }
+}

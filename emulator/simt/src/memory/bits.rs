@@ -1,0 +1,109 @@
+//! A set of small numbers, one bit each.
+
+/// See the module's text. Ranges beyond its size are cut off.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Bits {
+    words: Vec<u64>,
+}
+
+/// The bits `from .. to` of one word.
+#[inline(always)]
+fn span(from: usize, n: usize) -> u64 {
+    if n >= 64 { u64::MAX } else { ((1u64 << n) - 1) << from }
+}
+
+impl Bits {
+    pub(crate) fn new(n: usize) -> Self {
+        Self { words: vec![0; n.div_ceil(64)] }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.words.fill(0);
+    }
+
+    /// Calls `f` with each word that the range touches and the bits of the range in it.
+    #[inline(always)]
+    fn each(start: usize, n: usize, mut f: impl FnMut(usize, u64)) {
+        let (mut at, end) = (start, start + n);
+        while at < end {
+            let bit = at & 63;
+            let take = (64 - bit).min(end - at);
+            f(at >> 6, span(bit, take));
+            at += take;
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn set(&mut self, start: usize, n: usize) {
+        Self::each(start, n, |word, bits| {
+            if let Some(w) = self.words.get_mut(word) {
+                *w |= bits;
+            }
+        });
+    }
+
+    #[inline(always)]
+    pub(crate) fn unset(&mut self, start: usize, n: usize) {
+        Self::each(start, n, |word, bits| {
+            if let Some(w) = self.words.get_mut(word) {
+                *w &= !bits;
+            }
+        });
+    }
+
+    /// Whether all of a range is in the set.
+    #[inline(always)]
+    pub(crate) fn all(&self, start: usize, n: usize) -> bool {
+        let mut missing = 0;
+        Self::each(start, n, |word, bits| missing |= bits & !self.words.get(word).copied().unwrap_or(0));
+        missing == 0
+    }
+
+    /// The members in `from .. to` as ranges, at most `limit` of them.
+    pub(crate) fn ranges(&self, from: usize, to: usize, limit: usize) -> Vec<(u64, u64)> {
+        ranges(from, to, limit, |i| self.words.get(i).copied().unwrap_or(0))
+    }
+}
+
+/// Ranges of set bits in `from .. to` of the words that `word` gives, at most `limit`.
+pub(crate) fn ranges(from: usize, to: usize, limit: usize, word: impl Fn(usize) -> u64) -> Vec<(u64, u64)> {
+    let mut found: Vec<(u64, u64)> = Vec::new();
+    let mut at = from;
+    while at < to {
+        let bits = word(at / 64) >> (at % 64);
+        if bits == 0 {
+            at = (at / 64 + 1) * 64;
+            continue;
+        }
+        at += bits.trailing_zeros() as usize;
+        let n = (!(bits >> bits.trailing_zeros())).trailing_zeros() as usize;
+        let end = (at + n.max(1)).min((at / 64 + 1) * 64).min(to);
+        if at >= end {
+            break;
+        }
+        match found.last_mut() {
+            Some(last) if last.1 == at as u64 => last.1 = end as u64,
+            _ if found.len() == limit => break,
+            _ => found.push((at as u64, end as u64)),
+        }
+        at = end;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_what_was_set() {
+        let mut bits = Bits::new(300);
+        bits.set(60, 70);
+        bits.set(200, 1);
+        assert_eq!(bits.ranges(0, 300, 9), [(60, 130), (200, 201)]);
+        assert_eq!(bits.ranges(61, 129, 9), [(61, 129)]);
+        assert!(bits.all(60, 70) && !bits.all(59, 2) && !bits.all(129, 2));
+        bits.unset(64, 2);
+        assert_eq!(bits.ranges(0, 300, 2), [(60, 64), (66, 130)]);
+    }
+}
