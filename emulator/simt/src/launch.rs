@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::check::{self, race::GlobalRaces};
+use crate::exec::{self, Job, grid, report};
 use crate::lanes::CpuLevel;
 use crate::memory::Memory;
 use crate::module::LoadedKernel;
-use crate::report::LaunchReport;
+use crate::program::Kernel;
+use crate::report::{Counters, LaunchReport};
 use crate::texture::Textures;
 
 /// How closely a launch is watched.
@@ -109,8 +112,135 @@ pub fn launch(
     config: &LaunchConfig,
     environment: Environment<'_>,
 ) -> LaunchResult {
-    let _ = (memory, loaded, config, environment.textures);
-    Err(LaunchRefused::InvalidConfiguration(
-        "launching is not there yet".into(),
-    ))
+    let kernel = &*loaded.kernel;
+    let options = &config.options;
+    check::launch::check(kernel, config, Some(config.dynamic_shared))?;
+    let (n_threads, shared_bytes) = sizes(kernel, config)?;
+    let watch = options.watch;
+    let job = Job {
+        kernel,
+        plan: &loaded.plan,
+        table: memory.table(),
+        params: &config.params,
+        grid: config.grid,
+        block: config.block,
+        n_threads,
+        n_warps: n_threads.div_ceil(32),
+        shared_bytes,
+        dynamic_shared: config.dynamic_shared,
+        counted: watch >= Watch::Counted,
+        checked: watch >= Watch::Checked,
+        level: options.level.unwrap_or(loaded.level).min(loaded.level),
+        environment,
+        budget: options.budget,
+    };
+    let n_workers = workers(kernel, config, n_threads);
+    let races = (watch == Watch::CheckedGlobalRaces).then(|| GlobalRaces::new(kernel));
+    let mut outcome = match watch {
+        Watch::Plain => grid::run::<exec::Plain>(&job, n_workers, None),
+        Watch::Counted => grid::run::<exec::Counted>(&job, n_workers, None),
+        Watch::Checked | Watch::CheckedGlobalRaces => {
+            grid::run::<exec::Checked>(&job, n_workers, races.as_ref())
+        }
+    };
+    if let Some(races) = races
+        && !outcome.stopped
+    {
+        races.finish(&mut outcome.collector);
+    }
+    let counted = job.counted && !outcome.stopped;
+    let counters = if counted {
+        report::by_instruction(kernel, &loaded.plan, &outcome.counts, &outcome.tallies)
+    } else {
+        vec![Counters::default(); kernel.instrs.len()]
+    };
+    let find = |address: u64| {
+        let info = job.table.info(address)?;
+        let origin = info.origin;
+        Some(check::Allocation {
+            base: info.base,
+            bytes: info.bytes,
+            number: info.id,
+            read_only: origin.read_only,
+            symbol: origin.symbol.then_some(origin.label),
+            freed: info.freed,
+        })
+    };
+    let executed = |instr: u32| counters.get(instr as usize).map_or(0, |c| c.thread_instructions);
+    let context = check::Context {
+        kernel,
+        files: &loaded.files,
+        config,
+        find: &find,
+        executed: if counted { Some(&executed) } else { None },
+    };
+    let findings = outcome.collector.finish(&context);
+    let mut total = Counters::default();
+    counters.iter().for_each(|c| total.add(c));
+    let instructions = report::instructions(kernel, &loaded.files, &counters);
+    Ok(LaunchReport {
+        kernel: kernel.name.clone(),
+        grid: config.grid,
+        block: config.block,
+        dynamic_shared: config.dynamic_shared,
+        counted,
+        checked: job.checked,
+        total,
+        lines: report::lines(&instructions),
+        instructions,
+        findings,
+        printed: outcome.printed,
+    })
+}
+
+/// Threads of a block and bytes of its shared memory; refuses what would not even fit our own tables.
+fn sizes(kernel: &Kernel, config: &LaunchConfig) -> Result<(u32, u32), LaunchRefused> {
+    let invalid = |what: &str| LaunchRefused::InvalidConfiguration(what.to_owned());
+    if config.grid.contains(&0) || config.block.contains(&0) {
+        return Err(invalid("a grid or block dimension is 0"));
+    }
+    let threads = config
+        .block
+        .iter()
+        .try_fold(1u32, |n, d| n.checked_mul(*d))
+        .filter(|n| *n <= 1024);
+    let n_threads = threads.ok_or_else(|| invalid("more than 1024 threads in a block"))?;
+    let blocks = config
+        .grid
+        .iter()
+        .try_fold(1u64, |n, d| n.checked_mul(u64::from(*d)));
+    if blocks.is_none_or(|n| n >= u64::MAX / 2) {
+        return Err(invalid("too many blocks"));
+    }
+    if config.params.len() < kernel.param_bytes as usize {
+        let (given, wanted) = (config.params.len(), kernel.param_bytes);
+        return Err(LaunchRefused::InvalidParameters(format!(
+            "{given} bytes of parameters, {wanted} wanted"
+        )));
+    }
+    let uses_shared = config.dynamic_shared > 0 || !kernel.shared.is_empty();
+    let shared = kernel
+        .shared_dynamic_base
+        .checked_add(config.dynamic_shared)
+        .filter(|n| *n <= 1 << 24);
+    let shared = shared.ok_or_else(|| LaunchRefused::OutOfResources("too much shared memory".to_owned()))?;
+    Ok((n_threads, if uses_shared { shared } else { 0 }))
+}
+
+/// Worker threads for a launch: no more than it has work for.
+fn workers(kernel: &Kernel, config: &LaunchConfig, n_threads: u32) -> usize {
+    let options = &config.options;
+    let n_blocks = config.grid.iter().map(|n| u64::from(*n)).product::<u64>();
+    // Starting a thread takes as long as a few thousand threads of a small kernel.
+    let small = n_blocks * u64::from(n_threads) <= 2048;
+    if n_blocks == 1 || small || (kernel.ordered && !options.unordered) {
+        return 1;
+    }
+    let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
+    let asked = if options.threads == 0 {
+        cores()
+    } else {
+        options.threads
+    };
+    asked.clamp(1, 256).min(usize::try_from(n_blocks).unwrap_or(256))
 }

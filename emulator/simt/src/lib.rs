@@ -6,6 +6,7 @@
 pub mod alu;
 pub mod check;
 pub mod decode;
+mod exec;
 pub mod finding;
 pub mod lanes;
 pub mod launch;

@@ -2,25 +2,39 @@
 
 use std::sync::Arc;
 
+use ptx::ast::Space;
+
+use crate::decode::{self, DecodeError, Symbols};
+use crate::exec::plan::{self, Plan};
 use crate::lanes::CpuLevel;
-use crate::memory::{Memory, OutOfMemory};
+use crate::memory::{Memory, Origin, OutOfMemory};
 use crate::program::Kernel;
 
 /// Why a module was not loaded.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LoadError {
-    /// Not PTX that we can read.
+    /// Not PTX that we can read, or not a valid program (an undeclared register, a wrong operand).
     #[error(transparent)]
     Parse(#[from] ptx::ParseError),
     /// Valid PTX, but not supported: everything of that kind that was found, in the order of the text.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Unsupported(Vec<ptx::Unsupported>),
-    /// Reads as PTX, but is not a valid program (an undeclared register, a wrong operand).
-    #[error("{0}")]
-    Invalid(String),
+    /// Our own mistake.
+    #[error("internal error: {0}")]
+    Internal(String),
     /// No room for its variables.
     #[error("no memory for variable `{0}`: {1}")]
     Memory(String, OutOfMemory),
+}
+
+impl From<DecodeError> for LoadError {
+    fn from(error: DecodeError) -> Self {
+        match error {
+            DecodeError::Unsupported(list) => Self::Unsupported(list),
+            DecodeError::Invalid(error) => Self::Parse(error),
+            DecodeError::Internal(what) => Self::Internal(what),
+        }
+    }
 }
 
 /// A `.global` or `.const` variable.
@@ -43,24 +57,101 @@ pub struct LoadedKernel {
     pub kernel: Arc<Kernel>,
     /// `.file` table of its module.
     pub files: Arc<[(u32, String)]>,
+    pub(crate) plan: Plan,
+    /// Vector instructions that it was decoded for.
+    pub(crate) level: CpuLevel,
 }
 
 /// A loaded module. Its variables are freed when it is dropped.
 #[derive(Debug)]
 pub struct Module {
-    memory: Arc<Memory>,
     kernels: Vec<Arc<LoadedKernel>>,
-    variables: Vec<ModuleVariable>,
+    variables: Variables,
+}
+
+/// Memory of a module, freed with it.
+#[derive(Debug)]
+struct Variables {
+    memory: Arc<Memory>,
+    list: Vec<ModuleVariable>,
+}
+
+impl Drop for Variables {
+    fn drop(&mut self) {
+        for variable in &self.list {
+            // Somebody may have freed it through its address; then there is nothing left to do.
+            let _ = self.memory.free(variable.address);
+        }
+    }
 }
 
 impl Module {
     /// Loads PTX text. `level`: vector instructions to use, `None` for the best the CPU has.
-    pub fn load(memory: &Arc<Memory>, _text: &str, _level: Option<CpuLevel>) -> Result<Self, LoadError> {
-        Ok(Self {
+    pub fn load(memory: &Arc<Memory>, text: &str, level: Option<CpuLevel>) -> Result<Self, LoadError> {
+        let best = crate::alu::cpu_level();
+        let level = level.map_or(best, |asked| asked.min(best));
+        let module = ptx::parse(text)?;
+        let mut variables = Variables {
             memory: Arc::clone(memory),
-            kernels: Vec::new(),
-            variables: Vec::new(),
-        })
+            list: Vec::new(),
+        };
+        let wanted = decode::module_variables(&module)?;
+        let mut symbols = Symbols::new();
+        for v in &wanted {
+            let constant = v.space == Space::Const;
+            let origin = Origin {
+                label: v.name.clone(),
+                read_only: constant,
+                symbol: true,
+            };
+            let address = memory
+                .alloc(v.bytes, origin)
+                .map_err(|e| LoadError::Memory(v.name.clone(), e))?;
+            symbols.insert(v.name.clone(), address);
+            variables.list.push(ModuleVariable {
+                name: v.name.clone(),
+                address,
+                bytes: v.bytes,
+                constant,
+            });
+        }
+        for (v, placed) in wanted.iter().zip(&variables.list) {
+            let mut bytes = v.init.clone();
+            for r in &v.relocations {
+                let address = symbols
+                    .get(&r.symbol)
+                    .unwrap_or(0)
+                    .wrapping_add_signed(r.offset)
+                    .to_le_bytes();
+                let (from, to) = (r.at as usize, (r.at as usize).saturating_add(r.bytes as usize));
+                if let (Some(slot), Some(address)) =
+                    (bytes.get_mut(from..to), address.get(..r.bytes as usize))
+                {
+                    slot.copy_from_slice(address);
+                }
+            }
+            let internal = |e: crate::memory::AddressError| LoadError::Internal(e.to_string());
+            // Variables without a value start as zeros, and that counts as written.
+            if bytes.is_empty() {
+                memory.trust(placed.address).map_err(internal)?;
+            } else {
+                memory.write(placed.address, &bytes).map_err(internal)?;
+            }
+        }
+        let program = decode::decode(&module, &symbols, level)?;
+        let files: Arc<[(u32, String)]> = program.files.into();
+        let mut kernels = Vec::with_capacity(program.kernels.len());
+        for kernel in program.kernels {
+            plan::validate(&kernel).map_err(LoadError::Internal)?;
+            let plan = Plan::new(&kernel);
+            kernels.push(Arc::new(LoadedKernel {
+                kernel,
+                files: Arc::clone(&files),
+                plan,
+                level,
+            }));
+        }
+        Ok(Self { kernels, variables })
     }
 
     /// A kernel by its name.
@@ -75,15 +166,6 @@ impl Module {
 
     /// A variable by its name.
     pub fn variable(&self, name: &str) -> Option<&ModuleVariable> {
-        self.variables.iter().find(|v| v.name == name)
-    }
-}
-
-impl Drop for Module {
-    fn drop(&mut self) {
-        for variable in &self.variables {
-            // Somebody may have freed it through its address; then there is nothing left to do.
-            let _ = self.memory.free(variable.address);
-        }
+        self.variables.list.iter().find(|v| v.name == name)
     }
 }

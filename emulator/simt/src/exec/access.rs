@@ -29,7 +29,11 @@ pub(crate) struct Spec<'a> {
 impl Spec<'_> {
     /// As the race checks take it.
     pub(crate) fn race_kind(&self) -> AccessKind {
-        if self.strong { AccessKind::Atomic } else { self.kind }
+        if self.strong {
+            AccessKind::Atomic
+        } else {
+            self.kind
+        }
     }
 
     /// What to add to an address operand's value.
@@ -58,7 +62,11 @@ pub(crate) enum Spot {
 pub(crate) fn place(addr: &Addr, bias: u64, value: u64) -> u64 {
     let sum = value.wrapping_add(addr.offset as u64);
     // 32-bit addresses wrap at 32 bits.
-    if addr.wide { sum.wrapping_add(bias) } else { u64::from(sum as u32).wrapping_add(bias) }
+    if addr.wide {
+        sum.wrapping_add(bias)
+    } else {
+        u64::from(sum as u32).wrapping_add(bias)
+    }
 }
 
 /// All lanes' addresses.
@@ -148,7 +156,9 @@ impl<'j> Cx<'j> {
         let writes = spec.kind != AccessKind::Read;
         match space {
             MemSpace::Shared => {
-                let Some((from, to)) = start.checked_sub(window::SHARED).and_then(|o| self.block.shared_range(job, o))
+                let Some((from, to)) = start
+                    .checked_sub(window::SHARED)
+                    .and_then(|o| self.block.shared_range(job, o))
                 else {
                     return false;
                 };
@@ -159,7 +169,9 @@ impl<'j> Cx<'j> {
                 m.allocation = None;
             }
             MemSpace::Global => {
-                let Some(allocation) = job.table.live(start) else { return false };
+                let Some(allocation) = job.table.live(start) else {
+                    return false;
+                };
                 if writes && allocation.origin.read_only {
                     return false;
                 }
@@ -170,13 +182,21 @@ impl<'j> Cx<'j> {
                 m.from = allocation.base;
                 m.len = allocation.bytes.len() as u64;
                 m.host = allocation.bytes.start().wrapping_sub(allocation.base as usize);
-                m.home = if spec.space == MemSpace::Const { Home::Param } else { Home::Global };
+                m.home = if spec.space == MemSpace::Const {
+                    Home::Param
+                } else {
+                    Home::Global
+                };
                 m.allocation = Some(allocation);
             }
             MemSpace::Param if !writes => {
                 m.from = window::PARAM;
                 m.len = job.params.len() as u64;
-                m.host = job.params.as_ptr().cast_mut().wrapping_sub(window::PARAM as usize);
+                m.host = job
+                    .params
+                    .as_ptr()
+                    .cast_mut()
+                    .wrapping_sub(window::PARAM as usize);
                 m.home = Home::Param;
                 m.allocation = None;
             }
@@ -205,7 +225,12 @@ impl<'j> Cx<'j> {
         if let Some(races) = &mut self.shared_races {
             let m = &self.memos[spec.memo];
             let host = m.host.wrapping_add(base as usize);
-            let values = Stored { lanes: &self.lanes, store: spec.store, host, delta: &m.delta };
+            let values = Stored {
+                lanes: &self.lanes,
+                store: spec.store,
+                host,
+                delta: &m.delta,
+            };
             let touch = Touch {
                 kind: spec.race_kind(),
                 instr: self.job.kernel.ops[spec.pc as usize].instr,
@@ -232,7 +257,12 @@ impl<'j> Cx<'j> {
         }
         if let Some(races) = &mut self.global_races {
             let m = &self.memos[spec.memo];
-            let values = Stored { lanes: &self.lanes, store: spec.store, host, delta: &m.delta };
+            let values = Stored {
+                lanes: &self.lanes,
+                store: spec.store,
+                host,
+                delta: &m.delta,
+            };
             let touch = Touch {
                 kind: spec.race_kind(),
                 instr: self.job.kernel.ops[spec.pc as usize].instr,
@@ -280,7 +310,10 @@ impl<'j> Cx<'j> {
             let at = base.wrapping_add(i64::from(delta[lane]) as u64);
             let written = match m.allocation {
                 Some(a) => a.bytes.is_written((at - a.base) as usize, spec.bytes as usize),
-                None => self.block.shared_written.all((at - window::SHARED) as usize, spec.bytes as usize),
+                None => self
+                    .block
+                    .shared_written
+                    .all((at - window::SHARED) as usize, spec.bytes as usize),
             };
             guilty |= u32::from(!written) << lane;
         }
@@ -298,10 +331,17 @@ impl<'j> Cx<'j> {
     pub(crate) fn report_unwritten(&mut self, spec: &Spec<'_>, guilty: u32, at: u64, is_global: bool) {
         let job = self.job;
         let instr = job.kernel.ops[spec.pc as usize].instr;
-        let new = self.collector.is_new(Code::Uninitialised, instr, self.block.index);
+        let new = self
+            .collector
+            .is_new(Code::Uninitialised, instr, self.block.index);
         let (space, address, ranges) = if is_global {
             let ranges = match job.table.live(at) {
-                Some(a) if new => a.bytes.written_ranges(256).iter().map(|(s, e)| (a.base + s, a.base + e)).collect(),
+                Some(a) if new => a
+                    .bytes
+                    .written_ranges(256)
+                    .iter()
+                    .map(|(s, e)| (a.base + s, a.base + e))
+                    .collect(),
                 _ => Vec::new(),
             };
             (MemSpace::Global, at, ranges)
@@ -313,9 +353,19 @@ impl<'j> Cx<'j> {
             };
             (MemSpace::Shared, offset, ranges)
         };
-        let access = BadAccess { kind: spec.kind, space, address, bytes: spec.bytes };
+        let access = BadAccess {
+            kind: spec.kind,
+            space,
+            address,
+            bytes: spec.bytes,
+        };
         let written = ranges.into_boxed_slice();
-        self.report(spec.pc, Code::Uninitialised, guilty, Details::Uninitialised { access, written });
+        self.report(
+            spec.pc,
+            Code::Uninitialised,
+            guilty,
+            Details::Uninitialised { access, written },
+        );
     }
 }
 
@@ -338,18 +388,31 @@ pub(crate) struct Stored<'a> {
 }
 
 impl Values for Stored<'_> {
-    fn stored(&self, lane: u32, offset: u32) -> u8 {
+    fn stored(&self, lane: u32, offset: u32, bytes: u32) -> u64 {
         let Some(a) = self.store else { return 0 };
         let element = u32::from(a.element).max(1);
-        let (index, byte) = ((offset / element) as usize & 7, offset % element);
-        let bytes = if a.wide || a.element == 8 { 8 } else { 4 };
-        // SAFETY: sources of a store are in range, as `plan::validate` has established; `byte < bytes`.
-        unsafe { *self.lanes.source(a.regs[index]).cast::<u8>().add(lane as usize % WARP * bytes + byte as usize) }
+        let wide = if a.wide || a.element == 8 { 8 } else { 4 };
+        let mut value = 0;
+        for i in 0..bytes.min(8) {
+            let (index, byte) = (((offset + i) / element) as usize & 7, (offset + i) % element);
+            // SAFETY: sources of a store are in range, as `plan::validate` has established; `byte < wide`.
+            let found = unsafe {
+                let line = self.lanes.source(a.regs[index]).cast::<u8>();
+                *line.add(lane as usize % WARP * wide + byte as usize)
+            };
+            value |= u64::from(found) << (8 * i);
+        }
+        value
     }
 
-    fn present(&self, lane: u32, offset: u32) -> u8 {
-        let at = self.host.wrapping_offset(self.delta[lane as usize % WARP] as isize).wrapping_add(offset as usize);
-        // SAFETY: the access was found to lie in bounds, and `offset` is inside it.
-        unsafe { at.read() }
+    fn present(&self, lane: u32, offset: u32, bytes: u32) -> u64 {
+        let start = self.host.wrapping_offset(self.delta[lane as usize % WARP] as isize);
+        let mut value = 0;
+        for i in 0..bytes.min(8) {
+            // SAFETY: the access was found to lie in bounds, and `offset + bytes` is inside it.
+            let found = unsafe { start.wrapping_add((offset + i) as usize).read() };
+            value |= u64::from(found) << (8 * i);
+        }
+        value
     }
 }

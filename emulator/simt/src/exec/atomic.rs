@@ -22,7 +22,13 @@ fn apply(kind: AtomicKind, ty: Type, flush: bool, old: u64, b: u64, c: u64) -> u
     use AtomicKind::*;
     let wide = ty.bytes() == 8;
     let signed = matches!(ty, Type::S32 | Type::S64);
-    let sign = |v: u64| if wide { v as i64 } else { i64::from(v as u32 as i32) };
+    let sign = |v: u64| {
+        if wide {
+            v as i64
+        } else {
+            i64::from(v as u32 as i32)
+        }
+    };
     match kind {
         Exch => b,
         Cas if old == b => c,
@@ -34,7 +40,11 @@ fn apply(kind: AtomicKind, ty: Type, flush: bool, old: u64, b: u64, c: u64) -> u
             Type::F32 => u64::from(add_f32(old as u32, b as u32, flush)),
             Type::F64 => {
                 let sum = f64::from_bits(old) + f64::from_bits(b);
-                if sum.is_nan() { 0x7FF8_0000_0000_0000 } else { sum.to_bits() }
+                if sum.is_nan() {
+                    0x7FF8_0000_0000_0000
+                } else {
+                    sum.to_bits()
+                }
             }
             Type::F16 => u64::from(add_f16(old as u16, b as u16)),
             Type::Bf16 => u64::from(add_bf16(old as u16, b as u16)),
@@ -42,17 +52,47 @@ fn apply(kind: AtomicKind, ty: Type, flush: bool, old: u64, b: u64, c: u64) -> u
             Type::Bf16x2 => pairs(old, b, add_bf16),
             _ => old.wrapping_add(b),
         },
-        Min if signed => if sign(b) < sign(old) { b } else { old },
-        Max if signed => if sign(b) > sign(old) { b } else { old },
+        Min if signed => {
+            if sign(b) < sign(old) {
+                b
+            } else {
+                old
+            }
+        }
+        Max if signed => {
+            if sign(b) > sign(old) {
+                b
+            } else {
+                old
+            }
+        }
         Min => old.min(b),
         Max => old.max(b),
-        Inc => if old >= b { 0 } else { old + 1 },
-        Dec => if old == 0 || old > b { b } else { old - 1 },
+        Inc => {
+            if old >= b {
+                0
+            } else {
+                old + 1
+            }
+        }
+        Dec => {
+            if old == 0 || old > b {
+                b
+            } else {
+                old - 1
+            }
+        }
     }
 }
 
 fn add_f32(a: u32, b: u32, flush: bool) -> u32 {
-    let cut = |x: f32| if flush && x.is_subnormal() { 0f32.copysign(x) } else { x };
+    let cut = |x: f32| {
+        if flush && x.is_subnormal() {
+            0f32.copysign(x)
+        } else {
+            x
+        }
+    };
     let sum = cut(cut(f32::from_bits(a)) + cut(f32::from_bits(b)));
     if sum.is_nan() { 0x7FFF_FFFF } else { sum.to_bits() }
 }
@@ -60,12 +100,20 @@ fn add_f32(a: u32, b: u32, flush: bool) -> u32 {
 // The sum of two halves is rounded once more than needed, which 24 bits of fraction make harmless.
 fn add_f16(a: u16, b: u16) -> u16 {
     let sum = f16::from_bits(a).to_f32() + f16::from_bits(b).to_f32();
-    if sum.is_nan() { 0x7FFF } else { f16::from_f32(sum).to_bits() }
+    if sum.is_nan() {
+        0x7FFF
+    } else {
+        f16::from_f32(sum).to_bits()
+    }
 }
 
 fn add_bf16(a: u16, b: u16) -> u16 {
     let sum = bf16::from_bits(a).to_f32() + bf16::from_bits(b).to_f32();
-    if sum.is_nan() { 0x7FFF } else { bf16::from_f32(sum).to_bits() }
+    if sum.is_nan() {
+        0x7FFF
+    } else {
+        bf16::from_f32(sum).to_bits()
+    }
 }
 
 fn pairs(a: u64, b: u64, add: impl Fn(u16, u16) -> u16) -> u64 {
@@ -98,16 +146,21 @@ unsafe fn update(at: *mut u8, bytes: u32, alone: bool, f: impl Fn(u64) -> u64) -
             (2, false) => {
                 let cell = AtomicU16::from_ptr(at.cast());
                 let new = |old: u16| Some(f(old.into()) as u16);
-                cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, new).unwrap_or_else(|old| old).into()
+                cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, new)
+                    .unwrap_or_else(|old| old)
+                    .into()
             }
             (4, false) => {
                 let cell = AtomicU32::from_ptr(at.cast());
                 let new = |old: u32| Some(f(old.into()) as u32);
-                cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, new).unwrap_or_else(|old| old).into()
+                cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, new)
+                    .unwrap_or_else(|old| old)
+                    .into()
             }
             (_, false) => {
                 let cell = AtomicU64::from_ptr(at.cast());
-                cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |old| Some(f(old))).unwrap_or_else(|old| old)
+                cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |old| Some(f(old)))
+                    .unwrap_or_else(|old| old)
             }
         }
     }
@@ -213,7 +266,21 @@ mod tests {
     fn floats_in_global_memory_flush_subnormals() {
         check(AtomicKind::Add, Type::F32, 1, 0x8000_0000, 0, 0);
         assert_eq!(apply(AtomicKind::Add, Type::F32, false, 1, 0, 0), 1);
-        check(AtomicKind::Add, Type::F32, 0x3F80_0000, 0x4000_0000, 0, 0x4040_0000);
-        check(AtomicKind::Add, Type::F16x2, 0x3C00_3C00, 0x4000_3C00, 0, 0x4200_4000);
+        check(
+            AtomicKind::Add,
+            Type::F32,
+            0x3F80_0000,
+            0x4000_0000,
+            0,
+            0x4040_0000,
+        );
+        check(
+            AtomicKind::Add,
+            Type::F16x2,
+            0x3C00_3C00,
+            0x4000_3C00,
+            0,
+            0x4200_4000,
+        );
     }
 }

@@ -1,5 +1,7 @@
 //! A block: its warps take turns until all have ended.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use crate::check::{BarrierGroup, Details};
 use crate::finding::Code;
 use crate::lanes::{Line, WARP};
@@ -79,7 +81,13 @@ impl Block {
     pub(crate) fn new(job: &Job<'_>) -> Self {
         let n_warps = job.n_warps as usize;
         let local = job.n_warps as usize * WARP * local_stride(job);
-        let checked = |n: usize| if job.checked { Bits::new(n) } else { Bits::default() };
+        let checked = |n: usize| {
+            if job.checked {
+                Bits::new(n)
+            } else {
+                Bits::default()
+            }
+        };
         Self {
             index: 0,
             coords: [0; 3],
@@ -124,7 +132,13 @@ impl Block {
             let n = (job.n_threads - w * 32).min(32);
             let all = if n == 32 { u32::MAX } else { (1 << n) - 1 };
             let fibers = vec![Fiber::new(all)];
-            self.warps.push(Warp { fibers, live: all, all, issued: 0, exit: None });
+            self.warps.push(Warp {
+                fibers,
+                live: all,
+                all,
+                issued: 0,
+                exit: None,
+            });
         }
         for w in 0..job.n_warps as usize {
             let preds = &mut self.preds[w * job.kernel.n_preds as usize..];
@@ -155,11 +169,15 @@ impl Block {
     }
 
     pub(crate) fn regs_of(&mut self, job: &Job<'_>, warp: usize) -> *mut Line {
-        self.regs.as_mut_ptr().wrapping_add(warp * job.kernel.n_lines as usize)
+        self.regs
+            .as_mut_ptr()
+            .wrapping_add(warp * job.kernel.n_lines as usize)
     }
 
     pub(crate) fn preds_of(&mut self, job: &Job<'_>, warp: usize) -> *mut u32 {
-        self.preds.as_mut_ptr().wrapping_add(warp * job.kernel.n_preds as usize)
+        self.preds
+            .as_mut_ptr()
+            .wrapping_add(warp * job.kernel.n_preds as usize)
     }
 
     /// The range of shared memory that `offset` may move in: its array when checked, all there is otherwise.
@@ -226,19 +244,23 @@ impl Cx<'_> {
     }
 
     /// Runs the block's warps in turn.
-    pub(crate) fn visit<W: Watch>(&mut self) -> Visit {
+    pub(crate) fn visit<W: Watch>(&mut self, last: &AtomicU64) -> Visit {
         let job = self.job;
         loop {
             let mut ran = false;
             for w in 0..job.n_warps {
-                if !self.block.warps[w as usize].fibers.iter().any(|f| f.state == State::Ready) {
+                if !self.block.warps[w as usize]
+                    .fibers
+                    .iter()
+                    .any(|f| f.state == State::Ready)
+                {
                     continue;
                 }
                 ran = true;
                 self.progress = false;
                 self.polled = false;
                 self.run_warp::<W>(w);
-                if self.stopped {
+                if self.stopped || last.load(Ordering::Relaxed) < self.block.index {
                     return Visit::Ended;
                 }
                 if job.budget != 0 && self.block.spent > job.budget {
@@ -283,7 +305,9 @@ impl Cx<'_> {
         self.left = TURN;
         loop {
             let fibers = &mut self.block.warps[index].fibers;
-            let Some(i) = fibers.iter().position(|f| f.state == State::Ready) else { break };
+            let Some(i) = fibers.iter().position(|f| f.state == State::Ready) else {
+                break;
+            };
             // Taken from the front and put back at the end: all get their turn.
             self.fiber = fibers.remove(i);
             self.turn_start = self.left;
@@ -304,7 +328,10 @@ impl Cx<'_> {
                 break;
             }
         }
-        let done = !self.block.warps[index].fibers.iter().any(|f| f.state == State::Ready);
+        let done = !self.block.warps[index]
+            .fibers
+            .iter()
+            .any(|f| f.state == State::Ready);
         if let Some(races) = &mut self.shared_races {
             races.leave(done, &mut self.collector);
         }
@@ -369,11 +396,16 @@ impl Cx<'_> {
         let all_of_warp = on == self.live;
         let barrier = &mut self.block.barriers[id as usize & 15];
         // A barrier with a count is told in whole warps: lanes that never were or have exited count with theirs.
-        let threads = if count != 0 && all_of_warp { 32 } else { on.count_ones() };
+        let threads = if count != 0 && all_of_warp {
+            32
+        } else {
+            on.count_ones()
+        };
         barrier.arrived += threads;
         barrier.count = barrier.count.max(count);
-        if let BarrierKind::RedPopc(_, p, negated) | BarrierKind::RedAnd(_, p, negated) | BarrierKind::RedOr(_, p, negated) =
-            kind
+        if let BarrierKind::RedPopc(_, p, negated)
+        | BarrierKind::RedAnd(_, p, negated)
+        | BarrierKind::RedOr(_, p, negated) = kind
         {
             // SAFETY: predicates are in range, as `plan::validate` has established.
             let p = unsafe { *self.lanes.preds.add(usize::from(p)) };
@@ -404,7 +436,11 @@ impl Cx<'_> {
     fn try_complete(&mut self, id: u32) {
         let job = self.job;
         let b = self.block.barriers[id as usize & 15];
-        let enough = if b.count == 0 { b.arrived >= self.block.live } else { b.arrived >= b.count };
+        let enough = if b.count == 0 {
+            b.arrived >= self.block.live
+        } else {
+            b.arrived >= b.count
+        };
         if b.arrived == 0 || !enough {
             return;
         }
@@ -478,19 +514,37 @@ impl Cx<'_> {
         };
         let Some(first) = groups.first() else { return };
         let (instr, place_of_first) = (first.instr, place(first));
-        let Some(warp) = first.threads.iter().position(|m| *m != 0) else { return };
+        let Some(warp) = first.threads.iter().position(|m| *m != 0) else {
+            return;
+        };
         let mask = first.threads[warp];
         let running = std::mem::replace(&mut self.warp, warp as u32);
         let apart = groups.iter().any(|g| place(g) != place_of_first);
         if apart {
-            self.report_at(instr, Code::Barrier, mask, Details::Barrier { groups, deadlock: false });
+            self.report_at(
+                instr,
+                Code::Barrier,
+                mask,
+                Details::Barrier {
+                    groups,
+                    deadlock: false,
+                },
+            );
         }
         let returned = self.job.n_threads - self.block.live;
-        if returned > 0 && self.collector.is_new(Code::ExitedBeforeBarrier, instr, self.block.index) {
+        if returned > 0
+            && self
+                .collector
+                .is_new(Code::ExitedBeforeBarrier, instr, self.block.index)
+        {
             let exited = self.block.warps.iter().enumerate().find(|(_, w)| w.all != w.live);
             if let Some((w, warp)) = exited {
                 let first = w as u32 * 32 + (warp.all & !warp.live).trailing_zeros();
-                let details = Details::Exited { returned, first, exit: warp.exit };
+                let details = Details::Exited {
+                    returned,
+                    first,
+                    exit: warp.exit,
+                };
                 self.report_at(instr, Code::ExitedBeforeBarrier, mask, details);
             }
         }
@@ -504,10 +558,16 @@ impl Cx<'_> {
         for (w, warp) in self.block.warps.iter().enumerate() {
             for f in warp.fibers.iter().filter(|f| wanted(f.state)) {
                 let at_barrier = matches!(f.state, State::Barrier(_));
-                let known = groups.iter().position(|g| g.instr == f.at && g.at_barrier == at_barrier);
+                let known = groups
+                    .iter()
+                    .position(|g| g.instr == f.at && g.at_barrier == at_barrier);
                 let i = known.unwrap_or_else(|| {
                     let threads = vec![0; n_warps].into_boxed_slice();
-                    groups.push(BarrierGroup { instr: f.at, at_barrier, threads });
+                    groups.push(BarrierGroup {
+                        instr: f.at,
+                        at_barrier,
+                        threads,
+                    });
                     groups.len() - 1
                 });
                 groups[i].threads[w] |= f.lanes();
@@ -520,10 +580,20 @@ impl Cx<'_> {
     fn deadlock(&mut self) {
         let groups = self.groups(|_| true);
         let Some(first) = groups.first() else { return };
-        let Some(warp) = first.threads.iter().position(|m| *m != 0) else { return };
+        let Some(warp) = first.threads.iter().position(|m| *m != 0) else {
+            return;
+        };
         let (instr, mask) = (first.instr, first.threads[warp]);
         self.warp = warp as u32;
-        self.report_at(instr, Code::Barrier, mask, Details::Barrier { groups, deadlock: true });
+        self.report_at(
+            instr,
+            Code::Barrier,
+            mask,
+            Details::Barrier {
+                groups,
+                deadlock: true,
+            },
+        );
         self.stopped = true;
     }
 
@@ -532,11 +602,17 @@ impl Cx<'_> {
         let job = self.job;
         let (mut low, mut high) = (u32::MAX, 0);
         let ready = |f: &Fiber| f.state == State::Ready;
-        let mask = self.block.warps[w as usize].fibers.iter().find(|f| ready(f)).map_or(1, Fiber::lanes);
+        let mask = self.block.warps[w as usize]
+            .fibers
+            .iter()
+            .find(|f| ready(f))
+            .map_or(1, Fiber::lanes);
         // Where it goes in the next branches tells how far the loop reaches.
         for _ in 0..10_000 {
             let fibers = &mut self.block.warps[w as usize].fibers;
-            let Some(i) = fibers.iter().position(ready) else { break };
+            let Some(i) = fibers.iter().position(ready) else {
+                break;
+            };
             self.fiber = fibers.remove(i);
             self.left = 0;
             let start = self.fiber.top().map_or(0, |t| t.pc);
@@ -556,7 +632,11 @@ impl Cx<'_> {
         let at = loop_of.map_or_else(|| low.min(job.kernel.ops.len() as u32 - 1), |(first, _)| first);
         let instr = |pc: u32| job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
         let span = loop_of.map(|(a, b)| (instr(a), instr(b)));
-        let details = Details::Runaway { budget: job.budget, proven: false, span };
+        let details = Details::Runaway {
+            budget: job.budget,
+            proven: false,
+            span,
+        };
         self.stopped = false;
         self.fatal(at, Code::Runaway, mask, details);
     }
@@ -573,7 +653,9 @@ fn smallest_loop(job: &Job<'_>, low: u32, high: u32) -> Option<(u32, u32)> {
         };
         targets.iter().map(move |t| (*t, i as u32))
     });
-    spans.filter(|(t, i)| t <= i && *t <= low && high <= *i).min_by_key(|(t, i)| i - t)
+    spans
+        .filter(|(t, i)| t <= i && *t <= low && high <= *i)
+        .min_by_key(|(t, i)| i - t)
 }
 
 /// Joins fibers that can run and are at the same place.

@@ -51,7 +51,12 @@ impl Cx<'_> {
         self.block.copies.make_room(self.job.n_warps as usize);
         let first = self.warp as usize * 32;
         match kind {
-            OpKind::CpAsync { dst, src, bytes, src_bytes } => {
+            OpKind::CpAsync {
+                dst,
+                src,
+                bytes,
+                src_bytes,
+            } => {
                 let memo = self.job.plan.memo_of[pc as usize] as usize;
                 let spec = |space, addr, kind, memo| Spec {
                     space,
@@ -94,8 +99,14 @@ impl Cx<'_> {
                         self.block.shared_written.unset(to, usize::from(*bytes));
                     }
                     let group = self.block.copies.committed[first + lane];
-                    let copy =
-                        Copy { lane: lane as u8, bytes: *bytes, n: n[lane], group, to: to as u32, from: from[lane] };
+                    let copy = Copy {
+                        lane: lane as u8,
+                        bytes: *bytes,
+                        n: n[lane],
+                        group,
+                        to: to as u32,
+                        from: from[lane],
+                    };
                     self.block.copies.pending[self.warp as usize].push(copy);
                 }
                 self.progress = true;
@@ -115,7 +126,8 @@ impl Cx<'_> {
         let checked = self.job.checked;
         copies.retain(|c| {
             let lane = usize::from(c.lane);
-            let due = pending == u32::MAX || u64::from(c.group) + u64::from(pending) < u64::from(committed[lane]);
+            let due =
+                pending == u32::MAX || u64::from(c.group) + u64::from(pending) < u64::from(committed[lane]);
             if on >> lane & 1 == 0 || !due {
                 return true;
             }

@@ -36,7 +36,14 @@ impl Cx<'_> {
         match spot {
             Spot::Near(host) => {
                 let m = &self.memos[memo];
-                (on, Place::Near { host, delta: m.delta.as_ptr() }, m.class)
+                (
+                    on,
+                    Place::Near {
+                        host,
+                        delta: m.delta.as_ptr(),
+                    },
+                    m.class,
+                )
             }
             Spot::Far(good) => (good, Place::Far(self.pointers.as_ptr()), Class::Gather),
         }
@@ -54,8 +61,12 @@ pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, on: u32, place: Place, clas
         if a.element == 4 && !a.wide {
             match a.n {
                 1 if a.regs[0] != NONE => return load_word(lanes, a.regs[0], on, place, class),
-                2 if on == u32::MAX && class != Class::Uniform && all_wanted(a) => return load_pairs(lanes, a, place),
-                4 if on == u32::MAX && class != Class::Uniform && all_wanted(a) => return load_quads(lanes, a, place),
+                2 if on == u32::MAX && class != Class::Uniform && all_wanted(a) => {
+                    return load_pairs(lanes, a, place);
+                }
+                4 if on == u32::MAX && class != Class::Uniform && all_wanted(a) => {
+                    return load_quads(lanes, a, place);
+                }
                 _ => {}
             }
         }
@@ -78,7 +89,10 @@ unsafe fn load_word(lanes: &Lanes, dst: i32, on: u32, place: Place, class: Class
         match class {
             Class::Linear => std::ptr::copy_nonoverlapping(place.of(0), out.cast(), 128),
             Class::Uniform => {
-                let value = place.of(on.trailing_zeros() as usize & 31).cast::<u32>().read_unaligned();
+                let value = place
+                    .of(on.trailing_zeros() as usize & 31)
+                    .cast::<u32>()
+                    .read_unaligned();
                 if on == u32::MAX {
                     for lane in 0..32 {
                         *out.add(lane) = value;
@@ -206,7 +220,6 @@ unsafe fn load_any(lanes: &Lanes, a: &Access, on: u32, place: Place, class: Clas
     }
 }
 
-
 /// Registers to memory, lanes in index order: where lanes meet, the highest one's value stays.
 ///
 /// # Safety
@@ -278,8 +291,11 @@ unsafe fn store_any(lanes: &Lanes, a: &Access, on: u32, place: Place) {
         for lane in bits(on) {
             for (e, &src) in a.regs.iter().take(n).enumerate() {
                 let from = lanes.source(src);
-                let value =
-                    if wide { *from.cast::<u64>().add(lane) } else { u64::from(*from.cast::<u32>().add(lane)) };
+                let value = if wide {
+                    *from.cast::<u64>().add(lane)
+                } else {
+                    u64::from(*from.cast::<u32>().add(lane))
+                };
                 let to = place.of(lane).add(e * usize::from(a.element));
                 match a.element {
                     1 => to.write(value as u8),

@@ -21,7 +21,10 @@ pub(crate) enum State {
     /// Waits at a barrier of the block.
     Barrier(u8),
     /// Waits for lanes of its warp. `place`: what they must have reached, a position or [`ANY_WARP_SYNC`].
-    Lanes { need: u32, place: u32 },
+    Lanes {
+        need: u32,
+        place: u32,
+    },
 }
 
 /// `bar.warp.sync`, any of them.
@@ -43,8 +46,19 @@ pub(crate) struct Fiber {
 
 impl Fiber {
     pub(crate) fn new(mask: u32) -> Self {
-        let stack = vec![Frame { pc: 0, meet: u32::MAX, mask }];
-        Self { stack, state: State::Ready, at: 0, forced: false, reduction: None, polls: 0 }
+        let stack = vec![Frame {
+            pc: 0,
+            meet: u32::MAX,
+            mask,
+        }];
+        Self {
+            stack,
+            state: State::Ready,
+            at: 0,
+            forced: false,
+            reduction: None,
+            polls: 0,
+        }
     }
 
     /// All lanes of all frames.
@@ -103,7 +117,11 @@ impl Fiber {
     /// Joins a fiber that is at the same place on the same way; gives it back when it is not.
     pub(crate) fn join(&mut self, other: Fiber) -> Option<Fiber> {
         let same = self.stack.len() == other.stack.len()
-            && self.stack.iter().zip(&other.stack).all(|(a, b)| (a.pc, a.meet) == (b.pc, b.meet));
+            && self
+                .stack
+                .iter()
+                .zip(&other.stack)
+                .all(|(a, b)| (a.pc, a.meet) == (b.pc, b.meet));
         if !same {
             return Some(other);
         }

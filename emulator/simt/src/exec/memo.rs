@@ -6,8 +6,8 @@
 
 use crate::check::race::Run;
 use crate::lanes::Line;
-use crate::memory::rules::{self, Addresses};
 use crate::memory::Allocation;
+use crate::memory::rules::{self, Addresses};
 
 use super::bits;
 
@@ -209,7 +209,9 @@ impl Memo<'_> {
         let (mut low, mut high, mut align) = (0i64, 0i64, 0);
         for lane in bits(on) {
             let distance = addresses[lane].wrapping_sub(base) as i64;
-            let Ok(delta) = i32::try_from(distance) else { return false };
+            let Ok(delta) = i32::try_from(distance) else {
+                return false;
+            };
             self.delta[lane] = delta;
             low = low.min(distance);
             high = high.max(distance);
@@ -265,11 +267,16 @@ impl Memo<'_> {
                 let end = i64::from(last.start) + i64::from(last.bytes);
                 overlapping |= i64::from(start) < end;
                 if i64::from(start) <= end {
-                    last.bytes = last.bytes.max((i64::from(start) - i64::from(last.start)) as u32 + self.bytes);
+                    last.bytes = last
+                        .bytes
+                        .max((i64::from(start) - i64::from(last.start)) as u32 + self.bytes);
                     continue;
                 }
             }
-            self.runs[n_runs] = Run { start, bytes: self.bytes };
+            self.runs[n_runs] = Run {
+                start,
+                bytes: self.bytes,
+            };
             n_runs += 1;
         }
         self.n_runs = n_runs as u8;
@@ -367,7 +374,12 @@ mod tests {
             memo.count_shared(base);
             let t = memo.tally;
             if r.shared {
-                assert_eq!((t.wavefronts, Some(t.ideal)), (r.measured.into(), r.ideal.map(u64::from)), "{}", r.name);
+                assert_eq!(
+                    (t.wavefronts, Some(t.ideal)),
+                    (r.measured.into(), r.ideal.map(u64::from)),
+                    "{}",
+                    r.name
+                );
             } else {
                 assert_eq!(t.sectors, u64::from(r.measured), "{}", r.name);
             }

@@ -132,11 +132,17 @@ pub(crate) struct Counts {
 impl Counts {
     pub(crate) fn new(n_ops: usize) -> Self {
         let zeros = || vec![0; n_ops + 1];
-        Self { runs: zeros(), lanes: zeros(), held: zeros(), parted: zeros() }
+        Self {
+            runs: zeros(),
+            lanes: zeros(),
+            held: zeros(),
+            parted: zeros(),
+        }
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
-        let sum = |a: &mut Vec<u64>, b: &Vec<u64>| a.iter_mut().zip(b).for_each(|(a, b)| *a = a.wrapping_add(*b));
+        let sum =
+            |a: &mut Vec<u64>, b: &Vec<u64>| a.iter_mut().zip(b).for_each(|(a, b)| *a = a.wrapping_add(*b));
         sum(&mut self.runs, &other.runs);
         sum(&mut self.lanes, &other.lanes);
         sum(&mut self.held, &other.held);
@@ -231,7 +237,14 @@ impl<'j> Cx<'j> {
             return;
         }
         let warp = self.warp;
-        self.collector.record(Event { code, instr, block: self.block.index, warp, mask, details });
+        self.collector.record(Event {
+            code,
+            instr,
+            block: self.block.index,
+            warp,
+            mask,
+            details,
+        });
         self.stopped |= !self.job.checked;
     }
 

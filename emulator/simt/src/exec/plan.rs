@@ -39,7 +39,11 @@ impl Plan {
             .map(|a| (a.offset, a.offset.saturating_add(a.bytes)))
             .collect();
         shared.sort_unstable();
-        Self { memo_of, n_memos, shared }
+        Self {
+            memo_of,
+            n_memos,
+            shared,
+        }
     }
 }
 
@@ -48,13 +52,22 @@ impl Plan {
 pub(crate) fn validate(kernel: &Kernel) -> Result<(), String> {
     let check = Check { kernel };
     for (i, op) in kernel.ops.iter().enumerate() {
-        if !check.op(&op.kind) || !check.pred(u32::from(op.guard.pred)) || op.instr as usize >= kernel.instrs.len() {
-            return Err(format!("operation {i} of kernel `{}` has an operand out of range", kernel.name));
+        if !check.op(&op.kind)
+            || !check.pred(u32::from(op.guard.pred))
+            || op.instr as usize >= kernel.instrs.len()
+        {
+            return Err(format!(
+                "operation {i} of kernel `{}` has an operand out of range",
+                kernel.name
+            ));
         }
     }
     let specials = kernel.specials.iter().all(|(_, dst)| check.dst(*dst as i32, 1));
     if !specials || kernel.n_preds < 2 {
-        return Err(format!("kernel `{}` has a special register out of range", kernel.name));
+        return Err(format!(
+            "kernel `{}` has a special register out of range",
+            kernel.name
+        ));
     }
     Ok(())
 }
@@ -68,8 +81,11 @@ impl Check<'_> {
         if src == NONE {
             return false;
         }
-        let (at, n) =
-            if src >= 0 { (src as u64, u64::from(self.kernel.n_lines)) } else { (!src as u64, self.kernel.consts.len() as u64) };
+        let (at, n) = if src >= 0 {
+            (src as u64, u64::from(self.kernel.n_lines))
+        } else {
+            (!src as u64, self.kernel.consts.len() as u64)
+        };
         at + lines <= n
     }
 
@@ -108,12 +124,16 @@ impl Check<'_> {
             OpKind::Load(a) => {
                 self.addr(&a.addr)
                     && matches!((a.element, a.n), (1 | 2 | 4 | 8, 1..=8))
-                    && a.regs[..usize::from(a.n)].iter().all(|r| self.opt_dst(*r, lines(a.wide || a.element == 8)))
+                    && a.regs[..usize::from(a.n)]
+                        .iter()
+                        .all(|r| self.opt_dst(*r, lines(a.wide || a.element == 8)))
             }
             OpKind::Store(a) => {
                 self.addr(&a.addr)
                     && matches!((a.element, a.n), (1 | 2 | 4 | 8, 1..=8))
-                    && a.regs[..usize::from(a.n)].iter().all(|r| self.src(*r, lines(a.wide || a.element == 8)))
+                    && a.regs[..usize::from(a.n)]
+                        .iter()
+                        .all(|r| self.src(*r, lines(a.wide || a.element == 8)))
             }
             OpKind::Atomic(a) => {
                 let n = lines(a.ty.bytes() == 8);
@@ -137,19 +157,33 @@ impl Check<'_> {
                     }
             }
             OpKind::WarpSync { members } => self.src(*members, 1),
-            OpKind::Shuffle { dst, dst_pred, src, .. } => {
+            OpKind::Shuffle {
+                dst, dst_pred, src, ..
+            } => {
                 self.dst(*dst as i32, 1)
                     && (*dst_pred == NONE || self.pred(*dst_pred as u32))
                     && src.iter().all(|s| self.src(*s, 1))
             }
-            OpKind::Vote { mode, dst, pred, members, .. } => {
+            OpKind::Vote {
+                mode,
+                dst,
+                pred,
+                members,
+                ..
+            } => {
                 let result = match mode {
                     crate::program::VoteMode::Ballot => self.dst(*dst as i32, 1),
                     _ => self.pred(*dst),
                 };
                 result && self.pred(u32::from(*pred)) && self.src(*members, 1)
             }
-            OpKind::Match { wide, dst, dst_pred, src, .. } => {
+            OpKind::Match {
+                wide,
+                dst,
+                dst_pred,
+                src,
+                ..
+            } => {
                 self.dst(*dst as i32, 1)
                     && (*dst_pred == NONE || self.pred(*dst_pred as u32))
                     && self.src(src[0], lines(*wide))
@@ -161,9 +195,12 @@ impl Check<'_> {
                 use crate::program::Clock::{Clock64, GlobalTimer};
                 self.dst(*dst as i32, lines(matches!(clock, Clock64 | GlobalTimer)))
             }
-            OpKind::CpAsync { dst, src, bytes, src_bytes } => {
-                self.addr(dst) && self.addr(src) && matches!(bytes, 4 | 8 | 16) && self.opt(*src_bytes, 1)
-            }
+            OpKind::CpAsync {
+                dst,
+                src,
+                bytes,
+                src_bytes,
+            } => self.addr(dst) && self.addr(src) && matches!(bytes, 4 | 8 | 16) && self.opt(*src_bytes, 1),
             OpKind::IsSpace { dst, src, .. } => self.pred(*dst) && self.src(*src, 2),
             OpKind::Texture(t) => {
                 self.src(t.handle, 2)
@@ -171,9 +208,11 @@ impl Check<'_> {
                     && (t.dims < 2 || self.src(t.coordinates[1], 1))
                     && t.dst.iter().all(|d| self.opt_dst(*d, 1))
             }
-            OpKind::Printf { format, arguments, dst } => {
-                self.src(*format, 2) && self.src(*arguments, 2) && self.opt_dst(*dst, 1)
-            }
+            OpKind::Printf {
+                format,
+                arguments,
+                dst,
+            } => self.src(*format, 2) && self.src(*arguments, 2) && self.opt_dst(*dst, 1),
             OpKind::AssertFail { text, line } => text.iter().all(|s| self.src(*s, 2)) && self.src(*line, 1),
         }
     }

@@ -16,7 +16,11 @@ impl Cx<'_> {
         for lane in bits(on) {
             let text = self.bytes_at(self.u64_at(format, lane), lane);
             let arguments = self.u64_at(arguments, lane);
-            let mut source = Arguments { cx: self, at: arguments, lane };
+            let mut source = Arguments {
+                cx: self,
+                at: arguments,
+                lane,
+            };
             let (line, n) = render(&text, &mut source);
             self.set32(dst, lane, n);
             let room = MOST.saturating_sub(self.block.printed.len());
@@ -26,7 +30,9 @@ impl Cx<'_> {
             if line.len() > room {
                 let cut = (0..=room).rev().find(|i| line.is_char_boundary(*i)).unwrap_or(0);
                 self.block.printed.push_str(&line[..cut]);
-                self.block.printed.push_str("\n[this block's further output is cut]\n");
+                self.block
+                    .printed
+                    .push_str("\n[this block's further output is cut]\n");
             } else {
                 self.block.printed.push_str(&line);
             }
@@ -86,14 +92,21 @@ impl Source for Arguments<'_, '_> {
         self.at = self.at.wrapping_add(bytes as u64 - 1) & !(bytes as u64 - 1);
         let mut value = [0; 8];
         for (i, byte) in value.iter_mut().enumerate().take(bytes) {
-            *byte = self.cx.peek(self.at.wrapping_add(i as u64), self.lane).unwrap_or(0);
+            *byte = self
+                .cx
+                .peek(self.at.wrapping_add(i as u64), self.lane)
+                .unwrap_or(0);
         }
         self.at = self.at.wrapping_add(bytes as u64);
         u64::from_le_bytes(value)
     }
 
     fn text(&mut self, address: u64) -> Vec<u8> {
-        if address == 0 { b"(null)".to_vec() } else { self.cx.bytes_at(address, self.lane) }
+        if address == 0 {
+            b"(null)".to_vec()
+        } else {
+            self.cx.bytes_at(address, self.lane)
+        }
     }
 }
 
@@ -121,7 +134,10 @@ fn render(format: &[u8], source: &mut dyn Source) -> (String, u32) {
             out.push(byte);
             continue;
         }
-        let mut c = Conversion { size: 4, ..Conversion::default() };
+        let mut c = Conversion {
+            size: 4,
+            ..Conversion::default()
+        };
         let mut next = || {
             let (&byte, tail) = rest.split_first()?;
             rest = tail;
@@ -265,7 +281,11 @@ fn float(out: &mut Vec<u8>, kind: u8, c: Conversion, value: f64) {
     let v = value.abs();
     if !v.is_finite() {
         let name = if v.is_nan() { "nan" } else { "inf" };
-        let name = if kind.is_ascii_uppercase() { name.to_uppercase() } else { name.to_owned() };
+        let name = if kind.is_ascii_uppercase() {
+            name.to_uppercase()
+        } else {
+            name.to_owned()
+        };
         return pad(out, c, prefix, name.as_bytes(), false);
     }
     let body = match kind.to_ascii_lowercase() {
@@ -274,12 +294,20 @@ fn float(out: &mut Vec<u8>, kind: u8, c: Conversion, value: f64) {
         b'g' => general(v, c),
         _ => hexadecimal(v, c),
     };
-    let body = if kind.is_ascii_uppercase() { body.to_uppercase() } else { body };
+    let body = if kind.is_ascii_uppercase() {
+        body.to_uppercase()
+    } else {
+        body
+    };
     pad(out, c, prefix, body.as_bytes(), c.zero);
 }
 
 fn with_point(digits: String, c: Conversion) -> String {
-    if c.alternate && !digits.contains('.') { digits + "." } else { digits }
+    if c.alternate && !digits.contains('.') {
+        digits + "."
+    } else {
+        digits
+    }
 }
 
 /// `1.5e+00`
@@ -296,7 +324,10 @@ fn exponent(v: f64, precision: usize, c: Conversion) -> String {
 fn general(v: f64, c: Conversion) -> String {
     let precision = c.precision.unwrap_or(6).max(1);
     let rounded = format!("{v:.*e}", precision - 1);
-    let power: i64 = rounded.split_once('e').and_then(|(_, p)| p.parse().ok()).unwrap_or(0);
+    let power: i64 = rounded
+        .split_once('e')
+        .and_then(|(_, p)| p.parse().ok())
+        .unwrap_or(0);
     let strip = |text: String| match text.contains('.') && !c.alternate {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
         false => text,
@@ -334,7 +365,11 @@ fn hexadecimal(v: f64, c: Conversion) -> String {
         None => digits.truncate(digits.trim_end_matches('0').len()),
         Some(p) => digits = format!("{digits:0<p$}"),
     }
-    let point = if digits.is_empty() && !c.alternate { "" } else { "." };
+    let point = if digits.is_empty() && !c.alternate {
+        ""
+    } else {
+        "."
+    };
     format!("0x{lead}{point}{digits}p{power:+}")
 }
 
@@ -356,25 +391,52 @@ mod tests {
 
     #[track_caller]
     fn check(format: &str, arguments: &[u64], expected: &str) {
-        assert_eq!(render(format.as_bytes(), &mut List(arguments.to_vec())).0, expected);
+        assert_eq!(
+            render(format.as_bytes(), &mut List(arguments.to_vec())).0,
+            expected
+        );
     }
 
     #[test]
     fn integers() {
         check("%d|%5d|%-5d|%05d|%+d", &[7, 7, 7, 7, 7], "7|    7|7    |00007|+7");
-        check("%d %lld %u", &[u64::MAX, u64::MAX, 0xFFFF_FFFF], "-1 -1 4294967295");
-        check("%x %#X %o %.3d %hhd", &[255, 255, 8, 5, 0x1FF], "ff 0XFF 10 005 -1");
+        check(
+            "%d %lld %u",
+            &[u64::MAX, u64::MAX, 0xFFFF_FFFF],
+            "-1 -1 4294967295",
+        );
+        check(
+            "%x %#X %o %.3d %hhd",
+            &[255, 255, 8, 5, 0x1FF],
+            "ff 0XFF 10 005 -1",
+        );
         check("%*d|%-*d|", &[4, 1, 3, 2], "   1|2  |");
     }
 
     #[test]
     fn floats() {
         let f = f64::to_bits;
-        check("%f %.2f %8.3f|%-8.1f|%08.2f", &[f(1.5), f(2.0), f(3.14159), f(1.0), f(-2.5)], "1.500000 2.00    3.142|1.0     |-0002.50");
+        check(
+            "%f %.2f %8.3f|%-8.1f|%08.2f",
+            &[f(1.5), f(2.0), f(3.14159), f(1.0), f(-2.5)],
+            "1.500000 2.00    3.142|1.0     |-0002.50",
+        );
         check("%e %.1E", &[f(12345.678), f(0.00012)], "1.234568e+04 1.2E-04");
-        check("%g %g %g %g", &[f(100000.0), f(1e6), f(0.0001), f(0.00001)], "100000 1e+06 0.0001 1e-05");
-        check("%f %F %5.1f", &[f(f64::NAN), f(f64::INFINITY), f(f64::NEG_INFINITY)], "nan INF  -inf");
-        check("%a %a %.1a", &[f(1.5), f(0.0), f(1.97)], "0x1.8p+0 0x0p+0 0x2.0p+0");
+        check(
+            "%g %g %g %g",
+            &[f(100000.0), f(1e6), f(0.0001), f(0.00001)],
+            "100000 1e+06 0.0001 1e-05",
+        );
+        check(
+            "%f %F %5.1f",
+            &[f(f64::NAN), f(f64::INFINITY), f(f64::NEG_INFINITY)],
+            "nan INF  -inf",
+        );
+        check(
+            "%a %a %.1a",
+            &[f(1.5), f(0.0), f(1.97)],
+            "0x1.8p+0 0x0p+0 0x2.0p+0",
+        );
     }
 
     #[test]

@@ -36,14 +36,22 @@ pub(crate) fn locate(cx: &mut Cx<'_>, spec: &Spec<'_>, on: u32) -> u32 {
                 spaces[lane] = found.space;
                 good |= 1 << lane;
             }
-            Err(what) => match bad.iter_mut().find(|(known, _)| (known.0, known.1) == (what.0, what.1)) {
+            Err(what) => match bad
+                .iter_mut()
+                .find(|(known, _)| (known.0, known.1) == (what.0, what.1))
+            {
                 Some((_, mask)) => *mask |= 1 << lane,
                 None => bad.push((what, 1 << lane)),
             },
         }
     }
     for ((code, space, address), mask) in bad {
-        let access = BadAccess { kind: spec.kind, space, address, bytes: spec.bytes };
+        let access = BadAccess {
+            kind: spec.kind,
+            space,
+            address,
+            bytes: spec.bytes,
+        };
         cx.report(spec.pc, code, mask, Details::Access(access));
         if cx.stopped {
             return 0;
@@ -84,7 +92,10 @@ fn find(cx: &mut Cx<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> Result<F
             if !aligned {
                 return Err((Code::Misaligned, MemSpace::Shared, offset));
             }
-            Ok(Found { host: cx.block.shared_start().wrapping_add(offset as usize), space: MemSpace::Shared })
+            Ok(Found {
+                host: cx.block.shared_start().wrapping_add(offset as usize),
+                space: MemSpace::Shared,
+            })
         }
         MemSpace::Local => {
             let offset = address.wrapping_sub(window::LOCAL);
@@ -96,7 +107,10 @@ fn find(cx: &mut Cx<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> Result<F
                 return Err((Code::Misaligned, MemSpace::Local, offset));
             }
             let at = cx.local_offset(lane) + offset as usize;
-            Ok(Found { host: cx.block.local_start().wrapping_add(at), space: MemSpace::Local })
+            Ok(Found {
+                host: cx.block.local_start().wrapping_add(at),
+                space: MemSpace::Local,
+            })
         }
         MemSpace::Param => {
             let offset = address.wrapping_sub(window::PARAM);
@@ -110,7 +124,10 @@ fn find(cx: &mut Cx<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> Result<F
                 return Err((Code::Misaligned, MemSpace::Param, offset));
             }
             let host = job.params.as_ptr().cast_mut().wrapping_add(offset as usize);
-            Ok(Found { host, space: MemSpace::Param })
+            Ok(Found {
+                host,
+                space: MemSpace::Param,
+            })
         }
         _ => {
             let Some((allocation, offset)) = job.table.find(address, bytes) else {
@@ -129,7 +146,10 @@ fn find(cx: &mut Cx<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> Result<F
             if writes && !job.checked {
                 allocation.bytes.trust();
             }
-            Ok(Found { host: allocation.bytes.start().wrapping_add(offset), space: MemSpace::Global })
+            Ok(Found {
+                host: allocation.bytes.start().wrapping_add(offset),
+                space: MemSpace::Global,
+            })
         }
     }
 }
@@ -160,7 +180,9 @@ fn check(cx: &mut Cx<'_>, spec: &Spec<'_>, good: u32, addresses: &[u64; 32], spa
                 }
             }
             MemSpace::Global => {
-                let Some((allocation, offset)) = job.table.find(at, n as u64) else { continue };
+                let Some((allocation, offset)) = job.table.find(at, n as u64) else {
+                    continue;
+                };
                 if writes {
                     allocation.bytes.mark(offset, n);
                 } else if !allocation.bytes.is_written(offset, n) {
@@ -182,9 +204,20 @@ fn check(cx: &mut Cx<'_>, spec: &Spec<'_>, good: u32, addresses: &[u64; 32], spa
         let lane = unwritten[1].trailing_zeros() as usize & 31;
         let address = addresses[lane] - window::LOCAL;
         let own = cx.local_offset(lane);
-        let ranges = cx.block.local_written.ranges(own, own + job.kernel.local_bytes as usize, 256);
-        let written = ranges.iter().map(|(s, e)| (s - own as u64, e - own as u64)).collect();
-        let access = BadAccess { kind: spec.kind, space: MemSpace::Local, address, bytes: spec.bytes };
+        let ranges = cx
+            .block
+            .local_written
+            .ranges(own, own + job.kernel.local_bytes as usize, 256);
+        let written = ranges
+            .iter()
+            .map(|(s, e)| (s - own as u64, e - own as u64))
+            .collect();
+        let access = BadAccess {
+            kind: spec.kind,
+            space: MemSpace::Local,
+            address,
+            bytes: spec.bytes,
+        };
         let details = Details::Uninitialised { access, written };
         cx.report(spec.pc, Code::Uninitialised, unwritten[1], details);
     }
@@ -197,9 +230,16 @@ fn tell_races(cx: &mut Cx<'_>, spec: &Spec<'_>, lane: usize, at: u64, space: Mem
         instr: cx.job.kernel.ops[spec.pc as usize].instr,
         warp: cx.warp,
         mask: 1 << lane,
-        base: if space == MemSpace::Shared { at - window::SHARED } else { at },
+        base: if space == MemSpace::Shared {
+            at - window::SHARED
+        } else {
+            at
+        },
         bytes: spec.bytes,
-        runs: &[Run { start: 0, bytes: spec.bytes }],
+        runs: &[Run {
+            start: 0,
+            bytes: spec.bytes,
+        }],
         lanes: &[0; 32],
         pattern: cx.serial,
         overlapping: false,
@@ -221,7 +261,11 @@ fn tell_races(cx: &mut Cx<'_>, spec: &Spec<'_>, lane: usize, at: u64, space: Mem
 }
 
 fn count(cx: &mut Cx<'_>, spec: &Spec<'_>, good: u32, addresses: &[u64; 32], spaces: &[MemSpace; 32]) {
-    let lanes_in = |space: MemSpace| bits(good).filter(|&l| spaces[l] == space).fold(0u32, |m, l| m | 1 << l);
+    let lanes_in = |space: MemSpace| {
+        bits(good)
+            .filter(|&l| spaces[l] == space)
+            .fold(0u32, |m, l| m | 1 << l)
+    };
     let of = |mask: u32| std::array::from_fn(|l| (mask >> l & 1 != 0).then_some(addresses[l]));
     let memo = &mut cx.memos[spec.memo];
     let (load, merge) = (memo.load, memo.merge);

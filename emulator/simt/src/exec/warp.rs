@@ -69,7 +69,12 @@ impl At {
     #[inline(always)]
     fn of(cx: &Cx<'_>) -> Option<Self> {
         let top = cx.fiber.top()?;
-        Some(Self { pc: top.pc, meet: top.meet, active: top.mask, start: top.pc })
+        Some(Self {
+            pc: top.pc,
+            meet: top.meet,
+            active: top.mask,
+            start: top.pc,
+        })
     }
 
     /// Counts the operations `start .. end`, and starts again at `next`.
@@ -96,7 +101,9 @@ impl At {
 #[inline(always)]
 fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
     let ops: &[Op] = &cx.job.kernel.ops;
-    let Some(mut at) = At::of(cx) else { return Pause::Ended };
+    let Some(mut at) = At::of(cx) else {
+        return Pause::Ended;
+    };
     // The next operation with what is above and in the fiber's frame.
     macro_rules! reload {
         () => {
@@ -185,7 +192,11 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
                     continue;
                 }
             }
-            OpKind::BranchIndexed { index, targets, reconverge } => {
+            OpKind::BranchIndexed {
+                index,
+                targets,
+                reconverge,
+            } => {
                 if on != 0 {
                     at.count::<W>(cx, at.pc + 1, at.pc + 1);
                     let ways = cx.ways(*index, targets, on, at.active, at.pc);
@@ -364,17 +375,33 @@ impl Cx<'_> {
     }
 
     /// `None`: go on with the frame on top.
-    fn barrier(&mut self, kind: BarrierKind, id: i32, count: i32, at: &At, on: u32, instr: u32) -> Option<Pause> {
+    fn barrier(
+        &mut self,
+        kind: BarrierKind,
+        id: i32,
+        count: i32,
+        at: &At,
+        on: u32,
+        instr: u32,
+    ) -> Option<Pause> {
         let lane = on.trailing_zeros() as usize;
         let id = self.u32_at(id, lane);
-        let count = if count == NONE { 0 } else { self.u32_at(count, lane) };
+        let count = if count == NONE {
+            0
+        } else {
+            self.u32_at(count, lane)
+        };
         self.fiber.set_pc(at.pc + 1);
         if kind != BarrierKind::Arrive && self.fiber.lanes() != on {
             // The other lanes do not wait here: they go their own way. Those at this very place skip the barrier.
             let others = self.fiber.split(!on);
             self.block.warps[self.warp as usize].fibers.push(others);
         }
-        if self.arrive(kind, id, count, on, instr) { None } else { Some(Pause::Waits) }
+        if self.arrive(kind, id, count, on, instr) {
+            None
+        } else {
+            Some(Pause::Waits)
+        }
     }
 
     /// Whether named lanes are missing, in which case the fiber waits for them.
@@ -393,12 +420,17 @@ impl Cx<'_> {
             self.block.warps[self.warp as usize].fibers.push(others);
         }
         self.fiber.at = self.job.kernel.ops.get(at_pc as usize).map_or(0, |op| op.instr);
-        self.fiber.state = State::Lanes { need: need | on, place };
+        self.fiber.state = State::Lanes {
+            need: need | on,
+            place,
+        };
         true
     }
 
     fn guard_holds_back(&self, pc: u32, lanes: u32) -> bool {
-        let Some(op) = self.job.kernel.ops.get(pc as usize) else { return false };
+        let Some(op) = self.job.kernel.ops.get(pc as usize) else {
+            return false;
+        };
         let guard = self.pred(u32::from(op.guard.pred)) ^ 0u32.wrapping_sub(u32::from(op.guard.negated));
         guard & lanes == 0
     }
@@ -474,12 +506,26 @@ impl Cx<'_> {
                     return Next::Stop;
                 }
             }
-            OpKind::Printf { format, arguments, dst } => self.printf(*format, *arguments, *dst, on),
+            OpKind::Printf {
+                format,
+                arguments,
+                dst,
+            } => self.printf(*format, *arguments, *dst, on),
             OpKind::AssertFail { text, line } => {
                 let lane = on.trailing_zeros() as usize;
                 let [message, file, function] = text.map(|t| self.text_at(self.u64_at(t, lane)));
                 let line = self.u32_at(*line, lane);
-                self.fatal(pc, Code::Assert, on, Details::Assert { message, file, line, function });
+                self.fatal(
+                    pc,
+                    Code::Assert,
+                    on,
+                    Details::Assert {
+                        message,
+                        file,
+                        line,
+                        function,
+                    },
+                );
                 return Next::Stop;
             }
             OpKind::Trap => {

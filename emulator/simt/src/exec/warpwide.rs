@@ -25,7 +25,11 @@ fn source_lane(mode: ShuffleMode, lane: u32, b: u32, c: u32) -> (u32, bool) {
             (from, from <= max)
         }
     };
-    if in_range { (from & 31, true) } else { (lane, false) }
+    if in_range {
+        (from & 31, true)
+    } else {
+        (lane, false)
+    }
 }
 
 impl Cx<'_> {
@@ -55,7 +59,13 @@ impl Cx<'_> {
             return Next::Wait;
         }
         match kind {
-            OpKind::Shuffle { mode, dst, dst_pred, src, .. } => {
+            OpKind::Shuffle {
+                mode,
+                dst,
+                dst_pred,
+                src,
+                ..
+            } => {
                 let (a, b, c) = (self.u32s(src[0]), self.u32s(src[1]), self.u32s(src[2]));
                 let mut in_range = 0;
                 let out = self.out32(*dst);
@@ -68,7 +78,13 @@ impl Cx<'_> {
                     self.set_pred(*dst_pred as u32, in_range, on);
                 }
             }
-            OpKind::Vote { mode, dst, pred, negated, .. } => {
+            OpKind::Vote {
+                mode,
+                dst,
+                pred,
+                negated,
+                ..
+            } => {
                 let p = self.pred(u32::from(*pred));
                 let p = if *negated { !p } else { p };
                 for (_, lanes) in groups {
@@ -81,14 +97,24 @@ impl Cx<'_> {
                     }
                 }
             }
-            OpKind::Match { all, wide, dst, dst_pred, src } => {
+            OpKind::Match {
+                all,
+                wide,
+                dst,
+                dst_pred,
+                src,
+            } => {
                 let value = |cx: &Self, lane| match wide {
                     true => cx.u64_at(src[0], lane),
                     false => u64::from(cx.u32_at(src[0], lane)),
                 };
                 let values: [u64; 32] = std::array::from_fn(|lane| value(self, lane));
                 for (_, lanes) in groups {
-                    let like = |v: u64| bits(lanes).filter(|l| values[*l] == v).fold(0, |m, l| m | 1u32 << l);
+                    let like = |v: u64| {
+                        bits(lanes)
+                            .filter(|l| values[*l] == v)
+                            .fold(0, |m, l| m | 1u32 << l)
+                    };
                     for lane in bits(lanes) {
                         let same = like(values[lane]);
                         let result = if *all && same != lanes { 0 } else { same };
@@ -134,7 +160,11 @@ mod tests {
     fn shuffle(mode: ShuffleMode, b: u32, width: u32) -> Vec<(u32, bool)> {
         // As `__shfl_*_sync` passes a width.
         let segment = (32 - width) << 8;
-        let c = if mode == ShuffleMode::Up { segment } else { segment | 31 };
+        let c = if mode == ShuffleMode::Up {
+            segment
+        } else {
+            segment | 31
+        };
         (0..32).map(|lane| source_lane(mode, lane, b, c)).collect()
     }
 

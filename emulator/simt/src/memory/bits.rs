@@ -9,12 +9,18 @@ pub(crate) struct Bits {
 /// The bits `from .. to` of one word.
 #[inline(always)]
 fn span(from: usize, n: usize) -> u64 {
-    if n >= 64 { u64::MAX } else { ((1u64 << n) - 1) << from }
+    if n >= 64 {
+        u64::MAX
+    } else {
+        ((1u64 << n) - 1) << from
+    }
 }
 
 impl Bits {
     pub(crate) fn new(n: usize) -> Self {
-        Self { words: vec![0; n.div_ceil(64)] }
+        Self {
+            words: vec![0; n.div_ceil(64)],
+        }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -55,7 +61,9 @@ impl Bits {
     #[inline(always)]
     pub(crate) fn all(&self, start: usize, n: usize) -> bool {
         let mut missing = 0;
-        Self::each(start, n, |word, bits| missing |= bits & !self.words.get(word).copied().unwrap_or(0));
+        Self::each(start, n, |word, bits| {
+            missing |= bits & !self.words.get(word).copied().unwrap_or(0)
+        });
         missing == 0
     }
 
@@ -81,9 +89,12 @@ pub(crate) fn ranges(from: usize, to: usize, limit: usize, word: impl Fn(usize) 
         if at >= end {
             break;
         }
+        let joins = found.last().is_some_and(|last| last.1 == at as u64);
+        if !joins && found.len() == limit {
+            break;
+        }
         match found.last_mut() {
-            Some(last) if last.1 == at as u64 => last.1 = end as u64,
-            _ if found.len() == limit => break,
+            Some(last) if joins => last.1 = end as u64,
             _ => found.push((at as u64, end as u64)),
         }
         at = end;

@@ -31,14 +31,15 @@ pub struct Origin {
     pub label: String,
     /// Kernels may not store to it (`__constant__`).
     pub read_only: bool,
+    /// A module's variable: `label` is its symbol.
+    pub symbol: bool,
 }
 
 impl Origin {
     /// An ordinary allocation.
     pub fn new(label: impl Into<String>) -> Self {
         Self {
-            label: label.into(),
-            read_only: false,
+            label: label.into(), ..Self::default()
         }
     }
 }
@@ -407,6 +408,11 @@ impl Memory {
             bytes.fill(offset, pattern, count as usize)
         })
         .map(|_| ())
+    }
+
+    /// An allocation's bytes count as written from now on.
+    pub(crate) fn trust(&self, address: u64) -> Result<(), AddressError> {
+        self.with(address, 0, |bytes, _| bytes.trust())
     }
 
     /// Copies inside device memory; the ranges may overlap.

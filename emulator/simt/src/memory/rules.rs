@@ -55,7 +55,11 @@ pub fn lanes_together(addresses: &Addresses, bytes: u32, load: bool) -> usize {
             _ => true,
         })
     };
-    if load && (pairs_up(1) || pairs_up(2)) { 2 * plain } else { plain }
+    if load && (pairs_up(1) || pairs_up(2)) {
+        2 * plain
+    } else {
+        plain
+    }
 }
 
 /// Wavefronts of one warp-wide shared access of `bytes` per lane.
@@ -84,7 +88,10 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn rows() -> Vec<Row> {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/h200_memory_patterns.csv");
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../tests/data/h200_memory_patterns.csv"
+        );
         let text = std::fs::read_to_string(path).expect("the table of measurements is there");
         text.lines().skip(1).map(row).collect()
     }

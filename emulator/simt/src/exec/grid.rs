@@ -1,0 +1,332 @@
+//! Handing blocks to worker threads, and putting together what they bring back.
+//!
+//! What a launch gives does not depend on the number of threads. Blocks start in index order. What each brings
+//! back is taken in index order, too, and nothing is taken behind a block at which the launch stops: the lowest
+//! one that fails (any failure in an unchecked launch, a trap or a runaway loop in a checked one).
+//!
+//! The budget: a block may use up the launch's whole budget by itself, and the launch stops at the first block
+//! at which the sum over it and all blocks before it exceeds the budget.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::check::race::{BlockRaces, GlobalRaces, SharedRaces};
+use crate::check::{Collector, Details, Event};
+use crate::finding::Code;
+use crate::lanes::Lanes;
+use crate::program::OpKind;
+
+use super::block::{Block, Visit};
+use super::fiber::Fiber;
+use super::memo::{Memo, Merge, Tally};
+use super::{Counts, Cx, Job, Watch};
+
+/// Blocks that wait for each other on one worker: as many as a big GPU has room for.
+const MOST_WAITING: usize = 132 * 16;
+/// Bytes that blocks which wait may take.
+const MOST_WAITING_BYTES: usize = 1 << 30;
+/// Text that a launch may print.
+const MOST_PRINTED: usize = 1 << 24;
+
+/// What a launch comes to.
+pub(crate) struct Outcome {
+    pub(crate) counts: Counts,
+    pub(crate) tallies: Vec<Tally>,
+    pub(crate) collector: Collector,
+    pub(crate) printed: String,
+    /// It did not run to its end: counts say nothing.
+    pub(crate) stopped: bool,
+}
+
+/// What a block brings back.
+struct Done {
+    spent: u64,
+    printed: String,
+    collector: Option<Collector>,
+    stops: bool,
+}
+
+struct Ledger {
+    /// All blocks below have been taken.
+    next: u64,
+    early: BTreeMap<u64, Done>,
+    spent: u64,
+    printed: String,
+    collector: Collector,
+    stopped: bool,
+}
+
+struct Shared {
+    n_blocks: u64,
+    /// The next block to start.
+    next: AtomicU64,
+    /// No block above needs to run.
+    last: AtomicU64,
+    ledger: Mutex<Ledger>,
+}
+
+/// Runs all blocks on so many threads.
+pub(crate) fn run<W: Watch>(job: &Job<'_>, n_threads: usize, global_races: Option<&GlobalRaces>) -> Outcome {
+    let n_blocks = job.grid.iter().map(|n| u64::from(*n)).product();
+    let collector = Collector::new(job.kernel, job.grid, job.block);
+    let ledger = Ledger {
+        next: 0,
+        early: BTreeMap::new(),
+        spent: 0,
+        printed: String::new(),
+        collector,
+        stopped: false,
+    };
+    let shared = Shared {
+        n_blocks,
+        next: AtomicU64::new(0),
+        last: AtomicU64::new(u64::MAX),
+        ledger: Mutex::new(ledger),
+    };
+    let mut counts = Counts::new(if W::COUNTED { job.kernel.ops.len() } else { 0 });
+    let mut tallies = vec![Tally::default(); job.plan.n_memos];
+    let mut gather = |(c, t): (Counts, Vec<Tally>)| {
+        counts.add(&c);
+        tallies.iter_mut().zip(&t).for_each(|(sum, one)| sum.add(one));
+    };
+    if n_threads <= 1 {
+        gather(work::<W>(job, &shared, global_races));
+    } else {
+        std::thread::scope(|scope| {
+            let spawn = |i: usize| {
+                let builder = std::thread::Builder::new().name(format!("block worker {i}"));
+                builder
+                    .spawn_scoped(scope, || work::<W>(job, &shared, global_races))
+                    .ok()
+            };
+            let others: Vec<_> = (1..n_threads).filter_map(spawn).collect();
+            gather(work::<W>(job, &shared, global_races));
+            for other in others {
+                match other.join() {
+                    Ok(result) => gather(result),
+                    // A bug of ours: let it be seen.
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+        });
+    }
+    let mut ledger = shared.ledger.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if ledger.printed.len() > MOST_PRINTED {
+        let cut = (0..=MOST_PRINTED)
+            .rev()
+            .find(|i| ledger.printed.is_char_boundary(*i))
+            .unwrap_or(0);
+        ledger.printed.truncate(cut);
+        ledger.printed.push_str("\n[further output is cut]\n");
+    }
+    Outcome {
+        counts,
+        tallies,
+        collector: ledger.collector,
+        printed: ledger.printed,
+        stopped: ledger.stopped,
+    }
+}
+
+fn memos<'j>(job: &Job<'_>) -> Vec<Memo<'j>> {
+    let mut memos = Vec::with_capacity(job.plan.n_memos);
+    for op in &job.kernel.ops {
+        match &op.kind {
+            OpKind::Load(a) => {
+                let bytes = u32::from(a.element) * u32::from(a.n);
+                let group = job.kernel.instrs.get(op.instr as usize).and_then(|i| i.merge);
+                let merge = match group {
+                    Some(g) if g.leader == op.instr => Merge::Leads {
+                        bytes: g.bytes,
+                        back: g.back,
+                    },
+                    Some(_) => Merge::Follows,
+                    None => Merge::Alone,
+                };
+                memos.push(Memo::new(bytes, true, merge));
+            }
+            OpKind::Store(a) => {
+                memos.push(Memo::new(
+                    u32::from(a.element) * u32::from(a.n),
+                    false,
+                    Merge::Alone,
+                ));
+            }
+            OpKind::Atomic(a) => memos.push(Memo::new(a.ty.bytes(), false, Merge::Alone)),
+            OpKind::CpAsync { bytes, .. } => {
+                memos.push(Memo::new((*bytes).into(), false, Merge::Alone));
+                memos.push(Memo::new((*bytes).into(), true, Merge::Alone));
+            }
+            _ => {}
+        }
+    }
+    memos
+}
+
+/// One worker: takes blocks until there are no more.
+fn work<W: Watch>(
+    job: &Job<'_>,
+    shared: &Shared,
+    global_races: Option<&GlobalRaces>,
+) -> (Counts, Vec<Tally>) {
+    let kernel = job.kernel;
+    let lanes = Lanes {
+        regs: std::ptr::null_mut(),
+        consts: kernel.consts.as_ptr(),
+        preds: std::ptr::null_mut(),
+    };
+    let mut cx = Cx {
+        job,
+        lanes,
+        warp: 0,
+        live: 0,
+        fiber: Fiber::new(0),
+        left: 0,
+        turn_start: 0,
+        serial: 0,
+        spent: 0,
+        progress: false,
+        polled: false,
+        stopped: false,
+        block: Box::new(Block::new(job)),
+        memos: memos(job),
+        counts: Counts::new(if W::COUNTED { kernel.ops.len() } else { 0 }),
+        pointers: [std::ptr::null_mut(); 32],
+        collector: Collector::new(kernel, job.grid, job.block),
+        shared_races: (W::CHECKED && job.shared_bytes > 0).then(|| SharedRaces::new(kernel)),
+        global_races: global_races.map(|_| BlockRaces::new(kernel)),
+    };
+    let each = job.n_warps as usize * 128 * kernel.n_lines as usize + job.shared_bytes as usize;
+    let most_waiting = MOST_WAITING.min(MOST_WAITING_BYTES / each.max(1)).max(2);
+    let mut waiting: VecDeque<Box<Block>> = VecDeque::new();
+    let mut more = true;
+    loop {
+        let mut fresh = None;
+        if more && waiting.len() < most_waiting {
+            let index = shared.next.fetch_add(1, Ordering::Relaxed);
+            more = index < shared.n_blocks && index <= shared.last.load(Ordering::Relaxed);
+            fresh = more.then_some(index);
+        }
+        match fresh {
+            Some(index) => {
+                if !waiting.is_empty() {
+                    // Its predecessor still lives; take one that has ended, or make another.
+                    if cx.block.live > 0 {
+                        cx.block = Box::new(Block::new(job));
+                    }
+                    cx.memos.iter_mut().for_each(Memo::forget_place);
+                }
+                cx.block.begin(job, index);
+                begin_checks(&mut cx, index);
+            }
+            None => match waiting.pop_front() {
+                Some(block) => {
+                    cx.block = block;
+                    cx.memos.iter_mut().for_each(Memo::forget_place);
+                    let index = cx.block.index;
+                    begin_checks(&mut cx, index);
+                }
+                None => break,
+            },
+        }
+        cx.spent = cx.block.spent;
+        cx.stopped = shared.last.load(Ordering::Relaxed) < cx.block.index;
+        let visit = if cx.stopped {
+            Visit::Ended
+        } else {
+            cx.visit::<W>(&shared.last)
+        };
+        if let Some(races) = &mut cx.shared_races {
+            races.end_block(&mut cx.collector);
+        }
+        if let (Some(races), Some(all)) = (&mut cx.global_races, global_races) {
+            races.end_block(all, &mut cx.collector);
+        }
+        if visit == Visit::Stuck {
+            let next = Box::new(Block::new(job));
+            waiting.push_back(std::mem::replace(&mut cx.block, next));
+            continue;
+        }
+        cx.block.live = 0;
+        finish(&mut cx, job, shared);
+    }
+    (cx.counts, cx.memos.iter().map(|m| m.tally).collect())
+}
+
+fn begin_checks(cx: &mut Cx<'_>, index: u64) {
+    if let Some(races) = &mut cx.shared_races {
+        races.begin_block(index);
+    }
+    if let Some(races) = &mut cx.global_races {
+        races.begin_block(index);
+    }
+}
+
+/// The block has ended: its results are taken, in index order.
+fn finish(cx: &mut Cx<'_>, job: &Job<'_>, shared: &Shared) {
+    let index = cx.block.index;
+    let failed = !cx.collector.is_clean();
+    let stops = cx.block.fatal || (failed && !job.checked);
+    if stops {
+        shared.last.fetch_min(index, Ordering::Relaxed);
+    }
+    let collector =
+        failed.then(|| std::mem::replace(&mut cx.collector, Collector::new(job.kernel, job.grid, job.block)));
+    let printed = std::mem::take(&mut cx.block.printed);
+    let mut ledger = shared.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+    ledger.early.insert(
+        index,
+        Done {
+            spent: cx.spent,
+            printed,
+            collector,
+            stops,
+        },
+    );
+    while let Some(done) = {
+        let next = ledger.next;
+        ledger.early.remove(&next)
+    } {
+        ledger.take(done, job, shared);
+    }
+}
+
+impl Ledger {
+    fn take(&mut self, done: Done, job: &Job<'_>, shared: &Shared) {
+        let index = self.next;
+        self.next += 1;
+        if self.stopped {
+            return;
+        }
+        self.spent += done.spent;
+        if self.printed.len() <= MOST_PRINTED {
+            self.printed.push_str(&done.printed);
+        }
+        let mut stops = done.stops;
+        if let Some(collector) = done.collector {
+            self.collector.merge(collector);
+        }
+        if job.budget != 0 && self.spent > job.budget && !stops {
+            stops = true;
+            let details = Details::Runaway {
+                budget: job.budget,
+                proven: false,
+                span: None,
+            };
+            let event = Event {
+                code: Code::Runaway,
+                instr: 0,
+                block: index,
+                warp: 0,
+                mask: 1,
+                details,
+            };
+            self.collector.record(event);
+        }
+        if stops {
+            self.stopped = true;
+            shared.last.fetch_min(index, Ordering::Relaxed);
+        }
+    }
+}

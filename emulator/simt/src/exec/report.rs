@@ -1,0 +1,159 @@
+//! From what was counted per operation to a report per instruction, line and launch.
+
+use std::collections::BTreeMap;
+
+use crate::program::{Kernel, MemSpace, OpKind};
+use crate::report::{Counters, InstrReport, LineReport};
+
+use super::Counts;
+use super::memo::Tally;
+use super::plan::{NO_MEMO, Plan};
+
+/// Counters of each instruction.
+pub(crate) fn by_instruction(
+    kernel: &Kernel,
+    plan: &Plan,
+    counts: &Counts,
+    tallies: &[Tally],
+) -> Vec<Counters> {
+    let mut all = vec![Counters::default(); kernel.instrs.len()];
+    let (mut runs, mut lanes) = (0u64, 0u64);
+    for (i, op) in kernel.ops.iter().enumerate() {
+        let at = |v: &[u64]| v.get(i).copied().unwrap_or(0);
+        runs = runs.wrapping_add(at(&counts.runs));
+        lanes = lanes.wrapping_add(at(&counts.lanes));
+        let Some(c) = all.get_mut(op.instr as usize) else {
+            continue;
+        };
+        if op.first {
+            c.warp_instructions += runs;
+            c.thread_instructions += lanes;
+            let fmas = kernel.instrs[op.instr as usize].fmas;
+            c.fmas += u64::from(fmas) * lanes.saturating_sub(at(&counts.held));
+        }
+        c.divergent_branches += at(&counts.parted);
+        match &op.kind {
+            OpKind::Barrier { .. } => c.barriers += runs,
+            OpKind::Texture(_) => c.texture_requests += runs,
+            OpKind::CpAsync { bytes, .. } => {
+                let memo = plan.memo_of[i] as usize;
+                let (to, from) = (&tallies[memo], &tallies[memo + 1]);
+                add_store(c, to, (*bytes).into());
+                add_load(c, from, (*bytes).into(), MemSpace::Global);
+            }
+            _ => {}
+        }
+        let Some(t) = tallies
+            .get(plan.memo_of[i] as usize)
+            .filter(|_| plan.memo_of[i] != NO_MEMO)
+        else {
+            continue;
+        };
+        match &op.kind {
+            OpKind::Load(a) => add_load(c, t, u64::from(a.element) * u64::from(a.n), a.space),
+            OpKind::Store(a) => add_store(c, t, u64::from(a.element) * u64::from(a.n)),
+            OpKind::Atomic(_) => {
+                c.global_atomic_requests += t.global_requests;
+                c.global_atomic_sectors += t.sectors;
+                c.shared_atomic_requests += t.shared_requests;
+                c.local_requests += t.local_requests;
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+fn add_load(c: &mut Counters, t: &Tally, bytes: u64, _space: MemSpace) {
+    c.global_load_requests += t.global_requests;
+    c.global_load_sectors += t.sectors;
+    c.global_load_bytes += t.global_lanes * bytes;
+    c.shared_load_requests += t.shared_requests;
+    c.shared_load_wavefronts += t.wavefronts;
+    c.shared_load_ideal += t.ideal;
+    c.shared_load_bytes += t.shared_lanes * bytes;
+    c.shared_load_requests_merged += t.merged_requests;
+    c.shared_load_wavefronts_merged += t.merged_wavefronts;
+    c.shared_load_ideal_merged += t.merged_ideal;
+    c.local_requests += t.local_requests;
+    c.local_bytes += t.local_lanes * bytes;
+    c.constant_requests += t.constant_requests;
+}
+
+fn add_store(c: &mut Counters, t: &Tally, bytes: u64) {
+    c.global_store_requests += t.global_requests;
+    c.global_store_sectors += t.sectors;
+    c.global_store_bytes += t.global_lanes * bytes;
+    c.shared_store_requests += t.shared_requests;
+    c.shared_store_wavefronts += t.wavefronts;
+    c.shared_store_ideal += t.ideal;
+    c.shared_store_bytes += t.shared_lanes * bytes;
+    c.local_requests += t.local_requests;
+    c.local_bytes += t.local_lanes * bytes;
+}
+
+pub(crate) fn instructions(
+    kernel: &Kernel,
+    files: &[(u32, String)],
+    counters: &[Counters],
+) -> Vec<InstrReport> {
+    let path = |file: u32| files.iter().find(|(i, _)| *i == file).map(|(_, p)| p.clone());
+    let report = |(i, c): (&crate::program::InstrInfo, &Counters)| InstrReport {
+        text: i.text.clone(),
+        ptx_line: i.ptx_line,
+        source: i.source.and_then(|s| Some((path(s.file)?, s.line))),
+        counters: *c,
+    };
+    kernel.instrs.iter().zip(counters).map(report).collect()
+}
+
+/// Sums by source line.
+pub(crate) fn lines(instructions: &[InstrReport]) -> Vec<LineReport> {
+    let mut lines: BTreeMap<&(String, u32), Counters> = BTreeMap::new();
+    for i in instructions {
+        if let Some(source) = &i.source {
+            lines.entry(source).or_default().add(&i.counters);
+        }
+    }
+    let report = |((file, line), counters): (&(String, u32), Counters)| LineReport {
+        file: file.clone(),
+        line: *line,
+        counters,
+    };
+    lines.into_iter().map(report).collect()
+}
+
+impl Counters {
+    /// Adds another set of counters.
+    pub fn add(&mut self, o: &Counters) {
+        self.warp_instructions += o.warp_instructions;
+        self.thread_instructions += o.thread_instructions;
+        self.fmas += o.fmas;
+        self.global_load_requests += o.global_load_requests;
+        self.global_load_sectors += o.global_load_sectors;
+        self.global_load_bytes += o.global_load_bytes;
+        self.global_store_requests += o.global_store_requests;
+        self.global_store_sectors += o.global_store_sectors;
+        self.global_store_bytes += o.global_store_bytes;
+        self.global_atomic_requests += o.global_atomic_requests;
+        self.global_atomic_sectors += o.global_atomic_sectors;
+        self.shared_load_requests += o.shared_load_requests;
+        self.shared_load_wavefronts += o.shared_load_wavefronts;
+        self.shared_load_ideal += o.shared_load_ideal;
+        self.shared_load_bytes += o.shared_load_bytes;
+        self.shared_load_requests_merged += o.shared_load_requests_merged;
+        self.shared_load_wavefronts_merged += o.shared_load_wavefronts_merged;
+        self.shared_load_ideal_merged += o.shared_load_ideal_merged;
+        self.shared_store_requests += o.shared_store_requests;
+        self.shared_store_wavefronts += o.shared_store_wavefronts;
+        self.shared_store_ideal += o.shared_store_ideal;
+        self.shared_store_bytes += o.shared_store_bytes;
+        self.shared_atomic_requests += o.shared_atomic_requests;
+        self.local_requests += o.local_requests;
+        self.local_bytes += o.local_bytes;
+        self.constant_requests += o.constant_requests;
+        self.texture_requests += o.texture_requests;
+        self.barriers += o.barriers;
+        self.divergent_branches += o.divergent_branches;
+    }
+}
