@@ -406,7 +406,9 @@ impl Values for Stored<'_> {
     }
 
     fn present(&self, lane: u32, offset: u32, bytes: u32) -> u64 {
-        let start = self.host.wrapping_offset(self.delta[lane as usize % WARP] as isize);
+        let start = self
+            .host
+            .wrapping_offset(self.delta[lane as usize % WARP] as isize);
         let mut value = 0;
         for i in 0..bytes.min(8) {
             // SAFETY: the access was found to lie in bounds, and `offset + bytes` is inside it.

@@ -39,7 +39,8 @@ impl Origin {
     /// An ordinary allocation.
     pub fn new(label: impl Into<String>) -> Self {
         Self {
-            label: label.into(), ..Self::default()
+            label: label.into(),
+            ..Self::default()
         }
     }
 }
