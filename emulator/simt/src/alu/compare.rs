@@ -1,13 +1,13 @@
 //! `setp`, `set`, `selp`, `slct`, `testp`.
 //!
-//! A comparison gives one bit per lane. Plain `setp` is compiled for every vector width; with a boolean
-//! operation (`setp.lt.and.f32 p|q, a, b, c`), and for `set`, a small function combines the bits of a
-//! shared comparison.
+//! Plain `setp` of the common types is compiled for every vector width. Everything else (a boolean operation
+//! as in `setp.lt.and.f32 p|q, a, b, c`, the second result, halves, `set`) goes lane by lane through one
+//! function that is told at run time what to compare.
 
 use super::engine::{self, Lane, cold1, cold3, hot2, hot3};
 use super::half::{bf16_to_f32, f16_to_f32};
 use super::{Form, float};
-use crate::lanes::{AluArgs, AluFn, Class, CpuLevel, Lanes};
+use crate::lanes::{AluArgs, Class, CpuLevel, Lanes};
 
 pub(super) fn lookup(opcode: &str, modifiers: &[&str], part: u8, level: CpuLevel) -> Option<Form> {
     match opcode {
@@ -55,248 +55,333 @@ fn slct(modifiers: &[&str]) -> Option<Form> {
     })
 }
 
+/// Zeros count as normal.
 fn testp(modifiers: &[&str]) -> Option<Form> {
     Some(match modifiers {
         ["finite", "f32"] => cold1(|a: f32| a.is_finite()),
         ["infinite", "f32"] => cold1(|a: f32| a.is_infinite()),
         ["number", "f32"] => cold1(|a: f32| !a.is_nan()),
         ["notanumber", "f32"] => cold1(|a: f32| a.is_nan()),
-        ["normal", "f32"] => cold1(|a: f32| a.is_normal()),
-        ["subnormal", "f32"] => cold1(|a: f32| a.is_subnormal() || a == 0.0),
+        ["normal", "f32"] => cold1(|a: f32| a.is_normal() || a == 0.0),
+        ["subnormal", "f32"] => cold1(|a: f32| a.is_subnormal()),
         ["finite", "f64"] => cold1(|a: f64| a.is_finite()),
         ["infinite", "f64"] => cold1(|a: f64| a.is_infinite()),
         ["number", "f64"] => cold1(|a: f64| !a.is_nan()),
         ["notanumber", "f64"] => cold1(|a: f64| a.is_nan()),
-        ["normal", "f64"] => cold1(|a: f64| a.is_normal()),
-        ["subnormal", "f64"] => cold1(|a: f64| a.is_subnormal() || a == 0.0),
+        ["normal", "f64"] => cold1(|a: f64| a.is_normal() || a == 0.0),
+        ["subnormal", "f64"] => cold1(|a: f64| a.is_subnormal()),
         _ => return None,
     })
 }
 
-/// All lanes of a comparison. One per comparison, shared by everything that combines.
-#[inline(never)]
-unsafe fn bits2<A: Lane, F: Fn(A, A) -> bool + Copy>(lanes: &Lanes, args: &AluArgs) -> u32 {
-    let f = engine::conjure::<F>();
+/// Which outcomes of a comparison hold: one bit each for less, equal, greater, unordered.
+fn outcomes(cmp: &str) -> Option<u32> {
+    Some(match cmp {
+        "lt" | "lo" => LESS,
+        "eq" => EQUAL,
+        "le" | "ls" => LESS | EQUAL,
+        "gt" | "hi" => GREATER,
+        "ne" => LESS | GREATER,
+        "ge" | "hs" => EQUAL | GREATER,
+        "num" => LESS | EQUAL | GREATER,
+        "nan" => UNORDERED,
+        "ltu" => LESS | UNORDERED,
+        "equ" => EQUAL | UNORDERED,
+        "leu" => LESS | EQUAL | UNORDERED,
+        "gtu" => GREATER | UNORDERED,
+        "neu" => LESS | GREATER | UNORDERED,
+        "geu" => EQUAL | GREATER | UNORDERED,
+        _ => return None,
+    })
+}
+
+const LESS: u32 = 1;
+const EQUAL: u32 = 2;
+const GREATER: u32 = 4;
+const UNORDERED: u32 = 8;
+
+fn holds<T: PartialOrd>(outcomes: u32, a: T, b: T) -> bool {
+    let outcome = match a.partial_cmp(&b) {
+        Some(std::cmp::Ordering::Less) => LESS,
+        Some(std::cmp::Ordering::Equal) => EQUAL,
+        Some(std::cmp::Ordering::Greater) => GREATER,
+        None => UNORDERED,
+    };
+    outcomes & outcome != 0
+}
+
+/// The types that are compared, by number.
+const TYPES: [&str; 10] = [
+    "u16", "s16", "u32", "s32", "u64", "s64", "f32", "f64", "f16", "bf16",
+];
+
+/// A comparison as a word: outcomes in the low 4 bits, then the operation, the type, and flags.
+#[derive(Clone, Copy)]
+struct Variant(u32);
+
+impl Variant {
+    const OPPOSITE: u32 = 1 << 6;
+    const FTZ: u32 = 1 << 7;
+    const HIGH: u32 = 1 << 8;
+    /// Both halves: `set` of a pair.
+    const PAIR: u32 = 1 << 9;
+    const ONES_SHIFT: u32 = 16;
+
+    fn new(outcomes: u32, op: u32, ty: u32, flags: u32) -> Variant {
+        Variant(outcomes | op << 4 | ty << 10 | flags)
+    }
+    fn has(self, flag: u32) -> bool {
+        self.0 & flag != 0
+    }
+    fn op(self) -> u32 {
+        self.0 >> 4 & 3
+    }
+    fn ty(self) -> u32 {
+        self.0 >> 10 & 15
+    }
+    fn ones(self) -> u32 {
+        ONES[(self.0 >> Self::ONES_SHIFT & 7) as usize]
+    }
+}
+
+/// What `set` writes where the comparison holds, by number: all ones, then 1 in the float formats.
+const ONES: [u32; 8] = [u32::MAX, 0x3f80_0000, 0x3c00, 0x3f80, 0xffff, 0, 0, 0];
+
+/// The boolean operations, by number; 0 is none.
+const OPS: [&str; 4] = ["", "and", "or", "xor"];
+
+unsafe fn lanes_that<A: Lane, T: PartialOrd>(
+    lanes: &Lanes,
+    args: &AluArgs,
+    variant: Variant,
+    read: impl Fn(A) -> T,
+) -> u32 {
     let mut bits = 0;
     // SAFETY: the caller of an `AluFn` vouches for the operands.
     unsafe {
         let (a, b) = (A::view(lanes, args.src[0]), A::view(lanes, args.src[1]));
         for lane in 0..32 {
-            bits |= (f(A::at(a, lane), A::at(b, lane)) as u32) << lane;
+            bits |= (holds(variant.0 & 15, read(A::at(a, lane)), read(A::at(b, lane))) as u32) << lane;
         }
     }
     bits
 }
 
-/// Combines the bits of a comparison as `OP` says, which is a [`BoolOp`], plus [`OPPOSITE`] for the second
-/// result of `setp`.
-unsafe fn combine(lanes: &Lanes, args: &AluArgs, bits: u32, op: u8) -> u32 {
-    let bits = if op & OPPOSITE == 0 { bits } else { !bits };
-    if op & !OPPOSITE == 0 {
-        return bits;
-    }
+/// The bits of a comparison of all lanes, combined with the predicate.
+unsafe fn compared(lanes: &Lanes, args: &AluArgs, variant: Variant) -> u32 {
+    let ftz = variant.has(Variant::FTZ);
+    let half = |x: u32| {
+        if variant.has(Variant::HIGH) {
+            (x >> 16) as u16
+        } else {
+            x as u16
+        }
+    };
+    let flush = |h: u16| if ftz && h & 0x7c00 == 0 { h & 0x8000 } else { h };
     // SAFETY: the caller of an `AluFn` vouches for the operands.
-    let pred = unsafe { *lanes.preds.add(args.src[2] as usize) };
-    match op & !OPPOSITE {
-        AND => bits & pred,
-        OR => bits | pred,
-        _ => bits ^ pred,
+    unsafe {
+        let bits = match variant.ty() {
+            0 => lanes_that(lanes, args, variant, |x: u16| x),
+            1 => lanes_that(lanes, args, variant, |x: i16| x),
+            2 => lanes_that(lanes, args, variant, |x: u32| x),
+            3 => lanes_that(lanes, args, variant, |x: i32| x),
+            4 => lanes_that(lanes, args, variant, |x: u64| x),
+            5 => lanes_that(lanes, args, variant, |x: i64| x),
+            6 => lanes_that(
+                lanes,
+                args,
+                variant,
+                |x: f32| if ftz { float::flush(x) } else { x },
+            ),
+            7 => lanes_that(lanes, args, variant, |x: f64| x),
+            8 => lanes_that(lanes, args, variant, |x: u32| f16_to_f32(flush(half(x)))),
+            _ => lanes_that(lanes, args, variant, |x: u32| bf16_to_f32(half(x))),
+        };
+        let bits = if variant.has(Variant::OPPOSITE) {
+            !bits
+        } else {
+            bits
+        };
+        let pred = || *lanes.preds.add(args.src[2] as usize);
+        match variant.op() {
+            0 => bits,
+            1 => bits & pred(),
+            2 => bits | pred(),
+            _ => bits ^ pred(),
+        }
     }
 }
 
-const AND: u8 = 1;
-const OR: u8 = 2;
-const XOR: u8 = 3;
-const OPPOSITE: u8 = 4;
-
-#[inline(never)]
-unsafe fn finish_setp(lanes: &mut Lanes, args: &AluArgs, mask: u32, bits: u32, op: u8) {
+unsafe fn setp_run(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
     // SAFETY: the caller of an `AluFn` vouches for the operands.
     unsafe {
-        let bits = combine(lanes, args, bits, op);
+        let bits = compared(lanes, args, Variant(args.src[3] as u32));
         engine::write_pred(lanes, args.dst, bits, mask);
     }
 }
 
-#[inline(never)]
-unsafe fn finish_set(lanes: &mut Lanes, args: &AluArgs, mask: u32, bits: u32, op: u8, ones: u32) {
+unsafe fn set_run(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
+    let variant = Variant(args.src[3] as u32);
+    let ones = variant.ones();
     // SAFETY: the caller of an `AluFn` vouches for the operands.
     unsafe {
-        let bits = combine(lanes, args, bits, op);
+        let low = compared(lanes, args, variant);
+        let high = match variant.has(Variant::PAIR) {
+            true => compared(lanes, args, Variant(variant.0 | Variant::HIGH)),
+            false => 0,
+        };
         let line = lanes.regs.add(args.dst as usize).cast::<u32>();
         for lane in 0..32 {
             if mask >> lane & 1 == 1 {
-                *line.add(lane) = if bits >> lane & 1 == 1 { ones } else { 0 };
+                let low = if low >> lane & 1 == 1 { ones } else { 0 };
+                let high = if high >> lane & 1 == 1 { ones << 16 } else { 0 };
+                *line.add(lane) = low | high;
             }
         }
     }
 }
 
-unsafe fn setp_run<A: Lane, F: Fn(A, A) -> bool + Copy, const OP: u8>(
-    lanes: &mut Lanes,
-    args: &AluArgs,
-    mask: u32,
-) {
-    // SAFETY: the caller of an `AluFn` vouches for the operands.
-    unsafe {
-        let bits = bits2::<A, F>(lanes, args);
-        finish_setp(lanes, args, mask, bits, OP);
-    }
+/// A comparison as written.
+struct Request {
+    outcomes: u32,
+    cmp: String,
+    op: u32,
+    ftz: bool,
+    ty: u32,
+    pair: bool,
 }
 
-/// `set`: true is `ONES`, false is zero.
-unsafe fn set_run<A: Lane, F: Fn(A, A) -> bool + Copy, const OP: u8, const ONES: u32>(
-    lanes: &mut Lanes,
-    args: &AluArgs,
-    mask: u32,
-) {
-    // SAFETY: the caller of an `AluFn` vouches for the operands.
-    unsafe {
-        let bits = bits2::<A, F>(lanes, args);
-        finish_set(lanes, args, mask, bits, OP, ONES);
-    }
-}
-
-/// The boolean operation of `setp` and `set`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum BoolOp {
-    None,
-    And,
-    Or,
-    Xor,
-}
-
-/// What a comparison is made for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Goal {
-    /// Part 0 or 1 of `setp`.
-    Pred { part: u8 },
-    /// `set` with this value for true.
-    Set { ones: u32 },
-}
-
-fn srcs<A: Lane>(with_pred: bool) -> &'static [Class] {
-    if with_pred {
-        const { &[A::CLASS, A::CLASS, Class::Pred] }
-    } else {
-        const { &[A::CLASS, A::CLASS] }
-    }
-}
-
-fn form<A: Lane, F: Fn(A, A) -> bool + Copy>(level: CpuLevel, f: F, op: BoolOp, goal: Goal) -> Form {
-    let with_pred = op != BoolOp::None;
-    let run: AluFn = match (goal, op) {
-        (Goal::Set { ones }, _) => return set_form::<A, F>(op, ones),
-        (Goal::Pred { part: 0 }, BoolOp::None) => return hot2(level, f),
-        (Goal::Pred { part: 0 }, BoolOp::And) => setp_run::<A, F, AND>,
-        (Goal::Pred { part: 0 }, BoolOp::Or) => setp_run::<A, F, OR>,
-        (Goal::Pred { part: 0 }, BoolOp::Xor) => setp_run::<A, F, XOR>,
-        (Goal::Pred { .. }, BoolOp::None) => setp_run::<A, F, OPPOSITE>,
-        (Goal::Pred { .. }, BoolOp::And) => setp_run::<A, F, { AND | OPPOSITE }>,
-        (Goal::Pred { .. }, BoolOp::Or) => setp_run::<A, F, { OR | OPPOSITE }>,
-        (Goal::Pred { .. }, BoolOp::Xor) => setp_run::<A, F, { XOR | OPPOSITE }>,
+/// `cmp{.bool}{.ftz}` at the front of the modifiers, the type at their end; in between what `set` makes.
+fn parse<'a, 'b>(modifiers: &'b [&'a str]) -> Option<(Request, &'b [&'a str])> {
+    let (&cmp, rest) = modifiers.split_first()?;
+    let (&ty, rest) = rest.split_last()?;
+    let op = rest
+        .first()
+        .and_then(|first| OPS.iter().position(|op| op == first))
+        .unwrap_or(0);
+    let rest = if op != 0 { &rest[1..] } else { rest };
+    let (ftz, rest) = match rest {
+        ["ftz", rest @ ..] => (true, rest),
+        rest => (false, rest),
     };
-    Form {
-        run,
-        dst: Class::Pred,
-        srcs: srcs::<A>(with_pred),
+    let (ty, pair) = match ty {
+        "f16x2" => ("f16", true),
+        "bf16x2" => ("bf16", true),
+        "b16" | "b32" | "b64" if !matches!(cmp, "eq" | "ne") => return None,
+        "b16" => ("u16", false),
+        "b32" => ("u32", false),
+        "b64" => ("u64", false),
+        ty => (ty, false),
+    };
+    let float = matches!(ty, "f32" | "f64" | "f16" | "bf16");
+    let known = match cmp {
+        "eq" | "ne" | "lt" | "le" | "gt" | "ge" => true,
+        "lo" | "ls" | "hi" | "hs" => ty.starts_with('u'),
+        _ => float,
+    };
+    if !known || (ftz && !matches!(ty, "f32" | "f16")) {
+        return None;
     }
+    let request = Request {
+        outcomes: outcomes(cmp)?,
+        cmp: cmp.to_owned(),
+        op: op as u32,
+        ftz,
+        ty: TYPES.iter().position(|name| *name == ty)? as u32,
+        pair,
+    };
+    Some((request, rest))
 }
 
-fn set_form<A: Lane, F: Fn(A, A) -> bool + Copy>(op: BoolOp, ones: u32) -> Form {
-    macro_rules! of {
-        ($ones:expr) => {
-            match op {
-                BoolOp::None => set_run::<A, F, 0, { $ones }> as AluFn,
-                BoolOp::And => set_run::<A, F, AND, { $ones }>,
-                BoolOp::Or => set_run::<A, F, OR, { $ones }>,
-                BoolOp::Xor => set_run::<A, F, XOR, { $ones }>,
-            }
+fn srcs(ty: u32, pred: bool) -> &'static [Class] {
+    const WIDE: [Class; 3] = [Class::Bits64, Class::Bits64, Class::Pred];
+    const NARROW: [Class; 3] = [Class::Bits32, Class::Bits32, Class::Pred];
+    let all: &'static [Class; 3] = if matches!(ty, 4 | 5 | 7) { &WIDE } else { &NARROW };
+    &all[..2 + pred as usize]
+}
+
+fn setp(modifiers: &[&str], part: u8, level: CpuLevel) -> Option<Form> {
+    let (request, []) = parse(modifiers)? else {
+        return None;
+    };
+    if part == 0
+        && request.op == 0
+        && let Some(form) = hot(&request.cmp, TYPES[request.ty as usize], request.ftz, level)
+    {
+        return Some(form);
+    }
+    let mut flags = if request.ftz { Variant::FTZ } else { 0 };
+    if part == 1 {
+        // A pair's second result is that of the upper halves, else it is the opposite.
+        flags |= if request.pair {
+            Variant::HIGH
+        } else {
+            Variant::OPPOSITE
         };
     }
-    let run = match ones {
-        ONE_F32 => of!(ONE_F32),
-        ONE_F16 => of!(ONE_F16),
-        ONE_BF16 => of!(ONE_BF16),
-        ONES_16 => of!(ONES_16),
-        _ => of!(u32::MAX),
-    };
-    Form {
-        run,
-        dst: Class::Bits32,
-        srcs: srcs::<A>(op != BoolOp::None),
-    }
+    let variant = Variant::new(request.outcomes, request.op, request.ty, flags);
+    Some(Form {
+        run: setp_run,
+        dst: Class::Pred,
+        srcs: srcs(request.ty, request.op != 0),
+        variant: variant.0 as i32,
+    })
 }
 
-const ONE_F32: u32 = 0x3f80_0000;
-const ONE_F16: u32 = 0x3c00;
-const ONE_BF16: u32 = 0x3f80;
-const ONES_16: u32 = 0xffff;
+fn set(modifiers: &[&str]) -> Option<Form> {
+    let (request, [to]) = parse(modifiers)? else {
+        return None;
+    };
+    let half = TYPES[request.ty as usize];
+    let ones = match (*to, request.pair) {
+        ("u32" | "s32", false) => 0,
+        ("f32", false) if !matches!(half, "f16" | "bf16") => 1,
+        ("f16", false) if half == "f16" => 2,
+        ("bf16", false) if half == "bf16" => 3,
+        ("u16" | "s16", false) if matches!(half, "f16" | "bf16") => 4,
+        ("f16x2", true) if half == "f16" => 2,
+        ("bf16x2", true) if half == "bf16" => 3,
+        ("u32" | "s32", true) => 4,
+        _ => return None,
+    };
+    let flags = if request.ftz { Variant::FTZ } else { 0 } | if request.pair { Variant::PAIR } else { 0 };
+    let variant = Variant::new(request.outcomes, request.op, request.ty, flags);
+    Some(Form {
+        run: set_run,
+        dst: Class::Bits32,
+        srcs: srcs(request.ty, request.op != 0),
+        variant: (variant.0 | ones << Variant::ONES_SHIFT) as i32,
+    })
+}
 
 macro_rules! integer_cmp {
-    ($cmp:expr, $ty:ty, $level:expr, $op:expr, $goal:expr) => {
+    ($cmp:expr, $ty:ty, $level:expr) => {
         match $cmp {
-            "eq" => form($level, |a: $ty, b: $ty| a == b, $op, $goal),
-            "ne" => form($level, |a: $ty, b: $ty| a != b, $op, $goal),
-            "lt" | "lo" => form($level, |a: $ty, b: $ty| a < b, $op, $goal),
-            "le" | "ls" => form($level, |a: $ty, b: $ty| a <= b, $op, $goal),
-            "gt" | "hi" => form($level, |a: $ty, b: $ty| a > b, $op, $goal),
-            "ge" | "hs" => form($level, |a: $ty, b: $ty| a >= b, $op, $goal),
+            "eq" => hot2($level, |a: $ty, b: $ty| a == b),
+            "ne" => hot2($level, |a: $ty, b: $ty| a != b),
+            "lt" | "lo" => hot2($level, |a: $ty, b: $ty| a < b),
+            "le" | "ls" => hot2($level, |a: $ty, b: $ty| a <= b),
+            "gt" | "hi" => hot2($level, |a: $ty, b: $ty| a > b),
+            "ge" | "hs" => hot2($level, |a: $ty, b: $ty| a >= b),
             _ => return None,
         }
     };
 }
 
 macro_rules! float_cmp {
-    ($cmp:expr, $ty:ty, $read:expr, $level:expr, $op:expr, $goal:expr) => {
+    ($cmp:expr, $ty:ty, $read:expr, $level:expr) => {
         match $cmp {
-            "eq" => form($level, |a: $ty, b: $ty| $read(a) == $read(b), $op, $goal),
-            // Unequal and both numbers.
-            "ne" => form(
-                $level,
-                |a: $ty, b: $ty| {
-                    let (a, b) = ($read(a), $read(b));
-                    (a < b) | (a > b)
-                },
-                $op,
-                $goal,
-            ),
-            "lt" => form($level, |a: $ty, b: $ty| $read(a) < $read(b), $op, $goal),
-            "le" => form($level, |a: $ty, b: $ty| $read(a) <= $read(b), $op, $goal),
-            "gt" => form($level, |a: $ty, b: $ty| $read(a) > $read(b), $op, $goal),
-            "ge" => form($level, |a: $ty, b: $ty| $read(a) >= $read(b), $op, $goal),
-            "equ" => form(
-                $level,
-                |a: $ty, b: $ty| {
-                    let (a, b) = ($read(a), $read(b));
-                    !((a < b) | (a > b))
-                },
-                $op,
-                $goal,
-            ),
-            "neu" => form($level, |a: $ty, b: $ty| $read(a) != $read(b), $op, $goal),
-            "ltu" => form($level, |a: $ty, b: $ty| !($read(a) >= $read(b)), $op, $goal),
-            "leu" => form($level, |a: $ty, b: $ty| !($read(a) > $read(b)), $op, $goal),
-            "gtu" => form($level, |a: $ty, b: $ty| !($read(a) <= $read(b)), $op, $goal),
-            "geu" => form($level, |a: $ty, b: $ty| !($read(a) < $read(b)), $op, $goal),
-            "num" => form(
-                $level,
-                |a: $ty, b: $ty| {
-                    let (a, b) = ($read(a), $read(b));
-                    (a == a) & (b == b)
-                },
-                $op,
-                $goal,
-            ),
-            "nan" => form(
-                $level,
-                |a: $ty, b: $ty| {
-                    let (a, b) = ($read(a), $read(b));
-                    (a != a) | (b != b)
-                },
-                $op,
-                $goal,
-            ),
+            "eq" => hot2($level, |a: $ty, b: $ty| $read(a) == $read(b)),
+            "lt" => hot2($level, |a: $ty, b: $ty| $read(a) < $read(b)),
+            "le" => hot2($level, |a: $ty, b: $ty| $read(a) <= $read(b)),
+            "gt" => hot2($level, |a: $ty, b: $ty| $read(a) > $read(b)),
+            "ge" => hot2($level, |a: $ty, b: $ty| $read(a) >= $read(b)),
+            "neu" => hot2($level, |a: $ty, b: $ty| $read(a) != $read(b)),
+            "ltu" => hot2($level, |a: $ty, b: $ty| !($read(a) >= $read(b))),
+            "leu" => hot2($level, |a: $ty, b: $ty| !($read(a) > $read(b))),
+            "gtu" => hot2($level, |a: $ty, b: $ty| !($read(a) <= $read(b))),
+            "geu" => hot2($level, |a: $ty, b: $ty| !($read(a) < $read(b))),
+            "nan" => hot2($level, |a: $ty, b: $ty| (a != a) | (b != b)),
             _ => return None,
         }
     };
@@ -306,66 +391,23 @@ fn same<T>(x: T) -> T {
     x
 }
 
-/// A comparison of two values of type `ty`.
+/// Plain `setp` for every vector width.
 #[expect(
     clippy::eq_op,
     clippy::neg_cmp_op_on_partial_ord,
-    clippy::redundant_closure_call,
-    reason = "NaNs"
+    reason = "NaNs are not equal and not ordered"
 )]
-fn comparison(cmp: &str, ty: &str, ftz: bool, op: BoolOp, goal: Goal, level: CpuLevel) -> Option<Form> {
+fn hot(cmp: &str, ty: &str, ftz: bool, level: CpuLevel) -> Option<Form> {
     Some(match (ty, ftz) {
-        ("u32", false) => integer_cmp!(cmp, u32, level, op, goal),
-        ("s32", false) => integer_cmp!(cmp, i32, level, op, goal),
-        ("u64", false) => integer_cmp!(cmp, u64, level, op, goal),
-        ("s64", false) => integer_cmp!(cmp, i64, level, op, goal),
-        ("u16", false) => integer_cmp!(cmp, u16, level, op, goal),
-        ("s16", false) => integer_cmp!(cmp, i16, level, op, goal),
-        ("b16" | "b32" | "b64", false) if !matches!(cmp, "eq" | "ne") => return None,
-        ("b16", false) => integer_cmp!(cmp, u16, level, op, goal),
-        ("b32", false) => integer_cmp!(cmp, u32, level, op, goal),
-        ("b64", false) => integer_cmp!(cmp, u64, level, op, goal),
-        ("f32", false) => float_cmp!(cmp, f32, same, level, op, goal),
-        ("f32", true) => float_cmp!(cmp, f32, float::flush, level, op, goal),
-        ("f64", false) => float_cmp!(cmp, f64, same, level, op, goal),
-        ("f16", false) => float_cmp!(cmp, u16, f16_to_f32, level, op, goal),
-        ("bf16", false) => float_cmp!(cmp, u16, bf16_to_f32, level, op, goal),
+        ("u32", _) => integer_cmp!(cmp, u32, level),
+        ("s32", _) => integer_cmp!(cmp, i32, level),
+        ("u64", _) => integer_cmp!(cmp, u64, level),
+        ("s64", _) => integer_cmp!(cmp, i64, level),
+        ("u16", _) => integer_cmp!(cmp, u16, level),
+        ("s16", _) => integer_cmp!(cmp, i16, level),
+        ("f32", false) => float_cmp!(cmp, f32, same, level),
+        ("f32", true) => float_cmp!(cmp, f32, float::flush, level),
+        ("f64", _) => float_cmp!(cmp, f64, same, level),
         _ => return None,
     })
-}
-
-/// `cmp{.bool}{.ftz}` at the front of the modifiers, and the types that follow.
-fn parse<'a, 'b>(modifiers: &'b [&'a str]) -> Option<(&'a str, BoolOp, bool, &'b [&'a str])> {
-    let (&cmp, rest) = modifiers.split_first()?;
-    let (op, rest) = match rest {
-        ["and", rest @ ..] => (BoolOp::And, rest),
-        ["or", rest @ ..] => (BoolOp::Or, rest),
-        ["xor", rest @ ..] => (BoolOp::Xor, rest),
-        rest => (BoolOp::None, rest),
-    };
-    let (ftz, rest) = match rest {
-        ["ftz", rest @ ..] => (true, rest),
-        rest => (false, rest),
-    };
-    Some((cmp, op, ftz, rest))
-}
-
-fn setp(modifiers: &[&str], part: u8, level: CpuLevel) -> Option<Form> {
-    let (cmp, op, ftz, types) = parse(modifiers)?;
-    let [ty] = types else { return None };
-    comparison(cmp, ty, ftz, op, Goal::Pred { part }, level)
-}
-
-fn set(modifiers: &[&str]) -> Option<Form> {
-    let (cmp, op, ftz, types) = parse(modifiers)?;
-    let [to, from] = types else { return None };
-    let ones = match *to {
-        "u32" | "s32" => u32::MAX,
-        "f32" => ONE_F32,
-        "f16" => ONE_F16,
-        "bf16" => ONE_BF16,
-        "u16" | "s16" => ONES_16,
-        _ => return None,
-    };
-    comparison(cmp, from, ftz, op, Goal::Set { ones }, CpuLevel::Baseline)
 }

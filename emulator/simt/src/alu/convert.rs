@@ -1,24 +1,296 @@
 //! `cvt`: between integers, floats and halves.
 //!
-//! Modifiers are read into a [`Request`] first; then one function per kind of pair finds the form.
+//! The common pairs are compiled for every vector width. For the others one function, told at run time what
+//! to convert, goes by way of wide integers and [`soft`].
 
 use super::Form;
-use super::engine::{Lane, cold1, cold2, hot1, hot2};
+use super::engine::{hot1, hot2, moded1, moded2, moded3};
 use super::float::{NAN32, flush};
 use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use super::soft::{self, BF16, F16, F32, F64, Format, Round, TF32};
 use crate::lanes::CpuLevel;
 
+/// A type that `cvt` knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Bits, signed.
+    Integer(u32, bool),
+    /// Its format.
+    Float(FloatKind),
+}
+
+/// A float type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FloatKind {
+    F16,
+    Bf16,
+    F32,
+    F64,
+    Tf32,
+}
+
+/// All types, by number.
+const KINDS: [(&str, Kind); 13] = [
+    ("u8", Kind::Integer(8, false)),
+    ("s8", Kind::Integer(8, true)),
+    ("u16", Kind::Integer(16, false)),
+    ("s16", Kind::Integer(16, true)),
+    ("u32", Kind::Integer(32, false)),
+    ("s32", Kind::Integer(32, true)),
+    ("u64", Kind::Integer(64, false)),
+    ("s64", Kind::Integer(64, true)),
+    ("f16", Kind::Float(FloatKind::F16)),
+    ("bf16", Kind::Float(FloatKind::Bf16)),
+    ("f32", Kind::Float(FloatKind::F32)),
+    ("f64", Kind::Float(FloatKind::F64)),
+    ("tf32", Kind::Float(FloatKind::Tf32)),
+];
+
+impl FloatKind {
+    fn format(self) -> Format {
+        match self {
+            FloatKind::F16 => F16,
+            FloatKind::Bf16 => BF16,
+            FloatKind::F32 => F32,
+            FloatKind::F64 => F64,
+            FloatKind::Tf32 => TF32,
+        }
+    }
+    /// What NaN becomes.
+    fn nan(self) -> u64 {
+        match self {
+            FloatKind::F16 | FloatKind::Bf16 => 0x7fff,
+            FloatKind::F32 => 0x7fff_ffff,
+            FloatKind::F64 => 0x7fff_ffff_ffff_ffff,
+            // As 19 bits; in a register thirteen more stand below.
+            FloatKind::Tf32 => 0x3_ffff,
+        }
+    }
+    fn sign(self) -> u64 {
+        match self {
+            FloatKind::F16 | FloatKind::Bf16 => 1 << 15,
+            FloatKind::F32 => 1 << 31,
+            FloatKind::F64 => 1 << 63,
+            FloatKind::Tf32 => 1 << 18,
+        }
+    }
+    fn one(self) -> u64 {
+        soft::from_integer(1, self.format(), Round::Nearest)
+    }
+    fn is_nan(self, bits: u64) -> bool {
+        bits & !self.sign() > self.format().infinity()
+    }
+    /// `.ftz` means `f32` only.
+    fn flush(self, bits: u64, ftz: bool) -> u64 {
+        if ftz && self == FloatKind::F32 && bits & self.format().infinity() == 0 {
+            bits & self.sign()
+        } else {
+            bits
+        }
+    }
+}
+
+impl Kind {
+    fn wide(self) -> bool {
+        matches!(self, Kind::Integer(64, _) | Kind::Float(FloatKind::F64))
+    }
+}
+
+/// What one `cvt` does, as a word.
+#[derive(Clone, Copy)]
+struct Variant(u32);
+
+impl Variant {
+    const FTZ: u32 = 1 << 8;
+    const SAT: u32 = 1 << 9;
+    const RELU: u32 = 1 << 10;
+    const SATFINITE: u32 = 1 << 11;
+    /// To an integral value: the rounding is `.rni` and so on.
+    const INTEGRAL: u32 = 1 << 12;
+    const ROUND_SHIFT: u32 = 16;
+
+    fn has(self, flag: u32) -> bool {
+        self.0 & flag != 0
+    }
+    fn from(self) -> Kind {
+        KINDS[(self.0 & 15) as usize % KINDS.len()].1
+    }
+    fn to(self) -> Kind {
+        KINDS[(self.0 >> 4 & 15) as usize % KINDS.len()].1
+    }
+    fn round(self) -> u32 {
+        self.0 >> Self::ROUND_SHIFT & 7
+    }
+}
+
+/// `x` as an integer of so many bits, in the lane's bits.
+fn cut(x: i128, bits: u32, signed: bool) -> u64 {
+    match (bits, signed) {
+        (8, true) => x as i8 as u16 as u64,
+        (64, _) => x as u64,
+        _ => x as u64 & ((1 << bits) - 1),
+    }
+}
+
+fn integer_of(bits: u64, width: u32, signed: bool) -> i128 {
+    match (width, signed) {
+        (8, false) => bits as u8 as i128,
+        (8, true) => bits as i8 as i128,
+        (16, false) => bits as u16 as i128,
+        (16, true) => bits as i16 as i128,
+        (32, false) => bits as u32 as i128,
+        (32, true) => bits as i32 as i128,
+        (_, false) => bits as i128,
+        (_, true) => bits as i64 as i128,
+    }
+}
+
+fn clamp(x: i128, bits: u32, signed: bool) -> i128 {
+    match signed {
+        true => x.clamp(-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
+        false => x.clamp(0, (1 << bits) - 1),
+    }
+}
+
+#[inline(always)]
+fn to_integral32(x: f32, code: u32) -> f32 {
+    match code {
+        0 => x.round_ties_even(),
+        1 => x.trunc(),
+        2 => x.floor(),
+        _ => x.ceil(),
+    }
+}
+
+fn to_integral64(x: f64, code: u32) -> f64 {
+    match code {
+        0 => x.round_ties_even(),
+        1 => x.trunc(),
+        2 => x.floor(),
+        _ => x.ceil(),
+    }
+}
+
+/// The value, which `f64` holds whatever the format. Nothing for NaN.
+fn value_of(bits: u64, format: FloatKind) -> Option<f64> {
+    soft::convert(bits, format.format(), F64, Round::Nearest).map(f64::from_bits)
+}
+
+/// Any `cvt`: bits of the source to bits of the result.
+fn convert(variant: u32, bits: u64) -> u64 {
+    let variant = Variant(variant);
+    let ftz = variant.has(Variant::FTZ);
+    match (variant.from(), variant.to()) {
+        (Kind::Integer(width, signed), Kind::Integer(to_width, to_signed)) => {
+            let x = integer_of(bits, width, signed);
+            let x = if variant.has(Variant::SAT) {
+                clamp(x, to_width, to_signed)
+            } else {
+                x
+            };
+            cut(x, to_width, to_signed)
+        }
+        (Kind::Integer(width, signed), Kind::Float(to)) => {
+            let x = integer_of(bits, width, signed);
+            let out = soft::from_integer(x, to.format(), Round::from_code(variant.round()));
+            saturate(variant, out, to)
+        }
+        (Kind::Float(from), Kind::Integer(width, signed)) => match value_of(from.flush(bits, ftz), from) {
+            // Out of range goes to the nearest end, with or without `.sat`.
+            Some(x) => cut(
+                clamp(to_integral64(x, variant.round()) as i128, width, signed),
+                width,
+                signed,
+            ),
+            // NaN: 0, or only the highest bit where a 64-bit type takes part.
+            None if width == 64 || from == FloatKind::F64 => cut(1 << (width - 1), width, signed),
+            None => 0,
+        },
+        (Kind::Float(from), Kind::Float(to)) => {
+            let bits = from.flush(bits, ftz);
+            let mode = Round::from_code(variant.round());
+            let out = match value_of(bits, from) {
+                None => to.nan(),
+                Some(x) if variant.has(Variant::INTEGRAL) => {
+                    let integral = to_integral64(x, variant.round()).to_bits();
+                    // Integral values of a format are numbers of that format.
+                    soft::convert(integral, F64, to.format(), Round::Nearest).unwrap_or(to.nan())
+                }
+                Some(_) => soft::convert(bits, from.format(), to.format(), mode).unwrap_or(to.nan()),
+            };
+            let out = saturate(variant, to.flush(out, ftz), to);
+            if to == FloatKind::Tf32 {
+                tf32_in_register(out)
+            } else {
+                out
+            }
+        }
+    }
+}
+
+/// The fraction's missing bits are zero, except in the NaN.
+fn tf32_in_register(bits: u64) -> u64 {
+    if bits == FloatKind::Tf32.nan() {
+        FloatKind::F32.nan()
+    } else {
+        bits << 13
+    }
+}
+
+/// `.sat`, `.relu` and `.satfinite`.
+fn saturate(variant: Variant, bits: u64, format: FloatKind) -> u64 {
+    let nan = format.is_nan(bits);
+    let negative = bits & format.sign() != 0;
+    let magnitude = bits & !format.sign();
+    if variant.has(Variant::SAT) {
+        // NaN and −0 become +0.
+        return if nan || negative {
+            0
+        } else {
+            bits.min(format.one())
+        };
+    }
+    if nan {
+        format.nan()
+    } else if variant.has(Variant::RELU) && negative {
+        0
+    } else if variant.has(Variant::SATFINITE) && magnitude == format.format().infinity() {
+        bits - 1
+    } else {
+        bits
+    }
+}
+
+/// Two `f32` to a pair of halves; the first becomes the upper.
+fn convert_pair(variant: u32, a: u32, b: u32) -> u32 {
+    (convert(variant, a as u64) as u32) << 16 | convert(variant, b as u64) as u32
+}
+
+/// `cvt.pack`: `a` and `b`, clamped, `b` in the lowest bits, below what is left of `c`.
+fn pack(ty: &str, rest: &[&str]) -> Option<Form> {
+    let (sign, bits) = ty.split_at_checked(1)?;
+    let bits: u32 = bits.parse().ok()?;
+    let variant = bits | ((sign == "s") as u32) << 8;
+    let packed = |variant: u32, a: i32, b: i32, c: u32| {
+        let (bits, signed) = (variant & 31, variant >> 8 != 0);
+        let part = |x: i32| clamp(x as i128, bits, signed) as u32 & ((1 << bits) - 1);
+        c.checked_shl(2 * bits).unwrap_or(0) | part(a) << bits | part(b)
+    };
+    Some(match (sign, bits, rest) {
+        ("u" | "s", 16, ["s32"]) => moded2(variant, move |variant, a: i32, b: i32| packed(variant, a, b, 0)),
+        ("u" | "s", 2 | 4 | 8, ["s32", "b32"]) => moded3(variant, packed),
+        _ => return None,
+    })
+}
+
 /// The parts of a `cvt`.
 struct Request<'a> {
     /// 0 to 3: `.rn`, `.rz`, `.rm`, `.rp`; 4: `.rna`.
-    round: Option<u8>,
+    round: Option<u32>,
     /// 0 to 3: `.rni`, `.rzi`, `.rmi`, `.rpi`.
-    round_integer: Option<u8>,
-    ftz: bool,
-    sat: bool,
-    relu: bool,
-    satfinite: bool,
+    round_integer: Option<u32>,
+    /// Of [`Variant`].
+    flags: u32,
     to: &'a str,
     from: &'a str,
 }
@@ -30,15 +302,17 @@ fn parse<'a>(modifiers: &[&'a str]) -> Option<Request<'a>> {
     let mut request = Request {
         round: None,
         round_integer: None,
-        ftz: false,
-        sat: false,
-        relu: false,
-        satfinite: false,
+        flags: 0,
         to,
         from,
     };
     for (position, &flag) in flags.iter().enumerate() {
-        let rounding = |names: &[&str]| names.iter().position(|&name| name == flag).map(|code| code as u8);
+        let rounding = |names: &[&str]| {
+            names
+                .iter()
+                .position(|&name| name == flag)
+                .map(|code| code as u32)
+        };
         if position == 0 {
             request.round = rounding(&["rn", "rz", "rm", "rp", "rna"]);
             request.round_integer = rounding(&["rni", "rzi", "rmi", "rpi"]);
@@ -46,587 +320,202 @@ fn parse<'a>(modifiers: &[&'a str]) -> Option<Request<'a>> {
                 continue;
             }
         }
-        let seen = match flag {
-            "ftz" => &mut request.ftz,
-            "sat" => &mut request.sat,
-            "relu" => &mut request.relu,
-            "satfinite" => &mut request.satfinite,
+        let flag = match flag {
+            "ftz" => Variant::FTZ,
+            "sat" => Variant::SAT,
+            "relu" => Variant::RELU,
+            "satfinite" => Variant::SATFINITE,
             _ => return None,
         };
-        if std::mem::replace(seen, true) {
+        if request.flags & flag != 0 {
             return None;
         }
+        request.flags |= flag;
     }
     Some(request)
 }
 
 pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Option<Form> {
-    // Packing two small integers with a carry-over is another instruction of the same name.
-    if opcode != "cvt" || modifiers.first() == Some(&"pack") {
+    if opcode != "cvt" {
         return None;
+    }
+    if let ["pack", "sat", ty, rest @ ..] = modifiers {
+        return pack(ty, rest);
     }
     let request = parse(modifiers)?;
-    if matches!(request.to, "f16x2" | "bf16x2" | "tf32") || request.relu || request.satfinite {
-        return special(&request, level);
+    if let Some(form) = hot(&request, level) {
+        return Some(form);
     }
-    let float = |ty: &str| matches!(ty, "f16" | "bf16" | "f32" | "f64");
-    match (float(request.to), float(request.from)) {
-        (false, false) => integer_to_integer(&request, level),
-        (true, false) => integer_to_float(&request, level),
-        (false, true) => float_to_integer(&request, level),
-        (true, true) if request.to == request.from => same_format(&request, level),
-        (true, true) => float_to_float(&request, level),
-    }
-}
-
-/// Puts the Rust type of a PTX integer type into `$then`.
-macro_rules! with_integer {
-    ($name:expr, $ty:ident => $then:expr) => {
-        match $name {
-            "u8" => {
-                type $ty = u8;
-                $then
-            }
-            "s8" => {
-                type $ty = i8;
-                $then
-            }
-            "u16" => {
-                type $ty = u16;
-                $then
-            }
-            "s16" => {
-                type $ty = i16;
-                $then
-            }
-            "u32" => {
-                type $ty = u32;
-                $then
-            }
-            "s32" => {
-                type $ty = i32;
-                $then
-            }
-            "u64" => {
-                type $ty = u64;
-                $then
-            }
-            "s64" => {
-                type $ty = i64;
-                $then
-            }
-            _ => return None,
-        }
+    let (to, pair) = match request.to {
+        "f16x2" => ("f16", true),
+        "bf16x2" => ("bf16", true),
+        to => (to, false),
     };
-}
-
-/// Puts a constant for a rounding 0 to 3 into `$then`.
-macro_rules! with_rounding {
-    ($code:expr, $name:ident => $then:expr) => {
-        match $code {
-            0 => {
-                const $name: u8 = 0;
-                $then
-            }
-            1 => {
-                const $name: u8 = 1;
-                $then
-            }
-            2 => {
-                const $name: u8 = 2;
-                $then
-            }
-            3 => {
-                const $name: u8 = 3;
-                $then
-            }
-            _ => return None,
-        }
-    };
-}
-
-macro_rules! with_flag {
-    ($flag:expr, $name:ident => $then:expr) => {
-        if $flag {
-            const $name: bool = true;
-            $then
-        } else {
-            const $name: bool = false;
-            $then
-        }
-    };
-}
-
-// --- integers to integers
-
-/// An integer type, as wide as can be.
-trait Integer: Lane {
-    fn wide(self) -> i128;
-    fn clamp_from(wide: i128) -> Self;
-    /// What NaN becomes: 0, or only the highest bit where a 64-bit type takes part.
-    fn of_nan(wide_source: bool) -> Self;
-    /// Saturating.
-    fn of_float(x: f64) -> Self;
-}
-
-macro_rules! integer {
-    ($($ty:ty, $bits:ty;)*) => { $(
-        impl Integer for $ty {
-            fn wide(self) -> i128 { self as i128 }
-            fn clamp_from(wide: i128) -> Self { wide.clamp(<$ty>::MIN as i128, <$ty>::MAX as i128) as $ty }
-            fn of_nan(wide_source: bool) -> Self {
-                if wide_source || <$ty>::BITS == 64 { (1 as $bits << (<$ty>::BITS - 1)) as $ty } else { 0 }
-            }
-            fn of_float(x: f64) -> Self { x as $ty }
-        }
-    )* };
-}
-
-integer! { u8, u8; i8, u8; u16, u16; i16, u16; u32, u32; i32, u32; u64, u64; i64, u64; }
-
-fn integer_to_integer(request: &Request<'_>, level: CpuLevel) -> Option<Form> {
-    if request.round.is_some() || request.round_integer.is_some() || request.ftz {
-        return None;
-    }
-    if request.sat {
-        return Some(with_integer!(request.to, D => with_integer!(request.from, S => {
-            cold1(|a: S| D::clamp_from(a.wide()))
-        })));
-    }
-    // Signedness of the result matters to 8-bit types only.
-    Some(match request.to {
-        "u8" => with_integer!(request.from, S => hot1(level, |a: S| a as u8)),
-        "s8" => with_integer!(request.from, S => hot1(level, |a: S| a as i8)),
-        "u16" | "s16" => with_integer!(request.from, S => hot1(level, |a: S| a as u16)),
-        "u32" | "s32" => with_integer!(request.from, S => hot1(level, |a: S| a as u32)),
-        "u64" | "s64" => with_integer!(request.from, S => hot1(level, |a: S| a as u64)),
-        _ => return None,
-    })
-}
-
-// --- integers to floats
-
-fn integer_to_float(request: &Request<'_>, level: CpuLevel) -> Option<Form> {
-    let code = request.round?;
-    if request.ftz && request.to != "f32" {
-        return None;
-    }
-    let narrow = matches!(request.from, "u8" | "s8" | "u16" | "s16");
-    let wide = matches!(request.from, "u64" | "s64");
-    // Whether every value is exact, so that the rounding does not matter.
-    let exact = match request.to {
-        "f32" => narrow,
-        "f64" => !wide,
-        _ => false,
-    };
-    if code > 3 {
-        return None;
-    }
-    if request.sat {
-        // An integer cut to [0, 1] is its sign.
-        return Some(match request.to {
-            "f32" => with_integer!(request.from, S => cold1(|a: S| if a.wide() > 0 { 1f32 } else { 0.0 })),
-            "f64" => with_integer!(request.from, S => cold1(|a: S| if a.wide() > 0 { 1f64 } else { 0.0 })),
-            "f16" => with_integer!(request.from, S => cold1(|a: S| if a.wide() > 0 { 0x3c00u16 } else { 0 })),
-            _ => return None,
-        });
-    }
-    Some(match request.to {
-        "f32" if (exact || code == 0) && !wide => {
-            with_integer!(request.from, S => hot1(level, |a: S| a as f32))
-        }
-        "f64" if exact => with_integer!(request.from, S => hot1(level, |a: S| a as f64)),
-        "f32" if code == 0 => with_integer!(request.from, S => cold1(|a: S| a as f32)),
-        "f64" if code == 0 => with_integer!(request.from, S => cold1(|a: S| a as f64)),
-        "f32" => with_integer!(request.from, S => with_rounding!(code, R => {
-            cold1(|a: S| f32::from_bits(soft::from_integer(a.wide(), F32, Round::from_code(R)) as u32))
-        })),
-        "f64" => with_integer!(request.from, S => with_rounding!(code, R => {
-            cold1(|a: S| f64::from_bits(soft::from_integer(a.wide(), F64, Round::from_code(R))))
-        })),
-        "f16" => with_integer!(request.from, S => with_rounding!(code, R => {
-            cold1(|a: S| soft::from_integer(a.wide(), F16, Round::from_code(R)) as u16)
-        })),
-        "bf16" => with_integer!(request.from, S => with_rounding!(code, R => {
-            cold1(|a: S| soft::from_integer(a.wide(), BF16, Round::from_code(R)) as u16)
-        })),
-        _ => return None,
-    })
-}
-
-// --- floats to integers
-
-#[inline(always)]
-fn to_integral32(x: f32, code: u8) -> f32 {
-    match code {
-        0 => x.round_ties_even(),
-        1 => x.trunc(),
-        2 => x.floor(),
-        _ => x.ceil(),
-    }
-}
-
-#[inline(always)]
-fn to_integral64(x: f64, code: u8) -> f64 {
-    match code {
-        0 => x.round_ties_even(),
-        1 => x.trunc(),
-        2 => x.floor(),
-        _ => x.ceil(),
-    }
-}
-
-fn to_integer<D: Integer>(x: f64, code: u8, wide_source: bool) -> D {
-    if x.is_nan() {
-        D::of_nan(wide_source)
+    let number = |name: &str| KINDS.iter().position(|(kind, _)| *kind == name);
+    let (to, from) = (number(to)?, number(request.from)?);
+    let rounding = rounding(&request, KINDS[to].1, KINDS[from].1, pair)?;
+    let integral = if request.round_integer.is_some() {
+        Variant::INTEGRAL
     } else {
-        D::of_float(to_integral64(x, code))
-    }
-}
-
-/// Out of range goes to the nearest end, with or without `.sat`.
-fn float_to_integer(request: &Request<'_>, level: CpuLevel) -> Option<Form> {
-    let code = request.round_integer?;
-    if request.ftz && request.from != "f32" {
-        return None;
-    }
-    Some(match (request.from, request.to) {
-        ("f32", "s32") => with_rounding!(code, R => with_flag!(request.ftz, Z => {
-            hot1(level, |a: f32| to_integral32(if Z { flush(a) } else { a }, R) as i32)
-        })),
-        ("f32", "u32") => with_rounding!(code, R => with_flag!(request.ftz, Z => {
-            hot1(level, |a: f32| to_integral32(if Z { flush(a) } else { a }, R) as u32)
-        })),
-        ("f32", to) => with_integer!(to, D => with_rounding!(code, R => with_flag!(request.ftz, Z => {
-            cold1(|a: f32| to_integer::<D>(if Z { flush(a) } else { a } as f64, R, false))
-        }))),
-        ("f64", to) => with_integer!(to, D => with_rounding!(code, R => {
-            cold1(|a: f64| to_integer::<D>(a, R, true))
-        })),
-        ("f16", to) => with_integer!(to, D => with_rounding!(code, R => {
-            cold1(|a: u16| to_integer::<D>(f16_to_f32(a) as f64, R, false))
-        })),
-        ("bf16", to) => with_integer!(to, D => with_rounding!(code, R => {
-            cold1(|a: u16| to_integer::<D>(bf16_to_f32(a) as f64, R, false))
-        })),
-        _ => return None,
-    })
-}
-
-// --- floats to floats
-
-/// A float format, and how its values lie in lanes.
-trait Kind: 'static {
-    type Bits: Lane;
-    const FORMAT: Format;
-    /// What NaN becomes.
-    const NAN: u64;
-    const ONE: u64;
-    /// The largest finite number.
-    const MAX: u64;
-    const SIGN: u64;
-    /// `.ftz` means it.
-    const FLUSHED: bool = false;
-    fn bits(x: Self::Bits) -> u64;
-    fn of(bits: u64) -> Self::Bits;
-}
-
-macro_rules! kind {
-    ($name:ident, $bits:ty, $format:ident, $one:literal, $max:literal, $nan:literal, $sign:literal, $flushed:literal,
-     $to:expr, $of:expr) => {
-        struct $name;
-        impl Kind for $name {
-            type Bits = $bits;
-            const FORMAT: Format = $format;
-            const NAN: u64 = $nan;
-            const ONE: u64 = $one;
-            const MAX: u64 = $max;
-            const SIGN: u64 = 1 << $sign;
-            const FLUSHED: bool = $flushed;
-            fn bits(x: $bits) -> u64 {
-                let to: fn($bits) -> u64 = $to;
-                to(x)
-            }
-            fn of(bits: u64) -> $bits {
-                let of: fn(u64) -> $bits = $of;
-                of(bits)
-            }
-        }
-    };
-}
-
-kind!(
-    K16,
-    u16,
-    F16,
-    0x3c00,
-    0x7bff,
-    0x7fff,
-    15,
-    false,
-    |x| x as u64,
-    |bits| bits as u16
-);
-kind!(
-    KB16,
-    u16,
-    BF16,
-    0x3f80,
-    0x7f7f,
-    0x7fff,
-    15,
-    false,
-    |x| x as u64,
-    |bits| bits as u16
-);
-kind!(
-    K32,
-    f32,
-    F32,
-    0x3f80_0000,
-    0x7f7f_ffff,
-    0x7fff_ffff,
-    31,
-    true,
-    |x| x.to_bits() as u64,
-    |bits| f32::from_bits(bits as u32)
-);
-kind!(
-    K64,
-    f64,
-    F64,
-    0x3ff0_0000_0000_0000,
-    0x7fef_ffff_ffff_ffff,
-    0x7fff_ffff_ffff_ffff,
-    63,
-    false,
-    |x| x.to_bits(),
-    f64::from_bits
-);
-
-fn flush_bits<K: Kind>(bits: u64, ftz: bool) -> u64 {
-    if ftz && K::FLUSHED && bits & K::FORMAT.infinity() == 0 {
-        bits & K::SIGN
-    } else {
-        bits
-    }
-}
-
-fn is_nan<K: Kind>(bits: u64) -> bool {
-    bits & !K::SIGN > K::FORMAT.infinity()
-}
-
-/// NaN and −0 become +0.
-fn saturate<K: Kind>(bits: u64) -> u64 {
-    if is_nan::<K>(bits) || bits & K::SIGN != 0 {
         0
-    } else {
-        bits.min(K::ONE)
-    }
-}
-
-fn resize<S: Kind, D: Kind, const R: u8, const Z: bool, const SAT: bool>(a: S::Bits) -> D::Bits {
-    let a = flush_bits::<S>(S::bits(a), Z);
-    let converted = soft::convert(a, S::FORMAT, D::FORMAT, Round::from_code(R)).unwrap_or(D::NAN);
-    let out = flush_bits::<D>(converted, Z);
-    D::of(if SAT { saturate::<D>(out) } else { out })
-}
-
-fn resize_form<S: Kind, D: Kind>(code: u8, ftz: bool, sat: bool) -> Option<Form> {
-    if ftz && !S::FLUSHED && !D::FLUSHED {
-        return None;
-    }
-    Some(with_rounding!(code, R => match (ftz, sat) {
-        (false, false) => cold1(resize::<S, D, R, false, false>),
-        (true, false) => cold1(resize::<S, D, R, true, false>),
-        (false, true) => cold1(resize::<S, D, R, false, true>),
-        (true, true) => cold1(resize::<S, D, R, true, true>),
-    }))
-}
-
-/// Exact: no rounding.
-fn widen_form<S: Kind, D: Kind>(request: &Request<'_>) -> Option<Form> {
-    if request.round.is_some() || (request.ftz && !S::FLUSHED && !D::FLUSHED) {
-        return None;
-    }
-    Some(match (request.ftz, request.sat) {
-        (false, false) => cold1(resize::<S, D, 0, false, false>),
-        (true, false) => cold1(resize::<S, D, 0, true, false>),
-        (false, true) => cold1(resize::<S, D, 0, false, true>),
-        (true, true) => cold1(resize::<S, D, 0, true, true>),
+    };
+    let variant =
+        from as u32 | (to as u32) << 4 | request.flags | integral | rounding << Variant::ROUND_SHIFT;
+    Some(match (pair, KINDS[to].1.wide(), KINDS[from].1.wide()) {
+        (true, ..) => moded2(variant, convert_pair),
+        (false, false, false) => moded1(variant, |variant, a: u32| convert(variant, a as u64) as u32),
+        (false, false, true) => moded1(variant, |variant, a: u64| convert(variant, a) as u32),
+        (false, true, false) => moded1(variant, |variant, a: u32| convert(variant, a as u64)),
+        (false, true, true) => moded1(variant, convert),
     })
+}
+
+/// Checks that the modifiers fit the types. The rounding, 0 where there is none.
+fn rounding(request: &Request<'_>, to: Kind, from: Kind, pair: bool) -> Option<u32> {
+    let flag = |flag| request.flags & flag != 0;
+    let clamping = flag(Variant::RELU) || flag(Variant::SATFINITE);
+    let flushing = [to, from].contains(&Kind::Float(FloatKind::F32))
+        || (flag(Variant::FTZ) && [to, from].contains(&Kind::Float(FloatKind::F16)));
+    if flag(Variant::FTZ) && !flushing {
+        return None;
+    }
+    if let Kind::Float(FloatKind::Tf32) = from {
+        return None;
+    }
+    // `.relu`, `.satfinite`, pairs and `tf32` come from `f32` only, to nearest or towards zero.
+    let special = clamping || pair || to == Kind::Float(FloatKind::Tf32);
+    if special {
+        let away = request.round == Some(4) && to == Kind::Float(FloatKind::Tf32);
+        let fits = from == Kind::Float(FloatKind::F32)
+            && matches!(
+                to,
+                Kind::Float(FloatKind::F16 | FloatKind::Bf16 | FloatKind::Tf32)
+            )
+            && (matches!(request.round, Some(0 | 1)) || away)
+            && !flag(Variant::FTZ)
+            && !flag(Variant::SAT);
+        return if fits { request.round } else { None };
+    }
+    if request.round == Some(4) {
+        return None;
+    }
+    match (from, to) {
+        (Kind::Integer(..), Kind::Integer(..)) => {
+            (request.round.is_none() && request.round_integer.is_none() && !flag(Variant::FTZ)).then_some(0)
+        }
+        (Kind::Integer(..), Kind::Float(_)) => request.round,
+        (Kind::Float(_), Kind::Integer(..)) => request.round_integer,
+        (Kind::Float(a), Kind::Float(b)) if a == b => match (request.round, request.round_integer) {
+            (None, None) => Some(0),
+            (None, integral) => integral,
+            _ => None,
+        },
+        (Kind::Float(a), Kind::Float(b)) => {
+            let widening = matches!(
+                (a, b),
+                (FloatKind::F16 | FloatKind::Bf16, FloatKind::F32 | FloatKind::F64)
+                    | (FloatKind::F32, FloatKind::F64)
+            );
+            match (request.round_integer, widening, request.round) {
+                (None, true, None) => Some(0),
+                (None, false, round) => round,
+                _ => None,
+            }
+        }
+    }
 }
 
 fn canonical(x: f32) -> f32 {
     if x.is_nan() { NAN32 } else { x }
 }
 
-fn float_to_float(request: &Request<'_>, level: CpuLevel) -> Option<Form> {
-    if request.round_integer.is_some() {
-        return None;
-    }
-    if !request.ftz && !request.sat {
-        match (request.to, request.from, request.round) {
-            ("f64", "f32", None) => return Some(hot1(level, |a: f32| a as f64)),
-            ("f32", "f64", Some(0)) => return Some(hot1(level, |a: f64| canonical(a as f32))),
-            ("f32", "f16", None) => return Some(hot1(level, |a: u16| canonical(f16_to_f32(a)))),
-            ("f32", "bf16", None) => return Some(hot1(level, |a: u16| canonical(bf16_to_f32(a)))),
-            ("f16", "f32", Some(0)) => return Some(hot1(level, f32_to_f16)),
-            ("bf16", "f32", Some(0)) => return Some(hot1(level, f32_to_bf16)),
-            _ => {}
-        }
-    }
-    let narrow = |form: fn(u8, bool, bool) -> Option<Form>| form(request.round?, request.ftz, request.sat);
-    match (request.from, request.to) {
-        ("f16", "f32") => widen_form::<K16, K32>(request),
-        ("f16", "f64") => widen_form::<K16, K64>(request),
-        ("bf16", "f32") => widen_form::<KB16, K32>(request),
-        ("bf16", "f64") => widen_form::<KB16, K64>(request),
-        ("f32", "f64") => widen_form::<K32, K64>(request),
-        ("f32", "f16") => narrow(resize_form::<K32, K16>),
-        ("f32", "bf16") => narrow(resize_form::<K32, KB16>),
-        ("f64", "f32") => narrow(resize_form::<K64, K32>),
-        ("f64", "f16") => narrow(resize_form::<K64, K16>),
-        ("f64", "bf16") => narrow(resize_form::<K64, KB16>),
-        ("f16", "bf16") => narrow(resize_form::<K16, KB16>),
-        ("bf16", "f16") => narrow(resize_form::<KB16, K16>),
-        _ => None,
-    }
-}
-
-// --- a float to an integral value of its own format, or only flushed or cut
-
-/// `R` above 3 leaves the value.
-fn integral<K: Kind, const R: u8, const Z: bool, const SAT: bool>(a: K::Bits) -> K::Bits {
-    let a = flush_bits::<K>(K::bits(a), Z);
-    // `f64` holds every format's numbers, and integral values of each are numbers of each.
-    let out = match soft::convert(a, K::FORMAT, F64, Round::Nearest) {
-        None => K::NAN,
-        Some(_) if R > 3 => a,
-        Some(x) => {
-            let integral = to_integral64(f64::from_bits(x), R).to_bits();
-            soft::convert(integral, F64, K::FORMAT, Round::Nearest).unwrap_or(K::NAN)
-        }
+/// Puts the Rust type of a PTX integer type into `$then`.
+macro_rules! with_integer {
+    ($name:expr, $ty:ident => $then:expr) => {
+        with_integer!(@ $name, $ty, $then, "u8" u8, "s8" i8, "u16" u16, "s16" i16, "u32" u32, "s32" i32, "u64" u64, "s64" i64)
     };
-    K::of(if SAT { saturate::<K>(out) } else { out })
-}
-
-fn integral_form<K: Kind>(request: &Request<'_>) -> Option<Form> {
-    if request.ftz && !K::FLUSHED {
-        return None;
-    }
-    macro_rules! of {
-        ($r:expr) => {
-            match (request.ftz, request.sat) {
-                (false, false) => cold1(integral::<K, { $r }, false, false>),
-                (true, false) => cold1(integral::<K, { $r }, true, false>),
-                (false, true) => cold1(integral::<K, { $r }, false, true>),
-                (true, true) => cold1(integral::<K, { $r }, true, true>),
-            }
-        };
-    }
-    Some(match request.round_integer {
-        None => of!(4),
-        Some(0) => of!(0),
-        Some(1) => of!(1),
-        Some(2) => of!(2),
-        Some(_) => of!(3),
-    })
-}
-
-fn same_format(request: &Request<'_>, level: CpuLevel) -> Option<Form> {
-    if request.round.is_some() {
-        return None;
-    }
-    if let ("f32", Some(code), false) = (request.to, request.round_integer, request.sat) {
-        return Some(with_rounding!(code, R => with_flag!(request.ftz, Z => {
-            hot1(level, |a: f32| canonical(to_integral32(if Z { flush(a) } else { a }, R)))
-        })));
-    }
-    match request.to {
-        "f32" => integral_form::<K32>(request),
-        "f64" => integral_form::<K64>(request),
-        "f16" => integral_form::<K16>(request),
-        _ => integral_form::<KB16>(request),
-    }
-}
-
-// --- pairs of halves, `.relu`, `.satfinite`, `tf32`
-
-const RELU: u8 = 1;
-const SATFINITE: u8 = 2;
-
-fn clamp<K: Kind, const M: u8>(bits: u64) -> u64 {
-    if is_nan::<K>(bits) {
-        K::NAN
-    } else if M & RELU != 0 && bits & K::SIGN != 0 {
-        0
-    } else if M & SATFINITE != 0 && bits & !K::SIGN > K::MAX {
-        bits & K::SIGN | K::MAX
-    } else {
-        bits
-    }
-}
-
-fn to_half<K: Kind, const R: u8, const M: u8>(a: f32) -> u16 {
-    let bits = a.to_bits() as u64;
-    clamp::<K, M>(soft::convert(bits, F32, K::FORMAT, Round::from_code(R)).unwrap_or(K::NAN)) as u16
-}
-
-/// The first operand becomes the upper half.
-fn to_pair<K: Kind, const R: u8, const M: u8>(a: f32, b: f32) -> u32 {
-    (to_half::<K, R, M>(a) as u32) << 16 | to_half::<K, R, M>(b) as u32
-}
-
-/// The upper 19 bits of an `f32`; those below are zero.
-fn to_tf32<K: Kind<Bits = f32>, const R: u8, const M: u8>(a: f32) -> u32 {
-    let Some(bits) = soft::convert(K::bits(a), K::FORMAT, TF32, Round::from_code(R)) else {
-        return 0x7fff_ffff;
-    };
-    let bits = (bits as u32) << 13;
-    let magnitude = bits & 0x7fff_ffff;
-    if M & RELU != 0 && bits >> 31 == 1 {
-        0
-    } else if M & SATFINITE != 0 && magnitude >= 0x7f80_0000 {
-        bits & 0x8000_0000 | 0x7f7f_e000
-    } else {
-        bits
-    }
-}
-
-/// A form for each rounding in the list and each of four modes.
-macro_rules! by_mode {
-    ($code:expr, $mode:expr, $cold:ident, $f:ident, $k:ident, $($r:literal)*) => {
-        match ($code, $mode) {
-            $(
-                ($r, 0) => $cold($f::<$k, $r, 0>),
-                ($r, 1) => $cold($f::<$k, $r, 1>),
-                ($r, 2) => $cold($f::<$k, $r, 2>),
-                ($r, 3) => $cold($f::<$k, $r, 3>),
-            )*
+    (@ $name:expr, $ty:ident, $then:expr, $($text:literal $rust:ty),*) => {
+        match $name {
+            $( $text => { type $ty = $rust; $then } )*
             _ => return None,
         }
     };
 }
 
-fn special(request: &Request<'_>, level: CpuLevel) -> Option<Form> {
-    let code = request.round?;
-    if request.from != "f32" || request.ftz || request.sat {
+/// Puts a constant for a rounding 0 to 3 and one for `.ftz` into `$then`.
+macro_rules! with_rounding {
+    ($code:expr, $ftz:expr, $r:ident, $z:ident => $then:expr) => {
+        with_rounding!(@ ($code, $ftz), $r, $z, $then, (0, false) (1, false) (2, false) (3, false) (0, true) (1, true) (2, true) (3, true))
+    };
+    (@ $key:expr, $r:ident, $z:ident, $then:expr, $(($code:literal, $flag:literal))*) => {
+        match $key {
+            $( ($code, $flag) => { const $r: u32 = $code; const $z: bool = $flag; $then } )*
+            _ => return None,
+        }
+    };
+}
+
+/// What kernels do often.
+fn hot(request: &Request<'_>, level: CpuLevel) -> Option<Form> {
+    let Request {
+        round,
+        round_integer,
+        flags,
+        to,
+        from,
+    } = *request;
+    let ftz = flags == Variant::FTZ;
+    if flags & !Variant::FTZ != 0 {
         return None;
     }
-    let mode = request.relu as u8 * RELU | request.satfinite as u8 * SATFINITE;
-    Some(match (request.to, code, mode) {
-        ("f16x2", 0, 0) => hot2(level, |a: f32, b: f32| {
+    if round.is_none() && round_integer.is_none() && !ftz {
+        // Integers, cut or extended. Signedness of the result matters to 8-bit types only.
+        match to {
+            "u8" => return Some(with_integer!(from, S => hot1(level, |a: S| a as u8))),
+            "s8" => return Some(with_integer!(from, S => hot1(level, |a: S| a as i8))),
+            "u16" | "s16" => return Some(with_integer!(from, S => hot1(level, |a: S| a as u16))),
+            "u32" | "s32" => return Some(with_integer!(from, S => hot1(level, |a: S| a as u32))),
+            "u64" | "s64" => return Some(with_integer!(from, S => hot1(level, |a: S| a as u64))),
+            _ => {}
+        }
+    }
+    Some(match (to, from, round, round_integer) {
+        // `.ftz` changes nothing where no subnormal can be.
+        ("f32", "u32", Some(0), None) => hot1(level, |a: u32| a as f32),
+        ("f32", "s32", Some(0), None) => hot1(level, |a: i32| a as f32),
+        ("f32", "u64", Some(0), None) => hot1(level, |a: u64| a as f32),
+        ("f32", "s64", Some(0), None) => hot1(level, |a: i64| a as f32),
+        ("f32", "u16", Some(0), None) => hot1(level, |a: u16| a as f32),
+        ("f32", "s16", Some(0), None) => hot1(level, |a: i16| a as f32),
+        ("f32", "u8", Some(0), None) => hot1(level, |a: u8| a as f32),
+        ("f32", "s8", Some(0), None) => hot1(level, |a: i8| a as f32),
+        ("s32", "f32", None, Some(code)) => with_rounding!(code, ftz, R, Z => {
+            hot1(level, |a: f32| to_integral32(if Z { flush(a) } else { a }, R) as i32)
+        }),
+        ("u32", "f32", None, Some(code)) => with_rounding!(code, ftz, R, Z => {
+            hot1(level, |a: f32| to_integral32(if Z { flush(a) } else { a }, R) as u32)
+        }),
+        ("f32", "f32", None, Some(code)) => with_rounding!(code, ftz, R, Z => {
+            hot1(level, |a: f32| canonical(to_integral32(if Z { flush(a) } else { a }, R)))
+        }),
+        _ if ftz => return None,
+        ("f64", "u32", Some(0), None) => hot1(level, |a: u32| a as f64),
+        ("f64", "s32", Some(0), None) => hot1(level, |a: i32| a as f64),
+        ("f64", "u64", Some(0), None) => hot1(level, |a: u64| a as f64),
+        ("f64", "s64", Some(0), None) => hot1(level, |a: i64| a as f64),
+        ("s32", "f64", None, Some(1)) => hot1(level, |a: f64| if a.is_nan() { i32::MIN } else { a as i32 }),
+        ("f64", "f32", None, None) => hot1(level, |a: f32| a as f64),
+        ("f32", "f64", Some(0), None) => hot1(level, |a: f64| canonical(a as f32)),
+        ("f32", "f16", None, None) => hot1(level, |a: u16| canonical(f16_to_f32(a))),
+        ("f32", "bf16", None, None) => hot1(level, |a: u16| canonical(bf16_to_f32(a))),
+        ("f16", "f32", Some(0), None) => hot1(level, f32_to_f16),
+        ("bf16", "f32", Some(0), None) => hot1(level, f32_to_bf16),
+        ("f16x2", "f32", Some(0), None) => hot2(level, |a: f32, b: f32| {
             (f32_to_f16(a) as u32) << 16 | f32_to_f16(b) as u32
         }),
-        ("bf16x2", 0, 0) => hot2(level, |a: f32, b: f32| {
+        ("bf16x2", "f32", Some(0), None) => hot2(level, |a: f32, b: f32| {
             (f32_to_bf16(a) as u32) << 16 | f32_to_bf16(b) as u32
         }),
-        ("f16x2", ..) => by_mode!(code, mode, cold2, to_pair, K16, 0 1),
-        ("bf16x2", ..) => by_mode!(code, mode, cold2, to_pair, KB16, 0 1),
-        ("f16", ..) => by_mode!(code, mode, cold1, to_half, K16, 0 1),
-        ("bf16", ..) => by_mode!(code, mode, cold1, to_half, KB16, 0 1),
-        ("tf32", ..) => by_mode!(code, mode, cold1, to_tf32, K32, 0 1 4),
         _ => return None,
     })
 }

@@ -9,7 +9,7 @@
 //! driver needs no more than the type to call it.
 
 use super::Form;
-use crate::lanes::{AluArgs, AluFn, Class, CpuLevel, Dst, Lanes, Src};
+use crate::lanes::{AluArgs, AluFn, Class, CpuLevel, Dst, Lanes, NONE, Src};
 
 const BASE: u8 = 0;
 #[cfg(target_arch = "x86_64")]
@@ -326,7 +326,7 @@ macro_rules! drivers {
                 CpuLevel::Avx512 => $avx512::<D, $($ty,)+ F>,
                 _ => $base::<D, $($ty,)+ F>,
             };
-            Form { run, dst: D::CLASS, srcs: const { &[$($ty::CLASS),+] } }
+            Form { run, dst: D::CLASS, srcs: const { &[$($ty::CLASS),+] }, variant: NONE }
         }
 
         unsafe fn $cold_run<D: Lane, $($ty: Lane,)+ F: Fn($($ty),+) -> D + Copy>(
@@ -350,7 +350,7 @@ macro_rules! drivers {
         /// A form that runs lane by lane.
         #[allow(dead_code, reason = "not every number of operands needs it")]
         pub(super) fn $cold<D: Lane, $($ty: Lane,)+ F: Fn($($ty),+) -> D + Copy>(_: F) -> Form {
-            Form { run: $cold_run::<D, $($ty,)+ F>, dst: D::CLASS, srcs: const { &[$($ty::CLASS),+] } }
+            Form { run: $cold_run::<D, $($ty,)+ F>, dst: D::CLASS, srcs: const { &[$($ty::CLASS),+] }, variant: NONE }
         }
     };
 }
@@ -412,3 +412,43 @@ pub(super) unsafe fn write_pred(lanes: &mut Lanes, dst: Dst, bits: u32, mask: u3
         *at = (*at & !mask) | (bits & mask);
     }
 }
+
+macro_rules! moded_drivers {
+    ($make:ident, $run:ident, $(($ty:ident, $view:ident, $index:literal)),+) => {
+        unsafe fn $run<D: Lane, $($ty: Lane,)+ F: Fn(u32, $($ty),+) -> D + Copy>(
+            lanes: &mut Lanes, args: &AluArgs, mask: u32,
+        ) {
+            let f = conjure::<F>();
+            let variant = args.src[3] as u32;
+            // SAFETY: as in the cold drivers.
+            unsafe {
+                $( let $view = $ty::view(lanes, args.src[$index]); )+
+                let mut sink = D::open(lanes, args.dst);
+                let mut left = mask;
+                while left != 0 {
+                    let lane = left.trailing_zeros() as usize;
+                    left &= left - 1;
+                    D::put_one(&mut sink, lane, f(variant, $($ty::at($view, lane)),+));
+                }
+                D::close(sink, mask);
+            }
+        }
+
+        /// A form that runs lane by lane and is told at run time which of its variants to compute.
+        pub(super) fn $make<D: Lane, $($ty: Lane,)+ F: Fn(u32, $($ty),+) -> D + Copy>(
+            variant: u32,
+            _: F,
+        ) -> Form {
+            Form {
+                run: $run::<D, $($ty,)+ F>,
+                dst: D::CLASS,
+                srcs: const { &[$($ty::CLASS),+] },
+                variant: variant as i32,
+            }
+        }
+    };
+}
+
+moded_drivers!(moded1, moded1_run, (A, a, 0));
+moded_drivers!(moded2, moded2_run, (A, a, 0), (B, b, 1));
+moded_drivers!(moded3, moded3_run, (A, a, 0), (B, b, 1), (C, c, 2));

@@ -5,9 +5,9 @@
 //! inexact results get an odd last bit, so that the second rounding cannot take them for a tie.
 
 use super::Form;
-use super::engine::{cold1, cold2, cold3, hot1, hot2, hot3};
+use super::engine::{hot1, hot2, hot3, moded1, moded2, moded3};
 use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
-use super::modes::extremum;
+use super::modes::{MAX, NAN, XORSIGN, extremum};
 use crate::lanes::CpuLevel;
 
 /// The sum, to odd.
@@ -117,13 +117,13 @@ impl Half for Bf16 {
     }
 }
 
-const FTZ: u8 = 1;
-const SAT: u8 = 2;
-const RELU: u8 = 4;
+const FTZ: u32 = 1;
+const SAT: u32 = 2;
+const RELU: u32 = 4;
 
 #[inline(always)]
-fn flush<H: Half, const M: u8>(h: u16) -> u16 {
-    if M & FTZ != 0 && h & H::EXPONENT == 0 {
+fn flush<H: Half>(mode: u32, h: u16) -> u16 {
+    if mode & FTZ != 0 && h & H::EXPONENT == 0 {
         h & 0x8000
     } else {
         h
@@ -131,19 +131,19 @@ fn flush<H: Half, const M: u8>(h: u16) -> u16 {
 }
 
 #[inline(always)]
-fn read<H: Half, const M: u8>(h: u16) -> f32 {
-    H::read(flush::<H, M>(h))
+fn read<H: Half>(mode: u32, h: u16) -> f32 {
+    H::read(flush::<H>(mode, h))
 }
 
 #[inline(always)]
-fn finish<H: Half, const M: u8>(h: u16) -> u16 {
-    let h = flush::<H, M>(h);
+fn finish<H: Half>(mode: u32, h: u16) -> u16 {
+    let h = flush::<H>(mode, h);
     let nan = h & 0x7fff > H::EXPONENT;
     let negative = h & 0x8000 != 0;
-    if M & SAT != 0 {
+    if mode & SAT != 0 {
         // NaN and −0 become +0.
         if nan | negative { 0 } else { h.min(H::ONE) }
-    } else if M & RELU != 0 {
+    } else if mode & RELU != 0 {
         if negative & !nan { 0 } else { h }
     } else {
         h
@@ -151,50 +151,56 @@ fn finish<H: Half, const M: u8>(h: u16) -> u16 {
 }
 
 #[inline(always)]
-fn add<H: Half, const M: u8>(a: u16, b: u16) -> u16 {
-    finish::<H, M>(H::write(read::<H, M>(a) + read::<H, M>(b)))
+fn add<H: Half>(mode: u32, a: u16, b: u16) -> u16 {
+    finish::<H>(mode, H::write(read::<H>(mode, a) + read::<H>(mode, b)))
 }
 
 #[inline(always)]
-fn sub<H: Half, const M: u8>(a: u16, b: u16) -> u16 {
-    finish::<H, M>(H::write(read::<H, M>(a) - read::<H, M>(b)))
+fn sub<H: Half>(mode: u32, a: u16, b: u16) -> u16 {
+    finish::<H>(mode, H::write(read::<H>(mode, a) - read::<H>(mode, b)))
 }
 
 #[inline(always)]
-fn mul<H: Half, const M: u8>(a: u16, b: u16) -> u16 {
-    finish::<H, M>(H::mul(read::<H, M>(a), read::<H, M>(b)))
+fn mul<H: Half>(mode: u32, a: u16, b: u16) -> u16 {
+    finish::<H>(mode, H::mul(read::<H>(mode, a), read::<H>(mode, b)))
 }
 
 #[inline(always)]
-fn fma<H: Half, const M: u8>(a: u16, b: u16, c: u16) -> u16 {
-    finish::<H, M>(H::fma(read::<H, M>(a), read::<H, M>(b), read::<H, M>(c)))
+fn fma<H: Half>(mode: u32, a: u16, b: u16, c: u16) -> u16 {
+    finish::<H>(
+        mode,
+        H::fma(read::<H>(mode, a), read::<H>(mode, b), read::<H>(mode, c)),
+    )
 }
 
 #[inline(always)]
-fn neg<H: Half, const M: u8>(a: u16) -> u16 {
-    flush::<H, M>(a) ^ 0x8000
+fn neg<H: Half>(mode: u32, a: u16) -> u16 {
+    flush::<H>(mode, a) ^ 0x8000
 }
 
 #[inline(always)]
-fn abs<H: Half, const M: u8>(a: u16) -> u16 {
-    flush::<H, M>(a) & 0x7fff
+fn abs<H: Half>(mode: u32, a: u16) -> u16 {
+    flush::<H>(mode, a) & 0x7fff
 }
 
-/// `V` is a variant of [`extremum`], whose own flushing is for `f32`.
-fn pick<H: Half, const V: u8>(a: u16, b: u16) -> u16 {
-    H::write(extremum::<V>(H::read(a), H::read(b)))
+/// The mode is a variant of [`extremum`]; its bit for flushing means halves here.
+fn pick<H: Half>(mode: u32, a: u16, b: u16) -> u16 {
+    let ftz = if mode & PICK_FTZ != 0 { FTZ } else { 0 };
+    H::write(extremum(
+        mode & !PICK_FTZ,
+        H::read(flush::<H>(ftz, a)),
+        H::read(flush::<H>(ftz, b)),
+    ))
 }
 
-fn pick_ftz<H: Half, const V: u8>(a: u16, b: u16) -> u16 {
-    pick::<H, V>(flush::<H, FTZ>(a), flush::<H, FTZ>(b))
-}
+const PICK_FTZ: u32 = 4;
 
-fn tanh<H: Half, const M: u8>(a: u16) -> u16 {
+fn tanh<H: Half>(_: u32, a: u16) -> u16 {
     H::write(narrow_to_odd((H::read(a) as f64).tanh()))
 }
 
-fn ex2<H: Half, const M: u8>(a: u16) -> u16 {
-    finish::<H, M>(H::write(narrow_to_odd((read::<H, M>(a) as f64).exp2())))
+fn ex2<H: Half>(mode: u32, a: u16) -> u16 {
+    finish::<H>(mode, H::write(narrow_to_odd((read::<H>(mode, a) as f64).exp2())))
 }
 
 #[inline(always)]
@@ -213,29 +219,58 @@ fn pair3(a: u32, b: u32, c: u32, f: impl Fn(u16, u16, u16) -> u16) -> u32 {
     f(a as u16, b as u16, c as u16) as u32 | (high as u32) << 16
 }
 
-/// Scalar or pair.
+/// Scalar or pair, fast or told its mode at run time.
 macro_rules! form1 {
-    ($pair:expr, $make:ident($($level:ident)?), $f:expr) => {
-        if $pair { $make($($level,)? |a: u32| pair1(a, $f)) } else { $make($($level,)? |a: u16| $f(a)) }
+    ($pair:expr, $level:expr, $f:expr) => {
+        if $pair {
+            hot1($level, |a: u32| pair1(a, |a| $f(0, a)))
+        } else {
+            hot1($level, |a: u16| $f(0, a))
+        }
+    };
+    ($pair:expr, mode $mode:expr, $f:expr) => {
+        if $pair {
+            moded1($mode, |mode, a: u32| pair1(a, |a| $f(mode, a)))
+        } else {
+            moded1($mode, |mode, a: u16| $f(mode, a))
+        }
     };
 }
 
 macro_rules! form2 {
-    ($pair:expr, $make:ident($($level:ident)?), $f:expr) => {
+    ($pair:expr, $level:expr, $f:expr) => {
         if $pair {
-            $make($($level,)? |a: u32, b: u32| pair2(a, b, $f))
+            hot2($level, |a: u32, b: u32| pair2(a, b, |a, b| $f(0, a, b)))
         } else {
-            $make($($level,)? |a: u16, b: u16| $f(a, b))
+            hot2($level, |a: u16, b: u16| $f(0, a, b))
+        }
+    };
+    ($pair:expr, mode $mode:expr, $f:expr) => {
+        if $pair {
+            moded2($mode, |mode, a: u32, b: u32| pair2(a, b, |a, b| $f(mode, a, b)))
+        } else {
+            moded2($mode, |mode, a: u16, b: u16| $f(mode, a, b))
         }
     };
 }
 
 macro_rules! form3 {
-    ($pair:expr, $make:ident($($level:ident)?), $f:expr) => {
+    ($pair:expr, $level:expr, $f:expr) => {
         if $pair {
-            $make($($level,)? |a: u32, b: u32, c: u32| pair3(a, b, c, $f))
+            hot3($level, |a: u32, b: u32, c: u32| {
+                pair3(a, b, c, |a, b, c| $f(0, a, b, c))
+            })
         } else {
-            $make($($level,)? |a: u16, b: u16, c: u16| $f(a, b, c))
+            hot3($level, |a: u16, b: u16, c: u16| $f(0, a, b, c))
+        }
+    };
+    ($pair:expr, mode $mode:expr, $f:expr) => {
+        if $pair {
+            moded3($mode, |mode, a: u32, b: u32, c: u32| {
+                pair3(a, b, c, |a, b, c| $f(mode, a, b, c))
+            })
+        } else {
+            moded3($mode, |mode, a: u16, b: u16, c: u16| $f(mode, a, b, c))
         }
     };
 }
@@ -258,9 +293,9 @@ fn form<H: Half>(opcode: &str, rest: &[&str], pair: bool, level: CpuLevel) -> Op
     }
     if matches!(opcode, "tanh" | "ex2") {
         return Some(match (opcode, rest) {
-            ("tanh", ["approx"]) => form1!(pair, cold1(), tanh::<H, 0>),
-            ("ex2", ["approx"]) if !bf16 => form1!(pair, cold1(), ex2::<H, 0>),
-            ("ex2", ["approx", "ftz"]) if bf16 => form1!(pair, cold1(), ex2::<H, FTZ>),
+            ("tanh", ["approx"]) => form1!(pair, mode 0, tanh::<H>),
+            ("ex2", ["approx"]) if !bf16 => form1!(pair, mode 0, ex2::<H>),
+            ("ex2", ["approx", "ftz"]) if bf16 => form1!(pair, mode FTZ, ex2::<H>),
             _ => return None,
         });
     }
@@ -281,58 +316,42 @@ fn form<H: Half>(opcode: &str, rest: &[&str], pair: bool, level: CpuLevel) -> Op
         return None;
     }
     Some(match (opcode, mode) {
-        ("add", 0) => form2!(pair, hot2(level), add::<H, 0>),
-        ("add", FTZ) => form2!(pair, cold2(), add::<H, FTZ>),
-        ("add", SAT) => form2!(pair, cold2(), add::<H, SAT>),
-        ("add", _) => form2!(pair, cold2(), add::<H, { FTZ | SAT }>),
-        ("sub", 0) => form2!(pair, hot2(level), sub::<H, 0>),
-        ("sub", FTZ) => form2!(pair, cold2(), sub::<H, FTZ>),
-        ("sub", SAT) => form2!(pair, cold2(), sub::<H, SAT>),
-        ("sub", _) => form2!(pair, cold2(), sub::<H, { FTZ | SAT }>),
-        ("mul", 0) => form2!(pair, hot2(level), mul::<H, 0>),
-        ("mul", FTZ) => form2!(pair, cold2(), mul::<H, FTZ>),
-        ("mul", SAT) => form2!(pair, cold2(), mul::<H, SAT>),
-        ("mul", _) => form2!(pair, cold2(), mul::<H, { FTZ | SAT }>),
-        ("fma", 0) if rounded => form3!(pair, hot3(level), fma::<H, 0>),
-        ("fma", FTZ) if rounded => form3!(pair, cold3(), fma::<H, FTZ>),
-        ("fma", SAT) if rounded => form3!(pair, cold3(), fma::<H, SAT>),
-        ("fma", RELU) if rounded => form3!(pair, cold3(), fma::<H, RELU>),
-        ("fma", 3) if rounded => form3!(pair, cold3(), fma::<H, { FTZ | SAT }>),
-        ("fma", _) if rounded => form3!(pair, cold3(), fma::<H, { FTZ | RELU }>),
-        ("neg", 0) if !rounded => form1!(pair, hot1(level), neg::<H, 0>),
-        ("neg", FTZ) if !rounded => form1!(pair, cold1(), neg::<H, FTZ>),
-        ("abs", 0) if !rounded => form1!(pair, hot1(level), abs::<H, 0>),
-        ("abs", FTZ) if !rounded => form1!(pair, cold1(), abs::<H, FTZ>),
+        ("add", 0) => form2!(pair, level, add::<H>),
+        ("add", _) => form2!(pair, mode mode, add::<H>),
+        ("sub", 0) => form2!(pair, level, sub::<H>),
+        ("sub", _) => form2!(pair, mode mode, sub::<H>),
+        ("mul", 0) => form2!(pair, level, mul::<H>),
+        ("mul", _) => form2!(pair, mode mode, mul::<H>),
+        ("fma", 0) if rounded => form3!(pair, level, fma::<H>),
+        ("fma", _) if rounded => form3!(pair, mode mode, fma::<H>),
+        ("neg", 0) if !rounded => form1!(pair, level, neg::<H>),
+        ("neg", FTZ) if !rounded => form1!(pair, mode FTZ, neg::<H>),
+        ("abs", 0) if !rounded => form1!(pair, level, abs::<H>),
+        ("abs", FTZ) if !rounded => form1!(pair, mode FTZ, abs::<H>),
         _ => return None,
     })
 }
 
 fn extrema<H: Half>(opcode: &str, modifiers: &[&str], pair: bool) -> Option<Form> {
-    let (ftz, rest) = match modifiers {
-        ["ftz", rest @ ..] => (true, rest),
-        rest => (false, rest),
-    };
-    let (nan, rest) = match rest {
-        ["NaN", rest @ ..] => (true, rest),
-        rest => (false, rest),
-    };
-    let xorsign = match rest {
-        [] => false,
-        ["xorsign", "abs"] => true,
+    let mut variant = if opcode == "max" { MAX } else { 0 };
+    let mut rest = modifiers;
+    for (name, bit) in [("ftz", PICK_FTZ), ("NaN", NAN)] {
+        if let [first, after @ ..] = rest
+            && *first == name
+        {
+            variant |= bit;
+            rest = after;
+        }
+    }
+    variant |= match rest {
+        [] => 0,
+        ["xorsign", "abs"] => XORSIGN,
         _ => return None,
     };
-    // Bits of `extremum`: 1 max, 2 NaN, 8 xorsign.
-    let variant = (opcode == "max") as u8 | (nan as u8) << 1 | (xorsign as u8) << 3;
-    macro_rules! of {
-        ($($v:literal)*) => {
-            match (variant, ftz) {
-                $( ($v, false) => form2!(pair, cold2(), pick::<H, $v>), )*
-                $( ($v, true) => form2!(pair, cold2(), pick_ftz::<H, $v>), )*
-                _ => return None,
-            }
-        };
+    if variant & PICK_FTZ != 0 && H::EXPONENT != F16::EXPONENT {
+        return None;
     }
-    Some(of!(0 1 2 3 8 9 10 11))
+    Some(form2!(pair, mode variant, pick::<H>))
 }
 
 #[cfg(test)]
@@ -351,24 +370,24 @@ mod tests {
         fn one_rounding(a in any::<u16>(), b in any::<u16>(), c in any::<u16>()) {
             let (x, y, z) = (a as u64, b as u64, c as u64);
             let n = Round::Nearest;
-            prop_assert_eq!(add::<F16, 0>(a, b), soft(soft::add(x, y, F16_FORMAT, n)));
-            prop_assert_eq!(sub::<F16, 0>(a, b), soft(soft::add(x, y ^ 0x8000, F16_FORMAT, n)));
-            prop_assert_eq!(mul::<F16, 0>(a, b), soft(soft::mul(x, y, F16_FORMAT, n)));
-            prop_assert_eq!(fma::<F16, 0>(a, b, c), soft(soft::fma(x, y, z, F16_FORMAT, n)));
-            prop_assert_eq!(add::<Bf16, 0>(a, b), soft(soft::add(x, y, BF16, n)));
-            prop_assert_eq!(sub::<Bf16, 0>(a, b), soft(soft::add(x, y ^ 0x8000, BF16, n)));
-            prop_assert_eq!(mul::<Bf16, 0>(a, b), soft(soft::mul(x, y, BF16, n)));
-            prop_assert_eq!(fma::<Bf16, 0>(a, b, c), soft(soft::fma(x, y, z, BF16, n)));
+            prop_assert_eq!(add::<F16>(0, a, b), soft(soft::add(x, y, F16_FORMAT, n)));
+            prop_assert_eq!(sub::<F16>(0, a, b), soft(soft::add(x, y ^ 0x8000, F16_FORMAT, n)));
+            prop_assert_eq!(mul::<F16>(0, a, b), soft(soft::mul(x, y, F16_FORMAT, n)));
+            prop_assert_eq!(fma::<F16>(0, a, b, c), soft(soft::fma(x, y, z, F16_FORMAT, n)));
+            prop_assert_eq!(add::<Bf16>(0, a, b), soft(soft::add(x, y, BF16, n)));
+            prop_assert_eq!(sub::<Bf16>(0, a, b), soft(soft::add(x, y ^ 0x8000, BF16, n)));
+            prop_assert_eq!(mul::<Bf16>(0, a, b), soft(soft::mul(x, y, BF16, n)));
+            prop_assert_eq!(fma::<Bf16>(0, a, b, c), soft(soft::fma(x, y, z, BF16, n)));
         }
     }
 
     #[test]
     fn saturation_and_relu_clamp() {
-        assert_eq!(add::<F16, SAT>(0x3c00, 0x3c00), 0x3c00, "1 + 1");
-        assert_eq!(add::<F16, SAT>(0xbc00, 0x0000), 0, "-1 + 0");
-        assert_eq!(add::<F16, SAT>(0x7e00, 0x0000), 0, "NaN");
-        assert_eq!(fma::<F16, RELU>(0xbc00, 0x3c00, 0), 0, "-1 · 1 + 0");
-        assert_eq!(fma::<F16, RELU>(0x7e00, 0x3c00, 0), 0x7fff, "NaN");
-        assert_eq!(mul::<F16, FTZ>(0x0001, 0x7bff), 0, "a subnormal operand");
+        assert_eq!(add::<F16>(SAT, 0x3c00, 0x3c00), 0x3c00, "1 + 1");
+        assert_eq!(add::<F16>(SAT, 0xbc00, 0x0000), 0, "-1 + 0");
+        assert_eq!(add::<F16>(SAT, 0x7e00, 0x0000), 0, "NaN");
+        assert_eq!(fma::<F16>(RELU, 0xbc00, 0x3c00, 0), 0, "-1 · 1 + 0");
+        assert_eq!(fma::<F16>(RELU, 0x7e00, 0x3c00, 0), 0x7fff, "NaN");
+        assert_eq!(mul::<F16>(FTZ, 0x0001, 0x7bff), 0, "a subnormal operand");
     }
 }

@@ -17,6 +17,7 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
         ("sub", ["u32" | "s32"]) => hot2(level, |a: u32, b: u32| a.wrapping_sub(b)),
         ("sub", ["u64" | "s64"]) => hot2(level, |a: u64, b: u64| a.wrapping_sub(b)),
         ("sub", ["u16" | "s16"]) => hot2(level, |a: u16, b: u16| a.wrapping_sub(b)),
+        ("sub", ["u16x2" | "s16x2"]) => cold2(|a: u32, b: u32| halves(a, b, |a, b| a.wrapping_sub(b))),
         ("sub", ["sat", "s32"]) => hot2(level, |a: i32, b: i32| a.saturating_sub(b)),
 
         ("mul", ["lo", "u32" | "s32"]) => hot2(level, |a: u32, b: u32| a.wrapping_mul(b)),

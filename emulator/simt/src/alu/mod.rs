@@ -36,6 +36,9 @@ pub struct Form {
     pub dst: Class,
     /// What the sources are kept in, in PTX order.
     pub srcs: &'static [Class],
+    /// Goes into `src[3]` of the arguments as it is, when there are fewer than four sources. Rare forms share
+    /// a function, which finds here what it is to do; it is never an operand.
+    pub variant: i32,
 }
 
 /// The function of `opcode.modifiers`, when there is one.

@@ -2,23 +2,23 @@
 //! `.xorsign.abs` of `min` and `max`, `copysign`.
 
 use super::Form;
-use super::engine::{cold1, cold2, cold3};
+use super::engine::{cold2, moded1, moded2, moded3};
 use super::float::{NAN32, flush};
 use super::soft::{self, F32, F64, Round};
 
 /// Bits of a mode: two of [`Round::from_code`], then these.
-const FTZ: u8 = 4;
-const SAT: u8 = 8;
+const FTZ: u32 = 4;
+const SAT: u32 = 8;
 
-fn read<const M: u8>(x: f32) -> u64 {
-    (if M & FTZ != 0 { flush(x) } else { x }).to_bits() as u64
+fn read(mode: u32, x: f32) -> u64 {
+    (if mode & FTZ != 0 { flush(x) } else { x }).to_bits() as u64
 }
 
 /// Flushing is decided after rounding; saturation takes NaNs and −0 to +0.
-fn write<const M: u8>(bits: Option<u64>) -> f32 {
+fn write(mode: u32, bits: Option<u64>) -> f32 {
     let x = bits.map_or(NAN32, |bits| f32::from_bits(bits as u32));
-    let x = if M & FTZ != 0 { flush(x) } else { x };
-    if M & SAT == 0 {
+    let x = if mode & FTZ != 0 { flush(x) } else { x };
+    if mode & SAT == 0 {
         x
     } else if x > 0.0 {
         x.min(1.0)
@@ -27,42 +27,39 @@ fn write<const M: u8>(bits: Option<u64>) -> f32 {
     }
 }
 
-const fn rounding(mode: u8) -> Round {
+fn rounding(mode: u32) -> Round {
     Round::from_code(mode & 3)
 }
 
-fn add<const M: u8>(a: f32, b: f32) -> f32 {
-    write::<M>(soft::add(read::<M>(a), read::<M>(b), F32, rounding(M)))
+fn add(mode: u32, a: f32, b: f32) -> f32 {
+    write(mode, soft::add(read(mode, a), read(mode, b), F32, rounding(mode)))
 }
 
-fn sub<const M: u8>(a: f32, b: f32) -> f32 {
-    write::<M>(soft::add(read::<M>(a), read::<M>(-b), F32, rounding(M)))
+fn sub(mode: u32, a: f32, b: f32) -> f32 {
+    add(mode, a, -b)
 }
 
-fn mul<const M: u8>(a: f32, b: f32) -> f32 {
-    write::<M>(soft::mul(read::<M>(a), read::<M>(b), F32, rounding(M)))
+fn mul(mode: u32, a: f32, b: f32) -> f32 {
+    write(mode, soft::mul(read(mode, a), read(mode, b), F32, rounding(mode)))
 }
 
-fn fma<const M: u8>(a: f32, b: f32, c: f32) -> f32 {
-    write::<M>(soft::fma(
-        read::<M>(a),
-        read::<M>(b),
-        read::<M>(c),
-        F32,
-        rounding(M),
-    ))
+fn fma(mode: u32, a: f32, b: f32, c: f32) -> f32 {
+    write(
+        mode,
+        soft::fma(read(mode, a), read(mode, b), read(mode, c), F32, rounding(mode)),
+    )
 }
 
-fn div<const M: u8>(a: f32, b: f32) -> f32 {
-    write::<M>(soft::div(read::<M>(a), read::<M>(b), F32, rounding(M)))
+fn div(mode: u32, a: f32, b: f32) -> f32 {
+    write(mode, soft::div(read(mode, a), read(mode, b), F32, rounding(mode)))
 }
 
-fn rcp<const M: u8>(a: f32) -> f32 {
-    write::<M>(soft::div(1f32.to_bits() as u64, read::<M>(a), F32, rounding(M)))
+fn rcp(mode: u32, a: f32) -> f32 {
+    div(mode, 1.0, a)
 }
 
-fn sqrt<const M: u8>(a: f32) -> f32 {
-    write::<M>(soft::sqrt(read::<M>(a), F32, rounding(M)))
+fn sqrt(mode: u32, a: f32) -> f32 {
+    write(mode, soft::sqrt(read(mode, a), F32, rounding(mode)))
 }
 
 /// The NaN that an invalid `f64` operation makes.
@@ -77,69 +74,78 @@ fn write64(bits: Option<u64>, operands: [f64; 3]) -> f64 {
     f64::from_bits(bits.unwrap_or(nan))
 }
 
-fn add64<const M: u8>(a: f64, b: f64) -> f64 {
-    write64(soft::add(a.to_bits(), b.to_bits(), F64, rounding(M)), [a, b, 0.0])
-}
-
-fn sub64<const M: u8>(a: f64, b: f64) -> f64 {
+fn add64(mode: u32, a: f64, b: f64) -> f64 {
     write64(
-        soft::add(a.to_bits(), (-b).to_bits(), F64, rounding(M)),
+        soft::add(a.to_bits(), b.to_bits(), F64, rounding(mode)),
         [a, b, 0.0],
     )
 }
 
-fn mul64<const M: u8>(a: f64, b: f64) -> f64 {
-    write64(soft::mul(a.to_bits(), b.to_bits(), F64, rounding(M)), [a, b, 0.0])
+fn sub64(mode: u32, a: f64, b: f64) -> f64 {
+    write64(
+        soft::add(a.to_bits(), (-b).to_bits(), F64, rounding(mode)),
+        [a, b, 0.0],
+    )
 }
 
-fn fma64<const M: u8>(a: f64, b: f64, c: f64) -> f64 {
+fn mul64(mode: u32, a: f64, b: f64) -> f64 {
     write64(
-        soft::fma(a.to_bits(), b.to_bits(), c.to_bits(), F64, rounding(M)),
+        soft::mul(a.to_bits(), b.to_bits(), F64, rounding(mode)),
+        [a, b, 0.0],
+    )
+}
+
+fn fma64(mode: u32, a: f64, b: f64, c: f64) -> f64 {
+    write64(
+        soft::fma(a.to_bits(), b.to_bits(), c.to_bits(), F64, rounding(mode)),
         [a, b, c],
     )
 }
 
-fn div64<const M: u8>(a: f64, b: f64) -> f64 {
-    write64(soft::div(a.to_bits(), b.to_bits(), F64, rounding(M)), [a, b, 0.0])
+fn div64(mode: u32, a: f64, b: f64) -> f64 {
+    write64(
+        soft::div(a.to_bits(), b.to_bits(), F64, rounding(mode)),
+        [a, b, 0.0],
+    )
 }
 
-fn rcp64<const M: u8>(a: f64) -> f64 {
+fn rcp64(mode: u32, a: f64) -> f64 {
     write64(
-        soft::div(1f64.to_bits(), a.to_bits(), F64, rounding(M)),
+        soft::div(1f64.to_bits(), a.to_bits(), F64, rounding(mode)),
         [a, 0.0, 0.0],
     )
 }
 
-fn sqrt64<const M: u8>(a: f64) -> f64 {
-    write64(soft::sqrt(a.to_bits(), F64, rounding(M)), [a, 0.0, 0.0])
+fn sqrt64(mode: u32, a: f64) -> f64 {
+    write64(soft::sqrt(a.to_bits(), F64, rounding(mode)), [a, 0.0, 0.0])
 }
 
 /// Bits of a variant of `min` and `max`.
-const MAX: u8 = 1;
-const NAN: u8 = 2;
-const XORSIGN: u8 = 8;
+pub(super) const MAX: u32 = 1;
+pub(super) const NAN: u32 = 2;
+pub(super) const XORSIGN: u32 = 8;
 
 /// `min` or `max` in all variants. Zeros are ordered by sign; one NaN gives the other operand unless `.NaN`.
-pub(super) fn extremum<const V: u8>(a: f32, b: f32) -> f32 {
-    let flushed = |x: f32| if V & FTZ != 0 { flush(x) } else { x };
+pub(super) fn extremum(variant: u32, a: f32, b: f32) -> f32 {
+    let flushed = |x: f32| if variant & FTZ != 0 { flush(x) } else { x };
     let (a, b) = (flushed(a), flushed(b));
     let sign = (a.to_bits() ^ b.to_bits()) & 0x8000_0000;
-    let (a, b) = if V & XORSIGN != 0 {
+    let (a, b) = if variant & XORSIGN != 0 {
         (a.abs(), b.abs())
     } else {
         (a, b)
     };
     let picked = match (a.is_nan(), b.is_nan()) {
         (true, true) => return NAN32,
-        (true, _) | (_, true) if V & NAN != 0 => return NAN32,
+        (true, _) | (_, true) if variant & NAN != 0 => return NAN32,
         (true, _) => b,
         (_, true) => a,
         _ => {
             let a_is_less = a < b || (a == b && a.is_sign_negative());
-            if a_is_less == (V & MAX == 0) { a } else { b }
+            if a_is_less == (variant & MAX == 0) { a } else { b }
         }
     };
-    if V & XORSIGN != 0 {
+    if variant & XORSIGN != 0 {
         f32::from_bits(picked.abs().to_bits() | sign)
     } else {
         picked
@@ -164,56 +170,6 @@ fn max64(a: f64, b: f64) -> f64 {
     }
 }
 
-/// A form for each mode there can be.
-macro_rules! by_mode {
-    ($mode:expr, $cold:ident, $f:ident) => {
-        match $mode {
-            0 => $cold($f::<0>),
-            1 => $cold($f::<1>),
-            2 => $cold($f::<2>),
-            3 => $cold($f::<3>),
-            4 => $cold($f::<4>),
-            5 => $cold($f::<5>),
-            6 => $cold($f::<6>),
-            7 => $cold($f::<7>),
-            8 => $cold($f::<8>),
-            9 => $cold($f::<9>),
-            10 => $cold($f::<10>),
-            11 => $cold($f::<11>),
-            12 => $cold($f::<12>),
-            13 => $cold($f::<13>),
-            14 => $cold($f::<14>),
-            _ => $cold($f::<15>),
-        }
-    };
-}
-
-macro_rules! by_rounding {
-    ($mode:expr, $cold:ident, $f:ident) => {
-        match $mode {
-            0 => $cold($f::<0>),
-            1 => $cold($f::<1>),
-            2 => $cold($f::<2>),
-            _ => $cold($f::<3>),
-        }
-    };
-}
-
-macro_rules! by_ftz_rounding {
-    ($mode:expr, $cold:ident, $f:ident) => {
-        match $mode & 7 {
-            0 => $cold($f::<0>),
-            1 => $cold($f::<1>),
-            2 => $cold($f::<2>),
-            3 => $cold($f::<3>),
-            4 => $cold($f::<4>),
-            5 => $cold($f::<5>),
-            6 => $cold($f::<6>),
-            _ => $cold($f::<7>),
-        }
-    };
-}
-
 pub(super) fn lookup(opcode: &str, modifiers: &[&str]) -> Option<Form> {
     match opcode {
         "min" | "max" => return extrema(opcode, modifiers),
@@ -235,7 +191,7 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str]) -> Option<Form> {
         rest => (None, rest),
     };
     // Only these have a rounding by default.
-    let code: u8 = match round {
+    let code: u32 = match round {
         Some(code) => code,
         None if matches!(opcode, "add" | "sub" | "mul") => 0,
         None => return None,
@@ -250,22 +206,22 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str]) -> Option<Form> {
     };
     let mode = code | ftz | sat;
     Some(match (opcode, rest) {
-        ("add", ["f32"]) => by_mode!(mode, cold2, add),
-        ("sub", ["f32"]) => by_mode!(mode, cold2, sub),
-        ("mul", ["f32"]) => by_mode!(mode, cold2, mul),
-        ("fma" | "mad", ["f32"]) => by_mode!(mode, cold3, fma),
+        ("add", ["f32"]) => moded2(mode, add),
+        ("sub", ["f32"]) => moded2(mode, sub),
+        ("mul", ["f32"]) => moded2(mode, mul),
+        ("fma" | "mad", ["f32"]) => moded3(mode, fma),
         _ if sat != 0 => return None,
-        ("div", ["f32"]) => by_ftz_rounding!(mode, cold2, div),
-        ("rcp", ["f32"]) => by_ftz_rounding!(mode, cold1, rcp),
-        ("sqrt", ["f32"]) => by_ftz_rounding!(mode, cold1, sqrt),
+        ("div", ["f32"]) => moded2(mode, div),
+        ("rcp", ["f32"]) => moded1(mode, rcp),
+        ("sqrt", ["f32"]) => moded1(mode, sqrt),
         _ if ftz != 0 => return None,
-        ("add", ["f64"]) => by_rounding!(mode, cold2, add64),
-        ("sub", ["f64"]) => by_rounding!(mode, cold2, sub64),
-        ("mul", ["f64"]) => by_rounding!(mode, cold2, mul64),
-        ("fma" | "mad", ["f64"]) => by_rounding!(mode, cold3, fma64),
-        ("div", ["f64"]) => by_rounding!(mode, cold2, div64),
-        ("rcp", ["f64"]) => by_rounding!(mode, cold1, rcp64),
-        ("sqrt", ["f64"]) => by_rounding!(mode, cold1, sqrt64),
+        ("add", ["f64"]) => moded2(mode, add64),
+        ("sub", ["f64"]) => moded2(mode, sub64),
+        ("mul", ["f64"]) => moded2(mode, mul64),
+        ("fma" | "mad", ["f64"]) => moded3(mode, fma64),
+        ("div", ["f64"]) => moded2(mode, div64),
+        ("rcp", ["f64"]) => moded1(mode, rcp64),
+        ("sqrt", ["f64"]) => moded1(mode, sqrt64),
         _ => return None,
     })
 }
@@ -286,7 +242,7 @@ fn extrema(opcode: &str, modifiers: &[&str]) -> Option<Form> {
         rest = after;
     }
     Some(match (rest, opcode) {
-        (["f32"], _) => by_mode!(variant, cold2, extremum),
+        (["f32"], _) => moded2(variant, extremum),
         (["f64"], "min") if variant == 0 => cold2(min64),
         (["f64"], _) if variant == MAX => cold2(max64),
         _ => return None,

@@ -2,7 +2,7 @@
 
 use super::engine::{hot1, hot2};
 use super::{Form, engine};
-use crate::lanes::{AluArgs, Class, CpuLevel, Lanes};
+use crate::lanes::{AluArgs, Class, CpuLevel, Lanes, NONE};
 
 /// A step that decode needs and that is no PTX instruction by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -141,6 +141,7 @@ pub(super) fn pred1<F: Fn(u32) -> u32 + Copy>(_: F) -> Form {
         run: pred1_run::<F>,
         dst: Class::Pred,
         srcs: &[Class::Pred],
+        variant: NONE,
     }
 }
 
@@ -150,5 +151,6 @@ pub(super) fn pred2<F: Fn(u32, u32) -> u32 + Copy>(_: F) -> Form {
         run: pred2_run::<F>,
         dst: Class::Pred,
         srcs: &[Class::Pred, Class::Pred],
+        variant: NONE,
     }
 }

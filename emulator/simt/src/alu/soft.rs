@@ -20,8 +20,8 @@ pub(super) enum Round {
 }
 
 impl Round {
-    /// For the constants that stand for a rounding in types.
-    pub(super) const fn from_code(code: u8) -> Round {
+    /// The roundings by number, as variants of forms have them.
+    pub(super) const fn from_code(code: u32) -> Round {
         match code {
             0 => Round::Nearest,
             1 => Round::Zero,
