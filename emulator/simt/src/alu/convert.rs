@@ -66,6 +66,18 @@ impl FloatKind {
             FloatKind::Tf32 => 0x3_ffff,
         }
     }
+    /// What a NaN of another format becomes: `f64` keeps the payload, by way of `f32`; others do not.
+    fn nan_of(self, bits: u64, from: FloatKind) -> u64 {
+        let f32_bits = match from {
+            FloatKind::F32 => bits,
+            _ => FloatKind::F32.nan(),
+        };
+        match (self, from) {
+            (FloatKind::F64, FloatKind::F64) => bits | 1 << 51,
+            (FloatKind::F64, _) => (f32_bits & 1 << 31) << 32 | 0x7ff8 << 48 | (f32_bits & 0x7f_ffff) << 29,
+            _ => self.nan(),
+        }
+    }
     fn sign(self) -> u64 {
         match self {
             FloatKind::F16 | FloatKind::Bf16 => 1 << 15,
@@ -210,7 +222,7 @@ fn convert(variant: u32, bits: u64) -> u64 {
             let bits = from.flush(bits, ftz);
             let mode = Round::from_code(variant.round());
             let out = match value_of(bits, from) {
-                None => to.nan(),
+                None => to.nan_of(bits, from),
                 Some(x) if variant.has(Variant::INTEGRAL) => {
                     let integral = to_integral64(x, variant.round()).to_bits();
                     // Integral values of a format are numbers of that format.
@@ -251,7 +263,7 @@ fn saturate(variant: Variant, bits: u64, format: FloatKind) -> u64 {
         };
     }
     if nan {
-        format.nan()
+        bits
     } else if variant.has(Variant::RELU) && negative {
         0
     } else if variant.has(Variant::SATFINITE) && magnitude == format.format().infinity() {

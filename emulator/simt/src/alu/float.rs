@@ -24,6 +24,21 @@ fn canonical(x: f32) -> f32 {
     if x.is_nan() { NAN32 } else { x }
 }
 
+/// The NaN that an invalid `f64` operation makes.
+pub(super) const NAN64: f64 = f64::from_bits(0xfff8_0000_0000_0000);
+
+/// A NaN operand is passed on, quiet; the first one wins. (Which one a CPU passes on depends on the order in
+/// which the compiler left them.)
+#[inline(always)]
+pub(super) fn nan64(result: f64, operands: [f64; 3]) -> f64 {
+    let quiet = |x: f64| f64::from_bits(x.to_bits() | 1 << 51);
+    let [a, b, c] = operands;
+    let nan = if c.is_nan() { quiet(c) } else { NAN64 };
+    let nan = if b.is_nan() { quiet(b) } else { nan };
+    let nan = if a.is_nan() { quiet(a) } else { nan };
+    if result.is_nan() { nan } else { result }
+}
+
 #[inline(always)]
 fn flush_if<const FTZ: bool>(x: f32) -> f32 {
     if FTZ { flush(x) } else { x }
@@ -105,13 +120,15 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
             by_ftz!(ftz, Z => hot1(level, |a: f32| done::<Z>(flush_if::<Z>(a).sqrt())))
         }
         _ if ftz => return None,
-        ("add", ["f64"], _) => hot2(level, |a: f64, b: f64| a + b),
-        ("sub", ["f64"], _) => hot2(level, |a: f64, b: f64| a - b),
-        ("mul", ["f64"], _) => hot2(level, |a: f64, b: f64| a * b),
-        ("fma" | "mad", ["f64"], true) => hot3(level, |a: f64, b: f64, c: f64| a.mul_add(b, c)),
-        ("div", ["f64"], true) => hot2(level, |a: f64, b: f64| a / b),
-        ("rcp", ["f64"], true) => hot1(level, |a: f64| 1.0 / a),
-        ("sqrt", ["f64"], true) => hot1(level, |a: f64| a.sqrt()),
+        ("add", ["f64"], _) => hot2(level, |a: f64, b: f64| nan64(a + b, [a, b, 0.0])),
+        ("sub", ["f64"], _) => hot2(level, |a: f64, b: f64| nan64(a - b, [a, b, 0.0])),
+        ("mul", ["f64"], _) => hot2(level, |a: f64, b: f64| nan64(a * b, [a, b, 0.0])),
+        ("fma" | "mad", ["f64"], true) => {
+            hot3(level, |a: f64, b: f64, c: f64| nan64(a.mul_add(b, c), [a, b, c]))
+        }
+        ("div", ["f64"], true) => hot2(level, |a: f64, b: f64| nan64(a / b, [a, b, 0.0])),
+        ("rcp", ["f64"], true) => hot1(level, |a: f64| nan64(1.0 / a, [a, 0.0, 0.0])),
+        ("sqrt", ["f64"], true) => hot1(level, |a: f64| nan64(a.sqrt(), [a, 0.0, 0.0])),
         ("neg", ["f64"], false) => hot1(level, |a: f64| -a),
         ("abs", ["f64"], false) => hot1(level, |a: f64| a.abs()),
         _ => return None,

@@ -23,6 +23,8 @@ mod integer;
 mod modes;
 mod moves;
 mod soft;
+#[cfg(test)]
+mod tests;
 
 use crate::lanes::{AluFn, Class, CpuLevel};
 pub use moves::{Builtin, builtin};

@@ -3,7 +3,7 @@
 
 use super::Form;
 use super::engine::{cold2, moded1, moded2, moded3};
-use super::float::{NAN32, flush};
+use super::float::{NAN32, flush, nan64};
 use super::soft::{self, F32, F64, Round};
 
 /// Bits of a mode: two of [`Round::from_code`], then these.
@@ -62,16 +62,8 @@ fn sqrt(mode: u32, a: f32) -> f32 {
     write(mode, soft::sqrt(read(mode, a), F32, rounding(mode)))
 }
 
-/// The NaN that an invalid `f64` operation makes.
-const NAN64: u64 = 0xfff8_0000_0000_0000;
-
-/// A NaN operand is passed on, quiet; the first one wins.
 fn write64(bits: Option<u64>, operands: [f64; 3]) -> f64 {
-    let nan = operands
-        .into_iter()
-        .find(|x| x.is_nan())
-        .map_or(NAN64, |x| x.to_bits() | 1 << 51);
-    f64::from_bits(bits.unwrap_or(nan))
+    nan64(bits.map_or(f64::NAN, f64::from_bits), operands)
 }
 
 fn add64(mode: u32, a: f64, b: f64) -> f64 {

@@ -99,7 +99,7 @@ impl<'a> Lower<'a> {
         if reg.class == form.dst {
             self.alu(form, reg.id, &sources)?;
             return match instruction.types().next() {
-                Some(Type::S8 | Type::S16) if reg.bits == 32 => {
+                Some(Type::S8 | Type::S16) if reg.bits == 32 && !instruction.has("pack") => {
                     self.builtin(Builtin::Sext32(16), reg.id, &[reg.id as Src])
                 }
                 _ => Ok(()),

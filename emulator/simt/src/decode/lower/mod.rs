@@ -560,6 +560,9 @@ impl<'a> Lower<'a> {
         for (place, &source) in src.iter_mut().zip(sources) {
             *place = source;
         }
+        if form.srcs.len() < src.len() {
+            src[3] = form.variant;
+        }
         let classes = AluClasses {
             dst: form.dst,
             srcs: form.srcs,
