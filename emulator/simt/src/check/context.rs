@@ -10,7 +10,7 @@ pub struct Allocation {
     pub base: u64,
     /// Size.
     pub bytes: u64,
-    /// 1 for the first one that was made; 0 when not counted (module variables).
+    /// 1 for the first one that was made; 0 when not counted.
     pub number: u64,
     /// Its symbol, for a `__device__` or `__constant__` variable.
     pub symbol: Option<String>,

@@ -418,6 +418,10 @@ impl<S: Space> Interval<S> {
         for (entry, mask, address, end, rival) in found {
             let other = self.log.entries[entry as usize];
             let both_write = touch.kind == AccessKind::Write && other.kind == AccessKind::Write;
+            // One store told lane by lane: not a race of two instructions, and its values are not known.
+            if both_write && touch.values.is_none() && touch.instr == other.instr {
+                continue;
+            }
             let equal = both_write && !changes(touch, mask);
             let own = RaceParty {
                 kind: touch.kind,

@@ -1,10 +1,89 @@
 //! From events to messages.
+//!
+//! [`scene`] knows the launch and lays out text, [`source`] reads the `.cu`, [`arrays`] finds the array behind an
+//! address and [`subscript`] the numbers behind an index. Each of the other files words one family of mistakes.
+
+mod arrays;
+mod expression;
+mod memory;
+mod race;
+mod scene;
+mod source;
+mod stop;
+mod subscript;
+mod sync;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub(crate) use scene::{header, paragraph};
+pub(crate) use source::plain_name;
+pub(crate) use words::{plural, size};
 
 use super::Context;
 use super::collect::Kind;
+use super::event::{AccessKind, Details};
 use crate::finding::Finding;
+use scene::{Draft, Scene};
+
+/// Messages shown for one launch; what is beyond is the same trouble again.
+const MAX_FINDINGS: usize = 64;
 
 /// One message per kind.
-pub(crate) fn findings(_context: &Context<'_>, _kinds: &[Kind]) -> Vec<Finding> {
-    Vec::new()
+pub(crate) fn findings(context: &Context<'_>, kinds: &[Kind]) -> Vec<Finding> {
+    if kinds.is_empty() {
+        return Vec::new();
+    }
+    let scene = Scene::new(context);
+    kinds
+        .iter()
+        .take(MAX_FINDINGS)
+        .map(|kind| finding(&scene, kind))
+        .collect()
+}
+
+fn finding(scene: &Scene<'_>, kind: &Kind) -> Finding {
+    use crate::finding::Code;
+    let event = &kind.first;
+    let lane = u64::from(event.mask.trailing_zeros() & 31);
+    let mut who = (event.block, u64::from(event.warp) * 32 + lane);
+    let draft = match &event.details {
+        Details::Access(access) => match event.code {
+            Code::UseAfterFree => memory::freed(scene, kind, *access),
+            Code::Misaligned => memory::misaligned(scene, kind, *access),
+            Code::ReadOnly => memory::read_only(scene, kind, *access),
+            Code::Uninitialised => memory::uninitialised(scene, kind, *access, &[]),
+            _ => memory::out_of_bounds(scene, kind, *access),
+        },
+        Details::Uninitialised { access, written } => memory::uninitialised(scene, kind, *access, written),
+        Details::Race(facts) => {
+            let party = facts.parties[1];
+            who = (party.block, u64::from(party.thread));
+            race::race(scene, kind, facts)
+        }
+        Details::Barrier { groups, deadlock } => sync::barrier(scene, kind, groups, *deadlock),
+        Details::Exited {
+            returned,
+            first,
+            exit,
+        } => sync::exited(scene, kind, *returned, *first, *exit),
+        Details::Runaway { budget, proven, span } => stop::runaway(scene, kind, *budget, *proven, *span),
+        Details::Assert { message, .. } => stop::assertion(scene, kind, message),
+        Details::SyncMask { named, present } => sync::mask(scene, kind, *named, *present),
+        Details::Texture { handle } => memory::texture(scene, *handle),
+        Details::None => match event.code {
+            Code::Trap => stop::trap(scene, kind),
+            _ => Draft::new("something went wrong here"),
+        },
+    };
+    draft.finish(scene, event.code, kind, who)
+}
+
+/// `read`, `write`, `atomic`: for [`crate::finding::Party::does`].
+fn does(kind: AccessKind) -> &'static str {
+    match kind {
+        AccessKind::Read => "read",
+        AccessKind::Write => "write",
+        AccessKind::Atomic => "atomic",
+    }
 }

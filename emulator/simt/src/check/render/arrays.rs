@@ -1,0 +1,451 @@
+//! From an address to the array that was meant, and the element that was hit.
+
+use super::scene::Scene;
+use super::source::{self, Declared, Use, plain_name};
+use super::words::{count, nth};
+use crate::check::Allocation;
+use crate::check::event::AccessKind;
+use crate::finding::ArrayElement;
+use crate::program::{MemSpace, OpKind, SHARED_BASE};
+
+/// An array, with what the text says about it.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    pub(crate) element: ArrayElement,
+    /// Its size in bytes.
+    pub(crate) bytes: u64,
+    /// Where it starts: an address, or an offset in its space.
+    pub(crate) start: u64,
+    /// The name is one that the programmer wrote.
+    pub(crate) named: bool,
+    /// The allocation, for global memory.
+    pub(crate) allocation: Option<Allocation>,
+    /// Which parameter, when it is one.
+    pub(crate) parameter: Option<usize>,
+    /// Dynamic shared memory.
+    pub(crate) dynamic: bool,
+    /// One access of a lane covers so many bytes.
+    pub(crate) access_bytes: u32,
+}
+
+impl Target {
+    /// `` `A` ``, or words.
+    pub(crate) fn title(&self) -> String {
+        if self.named {
+            format!("`{}`", self.element.name)
+        } else {
+            self.element.name.clone()
+        }
+    }
+
+    /// The first element hit lies inside.
+    pub(crate) fn inside(&self) -> bool {
+        self.element.byte_offset >= 0
+            && self.element.byte_offset as u64 + u64::from(self.access_bytes) <= self.bytes
+    }
+
+    /// `A[10000]`, `a_tile[15][3]`, `flag`.
+    pub(crate) fn indexed(&self) -> String {
+        self.at(self.element.index)
+    }
+
+    /// The same for another element.
+    pub(crate) fn at(&self, index: i64) -> String {
+        let name = &self.element.name;
+        let scalar = self.element.n_elements == 1 && index == 0 && self.element.dims.is_empty();
+        if scalar && self.named {
+            return name.clone();
+        }
+        format!("{name}{}", self.subscripts(index))
+    }
+
+    fn subscripts(&self, index: i64) -> String {
+        let dims = &self.element.dims;
+        if dims.len() < 2 || index < 0 {
+            return format!("[{index}]");
+        }
+        let mut rest = index as u64;
+        let mut parts = Vec::new();
+        for (place, &dim) in dims.iter().enumerate().rev() {
+            let part = if place == 0 { rest } else { rest % dim.max(1) };
+            rest /= dim.max(1);
+            parts.push(format!("[{part}]"));
+        }
+        parts.reverse();
+        parts.concat()
+    }
+
+    /// `10000 floats`, `16x16 floats`, `4 elements of 3 bytes`.
+    pub(crate) fn size(&self) -> String {
+        let dims = &self.element.dims;
+        if dims.len() > 1 {
+            let dims: Vec<String> = dims.iter().map(u64::to_string).collect();
+            return format!("{} {}", dims.join("x"), self.elements(2));
+        }
+        let n = self.element.n_elements;
+        format!("{n} {}", self.elements(n))
+    }
+
+    /// `floats`, or `elements of 8 bytes`.
+    pub(crate) fn elements(&self, n: u64) -> String {
+        let ty = self.element.element_type.as_str();
+        if ty.is_empty() {
+            let elements = if n == 1 { "element" } else { "elements" };
+            return format!(
+                "{elements} of {}",
+                count(u64::from(self.element.element_bytes), "byte")
+            );
+        }
+        if n == 1 {
+            return ty.to_owned();
+        }
+        match ty.contains(' ') {
+            true => format!("{ty} elements"),
+            false => format!("{ty}s"),
+        }
+    }
+}
+
+impl Scene<'_> {
+    /// The array that an access of `instr` meant. `None`: the address belongs to nothing.
+    pub(crate) fn target(
+        &self,
+        instr: u32,
+        space: MemSpace,
+        address: u64,
+        bytes: u32,
+        kind: AccessKind,
+    ) -> Option<Target> {
+        match space {
+            MemSpace::Shared => self.shared(instr, address, bytes),
+            MemSpace::Local => self.local(instr, address, bytes),
+            MemSpace::Param => self.param(address, bytes),
+            MemSpace::Global | MemSpace::Generic | MemSpace::Const => {
+                self.global(instr, address, bytes, kind)
+            }
+        }
+    }
+
+    /// How an instruction's access is made up: bytes of one element, and a type name when PTX tells.
+    fn element_of(&self, instr: u32, bytes: u32) -> (u32, &'static str) {
+        let op = self.context.kernel.ops.iter().find(|op| op.instr == instr);
+        let size = match op.map(|op| &op.kind) {
+            Some(OpKind::Load(access) | OpKind::Store(access)) => u32::from(access.element),
+            Some(OpKind::Atomic(atomic)) => atomic.ty.bytes(),
+            _ => bytes,
+        };
+        let text = self
+            .context
+            .kernel
+            .instrs
+            .get(instr as usize)
+            .map_or("", |info| info.text.as_str());
+        let mnemonic = text
+            .split_whitespace()
+            .find(|word| !word.starts_with('@'))
+            .unwrap_or("");
+        let name = match mnemonic.rsplit('.').next() {
+            Some("f32") => "float",
+            Some("f64") => "double",
+            _ => "",
+        };
+        (size.max(1), name)
+    }
+
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "the facts of one array, put together in one place"
+    )]
+    fn make(
+        &self,
+        instr: u32,
+        name: String,
+        named: bool,
+        space: &'static str,
+        (start, bytes): (u64, u64),
+        address: u64,
+        access_bytes: u32,
+        declared: Option<Declared>,
+    ) -> Target {
+        let (element, ptx_type) = self.element_of(instr, access_bytes);
+        let declared = declared.unwrap_or(Declared {
+            ty: String::new(),
+            dims: Vec::new(),
+        });
+        let size = source::size_of(&declared.ty).filter(|_| !declared.ty.is_empty());
+        let (element_type, element_bytes) = match size {
+            Some(size) => (declared.ty.clone(), size),
+            None => (ptx_type.to_owned(), element),
+        };
+        let n_elements = bytes / u64::from(element_bytes);
+        let byte_offset = address.wrapping_sub(start) as i64;
+        Target {
+            element: ArrayElement {
+                name,
+                space,
+                element_type,
+                element_bytes,
+                n_elements,
+                dims: dims(&declared.dims, n_elements),
+                index: byte_offset.div_euclid(i64::from(element_bytes)),
+                byte_offset,
+            },
+            bytes,
+            start,
+            named,
+            allocation: None,
+            parameter: None,
+            dynamic: false,
+            access_bytes,
+        }
+    }
+
+    fn declared(&self, instr: u32, qualifiers: &[&str], name: &str) -> Option<Declared> {
+        let source = self.source(instr)?;
+        qualifiers
+            .iter()
+            .find_map(|qualifier| source.array(qualifier, name))
+    }
+
+    fn shared(&self, instr: u32, address: u64, access_bytes: u32) -> Option<Target> {
+        if address < u64::from(SHARED_BASE) / 2 {
+            return None;
+        }
+        let kernel = self.context.kernel;
+        let dynamic_end =
+            u64::from(kernel.shared_dynamic_base) + u64::from(self.context.config.dynamic_shared);
+        let mut arrays: Vec<(u64, u64, &str, bool)> = Vec::new();
+        for array in &kernel.shared {
+            let start = u64::from(array.offset);
+            let dynamic = array.bytes == 0;
+            let bytes = if dynamic {
+                dynamic_end.saturating_sub(start)
+            } else {
+                u64::from(array.bytes)
+            };
+            arrays.push((start, bytes, plain_name(&array.name), dynamic));
+        }
+        // Several `extern` arrays lie on top of each other: the one that the line names is meant.
+        let on_line = |name: &str| {
+            let line = self.loc(instr).map_or(0, |loc| loc.line);
+            self.source(instr)
+                .is_some_and(|source| !source.uses(line, name).is_empty())
+        };
+        let distance = |start: u64, bytes: u64| {
+            if address < start {
+                start - address
+            } else {
+                (address + 1).saturating_sub(start + bytes)
+            }
+        };
+        let (start, bytes, name, dynamic) = arrays
+            .into_iter()
+            .min_by_key(|&(start, bytes, name, _)| {
+                let far = distance(start, bytes);
+                // Past an array's end lies its guard gap: it belongs to that array, unless the line says.
+                (far > 0 && !on_line(name), far, !on_line(name), start > address)
+            })
+            .or((kernel.shared_dynamic_base > 0).then(|| {
+                let base = u64::from(kernel.shared_dynamic_base);
+                (
+                    base,
+                    dynamic_end.saturating_sub(base),
+                    "dynamic shared memory",
+                    true,
+                )
+            }))?;
+        let declared = self.declared(instr, &["__shared__"], name);
+        let named = name != "dynamic shared memory";
+        let place = (start, bytes);
+        let mut target = self.make(
+            instr,
+            name.to_owned(),
+            named,
+            "shared",
+            place,
+            address,
+            access_bytes,
+            declared,
+        );
+        target.dynamic = dynamic;
+        Some(target)
+    }
+
+    fn local(&self, instr: u32, address: u64, access_bytes: u32) -> Option<Target> {
+        let kernel = self.context.kernel;
+        let line = self.loc(instr).map_or(0, |loc| loc.line);
+        let depot = kernel.local.iter().min_by_key(|array| {
+            let (start, end) = (
+                u64::from(array.offset),
+                u64::from(array.offset) + u64::from(array.bytes),
+            );
+            if address < start {
+                start - address
+            } else {
+                (address + 1).saturating_sub(end)
+            }
+        });
+        let (start, bytes) = depot.map_or((0, u64::from(kernel.local_bytes)), |array| {
+            (u64::from(array.offset), u64::from(array.bytes))
+        });
+        // The compiler joins all local arrays into one: the source says which, if it has one only.
+        let arrays = self
+            .source(instr)
+            .map(|source| source.arrays(""))
+            .unwrap_or_default();
+        let fits = |declared: &Declared| {
+            let n: Option<u64> = declared.dims.iter().copied().product();
+            let size = source::size_of(&declared.ty).map(u64::from);
+            !declared.dims.is_empty() && n.zip(size).is_some_and(|(n, size)| n * size == bytes)
+        };
+        let on_line = |name: &str| {
+            self.source(instr)
+                .is_some_and(|source| !source.uses(line, name).is_empty())
+        };
+        let found = arrays
+            .iter()
+            .filter(|(_, declared)| fits(declared))
+            .max_by_key(|(name, _)| on_line(name))
+            .cloned();
+        let place = (start, bytes);
+        Some(match found {
+            Some((name, declared)) => self.make(
+                instr,
+                name,
+                true,
+                "local",
+                place,
+                address,
+                access_bytes,
+                Some(declared),
+            ),
+            None => {
+                let name = "a local array".to_owned();
+                self.make(instr, name, false, "local", place, address, access_bytes, None)
+            }
+        })
+    }
+
+    fn param(&self, address: u64, access_bytes: u32) -> Option<Target> {
+        let kernel = self.context.kernel;
+        let index = kernel
+            .params
+            .iter()
+            .rposition(|param| u64::from(param.offset) <= address)?;
+        let param = kernel.params.get(index)?;
+        let (name, _) = self.parameter(index);
+        let place = (u64::from(param.offset), u64::from(param.bytes));
+        Some(self.make(u32::MAX, name, true, "param", place, address, access_bytes, None))
+    }
+
+    fn global(&self, instr: u32, address: u64, access_bytes: u32, kind: AccessKind) -> Option<Target> {
+        let allocation = (self.context.find)(address)?;
+        let place = (allocation.base, allocation.bytes);
+        if let Some(name) = allocation.symbol.clone() {
+            let name = plain_name(&name);
+            let declared = self.declared(instr, &["__constant__", "__device__"], name);
+            let space = if allocation.read_only {
+                "constant"
+            } else {
+                "global"
+            };
+            let mut target = self.make(
+                instr,
+                name.to_owned(),
+                true,
+                space,
+                place,
+                address,
+                access_bytes,
+                declared,
+            );
+            target.allocation = Some(allocation);
+            return Some(target);
+        }
+        let kernel = self.context.kernel;
+        let mut candidates: Vec<(usize, u64)> = (0..kernel.params.len())
+            .filter(|&index| kernel.params[index].maybe_pointer)
+            .filter_map(|index| Some((index, self.parameter_value(index)?)))
+            .filter(|&(_, value)| {
+                (self.context.find)(value).is_some_and(|found| found.base == allocation.base)
+            })
+            .collect();
+        // One buffer given twice: the parameter that the line uses so, then the nearest below.
+        let line = self.loc(instr).map_or(0, |loc| loc.line);
+        candidates.sort_by_key(|&(index, value)| {
+            let (name, _) = self.parameter(index);
+            let uses = self
+                .source(instr)
+                .map(|source| source.uses(line, &name))
+                .unwrap_or_default();
+            let fits = uses.iter().any(|found| match kind {
+                AccessKind::Write => found.stored,
+                _ => found.loaded,
+            });
+            (!fits, uses.is_empty(), value > address, address.abs_diff(value))
+        });
+        let Some(&(index, value)) = candidates.first() else {
+            let name = match allocation.number {
+                0 => "a buffer".to_owned(),
+                id => format!("the {} allocation", nth(id)),
+            };
+            let mut target = self.make(instr, name, false, "global", place, address, access_bytes, None);
+            target.allocation = Some(allocation);
+            return Some(target);
+        };
+        let (name, ty) = self.parameter(index);
+        let ty = ty
+            .map(|ty| ty.trim_end_matches(['*', ' ', '&']).to_owned())
+            .unwrap_or_default();
+        let end = allocation.base + allocation.bytes;
+        let place = (value, end.saturating_sub(value));
+        let named = !name.starts_with("parameter ");
+        let declared = Some(Declared { ty, dims: Vec::new() });
+        let mut target = self.make(
+            instr,
+            name,
+            named,
+            "global",
+            place,
+            address,
+            access_bytes,
+            declared,
+        );
+        target.allocation = Some(allocation);
+        target.parameter = Some(index);
+        Some(target)
+    }
+
+    /// Where an array is used in the line of an instruction: what to underline.
+    pub(crate) fn uses(&self, instr: u32, name: &str, kind: AccessKind) -> Vec<Use> {
+        let line = self.loc(instr).map_or(0, |loc| loc.line);
+        let uses = self
+            .source(instr)
+            .map(|source| source.uses(line, name))
+            .unwrap_or_default();
+        let fitting: Vec<Use> = uses
+            .iter()
+            .filter(|found| match kind {
+                AccessKind::Write => found.stored,
+                _ => found.loaded,
+            })
+            .cloned()
+            .collect();
+        if fitting.is_empty() { uses } else { fitting }
+    }
+}
+
+/// Dimensions that fit the size; one unknown dimension follows from the others.
+fn dims(dims: &[Option<u64>], n_elements: u64) -> Vec<u64> {
+    let known: u64 = dims.iter().flatten().copied().fold(1, u64::saturating_mul);
+    let unknown = dims.iter().filter(|dim| dim.is_none()).count();
+    let all: Option<Vec<u64>> = match unknown {
+        0 => dims.iter().copied().collect(),
+        1 if known > 0 && n_elements.is_multiple_of(known) => {
+            Some(dims.iter().map(|dim| dim.unwrap_or(n_elements / known)).collect())
+        }
+        _ => None,
+    };
+    all.filter(|all| all.iter().copied().fold(1, u64::saturating_mul) == n_elements)
+        .unwrap_or_default()
+}

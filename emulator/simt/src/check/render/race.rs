@@ -1,0 +1,352 @@
+//! Messages about races: both parties, and where the order between them is missing.
+
+use std::fmt::Write as _;
+
+use super::arrays::Target;
+use super::scene::{Draft, Scene};
+use super::source::Use;
+use super::words::code;
+use crate::check::collect::Kind;
+use crate::check::event::{AccessKind, MissingOrder, RaceFacts, RaceParty};
+use crate::program::MemSpace;
+
+/// `E-RACE`, `W-RACE-EQUAL`
+pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts) -> Draft {
+    let [a, b] = race.parties;
+    // The write is told first: it is what goes wrong.
+    let (first, second) = if a.kind == AccessKind::Read || a.kind > b.kind && b.kind != AccessKind::Read {
+        (b, a)
+    } else {
+        (a, b)
+    };
+    let target = scene.target(
+        known(first.instr, second.instr),
+        race.space,
+        race.address,
+        first.bytes,
+        first.kind,
+    );
+    let target = target.map(|mut target| {
+        // The unit in question, not the whole access.
+        target.access_bytes = target.element.element_bytes;
+        target
+    });
+    let name = target
+        .as_ref()
+        .map_or_else(|| format!("address {:#x}", race.address), Target::indexed);
+    let quoted = match &target {
+        Some(target) if !target.named => name.clone(),
+        _ => format!("`{name}`"),
+    };
+    let array = target
+        .as_ref()
+        .map_or("this memory", |target| target.element.name.as_str())
+        .to_owned();
+    let between_blocks = first.block != second.block;
+    let update = is_update(scene, first, second, &array);
+    let mut draft = Draft::new(title(race, (first, second), &quoted, between_blocks, update));
+    draft.no_listing = true;
+    let same_line = scene.place(first.instr).line == scene.place(second.instr).line
+        && scene.place(first.instr).line > 0
+        && (race.same_instruction || update || first.instr == second.instr || first.kind == second.kind);
+    if same_line {
+        let both = format!(
+            "{} and {} both {} it:",
+            who(scene, first, between_blocks),
+            who(scene, second, between_blocks),
+            if update { "update" } else { "write" },
+        );
+        party(&mut draft.verbatim, scene, first, &array, &both);
+    } else {
+        for (index, one) in [first, second].into_iter().enumerate() {
+            let does = done(one.kind);
+            let now = if index == 0 || !between_blocks { "" } else { "" };
+            let intro = format!("{does} by {}:{now}", who(scene, one, between_blocks));
+            party(&mut draft.verbatim, scene, one, &array, &intro);
+        }
+    }
+    draft.others = vec![scene.party(
+        crate::check::render::does(second.kind),
+        second.instr,
+        second.block,
+        u64::from(second.thread),
+        1,
+    )];
+    draft.array = target.as_ref().map(|target| target.element.clone());
+    draft.notes.extend(extent(scene, kind, race, target.as_ref()));
+    reasons(&mut draft, scene, race, (first, second), &array, update);
+    draft
+}
+
+fn known(a: u32, b: u32) -> u32 {
+    if a == u32::MAX { b } else { a }
+}
+
+fn title(
+    race: &RaceFacts,
+    (first, second): (RaceParty, RaceParty),
+    name: &str,
+    between_blocks: bool,
+    update: bool,
+) -> String {
+    let both_write = first.kind == AccessKind::Write && second.kind == AccessKind::Write;
+    let atomic = first.kind == AccessKind::Atomic || second.kind == AccessKind::Atomic;
+    let whom = if between_blocks { "blocks" } else { "threads" };
+    match (race.equal, update, both_write) {
+        (true, ..) => format!("{whom} write the same value to {name} without order"),
+        (_, true, _) => format!("{whom} update {name} at the same time"),
+        (_, _, true) if race.same_instruction => format!("threads write different values to {name} at once"),
+        (_, _, true) => format!("two {whom} write to {name}, in no order"),
+        _ if atomic => format!("{name} is used with and without atomics at the same time"),
+        _ if between_blocks => format!("{name} is written by one block and read by another"),
+        _ if race.same_warp => format!("{name} is written and read by lanes of one warp, in no order"),
+        _ if race.space == MemSpace::Shared => {
+            format!("{name} is written and read with no __syncthreads() between")
+        }
+        _ => format!("{name} is written and read by two threads, in no order"),
+    }
+}
+
+fn done(kind: AccessKind) -> &'static str {
+    match kind {
+        AccessKind::Read => "read",
+        AccessKind::Write => "written",
+        AccessKind::Atomic => "updated",
+    }
+}
+
+fn who(scene: &Scene<'_>, party: RaceParty, between_blocks: bool) -> String {
+    if party.thread == u32::MAX {
+        return "another thread".into();
+    }
+    let thread = format!("thread {}", scene.thread_position(u64::from(party.thread)));
+    if between_blocks {
+        return format!("{thread} of block {}", scene.block_position(party.block));
+    }
+    match scene.threads_per_block() > 32 {
+        true => format!("{thread} (warp {})", party.thread / 32),
+        false => thread,
+    }
+}
+
+/// `written by thread (5,0):` and the line under it.
+fn party(lines: &mut Vec<String>, scene: &Scene<'_>, party: RaceParty, array: &str, intro: &str) {
+    lines.push(intro.to_owned());
+    if party.instr == u32::MAX {
+        return;
+    }
+    let place = scene.place(party.instr);
+    let Some(text) = &place.text else {
+        lines.push(format!("{:>4} | {}", place.ptx_line, place.instruction));
+        return;
+    };
+    lines.push(format!(
+        "{:>4} | {}",
+        place.line,
+        text.replace('\t', " ").trim_end()
+    ));
+    let mut marks: Vec<char> = Vec::new();
+    for Use { start, end, .. } in scene.uses(party.instr, array, party.kind) {
+        let columns = |byte: usize| text.get(..byte).map_or(0, |before| before.chars().count());
+        let (from, to) = (columns(start), columns(end));
+        if marks.len() < to {
+            marks.resize(to, ' ');
+        }
+        marks[from..to].fill('~');
+        marks[from] = '^';
+    }
+    if !marks.is_empty() {
+        let mut line = String::new();
+        let _ = write!(line, "     | {}", marks.into_iter().collect::<String>());
+        lines.push(line);
+    }
+}
+
+/// Both parties are one read-modify-write of one element: `bins[i] += 1`.
+fn is_update(scene: &Scene<'_>, first: RaceParty, second: RaceParty, array: &str) -> bool {
+    let (a, b) = (scene.loc(first.instr), scene.loc(second.instr));
+    let same = a.is_some() && a.map(|loc| (loc.file, loc.line)) == b.map(|loc| (loc.file, loc.line));
+    if !same || first.kind == AccessKind::Atomic || second.kind == AccessKind::Atomic {
+        return false;
+    }
+    let uses = scene.uses(first.instr, array, AccessKind::Write);
+    let line = a.map_or(0, |loc| loc.line);
+    let all = scene
+        .source(first.instr)
+        .map(|source| source.uses(line, array))
+        .unwrap_or_default();
+    all.len() == 1 && uses.iter().any(|found| found.stored && found.loaded)
+}
+
+/// How much of the array, how many threads.
+fn extent(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, target: Option<&Target>) -> Vec<String> {
+    let mut text = String::new();
+    if let Some(target) = target
+        && target.element.n_elements > 1
+    {
+        let each = u64::from(target.element.element_bytes.max(1));
+        let last = race.end.saturating_sub(1).saturating_sub(target.start) / each;
+        if last as i64 > target.element.index {
+            let _ = write!(
+                text,
+                "The same holds between {} and {}. ",
+                target.at(target.element.index),
+                target.at(last as i64)
+            );
+        }
+    }
+    if kind.n_threads > 1 {
+        let n = kind.n_threads;
+        let blocks = match (scene.n_blocks(), kind.n_blocks) {
+            (1, _) => String::new(),
+            (_, 1) => " of one block".into(),
+            (_, blocks) => format!(" in {blocks} blocks"),
+        };
+        let _ = write!(text, "{n} threads{blocks} take part.");
+    }
+    if text.is_empty() {
+        Vec::new()
+    } else {
+        vec![text.trim_end().to_owned()]
+    }
+}
+
+fn reasons(
+    draft: &mut Draft,
+    scene: &Scene<'_>,
+    race: &RaceFacts,
+    (first, second): (RaceParty, RaceParty),
+    array: &str,
+    update: bool,
+) {
+    let between_blocks = first.block != second.block;
+    let (write, other) = (scene.line_name(first.instr), scene.line_name(second.instr));
+    let both_write = first.kind == AccessKind::Write && second.kind == AccessKind::Write;
+    let barrier = if race.same_warp {
+        "__syncwarp()"
+    } else {
+        "__syncthreads()"
+    };
+    if race.equal {
+        draft.why = Some(
+            "whichever write comes last, the value is the same: harmless as long as that stays so.".into(),
+        );
+        draft.advice = Some(
+            "let one thread write it, or use an atomic (atomicOr, atomicExch) to say that it is meant."
+                .into(),
+        );
+        draft.on_gpu = Some("the result is the same every time.".into());
+        return;
+    }
+    draft.on_gpu = Some("the result depends on timing: it can be right today and wrong tomorrow.".into());
+    if update {
+        draft.why = Some(format!(
+            "adding is three steps (read, add, write); of two threads that read the same old value, one is forgotten."
+        ));
+        let one = scene.uses(first.instr, array, AccessKind::Write);
+        let text = scene.place(first.instr).text.unwrap_or_default();
+        let element = one
+            .first()
+            .and_then(|found| text.get(found.start..found.end))
+            .unwrap_or(array);
+        let element = element.trim_start_matches('*');
+        let pointer = if one.iter().all(|found| found.subscripts.is_empty()) && race.space == MemSpace::Global
+        {
+            element.to_owned()
+        } else {
+            format!("&{element}")
+        };
+        draft.advice = Some(format!(
+            "make it one step: {}.",
+            code(&format!("atomicAdd({pointer}, …)"))
+        ));
+        draft.on_gpu = Some("some updates are lost, another number of them in every run.".into());
+        return;
+    }
+    if race.same_instruction {
+        draft.why = Some(format!(
+            "all these threads run {write} together, and only one value stays."
+        ));
+        draft.advice =
+            Some("let one thread write (if (threadIdx.x == 0) …), or give each its own element.".into());
+        return;
+    }
+    if both_write {
+        draft.why = Some(match between_blocks {
+            true => "both write to the same element in one launch, and blocks run in any order.".into(),
+            false => "both write to the same element, and nothing says which value stays.".into(),
+        });
+        draft.advice = Some(match between_blocks {
+            true => "give each block its own elements, or combine results with an atomic.".into(),
+            false => {
+                format!("give each thread its own element, let one thread write, or order them by {barrier}.")
+            }
+        });
+        return;
+    }
+    if between_blocks {
+        draft.why = Some(
+            "blocks run in any order and at the same time; __syncthreads() orders threads of one block only."
+                .into(),
+        );
+        draft.advice = Some(match scene.place(first.instr).line.abs_diff(scene.place(second.instr).line) {
+            0..=3 => format!("read from one buffer and write the results to another, or split the work into two launches."),
+            _ => "write to another buffer, or split the work into two launches: the end of a launch orders everything.".into(),
+        });
+        return;
+    }
+    let same_line = write == other;
+    if race.same_warp {
+        draft.why = Some(match race.missing {
+            MissingOrder::BeforeOverwriting => {
+                format!(
+                    "a lane can overwrite the element at {write} before another has read it at {other}: lanes of a warp need not run in step."
+                )
+            }
+            _ => format!(
+                "a lane can read the element at {other} before another has written it at {write}: lanes of a warp need not run in step (since Volta)."
+            ),
+        });
+        draft.advice = Some(match race.missing {
+            MissingOrder::BeforeOverwriting => {
+                format!("put {barrier} after {other}, before {write} writes again.")
+            }
+            _ => format!("put {barrier} after {write}, before {other} reads."),
+        });
+        draft.on_gpu =
+            Some("it often works, until the compiler or the next GPU schedules lanes otherwise.".into());
+        return;
+    }
+    let (why, advice) = match race.missing {
+        _ if same_line => (
+            format!(
+                "one round of the loop reads at {other} what another thread writes at {write} in the same or the next round."
+            ),
+            format!("put {barrier} at the end of each round, outside any `if` that not all threads enter."),
+        ),
+        MissingOrder::BeforeReading => (
+            format!("a thread can reach {other} before another has written the element at {write}."),
+            format!("put {barrier} between {write} (all writes done) and {other} (reads may start)."),
+        ),
+        MissingOrder::BeforeOverwriting => (
+            format!(
+                "a fast thread goes on to the next round and overwrites {array} at {write} while others still read at {other}."
+            ),
+            format!("put {barrier} after {other}, before the next round writes to {array}."),
+        ),
+        MissingOrder::Both => (
+            format!(
+                "no barrier separates the writes at {write} from the reads at {other}, in neither direction."
+            ),
+            format!(
+                "put one {barrier} before reading (after {write}), and one before the next round overwrites {array} (after {other})."
+            ),
+        ),
+        MissingOrder::Unknown => (
+            format!("{write} and {other} are run by different threads, and no barrier lies between."),
+            format!("put {barrier}, reached by all threads, between {write} and {other}."),
+        ),
+    };
+    draft.why = Some(why);
+    draft.advice = Some(advice);
+}

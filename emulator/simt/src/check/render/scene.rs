@@ -1,0 +1,379 @@
+//! The launch as a message sees it: sources, names, places, and the layout of the text.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use super::source::{Parameter, Source, plain_name};
+use super::words;
+use crate::check::Context;
+use crate::check::collect::{Kind, block_position, thread_position};
+use crate::finding::{ArrayElement, Code, Finding, Party, Place};
+use crate::program::SourceLoc;
+
+/// Columns of a message.
+const WIDTH: usize = 98;
+/// Column at which the place of a message starts, when its title is not longer.
+const PLACE_COLUMN: usize = 64;
+
+/// What all messages of a launch share.
+pub(crate) struct Scene<'a> {
+    pub(crate) context: &'a Context<'a>,
+    sources: HashMap<u32, Source>,
+    parameters: Vec<Parameter>,
+}
+
+impl<'a> Scene<'a> {
+    pub(crate) fn new(context: &'a Context<'a>) -> Self {
+        let names = &context.config.options.names;
+        let mut sources = HashMap::new();
+        for (index, path) in context.files {
+            let file_name = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
+            let exact = names.sources.iter().find(|(name, _)| name == path);
+            let close = || {
+                names
+                    .sources
+                    .iter()
+                    .find(|(name, _)| file_name(name) == file_name(path))
+            };
+            if let Some((_, text)) = exact.or_else(close) {
+                sources.insert(*index, Source::new(text));
+            }
+        }
+        let mut parameters = Vec::new();
+        for (_, source) in context
+            .files
+            .iter()
+            .filter_map(|(index, _)| sources.get_key_value(index))
+        {
+            parameters = source.parameters(&context.kernel.name);
+            if !parameters.is_empty() {
+                break;
+            }
+        }
+        Self {
+            context,
+            sources,
+            parameters,
+        }
+    }
+
+    pub(crate) fn loc(&self, instr: u32) -> Option<SourceLoc> {
+        self.context.kernel.instrs.get(instr as usize)?.source
+    }
+
+    /// The source that an instruction comes from.
+    pub(crate) fn source(&self, instr: u32) -> Option<&Source> {
+        self.sources.get(&self.loc(instr)?.file)
+    }
+
+    /// Name and type of a parameter.
+    pub(crate) fn parameter(&self, index: usize) -> (String, Option<&str>) {
+        let given = &self.context.config.options.names.params;
+        let parsed = self.parameters.get(index);
+        let name = given.get(index).filter(|name| !name.is_empty()).cloned();
+        let name = name.or_else(|| parsed.map(|parameter| parameter.name.clone()));
+        let name = name.unwrap_or_else(|| format!("parameter {index}"));
+        (name, parsed.map(|parameter| parameter.ty.as_str()))
+    }
+
+    /// A parameter's value, when it is a number of 4 or 8 bytes.
+    pub(crate) fn parameter_value(&self, index: usize) -> Option<u64> {
+        let parameter = self.context.kernel.params.get(index)?;
+        let start = parameter.offset as usize;
+        let bytes = self
+            .context
+            .config
+            .params
+            .get(start..start + parameter.bytes as usize)?;
+        match bytes.len() {
+            4 => Some(u64::from(u32::from_le_bytes(bytes.try_into().ok()?))),
+            8 => Some(u64::from_le_bytes(bytes.try_into().ok()?)),
+            _ => None,
+        }
+    }
+
+    /// Integer parameters by name.
+    pub(crate) fn integers(&self) -> Vec<(String, i64)> {
+        let kernel = self.context.kernel;
+        (0..kernel.params.len())
+            .filter_map(|index| {
+                let (name, ty) = self.parameter(index);
+                let value = match ty? {
+                    "int" => i64::from(self.parameter_value(index)? as u32 as i32),
+                    "unsigned" | "unsigned int" | "uint32_t" => {
+                        i64::from(self.parameter_value(index)? as u32)
+                    }
+                    "size_t" | "long long" | "unsigned long long" | "int64_t" => {
+                        self.parameter_value(index)? as i64
+                    }
+                    _ => return None,
+                };
+                Some((name, value))
+            })
+            .collect()
+    }
+
+    /// The value of a name: an integer parameter or a constant.
+    pub(crate) fn value(&self, instr: u32, name: &str) -> Option<i64> {
+        let parameter = self.integers().into_iter().find(|(known, _)| known == name);
+        parameter
+            .map(|(_, value)| value)
+            .or_else(|| self.source(instr)?.constant(name))
+    }
+
+    pub(crate) fn place(&self, instr: u32) -> Place {
+        let info = self.context.kernel.instrs.get(instr as usize);
+        let loc = info.and_then(|info| info.source).filter(|loc| loc.line > 0);
+        let file = loc.and_then(|loc| self.context.files.iter().find(|(index, _)| *index == loc.file));
+        Place {
+            file: file.map(|(_, path)| path.clone()).unwrap_or_default(),
+            line: loc.map_or(0, |loc| loc.line),
+            column: loc.map_or(0, |loc| loc.column),
+            text: loc
+                .and_then(|loc| self.source(instr)?.line(loc.line))
+                .map(str::to_owned),
+            ptx_line: info.map_or(0, |info| info.ptx_line),
+            instruction: info.map(|info| info.text.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// `line 14`, or `PTX line 203`.
+    pub(crate) fn line_name(&self, instr: u32) -> String {
+        let place = self.place(instr);
+        match place.line {
+            0 => format!("PTX line {}", place.ptx_line),
+            line => format!("line {line}"),
+        }
+    }
+
+    /// `thread (4,12) of block (6,5)`; the block is left out when there is one only.
+    pub(crate) fn thread_name(&self, block: u64, thread: u64) -> String {
+        let config = self.context.config;
+        let name = format!("thread {}", self.thread_position(thread));
+        if config.grid == [1, 1, 1] {
+            return name;
+        }
+        format!("{name} of block {}", self.block_position(block))
+    }
+
+    pub(crate) fn thread_position(&self, thread: u64) -> String {
+        let block = self.context.config.block;
+        words::position(thread_position(thread, block), block)
+    }
+
+    pub(crate) fn block_position(&self, block: u64) -> String {
+        let grid = self.context.config.grid;
+        words::position(block_position(block, grid), grid)
+    }
+
+    pub(crate) fn threads_per_block(&self) -> u64 {
+        self.context.config.block.iter().map(|&n| u64::from(n)).product()
+    }
+
+    pub(crate) fn n_blocks(&self) -> u64 {
+        self.context.config.grid.iter().map(|&n| u64::from(n)).product()
+    }
+
+    /// `192 threads in 12 blocks do the same`, when there are more than one.
+    pub(crate) fn others_do_the_same(&self, kind: &Kind) -> Option<String> {
+        let n = kind.n_threads;
+        if n < 2 {
+            return None;
+        }
+        let everybody = n == self.threads_per_block() * self.n_blocks();
+        let who = match (everybody, self.n_blocks() > 1, kind.n_blocks) {
+            (true, ..) => format!("All {n} threads"),
+            (_, false, _) => format!("{n} threads"),
+            (_, _, 1) => format!("{n} threads of this block"),
+            (_, _, blocks) => format!("{n} threads in {blocks} blocks"),
+        };
+        Some(format!("{who} do the same here."))
+    }
+
+    /// The launch in words: `7x7 blocks of 16x16 threads`.
+    pub(crate) fn launch(&self) -> String {
+        let config = self.context.config;
+        let n = self.n_blocks();
+        let blocks = match n {
+            1 => "1 block".to_owned(),
+            _ => format!("{} blocks", words::size(config.grid)),
+        };
+        format!("{blocks} of {} threads", words::size(config.block))
+    }
+
+    pub(crate) fn plain_kernel_name(&self) -> &str {
+        plain_name(&self.context.kernel.name)
+    }
+
+    pub(crate) fn party(&self, does: &'static str, instr: u32, block: u64, thread: u64, n: u64) -> Party {
+        Party {
+            does,
+            instr,
+            place: self.place(instr),
+            block: block_position(block, self.context.config.grid),
+            thread: thread_position(thread, self.context.config.block),
+            n_threads: n,
+        }
+    }
+}
+
+/// A message in the making.
+#[derive(Debug, Default)]
+pub(crate) struct Draft {
+    pub(crate) title: String,
+    /// Under the source line: byte columns to underline.
+    pub(crate) carets: Vec<(usize, usize)>,
+    pub(crate) notes: Vec<String>,
+    /// Lines that are kept as they are.
+    pub(crate) verbatim: Vec<String>,
+    pub(crate) array: Option<ArrayElement>,
+    pub(crate) others: Vec<Party>,
+    pub(crate) why: Option<String>,
+    pub(crate) advice: Option<String>,
+    pub(crate) on_gpu: Option<String>,
+    /// The source line is shown with the parties instead.
+    pub(crate) no_listing: bool,
+}
+
+impl Draft {
+    pub(crate) fn new(title: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            ..Self::default()
+        }
+    }
+
+    /// The finished finding.
+    pub(crate) fn finish(self, scene: &Scene<'_>, code: Code, kind: &Kind, who: (u64, u64)) -> Finding {
+        let instr = kind.first.instr;
+        let mut place = scene.place(instr);
+        if let Some((from, _)) = self.carets.first()
+            && let Some(text) = &place.text
+        {
+            place.column = text
+                .get(..*from)
+                .map_or(place.column, |before| before.chars().count() as u32 + 1);
+        }
+        let text = self.text(scene, code, &place);
+        let config = scene.context.config;
+        let plain = |text: String| text.replace('\u{a0}', " ");
+        Finding {
+            severity: code.severity(),
+            code,
+            title: plain(self.title),
+            instr,
+            source: scene.loc(instr),
+            place: Some(place),
+            block: block_position(who.0, config.grid),
+            thread: thread_position(who.1, config.block),
+            n_threads: kind.n_threads,
+            n_blocks: kind.n_blocks,
+            array: self.array,
+            others: self.others,
+            notes: self.notes.into_iter().chain(self.verbatim).map(plain).collect(),
+            why: self.why.map(plain),
+            advice: self.advice.map(plain),
+            on_gpu: self.on_gpu.map(plain),
+            text,
+        }
+    }
+
+    fn text(&self, scene: &Scene<'_>, code: Code, place: &Place) -> String {
+        let mut out = header(code, &self.title, &where_(place, scene));
+        if !self.no_listing {
+            listing(&mut out, place, &self.carets);
+        }
+        for line in &self.verbatim {
+            let _ = writeln!(out, "   {}", line.trim_end());
+        }
+        for note in &self.notes {
+            paragraph(&mut out, "", note);
+        }
+        for (label, text) in [
+            ("Why: ", &self.why),
+            ("Try: ", &self.advice),
+            ("On a GPU: ", &self.on_gpu),
+        ] {
+            if let Some(text) = text {
+                paragraph(&mut out, label, text);
+            }
+        }
+        out
+    }
+}
+
+/// `error[E-OOB]: read past the end of `A`      file.cu:14:14`
+pub(crate) fn header(code: Code, title: &str, place: &str) -> String {
+    let severity = match code.severity() {
+        crate::finding::Severity::Error => "error",
+        crate::finding::Severity::Warning => "warning",
+    };
+    let head = format!("{severity}[{}]: {}", code.as_str(), title.replace('\u{a0}', " "));
+    let length = head.chars().count();
+    match place {
+        "" => format!("{head}\n"),
+        _ if length.max(PLACE_COLUMN) + 2 + place.chars().count() <= WIDTH + 10 => {
+            format!(
+                "{head}{}{place}\n",
+                " ".repeat(PLACE_COLUMN.saturating_sub(length).max(2))
+            )
+        }
+        _ => format!("{head}\n  --> {place}\n"),
+    }
+}
+
+pub(crate) fn paragraph(out: &mut String, label: &str, text: &str) {
+    for (index, line) in words::wrap(&format!("{label}{text}"), WIDTH - 3)
+        .iter()
+        .enumerate()
+    {
+        let indent = if index > 0 && !label.is_empty() {
+            "     "
+        } else {
+            ""
+        };
+        let _ = writeln!(out, "   {indent}{line}");
+    }
+}
+
+fn where_(place: &Place, scene: &Scene<'_>) -> String {
+    match (place.line, place.column) {
+        (0, _) => format!("{}, PTX line {}", scene.plain_kernel_name(), place.ptx_line),
+        (line, 0) => format!("{}:{line}", place.file),
+        (line, column) => format!("{}:{line}:{column}", place.file),
+    }
+}
+
+/// The source line with carets, or the PTX instruction.
+fn listing(out: &mut String, place: &Place, carets: &[(usize, usize)]) {
+    let Some(text) = &place.text else {
+        if !place.instruction.is_empty() {
+            let _ = writeln!(out, "   {:>4} | {}", place.ptx_line, place.instruction);
+        }
+        return;
+    };
+    let number = place.line;
+    let _ = writeln!(out, "   {number:>4} | {}", text.replace('\t', " ").trim_end());
+    let mut marks: Vec<char> = Vec::new();
+    let mut mark = |from: usize, to: usize, c: char| {
+        if marks.len() < to {
+            marks.resize(to, ' ');
+        }
+        marks[from..to].fill(c);
+    };
+    let columns = |byte: usize| text.get(..byte).map_or(0, |before| before.chars().count());
+    for &(from, to) in carets {
+        let (from, to) = (columns(from), columns(to));
+        if from < to {
+            mark(from, to, '~');
+            mark(from, from + 1, '^');
+        }
+    }
+    if carets.is_empty() && place.column > 0 && (place.column as usize) <= text.chars().count() {
+        mark(place.column as usize - 1, place.column as usize, '^');
+    }
+    if !marks.is_empty() {
+        let marks: String = marks.into_iter().collect();
+        let _ = writeln!(out, "        | {marks}");
+    }
+}

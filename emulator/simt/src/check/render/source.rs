@@ -1,0 +1,704 @@
+//! What the text of a `.cu` file tells: names and types of parameters, shapes of arrays, values of constants.
+//!
+//! This reads CUDA C++ as a person skims it, not as a compiler does: it looks for a few shapes of text and says
+//! nothing when it does not find them. A message can then be less precise, never wrong because of a guess.
+
+use std::sync::Arc;
+
+use super::expression;
+
+/// One source file.
+#[derive(Debug, Clone)]
+pub(crate) struct Source {
+    text: Arc<str>,
+    /// The same, with comments and strings blanked out, byte for byte.
+    clean: String,
+    /// Where each line starts and ends.
+    lines: Vec<(usize, usize)>,
+}
+
+/// A parameter of a kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Parameter {
+    pub(crate) name: String,
+    /// Without qualifiers: `float*`, `int`.
+    pub(crate) ty: String,
+}
+
+/// A declared array.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Declared {
+    /// Element type.
+    pub(crate) ty: String,
+    /// Dimensions, outermost first; `None` where the text does not tell.
+    pub(crate) dims: Vec<Option<u64>>,
+}
+
+/// A use of an array in a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Use {
+    /// Byte columns, from 0.
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// The texts in brackets.
+    pub(crate) subscripts: Vec<String>,
+    /// It stands left of `=`.
+    pub(crate) stored: bool,
+    /// Its value is used: anywhere but left of a plain `=`.
+    pub(crate) loaded: bool,
+}
+
+impl Source {
+    pub(crate) fn new(text: &Arc<str>) -> Self {
+        let mut start = 0;
+        let mut lines = Vec::new();
+        for line in text.split_inclusive('\n') {
+            lines.push((start, start + line.trim_end_matches(['\n', '\r']).len()));
+            start += line.len();
+        }
+        Self {
+            text: text.clone(),
+            clean: blank(text),
+            lines,
+        }
+    }
+
+    /// A line's text, from 1.
+    pub(crate) fn line(&self, number: u32) -> Option<&str> {
+        let (start, end) = *self.lines.get((number as usize).checked_sub(1)?)?;
+        self.text.get(start..end)
+    }
+
+    fn clean_line(&self, number: u32) -> Option<&str> {
+        let (start, end) = *self.lines.get((number as usize).checked_sub(1)?)?;
+        self.clean.get(start..end)
+    }
+
+    /// Number of lines.
+    pub(crate) fn n_lines(&self) -> u32 {
+        self.lines.len() as u32
+    }
+
+    /// The parameters of a kernel; empty when its definition is not found.
+    pub(crate) fn parameters(&self, kernel: &str) -> Vec<Parameter> {
+        let name = plain_name(kernel);
+        for (at, _) in words(&self.clean).filter(|(_, word)| *word == name) {
+            let before = &self.clean[..at];
+            let start = before.rfind([';', '}']).map_or(0, |end| end + 1);
+            let rest = self.clean[at + name.len()..].trim_start();
+            if !before[start..].contains("__global__") || !rest.starts_with('(') {
+                continue;
+            }
+            let Some(inside) = bracketed(rest) else { continue };
+            return split(inside, ',').into_iter().filter_map(parameter).collect();
+        }
+        Vec::new()
+    }
+
+    /// The value of a constant: `constexpr int N = …;`, `const int N = …;`, `#define N …`.
+    pub(crate) fn constant(&self, name: &str) -> Option<i64> {
+        self.constant_at(name, 0)
+    }
+
+    fn constant_at(&self, name: &str, depth: u32) -> Option<i64> {
+        let mut found = None;
+        for (at, _) in words(&self.clean).filter(|(_, word)| *word == name) {
+            let rest = self.clean[at + name.len()..].trim_start();
+            let before = &self.clean[..at];
+            let line = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
+            let statement = &before[before.rfind([';', '{', '}', '\n']).map_or(0, |end| end + 1)..];
+            let text = if line.trim() == "#define" {
+                rest.lines().next()?
+            } else if let Some(value) = rest.strip_prefix('=').filter(|rest| !rest.starts_with('='))
+                && words(statement).any(|(_, word)| word == "const" || word == "constexpr")
+            {
+                &value[..value.find([';', ',']).unwrap_or(value.len())]
+            } else {
+                continue;
+            };
+            let value = expression::value(text, depth, &|name, depth| self.constant_at(name, depth));
+            // Two definitions that differ: it depends on the scope, which is not followed.
+            match (found, value) {
+                (_, None) => return None,
+                (Some(a), Some(b)) if a != b => return None,
+                (_, value) => found = value,
+            }
+        }
+        found
+    }
+
+    /// The value of an expression of constants.
+    pub(crate) fn evaluate(&self, text: &str) -> Option<i64> {
+        expression::value(text, 0, &|name, depth| self.constant_at(name, depth))
+    }
+
+    /// The text between the braces of a kernel.
+    fn body(&self, kernel: &str) -> Option<&str> {
+        let name = plain_name(kernel);
+        words(&self.clean)
+            .filter(|(_, word)| *word == name)
+            .find_map(|(at, _)| {
+                let rest = self.clean[at + name.len()..].trim_start();
+                let inside = rest.starts_with('(').then(|| bracketed(rest))??;
+                let rest = rest[inside.len() + 2..].trim_start();
+                let start = &self.clean[..at];
+                let start = start.rfind([';', '}']).map_or(0, |end| end + 1);
+                let is_kernel = self.clean[start..at].contains("__global__");
+                (is_kernel && rest.starts_with('{')).then(|| bracketed(rest))?
+            })
+    }
+
+    /// What a variable of a kernel is set to, when that happens once: `const int row = …;`.
+    pub(crate) fn definition(&self, kernel: &str, name: &str) -> Option<&str> {
+        let body = self.body(kernel)?;
+        let mut found = None;
+        for (at, _) in words(body).filter(|(_, word)| *word == name) {
+            let before = body[..at].trim_end();
+            let rest = body[at + name.len()..].trim_start();
+            let set = rest.strip_prefix('=').filter(|rest| !rest.starts_with('='));
+            let changed = [
+                "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--",
+            ]
+            .iter()
+            .any(|operator| rest.starts_with(operator))
+                || before.ends_with("++")
+                || before.ends_with("--")
+                || before.ends_with('&') && !before.ends_with("&&");
+            match set {
+                _ if changed => return None,
+                Some(_) if found.is_some() => return None,
+                Some(value) => found = Some(value[..value.find([';', ',']).unwrap_or(value.len())].trim()),
+                None => {}
+            }
+        }
+        found
+    }
+
+    /// The declaration of an array with a qualifier (`__shared__`), or of a local one (`""`).
+    pub(crate) fn array(&self, qualifier: &str, name: &str) -> Option<Declared> {
+        self.arrays(qualifier)
+            .into_iter()
+            .find(|(found, _)| found == name)
+            .map(|(_, declared)| declared)
+    }
+
+    /// All arrays with a qualifier, in order.
+    pub(crate) fn arrays(&self, qualifier: &str) -> Vec<(String, Declared)> {
+        let mut found = Vec::new();
+        for statement in self.clean.split([';', '{', '}']) {
+            let statement = statement.trim();
+            let special = ["__shared__", "__constant__", "__device__", "__global__"];
+            let wanted = if qualifier.is_empty() {
+                !words(statement).any(|(_, word)| special.contains(&word) || word == "return")
+            } else {
+                words(statement).any(|(_, word)| word == qualifier) && !statement.contains("__global__")
+            };
+            if !wanted {
+                continue;
+            }
+            let statement = statement
+                .lines()
+                .filter(|line| !line.trim_start().starts_with('#'));
+            let statement = statement.collect::<Vec<_>>().join(" ");
+            found.extend(self.declarators(&statement));
+        }
+        found
+    }
+
+    /// `__shared__ float a[4][4], b[4]` → a and b.
+    fn declarators(&self, statement: &str) -> Vec<(String, Declared)> {
+        let mut ty = None;
+        let mut found = Vec::new();
+        for part in split(statement, ',') {
+            let part = split(part, '=').first().copied().unwrap_or(part);
+            let head = &part[..part.find('[').unwrap_or(part.len())];
+            let Some((at, name)) = words(head).last() else {
+                break;
+            };
+            if head[at + name.len()..].trim() != "" {
+                break;
+            }
+            let before = strip_qualifiers(&head[..at]);
+            if found.is_empty() {
+                if before.is_empty() || !before.chars().all(|c| c.is_alphanumeric() || "_ :<>".contains(c)) {
+                    break;
+                }
+                ty = Some(before);
+            }
+            let mut dims = Vec::new();
+            let mut rest = part[head.len()..].trim_start();
+            while rest.starts_with('[') {
+                let Some(inside) = bracketed(rest) else { break };
+                dims.push(self.evaluate(inside).and_then(|value| u64::try_from(value).ok()));
+                rest = rest[inside.len() + 2..].trim_start();
+            }
+            let ty = ty.clone().unwrap_or_default();
+            found.push((name.to_owned(), Declared { ty, dims }));
+        }
+        found
+    }
+
+    /// Uses of a variable in a line.
+    pub(crate) fn uses(&self, line: u32, name: &str) -> Vec<Use> {
+        let Some(text) = self.clean_line(line) else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for (at, word) in words(text).filter(|(_, word)| *word == name) {
+            let mut end = at + word.len();
+            let mut subscripts = Vec::new();
+            while text[end..].starts_with('[') {
+                let Some(inside) = bracketed(&text[end..]) else {
+                    break;
+                };
+                subscripts.push(inside.trim().to_owned());
+                end += inside.len() + 2;
+            }
+            let start = if subscripts.is_empty() && text[..at].ends_with('*') {
+                at - 1
+            } else {
+                at
+            };
+            let after = text[end..].trim_start();
+            let plain = after.starts_with('=') && !after.starts_with("==");
+            let compound = [
+                "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--",
+            ]
+            .iter()
+            .any(|operator| after.starts_with(operator));
+            found.push(Use {
+                start,
+                end,
+                subscripts,
+                stored: plain || compound,
+                loaded: !plain,
+            });
+        }
+        found
+    }
+
+    /// Lines that store to a variable.
+    pub(crate) fn lines_storing(&self, name: &str) -> Vec<u32> {
+        (1..=self.n_lines())
+            .filter(|&line| {
+                self.uses(line, name)
+                    .iter()
+                    .any(|found| found.stored && !found.subscripts.is_empty())
+            })
+            .collect()
+    }
+
+    /// The variable that holds the grid-wide index along an axis: `int row = blockIdx.y * … + threadIdx.y`.
+    pub(crate) fn index_variable(&self, axis: usize) -> Option<String> {
+        let letter = ["x", "y", "z"][axis];
+        let (block, thread) = (format!("blockIdx.{letter}"), format!("threadIdx.{letter}"));
+        let mut aliases = vec![thread];
+        for statement in self.clean.split([';', '{', '}']) {
+            let Some((left, right)) = statement.split_once('=') else {
+                continue;
+            };
+            let Some((_, name)) = words(left).last() else {
+                continue;
+            };
+            let holds = |what: &String| {
+                if what.contains('.') {
+                    right.contains(what.as_str())
+                } else {
+                    words(right).any(|(_, word)| word == what)
+                }
+            };
+            let threads = aliases.iter().any(holds);
+            if threads && right.contains(&block) {
+                return Some(name.to_owned());
+            }
+            if aliases.iter().any(|alias| right.trim() == alias) {
+                aliases.push(name.to_owned());
+            }
+        }
+        None
+    }
+
+    /// The loop header (`for (…)`, `while (…)`) that governs a line: the nearest at or above it.
+    pub(crate) fn loop_header(&self, line: u32) -> Option<(u32, String)> {
+        (1..=line).rev().find_map(|number| {
+            let text = self.clean_line(number)?;
+            let (at, _) = words(text).find(|(_, word)| ["for", "while", "do"].contains(word))?;
+            let header = bracketed(text[at..].trim_start_matches(char::is_alphabetic).trim_start());
+            let end = header.map_or(text.trim_end().len(), |inside| {
+                inside.as_ptr() as usize - text.as_ptr() as usize + inside.len() + 1
+            });
+            Some((number, self.line(number)?.get(at..end)?.to_owned()))
+        })
+    }
+
+    /// The condition of the `if` that a line stands directly under, as far as indentation tells.
+    pub(crate) fn condition(&self, line: u32) -> Option<(u32, String)> {
+        self.governing(line)
+            .next()
+            .and_then(|(number, word, text)| (word == "if").then_some((number, text)))
+    }
+
+    /// The nearest `if` that a line stands under, also through loops.
+    pub(crate) fn enclosing_condition(&self, line: u32) -> Option<(u32, String)> {
+        self.governing(line)
+            .find(|(_, word, _)| *word == "if")
+            .map(|(number, _, text)| (number, text))
+    }
+
+    /// The nearest loop that a line stands in.
+    pub(crate) fn enclosing_loop(&self, line: u32) -> Option<u32> {
+        self.governing(line)
+            .find(|(_, word, _)| *word == "for" || *word == "while")
+            .map(|(number, ..)| number)
+    }
+
+    /// What a line stands under, innermost first: line, `if`/`else`/`for`/`while`, and the text in brackets.
+    /// Indentation is taken at its word.
+    fn governing(&self, line: u32) -> impl Iterator<Item = (u32, &'static str, String)> + '_ {
+        let indent = |text: &str| text.len() - text.trim_start().len();
+        let mut limit = self.clean_line(line).map_or(0, indent) + 1;
+        (1..=line).rev().filter_map(move |number| {
+            let text = self.clean_line(number)?;
+            if text.trim().is_empty() || indent(text) >= limit {
+                return None;
+            }
+            let own = number == line;
+            limit = indent(text) + usize::from(own);
+            let keywords = ["if", "else", "for", "while"];
+            let first = words(text).find(|(_, word)| keywords.contains(word));
+            let (at, word) = first?;
+            // On other lines only a keyword that starts the line opens something around this one.
+            if !own && !text[..at].trim().trim_start_matches('}').is_empty() {
+                return None;
+            }
+            let word = *keywords.iter().find(|keyword| **keyword == word)?;
+            let rest = text[at + word.len()..].trim_start();
+            let inside = rest
+                .starts_with('(')
+                .then(|| bracketed(rest))
+                .flatten()
+                .unwrap_or("");
+            Some((
+                number,
+                word,
+                inside.split_whitespace().collect::<Vec<_>>().join(" "),
+            ))
+        })
+    }
+}
+
+/// Bytes of a type, when it is a plain one.
+pub(crate) fn size_of(ty: &str) -> Option<u32> {
+    Some(match ty.trim() {
+        "char" | "signed char" | "unsigned char" | "bool" | "int8_t" | "uint8_t" => 1,
+        "short" | "unsigned short" | "int16_t" | "uint16_t" | "half" | "__half" | "__nv_bfloat16" => 2,
+        "int" | "unsigned" | "unsigned int" | "float" | "int32_t" | "uint32_t" | "half2" | "__half2" => 4,
+        "double" | "long long" | "unsigned long long" | "int64_t" | "uint64_t" | "size_t" | "float2"
+        | "int2" => 8,
+        "long" | "unsigned long" => 8,
+        "float4" | "int4" | "uint4" | "double2" => 16,
+        _ => return None,
+    })
+}
+
+/// A symbol as the programmer wrote it: the last name of a mangled one.
+pub(crate) fn plain_name(symbol: &str) -> &str {
+    let Some(mangled) = symbol.strip_prefix("_Z") else {
+        return symbol;
+    };
+    // A name inside a function: what follows the function's own encoding.
+    if mangled.starts_with('Z')
+        && let Some(name) = last_of_local(mangled)
+    {
+        return name;
+    }
+    let mut rest = mangled.trim_start_matches(['N', 'L', 'K', 'V', 'Z']);
+    let mut last = None;
+    while let Some((name, after)) = source_name(rest) {
+        last = Some(name);
+        rest = after;
+    }
+    last.unwrap_or(symbol)
+}
+
+/// `Z5tiledE6a_tile` → `a_tile`: a name that reaches to the end (or to a `_0` that numbers it).
+fn last_of_local(mangled: &str) -> Option<&str> {
+    let ends = mangled
+        .char_indices()
+        .filter(|(_, c)| *c == 'E')
+        .map(|(at, _)| at + 1);
+    ends.filter_map(|at| {
+        let (name, after) = source_name(&mangled[at..])?;
+        let numbered = after
+            .trim_start_matches('_')
+            .chars()
+            .all(|c| c.is_ascii_digit() || c == '_');
+        (after.is_empty() || after.starts_with('_') && numbered).then_some(name)
+    })
+    .last()
+}
+
+fn source_name(text: &str) -> Option<(&str, &str)> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let length: usize = text[..digits].parse().ok()?;
+    let name = text.get(digits..digits.checked_add(length)?)?;
+    Some((name, &text[digits + length..]))
+}
+
+/// Identifiers with their positions.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let start = at + text[at..].find(is_word)?;
+            let length = text[start..].find(|c| !is_word(c)).unwrap_or(text.len() - start);
+            at = start + length;
+            if !text[start..].starts_with(|c: char| c.is_ascii_digit()) {
+                return Some((start, &text[start..at]));
+            }
+        }
+    })
+}
+
+/// The inside of the bracket that `text` starts with.
+pub(crate) fn bracketed(text: &str) -> Option<&str> {
+    let open = text.chars().next()?;
+    let close = match open {
+        '(' => ')',
+        '[' => ']',
+        '{' => '}',
+        _ => return None,
+    };
+    let mut depth = 0;
+    for (at, c) in text.char_indices() {
+        if c == open {
+            depth += 1;
+        } else if c == close {
+            depth -= 1;
+            if depth == 0 {
+                return Some(&text[1..at]);
+            }
+        }
+    }
+    None
+}
+
+/// Splits at a character outside brackets.
+pub(crate) fn split(text: &str, at: char) -> Vec<&str> {
+    let mut depth = 0;
+    let mut start = 0;
+    let mut parts = Vec::new();
+    for (index, c) in text.char_indices() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            _ if c == at && depth == 0 => {
+                parts.push(&text[start..index]);
+                start = index + c.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+fn strip_qualifiers(text: &str) -> String {
+    let without = text
+        .split_whitespace()
+        .filter(|word| {
+            ![
+                "__shared__",
+                "__constant__",
+                "__device__",
+                "extern",
+                "static",
+                "const",
+                "volatile",
+                "constexpr",
+            ]
+            .contains(word)
+                && !["alignas", "__align__", "__restrict__", "\"C\""]
+                    .iter()
+                    .any(|start| word.starts_with(start))
+        })
+        .collect::<Vec<_>>();
+    without.join(" ")
+}
+
+fn parameter(text: &str) -> Option<Parameter> {
+    let text = text.split('=').next()?;
+    let text = &text[..text.find('[').unwrap_or(text.len())];
+    let (at, name) = words(text).last()?;
+    let ty = text[..at].replace('*', " * ").replace('&', " & ");
+    let ty = strip_qualifiers(&ty).replace(" *", "*").replace(" &", "&");
+    (!ty.is_empty()).then(|| Parameter {
+        name: name.to_owned(),
+        ty,
+    })
+}
+
+/// Comments and literals become blanks; everything keeps its place.
+fn blank(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = bytes.to_vec();
+    let mut at = 0;
+    let wipe = |out: &mut Vec<u8>, from: usize, to: usize| {
+        for byte in &mut out[from..to] {
+            if *byte != b'\n' {
+                *byte = b' ';
+            }
+        }
+    };
+    let find = |from: usize, what: &str| {
+        text.get(from..)
+            .and_then(|rest| rest.find(what))
+            .map(|to| from + to)
+    };
+    while at < bytes.len() {
+        let end = match &bytes[at..] {
+            [b'/', b'/', ..] => find(at, "\n").unwrap_or(bytes.len()),
+            [b'/', b'*', ..] => find(at + 2, "*/").map_or(bytes.len(), |end| end + 2),
+            [quote @ (b'"' | b'\''), ..] => {
+                let mut end = at + 1;
+                while end < bytes.len() && bytes[end] != *quote && bytes[end] != b'\n' {
+                    end += if bytes[end] == b'\\' { 2 } else { 1 };
+                }
+                (end + 1).min(bytes.len())
+            }
+            _ => {
+                if bytes[at] >= 128 {
+                    out[at] = b'_';
+                }
+                at += 1;
+                continue;
+            }
+        };
+        wipe(&mut out, at, end);
+        at = end;
+    }
+    String::from_utf8(out).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"
+#include "common.cuh"
+#define TILE 16 // edge
+constexpr int BM = 4 * TILE, BK = 8;
+constexpr int PAD = BK + 1;
+extern "C" __global__ void __launch_bounds__(TILE * TILE)
+tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
+{
+    __shared__ float a_tile[BM][PAD], b_tile[BK][2];
+    extern __shared__ double more[];
+    const int thread_row = threadIdx.y; /* a_tile[0] = */
+    const int row = blockIdx.y * TILE + thread_row;
+    float frag[4];
+    if (thread_row < 8) {
+        a_tile[thread_row][0] = A[row * M + 1] + A[row];
+    }
+    for (int k = 0; k < M; ++k) { C[row] += 1; }
+}
+"#;
+
+    fn source() -> Source {
+        Source::new(&TEXT.into())
+    }
+
+    #[test]
+    fn parameters_are_found_behind_qualifiers() {
+        let text: Vec<String> = source()
+            .parameters("tiled")
+            .iter()
+            .map(|p| format!("{}: {}", p.name, p.ty))
+            .collect();
+        assert_eq!(
+            text,
+            ["M: int", "A: float*", "C: float*", "n: unsigned long long"]
+        );
+    }
+
+    #[test]
+    fn arrays_have_dimensions_from_constants() {
+        let source = source();
+        let a = source.array("__shared__", "a_tile");
+        assert_eq!(
+            a,
+            Some(Declared {
+                ty: "float".into(),
+                dims: vec![Some(64), Some(9)]
+            })
+        );
+        let b = source.array("__shared__", "b_tile");
+        assert_eq!(
+            b,
+            Some(Declared {
+                ty: "float".into(),
+                dims: vec![Some(8), Some(2)]
+            })
+        );
+        let more = source.array("__shared__", "more");
+        assert_eq!(
+            more,
+            Some(Declared {
+                ty: "double".into(),
+                dims: vec![None]
+            })
+        );
+        assert_eq!(
+            source.array("", "frag").map(|found| found.dims),
+            Some(vec![Some(4)])
+        );
+    }
+
+    #[test]
+    fn uses_tell_stores_from_loads() {
+        let source = source();
+        let line = TEXT
+            .lines()
+            .position(|line| line.contains("A[row * M + 1]"))
+            .expect("line") as u32
+            + 1;
+        let stored = source.uses(line, "a_tile");
+        assert!(stored[0].stored && !stored[0].loaded);
+        let loaded = source.uses(line, "A");
+        assert_eq!(loaded.len(), 2);
+        assert_eq!(loaded[0].subscripts, ["row * M + 1"]);
+        assert_eq!(source.lines_storing("a_tile"), [line]);
+        assert_eq!(source.condition(line), Some((line - 1, "thread_row < 8".into())));
+    }
+
+    #[test]
+    fn loops_and_index_variables_are_found() {
+        let source = source();
+        assert_eq!(source.index_variable(1).as_deref(), Some("row"));
+        let line = TEXT
+            .lines()
+            .position(|line| line.contains("for ("))
+            .expect("line") as u32
+            + 1;
+        assert_eq!(
+            source.loop_header(line),
+            Some((line, "for (int k = 0; k < M; ++k)".into()))
+        );
+    }
+
+    #[test]
+    fn symbols_become_plain_names() {
+        for (symbol, name) in [
+            ("_ZZ5tiledE6a_tile", "a_tile"),
+            ("_ZZ5tiledILi16EEvPKfPfE2As", "As"),
+            ("_ZZ4kernE4tile_0", "tile"),
+            ("_Z5tiledILi16EEviPKf", "tiled"),
+            ("_ZN3gpu5tiledEv", "tiled"),
+            ("tile", "tile"),
+            ("_Z9", "_Z9"),
+        ] {
+            assert_eq!(plain_name(symbol), name);
+        }
+    }
+}

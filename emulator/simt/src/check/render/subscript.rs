@@ -1,0 +1,183 @@
+//! The numbers behind a subscript: which values of its variables led to an element.
+//!
+//! Variables are followed through their definitions to thread and block indices, parameters and constants.
+//! One unknown (a loop variable) may remain: it follows from the element. The result is used only when the
+//! subscript, computed with these values, gives exactly the element that was accessed.
+
+use super::arrays::Target;
+use super::expression;
+use super::scene::Scene;
+use super::source::{Use, words};
+use crate::check::collect::{block_position, thread_position};
+use crate::check::event::AccessKind;
+
+/// A use of an array in the source line, and the values of what stands in its subscripts.
+#[derive(Debug, Clone)]
+pub(crate) struct Explained {
+    pub(crate) used: Use,
+    /// Names in order of appearance, without duplicates; constants left out.
+    pub(crate) values: Vec<(String, i64)>,
+    /// Values of the subscripts.
+    pub(crate) subscripts: Vec<i64>,
+    /// The variable that was not computed but concluded.
+    pub(crate) concluded: Option<String>,
+}
+
+impl Explained {
+    /// `row = 100, K = 100, k = 0`
+    pub(crate) fn text(&self) -> String {
+        let parts: Vec<String> = self
+            .values
+            .iter()
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        parts.join(", ")
+    }
+
+    /// `A[100 * …]` as the programmer wrote it.
+    pub(crate) fn indexed(&self, name: &str) -> String {
+        let subscripts: Vec<String> = self.subscripts.iter().map(|value| format!("[{value}]")).collect();
+        format!("{name}{}", subscripts.concat())
+    }
+}
+
+impl Scene<'_> {
+    /// The use of `target` in the line of `instr` that gives its element for this thread.
+    pub(crate) fn explain(
+        &self,
+        instr: u32,
+        target: &Target,
+        kind: AccessKind,
+        (block, thread): (u64, u64),
+    ) -> Option<Explained> {
+        let uses = self.uses(instr, &target.element.name, kind);
+        uses.into_iter()
+            .find_map(|used| self.explain_use(instr, target, used, block, thread))
+    }
+
+    fn explain_use(
+        &self,
+        instr: u32,
+        target: &Target,
+        used: Use,
+        block: u64,
+        thread: u64,
+    ) -> Option<Explained> {
+        let dims = &target.element.dims;
+        let n = used.subscripts.len();
+        if n == 0 || n > 1 && dims.len() != n {
+            return None;
+        }
+        // Bytes that one step of each subscript moves.
+        let inner = |place: usize| dims[place + 1..].iter().product::<u64>() as i64;
+        let strides: Vec<i64> = (0..n)
+            .map(|place| if n == 1 { 1 } else { inner(place) })
+            .collect();
+        let flat = |unknown: Option<(&str, i64)>| -> Option<(i64, Vec<i64>)> {
+            let names = |name: &str, depth: u32| match unknown {
+                Some((free, value)) if free == name => Some(value),
+                _ => self.variable(instr, name, block, thread, depth),
+            };
+            let subscripts: Option<Vec<i64>> = used
+                .subscripts
+                .iter()
+                .map(|text| expression::value(text, 0, &names))
+                .collect();
+            let subscripts = subscripts?;
+            let flat = subscripts
+                .iter()
+                .zip(&strides)
+                .map(|(value, stride)| value * stride)
+                .sum();
+            Some((flat, subscripts))
+        };
+        let mut names: Vec<String> = Vec::new();
+        for text in &used.subscripts {
+            for name in dotted(text) {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        let known = |name: &str| self.variable(instr, name, block, thread, 0);
+        let unknown: Vec<&String> = names.iter().filter(|name| known(name).is_none()).collect();
+        let index = target.element.index;
+        let (subscripts, concluded) = match unknown[..] {
+            [] => (flat(None).filter(|(value, _)| *value == index)?.1, None),
+            [free] => {
+                let (zero, one) = (flat(Some((free, 0)))?.0, flat(Some((free, 1)))?.0);
+                let slope = one.checked_sub(zero)?;
+                let value = index.checked_sub(zero)?.checked_div(slope)?;
+                let (_, subscripts) = flat(Some((free, value))).filter(|(flat, _)| *flat == index)?;
+                (subscripts, Some((free.clone(), value)))
+            }
+            _ => return None,
+        };
+        let constant = |name: &str| {
+            self.source(instr)
+                .is_some_and(|source| source.constant(name).is_some())
+        };
+        let values = names
+            .iter()
+            .filter(|name| !constant(name))
+            .filter_map(|name| {
+                let value = match &concluded {
+                    Some((free, value)) if free == name => *value,
+                    _ => known(name)?,
+                };
+                Some((name.clone(), value))
+            })
+            .collect();
+        Some(Explained {
+            used,
+            values,
+            subscripts,
+            concluded: concluded.map(|(name, _)| name),
+        })
+    }
+
+    /// The value of a name for one thread.
+    pub(crate) fn variable(
+        &self,
+        instr: u32,
+        name: &str,
+        block: u64,
+        thread: u64,
+        depth: u32,
+    ) -> Option<i64> {
+        let config = self.context.config;
+        if let Some((builtin, axis)) = name.split_once('.') {
+            let axis = ["x", "y", "z"].iter().position(|letter| *letter == axis)?;
+            return Some(i64::from(match builtin {
+                "threadIdx" => thread_position(thread, config.block)[axis],
+                "blockIdx" => block_position(block, config.grid)[axis],
+                "blockDim" => config.block[axis],
+                "gridDim" => config.grid[axis],
+                _ => return None,
+            }));
+        }
+        if let Some(value) = self.value(instr, name) {
+            return Some(value);
+        }
+        let text = self.source(instr)?.definition(&self.context.kernel.name, name)?;
+        expression::value(text, depth, &|name, depth| {
+            self.variable(instr, name, block, thread, depth)
+        })
+    }
+}
+
+/// Names in an expression, `threadIdx.x` as one.
+fn dotted(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut end_of_last = usize::MAX;
+    for (at, word) in words(text) {
+        let member = at > 0 && text.as_bytes()[at - 1] == b'.' && end_of_last == at - 1;
+        end_of_last = at + word.len();
+        match found.last_mut() {
+            Some(last) if member => *last = format!("{last}.{word}"),
+            _ => found.push(word.to_owned()),
+        }
+    }
+    found.retain(|name| !["int", "size_t", "unsigned", "sizeof", "float", "long"].contains(&name.as_str()));
+    found
+}

@@ -1,0 +1,1 @@
+//! Messages for events made by hand.

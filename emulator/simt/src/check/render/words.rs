@@ -1,0 +1,131 @@
+//! Small pieces of text: counts, plurals, positions, ranges.
+
+use std::fmt::Write as _;
+
+/// `1 thread`, `2 threads`.
+pub(crate) fn count(n: u64, one: &str) -> String {
+    format!("{n} {}", plural(n, one))
+}
+
+/// `thread` or `threads`.
+pub(crate) fn plural(n: u64, one: &str) -> String {
+    match n {
+        1 => one.to_owned(),
+        _ if one.ends_with("ch") => format!("{one}es"),
+        _ => format!("{one}s"),
+    }
+}
+
+/// `1st`, `2nd`.
+pub(crate) fn nth(n: u64) -> String {
+    let suffix = match (n % 10, n % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{n}{suffix}")
+}
+
+/// A position, with as many coordinates as the size uses: `7`, `(3,2)`, `(3,2,1)`.
+pub(crate) fn position(at: [u32; 3], size: [u32; 3]) -> String {
+    if size[2] > 1 {
+        format!("({},{},{})", at[0], at[1], at[2])
+    } else if size[1] > 1 {
+        format!("({},{})", at[0], at[1])
+    } else {
+        at[0].to_string()
+    }
+}
+
+/// A size: `256`, `16x16`.
+pub(crate) fn size(size: [u32; 3]) -> String {
+    match size {
+        [x, 1, 1] => x.to_string(),
+        [x, y, 1] => format!("{x}x{y}"),
+        [x, y, z] => format!("{x}x{y}x{z}"),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn list(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+/// Numbers as ranges: `0..99, 128`. At most four are named.
+pub(crate) fn ranges(numbers: impl Iterator<Item = u64>) -> String {
+    let mut spans: Vec<(u64, u64)> = Vec::new();
+    for number in numbers {
+        match spans.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => spans.push((number, number)),
+        }
+    }
+    let mut text = String::new();
+    for (index, (first, last)) in spans.iter().enumerate() {
+        if index == 4 {
+            let _ = write!(text, ", … ({} more ranges)", spans.len() - 4);
+            break;
+        }
+        let comma = if index > 0 { ", " } else { "" };
+        let _ = match first == last {
+            true => write!(text, "{comma}{first}"),
+            false => write!(text, "{comma}{first}..{last}"),
+        };
+    }
+    text
+}
+
+/// Breaks a paragraph into lines of at most `width` characters.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    // Two blanks mark what must stay together: code in a sentence.
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is always one line");
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(word.to_owned());
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines.iter().map(|line| line.replace('\u{a0}', " ")).collect()
+}
+
+/// Code that is not broken at line ends, in backticks.
+pub(crate) fn code(text: &str) -> String {
+    format!("`{}`", text.split_whitespace().collect::<Vec<_>>().join("\u{a0}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_join_neighbours() {
+        assert_eq!(ranges([0, 1, 2, 7, 9, 10].into_iter()), "0..2, 7, 9..10");
+    }
+
+    #[test]
+    fn ordinals_end_as_spoken() {
+        assert_eq!(
+            [1, 2, 3, 4, 11, 12, 21].map(nth).join(" "),
+            "1st 2nd 3rd 4th 11th 12th 21st"
+        );
+    }
+
+    #[test]
+    fn code_stays_on_one_line() {
+        assert_eq!(
+            wrap(&format!("guard it: {}", code("if (row < M)")), 14),
+            ["guard it:", "`if (row < M)`"]
+        );
+    }
+}
