@@ -1,5 +1,6 @@
 //! The tree back to text: reading what is printed gives the same tree, spans apart.
 //!
+//! A negative offset is printed as `+-8`, the only way in which ptxas takes it.
 //! Numbers lose their spelling (`0x10` is printed as `16`) and comments are gone; all else is kept.
 
 use crate::ast::*;
@@ -159,7 +160,7 @@ impl Display for Initializer {
                     f.write_str(name)?;
                 }
                 if *offset != 0 {
-                    write!(f, "{offset:+}")
+                    write!(f, "+{offset}")
                 } else {
                     Ok(())
                 }
@@ -302,7 +303,7 @@ impl Display for Loc {
         if let Some(at) = &self.inlined_at {
             write!(f, ", function_name {}", at.function)?;
             if at.function_offset != 0 {
-                write!(f, "{:+}", at.function_offset)?;
+                write!(f, "+{}", at.function_offset)?;
             }
             write!(f, ", inlined_at {} {} {}", at.file, at.line, at.column)?;
         }
@@ -346,9 +347,9 @@ impl Display for Operand {
             Operand::Address {
                 base: Some(base),
                 offset,
-            } => write!(f, "[{base}{offset:+}]"),
+            } => write!(f, "[{base}+{offset}]"),
             Operand::Address { base: None, offset } => write!(f, "[{offset}]"),
-            Operand::NameOffset { name, offset } => write!(f, "{name}{offset:+}"),
+            Operand::NameOffset { name, offset } => write!(f, "{name}+{offset}"),
             Operand::Vector(list) => operands(f, '{', list, '}'),
             Operand::Pair(first, second) => write!(f, "{first}|{second}"),
             Operand::List(list) => operands(f, '(', list, ')'),

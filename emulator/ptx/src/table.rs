@@ -105,29 +105,32 @@ pub fn rows() -> &'static [Row] {
 /// operands.
 pub fn lookup(instruction: &Instruction) -> Option<&'static Row> {
     let mut modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
-    if matches!(instruction.opcode.as_str(), "atom" | "red") {
-        scope_before_space(&mut modifiers);
+    let (opcode, n_operands) = (instruction.opcode.as_str(), instruction.operands.len());
+    let found = best(opcode, &modifiers, n_operands);
+    if found.is_some() || !matches!(opcode, "atom" | "red" | "ld" | "st") {
+        return found;
     }
+    // The manual's order is semantics, scope, space, and then the rest; ptxas takes any, and NVIDIA's own headers
+    // write `atom.add.release.gpu.u32` and `atom.global.cta.add.u32`.
+    modifiers.sort_by_key(|word| match *word {
+        "weak" | "volatile" | "relaxed" | "acquire" | "release" | "acq_rel" => 0,
+        "cta" | "cluster" | "gpu" | "sys" => 1,
+        "global" | "shared" | "shared::cta" | "shared::cluster" | "local" => 2,
+        _ => 3,
+    });
+    best(opcode, &modifiers, n_operands)
+}
+
+/// The first matching row that takes as many operands, or the first one at all.
+fn best(opcode: &str, modifiers: &[&str], n_operands: usize) -> Option<&'static Row> {
     let mut found = None;
-    for row in matching(&instruction.opcode, &modifiers) {
-        if row.arity().contains(&instruction.operands.len()) {
+    for row in matching(opcode, modifiers) {
+        if row.arity().contains(&n_operands) {
             return Some(row);
         }
         found = found.or(Some(row));
     }
     found
-}
-
-/// The manual puts the scope of an atomic before the space, compilers also write `atom.global.cta.add.u32`.
-fn scope_before_space(modifiers: &mut [&str]) {
-    let scope = |word: &str| matches!(word, "cta" | "cluster" | "gpu" | "sys");
-    let space = |word: &str| matches!(word, "global" | "shared" | "shared::cta" | "shared::cluster");
-    let found = modifiers
-        .windows(2)
-        .position(|pair| space(pair[0]) && scope(pair[1]));
-    if let Some(at) = found {
-        modifiers.swap(at, at + 1);
-    }
 }
 
 /// The first row with this mnemonic, `fma.rn.f32`, whatever its operands.

@@ -52,14 +52,14 @@ pub(super) const SECTIONS: &[Section] = &[
     Section { title: "Integer arithmetic: min", refused: None, rows: &[
         ("min{.u16,.u32,.u64,.s16,.s32,.s64}", "d, a, b", "the smaller of two"),
         ("min{.u16x2,.s16x2}", "d, a, b", "the smaller of two, in two packed 16-bit integers"),
-        ("min.relu.s32", "d, a, b", "the smaller of two, and no less than 0"),
-        ("min.relu.s16x2", "d, a, b", "the smaller of two, and no less than 0, in two packed integers"),
+        ("min{.relu.s32,.s32.relu}", "d, a, b", "the smaller of two, and no less than 0"),
+        ("min{.relu.s16x2,.s16x2.relu}", "d, a, b", "the smaller of two, and no less than 0, in two packed integers"),
     ] },
     Section { title: "Integer arithmetic: max", refused: None, rows: &[
         ("max{.u16,.u32,.u64,.s16,.s32,.s64}", "d, a, b", "the larger of two"),
         ("max{.u16x2,.s16x2}", "d, a, b", "the larger of two, in two packed 16-bit integers"),
-        ("max.relu.s32", "d, a, b", "the larger of two, and no less than 0"),
-        ("max.relu.s16x2", "d, a, b", "the larger of two, and no less than 0, in two packed integers"),
+        ("max{.relu.s32,.s32.relu}", "d, a, b", "the larger of two, and no less than 0"),
+        ("max{.relu.s16x2,.s16x2.relu}", "d, a, b", "the larger of two, and no less than 0, in two packed integers"),
     ] },
     Section { title: "Integer arithmetic: popc", refused: None, rows: &[
         ("popc{.b32,.b64}", "d, a", "number of ones"),

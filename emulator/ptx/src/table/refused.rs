@@ -58,11 +58,10 @@ pub(super) const SECTIONS: &[Section] = &[
         ("lop3{.or,.and}.b32", "d|p, a, b, c, immLut, q", "any function of three bits, with a predicate"),
     ] },
     Section { title: "Conversion: cvt", refused: Some("tf32 is not emulated yet"), rows: &[
-        ("cvt{.rna,.rn,.rz}{,.satfinite}{,.relu}{,.satfinite}.tf32.f32", "d, a", "f32 to tf32"),
+        ("cvt.*.tf32.f32", "d, a", "f32 to tf32"),
     ] },
     Section { title: "Conversion: cvt", refused: Some("8-bit floats and narrower ones are not emulated yet"), rows: &[
-        ("cvt{.rn,.rz,.rp,.rs}{,.satfinite}{,.relu}{,.satfinite}{,.scaled::n2::ue8m0}{.e4m3x2,.e5m2x2,.e2m1x2,.e2m3x2,.e3m2x2,.ue8m0x2,.e4m3x4,.e5m2x4,.e2m1x4,.e2m3x4,.e3m2x4,.s2f6x2}{.f32,.f16x2,.bf16x2,.f16,.bf16}", "d, a{, b}{, c}{, e}{, f}", "halves or f32 to packed 8-, 6- or 4-bit floats"),
-        ("cvt.rn{,.satfinite}{,.relu}{,.satfinite}{,.scaled::n2::ue8m0}{.f16x2,.bf16x2}{.e4m3x2,.e5m2x2,.e2m1x2,.e2m3x2,.e3m2x2,.ue8m0x2,.e4m3x4,.e5m2x4,.e2m1x4,.e2m3x4,.e3m2x4,.s2f6x2}", "d, a{, b}", "packed 8-, 6- or 4-bit floats to halves"),
+        ("cvt.*{.e4m3x2,.e5m2x2,.e2m1x2,.e2m3x2,.e3m2x2,.ue8m0x2,.e4m3x4,.e5m2x4,.e2m1x4,.e2m3x4,.e3m2x4,.s2f6x2}.*", "d, a{, b}{, c}{, e}{, f}", "packed 8-, 6- or 4-bit floats"),
     ] },
     Section { title: "Conversion: cvt", refused: Some("stochastic rounding is not emulated yet"), rows: &[
         ("cvt.rs{,.relu}{,.satfinite}{.f16x2,.bf16x2}.f32", "d, a, b, c", "two f32 to packed halves with random bits"),
