@@ -1,3 +1,4 @@
 //! Behaviour across crates.
 
+mod gallery;
 mod ptx_fresh;
