@@ -90,7 +90,9 @@ impl Kernel {
         };
         match kind {
             OpKind::Alu { args, .. } => {
-                let n = args.src.iter().rposition(|&s| s != NONE).map_or(0, |n| n + 1);
+                // Behind the sources a function may keep a variant of itself, which is no register.
+                let operand = |&s: &Src| s != NONE && s < self.n_lines.max(self.n_preds) as i32;
+                let n = args.src.iter().rposition(operand).map_or(0, |n| n + 1);
                 format!("{} = alu({})", args.dst, list(&args.src[..n]))
             }
             OpKind::Load(a) => format!("{} = load {}", list(&a.regs[..a.n.into()]), self.access(a)),

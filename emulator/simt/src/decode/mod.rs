@@ -14,6 +14,7 @@ mod index;
 mod layout;
 mod liveness;
 mod lower;
+mod merge;
 mod names;
 mod registers;
 #[cfg(test)]
@@ -126,6 +127,15 @@ fn kernel(
     let cfg = Cfg::new(&ops);
     reconverge(&mut ops, &cfg);
     let too_big = || unsupported(function.span, format!("a kernel as big as `{}`", function.name));
+    let special: Vec<u32> = lower.specials.values().copied().collect();
+    merge::merge(
+        &mut ops,
+        &cfg,
+        &lower.constants,
+        registers.classes.len(),
+        &special,
+        &mut instrs,
+    );
     let live = Liveness::new(&mut ops, &cfg, registers.classes.len()).ok_or_else(too_big)?;
     let allocation = registers::allocate(&mut ops, &live, &registers.classes);
     if allocation.n_lines > MAX_LINES || allocation.n_preds > u32::from(u16::MAX) {

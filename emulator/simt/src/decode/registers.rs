@@ -297,6 +297,7 @@ mod tests {
             classes,
             pred: TRUE,
             moves: false,
+            rule: Default::default(),
         }
     }
 
@@ -379,6 +380,7 @@ mod tests {
                 classes: AluClasses::NONE,
                 pred: TRUE,
                 moves: false,
+            rule: Default::default(),
             });
             let want = trace(&mut ops.clone(), 200, |register, _| 2 * register as usize);
 

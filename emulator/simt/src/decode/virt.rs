@@ -26,6 +26,30 @@ impl AluClasses {
     };
 }
 
+/// What integer arithmetic does to trailing zero bits; all that [`super::merge`] needs to know of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Rule {
+    /// Nothing is known of the result.
+    #[default]
+    Unknown,
+    /// The first source, perhaps cut or extended.
+    Same,
+    /// `a + b`
+    Sum,
+    /// `a - b`
+    Difference,
+    /// `a | b`, `a ^ b`, or one of the two.
+    Either,
+    /// The low bits of `a * b`.
+    Product,
+    /// The low bits of `a * b + c`.
+    ProductSum,
+    /// `a << b`
+    ShiftLeft,
+    /// `a & b`
+    And,
+}
+
 /// One step of the machine, over virtual registers.
 #[derive(Debug, Clone)]
 pub(super) struct VirtualOp {
@@ -41,6 +65,7 @@ pub(super) struct VirtualOp {
     pub(super) pred: u32,
     /// A plain move: nothing to do when both registers get the same place.
     pub(super) moves: bool,
+    pub(super) rule: Rule,
 }
 
 /// How an operand is used.

@@ -3,6 +3,7 @@
 use ptx::ast::{Instruction, Operand, Type};
 
 use super::super::error::Result;
+use super::super::virt::Rule;
 use super::Lower;
 use crate::alu::{Builtin, lookup};
 use crate::lanes::{Class, NONE, Src};
@@ -59,6 +60,7 @@ impl<'a> Lower<'a> {
         };
         let dst = self.destination(first, form.dst)?;
         let Some((part, second)) = second else {
+            self.rule = rule(instruction);
             return self.alu(form, dst, &sources);
         };
         // The second part reads the sources again, so the first must not overwrite one.
@@ -97,6 +99,7 @@ impl<'a> Lower<'a> {
             return Ok(());
         };
         if reg.class == form.dst {
+            self.rule = rule(instruction);
             self.alu(form, reg.id, &sources)?;
             return match instruction.types().next() {
                 Some(Type::S8 | Type::S16) if reg.bits == 32 && !instruction.has("pack") => {
@@ -137,4 +140,27 @@ fn type_of_source(instruction: &Instruction, at: usize, class: Class) -> Option<
         Class::Bits64 if ty.bytes() < 8 => None,
         _ => Some(ty),
     }
+}
+
+/// What is known of the low bits of an integer result.
+fn rule(instruction: &Instruction) -> Rule {
+    if !instruction.types().all(is_integer) || instruction.has("hi") || instruction.has("sat") {
+        return Rule::Unknown;
+    }
+    match instruction.opcode.as_str() {
+        "cvt" => Rule::Same,
+        "add" => Rule::Sum,
+        "sub" => Rule::Difference,
+        "or" | "xor" | "min" | "max" | "selp" => Rule::Either,
+        "and" => Rule::And,
+        "mul" => Rule::Product,
+        "mad" => Rule::ProductSum,
+        "shl" => Rule::ShiftLeft,
+        _ => Rule::Unknown,
+    }
+}
+
+fn is_integer(ty: Type) -> bool {
+    use Type::{B16, B32, B64, S16, S32, S64, U16, U32, U64};
+    matches!(ty, B16 | B32 | B64 | S16 | S32 | S64 | U16 | U32 | U64)
 }

@@ -29,7 +29,7 @@ use super::index::{Index, MAX_DEPTH, align_of, size_of};
 use super::layout::SharedLayout;
 use super::names::{Binding, Reg, Registers, Scope};
 use super::variables::{Symbols, local_name};
-use super::virt::{AluClasses, Role, TRUE, VirtualOp, operands};
+use super::virt::{AluClasses, Role, Rule, TRUE, VirtualOp, operands};
 use crate::alu::{Builtin, Form, builtin};
 use crate::lanes::{AluArgs, Class, CpuLevel, NONE, Src};
 use crate::program::{InstrInfo, OpKind, SharedArray, SourceLoc, Special};
@@ -86,6 +86,8 @@ pub(super) struct Lower<'a> {
     instr: u32,
     first: bool,
     span: Span,
+    /// Of the next operation.
+    rule: Rule,
 }
 
 /// [`Special`] has no order of its own.
@@ -144,6 +146,7 @@ impl<'a> Lower<'a> {
             instr: 0,
             first: false,
             span: Span::default(),
+            rule: Rule::Unknown,
         }
     }
 
@@ -490,6 +493,7 @@ impl<'a> Lower<'a> {
             },
             pred: TRUE,
             moves: true,
+            rule: Rule::Unknown,
         };
         self.ops[start].first = false;
         self.ops.insert(start, mov);
@@ -516,6 +520,7 @@ impl<'a> Lower<'a> {
             classes,
             pred,
             moves: false,
+            rule: std::mem::take(&mut self.rule),
         };
         self.part_sources(&mut op)?;
         self.ops.push(op);
@@ -581,6 +586,15 @@ impl<'a> Lower<'a> {
         self.alu(builtin(op, self.level), dst, sources)?;
         if let Some(last) = self.ops.last_mut() {
             last.moves = matches!(op, Builtin::Mov32 | Builtin::Mov64 | Builtin::MovPred);
+            last.rule = match op {
+                Builtin::Mov32 | Builtin::Mov64 | Builtin::Lo32Of64 => Rule::Same,
+                Builtin::Zext64(_) | Builtin::Sext64(_) | Builtin::Zext32(_) | Builtin::Sext32(_) => {
+                    Rule::Same
+                }
+                Builtin::Add32 | Builtin::Add64 => Rule::Sum,
+                Builtin::Sub64 => Rule::Difference,
+                _ => Rule::Unknown,
+            };
         }
         Ok(())
     }
