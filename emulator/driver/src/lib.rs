@@ -1,1 +1,64 @@
 //! The CUDA driver API over the emulated GPU.
+//!
+//! Built as `libnvcuda`, this crate is what `cudarc` and other CUDA programs load where there is no NVIDIA driver.
+//! As a Rust library it has only [`emulated`], a door to what the emulated device can do beyond CUDA, and
+//! [`preload`], which makes it win over a driver that is there.
+//!
+//! # What is there
+//!
+//! Devices, contexts, streams, events, memory of all kinds, arrays and texture objects, modules from PTX, libraries,
+//! occupancy, launches, error names and `cuGetProcAddress`. Every call that `cudarc` names is exported; the others
+//! (graphs, virtual memory management, interprocess and graphics calls, surfaces, texture references, multicast,
+//! tensor maps) return `CUDA_ERROR_NOT_SUPPORTED` and say on stderr, once, which call it was. Bad arguments give the
+//! codes that NVIDIA's driver gives.
+//!
+//! Work is asynchronous: a launch returns before the kernel ends, and its errors come back at the next
+//! synchronisation. All streams of a context share one order (see `queue`). Event times are the host's clock: they
+//! say what the work took *here*, and nothing about a GPU.
+//!
+//! # When a kernel goes wrong
+//!
+//! The diagnosis is printed on stderr once, the call that synchronises returns the code that hardware would give,
+//! and the context is lost: every later call returns that code until the context is destroyed or reset. What
+//! hardware would not notice (a race, a read of uninitialised memory) is `CUDA_ERROR_LAUNCH_FAILED`.
+//!
+//! # Environment variables
+//!
+//! | variable | values | default |
+//! | --- | --- | --- |
+//! | `TILE_CHECK` | `off`, `count`, `on`, `global` (also races on global memory) | `on` |
+//! | `TILE_BUDGET` | thread-instructions after which a launch is stopped, 0: never | 10¹² |
+//! | `TILE_THREADS` | CPU threads for a launch, 0: one per core | 0 |
+//! | `TILE_UNORDERED` | 1: blocks in parallel even where their order could change results | 0 |
+//! | `TILE_DIAGNOSIS` | 0: findings are not told on stderr | 1 |
+//! | `TILE_MEMORY` | device memory in MiB | half of the machine's, 1 GiB to 80 GiB |
+//! | `TILE_SOURCES` | folders (separated as in `PATH`) in which sources for messages are looked for | none |
+//! | `TILE_TRACE` | 1: every call and its result, on stderr | 0 |
+//! | `NO_COLOR` | anything: no colours | on a terminal |
+//!
+//! Sources are also looked for where the PTX says, from the current folder and the five above it. Only files that
+//! are named like C++ or CUDA sources and are smaller than 1 MiB are read.
+//!
+//! # Safety
+//!
+//! Handles and device pointers are checked at every use, whatever their value; host pointers are trusted, as C does,
+//! but null is always refused, and kernel arguments and copies from addresses that are not there are refused where
+//! the system can tell (on Linux).
+
+mod allocations;
+mod api;
+mod client;
+mod diagnose;
+mod edge;
+pub mod extra;
+#[rustfmt::skip]
+mod generated;
+mod handle;
+mod queue;
+mod reports;
+mod result;
+mod settings;
+mod state;
+mod types;
+
+pub use client::{Checks, Emulator, PreloadError, emulated, preload};

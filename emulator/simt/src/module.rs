@@ -164,6 +164,11 @@ impl Module {
         &self.kernels
     }
 
+    /// All variables, in the order of the text.
+    pub fn variables(&self) -> &[ModuleVariable] {
+        &self.variables
+    }
+
     /// A variable by its name.
     pub fn variable(&self, name: &str) -> Option<&ModuleVariable> {
         self.variables.list.iter().find(|v| v.name == name)

@@ -1,0 +1,187 @@
+//! Who asked for which memory: what `cuMemFree` and its kin, pointer attributes and pools need to know.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use simt::memory::Origin;
+
+use crate::result::*;
+use crate::state::{MEMORY, drain_all, lock, next_id};
+use crate::types::Handle;
+
+/// How an allocation came about, and so how it goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// `cuMemAlloc`, `cuMemAllocPitch`
+    Device,
+    /// `cuMemAllocAsync` and from pools.
+    Pooled(Handle),
+    /// `cuMemAllocManaged`
+    Managed,
+    /// `cuMemHostAlloc`
+    Host,
+    /// `cuMemHostRegister`
+    Registered,
+}
+
+/// One allocation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Allocation {
+    pub(crate) base: u64,
+    pub(crate) bytes: u64,
+    pub(crate) kind: Kind,
+    pub(crate) flags: u32,
+    pub(crate) context_id: u64,
+    pub(crate) context: Handle,
+    pub(crate) id: u64,
+}
+
+static ALL: Mutex<BTreeMap<u64, Allocation>> = Mutex::new(BTreeMap::new());
+
+/// Page: what pinned memory is aligned to.
+const PAGE: usize = 4096;
+
+/// Host addresses are below this: the smallest device address is above.
+pub(crate) const FIRST_DEVICE_ADDRESS: u64 = simt::memory::FIRST_NUMBER << simt::program::window::BITS;
+
+/// Whom an allocation belongs to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Owner {
+    pub(crate) context_id: u64,
+    pub(crate) context: Handle,
+}
+
+fn remember(base: u64, bytes: u64, kind: Kind, flags: u32, owner: Owner) {
+    let allocation = Allocation {
+        base,
+        bytes,
+        kind,
+        flags,
+        context_id: owner.context_id,
+        context: owner.context,
+        id: next_id(),
+    };
+    lock(&ALL).insert(base, allocation);
+}
+
+/// Device memory.
+pub(crate) fn device(bytes: u64, kind: Kind, label: &str, owner: Owner) -> Result<u64, CUresult> {
+    let base = match MEMORY.alloc(bytes, Origin::new(label)) {
+        Ok(base) => base,
+        Err(_) => {
+            // Memory that queued work is about to free counts as free.
+            drain_all();
+            MEMORY
+                .alloc(bytes, Origin::new(label))
+                .map_err(|_| ERROR_OUT_OF_MEMORY)?
+        }
+    };
+    remember(base, bytes, kind, 0, owner);
+    Ok(base)
+}
+
+fn layout(bytes: u64) -> Result<Layout, CUresult> {
+    let bytes = usize::try_from(bytes).map_err(|_| ERROR_OUT_OF_MEMORY)?;
+    Layout::from_size_align(bytes.max(1), PAGE).map_err(|_| ERROR_OUT_OF_MEMORY)
+}
+
+/// Host memory that kernels can reach under the same address.
+pub(crate) fn host(bytes: u64, kind: Kind, flags: u32, label: &str, owner: Owner) -> Result<u64, CUresult> {
+    if bytes > MEMORY.limit() {
+        return Err(ERROR_OUT_OF_MEMORY);
+    }
+    let layout = layout(bytes)?;
+    // SAFETY: the layout is not empty.
+    let start = unsafe { alloc_zeroed(layout) };
+    if start.is_null() {
+        return Err(ERROR_OUT_OF_MEMORY);
+    }
+    // SAFETY: unmapped before it is given back, after all queued work has ended.
+    let mapped = unsafe { MEMORY.map_host(start, layout.size(), Origin::new(label)) };
+    let Ok(base) = mapped else {
+        // SAFETY: just allocated with this layout.
+        unsafe { dealloc(start, layout) };
+        return Err(ERROR_OUT_OF_MEMORY);
+    };
+    remember(base, bytes, kind, flags, owner);
+    Ok(base)
+}
+
+/// The caller's memory becomes known to kernels.
+pub(crate) fn register(base: u64, bytes: u64, flags: u32, owner: Owner) -> Outcome {
+    let n = usize::try_from(bytes).map_err(|_| ERROR_INVALID_VALUE)?;
+    // SAFETY: the caller of `cuMemHostRegister` keeps the range valid until it unregisters it.
+    let mapped = unsafe { MEMORY.map_host(base as usize as *mut u8, n, Origin::new("cuMemHostRegister")) };
+    match mapped {
+        Ok(_) => {
+            remember(base, bytes, Kind::Registered, flags, owner);
+            Ok(())
+        }
+        Err(error) if error.near.is_some() => Err(ERROR_HOST_MEMORY_ALREADY_REGISTERED),
+        Err(_) => Err(ERROR_INVALID_VALUE),
+    }
+}
+
+/// The allocation that an address lies in (one past its end does not).
+pub(crate) fn find(address: u64) -> Option<Allocation> {
+    let all = lock(&ALL);
+    let (_, found) = all.range(..=address).next_back()?;
+    (address - found.base < found.bytes.max(1)).then_some(*found)
+}
+
+/// Whether host memory is pinned, so that copies of it can go on after the call.
+pub(crate) fn is_pinned(address: u64, n: usize) -> bool {
+    find(address).is_some_and(|a| {
+        let inside = address - a.base + n as u64 <= a.bytes;
+        inside && matches!(a.kind, Kind::Host | Kind::Registered | Kind::Managed)
+    })
+}
+
+/// Takes an allocation out of the books, if `test` says that this call may free it.
+pub(crate) fn forget(base: u64, test: impl Fn(Kind) -> bool) -> Option<Allocation> {
+    let mut all = lock(&ALL);
+    let found = all.get(&base).copied().filter(|a| test(a.kind))?;
+    all.remove(&base);
+    Some(found)
+}
+
+/// Gives the memory of a forgotten allocation back. For host memory, all queued work has ended.
+pub(crate) fn release(allocation: Allocation) {
+    match allocation.kind {
+        Kind::Device | Kind::Pooled(_) => {
+            let _ = MEMORY.free(allocation.base);
+        }
+        Kind::Registered => {
+            let _ = MEMORY.unmap_host(allocation.base);
+        }
+        Kind::Managed | Kind::Host => {
+            let unmapped = MEMORY.unmap_host(allocation.base).is_ok();
+            if let Ok(layout) = layout(allocation.bytes)
+                && unmapped
+            {
+                // SAFETY: allocated by `host` with this layout, mapped until now, and nobody uses it any more.
+                unsafe { dealloc(allocation.base as usize as *mut u8, layout) };
+            }
+        }
+    }
+}
+
+/// Frees what a context leaves behind. Its own queue is at rest.
+pub(crate) fn free_all_of(context_id: u64) {
+    let mut gone = Vec::new();
+    lock(&ALL).retain(|_, a| {
+        let keep = a.context_id != context_id;
+        if !keep {
+            gone.push(*a);
+        }
+        keep
+    });
+    if gone
+        .iter()
+        .any(|a| !matches!(a.kind, Kind::Device | Kind::Pooled(_)))
+    {
+        drain_all();
+    }
+    gone.into_iter().for_each(release);
+}

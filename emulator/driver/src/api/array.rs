@@ -1,0 +1,170 @@
+//! Arrays: one to three dimensions of texels, kept row by row.
+
+use std::ffi::c_uint;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use simt::texture::TexelFormat;
+
+use crate::edge::{In, Out, export};
+use crate::handle::{Kind, Table};
+use crate::result::*;
+use crate::state::{MEMORY, initialised, usable};
+use crate::types::{Array3DDescriptor, ArrayDescriptor, Handle};
+
+/// An array.
+#[derive(Debug)]
+pub(crate) struct Array {
+    context_id: u64,
+    pub(crate) descriptor: Array3DDescriptor,
+    texel: usize,
+    /// Shared with textures of running launches: written by way of a copy while one holds it.
+    data: RwLock<Arc<Vec<u8>>>,
+}
+
+static ARRAYS: Table<Array> = Table::new(Kind::Array);
+
+/// A channel's format.
+pub(crate) fn texel_format(format: c_uint) -> Option<TexelFormat> {
+    Some(match format {
+        0x01 => TexelFormat::U8,
+        0x02 => TexelFormat::U16,
+        0x03 => TexelFormat::U32,
+        0x08 => TexelFormat::S8,
+        0x09 => TexelFormat::S16,
+        0x0a => TexelFormat::S32,
+        0x10 => TexelFormat::F16,
+        0x20 => TexelFormat::F32,
+        _ => return None,
+    })
+}
+
+/// Bytes of one channel.
+pub(crate) fn format_bytes(format: c_uint) -> Option<usize> {
+    texel_format(format).map(TexelFormat::bytes)
+}
+
+impl Array {
+    pub(crate) fn row_bytes(&self) -> u64 {
+        (self.descriptor.width * self.texel) as u64
+    }
+
+    pub(crate) fn slice_bytes(&self) -> u64 {
+        self.row_bytes() * self.descriptor.height.max(1) as u64
+    }
+
+    fn bytes(&self) -> u64 {
+        self.slice_bytes() * self.descriptor.depth.max(1) as u64
+    }
+
+    pub(crate) fn check(&self, offset: u64, n: usize) -> Outcome {
+        let end = offset.checked_add(n as u64);
+        if end.is_some_and(|end| end <= self.bytes()) {
+            Ok(())
+        } else {
+            Err(ERROR_INVALID_VALUE)
+        }
+    }
+
+    pub(crate) fn snapshot(&self) -> Arc<Vec<u8>> {
+        Arc::clone(&self.data.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn read(&self, offset: u64, to: &mut [u8]) -> Outcome {
+        self.check(offset, to.len())?;
+        let data = self.snapshot();
+        to.copy_from_slice(&data[offset as usize..offset as usize + to.len()]);
+        Ok(())
+    }
+
+    pub(crate) fn write(&self, offset: u64, from: &[u8]) -> Outcome {
+        self.check(offset, from.len())?;
+        let mut data = self.data.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::make_mut(&mut data)[offset as usize..offset as usize + from.len()].copy_from_slice(from);
+        Ok(())
+    }
+}
+
+/// An array by its handle.
+pub(crate) fn array(handle: Handle) -> Result<Arc<Array>, CUresult> {
+    initialised()?;
+    ARRAYS.get(handle).ok_or(ERROR_INVALID_HANDLE)
+}
+
+pub(crate) fn forget_context(id: u64) {
+    for handle in ARRAYS.handles_where(|a| a.context_id == id) {
+        ARRAYS.remove(handle);
+    }
+    super::texture::forget_context(id);
+}
+
+fn create(out: Out<Handle>, descriptor: Array3DDescriptor) -> Outcome {
+    initialised()?;
+    out.check()?;
+    let context = usable()?;
+    let channel = format_bytes(descriptor.format).ok_or(ERROR_INVALID_VALUE)?;
+    if descriptor.width == 0 || ![1, 2, 4].contains(&descriptor.channels) {
+        return Err(ERROR_INVALID_VALUE);
+    }
+    // Layers and cubes are arrays of images: not there yet.
+    if descriptor.flags & !0x02 != 0 {
+        return Err(ERROR_NOT_SUPPORTED);
+    }
+    let texel = channel * descriptor.channels as usize;
+    let (width, height, depth) = (
+        descriptor.width,
+        descriptor.height.max(1),
+        descriptor.depth.max(1),
+    );
+    if width > 131_072 || height > 65536 || depth > 16384 {
+        return Err(ERROR_INVALID_VALUE);
+    }
+    let bytes = width * height * depth * texel;
+    if bytes as u64 > MEMORY.limit().saturating_sub(MEMORY.used()) {
+        return Err(ERROR_OUT_OF_MEMORY);
+    }
+    let mut data = Vec::new();
+    data.try_reserve_exact(bytes).map_err(|_| ERROR_OUT_OF_MEMORY)?;
+    data.resize(bytes, 0);
+    let make = |_| Array {
+        context_id: context.id,
+        descriptor,
+        texel,
+        data: RwLock::new(Arc::new(data)),
+    };
+    out.put(ARRAYS.insert_with(make).0)
+}
+
+export! {
+    fn cuArrayCreate_v2(out: Out<Handle>, descriptor: In<ArrayDescriptor>) {
+        let d = descriptor.get()?;
+        create(out, Array3DDescriptor {
+            width: d.width,
+            height: d.height,
+            depth: 0,
+            format: d.format,
+            channels: d.channels,
+            flags: 0,
+        })
+    }
+
+    fn cuArray3DCreate_v2(out: Out<Handle>, descriptor: In<Array3DDescriptor>) {
+        create(out, descriptor.get()?)
+    }
+
+    fn cuArrayGetDescriptor_v2(out: Out<ArrayDescriptor>, handle: Handle) {
+        out.check()?;
+        let d = array(handle)?.descriptor;
+        out.put(ArrayDescriptor { width: d.width, height: d.height, format: d.format, channels: d.channels })
+    }
+
+    fn cuArray3DGetDescriptor_v2(out: Out<Array3DDescriptor>, handle: Handle) {
+        out.check()?;
+        out.put(array(handle)?.descriptor)
+    }
+
+    fn cuArrayDestroy(handle: Handle) {
+        initialised()?;
+        // A texture object that still names it keeps its texels.
+        ARRAYS.remove(handle).map(|_| ()).ok_or(ERROR_INVALID_HANDLE)
+    }
+}

@@ -1,0 +1,273 @@
+//! Contexts.
+
+use std::ffi::{c_int, c_uint, c_ulonglong};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::api::device::{DRIVER_VERSION, device, flags_are_known};
+use crate::edge::{In, Out, export};
+use crate::result::*;
+use crate::state::{self, Context, STACK, context, current, event, initialised, lock, stream, usable};
+use crate::types::{CtxCreateParams, Handle};
+
+fn create(out: Out<Handle>, flags: c_uint, dev: c_int) -> Outcome {
+    initialised()?;
+    out.check()?;
+    if !flags_are_known(flags) {
+        return Err(ERROR_INVALID_VALUE);
+    }
+    device(dev)?;
+    let context = Context::create(flags);
+    STACK.with_borrow_mut(|stack| stack.push(context.handle));
+    out.put(context.handle)
+}
+
+/// A handle, or the current context for none.
+fn context_or_current(handle: Handle) -> Result<Arc<Context>, CUresult> {
+    if handle == 0 {
+        current()
+    } else {
+        initialised().and_then(|()| context(handle))
+    }
+}
+
+export! {
+    fn cuCtxCreate_v2(out: Out<Handle>, flags: c_uint, dev: c_int) {
+        create(out, flags, dev)
+    }
+
+    fn cuCtxCreate_v3(out: Out<Handle>, _affinity: usize, n_affinity: c_int, flags: c_uint, dev: c_int) {
+        if n_affinity != 0 {
+            return Err(ERROR_UNSUPPORTED_EXEC_AFFINITY);
+        }
+        create(out, flags, dev)
+    }
+
+    fn cuCtxCreate_v4(out: Out<Handle>, params: In<CtxCreateParams>, flags: c_uint, dev: c_int) {
+        if !params.is_null() {
+            let params = params.get()?;
+            if params.n_affinity != 0 {
+                return Err(ERROR_UNSUPPORTED_EXEC_AFFINITY);
+            }
+            if !params.cig.is_null() {
+                return Err(ERROR_NOT_SUPPORTED);
+            }
+        }
+        create(out, flags, dev)
+    }
+
+    fn cuCtxDestroy_v2(handle: Handle) {
+        initialised()?;
+        let gone = context(handle)?;
+        if gone.primary {
+            return Err(ERROR_INVALID_CONTEXT);
+        }
+        // It leaves the calling thread's stack if it is on top; elsewhere its handle stays and is dead.
+        STACK.with_borrow_mut(|stack| {
+            if stack.last() == Some(&handle) {
+                stack.pop();
+            }
+        });
+        gone.destroy();
+        Ok(())
+    }
+
+    fn cuCtxPushCurrent_v2(handle: Handle) {
+        initialised()?;
+        context(handle)?;
+        STACK.with_borrow_mut(|stack| stack.push(handle));
+        Ok(())
+    }
+
+    fn cuCtxPopCurrent_v2(out: Out<Handle>) {
+        initialised()?;
+        let top = STACK.with_borrow_mut(Vec::pop).ok_or(ERROR_INVALID_CONTEXT)?;
+        out.put_if_wanted(top);
+        Ok(())
+    }
+
+    fn cuCtxSetCurrent(handle: Handle) {
+        initialised()?;
+        if handle != 0 {
+            context(handle)?;
+        }
+        STACK.with_borrow_mut(|stack| {
+            stack.pop();
+            if handle != 0 {
+                stack.push(handle);
+            }
+        });
+        Ok(())
+    }
+
+    fn cuCtxGetCurrent(out: Out<Handle>) {
+        initialised()?;
+        out.check()?;
+        out.put(STACK.with_borrow(|stack| stack.last().copied()).unwrap_or(0))
+    }
+
+    fn cuCtxSynchronize() {
+        let context = usable()?;
+        context.synchronize(context.queue.last().0)
+    }
+
+    fn cuCtxSynchronize_v2(handle: Handle) {
+        let context = context_or_current(handle)?;
+        context.check()?;
+        context.synchronize(context.queue.last().0)
+    }
+
+    fn cuCtxGetFlags(flags: Out<c_uint>) {
+        flags.check()?;
+        flags.put(current()?.flags.load(Ordering::Relaxed))
+    }
+
+    fn cuCtxSetFlags(flags: c_uint) {
+        let context = current()?;
+        if !flags_are_known(flags) {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        context.flags.store(flags, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn cuCtxGetId(handle: Handle, id: Out<c_ulonglong>) {
+        id.check()?;
+        id.put(context_or_current(handle)?.id)
+    }
+
+    fn cuCtxGetApiVersion(handle: Handle, version: Out<c_uint>) {
+        version.check()?;
+        context_or_current(handle)?;
+        version.put(3020.max(DRIVER_VERSION as c_uint / 10 * 10))
+    }
+
+    fn cuCtxGetLimit(value: Out<usize>, limit: c_uint) {
+        value.check()?;
+        let context = current()?;
+        let limits = lock(&context.limits);
+        value.put(*limits.get(limit as usize).ok_or(ERROR_INVALID_VALUE)?)
+    }
+
+    fn cuCtxSetLimit(limit: c_uint, value: usize) {
+        let context = current()?;
+        let mut limits = lock(&context.limits);
+        // Remembered, and told when asked; the emulated device has none of these scarce.
+        *limits.get_mut(limit as usize).ok_or(ERROR_INVALID_VALUE)? = value;
+        Ok(())
+    }
+
+    fn cuCtxGetCacheConfig(config: Out<c_uint>) {
+        config.check()?;
+        config.put(current()?.cache_config.load(Ordering::Relaxed))
+    }
+
+    fn cuCtxSetCacheConfig(config: c_uint) {
+        let context = current()?;
+        if config > 3 {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        context.cache_config.store(config, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn cuCtxGetSharedMemConfig(config: Out<c_uint>) {
+        config.check()?;
+        config.put(current()?.shared_config.load(Ordering::Relaxed))
+    }
+
+    fn cuCtxSetSharedMemConfig(config: c_uint) {
+        let context = current()?;
+        if config > 2 {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        // Banks are four bytes wide on this device, as on every one since Maxwell.
+        context.shared_config.store(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn cuCtxGetStreamPriorityRange(least: Out<c_int>, greatest: Out<c_int>) {
+        current()?;
+        least.put_if_wanted(0);
+        greatest.put_if_wanted(-5);
+        Ok(())
+    }
+
+    fn cuCtxResetPersistingL2Cache() {
+        current()?;
+        Ok(())
+    }
+
+    fn cuCtxAttach(out: Out<Handle>, flags: c_uint) {
+        initialised()?;
+        out.check()?;
+        if flags != 0 {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        let context = current()?;
+        context.attached.fetch_add(1, Ordering::Relaxed);
+        out.put(context.handle)
+    }
+
+    fn cuCtxDetach(handle: Handle) {
+        initialised()?;
+        let context = context(handle)?;
+        if STACK.with_borrow(|stack| stack.last() != Some(&handle)) {
+            return Err(ERROR_INVALID_CONTEXT);
+        }
+        if context.attached.fetch_sub(1, Ordering::Relaxed) <= 1 && !context.primary {
+            STACK.with_borrow_mut(Vec::pop);
+            context.destroy();
+        }
+        Ok(())
+    }
+
+    fn cuCtxEnablePeerAccess(peer: Handle, flags: c_uint) {
+        current()?;
+        if flags != 0 {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        context(peer)?;
+        Err(ERROR_PEER_ACCESS_UNSUPPORTED)
+    }
+
+    fn cuCtxDisablePeerAccess(peer: Handle) {
+        current()?;
+        context(peer)?;
+        Err(ERROR_PEER_ACCESS_NOT_ENABLED)
+    }
+
+    fn cuCtxRecordEvent(handle: Handle, recorded: Handle) {
+        let context = context_or_current(handle)?;
+        context.check()?;
+        let event = event(recorded)?;
+        // All of a context's work is in one order, so the default stream's place stands for the context's.
+        STACK.with_borrow_mut(|stack| stack.push(context.handle));
+        let recorded = stream(1).map(|s| event.record(&s));
+        STACK.with_borrow_mut(Vec::pop);
+        recorded
+    }
+
+    fn cuCtxWaitEvent(handle: Handle, awaited: Handle) {
+        let context = context_or_current(handle)?;
+        context.check()?;
+        let event = event(awaited)?;
+        STACK.with_borrow_mut(|stack| stack.push(context.handle));
+        let waited = stream(1).and_then(|s| super::stream::wait_for(&s, &event));
+        STACK.with_borrow_mut(Vec::pop);
+        waited
+    }
+}
+
+/// What a context is to the books of memory.
+pub(crate) fn owner(context: &Context) -> crate::allocations::Owner {
+    crate::allocations::Owner {
+        context_id: context.id,
+        context: context.handle,
+    }
+}
+
+/// The current context as an owner.
+pub(crate) fn current_owner() -> Result<crate::allocations::Owner, CUresult> {
+    state::usable().map(|c| owner(&c))
+}

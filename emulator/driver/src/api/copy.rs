@@ -1,0 +1,446 @@
+//! Copies: linear, two- and three-dimensional, between host, device and arrays.
+//!
+//! A copy from or to pageable memory is complete when its call returns, as the driver promises for sources and does
+//! for destinations; copies of pinned memory may go on.
+
+use std::ffi::c_uint;
+use std::sync::Arc;
+
+use crate::allocations::{FIRST_DEVICE_ADDRESS, is_pinned};
+use crate::api::array::{self, Array};
+use crate::edge::{Host, In, can_read, export};
+use crate::queue::Where;
+use crate::result::*;
+use crate::state::{MEMORY, Stream, stream};
+use crate::types::{Handle, Memcpy2D, Memcpy3D};
+
+/// One end of a copy.
+#[derive(Clone)]
+pub(crate) enum Place {
+    Device(u64),
+    Host(u64),
+    Array(Arc<Array>, u64),
+}
+
+/// A device range, as sync and async copies see it before they start.
+pub(crate) fn device_range(address: u64, n: usize) -> Outcome {
+    if n == 0 {
+        return Ok(());
+    }
+    let inside = MEMORY.lookup(address).is_some_and(|a| {
+        let offset = address.checked_sub(a.base);
+        let end = offset.and_then(|o| o.checked_add(n as u64));
+        !a.freed && end.is_some_and(|end| end <= a.bytes)
+    });
+    if inside { Ok(()) } else { Err(ERROR_INVALID_VALUE) }
+}
+
+pub(crate) fn write_device(address: u64, bytes: &[u8]) -> Outcome {
+    MEMORY.write(address, bytes).map_err(|_| ERROR_INVALID_VALUE)
+}
+
+impl Place {
+    /// An address of the one address space: the device's if it is known there, else the host's.
+    pub(crate) fn unified(address: u64) -> Self {
+        if address >= FIRST_DEVICE_ADDRESS
+            || MEMORY.lookup(address).is_some_and(|a| address < a.base + a.bytes)
+        {
+            Self::Device(address)
+        } else {
+            Self::Host(address)
+        }
+    }
+
+    /// A host pointer; with unified addressing it may be a device's.
+    fn host(pointer: Host) -> Self {
+        if pointer.address() >= FIRST_DEVICE_ADDRESS {
+            Self::Device(pointer.address())
+        } else {
+            Self::Host(pointer.address())
+        }
+    }
+
+    fn check(&self, n: usize) -> Outcome {
+        match self {
+            _ if n == 0 => Ok(()),
+            Self::Device(address) => device_range(*address, n),
+            Self::Host(address) if *address == 0 || !can_read(*address, n) => Err(ERROR_INVALID_VALUE),
+            Self::Host(_) => Ok(()),
+            Self::Array(array, offset) => array.check(*offset, n),
+        }
+    }
+
+    fn add(&self, bytes: u64) -> Result<Self, CUresult> {
+        let plus = |at: u64| at.checked_add(bytes).ok_or(ERROR_INVALID_VALUE);
+        Ok(match self {
+            Self::Device(at) => Self::Device(plus(*at)?),
+            Self::Host(at) => Self::Host(plus(*at)?),
+            Self::Array(array, at) => Self::Array(Arc::clone(array), plus(*at)?),
+        })
+    }
+
+    fn is_pageable(&self, n: usize) -> bool {
+        matches!(self, Self::Host(address) if !is_pinned(*address, n))
+    }
+}
+
+/// Moves bytes now.
+fn transfer(to: &Place, from: &Place, n: usize) -> Outcome {
+    if n == 0 {
+        return Ok(());
+    }
+    let bad = |_| ERROR_INVALID_VALUE;
+    match (to, from) {
+        (Place::Device(to), Place::Device(from)) => MEMORY.copy(*to, *from, n as u64).map_err(bad),
+        (Place::Device(to), Place::Host(from)) => write_device(*to, Host::new(*from).bytes(n)),
+        (Place::Host(to), Place::Device(from)) => {
+            MEMORY.read(*from, Host::new(*to).bytes_mut(n)).map_err(bad)
+        }
+        (Place::Host(to), Place::Host(from)) => {
+            // Ranges may overlap, so by way of a copy.
+            let bytes = Host::new(*from).bytes(n).to_vec();
+            Host::new(*to).bytes_mut(n).copy_from_slice(&bytes);
+            Ok(())
+        }
+        (Place::Array(array, at), Place::Host(from)) => array.write(*at, Host::new(*from).bytes(n)),
+        (Place::Host(to), Place::Array(array, at)) => array.read(*at, Host::new(*to).bytes_mut(n)),
+        (Place::Array(array, at), from) => {
+            let mut bytes = vec![0; n];
+            match from {
+                Place::Device(from) => MEMORY.read(*from, &mut bytes).map_err(bad)?,
+                Place::Array(source, offset) => source.read(*offset, &mut bytes)?,
+                Place::Host(_) => return Err(ERROR_UNKNOWN),
+            }
+            array.write(*at, &bytes)
+        }
+        (Place::Device(to), Place::Array(array, at)) => {
+            let mut bytes = vec![0; n];
+            array.read(*at, &mut bytes)?;
+            write_device(*to, &bytes)
+        }
+    }
+}
+
+/// Copies and waits.
+fn copy_sync(handle: Handle, to: Place, from: Place, n: usize) -> Outcome {
+    let stream = stream(handle)?;
+    stream.context.check()?;
+    to.check(n)?;
+    from.check(n)?;
+    stream.submit_sync(move || transfer(&to, &from, n))
+}
+
+/// Copies in the stream's order.
+fn copy_async(handle: Handle, to: Place, from: Place, n: usize) -> Outcome {
+    let stream = stream(handle)?;
+    stream.context.check()?;
+    to.check(n)?;
+    from.check(n)?;
+    copy_in_stream(&stream, to, from, n)
+}
+
+fn copy_in_stream(stream: &Stream, to: Place, from: Place, n: usize) -> Outcome {
+    if to.is_pageable(n) {
+        return stream.submit_sync(move || transfer(&to, &from, n));
+    }
+    match (&to, &from) {
+        // The source may change as soon as the call returns: it is taken now, unless it can be used now.
+        (Place::Device(address), Place::Host(source))
+            if from.is_pageable(n) && !stream.context.queue.is_idle() =>
+        {
+            let bytes = Host::new(*source).bytes(n).to_vec();
+            let address = *address;
+            stream.submit_async(Where::Here, move || write_device(address, &bytes))
+        }
+        _ if from.is_pageable(n) => stream.submit_sync(move || transfer(&to, &from, n)),
+        _ => stream.submit_async(Where::Here, move || transfer(&to, &from, n)),
+    }
+}
+
+export! {
+    fn cuMemcpyHtoD_v2 / cuMemcpyHtoD_v2_ptds (to: u64, from: Host, n: usize) {
+        copy_sync(0, Place::Device(to), Place::host(from), n)
+    }
+
+    fn cuMemcpyDtoH_v2 / cuMemcpyDtoH_v2_ptds (to: Host, from: u64, n: usize) {
+        copy_sync(0, Place::host(to), Place::Device(from), n)
+    }
+
+    fn cuMemcpyDtoD_v2 / cuMemcpyDtoD_v2_ptds (to: u64, from: u64, n: usize) {
+        copy_sync(0, Place::Device(to), Place::Device(from), n)
+    }
+
+    fn cuMemcpy / cuMemcpy_ptds (to: u64, from: u64, n: usize) {
+        copy_sync(0, Place::unified(to), Place::unified(from), n)
+    }
+
+    fn cuMemcpyHtoDAsync_v2 / cuMemcpyHtoDAsync_v2_ptsz (to: u64, from: Host, n: usize, stream: Handle) {
+        copy_async(stream, Place::Device(to), Place::host(from), n)
+    }
+
+    fn cuMemcpyDtoHAsync_v2 / cuMemcpyDtoHAsync_v2_ptsz (to: Host, from: u64, n: usize, stream: Handle) {
+        copy_async(stream, Place::host(to), Place::Device(from), n)
+    }
+
+    fn cuMemcpyDtoDAsync_v2 / cuMemcpyDtoDAsync_v2_ptsz (to: u64, from: u64, n: usize, stream: Handle) {
+        copy_async(stream, Place::Device(to), Place::Device(from), n)
+    }
+
+    fn cuMemcpyAsync / cuMemcpyAsync_ptsz (to: u64, from: u64, n: usize, stream: Handle) {
+        copy_async(stream, Place::unified(to), Place::unified(from), n)
+    }
+
+    fn cuMemcpyPeer / cuMemcpyPeer_ptds (to: u64, to_context: Handle, from: u64, from_context: Handle, n: usize) {
+        crate::state::context(to_context)?;
+        crate::state::context(from_context)?;
+        copy_sync(0, Place::Device(to), Place::Device(from), n)
+    }
+
+    fn cuMemcpyPeerAsync / cuMemcpyPeerAsync_ptsz (
+        to: u64,
+        to_context: Handle,
+        from: u64,
+        from_context: Handle,
+        n: usize,
+        stream: Handle,
+    ) {
+        crate::state::context(to_context)?;
+        crate::state::context(from_context)?;
+        copy_async(stream, Place::Device(to), Place::Device(from), n)
+    }
+
+    fn cuMemcpyHtoA_v2 / cuMemcpyHtoA_v2_ptds (to: Handle, at: usize, from: Host, n: usize) {
+        copy_sync(0, in_array(to, at)?, Place::host(from), n)
+    }
+
+    fn cuMemcpyAtoH_v2 / cuMemcpyAtoH_v2_ptds (to: Host, from: Handle, at: usize, n: usize) {
+        copy_sync(0, Place::host(to), in_array(from, at)?, n)
+    }
+
+    fn cuMemcpyDtoA_v2 / cuMemcpyDtoA_v2_ptds (to: Handle, at: usize, from: u64, n: usize) {
+        copy_sync(0, in_array(to, at)?, Place::Device(from), n)
+    }
+
+    fn cuMemcpyAtoD_v2 / cuMemcpyAtoD_v2_ptds (to: u64, from: Handle, at: usize, n: usize) {
+        copy_sync(0, Place::Device(to), in_array(from, at)?, n)
+    }
+
+    fn cuMemcpyAtoA_v2 / cuMemcpyAtoA_v2_ptds (to: Handle, to_at: usize, from: Handle, from_at: usize, n: usize) {
+        copy_sync(0, in_array(to, to_at)?, in_array(from, from_at)?, n)
+    }
+
+    fn cuMemcpyHtoAAsync_v2 / cuMemcpyHtoAAsync_v2_ptsz (to: Handle, at: usize, from: Host, n: usize, stream: Handle) {
+        copy_async(stream, in_array(to, at)?, Place::host(from), n)
+    }
+
+    fn cuMemcpyAtoHAsync_v2 / cuMemcpyAtoHAsync_v2_ptsz (to: Host, from: Handle, at: usize, n: usize, stream: Handle) {
+        copy_async(stream, Place::host(to), in_array(from, at)?, n)
+    }
+
+    fn cuMemcpy2D_v2 / cuMemcpy2D_v2_ptds (copy: In<Memcpy2D>) {
+        Boxes::from_2d(copy.get()?)?.run(0, true)
+    }
+
+    fn cuMemcpy2DUnaligned_v2 / cuMemcpy2DUnaligned_v2_ptds (copy: In<Memcpy2D>) {
+        Boxes::from_2d(copy.get()?)?.run(0, true)
+    }
+
+    fn cuMemcpy2DAsync_v2 / cuMemcpy2DAsync_v2_ptsz (copy: In<Memcpy2D>, stream: Handle) {
+        Boxes::from_2d(copy.get()?)?.run(stream, false)
+    }
+
+    fn cuMemcpy3D_v2 / cuMemcpy3D_v2_ptds (copy: In<Memcpy3D>) {
+        Boxes::from_3d(copy.get()?)?.run(0, true)
+    }
+
+    fn cuMemcpy3DAsync_v2 / cuMemcpy3DAsync_v2_ptsz (copy: In<Memcpy3D>, stream: Handle) {
+        Boxes::from_3d(copy.get()?)?.run(stream, false)
+    }
+
+    fn cuMemcpy3DPeer / cuMemcpy3DPeer_ptds (copy: In<Memcpy3D>) {
+        Boxes::from_3d(copy.get()?)?.run(0, true)
+    }
+
+    fn cuMemcpy3DPeerAsync / cuMemcpy3DPeerAsync_ptsz (copy: In<Memcpy3D>, stream: Handle) {
+        Boxes::from_3d(copy.get()?)?.run(stream, false)
+    }
+}
+
+fn in_array(handle: Handle, at: usize) -> Result<Place, CUresult> {
+    Ok(Place::Array(array::array(handle)?, at as u64))
+}
+
+/// One end of a two- or three-dimensional copy.
+struct Layout {
+    start: Place,
+    pitch: u64,
+    slice: u64,
+}
+
+/// Rows of bytes from one layout to another.
+struct Boxes {
+    to: Layout,
+    from: Layout,
+    width: usize,
+    height: usize,
+    depth: usize,
+}
+
+/// As the manual orders the fields of one side.
+struct Side {
+    x: usize,
+    y: usize,
+    z: usize,
+    kind: c_uint,
+    host: u64,
+    device: u64,
+    array: Handle,
+    pitch: usize,
+    height: usize,
+}
+
+impl Side {
+    fn layout(self, width: usize, n_rows: usize, n_slices: usize) -> Result<Layout, CUresult> {
+        let (base, pitch, slice) = match self.kind {
+            3 => {
+                let array = array::array(self.array)?;
+                let (pitch, slice) = (array.row_bytes(), array.slice_bytes());
+                (Place::Array(array, 0), pitch, slice)
+            }
+            1 | 2 | 4 => {
+                let base = match self.kind {
+                    1 => Place::host(Host::new(self.host)),
+                    2 => Place::Device(self.device),
+                    _ => Place::unified(self.device),
+                };
+                let pitch = if self.pitch == 0 { width } else { self.pitch };
+                // A pitch that is narrower than a row makes rows overlap; a single row needs none.
+                if n_rows * n_slices > 1 && pitch < self.x.saturating_add(width) {
+                    return Err(ERROR_INVALID_VALUE);
+                }
+                let rows = if self.height == 0 { n_rows } else { self.height };
+                let slice = (pitch as u64)
+                    .checked_mul(rows as u64)
+                    .ok_or(ERROR_INVALID_VALUE)?;
+                (base, pitch as u64, slice)
+            }
+            _ => return Err(ERROR_INVALID_VALUE),
+        };
+        let rows = (self.y as u64).checked_mul(pitch).ok_or(ERROR_INVALID_VALUE)?;
+        let slices = (self.z as u64).checked_mul(slice).ok_or(ERROR_INVALID_VALUE)?;
+        let start = base.add(self.x as u64)?.add(rows)?.add(slices)?;
+        Ok(Layout { start, pitch, slice })
+    }
+}
+
+impl Layout {
+    fn row(&self, y: usize, z: usize) -> Result<Place, CUresult> {
+        let rows = self.pitch.checked_mul(y as u64).ok_or(ERROR_INVALID_VALUE)?;
+        let slices = self.slice.checked_mul(z as u64).ok_or(ERROR_INVALID_VALUE)?;
+        self.start.add(rows)?.add(slices)
+    }
+}
+
+impl Boxes {
+    fn from_2d(c: Memcpy2D) -> Result<Self, CUresult> {
+        let from = Side {
+            x: c.src_x,
+            y: c.src_y,
+            z: 0,
+            kind: c.src_type,
+            host: c.src_host as u64,
+            device: c.src_device,
+            array: c.src_array,
+            pitch: c.src_pitch,
+            height: 0,
+        };
+        let to = Side {
+            x: c.dst_x,
+            y: c.dst_y,
+            z: 0,
+            kind: c.dst_type,
+            host: c.dst_host as u64,
+            device: c.dst_device,
+            array: c.dst_array,
+            pitch: c.dst_pitch,
+            height: 0,
+        };
+        Self::new(to, from, c.width, c.height, 1)
+    }
+
+    fn from_3d(c: Memcpy3D) -> Result<Self, CUresult> {
+        if c.src_lod != 0 || c.dst_lod != 0 {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        let from = Side {
+            x: c.src_x,
+            y: c.src_y,
+            z: c.src_z,
+            kind: c.src_type,
+            host: c.src_host as u64,
+            device: c.src_device,
+            array: c.src_array,
+            pitch: c.src_pitch,
+            height: c.src_height,
+        };
+        let to = Side {
+            x: c.dst_x,
+            y: c.dst_y,
+            z: c.dst_z,
+            kind: c.dst_type,
+            host: c.dst_host as u64,
+            device: c.dst_device,
+            array: c.dst_array,
+            pitch: c.dst_pitch,
+            height: c.dst_height,
+        };
+        Self::new(to, from, c.width, c.height, c.depth)
+    }
+
+    fn new(to: Side, from: Side, width: usize, height: usize, depth: usize) -> Result<Self, CUresult> {
+        Ok(Self {
+            to: to.layout(width, height, depth)?,
+            from: from.layout(width, height, depth)?,
+            width,
+            height,
+            depth,
+        })
+    }
+
+    /// First and last row decide: those between lie between.
+    fn check(&self) -> Outcome {
+        if self.width == 0 || self.height == 0 || self.depth == 0 {
+            return Ok(());
+        }
+        for end in [&self.to, &self.from] {
+            end.row(0, 0)?.check(self.width)?;
+            end.row(self.height - 1, 0)?.check(self.width)?;
+            end.row(self.height - 1, self.depth - 1)?.check(self.width)?;
+        }
+        Ok(())
+    }
+
+    fn transfer(&self) -> Outcome {
+        for z in 0..self.depth {
+            for y in 0..self.height {
+                transfer(&self.to.row(y, z)?, &self.from.row(y, z)?, self.width)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn run(self, handle: Handle, wait: bool) -> Outcome {
+        let stream = stream(handle)?;
+        stream.context.check()?;
+        self.check()?;
+        if self.width == 0 {
+            return Ok(());
+        }
+        let pageable = self.to.start.is_pageable(self.width) || self.from.start.is_pageable(self.width);
+        if wait || pageable {
+            stream.submit_sync(move || self.transfer())
+        } else {
+            stream.submit_async(Where::Here, move || self.transfer())
+        }
+    }
+}

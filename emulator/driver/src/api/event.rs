@@ -1,0 +1,95 @@
+//! Events. Times are the host's clock when the stream's work got there: honest, and what the work took here.
+
+use std::ffi::c_uint;
+use std::time::Instant;
+
+use crate::edge::{Out, export};
+use crate::result::*;
+use crate::state::{DISABLE_TIMING, EVENTS, Event, event, initialised, stream, usable};
+use crate::types::Handle;
+
+fn record(recorded: Handle, handle: Handle, flags: c_uint) -> Outcome {
+    let event = event(recorded)?;
+    let stream = stream(handle)?;
+    if flags > 1 {
+        return Err(ERROR_INVALID_VALUE);
+    }
+    stream.context.check()?;
+    if event.context_id != stream.context.id {
+        return Err(ERROR_INVALID_HANDLE);
+    }
+    event.record(&stream);
+    Ok(())
+}
+
+/// Milliseconds from one to the other; negative when they happened the other way round.
+fn milliseconds(start: Instant, end: Instant) -> f32 {
+    let forth = end.saturating_duration_since(start).as_secs_f64();
+    let back = start.saturating_duration_since(end).as_secs_f64();
+    ((forth - back) * 1e3) as f32
+}
+
+fn elapsed(out: Out<f32>, start: Handle, end: Handle) -> Outcome {
+    initialised()?;
+    out.check()?;
+    let (start, end) = (event(start)?, event(end)?);
+    if (start.flags | end.flags) & DISABLE_TIMING != 0 {
+        return Err(ERROR_INVALID_HANDLE);
+    }
+    for recorded in [&start, &end] {
+        let (context, _) = recorded.latest().ok_or(ERROR_INVALID_HANDLE)?;
+        context.check()?;
+    }
+    out.put(milliseconds(start.time()?, end.time()?))
+}
+
+export! {
+    fn cuEventCreate(out: Out<Handle>, flags: c_uint) {
+        initialised()?;
+        out.check()?;
+        let context = usable()?;
+        // Between processes there is nothing to share; CUDA wants such events without timing.
+        if flags & !7 != 0 || (flags & 4 != 0 && flags & DISABLE_TIMING == 0) {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        out.put(Event::create(&context, flags))
+    }
+
+    fn cuEventDestroy_v2(handle: Handle) {
+        initialised()?;
+        EVENTS.remove(handle).map(|_| ()).ok_or(ERROR_INVALID_HANDLE)
+    }
+
+    fn cuEventRecord / cuEventRecord_ptsz (recorded: Handle, stream: Handle) {
+        record(recorded, stream, 0)
+    }
+
+    fn cuEventRecordWithFlags / cuEventRecordWithFlags_ptsz (recorded: Handle, stream: Handle, flags: c_uint) {
+        record(recorded, stream, flags)
+    }
+
+    fn cuEventQuery(handle: Handle) {
+        let event = event(handle)?;
+        let Some((context, ticket)) = event.latest() else {
+            return Ok(());
+        };
+        context.check()?;
+        if context.queue.is_done(ticket) { Ok(()) } else { Err(ERROR_NOT_READY) }
+    }
+
+    fn cuEventSynchronize(handle: Handle) {
+        let event = event(handle)?;
+        match event.latest() {
+            Some((context, ticket)) => context.synchronize(ticket),
+            None => Ok(()),
+        }
+    }
+
+    fn cuEventElapsedTime(out: Out<f32>, start: Handle, end: Handle) {
+        elapsed(out, start, end)
+    }
+
+    fn cuEventElapsedTime_v2(out: Out<f32>, start: Handle, end: Handle) {
+        elapsed(out, start, end)
+    }
+}

@@ -1,0 +1,196 @@
+//! Kernels: attributes, parameters, preferences.
+
+use std::ffi::{c_char, c_int, c_uint};
+use std::sync::atomic::Ordering;
+
+use simt::program::Kernel;
+
+use crate::api::device::limit;
+use crate::api::library;
+use crate::api::module::{Function, function};
+use crate::edge::{Out, export};
+use crate::result::*;
+use crate::state::initialised;
+use crate::types::Handle;
+
+/// What a block may have dynamically without asking for more.
+pub(crate) fn default_dynamic_shared(kernel: &Kernel) -> i32 {
+    limit::SHARED_PER_BLOCK.saturating_sub(kernel.shared_static_bytes) as i32
+}
+
+/// Registers of a thread: as ptxas said where the PTX tells, else what the emulated device keeps for it, which is
+/// near what a compiler needs.
+pub(crate) fn registers(function: &Function) -> u32 {
+    let estimate = function.loaded.kernel.n_lines.clamp(16, 255);
+    function.about.registers.unwrap_or(estimate)
+}
+
+/// Threads that a block of this kernel can have.
+pub(crate) fn max_threads(function: &Function) -> u32 {
+    let kernel = &function.loaded.kernel;
+    let asked = kernel.required_threads.or(kernel.max_threads);
+    let asked = asked.map_or(limit::THREADS_PER_BLOCK, |t| {
+        t.iter().copied().fold(1, u32::saturating_mul)
+    });
+    // Only what ptxas said counts as a hard limit.
+    let by_registers = function.about.registers.map_or(u32::MAX, |r| {
+        limit::REGISTERS / (r.max(1) * 32).next_multiple_of(256) * 32
+    });
+    asked.min(by_registers).min(limit::THREADS_PER_BLOCK)
+}
+
+fn attribute(function: &Function, attribute: c_uint) -> Result<c_int, CUresult> {
+    let kernel = &function.loaded.kernel;
+    Ok(match attribute {
+        0 => max_threads(function) as c_int,
+        1 => kernel.shared_static_bytes as c_int,
+        2 => function.about.constant_bytes as c_int,
+        3 => kernel.local_bytes as c_int,
+        4 => registers(function) as c_int,
+        5 => function.about.target as c_int,
+        6 => 90,
+        7 => 0,
+        8 => function.max_dynamic_shared.load(Ordering::Relaxed),
+        9 => function.carveout.load(Ordering::Relaxed),
+        10..=15 => 0,
+        _ => return Err(ERROR_INVALID_VALUE),
+    })
+}
+
+fn set_attribute(function: &Function, attribute: c_uint, value: c_int) -> Outcome {
+    match attribute {
+        8 => {
+            let room =
+                limit::SHARED_PER_BLOCK_OPTIN.saturating_sub(function.loaded.kernel.shared_static_bytes);
+            if value < 0 || value as u32 > room {
+                return Err(ERROR_INVALID_VALUE);
+            }
+            function.max_dynamic_shared.store(value, Ordering::Relaxed);
+        }
+        9 if (-1..=100).contains(&value) => function.carveout.store(value, Ordering::Relaxed),
+        // Clusters: only the trivial one.
+        11..=13 if value <= 1 => {}
+        14 | 15 if value == 0 => {}
+        11..=15 => return Err(ERROR_NOT_SUPPORTED),
+        _ => return Err(ERROR_INVALID_VALUE),
+    }
+    Ok(())
+}
+
+fn set_cache(function: &Function, config: c_uint) -> Outcome {
+    if config > 3 {
+        return Err(ERROR_INVALID_VALUE);
+    }
+    function.cache_config.store(config, Ordering::Relaxed);
+    Ok(())
+}
+
+fn param_info(function: &Function, index: usize, offset: Out<usize>, size: Out<usize>) -> Outcome {
+    offset.check()?;
+    let param = function
+        .loaded
+        .kernel
+        .params
+        .get(index)
+        .ok_or(ERROR_INVALID_VALUE)?;
+    offset.put(param.offset as usize)?;
+    size.put_if_wanted(param.bytes as usize);
+    Ok(())
+}
+
+/// A function, for calls on a library's kernel.
+fn kernel(handle: Handle) -> Result<std::sync::Arc<Function>, CUresult> {
+    function(library::function_of(handle)?)
+}
+
+export! {
+    fn cuFuncGetAttribute(out: Out<c_int>, which: c_uint, handle: Handle) {
+        initialised()?;
+        out.check()?;
+        out.put(attribute(&*function(handle)?, which)?)
+    }
+
+    fn cuFuncSetAttribute(handle: Handle, which: c_uint, value: c_int) {
+        set_attribute(&*function(handle)?, which, value)
+    }
+
+    fn cuFuncSetCacheConfig(handle: Handle, config: c_uint) {
+        set_cache(&*function(handle)?, config)
+    }
+
+    fn cuFuncSetSharedMemConfig(handle: Handle, config: c_uint) {
+        function(handle)?;
+        if config > 2 { Err(ERROR_INVALID_VALUE) } else { Ok(()) }
+    }
+
+    fn cuFuncGetModule(out: Out<Handle>, handle: Handle) {
+        initialised()?;
+        out.check()?;
+        out.put(function(handle)?.module)
+    }
+
+    fn cuFuncGetName(out: Out<*const c_char>, handle: Handle) {
+        initialised()?;
+        out.check()?;
+        // Valid as long as the module is loaded.
+        out.put(function(handle)?.name.as_ptr())
+    }
+
+    fn cuFuncGetParamInfo(handle: Handle, index: usize, offset: Out<usize>, size: Out<usize>) {
+        param_info(&*function(handle)?, index, offset, size)
+    }
+
+    fn cuFuncGetParamCount(handle: Handle, count: Out<usize>) {
+        count.check()?;
+        count.put(function(handle)?.loaded.kernel.params.len())
+    }
+
+    fn cuFuncIsLoaded(state: Out<c_uint>, handle: Handle) {
+        initialised()?;
+        state.check()?;
+        function(handle)?;
+        state.put(1)
+    }
+
+    fn cuFuncLoad(handle: Handle) {
+        function(handle).map(|_| ())
+    }
+
+    fn cuKernelGetAttribute(out: Out<c_int>, which: c_uint, handle: Handle, dev: c_int) {
+        initialised()?;
+        out.check()?;
+        crate::api::device::device(dev)?;
+        out.put(attribute(&*kernel(handle)?, which)?)
+    }
+
+    fn cuKernelSetAttribute(which: c_uint, value: c_int, handle: Handle, dev: c_int) {
+        crate::api::device::device(dev)?;
+        set_attribute(&*kernel(handle)?, which, value)
+    }
+
+    fn cuKernelSetCacheConfig(handle: Handle, config: c_uint, dev: c_int) {
+        crate::api::device::device(dev)?;
+        set_cache(&*kernel(handle)?, config)
+    }
+
+    fn cuKernelGetName(out: Out<*const c_char>, handle: Handle) {
+        initialised()?;
+        out.check()?;
+        out.put(kernel(handle)?.name.as_ptr())
+    }
+
+    fn cuKernelGetParamInfo(handle: Handle, index: usize, offset: Out<usize>, size: Out<usize>) {
+        param_info(&*kernel(handle)?, index, offset, size)
+    }
+
+    fn cuKernelGetParamCount(handle: Handle, count: Out<usize>) {
+        count.check()?;
+        count.put(kernel(handle)?.loaded.kernel.params.len())
+    }
+
+    fn cuKernelGetFunction(out: Out<Handle>, handle: Handle) {
+        initialised()?;
+        out.check()?;
+        out.put(library::function_of(handle)?)
+    }
+}

@@ -1,0 +1,87 @@
+//! Pinned host memory: kernels reach it under its own address.
+
+use std::ffi::c_uint;
+
+use crate::allocations::{self, Kind};
+use crate::api::context::current_owner;
+use crate::api::memory::release_after_work;
+use crate::edge::{Host, Out, can_read, export};
+use crate::result::*;
+use crate::state::{initialised, usable};
+
+/// `CU_MEMHOSTALLOC_PORTABLE | DEVICEMAP | WRITECOMBINED`
+const ALLOC_FLAGS: c_uint = 7;
+/// `CU_MEMHOSTREGISTER_PORTABLE | DEVICEMAP`
+const REGISTER_FLAGS: c_uint = 3;
+
+fn alloc(out: Out<u64>, bytes: usize, flags: c_uint) -> Outcome {
+    initialised()?;
+    let owner = current_owner()?;
+    out.check()?;
+    if flags & !ALLOC_FLAGS != 0 || bytes == 0 {
+        return Err(ERROR_INVALID_VALUE);
+    }
+    out.put(allocations::host(
+        bytes as u64,
+        Kind::Host,
+        flags,
+        "cuMemHostAlloc",
+        owner,
+    )?)
+}
+
+export! {
+    fn cuMemHostAlloc(out: Out<u64>, bytes: usize, flags: c_uint) {
+        alloc(out, bytes, flags)
+    }
+
+    fn cuMemAllocHost_v2(out: Out<u64>, bytes: usize) {
+        alloc(out, bytes, 0)
+    }
+
+    fn cuMemFreeHost(pointer: Host) {
+        usable()?;
+        let gone = allocations::forget(pointer.address(), |kind| kind == Kind::Host).ok_or(ERROR_INVALID_VALUE)?;
+        release_after_work(gone)
+    }
+
+    fn cuMemHostRegister_v2(pointer: Host, bytes: usize, flags: c_uint) {
+        initialised()?;
+        let owner = current_owner()?;
+        if pointer.is_null() || bytes == 0 || flags & !REGISTER_FLAGS != 0 || !can_read(pointer.address(), bytes) {
+            return Err(if flags & !REGISTER_FLAGS & 0xc != 0 { ERROR_NOT_SUPPORTED } else { ERROR_INVALID_VALUE });
+        }
+        allocations::register(pointer.address(), bytes as u64, flags, owner)
+    }
+
+    fn cuMemHostUnregister(pointer: Host) {
+        usable()?;
+        if pointer.is_null() {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        let gone = allocations::forget(pointer.address(), |kind| kind == Kind::Registered)
+            .ok_or(ERROR_HOST_MEMORY_NOT_REGISTERED)?;
+        release_after_work(gone)
+    }
+
+    fn cuMemHostGetDevicePointer_v2(out: Out<u64>, pointer: Host, flags: c_uint) {
+        usable()?;
+        out.check()?;
+        if flags != 0 {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        let known = allocations::find(pointer.address()).is_some_and(|a| matches!(a.kind, Kind::Host | Kind::Registered));
+        if !known {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        out.put(pointer.address())
+    }
+
+    fn cuMemHostGetFlags(flags: Out<c_uint>, pointer: Host) {
+        usable()?;
+        flags.check()?;
+        let found = allocations::find(pointer.address()).filter(|a| a.kind == Kind::Host);
+        // With unified addressing all pinned memory is mapped and portable, and says so.
+        flags.put(found.ok_or(ERROR_INVALID_VALUE)?.flags | 2)
+    }
+}

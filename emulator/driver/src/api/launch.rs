@@ -1,0 +1,372 @@
+//! Launching kernels.
+//!
+//! What is wrong with a launch as such comes back at once; what goes wrong in the kernel comes back at the next
+//! synchronisation, and from then on from every call: the context is lost, as on hardware.
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use simt::finding::Severity;
+use simt::launch::{Environment, LaunchConfig, LaunchRefused};
+use simt::texture::Textures;
+
+use crate::api::device::limit;
+use crate::api::function::max_threads;
+use crate::api::module::{Function, function};
+use crate::api::occupancy::{Footprint, blocks_per_sm};
+use crate::api::{function as functions, texture};
+use crate::diagnose;
+use crate::edge::{In, export, read_process};
+use crate::queue::Where;
+use crate::reports;
+use crate::result::*;
+use crate::settings;
+use crate::state::{Context, MEMORY, stream};
+use crate::types::{Handle, LaunchConfigC};
+
+/// Grid, block and dynamic shared memory as asked for.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    grid: [c_uint; 3],
+    block: [c_uint; 3],
+    dynamic: c_uint,
+}
+
+/// `CU_LAUNCH_PARAM_BUFFER_POINTER` and its kin.
+const PARAM_END: usize = 0;
+const PARAM_POINTER: usize = 1;
+const PARAM_SIZE: usize = 2;
+
+/// Says why a launch is refused, and refuses it.
+fn refuse(function: &Function, code: CUresult, why: &str) -> Outcome {
+    diagnose::say_once(&format!(
+        "error[E-LAUNCH]: `{}` was not launched: {why}",
+        function.loaded.kernel.name
+    ));
+    Err(code)
+}
+
+/// What the driver checks before anything runs.
+fn check_shape(function: &Function, shape: Shape) -> Outcome {
+    let kernel = &function.loaded.kernel;
+    let Shape { grid, block, dynamic } = shape;
+    let by = |d: [u32; 3]| format!("{}x{}x{}", d[0], d[1], d[2]);
+    if grid.contains(&0) || block.contains(&0) {
+        let why = format!("a grid of {} blocks of {} threads is empty", by(grid), by(block));
+        return refuse(function, ERROR_INVALID_VALUE, &why);
+    }
+    if (0..3).any(|i| grid[i] > limit::GRID[i]) {
+        let why = format!("a grid of {} blocks is beyond {}", by(grid), by(limit::GRID));
+        return refuse(function, ERROR_INVALID_VALUE, &why);
+    }
+    let threads = block.iter().map(|n| u64::from(*n)).product::<u64>();
+    if (0..3).any(|i| block[i] > limit::BLOCK[i]) || threads > u64::from(limit::THREADS_PER_BLOCK) {
+        let why = format!(
+            "a block of {} = {threads} threads is beyond 1024 (1024x1024x64)",
+            by(block)
+        );
+        return refuse(function, ERROR_INVALID_VALUE, &why);
+    }
+    if let Some(required) = kernel.required_threads
+        && required.map(|n| n.max(1)) != block
+    {
+        let why = format!("it is written for blocks of {}, not {}", by(required), by(block));
+        return refuse(function, ERROR_INVALID_VALUE, &why);
+    }
+    if let Some(bound) = kernel
+        .max_threads
+        .map(|m| m.iter().map(|n| u64::from((*n).max(1))).product::<u64>())
+        && threads > bound
+    {
+        let why = format!("a block of {threads} threads is beyond its __launch_bounds__({bound})");
+        return refuse(function, ERROR_INVALID_VALUE, &why);
+    }
+    if threads > u64::from(max_threads(function)) {
+        let registers = functions::registers(function);
+        let all = threads * u64::from(registers);
+        let why = format!("{threads} threads x {registers} registers = {all} > 65536 of a multiprocessor");
+        return refuse(function, ERROR_LAUNCH_OUT_OF_RESOURCES, &why);
+    }
+    let allowed = function.max_dynamic_shared.load(Ordering::Relaxed).max(0) as u32;
+    if dynamic > allowed {
+        let own = kernel.shared_static_bytes;
+        let why = format!(
+            "{dynamic} bytes of dynamic shared memory (and {own} static) are beyond the {allowed} it may have; up to \
+             {} can be asked for with CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES",
+            limit::SHARED_PER_BLOCK_OPTIN.saturating_sub(own)
+        );
+        return refuse(function, ERROR_INVALID_VALUE, &why);
+    }
+    Ok(())
+}
+
+/// Arguments by pointers, one per parameter. Read so that a pointer to nowhere is an error, not a crash: how many
+/// there are is known to the kernel only.
+fn gather(function: &Function, pointers: In<u64>) -> Result<Vec<u8>, CUresult> {
+    let kernel = &function.loaded.kernel;
+    let mut block = vec![0; kernel.param_bytes as usize];
+    let n = kernel.params.len();
+    if n == 0 {
+        return Ok(block);
+    }
+    let missing = |count: usize| {
+        let why = format!("it has {n} parameters, and {count} arguments can be read");
+        refuse(function, ERROR_INVALID_VALUE, &why)
+            .err()
+            .unwrap_or(ERROR_INVALID_VALUE)
+    };
+    if pointers.is_null() {
+        return Err(missing(0));
+    }
+    let mut raw = vec![0u8; n * 8];
+    let from = (pointers.address() as u64, raw.len());
+    let addresses: Vec<u64> = match read_process(&[from], &mut [raw.as_mut_slice()]) {
+        Some(true) => raw
+            .chunks_exact(8)
+            .map(|c| u64::from_ne_bytes(c.try_into().unwrap_or([0; 8])))
+            .collect(),
+        Some(false) => return Err(missing(0)),
+        None => pointers.list(n)?,
+    };
+    if let Some(null) = addresses.iter().position(|a| *a == 0) {
+        return Err(missing(null));
+    }
+    let sources: Vec<(u64, usize)> = addresses
+        .iter()
+        .zip(&kernel.params)
+        .map(|(a, p)| (*a, p.bytes as usize))
+        .collect();
+    let mut arguments: Vec<Vec<u8>> = kernel.params.iter().map(|p| vec![0; p.bytes as usize]).collect();
+    let mut targets: Vec<&mut [u8]> = arguments.iter_mut().map(Vec::as_mut_slice).collect();
+    match read_process(&sources, &mut targets) {
+        Some(true) => {}
+        Some(false) => {
+            let readable = sources
+                .iter()
+                .take_while(|s| crate::edge::can_read(s.0, s.1))
+                .count();
+            return Err(missing(readable));
+        }
+        None => {
+            for (argument, (address, bytes)) in arguments.iter_mut().zip(sources) {
+                argument.copy_from_slice(crate::edge::Host::new(address).bytes(bytes));
+            }
+        }
+    }
+    for (param, argument) in kernel.params.iter().zip(&arguments) {
+        let at = param.offset as usize;
+        let place = block.get_mut(at..at + argument.len()).ok_or(ERROR_UNKNOWN)?;
+        place.copy_from_slice(argument);
+    }
+    Ok(block)
+}
+
+/// Arguments in one buffer, as `extra` gives it.
+fn from_extra(function: &Function, extra: In<usize>) -> Result<Vec<u8>, CUresult> {
+    let wanted = function.loaded.kernel.param_bytes as usize;
+    let (mut buffer, mut size) = (0, None);
+    for i in 0.. {
+        let key = extra.at(i * 2)?;
+        match key {
+            PARAM_END => break,
+            PARAM_POINTER => buffer = extra.at(i * 2 + 1)?,
+            PARAM_SIZE => size = Some(In::<usize>::at_address(extra.at(i * 2 + 1)?).get()?),
+            _ => return Err(ERROR_INVALID_VALUE),
+        }
+    }
+    let size = size.ok_or(ERROR_INVALID_VALUE)?;
+    if size < wanted || (buffer == 0 && wanted > 0) {
+        let why = format!("its parameters take {wanted} bytes, and the buffer has {size}");
+        refuse(function, ERROR_INVALID_VALUE, &why)?;
+    }
+    In::<u8>::at_address(buffer).list(wanted)
+}
+
+fn arguments(function: &Function, pointers: In<u64>, extra: In<usize>) -> Result<Vec<u8>, CUresult> {
+    match (pointers.is_null(), extra.is_null()) {
+        (false, false) => Err(ERROR_INVALID_VALUE),
+        (true, false) => from_extra(function, extra),
+        _ => gather(function, pointers),
+    }
+}
+
+fn now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |d| d.as_nanos() as u64)
+}
+
+/// Runs on the worker.
+fn run(context: &Context, function: &Function, config: &LaunchConfig, tell: bool, slot: &reports::Slot) {
+    if context.check().is_err() {
+        return;
+    }
+    let textures = if function.has_textures {
+        texture::all()
+    } else {
+        Textures::default()
+    };
+    let environment = Environment {
+        textures: &textures,
+        clock: &now,
+    };
+    match simt::launch::launch(&MEMORY, &function.loaded, config, environment) {
+        Ok(report) => {
+            context.print(&report.printed);
+            if tell {
+                diagnose::findings(&report.findings);
+            }
+            let worst = report.findings.iter().find(|f| f.severity == Severity::Error);
+            if let Some(finding) = worst {
+                context.lose(diagnose::code_of(finding));
+            }
+            slot.set(report);
+        }
+        Err(refused) => {
+            let code = code_of_refusal(&refused);
+            let _ = refuse(function, code, &refused.to_string());
+            context.lose(code);
+        }
+    }
+}
+
+fn code_of_refusal(refused: &LaunchRefused) -> CUresult {
+    match refused {
+        LaunchRefused::OutOfResources(_) => ERROR_LAUNCH_OUT_OF_RESOURCES,
+        LaunchRefused::InvalidConfiguration(_) | LaunchRefused::InvalidParameters(_) => ERROR_INVALID_VALUE,
+    }
+}
+
+fn launch(
+    handle: Handle,
+    shape: Shape,
+    stream_handle: Handle,
+    pointers: In<u64>,
+    extra: In<usize>,
+) -> Outcome {
+    let stream = stream(stream_handle)?;
+    let function = function(handle)?;
+    stream.context.check()?;
+    if function.context_id != stream.context.id {
+        return Err(ERROR_INVALID_HANDLE);
+    }
+    check_shape(&function, shape)?;
+    let config = LaunchConfig {
+        grid: shape.grid,
+        block: shape.block,
+        dynamic_shared: shape.dynamic,
+        params: arguments(&function, pointers, extra)?,
+        options: settings::options_for(&function.loaded.kernel.name, &function.sources),
+    };
+    let tell = settings::current().diagnosis;
+    let slot = reports::Slot::new();
+    let (context, for_job) = (Arc::clone(&stream.context), Arc::clone(&slot));
+    let job = move || run(&context, &function, &config, tell, &for_job);
+    let ticket = stream.submit(Where::Worker, |_| {}, Box::new(job));
+    reports::remember(&stream.context, ticket, slot);
+    Ok(())
+}
+
+/// All blocks of a cooperative launch must be on the device at once.
+fn check_cooperative(handle: Handle, shape: Shape) -> Outcome {
+    let function = function(handle)?;
+    check_shape(&function, shape)?;
+    let footprint = Footprint {
+        threads: shape.block.iter().product(),
+        registers: functions::registers(&function),
+        shared: u64::from(function.loaded.kernel.shared_static_bytes) + u64::from(shape.dynamic),
+    };
+    let fit = u64::from(blocks_per_sm(footprint)) * u64::from(limit::SMS);
+    let blocks = shape.grid.iter().map(|n| u64::from(*n)).product::<u64>();
+    if blocks > fit {
+        let why =
+            format!("a cooperative grid of {blocks} blocks does not fit on the device at once ({fit} do)");
+        return refuse(&function, ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, &why);
+    }
+    Ok(())
+}
+
+export! {
+    fn cuLaunchKernel / cuLaunchKernel_ptsz (
+        handle: Handle,
+        gx: c_uint,
+        gy: c_uint,
+        gz: c_uint,
+        bx: c_uint,
+        by: c_uint,
+        bz: c_uint,
+        dynamic: c_uint,
+        stream: Handle,
+        pointers: In<u64>,
+        extra: In<usize>,
+    ) {
+        launch(handle, Shape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic }, stream, pointers, extra)
+    }
+
+    fn cuLaunchKernelEx / cuLaunchKernelEx_ptsz (
+        config: In<LaunchConfigC>,
+        handle: Handle,
+        pointers: In<u64>,
+        extra: In<usize>,
+    ) {
+        crate::state::initialised()?;
+        let config = config.get()?;
+        let shape = Shape { grid: config.grid, block: config.block, dynamic: config.shared_bytes };
+        for attribute in In::new(config.attributes.cast_const()).list(config.n_attributes as usize)? {
+            match attribute.id {
+                // Nothing, cache policy, synchronisation policy, priority, memory domains: no difference here.
+                0 | 1 | 3 | 5 | 8 | 9 | 10 => {}
+                2 if attribute.value[0] != 0 => check_cooperative(handle, shape)?,
+                2 => {}
+                // One block is a cluster of its own.
+                4 if attribute.value[..3].iter().all(|n| *n <= 1) => {}
+                6 | 13 if attribute.value[0] == 0 => {}
+                other => {
+                    diagnose::say_once(&format!("cuLaunchKernelEx: launch attribute {other} is not supported"));
+                    return Err(ERROR_NOT_SUPPORTED);
+                }
+            }
+        }
+        launch(handle, shape, config.stream, pointers, extra)
+    }
+
+    fn cuLaunchCooperativeKernel / cuLaunchCooperativeKernel_ptsz (
+        handle: Handle,
+        gx: c_uint,
+        gy: c_uint,
+        gz: c_uint,
+        bx: c_uint,
+        by: c_uint,
+        bz: c_uint,
+        dynamic: c_uint,
+        stream: Handle,
+        pointers: In<u64>,
+    ) {
+        let shape = Shape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic };
+        check_cooperative(handle, shape)?;
+        launch(handle, shape, stream, pointers, In::null())
+    }
+
+    fn cuLaunch(handle: Handle) {
+        function(handle)?;
+        old_style()
+    }
+
+    fn cuLaunchGrid(handle: Handle, _width: c_int, _height: c_int) {
+        function(handle)?;
+        old_style()
+    }
+
+    fn cuLaunchGridAsync(handle: Handle, _width: c_int, _height: c_int, _stream: *mut c_void) {
+        function(handle)?;
+        old_style()
+    }
+}
+
+/// Launches of CUDA 3 and before, with `cuParamSet*`.
+fn old_style() -> Outcome {
+    diagnose::say_once("launches with cuParamSet and cuLaunchGrid are not supported; use cuLaunchKernel");
+    Err(ERROR_NOT_SUPPORTED)
+}

@@ -1,0 +1,202 @@
+//! Libraries: modules that belong to no context and enter each one when they are first used there.
+
+use std::collections::BTreeMap;
+use std::ffi::{c_uint, c_void};
+use std::sync::{Arc, Mutex};
+
+use simt::memory::Memory;
+
+use crate::api::module::{
+    Log, MODULES, compile, enter, function_named, image_text, read_file, unload_after_work, variable,
+};
+use crate::edge::{In, Out, Text, export};
+use crate::handle::{Kind, Table};
+use crate::result::*;
+use crate::state::{MEMORY, initialised, lock, usable};
+use crate::types::Handle;
+
+struct Library {
+    text: String,
+    /// Modules by context.
+    modules: Mutex<BTreeMap<u64, Handle>>,
+    /// Names of its kernels, and their handles.
+    kernels: Mutex<Vec<(String, Handle)>>,
+}
+
+struct Kernel {
+    library: Handle,
+    name: String,
+}
+
+static LIBRARIES: Table<Library> = Table::new(Kind::Library);
+static KERNELS: Table<Kernel> = Table::new(Kind::Kernel);
+
+fn library(handle: Handle) -> Result<Arc<Library>, CUresult> {
+    initialised()?;
+    LIBRARIES.get(handle).ok_or(ERROR_INVALID_HANDLE)
+}
+
+pub(crate) fn forget_context(id: u64) {
+    for handle in LIBRARIES.handles_where(|_| true) {
+        if let Some(library) = LIBRARIES.get(handle) {
+            lock(&library.modules).remove(&id);
+        }
+    }
+}
+
+/// The module that a library is in the current context.
+fn module_of(library: &Library) -> Result<Handle, CUresult> {
+    let context = usable()?;
+    let mut modules = lock(&library.modules);
+    if let Some(module) = modules.get(&context.id) {
+        return Ok(*module);
+    }
+    let module = compile(&MEMORY, &library.text).map_err(|(code, _)| code)?;
+    let handle = enter(&context, module, &library.text);
+    modules.insert(context.id, handle);
+    Ok(handle)
+}
+
+/// The function that a library's kernel is in the current context.
+pub(crate) fn function_of(kernel: Handle) -> Result<Handle, CUresult> {
+    initialised()?;
+    let kernel = KERNELS.get(kernel).ok_or(ERROR_INVALID_HANDLE)?;
+    let module = module_of(&*library(kernel.library)?)?;
+    let loaded = MODULES.get(module).ok_or(ERROR_INVALID_HANDLE)?;
+    function_named(&loaded, &kernel.name).ok_or(ERROR_NOT_FOUND)
+}
+
+fn load(out: Out<Handle>, text: Result<String, (CUresult, String)>, log: &Log) -> Outcome {
+    // Compiled once to see that it can be; its variables get their places per context.
+    let checked = text.and_then(|text| {
+        let module = compile(&Arc::new(Memory::new(MEMORY.limit())), &text)?;
+        let names = module
+            .kernels()
+            .iter()
+            .map(|k| k.kernel.name.clone())
+            .collect::<Vec<_>>();
+        Ok((text, names))
+    });
+    match checked {
+        Ok((text, names)) => {
+            let (handle, library) = LIBRARIES.insert_with(|_| Library {
+                text,
+                modules: Mutex::default(),
+                kernels: Mutex::default(),
+            });
+            let kernels = names.into_iter().map(|name| {
+                let kernel = Kernel {
+                    library: handle,
+                    name: name.clone(),
+                };
+                (name, KERNELS.insert_with(|_| kernel).0)
+            });
+            *lock(&library.kernels) = kernels.collect();
+            out.put(handle)
+        }
+        Err((code, message)) => {
+            log.report(&message)?;
+            Err(code)
+        }
+    }
+}
+
+export! {
+    fn cuLibraryLoadData(
+        out: Out<Handle>,
+        image: In<u8>,
+        options: In<c_uint>,
+        values: Out<usize>,
+        n: c_uint,
+        _library_options: In<c_uint>,
+        _library_values: In<usize>,
+        _n_library: c_uint,
+    ) {
+        initialised()?;
+        out.check()?;
+        let log = Log::new(n, options, values)?;
+        load(out, image_text(image), &log)
+    }
+
+    fn cuLibraryLoadFromFile(
+        out: Out<Handle>,
+        path: Text,
+        options: In<c_uint>,
+        values: Out<usize>,
+        n: c_uint,
+        _library_options: In<c_uint>,
+        _library_values: In<usize>,
+        _n_library: c_uint,
+    ) {
+        initialised()?;
+        out.check()?;
+        let log = Log::new(n, options, values)?;
+        let path = path.get()?;
+        load(out, read_file(&path), &log)
+    }
+
+    fn cuLibraryUnload(handle: Handle) {
+        initialised()?;
+        let gone = LIBRARIES.remove(handle).ok_or(ERROR_INVALID_HANDLE)?;
+        for (_, kernel) in lock(&gone.kernels).drain(..) {
+            KERNELS.remove(kernel);
+        }
+        let modules = std::mem::take(&mut *lock(&gone.modules));
+        modules.into_values().try_for_each(unload_after_work)
+    }
+
+    fn cuLibraryGetKernel(out: Out<Handle>, handle: Handle, name: Text) {
+        initialised()?;
+        out.check()?;
+        let name = name.get()?;
+        let library = library(handle)?;
+        let kernels = lock(&library.kernels);
+        let found = kernels.iter().find(|k| k.0 == name);
+        out.put(found.ok_or(ERROR_NOT_FOUND)?.1)
+    }
+
+    fn cuLibraryGetKernelCount(count: Out<c_uint>, handle: Handle) {
+        initialised()?;
+        count.check()?;
+        count.put(lock(&library(handle)?.kernels).len() as c_uint)
+    }
+
+    fn cuLibraryEnumerateKernels(kernels: Out<Handle>, n: c_uint, handle: Handle) {
+        initialised()?;
+        kernels.check()?;
+        let library = library(handle)?;
+        let all = lock(&library.kernels);
+        all.iter().take(n as usize).enumerate().try_for_each(|(i, k)| kernels.put_at(i, k.1))
+    }
+
+    fn cuLibraryGetModule(out: Out<Handle>, handle: Handle) {
+        initialised()?;
+        out.check()?;
+        out.put(module_of(&*library(handle)?)?)
+    }
+
+    fn cuLibraryGetGlobal(address: Out<u64>, bytes: Out<usize>, handle: Handle, name: Text) {
+        initialised()?;
+        let name = name.get()?;
+        let module = module_of(&*library(handle)?)?;
+        variable(&*MODULES.get(module).ok_or(ERROR_INVALID_HANDLE)?, &name, address, bytes)
+    }
+
+    fn cuLibraryGetManaged(_address: Out<u64>, _bytes: Out<usize>, handle: Handle, name: Text) {
+        library(handle)?;
+        name.get()?;
+        Err(ERROR_NOT_FOUND)
+    }
+
+    fn cuLibraryGetUnifiedFunction(_out: Out<*mut c_void>, handle: Handle, name: Text) {
+        library(handle)?;
+        name.get()?;
+        Err(ERROR_NOT_FOUND)
+    }
+
+    fn cuKernelGetLibrary(out: Out<Handle>, handle: Handle) {
+        initialised()?;
+        out.check()?;
+        out.put(KERNELS.get(handle).ok_or(ERROR_INVALID_HANDLE)?.library)
+    }
+}

@@ -1,0 +1,176 @@
+//! Allocating and freeing device and managed memory.
+
+use std::ffi::{c_int, c_uint};
+
+use crate::allocations::{self, Kind};
+use crate::api::context::{current_owner, owner};
+use crate::api::device::limit;
+use crate::api::pool;
+use crate::edge::{Out, export};
+use crate::queue::Where;
+use crate::result::*;
+use crate::state::{MEMORY, initialised, stream, usable};
+use crate::types::{Handle, MemLocation};
+
+export! {
+    fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) {
+        usable()?;
+        free.put_if_wanted(MEMORY.limit().saturating_sub(MEMORY.used()) as usize);
+        total.put_if_wanted(MEMORY.limit() as usize);
+        Ok(())
+    }
+
+    fn cuMemAlloc_v2(out: Out<u64>, bytes: usize) {
+        initialised()?;
+        let owner = current_owner()?;
+        out.check()?;
+        if bytes == 0 {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        out.put(allocations::device(bytes as u64, Kind::Device, "cuMemAlloc", owner)?)
+    }
+
+    fn cuMemAllocPitch_v2(out: Out<u64>, pitch: Out<usize>, width: usize, height: usize, element: c_uint) {
+        initialised()?;
+        let owner = current_owner()?;
+        out.check()?;
+        pitch.check()?;
+        if width == 0 || height == 0 || ![4, 8, 16].contains(&element) {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        let row = width.checked_next_multiple_of(limit::PITCH).ok_or(ERROR_OUT_OF_MEMORY)?;
+        let bytes = row.checked_mul(height).ok_or(ERROR_OUT_OF_MEMORY)?;
+        out.put(allocations::device(bytes as u64, Kind::Device, "cuMemAllocPitch", owner)?)?;
+        pitch.put(row)
+    }
+
+    fn cuMemFree_v2(address: u64) {
+        usable()?;
+        if address == 0 {
+            return Ok(());
+        }
+        let free = |kind| matches!(kind, Kind::Device | Kind::Pooled(_) | Kind::Managed);
+        let gone = allocations::forget(address, free).ok_or(ERROR_INVALID_VALUE)?;
+        release_after_work(gone)
+    }
+
+    fn cuMemAllocManaged(out: Out<u64>, bytes: usize, flags: c_uint) {
+        initialised()?;
+        let owner = current_owner()?;
+        out.check()?;
+        if bytes == 0 || !(flags == 1 || flags == 2) {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        out.put(allocations::host(bytes as u64, Kind::Managed, flags, "cuMemAllocManaged", owner)?)
+    }
+
+    fn cuMemAllocAsync / cuMemAllocAsync_ptsz (out: Out<u64>, bytes: usize, handle: Handle) {
+        initialised()?;
+        out.check()?;
+        let stream = stream(handle)?;
+        stream.context.check()?;
+        out.put(pool::alloc(pool::current_pool(), bytes, owner(&stream.context))?)
+    }
+
+    fn cuMemAllocFromPoolAsync / cuMemAllocFromPoolAsync_ptsz (
+        out: Out<u64>,
+        bytes: usize,
+        from: Handle,
+        handle: Handle,
+    ) {
+        initialised()?;
+        out.check()?;
+        let stream = stream(handle)?;
+        stream.context.check()?;
+        out.put(pool::alloc(from, bytes, owner(&stream.context))?)
+    }
+
+    fn cuMemFreeAsync / cuMemFreeAsync_ptsz (address: u64, handle: Handle) {
+        let stream = stream(handle)?;
+        stream.context.check()?;
+        if address == 0 {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        let free = |kind| matches!(kind, Kind::Device | Kind::Pooled(_));
+        let gone = allocations::forget(address, free).ok_or(ERROR_INVALID_VALUE)?;
+        // What the stream does first may still use it. It is gone also if the context is lost by then.
+        stream.submit(Where::Here, |_| {}, Box::new(move || {
+            pool::note_free(&gone);
+            allocations::release(gone);
+        }));
+        Ok(())
+    }
+
+    fn cuMemGetAddressRange_v2(base: Out<u64>, size: Out<usize>, address: u64) {
+        usable()?;
+        let found = allocations::find(address).ok_or(ERROR_NOT_FOUND)?;
+        base.put_if_wanted(found.base);
+        size.put_if_wanted(found.bytes as usize);
+        Ok(())
+    }
+
+    fn cuMemAdvise(address: u64, count: usize, advice: c_uint, dev: c_int) {
+        advise(address, count, advice, dev)
+    }
+
+    fn cuMemAdvise_v2(address: u64, count: usize, advice: c_uint, location: MemLocation) {
+        advise(address, count, advice, if location.kind == 1 { location.id } else { -1 })
+    }
+
+    fn cuMemPrefetchAsync / cuMemPrefetchAsync_ptsz (address: u64, count: usize, dev: c_int, handle: Handle) {
+        stream(handle)?.context.check()?;
+        if !(-1..=0).contains(&dev) {
+            return Err(ERROR_INVALID_DEVICE);
+        }
+        managed_range(address, count)
+    }
+
+    fn cuMemPrefetchAsync_v2 / cuMemPrefetchAsync_v2_ptsz (
+        address: u64,
+        count: usize,
+        location: MemLocation,
+        flags: c_uint,
+        handle: Handle,
+    ) {
+        stream(handle)?.context.check()?;
+        if flags != 0 {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        if location.kind == 1 && location.id != 0 {
+            return Err(ERROR_INVALID_DEVICE);
+        }
+        managed_range(address, count)
+    }
+}
+
+/// Freeing waits for all work before it, as the driver's does.
+pub(crate) fn release_after_work(gone: allocations::Allocation) -> Outcome {
+    crate::state::drain_all();
+    pool::note_free(&gone);
+    allocations::release(gone);
+    Ok(())
+}
+
+/// Advice and prefetching have nothing to do: managed memory is where both sides reach it.
+fn advise(address: u64, count: usize, advice: c_uint, dev: c_int) -> Outcome {
+    usable()?;
+    if !(1..=6).contains(&advice) {
+        return Err(ERROR_INVALID_VALUE);
+    }
+    if !(-1..=0).contains(&dev) {
+        return Err(ERROR_INVALID_DEVICE);
+    }
+    managed_range(address, count)
+}
+
+fn managed_range(address: u64, count: usize) -> Outcome {
+    let inside = allocations::find(address).is_some_and(|a| {
+        let end = (address - a.base).checked_add(count as u64);
+        a.kind == Kind::Managed && end.is_some_and(|end| end <= a.bytes)
+    });
+    if inside && count > 0 {
+        Ok(())
+    } else {
+        Err(ERROR_INVALID_VALUE)
+    }
+}

@@ -1,0 +1,121 @@
+//! Filling memory with 8-, 16- or 32-bit values, in lines and in rectangles.
+
+use std::ffi::{c_uchar, c_uint, c_ushort};
+
+use crate::api::copy::device_range;
+use crate::edge::export;
+use crate::queue::Where;
+use crate::result::*;
+use crate::state::{MEMORY, stream};
+use crate::types::Handle;
+
+/// Fills `height` rows of `width` values, `pitch` bytes apart.
+fn fill(
+    to: u64,
+    pitch: usize,
+    value: &[u8],
+    width: usize,
+    height: usize,
+    stream_handle: Handle,
+    wait: bool,
+) -> Outcome {
+    let stream = stream(stream_handle)?;
+    stream.context.check()?;
+    let row = width.checked_mul(value.len()).ok_or(ERROR_INVALID_VALUE)?;
+    if !to.is_multiple_of(value.len() as u64)
+        || (height > 1 && (pitch < row || !pitch.is_multiple_of(value.len())))
+    {
+        return Err(ERROR_INVALID_VALUE);
+    }
+    if row == 0 || height == 0 {
+        return Ok(());
+    }
+    let last = (height as u64 - 1)
+        .checked_mul(pitch as u64)
+        .and_then(|o| to.checked_add(o));
+    device_range(to, row)?;
+    device_range(last.ok_or(ERROR_INVALID_VALUE)?, row)?;
+    let value = value.to_vec();
+    let job = move || {
+        (0..height as u64).try_for_each(|y| {
+            let filled = MEMORY.fill(to + y * pitch as u64, &value, width as u64);
+            filled.map_err(|_| ERROR_INVALID_VALUE)
+        })
+    };
+    if wait {
+        stream.submit_sync(job)
+    } else {
+        stream.submit_async(Where::Here, job)
+    }
+}
+
+export! {
+    fn cuMemsetD8_v2 / cuMemsetD8_v2_ptds (to: u64, value: c_uchar, n: usize) {
+        fill(to, 0, &[value], n, 1, 0, true)
+    }
+
+    fn cuMemsetD16_v2 / cuMemsetD16_v2_ptds (to: u64, value: c_ushort, n: usize) {
+        fill(to, 0, &value.to_le_bytes(), n, 1, 0, true)
+    }
+
+    fn cuMemsetD32_v2 / cuMemsetD32_v2_ptds (to: u64, value: c_uint, n: usize) {
+        fill(to, 0, &value.to_le_bytes(), n, 1, 0, true)
+    }
+
+    fn cuMemsetD2D8_v2 / cuMemsetD2D8_v2_ptds (to: u64, pitch: usize, value: c_uchar, width: usize, height: usize) {
+        fill(to, pitch, &[value], width, height, 0, true)
+    }
+
+    fn cuMemsetD2D16_v2 / cuMemsetD2D16_v2_ptds (to: u64, pitch: usize, value: c_ushort, width: usize, height: usize) {
+        fill(to, pitch, &value.to_le_bytes(), width, height, 0, true)
+    }
+
+    fn cuMemsetD2D32_v2 / cuMemsetD2D32_v2_ptds (to: u64, pitch: usize, value: c_uint, width: usize, height: usize) {
+        fill(to, pitch, &value.to_le_bytes(), width, height, 0, true)
+    }
+
+    fn cuMemsetD8Async / cuMemsetD8Async_ptsz (to: u64, value: c_uchar, n: usize, stream: Handle) {
+        fill(to, 0, &[value], n, 1, stream, false)
+    }
+
+    fn cuMemsetD16Async / cuMemsetD16Async_ptsz (to: u64, value: c_ushort, n: usize, stream: Handle) {
+        fill(to, 0, &value.to_le_bytes(), n, 1, stream, false)
+    }
+
+    fn cuMemsetD32Async / cuMemsetD32Async_ptsz (to: u64, value: c_uint, n: usize, stream: Handle) {
+        fill(to, 0, &value.to_le_bytes(), n, 1, stream, false)
+    }
+
+    fn cuMemsetD2D8Async / cuMemsetD2D8Async_ptsz (
+        to: u64,
+        pitch: usize,
+        value: c_uchar,
+        width: usize,
+        height: usize,
+        stream: Handle,
+    ) {
+        fill(to, pitch, &[value], width, height, stream, false)
+    }
+
+    fn cuMemsetD2D16Async / cuMemsetD2D16Async_ptsz (
+        to: u64,
+        pitch: usize,
+        value: c_ushort,
+        width: usize,
+        height: usize,
+        stream: Handle,
+    ) {
+        fill(to, pitch, &value.to_le_bytes(), width, height, stream, false)
+    }
+
+    fn cuMemsetD2D32Async / cuMemsetD2D32Async_ptsz (
+        to: u64,
+        pitch: usize,
+        value: c_uint,
+        width: usize,
+        height: usize,
+        stream: Handle,
+    ) {
+        fill(to, pitch, &value.to_le_bytes(), width, height, stream, false)
+    }
+}

@@ -1,0 +1,29 @@
+//! The calls, by subject as in the driver API's manual.
+//!
+//! Names and arguments are the driver's own; what each call does is in the "CUDA Driver API" manual. Comments here
+//! say where the emulated device differs.
+#![allow(
+    non_snake_case,
+    clippy::too_many_arguments,
+    reason = "names and arguments of the driver API"
+)]
+
+pub(crate) mod array;
+pub(crate) mod context;
+pub(crate) mod copy;
+pub(crate) mod device;
+pub(crate) mod error;
+pub(crate) mod event;
+pub(crate) mod function;
+pub(crate) mod host;
+pub(crate) mod launch;
+pub(crate) mod library;
+pub(crate) mod memory;
+pub(crate) mod memset;
+pub(crate) mod module;
+pub(crate) mod occupancy;
+pub(crate) mod other;
+pub(crate) mod pointer;
+pub(crate) mod pool;
+pub(crate) mod stream;
+pub(crate) mod texture;

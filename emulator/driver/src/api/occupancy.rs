@@ -1,0 +1,221 @@
+//! Occupancy: arithmetic on the limits of a multiprocessor of compute capability 9.0.
+
+use std::ffi::{c_int, c_uint};
+use std::sync::atomic::Ordering;
+
+use crate::api::device::limit;
+use crate::api::function::{max_threads, registers};
+use crate::api::module::{Function, function};
+use crate::edge::{In, Out, export};
+use crate::result::*;
+use crate::state::initialised;
+use crate::types::{BlockToShared, Handle, LaunchConfigC};
+
+/// Shared memory is handed out in pieces of this size.
+const SHARED_UNIT: u32 = 128;
+
+/// What one block takes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Footprint {
+    pub(crate) threads: u32,
+    pub(crate) registers: u32,
+    /// Static and dynamic.
+    pub(crate) shared: u64,
+}
+
+/// Blocks that fit on one multiprocessor.
+pub(crate) fn blocks_per_sm(f: Footprint) -> u32 {
+    let warps = f.threads.div_ceil(32).max(1);
+    let by_warps = limit::THREADS_PER_SM / 32 / warps;
+    // Registers are handed out by 256 to a warp, from four files that each serve a quarter of the warps.
+    let per_warp = (f.registers.max(1) * 32).next_multiple_of(256);
+    let by_registers = limit::REGISTERS / 4 / per_warp * 4 / warps;
+    let shared = (f.shared + u64::from(limit::SHARED_RESERVED)).next_multiple_of(u64::from(SHARED_UNIT));
+    let by_shared = u64::from(limit::SHARED_PER_SM) / shared;
+    if f.threads > limit::THREADS_PER_BLOCK {
+        return 0;
+    }
+    by_warps
+        .min(by_registers)
+        .min(limit::BLOCKS_PER_SM)
+        .min(u32::try_from(by_shared).unwrap_or(u32::MAX))
+}
+
+fn footprint(function: &Function, threads: u32, dynamic: usize) -> Footprint {
+    Footprint {
+        threads,
+        registers: registers(function),
+        shared: u64::from(function.loaded.kernel.shared_static_bytes) + dynamic as u64,
+    }
+}
+
+fn active_blocks(out: Out<c_int>, handle: Handle, threads: c_int, dynamic: usize) -> Outcome {
+    initialised()?;
+    out.check()?;
+    let function = function(handle)?;
+    if threads <= 0 {
+        return Err(ERROR_INVALID_VALUE);
+    }
+    let fits = threads as u32 <= max_threads(&function);
+    let allowed = dynamic as u64 <= function.max_dynamic_shared.load(Ordering::Relaxed) as u64;
+    let blocks = if fits && allowed {
+        blocks_per_sm(footprint(&function, threads as u32, dynamic))
+    } else {
+        0
+    };
+    out.put(blocks as c_int)
+}
+
+/// The block size with the most threads on a multiprocessor, the largest of those.
+fn best_block(
+    min_grid: Out<c_int>,
+    block: Out<c_int>,
+    handle: Handle,
+    shared_of: BlockToShared,
+    dynamic: usize,
+    at_most: c_int,
+) -> Outcome {
+    initialised()?;
+    min_grid.check()?;
+    block.check()?;
+    let function = function(handle)?;
+    let mut top = max_threads(&function);
+    if at_most > 0 {
+        top = top.min(at_most as u32);
+    }
+    let mut best = (0, 0, 0);
+    let mut threads = top.next_multiple_of(32);
+    while threads > 0 {
+        let size = threads.min(top);
+        let shared = match shared_of {
+            // SAFETY: the caller promises a function that can be called with any block size.
+            Some(shared_of) => unsafe { shared_of(size as c_int) },
+            None => dynamic,
+        };
+        let blocks = blocks_per_sm(footprint(&function, size, shared));
+        if blocks * size > best.0 {
+            best = (blocks * size, size, blocks);
+        }
+        threads -= 32;
+    }
+    block.put(best.1 as c_int)?;
+    min_grid.put((best.2 * limit::SMS) as c_int)
+}
+
+export! {
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(out: Out<c_int>, function: Handle, threads: c_int, dynamic: usize) {
+        active_blocks(out, function, threads, dynamic)
+    }
+
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        out: Out<c_int>,
+        function: Handle,
+        threads: c_int,
+        dynamic: usize,
+        flags: c_uint,
+    ) {
+        if flags > 1 {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        active_blocks(out, function, threads, dynamic)
+    }
+
+    fn cuOccupancyMaxPotentialBlockSize(
+        min_grid: Out<c_int>,
+        block: Out<c_int>,
+        function: Handle,
+        shared_of: BlockToShared,
+        dynamic: usize,
+        at_most: c_int,
+    ) {
+        best_block(min_grid, block, function, shared_of, dynamic, at_most)
+    }
+
+    fn cuOccupancyMaxPotentialBlockSizeWithFlags(
+        min_grid: Out<c_int>,
+        block: Out<c_int>,
+        function: Handle,
+        shared_of: BlockToShared,
+        dynamic: usize,
+        at_most: c_int,
+        flags: c_uint,
+    ) {
+        if flags > 1 {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        best_block(min_grid, block, function, shared_of, dynamic, at_most)
+    }
+
+    fn cuOccupancyAvailableDynamicSMemPerBlock(out: Out<usize>, handle: Handle, blocks: c_int, threads: c_int) {
+        initialised()?;
+        out.check()?;
+        let function = function(handle)?;
+        if blocks <= 0 || threads <= 0 || threads as u32 > max_threads(&function) {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        let fit = blocks_per_sm(footprint(&function, threads as u32, 0));
+        if blocks as u32 > fit {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        let taken = limit::SHARED_RESERVED + function.loaded.kernel.shared_static_bytes;
+        let each = limit::SHARED_PER_SM / blocks as u32 / SHARED_UNIT * SHARED_UNIT;
+        let room = each.saturating_sub(taken);
+        let most = limit::SHARED_PER_BLOCK_OPTIN.saturating_sub(function.loaded.kernel.shared_static_bytes);
+        out.put(room.min(most) as usize)
+    }
+
+    fn cuOccupancyMaxPotentialClusterSize(out: Out<c_int>, handle: Handle, config: In<LaunchConfigC>) {
+        initialised()?;
+        out.check()?;
+        function(handle)?;
+        config.get()?;
+        // Clusters of one block: the device has no others.
+        out.put(1)
+    }
+
+    fn cuOccupancyMaxActiveClusters(out: Out<c_int>, handle: Handle, config: In<LaunchConfigC>) {
+        initialised()?;
+        out.check()?;
+        let function = function(handle)?;
+        let config = config.get()?;
+        let threads = config.block.iter().copied().fold(1, u32::saturating_mul);
+        let blocks = blocks_per_sm(footprint(&function, threads, config.shared_bytes as usize));
+        out.put((blocks * limit::SMS) as c_int)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(threads: u32, registers: u32, shared: u64, expected: u32) {
+        let footprint = Footprint {
+            threads,
+            registers,
+            shared,
+        };
+        assert_eq!(blocks_per_sm(footprint), expected, "{footprint:?}");
+    }
+
+    #[test]
+    fn threads_limit() {
+        check(1024, 32, 0, 2);
+        check(256, 32, 0, 8);
+        check(32, 16, 0, 32);
+    }
+
+    #[test]
+    fn registers_limit() {
+        check(256, 64, 0, 4);
+        check(256, 255, 0, 1);
+        check(1024, 72, 0, 0);
+    }
+
+    #[test]
+    fn shared_memory_limits() {
+        check(128, 32, 48 * 1024, 4);
+        check(128, 32, 227 * 1024, 1);
+        check(128, 32, 228 * 1024, 0);
+    }
+}

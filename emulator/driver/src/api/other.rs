@@ -1,0 +1,35 @@
+//! Calls that have little to do.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use crate::edge::{In, Out, Text, export};
+use crate::result::*;
+use crate::state::{current, initialised};
+use crate::types::Uuid;
+
+export! {
+    fn cuProfilerInitialize(_config: Text, _output: Text, mode: c_int) {
+        initialised()?;
+        if (0..=1).contains(&mode) { Ok(()) } else { Err(ERROR_INVALID_VALUE) }
+    }
+
+    fn cuProfilerStart() {
+        current().map(|_| ())
+    }
+
+    fn cuProfilerStop() {
+        current().map(|_| ())
+    }
+
+    fn cuGetExportTable(out: Out<*const c_void>, id: In<Uuid>) {
+        // Undocumented tables that the CUDA runtime uses; a program that needs them must know early.
+        out.put_if_wanted(std::ptr::null());
+        id.get()?;
+        Err(ERROR_INVALID_VALUE)
+    }
+
+    fn cuFlushGPUDirectRDMAWrites(_target: c_uint, _scope: c_uint) {
+        current()?;
+        Err(ERROR_NOT_SUPPORTED)
+    }
+}

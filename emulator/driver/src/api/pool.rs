@@ -1,0 +1,187 @@
+//! Memory pools: books about what was asked for. Memory itself comes and goes at once.
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::sync::Mutex;
+
+use crate::allocations::{self, Allocation, Kind, Owner};
+use crate::edge::{In, Out, export};
+use crate::handle::{Kind as HandleKind, Table};
+use crate::result::*;
+use crate::state::{initialised, lock};
+use crate::types::{Handle, MemAccessDesc, MemLocation, PoolProps};
+
+/// Attributes 1 to 8; 5 to 8 are what is and was reserved and used.
+#[derive(Debug)]
+struct Pool {
+    flags: Mutex<[c_int; 3]>,
+    threshold: Mutex<u64>,
+    used: Mutex<Used>,
+    max: u64,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Used {
+    now: u64,
+    high: u64,
+    reserved_high: u64,
+}
+
+static POOLS: Table<Pool> = Table::new(HandleKind::Pool);
+/// The default pool, and the device's current one.
+static CHOSEN: Mutex<Option<(Handle, Handle)>> = Mutex::new(None);
+
+fn create(max: u64) -> Handle {
+    let make = |_| Pool {
+        flags: Mutex::new([1; 3]),
+        threshold: Mutex::new(0),
+        used: Mutex::default(),
+        max,
+    };
+    POOLS.insert_with(make).0
+}
+
+fn chosen() -> (Handle, Handle) {
+    *lock(&CHOSEN).get_or_insert_with(|| {
+        let pool = create(0);
+        (pool, pool)
+    })
+}
+
+pub(crate) fn default_pool() -> Handle {
+    chosen().0
+}
+
+pub(crate) fn current_pool() -> Handle {
+    chosen().1
+}
+
+pub(crate) fn set_current_pool(handle: Handle) -> Outcome {
+    let default = default_pool();
+    POOLS.get(handle).ok_or(ERROR_INVALID_VALUE)?;
+    *lock(&CHOSEN) = Some((default, handle));
+    Ok(())
+}
+
+/// Memory from a pool. Nothing is there yet when zero bytes are asked for: an error, as in the driver.
+pub(crate) fn alloc(pool_handle: Handle, bytes: usize, owner: Owner) -> Result<u64, CUresult> {
+    let pool = POOLS.get(pool_handle).ok_or(ERROR_INVALID_VALUE)?;
+    if bytes == 0 {
+        return Err(ERROR_INVALID_VALUE);
+    }
+    let bytes = bytes as u64;
+    if pool.max != 0 && lock(&pool.used).now.saturating_add(bytes) > pool.max {
+        return Err(ERROR_OUT_OF_MEMORY);
+    }
+    let base = allocations::device(bytes, Kind::Pooled(pool_handle), "cuMemAllocAsync", owner)?;
+    let mut used = lock(&pool.used);
+    used.now += bytes;
+    used.high = used.high.max(used.now);
+    used.reserved_high = used.reserved_high.max(used.now);
+    Ok(base)
+}
+
+/// Notes that an allocation went back.
+pub(crate) fn note_free(gone: &Allocation) {
+    if let Kind::Pooled(handle) = gone.kind
+        && let Some(pool) = POOLS.get(handle)
+    {
+        let mut used = lock(&pool.used);
+        used.now = used.now.saturating_sub(gone.bytes);
+    }
+}
+
+export! {
+    fn cuMemPoolCreate(out: Out<Handle>, props: In<PoolProps>) {
+        initialised()?;
+        out.check()?;
+        let props = props.get()?;
+        // Pinned memory of device 0, that no other process sees.
+        if props.alloc_type != 1 || props.location.kind != 1 {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        if props.location.id != 0 {
+            return Err(ERROR_INVALID_DEVICE);
+        }
+        if props.handle_types != 0 {
+            return Err(ERROR_NOT_SUPPORTED);
+        }
+        out.put(create(props.max_size as u64))
+    }
+
+    fn cuMemPoolDestroy(handle: Handle) {
+        initialised()?;
+        let (default, current) = chosen();
+        if handle == default {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        POOLS.remove(handle).ok_or(ERROR_INVALID_VALUE)?;
+        if handle == current {
+            *lock(&CHOSEN) = Some((default, default));
+        }
+        Ok(())
+    }
+
+    fn cuMemPoolGetAttribute(handle: Handle, attribute: c_uint, value: Out<c_void>) {
+        initialised()?;
+        value.check()?;
+        let pool = POOLS.get(handle).ok_or(ERROR_INVALID_VALUE)?;
+        let used = *lock(&pool.used);
+        match attribute {
+            1..=3 => value.cast::<c_int>().put(lock(&pool.flags)[attribute as usize - 1]),
+            4 => value.cast::<u64>().put(*lock(&pool.threshold)),
+            5 | 7 => value.cast::<u64>().put(used.now),
+            6 => value.cast::<u64>().put(used.reserved_high),
+            8 => value.cast::<u64>().put(used.high),
+            _ => Err(ERROR_INVALID_VALUE),
+        }
+    }
+
+    fn cuMemPoolSetAttribute(handle: Handle, attribute: c_uint, value: Out<c_void>) {
+        initialised()?;
+        value.check()?;
+        let pool = POOLS.get(handle).ok_or(ERROR_INVALID_VALUE)?;
+        match attribute {
+            1..=3 => lock(&pool.flags)[attribute as usize - 1] = c_int::from(value.cast::<c_int>().get()? != 0),
+            4 => *lock(&pool.threshold) = value.cast::<u64>().get()?,
+            // High-water marks can be reset only.
+            6 | 8 if value.cast::<u64>().get()? == 0 => {
+                let mut used = lock(&pool.used);
+                if attribute == 6 { used.reserved_high = used.now } else { used.high = used.now }
+            }
+            _ => return Err(ERROR_INVALID_VALUE),
+        }
+        Ok(())
+    }
+
+    fn cuMemPoolTrimTo(handle: Handle, _keep: usize) {
+        initialised()?;
+        // Nothing is kept that could be given back.
+        POOLS.get(handle).map(|_| ()).ok_or(ERROR_INVALID_VALUE)
+    }
+
+    fn cuMemPoolSetAccess(handle: Handle, access: In<MemAccessDesc>, n: usize) {
+        initialised()?;
+        POOLS.get(handle).ok_or(ERROR_INVALID_VALUE)?;
+        for desc in access.list(n)? {
+            if desc.location.kind != 1 || desc.location.id != 0 {
+                return Err(ERROR_INVALID_DEVICE);
+            }
+            // The device that a pool lives on always has access.
+            if desc.flags != 3 {
+                return Err(ERROR_INVALID_VALUE);
+            }
+        }
+        Ok(())
+    }
+
+    fn cuMemPoolGetAccess(flags: Out<c_uint>, handle: Handle, location: In<MemLocation>) {
+        initialised()?;
+        flags.check()?;
+        POOLS.get(handle).ok_or(ERROR_INVALID_VALUE)?;
+        let location = location.get()?;
+        if location.kind != 1 || location.id != 0 {
+            return Err(ERROR_INVALID_DEVICE);
+        }
+        flags.put(3)
+    }
+}

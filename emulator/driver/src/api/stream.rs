@@ -1,0 +1,290 @@
+//! Streams: in order each, and all of a context's in the order of submission (see `queue`).
+
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
+use std::sync::Arc;
+
+use crate::edge::{Out, export};
+use crate::queue::Where;
+use crate::result::*;
+use crate::state::{Event, STREAMS, Stream, event, initialised, lock, stream, usable};
+use crate::types::{Handle, HostFn, StreamCallback};
+
+/// Priorities that streams are given, best last.
+const PRIORITIES: std::ops::RangeInclusive<c_int> = -5..=0;
+
+fn create(out: Out<Handle>, flags: c_uint, priority: c_int) -> Outcome {
+    initialised()?;
+    out.check()?;
+    let context = usable()?;
+    if flags > 1 {
+        return Err(ERROR_INVALID_VALUE);
+    }
+    let priority = priority.clamp(*PRIORITIES.start(), *PRIORITIES.end());
+    out.put(Stream::create(context, flags, priority))
+}
+
+/// What a stream does after an event: nothing to do for one of its own context, whose work comes in one order anyway,
+/// but "is the stream done" must know of it.
+pub(crate) fn wait_for(stream: &Stream, event: &Event) -> Outcome {
+    let Some((context, ticket)) = event.latest() else {
+        return Ok(());
+    };
+    if Arc::ptr_eq(&context, &stream.context) {
+        stream.join(ticket);
+        return Ok(());
+    }
+    stream.submit_async(Where::Worker, move || wait_elsewhere(&context, ticket))
+}
+
+/// The worker of one context waits for another one's; that one never waits for this, since it was there first.
+fn wait_elsewhere(context: &crate::state::Context, ticket: u64) -> Outcome {
+    while !context.queue.is_done(ticket) {
+        std::thread::sleep(std::time::Duration::from_micros(50));
+    }
+    Ok(())
+}
+
+/// A host function's argument, on its way to the worker.
+struct Call<F>(F, *mut c_void);
+// SAFETY: the caller of `cuLaunchHostFunc` wants both used on a thread of the driver's.
+unsafe impl<F> Send for Call<F> {}
+
+fn launch_host(handle: Handle, function: HostFn, data: *mut c_void) -> Outcome {
+    initialised()?;
+    let function = function.ok_or(ERROR_INVALID_VALUE)?;
+    let stream = stream(handle)?;
+    let call = Call(function, data);
+    stream.submit_async(Where::Worker, move || {
+        let call = call;
+        // SAFETY: the caller promises a function that can be called with this argument.
+        unsafe { (call.0)(call.1) };
+        Ok(())
+    })
+}
+
+export! {
+    fn cuStreamCreate(out: Out<Handle>, flags: c_uint) {
+        create(out, flags, 0)
+    }
+
+    fn cuStreamCreateWithPriority(out: Out<Handle>, flags: c_uint, priority: c_int) {
+        create(out, flags, priority)
+    }
+
+    fn cuStreamDestroy_v2(handle: Handle) {
+        initialised()?;
+        // Work that was submitted goes on; it holds what it needs.
+        STREAMS.remove(handle).map(|_| ()).ok_or(ERROR_INVALID_HANDLE)
+    }
+
+    fn cuStreamQuery / cuStreamQuery_ptsz (handle: Handle) {
+        let stream = stream(handle)?;
+        stream.context.check()?;
+        if !stream.is_done() {
+            return Err(ERROR_NOT_READY);
+        }
+        stream.context.flush_printed();
+        Ok(())
+    }
+
+    fn cuStreamSynchronize / cuStreamSynchronize_ptsz (handle: Handle) {
+        let stream = stream(handle)?;
+        stream.context.check()?;
+        stream.synchronize()
+    }
+
+    fn cuStreamWaitEvent / cuStreamWaitEvent_ptsz (handle: Handle, awaited: Handle, flags: c_uint) {
+        let stream = stream(handle)?;
+        let event = event(awaited)?;
+        if flags > 1 {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        stream.context.check()?;
+        wait_for(&stream, &event)
+    }
+
+    fn cuStreamGetFlags / cuStreamGetFlags_ptsz (handle: Handle, flags: Out<c_uint>) {
+        flags.check()?;
+        flags.put(stream(handle)?.flags)
+    }
+
+    fn cuStreamGetPriority / cuStreamGetPriority_ptsz (handle: Handle, priority: Out<c_int>) {
+        priority.check()?;
+        priority.put(stream(handle)?.priority)
+    }
+
+    fn cuStreamGetId / cuStreamGetId_ptsz (handle: Handle, id: Out<c_ulonglong>) {
+        id.check()?;
+        id.put(stream(handle)?.id)
+    }
+
+    fn cuStreamGetDevice / cuStreamGetDevice_ptsz (handle: Handle, dev: Out<c_int>) {
+        dev.check()?;
+        stream(handle)?;
+        dev.put(0)
+    }
+
+    fn cuStreamGetCtx / cuStreamGetCtx_ptsz (handle: Handle, context: Out<Handle>) {
+        context.check()?;
+        context.put(stream(handle)?.context.handle)
+    }
+
+    fn cuStreamGetCtx_v2 / cuStreamGetCtx_v2_ptsz (handle: Handle, context: Out<Handle>, green: Out<Handle>) {
+        context.check()?;
+        let stream = stream(handle)?;
+        green.put_if_wanted(0);
+        context.put(stream.context.handle)
+    }
+
+    fn cuStreamCopyAttributes / cuStreamCopyAttributes_ptsz (to: Handle, from: Handle) {
+        stream(to)?;
+        stream(from)?;
+        Ok(())
+    }
+
+    fn cuStreamAddCallback / cuStreamAddCallback_ptsz (
+        handle: Handle,
+        callback: StreamCallback,
+        data: *mut c_void,
+        flags: c_uint,
+    ) {
+        let stream = stream(handle)?;
+        let callback = callback.ok_or(ERROR_INVALID_VALUE)?;
+        if flags != 0 {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        let context = Arc::clone(&stream.context);
+        let call = Call(callback, data);
+        // Unlike a host function, a callback is also called after an error, and told of it.
+        let job = move || {
+            let call = call;
+            let status = context.check().err().unwrap_or(SUCCESS);
+            // SAFETY: the caller promises a function that can be called with these arguments.
+            unsafe { (call.0)(handle, status, call.1) };
+        };
+        stream.submit(Where::Worker, |_| {}, Box::new(job));
+        Ok(())
+    }
+
+    fn cuLaunchHostFunc / cuLaunchHostFunc_ptsz (handle: Handle, function: HostFn, data: *mut c_void) {
+        launch_host(handle, function, data)
+    }
+
+    fn cuLaunchHostFunc_v2 / cuLaunchHostFunc_v2_ptsz (
+        handle: Handle,
+        function: HostFn,
+        data: *mut c_void,
+        _mode: c_uint,
+    ) {
+        launch_host(handle, function, data)
+    }
+
+    fn cuStreamAttachMemAsync / cuStreamAttachMemAsync_ptsz (
+        handle: Handle,
+        address: u64,
+        _length: usize,
+        flags: c_uint,
+    ) {
+        stream(handle)?.context.check()?;
+        if ![1, 2, 4].contains(&flags) {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        // Managed memory is host memory here: every stream can reach all of it.
+        let managed = crate::allocations::find(address).is_some_and(|a| a.kind == crate::allocations::Kind::Managed);
+        if managed { Ok(()) } else { Err(ERROR_INVALID_VALUE) }
+    }
+
+    fn cuStreamIsCapturing / cuStreamIsCapturing_ptsz (handle: Handle, status: Out<c_uint>) {
+        status.check()?;
+        stream(handle)?;
+        status.put(0)
+    }
+
+    fn cuStreamGetCaptureInfo / cuStreamGetCaptureInfo_ptsz (
+        handle: Handle,
+        status: Out<c_uint>,
+        id: Out<u64>,
+    ) {
+        status.check()?;
+        stream(handle)?;
+        id.put_if_wanted(0);
+        status.put(0)
+    }
+
+    fn cuStreamGetCaptureInfo_v2 / cuStreamGetCaptureInfo_v2_ptsz (
+        handle: Handle,
+        status: Out<c_uint>,
+        id: Out<u64>,
+        _graph: Out<Handle>,
+        _dependencies: Out<usize>,
+        n: Out<usize>,
+    ) {
+        status.check()?;
+        stream(handle)?;
+        id.put_if_wanted(0);
+        n.put_if_wanted(0);
+        status.put(0)
+    }
+
+    fn cuStreamGetCaptureInfo_v3 / cuStreamGetCaptureInfo_v3_ptsz (
+        handle: Handle,
+        status: Out<c_uint>,
+        id: Out<u64>,
+        _graph: Out<Handle>,
+        _dependencies: Out<usize>,
+        _edges: Out<usize>,
+        n: Out<usize>,
+    ) {
+        status.check()?;
+        stream(handle)?;
+        id.put_if_wanted(0);
+        n.put_if_wanted(0);
+        status.put(0)
+    }
+
+    fn cuThreadExchangeStreamCaptureMode(mode: Out<c_uint>) {
+        initialised()?;
+        let asked = mode.get()?;
+        if asked > 2 {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        static MODE: std::sync::Mutex<c_uint> = std::sync::Mutex::new(0);
+        mode.put(std::mem::replace(&mut *lock(&MODE), asked))
+    }
+
+    fn cuStreamWriteValue32_v2 / cuStreamWriteValue32_v2_ptsz (
+        handle: Handle,
+        address: u64,
+        value: u32,
+        flags: c_uint,
+    ) {
+        write_value(handle, address, &value.to_le_bytes(), flags)
+    }
+
+    fn cuStreamWriteValue32 / cuStreamWriteValue32_ptsz (handle: Handle, address: u64, value: u32, flags: c_uint) {
+        write_value(handle, address, &value.to_le_bytes(), flags)
+    }
+
+    fn cuStreamWriteValue64_v2 / cuStreamWriteValue64_v2_ptsz (
+        handle: Handle,
+        address: u64,
+        value: u64,
+        flags: c_uint,
+    ) {
+        write_value(handle, address, &value.to_le_bytes(), flags)
+    }
+
+    fn cuStreamWriteValue64 / cuStreamWriteValue64_ptsz (handle: Handle, address: u64, value: u64, flags: c_uint) {
+        write_value(handle, address, &value.to_le_bytes(), flags)
+    }
+}
+
+fn write_value(handle: Handle, address: u64, bytes: &[u8], flags: c_uint) -> Outcome {
+    let stream = stream(handle)?;
+    if flags > 1 || !address.is_multiple_of(bytes.len() as u64) {
+        return Err(ERROR_INVALID_VALUE);
+    }
+    let bytes = bytes.to_vec();
+    super::copy::device_range(address, bytes.len())?;
+    stream.submit_async(Where::Here, move || super::copy::write_device(address, &bytes))
+}

@@ -1,0 +1,238 @@
+//! Texture objects.
+
+use std::ffi::c_uint;
+use std::sync::Arc;
+
+use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject, Textures};
+
+use crate::api::array::{self, Array, texel_format};
+use crate::api::copy::device_range;
+use crate::api::device::limit;
+use crate::edge::{In, Out, export};
+use crate::handle::{Kind, Table};
+use crate::result::*;
+use crate::state::{MEMORY, initialised, usable};
+use crate::types::{Handle, ResourceDesc, TextureDesc};
+
+/// Where texels come from.
+#[derive(Debug)]
+enum Source {
+    Array(Arc<Array>),
+    Linear {
+        address: u64,
+        bytes: usize,
+    },
+    Pitched {
+        address: u64,
+        width: usize,
+        height: usize,
+        pitch: usize,
+    },
+}
+
+struct Texture {
+    context_id: u64,
+    resource: ResourceDesc,
+    description: TextureDesc,
+    source: Source,
+    /// Everything but the texels.
+    like: TextureObject,
+}
+
+static TEXTURES: Table<Texture> = Table::new(Kind::Texture);
+
+/// `CU_TRSF_READ_AS_INTEGER`
+const READ_AS_INTEGER: c_uint = 1;
+/// `CU_TRSF_NORMALIZED_COORDINATES`
+const NORMALISED: c_uint = 2;
+/// `CU_TRSF_SRGB`
+const SRGB: c_uint = 0x10;
+
+pub(crate) fn forget_context(id: u64) {
+    for handle in TEXTURES.handles_where(|t| t.context_id == id) {
+        TEXTURES.remove(handle);
+    }
+}
+
+/// The texture objects as a launch sees them: their texels at this moment.
+pub(crate) fn all() -> Textures {
+    let mut textures = Textures::default();
+    for handle in TEXTURES.handles_where(|_| true) {
+        if let Some(texture) = TEXTURES.get(handle) {
+            let object = TextureObject {
+                data: texture.texels(),
+                ..texture.like.clone()
+            };
+            textures.objects.insert(handle as u64, Arc::new(object));
+        }
+    }
+    textures
+}
+
+impl Texture {
+    fn texels(&self) -> Arc<Vec<u8>> {
+        // Memory that was freed since gives no texels, which are zero then.
+        match &self.source {
+            Source::Array(array) => array.snapshot(),
+            Source::Linear { address, bytes } => {
+                let mut data = vec![0; *bytes];
+                let read = MEMORY.read(*address, &mut data);
+                Arc::new(if read.is_ok() { data } else { Vec::new() })
+            }
+            Source::Pitched {
+                address,
+                width,
+                height,
+                pitch,
+            } => {
+                let mut data = vec![0; width * height];
+                let mut rows = data.chunks_exact_mut((*width).max(1)).enumerate();
+                let read = rows.all(|(y, row)| MEMORY.read(*address + (y * pitch) as u64, row).is_ok());
+                Arc::new(if read { data } else { Vec::new() })
+            }
+        }
+    }
+}
+
+fn address_mode(mode: c_uint) -> Result<AddressMode, CUresult> {
+    Ok(match mode {
+        0 => AddressMode::Wrap,
+        1 => AddressMode::Clamp,
+        2 => AddressMode::Mirror,
+        3 => AddressMode::Border,
+        _ => return Err(ERROR_INVALID_VALUE),
+    })
+}
+
+/// Reads the union of a resource by the places of its members.
+fn source(r: &ResourceDesc) -> Result<(Source, TexelFormat, u32, [usize; 2]), CUresult> {
+    let low = |word: u64| word as u32;
+    let high = |word: u64| (word >> 32) as u32;
+    let format_of = |word: u64| {
+        let format = texel_format(low(word)).ok_or(ERROR_INVALID_VALUE)?;
+        let channels = high(word);
+        if [1, 2, 4].contains(&channels) {
+            Ok((format, channels))
+        } else {
+            Err(ERROR_INVALID_VALUE)
+        }
+    };
+    match r.kind {
+        0 => {
+            let array = array::array(r.words[0] as Handle).map_err(|_| ERROR_INVALID_VALUE)?;
+            let d = array.descriptor;
+            if d.depth > 1 {
+                return Err(ERROR_NOT_SUPPORTED);
+            }
+            let format = texel_format(d.format).ok_or(ERROR_INVALID_VALUE)?;
+            Ok((Source::Array(array), format, d.channels, [d.width, d.height]))
+        }
+        2 => {
+            let (address, bytes) = (r.words[0], r.words[2] as usize);
+            let (format, channels) = format_of(r.words[1])?;
+            if bytes == 0 || !address.is_multiple_of(limit::PITCH as u64) {
+                return Err(ERROR_INVALID_VALUE);
+            }
+            device_range(address, bytes)?;
+            let width = bytes / (format.bytes() * channels as usize);
+            Ok((Source::Linear { address, bytes }, format, channels, [width, 0]))
+        }
+        3 => {
+            let address = r.words[0];
+            let (format, channels) = format_of(r.words[1])?;
+            let [width, height, pitch] = [r.words[2], r.words[3], r.words[4]].map(|w| w as usize);
+            let row = width
+                .checked_mul(format.bytes() * channels as usize)
+                .ok_or(ERROR_INVALID_VALUE)?;
+            let bad = width == 0 || height == 0 || pitch < row || pitch % 32 != 0;
+            if bad || !address.is_multiple_of(limit::PITCH as u64) {
+                return Err(ERROR_INVALID_VALUE);
+            }
+            let last = (height as u64 - 1)
+                .checked_mul(pitch as u64)
+                .and_then(|o| o.checked_add(address));
+            device_range(address, row)?;
+            device_range(last.ok_or(ERROR_INVALID_VALUE)?, row)?;
+            Ok((
+                Source::Pitched {
+                    address,
+                    width: row,
+                    height,
+                    pitch,
+                },
+                format,
+                channels,
+                [width, height],
+            ))
+        }
+        // Mipmapped arrays.
+        1 => Err(ERROR_NOT_SUPPORTED),
+        _ => Err(ERROR_INVALID_VALUE),
+    }
+}
+
+fn texture(handle: u64) -> Result<Arc<Texture>, CUresult> {
+    initialised()?;
+    TEXTURES.get(handle as Handle).ok_or(ERROR_INVALID_VALUE)
+}
+
+export! {
+    fn cuTexObjectCreate(
+        out: Out<u64>,
+        resource: In<ResourceDesc>,
+        description: In<TextureDesc>,
+        view: In<u8>,
+    ) {
+        initialised()?;
+        out.check()?;
+        let context = usable()?;
+        let (resource, description) = (resource.get()?, description.get()?);
+        if !view.is_null() {
+            return Err(ERROR_NOT_SUPPORTED);
+        }
+        let (source, format, channels, size) = source(&resource)?;
+        let filter = match description.filter_mode {
+            0 => FilterMode::Point,
+            1 => FilterMode::Linear,
+            _ => return Err(ERROR_INVALID_VALUE),
+        };
+        let read_as_integer = description.flags & READ_AS_INTEGER != 0;
+        let integers = !matches!(format, TexelFormat::F16 | TexelFormat::F32);
+        // Integers cannot be blended, and 32-bit ones are never read as fractions.
+        let wide = matches!(format, TexelFormat::U32 | TexelFormat::S32);
+        if filter == FilterMode::Linear && integers && (read_as_integer || wide) {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        if description.flags & SRGB != 0 {
+            return Err(ERROR_NOT_SUPPORTED);
+        }
+        let like = TextureObject {
+            data: Arc::default(),
+            width: size[0] as u32,
+            height: size[1] as u32,
+            channels,
+            format,
+            address: [address_mode(description.address_mode[0])?, address_mode(description.address_mode[1])?],
+            filter,
+            normalised_coordinates: description.flags & NORMALISED != 0,
+            read_as_integer: read_as_integer || wide,
+        };
+        let make = |_| Texture { context_id: context.id, resource, description, source, like };
+        out.put(TEXTURES.insert_with(make).0 as u64)
+    }
+
+    fn cuTexObjectDestroy(handle: u64) {
+        initialised()?;
+        TEXTURES.remove(handle as Handle).map(|_| ()).ok_or(ERROR_INVALID_VALUE)
+    }
+
+    fn cuTexObjectGetResourceDesc(out: Out<ResourceDesc>, handle: u64) {
+        out.check()?;
+        out.put(texture(handle)?.resource)
+    }
+
+    fn cuTexObjectGetTextureDesc(out: Out<TextureDesc>, handle: u64) {
+        out.check()?;
+        out.put(texture(handle)?.description)
+    }
+}

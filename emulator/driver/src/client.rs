@@ -1,0 +1,237 @@
+//! The extra API from Rust: for programs and tests that want more of the emulated device than CUDA offers.
+//!
+//! This crate is two things in one process: the `libnvcuda` that the program's CUDA bindings loaded, with all the
+//! state, and a copy linked into the program, which is never called. So everything here looks the functions of
+//! [`crate::extra`] up in the *loaded* driver; on a machine where that is NVIDIA's there is nothing to find.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use libloading::Library;
+
+/// The emulated driver of this process. Settings hold for launches of the thread that makes them.
+#[derive(Debug, Clone, Copy)]
+pub struct Emulator {
+    version: unsafe extern "C" fn(*mut *const c_char) -> u32,
+    set_checks: unsafe extern "C" fn(c_int) -> u32,
+    set_budget: unsafe extern "C" fn(u64) -> u32,
+    set_threads: unsafe extern "C" fn(u32) -> u32,
+    set_unordered: unsafe extern "C" fn(c_int) -> u32,
+    set_diagnosis: unsafe extern "C" fn(c_int) -> u32,
+    name_parameters: unsafe extern "C" fn(*const c_char, *const *const c_char, u32) -> u32,
+    add_source: unsafe extern "C" fn(*const c_char, *const c_char) -> u32,
+    report: unsafe extern "C" fn(*mut c_char, *mut usize) -> u32,
+}
+
+/// How closely launches are watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checks {
+    /// Results only. Every access still stays inside its allocation, or faults.
+    Off,
+    /// And counters.
+    Counted,
+    /// And all checks but races on global memory.
+    On,
+    /// And races on global memory.
+    GlobalRaces,
+}
+
+/// The emulated driver, if that is what this process uses: what a CUDA program finds first, in the order in which
+/// `cudarc` looks for a driver. `None` with a real driver, or with none at all.
+pub fn emulated() -> Option<Emulator> {
+    static FOUND: OnceLock<Option<Emulator>> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        let library = driver_names().iter().find_map(|name| {
+            // SAFETY: loading a CUDA driver runs its initialisers, which is what the program is about to do anyway.
+            unsafe { Library::new(*name) }.ok()
+        })?;
+        let found = Emulator::from_symbols(|name| {
+            // SAFETY: only the address is taken here.
+            let symbol = unsafe { library.get::<*mut c_void>(name.to_bytes_with_nul()) };
+            symbol.map_or(std::ptr::null(), |s| s.cast_const())
+        });
+        // Stays loaded: the addresses above must stay good.
+        std::mem::forget(library);
+        found
+    })
+}
+
+fn driver_names() -> &'static [&'static str] {
+    if cfg!(windows) {
+        &["cuda.dll", "nvcuda.dll"]
+    } else if cfg!(target_os = "macos") {
+        &["libcuda.dylib", "libnvcuda.dylib"]
+    } else {
+        &["libcuda.so", "libcuda.so.1", "libnvcuda.so"]
+    }
+}
+
+/// Why [`preload`] did not.
+#[derive(Debug, thiserror::Error)]
+pub enum PreloadError {
+    /// The library is not where Cargo puts it.
+    #[error("no {name} beside this program: looked in {}", .looked.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", "))]
+    NotFound {
+        /// Its file name.
+        name: String,
+        /// Folders.
+        looked: Vec<PathBuf>,
+    },
+    /// It is there but cannot be loaded.
+    #[error("{} cannot be loaded", .path.display())]
+    Load {
+        /// Its path.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: libloading::Error,
+    },
+}
+
+/// Makes this process use the emulated driver also where there is a real one: loads it by its absolute path. Its
+/// shared-object name is `libcuda.so`, the first that `cudarc` asks for, and what is loaded under that name wins.
+/// Call it before the first CUDA call.
+pub fn preload() -> Result<PathBuf, PreloadError> {
+    let name = libloading::library_filename("nvcuda");
+    let mut looked = Vec::new();
+    if let Ok(program) = std::env::current_exe()
+        && let Some(folder) = program.parent()
+    {
+        looked.push(folder.to_owned());
+        looked.push(folder.join("deps"));
+        // Examples lie in a folder beside `deps`.
+        looked.extend(folder.parent().map(|up| up.join("deps")));
+    }
+    let path = looked
+        .iter()
+        .map(|folder| folder.join(&name))
+        .find(|path| path.is_file());
+    let Some(path) = path else {
+        return Err(PreloadError::NotFound {
+            name: name.to_string_lossy().into_owned(),
+            looked,
+        });
+    };
+    // SAFETY: the library's initialisers do nothing.
+    match unsafe { Library::new(&path) } {
+        Ok(library) => {
+            std::mem::forget(library);
+            Ok(path)
+        }
+        Err(source) => Err(PreloadError::Load { path, source }),
+    }
+}
+
+impl Emulator {
+    /// From a way of finding symbols: for programs that have a handle of their driver library already. Addresses
+    /// that are null count as absent.
+    pub fn from_symbols(find: impl Fn(&CStr) -> *const c_void) -> Option<Self> {
+        macro_rules! symbol {
+            ($name:literal) => {{
+                let address = find($name);
+                if address.is_null() {
+                    return None;
+                }
+                // SAFETY: a symbol of this name is exported by this crate alone, with the type of the field, which
+                // is a function pointer.
+                unsafe { std::mem::transmute_copy(&address) }
+            }};
+        }
+        Some(Self {
+            version: symbol!(c"tile_version"),
+            set_checks: symbol!(c"tile_set_checks"),
+            set_budget: symbol!(c"tile_set_budget"),
+            set_threads: symbol!(c"tile_set_threads"),
+            set_unordered: symbol!(c"tile_set_unordered"),
+            set_diagnosis: symbol!(c"tile_set_diagnosis"),
+            name_parameters: symbol!(c"tile_name_parameters"),
+            add_source: symbol!(c"tile_add_source"),
+            report: symbol!(c"tile_report"),
+        })
+    }
+
+    /// `libnvcuda 0.1.0, emulated GPU`
+    pub fn version(&self) -> String {
+        let mut text = std::ptr::null();
+        // SAFETY: writes one pointer, to text that is never freed.
+        unsafe {
+            if (self.version)(&mut text) != 0 || text.is_null() {
+                return String::new();
+            }
+            CStr::from_ptr(text).to_string_lossy().into_owned()
+        }
+    }
+
+    /// How closely this thread's launches are watched; `None`: as `TILE_CHECK` says.
+    pub fn set_checks(&self, checks: Option<Checks>) {
+        // SAFETY: takes a number.
+        unsafe { (self.set_checks)(checks.map_or(-1, |c| c as c_int)) };
+    }
+
+    /// Thread-instructions after which this thread's launches are stopped as runaway, 0 for no limit; `None`: as
+    /// `TILE_BUDGET` says.
+    pub fn set_budget(&self, thread_instructions: Option<u64>) {
+        // SAFETY: takes a number.
+        unsafe { (self.set_budget)(thread_instructions.unwrap_or(u64::MAX)) };
+    }
+
+    /// CPU threads for this thread's launches, 0 for one per core; `None`: as `TILE_THREADS` says.
+    pub fn set_threads(&self, n: Option<u32>) {
+        // SAFETY: takes a number.
+        unsafe { (self.set_threads)(n.unwrap_or(u32::MAX)) };
+    }
+
+    /// Whether this thread's launches run blocks in parallel even where their order could change results; `None`: as
+    /// `TILE_UNORDERED` says.
+    pub fn set_unordered(&self, on: Option<bool>) {
+        // SAFETY: takes a number.
+        unsafe { (self.set_unordered)(on.map_or(-1, c_int::from)) };
+    }
+
+    /// Whether what goes wrong in this thread's launches is told on stderr (it is in the report in any case); `None`:
+    /// as `TILE_DIAGNOSIS` says.
+    pub fn set_diagnosis(&self, on: Option<bool>) {
+        // SAFETY: takes a number.
+        unsafe { (self.set_diagnosis)(on.map_or(-1, c_int::from)) };
+    }
+
+    /// Names a kernel's parameters, for messages: of all its launches, or without a kernel, of this thread's next
+    /// launch. Text is cut at a NUL.
+    pub fn name_parameters(&self, kernel: Option<&str>, names: &[&str]) {
+        let kernel = kernel.map(c_text);
+        let names: Vec<CString> = names.iter().map(|n| c_text(n)).collect();
+        let pointers: Vec<*const c_char> = names.iter().map(|n| n.as_ptr()).collect();
+        let kernel = kernel.as_ref().map_or(std::ptr::null(), |k| k.as_ptr());
+        // SAFETY: strings that end with NUL, and as many as said, all alive during the call.
+        unsafe { (self.name_parameters)(kernel, pointers.as_ptr(), pointers.len() as u32) };
+    }
+
+    /// Gives the text of a source file, under the path that the PTX gives it, for messages. Text is cut at a NUL.
+    pub fn add_source(&self, path: &str, text: &str) {
+        let (path, text) = (c_text(path), c_text(text));
+        // SAFETY: strings that end with NUL, alive during the call.
+        unsafe { (self.add_source)(path.as_ptr(), text.as_ptr()) };
+    }
+
+    /// The report of this thread's last launch, as JSON; waits for the launch to end. `None` when there is none.
+    pub fn report(&self) -> Option<String> {
+        let mut length = 0;
+        // SAFETY: asks for the length only.
+        if unsafe { (self.report)(std::ptr::null_mut(), &mut length) } != 0 {
+            return None;
+        }
+        let mut buffer = vec![0u8; length];
+        // SAFETY: the buffer has the length that is passed.
+        if unsafe { (self.report)(buffer.as_mut_ptr().cast(), &mut length) } != 0 {
+            return None;
+        }
+        buffer.pop();
+        String::from_utf8(buffer).ok()
+    }
+}
+
+fn c_text(text: &str) -> CString {
+    let end = text.find('\0').unwrap_or(text.len());
+    CString::new(&text[..end]).unwrap_or_default()
+}

@@ -1,0 +1,128 @@
+//! What the driver says on stderr, and nothing else does: findings, refusals, calls that are not supported.
+
+use std::collections::BTreeSet;
+use std::io::{IsTerminal, Write};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use simt::finding::{Code, Finding, Severity};
+
+use crate::result::*;
+
+/// One line of the driver's own.
+pub(crate) fn say(message: &str) {
+    write(&format!("libnvcuda (emulated GPU): {message}\n"));
+}
+
+/// As [`say`], but each message once per process.
+pub(crate) fn say_once(message: &str) {
+    if first_time(message) {
+        say(message);
+    }
+}
+
+fn first_time(message: &str) -> bool {
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    // A program that makes endless new messages shall not fill memory with them.
+    said.len() < 1000 && said.insert(message.to_owned())
+}
+
+fn write(text: &str) {
+    // Nobody to tell when stderr is gone.
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+fn coloured() -> bool {
+    static COLOURED: OnceLock<bool> = OnceLock::new();
+    *COLOURED.get_or_init(|| {
+        std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+    })
+}
+
+/// Findings of one launch. Warnings are told once per process, however often their kernel is launched.
+pub(crate) fn findings(findings: &[Finding]) {
+    let mut text = String::new();
+    for finding in findings {
+        if finding.severity == Severity::Warning && !first_time(&finding.text) {
+            continue;
+        }
+        text.push_str(&paint(finding, coloured()));
+        text.push('\n');
+        if !finding.text.ends_with('\n') {
+            text.push('\n');
+        }
+    }
+    if !text.is_empty() {
+        write(&text);
+    }
+}
+
+/// The head of a message (`error[E-OOB]`) in bold red or yellow.
+fn paint(finding: &Finding, coloured: bool) -> String {
+    let end = finding.text.find(']').map(|at| at + 1);
+    match end.filter(|_| coloured) {
+        Some(end) if finding.text.starts_with("error[") || finding.text.starts_with("warning[") => {
+            let colour = if finding.severity == Severity::Error {
+                "31"
+            } else {
+                "33"
+            };
+            let (head, rest) = finding.text.split_at(end);
+            format!("\x1b[1;{colour}m{head}\x1b[0m{rest}")
+        }
+        _ => finding.text.clone(),
+    }
+}
+
+/// The code that a real driver gives for what went wrong, or where hardware would notice nothing (a race, a read of
+/// uninitialised memory), the one for an unspecified failure: a program must not go on with such results.
+pub(crate) fn code_of(finding: &Finding) -> CUresult {
+    match finding.code {
+        Code::OutOfBounds | Code::UseAfterFree | Code::ReadOnly => ERROR_ILLEGAL_ADDRESS,
+        Code::Misaligned => ERROR_MISALIGNED_ADDRESS,
+        Code::Runaway => ERROR_LAUNCH_TIMEOUT,
+        Code::Assert => ERROR_ASSERT,
+        _ => ERROR_LAUNCH_FAILED,
+    }
+}
+
+/// `TILE_TRACE=1`: every call and its result.
+pub(crate) fn trace(name: &str, code: CUresult) {
+    static ON: OnceLock<bool> = OnceLock::new();
+    if *ON.get_or_init(|| std::env::var_os("TILE_TRACE").is_some_and(|v| !v.is_empty() && v != "0")) {
+        let meaning = describe(code).map_or("?", |d| d.0.to_str().unwrap_or("?"));
+        write(&format!("{name}: {meaning}\n"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(code: Code, text: &str) -> Finding {
+        Finding {
+            severity: Severity::Error,
+            code,
+            instr: 0,
+            source: None,
+            block: [0; 3],
+            thread: [0; 3],
+            n_threads: 1,
+            n_blocks: 1,
+            text: text.into(),
+        }
+    }
+
+    #[test]
+    fn colour_is_for_the_head_only() {
+        let f = finding(Code::OutOfBounds, "error[E-OOB]: read past `a[9]`");
+        assert_eq!(paint(&f, true), "\x1b[1;31merror[E-OOB]\x1b[0m: read past `a[9]`");
+        assert_eq!(paint(&f, false), f.text);
+    }
+
+    #[test]
+    fn faults_have_the_codes_of_hardware() {
+        assert_eq!(code_of(&finding(Code::Misaligned, "")), ERROR_MISALIGNED_ADDRESS);
+        assert_eq!(code_of(&finding(Code::Race, "")), ERROR_LAUNCH_FAILED);
+    }
+}

@@ -1,0 +1,360 @@
+//! The C edge: how calls come in, how panics stop, and how callers' pointers are read and written.
+//!
+//! Every exported call is made by [`export!`]. Pointers arrive as [`Out`], [`In`], [`Text`] and [`Host`]: values of
+//! these types come from C callers only, and who makes such a call promises what `cuda.h` asks for: each pointer is
+//! null or valid for what the call reads or writes through it, for as long as the call says. That promise is the one
+//! thing here that cannot be checked; null always is.
+
+use std::cell::Cell;
+use std::ffi::{CStr, c_char, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::diagnose;
+use crate::result::{CUresult, ERROR_INVALID_VALUE, ERROR_NOT_SUPPORTED, ERROR_UNKNOWN, Outcome, SUCCESS};
+
+/// Defines exported calls. `fn name / alias(…)` adds the variant whose null stream is the calling thread's own.
+macro_rules! export {
+    ($($(#[$meta:meta])* fn $name:ident $(/ $alias:ident)* ( $($arg:ident : $ty:ty),* $(,)? ) $body:block)*) => {$(
+        export!(@one $(#[$meta])* $name ( $($arg : $ty),* ) $body);
+        export!(@aliases $name [$($alias)*] ( $($arg : $ty),* ));
+    )*};
+    (@one $(#[$meta:meta])* $name:ident ( $($arg:ident : $ty:ty),* ) $body:block) => {
+        $(#[$meta])*
+        #[unsafe(no_mangle)]
+        pub(crate) unsafe extern "C" fn $name($($arg: $ty),*) -> $crate::result::CUresult {
+            $crate::edge::guard(stringify!($name), move || $body)
+        }
+    };
+    (@aliases $name:ident [] $args:tt) => {};
+    (@aliases $name:ident [$alias:ident $($rest:ident)*] ( $($arg:ident : $ty:ty),* )) => {
+        #[unsafe(no_mangle)]
+        pub(crate) unsafe extern "C" fn $alias($($arg: $ty),*) -> $crate::result::CUresult {
+            // SAFETY: the caller's promise is the same for both.
+            $crate::edge::with_own_stream(move || unsafe { $name($($arg),*) })
+        }
+        export!(@aliases $name [$($rest)*] ( $($arg : $ty),* ));
+    };
+}
+pub(crate) use export;
+
+/// Runs the body of a call. No panic crosses the edge.
+pub(crate) fn guard(name: &'static str, body: impl FnOnce() -> Outcome) -> CUresult {
+    let code = match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => SUCCESS,
+        Ok(Err(code)) => code,
+        Err(_) => {
+            diagnose::say(&format!(
+                "internal error in {name}; this is a bug of the emulated driver"
+            ));
+            ERROR_UNKNOWN
+        }
+    };
+    diagnose::trace(name, code);
+    code
+}
+
+/// The body of every call that is not there.
+pub(crate) fn not_supported(name: &'static str) -> CUresult {
+    guard(name, || {
+        diagnose::say_once(&format!("{name} is not supported"));
+        Err(ERROR_NOT_SUPPORTED)
+    })
+}
+
+thread_local! {
+    static OWN_STREAM: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a null stream stands for the calling thread's own default stream at the moment.
+pub(crate) fn null_is_own_stream() -> bool {
+    OWN_STREAM.get()
+}
+
+pub(crate) fn with_own_stream(call: impl FnOnce() -> CUresult) -> CUresult {
+    let before = OWN_STREAM.replace(true);
+    let code = call();
+    OWN_STREAM.set(before);
+    code
+}
+
+/// Where a call puts a result.
+#[repr(transparent)]
+pub(crate) struct Out<T>(*mut T);
+
+impl<T> Clone for Out<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Out<T> {}
+
+impl<T> Out<T> {
+    /// A place that a C caller named in an array of places.
+    pub(crate) fn at(place: *mut T) -> Self {
+        Self(place)
+    }
+
+    pub(crate) fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// Null is a bad argument.
+    pub(crate) fn check(self) -> Outcome {
+        if self.is_null() {
+            Err(ERROR_INVALID_VALUE)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Writes; null is a bad argument.
+    pub(crate) fn put(self, value: T) -> Outcome {
+        self.check()?;
+        // SAFETY: not null, so valid for a write by the caller's promise.
+        unsafe { self.0.write_unaligned(value) }
+        Ok(())
+    }
+
+    /// Writes where the caller wants to know.
+    pub(crate) fn put_if_wanted(self, value: T) {
+        let _ = self.put(value);
+    }
+
+    /// Writes one element of an array.
+    pub(crate) fn put_at(self, index: usize, value: T) -> Outcome {
+        self.check()?;
+        // SAFETY: not null; callers of this method keep to the length that the C caller gave.
+        unsafe { self.0.add(index).write_unaligned(value) }
+        Ok(())
+    }
+
+    /// The same place, for another type: attributes that are `void*`.
+    pub(crate) fn cast<U>(self) -> Out<U> {
+        Out(self.0.cast())
+    }
+}
+
+impl<T: Copy> Out<T> {
+    /// Reads what is there: some places are both.
+    pub(crate) fn get(self) -> Result<T, CUresult> {
+        In(self.0.cast_const()).get()
+    }
+
+    /// Reads an array of an in-and-out argument.
+    pub(crate) fn list(self, n: usize) -> Result<Vec<T>, CUresult> {
+        In(self.0.cast_const()).list(n)
+    }
+}
+
+impl Out<usize> {
+    /// Reads an array; null is fine when it is empty.
+    pub(crate) fn list_or_empty(self, n: usize) -> Result<Vec<usize>, CUresult> {
+        if n == 0 { Ok(Vec::new()) } else { self.list(n) }
+    }
+}
+
+impl In<u8> {
+    /// The bytes up to the first NUL, as text; null is a bad argument.
+    pub(crate) fn text(self) -> Result<String, CUresult> {
+        Text(self.0.cast()).get()
+    }
+}
+
+impl Out<c_char> {
+    /// Writes text into a buffer of `len` bytes, cut to fit, with its NUL.
+    pub(crate) fn put_text(self, text: &str, len: usize) -> Outcome {
+        self.check()?;
+        let fits = text.len().min(len.saturating_sub(1));
+        if len == 0 {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        // SAFETY: the caller promises `len` bytes; `fits + 1 <= len`.
+        unsafe {
+            std::ptr::copy_nonoverlapping(text.as_ptr().cast(), self.0, fits);
+            self.0.add(fits).write(0);
+        }
+        Ok(())
+    }
+}
+
+/// What a call reads.
+#[repr(transparent)]
+pub(crate) struct In<T>(*const T);
+
+impl<T> Clone for In<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for In<T> {}
+
+impl<T: Copy> In<T> {
+    /// A place that a C caller named in a structure.
+    pub(crate) fn new(place: *const T) -> Self {
+        Self(place)
+    }
+
+    pub(crate) fn null() -> Self {
+        Self(std::ptr::null())
+    }
+
+    /// As [`In::new`], from a number.
+    pub(crate) fn at_address(address: usize) -> Self {
+        Self(address as *const T)
+    }
+
+    /// One element of an array whose end the values tell.
+    pub(crate) fn at(self, index: usize) -> Result<T, CUresult> {
+        In(self.0.wrapping_add(index)).get()
+    }
+
+    pub(crate) fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// Reads; null is a bad argument.
+    pub(crate) fn get(self) -> Result<T, CUresult> {
+        if self.is_null() {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        // SAFETY: not null, so valid for a read by the caller's promise.
+        Ok(unsafe { self.0.read_unaligned() })
+    }
+
+    /// Reads an array of `n` values; null is fine when it is empty.
+    pub(crate) fn list(self, n: usize) -> Result<Vec<T>, CUresult> {
+        if n == 0 {
+            return Ok(Vec::new());
+        }
+        if self.is_null() {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        // SAFETY: not null, and the caller promises `n` values.
+        Ok((0..n)
+            .map(|i| unsafe { self.0.add(i).read_unaligned() })
+            .collect())
+    }
+
+    pub(crate) fn address(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A C string.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub(crate) struct Text(*const c_char);
+
+impl Text {
+    pub(crate) fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// Its text; null is a bad argument. What is not UTF-8 is replaced.
+    pub(crate) fn get(self) -> Result<String, CUresult> {
+        if self.0.is_null() {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        // SAFETY: not null, so a string that ends with NUL by the caller's promise.
+        Ok(unsafe { CStr::from_ptr(self.0) }.to_string_lossy().into_owned())
+    }
+}
+
+/// Host memory that a copy reads or writes, perhaps after the call has returned.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub(crate) struct Host(*mut c_void);
+
+// SAFETY: an address; whoever asked for a copy keeps the memory in place until the copy is done.
+unsafe impl Send for Host {}
+// SAFETY: as above.
+unsafe impl Sync for Host {}
+
+impl Host {
+    pub(crate) fn new(address: u64) -> Self {
+        Self(address as usize as *mut c_void)
+    }
+
+    pub(crate) fn address(self) -> u64 {
+        self.0 as u64
+    }
+
+    pub(crate) fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// The bytes at `offset`, to read.
+    pub(crate) fn bytes<'a>(self, n: usize) -> &'a [u8] {
+        if n == 0 {
+            return &[];
+        }
+        // SAFETY: the caller of the copy promises that these bytes can be read, and calls no one to write them.
+        unsafe { std::slice::from_raw_parts(self.0.cast::<u8>().cast_const(), n) }
+    }
+
+    /// The bytes at `offset`, to write.
+    pub(crate) fn bytes_mut<'a>(self, n: usize) -> &'a mut [u8] {
+        if n == 0 {
+            return &mut [];
+        }
+        // SAFETY: the caller of the copy promises that these bytes can be written, and leaves them alone meanwhile.
+        unsafe { std::slice::from_raw_parts_mut(self.0.cast::<u8>(), n) }
+    }
+}
+
+/// Whether the first and the last byte of a range can be read. Cheap, and good enough to turn a stray pointer into
+/// an error code; where the system cannot tell, the answer is yes.
+pub(crate) fn can_read(address: u64, n: usize) -> bool {
+    let last = address.wrapping_add(n.saturating_sub(1) as u64);
+    let mut bytes = [[0u8; 1]; 2];
+    let [a, b] = &mut bytes;
+    read_process(
+        &[(address, 1), (last, 1)],
+        &mut [a.as_mut_slice(), b.as_mut_slice()],
+    ) != Some(false)
+}
+
+/// Copies ranges of this process out without faulting. `None`: the system cannot; false: some range is not there.
+#[cfg(target_os = "linux")]
+pub(crate) fn read_process(from: &[(u64, usize)], to: &mut [&mut [u8]]) -> Option<bool> {
+    let mut done = true;
+    for (sources, targets) in from.chunks(512).zip(to.chunks_mut(512)) {
+        let wanted: usize = sources.iter().map(|s| s.1).sum();
+        let remote: Vec<libc::iovec> = sources
+            .iter()
+            .map(|s| libc::iovec {
+                iov_base: s.0 as usize as *mut c_void,
+                iov_len: s.1,
+            })
+            .collect();
+        let local: Vec<libc::iovec> = targets
+            .iter_mut()
+            .map(|t| libc::iovec {
+                iov_base: t.as_mut_ptr().cast(),
+                iov_len: t.len(),
+            })
+            .collect();
+        // SAFETY: the local ranges are ours to write; the kernel checks the remote ones itself.
+        let n = unsafe {
+            libc::process_vm_readv(
+                libc::getpid(),
+                local.as_ptr(),
+                local.len() as libc::c_ulong,
+                remote.as_ptr(),
+                remote.len() as libc::c_ulong,
+                0,
+            )
+        };
+        if n < 0 && std::io::Error::last_os_error().raw_os_error() != Some(libc::EFAULT) {
+            return None;
+        }
+        done &= n >= 0 && n as usize == wanted;
+    }
+    Some(done)
+}
+
+/// Copies ranges of this process out without faulting: only Linux can.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn read_process(_from: &[(u64, usize)], _to: &mut [&mut [u8]]) -> Option<bool> {
+    None
+}

@@ -1,0 +1,119 @@
+//! What the emulated driver exports beside the driver API.
+//!
+//! Eight C functions, found with `dlsym` in the library that is loaded; a real driver has none of them. All return a
+//! `CUresult`. From Rust, [`crate::emulated`] wraps them.
+//!
+//! ```c
+//! // "libnvcuda 0.1.0, emulated GPU". Never freed.
+//! CUresult tile_version(const char **text);
+//!
+//! // How closely the calling thread's launches are watched: 0 not at all, 1 counted, 2 checked (counted too),
+//! // 3 checked with races on global memory; -1 as the process does.
+//! CUresult tile_set_checks(int level);
+//!
+//! // Thread-instructions after which a launch of the calling thread is stopped as runaway: 0 for no limit;
+//! // UINT64_MAX as the process does.
+//! CUresult tile_set_budget(uint64_t thread_instructions);
+//!
+//! // CPU threads for launches of the calling thread: 0 for one per core; UINT32_MAX as the process does.
+//! CUresult tile_set_threads(uint32_t n);
+//!
+//! // 1: the calling thread's launches run blocks in parallel even where their order could change results;
+//! // 0: in index order then; -1 as the process does.
+//! CUresult tile_set_unordered(int on);
+//!
+//! // 1: what goes wrong in the calling thread's launches is told on stderr; 0: it is in the report only;
+//! // -1 as the process does.
+//! CUresult tile_set_diagnosis(int on);
+//!
+//! // Names of a kernel's parameters, for messages: from now on in the whole process; with `kernel` null, for the
+//! // calling thread's next launch only.
+//! CUresult tile_name_parameters(const char *kernel, const char *const *names, uint32_t n);
+//!
+//! // The text of a source file, under the path that the PTX gives it, for messages of the whole process.
+//! CUresult tile_add_source(const char *path, const char *text);
+//!
+//! // The report of the calling thread's last launch as JSON; waits for the launch to end. `*length` is the size of
+//! // `buffer` on entry and the size needed, with the NUL, on return; `buffer` may be null to ask for it.
+//! // CUDA_ERROR_NOT_FOUND when there is none.
+//! CUresult tile_report(char *buffer, size_t *length);
+//! ```
+
+use std::ffi::{c_char, c_int, c_uint};
+use std::sync::Arc;
+
+use crate::edge::{In, Out, Text, export};
+use crate::result::*;
+use crate::{reports, settings};
+
+/// `-1`, 0, 1
+fn switch(value: c_int) -> Result<Option<bool>, CUresult> {
+    match value {
+        -1 => Ok(None),
+        0 | 1 => Ok(Some(value == 1)),
+        _ => Err(ERROR_INVALID_VALUE),
+    }
+}
+
+export! {
+    fn tile_version(text: Out<*const c_char>) {
+        const VERSION: &str = concat!("libnvcuda ", env!("CARGO_PKG_VERSION"), ", emulated GPU\0");
+        text.put(VERSION.as_ptr().cast())
+    }
+
+    fn tile_set_checks(level: c_int) {
+        let watch = match u32::try_from(level) {
+            Ok(level) => Some(settings::watch_from_number(level).ok_or(ERROR_INVALID_VALUE)?),
+            Err(_) => None,
+        };
+        settings::choose(|c| c.watch = watch);
+        Ok(())
+    }
+
+    fn tile_set_budget(thread_instructions: u64) {
+        settings::choose(|c| c.budget = Some(thread_instructions).filter(|n| *n != u64::MAX));
+        Ok(())
+    }
+
+    fn tile_set_threads(n: c_uint) {
+        settings::choose(|c| c.threads = Some(n as usize).filter(|_| n != u32::MAX));
+        Ok(())
+    }
+
+    fn tile_set_unordered(on: c_int) {
+        let on = switch(on)?;
+        settings::choose(|c| c.unordered = on);
+        Ok(())
+    }
+
+    fn tile_set_diagnosis(on: c_int) {
+        let on = switch(on)?;
+        settings::choose(|c| c.diagnosis = on);
+        Ok(())
+    }
+
+    fn tile_name_parameters(kernel: Text, names: In<Text>, n: c_uint) {
+        let kernel = if kernel.is_null() { None } else { Some(kernel.get()?) };
+        let names = names.list(n as usize)?.into_iter().map(Text::get).collect::<Result<_, _>>()?;
+        settings::name_params(kernel, names);
+        Ok(())
+    }
+
+    fn tile_add_source(path: Text, text: Text) {
+        settings::add_source(path.get()?, Arc::from(text.get()?));
+        Ok(())
+    }
+
+    fn tile_report(buffer: Out<c_char>, length: Out<usize>) {
+        let room = length.get()?;
+        let json = reports::last_as_json()?;
+        length.put(json.len() + 1)?;
+        if buffer.is_null() {
+            return Ok(());
+        }
+        if room <= json.len() {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        buffer.put_text(&json, room)
+    }
+}

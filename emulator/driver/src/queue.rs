@@ -1,0 +1,223 @@
+//! The work of one context, in the order in which it was submitted, one job at a time.
+//!
+//! CUDA lets work of different streams overlap but never promises it; one order for all of a context's streams is
+//! always a legal one, because a stream can only wait for what was submitted before. Each job gets a ticket, and
+//! "is it done" is one comparison. A kernel uses all cores by itself, so nothing is lost, and what is printed comes
+//! in the same order every time.
+//!
+//! Kernels and host functions run on a worker thread, so that a launch returns at once. Short jobs run on the
+//! caller's thread when nothing is before them.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::diagnose;
+use crate::result::{ERROR_NOT_PERMITTED, Outcome};
+
+/// How long an idle worker waits for more before it ends.
+const IDLE: Duration = Duration::from_secs(2);
+
+pub(crate) type Job = Box<dyn FnOnce() + Send>;
+
+/// Where a job may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Where {
+    /// On the worker: it may take long, or calls the user's code.
+    Worker,
+    /// On the caller's thread if nothing is before it.
+    Here,
+}
+
+#[derive(Default)]
+struct State {
+    jobs: VecDeque<(u64, Job)>,
+    /// Some thread runs a job.
+    busy: bool,
+    submitted: u64,
+    completed: u64,
+    /// Last ticket of a stream that the legacy default stream waits for, and its own.
+    last_blocking: u64,
+    worker: bool,
+    closed: bool,
+}
+
+/// See the module.
+pub(crate) struct Queue {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+thread_local! {
+    static IS_WORKER: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Queue {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a job. `note` is told its ticket before it can run.
+    pub(crate) fn submit(
+        self: &Arc<Self>,
+        place: Where,
+        blocking: bool,
+        note: impl FnOnce(u64),
+        job: Job,
+    ) -> u64 {
+        let mut state = self.lock();
+        state.submitted += 1;
+        let ticket = state.submitted;
+        if blocking {
+            state.last_blocking = ticket;
+        }
+        note(ticket);
+        if place == Where::Here && state.jobs.is_empty() && !state.busy {
+            state.busy = true;
+            drop(state);
+            self.run(ticket, job);
+            return ticket;
+        }
+        state.jobs.push_back((ticket, job));
+        if !state.worker {
+            state.worker = true;
+            let queue = Arc::clone(self);
+            let thread = std::thread::Builder::new().name("emulated GPU".into());
+            if thread.spawn(move || queue.work()).is_err() {
+                // No thread to be had: the caller does the work itself.
+                drop(state);
+                self.work();
+                return ticket;
+            }
+        }
+        self.changed.notify_all();
+        ticket
+    }
+
+    /// Runs one job; `busy` is set already.
+    fn run(&self, ticket: u64, job: Job) {
+        if catch_unwind(AssertUnwindSafe(job)).is_err() {
+            diagnose::say("internal error in a queued job; this is a bug of the emulated driver");
+        }
+        let mut state = self.lock();
+        state.completed = ticket;
+        state.busy = false;
+        self.changed.notify_all();
+    }
+
+    fn work(&self) {
+        let was = IS_WORKER.replace(true);
+        let mut state = self.lock();
+        loop {
+            if !state.busy
+                && let Some((ticket, job)) = state.jobs.pop_front()
+            {
+                state.busy = true;
+                drop(state);
+                self.run(ticket, job);
+                state = self.lock();
+                continue;
+            }
+            if state.closed && state.jobs.is_empty() {
+                break;
+            }
+            let waited = self.changed.wait_timeout(state, IDLE);
+            let (guard, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            state = guard;
+            if timeout.timed_out() && state.jobs.is_empty() {
+                break;
+            }
+        }
+        state.worker = false;
+        drop(state);
+        IS_WORKER.set(was);
+    }
+
+    pub(crate) fn is_done(&self, ticket: u64) -> bool {
+        self.lock().completed >= ticket
+    }
+
+    /// Waits for a job. A host function may not: it would wait for itself.
+    pub(crate) fn wait(&self, ticket: u64) -> Outcome {
+        let mut state = self.lock();
+        if state.completed < ticket && IS_WORKER.get() {
+            return Err(ERROR_NOT_PERMITTED);
+        }
+        while state.completed < ticket {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        Ok(())
+    }
+
+    /// The ticket of the last job of all, and of the last one that the legacy default stream waits for.
+    pub(crate) fn last(&self) -> (u64, u64) {
+        let state = self.lock();
+        (state.submitted, state.last_blocking)
+    }
+
+    /// Whether a short job would run at once.
+    pub(crate) fn is_idle(&self) -> bool {
+        let state = self.lock();
+        state.jobs.is_empty() && !state.busy
+    }
+
+    /// Waits for everything that was submitted until now.
+    pub(crate) fn drain(&self) -> Outcome {
+        self.wait(self.last().0)
+    }
+
+    /// Lets the worker end once it has nothing left to do.
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_run_in_order() {
+        let queue = Queue::new();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        for i in 0..100 {
+            let seen = Arc::clone(&seen);
+            let place = if i % 3 == 0 { Where::Here } else { Where::Worker };
+            let push = move || seen.lock().unwrap_or_else(PoisonError::into_inner).push(i);
+            queue.submit(place, true, |_| {}, Box::new(push));
+        }
+        queue.drain().expect("not the worker");
+        queue.close();
+        assert_eq!(*seen.lock().expect("no panic"), (0..100).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_panic_does_not_stop_the_queue() {
+        let queue = Queue::new();
+        queue.submit(Where::Worker, true, |_| {}, Box::new(|| panic!("planted")));
+        let ticket = queue.submit(Where::Worker, true, |_| {}, Box::new(|| {}));
+        assert_eq!(queue.wait(ticket), Ok(()));
+        queue.close();
+    }
+
+    #[test]
+    fn a_job_cannot_wait_for_itself() {
+        let queue = Queue::new();
+        let (send, receive) = std::sync::mpsc::channel();
+        let inner = Arc::clone(&queue);
+        let job = move || send.send(inner.drain()).expect("somebody listens");
+        queue.submit(Where::Worker, true, |_| {}, Box::new(job));
+        assert_eq!(receive.recv(), Ok(Err(ERROR_NOT_PERMITTED)));
+        queue.close();
+    }
+}

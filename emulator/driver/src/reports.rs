@@ -1,0 +1,51 @@
+//! The report of each thread's last launch.
+
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex};
+
+use simt::report::LaunchReport;
+
+use crate::queue::Queue;
+use crate::result::*;
+use crate::state::{Context, lock};
+
+/// Where a launch leaves its report.
+#[derive(Default)]
+pub(crate) struct Slot(Mutex<Option<LaunchReport>>);
+
+impl Slot {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    pub(crate) fn set(&self, report: LaunchReport) {
+        *lock(&self.0) = Some(report);
+    }
+}
+
+struct Last {
+    queue: Arc<Queue>,
+    ticket: u64,
+    slot: Arc<Slot>,
+}
+
+thread_local! {
+    static LAST: RefCell<Option<Last>> = const { RefCell::new(None) };
+}
+
+pub(crate) fn remember(context: &Context, ticket: u64, slot: Arc<Slot>) {
+    let queue = Arc::clone(&context.queue);
+    LAST.with_borrow_mut(|last| *last = Some(Last { queue, ticket, slot }));
+}
+
+/// The last launch of the calling thread, as JSON. Waits for it.
+pub(crate) fn last_as_json() -> Result<String, CUresult> {
+    LAST.with_borrow(|last| {
+        let last = last.as_ref().ok_or(ERROR_NOT_FOUND)?;
+        last.queue.wait(last.ticket)?;
+        let report = lock(&last.slot.0);
+        // A launch that found its context lost has none.
+        let report = report.as_ref().ok_or(ERROR_NOT_FOUND)?;
+        serde_json::to_string(report).map_err(|_| ERROR_UNKNOWN)
+    })
+}

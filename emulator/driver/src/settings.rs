@@ -1,0 +1,246 @@
+//! What can be chosen from outside: environment variables for the process, the extra API for a thread.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use simt::launch::{LaunchOptions, Names, Watch};
+
+use crate::diagnose;
+
+/// Thread-instructions after which a launch counts as runaway: minutes on an ordinary machine.
+pub(crate) const DEFAULT_BUDGET: u64 = 1_000_000_000_000;
+
+/// Values for launches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Settings {
+    pub(crate) watch: Watch,
+    pub(crate) budget: u64,
+    pub(crate) threads: usize,
+    pub(crate) unordered: bool,
+    /// Findings are told on stderr.
+    pub(crate) diagnosis: bool,
+}
+
+/// What a thread chose for its own launches.
+#[derive(Debug, Default)]
+pub(crate) struct Chosen {
+    pub(crate) watch: Option<Watch>,
+    pub(crate) budget: Option<u64>,
+    pub(crate) threads: Option<usize>,
+    pub(crate) unordered: Option<bool>,
+    pub(crate) diagnosis: Option<bool>,
+    /// Parameter names for the next launch only.
+    next_params: Option<Vec<String>>,
+}
+
+thread_local! {
+    static CHOSEN: RefCell<Chosen> = RefCell::default();
+}
+
+/// `off`, `count`, `on` or `global`.
+pub(crate) fn watch_from_name(name: &str) -> Option<Watch> {
+    Some(match name {
+        "off" | "0" => Watch::Plain,
+        "count" => Watch::Counted,
+        "on" | "1" => Watch::Checked,
+        "global" => Watch::CheckedGlobalRaces,
+        _ => return None,
+    })
+}
+
+/// As the extra API numbers them.
+pub(crate) fn watch_from_number(number: u32) -> Option<Watch> {
+    [
+        Watch::Plain,
+        Watch::Counted,
+        Watch::Checked,
+        Watch::CheckedGlobalRaces,
+    ]
+    .get(number as usize)
+    .copied()
+}
+
+/// A variable's value, if it is set and can be read; else a word about it.
+fn variable<T>(name: &str, hint: &str, read: impl Fn(&str) -> Option<T>) -> Option<T> {
+    let text = std::env::var(name).ok().filter(|t| !t.is_empty())?;
+    let value = read(text.trim());
+    if value.is_none() {
+        diagnose::say_once(&format!("{name}={text} is not understood and ignored; {hint}"));
+    }
+    value
+}
+
+fn number(text: &str) -> Option<u64> {
+    text.replace('_', "").parse().ok()
+}
+
+/// The process's values, read once.
+pub(crate) fn process() -> Settings {
+    static PROCESS: OnceLock<Settings> = OnceLock::new();
+    *PROCESS.get_or_init(|| Settings {
+        watch: variable("TILE_CHECK", "use off, count, on or global", watch_from_name)
+            .unwrap_or(Watch::Checked),
+        budget: variable(
+            "TILE_BUDGET",
+            "use a number of thread-instructions, 0 for no limit",
+            number,
+        )
+        .unwrap_or(DEFAULT_BUDGET),
+        threads: variable("TILE_THREADS", "use a number, 0 for one per core", number).unwrap_or(0) as usize,
+        unordered: variable("TILE_UNORDERED", "use 0 or 1", number).unwrap_or(0) != 0,
+        diagnosis: variable("TILE_DIAGNOSIS", "use 0 or 1", number).unwrap_or(1) != 0,
+    })
+}
+
+/// Device memory in bytes: `TILE_MEMORY` in MiB, else half of the machine's.
+pub(crate) fn memory_bytes() -> u64 {
+    const MIB: u64 = 1 << 20;
+    static BYTES: OnceLock<u64> = OnceLock::new();
+    *BYTES.get_or_init(|| {
+        let asked = variable("TILE_MEMORY", "use a number of MiB", number);
+        let half = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+            let line = text.lines().find(|l| l.starts_with("MemTotal:"))?;
+            let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+            Some(kib / 1024 / 2)
+        });
+        asked
+            .unwrap_or_else(|| half.unwrap_or(4096).clamp(1024, 80 * 1024))
+            .clamp(16, 1 << 20)
+            * MIB
+    })
+}
+
+/// What holds for launches of the calling thread.
+pub(crate) fn current() -> Settings {
+    let process = process();
+    CHOSEN.with_borrow(|chosen| Settings {
+        watch: chosen.watch.unwrap_or(process.watch),
+        budget: chosen.budget.unwrap_or(process.budget),
+        threads: chosen.threads.unwrap_or(process.threads),
+        unordered: chosen.unordered.unwrap_or(process.unordered),
+        diagnosis: chosen.diagnosis.unwrap_or(process.diagnosis),
+    })
+}
+
+/// Changes what the calling thread chose.
+pub(crate) fn choose(change: impl FnOnce(&mut Chosen)) {
+    CHOSEN.with_borrow_mut(change);
+}
+
+/// Names given by kernel.
+static PARAMS: Mutex<BTreeMap<String, Vec<String>>> = Mutex::new(BTreeMap::new());
+/// Source texts given by path.
+static SOURCES: Mutex<BTreeMap<String, Arc<str>>> = Mutex::new(BTreeMap::new());
+
+/// Names a kernel's parameters: of every later launch of it, or without a kernel, of this thread's next launch.
+pub(crate) fn name_params(kernel: Option<String>, names: Vec<String>) {
+    match kernel {
+        Some(kernel) => {
+            PARAMS
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(kernel, names);
+        }
+        None => CHOSEN.with_borrow_mut(|c| c.next_params = Some(names)),
+    }
+}
+
+pub(crate) fn add_source(path: String, text: Arc<str>) {
+    SOURCES
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .insert(path, text);
+}
+
+/// Options for a launch that the calling thread is about to make.
+pub(crate) fn options_for(kernel: &str, found_sources: &[(String, Arc<str>)]) -> LaunchOptions {
+    let settings = current();
+    let next = CHOSEN.with_borrow_mut(|c| c.next_params.take());
+    let params = next.or_else(|| {
+        let all = PARAMS.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(kernel).cloned()
+    });
+    let given = SOURCES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut sources: Vec<_> = given.iter().map(|(p, t)| (p.clone(), Arc::clone(t))).collect();
+    drop(given);
+    sources.extend(found_sources.iter().cloned());
+    LaunchOptions {
+        watch: settings.watch,
+        budget: settings.budget,
+        threads: settings.threads,
+        level: None,
+        unordered: settings.unordered,
+        names: Names {
+            params: params.unwrap_or_default(),
+            sources,
+        },
+    }
+}
+
+/// Largest source file that is read for messages.
+const MAX_SOURCE: u64 = 1 << 20;
+
+/// The text of a file that a module's `.file` directive names, for messages. Only what looks like source code is
+/// read: a module must not be able to make the driver print any file it likes.
+pub(crate) fn find_source(path: &str) -> Option<Arc<str>> {
+    let path = Path::new(path);
+    let extension = path.extension()?.to_str()?;
+    if !["cu", "cuh", "h", "hpp", "cpp", "cc", "inl"].contains(&extension) {
+        return None;
+    }
+    candidates(path).into_iter().find_map(|candidate| {
+        let about = std::fs::metadata(&candidate).ok()?;
+        if !about.is_file() || about.len() > MAX_SOURCE {
+            return None;
+        }
+        std::fs::read_to_string(&candidate).ok().map(Arc::from)
+    })
+}
+
+/// Where a source may lie: as named from here or a folder above (a package's tests run in the package's folder, its
+/// paths start at the workspace), and in the folders of `TILE_SOURCES`.
+fn candidates(path: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    if let Some(folders) = std::env::var_os("TILE_SOURCES") {
+        for folder in std::env::split_paths(&folders) {
+            found.extend(path.file_name().map(|name| folder.join(name)));
+            if path.is_relative() {
+                found.push(folder.join(path));
+            }
+        }
+    }
+    if path.is_absolute() {
+        found.push(path.to_owned());
+    } else if let Ok(here) = std::env::current_dir() {
+        found.extend(here.ancestors().take(6).map(|folder| folder.join(path)));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_watch_levels() {
+        assert_eq!(watch_from_name("on"), Some(Watch::Checked));
+        assert_eq!(watch_from_name("loud"), None);
+        assert_eq!(watch_from_number(1), Some(Watch::Counted));
+        assert_eq!(watch_from_number(9), None);
+    }
+
+    #[test]
+    fn only_sources_are_read() {
+        assert_eq!(find_source("/etc/passwd"), None);
+        assert_eq!(find_source("no/such/file.cu"), None);
+    }
+
+    #[test]
+    fn names_for_one_launch_are_used_once() {
+        name_params(None, vec!["a".into()]);
+        assert_eq!(options_for("k", &[]).names.params, ["a"]);
+        assert_eq!(options_for("k", &[]).names.params, Vec::<String>::new());
+    }
+}

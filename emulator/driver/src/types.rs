@@ -1,0 +1,198 @@
+//! The plain data that crosses the C edge, laid out as `cuda.h` of CUDA 12 does.
+//!
+//! Enums are integers here: a caller may pass any value. A test compares sizes and offsets with cudarc's bindings.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+/// A device address.
+pub(crate) type DevicePtr = u64;
+/// An opaque handle: see [`crate::handle`].
+pub(crate) type Handle = usize;
+
+/// `CUuuid`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Uuid {
+    pub(crate) bytes: [u8; 16],
+}
+
+/// `CUdevprop`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct DeviceProperties {
+    pub(crate) max_threads_per_block: c_int,
+    pub(crate) max_threads_dim: [c_int; 3],
+    pub(crate) max_grid_size: [c_int; 3],
+    pub(crate) shared_mem_per_block: c_int,
+    pub(crate) total_constant_memory: c_int,
+    pub(crate) simd_width: c_int,
+    pub(crate) mem_pitch: c_int,
+    pub(crate) regs_per_block: c_int,
+    pub(crate) clock_rate: c_int,
+    pub(crate) texture_align: c_int,
+}
+
+/// `CUDA_MEMCPY2D`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Memcpy2D {
+    pub(crate) src_x: usize,
+    pub(crate) src_y: usize,
+    pub(crate) src_type: c_uint,
+    pub(crate) src_host: *const c_void,
+    pub(crate) src_device: DevicePtr,
+    pub(crate) src_array: Handle,
+    pub(crate) src_pitch: usize,
+    pub(crate) dst_x: usize,
+    pub(crate) dst_y: usize,
+    pub(crate) dst_type: c_uint,
+    pub(crate) dst_host: *mut c_void,
+    pub(crate) dst_device: DevicePtr,
+    pub(crate) dst_array: Handle,
+    pub(crate) dst_pitch: usize,
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+}
+
+/// `CUDA_MEMCPY3D`, and `CUDA_MEMCPY3D_PEER`, whose contexts stand where the reserved fields are.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Memcpy3D {
+    pub(crate) src_x: usize,
+    pub(crate) src_y: usize,
+    pub(crate) src_z: usize,
+    pub(crate) src_lod: usize,
+    pub(crate) src_type: c_uint,
+    pub(crate) src_host: *const c_void,
+    pub(crate) src_device: DevicePtr,
+    pub(crate) src_array: Handle,
+    pub(crate) src_context: *mut c_void,
+    pub(crate) src_pitch: usize,
+    pub(crate) src_height: usize,
+    pub(crate) dst_x: usize,
+    pub(crate) dst_y: usize,
+    pub(crate) dst_z: usize,
+    pub(crate) dst_lod: usize,
+    pub(crate) dst_type: c_uint,
+    pub(crate) dst_host: *mut c_void,
+    pub(crate) dst_device: DevicePtr,
+    pub(crate) dst_array: Handle,
+    pub(crate) dst_context: *mut c_void,
+    pub(crate) dst_pitch: usize,
+    pub(crate) dst_height: usize,
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    pub(crate) depth: usize,
+}
+
+/// `CUDA_ARRAY_DESCRIPTOR`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct ArrayDescriptor {
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    pub(crate) format: c_uint,
+    pub(crate) channels: c_uint,
+}
+
+/// `CUDA_ARRAY3D_DESCRIPTOR`
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Array3DDescriptor {
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    pub(crate) depth: usize,
+    pub(crate) format: c_uint,
+    pub(crate) channels: c_uint,
+    pub(crate) flags: c_uint,
+}
+
+/// `CUDA_RESOURCE_DESC`. The union is kept as words and read by its members' places.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct ResourceDesc {
+    pub(crate) kind: c_uint,
+    pub(crate) words: [u64; 16],
+    pub(crate) flags: c_uint,
+}
+
+/// `CUDA_TEXTURE_DESC`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct TextureDesc {
+    pub(crate) address_mode: [c_uint; 3],
+    pub(crate) filter_mode: c_uint,
+    pub(crate) flags: c_uint,
+    pub(crate) max_anisotropy: c_uint,
+    pub(crate) mipmap_filter_mode: c_uint,
+    pub(crate) mipmap_level_bias: f32,
+    pub(crate) min_mipmap_level_clamp: f32,
+    pub(crate) max_mipmap_level_clamp: f32,
+    pub(crate) border_color: [f32; 4],
+    pub(crate) reserved: [c_int; 12],
+}
+
+/// `CUlaunchConfig`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct LaunchConfigC {
+    pub(crate) grid: [c_uint; 3],
+    pub(crate) block: [c_uint; 3],
+    pub(crate) shared_bytes: c_uint,
+    pub(crate) stream: Handle,
+    pub(crate) attributes: *mut LaunchAttribute,
+    pub(crate) n_attributes: c_uint,
+}
+
+/// `CUlaunchAttribute`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct LaunchAttribute {
+    pub(crate) id: c_uint,
+    pub(crate) pad: [u8; 4],
+    pub(crate) value: [u32; 16],
+}
+
+/// `CUmemLocation`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct MemLocation {
+    pub(crate) kind: c_uint,
+    pub(crate) id: c_int,
+}
+
+/// `CUmemPoolProps`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct PoolProps {
+    pub(crate) alloc_type: c_uint,
+    pub(crate) handle_types: c_uint,
+    pub(crate) location: MemLocation,
+    pub(crate) security_attributes: *mut c_void,
+    pub(crate) max_size: usize,
+    pub(crate) reserved: [u8; 56],
+}
+
+/// `CUmemAccessDesc`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct MemAccessDesc {
+    pub(crate) location: MemLocation,
+    pub(crate) flags: c_uint,
+}
+
+/// `CUctxCreateParams`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct CtxCreateParams {
+    pub(crate) affinity: *mut c_void,
+    pub(crate) n_affinity: c_int,
+    pub(crate) cig: *mut c_void,
+}
+
+/// `CUhostFn`
+pub(crate) type HostFn = Option<unsafe extern "C" fn(data: *mut c_void)>;
+/// `CUstreamCallback`
+pub(crate) type StreamCallback = Option<unsafe extern "C" fn(stream: Handle, status: u32, data: *mut c_void)>;
+/// `CUoccupancyB2DSize`
+pub(crate) type BlockToShared = Option<unsafe extern "C" fn(block: c_int) -> usize>;
