@@ -57,20 +57,31 @@ pub(crate) fn findings(findings: &[Finding]) {
     }
 }
 
-/// The head of a message (`error[E-OOB]`) in bold red or yellow.
+/// Why a launch did not start.
+pub(crate) fn refusal(text: &str) {
+    if first_time(text) {
+        write(&format!("{}\n\n", paint_text(text, "31", coloured())));
+    }
+}
+
 fn paint(finding: &Finding, coloured: bool) -> String {
-    let end = finding.text.find(']').map(|at| at + 1);
+    let colour = if finding.severity == Severity::Error {
+        "31"
+    } else {
+        "33"
+    };
+    paint_text(&finding.text, colour, coloured)
+}
+
+/// The head of a message (`error[E-OOB]`) in bold red or yellow.
+fn paint_text(text: &str, colour: &str, coloured: bool) -> String {
+    let end = text.find(']').map(|at| at + 1);
     match end.filter(|_| coloured) {
-        Some(end) if finding.text.starts_with("error[") || finding.text.starts_with("warning[") => {
-            let colour = if finding.severity == Severity::Error {
-                "31"
-            } else {
-                "33"
-            };
-            let (head, rest) = finding.text.split_at(end);
+        Some(end) if text.starts_with("error[") || text.starts_with("warning[") => {
+            let (head, rest) = text.split_at(end);
             format!("\x1b[1;{colour}m{head}\x1b[0m{rest}")
         }
-        _ => finding.text.clone(),
+        _ => text.to_owned(),
     }
 }
 

@@ -166,7 +166,7 @@ impl Module {
 
     /// All variables, in the order of the text.
     pub fn variables(&self) -> &[ModuleVariable] {
-        &self.variables
+        &self.variables.list
     }
 
     /// A variable by its name.

@@ -39,65 +39,33 @@ const PARAM_END: usize = 0;
 const PARAM_POINTER: usize = 1;
 const PARAM_SIZE: usize = 2;
 
-/// Says why a launch is refused, and refuses it.
-fn refuse(function: &Function, code: CUresult, why: &str) -> Outcome {
-    diagnose::say_once(&format!(
-        "error[E-LAUNCH]: `{}` was not launched: {why}",
-        function.loaded.kernel.name
-    ));
-    Err(code)
+/// Says why a launch is refused, and gives the code for it.
+fn refuse(why: &LaunchRefused) -> CUresult {
+    if settings::current().diagnosis {
+        diagnose::refusal(&why.to_string());
+    }
+    match why {
+        LaunchRefused::OutOfResources(_) => ERROR_LAUNCH_OUT_OF_RESOURCES,
+        LaunchRefused::InvalidConfiguration(_) | LaunchRefused::InvalidParameters(_) => ERROR_INVALID_VALUE,
+    }
 }
 
 /// What the driver checks before anything runs.
-fn check_shape(function: &Function, shape: Shape) -> Outcome {
-    let kernel = &function.loaded.kernel;
-    let Shape { grid, block, dynamic } = shape;
-    let by = |d: [u32; 3]| format!("{}x{}x{}", d[0], d[1], d[2]);
-    if grid.contains(&0) || block.contains(&0) {
-        let why = format!("a grid of {} blocks of {} threads is empty", by(grid), by(block));
-        return refuse(function, ERROR_INVALID_VALUE, &why);
-    }
-    if (0..3).any(|i| grid[i] > limit::GRID[i]) {
-        let why = format!("a grid of {} blocks is beyond {}", by(grid), by(limit::GRID));
-        return refuse(function, ERROR_INVALID_VALUE, &why);
-    }
-    let threads = block.iter().map(|n| u64::from(*n)).product::<u64>();
-    if (0..3).any(|i| block[i] > limit::BLOCK[i]) || threads > u64::from(limit::THREADS_PER_BLOCK) {
-        let why = format!(
-            "a block of {} = {threads} threads is beyond 1024 (1024x1024x64)",
-            by(block)
-        );
-        return refuse(function, ERROR_INVALID_VALUE, &why);
-    }
-    if let Some(required) = kernel.required_threads
-        && required.map(|n| n.max(1)) != block
-    {
-        let why = format!("it is written for blocks of {}, not {}", by(required), by(block));
-        return refuse(function, ERROR_INVALID_VALUE, &why);
-    }
-    if let Some(bound) = kernel
-        .max_threads
-        .map(|m| m.iter().map(|n| u64::from((*n).max(1))).product::<u64>())
-        && threads > bound
-    {
-        let why = format!("a block of {threads} threads is beyond its __launch_bounds__({bound})");
-        return refuse(function, ERROR_INVALID_VALUE, &why);
-    }
-    if threads > u64::from(max_threads(function)) {
-        let registers = functions::registers(function);
-        let all = threads * u64::from(registers);
-        let why = format!("{threads} threads x {registers} registers = {all} > 65536 of a multiprocessor");
-        return refuse(function, ERROR_LAUNCH_OUT_OF_RESOURCES, &why);
-    }
+fn check(function: &Function, config: &LaunchConfig) -> Outcome {
     let allowed = function.max_dynamic_shared.load(Ordering::Relaxed).max(0) as u32;
-    if dynamic > allowed {
-        let own = kernel.shared_static_bytes;
+    simt::check::launch::check(&function.loaded.kernel, config, Some(allowed)).map_err(|why| refuse(&why))?;
+    let threads = config.block.iter().product::<u32>();
+    if threads > max_threads(function) {
+        let registers = functions::registers(function);
         let why = format!(
-            "{dynamic} bytes of dynamic shared memory (and {own} static) are beyond the {allowed} it may have; up to \
-             {} can be asked for with CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES",
-            limit::SHARED_PER_BLOCK_OPTIN.saturating_sub(own)
+            "error[E-LAUNCH]: {threads} threads x {registers} registers = {} > {}, the registers of a multiprocessor\n   \
+             Launch of `{}`, which did not start; ptxas gave each thread {registers} registers.\n   \
+             Try: smaller blocks, or __launch_bounds__({threads}).",
+            threads * registers,
+            limit::REGISTERS,
+            function.loaded.kernel.name
         );
-        return refuse(function, ERROR_INVALID_VALUE, &why);
+        return Err(refuse(&LaunchRefused::OutOfResources(why)));
     }
     Ok(())
 }
@@ -111,12 +79,7 @@ fn gather(function: &Function, pointers: In<u64>) -> Result<Vec<u8>, CUresult> {
     if n == 0 {
         return Ok(block);
     }
-    let missing = |count: usize| {
-        let why = format!("it has {n} parameters, and {count} arguments can be read");
-        refuse(function, ERROR_INVALID_VALUE, &why)
-            .err()
-            .unwrap_or(ERROR_INVALID_VALUE)
-    };
+    let missing = |count: usize| refuse(&simt::check::launch::parameter_count(kernel, count));
     if pointers.is_null() {
         return Err(missing(0));
     }
@@ -178,8 +141,10 @@ fn from_extra(function: &Function, extra: In<usize>) -> Result<Vec<u8>, CUresult
     }
     let size = size.ok_or(ERROR_INVALID_VALUE)?;
     if size < wanted || (buffer == 0 && wanted > 0) {
-        let why = format!("its parameters take {wanted} bytes, and the buffer has {size}");
-        refuse(function, ERROR_INVALID_VALUE, &why)?;
+        return Err(refuse(&simt::check::launch::parameter_bytes(
+            &function.loaded.kernel,
+            size,
+        )));
     }
     In::<u8>::at_address(buffer).list(wanted)
 }
@@ -225,17 +190,12 @@ fn run(context: &Context, function: &Function, config: &LaunchConfig, tell: bool
             slot.set(report);
         }
         Err(refused) => {
-            let code = code_of_refusal(&refused);
-            let _ = refuse(function, code, &refused.to_string());
-            context.lose(code);
+            // Checked before; what is left is for the machine itself to refuse.
+            if tell {
+                diagnose::refusal(&refused.to_string());
+            }
+            context.lose(ERROR_LAUNCH_FAILED);
         }
-    }
-}
-
-fn code_of_refusal(refused: &LaunchRefused) -> CUresult {
-    match refused {
-        LaunchRefused::OutOfResources(_) => ERROR_LAUNCH_OUT_OF_RESOURCES,
-        LaunchRefused::InvalidConfiguration(_) | LaunchRefused::InvalidParameters(_) => ERROR_INVALID_VALUE,
     }
 }
 
@@ -252,14 +212,15 @@ fn launch(
     if function.context_id != stream.context.id {
         return Err(ERROR_INVALID_HANDLE);
     }
-    check_shape(&function, shape)?;
-    let config = LaunchConfig {
+    let mut config = LaunchConfig {
         grid: shape.grid,
         block: shape.block,
         dynamic_shared: shape.dynamic,
-        params: arguments(&function, pointers, extra)?,
+        params: Vec::new(),
         options: settings::options_for(&function.loaded.kernel.name, &function.sources),
     };
+    check(&function, &config)?;
+    config.params = arguments(&function, pointers, extra)?;
     let tell = settings::current().diagnosis;
     let slot = reports::Slot::new();
     let (context, for_job) = (Arc::clone(&stream.context), Arc::clone(&slot));
@@ -272,18 +233,23 @@ fn launch(
 /// All blocks of a cooperative launch must be on the device at once.
 fn check_cooperative(handle: Handle, shape: Shape) -> Outcome {
     let function = function(handle)?;
-    check_shape(&function, shape)?;
     let footprint = Footprint {
-        threads: shape.block.iter().product(),
+        threads: shape.block.iter().copied().fold(1, u32::saturating_mul),
         registers: functions::registers(&function),
         shared: u64::from(function.loaded.kernel.shared_static_bytes) + u64::from(shape.dynamic),
     };
     let fit = u64::from(blocks_per_sm(footprint)) * u64::from(limit::SMS);
-    let blocks = shape.grid.iter().map(|n| u64::from(*n)).product::<u64>();
-    if blocks > fit {
-        let why =
-            format!("a cooperative grid of {blocks} blocks does not fit on the device at once ({fit} do)");
-        return refuse(&function, ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, &why);
+    let blocks = shape
+        .grid
+        .iter()
+        .map(|n| u64::from(*n))
+        .fold(1, u64::saturating_mul);
+    // A block that is too large by itself gets its own error from the launch.
+    if fit > 0 && blocks > fit {
+        diagnose::say_once(&format!(
+            "a cooperative grid of {blocks} blocks does not fit on the device at once; {fit} would"
+        ));
+        return Err(ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
     }
     Ok(())
 }

@@ -128,13 +128,13 @@ pub(crate) fn compile(memory: &Arc<Memory>, text: &str) -> Result<Module, (CUres
     Module::load(memory, text, None).map_err(|error| {
         let code = match &error {
             LoadError::Memory(..) => ERROR_OUT_OF_MEMORY,
-            LoadError::Parse(_) | LoadError::Unsupported(_) | LoadError::Invalid(_) => ERROR_INVALID_PTX,
+            LoadError::Internal(_) => ERROR_UNKNOWN,
+            LoadError::Parse(_) | LoadError::Unsupported(_) => ERROR_INVALID_PTX,
         };
         let what = match &error {
             LoadError::Parse(_) => "the PTX cannot be read: ",
             LoadError::Unsupported(_) => "the PTX uses what the emulated GPU does not support:\n",
-            LoadError::Invalid(_) => "the PTX is not valid: ",
-            LoadError::Memory(..) => "",
+            LoadError::Internal(_) | LoadError::Memory(..) => "",
         };
         (code, format!("{what}{error}"))
     })
