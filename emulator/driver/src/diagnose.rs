@@ -87,8 +87,8 @@ fn paint_text(text: &str, colour: &str, coloured: bool) -> String {
 
 /// The code that a real driver gives for what went wrong, or where hardware would notice nothing (a race, a read of
 /// uninitialised memory), the one for an unspecified failure: a program must not go on with such results.
-pub(crate) fn code_of(finding: &Finding) -> CUresult {
-    match finding.code {
+pub(crate) fn code_of(code: Code) -> CUresult {
+    match code {
         Code::OutOfBounds | Code::UseAfterFree | Code::ReadOnly => ERROR_ILLEGAL_ADDRESS,
         Code::Misaligned => ERROR_MISALIGNED_ADDRESS,
         Code::Runaway => ERROR_LAUNCH_TIMEOUT,
@@ -110,30 +110,20 @@ pub(crate) fn trace(name: &str, code: CUresult) {
 mod tests {
     use super::*;
 
-    fn finding(code: Code, text: &str) -> Finding {
-        Finding {
-            severity: Severity::Error,
-            code,
-            instr: 0,
-            source: None,
-            block: [0; 3],
-            thread: [0; 3],
-            n_threads: 1,
-            n_blocks: 1,
-            text: text.into(),
-        }
-    }
-
     #[test]
     fn colour_is_for_the_head_only() {
-        let f = finding(Code::OutOfBounds, "error[E-OOB]: read past `a[9]`");
-        assert_eq!(paint(&f, true), "\x1b[1;31merror[E-OOB]\x1b[0m: read past `a[9]`");
-        assert_eq!(paint(&f, false), f.text);
+        let text = "error[E-OOB]: read past `a[9]`";
+        assert_eq!(
+            paint_text(text, "31", true),
+            "\x1b[1;31merror[E-OOB]\x1b[0m: read past `a[9]`"
+        );
+        assert_eq!(paint_text(text, "31", false), text);
+        assert_eq!(paint_text("a[9] is no head", "31", true), "a[9] is no head");
     }
 
     #[test]
     fn faults_have_the_codes_of_hardware() {
-        assert_eq!(code_of(&finding(Code::Misaligned, "")), ERROR_MISALIGNED_ADDRESS);
-        assert_eq!(code_of(&finding(Code::Race, "")), ERROR_LAUNCH_FAILED);
+        assert_eq!(code_of(Code::Misaligned), ERROR_MISALIGNED_ADDRESS);
+        assert_eq!(code_of(Code::Race), ERROR_LAUNCH_FAILED);
     }
 }

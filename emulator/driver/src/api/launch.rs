@@ -185,7 +185,7 @@ fn run(context: &Context, function: &Function, config: &LaunchConfig, tell: bool
             }
             let worst = report.findings.iter().find(|f| f.severity == Severity::Error);
             if let Some(finding) = worst {
-                context.lose(diagnose::code_of(finding));
+                context.lose(diagnose::code_of(finding.code));
             }
             slot.set(report);
         }
