@@ -2,3 +2,4 @@
 
 mod gallery;
 mod ptx_fresh;
+mod reads_all;
