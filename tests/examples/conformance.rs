@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use cudarc::driver::sys;
 use tests::conformance::{
-    Answers, BLOB, BLOCK, Fixture, TEXTURES, TextureSource, fixtures, missing, module, read_answers,
+    Answers, BLOB, BLOCK, Fixture, TEXTURES, TextureSource, emulate, fixtures, missing, module, read_answers,
     write_answers,
 };
 
@@ -43,6 +43,7 @@ fn main() -> ExitCode {
             Ok(false) => return ExitCode::from(CONTEXT_LOST),
             Err(error) => Err(error),
         },
+        ["--emulate", folder] => emulated(Path::new(folder)),
         [folder] => parent(Path::new(folder)),
         _ => Err("usage: conformance FOLDER | conformance --ptx FOLDER".into()),
     };
@@ -127,6 +128,22 @@ fn parent(folder: &Path) -> Result<(), Box<dyn Error>> {
         }
     }
     let _ = fs::remove_file(&part);
+    write_groups(&list, all, folder)
+}
+
+/// The emulator's answers, without a driver in between.
+fn emulated(folder: &Path) -> Result<(), Box<dyn Error>> {
+    fs::create_dir_all(folder)?;
+    let list = fixtures();
+    let mut all = Answers::new();
+    for group in modules(&list) {
+        let members: Vec<&Fixture> = group.iter().map(|&i| &list[i]).collect();
+        all.extend(members.iter().map(|f| f.name.clone()).zip(emulate(&members)));
+    }
+    write_groups(&list, all, folder)
+}
+
+fn write_groups(list: &[Fixture], mut all: Answers, folder: &Path) -> Result<(), Box<dyn Error>> {
     let mut groups: Vec<String> = list.iter().map(Fixture::group).collect();
     groups.sort();
     groups.dedup();

@@ -5,6 +5,7 @@
 
 mod alu;
 mod answers;
+mod emulated;
 mod forms;
 mod inputs;
 mod machine;
@@ -13,6 +14,7 @@ mod memory;
 use std::fmt::Write as _;
 
 pub use answers::{Answers, read_answers, write_answers};
+pub use emulated::emulate;
 pub use forms::{fixtures, missing};
 pub use machine::{TEXTURES, TextureSource};
 

@@ -1,0 +1,89 @@
+//! The fixtures on the emulated GPU.
+
+use std::sync::Arc;
+
+use simt::launch::{LaunchOptions, Watch};
+use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject};
+
+use super::{BLOB, BLOCK, Fixture, TEXTURES, TextureSource, module};
+use crate::gpu::{Argument, Gpu, Shape};
+
+/// What the emulator answers to some fixtures of one target, in their order.
+pub fn emulate(fixtures: &[&Fixture]) -> Vec<Result<Vec<u64>, String>> {
+    let mut gpu = Gpu::default();
+    let mut handles = Vec::new();
+    for (index, source) in TEXTURES.into_iter().enumerate() {
+        let handle = index as u64 + 1;
+        gpu.textures.objects.insert(handle, Arc::new(texture(source)));
+        handles.extend(handle.to_le_bytes());
+    }
+    match gpu.load(&module(fixtures)) {
+        Ok(loaded) => fixtures
+            .iter()
+            .enumerate()
+            .map(|(k, f)| run(&gpu, &loaded, k, f, &handles))
+            .collect(),
+        Err(error) if fixtures.len() == 1 => vec![Err(error.to_string())],
+        // One bad apple: one by one.
+        Err(_) => fixtures.iter().flat_map(|f| emulate(&[f])).collect(),
+    }
+}
+
+fn run(
+    gpu: &Gpu,
+    loaded: &simt::module::Module,
+    index: usize,
+    fixture: &Fixture,
+    handles: &[u8],
+) -> Result<Vec<u64>, String> {
+    let n = fixture.threads() * fixture.outs;
+    let out = gpu.upload(&vec![0u64; n]);
+    let inputs = fixture.inputs.each_ref().map(|values| gpu.upload(values));
+    let mut arguments: Vec<Argument> = [out, inputs[0], inputs[1], inputs[2]].map(Argument::from).into();
+    arguments.push(Argument((1..=BLOB as u8).collect()));
+    arguments.push(Argument(handles.to_vec()));
+    let options = LaunchOptions {
+        watch: Watch::Checked,
+        budget: 1 << 28,
+        threads: 1,
+        ..LaunchOptions::default()
+    };
+    let shape = Shape::line(fixture.threads() as u32 / BLOCK, BLOCK);
+    let report = gpu
+        .launch(loaded, &format!("k{index}"), shape, &arguments, options)
+        .map_err(|e| e.to_string())?;
+    let answer = gpu.read(out, n);
+    for address in inputs.into_iter().chain([out]) {
+        gpu.memory.free(address).map_err(|e| e.to_string())?;
+    }
+    match report.findings.first() {
+        Some(finding) => Err(finding.text.clone()),
+        None => Ok(answer),
+    }
+}
+
+fn texture(source: TextureSource) -> TextureObject {
+    TextureObject {
+        data: Arc::new(source.words().into_iter().flat_map(u32::to_le_bytes).collect()),
+        width: TextureSource::WIDTH as u32,
+        height: if source.dims == 1 {
+            0
+        } else {
+            source.height() as u32
+        },
+        channels: 4,
+        format: match source.channel {
+            'f' => TexelFormat::F32,
+            's' => TexelFormat::S32,
+            _ => TexelFormat::U32,
+        },
+        address: [AddressMode::Clamp; 2],
+        filter: if source.linear {
+            FilterMode::Linear
+        } else {
+            FilterMode::Point
+        },
+        normalised_coordinates: false,
+        read_as_integer: source.channel != 'f',
+    }
+}
