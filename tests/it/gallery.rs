@@ -27,9 +27,15 @@ fn folder() -> PathBuf {
 }
 
 fn head(text: &str) -> Head {
-    let mut head = Head { grid: [1; 3], block: [1; 3], ..Head::default() };
+    let mut head = Head {
+        grid: [1; 3],
+        block: [1; 3],
+        ..Head::default()
+    };
     for line in text.lines().map_while(|line| line.strip_prefix("//")) {
-        let Some((key, value)) = line.trim().split_once(':') else { continue };
+        let Some((key, value)) = line.trim().split_once(':') else {
+            continue;
+        };
         let words: Vec<&str> = value.split_whitespace().collect();
         let triple = || {
             let at = |i: usize| words.get(i).map_or(1, |word| word.parse().expect("a number"));
@@ -65,10 +71,18 @@ fn argument(memory: &Memory, words: &[String]) -> Vec<u8> {
         };
     };
     let n: u32 = n.trim_end_matches(']').parse().expect("a length");
-    let address = memory.alloc(u64::from(n) * 4, Origin::new("cuMemAlloc")).expect("there is room");
+    let address = memory
+        .alloc(u64::from(n) * 4, Origin::new("cuMemAlloc"))
+        .expect("there is room");
     if words[1] != "empty" {
         let bytes: Vec<u8> = (0..n)
-            .flat_map(|i| if ty == "f32" { ((i % 10) as f32).to_le_bytes() } else { i.to_le_bytes() })
+            .flat_map(|i| {
+                if ty == "f32" {
+                    ((i % 10) as f32).to_le_bytes()
+                } else {
+                    i.to_le_bytes()
+                }
+            })
             .collect();
         memory.write(address, &bytes).expect("it is allocated");
     }
@@ -101,16 +115,26 @@ fn run(name: &str, threads: usize) -> (Head, Vec<String>, String) {
             watch: Watch::CheckedGlobalRaces,
             budget: head.budget,
             threads,
-            names: Names { params: Vec::new(), sources },
+            names: Names {
+                params: Vec::new(),
+                sources,
+            },
             ..LaunchOptions::default()
         },
     };
     let textures = Textures::default();
-    let environment = Environment { textures: &textures, clock: &|| 0 };
+    let environment = Environment {
+        textures: &textures,
+        clock: &|| 0,
+    };
     match launch(&memory, &loaded, &config, environment) {
         Err(refused) => (head, vec!["E-LAUNCH".into()], refused.to_string()),
         Ok(report) => {
-            let codes = report.findings.iter().map(|found| found.code.as_str().to_owned()).collect();
+            let codes = report
+                .findings
+                .iter()
+                .map(|found| found.code.as_str().to_owned())
+                .collect();
             let texts: Vec<&str> = report.findings.iter().map(|found| found.text.as_str()).collect();
             (head, codes, texts.join("\n"))
         }
@@ -140,7 +164,10 @@ fn every_broken_kernel_is_told_as_what_it_is() {
     for name in names {
         let (head, codes, text) = run(&name, 1);
         if !head.expect.iter().all(|code| codes.contains(code)) {
-            wrong.push(format!("{name}: expected {:?}, found {codes:?}\n{text}", head.expect));
+            wrong.push(format!(
+                "{name}: expected {:?}, found {codes:?}\n{text}",
+                head.expect
+            ));
         }
         let short = name.trim_end_matches("_broken").to_owned();
         settings.bind(|| insta::assert_snapshot!(short, text));
