@@ -115,16 +115,16 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
         ("max", ["s64"]) => hot2(level, |a: i64, b: i64| a.max(b)),
         ("max", ["u16"]) => hot2(level, |a: u16, b: u16| a.max(b)),
         ("max", ["s16"]) => hot2(level, |a: i16, b: i16| a.max(b)),
-        ("min", ["relu", "s32"]) => cold2(|a: i32, b: i32| a.min(b).max(0)),
-        ("max", ["relu", "s32"]) => cold2(|a: i32, b: i32| a.max(b).max(0)),
+        ("min", ["relu", "s32"] | ["s32", "relu"]) => cold2(|a: i32, b: i32| a.min(b).max(0)),
+        ("max", ["relu", "s32"] | ["s32", "relu"]) => cold2(|a: i32, b: i32| a.max(b).max(0)),
         ("min", ["u16x2"]) => cold2(|a: u32, b: u32| halves(a, b, |a, b| a.min(b))),
         ("max", ["u16x2"]) => cold2(|a: u32, b: u32| halves(a, b, |a, b| a.max(b))),
         ("min", ["s16x2"]) => cold2(|a: u32, b: u32| halves(a, b, |a, b| (a as i16).min(b as i16) as u16)),
         ("max", ["s16x2"]) => cold2(|a: u32, b: u32| halves(a, b, |a, b| (a as i16).max(b as i16) as u16)),
-        ("min", ["relu", "s16x2"]) => {
+        ("min", ["relu", "s16x2"] | ["s16x2", "relu"]) => {
             cold2(|a: u32, b: u32| halves(a, b, |a, b| (a as i16).min(b as i16).max(0) as u16))
         }
-        ("max", ["relu", "s16x2"]) => {
+        ("max", ["relu", "s16x2"] | ["s16x2", "relu"]) => {
             cold2(|a: u32, b: u32| halves(a, b, |a, b| (a as i16).max(b as i16).max(0) as u16))
         }
 
