@@ -10,6 +10,8 @@ mod cfg;
 mod constants;
 mod display;
 mod error;
+#[cfg(test)]
+mod fuzz;
 mod index;
 mod layout;
 mod liveness;

@@ -223,7 +223,9 @@ impl<'a> Lower<'a> {
                 Statement::Instruction(instruction) => {
                     let last = at + 1 == body.len();
                     match self.instruction(instruction, last) {
-                        Err(DecodeError::Unsupported(what)) if self.refused.len() < MAX_REFUSALS => {
+                        Err(DecodeError::Unsupported(what))
+                            if self.refused.len() < MAX_REFUSALS && self.ops.len() < MAX_OPS =>
+                        {
                             for one in what {
                                 if !self.refused.contains(&one) {
                                     self.refused.push(one);
