@@ -247,7 +247,7 @@ fn unknown(instruction: &Instruction) -> ParseError {
 /// A mnemonic that exists and differs little: another opcode, or one modifier changed, added, moved or left
 /// out. Only asked once something is wrong.
 fn nearest(instruction: &Instruction) -> Option<String> {
-    if instruction.modifiers.len() > 12 || instruction.opcode.len() > 40 {
+    if instruction.modifiers.len() > 8 || instruction.opcode.len() > 40 {
         return None;
     }
     let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();

@@ -66,27 +66,37 @@ impl Pattern {
         Pattern { opcode, parts }
     }
 
-    /// Whether it stands for these modifiers. Keeps the set of places reached instead of trying each
-    /// combination, so the time is the product of the two lengths.
+    /// Whether it stands for these modifiers. Keeps the set of places reached, one bit each, instead of trying
+    /// each combination, so the time is the product of the two lengths.
     pub(super) fn matches(&self, modifiers: &[&str]) -> bool {
         let n = modifiers.len();
-        let mut reached = vec![false; n + 1];
-        reached[0] = true;
+        // No form has as many; where any modifiers go, their number does not matter beyond the first ones.
+        if n >= 64 {
+            return self.parts.iter().any(|part| matches!(part, Part::Any)) && self.matches(&modifiers[..63]);
+        }
+        let mut reached = 1_u64;
         for part in &self.parts {
-            let mut next = vec![false; n + 1];
-            for at in (0..=n).filter(|&at| reached[at]) {
+            let mut next = 0;
+            let mut rest = reached;
+            while rest != 0 {
+                let at = rest.trailing_zeros() as usize;
+                rest &= rest - 1;
                 match part {
-                    Part::Any => next[at..].fill(true),
+                    Part::Any => next |= u64::MAX << at,
                     Part::One(runs) => {
                         for run in runs.iter().filter(|run| modifiers[at..].starts_with(run)) {
-                            next[at + run.len()] = true;
+                            next |= 1 << (at + run.len());
                         }
                     }
                 }
             }
-            reached = next;
+            // Places past the end are of no use.
+            reached = next & (u64::MAX >> (63 - n));
+            if reached == 0 {
+                return false;
+            }
         }
-        reached[n]
+        reached >> n & 1 == 1
     }
 
     pub(super) fn n_forms(&self) -> u64 {
