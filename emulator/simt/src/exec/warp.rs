@@ -397,10 +397,13 @@ impl Cx<'_> {
             let others = self.fiber.split(!on);
             self.block.warps[self.warp as usize].fibers.push(others);
         }
-        if self.arrive(kind, id, count, on, instr) {
+        if !self.arrive(kind, id, count, on, instr) {
+            Some(Pause::Waits)
+        } else if kind == BarrierKind::Arrive || self.job.n_warps == 1 {
             None
         } else {
-            Some(Pause::Waits)
+            // The last to come does not go first: after a barrier, warps run in index order again.
+            Some(Pause::Turn)
         }
     }
 

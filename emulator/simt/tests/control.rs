@@ -1,0 +1,367 @@
+//! Control flow: divergence, loops, locks, flags, barriers.
+
+mod common;
+
+use common::{Arg, Device, codes};
+use simt::launch::Watch;
+
+/// A kernel with one pointer parameter in `%rd1`, the thread in `%r1`, and room for more registers.
+fn kernel(shared: &str, body: &str) -> String {
+    format!(
+        ".visible .entry k(.param .u64 out)\n{{\n{shared}\n.reg .pred %p<8>;\n.reg .b32 %r<32>;\n.reg .b64 %rd<16>;\n\
+         ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\n\
+         mad.lo.u32 %r4, %r2, %r3, %r1;\nmul.wide.u32 %rd2, %r4, 4;\nadd.u64 %rd3, %rd1, %rd2;\n{body}\nret;\n}}\n"
+    )
+}
+
+/// What the kernel leaves in a word per thread.
+#[track_caller]
+fn outcome(body: &str, grid: u32, block: u32) -> Vec<u32> {
+    let device = Device::new(&kernel(".shared .align 4 .b8 tile[4096];", body));
+    let n = (grid * block) as usize;
+    let out = device.words(&vec![0; n]);
+    device.run(grid, block, &[Arg::Long(out)]);
+    device.read(out, n)
+}
+
+#[test]
+fn both_sides_of_a_branch_run() {
+    let body = "
+        and.b32 %r5, %r1, 1;
+        setp.eq.u32 %p1, %r5, 0;
+        @%p1 bra EVEN;
+        mov.u32 %r6, 7;
+        bra JOIN;
+        EVEN: mov.u32 %r6, 9;
+        JOIN: add.u32 %r6, %r6, %r1;
+        st.global.u32 [%rd3], %r6;";
+    let expected: Vec<u32> = (0..64).map(|t| t + if t % 2 == 0 { 9 } else { 7 }).collect();
+    assert_eq!(outcome(body, 1, 64), expected);
+}
+
+#[test]
+fn lanes_leave_a_loop_when_they_are_done() {
+    let body = "
+        mov.u32 %r5, 0;
+        mov.u32 %r6, 0;
+        LOOP: setp.ge.u32 %p1, %r5, %r1;
+        @%p1 bra DONE;
+        add.u32 %r5, %r5, 1;
+        add.u32 %r6, %r6, %r5;
+        bra LOOP;
+        DONE: st.global.u32 [%rd3], %r6;";
+    let expected: Vec<u32> = (0..40).map(|t| t * (t + 1) / 2).collect();
+    assert_eq!(outcome(body, 1, 40), expected);
+}
+
+#[test]
+fn nested_divergence_meets_inside_out() {
+    let body = "
+        mov.u32 %r9, 0;
+        and.b32 %r5, %r1, 1;
+        and.b32 %r6, %r1, 2;
+        setp.ne.u32 %p1, %r5, 0;
+        setp.ne.u32 %p2, %r6, 0;
+        @!%p1 bra OUTER;
+        @!%p2 bra INNER;
+        add.u32 %r9, %r9, 100;
+        INNER: activemask.b32 %r7;
+        add.u32 %r9, %r9, 10;
+        OUTER: activemask.b32 %r8;
+        popc.b32 %r7, %r7;
+        popc.b32 %r8, %r8;
+        @%p1 add.u32 %r9, %r9, %r7;
+        add.u32 %r9, %r9, %r8;
+        st.global.u32 [%rd3], %r9;";
+    let each = |t: u32| {
+        32 + if t & 1 == 0 {
+            0
+        } else {
+            10 + 16 + if t & 2 == 0 { 0 } else { 100 }
+        }
+    };
+    assert_eq!(outcome(body, 1, 32), (0..32).map(each).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_switch_by_index() {
+    let body = "
+        and.b32 %r5, %r1, 3;
+        TABLE: .branchtargets A, B, C, A;
+        brx.idx %r5, TABLE;
+        A: mov.u32 %r6, 1;
+        bra.uni END;
+        B: mov.u32 %r6, 2;
+        bra.uni END;
+        C: mov.u32 %r6, 3;
+        END: st.global.u32 [%rd3], %r6;";
+    let expected: Vec<u32> = (0..32).map(|t| [1, 2, 3, 1][t % 4]).collect();
+    assert_eq!(outcome(body, 1, 32), expected);
+}
+
+#[test]
+fn a_spin_lock_inside_a_warp_ends() {
+    // The lock is taken in a loop and given back behind it: without progress for those who hold it, none ends.
+    let body = "
+        LOCK: atom.global.cas.b32 %r5, [%rd1], 0, 1;
+        setp.ne.u32 %p1, %r5, 0;
+        @%p1 bra LOCK;
+        ld.volatile.global.u32 %r6, [%rd1+4];
+        add.u32 %r6, %r6, 1;
+        st.volatile.global.u32 [%rd1+4], %r6;
+        membar.gl;
+        atom.global.exch.b32 %r7, [%rd1], 0;";
+    let device = Device::new(&kernel("", body));
+    let out = device.words(&[0; 2]);
+    device.run(3, 64, &[Arg::Long(out)]);
+    assert_eq!(device.read(out, 2), [0, 192]);
+}
+
+#[test]
+fn a_warp_can_wait_for_another() {
+    // Warp 0 waits for warp 1, which waits for warp 2.
+    let body = "
+        shr.u32 %r5, %r1, 5;
+        mov.u32 %r10, tile;
+        setp.eq.u32 %p1, %r1, 0;
+        @%p1 st.shared.u32 [%r10], 0;
+        bar.sync 0;
+        sub.u32 %r6, 2, %r5;
+        WAIT: ld.volatile.shared.u32 %r7, [%r10];
+        setp.ne.u32 %p2, %r7, %r6;
+        @%p2 bra WAIT;
+        and.b32 %r8, %r1, 31;
+        setp.eq.u32 %p3, %r8, 0;
+        add.u32 %r9, %r6, 1;
+        membar.cta;
+        bar.warp.sync -1;
+        @%p3 st.volatile.shared.u32 [%r10], %r9;
+        st.global.u32 [%rd3], %r7;";
+    let expected: Vec<u32> = (0..96).map(|t| 2 - t / 32).collect();
+    assert_eq!(outcome(body, 1, 96), expected);
+}
+
+#[test]
+fn a_block_can_wait_for_a_later_one() {
+    let body = "
+        add.u32 %r5, %r2, 1;
+        mov.u32 %r6, %nctaid.x;
+        setp.eq.u32 %p1, %r5, %r6;
+        @%p1 bra SET;
+        mul.wide.u32 %rd4, %r5, 4;
+        add.u64 %rd4, %rd1, %rd4;
+        WAIT: ld.acquire.gpu.global.u32 %r7, [%rd4];
+        setp.eq.u32 %p2, %r7, 0;
+        @%p2 bra WAIT;
+        SET: mov.u32 %r8, 1;
+        st.release.gpu.global.u32 [%rd3], %r8;";
+    assert_eq!(outcome(body, 50, 1), vec![1; 50]);
+}
+
+#[test]
+fn a_barrier_of_the_whole_grid() {
+    // Every block counts itself, then waits until all have.
+    let body = "
+        mov.u32 %r6, %nctaid.x;
+        atom.global.add.u32 %r5, [%rd1], 1;
+        WAIT: ld.volatile.global.u32 %r7, [%rd1];
+        setp.lt.u32 %p2, %r7, %r6;
+        @%p2 bra WAIT;";
+    let device = Device::new(&kernel("", body));
+    let out = device.words(&[0]);
+    device.run(300, 1, &[Arg::Long(out)]);
+    assert_eq!(device.read(out, 1), [300]);
+}
+
+#[test]
+fn a_barrier_hands_data_over() {
+    let body = "
+        mov.u32 %r10, tile;
+        shl.b32 %r5, %r1, 2;
+        add.u32 %r6, %r10, %r5;
+        st.shared.u32 [%r6], %r1;
+        bar.sync 0;
+        sub.u32 %r7, %r3, 1;
+        sub.u32 %r7, %r7, %r1;
+        shl.b32 %r7, %r7, 2;
+        add.u32 %r7, %r10, %r7;
+        ld.shared.u32 %r8, [%r7];
+        st.global.u32 [%rd3], %r8;";
+    assert_eq!(outcome(body, 1, 200), (0..200).rev().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_barrier_does_not_wait_for_the_exited() {
+    let body = "
+        setp.ge.u32 %p1, %r1, 40;
+        @%p1 exit;
+        bar.sync 0;
+        st.global.u32 [%rd3], 1;";
+    let device = Device::new(&kernel("", body));
+    let out = device.words(&[0; 128]);
+    let report = device.launch([1, 1, 1], [128, 1, 1], 0, &[Arg::Long(out)]);
+    assert_eq!(codes(&report), ["W-EXITED"]);
+    assert_eq!(device.read(out, 128), [[1; 40].as_slice(), &[0; 88]].concat());
+}
+
+#[test]
+fn named_barriers_count_their_threads() {
+    // Warps 0 and 1 produce, warps 2 and 3 consume, in pairs.
+    let body = "
+        mov.u32 %r10, tile;
+        shr.u32 %r5, %r1, 6;
+        and.b32 %r6, %r1, 63;
+        shl.b32 %r7, %r6, 2;
+        add.u32 %r7, %r10, %r7;
+        setp.ne.u32 %p1, %r5, 0;
+        @%p1 bra CONSUME;
+        st.shared.u32 [%r7], %r1;
+        bar.arrive 3, 128;
+        bra DONE;
+        CONSUME: bar.sync 3, 128;
+        ld.shared.u32 %r8, [%r7];
+        st.global.u32 [%rd3], %r8;
+        DONE:";
+    let expected: Vec<u32> = (0..128).map(|t| if t < 64 { 0 } else { t - 64 }).collect();
+    assert_eq!(outcome(body, 1, 128), expected);
+}
+
+#[test]
+fn barriers_reduce() {
+    let body = "
+        setp.lt.u32 %p1, %r1, 5;
+        bar.red.popc.u32 %r5, 0, %p1;
+        bar.red.and.pred %p2, 0, %p1;
+        bar.red.or.pred %p3, 0, %p1;
+        selp.u32 %r6, 100, 0, %p2;
+        selp.u32 %r7, 1000, 0, %p3;
+        add.u32 %r5, %r5, %r6;
+        add.u32 %r5, %r5, %r7;
+        st.global.u32 [%rd3], %r5;";
+    assert_eq!(outcome(body, 1, 70), vec![1005; 70]);
+}
+
+#[test]
+fn threads_that_wait_for_each_other_are_told() {
+    let body = "
+        setp.lt.u32 %p1, %r1, 32;
+        @%p1 bra ONE;
+        bar.sync 1, 64;
+        bra DONE;
+        ONE: bar.sync 2, 64;
+        DONE:";
+    for watch in [Watch::Plain, Watch::Checked] {
+        let device = Device::new(&kernel("", body)).watch(watch);
+        let out = device.words(&[0; 64]);
+        let report = device.launch([2, 1, 1], [64, 1, 1], 0, &[Arg::Long(out)]);
+        assert_eq!(codes(&report), ["E-BARRIER"], "{watch:?}");
+    }
+}
+
+#[test]
+fn different_barriers_in_two_branches_go_on_and_are_told() {
+    let body = "
+        setp.lt.u32 %p1, %r1, 10;
+        @%p1 bra ONE;
+        bar.sync 0;
+        mov.u32 %r5, 1;
+        bra DONE;
+        ONE: bar.sync 0;
+        mov.u32 %r5, 2;
+        DONE: st.global.u32 [%rd3], %r5;";
+    let device = Device::new(&kernel("", body));
+    let out = device.words(&[0; 64]);
+    let report = device.launch([1, 1, 1], [64, 1, 1], 0, &[Arg::Long(out)]);
+    assert_eq!(codes(&report), ["E-BARRIER"]);
+    assert_eq!(device.read(out, 64), [[2; 10].as_slice(), &[1; 54]].concat());
+}
+
+#[test]
+fn an_endless_loop_ends_with_its_budget() {
+    let body = "
+        mov.u32 %r5, 0;
+        LOOP: add.u32 %r5, %r5, 1;
+        setp.ne.u32 %p1, %r5, 0;
+        add.u32 %r5, %r5, 1;
+        bra LOOP;";
+    for watch in [Watch::Plain, Watch::Checked] {
+        let mut device = Device::new(&kernel("", body)).watch(watch);
+        device.budget = 1_000_000;
+        let report = device.launch([50, 1, 1], [64, 1, 1], 0, &[Arg::Long(0)]);
+        assert_eq!(codes(&report), ["E-LOOP"], "{watch:?}");
+        assert_eq!(report.findings[0].block, [0, 0, 0]);
+    }
+}
+
+#[test]
+fn the_budget_is_the_whole_launchs() {
+    let mut device = Device::new(&kernel("", "st.global.u32 [%rd3], %r1;"));
+    device.budget = 5000;
+    let out = device.words(&[0; 32 * 40]);
+    let first = |threads: usize| {
+        let mut device = Device::new(&kernel("", "st.global.u32 [%rd3], %r1;"));
+        device.budget = 5000;
+        device.threads = threads;
+        let out = device.words(&[0; 32 * 400]);
+        let report = device.launch([400, 1, 1], [32, 1, 1], 0, &[Arg::Long(out)]);
+        (
+            codes(&report),
+            report.findings[0].block,
+            report.findings[0].text.clone(),
+        )
+    };
+    let _ = (device.memory.used(), out);
+    assert_eq!(first(1), first(2));
+    assert_eq!(first(2).0, ["E-LOOP"]);
+}
+
+#[test]
+fn a_trap_stops_at_the_lowest_block() {
+    let body = "
+        setp.lt.u32 %p1, %r2, 7;
+        @!%p1 trap;
+        st.global.u32 [%rd3], 1;";
+    for threads in [1, 2] {
+        let mut device = Device::new(&kernel("", body));
+        device.threads = threads;
+        let out = device.words(&[0; 32 * 100]);
+        let report = device.launch([100, 1, 1], [32, 1, 1], 0, &[Arg::Long(out)]);
+        assert_eq!(codes(&report), ["E-TRAP"]);
+        assert_eq!(
+            (report.findings[0].block, report.findings[0].n_blocks),
+            ([7, 0, 0], 1)
+        );
+        assert_eq!(device.read(out, 7 * 32), vec![1; 7 * 32]);
+    }
+}
+
+#[test]
+fn lanes_that_a_shuffle_names_are_waited_for() {
+    // Both halves of the warp come to the same shuffle, one after the other.
+    let body = "
+        and.b32 %r5, %r1, 1;
+        setp.eq.u32 %p1, %r5, 0;
+        mov.u32 %r6, 0;
+        LOOP: setp.eq.u32 %p2, %r6, 2;
+        @%p2 bra DONE;
+        add.u32 %r6, %r6, 1;
+        shfl.sync.bfly.b32 %r7, %r1, 1, 31, -1;
+        bra LOOP;
+        DONE: st.global.u32 [%rd3], %r7;";
+    assert_eq!(outcome(body, 1, 32), (0..32).map(|t| t ^ 1).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_missing_lane_of_a_shuffle_is_told() {
+    let body = "
+        mov.u32 %r7, 5;
+        setp.ge.u32 %p1, %r1, 16;
+        @%p1 bra DONE;
+        shfl.sync.bfly.b32 %r7, %r1, 1, 31, -1;
+        DONE: bar.sync 0;
+        st.global.u32 [%rd3], %r7;";
+    let device = Device::new(&kernel("", body));
+    let out = device.words(&[0; 32]);
+    let report = device.launch([1, 1, 1], [32, 1, 1], 0, &[Arg::Long(out)]);
+    assert_eq!(codes(&report), ["E-SYNC-MASK"]);
+}

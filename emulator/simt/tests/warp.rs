@@ -1,0 +1,259 @@
+//! Loads, stores, atomics, shuffles, printing: what one launch leaves.
+
+mod common;
+
+use common::{Arg, Device, codes};
+use simt::launch::Watch;
+
+fn kernel(body: &str) -> String {
+    format!(
+        ".global .align 4 .b8 text[32] = {{104,105,32,37,100,32,37,46,49,102,10,0}};\n\
+         .const .align 4 .u32 table[4] = {{10, 20, 30, 40}};\n.extern .shared .align 16 .b8 dynamic[];\n\
+         .visible .entry k(.param .u64 out, .param .u64 in)\n{{\n\
+         .local .align 16 .b8 depot[64];\n.reg .pred %p<8>;\n.reg .b16 %h<8>;\n.reg .b32 %r<32>;\n.reg .f32 %f<8>;\n\
+         .reg .b64 %rd<16>;\n.reg .f64 %fd<4>;\n\
+         ld.param.u64 %rd1, [out];\nld.param.u64 %rd5, [in];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\n\
+         mov.u32 %r3, %ntid.x;\nmad.lo.u32 %r4, %r2, %r3, %r1;\nmul.wide.u32 %rd2, %r4, 4;\nadd.u64 %rd3, %rd1, %rd2;\n\
+         add.u64 %rd6, %rd5, %rd2;\n{body}\nret;\n}}\n.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+    )
+}
+
+#[track_caller]
+fn outcome(body: &str, grid: u32, block: u32, input: &[u32]) -> Vec<u32> {
+    let mut results = Vec::new();
+    for watch in [Watch::Plain, Watch::Checked] {
+        let text = kernel(body).replace(
+            ".global .align 4 .b8 text",
+            ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n.global .align 4 .b8 text",
+        );
+        let device = Device::new(&text.trim_end_matches(|c| c != '}')).watch(watch);
+        let n = (grid * block) as usize;
+        let out = device.words(&vec![0; n]);
+        let source = device.words(input);
+        let report = device.launch(
+            [grid, 1, 1],
+            [block, 1, 1],
+            4096,
+            &[Arg::Long(out), Arg::Long(source)],
+        );
+        assert_eq!(codes(&report), [""; 0], "{:#?}", report.findings);
+        results.push(device.read(out, n));
+    }
+    assert_eq!(results[0], results[1]);
+    results.remove(0)
+}
+
+#[test]
+fn narrow_loads_extend() {
+    let body = "
+        ld.global.s8 %r5, [%rd6];
+        ld.global.u8 %r6, [%rd6+1];
+        ld.global.s16 %r7, [%rd6+2];
+        add.s32 %r5, %r5, %r6;
+        add.s32 %r5, %r5, %r7;
+        st.global.u32 [%rd3], %r5;";
+    let expected = (-1i32 + 0x80 - 2) as u32;
+    assert_eq!(outcome(body, 1, 2, &[0xFFFE_80FF; 2]), [expected; 2]);
+}
+
+#[test]
+fn vectors_go_lane_by_lane() {
+    let body = "
+        mul.wide.u32 %rd7, %r1, 16;
+        add.u64 %rd8, %rd5, %rd7;
+        ld.global.v4.u32 {%r5, %r6, %r7, %r8}, [%rd8];
+        mov.u32 %r9, dynamic;
+        shl.b32 %r10, %r1, 4;
+        add.u32 %r9, %r9, %r10;
+        st.shared.v4.u32 [%r9], {%r8, %r7, %r6, %r5};
+        ld.shared.v2.u32 {%r11, %r12}, [%r9];
+        mad.lo.u32 %r11, %r11, 1000, %r12;
+        st.global.u32 [%rd3], %r11;";
+    let input: Vec<u32> = (0..256).collect();
+    let expected: Vec<u32> = (0..64).map(|t| (4 * t + 3) * 1000 + 4 * t + 2).collect();
+    assert_eq!(outcome(body, 1, 64, &input), expected);
+    assert_eq!(outcome(body, 1, 19, &input), expected[..19]);
+}
+
+#[test]
+fn generic_addresses_reach_every_space() {
+    let body = "
+        mov.u32 %r9, dynamic;
+        shl.b32 %r10, %r1, 2;
+        add.u32 %r9, %r9, %r10;
+        cvt.u64.u32 %rd7, %r9;
+        cvta.shared.u64 %rd7, %rd7;
+        st.u32 [%rd7], 5;
+        ld.shared.u32 %r5, [%r9];
+        mov.u64 %rd8, depot;
+        cvta.local.u64 %rd9, %rd8;
+        st.u32 [%rd9+8], %r1;
+        ld.local.u32 %r6, [depot+8];
+        isspacep.shared %p1, %rd7;
+        isspacep.local %p2, %rd9;
+        isspacep.global %p3, %rd5;
+        and.pred %p1, %p1, %p2;
+        and.pred %p1, %p1, %p3;
+        selp.u32 %r7, 1000, 0, %p1;
+        ld.const.u32 %r8, [table+8];
+        ld.u32 %r11, [%rd6];
+        add.u32 %r5, %r5, %r6;
+        add.u32 %r5, %r5, %r7;
+        add.u32 %r5, %r5, %r8;
+        add.u32 %r5, %r5, %r11;
+        st.global.u32 [%rd3], %r5;";
+    let expected: Vec<u32> = (0..32).map(|t| 5 + t + 1000 + 30 + 7).collect();
+    assert_eq!(outcome(body, 1, 32, &[7; 32]), expected);
+}
+
+#[test]
+fn atomics_give_the_old_value_in_lane_order() {
+    let body = "
+        atom.global.add.u32 %r5, [%rd5], 2;
+        st.global.u32 [%rd3], %r5;";
+    assert_eq!(
+        outcome(body, 2, 40, &[100]),
+        (0..80).map(|t| 100 + 2 * t).collect::<Vec<_>>()
+    );
+    let body = "
+        mov.u32 %r9, dynamic;
+        setp.eq.u32 %p1, %r1, 0;
+        @%p1 st.shared.u32 [%r9], 0;
+        bar.sync 0;
+        atom.shared.max.s32 %r5, [%r9], %r1;
+        st.global.u32 [%rd3], %r5;";
+    let expected: Vec<u32> = (0u32..40).map(|t| t.saturating_sub(1)).collect();
+    assert_eq!(outcome(body, 1, 40, &[]), expected);
+}
+
+#[test]
+fn votes_and_matches() {
+    let body = "
+        and.b32 %r5, %r1, 3;
+        setp.eq.u32 %p1, %r5, 0;
+        vote.sync.ballot.b32 %r6, %p1, -1;
+        match.any.sync.b32 %r7, %r5, -1;
+        vote.sync.any.pred %p2, %p1, %r7;
+        selp.u32 %r8, 1, 0, %p2;
+        add.u32 %r9, %r6, %r7;
+        add.u32 %r9, %r9, %r8;
+        redux.sync.add.u32 %r10, %r1, -1;
+        add.u32 %r9, %r9, %r10;
+        st.global.u32 [%rd3], %r9;";
+    let each = |t: u32| 0x1111_1111 + (0x1111_1111 << (t % 4)) + u32::from(t.is_multiple_of(4)) + 496;
+    assert_eq!(outcome(body, 1, 32, &[]), (0..32).map(each).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_shuffle_reduction() {
+    let body = "
+        mov.u32 %r5, %r1;
+        shfl.sync.down.b32 %r6, %r5, 16, 31, -1;
+        add.u32 %r5, %r5, %r6;
+        shfl.sync.down.b32 %r6, %r5, 8, 31, -1;
+        add.u32 %r5, %r5, %r6;
+        shfl.sync.down.b32 %r6, %r5, 4, 31, -1;
+        add.u32 %r5, %r5, %r6;
+        shfl.sync.down.b32 %r6, %r5, 2, 31, -1;
+        add.u32 %r5, %r5, %r6;
+        shfl.sync.down.b32 %r6|%p1, %r5, 1, 31, -1;
+        add.u32 %r5, %r5, %r6;
+        shfl.sync.idx.b32 %r5, %r5, 0, 31, -1;
+        st.global.u32 [%rd3], %r5;";
+    assert_eq!(outcome(body, 1, 32, &[]), [496; 32]);
+}
+
+#[test]
+fn asynchronous_copies_wait_for_their_wait() {
+    let body = "
+        mov.u32 %r9, dynamic;
+        shl.b32 %r10, %r1, 2;
+        add.u32 %r9, %r9, %r10;
+        st.shared.u32 [%r9], 1;
+        st.shared.u32 [%r9+512], 1;
+        cp.async.ca.shared.global [%r9], [%rd6], 4;
+        cp.async.commit_group;
+        cp.async.ca.shared.global [%r9+512], [%rd6], 4, 2;
+        cp.async.commit_group;
+        cp.async.wait_group 1;
+        ld.shared.u32 %r5, [%r9];
+        cp.async.wait_all;
+        ld.shared.u32 %r6, [%r9+512];
+        shl.b32 %r6, %r6, 8;
+        add.u32 %r5, %r5, %r6;
+        st.global.u32 [%rd3], %r5;";
+    let input: Vec<u32> = (0..64).map(|t| 0x5_0000 + t).collect();
+    let expected: Vec<u32> = (0..64).map(|t| 0x5_0000 + t + (t << 8)).collect();
+    assert_eq!(outcome(body, 1, 64, &input), expected);
+}
+
+fn printing(body: &str) -> Device {
+    Device::new(&kernel(body).replace(
+        ".global .align 4 .b8 text",
+        ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n.global .align 4 .b8 text",
+    ).trim_end_matches(|c| c != '}'))
+}
+
+#[test]
+fn printing_comes_in_block_order() {
+    let body = "
+        mov.f64 %fd1, 0d3FF8000000000000;
+        st.local.u32 [depot], %r4;
+        st.local.f64 [depot+8], %fd1;
+        mov.u64 %rd7, depot;
+        cvta.local.u64 %rd7, %rd7;
+        mov.u64 %rd8, text;
+        cvta.global.u64 %rd8, %rd8;
+        { .param .b64 a0; .param .b64 a1; .param .b32 r0;
+        st.param.b64 [a0], %rd8;
+        st.param.b64 [a1], %rd7;
+        call.uni (r0), vprintf, (a0, a1);
+        ld.param.b32 %r5, [r0]; }
+        st.global.u32 [%rd3], %r5;";
+    let device = printing(body);
+    let out = device.words(&[0; 6]);
+    let report = device.launch([3, 1, 1], [2, 1, 1], 0, &[Arg::Long(out), Arg::Long(out)]);
+    let expected: String = (0..6).map(|t| format!("hi {t} 1.5\n")).collect();
+    assert_eq!(report.printed, expected);
+    assert_eq!(device.read(out, 6), [2; 6]);
+}
+
+#[track_caller]
+fn found(body: &str, n_out: usize, expected: &[&str]) {
+    for watch in [Watch::Checked, Watch::Plain] {
+        let device = printing(body).watch(watch);
+        let out = device.words(&vec![0; n_out]);
+        let source = device.raw(256);
+        let report = device.launch([1, 1, 1], [32, 1, 1], 256, &[Arg::Long(out), Arg::Long(source)]);
+        let expected = match watch {
+            Watch::Plain => {
+                &expected[..expected
+                    .iter()
+                    .filter(|c| **c != "E-UNINIT" && **c != "E-RACE")
+                    .count()
+                    .min(1)]
+            }
+            _ => expected,
+        };
+        assert_eq!(codes(&report), expected, "{watch:?}");
+    }
+}
+
+#[test]
+fn accesses_that_go_wrong_are_told() {
+    found("st.global.u32 [%rd3], %r1;", 32, &[]);
+    found("st.global.u32 [%rd3], %r1;", 31, &["E-OOB"]);
+    found("st.global.u32 [%rd3+-4], %r1;", 32, &["E-OOB"]);
+    found("st.global.u32 [%rd3+2], %r1;", 33, &["E-ALIGN"]);
+    found("mov.u64 %rd7, 0; st.global.u32 [%rd7], %r1;", 1, &["E-OOB"]);
+    found("mov.u64 %rd7, -8; ld.u32 %r5, [%rd7];", 1, &["E-OOB"]);
+    found("ld.global.u32 %r5, [%rd6];", 1, &["E-UNINIT"]);
+    found("ld.shared.u32 %r5, [dynamic];", 1, &["E-UNINIT"]);
+    found("ld.shared.u32 %r5, [dynamic+256];", 1, &["E-OOB"]);
+    found("ld.local.u32 %r5, [depot];", 1, &["E-UNINIT"]);
+    found(
+        "mov.u64 %rd7, table; cvta.const.u64 %rd7, %rd7; st.u32 [%rd7], %r1;",
+        1,
+        &["E-READ-ONLY"],
+    );
+}
