@@ -66,6 +66,11 @@ impl Collector {
             .any(|(code, ..)| code.severity() == Severity::Error)
     }
 
+    /// Nothing was recorded at all.
+    pub fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
     /// An event of this code and instruction in `block` would be the first of its kind: worth finding out more.
     pub fn is_new(&self, code: Code, instr: u32, block: u64) -> bool {
         let key = (code, self.site(instr), u32::MAX);

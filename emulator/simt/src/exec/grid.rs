@@ -266,7 +266,7 @@ fn begin_checks(cx: &mut Cx<'_>, index: u64) {
 /// The block has ended: its results are taken, in index order.
 fn finish(cx: &mut Cx<'_>, job: &Job<'_>, shared: &Shared) {
     let index = cx.block.index;
-    let failed = !cx.collector.is_clean();
+    let failed = !cx.collector.is_empty();
     let stops = cx.block.fatal || (failed && !job.checked);
     if stops {
         shared.last.fetch_min(index, Ordering::Relaxed);
