@@ -1,0 +1,201 @@
+//! Other PTX interpreters beside ours, on the same kernels, in the same run, one core each.
+//!
+//! ```text
+//! cargo run --release --manifest-path emulator/peers/Cargo.toml
+//! ```
+//!
+//! ptoxide 0.1 reads less PTX than compilers write today: `.loc`, `.file` and comments are taken out for it. What it
+//! cannot run even so is shown with its own words. Ours runs with all checks but races on global memory.
+
+use std::error::Error;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ptoxide::{Argument, Context, LaunchParams};
+use simt::launch::{Environment, LaunchConfig, LaunchOptions, Watch, launch};
+use simt::memory::{Memory, Origin};
+use simt::module::Module;
+use simt::texture::Textures;
+
+const N: usize = 256;
+const SAMPLES: usize = 5;
+
+/// A product of two N × N matrices.
+struct Case {
+    name: &'static str,
+    ptx: &'static str,
+    tile: usize,
+    block: [u32; 3],
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // A peer that gives up does so by panicking; what it said stands in the table.
+    std::panic::set_hook(Box::new(|_| {}));
+    let case = |name, ptx, tile, block| Case {
+        name,
+        ptx,
+        tile,
+        block,
+    };
+    let cases = [
+        case(
+            "naive",
+            include_str!("../../../kernels/ptx/naive.ptx"),
+            16,
+            [16, 16, 1],
+        ),
+        case(
+            "shared_tile",
+            include_str!("../../../kernels/ptx/shared_tile.ptx"),
+            16,
+            [16, 16, 1],
+        ),
+        case(
+            "register_tile",
+            include_str!("../../../kernels/ptx/register_tile.ptx"),
+            128,
+            [256, 1, 1],
+        ),
+    ];
+    let (a, b) = (values(1), values(2));
+    println!("{N} x {N} x {N}, million multiply-adds per second, one core, best of {SAMPLES}\n");
+    println!(
+        "{:<15} {:>10} {:>14} {:>8}",
+        "kernel", "ptoxide", "ours, checked", "ratio"
+    );
+    for case in &cases {
+        let (ours, expected) = run_ours(case, &a, &b)?;
+        let peer = catch_unwind(AssertUnwindSafe(|| run_ptoxide(case, &a, &b)))
+            .unwrap_or_else(|panic| Err(said(&*panic)));
+        match peer {
+            Ok((theirs, result)) if result == expected => {
+                println!(
+                    "{:<15} {theirs:>10.1} {ours:>14.1} {:>7.0}x",
+                    case.name,
+                    ours / theirs
+                );
+            }
+            Ok(_) => println!(
+                "{:<15} {:>10} {ours:>14.1}   (its result is wrong)",
+                case.name, "-"
+            ),
+            Err(why) => println!("{:<15} {:>10} {ours:>14.1}   ({why})", case.name, "-"),
+        }
+    }
+    Ok(())
+}
+
+fn run_ours(case: &Case, a: &[f32], b: &[f32]) -> Result<(f64, Vec<f32>), Box<dyn Error>> {
+    let memory = Arc::new(Memory::new(1 << 32));
+    let module = Module::load(&memory, case.ptx, None)?;
+    let kernel = module.kernel(case.name).ok_or("no such kernel")?;
+    let mut params: Vec<u8> = [N as i32; 3].iter().flat_map(|size| size.to_le_bytes()).collect();
+    params.resize(16, 0);
+    let mut result = 0;
+    for data in [Some(a), Some(b), None] {
+        result = memory.alloc((4 * N * N) as u64, Origin::new("matrix"))?;
+        if let Some(data) = data {
+            let bytes: Vec<u8> = data.iter().flat_map(|value| value.to_le_bytes()).collect();
+            memory.write(result, &bytes)?;
+        }
+        params.extend(result.to_le_bytes());
+    }
+    let tiles = N.div_ceil(case.tile) as u32;
+    let options = LaunchOptions {
+        watch: Watch::Checked,
+        threads: 1,
+        ..LaunchOptions::default()
+    };
+    let config = LaunchConfig {
+        grid: [tiles, tiles, 1],
+        block: case.block,
+        dynamic_shared: 0,
+        params,
+        options,
+    };
+    let rate = best_rate(|| {
+        let environment = Environment {
+            textures: &Textures::default(),
+            clock: &|| 0,
+        };
+        launch(&memory, kernel, &config, environment).map(drop)
+    })?;
+    let mut bytes = vec![0; 4 * N * N];
+    memory.read(result, &mut bytes)?;
+    Ok((
+        rate,
+        bytes
+            .chunks_exact(4)
+            .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+            .collect(),
+    ))
+}
+
+fn run_ptoxide(case: &Case, a: &[f32], b: &[f32]) -> Result<(f64, Vec<f32>), String> {
+    let text: String = case
+        .ptx
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or_default())
+        .filter(|line| !line.trim_start().starts_with(".loc") && !line.trim_start().starts_with(".file"))
+        .flat_map(|line| [line, "\n"])
+        .collect();
+    let mut context = Context::new_with_module(&text).map_err(|error| format!("{error:?}"))?;
+    let (da, db, dc) = (context.alloc(N * N), context.alloc(N * N), context.alloc(N * N));
+    context.write(da, a);
+    context.write(db, b);
+    let tiles = N.div_ceil(case.tile) as u32;
+    let size = || Argument::U32(N as u32);
+    let arguments = [
+        size(),
+        size(),
+        size(),
+        Argument::ptr(da),
+        Argument::ptr(db),
+        Argument::ptr(dc),
+    ];
+    let rate = best_rate(|| {
+        let shape = LaunchParams::func_id(0)
+            .grid2d(tiles, tiles)
+            .block2d(case.block[0], case.block[1]);
+        context.run(shape, &arguments)
+    })
+    .map_err(|error| format!("{error:?}"))?;
+    let mut result = vec![0.0; N * N];
+    context.read(dc, &mut result);
+    Ok((rate, result))
+}
+
+/// Million multiply-adds per second of the fastest of several runs.
+fn best_rate<E>(mut run: impl FnMut() -> Result<(), E>) -> Result<f64, E> {
+    run()?;
+    let mut best = Duration::MAX;
+    for _ in 0..SAMPLES {
+        let start = Instant::now();
+        run()?;
+        best = best.min(start.elapsed());
+    }
+    Ok((N * N * N) as f64 / best.as_secs_f64() / 1e6)
+}
+
+/// The first line of what a panic said.
+fn said(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or(panic.downcast_ref::<&str>().copied());
+    let line = text.unwrap_or("it gave up").lines().next().unwrap_or_default();
+    format!("it says: {}", line.chars().take(70).collect::<String>())
+}
+
+/// Reproducible numbers in -1 .. 1.
+fn values(seed: u32) -> Vec<f32> {
+    let mut state = 0x9e37_79b9_u32.wrapping_mul(seed) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state as f32 / u32::MAX as f32 * 2.0 - 1.0
+    };
+    (0..N * N).map(|_| next()).collect()
+}
