@@ -2,5 +2,7 @@
 
 mod conformance;
 mod gallery;
+mod gemm;
 mod ptx_fresh;
+mod random;
 mod reads_all;

@@ -2,5 +2,6 @@
 
 pub mod conformance;
 pub mod gpu;
+pub mod gemm;
 pub mod random_kernel;
 pub mod torture;

@@ -1,0 +1,134 @@
+//! Matrix products on the machine, and the reference that they must equal bit for bit.
+
+use std::sync::Arc;
+
+use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
+use simt::launch::{Environment, LaunchConfig, LaunchOptions, launch};
+use simt::memory::{Memory, Origin};
+use simt::module::Module;
+use simt::report::LaunchReport;
+use simt::texture::Textures;
+
+/// C = A · B, row-major, with A of `m` × `k` and B of `k` × `n`.
+#[derive(Debug, Clone)]
+pub struct Product {
+    /// Rows of A and C.
+    pub m: usize,
+    /// Columns of B and C.
+    pub n: usize,
+    /// Columns of A, rows of B.
+    pub k: usize,
+    /// A.
+    pub a: Vec<f32>,
+    /// B.
+    pub b: Vec<f32>,
+}
+
+/// A kernel with the parameters `(int M, int N, int K, const float* A, const float* B, float* C)`.
+#[derive(Debug, Clone, Copy)]
+pub struct GemmKernel<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its PTX.
+    pub ptx: &'a str,
+    /// Edge of the square of C that a block computes.
+    pub tile: usize,
+    /// Threads of a block.
+    pub block: [u32; 3],
+}
+
+impl Product {
+    /// Matrices with elements in -1 .. 1, from a seed.
+    pub fn random(m: usize, n: usize, k: usize, seed: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut matrix = |words| (0..words).map(|_| rng.random_range(-1.0f32..1.0)).collect();
+        Self {
+            m,
+            n,
+            k,
+            a: matrix(m * k),
+            b: matrix(k * n),
+        }
+    }
+
+    /// Each element as one chain of fused multiply-adds, k from 0 upwards: rows in parallel, columns side by side.
+    pub fn reference(&self) -> Vec<f32> {
+        let mut c = vec![0.0; self.m * self.n];
+        let workers = std::thread::available_parallelism().map_or(1, usize::from);
+        let rows_each = self.m.div_ceil(workers).max(1);
+        std::thread::scope(|scope| {
+            for (part, rows) in c.chunks_mut(rows_each * self.n).enumerate() {
+                scope.spawn(move || {
+                    for (i, out) in rows.chunks_mut(self.n).enumerate() {
+                        let row = part * rows_each + i;
+                        accumulate_row(out, &self.a[row * self.k..][..self.k], &self.b);
+                    }
+                });
+            }
+        });
+        c
+    }
+
+    /// What a kernel makes of it, with C full of NaN before.
+    pub fn run(
+        &self,
+        kernel: GemmKernel<'_>,
+        options: LaunchOptions,
+    ) -> Result<(LaunchReport, Vec<f32>), String> {
+        let memory = Arc::new(Memory::new(1 << 34));
+        let module = Module::load(&memory, kernel.ptx, options.level).map_err(|error| error.to_string())?;
+        let loaded = module
+            .kernel(kernel.name)
+            .ok_or("the module does not hold the kernel")?;
+        let mut params: Vec<u8> = [self.m, self.n, self.k]
+            .iter()
+            .flat_map(|&size| (size as i32).to_le_bytes())
+            .collect();
+        params.resize(16, 0);
+        let c = vec![f32::NAN; self.m * self.n];
+        let mut address = 0;
+        for matrix in [&self.a, &self.b, &c] {
+            let bytes: Vec<u8> = matrix.iter().flat_map(|value| value.to_le_bytes()).collect();
+            address = memory
+                .alloc(bytes.len() as u64, Origin::new("matrix"))
+                .map_err(|error| error.to_string())?;
+            memory.write(address, &bytes).map_err(|error| error.to_string())?;
+            params.extend(address.to_le_bytes());
+        }
+        let grid = [
+            self.n.div_ceil(kernel.tile) as u32,
+            self.m.div_ceil(kernel.tile) as u32,
+            1,
+        ];
+        let config = LaunchConfig {
+            grid,
+            block: kernel.block,
+            dynamic_shared: 0,
+            params,
+            options,
+        };
+        let environment = Environment {
+            textures: &Textures::default(),
+            clock: &|| 0,
+        };
+        let report = launch(&memory, loaded, &config, environment).map_err(|refusal| refusal.to_string())?;
+        let mut bytes = vec![0; 4 * c.len()];
+        memory
+            .read(address, &mut bytes)
+            .map_err(|error| error.to_string())?;
+        let c = bytes
+            .chunks_exact(4)
+            .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+            .collect();
+        Ok((report, c))
+    }
+}
+
+/// `out += a · B` for one row, where `a` is the row of A.
+fn accumulate_row(out: &mut [f32], a: &[f32], b: &[f32]) {
+    for (&a, b_row) in a.iter().zip(b.chunks(out.len())) {
+        for (c, &b) in out.iter_mut().zip(b_row) {
+            *c = a.mul_add(b, *c);
+        }
+    }
+}
