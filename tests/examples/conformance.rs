@@ -384,23 +384,35 @@ unsafe fn texture(source: TextureSource) -> Result<u64, String> {
     };
     let words = source.words();
     let row = 16 * TextureSource::WIDTH;
-    // SAFETY: structures of plain data, zeroed where not set; the copy reads as many bytes as there are.
+    let shape = sys::CUDA_ARRAY_DESCRIPTOR {
+        Width: TextureSource::WIDTH,
+        Height: if source.dims == 1 { 0 } else { source.height() },
+        Format: format,
+        NumChannels: 4,
+    };
+    // SAFETY: every other structure is plain data in which zeros are valid; the copy reads as many bytes as
+    // there are.
     unsafe {
-        let mut shape: sys::CUDA_ARRAY_DESCRIPTOR = std::mem::zeroed();
-        shape.Width = TextureSource::WIDTH;
-        shape.Height = if source.dims == 1 { 0 } else { source.height() };
-        shape.Format = format;
-        shape.NumChannels = 4;
         let mut array = null_mut();
         check(sys::cuArrayCreate_v2(&mut array, &shape), "cuArrayCreate")?;
-        let mut copy: sys::CUDA_MEMCPY2D = std::mem::zeroed();
-        copy.srcMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_HOST;
-        copy.srcHost = words.as_ptr().cast();
-        copy.srcPitch = row;
-        copy.dstMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_ARRAY;
-        copy.dstArray = array;
-        copy.WidthInBytes = row;
-        copy.Height = source.height();
+        let copy = sys::CUDA_MEMCPY2D {
+            srcXInBytes: 0,
+            srcY: 0,
+            srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
+            srcHost: words.as_ptr().cast(),
+            srcDevice: 0,
+            srcArray: null_mut(),
+            srcPitch: row,
+            dstXInBytes: 0,
+            dstY: 0,
+            dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_ARRAY,
+            dstHost: null_mut(),
+            dstDevice: 0,
+            dstArray: array,
+            dstPitch: 0,
+            WidthInBytes: row,
+            Height: source.height(),
+        };
         check(sys::cuMemcpy2D_v2(&copy), "cuMemcpy2D")?;
         let mut resource: sys::CUDA_RESOURCE_DESC = std::mem::zeroed();
         resource.resType = sys::CUresourcetype::CU_RESOURCE_TYPE_ARRAY;
