@@ -120,8 +120,21 @@ fn edit(text: &mut String, (at, to, piece, kind): Edit) {
     }
 }
 
+/// Enough for every day; `PROPTEST_CASES` asks for more.
+fn config() -> ProptestConfig {
+    let cases = std::env::var("PROPTEST_CASES")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(1000);
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn damaged_modules_never_panic(
