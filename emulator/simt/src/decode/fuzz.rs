@@ -149,6 +149,6 @@ fn exponential_inlining_is_refused() {
     let error = decode(&module, &Symbols::new(), CpuLevel::Baseline).expect_err("too big");
     assert_eq!(
         error.to_string(),
-        "line 38: a kernel of more than 1048576 operations, with its functions inlined, is not supported"
+        "line 14: a kernel of more than 1048576 operations, with its functions inlined, is not supported"
     );
 }
