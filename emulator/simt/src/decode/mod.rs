@@ -18,6 +18,7 @@ mod liveness;
 mod lower;
 mod merge;
 mod names;
+mod order;
 mod registers;
 #[cfg(test)]
 mod tests;
@@ -126,6 +127,8 @@ fn kernel(
     } = lower;
     sort_instructions(&mut ops, &mut instrs, &starts);
 
+    let ordered = order::depends_on_order(&mut ops, registers.classes.len());
+
     let cfg = Cfg::new(&ops);
     reconverge(&mut ops, &cfg);
     let too_big = || unsupported(function.span, format!("a kernel as big as `{}`", function.name));
@@ -179,7 +182,7 @@ fn kernel(
         max_threads: directive("maxntid").map(three),
         required_threads: directive("reqntid").map(three),
         min_blocks_per_sm: directive("minnctapersm").and_then(|n| n.first().copied()),
-        ordered: lower.ordered,
+        ordered,
         shared_subword: lower.shared_subword,
     };
     kernel.validate(&mut ops).map_err(DecodeError::Internal)?;

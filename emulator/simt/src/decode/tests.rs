@@ -262,3 +262,23 @@ fn shared_layout() {
         (168, 1456, 16)
     );
 }
+
+fn ordered(lines: &str) -> bool {
+    decoded(&kernel_of(lines)).expect("decodes").kernels[0].ordered
+}
+
+/// Blocks run in parallel unless somebody could tell.
+#[test]
+fn order_of_blocks() {
+    assert!(!ordered("atom.global.add.u32 %r1, [%rd1], 1;"));
+    assert!(ordered(
+        "atom.global.add.u32 %r1, [%rd1], 1; st.global.u32 [%rd2], %r1;"
+    ));
+    assert!(!ordered("red.global.max.s32 [%rd1], %r1;"));
+    assert!(ordered("red.global.add.f32 [%rd1], %f1;"));
+    assert!(!ordered("red.shared.add.f32 [first], %f1;"));
+    assert!(ordered("atom.global.exch.b32 _, [%rd1], 1;"));
+    assert!(!ordered("ld.volatile.shared.u32 %r1, [first];"));
+    assert!(ordered("ld.acquire.gpu.global.u32 %r1, [%rd1];"));
+    assert!(!ordered("st.volatile.global.u32 [%rd1], %r1;"));
+}

@@ -72,14 +72,6 @@ impl<'a> Lower<'a> {
             },
             false => NONE,
         };
-        let float = matches!(
-            ty,
-            Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 | Type::F32 | Type::F64
-        );
-        let order_matters = dst != NONE || float || matches!(kind, AtomicKind::Exch | AtomicKind::Cas);
-        if order_matters && space != MemSpace::Shared {
-            self.ordered = true;
-        }
         if ty.bytes() < 4 && space != MemSpace::Global {
             self.shared_subword = true;
         }

@@ -60,6 +60,7 @@ impl<'a> Lower<'a> {
                 }),
             },
             "exit" => self.emit(OpKind::Exit),
+            // `brkpt` without a debugger is a trap.
             _ => self.emit(OpKind::Trap),
         }
     }

@@ -168,9 +168,6 @@ impl<'a> Lower<'a> {
         let element = form.ty.bytes() as u8;
         let order = form.order;
         let n = form.n;
-        if order == Order::Strong && load && matches!(space, MemSpace::Global | MemSpace::Generic) {
-            self.ordered = true;
-        }
         if element < 4 && matches!(space, MemSpace::Shared | MemSpace::Generic) {
             self.shared_subword = true;
         }

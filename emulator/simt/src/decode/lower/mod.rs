@@ -59,7 +59,6 @@ pub(super) struct Lower<'a> {
     pub(super) specials: BTreeMap<SpecialKey, u32>,
     pub(super) local: Vec<SharedArray>,
     pub(super) local_bytes: u32,
-    pub(super) ordered: bool,
     pub(super) shared_subword: bool,
     pub(super) refused: Vec<ptx::Unsupported>,
 
@@ -127,7 +126,6 @@ impl<'a> Lower<'a> {
             specials: BTreeMap::new(),
             local: Vec::new(),
             local_bytes: 0,
-            ordered: false,
             shared_subword: false,
             refused: Vec::new(),
             scopes: Vec::new(),
@@ -443,10 +441,10 @@ impl<'a> Lower<'a> {
             "cvta" => self.cvta(instruction),
             "isspacep" => self.is_space(instruction),
             "atom" | "red" => self.atomic(instruction),
-            "bra" | "brx" | "ret" | "exit" | "trap" => self.control(instruction, last),
+            "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" => self.control(instruction, last),
             "call" => self.call(instruction),
             "bar" | "barrier" | "membar" | "fence" | "nanosleep" | "shfl" | "vote" | "match" | "redux"
-            | "activemask" => self.warp(instruction),
+            | "activemask" | "elect" => self.warp(instruction),
             "cp" => self.copy(instruction),
             "tex" => self.texture(instruction),
             "prefetch" | "prefetchu" | "discard" | "applypriority" | "pmevent" | "griddepcontrol"

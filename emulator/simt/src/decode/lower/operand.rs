@@ -1,6 +1,6 @@
 //! Operands: names and numbers to virtual registers and constants.
 
-use ptx::ast::{Instruction, Operand, Type};
+use ptx::ast::{Operand, Type};
 
 use super::super::constants;
 use super::super::error::Result;
@@ -171,14 +171,6 @@ impl<'a> Lower<'a> {
             },
             _ => Ok(Elements::Operands(std::slice::from_ref(operand))),
         }
-    }
-
-    /// Operand `at`, or an error that says how many there are.
-    pub(super) fn at(&self, instruction: &'a Instruction, at: usize) -> Result<&'a Operand> {
-        instruction
-            .operands
-            .get(at)
-            .ok_or_else(|| self.invalid(format!("`{}` needs more operands", instruction.mnemonic())))
     }
 }
 

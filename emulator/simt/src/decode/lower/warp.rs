@@ -4,7 +4,8 @@ use ptx::ast::{Instruction, Operand, Type};
 
 use super::super::error::Result;
 use super::super::virt::TRUE;
-use super::{AluClasses, Lower};
+use super::{AluClasses, Lower, special};
+use crate::alu::{Builtin, lookup};
 use crate::lanes::{Class, NONE, Src};
 use crate::program::{BarrierKind, OpKind, ReduxKind, ShuffleMode, VoteMode};
 
@@ -25,6 +26,7 @@ impl<'a> Lower<'a> {
             "vote" => self.vote(instruction),
             "match" => self.match_lanes(instruction),
             "redux" => self.redux(instruction),
+            "elect" => self.elect(instruction),
             _ => {
                 self.count(instruction, 1)?;
                 let dst = self.destination(&instruction.operands[0], Class::Bits32)?;
@@ -188,6 +190,39 @@ impl<'a> Lower<'a> {
             dst_pred,
             src: [value, members],
         })
+    }
+
+    /// `elect.sync d|p, members`: the lowest lane is elected, as on hardware.
+    fn elect(&mut self, instruction: &'a Instruction) -> Result<()> {
+        self.count(instruction, 2)?;
+        let (to, pred) = pair(&instruction.operands[0]);
+        let members = self.members(&instruction.operands[1])?;
+        self.emit(OpKind::WarpSync { members })?;
+        let none = self.constants.bits32(0, self.span)?;
+        let negative = self.computed("sub", &["s32"], &[none, members])?;
+        let lowest = self.computed("and", &["b32"], &[members, negative])?;
+        let elected = self.computed("bfind", &["u32"], &[lowest])?;
+        let Some(special) = special::find("%laneid") else {
+            return Err(self.unsupported("`elect.sync`"));
+        };
+        let own = self.special(special, "%laneid", Class::Bits32)?;
+        let leads = self.computed("setp", &["eq", "u32"], &[own, elected])?;
+        let dst = self.destination(to, Class::Bits32)?;
+        self.builtin(Builtin::Mov32, dst, &[elected])?;
+        match self.optional_predicate(pred)? {
+            NONE => Ok(()),
+            pred => self.builtin(Builtin::MovPred, pred as u32, &[leads]),
+        }
+    }
+
+    /// The result of an instruction of our own.
+    fn computed(&mut self, opcode: &str, modifiers: &[&str], sources: &[Src]) -> Result<Src> {
+        let Some(form) = lookup(opcode, modifiers, 0, self.level) else {
+            return Err(self.unsupported(format!("`{opcode}`")));
+        };
+        let dst = self.registers.fresh(form.dst);
+        self.alu(form, dst, sources)?;
+        Ok(dst as Src)
     }
 
     fn redux(&mut self, instruction: &'a Instruction) -> Result<()> {
