@@ -3,9 +3,9 @@
 //! PTX bounds their error; the hardware's bits are its own. Here the result is the true one rounded to
 //! nearest, which lies within every bound. Special cases follow the tables of the PTX manual.
 
-use super::Form;
 use super::engine::{cold1, hot1, hot2};
-use super::float::{NAN32, flush};
+use super::float::{NAN32, canonical_root, flush};
+use super::{Form, elementary};
 use crate::lanes::CpuLevel;
 
 #[inline(always)]
@@ -26,32 +26,37 @@ fn rcp<const FTZ: bool>(a: f32) -> f32 {
 
 #[inline(always)]
 fn sqrt<const FTZ: bool>(a: f32) -> f32 {
-    write::<FTZ>(read::<FTZ>(a).sqrt())
+    canonical_root(write::<FTZ>(read::<FTZ>(a).sqrt()))
 }
 
 #[inline(always)]
 fn rsqrt<const FTZ: bool>(a: f32) -> f32 {
-    write::<FTZ>((1.0 / (read::<FTZ>(a) as f64).sqrt()) as f32)
+    canonical_root(write::<FTZ>((1.0 / (read::<FTZ>(a) as f64).sqrt()) as f32))
 }
 
+#[inline(always)]
 fn sin<const FTZ: bool>(a: f32) -> f32 {
-    write::<FTZ>((read::<FTZ>(a) as f64).sin() as f32)
+    write::<FTZ>(elementary::sin(read::<FTZ>(a) as f64) as f32)
 }
 
+#[inline(always)]
 fn cos<const FTZ: bool>(a: f32) -> f32 {
-    write::<FTZ>((read::<FTZ>(a) as f64).cos() as f32)
+    write::<FTZ>(elementary::cos(read::<FTZ>(a) as f64) as f32)
 }
 
+#[inline(always)]
 fn lg2<const FTZ: bool>(a: f32) -> f32 {
-    write::<FTZ>((read::<FTZ>(a) as f64).log2() as f32)
+    write::<FTZ>(elementary::log2(read::<FTZ>(a) as f64) as f32)
 }
 
+#[inline(always)]
 fn ex2<const FTZ: bool>(a: f32) -> f32 {
-    write::<FTZ>((read::<FTZ>(a) as f64).exp2() as f32)
+    write::<FTZ>(elementary::exp2(read::<FTZ>(a) as f64) as f32)
 }
 
+#[inline(always)]
 fn tanh(a: f32) -> f32 {
-    write::<false>((a as f64).tanh() as f32)
+    write::<false>(elementary::tanh(a as f64) as f32)
 }
 
 #[inline(always)]
@@ -98,15 +103,15 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
         ("rsqrt", ["approx", "ftz", "f32"]) => hot1(level, rsqrt::<true>),
         ("rsqrt", ["approx", "f64"]) => cold1(|a: f64| 1.0 / a.sqrt()),
         ("rsqrt", ["approx", "ftz", "f64"]) => cold1(|a: f64| upper(1.0 / flush64(a).sqrt())),
-        ("sin", ["approx", "f32"]) => cold1(sin::<false>),
-        ("sin", ["approx", "ftz", "f32"]) => cold1(sin::<true>),
-        ("cos", ["approx", "f32"]) => cold1(cos::<false>),
-        ("cos", ["approx", "ftz", "f32"]) => cold1(cos::<true>),
-        ("lg2", ["approx", "f32"]) => cold1(lg2::<false>),
-        ("lg2", ["approx", "ftz", "f32"]) => cold1(lg2::<true>),
-        ("ex2", ["approx", "f32"]) => cold1(ex2::<false>),
-        ("ex2", ["approx", "ftz", "f32"]) => cold1(ex2::<true>),
-        ("tanh", ["approx", "f32"]) => cold1(tanh),
+        ("sin", ["approx", "f32"]) => hot1(level, sin::<false>),
+        ("sin", ["approx", "ftz", "f32"]) => hot1(level, sin::<true>),
+        ("cos", ["approx", "f32"]) => hot1(level, cos::<false>),
+        ("cos", ["approx", "ftz", "f32"]) => hot1(level, cos::<true>),
+        ("lg2", ["approx", "f32"]) => hot1(level, lg2::<false>),
+        ("lg2", ["approx", "ftz", "f32"]) => hot1(level, lg2::<true>),
+        ("ex2", ["approx", "f32"]) => hot1(level, ex2::<false>),
+        ("ex2", ["approx", "ftz", "f32"]) => hot1(level, ex2::<true>),
+        ("tanh", ["approx", "f32"]) => hot1(level, tanh),
         ("div", ["full", "f32"]) => hot2(level, div_full::<false>),
         ("div", ["full", "ftz", "f32"]) => hot2(level, div_full::<true>),
         ("div", ["approx", "f32"]) => hot2(level, div_approx::<false>),

@@ -63,8 +63,8 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
 
         ("bfe", ["u32"]) => hot3(level, |a: u32, b: u32, c: u32| bfe_u(a as u64, b, c) as u32),
         ("bfe", ["u64"]) => cold3(bfe_u),
-        ("bfe", ["s32"]) => cold3(|a: i32, b: u32, c: u32| bfe_s(a as i64, b, c, 32) as i32),
-        ("bfe", ["s64"]) => cold3(|a: i64, b: u32, c: u32| bfe_s(a, b, c, 64)),
+        ("bfe", ["s32"]) => cold3(|a: i32, b: u32, c: u32| bfe_s(a as i64, b, c) as i32),
+        ("bfe", ["s64"]) => cold3(bfe_s),
         ("bfi", ["b32"]) => cold4(|a: u32, b: u32, c: u32, d: u32| bfi(a as u64, b as u64, c, d, 32) as u32),
         ("bfi", ["b64"]) => cold4(|a: u64, b: u64, c: u32, d: u32| bfi(a, b, c, d, 64)),
         ("bmsk", ["clamp", "b32"]) => cold2(|a: u32, b: u32| bmsk(a.min(32), b.min(32))),
@@ -74,8 +74,8 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
         ("szext", ["clamp", "s32"]) => cold2(|a: u32, b: u32| sext(a, b.min(32))),
         ("szext", ["wrap", "s32"]) => cold2(|a: u32, b: u32| sext(a, b & 31)),
 
-        ("prmt", ["b32"]) => cold3(prmt),
-        ("prmt", ["b32", "f4e"]) => cold3(|a: u32, b: u32, c: u32| window(b, a, c & 3)),
+        ("prmt", ["b32"]) => hot3(level, prmt),
+        ("prmt", ["b32", "f4e"]) => cold3(|a: u32, b: u32, c: u32| funnel_right(a, b, 8 * (c & 3))),
         ("prmt", ["b32", "b4e"]) => cold3(|a: u32, b: u32, c: u32| prmt(a, b, prmt_b4e(c & 3))),
         ("prmt", ["b32", "rc8"]) => cold3(|a: u32, _: u32, c: u32| prmt(a, 0, 0x1111 * (c & 3))),
         ("prmt", ["b32", "rc16"]) => {
@@ -163,13 +163,12 @@ fn bfe_u(a: u64, position: u32, length: u32) -> u64 {
     shifted & keep
 }
 
-/// Bits beyond the top are copies of the sign bit.
-fn bfe_s(a: i64, position: u32, length: u32, width: u32) -> i64 {
+/// Bits beyond the top are copies of the sign bit; a narrower `a` comes sign-extended.
+fn bfe_s(a: i64, position: u32, length: u32) -> i64 {
     let (position, length) = (position & 0xff, length & 0xff);
     if length == 0 {
         return 0;
     }
-    let _ = width; // `a` comes sign-extended to 64 bits
     let shifted = a >> position.min(63);
     let unused = 64 - length.min(64);
     shifted << unused >> unused
@@ -203,14 +202,15 @@ fn zext(a: u32, n: u32) -> u32 {
 }
 
 fn sext(a: u32, n: u32) -> u32 {
-    if n == 0 || n >= 32 {
-        if n == 0 { 0 } else { a }
-    } else {
-        ((a << (32 - n)) as i32 >> (32 - n)) as u32
+    match n {
+        0 => 0,
+        1..=31 => ((a << (32 - n)) as i32 >> (32 - n)) as u32,
+        _ => a,
     }
 }
 
 /// Four bytes chosen from `b:a` by nibbles; a nibble's high bit spreads the byte's sign instead.
+#[inline(always)]
 fn prmt(a: u32, b: u32, selector: u32) -> u32 {
     let bytes = (b as u64) << 32 | a as u64;
     let mut out = 0;
@@ -225,11 +225,6 @@ fn prmt(a: u32, b: u32, selector: u32) -> u32 {
         out |= (byte as u32) << (8 * i);
     }
     out
-}
-
-/// Forward four-byte extract: the low word of `b:a` shifted right by `n` bytes.
-fn window(b: u32, a: u32, n: u32) -> u32 {
-    funnel_right(a, b, 8 * n)
 }
 
 /// Backward four-byte extract.

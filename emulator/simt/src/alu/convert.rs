@@ -73,7 +73,9 @@ impl FloatKind {
             _ => FloatKind::F32.nan(),
         };
         match (self, from) {
-            (FloatKind::F64, FloatKind::F64) => bits | 1 << 51,
+            (FloatKind::F64, FloatKind::F64) => bits,
+            // A shift and nothing else.
+            (FloatKind::F32, FloatKind::Bf16) => bits << 16,
             (FloatKind::F64, _) => (f32_bits & 1 << 31) << 32 | 0x7ff8 << 48 | (f32_bits & 0x7f_ffff) << 29,
             _ => self.nan(),
         }
@@ -222,6 +224,8 @@ fn convert(variant: u32, bits: u64) -> u64 {
             let bits = from.flush(bits, ftz);
             let mode = Round::from_code(variant.round());
             let out = match value_of(bits, from) {
+                // Without anything to do it is a move.
+                None if from == to && from == FloatKind::F32 && variant.0 & !255 == 0 => bits,
                 None => to.nan_of(bits, from),
                 Some(x) if variant.has(Variant::INTEGRAL) => {
                     let integral = to_integral64(x, variant.round()).to_bits();
@@ -519,7 +523,7 @@ fn hot(request: &Request<'_>, level: CpuLevel) -> Option<Form> {
         ("f64", "f32", None, None) => hot1(level, |a: f32| a as f64),
         ("f32", "f64", Some(0), None) => hot1(level, |a: f64| canonical(a as f32)),
         ("f32", "f16", None, None) => hot1(level, |a: u16| canonical(f16_to_f32(a))),
-        ("f32", "bf16", None, None) => hot1(level, |a: u16| canonical(bf16_to_f32(a))),
+        ("f32", "bf16", None, None) => hot1(level, bf16_to_f32),
         ("f16", "f32", Some(0), None) => hot1(level, f32_to_f16),
         ("bf16", "f32", Some(0), None) => hot1(level, f32_to_bf16),
         ("f16x2", "f32", Some(0), None) => hot2(level, |a: f32, b: f32| {

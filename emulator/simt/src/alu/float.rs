@@ -39,6 +39,14 @@ pub(super) fn nan64(result: f64, operands: [f64; 3]) -> f64 {
     if result.is_nan() { nan } else { result }
 }
 
+/// The same for square roots. LLVM knows when those are NaN and takes every NaN for as good as another, so a
+/// choice between two would be undone; arithmetic on the bits is not.
+#[inline(always)]
+pub(super) fn canonical_root(x: f32) -> f32 {
+    let mask = 0u32.wrapping_sub(x.is_nan() as u32);
+    f32::from_bits((x.to_bits() | mask) & !(mask << 31))
+}
+
 #[inline(always)]
 fn flush_if<const FTZ: bool>(x: f32) -> f32 {
     if FTZ { flush(x) } else { x }
@@ -110,14 +118,14 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
         })),
         ("min", ["f32"], false) => by_ftz!(ftz, Z => hot2(level, min32::<Z>)),
         ("max", ["f32"], false) => by_ftz!(ftz, Z => hot2(level, max32::<Z>)),
-        ("neg", ["f32"], false) => by_ftz!(ftz, Z => hot1(level, |a: f32| flush_if::<Z>(-a))),
-        ("abs", ["f32"], false) => by_ftz!(ftz, Z => hot1(level, |a: f32| flush_if::<Z>(a.abs()))),
+        ("neg", ["f32"], false) => by_ftz!(ftz, Z => hot1(level, |a: f32| done::<Z>(-a))),
+        ("abs", ["f32"], false) => by_ftz!(ftz, Z => hot1(level, |a: f32| done::<Z>(a.abs()))),
         ("div", ["f32"], true) => {
             by_ftz!(ftz, Z => hot2(level, |a: f32, b: f32| done::<Z>(flush_if::<Z>(a) / flush_if::<Z>(b))))
         }
         ("rcp", ["f32"], true) => by_ftz!(ftz, Z => hot1(level, |a: f32| done::<Z>(1.0 / flush_if::<Z>(a)))),
         ("sqrt", ["f32"], true) => {
-            by_ftz!(ftz, Z => hot1(level, |a: f32| done::<Z>(flush_if::<Z>(a).sqrt())))
+            by_ftz!(ftz, Z => hot1(level, |a: f32| canonical_root(flush_if::<Z>(flush_if::<Z>(a).sqrt()))))
         }
         _ if ftz => return None,
         ("add", ["f64"], _) => hot2(level, |a: f64, b: f64| nan64(a + b, [a, b, 0.0])),
@@ -129,8 +137,8 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
         ("div", ["f64"], true) => hot2(level, |a: f64, b: f64| nan64(a / b, [a, b, 0.0])),
         ("rcp", ["f64"], true) => hot1(level, |a: f64| nan64(1.0 / a, [a, 0.0, 0.0])),
         ("sqrt", ["f64"], true) => hot1(level, |a: f64| nan64(a.sqrt(), [a, 0.0, 0.0])),
-        ("neg", ["f64"], false) => hot1(level, |a: f64| -a),
-        ("abs", ["f64"], false) => hot1(level, |a: f64| a.abs()),
+        ("neg", ["f64"], false) => hot1(level, |a: f64| nan64(-a, [-a, 0.0, 0.0])),
+        ("abs", ["f64"], false) => hot1(level, |a: f64| nan64(a.abs(), [a.abs(), 0.0, 0.0])),
         _ => return None,
     })
 }

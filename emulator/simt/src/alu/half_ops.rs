@@ -4,10 +4,10 @@
 //! is rounding once. Where that is not so (`fma`, products of `bf16`) the wider result is rounded *to odd*:
 //! inexact results get an odd last bit, so that the second rounding cannot take them for a tie.
 
-use super::Form;
 use super::engine::{hot1, hot2, hot3, moded1, moded2, moded3};
 use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use super::modes::{MAX, NAN, XORSIGN, extremum};
+use super::{Form, elementary};
 use crate::lanes::CpuLevel;
 
 /// The sum, to odd.
@@ -173,14 +173,20 @@ fn fma<H: Half>(mode: u32, a: u16, b: u16, c: u16) -> u16 {
     )
 }
 
+/// Hardware negates by adding, so that NaNs become the usual one.
+#[inline(always)]
+fn canonical<H: Half>(h: u16) -> u16 {
+    if h & 0x7fff > H::EXPONENT { 0x7fff } else { h }
+}
+
 #[inline(always)]
 fn neg<H: Half>(mode: u32, a: u16) -> u16 {
-    flush::<H>(mode, a) ^ 0x8000
+    canonical::<H>(flush::<H>(mode, a) ^ 0x8000)
 }
 
 #[inline(always)]
 fn abs<H: Half>(mode: u32, a: u16) -> u16 {
-    flush::<H>(mode, a) & 0x7fff
+    canonical::<H>(flush::<H>(mode, a) & 0x7fff)
 }
 
 /// The mode is a variant of [`extremum`]; its bit for flushing means halves here.
@@ -196,11 +202,14 @@ fn pick<H: Half>(mode: u32, a: u16, b: u16) -> u16 {
 const PICK_FTZ: u32 = 4;
 
 fn tanh<H: Half>(_: u32, a: u16) -> u16 {
-    H::write(narrow_to_odd((H::read(a) as f64).tanh()))
+    H::write(narrow_to_odd(elementary::tanh(H::read(a) as f64)))
 }
 
 fn ex2<H: Half>(mode: u32, a: u16) -> u16 {
-    finish::<H>(mode, H::write(narrow_to_odd((read::<H>(mode, a) as f64).exp2())))
+    finish::<H>(
+        mode,
+        H::write(narrow_to_odd(elementary::exp2(read::<H>(mode, a) as f64))),
+    )
 }
 
 #[inline(always)]

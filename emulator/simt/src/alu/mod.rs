@@ -15,7 +15,10 @@ mod bits;
 mod carry;
 mod compare;
 mod convert;
+mod elementary;
 mod engine;
+#[cfg(test)]
+mod facts;
 mod float;
 mod half;
 mod half_ops;

@@ -146,6 +146,7 @@ pub(super) fn extremum(variant: u32, a: f32, b: f32) -> f32 {
 
 fn min64(a: f64, b: f64) -> f64 {
     match (a.is_nan(), b.is_nan()) {
+        (true, true) => nan64(b, [b, b, b]),
         (true, _) => b,
         (_, true) => a,
         _ if a < b || (a == b && a.is_sign_negative()) => a,
@@ -155,6 +156,7 @@ fn min64(a: f64, b: f64) -> f64 {
 
 fn max64(a: f64, b: f64) -> f64 {
     match (a.is_nan(), b.is_nan()) {
+        (true, true) => nan64(b, [b, b, b]),
         (true, _) => b,
         (_, true) => a,
         _ if a > b || (a == b && b.is_sign_negative()) => a,

@@ -212,3 +212,39 @@ proptest! {
         }
     }
 }
+
+/// The result for operands given as bits, the same on all levels.
+pub(super) fn scalar(mnemonic: &str, operands: &[u64], part: u8) -> u64 {
+    let mut results = levels()
+        .into_iter()
+        .map(|level| (level, scalar_at(mnemonic, operands, part, level)));
+    let (_, first) = results.next().expect("there is a baseline");
+    for (level, other) in results {
+        assert_eq!(first, other, "{mnemonic} of {operands:x?} at {level:?}");
+    }
+    first
+}
+
+fn scalar_at(mnemonic: &str, operands: &[u64], part: u8, level: CpuLevel) -> u64 {
+    let form = form_of(mnemonic, part, level).unwrap_or_else(|| panic!("no form of {mnemonic}"));
+    assert_eq!(form.srcs.len(), operands.len(), "operands of {mnemonic}");
+    let mut bench = bench(&[0], 0);
+    for (at, (&operand, class)) in operands.iter().zip(form.srcs).enumerate() {
+        match class {
+            Class::Pred => bench.preds[2 + at] = if operand == 0 { 0 } else { u32::MAX },
+            Class::Bits32 => bench.regs[2 * at].0 = [operand as u32; 32],
+            Class::Bits64 => {
+                let words: [u32; 2] = [operand as u32, (operand >> 32) as u32];
+                for lane in 0..64 {
+                    bench.regs[2 * at + lane / 32].0[lane % 32] = words[lane % 2];
+                }
+            }
+        }
+    }
+    let (lines, pred) = bench.run(form, u32::MAX, None);
+    match form.dst {
+        Class::Pred => (pred & 1) as u64,
+        Class::Bits32 => lines[5] as u64,
+        Class::Bits64 => lines[10] as u64 | (lines[11] as u64) << 32,
+    }
+}
