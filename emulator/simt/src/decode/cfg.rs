@@ -244,6 +244,7 @@ fn evaluate(
 }
 
 #[cfg(test)]
+#[expect(clippy::needless_range_loop, reason = "indices of a graph's nodes")]
 mod tests {
     use super::*;
 

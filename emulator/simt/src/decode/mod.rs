@@ -10,6 +10,7 @@ mod cfg;
 mod constants;
 mod display;
 mod error;
+mod facts;
 #[cfg(test)]
 mod fuzz;
 mod index;

@@ -163,9 +163,9 @@ fn hints(ops: &mut [VirtualOp], n: usize) -> Vec<[u32; 2]> {
         };
         let dst = args.dst;
         let same = |&(s, class): &(i32, &Class)| s >= 0 && *class == op.classes.dst;
-        let sources = args.src.iter().copied().zip(op.classes.srcs);
+        let mut sources = args.src.iter().copied().zip(op.classes.srcs);
         // The last one: the addend of a multiply-add.
-        if let Some((source, _)) = sources.filter(same).last() {
+        if let Some((source, _)) = sources.rfind(same) {
             hints[dst as usize][0] = source as u32;
             if op.classes.srcs.len() == 1 {
                 hints[source as usize][1] = dst;
@@ -226,7 +226,11 @@ mod tests {
     /// An op from eight random numbers.
     fn op(at: u32, n_ops: u32, r: &[u32; 8]) -> VirtualOp {
         let mut classes = AluClasses::NONE;
-        let mut guard = if r[0] % 4 == 0 { pick(Pred, r[1]) } else { TRUE };
+        let mut guard = if r[0].is_multiple_of(4) {
+            pick(Pred, r[1])
+        } else {
+            TRUE
+        };
         let kind = match r[2] % 10 {
             0 => OpKind::Branch {
                 target: r[3] % n_ops,
@@ -267,7 +271,7 @@ mod tests {
                     src: [value as i32, !0],
                 }
             }
-            3 if r[3] % 3 == 0 => {
+            3 if r[3].is_multiple_of(3) => {
                 guard = if guard == TRUE { pick(Pred, r[4]) } else { guard };
                 OpKind::Exit
             }

@@ -30,33 +30,28 @@ impl Kernel {
                 return wrong("predicate");
             }
             let in_program = |target: u32| target < n_ops;
-            match &op.kind {
-                OpKind::Branch { target, reconverge } => {
-                    if !in_program(*target) || !(in_program(*reconverge) || *reconverge == u32::MAX) {
-                        return wrong("branch target");
-                    }
-                }
+            let meets = |at: u32| in_program(at) || at == u32::MAX;
+            let targets = match &op.kind {
+                OpKind::Branch { target, reconverge } => in_program(*target) && meets(*reconverge),
                 OpKind::BranchIndexed {
                     targets, reconverge, ..
-                } => {
-                    let good = targets.iter().all(|&t| in_program(t));
-                    if targets.is_empty() || !good || !(in_program(*reconverge) || *reconverge == u32::MAX) {
-                        return wrong("branch target");
+                } => !targets.is_empty() && targets.iter().all(|&t| in_program(t)) && meets(*reconverge),
+                _ => true,
+            };
+            if !targets {
+                return wrong("branch target");
+            }
+            if let OpKind::Alu { args, .. } = &op.kind {
+                if op.classes.srcs.len() > args.src.len() {
+                    return wrong("number of sources");
+                }
+                // Arithmetic reads all its sources, whatever they are.
+                for (&src, &class) in args.src.iter().zip(op.classes.srcs) {
+                    let constant = src < 0 && src != NONE && class != Class::Pred;
+                    if src < 0 && !(constant && self.has_constant(src, class)) {
+                        return wrong("constant");
                     }
                 }
-                OpKind::Alu { args, .. } => {
-                    if op.classes.srcs.len() > args.src.len() {
-                        return wrong("number of sources");
-                    }
-                    // Arithmetic reads all its sources, whatever they are.
-                    for (&src, &class) in args.src.iter().zip(op.classes.srcs) {
-                        let constant = src < 0 && src != NONE && class != Class::Pred;
-                        if src < 0 && !(constant && self.has_constant(src, class)) {
-                            return wrong("constant");
-                        }
-                    }
-                }
-                _ => {}
             }
             let mut good = true;
             operands(op, &mut |register, class, _| {

@@ -9,6 +9,7 @@ mod atomic;
 mod call;
 mod control;
 mod copy;
+mod emit;
 mod memory;
 mod moves;
 mod operand;
@@ -16,22 +17,23 @@ mod params;
 mod special;
 mod text;
 mod texture;
+mod variables;
 mod warp;
 
 use std::collections::{BTreeMap, HashMap};
 
 use ptx::Span;
-use ptx::ast::{Function, Instruction, Space, Statement, Variable};
+use ptx::ast::{Function, Instruction, Statement};
 
 use super::constants::Constants;
 use super::error::{DecodeError, Result, invalid, unsupported};
-use super::index::{Index, MAX_DEPTH, align_of, size_of};
+use super::index::{Index, MAX_DEPTH};
 use super::layout::SharedLayout;
 use super::names::{Binding, Reg, Registers, Scope};
-use super::variables::{Symbols, local_name};
-use super::virt::{AluClasses, Role, Rule, TRUE, VirtualOp, operands};
-use crate::alu::{Builtin, Form, builtin};
-use crate::lanes::{AluArgs, Class, CpuLevel, NONE, Src};
+use super::variables::Symbols;
+use super::virt::{AluClasses, Rule, TRUE, VirtualOp};
+use crate::alu::Builtin;
+use crate::lanes::{Class, CpuLevel};
 use crate::program::{InstrInfo, OpKind, SharedArray, SourceLoc, Special};
 
 /// Largest kernel, in operations, with everything inlined.
@@ -261,114 +263,6 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// A variable declared inside a function.
-    fn variable(&mut self, v: &'a Variable) -> Result<()> {
-        let binding = match v.space {
-            Space::Shared => match self.shared.offset(v) {
-                Some(offset) => Binding::Shared(offset),
-                None => {
-                    return Err(DecodeError::Internal(format!(
-                        "shared array `{}` has no place",
-                        v.name
-                    )));
-                }
-            },
-            Space::Local => Binding::Local(self.frame_slot(v)?),
-            Space::Param => self.param_variable(v)?,
-            Space::Global | Space::Const => {
-                let name = local_name(self.function, &v.name);
-                let Some(address) = self.symbols.get(&name) else {
-                    return Err(unsupported(v.span, format!("the external variable `{}`", v.name)));
-                };
-                if v.space == Space::Const {
-                    Binding::Const(address)
-                } else {
-                    Binding::Global(address)
-                }
-            }
-            Space::Reg | Space::Sreg | Space::Tex => {
-                return Err(unsupported(v.span, format!("`{}` in this state space", v.name)));
-            }
-        };
-        self.scope().bind(&v.name, binding);
-        Ok(())
-    }
-
-    /// Room in the frame of the function being lowered.
-    fn frame_slot(&mut self, v: &Variable) -> Result<u32> {
-        let Some(bytes) = size_of(v)? else {
-            return Err(invalid(v.span, format!("`{}` has no size", v.name)));
-        };
-        let align = align_of(v)?;
-        let offset = u64::from(self.frame).next_multiple_of(u64::from(align));
-        if offset + bytes > MAX_LOCAL {
-            return Err(unsupported(
-                v.span,
-                format!("more than {MAX_LOCAL} bytes of local memory per thread"),
-            ));
-        }
-        self.frame = (offset + bytes) as u32;
-        self.local_bytes = self.local_bytes.max(self.frame);
-        let array = SharedArray {
-            name: v.name.clone(),
-            offset: offset as u32,
-            bytes: bytes as u32,
-            align,
-            element: v.ty.bytes() * v.vector,
-            dims: v.dims.iter().map(|d| d.unwrap_or(0)).collect(),
-        };
-        if !self.local.contains(&array) && self.local.len() < 1000 {
-            self.local.push(array);
-        }
-        Ok(offset as u32)
-    }
-
-    fn scope(&mut self) -> &mut Scope<'a> {
-        if self.scopes.is_empty() {
-            self.scopes.push(Scope::default());
-        }
-        let last = self.scopes.len() - 1;
-        &mut self.scopes[last]
-    }
-
-    /// What a name stands for: innermost scope first, then the module.
-    fn find(&mut self, name: &'a str) -> Result<Option<Binding>> {
-        for scope in self.scopes.iter_mut().rev() {
-            if let Some(binding) = scope.find(name, &mut self.registers) {
-                return Ok(Some(binding.clone()));
-            }
-        }
-        let Some(v) = self.index.variable(name) else {
-            return Ok(None);
-        };
-        Ok(Some(match v.space {
-            Space::Shared => match self.shared.offset(v) {
-                Some(offset) => Binding::Shared(offset),
-                None => {
-                    return Err(DecodeError::Internal(format!(
-                        "shared array `{name}` has no place"
-                    )));
-                }
-            },
-            Space::Global | Space::Const => {
-                let Some(address) = self.symbols.get(name) else {
-                    return Err(unsupported(self.span, format!("the external variable `{name}`")));
-                };
-                if v.space == Space::Const {
-                    Binding::Const(address)
-                } else {
-                    Binding::Global(address)
-                }
-            }
-            _ => {
-                return Err(unsupported(
-                    v.span,
-                    format!("`{name}` in this state space at module scope"),
-                ));
-            }
-        }))
-    }
-
     fn label(&self, name: &str) -> Option<u32> {
         self.scopes
             .iter()
@@ -391,29 +285,6 @@ impl<'a> Lower<'a> {
 
     fn place(&mut self, label: u32) {
         self.labels[label as usize] = self.ops.len() as u32;
-    }
-
-    /// Makes what is emitted next belong to `instruction`.
-    fn begin(&mut self, instruction: &'a Instruction) {
-        self.span = instruction.span;
-        self.first = true;
-        let start = instruction.span.start;
-        self.instr = match self.instr_of.get(&start) {
-            Some(&known) => known,
-            None => {
-                let own = self.instrs.len() as u32;
-                self.instrs.push(InstrInfo {
-                    text: text::instruction(instruction),
-                    ptx_line: instruction.span.line,
-                    source: self.loc,
-                    fmas: text::fmas(instruction),
-                    merge: None,
-                });
-                self.starts.push(start);
-                self.instr_of.insert(start, own);
-                own
-            }
-        };
     }
 
     /// One instruction. `last`: nothing follows it in its block.
@@ -451,167 +322,6 @@ impl<'a> Lower<'a> {
             | "setmaxnreg" => self.emit(OpKind::Nop),
             _ => self.arithmetic(instruction),
         }
-    }
-
-    /// An op that writes its own guard would change the guard of those after it: keep a copy.
-    fn keep_guard(&mut self, start: usize) {
-        let guard = self.guard;
-        if guard == TRUE || self.ops.len() < start + 2 {
-            return;
-        }
-        let last = self.ops.len() - 1;
-        let mut written = false;
-        for op in &mut self.ops[start..last] {
-            operands(op, &mut |register, class, role| {
-                written |= role != Role::Use && class == Class::Pred && register as u32 == guard;
-                register
-            });
-        }
-        if !written {
-            return;
-        }
-        let copy = self.registers.fresh(Class::Pred);
-        for op in &mut self.ops[start..] {
-            if op.guard == guard {
-                op.guard = copy;
-            }
-        }
-        let form = builtin(Builtin::MovPred, self.level);
-        let args = AluArgs {
-            dst: copy,
-            src: [guard as Src, NONE, NONE, NONE],
-        };
-        let mov = VirtualOp {
-            guard: TRUE,
-            negated: false,
-            instr: self.instr,
-            first: true,
-            kind: OpKind::Alu { run: form.run, args },
-            classes: AluClasses {
-                dst: form.dst,
-                srcs: form.srcs,
-            },
-            pred: TRUE,
-            moves: true,
-            rule: Rule::Unknown,
-        };
-        self.ops[start].first = false;
-        self.ops.insert(start, mov);
-    }
-
-    /// Adds an operation under the guard of the instruction.
-    fn emit(&mut self, kind: OpKind) -> Result<()> {
-        self.emit_with(kind, AluClasses::NONE, TRUE)
-    }
-
-    fn emit_with(&mut self, kind: OpKind, classes: AluClasses, pred: u32) -> Result<()> {
-        if self.ops.len() >= MAX_OPS {
-            return Err(unsupported(
-                self.span,
-                format!("a kernel of more than {MAX_OPS} operations, with its functions inlined,"),
-            ));
-        }
-        let mut op = VirtualOp {
-            guard: self.guard,
-            negated: self.negated,
-            instr: self.instr,
-            first: std::mem::take(&mut self.first),
-            kind,
-            classes,
-            pred,
-            moves: false,
-            rule: std::mem::take(&mut self.rule),
-        };
-        self.part_sources(&mut op)?;
-        self.ops.push(op);
-        Ok(())
-    }
-
-    /// Operations that write early must not read what they write: those sources are copied first.
-    fn part_sources(&mut self, op: &mut VirtualOp) -> Result<()> {
-        if matches!(op.kind, OpKind::Alu { .. }) {
-            return Ok(());
-        }
-        let (mut used, mut written) = (Vec::new(), Vec::new());
-        operands(op, &mut |register, class, role| {
-            match role {
-                Role::Use => used.push((register, class)),
-                _ => written.push(register),
-            }
-            register
-        });
-        let first = op.first;
-        for (register, class) in used {
-            if !written.contains(&register) {
-                continue;
-            }
-            self.first = std::mem::take(&mut op.first);
-            let copy = self.registers.fresh(class) as i32;
-            self.builtin(mov_of(class), copy as u32, &[register])?;
-            operands(op, &mut |r, _, role| {
-                if role == Role::Use && r == register {
-                    copy
-                } else {
-                    r
-                }
-            });
-        }
-        debug_assert!(first || !op.first);
-        Ok(())
-    }
-
-    fn alu(&mut self, form: Form, dst: u32, sources: &[Src]) -> Result<()> {
-        let mut src = [NONE; 4];
-        for (place, &source) in src.iter_mut().zip(sources) {
-            *place = source;
-        }
-        if form.srcs.len() < src.len() {
-            src[3] = form.variant;
-        }
-        let classes = AluClasses {
-            dst: form.dst,
-            srcs: form.srcs,
-        };
-        self.emit_with(
-            OpKind::Alu {
-                run: form.run,
-                args: AluArgs { dst, src },
-            },
-            classes,
-            TRUE,
-        )
-    }
-
-    fn builtin(&mut self, op: Builtin, dst: u32, sources: &[Src]) -> Result<()> {
-        self.alu(builtin(op, self.level), dst, sources)?;
-        if let Some(last) = self.ops.last_mut() {
-            last.moves = matches!(op, Builtin::Mov32 | Builtin::Mov64 | Builtin::MovPred);
-            last.rule = match op {
-                Builtin::Mov32 | Builtin::Mov64 | Builtin::Lo32Of64 => Rule::Same,
-                Builtin::Zext64(_) | Builtin::Sext64(_) | Builtin::Zext32(_) | Builtin::Sext32(_) => {
-                    Rule::Same
-                }
-                Builtin::Add32 | Builtin::Add64 => Rule::Sum,
-                Builtin::Sub64 => Rule::Difference,
-                _ => Rule::Unknown,
-            };
-        }
-        Ok(())
-    }
-
-    /// A [`Builtin`] into a register of its own.
-    fn value(&mut self, op: Builtin, sources: &[Src]) -> Result<Src> {
-        let form = builtin(op, self.level);
-        let dst = self.registers.fresh(form.dst);
-        self.alu(form, dst, sources)?;
-        Ok(dst as Src)
-    }
-
-    /// The carry flag: one predicate for the whole kernel.
-    fn carry(&mut self) -> u32 {
-        *self
-            .carry
-            .get_or_insert_with(|| self.registers.fresh(Class::Pred))
     }
 
     fn invalid(&self, message: impl Into<String>) -> DecodeError {
