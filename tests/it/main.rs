@@ -1,6 +1,7 @@
 //! Behaviour across crates.
 
 mod conformance;
+mod corpus;
 mod gallery;
 mod gemm;
 mod ptx_fresh;

@@ -1,0 +1,49 @@
+//! Ordinary CUDA C++ runs: every kernel of `tests/data/corpus`, all checks on, against plain Rust.
+//!
+//! Results must be right and nothing may be found. Exact where the order of operations is fixed; the math
+//! library within what its documentation allows.
+
+mod lanes;
+mod numbers;
+mod programs;
+
+use std::fs;
+use std::path::Path;
+
+use simt::module::Module;
+use tests::gpu::Gpu;
+
+/// A device with one module of the corpus.
+fn load(name: &str) -> (Gpu, Module) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/corpus").join(name).with_extension("ptx");
+    let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let gpu = Gpu::default();
+    let module = gpu.load(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
+    (gpu, module)
+}
+
+/// Numbers that look random and are the same everywhere.
+fn numbers(n: usize, seed: u32) -> Vec<u32> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state
+    };
+    (0..n).map(|_| next()).collect()
+}
+
+/// Floats from -8 to 8.
+fn floats(n: usize, seed: u32) -> Vec<f32> {
+    numbers(n, seed).into_iter().map(|v| (v >> 8) as f32 / (1 << 20) as f32 - 8.0).collect()
+}
+
+/// Every element within `ulps` units in the last place.
+fn close(got: &[f32], want: &[f64], ulps: f64) {
+    assert_eq!(got.len(), want.len());
+    for (i, (&g, &w)) in got.iter().zip(want).enumerate() {
+        let unit = f64::from((w as f32).abs().max(f32::MIN_POSITIVE)) * f64::from(f32::EPSILON);
+        assert!((f64::from(g) - w).abs() <= ulps * unit, "element {i}: {g}, expected {w}");
+    }
+}
