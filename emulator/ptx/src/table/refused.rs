@@ -87,6 +87,12 @@ pub(super) const SECTIONS: &[Section] = &[
         ("st.*.b128", "[a], b{, policy}", "128 bits in one register"),
         ("st.*.unified.*", "[a], b{, policy}", "unified address"),
     ] },
+    Section { title: "Integer arithmetic: clmad", refused: Some("carry-less multiplication is not emulated yet"), rows: &[
+        ("clmad.*", "d, a, b, c", "carry-less product plus c"),
+    ] },
+    Section { title: "Data movement: fabric", refused: Some("several devices are not emulated"), rows: &[
+        ("fabric.*", "{a}{, b}{, c}{, d}{, e}{, f}", "transfers between devices"),
+    ] },
     Section { title: "Data movement: st.async", refused: Some("clusters are not emulated yet"), rows: &[
         ("st.async.*", "[a], b{, mbar}", "asynchronous store to another block"),
     ] },
