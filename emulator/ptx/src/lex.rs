@@ -19,6 +19,8 @@ pub(crate) enum Kind {
     Text,
     /// One character of punctuation.
     Mark(u8),
+    /// Two characters of punctuation that belong together: `<<`, `>=`, `&&`.
+    Operator,
     /// The end of the input.
     End,
 }
@@ -197,30 +199,15 @@ impl<'a> Lexer<'a> {
                 cut = (1, 1);
                 Kind::Text
             }
-            b'{'
-            | b'}'
-            | b'('
-            | b')'
-            | b'['
-            | b']'
-            | b'<'
-            | b'>'
-            | b','
-            | b';'
-            | b':'
-            | b'@'
-            | b'!'
-            | b'|'
-            | b'+'
-            | b'-'
-            | b'='
-            | b'~'
-            | b'*'
-            | b'/'
-            | b'%'..=b'&'
-            | b'^'
-            | b'?'
-            | b'.' => {
+            _ if matches!(
+                (first, self.byte(1)),
+                (b'<', b'<' | b'=') | (b'>', b'>' | b'=') | (b'=' | b'!', b'=') | (b'&', b'&') | (b'|', b'|')
+            ) =>
+            {
+                self.at += 2;
+                Kind::Operator
+            }
+            _ if b"{}()[]<>,;:@!|+-=~*/&^?.".contains(&first) => {
                 self.at += 1;
                 Kind::Mark(first)
             }

@@ -3,6 +3,7 @@
 //! Nothing is tried twice, so the time is linear in the text, and nesting is limited, so no input
 //! overflows the stack. What an instruction means, and whether it exists, is not asked here.
 
+mod constant;
 mod function;
 mod module;
 mod operand;
@@ -45,6 +46,7 @@ pub fn parse(text: &str) -> Result<Module, ParseError> {
         token,
         last: token.span,
         open: Vec::new(),
+        in_call: false,
     }
     .module()
 }
@@ -62,6 +64,8 @@ struct Parser<'a> {
     /// The token read last.
     last: Span,
     open: Vec<Open>,
+    /// Inside a `call`, where `(` opens an argument list; elsewhere it opens a part of an expression.
+    in_call: bool,
 }
 
 type Parsed<T> = Result<T, ParseError>;

@@ -136,12 +136,17 @@ fn instruction() -> impl Strategy<Value = Instruction> {
         vec(modifier, 0..4),
         vec(operand(), 0..5),
     )
-        .prop_map(|(guard, opcode, modifiers, operands)| Instruction {
-            span: Span::default(),
-            guard,
-            opcode,
-            modifiers,
-            operands,
+        .prop_map(|(guard, opcode, modifiers, operands)| {
+            // Only a call has argument lists.
+            let lists = format!("{operands:?}").contains("List(");
+            let opcode = if lists { "call".to_owned() } else { opcode };
+            Instruction {
+                span: Span::default(),
+                guard,
+                opcode,
+                modifiers,
+                operands,
+            }
         })
 }
 

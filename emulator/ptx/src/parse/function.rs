@@ -174,6 +174,7 @@ impl Parser<'_> {
         while self.token.kind == Kind::Dot {
             modifiers.push(self.bump()?.text.to_owned());
         }
+        self.in_call = opcode == "call";
         let mut operands = Vec::new();
         while !self.at(b';') {
             operands.push(self.operand(0)?);

@@ -223,7 +223,7 @@ impl Parser<'_> {
                 }
                 function.directives.push((word.to_owned(), numbers));
             } else {
-                return Err(self.expected("`{`, `;` or a directive such as `.maxntid`"));
+                break;
             }
         }
         if self.at(b'{') {
@@ -234,6 +234,8 @@ impl Parser<'_> {
             // A pragma before the brace holds for the whole body, as one at its start does.
             let what = format!(" of {what} `{}`", crate::lex::clip(&function.name));
             function.body = Some(self.block(&what, pragmas, 0)?);
+        } else if linkage == Linkage::Extern && self.token.kind == Kind::Dot {
+            // ptxas takes a declaration without its semicolon.
         } else if !self.eat(b';')? {
             return Err(self.expected("`{`, `;` or a directive such as `.maxntid`"));
         }

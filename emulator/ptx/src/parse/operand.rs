@@ -1,8 +1,8 @@
-//! Operands and numbers.
+//! Operands.
 
 use super::{Parsed, Parser};
 use crate::ast::{Immediate, Operand};
-use crate::lex::{Kind, Token};
+use crate::lex::Kind;
 
 /// Special registers with components; `%tid.x` is one name.
 const WITH_COMPONENTS: [&str; 8] = [
@@ -32,12 +32,17 @@ impl Parser<'_> {
             Kind::Name => self.named(),
             Kind::Mark(b'[') => self.address(depth),
             Kind::Mark(b'{') => Ok(Operand::Vector(self.sequence(b'{', b'}', depth)?)),
-            Kind::Mark(b'(') => Ok(Operand::List(self.sequence(b'(', b')', depth)?)),
+            Kind::Mark(b'(') if self.in_call => Ok(Operand::List(self.sequence(b'(', b')', depth)?)),
             Kind::Mark(b'!') => {
                 self.bump()?;
-                Ok(Operand::NotPred(self.name("a predicate")?.to_owned()))
+                if self.token.kind == Kind::Name {
+                    return Ok(Operand::NotPred(self.bump()?.text.to_owned()));
+                }
+                Ok(Operand::Immediate(self.negated_constant(depth)?))
             }
-            Kind::Number | Kind::Mark(b'-' | b'+' | b'~') => Ok(Operand::Immediate(self.number()?)),
+            Kind::Number | Kind::Dot | Kind::Mark(b'-' | b'+' | b'~' | b'(') => {
+                Ok(Operand::Immediate(self.constant(depth)?))
+            }
             _ => Err(self.expected("an operand")),
         }
     }
@@ -138,123 +143,10 @@ impl Parser<'_> {
         while self.at(b'+') || self.at(b'-') {
             let minus = self.at(b'-');
             self.bump()?;
-            let value = self.integer("an offset in bytes")?;
+            let value = self.factor("an offset in bytes")?;
             let value = if minus { -value } else { value };
             found = Some(found.unwrap_or(0).wrapping_add(value as i64));
         }
         Ok(found)
     }
-
-    /// An integer with its signs.
-    pub(super) fn integer(&mut self, what: &str) -> Parsed<i128> {
-        let start = self.token;
-        match self.number() {
-            Ok(Immediate::Int(value)) => Ok(value),
-            Err(error) if start.kind == Kind::Number => Err(error),
-            _ => {
-                self.token = start;
-                Err(self.expected(what))
-            }
-        }
-    }
-
-    /// An integer of 32 bits without sign.
-    pub(super) fn small(&mut self, what: &str) -> Parsed<u32> {
-        let start = self.token;
-        match u32::try_from(self.integer(what)?) {
-            Ok(value) => Ok(value),
-            Err(_) => {
-                self.token = start;
-                Err(self.expected(what))
-            }
-        }
-    }
-
-    /// An integer of 64 bits without sign.
-    pub(super) fn size(&mut self, what: &str) -> Parsed<u64> {
-        let start = self.token;
-        match u64::try_from(self.integer(what)?) {
-            Ok(value) => Ok(value),
-            Err(_) => {
-                self.token = start;
-                Err(self.expected(what))
-            }
-        }
-    }
-
-    /// A number with its signs.
-    pub(super) fn number(&mut self) -> Parsed<Immediate> {
-        let (mut minus, mut not) = (false, false);
-        loop {
-            match self.token.kind {
-                // Signs only ever repeat by accident, but a loop costs nothing and cannot overflow the stack.
-                Kind::Mark(b'-') => minus = !minus,
-                Kind::Mark(b'+') => {}
-                Kind::Mark(b'~') if !minus && !not => not = true,
-                _ => break,
-            }
-            self.bump()?;
-        }
-        if self.token.kind != Kind::Number {
-            return Err(self.expected("a number"));
-        }
-        let token = self.token;
-        let Some(value) = read(token) else {
-            let what = format!(
-                "`{}` is not a number that PTX knows",
-                crate::lex::clip(token.text)
-            );
-            return Err(self.error(what));
-        };
-        self.bump()?;
-        Ok(match value {
-            Immediate::Int(value) => {
-                let value = if minus { -value } else { value };
-                // The complement is one of 64 bits, so that what is printed can be read again.
-                Immediate::Int(if not { i128::from(!(value as i64)) } else { value })
-            }
-            Immediate::F32(bits) => Immediate::F32(bits ^ (u32::from(minus) << 31)),
-            Immediate::F64(bits) => Immediate::F64(bits ^ (u64::from(minus) << 63)),
-        })
-    }
-}
-
-/// The value of a number token.
-fn read(token: Token<'_>) -> Option<Immediate> {
-    let text = token.text;
-    if let Some(digits) = text.strip_prefix("0f").or_else(|| text.strip_prefix("0F")) {
-        return (digits.len() == 8).then(|| u32::from_str_radix(digits, 16).ok().map(Immediate::F32))?;
-    }
-    if let Some(digits) = text.strip_prefix("0d").or_else(|| text.strip_prefix("0D")) {
-        return (digits.len() == 16).then(|| u64::from_str_radix(digits, 16).ok().map(Immediate::F64))?;
-    }
-    let whole = text
-        .strip_suffix('U')
-        .or_else(|| text.strip_suffix('u'))
-        .unwrap_or(text);
-    let (digits, radix) = if let Some(digits) = whole.strip_prefix("0x").or_else(|| whole.strip_prefix("0X"))
-    {
-        (digits, 16)
-    } else if let Some(digits) = whole.strip_prefix("0b").or_else(|| whole.strip_prefix("0B")) {
-        (digits, 2)
-    } else if whole.len() > 1 && whole.starts_with('0') && whole.bytes().all(|byte| byte.is_ascii_digit()) {
-        (&whole[1..], 8)
-    } else {
-        (whole, 10)
-    };
-    if radix != 10 || digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return u64::from_str_radix(digits, radix)
-            .ok()
-            .map(|value| Immediate::Int(value.into()));
-    }
-    // Only digits, a point and an exponent get this far as a float: not `inf`, not `1_000`.
-    let plain = text
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
-    if !plain {
-        return None;
-    }
-    text.parse::<f64>()
-        .ok()
-        .map(|value| Immediate::F64(value.to_bits()))
 }

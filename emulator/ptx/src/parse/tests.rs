@@ -84,7 +84,7 @@ fn errors_say_what_was_expected() {
 #[test]
 fn nesting_is_limited_everywhere() {
     for opening in ["[", "{", "(", "[{", "({"] {
-        check_deep(&format!(".entry f() {{ x {}; }}", opening.repeat(100_000)));
+        check_deep(&format!(".entry f() {{ call {}; }}", opening.repeat(100_000)));
     }
     check_deep(&format!(".global .b32 a = {};", "{".repeat(100_000)));
 }

@@ -271,7 +271,7 @@ impl Parser<'_> {
             }
             _ => {
                 let start = self.token.span.start as usize;
-                match self.number()? {
+                match self.constant(depth)? {
                     Immediate::Int(_) if self.at(b'(') => {
                         self.open(b'(', "")?;
                         self.name("a variable")?;
