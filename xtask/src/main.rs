@@ -4,6 +4,7 @@
 
 #![expect(clippy::print_stdout, reason = "a command line answers on standard output")]
 
+mod calls;
 mod nvrtc;
 mod ptx;
 mod setup;
@@ -23,6 +24,8 @@ struct Cli {
 enum Command {
     /// Compile the CUDA sources of the repository to the PTX that is committed beside them
     Ptx(ptx::Args),
+    /// List the driver calls that libnvcuda exports, from the bindings of cudarc
+    Calls,
     /// Fetch the compiler that `ptx` uses (NVRTC 12.4, from PyPI) into target/nvrtc
     Setup,
 }
@@ -30,6 +33,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Ptx(args) => ptx::run(&args),
+        Command::Calls => calls::run(),
         Command::Setup => setup::run(),
     };
     match result {

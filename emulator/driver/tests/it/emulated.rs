@@ -1,0 +1,156 @@
+//! What only the emulated device can do: reports, checks, names.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use cudarc::driver::sys::CUresult::*;
+use nvcuda::Checks;
+
+use crate::common::{Own, alloc, emulator, function, launch, module, ok, synchronize};
+
+#[test]
+fn emulated_the_library_tells_its_name() {
+    assert!(emulator().version().starts_with("libnvcuda "));
+}
+
+#[test]
+fn emulated_a_launch_leaves_a_report() {
+    let emulator = emulator();
+    let _own = Own::new();
+    let address = alloc(4 * 64);
+    emulator.set_checks(Some(Checks::Counted));
+    ok(launch(function(module(), "fill"), 2, 32, &[address, 64, 7]));
+    let report = emulator.report().expect("there was a launch");
+    let report: serde_json::Value = serde_json::from_str(&report).expect("it is JSON");
+    assert_eq!(report["kernel"], "fill");
+    assert_eq!(report["grid"], serde_json::json!([2, 1, 1]));
+    assert_eq!(report["total"]["global_store_requests"], 2);
+    assert_eq!(report["total"]["global_store_sectors"], 8);
+    assert_eq!(report["checked"], false);
+    emulator.set_checks(None);
+}
+
+#[test]
+fn emulated_there_is_no_report_before_a_launch() {
+    let emulator = emulator();
+    let report = std::thread::spawn(move || emulator.report())
+        .join()
+        .expect("it returns");
+    assert_eq!(report, None);
+}
+
+#[test]
+fn emulated_checks_can_be_switched_off() {
+    let emulator = emulator();
+    let _own = Own::new();
+    let address = alloc(128);
+    emulator.set_checks(Some(Checks::Off));
+    // Reads what nobody wrote: not noticed now.
+    ok(launch(function(module(), "increment"), 1, 32, &[address]));
+    assert_eq!(synchronize(), CUDA_SUCCESS);
+    emulator.set_checks(None);
+}
+
+#[test]
+fn emulated_names_of_parameters_are_used() {
+    let emulator = emulator();
+    let _own = Own::new();
+    let address = alloc(32);
+    emulator.name_parameters(None, &["speeds", "n", "value"]);
+    ok(launch(function(module(), "fill"), 1, 32, &[address, 32, 7]));
+    assert_eq!(synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+    let report = emulator.report().expect("there was a launch");
+    assert!(report.contains("E-OOB") && report.contains("speeds"), "{report}");
+}
+
+/// Runs one of these tests as a program of its own and returns what it printed on stdout and stderr.
+fn run_alone(test: &str, environment: &[(&str, &str)]) -> (String, String) {
+    let program = std::env::current_exe().expect("this test is a program");
+    let output = Command::new(program)
+        .args(["--exact", test, "--nocapture"])
+        .env("TILE_TEST_ALONE", "1")
+        .envs(environment.iter().copied())
+        .stdin(Stdio::null())
+        .output()
+        .expect("it runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(
+        output.status.success(),
+        "{}{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    );
+    (text(&output.stdout), text(&output.stderr))
+}
+
+fn is_alone() -> bool {
+    std::env::var_os("TILE_TEST_ALONE").is_some()
+}
+
+#[test]
+fn emulated_printing_appears_at_synchronisation() {
+    if !is_alone() {
+        let (out, _) = run_alone("emulated::emulated_printing_appears_at_synchronisation", &[]);
+        let lines: Vec<_> = out
+            .lines()
+            .filter(|l| l.contains("hello") || l.contains("before"))
+            .collect();
+        assert_eq!(lines, ["before", "hello 0", "hello 1", "hello 2"]);
+        return;
+    }
+    emulator();
+    let _own = Own::new();
+    ok(launch(function(module(), "hello"), 1, 3, &[]));
+    // The kernel has ended by now, or will have; what it printed waits.
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    let mut out = std::io::stdout().lock();
+    out.write_all(b"\nbefore\n")
+        .and_then(|()| out.flush())
+        .expect("stdout is there");
+    drop(out);
+    ok(synchronize());
+}
+
+#[test]
+fn emulated_a_mistake_is_told_on_stderr_without_colours() {
+    if !is_alone() {
+        let (_, told) = run_alone(
+            "emulated::emulated_a_mistake_is_told_on_stderr_without_colours",
+            &[],
+        );
+        assert!(told.contains("error[E-OOB]"), "{told}");
+        assert!(!told.contains('\x1b'), "{told}");
+        return;
+    }
+    let emulator = emulator();
+    let _own = Own::new();
+    emulator.set_diagnosis(None);
+    ok(launch(function(module(), "poke"), 1, 1, &[0]));
+    assert_eq!(synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+#[test]
+fn emulated_the_environment_chooses_checks_and_memory() {
+    if !is_alone() {
+        let environment = [
+            ("TILE_CHECK", "off"),
+            ("TILE_MEMORY", "64"),
+            ("TILE_BUDGET", "sideways"),
+        ];
+        let (_, told) = run_alone(
+            "emulated::emulated_the_environment_chooses_checks_and_memory",
+            &environment,
+        );
+        assert!(told.contains("TILE_BUDGET=sideways is not understood"), "{told}");
+        return;
+    }
+    emulator();
+    let _own = Own::new();
+    let mut total = 0;
+    // SAFETY: a valid place for the result.
+    ok(unsafe { cudarc::driver::sys::cuDeviceTotalMem_v2(&mut total, 0) });
+    assert_eq!(total, 64 << 20);
+    let address = alloc(128);
+    ok(launch(function(module(), "increment"), 1, 32, &[address]));
+    assert_eq!(synchronize(), CUDA_SUCCESS);
+}

@@ -1,0 +1,449 @@
+//! The codes that mistakes get: those of NVIDIA's driver.
+
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+use std::ptr::{null, null_mut};
+
+use cudarc::driver::sys::{self, CUresult, CUresult::*};
+
+use crate::common::{KERNELS, Own, alloc, function, hush, launch, module, ok};
+
+/// A table of calls and their codes; all that differ are told at once.
+macro_rules! codes {
+    ($($call:expr => $code:ident),* $(,)?) => {{
+        let mut wrong = Vec::new();
+        $(
+            #[allow(unused_unsafe, reason = "some calls are wrapped")]
+            // SAFETY: every pointer passed is null or good; handles and device addresses are numbers.
+            let got: CUresult = unsafe { $call };
+            if got != $code {
+                wrong.push(format!("{} gives {got:?}, not {:?}", stringify!($call), $code));
+            }
+        )*
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }};
+}
+
+/// A handle that nobody gave out.
+fn stray<T>() -> *mut T {
+    0x1234_5678_usize as *mut T
+}
+
+#[test]
+fn null_where_a_result_goes() {
+    let _own = Own::new();
+    let module = module();
+    codes! {
+        sys::cuDeviceGet(null_mut(), 0) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuDeviceGetCount(null_mut()) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuDeviceGetName(null_mut(), 10, 0) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuDeviceTotalMem_v2(null_mut(), 0) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuDriverGetVersion(null_mut()) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuDevicePrimaryCtxRetain(null_mut(), 0) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuCtxCreate_v2(null_mut(), 0, 0) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuCtxGetCurrent(null_mut()) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuCtxGetDevice(null_mut()) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuStreamCreate(null_mut(), 0) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuEventCreate(null_mut(), 0) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemAlloc_v2(null_mut(), 16) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemHostAlloc(null_mut(), 16, 0) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuModuleLoadData(null_mut(), KERNELS.as_ptr().cast()) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuModuleGetFunction(null_mut(), module, c"fill".as_ptr()) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuModuleGetFunction(&mut null_mut(), module, null()) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuModuleLoadData(&mut null_mut(), null()) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuGetErrorName(CUDA_SUCCESS, null_mut()) => CUDA_ERROR_INVALID_VALUE,
+    }
+}
+
+#[test]
+fn devices_that_are_not_there() {
+    let _own = Own::new();
+    let (mut int, mut size, mut context) = (0, 0, null_mut());
+    let warp = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_WARP_SIZE;
+    codes! {
+        sys::cuDeviceGet(&mut int, 99) => CUDA_ERROR_INVALID_DEVICE,
+        sys::cuDeviceGet(&mut int, -1) => CUDA_ERROR_INVALID_DEVICE,
+        sys::cuDeviceTotalMem_v2(&mut size, 99) => CUDA_ERROR_INVALID_DEVICE,
+        sys::cuDeviceGetAttribute(&mut int, warp, 99) => CUDA_ERROR_INVALID_DEVICE,
+        sys::cuDevicePrimaryCtxRetain(&mut context, 99) => CUDA_ERROR_INVALID_DEVICE,
+        sys::cuCtxCreate_v2(&mut context, 0, 99) => CUDA_ERROR_INVALID_DEVICE,
+        sys::cuDeviceCanAccessPeer(&mut int, 0, 99) => CUDA_ERROR_INVALID_DEVICE,
+    }
+}
+
+#[test]
+fn flags_that_are_not_there() {
+    let _own = Own::new();
+    let (mut context, mut stream, mut event, mut pointer, mut address) =
+        (null_mut(), null_mut(), null_mut(), null_mut(), 0);
+    codes! {
+        sys::cuInit(1) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuCtxCreate_v2(&mut context, 0x8000_0000, 0) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuStreamCreate(&mut stream, 64) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuEventCreate(&mut event, 64) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemHostAlloc(&mut pointer, 16, 0x1000) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemAllocManaged(&mut address, 16, 0) => CUDA_ERROR_INVALID_VALUE,
+    }
+}
+
+#[test]
+fn memory_that_is_not_there() {
+    let _own = Own::new();
+    let address = alloc(64);
+    let mut host = [0u8; 128];
+    let to = host.as_mut_ptr().cast::<c_void>();
+    let (mut base, mut size, mut other) = (0, 0, 0);
+    codes! {
+        sys::cuMemAlloc_v2(&mut other, 0) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemAlloc_v2(&mut other, 1 << 60) => CUDA_ERROR_OUT_OF_MEMORY,
+        sys::cuMemAllocPitch_v2(&mut other, &mut size, 64, 64, 3) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemFree_v2(address + 4) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemFree_v2(0x1234) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemFree_v2(host.as_ptr() as u64) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemFree_v2(0) => CUDA_SUCCESS,
+        sys::cuMemFreeHost(to) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemcpyDtoH_v2(null_mut(), address, 4) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemcpyHtoD_v2(address, null(), 4) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemcpyHtoD_v2(0, to, 4) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemcpyDtoH_v2(to, 0, 4) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemcpyHtoD_v2(address, to, 0) => CUDA_SUCCESS,
+        sys::cuMemsetD8_v2(0, 0, 4) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemsetD32_v2(address + 1, 0, 4) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemsetD32_v2(address, 0, 0) => CUDA_SUCCESS,
+        sys::cuMemGetAddressRange_v2(&mut base, &mut size, 0x1234) => CUDA_ERROR_NOT_FOUND,
+        sys::cuMemHostUnregister(to) => CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,
+        sys::cuMemHostGetDevicePointer_v2(&mut other, to, 0) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemFree_v2(address) => CUDA_SUCCESS,
+        sys::cuMemFree_v2(address) => CUDA_ERROR_INVALID_VALUE,
+    }
+}
+
+#[test]
+fn emulated_copies_past_the_end_and_from_nowhere_are_refused() {
+    let _own = Own::new();
+    let address = alloc(64);
+    let mut host = [0u8; 128];
+    let to = host.as_mut_ptr().cast::<c_void>();
+    // On hardware the next allocation may be close enough for these to go well.
+    codes! {
+        sys::cuMemcpyHtoD_v2(address, to, 65) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemcpyDtoH_v2(to, address + 60, 8) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemcpyDtoD_v2(address, address, usize::MAX) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemsetD8_v2(address, 0, 65) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemcpyHtoD_v2(address, 16 as *const c_void, 8) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemcpyHtoD_v2(to as u64, to, 8) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemcpyDtoH_v2(to, to as u64, 8) => CUDA_ERROR_INVALID_VALUE,
+    }
+}
+
+#[test]
+fn emulated_handles_that_are_not_ours() {
+    let _own = Own::new();
+    // NVIDIA's driver dereferences most of these and crashes.
+    let (mut ms, mut int, mut n) = (0.0, 0, 0);
+    let regs = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS;
+    codes! {
+        sys::cuCtxSetCurrent(stray()) => CUDA_ERROR_INVALID_CONTEXT,
+        sys::cuCtxPushCurrent_v2(stray()) => CUDA_ERROR_INVALID_CONTEXT,
+        sys::cuCtxDestroy_v2(stray()) => CUDA_ERROR_INVALID_CONTEXT,
+        sys::cuCtxDestroy_v2(null_mut()) => CUDA_ERROR_INVALID_CONTEXT,
+        sys::cuStreamSynchronize(stray()) => CUDA_ERROR_INVALID_HANDLE,
+        sys::cuStreamDestroy_v2(stray()) => CUDA_ERROR_INVALID_HANDLE,
+        sys::cuStreamQuery(stray()) => CUDA_ERROR_INVALID_HANDLE,
+        sys::cuEventRecord(stray(), null_mut()) => CUDA_ERROR_INVALID_HANDLE,
+        sys::cuEventQuery(stray()) => CUDA_ERROR_INVALID_HANDLE,
+        sys::cuEventDestroy_v2(null_mut()) => CUDA_ERROR_INVALID_HANDLE,
+        sys::cuEventElapsedTime(&mut ms, stray(), stray()) => CUDA_ERROR_INVALID_HANDLE,
+        sys::cuModuleUnload(stray()) => CUDA_ERROR_INVALID_HANDLE,
+        sys::cuModuleGetFunction(&mut null_mut(), stray(), c"fill".as_ptr()) => CUDA_ERROR_INVALID_HANDLE,
+        sys::cuFuncGetAttribute(&mut int, regs, stray()) => CUDA_ERROR_INVALID_HANDLE,
+        sys::cuModuleGetFunctionCount(&mut n, stray()) => CUDA_ERROR_INVALID_HANDLE,
+        launch(stray(), 1, 1, &[]) => CUDA_ERROR_INVALID_HANDLE,
+        sys::cuArrayDestroy(stray()) => CUDA_ERROR_INVALID_HANDLE,
+        sys::cuTexObjectDestroy(0x1234) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemPoolDestroy(stray()) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuLibraryUnload(stray()) => CUDA_ERROR_INVALID_HANDLE,
+    }
+}
+
+#[test]
+fn names_that_are_not_there() {
+    let _own = Own::new();
+    let module = module();
+    let (mut address, mut size) = (0, 0);
+    codes! {
+        sys::cuModuleGetFunction(&mut null_mut(), module, c"filll".as_ptr()) => CUDA_ERROR_NOT_FOUND,
+        sys::cuModuleGetFunction(&mut null_mut(), module, c"".as_ptr()) => CUDA_ERROR_NOT_FOUND,
+        sys::cuModuleGetGlobal_v2(&mut address, &mut size, module, c"nothing".as_ptr()) => CUDA_ERROR_NOT_FOUND,
+        sys::cuModuleLoad(&mut null_mut(), c"/no/such/file.ptx".as_ptr()) => CUDA_ERROR_FILE_NOT_FOUND,
+    }
+}
+
+#[test]
+fn launches_that_cannot_start() {
+    let _own = Own::new();
+    let module = module();
+    let nothing = function(module, "nothing");
+    let bounded = function(module, "bounded");
+    let exact = function(module, "exact");
+    let fill = function(module, "fill");
+    let (none, no_extra) = (null_mut(), null_mut());
+    let blocks = |x, y, z| unsafe {
+        // SAFETY: the kernel has no parameters.
+        sys::cuLaunchKernel(nothing, 1, 1, 1, x, y, z, 0, null_mut(), null_mut(), null_mut())
+    };
+    let grid = |x, y, z| unsafe {
+        // SAFETY: as above.
+        sys::cuLaunchKernel(nothing, x, y, z, 1, 1, 1, 0, null_mut(), null_mut(), null_mut())
+    };
+    let shared = |bytes| unsafe {
+        // SAFETY: as above.
+        sys::cuLaunchKernel(
+            nothing,
+            1,
+            1,
+            1,
+            1,
+            1,
+            1,
+            bytes,
+            null_mut(),
+            null_mut(),
+            null_mut(),
+        )
+    };
+    codes! {
+        blocks(0, 1, 1) => CUDA_ERROR_INVALID_VALUE,
+        blocks(1, 1, 0) => CUDA_ERROR_INVALID_VALUE,
+        blocks(1025, 1, 1) => CUDA_ERROR_INVALID_VALUE,
+        blocks(64, 32, 1) => CUDA_ERROR_INVALID_VALUE,
+        blocks(1, 1, 65) => CUDA_ERROR_INVALID_VALUE,
+        blocks(u32::MAX, u32::MAX, u32::MAX) => CUDA_ERROR_INVALID_VALUE,
+        grid(0, 1, 1) => CUDA_ERROR_INVALID_VALUE,
+        grid(0x8000_0000, 1, 1) => CUDA_ERROR_INVALID_VALUE,
+        grid(1, 65536, 1) => CUDA_ERROR_INVALID_VALUE,
+        grid(1, 1, 65536) => CUDA_ERROR_INVALID_VALUE,
+        shared(49153) => CUDA_ERROR_INVALID_VALUE,
+        shared(u32::MAX) => CUDA_ERROR_INVALID_VALUE,
+        launch(bounded, 1, 65, &[]) => CUDA_ERROR_INVALID_VALUE,
+        launch(bounded, 1, 64, &[]) => CUDA_SUCCESS,
+        launch(exact, 1, 64, &[]) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuLaunchKernel(fill, 1, 1, 1, 1, 1, 1, 0, none, null_mut(), no_extra) => CUDA_ERROR_INVALID_VALUE,
+    }
+}
+
+#[test]
+fn emulated_missing_arguments_are_an_error() {
+    let _own = Own::new();
+    let fill = function(module(), "fill");
+    let mut argument = 5u64;
+    let mut pointers = [(&raw mut argument).cast::<c_void>(), null_mut(), null_mut()];
+    let mut stray_pointers = [(&raw mut argument).cast::<c_void>(), stray(), stray()];
+    codes! {
+        sys::cuLaunchKernel(fill, 1, 1, 1, 1, 1, 1, 0, null_mut(), pointers.as_mut_ptr(), null_mut())
+            => CUDA_ERROR_INVALID_VALUE,
+        sys::cuLaunchKernel(fill, 1, 1, 1, 1, 1, 1, 0, null_mut(), stray_pointers.as_mut_ptr(), null_mut())
+            => CUDA_ERROR_INVALID_VALUE,
+        sys::cuLaunchKernel(fill, 1, 1, 1, 1, 1, 1, 0, null_mut(), stray(), null_mut()) => CUDA_ERROR_INVALID_VALUE,
+    }
+}
+
+#[test]
+fn shared_memory_beyond_48_kib_must_be_asked_for() {
+    let _own = Own::new();
+    let shift = function(module(), "shift");
+    let most = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    let address = alloc(128);
+    let mut argument = address;
+    let mut pointers = [(&raw mut argument).cast::<c_void>()];
+    let mut launch = |bytes| unsafe {
+        // SAFETY: one parameter of 8 bytes.
+        sys::cuLaunchKernel(
+            shift,
+            1,
+            1,
+            1,
+            32,
+            1,
+            1,
+            bytes,
+            null_mut(),
+            pointers.as_mut_ptr(),
+            null_mut(),
+        )
+    };
+    codes! {
+        launch(64 * 1024) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuFuncSetAttribute(shift, most, 512 * 1024) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuFuncSetAttribute(shift, most, -1) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuFuncSetAttribute(shift, most, 64 * 1024) => CUDA_SUCCESS,
+        launch(64 * 1024) => CUDA_SUCCESS,
+        sys::cuCtxSynchronize() => CUDA_SUCCESS,
+    }
+}
+
+/// What loading a text gives.
+fn load(text: &[u8]) -> CUresult {
+    let mut image = text.to_vec();
+    image.push(0);
+    let mut module = null_mut();
+    // SAFETY: a string that ends with NUL.
+    unsafe { sys::cuModuleLoadData(&mut module, image.as_ptr().cast()) }
+}
+
+#[test]
+fn texts_that_are_no_ptx() {
+    let _own = Own::new();
+    codes! {
+        load(b".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { frobnicate; }") => CUDA_ERROR_INVALID_PTX,
+        load(b".version 99.0\n.target sm_75\n.address_size 64\n") => CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+    }
+}
+
+#[test]
+fn emulated_images_for_real_gpus_and_other_texts_are_refused() {
+    let _own = Own::new();
+    codes! {
+        load(b"") => CUDA_ERROR_INVALID_PTX,
+        load(b"hello") => CUDA_ERROR_INVALID_PTX,
+        load(b"\xff\xfe\x01") => CUDA_ERROR_INVALID_PTX,
+        load(b"\x7fELF\x02\x01\x01") => CUDA_ERROR_INVALID_IMAGE,
+        load(b"\x50\xed\x55\xba\x01") => CUDA_ERROR_INVALID_IMAGE,
+        load(b".version 8.4\n.target sm_90\n.address_size 64\n.visible .entry k() { setmaxnreg.inc.sync.aligned.u32 64; }")
+            => CUDA_ERROR_INVALID_PTX,
+    }
+}
+
+#[test]
+fn emulated_truncated_ptx_never_loads_half() {
+    let _own = Own::new();
+    for end in (0..KERNELS.len()).step_by(61) {
+        let code = load(&KERNELS.as_bytes()[..end]);
+        assert!(
+            matches!(code, CUDA_SUCCESS | CUDA_ERROR_INVALID_PTX),
+            "cut at {end}: {code:?}"
+        );
+    }
+}
+
+#[test]
+fn the_error_log_says_what_is_wrong() {
+    let _own = Own::new();
+    let text =
+        c".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() {\n  frobnicate.u32 1;\n}";
+    let mut log = [0u8; 512];
+    let mut options = [
+        sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+        sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+    ];
+    let mut values = [log.as_mut_ptr().cast::<c_void>(), log.len() as *mut c_void];
+    let mut module = null_mut();
+    // SAFETY: two options with two values; the buffer has the length given.
+    let code = unsafe {
+        sys::cuModuleLoadDataEx(
+            &mut module,
+            text.as_ptr().cast(),
+            2,
+            options.as_mut_ptr(),
+            values.as_mut_ptr(),
+        )
+    };
+    assert_eq!(code, CUDA_ERROR_INVALID_PTX);
+    let message = String::from_utf8_lossy(&log);
+    assert!(
+        message.contains("frobnicate") && message.contains("line 5"),
+        "{message}"
+    );
+    assert!((1..512).contains(&(values[1] as usize)));
+}
+
+#[test]
+fn without_a_context() {
+    hush();
+    std::thread::spawn(|| {
+        let (mut address, mut stream, mut context) = (0, null_mut(), MaybeUninit::uninit());
+        codes! {
+            sys::cuInit(0) => CUDA_SUCCESS,
+            sys::cuCtxGetCurrent(context.as_mut_ptr()) => CUDA_SUCCESS,
+            sys::cuMemAlloc_v2(&mut address, 4) => CUDA_ERROR_INVALID_CONTEXT,
+            sys::cuStreamCreate(&mut stream, 0) => CUDA_ERROR_INVALID_CONTEXT,
+            sys::cuCtxSynchronize() => CUDA_ERROR_INVALID_CONTEXT,
+            sys::cuModuleLoadData(&mut null_mut(), KERNELS.as_ptr().cast()) => CUDA_ERROR_INVALID_CONTEXT,
+            sys::cuCtxPopCurrent_v2(&mut null_mut()) => CUDA_ERROR_INVALID_CONTEXT,
+            sys::cuMemFree_v2(0x1234) => CUDA_ERROR_INVALID_CONTEXT,
+        }
+        // SAFETY: written by the call above.
+        assert!(unsafe { context.assume_init() }.is_null());
+    })
+    .join()
+    .expect("no assertion failed");
+}
+
+#[test]
+fn events_that_cannot_tell_the_time() {
+    let _own = Own::new();
+    let (mut timed, mut other, mut untimed, mut ms) = (null_mut(), null_mut(), null_mut(), 0.0);
+    // SAFETY: valid places for results.
+    unsafe {
+        ok(sys::cuEventCreate(&mut timed, 0));
+        ok(sys::cuEventCreate(&mut other, 0));
+        ok(sys::cuEventCreate(&mut untimed, 2));
+        ok(sys::cuEventRecord(timed, null_mut()));
+        ok(sys::cuEventRecord(untimed, null_mut()));
+        ok(sys::cuEventSynchronize(timed));
+    }
+    codes! {
+        sys::cuEventElapsedTime(&mut ms, timed, untimed) => CUDA_ERROR_INVALID_HANDLE,
+        sys::cuEventElapsedTime(&mut ms, timed, other) => CUDA_ERROR_INVALID_HANDLE,
+        sys::cuEventElapsedTime(null_mut(), timed, timed) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuEventElapsedTime(&mut ms, timed, timed) => CUDA_SUCCESS,
+        sys::cuEventQuery(other) => CUDA_SUCCESS,
+        sys::cuEventSynchronize(other) => CUDA_SUCCESS,
+    }
+    assert_eq!(ms, 0.0);
+}
+
+#[test]
+fn names_and_sentences_of_codes() {
+    hush();
+    let mut text = null();
+    // SAFETY: a valid place for the result, which is a string that lives for ever.
+    let name = unsafe {
+        ok(sys::cuGetErrorName(CUDA_ERROR_ILLEGAL_ADDRESS, &mut text));
+        std::ffi::CStr::from_ptr(text)
+    };
+    assert_eq!(name, c"CUDA_ERROR_ILLEGAL_ADDRESS");
+    // SAFETY: as above.
+    let sentence = unsafe {
+        ok(sys::cuGetErrorString(CUDA_ERROR_OUT_OF_MEMORY, &mut text));
+        std::ffi::CStr::from_ptr(text)
+    };
+    assert_eq!(sentence, c"out of memory");
+}
+
+#[test]
+fn calls_are_found_by_name() {
+    let _own = Own::new();
+    let mut found = null_mut();
+    codes! {
+        sys::cuGetProcAddress_v2(c"cuMemAlloc".as_ptr(), &mut found, 12040, 0, null_mut()) => CUDA_SUCCESS,
+        sys::cuGetProcAddress_v2(c"cuMemAlloc".as_ptr(), null_mut(), 12040, 0, null_mut()) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuGetProcAddress_v2(null(), &mut found, 12040, 0, null_mut()) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuGetProcAddress_v2(c"cuLaunchKernel".as_ptr(), &mut found, 12040, 2, null_mut()) => CUDA_SUCCESS,
+        sys::cuGetProcAddress_v2(c"cuNoSuchCall".as_ptr(), &mut found, 12040, 0, null_mut()) => CUDA_ERROR_NOT_FOUND,
+    }
+    // SAFETY: valid places for results; the call has the type of cuMemAlloc_v2.
+    unsafe {
+        ok(sys::cuGetProcAddress_v2(
+            c"cuMemAlloc".as_ptr(),
+            &mut found,
+            12040,
+            0,
+            null_mut(),
+        ));
+        let alloc: extern "C" fn(*mut u64, usize) -> CUresult = std::mem::transmute(found);
+        let mut address = 0;
+        ok(alloc(&mut address, 1 << 33));
+        ok(sys::cuMemFree_v2(address));
+    }
+}

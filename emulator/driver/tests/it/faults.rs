@@ -1,0 +1,146 @@
+//! Kernels that go wrong: the code comes back at the next synchronisation, and then from every call.
+
+use std::ptr::null_mut;
+
+use cudarc::driver::sys::{self, CUresult, CUresult::*};
+
+use crate::common::{Own, alloc, emulator, function, hush, launch, module, ok, synchronize};
+
+/// Launches a kernel that goes wrong; the error stays until the context goes.
+#[track_caller]
+fn check(kernel: &str, arguments: &[u64], expected: CUresult) {
+    let own = Own::new();
+    let kernel = function(module(), kernel);
+    assert_eq!(
+        launch(kernel, 1, 1, arguments),
+        CUDA_SUCCESS,
+        "the launch itself is fine"
+    );
+    assert_eq!(synchronize(), expected);
+    let (mut address, mut stream) = (0, null_mut());
+    // SAFETY: valid places for results.
+    unsafe {
+        assert_eq!(sys::cuMemAlloc_v2(&mut address, 16), expected);
+        assert_eq!(sys::cuStreamCreate(&mut stream, 0), expected);
+        assert_eq!(sys::cuStreamSynchronize(null_mut()), expected);
+    }
+    assert_eq!(launch(kernel, 1, 1, arguments), expected);
+    drop(own);
+    let _another = Own::new();
+    assert_eq!(synchronize(), CUDA_SUCCESS);
+}
+
+#[test]
+fn a_null_pointer() {
+    check("poke", &[0], CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+#[test]
+fn a_misaligned_store() {
+    let own = Own::new();
+    let address = alloc(64);
+    let poke = function(module(), "poke");
+    ok(launch(poke, 1, 1, &[address + 2]));
+    assert_eq!(synchronize(), CUDA_ERROR_MISALIGNED_ADDRESS);
+    drop(own);
+}
+
+#[test]
+fn a_trap() {
+    check("stop", &[], CUDA_ERROR_LAUNCH_FAILED);
+}
+
+#[test]
+fn emulated_an_endless_loop_is_stopped() {
+    emulator().set_budget(Some(1_000_000));
+    check("forever", &[], CUDA_ERROR_LAUNCH_TIMEOUT);
+}
+
+#[test]
+fn emulated_past_the_end_and_freed() {
+    for offset in [64, 1 << 20] {
+        let _own = Own::new();
+        let address = alloc(64);
+        let poke = function(module(), "poke");
+        ok(launch(poke, 1, 1, &[address + offset]));
+        assert_eq!(synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+    }
+    let _own = Own::new();
+    let address = alloc(64);
+    let poke = function(module(), "poke");
+    // SAFETY: an address of this context.
+    ok(unsafe { sys::cuMemFree_v2(address) });
+    ok(launch(poke, 1, 1, &[address]));
+    assert_eq!(synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+#[test]
+fn emulated_reading_what_nobody_wrote() {
+    let _own = Own::new();
+    let address = alloc(128);
+    let increment = function(module(), "increment");
+    ok(launch(increment, 1, 32, &[address]));
+    assert_eq!(synchronize(), CUDA_ERROR_LAUNCH_FAILED);
+}
+
+#[test]
+fn work_behind_a_fault_is_not_done() {
+    let _own = Own::new();
+    hush();
+    let module = module();
+    let address = alloc(64);
+    // SAFETY: an address of this context; the host memory has that size.
+    ok(unsafe { sys::cuMemsetD32_v2(address, 7, 16) });
+    ok(launch(function(module, "poke"), 1, 1, &[0]));
+    let _ = launch(function(module, "fill"), 1, 16, &[address, 16, 9]);
+    let mut host = [0u32; 16];
+    // SAFETY: as above.
+    let code = unsafe { sys::cuMemcpyDtoH_v2(host.as_mut_ptr().cast(), address, 64) };
+    assert_eq!(code, CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+#[test]
+fn emulated_a_reset_heals_the_primary_context() {
+    // In a process of its own: the primary context belongs to all tests of this one.
+    if std::env::var_os("TILE_TEST_RESET").is_none() {
+        let program = std::env::current_exe().expect("this test is a program");
+        let output = std::process::Command::new(program)
+            .args(["--exact", "faults::emulated_a_reset_heals_the_primary_context"])
+            .env("TILE_TEST_RESET", "1")
+            .output()
+            .expect("it runs");
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stdout)
+        );
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(
+            told.matches("error[").count(),
+            1,
+            "the diagnosis is told once: {told}"
+        );
+        return;
+    }
+    crate::common::driver();
+    let mut context = null_mut();
+    // SAFETY: valid places for results.
+    unsafe {
+        ok(sys::cuInit(0));
+        ok(sys::cuDevicePrimaryCtxRetain(&mut context, 0));
+        ok(sys::cuCtxSetCurrent(context));
+    }
+    ok(launch(function(module(), "poke"), 1, 1, &[0]));
+    assert_eq!(synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+    // SAFETY: as above.
+    unsafe {
+        ok(sys::cuDevicePrimaryCtxReset_v2(0));
+        assert_eq!(synchronize(), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+        let before = context;
+        ok(sys::cuDevicePrimaryCtxRetain(&mut context, 0));
+        assert_eq!(context, before);
+    }
+    ok(synchronize());
+    ok(launch(function(module(), "nothing"), 1, 1, &[]));
+    ok(synchronize());
+}

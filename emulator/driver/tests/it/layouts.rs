@@ -1,0 +1,52 @@
+//! The plain data that crosses the C edge is laid out as cudarc's bindings say.
+
+#[path = "../../src/types.rs"]
+#[allow(dead_code, unreachable_pub, reason = "the driver's own file, for its layouts only")]
+mod types;
+
+use std::mem::{align_of, offset_of, size_of};
+
+use cudarc::driver::sys;
+
+#[track_caller]
+fn check<Ours, Theirs>(pairs: &[(usize, usize)]) {
+    assert_eq!(size_of::<Ours>(), size_of::<Theirs>());
+    assert_eq!(align_of::<Ours>(), align_of::<Theirs>());
+    for (ours, theirs) in pairs {
+        assert_eq!(ours, theirs);
+    }
+}
+
+macro_rules! same {
+    ($name:ident: $ours:ty, $theirs:ty, $($field:ident = $their_field:ident),*) => {
+        #[test]
+        fn $name() {
+            check::<$ours, $theirs>(&[$((offset_of!($ours, $field), offset_of!($theirs, $their_field))),*]);
+        }
+    };
+}
+
+same!(uuid: types::Uuid, sys::CUuuid, bytes = bytes);
+same!(properties: types::DeviceProperties, sys::CUdevprop,
+    max_grid_size = maxGridSize, simd_width = SIMDWidth, texture_align = textureAlign);
+same!(copy_2d: types::Memcpy2D, sys::CUDA_MEMCPY2D,
+    src_x = srcXInBytes, src_type = srcMemoryType, src_host = srcHost, src_array = srcArray, src_pitch = srcPitch,
+    dst_x = dstXInBytes, dst_type = dstMemoryType, dst_device = dstDevice, dst_pitch = dstPitch, height = Height);
+same!(copy_3d: types::Memcpy3D, sys::CUDA_MEMCPY3D,
+    src_lod = srcLOD, src_type = srcMemoryType, src_array = srcArray, src_height = srcHeight, dst_x = dstXInBytes,
+    dst_type = dstMemoryType, dst_array = dstArray, dst_height = dstHeight, depth = Depth);
+same!(copy_3d_peer: types::Memcpy3D, sys::CUDA_MEMCPY3D_PEER,
+    src_context = srcContext, dst_context = dstContext, depth = Depth);
+same!(array: types::ArrayDescriptor, sys::CUDA_ARRAY_DESCRIPTOR, format = Format, channels = NumChannels);
+same!(array_3d: types::Array3DDescriptor, sys::CUDA_ARRAY3D_DESCRIPTOR,
+    depth = Depth, format = Format, channels = NumChannels, flags = Flags);
+same!(resource: types::ResourceDesc, sys::CUDA_RESOURCE_DESC, kind = resType, words = res, flags = flags);
+same!(texture: types::TextureDesc, sys::CUDA_TEXTURE_DESC,
+    filter_mode = filterMode, flags = flags, border_color = borderColor, reserved = reserved);
+same!(launch_config: types::LaunchConfigC, sys::CUlaunchConfig,
+    block = blockDimX, shared_bytes = sharedMemBytes, stream = hStream, attributes = attrs, n_attributes = numAttrs);
+same!(launch_attribute: types::LaunchAttribute, sys::CUlaunchAttribute, id = id, value = value);
+same!(location: types::MemLocation, sys::CUmemLocation, kind = type_, id = id);
+same!(pool: types::PoolProps, sys::CUmemPoolProps,
+    alloc_type = allocType, handle_types = handleTypes, location = location, max_size = maxSize);
+same!(access: types::MemAccessDesc, sys::CUmemAccessDesc, location = location, flags = flags);

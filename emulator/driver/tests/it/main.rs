@@ -1,0 +1,15 @@
+//! The driver as programs see it: through cudarc, in the emulated driver's own library.
+//!
+//! `TILE_DEVICE=real` runs the same tests on the machine's GPU, where they hold as well unless their name says
+//! `emulated`.
+
+mod common;
+mod emulated;
+mod errors;
+mod exports;
+mod faults;
+#[rustfmt::skip]
+mod layouts;
+mod lifetimes;
+mod programs;
+mod streams;

@@ -1,0 +1,428 @@
+//! Ordinary programs, through cudarc's safe layer and its bindings.
+
+use std::ffi::c_void;
+use std::mem::zeroed;
+use std::ptr::null_mut;
+use std::sync::Arc;
+
+use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUfunction_attribute};
+use cudarc::driver::{CudaContext, CudaModule, CudaStream, LaunchConfig, PushKernelArg};
+
+use crate::common::{KERNELS, Own, alloc, driver, function, launch, module, ok, synchronize, words};
+
+fn start() -> (Arc<CudaContext>, Arc<CudaStream>, Arc<CudaModule>) {
+    driver();
+    let context = CudaContext::new(0).expect("there is a device");
+    let stream = context.new_stream().expect("a stream can be had");
+    let module = context.load_module(KERNELS.into()).expect("the kernels load");
+    (context, stream, module)
+}
+
+#[test]
+fn copies_there_and_back() {
+    let (_context, stream, _module) = start();
+    let host: Vec<f64> = (0..1000).map(f64::from).collect();
+    let device = stream.clone_htod(&host).expect("there is room");
+    let copy = stream.clone_dtod(&device).expect("there is room");
+    assert_eq!(stream.clone_dtoh(&copy).expect("it comes back"), host);
+    let part = copy.slice(10..20);
+    assert_eq!(stream.clone_dtoh(&part).expect("it comes back"), host[10..20]);
+    let zeros = stream.alloc_zeros::<u8>(77).expect("there is room");
+    assert_eq!(stream.clone_dtoh(&zeros).expect("it comes back"), [0; 77]);
+}
+
+#[test]
+fn a_kernel_fills_a_buffer() {
+    let (context, stream, module) = start();
+    let fill = module.load_function("fill").expect("it is there");
+    let mut buffer = stream.alloc_zeros::<u32>(1000).expect("there is room");
+    let (n, value) = (999u32, 42u32);
+    let mut launch = stream.launch_builder(&fill);
+    launch.arg(&mut buffer).arg(&n).arg(&value);
+    launch.record_kernel_launch(sys::CUevent_flags::CU_EVENT_DEFAULT);
+    // SAFETY: the arguments are what the kernel takes.
+    let events = unsafe { launch.launch(LaunchConfig::for_num_elems(1000)) }.expect("it starts");
+    let (start, end) = events.expect("they were asked for");
+    assert!(start.elapsed_ms(&end).expect("both have happened") >= 0.0);
+    let mut expected = vec![42; 999];
+    expected.push(0);
+    assert_eq!(stream.clone_dtoh(&buffer).expect("it comes back"), expected);
+    context.synchronize().expect("nothing went wrong");
+}
+
+#[test]
+fn pinned_and_managed_memory_reach_kernels() {
+    let (context, stream, module) = start();
+    // SAFETY: written before it is read.
+    let mut pinned = unsafe { context.alloc_pinned::<u32>(100) }.expect("there is room");
+    pinned.as_mut_slice().expect("it is at rest").fill(3);
+    let device = stream.clone_htod(&pinned).expect("there is room");
+    assert_eq!(stream.clone_dtoh(&device).expect("it comes back"), [3; 100]);
+
+    // SAFETY: written before it is read.
+    let mut managed = unsafe { context.alloc_unified::<u32>(64, true) }.expect("there is room");
+    managed.as_mut_slice().expect("it is at rest").fill(10);
+    let increment = module.load_function("increment").expect("it is there");
+    let mut launch = stream.launch_builder(&increment);
+    launch.arg(&mut managed);
+    let config = LaunchConfig {
+        grid_dim: (2, 1, 1),
+        block_dim: (32, 1, 1),
+        shared_mem_bytes: 0,
+    };
+    // SAFETY: the argument is what the kernel takes, and the buffer has an element for each thread.
+    unsafe { launch.launch(config) }.expect("it starts");
+    stream.synchronize().expect("nothing went wrong");
+    assert_eq!(managed.as_slice().expect("it is at rest"), [11; 64]);
+}
+
+#[test]
+fn variables_by_name() {
+    let (_context, stream, module) = start();
+    let mut counter = module.get_global("counter", &stream).expect("it is there");
+    assert_eq!(
+        stream.clone_dtoh(&counter).expect("it comes back"),
+        5u32.to_le_bytes()
+    );
+    stream
+        .memcpy_htod(&100u32.to_le_bytes(), &mut counter)
+        .expect("it fits");
+    let variables = module.load_function("variables").expect("it is there");
+    let mut out = stream.alloc_zeros::<u32>(1).expect("there is room");
+    let index = 2u32;
+    let mut launch = stream.launch_builder(&variables);
+    launch.arg(&mut out).arg(&index);
+    let config = LaunchConfig {
+        grid_dim: (1, 1, 1),
+        block_dim: (1, 1, 1),
+        shared_mem_bytes: 0,
+    };
+    // SAFETY: the arguments are what the kernel takes.
+    unsafe { launch.launch(config) }.expect("it starts");
+    assert_eq!(stream.clone_dtoh(&out).expect("it comes back"), [300]);
+}
+
+#[test]
+fn attributes_of_device_and_kernel() {
+    let (context, _stream, module) = start();
+    let of = |a| context.attribute(a).expect("it is known");
+    assert_eq!(of(Attribute::CU_DEVICE_ATTRIBUTE_WARP_SIZE), 32);
+    assert_eq!(of(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK), 1024);
+    assert_eq!(
+        of(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
+        49152
+    );
+    assert_eq!(context.compute_capability().expect("it is known"), (9, 0));
+    assert!(!context.uuid().expect("it is known").bytes.iter().all(|b| *b == 0));
+    let bounded = module.load_function("bounded").expect("it is there");
+    let threads = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
+    assert_eq!(bounded.get_attribute(threads).expect("it is known"), 64);
+    assert_eq!(
+        bounded
+            .occupancy_max_active_blocks_per_multiprocessor(64, 0, None)
+            .expect("it is known"),
+        32
+    );
+}
+
+#[test]
+fn emulated_the_device_says_what_it_is() {
+    let (context, _stream, _module) = start();
+    assert_eq!(context.name().expect("it has one"), "Emulated GPU (sm_90)");
+    assert_eq!(CudaContext::device_count().expect("it is known"), 1);
+}
+
+#[test]
+fn parameters_can_be_asked_for() {
+    let _own = Own::new();
+    let fill = function(module(), "fill");
+    let (mut offset, mut size) = (0, 0);
+    // SAFETY: valid places for results.
+    unsafe {
+        ok(sys::cuFuncGetParamInfo(fill, 2, &mut offset, &mut size));
+        assert_eq!((offset, size), (12, 4));
+        let past = sys::cuFuncGetParamInfo(fill, 3, &mut offset, &mut size);
+        assert_eq!(past, sys::CUresult::CUDA_ERROR_INVALID_VALUE);
+        let mut name = std::ptr::null();
+        ok(sys::cuFuncGetName(&mut name, fill));
+        assert_eq!(std::ffi::CStr::from_ptr(name), c"fill");
+    }
+}
+
+#[test]
+fn arguments_in_one_buffer() {
+    let _own = Own::new();
+    let fill = function(module(), "fill");
+    let address = alloc(128);
+    let mut buffer = [0u8; 16];
+    buffer[..8].copy_from_slice(&address.to_le_bytes());
+    buffer[8..12].copy_from_slice(&32u32.to_le_bytes());
+    buffer[12..].copy_from_slice(&8u32.to_le_bytes());
+    let mut size = buffer.len();
+    let mut extra: [*mut c_void; 5] = [
+        1 as *mut c_void,
+        buffer.as_mut_ptr().cast(),
+        2 as *mut c_void,
+        (&raw mut size).cast(),
+        null_mut(),
+    ];
+    // SAFETY: the buffer is laid out as the parameters are.
+    ok(unsafe {
+        sys::cuLaunchKernel(
+            fill,
+            1,
+            1,
+            1,
+            32,
+            1,
+            1,
+            0,
+            null_mut(),
+            null_mut(),
+            extra.as_mut_ptr(),
+        )
+    });
+    assert_eq!(words(address, 32), [8; 32]);
+}
+
+#[test]
+fn extended_and_cooperative_launches() {
+    let _own = Own::new();
+    let nothing = function(module(), "nothing");
+    let mut config = sys::CUlaunchConfig {
+        gridDimX: 2,
+        gridDimY: 1,
+        gridDimZ: 1,
+        blockDimX: 64,
+        blockDimY: 1,
+        blockDimZ: 1,
+        sharedMemBytes: 0,
+        hStream: null_mut(),
+        attrs: null_mut(),
+        numAttrs: 0,
+    };
+    // SAFETY: the kernel has no parameters.
+    unsafe {
+        ok(sys::cuLaunchKernelEx(&config, nothing, null_mut(), null_mut()));
+        ok(sys::cuLaunchCooperativeKernel(
+            nothing,
+            4,
+            1,
+            1,
+            64,
+            1,
+            1,
+            0,
+            null_mut(),
+            null_mut(),
+        ));
+        let too_many =
+            sys::cuLaunchCooperativeKernel(nothing, 1 << 20, 1, 1, 64, 1, 1, 0, null_mut(), null_mut());
+        assert_eq!(too_many, sys::CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+        config.blockDimX = 2048;
+        let too_large = sys::cuLaunchKernelEx(&config, nothing, null_mut(), null_mut());
+        assert_eq!(too_large, sys::CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    ok(synchronize());
+}
+
+#[test]
+fn memory_is_set_in_lines_and_rectangles() {
+    let _own = Own::new();
+    let (mut address, mut pitch) = (0, 0);
+    // SAFETY: valid places for results, addresses of this test.
+    unsafe {
+        ok(sys::cuMemAllocPitch_v2(&mut address, &mut pitch, 12, 4, 4));
+        assert!(pitch >= 12 && pitch.is_multiple_of(4));
+        ok(sys::cuMemsetD8_v2(address, 0xff, pitch * 4));
+        ok(sys::cuMemsetD2D32_v2(address, pitch, 7, 3, 4));
+        ok(sys::cuMemsetD16_v2(address + 8, 0x1234, 1));
+        let mut host = [0u32; 12];
+        let mut copy: sys::CUDA_MEMCPY2D = zeroed();
+        copy.srcMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
+        copy.srcDevice = address;
+        copy.srcPitch = pitch;
+        copy.dstMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_HOST;
+        copy.dstHost = host.as_mut_ptr().cast();
+        copy.dstPitch = 12;
+        copy.WidthInBytes = 12;
+        copy.Height = 4;
+        ok(sys::cuMemcpy2D_v2(&copy));
+        assert_eq!(host[..3], [7, 7, 0x1234]);
+        assert_eq!(host[3..], [7; 9]);
+        assert_eq!(words(address + 12, 1), [u32::MAX]);
+    }
+}
+
+#[test]
+fn arrays_and_textures() {
+    let _own = Own::new();
+    let texels: Vec<f32> = (0..12).map(|i| i as f32).collect();
+    // SAFETY: valid places for results; descriptions as the manual asks for them.
+    unsafe {
+        let description = sys::CUDA_ARRAY_DESCRIPTOR {
+            Width: 4,
+            Height: 3,
+            Format: sys::CUarray_format::CU_AD_FORMAT_FLOAT,
+            NumChannels: 1,
+        };
+        let mut array = null_mut();
+        ok(sys::cuArrayCreate_v2(&mut array, &description));
+        let mut copy: sys::CUDA_MEMCPY2D = zeroed();
+        copy.srcMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_HOST;
+        copy.srcHost = texels.as_ptr().cast();
+        copy.srcPitch = 16;
+        copy.dstMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_ARRAY;
+        copy.dstArray = array;
+        copy.WidthInBytes = 16;
+        copy.Height = 3;
+        ok(sys::cuMemcpy2D_v2(&copy));
+
+        let mut resource: sys::CUDA_RESOURCE_DESC = zeroed();
+        resource.resType = sys::CUresourcetype::CU_RESOURCE_TYPE_ARRAY;
+        resource.res.array.hArray = array;
+        let texture_description: sys::CUDA_TEXTURE_DESC = zeroed();
+        let mut texture = 0;
+        ok(sys::cuTexObjectCreate(
+            &mut texture,
+            &resource,
+            &texture_description,
+            std::ptr::null(),
+        ));
+
+        let address = alloc(48);
+        let sample = function(module(), "sample");
+        let (mut a, mut t, mut w) = (address, texture, 4u32);
+        let mut arguments = [
+            (&raw mut a).cast::<c_void>(),
+            (&raw mut t).cast(),
+            (&raw mut w).cast(),
+        ];
+        ok(sys::cuLaunchKernel(
+            sample,
+            1,
+            1,
+            1,
+            4,
+            3,
+            1,
+            0,
+            null_mut(),
+            arguments.as_mut_ptr(),
+            null_mut(),
+        ));
+        let back: Vec<f32> = words(address, 12).into_iter().map(f32::from_bits).collect();
+        assert_eq!(back, texels);
+        ok(sys::cuTexObjectDestroy(texture));
+        ok(sys::cuArrayDestroy(array));
+    }
+}
+
+#[test]
+fn pools_keep_books() {
+    let _own = Own::new();
+    let used_now = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT;
+    // SAFETY: valid places for results; a description as the manual asks for it.
+    unsafe {
+        let mut props: sys::CUmemPoolProps = zeroed();
+        props.allocType = sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
+        props.location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
+        let mut pool = null_mut();
+        ok(sys::cuMemPoolCreate(&mut pool, &props));
+        let (mut address, mut used) = (0, 0u64);
+        ok(sys::cuMemAllocFromPoolAsync(
+            &mut address,
+            1 << 20,
+            pool,
+            null_mut(),
+        ));
+        ok(sys::cuMemPoolGetAttribute(pool, used_now, (&raw mut used).cast()));
+        assert!(used >= 1 << 20);
+        ok(sys::cuMemFreeAsync(address, null_mut()));
+        ok(synchronize());
+        ok(sys::cuMemPoolGetAttribute(pool, used_now, (&raw mut used).cast()));
+        assert_eq!(used, 0);
+        ok(sys::cuMemPoolTrimTo(pool, 0));
+        ok(sys::cuMemPoolDestroy(pool));
+    }
+}
+
+#[test]
+fn pointers_say_what_they_are() {
+    let _own = Own::new();
+    let address = alloc(100);
+    let (mut kind, mut base, mut size) = (0u32, 0u64, 0usize);
+    // SAFETY: places of the types that the manual asks for.
+    unsafe {
+        let of = |attribute, place: *mut c_void| sys::cuPointerGetAttribute(place, attribute, address + 50);
+        ok(of(
+            sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+            (&raw mut kind).cast(),
+        ));
+        ok(of(
+            sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+            (&raw mut base).cast(),
+        ));
+        ok(of(
+            sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+            (&raw mut size).cast(),
+        ));
+        assert_eq!((kind, base, size), (2, address, 100));
+        ok(sys::cuMemGetAddressRange_v2(&mut base, &mut size, address + 99));
+        assert_eq!((base, size), (address, 100));
+    }
+}
+
+#[test]
+fn libraries_enter_contexts_when_used() {
+    let _own = Own::new();
+    let text = std::ffi::CString::new(KERNELS).expect("PTX has no NUL");
+    let (mut library, mut kernel, mut fill) = (null_mut(), null_mut(), null_mut());
+    let none = null_mut();
+    // SAFETY: a string that ends with NUL; no options.
+    unsafe {
+        let code = text.as_ptr().cast();
+        ok(sys::cuLibraryLoadData(
+            &mut library,
+            code,
+            null_mut(),
+            null_mut(),
+            0,
+            null_mut(),
+            null_mut(),
+            0,
+        ));
+        ok(sys::cuLibraryGetKernel(&mut kernel, library, c"fill".as_ptr()));
+        ok(sys::cuKernelGetFunction(&mut fill, kernel));
+        let address = alloc(128);
+        ok(launch(fill, 1, 32, &[address, 32, 6]));
+        assert_eq!(words(address, 32), [6; 32]);
+        // A kernel can be launched as it is.
+        ok(launch(kernel.cast(), 1, 32, &[address, 32, 7]));
+        assert_eq!(words(address, 32), [7; 32]);
+        ok(sys::cuLibraryUnload(library));
+        assert_ne!(
+            sys::cuKernelGetFunction(&mut fill, none),
+            sys::CUresult::CUDA_SUCCESS
+        );
+    }
+}
+
+#[test]
+fn registered_memory_is_reached_by_kernels() {
+    let _own = Own::new();
+    let mut host = vec![1u32; 4096];
+    let pointer = host.as_mut_ptr().cast::<c_void>();
+    let mut address = 0;
+    // SAFETY: the memory outlives its registration.
+    unsafe {
+        ok(sys::cuMemHostRegister_v2(pointer, 16384, 2));
+        let again = sys::cuMemHostRegister_v2(pointer, 16384, 2);
+        assert_eq!(again, sys::CUresult::CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+        ok(sys::cuMemHostGetDevicePointer_v2(&mut address, pointer, 0));
+        ok(launch(function(module(), "increment"), 1, 32, &[address]));
+        ok(synchronize());
+        ok(sys::cuMemHostUnregister(pointer));
+    }
+    assert_eq!(host[..33].iter().sum::<u32>(), 65);
+}

@@ -1,0 +1,199 @@
+//! Streams and events: asynchronous, in order.
+
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use cudarc::driver::sys::{self, CUresult::*};
+
+use crate::common::{Own, alloc, function, module, ok, synchronize, words};
+
+/// Launches `slow`, which takes a while anywhere.
+fn take_your_time(module: sys::CUmodule, stream: sys::CUstream, address: u64) {
+    let slow = function(module, "slow");
+    let (mut address, mut n) = (address, 3_000_000u32);
+    let mut pointers = [(&raw mut address).cast::<c_void>(), (&raw mut n).cast()];
+    // SAFETY: the arguments are what the kernel takes.
+    ok(unsafe {
+        sys::cuLaunchKernel(
+            slow,
+            1,
+            1,
+            1,
+            1,
+            1,
+            1,
+            0,
+            stream,
+            pointers.as_mut_ptr(),
+            null_mut(),
+        )
+    });
+}
+
+fn stream(flags: u32) -> sys::CUstream {
+    let mut stream = null_mut();
+    // SAFETY: a valid place for the result.
+    ok(unsafe { sys::cuStreamCreate(&mut stream, flags) });
+    stream
+}
+
+fn event() -> sys::CUevent {
+    let mut event = null_mut();
+    // SAFETY: a valid place for the result.
+    ok(unsafe { sys::cuEventCreate(&mut event, 0) });
+    event
+}
+
+#[test]
+fn a_launch_returns_before_its_kernel_ends() {
+    let _own = Own::new();
+    let module = module();
+    let address = alloc(64);
+    let stream = stream(1);
+    let (start, end) = (event(), event());
+    let mut ms = 0.0;
+    // SAFETY: handles of this test.
+    unsafe {
+        ok(sys::cuEventRecord(start, stream));
+        take_your_time(module, stream, address);
+        ok(sys::cuEventRecord(end, stream));
+        assert_eq!(sys::cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
+        assert_eq!(sys::cuEventQuery(end), CUDA_ERROR_NOT_READY);
+        assert_eq!(sys::cuEventElapsedTime(&mut ms, start, end), CUDA_ERROR_NOT_READY);
+        ok(sys::cuEventSynchronize(end));
+        ok(sys::cuStreamQuery(stream));
+        ok(sys::cuEventElapsedTime(&mut ms, start, end));
+    }
+    assert!(ms > 0.0, "{ms} ms");
+}
+
+#[test]
+fn a_stream_waits_for_an_event_of_another() {
+    let _own = Own::new();
+    let module = module();
+    let (first, second) = (stream(1), stream(1));
+    let (address, copy) = (alloc(64), alloc(64));
+    let done = event();
+    take_your_time(module, first, address);
+    // SAFETY: handles and addresses of this test.
+    unsafe {
+        ok(sys::cuEventRecord(done, first));
+        ok(sys::cuStreamWaitEvent(second, done, 0));
+        ok(sys::cuMemcpyDtoDAsync_v2(copy, address, 4, second));
+        ok(sys::cuStreamSynchronize(second));
+    }
+    let sum = (1..=3_000_000u32).fold(0, u32::wrapping_add);
+    assert_eq!(words(copy, 1), [sum]);
+}
+
+#[test]
+fn a_stream_waits_for_an_event_of_another_context() {
+    let first = Own::new();
+    let address = alloc(64);
+    let done = event();
+    let one = stream(1);
+    take_your_time(module(), one, address);
+    // SAFETY: handles of this test.
+    ok(unsafe { sys::cuEventRecord(done, one) });
+    let _second = Own::new();
+    let two = stream(1);
+    // SAFETY: as above.
+    unsafe {
+        ok(sys::cuStreamWaitEvent(two, done, 0));
+        ok(sys::cuStreamSynchronize(two));
+        ok(sys::cuEventQuery(done));
+    }
+    drop(first);
+}
+
+static CALLED: AtomicU32 = AtomicU32::new(0);
+
+unsafe extern "C" fn note(data: *mut c_void) {
+    std::thread::sleep(Duration::from_millis(20));
+    CALLED.store(data as u32, Ordering::SeqCst);
+    // SAFETY: no arguments. Host functions may not wait for the device.
+    assert_ne!(unsafe { sys::cuCtxSynchronize() }, CUDA_SUCCESS);
+}
+
+#[test]
+fn host_functions_run_in_the_stream() {
+    let _own = Own::new();
+    let stream = stream(0);
+    // SAFETY: the function lives for ever and takes any argument.
+    unsafe {
+        ok(sys::cuLaunchHostFunc(stream, Some(note), 7 as *mut c_void));
+        assert_eq!(CALLED.load(Ordering::SeqCst), 0);
+        assert_eq!(sys::cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
+        ok(sys::cuStreamSynchronize(stream));
+    }
+    assert_eq!(CALLED.load(Ordering::SeqCst), 7);
+    assert_eq!(synchronize(), CUDA_SUCCESS);
+}
+
+#[test]
+fn the_default_stream_waits_for_the_others() {
+    let _own = Own::new();
+    let module = module();
+    let address = alloc(64);
+    take_your_time(module, stream(0), address);
+    // Ordered behind the kernel, though of another stream.
+    let sum = (1..=3_000_000u32).fold(0, u32::wrapping_add);
+    assert_eq!(words(address, 1), [sum]);
+}
+
+#[test]
+fn pageable_memory_may_change_after_the_call() {
+    let _own = Own::new();
+    let module = module();
+    let (busy, address) = (alloc(64), alloc(64));
+    let stream = stream(1);
+    let mut host = [1u32; 16];
+    take_your_time(module, stream, busy);
+    // SAFETY: host memory of that size.
+    ok(unsafe { sys::cuMemcpyHtoDAsync_v2(address, host.as_ptr().cast(), 64, stream) });
+    host.fill(2);
+    let mut back = [0u32; 16];
+    // SAFETY: host memory of that size. No synchronisation: the copy to pageable memory is complete.
+    ok(unsafe { sys::cuMemcpyDtoHAsync_v2(back.as_mut_ptr().cast(), address, 64, stream) });
+    assert_eq!(back, [1; 16]);
+    assert_eq!(host, [2; 16]);
+}
+
+#[test]
+fn pinned_memory_is_copied_in_the_streams_time() {
+    let _own = Own::new();
+    let module = module();
+    let address = alloc(64);
+    let stream = stream(1);
+    let mut pinned = null_mut();
+    // SAFETY: a valid place for the result; 64 bytes of pinned memory.
+    unsafe {
+        ok(sys::cuMemHostAlloc(&mut pinned, 64, 0));
+        pinned.cast::<u32>().write(5);
+        take_your_time(module, stream, address);
+        ok(sys::cuMemcpyDtoHAsync_v2(pinned, address, 4, stream));
+        assert_eq!(sys::cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
+        ok(sys::cuStreamSynchronize(stream));
+        let sum = (1..=3_000_000u32).fold(0, u32::wrapping_add);
+        assert_eq!(pinned.cast::<u32>().read(), sum);
+        ok(sys::cuMemFreeHost(pinned));
+    }
+}
+
+#[test]
+fn memory_is_freed_when_the_stream_gets_there() {
+    let _own = Own::new();
+    let module = module();
+    let stream = stream(1);
+    let mut address = 0;
+    // SAFETY: valid places for results, addresses of this test.
+    unsafe {
+        ok(sys::cuMemAllocAsync(&mut address, 64, stream));
+        take_your_time(module, stream, address);
+        ok(sys::cuMemFreeAsync(address, stream));
+        assert_eq!(sys::cuMemFreeAsync(address, stream), CUDA_ERROR_INVALID_VALUE);
+        ok(sys::cuStreamSynchronize(stream));
+    }
+}
