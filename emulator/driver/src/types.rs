@@ -150,7 +150,7 @@ pub(crate) struct LaunchConfigC {
 pub(crate) struct LaunchAttribute {
     pub(crate) id: c_uint,
     pub(crate) pad: [u8; 4],
-    pub(crate) value: [u32; 16],
+    pub(crate) value: [u64; 8],
 }
 
 /// `CUmemLocation`

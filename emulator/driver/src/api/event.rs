@@ -30,9 +30,9 @@ fn milliseconds(start: Instant, end: Instant) -> f32 {
 }
 
 fn elapsed(out: Out<f32>, start: Handle, end: Handle) -> Outcome {
-    initialised()?;
-    out.check()?;
     let (start, end) = (event(start)?, event(end)?);
+    // So says the driver of a place that is null, too.
+    out.check().map_err(|_| ERROR_INVALID_HANDLE)?;
     if (start.flags | end.flags) & DISABLE_TIMING != 0 {
         return Err(ERROR_INVALID_HANDLE);
     }

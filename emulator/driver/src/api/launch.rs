@@ -53,7 +53,11 @@ fn refuse(why: &LaunchRefused) -> CUresult {
 /// What the driver checks before anything runs.
 fn check(function: &Function, config: &LaunchConfig) -> Outcome {
     let allowed = function.max_dynamic_shared.load(Ordering::Relaxed).max(0) as u32;
-    simt::check::launch::check(&function.loaded.kernel, config, Some(allowed)).map_err(|why| refuse(&why))?;
+    simt::check::launch::check(&function.loaded.kernel, config, Some(allowed)).map_err(|why| {
+        refuse(&why);
+        // The driver has this one code for all of these, whatever its sentences say.
+        ERROR_INVALID_VALUE
+    })?;
     let threads = config.block.iter().product::<u32>();
     if threads > max_threads(function) {
         let registers = functions::registers(function);
@@ -230,6 +234,13 @@ fn launch(
     Ok(())
 }
 
+/// Three 32-bit dimensions, none above 1.
+fn cluster_of_one(value: &[u64; 8]) -> bool {
+    [value[0] as u32, (value[0] >> 32) as u32, value[1] as u32]
+        .iter()
+        .all(|n| *n <= 1)
+}
+
 /// All blocks of a cooperative launch must be on the device at once.
 fn check_cooperative(handle: Handle, shape: Shape) -> Outcome {
     let function = function(handle)?;
@@ -284,11 +295,11 @@ export! {
             match attribute.id {
                 // Nothing, cache policy, synchronisation policy, priority, memory domains: no difference here.
                 0 | 1 | 3 | 5 | 8 | 9 | 10 => {}
-                2 if attribute.value[0] != 0 => check_cooperative(handle, shape)?,
+                2 if attribute.value[0] as u32 != 0 => check_cooperative(handle, shape)?,
                 2 => {}
                 // One block is a cluster of its own.
-                4 if attribute.value[..3].iter().all(|n| *n <= 1) => {}
-                6 | 13 if attribute.value[0] == 0 => {}
+                4 if cluster_of_one(&attribute.value) => {}
+                6 | 13 if attribute.value[0] as u32 == 0 => {}
                 other => {
                     diagnose::say_once(&format!("cuLaunchKernelEx: launch attribute {other} is not supported"));
                     return Err(ERROR_NOT_SUPPORTED);

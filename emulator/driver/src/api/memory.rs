@@ -45,10 +45,13 @@ export! {
     }
 
     fn cuMemFree_v2(address: u64) {
-        usable()?;
+        initialised()?;
         if address == 0 {
             return Ok(());
         }
+        // An address says itself which context it belongs to.
+        let own = allocations::find(address).ok_or(ERROR_INVALID_VALUE)?;
+        crate::state::context(own.context)?.check()?;
         let free = |kind| matches!(kind, Kind::Device | Kind::Pooled(_) | Kind::Managed);
         let gone = allocations::forget(address, free).ok_or(ERROR_INVALID_VALUE)?;
         release_after_work(gone)

@@ -307,7 +307,7 @@ impl Log {
 
     /// A message for whoever reads the log, or for everybody.
     pub(crate) fn report(&self, message: &str) -> Outcome {
-        if !self.error.is_there() {
+        if !self.error.is_there() && settings::current().diagnosis {
             diagnose::say_once(message);
         }
         self.finish("", message)
@@ -366,6 +366,9 @@ export! {
         usable()?;
         out.check()?;
         let name = name.get()?;
+        if name.is_empty() {
+            return Err(ERROR_INVALID_VALUE);
+        }
         let loaded = module(handle)?;
         out.put(function_named(&loaded, &name).ok_or(ERROR_NOT_FOUND)?)
     }

@@ -26,8 +26,11 @@ fn check(kernel: &str, arguments: &[u64], expected: CUresult) {
     }
     assert_eq!(launch(kernel, 1, 1, arguments), expected);
     drop(own);
-    let _another = Own::new();
-    assert_eq!(synchronize(), CUDA_SUCCESS);
+    // On hardware the whole process has lost its device; the emulated one is more forgiving.
+    if nvcuda::emulated().is_some() {
+        let _another = Own::new();
+        assert_eq!(synchronize(), CUDA_SUCCESS);
+    }
 }
 
 #[test]

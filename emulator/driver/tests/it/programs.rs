@@ -226,6 +226,28 @@ fn extended_and_cooperative_launches() {
     ok(synchronize());
 }
 
+/// From the host to the host, nothing.
+fn empty_copy() -> sys::CUDA_MEMCPY2D {
+    sys::CUDA_MEMCPY2D {
+        srcXInBytes: 0,
+        srcY: 0,
+        srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
+        srcHost: std::ptr::null(),
+        srcDevice: 0,
+        srcArray: null_mut(),
+        srcPitch: 0,
+        dstXInBytes: 0,
+        dstY: 0,
+        dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
+        dstHost: null_mut(),
+        dstDevice: 0,
+        dstArray: null_mut(),
+        dstPitch: 0,
+        WidthInBytes: 0,
+        Height: 0,
+    }
+}
+
 #[test]
 fn memory_is_set_in_lines_and_rectangles() {
     let _own = Own::new();
@@ -238,7 +260,7 @@ fn memory_is_set_in_lines_and_rectangles() {
         ok(sys::cuMemsetD2D32_v2(address, pitch, 7, 3, 4));
         ok(sys::cuMemsetD16_v2(address + 8, 0x1234, 1));
         let mut host = [0u32; 12];
-        let mut copy: sys::CUDA_MEMCPY2D = zeroed();
+        let mut copy = empty_copy();
         copy.srcMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
         copy.srcDevice = address;
         copy.srcPitch = pitch;
@@ -268,7 +290,7 @@ fn arrays_and_textures() {
         };
         let mut array = null_mut();
         ok(sys::cuArrayCreate_v2(&mut array, &description));
-        let mut copy: sys::CUDA_MEMCPY2D = zeroed();
+        let mut copy = empty_copy();
         copy.srcMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_HOST;
         copy.srcHost = texels.as_ptr().cast();
         copy.srcPitch = 16;
