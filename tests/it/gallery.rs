@@ -127,7 +127,9 @@ fn run(name: &str, threads: usize) -> (Head, Vec<String>, String) {
         textures: &textures,
         clock: &|| 0,
     };
-    match launch(&memory, &loaded, &config, environment) {
+    // What the driver does before a launch: nobody raised the limit of dynamic shared memory here.
+    let allowed = simt::check::launch::check(&loaded.kernel, &config, None);
+    match allowed.and_then(|()| launch(&memory, &loaded, &config, environment)) {
         Err(refused) => (head, vec!["E-LAUNCH".into()], refused.to_string()),
         Ok(report) => {
             let codes = report

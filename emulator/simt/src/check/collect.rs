@@ -6,27 +6,38 @@
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::event::{AccessKind, Details, Event};
 use super::{Context, render};
 use crate::finding::{Code, Finding, Severity};
-use crate::program::{Kernel, OpKind, SourceLoc};
+use crate::program::{Kernel, MemSpace, OpKind, SourceLoc, window};
 
 /// Kinds kept by one collector: far more than anybody reads, and a bound on memory.
 const MAX_KINDS: usize = 256;
 
-/// Instructions that are told as one: the first of them, and the first of the other party's of a race.
-type Key = (Code, u32, u32);
+/// What is told as one: code, place, the other party's place, the array, and whether blocks race with blocks.
+type Key = (Code, u32, u32, u64, bool);
 
 /// Gathers events. One per worker thread.
 #[derive(Debug)]
 pub struct Collector {
-    /// By instruction: the first instruction that comes from the same place and does the same.
-    site: Vec<u32>,
+    sites: Arc<Sites>,
     block: [u32; 3],
     grid: [u32; 3],
     kinds: BTreeMap<Key, Kind>,
+    /// Events so far: tells the order of those of one block.
+    clock: u64,
     dropped: u64,
+}
+
+/// Which instructions and addresses belong together in a message.
+#[derive(Debug)]
+pub(crate) struct Sites {
+    /// By instruction: the first instruction that comes from the same place and does the same.
+    first: Vec<u32>,
+    /// Where shared arrays start, in order.
+    shared: Vec<u32>,
 }
 
 /// One kind of mistake.
@@ -34,6 +45,8 @@ pub struct Collector {
 pub(crate) struct Kind {
     /// The first event.
     pub(crate) first: Event,
+    /// When it was made, among those of its block.
+    pub(crate) order: u64,
     /// Distinct threads, blocks finished.
     pub(crate) n_threads: u64,
     pub(crate) n_blocks: u64,
@@ -49,13 +62,29 @@ pub(crate) struct Kind {
 impl Collector {
     /// An empty one for launches of `kernel` with this grid and block.
     pub fn new(kernel: &Kernel, grid: [u32; 3], block: [u32; 3]) -> Self {
+        let sites = Sites::new(kernel).into();
         Self {
-            site: sites(kernel),
+            sites,
             block,
             grid,
             kinds: BTreeMap::new(),
+            clock: 0,
             dropped: 0,
         }
+    }
+
+    /// What was gathered so far, leaving an empty one.
+    pub fn take(&mut self) -> Self {
+        Self {
+            sites: self.sites.clone(),
+            kinds: std::mem::take(&mut self.kinds),
+            ..*self
+        }
+    }
+
+    /// Nothing was recorded, no warnings either.
+    pub fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
     }
 
     /// Nothing was recorded that fails the launch.
@@ -66,31 +95,39 @@ impl Collector {
             .any(|(code, ..)| code.severity() == Severity::Error)
     }
 
-    /// Nothing was recorded at all.
-    pub fn is_empty(&self) -> bool {
-        self.kinds.is_empty()
-    }
-
     /// An event of this code and instruction in `block` would be the first of its kind: worth finding out more.
     pub fn is_new(&self, code: Code, instr: u32, block: u64) -> bool {
-        let key = (code, self.site(instr), u32::MAX);
-        self.kinds.get(&key).is_none_or(|kind| kind.first.block > block)
+        let site = self.sites.site(instr);
+        let mut of_site = self
+            .kinds
+            .range((code, site, 0, 0, false)..=(code, site, u32::MAX, u64::MAX, true));
+        of_site.all(|(_, kind)| kind.first.block > block)
     }
 
     /// Takes note of an event.
     pub fn record(&mut self, event: Event) {
-        let other = match &event.details {
+        self.clock += 1;
+        let site = self.sites.site(event.instr);
+        let key = match &event.details {
             Details::Race(race) => {
                 // The pair in either order is one mistake.
-                let [a, b] = race.parties.map(|party| self.site(party.instr));
-                if a == self.site(event.instr) { b } else { a }
+                let [a, b] = race.parties.map(|party| self.sites.site(party.instr));
+                (
+                    event.code,
+                    a.min(b),
+                    a.max(b),
+                    self.sites.array(race.space, race.address),
+                    race.parties[0].block != race.parties[1].block,
+                )
             }
-            _ => u32::MAX,
-        };
-        let site = self.site(event.instr);
-        let key = match event.details {
-            Details::Race(_) => (event.code, site.min(other), site.max(other)),
-            _ => (event.code, site, other),
+            Details::Access(access) | Details::Uninitialised { access, .. } => (
+                event.code,
+                site,
+                u32::MAX,
+                self.sites.array(access.space, access.address),
+                false,
+            ),
+            _ => (event.code, site, u32::MAX, 0, false),
         };
         let dims = self.block;
         let origin = block_origin(event.block, self.grid, dims);
@@ -100,6 +137,7 @@ impl Collector {
         }
         let kind = self.kinds.entry(key).or_insert_with(|| Kind {
             first: event.clone(),
+            order: self.clock,
             n_threads: 0,
             n_blocks: 0,
             low: [u64::MAX; 3],
@@ -127,7 +165,16 @@ impl Collector {
             kind.addresses = Some((low.min(access.address), high.max(access.address)));
         }
         if rank(&event) < rank(&kind.first) {
-            kind.first = event;
+            let old = std::mem::replace(&mut kind.first, event);
+            kind.order = self.clock;
+            // What was written is found out for the first of a block only.
+            if let (Details::Uninitialised { written, .. }, Details::Uninitialised { written: known, .. }) =
+                (&mut kind.first.details, old.details)
+                && written.is_empty()
+                && old.block == kind.first.block
+            {
+                *written = known;
+            }
         }
     }
 
@@ -154,6 +201,7 @@ impl Collector {
                     };
                     if rank(&theirs.first) < rank(&ours.first) {
                         ours.first = theirs.first;
+                        ours.order = theirs.order;
                     }
                 }
             }
@@ -182,10 +230,6 @@ impl Collector {
     pub(crate) fn kinds(&self) -> impl Iterator<Item = &Kind> {
         self.kinds.values()
     }
-
-    fn site(&self, instr: u32) -> u32 {
-        self.site.get(instr as usize).copied().unwrap_or(instr)
-    }
 }
 
 impl Kind {
@@ -209,10 +253,12 @@ impl Kind {
     }
 }
 
-/// Which event of a kind is told: the lowest block's; of a race, one between different warps if there is one.
-fn rank(event: &Event) -> (bool, u64) {
+/// Which event of a kind is told: the lowest block's, of accesses the lowest warp's, else the first; of a race
+/// one between different warps, if there is one.
+fn rank(event: &Event) -> (bool, u64, u32) {
     let same_warp = matches!(&event.details, Details::Race(race) if race.same_warp);
-    (same_warp, event.block)
+    let is_access = matches!(&event.details, Details::Access(_) | Details::Uninitialised { .. });
+    (same_warp, event.block, if is_access { event.warp } else { 0 })
 }
 
 /// Where an instruction comes from.
@@ -259,7 +305,33 @@ enum Does {
     Nothing,
 }
 
-pub(crate) fn sites(kernel: &Kernel) -> Vec<u32> {
+impl Sites {
+    pub(crate) fn new(kernel: &Kernel) -> Self {
+        let mut shared: Vec<u32> = kernel.shared.iter().map(|array| array.offset).collect();
+        shared.sort_unstable();
+        shared.dedup();
+        Self {
+            first: sites(kernel),
+            shared,
+        }
+    }
+
+    /// The instruction that stands for all that come from its place and do the same.
+    pub(crate) fn site(&self, instr: u32) -> u32 {
+        self.first.get(instr as usize).copied().unwrap_or(instr)
+    }
+
+    /// A number for the array that an address belongs to.
+    pub(crate) fn array(&self, space: MemSpace, address: u64) -> u64 {
+        match space {
+            MemSpace::Shared => self.shared.partition_point(|&start| u64::from(start) <= address) as u64,
+            MemSpace::Global | MemSpace::Const => address >> window::BITS,
+            _ => 0,
+        }
+    }
+}
+
+fn sites(kernel: &Kernel) -> Vec<u32> {
     let mut does = vec![Does::Nothing; kernel.instrs.len()];
     for op in &kernel.ops {
         let Some(slot) = does.get_mut(op.instr as usize) else {

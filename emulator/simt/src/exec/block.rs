@@ -638,8 +638,55 @@ impl Cx<'_> {
             span,
         };
         self.stopped = false;
+        if job.checked
+            && let Some((first, last)) = loop_of
+            && polls(&job.kernel.ops[first as usize..=last as usize])
+        {
+            self.waited_for(instr(at));
+        }
         self.fatal(at, Code::Runaway, mask, details);
     }
+
+    /// A warp polls memory without end while threads of its block wait at a barrier: for each other, it seems.
+    fn waited_for(&mut self, running: u32) {
+        let mut groups = self.groups(|state| matches!(state, State::Barrier(_)));
+        let Some(first) = groups.first() else { return };
+        let Some(warp) = first.threads.iter().position(|mask| *mask != 0) else {
+            return;
+        };
+        let (instr, mask) = (first.instr, first.threads[warp]);
+        let others = self.groups(|state| state == State::Ready);
+        let mut threads = vec![0; self.block.warps.len()].into_boxed_slice();
+        for group in &others {
+            threads
+                .iter_mut()
+                .zip(&group.threads)
+                .for_each(|(all, some)| *all |= some);
+        }
+        groups.push(BarrierGroup {
+            instr: running,
+            at_barrier: false,
+            threads,
+        });
+        let polling = self.warp;
+        self.warp = warp as u32;
+        let details = Details::Barrier {
+            groups,
+            deadlock: true,
+        };
+        self.report_at(instr, Code::Barrier, mask, details);
+        self.warp = polling;
+    }
+}
+
+/// Some of these operations look at what others write while they run.
+fn polls(ops: &[crate::program::Op]) -> bool {
+    use crate::program::{OpKind, Order};
+    ops.iter().any(|op| match &op.kind {
+        OpKind::Load(access) => access.order == Order::Strong,
+        OpKind::Atomic(atomic) => atomic.returns,
+        _ => false,
+    })
 }
 
 /// The smallest backward branch that spans positions `low ..= high`.

@@ -271,8 +271,7 @@ fn finish(cx: &mut Cx<'_>, job: &Job<'_>, shared: &Shared) {
     if stops {
         shared.last.fetch_min(index, Ordering::Relaxed);
     }
-    let collector =
-        failed.then(|| std::mem::replace(&mut cx.collector, Collector::new(job.kernel, job.grid, job.block)));
+    let collector = (!cx.collector.is_empty()).then(|| cx.collector.take());
     let printed = std::mem::take(&mut cx.block.printed);
     let mut ledger = shared.ledger.lock().unwrap_or_else(PoisonError::into_inner);
     ledger.early.insert(

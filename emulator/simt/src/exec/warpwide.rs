@@ -1,5 +1,7 @@
 //! What lanes of a warp do with each other's registers: shuffles, votes, matches, reductions.
 
+use crate::check::Details;
+use crate::finding::Code;
 use crate::lanes::NONE;
 use crate::program::{OpKind, ReduxKind, ShuffleMode, VoteMode};
 
@@ -67,12 +69,21 @@ impl Cx<'_> {
                 ..
             } => {
                 let (a, b, c) = (self.u32s(src[0]), self.u32s(src[1]), self.u32s(src[2]));
-                let mut in_range = 0;
+                let (mut in_range, mut astray) = (0, 0);
                 let out = self.out32(*dst);
                 for lane in bits(on) {
                     let (from, ok) = source_lane(*mode, lane as u32, b[lane], c[lane]);
                     out[lane] = a[from as usize];
                     in_range |= u32::from(ok) << lane;
+                    astray |= u32::from(on >> from & 1 == 0) << lane;
+                }
+                if astray != 0 && self.job.checked {
+                    // The lane that they read from is not here: it went elsewhere, or has exited.
+                    let details = Details::SyncMask {
+                        named: need,
+                        present: on,
+                    };
+                    self.report(pc, Code::SyncMask, astray, details);
                 }
                 if *dst_pred != NONE {
                     self.set_pred(*dst_pred as u32, in_range, on);

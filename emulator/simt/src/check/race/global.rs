@@ -14,7 +14,7 @@ use super::bits::{self, Bits, CHUNK, words};
 use super::interval::{Interval, Space};
 use super::shared::unit_shift;
 use crate::check::Collector;
-use crate::check::collect::{self, lanes};
+use crate::check::collect::{Sites, lanes};
 use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
 use crate::finding::Code;
 use crate::program::{Kernel, MemSpace};
@@ -40,7 +40,7 @@ pub struct BlockRaces {
 #[derive(Debug)]
 pub struct GlobalRaces {
     shards: Vec<Mutex<HashMap<u64, Page>>>,
-    site: Vec<u32>,
+    sites: Sites,
     shift: u32,
     n_chunks: AtomicUsize,
     fenced: AtomicBool,
@@ -277,7 +277,7 @@ impl GlobalRaces {
     pub fn new(kernel: &Kernel) -> Self {
         Self {
             shards: std::iter::repeat_with(Mutex::default).take(SHARDS).collect(),
-            site: collect::sites(kernel),
+            sites: Sites::new(kernel),
             shift: unit_shift(kernel, MemSpace::Global),
             n_chunks: AtomicUsize::new(0),
             fenced: AtomicBool::new(false),
@@ -340,7 +340,7 @@ impl GlobalRaces {
             pages.extend(shard.into_inner().unwrap_or_else(PoisonError::into_inner));
         }
         pages.sort_by_key(|(number, _)| *number);
-        let mut groups: BTreeMap<(u32, u32, bool), Group> = BTreeMap::new();
+        let mut groups: BTreeMap<(u32, u32, u64, bool), Group> = BTreeMap::new();
         for (number, page) in &pages {
             if page.spans[1].is_none() && (page.spans[2].is_none() || page.spans[0].is_none()) {
                 continue;
@@ -348,12 +348,9 @@ impl GlobalRaces {
             for unit in 0..CHUNK {
                 let address = (number * CHUNK + unit) << shift;
                 page.races(unit as usize, |a, b, equal| {
-                    let site = |packed: u64| {
-                        let instr = instr_of(packed);
-                        self.site.get(instr as usize).copied().unwrap_or(instr)
-                    };
-                    let (x, y) = (site(a.1), site(b.1));
-                    let key = (x.min(y), x.max(y), equal);
+                    let (x, y) = (self.sites.site(instr_of(a.1)), self.sites.site(instr_of(b.1)));
+                    let array = self.sites.array(MemSpace::Global, address);
+                    let key = (x.min(y), x.max(y), array, equal);
                     let (a, b) = (party(a, 1 << shift), party(b, 1 << shift));
                     groups
                         .entry(key)

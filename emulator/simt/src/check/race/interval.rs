@@ -12,9 +12,9 @@ use std::sync::Arc;
 use super::bits::{self, Bits, CHUNK, Chunk, Marks, bit, rivals};
 use super::log::{Entry, Log};
 use super::touch::Touch;
-use crate::check::collect::lanes;
+use crate::check::Collector;
+use crate::check::collect::{Sites, lanes};
 use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
-use crate::check::{Collector, collect};
 use crate::finding::Code;
 use crate::program::{Kernel, MemSpace};
 
@@ -52,7 +52,7 @@ pub(super) struct Interval<S> {
     owners: Vec<Option<Box<[[Owner; 3]]>>>,
     /// Tells owners of this step from older ones.
     step: u32,
-    site: Arc<[u32]>,
+    sites: Arc<Sites>,
     warp: u32,
     running: bool,
     block: u64,
@@ -83,7 +83,7 @@ impl<S: Space> Interval<S> {
             log: Log::new(kernel.instrs.len()),
             owners: Vec::new(),
             step: 0,
-            site: collect::sites(kernel).into(),
+            sites: Sites::new(kernel).into(),
             warp: 0,
             running: false,
             block: 0,
@@ -273,8 +273,8 @@ impl<S: Space> Interval<S> {
     /// Finds the parties of conflicts between the warp that just ran and others.
     fn resolve(&mut self, conflicts: &[(u32, Bits)], out: &mut Collector) {
         let bytes = 1 << self.shift;
-        // By pair of places: a finding in the making, and the lanes of this warp that are in it.
-        let mut found: Vec<(u32, u32, Event)> = Vec::new();
+        // By pair of places, and array: a finding in the making, and the lanes of this warp that are in it.
+        let mut found: Vec<((u32, u32, u64), Event)> = Vec::new();
         for (chunk, bits) in conflicts {
             for unit in bits::ones(bits) {
                 if self.resolved >= MAX_RESOLVED {
@@ -293,8 +293,9 @@ impl<S: Space> Interval<S> {
                     continue;
                 };
                 let sites = (self.site_of(own.instr), self.site_of(other.instr));
-                let key = (sites.0.min(sites.1), sites.0.max(sites.1));
-                if let Some((.., event)) = found.iter_mut().find(|(a, b, _)| (*a, *b) == key) {
+                let array = self.sites.array(S::SPACE, address);
+                let key = (sites.0.min(sites.1), sites.0.max(sites.1), array);
+                if let Some((_, event)) = found.iter_mut().find(|(known, _)| *known == key) {
                     event.mask |= 1 << lane;
                     if let Details::Race(race) = &mut event.details {
                         race.end = race.end.max(address + bytes);
@@ -320,10 +321,10 @@ impl<S: Space> Interval<S> {
                     mask: 1 << lane,
                     details: Details::Race(Box::new(race)),
                 };
-                found.push((key.0, key.1, event));
+                found.push((key, event));
             }
         }
-        for (.., mut event) in found {
+        for (_, mut event) in found {
             if let Details::Race(race) = &event.details
                 && race.equal
             {
@@ -339,7 +340,7 @@ impl<S: Space> Interval<S> {
     }
 
     fn site_of(&self, instr: u32) -> u32 {
-        self.site.get(instr as usize).copied().unwrap_or(instr)
+        self.sites.site(instr)
     }
 
     fn party(&self, entry: &Entry, lane: u32) -> RaceParty {

@@ -5,7 +5,7 @@ use super::scene::{Draft, Scene};
 use super::subscript::Explained;
 use super::words::{self, code, count, nth};
 use crate::check::collect::Kind;
-use crate::check::event::{AccessKind, BadAccess};
+use crate::check::event::{AccessKind, BadAccess, Details};
 use crate::program::{MemSpace, OpKind};
 
 /// Below this, an address is a null pointer with something added.
@@ -86,16 +86,41 @@ impl<'a> Case<'a> {
 
     fn who(&self) -> String {
         let mut text = format!("First: {}.", self.scene.thread_name(self.who.0, self.who.1));
-        if let Some(explained) = &self.explained
-            && !explained.values.is_empty()
-        {
+        let values = self
+            .explained
+            .as_ref()
+            .map(Explained::telling)
+            .unwrap_or_default();
+        if !values.is_empty() {
             text.pop();
-            text += &format!(": {}.", explained.text());
+            text += &format!(": {values}.");
         }
         if let Some(more) = self.scene.others_do_the_same(self.kind) {
             text = format!("{text} {more}");
         }
         text
+    }
+
+    /// Elements that the array would need for all accesses past its end in this launch.
+    fn most_used(&self, target: &Target) -> u64 {
+        let each = u64::from(target.element.element_bytes.max(1));
+        let ends = self
+            .scene
+            .kinds
+            .iter()
+            .filter_map(|kind| match &kind.first.details {
+                Details::Access(access) if access.space == self.access.space => {
+                    let (_, high) = kind.addresses?;
+                    let instr = kind.first.instr;
+                    let other =
+                        self.scene
+                            .target(instr, access.space, access.address, access.bytes, access.kind)?;
+                    (other.start == target.start)
+                        .then(|| high.saturating_sub(target.start) + u64::from(access.bytes))
+                }
+                _ => None,
+            });
+        ends.max().unwrap_or(0).div_ceil(each)
     }
 
     /// `a_tile[15][16]` with the subscripts as computed, or from the address.
@@ -233,26 +258,40 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> (Option<String>, String) {
         );
     }
     if case.kind.n_threads == 1 && element.index == element.n_elements as i64 {
+        let how = match &case.explained {
+            Some(explained) => format!(
+                ": with {}, {} is {}, and {last} is the last",
+                explained.text(),
+                code(&explained.written(name)),
+                case.element(target)
+            ),
+            None => format!(": {last} is the last"),
+        };
         return (
-            Some(format!(
-                "a single thread does this, the one at the edge: its index is one too large ({last} is the last)."
-            )),
-            "let the last thread do without this element, or make the array one longer.".into(),
+            Some(format!("one thread does this, the one at the edge{how}.")),
+            "let the thread at the edge do without this element (or use a neighbour it has).".into(),
         );
     }
     let why = match &case.explained {
-        Some(explained) if !explained.values.is_empty() => {
-            let subscripts = explained.used.subscripts.join("][");
-            Some(format!(
-                "with {}, {} is {}; the last element is {last}.",
-                explained.text(),
-                code(&format!("{name}[{subscripts}]")),
-                case.element(target),
-            ))
-        }
-        _ => Some(format!("the last element is {last}.")),
+        Some(explained) if !explained.values.is_empty() => Some(format!(
+            "with {}, {} is {}; the last element is {last}.",
+            explained.text(),
+            code(&explained.written(name)),
+            case.element(target),
+        )),
+        _ => Some(format!(
+            "the index is {}, and the last element is {last}.",
+            element.index
+        )),
     };
+    let most = case.most_used(target);
     let advice = match case.access.space {
+        MemSpace::Shared if most > element.n_elements => {
+            format!(
+                "make {name} larger ({most} elements would do here), or keep the index below {}.",
+                element.n_elements
+            )
+        }
         MemSpace::Shared | MemSpace::Local => {
             format!(
                 "make {name} larger, or keep the index below {}.",
@@ -317,79 +356,60 @@ fn block_shape_reason(case: &Case<'_>, target: &Target) -> Option<(Option<String
     ))
 }
 
-/// The launch has more threads than there is data.
+/// The launch has more threads than there is data: an index of this thread is not below the size that the
+/// kernel was given.
 fn grid_reason(case: &Case<'_>, target: &Target) -> Option<(Option<String>, String)> {
     let scene = case.scene;
     let config = scene.context.config;
-    let kind = case.kind;
-    let total: [u64; 3] = [0, 1, 2].map(|axis| u64::from(config.grid[axis]) * u64::from(config.block[axis]));
-    // The axis at whose end the guilty threads are, and only they.
-    let axis = (0..3)
-        .filter(|&axis| kind.low[axis] > 0 && kind.high[axis] == total[axis] - 1)
-        .max_by_key(|&axis| kind.low[axis] * 1000 / total[axis])?;
-    let limit = kind.low[axis];
-    let area: u64 = (0..3).map(|axis| kind.high[axis] - kind.low[axis] + 1).product();
-    let others_full =
-        (0..3).all(|other| other == axis || kind.low[other] == 0 && kind.high[other] == total[other] - 1);
-    let excess = total[axis] - limit;
-    if kind.n_threads != area && !others_full || excess >= u64::from(config.block[axis]) && excess > limit {
-        return None;
-    }
-    let integers = scene.integers();
+    let source = scene.source(case.instr)?;
+    let total = |axis: usize| u64::from(config.grid[axis]) * u64::from(config.block[axis]);
     let preferred: [&[&str]; 3] = [
         &["N", "n", "cols", "width", "W"],
         &["M", "m", "rows", "height", "H"],
         &["depth", "D", "K"],
     ];
-    let bound = |axis: usize, limit: u64| {
-        let fits = |(_, value): &&(String, i64)| *value == limit as i64;
-        let mut found: Vec<&(String, i64)> = integers.iter().filter(fits).collect();
+    // A size is a bound of an axis when the launch was rounded up to whole blocks from it.
+    let bound = |axis: usize| {
+        let fits = |(_, value): &(String, i64)| {
+            let value = u64::try_from(*value).unwrap_or(0);
+            value < total(axis) && total(axis) - value < u64::from(config.block[axis])
+        };
+        let mut found: Vec<(String, i64)> = scene.integers().into_iter().filter(fits).collect();
         found.sort_by_key(|(name, _)| !preferred[axis].contains(&name.as_str()));
-        found.first().map(|(name, _)| name.clone())
+        found.into_iter().next()
     };
-    let source = scene.source(case.instr);
-    let variable = |axis: usize| source.and_then(|source| source.index_variable(axis));
-    let letter = ["x", "y", "z"];
-    let index = variable(axis).unwrap_or_else(|| format!("index {} in the grid", letter[axis]));
-    let end = bound(axis, limit).map_or_else(|| limit.to_string(), |name| format!("{name} = {limit}"));
-    let extent: Vec<String> = (0..3)
-        .rev()
-        .skip_while(|&axis| total[axis] == 1)
-        .map(|axis| total[axis].to_string())
-        .collect();
-    let extent: Vec<String> = extent.into_iter().rev().collect();
-    let why = format!(
-        "the launch has {} threads ({}), but {index} must stay below {end}; the threads from {limit} to {} have no element of {}.",
-        extent.join("x"),
-        scene.launch(),
-        total[axis] - 1,
-        target.element.name,
-    );
-    let conditions: Vec<String> = [1, 0, 2]
+    let axes: Vec<(usize, String, String, i64)> = [1, 0, 2]
         .into_iter()
-        .filter_map(|of| {
-            let variable = variable(of)?;
-            let excess = |value: u64| value < total[of] && total[of] - value < u64::from(config.block[of]);
-            let bound = if of == axis {
-                bound(of, limit).unwrap_or_else(|| limit.to_string())
-            } else {
-                let fit = integers.iter().filter(|(_, value)| excess(*value as u64));
-                let mut fit: Vec<_> = fit.collect();
-                fit.sort_by_key(|(name, _)| !preferred[of].contains(&name.as_str()));
-                fit.first()?.0.clone()
-            };
-            Some(format!("{variable} < {bound}"))
+        .filter_map(|axis| {
+            let (name, value) = bound(axis)?;
+            Some((axis, source.index_variable(axis)?, name, value))
         })
         .collect();
-    let advice = match conditions.is_empty() {
-        true => {
-            format!("let only threads with an element work: guard the access with a comparison to {limit}.")
-        }
-        false => format!(
-            "guard the work: {}.",
-            code(&format!("if ({})", conditions.join(" && ")))
-        ),
-    };
+    let (axis, variable, name, value, is) = axes.iter().find_map(|(axis, variable, name, value)| {
+        let is = scene.variable(case.instr, variable, case.who.0, case.who.1, 0)?;
+        (is >= *value).then_some((*axis, variable, name, *value, is))
+    })?;
+    let extent: Vec<String> = (0..3)
+        .filter(|&axis| axis == 0 || total(axis) > 1)
+        .map(|axis| total(axis).to_string())
+        .collect();
+    let threads: u64 = (0..3).filter(|other| *other != axis).map(total).product();
+    let excess = (total(axis) - value.unsigned_abs()) * threads;
+    let why = format!(
+        "the launch has {} threads ({}), {excess} of them with {variable} >= {name} = {value}: here {variable} = {is}, \
+         and {} has no element for it.",
+        extent.join("x"),
+        scene.launch(),
+        target.element.name,
+    );
+    let conditions: Vec<String> = axes
+        .iter()
+        .map(|(_, variable, name, _)| format!("{variable} < {name}"))
+        .collect();
+    let advice = format!(
+        "guard the work: {}.",
+        code(&format!("if ({})", conditions.join(" && ")))
+    );
     Some((Some(why), advice))
 }
 
@@ -485,12 +505,8 @@ pub(crate) fn freed(scene: &Scene<'_>, kind: &Kind, access: BadAccess) -> Draft 
     };
     let mut draft = case.draft(format!("{what} of {} after it was freed", target.title()));
     if let Some(allocation) = &target.allocation {
-        let which = match (target.parameter, allocation.number) {
-            (Some(_), id) if id > 0 => format!(", the {} allocation of the program", nth(id)),
-            _ => String::new(),
-        };
         draft.notes.push(format!(
-            "{} was a buffer of {} ({}){which}. It is free now.",
+            "{} was a buffer of {} ({}); it is free now.",
             target.element.name,
             count(allocation.bytes, "byte"),
             target.size(),
@@ -626,10 +642,13 @@ pub(crate) fn uninitialised(
     let mut draft = case.draft(title);
     let who = scene.thread_name(case.who.0, case.who.1);
     let mut reader = format!("Read by {who}.");
-    if let Some(explained) = &case.explained
-        && !explained.values.is_empty()
-    {
-        reader = format!("Read by {who}: {}.", explained.text());
+    let values = case
+        .explained
+        .as_ref()
+        .map(Explained::telling)
+        .unwrap_or_default();
+    if !values.is_empty() {
+        reader = format!("Read by {who}: {values}.");
     }
     if let Some(more) = scene.others_do_the_same(kind) {
         reader = format!("{reader} {more}");
@@ -781,7 +800,13 @@ fn filler_reason(scene: &Scene<'_>, filler: &Filler, name: &str) -> String {
             format!("line {line}, which fills {name}, ran in {threads} of {all} threads: {under}.")
         }
         (Some(threads), None) => {
-            format!("line {line}, which fills {name}, ran in {threads} of {all} threads.")
+            let exited = |kind: &Kind| matches!(kind.first.details, Details::Exited { .. });
+            let rest = if scene.kinds.iter().any(exited) {
+                "; the others had returned"
+            } else {
+                ""
+            };
+            format!("line {line}, which fills {name}, ran in {threads} of {all} threads{rest}.")
         }
         (None, _) => format!("line {line} writes to {name}, but not to this element before it is read here."),
     }

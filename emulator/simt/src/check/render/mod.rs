@@ -4,6 +4,7 @@
 //! address and [`subscript`] the numbers behind an index. Each of the other files words one family of mistakes.
 
 mod arrays;
+mod choose;
 mod expression;
 mod memory;
 mod race;
@@ -23,7 +24,8 @@ pub(crate) use words::{plural, size};
 use super::Context;
 use super::collect::Kind;
 use super::event::{AccessKind, Details};
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
+use choose::Chosen;
 use scene::{Draft, Scene};
 
 /// Messages shown for one launch; what is beyond is the same trouble again.
@@ -34,16 +36,16 @@ pub(crate) fn findings(context: &Context<'_>, kinds: &[Kind]) -> Vec<Finding> {
     if kinds.is_empty() {
         return Vec::new();
     }
-    let scene = Scene::new(context);
-    kinds
+    let scene = Scene::new(context, kinds);
+    let chosen = choose::choose(&scene);
+    chosen
         .iter()
         .take(MAX_FINDINGS)
-        .map(|kind| finding(&scene, kind))
+        .map(|chosen| finding(&scene, chosen))
         .collect()
 }
 
-fn finding(scene: &Scene<'_>, kind: &Kind) -> Finding {
-    use crate::finding::Code;
+fn finding(scene: &Scene<'_>, Chosen { kind, also }: &Chosen<'_>) -> Finding {
     let event = &kind.first;
     let lane = u64::from(event.mask.trailing_zeros() & 31);
     let mut who = (event.block, u64::from(event.warp) * 32 + lane);
@@ -59,7 +61,7 @@ fn finding(scene: &Scene<'_>, kind: &Kind) -> Finding {
         Details::Race(facts) => {
             let party = facts.parties[1];
             who = (party.block, u64::from(party.thread));
-            race::race(scene, kind, facts)
+            race::race(scene, kind, facts, also)
         }
         Details::Barrier { groups, deadlock } => sync::barrier(scene, kind, groups, *deadlock),
         Details::Exited {

@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use super::arrays::Target;
 use super::scene::{Draft, Scene};
 use super::source::Use;
-use super::words::code;
+use super::words::{code, list};
 use crate::check::collect::Kind;
-use crate::check::event::{AccessKind, MissingOrder, RaceFacts, RaceParty};
+use crate::check::event::{AccessKind, Details, MissingOrder, RaceFacts, RaceParty};
 use crate::program::MemSpace;
 
 /// `E-RACE`, `W-RACE-EQUAL`
-pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts) -> Draft {
+pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, also: &[&Kind]) -> Draft {
     let [a, b] = race.parties;
     // The write is told first: it is what goes wrong.
     let (first, second) = if a.kind == AccessKind::Read || a.kind > b.kind && b.kind != AccessKind::Read {
@@ -56,13 +56,12 @@ pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts) -> Draft {
             who(scene, second, between_blocks),
             if update { "update" } else { "write" },
         );
-        party(&mut draft.verbatim, scene, first, &array, &both);
+        party(&mut draft.verbatim, scene, first, target.as_ref(), &both);
     } else {
-        for (index, one) in [first, second].into_iter().enumerate() {
+        for one in [first, second] {
             let does = done(one.kind);
-            let now = if index == 0 || !between_blocks { "" } else { "" };
-            let intro = format!("{does} by {}:{now}", who(scene, one, between_blocks));
-            party(&mut draft.verbatim, scene, one, &array, &intro);
+            let intro = format!("{does} by {}:", who(scene, one, between_blocks));
+            party(&mut draft.verbatim, scene, one, target.as_ref(), &intro);
         }
     }
     draft.others = vec![scene.party(
@@ -74,6 +73,7 @@ pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts) -> Draft {
     )];
     draft.array = target.as_ref().map(|target| target.element.clone());
     draft.notes.extend(extent(scene, kind, race, target.as_ref()));
+    draft.notes.extend(others(scene, also, &array));
     reasons(&mut draft, scene, race, (first, second), &array, update);
     draft
 }
@@ -130,7 +130,7 @@ fn who(scene: &Scene<'_>, party: RaceParty, between_blocks: bool) -> String {
 }
 
 /// `written by thread (5,0):` and the line under it.
-fn party(lines: &mut Vec<String>, scene: &Scene<'_>, party: RaceParty, array: &str, intro: &str) {
+fn party(lines: &mut Vec<String>, scene: &Scene<'_>, party: RaceParty, target: Option<&Target>, intro: &str) {
     lines.push(intro.to_owned());
     if party.instr == u32::MAX {
         return;
@@ -146,7 +146,19 @@ fn party(lines: &mut Vec<String>, scene: &Scene<'_>, party: RaceParty, array: &s
         text.replace('\t', " ").trim_end()
     ));
     let mut marks: Vec<char> = Vec::new();
-    for Use { start, end, .. } in scene.uses(party.instr, array, party.kind) {
+    let uses = target.map(|target| {
+        let explained = scene.explain(
+            party.instr,
+            target,
+            party.kind,
+            (party.block, u64::from(party.thread)),
+        );
+        match explained {
+            Some(explained) => vec![explained.used],
+            None => scene.uses(party.instr, &target.element.name, party.kind),
+        }
+    });
+    for Use { start, end, .. } in uses.unwrap_or_default() {
         let columns = |byte: usize| text.get(..byte).map_or(0, |before| before.chars().count());
         let (from, to) = (columns(start), columns(end));
         if marks.len() < to {
@@ -189,7 +201,7 @@ fn extent(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, target: Option<&Targ
         if last as i64 > target.element.index {
             let _ = write!(
                 text,
-                "The same holds between {} and {}. ",
+                "The same holds for elements between {} and {}. ",
                 target.at(target.element.index),
                 target.at(last as i64)
             );
@@ -209,6 +221,23 @@ fn extent(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, target: Option<&Targ
     } else {
         vec![text.trim_end().to_owned()]
     }
+}
+
+/// Other arrays with which the same happens.
+fn others(scene: &Scene<'_>, also: &[&Kind], array: &str) -> Option<String> {
+    let mut names: Vec<String> = Vec::new();
+    for kind in also {
+        let Details::Race(race) = &kind.first.details else {
+            continue;
+        };
+        let write = race.parties.iter().find(|party| party.kind != AccessKind::Read)?;
+        let target = scene.target(write.instr, race.space, race.address, 1, write.kind)?;
+        let name = format!("{} ({})", target.element.name, scene.line_name(write.instr));
+        if target.element.name != array && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    (!names.is_empty()).then(|| format!("The same happens to {}.", list(&names)))
 }
 
 fn reasons(

@@ -18,12 +18,14 @@ const PLACE_COLUMN: usize = 64;
 /// What all messages of a launch share.
 pub(crate) struct Scene<'a> {
     pub(crate) context: &'a Context<'a>,
+    /// Everything that went wrong in this launch.
+    pub(crate) kinds: &'a [Kind],
     sources: HashMap<u32, Source>,
     parameters: Vec<Parameter>,
 }
 
 impl<'a> Scene<'a> {
-    pub(crate) fn new(context: &'a Context<'a>) -> Self {
+    pub(crate) fn new(context: &'a Context<'a>, kinds: &'a [Kind]) -> Self {
         let names = &context.config.options.names;
         let mut sources = HashMap::new();
         for (index, path) in context.files {
@@ -52,6 +54,7 @@ impl<'a> Scene<'a> {
         }
         Self {
             context,
+            kinds,
             sources,
             parameters,
         }
@@ -134,6 +137,14 @@ impl<'a> Scene<'a> {
                 .map(str::to_owned),
             ptx_line: info.map_or(0, |info| info.ptx_line),
             instruction: info.map(|info| info.text.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// File and line of an instruction; of its own when the source is not known.
+    pub(crate) fn line(&self, instr: u32) -> (u32, u32) {
+        match self.loc(instr) {
+            Some(loc) if loc.line > 0 => (loc.file, loc.line),
+            _ => (u32::MAX, instr),
         }
     }
 

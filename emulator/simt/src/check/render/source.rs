@@ -352,6 +352,19 @@ impl Source {
             .map(|(number, ..)| number)
     }
 
+    /// The lines of a kernel above `line` that hold a `return`.
+    pub(crate) fn returns(&self, kernel: &str, line: u32) -> Vec<u32> {
+        let Some(body) = self.body(kernel) else {
+            return Vec::new();
+        };
+        let start = body.as_ptr() as usize - self.clean.as_ptr() as usize;
+        let first = self.lines.partition_point(|(_, end)| *end < start) as u32 + 1;
+        let has_return = |text: &str| words(text).any(|(_, word)| word == "return");
+        (first..line)
+            .filter(|&number| self.clean_line(number).is_some_and(has_return))
+            .collect()
+    }
+
     /// What a line stands under, innermost first: line, `if`/`else`/`for`/`while`, and the text in brackets.
     /// Indentation is taken at its word.
     fn governing(&self, line: u32) -> impl Iterator<Item = (u32, &'static str, String)> + '_ {
@@ -363,7 +376,7 @@ impl Source {
                 return None;
             }
             let own = number == line;
-            limit = indent(text) + usize::from(own);
+            limit = indent(text);
             let keywords = ["if", "else", "for", "while"];
             let first = words(text).find(|(_, word)| keywords.contains(word));
             let (at, word) = first?;

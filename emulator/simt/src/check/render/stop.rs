@@ -34,7 +34,7 @@ pub(crate) fn runaway(
         )),
     };
     let first = u64::from(kind.first.warp) * 32 + u64::from(kind.first.mask.trailing_zeros() & 31);
-    let who = scene.thread_name(kind.first.block, first);
+    let who = scene.thread_name(kind.first.block, first).replacen('t', "T", 1);
     let source = scene.source(instr);
     let line = scene.place(instr).line;
     let header = source.and_then(|source| {

@@ -17,6 +17,8 @@ pub(crate) struct Explained {
     pub(crate) used: Use,
     /// Names in order of appearance, without duplicates; constants left out.
     pub(crate) values: Vec<(String, i64)>,
+    /// Those of them that are thread or block positions by another name.
+    positions: Vec<String>,
     /// Values of the subscripts.
     pub(crate) subscripts: Vec<i64>,
     /// The variable that was not computed but concluded.
@@ -34,7 +36,22 @@ impl Explained {
         parts.join(", ")
     }
 
-    /// `A[100 * …]` as the programmer wrote it.
+    /// The same without what the thread's position says already.
+    pub(crate) fn telling(&self) -> String {
+        let telling = self
+            .values
+            .iter()
+            .filter(|(name, _)| !self.positions.contains(name));
+        let parts: Vec<String> = telling.map(|(name, value)| format!("{name} = {value}")).collect();
+        parts.join(", ")
+    }
+
+    /// `A[row * K + k]`, as the programmer wrote it.
+    pub(crate) fn written(&self, name: &str) -> String {
+        format!("{name}[{}]", self.used.subscripts.join("]["))
+    }
+
+    /// `a_tile[15][16]`: the values of the subscripts.
     pub(crate) fn indexed(&self, name: &str) -> String {
         let subscripts: Vec<String> = self.subscripts.iter().map(|value| format!("[{value}]")).collect();
         format!("{name}{}", subscripts.concat())
@@ -51,8 +68,11 @@ impl Scene<'_> {
         (block, thread): (u64, u64),
     ) -> Option<Explained> {
         let uses = self.uses(instr, &target.element.name, kind);
-        uses.into_iter()
-            .find_map(|used| self.explain_use(instr, target, used, block, thread))
+        let explained = uses
+            .into_iter()
+            .filter_map(|used| self.explain_use(instr, target, used, block, thread));
+        // A use that needs no conclusion is certain; one that does fits many elements.
+        explained.min_by_key(|explained| explained.concluded.is_some())
     }
 
     fn explain_use(
@@ -128,9 +148,23 @@ impl Scene<'_> {
                 Some((name.clone(), value))
             })
             .collect();
+        let plain = |text: &str| {
+            text.split_once('.').is_some_and(|(builtin, _)| {
+                ["threadIdx", "blockIdx", "blockDim", "gridDim"].contains(&builtin.trim())
+                    && !text.contains(|c: char| "+-*/% ".contains(c))
+            })
+        };
+        let flat_block = self.context.config.block[1..] == [1, 1];
+        let definition = |name: &str| self.source(instr)?.definition(&self.context.kernel.name, name);
+        let positions = names
+            .iter()
+            .filter(|name| plain(name) || flat_block && definition(name).is_some_and(plain))
+            .cloned()
+            .collect();
         Some(Explained {
             used,
             values,
+            positions,
             subscripts,
             concluded: concluded.map(|(name, _)| name),
         })

@@ -76,10 +76,11 @@ pub(crate) fn barrier(scene: &Scene<'_>, kind: &Kind, groups: &[BarrierGroup], d
         let does = if group.at_barrier {
             format!("waited at {}", barrier_name(scene, group.instr))
         } else {
-            "were".to_owned()
+            "were at".to_owned()
         };
+        let comma = if group.at_barrier { "," } else { "" };
         let line = scene.line_name(group.instr);
-        let intro = format!("{} {does}, {line}{under}:", group_name(scene, group));
+        let intro = format!("{} {does}{comma} {line}{under}:", group_name(scene, group));
         draft.verbatim.push(intro.replace('\u{a0}', " "));
         match &place.text {
             Some(text) => draft
@@ -151,14 +152,29 @@ pub(crate) fn exited(scene: &Scene<'_>, kind: &Kind, returned: u32, first: u32, 
         "{} returned before a barrier that the others wait at",
         count(n, "thread")
     ));
-    let which = format!("thread {}", scene.thread_position(u64::from(first)));
-    let at = match exit {
-        Some(exit) => format!(" at {}", scene.line_name(exit)),
-        None => String::new(),
+    let which = format!("Thread {}", scene.thread_position(u64::from(first)));
+    // Compilers join all returns at the end of a kernel: the source tells better, if it has one only.
+    let line = scene.place(kind.first.instr).line;
+    let returns = scene
+        .source(kind.first.instr)
+        .map(|source| source.returns(&scene.context.kernel.name, line));
+    let at = match (returns.as_deref(), exit) {
+        (Some([one]), _) => {
+            let text = scene
+                .source(kind.first.instr)
+                .and_then(|source| source.line(*one))
+                .unwrap_or("");
+            draft
+                .verbatim
+                .push(format!("{one:>4} | {}", text.replace('\t', " ")));
+            format!(" at line {one}")
+        }
+        (Some([]) | None, Some(exit)) => format!(" at {}", scene.line_name(exit)),
+        _ => String::new(),
     };
     let who = match n {
         1 => format!("{which} returned{at}"),
-        _ => format!("{which} and {} more returned{at}", count(n - 1, "thread")),
+        _ => format!("{which} and {} more returned{at}", n - 1),
     };
     let block = match scene.n_blocks() {
         1 => String::new(),

@@ -1,0 +1,177 @@
+//! Which findings are told: a mistake that follows from another one is left out, since it goes with it.
+
+use std::collections::HashSet;
+
+use super::scene::Scene;
+use crate::check::collect::Kind;
+use crate::check::event::{AccessKind, Details, RaceFacts, RaceParty};
+use crate::finding::Code;
+use crate::program::MemSpace;
+
+/// A finding, and the kinds that it also stands for.
+pub(crate) struct Chosen<'a> {
+    pub(crate) kind: &'a Kind,
+    pub(crate) also: Vec<&'a Kind>,
+}
+
+/// The kinds to be told, in their order.
+pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
+    let kinds = scene.kinds;
+    let code = |code: Code| kinds.iter().filter(move |kind| kind.first.code == code);
+    // Threads out of step after a barrier: whatever follows, follows from that.
+    let out_of_step = code(Code::Barrier)
+        .filter(|kind| matches!(&kind.first.details, Details::Barrier { deadlock: false, .. }))
+        .min_by_key(|kind| (kind.first.block, kind.order));
+    let bad_lines: HashSet<(u32, u32)> = code(Code::OutOfBounds)
+        .map(|kind| scene.line(kind.first.instr))
+        .collect();
+    let races: Vec<&Kind> = kinds.iter().filter(|kind| race_of(kind).is_some()).collect();
+    let mut chosen: Vec<Chosen<'a>> = Vec::new();
+    for kind in kinds {
+        let first = &kind.first;
+        let follows = match &first.details {
+            Details::Barrier { deadlock: false, .. } => {
+                out_of_step.is_some_and(|root| !std::ptr::eq(root, kind))
+            }
+            Details::Exited { .. } => out_of_step.is_some(),
+            Details::Race(race) => {
+                let shared = race.space == MemSpace::Shared;
+                let on_bad_line = race
+                    .parties
+                    .iter()
+                    .any(|party| bad_lines.contains(&scene.line(party.instr)));
+                shared && out_of_step.is_some()
+                    || on_bad_line
+                    || races.iter().any(|other| explains(scene, other, kind))
+            }
+            Details::Uninitialised { access, .. } => {
+                let line = scene.line(first.instr);
+                let same_array = |race: &RaceFacts| {
+                    let a = scene.target(
+                        first.instr,
+                        access.space,
+                        access.address,
+                        access.bytes,
+                        access.kind,
+                    );
+                    let b = scene.target(first.instr, race.space, race.address, access.bytes, access.kind);
+                    a.zip(b).is_some_and(|(a, b)| a.start == b.start)
+                };
+                let shared = matches!(access.space, MemSpace::Shared);
+                shared && out_of_step.is_some()
+                    || races.iter().filter_map(|kind| race_of(kind)).any(|race| {
+                        race.space == access.space
+                            && race.parties.iter().any(|party| {
+                                party.kind == AccessKind::Read && scene.line(party.instr) == line
+                            })
+                            && same_array(race)
+                    })
+            }
+            _ => false,
+        };
+        if follows {
+            continue;
+        }
+        // The same missing barrier, seen through another array.
+        let twin = chosen
+            .iter_mut()
+            .find(|earlier| one_barrier_for_both(scene, earlier.kind, kind));
+        match twin {
+            Some(earlier) if better(kind, earlier.kind) => {
+                let old = std::mem::replace(&mut earlier.kind, kind);
+                earlier.also.push(old);
+            }
+            Some(earlier) => earlier.also.push(kind),
+            None => chosen.push(Chosen {
+                kind,
+                also: Vec::new(),
+            }),
+        }
+    }
+    chosen
+}
+
+fn race_of(kind: &Kind) -> Option<&RaceFacts> {
+    match &kind.first.details {
+        Details::Race(race) => Some(race),
+        _ => None,
+    }
+}
+
+fn lines(scene: &Scene<'_>, race: &RaceFacts) -> [(u32, u32); 2] {
+    let mut lines = race.parties.map(|party| scene.line(party.instr));
+    lines.sort_unstable();
+    lines
+}
+
+fn between(race: &RaceFacts) -> bool {
+    race.parties[0].block != race.parties[1].block
+}
+
+/// `root` says all that `kind` would say, and more.
+fn explains(scene: &Scene<'_>, root: &Kind, kind: &Kind) -> bool {
+    if std::ptr::eq(root, kind) {
+        return false;
+    }
+    let (Some(a), Some(b)) = (race_of(root), race_of(kind)) else {
+        return false;
+    };
+    let same_array = || {
+        let target = |race: &RaceFacts| {
+            let party = race.parties[0];
+            scene
+                .target(party.instr, race.space, race.address, 1, party.kind)
+                .map(|target| target.start)
+        };
+        target(a) == target(b)
+    };
+    if a.space != b.space || lines(scene, a) != lines(scene, b) || !same_array() {
+        return false;
+    }
+    // Between blocks before inside a block, different values before equal ones, a read and a write before two
+    // writes, different warps before one.
+    let rank = |kind: &Kind, race: &RaceFacts| {
+        let two_writes = race.parties[0].kind == race.parties[1].kind;
+        (
+            !between(race),
+            race.equal,
+            two_writes,
+            race.same_warp,
+            kind.first.instr,
+            kind.order,
+        )
+    };
+    rank(root, a) < rank(kind, b)
+}
+
+fn reader(race: &RaceFacts) -> Option<&RaceParty> {
+    let reads = race
+        .parties
+        .iter()
+        .filter(|party| party.kind == AccessKind::Read)
+        .count();
+    race.parties
+        .iter()
+        .find(|party| party.kind == AccessKind::Read)
+        .filter(|_| reads == 1)
+}
+
+/// Two races inside a block that one barrier repairs: read at the same line, ordered the same way.
+fn one_barrier_for_both(scene: &Scene<'_>, a: &Kind, b: &Kind) -> bool {
+    let (Some(a), Some(b)) = (race_of(a), race_of(b)) else {
+        return false;
+    };
+    let (Some(x), Some(y)) = (reader(a), reader(b)) else {
+        return false;
+    };
+    !between(a)
+        && !between(b)
+        && a.space == b.space
+        && scene.line(x.instr) == scene.line(y.instr)
+        && (a.missing == b.missing || a.same_warp != b.same_warp)
+}
+
+fn better(kind: &Kind, than: &Kind) -> bool {
+    let rank = |kind: &Kind| race_of(kind).is_some_and(|race| race.same_warp);
+    rank(kind) < rank(than)
+}
