@@ -34,14 +34,25 @@ fn rsqrt<const FTZ: bool>(a: f32) -> f32 {
     canonical_root(write::<FTZ>((1.0 / (read::<FTZ>(a) as f64).sqrt()) as f32))
 }
 
+/// The angle as hardware takes it: multiplied by 1/2π in `f32`, then cut to 25 bits of a turn. Most of the error of
+/// `sin.approx` comes from here, for large angles all of it.
+#[inline(always)]
+fn turns<const FTZ: bool>(a: f32) -> f64 {
+    const UNIT: f64 = 33_554_432.0;
+    let turns = flush(read::<FTZ>(a) * std::f32::consts::FRAC_1_PI * 0.5);
+    let whole = turns.abs().trunc() as f64;
+    let part = ((turns.abs() as f64 - whole) * UNIT).trunc() / UNIT;
+    part.copysign(turns as f64)
+}
+
 #[inline(always)]
 fn sin<const FTZ: bool>(a: f32) -> f32 {
-    write::<FTZ>(elementary::sin(read::<FTZ>(a) as f64) as f32)
+    write::<FTZ>(elementary::sin_turns(turns::<FTZ>(a)) as f32)
 }
 
 #[inline(always)]
 fn cos<const FTZ: bool>(a: f32) -> f32 {
-    write::<FTZ>(elementary::cos(read::<FTZ>(a) as f64) as f32)
+    write::<FTZ>(elementary::cos_turns(turns::<FTZ>(a)) as f32)
 }
 
 #[inline(always)]
@@ -74,35 +85,30 @@ fn div_approx<const FTZ: bool>(a: f32, b: f32) -> f32 {
     write::<FTZ>(a / b)
 }
 
-/// The upper word of a true result; the lower is zero.
-fn upper(x: f64) -> f64 {
-    let bits = x.to_bits();
-    if x.is_nan() {
-        return f64::from_bits(0x7fff_ffff_0000_0000);
-    }
-    let flushed = if bits & 0x7ff0_0000_0000_0000 == 0 {
-        bits & 1 << 63
+/// The upper word of `f` of the upper word; the lower is not looked at, and zero in the result.
+fn by_upper_word(a: f64, f: impl Fn(f64) -> f64) -> f64 {
+    let a = f64::from_bits(a.to_bits() & !0xffff_ffff);
+    let flush = |x: f64| if x.is_subnormal() { 0f64.copysign(x) } else { x };
+    let x = flush(f(flush(a)));
+    let bits = if x.is_nan() {
+        0x7fff_ffff_0000_0000
     } else {
-        bits
+        x.to_bits()
     };
-    f64::from_bits(flushed & !0xffff_ffff)
-}
-
-fn flush64(x: f64) -> f64 {
-    if x.is_subnormal() { 0f64.copysign(x) } else { x }
+    f64::from_bits(bits & !0xffff_ffff)
 }
 
 pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Option<Form> {
     Some(match (opcode, modifiers) {
         ("rcp", ["approx", "f32"]) => hot1(level, rcp::<false>),
         ("rcp", ["approx", "ftz", "f32"]) => hot1(level, rcp::<true>),
-        ("rcp", ["approx", "ftz", "f64"]) => cold1(|a: f64| upper(1.0 / flush64(a))),
+        ("rcp", ["approx", "ftz", "f64"]) => cold1(|a: f64| by_upper_word(a, |a| 1.0 / a)),
         ("sqrt", ["approx", "f32"]) => hot1(level, sqrt::<false>),
         ("sqrt", ["approx", "ftz", "f32"]) => hot1(level, sqrt::<true>),
         ("rsqrt", ["approx", "f32"]) => hot1(level, rsqrt::<false>),
         ("rsqrt", ["approx", "ftz", "f32"]) => hot1(level, rsqrt::<true>),
         ("rsqrt", ["approx", "f64"]) => cold1(|a: f64| 1.0 / a.sqrt()),
-        ("rsqrt", ["approx", "ftz", "f64"]) => cold1(|a: f64| upper(1.0 / flush64(a).sqrt())),
+        ("rsqrt", ["approx", "ftz", "f64"]) => cold1(|a: f64| by_upper_word(a, |a| 1.0 / a.sqrt())),
         ("sin", ["approx", "f32"]) => hot1(level, sin::<false>),
         ("sin", ["approx", "ftz", "f32"]) => hot1(level, sin::<true>),
         ("cos", ["approx", "f32"]) => hot1(level, cos::<false>),

@@ -61,11 +61,16 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
         ("bfind", ["shiftamt", "s64"]) => cold1(|a: i64| shift_amount(highest((a ^ (a >> 63)) as u64), 63)),
         ("fns", ["b32"]) => cold3(nth_set),
 
-        ("bfe", ["u32"]) => hot3(level, |a: u32, b: u32, c: u32| bfe_u(a as u64, b, c) as u32),
+        // Positions and lengths are bytes by the manual; on hardware only those of 32-bit fields are.
+        ("bfe", ["u32"]) => hot3(level, |a: u32, b: u32, c: u32| {
+            bfe_u(a as u64, b & 0xff, c & 0xff) as u32
+        }),
         ("bfe", ["u64"]) => cold3(bfe_u),
-        ("bfe", ["s32"]) => cold3(|a: i32, b: u32, c: u32| bfe_s(a as i64, b, c) as i32),
+        ("bfe", ["s32"]) => cold3(|a: i32, b: u32, c: u32| bfe_s(a as i64, b & 0xff, c & 0xff) as i32),
         ("bfe", ["s64"]) => cold3(bfe_s),
-        ("bfi", ["b32"]) => cold4(|a: u32, b: u32, c: u32, d: u32| bfi(a as u64, b as u64, c, d, 32) as u32),
+        ("bfi", ["b32"]) => {
+            cold4(|a: u32, b: u32, c: u32, d: u32| bfi(a as u64, b as u64, c & 0xff, d & 0xff, 32) as u32)
+        }
         ("bfi", ["b64"]) => cold4(|a: u64, b: u64, c: u32, d: u32| bfi(a, b, c, d, 64)),
         ("bmsk", ["clamp", "b32"]) => cold2(|a: u32, b: u32| bmsk(a.min(32), b.min(32))),
         ("bmsk", ["wrap", "b32"]) => cold2(|a: u32, b: u32| bmsk(a & 31, b & 31)),
@@ -127,8 +132,11 @@ fn shift_amount(position: u32, top: u32) -> u32 {
 }
 
 /// `fns`: the position of the n-th set bit from `base`, upwards for positive `n`, downwards for negative,
-/// the base itself when its bit is set and `n` is 0.
+/// the base itself when its bit is set and `n` is 0. The smallest `n` gives 0 on hardware.
 fn nth_set(mask: u32, base: u32, n: i32) -> u32 {
+    if n == i32::MIN {
+        return 0;
+    }
     let base = base as i64;
     let (mut left, step) = match n {
         0 => (1, 0),
@@ -153,7 +161,6 @@ fn nth_set(mask: u32, base: u32, n: i32) -> u32 {
 
 #[inline(always)]
 fn bfe_u(a: u64, position: u32, length: u32) -> u64 {
-    let (position, length) = (position & 0xff, length & 0xff);
     let shifted = if position < 64 { a >> (position & 63) } else { 0 };
     let keep = if length < 64 {
         (1u64 << (length & 63)) - 1
@@ -165,7 +172,6 @@ fn bfe_u(a: u64, position: u32, length: u32) -> u64 {
 
 /// Bits beyond the top are copies of the sign bit; a narrower `a` comes sign-extended.
 fn bfe_s(a: i64, position: u32, length: u32) -> i64 {
-    let (position, length) = (position & 0xff, length & 0xff);
     if length == 0 {
         return 0;
     }
@@ -175,7 +181,6 @@ fn bfe_s(a: i64, position: u32, length: u32) -> i64 {
 }
 
 fn bfi(a: u64, b: u64, position: u32, length: u32, width: u32) -> u64 {
-    let (position, length) = (position & 0xff, length & 0xff);
     if position >= width || length == 0 {
         return b;
     }

@@ -66,18 +66,39 @@ impl FloatKind {
             FloatKind::Tf32 => 0x3_ffff,
         }
     }
-    /// What a NaN of another format becomes: `f64` keeps the payload, by way of `f32`; others do not.
-    fn nan_of(self, bits: u64, from: FloatKind) -> u64 {
-        let f32_bits = match from {
-            FloatKind::F32 => bits,
-            _ => FloatKind::F32.nan(),
+    /// What a NaN becomes. To and from `f64` sign and payload are kept, as far as they go, and so they are when
+    /// `bf16` becomes `f32`, which is a shift; elsewhere there is only one.
+    fn nan_of(self, bits: u64, from: FloatKind, variant: Variant) -> u64 {
+        let ftz = variant.has(Variant::FTZ);
+        let (bits, from) = match from {
+            // By way of a flushing `f32` operation.
+            FloatKind::F64 => (bits, from),
+            _ if ftz && self == FloatKind::F64 => (FloatKind::F32.nan(), FloatKind::F32),
+            _ => (bits, from),
         };
-        match (self, from) {
-            (FloatKind::F64, FloatKind::F64) => bits,
-            // A shift and nothing else.
-            (FloatKind::F32, FloatKind::Bf16) => bits << 16,
-            (FloatKind::F64, _) => (f32_bits & 1 << 31) << 32 | 0x7ff8 << 48 | (f32_bits & 0x7f_ffff) << 29,
+        let (ours, theirs) = (self.fraction_bits(), from.fraction_bits());
+        let payload = bits & ((1 << theirs) - 1);
+        let payload = if ours >= theirs {
+            payload << (ours - theirs)
+        } else {
+            payload >> (theirs - ours)
+        };
+        let sign = if bits & from.sign() != 0 { self.sign() } else { 0 };
+        let kept = sign | self.format().infinity() | payload;
+        let quiet = kept | 1 << (ours - 1);
+        match (from, self) {
+            (FloatKind::F64, FloatKind::F64) if !variant.has(Variant::INTEGRAL) => bits,
+            (FloatKind::F64, _) | (_, FloatKind::F64) => quiet,
+            (FloatKind::Bf16, FloatKind::F32) if !ftz => kept,
             _ => self.nan(),
+        }
+    }
+    fn fraction_bits(self) -> u32 {
+        match self {
+            FloatKind::F16 | FloatKind::Tf32 => 10,
+            FloatKind::Bf16 => 7,
+            FloatKind::F32 => 23,
+            FloatKind::F64 => 52,
         }
     }
     fn sign(self) -> u64 {
@@ -221,12 +242,13 @@ fn convert(variant: u32, bits: u64) -> u64 {
             None => 0,
         },
         (Kind::Float(from), Kind::Float(to)) => {
-            let bits = from.flush(bits, ftz);
+            // `f32` to `f16` does not flush what it reads, whatever is asked.
+            let bits = from.flush(bits, ftz && to != FloatKind::F16);
             let mode = Round::from_code(variant.round());
             let out = match value_of(bits, from) {
                 // Without anything to do it is a move.
                 None if from == to && from == FloatKind::F32 && variant.0 & !255 == 0 => bits,
-                None => to.nan_of(bits, from),
+                None => to.nan_of(bits, from, variant),
                 Some(x) if variant.has(Variant::INTEGRAL) => {
                     let integral = to_integral64(x, variant.round()).to_bits();
                     // Integral values of a format are numbers of that format.
@@ -441,6 +463,15 @@ fn rounding(request: &Request<'_>, to: Kind, from: Kind, pair: bool) -> Option<u
     }
 }
 
+/// A NaN keeps its sign and the upper part of its payload.
+#[inline(always)]
+fn f64_to_f32(x: f64) -> f32 {
+    let bits = x.to_bits();
+    let nan = (bits >> 32) as u32 & 0x8000_0000 | 0x7fc0_0000 | (bits >> 29) as u32 & 0x7f_ffff;
+    let narrow = (x as f32).to_bits();
+    f32::from_bits(if x.is_nan() { nan } else { narrow })
+}
+
 fn canonical(x: f32) -> f32 {
     if x.is_nan() { NAN32 } else { x }
 }
@@ -521,7 +552,7 @@ fn hot(request: &Request<'_>, level: CpuLevel) -> Option<Form> {
         ("f64", "s64", Some(0), None) => hot1(level, |a: i64| a as f64),
         ("s32", "f64", None, Some(1)) => hot1(level, |a: f64| if a.is_nan() { i32::MIN } else { a as i32 }),
         ("f64", "f32", None, None) => hot1(level, |a: f32| a as f64),
-        ("f32", "f64", Some(0), None) => hot1(level, |a: f64| canonical(a as f32)),
+        ("f32", "f64", Some(0), None) => hot1(level, f64_to_f32),
         ("f32", "f16", None, None) => hot1(level, |a: u16| canonical(f16_to_f32(a))),
         ("f32", "bf16", None, None) => hot1(level, bf16_to_f32),
         ("f16", "f32", Some(0), None) => hot1(level, f32_to_f16),

@@ -83,15 +83,6 @@ pub(super) fn log2(x: f64) -> f64 {
     if (x < 0.0) | x.is_nan() { f64::NAN } else { out }
 }
 
-/// The angle's remainder after quarter turns, and their number.
-#[inline(always)]
-fn quarters(x: f64) -> (f64, i64) {
-    let (n, bits) = nearest(x * std::f64::consts::FRAC_2_PI);
-    // π/2 in two parts, the first with zeros at its end.
-    let rest = x - n * 1.570_796_310_901_641_8;
-    (rest - n * 1.589_325_477_352_819_7e-8, bits)
-}
-
 #[inline(always)]
 fn sine_part(x: f64) -> f64 {
     let q = x * x;
@@ -128,33 +119,32 @@ fn cosine_part(x: f64) -> f64 {
     )
 }
 
+/// Sine and cosine are those of a part of a turn, −1 to 1; `quarter` turns are added.
 #[inline(always)]
-fn circular(x: f64, quarter: i64) -> f64 {
-    // Beyond 2^30 quarter turns an `f32`'s neighbours are many turns apart, and so is the hardware's answer.
-    let bounded = if x.abs() < 1e9 { x } else { 0.0 };
-    let (rest, n) = quarters(bounded);
-    let n = n + quarter;
+fn circular(turns: f64, quarter: i64) -> f64 {
+    let (n, bits) = nearest(turns * 4.0);
+    let rest = (turns * 4.0 - n) * std::f64::consts::FRAC_PI_2;
+    let n = bits + quarter;
     let part = if n & 1 == 0 {
         sine_part(rest)
     } else {
         cosine_part(rest)
     };
-    let signed = if n & 2 == 0 { part } else { -part };
-    if (x - x) == 0.0 { signed } else { f64::NAN }
+    if n & 2 == 0 { part } else { -part }
 }
 
-/// NaN for infinities.
+/// The sine of so many turns; NaN for NaN.
 #[inline(always)]
-pub(super) fn sin(x: f64) -> f64 {
-    let out = circular(x, 0);
+pub(super) fn sin_turns(turns: f64) -> f64 {
+    let out = circular(turns, 0);
     // Keeps the sign of zeros.
-    if x == 0.0 { x } else { out }
+    if turns == 0.0 { turns } else { out }
 }
 
-/// NaN for infinities.
+/// The cosine of so many turns; NaN for NaN.
 #[inline(always)]
-pub(super) fn cos(x: f64) -> f64 {
-    circular(x, 1)
+pub(super) fn cos_turns(turns: f64) -> f64 {
+    circular(turns, 1)
 }
 
 /// The hyperbolic tangent.
@@ -184,8 +174,9 @@ mod tests {
         fn close_to_the_platforms(x in -150f64..150.0, scale in -30i32..1) {
             let x = x * 2f64.powi(scale);
             close(exp2(x), x.exp2(), 0.0);
-            close(sin(x), x.sin(), 1e-5);
-            close(cos(x), x.cos(), 1e-5);
+            let turns = x / 150.0;
+            close(sin_turns(turns), (turns * std::f64::consts::TAU).sin(), 1e-3);
+            close(cos_turns(turns), (turns * std::f64::consts::TAU).cos(), 1e-3);
             close(tanh(x), x.tanh(), 0.0);
             let positive = x.abs() + 1e-40;
             close(log2(positive), positive.log2(), 0.0);
@@ -204,9 +195,11 @@ mod tests {
         assert_eq!(log2(8.0), 3.0);
         assert_eq!(log2(1.0), 0.0);
         assert_eq!(log2(f32::from_bits(1) as f64), -149.0);
-        assert_eq!(sin(-0.0).to_bits(), (-0.0f64).to_bits());
-        assert!(cos(f64::INFINITY).is_nan());
-        assert_eq!(cos(0.0), 1.0);
+        assert_eq!(sin_turns(-0.0).to_bits(), (-0.0f64).to_bits());
+        assert!(cos_turns(f64::NAN).is_nan());
+        assert_eq!(cos_turns(0.0), 1.0);
+        assert_eq!(cos_turns(0.5), -1.0);
+        assert_eq!(sin_turns(-0.25), -1.0);
         assert_eq!(tanh(f64::NEG_INFINITY), -1.0);
         assert_eq!(tanh(f64::INFINITY), 1.0);
         assert!(tanh(f64::NAN).is_nan());

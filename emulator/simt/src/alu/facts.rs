@@ -83,7 +83,7 @@ fn products_keep_the_asked_half() {
 #[test]
 fn division_has_a_result_always() {
     check("div.u32", &[5, 0], ONES);
-    check("rem.u32", &[5, 0], 5);
+    check("rem.u32", &[5, 0], ONES);
     check("div.s32", &[5, 0], ONES);
     check("div.s32", &[MIN, ONES], MIN);
     check("rem.s32", &[MIN, ONES], 0);
@@ -136,6 +136,9 @@ fn bit_fields() {
     check("bfi.b32", &[0xff, 0, 28, 8], 0xf000_0000);
     check("bfi.b32", &[0xff, 7, 32, 8], 7);
     check("bfi.b64", &[u64::MAX, 0, 60, 255], 0xf << 60);
+    check("bfi.b64", &[1, 7, 0x100, 8], 7);
+    check("bfe.u64", &[0xff, 0x101, 2], 0);
+    check("bfe.u32", &[0xff, 0x101, 2], 3);
     check("bmsk.clamp.b32", &[4, 8], 0xff0);
     check("bmsk.clamp.b32", &[0, 40], ONES);
     check("szext.clamp.s32", &[0x80, 8], 0xffff_ff80);
@@ -228,6 +231,17 @@ fn floats_make_one_nan() {
         0xfff8_0000_0000_0000,
     );
     check("add.f64", &[0x7ff0_0000_0000_0001, d(1.0)], 0x7ff8_0000_0000_0001);
+    check(
+        "mul.f64",
+        &[0x7ff8_0000_0000_0001, 0xfff8_0000_0000_0002],
+        0xfff8_0000_0000_0002,
+    );
+    check(
+        "div.rn.f64",
+        &[0x7ff8_0000_0000_0001, 0xfff8_0000_0000_0002],
+        0x7ff8_0000_0000_0001,
+    );
+    check("neg.f64", &[0x7ff0_0000_0000_0001], 0x7ff8_0000_0000_0001);
 }
 
 #[test]
@@ -236,6 +250,19 @@ fn subnormals_flush_when_asked() {
     check("add.ftz.f32", &[TINY, TINY], 0);
     check("mul.ftz.f32", &[0x8080_0000, f(0.5)], NEG0);
     check("mul.f32", &[0x8080_0000, f(0.5)], 0x8040_0000);
+    check("mul.ftz.f32", &[0x3f7f_ffff, 0x0080_0000], 0);
+    check("mul.f32", &[0x3f7f_ffff, 0x0080_0000], 0x0080_0000);
+    check("mul.rp.ftz.f32", &[0x3f7f_ffff, 0x0080_0000], 0);
+    check("mul.ftz.f32", &[0x3f7f_ffff, 0x8080_0001], 0x8080_0000);
+    check("fma.rn.ftz.f32", &[0x3f7f_ffff, 0x0080_0000, 0], 0);
+    check("mul.ftz.f16", &[0x3bff, 0x0400], 0);
+    check("fma.rn.ftz.f16", &[0x3bff, 0x0400, 0], 0);
+    check("mul.ftz.f32", &[0x7f00_0000, 0x4000_0000], INF);
+    check(
+        "fma.rn.ftz.f32",
+        &[0x7f00_0000, 0x4000_0000, INF | NEG0],
+        INF | NEG0,
+    );
     check("neg.ftz.f32", &[TINY], NEG0);
     check("max.ftz.f32", &[TINY, NEG0], 0);
     check("fma.rn.ftz.f32", &[f(1.0), 0x0080_0000, TINY], 0x0080_0000);
@@ -316,6 +343,11 @@ fn floats_to_floats() {
     check("cvt.rn.f32.f64", &[d(1e300)], INF);
     check("cvt.rz.f32.f64", &[d(1e300)], 0x7f7f_ffff);
     check("cvt.rn.ftz.f32.f64", &[d(1e-40)], 0);
+    check("cvt.rn.f32.f64", &[0x7ff8_1234_5678_9abc], 0x7fc0_91a2);
+    check("cvt.rz.f16.f64", &[0xfff0_1234_5678_9abc], 0xfe04);
+    check("cvt.f64.f32", &[0xff81_2345], 0xfff8_2468_a000_0000);
+    check("cvt.ftz.f64.f32", &[0xff81_2345], 0x7fff_ffff_e000_0000);
+    check("cvt.rp.ftz.f16.f32", &[TINY], 1);
     check("cvt.rn.f16.f32", &[f(65520.0)], 0x7c00);
     check("cvt.rn.f16.f32", &[f(65519.0)], 0x7bff);
     check("cvt.rn.f16.f32", &[NAN], 0x7fff);
@@ -355,4 +387,7 @@ fn approximations_at_special_values() {
     check("div.approx.f32", &[INF, f(2f32.powi(127))], NAN);
     check("div.full.f32", &[f(1.0), f(2f32.powi(127))], 0x0040_0000);
     check("rcp.approx.ftz.f64", &[d(4.0)], d(0.25));
+    check("sin.approx.f32", &[0x8000_0001], NEG0);
+    check("sin.approx.f32", &[f(0.00000001)], 0);
+    check("cos.approx.f32", &[0x4b00_0001], f(-1.0));
 }

@@ -27,8 +27,8 @@ fn canonical(x: f32) -> f32 {
 /// The NaN that an invalid `f64` operation makes.
 pub(super) const NAN64: f64 = f64::from_bits(0xfff8_0000_0000_0000);
 
-/// A NaN operand is passed on, quiet; the first one wins. (Which one a CPU passes on depends on the order in
-/// which the compiler left them.)
+/// A NaN operand is passed on, quiet; the first one given here wins, which by the hardware's custom is the
+/// last one of the instruction. (Which one a CPU passes on depends on the order the compiler left them in.)
 #[inline(always)]
 pub(super) fn nan64(result: f64, operands: [f64; 3]) -> f64 {
     let quiet = |x: f64| f64::from_bits(x.to_bits() | 1 << 51);
@@ -55,6 +55,39 @@ fn flush_if<const FTZ: bool>(x: f32) -> f32 {
 #[inline(always)]
 fn done<const FTZ: bool>(x: f32) -> f32 {
     canonical(flush_if::<FTZ>(x))
+}
+
+const TINY_SCALE: f32 = f32::from_bits((127 + 64) << 23);
+const TINY_SCALED: f32 = f32::from_bits((127 - 126 + 64) << 23);
+
+/// A product or sum of products, flushed. What counts is the result with its exponent unbounded: one that
+/// lies below the normal numbers is flushed even when rounding to a subnormal's place would make it normal.
+/// `scaled` is the same result times 2^64; where that overflows the result is far from small.
+#[inline(always)]
+fn flush_tiny(x: f32, scaled: f32) -> f32 {
+    let tiny = scaled.abs() < TINY_SCALED;
+    f32::from_bits(x.to_bits() & if tiny { 0x8000_0000 } else { 0xffff_ffff })
+}
+
+#[inline(always)]
+fn mul32<const FTZ: bool>(a: f32, b: f32) -> f32 {
+    if !FTZ {
+        return canonical(a * b);
+    }
+    let (a, b) = (flush(a), flush(b));
+    canonical(flush_tiny(a * b, a * TINY_SCALE * b))
+}
+
+#[inline(always)]
+fn fma32<const FTZ: bool>(a: f32, b: f32, c: f32) -> f32 {
+    if !FTZ {
+        return canonical(a.mul_add(b, c));
+    }
+    let (a, b, c) = (flush(a), flush(b), flush(c));
+    canonical(flush_tiny(
+        a.mul_add(b, c),
+        (a * TINY_SCALE).mul_add(b, c * TINY_SCALE),
+    ))
 }
 
 #[inline(always)]
@@ -110,12 +143,8 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
         ("sub", ["f32"], _) => {
             by_ftz!(ftz, Z => hot2(level, |a: f32, b: f32| done::<Z>(flush_if::<Z>(a) - flush_if::<Z>(b))))
         }
-        ("mul", ["f32"], _) => {
-            by_ftz!(ftz, Z => hot2(level, |a: f32, b: f32| done::<Z>(flush_if::<Z>(a) * flush_if::<Z>(b))))
-        }
-        ("fma" | "mad", ["f32"], true) => by_ftz!(ftz, Z => hot3(level, |a: f32, b: f32, c: f32| {
-            done::<Z>(flush_if::<Z>(a).mul_add(flush_if::<Z>(b), flush_if::<Z>(c)))
-        })),
+        ("mul", ["f32"], _) => by_ftz!(ftz, Z => hot2(level, mul32::<Z>)),
+        ("fma" | "mad", ["f32"], true) => by_ftz!(ftz, Z => hot3(level, fma32::<Z>)),
         ("min", ["f32"], false) => by_ftz!(ftz, Z => hot2(level, min32::<Z>)),
         ("max", ["f32"], false) => by_ftz!(ftz, Z => hot2(level, max32::<Z>)),
         ("neg", ["f32"], false) => by_ftz!(ftz, Z => hot1(level, |a: f32| done::<Z>(-a))),
@@ -128,17 +157,17 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
             by_ftz!(ftz, Z => hot1(level, |a: f32| canonical_root(flush_if::<Z>(flush_if::<Z>(a).sqrt()))))
         }
         _ if ftz => return None,
-        ("add", ["f64"], _) => hot2(level, |a: f64, b: f64| nan64(a + b, [a, b, 0.0])),
-        ("sub", ["f64"], _) => hot2(level, |a: f64, b: f64| nan64(a - b, [a, b, 0.0])),
-        ("mul", ["f64"], _) => hot2(level, |a: f64, b: f64| nan64(a * b, [a, b, 0.0])),
+        ("add", ["f64"], _) => hot2(level, |a: f64, b: f64| nan64(a + b, [b, a, 0.0])),
+        ("sub", ["f64"], _) => hot2(level, |a: f64, b: f64| nan64(a - b, [b, a, 0.0])),
+        ("mul", ["f64"], _) => hot2(level, |a: f64, b: f64| nan64(a * b, [b, a, 0.0])),
         ("fma" | "mad", ["f64"], true) => {
-            hot3(level, |a: f64, b: f64, c: f64| nan64(a.mul_add(b, c), [a, b, c]))
+            hot3(level, |a: f64, b: f64, c: f64| nan64(a.mul_add(b, c), [c, b, a]))
         }
         ("div", ["f64"], true) => hot2(level, |a: f64, b: f64| nan64(a / b, [a, b, 0.0])),
         ("rcp", ["f64"], true) => hot1(level, |a: f64| nan64(1.0 / a, [a, 0.0, 0.0])),
         ("sqrt", ["f64"], true) => hot1(level, |a: f64| nan64(a.sqrt(), [a, 0.0, 0.0])),
-        ("neg", ["f64"], false) => hot1(level, |a: f64| nan64(-a, [-a, 0.0, 0.0])),
-        ("abs", ["f64"], false) => hot1(level, |a: f64| nan64(a.abs(), [a.abs(), 0.0, 0.0])),
+        ("neg", ["f64"], false) => hot1(level, |a: f64| nan64(-a, [a, 0.0, 0.0])),
+        ("abs", ["f64"], false) => hot1(level, |a: f64| nan64(a.abs(), [a, 0.0, 0.0])),
         _ => return None,
     })
 }

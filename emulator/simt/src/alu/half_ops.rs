@@ -65,8 +65,10 @@ trait Half: Copy + 'static {
     const ONE: u16;
     fn read(h: u16) -> f32;
     fn write(x: f32) -> u16;
-    fn mul(a: f32, b: f32) -> u16;
-    fn fma(a: f32, b: f32, c: f32) -> u16;
+    /// The product, exact or to odd.
+    fn product(a: f32, b: f32) -> f32;
+    /// Product and sum, to odd.
+    fn product_sum(a: f32, b: f32, c: f32) -> f32;
 }
 
 #[derive(Clone, Copy)]
@@ -84,12 +86,12 @@ impl Half for F16 {
         f32_to_f16(x)
     }
     #[inline(always)]
-    fn mul(a: f32, b: f32) -> u16 {
-        f32_to_f16(a * b)
+    fn product(a: f32, b: f32) -> f32 {
+        a * b
     }
     #[inline(always)]
-    fn fma(a: f32, b: f32, c: f32) -> u16 {
-        f32_to_f16(sum_to_odd32(a * b, c))
+    fn product_sum(a: f32, b: f32, c: f32) -> f32 {
+        sum_to_odd32(a * b, c)
     }
 }
 
@@ -108,12 +110,12 @@ impl Half for Bf16 {
         f32_to_bf16(x)
     }
     #[inline(always)]
-    fn mul(a: f32, b: f32) -> u16 {
-        f32_to_bf16(narrow_to_odd(a as f64 * b as f64))
+    fn product(a: f32, b: f32) -> f32 {
+        narrow_to_odd(a as f64 * b as f64)
     }
     #[inline(always)]
-    fn fma(a: f32, b: f32, c: f32) -> u16 {
-        f32_to_bf16(narrow_to_odd(sum_to_odd64(a as f64 * b as f64, c as f64)))
+    fn product_sum(a: f32, b: f32, c: f32) -> f32 {
+        narrow_to_odd(sum_to_odd64(a as f64 * b as f64, c as f64))
     }
 }
 
@@ -150,6 +152,19 @@ fn finish<H: Half>(mode: u32, h: u16) -> u16 {
     }
 }
 
+/// Rounds an exact result, or one to odd. Flushing looks at the result with its exponent unbounded: what is
+/// less than a quarter of a subnormal's unit below the normal numbers is one of them. (`f16` only.)
+#[inline(always)]
+fn round<H: Half>(mode: u32, x: f32) -> u16 {
+    const LEAST: f32 = f32::from_bits((127 - 14) << 23) * (1.0 - 1.0 / 4096.0);
+    let x = if mode & FTZ != 0 && x.abs() < LEAST {
+        0f32.copysign(x)
+    } else {
+        x
+    };
+    finish::<H>(mode, H::write(x))
+}
+
 #[inline(always)]
 fn add<H: Half>(mode: u32, a: u16, b: u16) -> u16 {
     finish::<H>(mode, H::write(read::<H>(mode, a) + read::<H>(mode, b)))
@@ -162,14 +177,14 @@ fn sub<H: Half>(mode: u32, a: u16, b: u16) -> u16 {
 
 #[inline(always)]
 fn mul<H: Half>(mode: u32, a: u16, b: u16) -> u16 {
-    finish::<H>(mode, H::mul(read::<H>(mode, a), read::<H>(mode, b)))
+    round::<H>(mode, H::product(read::<H>(mode, a), read::<H>(mode, b)))
 }
 
 #[inline(always)]
 fn fma<H: Half>(mode: u32, a: u16, b: u16, c: u16) -> u16 {
-    finish::<H>(
+    round::<H>(
         mode,
-        H::fma(read::<H>(mode, a), read::<H>(mode, b), read::<H>(mode, c)),
+        H::product_sum(read::<H>(mode, a), read::<H>(mode, b), read::<H>(mode, c)),
     )
 }
 

@@ -1,7 +1,7 @@
 //! Integer arithmetic: `add` to `sad`, wrapping as the hardware does.
 //!
-//! PTX leaves division by zero unspecified. Here the quotient is all ones and the remainder is the dividend,
-//! for signed types too; the smallest integer divided by −1 gives itself, remainder 0.
+//! PTX leaves division by zero unspecified. On hardware quotient and remainder are all ones, for signed types
+//! too; the smallest integer divided by −1 gives itself, remainder 0.
 
 use super::Form;
 use super::engine::{cold2, cold3, hot1, hot2, hot3};
@@ -89,12 +89,12 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
         ("div", ["s64"]) => cold2(|a: i64, b: i64| if b == 0 { -1 } else { a.wrapping_div(b) }),
         ("div", ["u16"]) => cold2(|a: u16, b: u16| a.checked_div(b).unwrap_or(!0)),
         ("div", ["s16"]) => cold2(|a: i16, b: i16| if b == 0 { -1 } else { a.wrapping_div(b) }),
-        ("rem", ["u32"]) => cold2(|a: u32, b: u32| a.checked_rem(b).unwrap_or(a)),
-        ("rem", ["s32"]) => cold2(|a: i32, b: i32| if b == 0 { a } else { a.wrapping_rem(b) }),
-        ("rem", ["u64"]) => cold2(|a: u64, b: u64| a.checked_rem(b).unwrap_or(a)),
-        ("rem", ["s64"]) => cold2(|a: i64, b: i64| if b == 0 { a } else { a.wrapping_rem(b) }),
-        ("rem", ["u16"]) => cold2(|a: u16, b: u16| a.checked_rem(b).unwrap_or(a)),
-        ("rem", ["s16"]) => cold2(|a: i16, b: i16| if b == 0 { a } else { a.wrapping_rem(b) }),
+        ("rem", ["u32"]) => cold2(|a: u32, b: u32| a.checked_rem(b).unwrap_or(!0)),
+        ("rem", ["s32"]) => cold2(|a: i32, b: i32| if b == 0 { -1 } else { a.wrapping_rem(b) }),
+        ("rem", ["u64"]) => cold2(|a: u64, b: u64| a.checked_rem(b).unwrap_or(!0)),
+        ("rem", ["s64"]) => cold2(|a: i64, b: i64| if b == 0 { -1 } else { a.wrapping_rem(b) }),
+        ("rem", ["u16"]) => cold2(|a: u16, b: u16| a.checked_rem(b).unwrap_or(!0)),
+        ("rem", ["s16"]) => cold2(|a: i16, b: i16| if b == 0 { -1 } else { a.wrapping_rem(b) }),
 
         ("abs", ["s32"]) => hot1(level, |a: i32| a.wrapping_abs()),
         ("abs", ["s64"]) => hot1(level, |a: i64| a.wrapping_abs()),

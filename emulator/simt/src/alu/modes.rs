@@ -4,7 +4,7 @@
 use super::Form;
 use super::engine::{cold2, moded1, moded2, moded3};
 use super::float::{NAN32, flush, nan64};
-use super::soft::{self, F32, F64, Round};
+use super::soft::{self, F32, F64, Mode, Round};
 
 /// Bits of a mode: two of [`Round::from_code`], then these.
 const FTZ: u32 = 4;
@@ -14,10 +14,9 @@ fn read(mode: u32, x: f32) -> u64 {
     (if mode & FTZ != 0 { flush(x) } else { x }).to_bits() as u64
 }
 
-/// Flushing is decided after rounding; saturation takes NaNs and −0 to +0.
+/// Saturation takes NaNs and −0 to +0.
 fn write(mode: u32, bits: Option<u64>) -> f32 {
     let x = bits.map_or(NAN32, |bits| f32::from_bits(bits as u32));
-    let x = if mode & FTZ != 0 { flush(x) } else { x };
     if mode & SAT == 0 {
         x
     } else if x > 0.0 {
@@ -27,8 +26,11 @@ fn write(mode: u32, bits: Option<u64>) -> f32 {
     }
 }
 
-fn rounding(mode: u32) -> Round {
-    Round::from_code(mode & 3)
+fn rounding(mode: u32) -> Mode {
+    Mode {
+        round: Round::from_code(mode & 3),
+        flush: mode & FTZ != 0,
+    }
 }
 
 fn add(mode: u32, a: f32, b: f32) -> f32 {
@@ -69,28 +71,28 @@ fn write64(bits: Option<u64>, operands: [f64; 3]) -> f64 {
 fn add64(mode: u32, a: f64, b: f64) -> f64 {
     write64(
         soft::add(a.to_bits(), b.to_bits(), F64, rounding(mode)),
-        [a, b, 0.0],
+        [b, a, 0.0],
     )
 }
 
 fn sub64(mode: u32, a: f64, b: f64) -> f64 {
     write64(
         soft::add(a.to_bits(), (-b).to_bits(), F64, rounding(mode)),
-        [a, b, 0.0],
+        [b, a, 0.0],
     )
 }
 
 fn mul64(mode: u32, a: f64, b: f64) -> f64 {
     write64(
         soft::mul(a.to_bits(), b.to_bits(), F64, rounding(mode)),
-        [a, b, 0.0],
+        [b, a, 0.0],
     )
 }
 
 fn fma64(mode: u32, a: f64, b: f64, c: f64) -> f64 {
     write64(
         soft::fma(a.to_bits(), b.to_bits(), c.to_bits(), F64, rounding(mode)),
-        [a, b, c],
+        [c, b, a],
     )
 }
 

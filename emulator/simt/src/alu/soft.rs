@@ -32,6 +32,21 @@ impl Round {
     }
 }
 
+/// How a result is made: its rounding, and whether one below the normal numbers becomes a zero.
+///
+/// What counts is the result rounded with its exponent unbounded, not what it is as a subnormal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Mode {
+    pub(super) round: Round,
+    pub(super) flush: bool,
+}
+
+impl From<Round> for Mode {
+    fn from(round: Round) -> Mode {
+        Mode { round, flush: false }
+    }
+}
+
 /// Widths of a binary format's fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Format {
@@ -117,7 +132,8 @@ pub(super) fn unpack(bits: u64, format: Format) -> Number {
 }
 
 /// The bits of a number in a format. A mantissa of zero is a zero.
-pub(super) fn round(value: Exact, format: Format, mode: Round) -> u64 {
+pub(super) fn round(value: Exact, format: Format, mode: impl Into<Mode>) -> u64 {
+    let Mode { round: mode, flush } = mode.into();
     let sign = format.sign(value.negative);
     if value.mantissa == 0 {
         return sign;
@@ -138,6 +154,19 @@ pub(super) fn round(value: Exact, format: Format, mode: Round) -> u64 {
         return overflow;
     }
     let lowest = 1 - format.bias();
+    if flush && scale == lowest - 1 {
+        // Its last chance to become normal, in a binade where that is decided.
+        let up = Exact {
+            exponent: value.exponent + 2,
+            ..value
+        };
+        let least_normal = (3 << format.fraction_bits) | sign;
+        if round(up, format, mode) < least_normal {
+            return sign;
+        }
+    } else if flush && scale < lowest {
+        return sign;
+    }
     let shift = (scale.max(lowest) - format.fraction_bits as i32 - exponent) as u32;
     let (kept, rest, half) = match shift {
         0..=127 => (
@@ -169,7 +198,8 @@ pub(super) fn round(value: Exact, format: Format, mode: Round) -> u64 {
 }
 
 /// `a · b + c`, rounded once. Nothing for an invalid operation or a NaN operand.
-pub(super) fn fma(a: u64, b: u64, c: u64, format: Format, mode: Round) -> Option<u64> {
+pub(super) fn fma(a: u64, b: u64, c: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
+    let mode = mode.into();
     let c_number = unpack(c, format);
     let product = match (unpack(a, format), unpack(b, format)) {
         (Number::Nan, _) | (_, Number::Nan) => return None,
@@ -187,18 +217,18 @@ pub(super) fn fma(a: u64, b: u64, c: u64, format: Format, mode: Round) -> Option
         (Number::Infinite { negative }, _) | (_, Number::Infinite { negative }) => {
             format.sign(negative) | format.infinity()
         }
-        (Number::Finite(p), Number::Finite(c)) => round(sum(p, c, mode), format, mode),
+        (Number::Finite(p), Number::Finite(c)) => round(sum(p, c, mode.round), format, mode),
     })
 }
 
 /// `a + b`
-pub(super) fn add(a: u64, b: u64, format: Format, mode: Round) -> Option<u64> {
+pub(super) fn add(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
     let one = (format.bias() as u64) << format.fraction_bits;
     fma(a, one, b, format, mode)
 }
 
 /// `a · b`
-pub(super) fn mul(a: u64, b: u64, format: Format, mode: Round) -> Option<u64> {
+pub(super) fn mul(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
     Some(match (unpack(a, format), unpack(b, format)) {
         (Number::Nan, _) | (_, Number::Nan) => return None,
         (Number::Finite(a), Number::Finite(b)) => round(product(a, b), format, mode),
@@ -208,7 +238,7 @@ pub(super) fn mul(a: u64, b: u64, format: Format, mode: Round) -> Option<u64> {
 }
 
 /// `a / b`
-pub(super) fn div(a: u64, b: u64, format: Format, mode: Round) -> Option<u64> {
+pub(super) fn div(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
     let (a, b) = (unpack(a, format), unpack(b, format));
     let negative = is_negative(a) != is_negative(b);
     let sign = format.sign(negative);
@@ -238,7 +268,7 @@ pub(super) fn div(a: u64, b: u64, format: Format, mode: Round) -> Option<u64> {
 }
 
 /// The square root.
-pub(super) fn sqrt(a: u64, format: Format, mode: Round) -> Option<u64> {
+pub(super) fn sqrt(a: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
     match unpack(a, format) {
         Number::Nan => None,
         Number::Infinite { negative } => (!negative).then_some(format.infinity()),
@@ -263,7 +293,7 @@ pub(super) fn sqrt(a: u64, format: Format, mode: Round) -> Option<u64> {
 }
 
 /// From one format to another.
-pub(super) fn convert(a: u64, from: Format, to: Format, mode: Round) -> Option<u64> {
+pub(super) fn convert(a: u64, from: Format, to: Format, mode: impl Into<Mode>) -> Option<u64> {
     match unpack(a, from) {
         Number::Nan => None,
         Number::Infinite { negative } => Some(to.sign(negative) | to.infinity()),
@@ -272,7 +302,7 @@ pub(super) fn convert(a: u64, from: Format, to: Format, mode: Round) -> Option<u
 }
 
 /// An integer in a format.
-pub(super) fn from_integer(a: i128, to: Format, mode: Round) -> u64 {
+pub(super) fn from_integer(a: i128, to: Format, mode: impl Into<Mode>) -> u64 {
     let exact = Exact {
         negative: a < 0,
         exponent: 0,
