@@ -94,6 +94,11 @@ fn argument(memory: &Memory, words: &[String]) -> Vec<u8> {
 
 /// Codes found, and all messages.
 fn run(name: &str, threads: usize) -> (Head, Vec<String>, String) {
+    run_with(name, threads, true)
+}
+
+/// The same, with the source text at hand or not.
+fn run_with(name: &str, threads: usize, with_source: bool) -> (Head, Vec<String>, String) {
     let text = std::fs::read_to_string(folder().join(format!("{name}.cu"))).expect("the source is there");
     let ptx = std::fs::read_to_string(folder().join(format!("{name}.ptx"))).expect("its PTX is there");
     let head = head(&text);
@@ -105,7 +110,10 @@ fn run(name: &str, threads: usize) -> (Head, Vec<String>, String) {
         params.resize(param.offset as usize, 0);
         params.extend(argument(&memory, words));
     }
-    let sources = vec![(format!("{name}.cu"), Arc::from(text.as_str()))];
+    let mut sources: Vec<(String, Arc<str>)> = vec![(format!("{name}.cu"), Arc::from(text.as_str()))];
+    if !with_source {
+        sources.clear();
+    }
     let config = LaunchConfig {
         grid: head.grid,
         block: head.block,
@@ -175,6 +183,23 @@ fn every_broken_kernel_is_told_as_what_it_is() {
         settings.bind(|| insta::assert_snapshot!(short, text));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn messages_are_useful_without_the_source() {
+    let mut all = Vec::new();
+    for name in [
+        "misaligned_broken",
+        "out_of_bounds_broken",
+        "race_before_reading_broken",
+        "race_write_write_broken",
+        "uninitialised_shared_broken",
+    ] {
+        all.push(run_with(name, 1, false).2);
+    }
+    insta::with_settings!({ omit_expression => true }, {
+        insta::assert_snapshot!("gallery_without_source", all.join("\n"));
+    });
 }
 
 #[test]

@@ -12,8 +12,6 @@ use crate::program::{MemSpace, OpKind, SHARED_BASE};
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) element: ArrayElement,
-    /// Its size in bytes.
-    pub(crate) bytes: u64,
     /// Where it starts: an address, or an offset in its space.
     pub(crate) start: u64,
     /// The name is one that the programmer wrote.
@@ -38,12 +36,6 @@ impl Target {
         }
     }
 
-    /// The first element hit lies inside.
-    pub(crate) fn inside(&self) -> bool {
-        self.element.byte_offset >= 0
-            && self.element.byte_offset as u64 + u64::from(self.access_bytes) <= self.bytes
-    }
-
     /// `A[10000]`, `a_tile[15][3]`, `flag`.
     pub(crate) fn indexed(&self) -> String {
         self.at(self.element.index)
@@ -55,6 +47,9 @@ impl Target {
         let scalar = self.element.n_elements == 1 && index == 0 && self.element.dims.is_empty();
         if scalar && self.named {
             return name.clone();
+        }
+        if !self.named {
+            return format!("element {index} of {name}");
         }
         format!("{name}{}", self.subscripts(index))
     }
@@ -190,7 +185,6 @@ impl Scene<'_> {
                 index: byte_offset.div_euclid(i64::from(element_bytes)),
                 byte_offset,
             },
-            bytes,
             start,
             named,
             allocation: None,

@@ -38,14 +38,15 @@ pub(crate) fn findings(context: &Context<'_>, kinds: &[Kind]) -> Vec<Finding> {
     }
     let scene = Scene::new(context, kinds);
     let chosen = choose::choose(&scene);
-    chosen
-        .iter()
-        .take(MAX_FINDINGS)
-        .map(|chosen| finding(&scene, chosen))
-        .collect()
+    let mut findings = Vec::new();
+    for chosen in chosen.iter().take(MAX_FINDINGS) {
+        let next = finding(&scene, chosen, &findings);
+        findings.push(next);
+    }
+    findings
 }
 
-fn finding(scene: &Scene<'_>, Chosen { kind, also }: &Chosen<'_>) -> Finding {
+fn finding(scene: &Scene<'_>, Chosen { kind, also }: &Chosen<'_>, earlier: &[Finding]) -> Finding {
     let event = &kind.first;
     let lane = u64::from(event.mask.trailing_zeros() & 31);
     let mut who = (event.block, u64::from(event.warp) * 32 + lane);
@@ -78,7 +79,7 @@ fn finding(scene: &Scene<'_>, Chosen { kind, also }: &Chosen<'_>) -> Finding {
             _ => Draft::new("something went wrong here"),
         },
     };
-    draft.finish(scene, event.code, kind, who)
+    draft.finish(scene, event.code, kind, who, earlier)
 }
 
 /// `read`, `write`, `atomic`: for [`crate::finding::Party::does`].

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use super::arrays::Target;
 use super::scene::{Draft, Scene};
-use super::source::Use;
 use super::words::{code, list};
 use crate::check::collect::Kind;
 use crate::check::event::{AccessKind, Details, MissingOrder, RaceFacts, RaceParty};
@@ -46,10 +45,17 @@ pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, also: &[&Ki
     let update = is_update(scene, first, second, &array);
     let mut draft = Draft::new(title(race, (first, second), &quoted, between_blocks, update));
     draft.no_listing = true;
-    let same_line = scene.place(first.instr).line == scene.place(second.instr).line
-        && scene.place(first.instr).line > 0
-        && (race.same_instruction || update || first.instr == second.instr || first.kind == second.kind);
+    let same_line = scene.line(first.instr) == scene.line(second.instr)
+        && (race.same_instruction || update || first.kind == second.kind);
+    draft.instr = (first.instr != u32::MAX).then_some(first.instr);
+    draft.carets = underlined(scene, first, target.as_ref());
     if same_line {
+        let key = |party: &RaceParty| (party.block, party.thread);
+        let (first, second) = if key(&second) < key(&first) {
+            (second, first)
+        } else {
+            (first, second)
+        };
         let both = format!(
             "{} and {} both {} it:",
             who(scene, first, between_blocks),
@@ -137,7 +143,7 @@ fn party(lines: &mut Vec<String>, scene: &Scene<'_>, party: RaceParty, target: O
     }
     let place = scene.place(party.instr);
     let Some(text) = &place.text else {
-        lines.push(format!("{:>4} | {}", place.ptx_line, place.instruction));
+        lines.push(format!("PTX line {} | {}", place.ptx_line, place.instruction));
         return;
     };
     lines.push(format!(
@@ -146,19 +152,7 @@ fn party(lines: &mut Vec<String>, scene: &Scene<'_>, party: RaceParty, target: O
         text.replace('\t', " ").trim_end()
     ));
     let mut marks: Vec<char> = Vec::new();
-    let uses = target.map(|target| {
-        let explained = scene.explain(
-            party.instr,
-            target,
-            party.kind,
-            (party.block, u64::from(party.thread)),
-        );
-        match explained {
-            Some(explained) => vec![explained.used],
-            None => scene.uses(party.instr, &target.element.name, party.kind),
-        }
-    });
-    for Use { start, end, .. } in uses.unwrap_or_default() {
+    for (start, end) in underlined(scene, party, target) {
         let columns = |byte: usize| text.get(..byte).map_or(0, |before| before.chars().count());
         let (from, to) = (columns(start), columns(end));
         if marks.len() < to {
@@ -174,12 +168,35 @@ fn party(lines: &mut Vec<String>, scene: &Scene<'_>, party: RaceParty, target: O
     }
 }
 
+/// Where a party's line names the array: the use that gives the element, or all of them.
+fn underlined(scene: &Scene<'_>, party: RaceParty, target: Option<&Target>) -> Vec<(usize, usize)> {
+    let Some(target) = target else { return Vec::new() };
+    let who = (party.block, u64::from(party.thread));
+    let uses = match scene.explain(party.instr, target, party.kind, who) {
+        Some(explained) => vec![explained.used],
+        None => scene.uses(party.instr, &target.element.name, party.kind),
+    };
+    uses.iter().map(|found| (found.start, found.end)).collect()
+}
+
 /// Both parties are one read-modify-write of one element: `bins[i] += 1`.
 fn is_update(scene: &Scene<'_>, first: RaceParty, second: RaceParty, array: &str) -> bool {
     let (a, b) = (scene.loc(first.instr), scene.loc(second.instr));
     let same = a.is_some() && a.map(|loc| (loc.file, loc.line)) == b.map(|loc| (loc.file, loc.line));
     if !same || first.kind == AccessKind::Atomic || second.kind == AccessKind::Atomic {
         return false;
+    }
+    if scene.source(first.instr).is_none() {
+        // Without the text: a load and a store through one register.
+        let operand = |instr: u32| {
+            let text = scene.context.kernel.instrs.get(instr as usize)?.text.as_str();
+            text.split_once('[')?
+                .1
+                .split_once(']')
+                .map(|(inside, _)| inside.to_owned())
+        };
+        let (a, b) = (operand(first.instr), operand(second.instr));
+        return a.is_some() && a == b && first.instr != second.instr;
     }
     let uses = scene.uses(first.instr, array, AccessKind::Write);
     let line = a.map_or(0, |loc| loc.line);
@@ -207,7 +224,8 @@ fn extent(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, target: Option<&Targ
             );
         }
     }
-    if kind.n_threads > 1 {
+    let [a, b] = race.parties;
+    if kind.n_threads > 1 && a.block == b.block {
         let n = kind.n_threads;
         let blocks = match (scene.n_blocks(), kind.n_blocks) {
             (1, _) => String::new(),
@@ -285,10 +303,10 @@ fn reasons(
         } else {
             format!("&{element}")
         };
-        draft.advice = Some(format!(
-            "make it one step: {}.",
-            code(&format!("atomicAdd({pointer}, …)"))
-        ));
+        draft.advice = Some(match text.is_empty() {
+            true => "make it one step with an atomic (atomicAdd and its kin).".into(),
+            false => format!("make it one step: {}.", code(&format!("atomicAdd({pointer}, …)"))),
+        });
         draft.on_gpu = Some("some updates are lost, another number of them in every run.".into());
         return;
     }
@@ -349,7 +367,7 @@ fn reasons(
     let (why, advice) = match race.missing {
         _ if same_line => (
             format!(
-                "one round of the loop reads at {other} what another thread writes at {write} in the same or the next round."
+                "both happen at {write}: in one round of the loop a thread reads what another writes in that round or the next."
             ),
             format!("put {barrier} at the end of each round, outside any `if` that not all threads enter."),
         ),

@@ -244,6 +244,8 @@ pub(crate) struct Draft {
     pub(crate) on_gpu: Option<String>,
     /// The source line is shown with the parties instead.
     pub(crate) no_listing: bool,
+    /// The instruction to name, when it is not the event's.
+    pub(crate) instr: Option<u32>,
 }
 
 impl Draft {
@@ -255,8 +257,17 @@ impl Draft {
     }
 
     /// The finished finding.
-    pub(crate) fn finish(self, scene: &Scene<'_>, code: Code, kind: &Kind, who: (u64, u64)) -> Finding {
-        let instr = kind.first.instr;
+    ///
+    /// `earlier` are the findings before it: what was advised there is not said at length again.
+    pub(crate) fn finish(
+        self,
+        scene: &Scene<'_>,
+        code: Code,
+        kind: &Kind,
+        who: (u64, u64),
+        earlier: &[Finding],
+    ) -> Finding {
+        let instr = self.instr.unwrap_or(kind.first.instr);
         let mut place = scene.place(instr);
         if let Some((from, _)) = self.carets.first()
             && let Some(text) = &place.text
@@ -265,9 +276,15 @@ impl Draft {
                 .get(..*from)
                 .map_or(place.column, |before| before.chars().count() as u32 + 1);
         }
-        let text = self.text(scene, code, &place);
-        let config = scene.context.config;
         let plain = |text: String| text.replace('\u{a0}', " ");
+        let advice = self.advice.clone().map(plain);
+        let same = |found: &&Finding| found.code == code && advice.is_some() && found.advice == advice;
+        let said = earlier
+            .iter()
+            .find(same)
+            .map(|found| scene.line_name(found.instr));
+        let text = self.text(scene, code, &place, said);
+        let config = scene.context.config;
         Finding {
             severity: code.severity(),
             code,
@@ -283,13 +300,13 @@ impl Draft {
             others: self.others,
             notes: self.notes.into_iter().chain(self.verbatim).map(plain).collect(),
             why: self.why.map(plain),
-            advice: self.advice.map(plain),
+            advice,
             on_gpu: self.on_gpu.map(plain),
             text,
         }
     }
 
-    fn text(&self, scene: &Scene<'_>, code: Code, place: &Place) -> String {
+    fn text(&self, scene: &Scene<'_>, code: Code, place: &Place, said: Option<String>) -> String {
         let mut out = header(code, &self.title, &where_(place, scene));
         if !self.no_listing {
             listing(&mut out, place, &self.carets);
@@ -299,6 +316,10 @@ impl Draft {
         }
         for note in &self.notes {
             paragraph(&mut out, "", note);
+        }
+        if let Some(line) = said {
+            paragraph(&mut out, "Try: ", &format!("the same as for {line} above."));
+            return out;
         }
         for (label, text) in [
             ("Why: ", &self.why),
@@ -359,7 +380,7 @@ fn where_(place: &Place, scene: &Scene<'_>) -> String {
 fn listing(out: &mut String, place: &Place, carets: &[(usize, usize)]) {
     let Some(text) = &place.text else {
         if !place.instruction.is_empty() {
-            let _ = writeln!(out, "   {:>4} | {}", place.ptx_line, place.instruction);
+            let _ = writeln!(out, "   PTX line {} | {}", place.ptx_line, place.instruction);
         }
         return;
     };

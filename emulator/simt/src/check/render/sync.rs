@@ -88,7 +88,7 @@ pub(crate) fn barrier(scene: &Scene<'_>, kind: &Kind, groups: &[BarrierGroup], d
                 .push(format!("{:>4} | {}", place.line, text.replace('\t', " "))),
             None => draft
                 .verbatim
-                .push(format!("{:>4} | {}", place.ptx_line, place.instruction)),
+                .push(format!("PTX line {} | {}", place.ptx_line, place.instruction)),
         }
     }
     if scene.n_blocks() > 1 {
@@ -249,7 +249,7 @@ pub(crate) fn mask(scene: &Scene<'_>, kind: &Kind, named: u32, present: u32) -> 
         note += &format!("; {} not named", names(outside));
     }
     draft.notes.push(format!("{note}."));
-    let first = u64::from(kind.first.warp) * 32 + u64::from(present.trailing_zeros() & 31);
+    let first = u64::from(kind.first.warp) * 32 + u64::from(kind.first.mask.trailing_zeros() & 31);
     let more = scene
         .others_do_the_same(kind)
         .map(|more| format!(" {more}"))

@@ -299,7 +299,9 @@ impl<'a> Lower<'a> {
         self.family(instruction, last)?;
         // What others see of this access orders the accesses around it, as a fence would.
         if matches!(instruction.opcode.as_str(), "ld" | "st" | "atom" | "red")
-            && ["acquire", "release", "acq_rel"].iter().any(|order| instruction.has(order))
+            && ["acquire", "release", "acq_rel"]
+                .iter()
+                .any(|order| instruction.has(order))
         {
             self.emit(OpKind::Fence)?;
         }
