@@ -1,6 +1,6 @@
 //! What the emulated driver exports beside the driver API.
 //!
-//! Eight C functions, found with `dlsym` in the library that is loaded; a real driver has none of them. All return a
+//! Nine C functions, found with `dlsym` in the library that is loaded; a real driver has none of them. All return a
 //! `CUresult`. From Rust, [`crate::emulated`] wraps them.
 //!
 //! ```c

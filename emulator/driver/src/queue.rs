@@ -54,6 +54,11 @@ thread_local! {
     static IS_WORKER: Cell<bool> = const { Cell::new(false) };
 }
 
+/// Whether this thread runs a job: the user's code there may not call the driver.
+pub(crate) fn on_worker() -> bool {
+    IS_WORKER.get()
+}
+
 impl Queue {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {

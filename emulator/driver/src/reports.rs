@@ -38,6 +38,11 @@ pub(crate) fn remember(context: &Context, ticket: u64, slot: Arc<Slot>) {
     LAST.with_borrow_mut(|last| *last = Some(Last { queue, ticket, slot }));
 }
 
+/// A launch is about to be made; if it is refused, there is no report.
+pub(crate) fn forget() {
+    LAST.with_borrow_mut(|last| *last = None);
+}
+
 /// The last launch of the calling thread, as JSON. Waits for it.
 pub(crate) fn last_as_json() -> Result<String, CUresult> {
     LAST.with_borrow(|last| {

@@ -13,7 +13,7 @@ use simt::memory::Memory;
 
 use crate::edge;
 use crate::handle::{Kind, Table};
-use crate::queue::{Job, Queue, Where};
+use crate::queue::{Job, Queue, Where, on_worker};
 use crate::result::*;
 use crate::types::Handle;
 use crate::{allocations, diagnose, settings};
@@ -205,13 +205,15 @@ thread_local! {
     static OWN_STREAMS: RefCell<BTreeMap<u64, Arc<AtomicU64>>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// Before `cuInit`, nothing works.
+/// Before `cuInit`, nothing works; in a host function, neither: it would wait for itself.
 pub(crate) fn initialised() -> Outcome {
-    if INITIALISED.load(Ordering::Acquire) {
-        Ok(())
-    } else {
-        Err(ERROR_NOT_INITIALIZED)
+    if !INITIALISED.load(Ordering::Acquire) {
+        return Err(ERROR_NOT_INITIALIZED);
     }
+    if on_worker() {
+        return Err(ERROR_NOT_PERMITTED);
+    }
+    Ok(())
 }
 
 /// A context by its handle.

@@ -210,6 +210,7 @@ fn launch(
     pointers: In<u64>,
     extra: In<usize>,
 ) -> Outcome {
+    reports::forget();
     let stream = stream(stream_handle)?;
     let function = function(handle)?;
     stream.context.check()?;

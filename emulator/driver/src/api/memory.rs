@@ -146,9 +146,13 @@ export! {
     }
 }
 
-/// Freeing waits for all work before it, as the driver's does.
+/// Freeing waits for the work before it, as the driver's does: for that of its own context, and where host memory
+/// goes away, for all.
 pub(crate) fn release_after_work(gone: allocations::Allocation) -> Outcome {
-    crate::state::drain_all();
+    match gone.kind {
+        Kind::Device | Kind::Pooled(_) => crate::state::context(gone.context)?.queue.drain()?,
+        Kind::Managed | Kind::Host | Kind::Registered => crate::state::drain_all(),
+    }
     pool::note_free(&gone);
     allocations::release(gone);
     Ok(())

@@ -8,6 +8,7 @@ mod emulated;
 mod errors;
 mod exports;
 mod faults;
+mod garbage;
 #[rustfmt::skip]
 mod layouts;
 mod lifetimes;

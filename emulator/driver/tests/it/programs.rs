@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 use std::mem::zeroed;
-use std::ptr::null_mut;
+use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::Arc;
 
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUfunction_attribute};
@@ -160,9 +160,9 @@ fn arguments_in_one_buffer() {
     buffer[12..].copy_from_slice(&8u32.to_le_bytes());
     let mut size = buffer.len();
     let mut extra: [*mut c_void; 5] = [
-        1 as *mut c_void,
+        without_provenance_mut(1),
         buffer.as_mut_ptr().cast(),
-        2 as *mut c_void,
+        without_provenance_mut(2),
         (&raw mut size).cast(),
         null_mut(),
     ];
