@@ -1,11 +1,10 @@
 //! Constants: one line (two for 64 bits) for each value that a kernel mentions.
 
-use std::collections::HashMap;
-
 use ptx::Span;
 use ptx::ast::{Immediate, Type};
 
 use super::error::{Result, invalid, unsupported};
+use super::hash::QuickMap;
 use crate::lanes::{Class, Line, Src, WARP};
 
 /// More lines of constants than any compiler writes.
@@ -15,7 +14,7 @@ const MAX_LINES: usize = 1 << 18;
 #[derive(Debug, Default)]
 pub(super) struct Constants {
     pub(super) lines: Vec<Line>,
-    known: HashMap<(u64, bool), Src>,
+    known: QuickMap<(u64, bool), Src>,
 }
 
 impl Constants {

@@ -1,11 +1,12 @@
 //! A module's names, and which functions and variables a kernel reaches.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use ptx::Span;
 use ptx::ast::{Function, Instruction, Item, Module, Operand, Space, Statement, Variable};
 
 use super::error::{Result, invalid, unsupported};
+use super::hash::QuickMap;
 
 /// Deepest nesting of blocks, and of calls.
 pub(super) const MAX_DEPTH: usize = 100;
@@ -13,17 +14,17 @@ pub(super) const MAX_DEPTH: usize = 100;
 /// A module's names.
 #[derive(Debug)]
 pub(super) struct Index<'a> {
-    functions: HashMap<&'a str, &'a Function>,
-    variables: HashMap<&'a str, &'a Variable>,
-    aliases: HashMap<&'a str, &'a str>,
+    functions: QuickMap<&'a str, &'a Function>,
+    variables: QuickMap<&'a str, &'a Variable>,
+    aliases: QuickMap<&'a str, &'a str>,
 }
 
 impl<'a> Index<'a> {
     pub(super) fn new(module: &'a Module) -> Index<'a> {
         let mut index = Index {
-            functions: HashMap::new(),
-            variables: HashMap::new(),
-            aliases: HashMap::new(),
+            functions: QuickMap::default(),
+            variables: QuickMap::default(),
+            aliases: QuickMap::default(),
         };
         for item in &module.items {
             match item {

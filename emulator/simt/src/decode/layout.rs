@@ -28,18 +28,31 @@ pub(super) struct SharedLayout {
 impl SharedLayout {
     /// Arrays of the module that are mentioned, then those of the functions, in the order of the text.
     pub(super) fn new(module: &Module, reached: &[&Function]) -> Result<SharedLayout> {
+        let of_module: HashSet<&str> = module
+            .items
+            .iter()
+            .filter_map(|item| match item {
+                Item::Variable(v) if v.space == Space::Shared => Some(v.name.as_str()),
+                _ => None,
+            })
+            .collect();
         let mut mentioned: HashSet<&str> = HashSet::new();
         let mut inner: Vec<&Variable> = Vec::new();
         for function in reached {
             let body = function.body.as_deref().unwrap_or_default();
+            for_each_variable(body, &mut |v| inner.push(v));
+            if of_module.is_empty() {
+                continue;
+            }
             for_each_instruction(body, &mut |instruction| {
                 for operand in &instruction.operands {
                     for_each_name(operand, &mut |name| {
-                        mentioned.insert(name);
+                        if of_module.contains(name) {
+                            mentioned.insert(name);
+                        }
                     });
                 }
             });
-            for_each_variable(body, &mut |v| inner.push(v));
         }
         inner.sort_by_key(|v| v.span.start);
         let outer = module.items.iter().filter_map(|item| match item {

@@ -13,6 +13,7 @@ mod error;
 mod facts;
 #[cfg(test)]
 mod fuzz;
+mod hash;
 mod index;
 mod layout;
 mod liveness;

@@ -1,11 +1,10 @@
 //! Scopes: what a name inside a function stands for.
 
-use std::collections::HashMap;
-
 use ptx::Span;
 use ptx::ast::{RegDecl, Type};
 
 use super::error::{Result, unsupported};
+use super::hash::QuickMap;
 use crate::lanes::Class;
 
 /// A virtual register.
@@ -51,10 +50,10 @@ struct Family {
 /// One pair of braces.
 #[derive(Debug, Default)]
 pub(super) struct Scope<'a> {
-    names: HashMap<&'a str, Binding>,
-    families: HashMap<&'a str, Family>,
-    pub(super) labels: HashMap<&'a str, u32>,
-    pub(super) targets: HashMap<&'a str, &'a [String]>,
+    names: QuickMap<&'a str, Binding>,
+    families: QuickMap<&'a str, Family>,
+    pub(super) labels: QuickMap<&'a str, u32>,
+    pub(super) targets: QuickMap<&'a str, &'a [String]>,
 }
 
 impl<'a> Scope<'a> {
@@ -84,15 +83,16 @@ impl<'a> Scope<'a> {
         Ok(())
     }
 
-    pub(super) fn find(&mut self, name: &'a str, registers: &mut Registers) -> Option<&Binding> {
-        if !self.names.contains_key(name) {
-            let family = self.family(name)?;
-            let binding = registers
-                .declare(family.ty, family.vector, Span::default())
-                .ok()?;
-            self.names.insert(name, binding);
+    pub(super) fn find(&mut self, name: &'a str, registers: &mut Registers) -> Option<Binding> {
+        if let Some(binding) = self.names.get(name) {
+            return Some(binding.clone());
         }
-        self.names.get(name)
+        let family = self.family(name)?;
+        let binding = registers
+            .declare(family.ty, family.vector, Span::default())
+            .ok()?;
+        self.names.insert(name, binding.clone());
+        Some(binding)
     }
 
     /// The family that `name` is a member of: `%r12` of `%r<13>`.

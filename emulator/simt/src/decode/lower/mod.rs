@@ -27,6 +27,7 @@ use ptx::ast::{Function, Instruction, Statement};
 
 use super::constants::Constants;
 use super::error::{DecodeError, Result, invalid, unsupported};
+use super::hash::QuickMap;
 use super::index::{Index, MAX_DEPTH};
 use super::layout::SharedLayout;
 use super::names::{Binding, Reg, Registers, Scope};
@@ -65,7 +66,7 @@ pub(super) struct Lower<'a> {
     pub(super) refused: Vec<ptx::Unsupported>,
 
     scopes: Vec<Scope<'a>>,
-    instr_of: HashMap<u32, u32>,
+    instr_of: QuickMap<u32, u32>,
     /// Top of the frame of the function being lowered.
     frame: u32,
     /// Names of parameters that need an address, of the function being lowered.
@@ -131,7 +132,7 @@ impl<'a> Lower<'a> {
             shared_subword: false,
             refused: Vec::new(),
             scopes: Vec::new(),
-            instr_of: HashMap::new(),
+            instr_of: QuickMap::default(),
             frame: 0,
             addressed: HashMap::new(),
             function: "",

@@ -84,7 +84,7 @@ impl<'a> Lower<'a> {
     pub(super) fn find(&mut self, name: &'a str) -> Result<Option<Binding>> {
         for scope in self.scopes.iter_mut().rev() {
             if let Some(binding) = scope.find(name, &mut self.registers) {
-                return Ok(Some(binding.clone()));
+                return Ok(Some(binding));
             }
         }
         let Some(v) = self.index.variable(name) else {
