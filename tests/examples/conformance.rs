@@ -226,7 +226,7 @@ fn child(start: usize, end: usize, folder: &Path) -> Result<bool, Box<dyn Error>
 struct Device {
     inputs: [u64; 3],
     out: u64,
-    textures: [u64; 8],
+    textures: [u64; 11],
 }
 
 const INPUT_BYTES: usize = 8 * 8192;
@@ -260,7 +260,7 @@ impl Device {
                 check(sys::cuMemAlloc_v2(buffer, bytes), "cuMemAlloc")?;
                 check(sys::cuMemsetD8_v2(*buffer, 0, bytes), "cuMemsetD8")?;
             }
-            let mut textures = [0; 8];
+            let mut textures = [0; 11];
             for (handle, source) in textures.iter_mut().zip(TEXTURES) {
                 *handle = texture(source)?;
             }
@@ -382,6 +382,46 @@ unsafe fn texture(source: TextureSource) -> Result<u64, String> {
         's' => sys::CUarray_format::CU_AD_FORMAT_SIGNED_INT32,
         _ => sys::CUarray_format::CU_AD_FORMAT_UNSIGNED_INT32,
     };
+    // SAFETY: structures of plain data in which zeros are valid, filled where it matters.
+    unsafe {
+        let mut resource: sys::CUDA_RESOURCE_DESC = std::mem::zeroed();
+        if source.buffer {
+            let words = source.words();
+            let mut address = 0;
+            check(sys::cuMemAlloc_v2(&mut address, 4 * words.len()), "cuMemAlloc")?;
+            check(
+                sys::cuMemcpyHtoD_v2(address, words.as_ptr().cast(), 4 * words.len()),
+                "cuMemcpyHtoD",
+            )?;
+            resource.resType = sys::CUresourcetype::CU_RESOURCE_TYPE_LINEAR;
+            resource.res.linear.devPtr = address;
+            resource.res.linear.format = format;
+            resource.res.linear.numChannels = 4;
+            resource.res.linear.sizeInBytes = 4 * words.len();
+        } else {
+            resource.resType = sys::CUresourcetype::CU_RESOURCE_TYPE_ARRAY;
+            resource.res.array.hArray = array(source, format)?;
+        }
+        let mut sampling: sys::CUDA_TEXTURE_DESC = std::mem::zeroed();
+        sampling.addressMode = [sys::CUaddress_mode::CU_TR_ADDRESS_MODE_CLAMP; 3];
+        sampling.filterMode = match source.filtered {
+            true => sys::CUfilter_mode::CU_TR_FILTER_MODE_LINEAR,
+            false => sys::CUfilter_mode::CU_TR_FILTER_MODE_POINT,
+        };
+        // Integers as they are, not as fractions of their range.
+        sampling.flags = if source.channel == 'f' { 0 } else { 1 };
+        let mut handle = 0;
+        check(
+            sys::cuTexObjectCreate(&mut handle, &resource, &sampling, std::ptr::null()),
+            "cuTexObjectCreate",
+        )?;
+        Ok(handle)
+    }
+}
+
+/// # Safety
+/// A context is current.
+unsafe fn array(source: TextureSource, format: sys::CUarray_format) -> Result<sys::CUarray, String> {
     let words = source.words();
     let row = 16 * TextureSource::WIDTH;
     let shape = sys::CUDA_ARRAY_DESCRIPTOR {
@@ -390,7 +430,7 @@ unsafe fn texture(source: TextureSource) -> Result<u64, String> {
         Format: format,
         NumChannels: 4,
     };
-    // SAFETY: every other structure is plain data in which zeros are valid; the copy reads as many bytes as
+    // SAFETY: the copy reads as many bytes as
     // there are.
     unsafe {
         let mut array = null_mut();
@@ -414,22 +454,6 @@ unsafe fn texture(source: TextureSource) -> Result<u64, String> {
             Height: source.height(),
         };
         check(sys::cuMemcpy2D_v2(&copy), "cuMemcpy2D")?;
-        let mut resource: sys::CUDA_RESOURCE_DESC = std::mem::zeroed();
-        resource.resType = sys::CUresourcetype::CU_RESOURCE_TYPE_ARRAY;
-        resource.res.array.hArray = array;
-        let mut sampling: sys::CUDA_TEXTURE_DESC = std::mem::zeroed();
-        sampling.addressMode = [sys::CUaddress_mode::CU_TR_ADDRESS_MODE_CLAMP; 3];
-        sampling.filterMode = match source.linear {
-            true => sys::CUfilter_mode::CU_TR_FILTER_MODE_LINEAR,
-            false => sys::CUfilter_mode::CU_TR_FILTER_MODE_POINT,
-        };
-        // Integers as they are, not as fractions of their range.
-        sampling.flags = if source.channel == 'f' { 0 } else { 1 };
-        let mut handle = 0;
-        check(
-            sys::cuTexObjectCreate(&mut handle, &resource, &sampling, std::ptr::null()),
-            "cuTexObjectCreate",
-        )?;
-        Ok(handle)
+        Ok(array)
     }
 }

@@ -86,7 +86,6 @@ fn difference(fixture: &Fixture, hardware: &[u64], ours: &[u64]) -> Option<Strin
 }
 
 #[test]
-#[ignore = "the hardware has not been asked yet"]
 fn every_form_answers_as_hardware_does() {
     let expected = expected();
     let list = fixtures();

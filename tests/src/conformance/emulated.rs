@@ -77,8 +77,13 @@ fn texture(source: TextureSource) -> TextureObject {
             's' => TexelFormat::S32,
             _ => TexelFormat::U32,
         },
-        address: [AddressMode::Clamp; 2],
-        filter: if source.linear {
+        // Past the ends of plain memory there are zeros.
+        address: [if source.buffer {
+            AddressMode::Border
+        } else {
+            AddressMode::Clamp
+        }; 2],
+        filter: if source.filtered {
             FilterMode::Linear
         } else {
             FilterMode::Point

@@ -9,46 +9,32 @@ use super::memory::{fixture, random_inputs};
 use super::{BEFORE_VOLTA, BLOCK, Fixture};
 
 /// What the texture handles in `p_textures` stand for, in order.
-pub const TEXTURES: [TextureSource; 8] = [
+pub const TEXTURES: [TextureSource; 11] = [
+    TextureSource::new(1, 'f'),
+    TextureSource::new(1, 's'),
+    TextureSource::new(1, 'u'),
+    TextureSource::new(2, 'f'),
+    TextureSource::new(2, 's'),
+    TextureSource::new(2, 'u'),
     TextureSource {
-        dims: 1,
-        channel: 'f',
-        linear: false,
+        filtered: true,
+        ..TextureSource::new(1, 'f')
     },
     TextureSource {
-        dims: 1,
-        channel: 's',
-        linear: false,
+        filtered: true,
+        ..TextureSource::new(2, 'f')
     },
     TextureSource {
-        dims: 1,
-        channel: 'u',
-        linear: false,
+        buffer: true,
+        ..TextureSource::new(1, 'f')
     },
     TextureSource {
-        dims: 2,
-        channel: 'f',
-        linear: false,
+        buffer: true,
+        ..TextureSource::new(1, 's')
     },
     TextureSource {
-        dims: 2,
-        channel: 's',
-        linear: false,
-    },
-    TextureSource {
-        dims: 2,
-        channel: 'u',
-        linear: false,
-    },
-    TextureSource {
-        dims: 1,
-        channel: 'f',
-        linear: true,
-    },
-    TextureSource {
-        dims: 2,
-        channel: 'f',
-        linear: true,
+        buffer: true,
+        ..TextureSource::new(1, 'u')
     },
 ];
 
@@ -60,10 +46,21 @@ pub struct TextureSource {
     /// `f`, `s` or `u`.
     pub channel: char,
     /// Weighted between neighbours.
-    pub linear: bool,
+    pub filtered: bool,
+    /// Texels lie in plain memory; `tex.1d` with an integer coordinate reads nothing else.
+    pub buffer: bool,
 }
 
 impl TextureSource {
+    const fn new(dims: u32, channel: char) -> Self {
+        Self {
+            dims,
+            channel,
+            filtered: false,
+            buffer: false,
+        }
+    }
+
     /// Texels in a row.
     pub const WIDTH: usize = 16;
 
@@ -490,7 +487,11 @@ fn textures(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
     let float = words[4] == "f32";
     let mut list = Vec::new();
     for (index, texture) in TEXTURES.iter().enumerate() {
-        if texture.dims != dims || texture.channel != channel || texture.linear && !float {
+        if texture.dims != dims
+            || texture.channel != channel
+            || texture.buffer != (dims == 1 && !float)
+            || texture.filtered && !float
+        {
             continue;
         }
         let coordinates = if dims == 1 { "{%r10}" } else { "{%r10, %r11}" };
@@ -499,7 +500,7 @@ fn textures(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
              {mnemonic} {{%r4, %r5, %r6, %r7}}, [%d1, {coordinates}];",
             8 * index
         );
-        let variant = if texture.linear { "#linear" } else { "" };
+        let variant = if texture.filtered { "#linear" } else { "" };
         let mut made = make(row, &format!("{mnemonic}{variant}"), &body, 4);
         made.inputs = coordinates_of(float);
         list.push(made);

@@ -241,19 +241,25 @@ fn store(access: &Access) -> (String, String, usize) {
         Place::Shared => "shared",
         Place::Local => "local",
         Place::FunctionParam => {
-            let function = ".func KERNEL_read(.param .align 16 .b8 x[16], .param .b64 out)\n{\n    .reg .b64 %d<4>;\n\
-                 \x20   ld.param.b64 %d0, [out];\n    ld.param.b64 %d1, [x];\n    ld.param.b64 %d2, [x+8];\n\
-                 \x20   st.global.b64 [%d0], %d1;\n    st.global.b64 [%d0+8], %d2;\n    ret;\n}\n";
+            // A function that reads what was stored, as it was stored: assemblers keep parameters in registers,
+            // and nothing is promised for the bytes beside a narrow store.
+            let back = mnemonic
+                .replacen("st", "ld", 1)
+                .replace(".wb", "")
+                .replace(".wt", "");
+            let mut function = String::from(
+                ".func KERNEL_read(.param .align 16 .b8 x[16], .param .b64 out)\n{\n    .reg .b16 %h<8>;\n\
+                 \x20   .reg .b32 %r<8>;\n    .reg .b64 %d<24>, %O;\n    ld.param.b64 %O, [out];\n",
+            );
+            let _ = writeln!(function, "    {back} {registers}, [x];");
+            function.push_str(&results(access));
+            function.push_str("    ret;\n}\n");
             let _ = writeln!(
                 body,
-                "    {{\n    .param .align 16 .b8 x[16];\n    .param .b64 out;\n    st.param.b64 [x], {};\n\
-                 \x20   st.param.b64 [x+8], {};\n    {mnemonic} [x+{}], {registers}{operand};\n    st.param.b64 [out], %O;\n\
-                 \x20   call.uni KERNEL_read, (x, out);\n    }}",
-                before[0],
-                before[1],
-                16 - access.bytes()
+                "    {{\n    .param .align 16 .b8 x[16];\n    .param .b64 out;\n    {mnemonic} [x], {registers}{operand};\n\
+                 \x20   st.param.b64 [out], %O;\n    call.uni KERNEL_read, (x, out);\n    }}"
             );
-            return (function.to_string(), body, 2);
+            return (function, body, access.n);
         }
         _ => "global",
     };
@@ -288,6 +294,12 @@ fn atomics(row: &Row, access: &Access, returns: bool, cas: bool) -> Vec<Fixture>
         'r' => format!("    cvt.u32.u64 %r{register}, {from};\n"),
         _ => format!("    mov.b64 %d{register}, {from};\n"),
     };
+    // ptxas 12.9 takes the upper half of a packed operand from bits 48 to 63 of the register pair that a
+    // conversion before it read, when the atomic is on shared memory: load 32 bits from the start.
+    let packed = |register: &str, from: &str| match from {
+        "%b" if class == 'r' => format!("    ld.global.b32 %r{register}, [%B];\n"),
+        _ => value(register, from),
+    };
     let mut body = policy.to_string();
     let shared = access.place == Place::Shared;
     let space = if shared { "shared" } else { "global" };
@@ -305,7 +317,7 @@ fn atomics(row: &Row, access: &Access, returns: bool, cas: bool) -> Vec<Fixture>
         body.push_str(&value("6", "%d3"));
         operands = format!("%{class}6, %{class}5");
     }
-    body.push_str(&value("5", "%b"));
+    body.push_str(&packed("5", "%b"));
     if returns {
         let _ = writeln!(body, "    {mnemonic} %{class}4, [%d0], {operands}{operand};");
         let _ = match class {

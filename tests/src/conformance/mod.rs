@@ -85,7 +85,7 @@ fn kernel(index: usize, fixture: &Fixture) -> String {
     let out_bytes = 8 * fixture.outs;
     format!(
         ".visible .entry k{index}(.param .u64 p_out, .param .u64 p_a, .param .u64 p_b, .param .u64 p_c,\n\
-         \x20   .param .align 16 .b8 p_blob[{BLOB}], .param .align 8 .b8 p_textures[64])\n{{\n\
+         \x20   .param .align 16 .b8 p_blob[{BLOB}], .param .align 8 .b8 p_textures[88])\n{{\n\
          \x20   .reg .pred %p<8>;\n    .reg .b16 %h<16>;\n    .reg .b32 %r<24>, %i, %t;\n    .reg .b64 %d<24>, %A, %B, %C, %O, %a, %b, %c;\n\
          \x20   mov.u32 %t, %tid.x;\n    mov.u32 %r0, %ctaid.x;\n    mad.lo.u32 %i, %r0, {BLOCK}, %t;\n\
          \x20   ld.param.u64 %A, [p_a];\n    ld.param.u64 %B, [p_b];\n    ld.param.u64 %C, [p_c];\n    ld.param.u64 %O, [p_out];\n\
