@@ -30,7 +30,6 @@ fn complaint(text: &str) -> Option<String> {
 }
 
 #[test]
-#[ignore = "half-precision set and setp with .ftz, cvt.pack and elect are on their way"]
 fn every_form_decodes() {
     let bad: Vec<String> = fixtures()
         .iter()

@@ -485,7 +485,6 @@ fn templates() {
 }
 
 #[test]
-#[ignore = "textures are not fetched yet"]
 fn textures() {
     let (mut gpu, module) = load("textures");
     let texels: Vec<f32> = (0..16 * 8 * 4).map(|k| (k * 13 % 50) as f32).collect();
