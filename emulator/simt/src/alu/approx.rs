@@ -34,15 +34,18 @@ fn rsqrt<const FTZ: bool>(a: f32) -> f32 {
     canonical_root(write::<FTZ>((1.0 / (read::<FTZ>(a) as f64).sqrt()) as f32))
 }
 
-/// The angle as hardware takes it: multiplied by 1/2π in `f32`, then cut to 25 bits of a turn. Most of the error of
-/// `sin.approx` comes from here, for large angles all of it.
+/// The angle as hardware takes it: multiplied by 1/2π and cut to an `f32`, then to 25 bits of a turn. Most of the
+/// error of `sin.approx` comes from here, for large angles all of it.
 #[inline(always)]
 fn turns<const FTZ: bool>(a: f32) -> f64 {
     const UNIT: f64 = 33_554_432.0;
-    let turns = flush(read::<FTZ>(a) * std::f32::consts::FRAC_1_PI * 0.5);
-    let whole = turns.abs().trunc() as f64;
-    let part = ((turns.abs() as f64 - whole) * UNIT).trunc() / UNIT;
-    part.copysign(turns as f64)
+    let product = read::<FTZ>(a) as f64 * (std::f32::consts::FRAC_1_PI * 0.5) as f64;
+    let near = product as f32;
+    let beyond = (near as f64).abs() > product.abs();
+    let turns = flush(f32::from_bits(near.to_bits() - beyond as u32)) as f64;
+    let magnitude = turns.abs();
+    let part = ((magnitude - magnitude.trunc()) * UNIT).trunc() / UNIT;
+    part.copysign(turns)
 }
 
 #[inline(always)]

@@ -392,11 +392,7 @@ fn same<T>(x: T) -> T {
 }
 
 /// Plain `setp` for every vector width.
-#[expect(
-    clippy::eq_op,
-    clippy::neg_cmp_op_on_partial_ord,
-    reason = "NaNs are not equal and not ordered"
-)]
+#[expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaNs are not ordered")]
 fn hot(cmp: &str, ty: &str, ftz: bool, level: CpuLevel) -> Option<Form> {
     Some(match (ty, ftz) {
         ("u32", _) => integer_cmp!(cmp, u32, level),

@@ -503,6 +503,7 @@ macro_rules! with_rounding {
 }
 
 /// What kernels do often.
+#[expect(clippy::unnecessary_cast, reason = "one text for all integer types")]
 fn hot(request: &Request<'_>, level: CpuLevel) -> Option<Form> {
     let Request {
         round,

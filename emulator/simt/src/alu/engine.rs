@@ -171,10 +171,8 @@ impl Lane for bool {
     #[inline(always)]
     unsafe fn open(lanes: &mut Lanes, dst: Dst) -> PredSink {
         // SAFETY: the caller vouches for the range.
-        PredSink {
-            at: unsafe { lanes.preds.add(dst as usize) },
-            bits: 0,
-        }
+        let at = unsafe { lanes.preds.add(dst as usize) };
+        PredSink { at, bits: 0 }
     }
     #[inline(always)]
     unsafe fn put<const N: usize, const L: u8>(sink: &mut PredSink, base: usize, values: [bool; N]) {
