@@ -38,14 +38,7 @@ fn apply(kind: AtomicKind, ty: Type, flush: bool, old: u64, b: u64, c: u64) -> u
         Xor => old ^ b,
         Add => match ty {
             Type::F32 => u64::from(add_f32(old as u32, b as u32, flush)),
-            Type::F64 => {
-                let sum = f64::from_bits(old) + f64::from_bits(b);
-                if sum.is_nan() {
-                    0x7FF8_0000_0000_0000
-                } else {
-                    sum.to_bits()
-                }
-            }
+            Type::F64 => add_f64(old, b, flush),
             Type::F16 => u64::from(add_f16(old as u16, b as u16)),
             Type::Bf16 => u64::from(add_bf16(old as u16, b as u16)),
             Type::F16x2 => pairs(old, b, add_f16),
@@ -83,6 +76,21 @@ fn apply(kind: AtomicKind, ty: Type, flush: bool, old: u64, b: u64, c: u64) -> u
             }
         }
     }
+}
+
+/// A NaN stays what it is in global memory, signalling or not; in shared memory, where an ordinary addition does
+/// the work, it becomes quiet.
+fn add_f64(a: u64, b: u64, global: bool) -> u64 {
+    const QUIET: u64 = 1 << 51;
+    let (x, y) = (f64::from_bits(a), f64::from_bits(b));
+    let sum = x + y;
+    let nan = match (y.is_nan(), x.is_nan()) {
+        (true, _) => b,
+        (_, true) => a,
+        _ if sum.is_nan() => 0xFFF8_0000_0000_0000,
+        _ => return sum.to_bits(),
+    };
+    if global { nan } else { nan | QUIET }
 }
 
 fn add_f32(a: u32, b: u32, flush: bool) -> u32 {
