@@ -228,7 +228,8 @@ export! {
             return Err(ERROR_INVALID_VALUE);
         }
         context(peer)?;
-        Err(ERROR_PEER_ACCESS_UNSUPPORTED)
+        // There is one device, and it is no peer of itself.
+        Err(ERROR_INVALID_DEVICE)
     }
 
     fn cuCtxDisablePeerAccess(peer: Handle) {

@@ -18,8 +18,11 @@ fn alloc(out: Out<u64>, bytes: usize, flags: c_uint) -> Outcome {
     initialised()?;
     let owner = current_owner()?;
     out.check()?;
-    if flags & !ALLOC_FLAGS != 0 || bytes == 0 {
+    if flags & !ALLOC_FLAGS != 0 {
         return Err(ERROR_INVALID_VALUE);
+    }
+    if bytes == 0 {
+        return out.put(0);
     }
     out.put(allocations::host(
         bytes as u64,

@@ -92,7 +92,7 @@ export! {
         let stream = stream(handle)?;
         stream.context.check()?;
         if address == 0 {
-            return Err(ERROR_INVALID_VALUE);
+            return Ok(());
         }
         let free = |kind| matches!(kind, Kind::Device | Kind::Pooled(_));
         let gone = allocations::forget(address, free).ok_or(ERROR_INVALID_VALUE)?;

@@ -125,6 +125,18 @@ pub(crate) fn compile(memory: &Arc<Memory>, text: &str) -> Result<Module, (CUres
         let message = format!("PTX {version} is newer than what the emulated GPU knows");
         return Err((ERROR_UNSUPPORTED_PTX_VERSION, message));
     }
+    if !text.contains(".version") {
+        return Err((
+            ERROR_INVALID_IMAGE,
+            "the image is no PTX: it has no `.version`".to_owned(),
+        ));
+    }
+    if let Some(target) = architecture(text)
+        && target > 90
+    {
+        let message = format!("the PTX is for sm_{target} and newer; the emulated GPU is sm_90");
+        return Err((ERROR_INVALID_PTX, message));
+    }
     Module::load(memory, text, None).map_err(|error| {
         let code = match &error {
             LoadError::Memory(..) => ERROR_OUT_OF_MEMORY,
@@ -150,6 +162,15 @@ fn directive<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     line.split([',', ' ', '\t']).find(|word| !word.is_empty())
 }
 
+/// `.target sm_90a, debug` is 90.
+fn architecture(text: &str) -> Option<u32> {
+    let target = directive(text, ".target")?.strip_prefix("sm_")?;
+    target
+        .trim_end_matches(|c: char| !c.is_ascii_digit())
+        .parse()
+        .ok()
+}
+
 /// Reads what `cargo xtask ptx` writes at the head: `// sm_90: saxpy: 10 registers, …`.
 fn registers(text: &str, kernel: &str) -> Option<u32> {
     let head = text.lines().take_while(|l| l.starts_with("//"));
@@ -169,9 +190,6 @@ fn registers(text: &str, kernel: &str) -> Option<u32> {
 
 /// Puts a compiled module into a context.
 pub(crate) fn enter(context: &Context, module: Module, text: &str) -> Handle {
-    let target = directive(text, ".target").and_then(|t| t.strip_prefix("sm_"));
-    let target = target.map(|t| t.trim_end_matches(|c: char| !c.is_ascii_digit()));
-    let target = target.and_then(|t| t.parse().ok()).unwrap_or(0);
     let constant_bytes = module
         .variables()
         .iter()
@@ -200,7 +218,7 @@ pub(crate) fn enter(context: &Context, module: Module, text: &str) -> Handle {
             name: CString::new(name).unwrap_or_default(),
             about: About {
                 registers: registers(text, name),
-                target,
+                target: architecture(text).unwrap_or(0),
                 constant_bytes: u32::try_from(constant_bytes).unwrap_or(u32::MAX),
             },
             sources: Arc::clone(&sources),
@@ -453,7 +471,7 @@ mod tests {
     #[test]
     fn directives_are_found() {
         assert_eq!(directive(HEAD, ".version"), Some("8.4"));
-        assert_eq!(directive(HEAD, ".target"), Some("sm_90a"));
+        assert_eq!(architecture(HEAD), Some(90));
         assert_eq!(directive(HEAD, ".address_size"), None);
     }
 }

@@ -305,9 +305,7 @@ fn texts_that_are_no_ptx() {
 fn emulated_images_for_real_gpus_and_other_texts_are_refused() {
     let _own = Own::new();
     codes! {
-        load(b"") => CUDA_ERROR_INVALID_PTX,
-        load(b"hello") => CUDA_ERROR_INVALID_PTX,
-        load(b"\xff\xfe\x01") => CUDA_ERROR_INVALID_PTX,
+        load(b"\xff\xfe\x01") => CUDA_ERROR_INVALID_IMAGE,
         load(b"\x7fELF\x02\x01\x01") => CUDA_ERROR_INVALID_IMAGE,
         load(b"\x50\xed\x55\xba\x01") => CUDA_ERROR_INVALID_IMAGE,
         load(b".version 8.4\n.target sm_90\n.address_size 64\n.visible .entry k() { wgmma.fence.sync.aligned; }")
@@ -321,7 +319,10 @@ fn emulated_truncated_ptx_never_loads_half() {
     for end in (0..KERNELS.len()).step_by(61) {
         let code = load(&KERNELS.as_bytes()[..end]);
         assert!(
-            matches!(code, CUDA_SUCCESS | CUDA_ERROR_INVALID_PTX),
+            matches!(
+                code,
+                CUDA_SUCCESS | CUDA_ERROR_INVALID_PTX | CUDA_ERROR_INVALID_IMAGE
+            ),
             "cut at {end}: {code:?}"
         );
     }
@@ -446,5 +447,193 @@ fn emulated_calls_are_found_by_name() {
         let mut address = 0;
         ok(alloc(&mut address, 1 << 33));
         ok(sys::cuMemFree_v2(address));
+    }
+}
+
+#[test]
+fn less_common_mistakes_with_memory() {
+    let _own = Own::new();
+    let address = alloc(4096);
+    let (mut other, mut pointer, mut size, mut used) = (0, null_mut(), 0, 0u64);
+    let mut page = vec![0u8; 8192];
+    let host = page.as_mut_ptr().cast::<c_void>();
+    let kind = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+    let mut pool = null_mut();
+    codes! {
+        sys::cuMemAllocAsync(&mut other, 0, null_mut()) => CUDA_SUCCESS,
+        sys::cuMemFreeAsync(0, null_mut()) => CUDA_SUCCESS,
+        sys::cuMemHostAlloc(&mut pointer, 0, 0) => CUDA_SUCCESS,
+        sys::cuMemAllocManaged(&mut other, 0, 1) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemAllocPitch_v2(&mut other, &mut size, 0, 4, 4) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemHostRegister_v2(null_mut(), 64, 0) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemHostRegister_v2(host, 0, 0) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemHostGetDevicePointer_v2(&mut other, null_mut(), 0) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuPointerGetAttribute((&raw mut size).cast(), kind, host as u64) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuPointerGetAttribute(null_mut(), kind, address) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemGetAddressRange_v2(null_mut(), null_mut(), address) => CUDA_SUCCESS,
+        sys::cuMemGetInfo_v2(null_mut(), &mut size) => CUDA_SUCCESS,
+        sys::cuMemPrefetchAsync(address, 64, 0, null_mut()) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemsetD2D8_v2(address, 16, 0, 32, 2) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemsetD16_v2(address + 1, 0, 2) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuDeviceGetDefaultMemPool(&mut pool, 0) => CUDA_SUCCESS,
+        sys::cuMemPoolDestroy(pool) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemPoolGetAttribute(pool, sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT,
+            (&raw mut used).cast()) => CUDA_SUCCESS,
+        sys::cuStreamAttachMemAsync(null_mut(), address, 0, 1) => CUDA_ERROR_INVALID_VALUE,
+    }
+}
+
+#[test]
+fn less_common_mistakes_with_peers() {
+    let own = Own::new();
+    let mut int = 0;
+    let supported = sys::CUdevice_P2PAttribute::CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED;
+    codes! {
+        sys::cuCtxEnablePeerAccess(own.0, 1) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuCtxEnablePeerAccess(own.0, 0) => CUDA_ERROR_INVALID_DEVICE,
+        sys::cuCtxDisablePeerAccess(own.0) => CUDA_ERROR_PEER_ACCESS_NOT_ENABLED,
+        sys::cuDeviceCanAccessPeer(&mut int, 0, 0) => CUDA_SUCCESS,
+        sys::cuDeviceGetP2PAttribute(&mut int, supported, 0, 0) => CUDA_ERROR_INVALID_DEVICE,
+    }
+    assert_eq!(int, 0);
+}
+
+#[test]
+fn less_common_mistakes_with_current_contexts() {
+    let own = Own::new();
+    let mut context = null_mut();
+    codes! {
+        sys::cuCtxPushCurrent_v2(own.0) => CUDA_SUCCESS,
+        sys::cuCtxCreate_v2(&mut context, 3, 0) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuCtxPushCurrent_v2(null_mut()) => CUDA_ERROR_INVALID_CONTEXT,
+        sys::cuCtxSetCurrent(null_mut()) => CUDA_SUCCESS,
+        sys::cuCtxSetCurrent(own.0) => CUDA_SUCCESS,
+        sys::cuCtxSynchronize() => CUDA_SUCCESS,
+    }
+}
+
+#[test]
+fn emulated_mistakes_with_the_primary_context() {
+    // NVIDIA's driver crashes on one of these.
+    let _own = Own::new();
+    let mut primary = null_mut();
+    codes! {
+        sys::cuCtxPopCurrent_v2(null_mut()) => CUDA_SUCCESS,
+        sys::cuDevicePrimaryCtxRetain(&mut primary, 0) => CUDA_SUCCESS,
+        sys::cuCtxDestroy_v2(primary) => CUDA_ERROR_INVALID_CONTEXT,
+        sys::cuDevicePrimaryCtxRelease_v2(0) => CUDA_SUCCESS,
+    }
+}
+
+#[test]
+fn names_limits_and_ranges() {
+    let _own = Own::new();
+    let (mut size, mut least, mut greatest) = (0, 7, 7);
+    let mut name = [1 as std::ffi::c_char; 16];
+    codes! {
+        sys::cuCtxGetStreamPriorityRange(&mut least, &mut greatest) => CUDA_SUCCESS,
+        sys::cuCtxGetStreamPriorityRange(null_mut(), null_mut()) => CUDA_SUCCESS,
+        sys::cuCtxGetLimit(&mut size, sys::CUlimit::CU_LIMIT_STACK_SIZE) => CUDA_SUCCESS,
+        sys::cuDeviceGetName(name.as_mut_ptr(), 5, 0) => CUDA_SUCCESS,
+        sys::cuDeviceGetName(name.as_mut_ptr(), 0, 0) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuDeviceGetName(name.as_mut_ptr(), -1, 0) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuProfilerStart() => CUDA_SUCCESS,
+        sys::cuProfilerStop() => CUDA_SUCCESS,
+    }
+    assert_eq!((least, greatest), (0, -5));
+    assert_eq!((name[4], name[5]), (0, 1));
+    assert_eq!(size, 1024);
+}
+
+#[test]
+fn less_common_mistakes_with_launches() {
+    let _own = Own::new();
+    let fill = function(module(), "fill");
+    let address = alloc(64);
+    let mut buffer = [0u8; 16];
+    buffer[..8].copy_from_slice(&address.to_le_bytes());
+    let mut long = 24usize;
+    let argument = 5u64;
+    let mut pointers = [(&raw const argument).cast_mut().cast::<c_void>(); 3];
+    let extra = |size: &mut usize| {
+        [
+            1usize as *mut c_void,
+            buffer.as_ptr().cast_mut().cast(),
+            2usize as *mut c_void,
+            (&raw mut *size).cast(),
+            null_mut(),
+        ]
+    };
+    let mut too_long = extra(&mut long);
+    let (mut grid, mut block, mut n, mut size) = (0, 0, 0, 0usize);
+    codes! {
+        sys::cuLaunchKernel(fill, 1, 1, 1, 1, 1, 1, 0, null_mut(), pointers.as_mut_ptr(), too_long.as_mut_ptr())
+            => CUDA_ERROR_INVALID_VALUE,
+        sys::cuLaunchHostFunc(null_mut(), None, null_mut()) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut n, fill, 0, 0) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut n, fill, 2048, 0) => CUDA_SUCCESS,
+        sys::cuOccupancyMaxPotentialBlockSize(&mut grid, &mut block, fill, None, 0, 0) => CUDA_SUCCESS,
+        sys::cuOccupancyAvailableDynamicSMemPerBlock(&mut size, fill, 2, 256) => CUDA_SUCCESS,
+    }
+    assert_eq!((n, block, grid, size), (0, 1024, 264, 115_712));
+}
+
+#[test]
+fn less_common_mistakes_with_arrays() {
+    let _own = Own::new();
+    let mut array = null_mut();
+    let mut create = |width, height, channels| {
+        let description = sys::CUDA_ARRAY_DESCRIPTOR {
+            Width: width,
+            Height: height,
+            Format: sys::CUarray_format::CU_AD_FORMAT_FLOAT,
+            NumChannels: channels,
+        };
+        // SAFETY: good places.
+        unsafe { sys::cuArrayCreate_v2(&mut array, &description) }
+    };
+    codes! {
+        create(0, 4, 1) => CUDA_ERROR_INVALID_VALUE,
+        create(4, 4, 3) => CUDA_ERROR_INVALID_VALUE,
+        create(1 << 20, 4, 1) => CUDA_ERROR_INVALID_VALUE,
+        create(16, 0, 2) => CUDA_SUCCESS,
+    }
+    let mut host = [0u8; 256];
+    // SAFETY: good places; the array was made above.
+    codes! {
+        sys::cuMemcpyHtoA_v2(array, 0, host.as_ptr().cast(), 128) => CUDA_SUCCESS,
+        sys::cuMemcpyHtoA_v2(array, 0, host.as_ptr().cast(), 129) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemcpyAtoH_v2(host.as_mut_ptr().cast(), array, 120, 9) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuMemcpyAtoH_v2(host.as_mut_ptr().cast(), array, 120, 8) => CUDA_SUCCESS,
+        sys::cuArrayDestroy(array) => CUDA_SUCCESS,
+    }
+}
+
+#[test]
+fn less_common_mistakes_with_images() {
+    let _own = Own::new();
+    codes! {
+        load(b"") => CUDA_ERROR_INVALID_IMAGE,
+        load(b"hello") => CUDA_ERROR_INVALID_IMAGE,
+        load(b".version 8.4\n.target sm_100\n.address_size 64\n.visible .entry k() { ret; }") => CUDA_ERROR_INVALID_PTX,
+        load(b".version 8.4\n.target sm_90a\n.address_size 64\n.visible .entry k() { ret; }") => CUDA_SUCCESS,
+        load(b".version 8.4\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; ") => CUDA_ERROR_INVALID_PTX,
+        load(b".version 8.4\n.target sm_75\n.address_size 64\n.visible .entry k() { mov.u32 %r1, 1; ret; }")
+            => CUDA_ERROR_INVALID_PTX,
+    }
+}
+
+#[test]
+fn emulated_less_common_mistakes_with_names() {
+    let _own = Own::new();
+    let text = std::ffi::CString::new(KERNELS).expect("PTX has no NUL");
+    let (mut library, mut kernel) = (null_mut(), null_mut());
+    let none = null_mut();
+    codes! {
+        sys::cuLibraryLoadData(&mut library, text.as_ptr().cast(), none, none.cast(), 0, null_mut(), null_mut(), 0)
+            => CUDA_SUCCESS,
+        sys::cuLibraryGetKernel(&mut kernel, library, c"filll".as_ptr()) => CUDA_ERROR_NOT_FOUND,
+        sys::cuLibraryUnload(library) => CUDA_SUCCESS,
+        sys::cuLibraryUnload(library) => CUDA_ERROR_INVALID_HANDLE,
     }
 }
