@@ -74,6 +74,9 @@ export! {
 
     fn cuCtxPushCurrent_v2(handle: Handle) {
         initialised()?;
+        if handle == 0 {
+            return Err(ERROR_INVALID_VALUE);
+        }
         context(handle)?;
         STACK.with_borrow_mut(|stack| stack.push(handle));
         Ok(())
@@ -229,7 +232,7 @@ export! {
         }
         context(peer)?;
         // There is one device, and it is no peer of itself.
-        Err(ERROR_INVALID_DEVICE)
+        Err(ERROR_PEER_ACCESS_UNSUPPORTED)
     }
 
     fn cuCtxDisablePeerAccess(peer: Handle) {

@@ -160,7 +160,8 @@ export! {
         let taken = limit::SHARED_RESERVED + function.loaded.kernel.shared_static_bytes;
         let each = limit::SHARED_PER_SM / blocks as u32 / SHARED_UNIT * SHARED_UNIT;
         let room = each.saturating_sub(taken);
-        let most = limit::SHARED_PER_BLOCK_OPTIN.saturating_sub(function.loaded.kernel.shared_static_bytes);
+        // What a launch may have is the kernel's own limit.
+        let most = function.max_dynamic_shared.load(Ordering::Relaxed).max(0) as u32;
         out.put(room.min(most) as usize)
     }
 
