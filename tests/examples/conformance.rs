@@ -138,7 +138,12 @@ fn emulated(folder: &Path) -> Result<(), Box<dyn Error>> {
     let mut all = Answers::new();
     for group in modules(&list) {
         let members: Vec<&Fixture> = group.iter().map(|&i| &list[i]).collect();
-        all.extend(members.iter().map(|f| f.name.clone()).zip(emulate(&members)));
+        all.extend(
+            members
+                .iter()
+                .map(|f| f.name.clone())
+                .zip(emulate(&members, None)),
+        );
     }
     write_groups(&list, all, folder)
 }

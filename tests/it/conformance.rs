@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use simt::lanes::CpuLevel;
 use tests::conformance::{Answers, Fixture, emulate, fixtures, read_answers};
 
 fn folder() -> PathBuf {
@@ -105,7 +106,7 @@ fn every_form_answers_as_hardware_does() {
         .flat_map(|run| run.chunks(20))
     {
         let members: Vec<&Fixture> = group.iter().collect();
-        for (fixture, ours) in members.iter().zip(emulate(&members)) {
+        for (fixture, ours) in members.iter().zip(emulate(&members, None)) {
             let complaint = match (expected.get(&fixture.name), ours) {
                 (None, _) => Some("no answer from hardware".to_string()),
                 _ if asked_otherwise(&fixture.name) => None,
@@ -135,4 +136,27 @@ fn asked_otherwise(name: &str) -> bool {
     let packed = name.ends_with("f16x2") && name.contains(".shared") && name.contains(".add.noftz");
     let coordinate = name.starts_with("tex.1d.") && name.ends_with(".s32");
     packed || coordinate || name.starts_with("st.param")
+}
+
+#[test]
+fn every_cpu_answers_alike() {
+    let list = fixtures();
+    let mut bad = Vec::new();
+    // Every third form, and never the same twentieth of a family.
+    let some: Vec<&Fixture> = list.iter().step_by(3).collect();
+    for members in some
+        .chunk_by(|a, b| a.target == b.target)
+        .flat_map(|run| run.chunks(20))
+    {
+        let best = emulate(members, None);
+        for level in [CpuLevel::Baseline, CpuLevel::Avx2] {
+            let others = emulate(members, Some(level));
+            let differ = members
+                .iter()
+                .zip(best.iter().zip(others))
+                .filter(|(_, (a, b))| *a != b);
+            bad.extend(differ.map(|(fixture, _)| format!("{} at {level:?}", fixture.name)));
+        }
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
 }

@@ -1,4 +1,4 @@
-// switch.cu: a dense switch becomes brx.idx, a sparse one a chain of branches.
+// switch.cu: dense cases, sparse ones, and one that falls through: a tree of branches.
 
 extern "C" __global__ void calculator(int n, const int* op, const int* x, int* y)
 {

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use simt::lanes::CpuLevel;
 use simt::launch::{LaunchOptions, Watch};
+use simt::module::Module;
 use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject};
 
 use super::{BLOB, BLOCK, Fixture, TEXTURES, TextureSource, module};
 use crate::gpu::{Argument, Gpu, Shape};
 
-/// What the emulator answers to some fixtures of one target, in their order.
-pub fn emulate(fixtures: &[&Fixture]) -> Vec<Result<Vec<u64>, String>> {
+/// What the emulator answers to some fixtures of one target, in their order, with the best of the CPU or less.
+pub fn emulate(fixtures: &[&Fixture], level: Option<CpuLevel>) -> Vec<Result<Vec<u64>, String>> {
     let mut gpu = Gpu::default();
     let mut handles = Vec::new();
     for (index, source) in TEXTURES.into_iter().enumerate() {
@@ -17,7 +19,7 @@ pub fn emulate(fixtures: &[&Fixture]) -> Vec<Result<Vec<u64>, String>> {
         gpu.textures.objects.insert(handle, Arc::new(texture(source)));
         handles.extend(handle.to_le_bytes());
     }
-    match gpu.load(&module(fixtures)) {
+    match Module::load(&gpu.memory, &module(fixtures), level) {
         Ok(loaded) => fixtures
             .iter()
             .enumerate()
@@ -25,13 +27,13 @@ pub fn emulate(fixtures: &[&Fixture]) -> Vec<Result<Vec<u64>, String>> {
             .collect(),
         Err(error) if fixtures.len() == 1 => vec![Err(error.to_string())],
         // One bad apple: one by one.
-        Err(_) => fixtures.iter().flat_map(|f| emulate(&[f])).collect(),
+        Err(_) => fixtures.iter().flat_map(|f| emulate(&[f], level)).collect(),
     }
 }
 
 fn run(
     gpu: &Gpu,
-    loaded: &simt::module::Module,
+    loaded: &Module,
     index: usize,
     fixture: &Fixture,
     handles: &[u8],
