@@ -59,6 +59,12 @@ impl Marks {
     pub(super) fn mark(&mut self, kind: AccessKind, from: u64, to: u64) -> bool {
         let rivals = rivals(kind) & self.kinds;
         let mut hit = 0;
+        self.kinds |= bit(kind);
+        let word = (from / 64) as usize;
+        if rivals == 0 && word == ((to - 1) / 64) as usize && word < WORDS {
+            self.bits[kind as usize][word] |= (u64::MAX >> (64 - (to - from))) << (from % 64);
+            return false;
+        }
         if rivals == 0 {
             for (word, mask) in words(from, to) {
                 self.bits[kind as usize][word] |= mask;
@@ -69,7 +75,6 @@ impl Marks {
                 self.bits[kind as usize][word] |= mask;
             }
         }
-        self.kinds |= bit(kind);
         hit != 0
     }
 

@@ -195,9 +195,15 @@ impl BlockRaces {
         let shift = self.interval.shift;
         let unit_bytes = 1u64 << shift;
         let mut last = (u64::MAX, 0);
+        let mut before = None;
         for lane in lanes(touch.mask) {
-            let who = pack(touch.instr, touch.warp * 32 + lane);
             let start = touch.address(lane);
+            // Many lanes read one element: the lowest is named.
+            if before == Some(start) && touch.kind == AccessKind::Read {
+                continue;
+            }
+            before = Some(start);
+            let who = pack(touch.instr, touch.warp * 32 + lane);
             for unit in start >> shift..(start.saturating_add(u64::from(touch.bytes))).div_ceil(unit_bytes) {
                 let number = unit / CHUNK;
                 if number != last.0 {

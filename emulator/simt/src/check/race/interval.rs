@@ -162,12 +162,16 @@ impl<S: Space> Interval<S> {
                 }
                 within |= chunk.own.mark(touch.kind, from, to);
                 if touch.kind == AccessKind::Write {
-                    overwrites |= chunk.past.any(bit(AccessKind::Write), from, to);
+                    let writes = bit(AccessKind::Write);
+                    overwrites |= chunk.past.any(writes, from, to);
+                    for (_, marks) in &self.parked {
+                        let here = marks.iter().find(|(at, _)| *at == index);
+                        overwrites |= here.is_some_and(|(_, marks)| marks.any(writes, from, to));
+                    }
                 }
                 seen(index, from, to);
             }
         }
-        overwrites |= touch.kind == AccessKind::Write && !self.parked.is_empty();
         if within {
             self.within_warp(touch, out);
         }
@@ -218,7 +222,7 @@ impl<S: Space> Interval<S> {
                 chunk.past.merge(&chunk.own);
                 chunk.own.clear();
             }
-        } else {
+        } else if !dirty.is_empty() {
             let marks = dirty
                 .iter()
                 .map(|&index| (index, self.chunks[index as usize].own))
@@ -348,8 +352,8 @@ impl<S: Space> Interval<S> {
             kind: entry.kind,
             instr: entry.instr,
             block: self.block,
-            thread: entry.warp * 32 + lane,
-            bytes: entry.bytes,
+            thread: entry.warp() * 32 + lane,
+            bytes: entry.bytes(),
         }
     }
 
@@ -362,9 +366,9 @@ impl<S: Space> Interval<S> {
         };
         let (write, read) = (self.site_of(write.instr), self.site_of(read.instr));
         let (mut before_reading, mut before_overwriting) = (false, false);
-        for warp in [own.warp, other.warp] {
+        for warp in [own.warp(), other.warp()] {
             let span = |site: u32| {
-                let of = |entry: &&Entry| entry.warp == warp && self.site_of(entry.instr) == site;
+                let of = |entry: &&Entry| entry.warp() == warp && self.site_of(entry.instr) == site;
                 let entries = || self.log.entries.iter().filter(of);
                 let first = entries().map(|entry| entry.first).min()?;
                 Some((first, entries().map(|entry| entry.last).max().unwrap_or(first)))
@@ -511,7 +515,7 @@ impl<S: Space> Interval<S> {
                 for lane in lanes(entry.mask) {
                     let address = self.log.address(&entry, repeat, lane);
                     let end = address
-                        .saturating_add(u64::from(entry.bytes))
+                        .saturating_add(u64::from(entry.bytes()))
                         .div_ceil(1 << self.shift);
                     for unit in address >> self.shift..end {
                         self.own(unit, entry.kind, at as u32, lane);

@@ -16,36 +16,53 @@ const MAX_PATTERNS: usize = 1 << 13;
 pub(super) struct Entry {
     pub(super) kind: AccessKind,
     pub(super) instr: u32,
-    pub(super) warp: u32,
     pub(super) mask: u32,
-    pub(super) bytes: u32,
     base: u64,
     stride: i64,
     pub(super) count: u32,
     pattern: u32,
-    /// Lowest and highest byte of one access, relative to its base.
-    extent: (i64, i64),
-    /// When it was made first and last.
-    pub(super) first: u64,
-    pub(super) last: u64,
+    /// When it was made first and last, in accesses since the barrier.
+    pub(super) first: u32,
+    pub(super) last: u32,
+    warp: u8,
+    bytes: u8,
     /// A write that changed what another warp had written since the last barrier.
     pub(super) changed: bool,
     /// Repeats that the owners of units know of; see [`super::interval`].
     pub(super) indexed: u32,
 }
 
+impl Entry {
+    pub(super) fn warp(&self) -> u32 {
+        u32::from(self.warp)
+    }
+
+    /// Bytes of each lane's access.
+    pub(super) fn bytes(&self) -> u32 {
+        u32::from(self.bytes)
+    }
+}
+
+/// Where lanes lie, relative to an access's base.
+#[derive(Debug)]
+struct Pattern {
+    lanes: [i32; 32],
+    /// Lowest byte, and the end.
+    extent: (i32, i32),
+}
+
 /// The log of one interval.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     pub(super) entries: Vec<Entry>,
-    patterns: Vec<[i32; 32]>,
+    patterns: Vec<Pattern>,
     /// By instruction: its last entry.
     latest: Vec<Latest>,
     /// Changes when entries must not be continued any more.
     stamp: u32,
-    /// Changes with every interval.
-    interval: u32,
-    clock: u64,
+    /// Changes when patterns are forgotten.
+    generation: u32,
+    clock: u32,
     /// First entry since the running warp was last in step.
     pub(super) since_sync: usize,
 }
@@ -53,7 +70,7 @@ pub(super) struct Log {
 #[derive(Debug, Clone, Copy, Default)]
 struct Latest {
     stamp: u32,
-    interval: u32,
+    generation: u32,
     pattern_id: u64,
     pattern: u32,
     entry: u32,
@@ -64,7 +81,7 @@ impl Log {
         Self {
             latest: vec![Latest::default(); n_instrs],
             stamp: 1,
-            interval: 1,
+            generation: 1,
             ..Self::default()
         }
     }
@@ -72,8 +89,12 @@ impl Log {
     /// A barrier: everything before it is forgotten.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
-        self.patterns.clear();
-        self.interval = self.interval.wrapping_add(1);
+        self.clock = 0;
+        // Patterns come back after a barrier: they stay until there are many.
+        if self.patterns.len() > MAX_PATTERNS / 2 {
+            self.patterns.clear();
+            self.generation = self.generation.wrapping_add(1);
+        }
         self.sync();
     }
 
@@ -85,11 +106,11 @@ impl Log {
 
     /// Adds an access. `changed`: it changes what another warp wrote.
     pub(super) fn push(&mut self, touch: &Touch<'_>, changed: bool) {
-        self.clock += 1;
+        self.clock = self.clock.saturating_add(1);
         let Some(latest) = self.latest.get_mut(touch.instr as usize) else {
             return;
         };
-        let same_pattern = latest.interval == self.interval && latest.pattern_id == touch.pattern;
+        let same_pattern = latest.generation == self.generation && latest.pattern_id == touch.pattern;
         if same_pattern
             && latest.stamp == self.stamp
             && let Some(entry) = self.entries.get_mut(latest.entry as usize)
@@ -112,19 +133,19 @@ impl Log {
         }
         let pattern = if same_pattern {
             latest.pattern
-        } else if self.patterns.len() < MAX_PATTERNS {
-            self.patterns.push(*touch.lanes);
+        } else if self.patterns.len() < MAX_PATTERNS
+            && let (Some(first), Some(last)) = (touch.runs.first(), touch.runs.last())
+        {
+            let extent = (first.start, last.start.saturating_add_unsigned(last.bytes));
+            let lanes = *touch.lanes;
+            self.patterns.push(Pattern { lanes, extent });
             self.patterns.len() as u32 - 1
         } else {
             return;
         };
-        let extent = lanes(touch.mask).fold((i64::MAX, i64::MIN), |(low, high), lane| {
-            let at = i64::from(touch.lanes[lane as usize]);
-            (low.min(at), high.max(at + i64::from(touch.bytes)))
-        });
         *latest = Latest {
             stamp: self.stamp,
-            interval: self.interval,
+            generation: self.generation,
             pattern_id: touch.pattern,
             pattern,
             entry: self.entries.len() as u32,
@@ -132,14 +153,13 @@ impl Log {
         self.entries.push(Entry {
             kind: touch.kind,
             instr: touch.instr,
-            warp: touch.warp,
+            warp: touch.warp as u8,
             mask: touch.mask,
-            bytes: touch.bytes,
+            bytes: touch.bytes as u8,
             base: touch.base,
             stride: 0,
             count: 1,
             pattern,
-            extent,
             first: self.clock,
             last: self.clock,
             changed,
@@ -151,12 +171,13 @@ impl Log {
     pub(super) fn toucher(&self, entry: &Entry, address: u64, bytes: u64) -> Option<u32> {
         let at = address.wrapping_sub(entry.base) as i64;
         let moved = entry.stride.saturating_mul(i64::from(entry.count) - 1);
-        let low = entry.extent.0.saturating_add(moved.min(0));
-        let high = entry.extent.1.saturating_add(moved.max(0));
+        let pattern = self.patterns.get(entry.pattern as usize)?;
+        let low = i64::from(pattern.extent.0).saturating_add(moved.min(0));
+        let high = i64::from(pattern.extent.1).saturating_add(moved.max(0));
         if at.saturating_add(bytes as i64) <= low || at >= high {
             return None;
         }
-        let offsets = self.patterns.get(entry.pattern as usize)?;
+        let offsets = &pattern.lanes;
         lanes(entry.mask).find(|&lane| {
             let at = at.wrapping_sub(i64::from(offsets[lane as usize]));
             let covers = |repeat: i64| {
@@ -174,10 +195,8 @@ impl Log {
 
     /// Address of `lane` in the given repeat of an entry.
     pub(super) fn address(&self, entry: &Entry, repeat: u32, lane: u32) -> u64 {
-        let offset = self
-            .patterns
-            .get(entry.pattern as usize)
-            .map_or(0, |offsets| offsets[lane as usize & 31]);
+        let pattern = self.patterns.get(entry.pattern as usize);
+        let offset = pattern.map_or(0, |pattern| pattern.lanes[lane as usize & 31]);
         entry
             .base
             .wrapping_add_signed(entry.stride.wrapping_mul(i64::from(repeat)))
@@ -190,7 +209,7 @@ impl Log {
         let mut others = Vec::new();
         for (index, entry) in self.entries.iter().enumerate() {
             if self.toucher(entry, address, bytes).is_some() {
-                if entry.warp == warp {
+                if entry.warp() == warp {
                     mine.push(index)
                 } else {
                     others.push(index)
