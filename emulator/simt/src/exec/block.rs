@@ -597,6 +597,38 @@ impl Cx<'_> {
         self.stopped = true;
     }
 
+    /// Threads wait at a barrier for others that never come: they run for ever.
+    fn tell_waiting(&mut self) {
+        let ops = &self.job.kernel.ops;
+        for f in self.block.warps.iter_mut().flat_map(|w| &mut w.fibers) {
+            if f.state == State::Ready {
+                f.at = f
+                    .top()
+                    .and_then(|t| ops.get(t.pc as usize))
+                    .map_or(0, |op| op.instr);
+            }
+        }
+        let mut groups = self.groups(|_| true);
+        groups.sort_by_key(|g| !g.at_barrier);
+        let Some(first) = groups.first().filter(|g| g.at_barrier) else {
+            return;
+        };
+        let Some(warp) = first.threads.iter().position(|m| *m != 0) else {
+            return;
+        };
+        let (instr, mask) = (first.instr, first.threads[warp]);
+        self.warp = warp as u32;
+        self.report_at(
+            instr,
+            Code::Barrier,
+            mask,
+            Details::Barrier {
+                groups,
+                deadlock: true,
+            },
+        );
+    }
+
     /// The budget is spent: finds the loop that the warp is in, and stops.
     fn runaway<W: Watch>(&mut self, w: u32) {
         let job = self.job;
@@ -626,6 +658,9 @@ impl Cx<'_> {
             if self.stopped {
                 break;
             }
+        }
+        if !self.stopped {
+            self.tell_waiting();
         }
         self.warp = w;
         let loop_of = smallest_loop(job, low, high);

@@ -29,23 +29,40 @@ impl Place {
     }
 }
 
+/// The shape of a pattern, as a whole and by halves.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape {
+    class: Class,
+    halves: [Class; 2],
+}
+
 impl Cx<'_> {
     /// The lanes of a spot, where each one's memory is, and the shape of it.
     #[inline(always)]
-    pub(crate) fn place(&self, spot: Spot, memo: usize, on: u32) -> (u32, Place, Class) {
+    pub(crate) fn place(&self, spot: Spot, memo: usize, on: u32) -> (u32, Place, Shape) {
         match spot {
             Spot::Near(host) => {
                 let m = &self.memos[memo];
+                let place = Place::Near {
+                    host,
+                    delta: m.delta.as_ptr(),
+                };
                 (
                     on,
-                    Place::Near {
-                        host,
-                        delta: m.delta.as_ptr(),
+                    place,
+                    Shape {
+                        class: m.class,
+                        halves: m.halves,
                     },
-                    m.class,
                 )
             }
-            Spot::Far(good) => (good, Place::Far(self.pointers.as_ptr()), Class::Gather),
+            Spot::Far(good) => {
+                let shape = Shape {
+                    class: Class::Gather,
+                    halves: [Class::Gather; 2],
+                };
+                (good, Place::Far(self.pointers.as_ptr()), shape)
+            }
         }
     }
 }
@@ -55,22 +72,39 @@ impl Cx<'_> {
 /// # Safety
 /// `place` is readable for the access's bytes, for every lane in `on`; the registers are in range.
 #[inline(always)]
-pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, on: u32, place: Place, class: Class) {
+pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, on: u32, place: Place, shape: Shape) {
     // SAFETY: the caller vouches for memory and registers. Register lines are never part of emulated memory.
     unsafe {
-        if a.element == 4 && !a.wide {
+        if let Place::Near { host, delta } = place
+            && a.element == 4
+            && !a.wide
+        {
+            let near = Near { host, delta };
             match a.n {
-                1 if a.regs[0] != NONE => return load_word(lanes, a.regs[0], on, place, class),
-                2 if on == u32::MAX && class != Class::Uniform && all_wanted(a) => {
-                    return load_pairs(lanes, a, place);
-                }
-                4 if on == u32::MAX && class != Class::Uniform && all_wanted(a) => {
-                    return load_quads(lanes, a, place);
-                }
+                1 if a.regs[0] != NONE => return load_word(lanes, a.regs[0], on, near, shape),
+                2 if on == u32::MAX && all_wanted(a) => return load_pairs(lanes, a, near),
+                4 if on == u32::MAX && all_wanted(a) => return load_quads(lanes, a, near, shape),
                 _ => {}
             }
         }
-        load_any(lanes, a, on, place, class);
+        load_any(lanes, a, on, place, shape.class);
+    }
+}
+
+/// Memory at known distances from one place.
+#[derive(Clone, Copy)]
+struct Near {
+    host: *mut u8,
+    delta: *const i32,
+}
+
+impl Near {
+    /// # Safety
+    /// `lane < 32`, and the table of distances is still there.
+    #[inline(always)]
+    unsafe fn of(self, lane: usize) -> *mut u8 {
+        // SAFETY: the caller keeps `lane` in range.
+        unsafe { self.host.wrapping_offset(*self.delta.add(lane) as isize) }
     }
 }
 
@@ -82,37 +116,42 @@ fn all_wanted(a: &Access) -> bool {
 /// # Safety
 /// As [`load`].
 #[inline(always)]
-unsafe fn load_word(lanes: &Lanes, dst: i32, on: u32, place: Place, class: Class) {
+unsafe fn load_word(lanes: &Lanes, dst: i32, on: u32, place: Near, shape: Shape) {
     // SAFETY: as the caller of `load` vouches.
     unsafe {
         let out = lanes.regs.add(dst as usize).cast::<u32>();
-        match class {
-            Class::Linear => std::ptr::copy_nonoverlapping(place.of(0), out.cast(), 128),
-            Class::Uniform => {
-                let value = place
-                    .of(on.trailing_zeros() as usize & 31)
-                    .cast::<u32>()
-                    .read_unaligned();
-                if on == u32::MAX {
-                    for lane in 0..32 {
-                        *out.add(lane) = value;
+        if on == u32::MAX {
+            if shape.class == Class::Linear {
+                return std::ptr::copy_nonoverlapping(place.host, out.cast(), 128);
+            }
+            for (half, class) in shape.halves.into_iter().enumerate() {
+                let first = 16 * half;
+                match class {
+                    Class::Linear => {
+                        std::ptr::copy_nonoverlapping(place.of(first), out.add(first).cast(), 64);
                     }
-                } else {
-                    for lane in 0..32 {
-                        let select = 0u32.wrapping_sub(on >> lane & 1);
-                        *out.add(lane) = (*out.add(lane) & !select) | (value & select);
+                    Class::Uniform => {
+                        let value = place.of(first).cast::<u32>().read_unaligned();
+                        for lane in first..first + 16 {
+                            *out.add(lane) = value;
+                        }
+                    }
+                    Class::Gather => {
+                        for lane in first..first + 16 {
+                            *out.add(lane) = place.of(lane).cast::<u32>().read_unaligned();
+                        }
                     }
                 }
             }
-            Class::Gather if on == u32::MAX => {
-                for lane in 0..32 {
-                    *out.add(lane) = place.of(lane).cast::<u32>().read_unaligned();
-                }
+        } else if shape.class == Class::Uniform {
+            let value = place.host.cast::<u32>().read_unaligned();
+            for lane in 0..32 {
+                let select = 0u32.wrapping_sub(on >> lane & 1);
+                *out.add(lane) = (*out.add(lane) & !select) | (value & select);
             }
-            Class::Gather => {
-                for lane in bits(on) {
-                    *out.add(lane) = place.of(lane).cast::<u32>().read_unaligned();
-                }
+        } else {
+            for lane in bits(on) {
+                *out.add(lane) = place.of(lane).cast::<u32>().read_unaligned();
             }
         }
     }
@@ -121,7 +160,7 @@ unsafe fn load_word(lanes: &Lanes, dst: i32, on: u32, place: Place, class: Class
 /// # Safety
 /// As [`load`]; all lanes, two 4-byte elements.
 #[inline(always)]
-unsafe fn load_pairs(lanes: &Lanes, a: &Access, place: Place) {
+unsafe fn load_pairs(lanes: &Lanes, a: &Access, place: Near) {
     // SAFETY: as the caller of `load` vouches.
     unsafe {
         let x = lanes.regs.add(a.regs[0] as usize).cast::<u32>();
@@ -137,28 +176,40 @@ unsafe fn load_pairs(lanes: &Lanes, a: &Access, place: Place) {
 /// # Safety
 /// As [`load`]; all lanes, four 4-byte elements.
 #[inline(always)]
-unsafe fn load_quads(lanes: &Lanes, a: &Access, place: Place) {
+unsafe fn load_quads(lanes: &Lanes, a: &Access, place: Near, shape: Shape) {
     // SAFETY: as the caller of `load` vouches. SSE2 is part of every x86-64.
     unsafe {
         let out: [*mut u32; 4] = std::array::from_fn(|e| lanes.regs.add(a.regs[e] as usize).cast());
-        for lane in (0..32).step_by(4) {
-            #[cfg(target_arch = "x86_64")]
-            {
-                use std::arch::x86_64::*;
-                let row = |i: usize| _mm_loadu_si128(place.of(lane + i).cast());
-                let (a, b, c, d) = (row(0), row(1), row(2), row(3));
-                let (ab, cd) = (_mm_unpacklo_epi32(a, b), _mm_unpacklo_epi32(c, d));
-                let (ab_high, cd_high) = (_mm_unpackhi_epi32(a, b), _mm_unpackhi_epi32(c, d));
-                _mm_storeu_si128(out[0].add(lane).cast(), _mm_unpacklo_epi64(ab, cd));
-                _mm_storeu_si128(out[1].add(lane).cast(), _mm_unpackhi_epi64(ab, cd));
-                _mm_storeu_si128(out[2].add(lane).cast(), _mm_unpacklo_epi64(ab_high, cd_high));
-                _mm_storeu_si128(out[3].add(lane).cast(), _mm_unpackhi_epi64(ab_high, cd_high));
+        for (half, class) in shape.halves.into_iter().enumerate() {
+            let first = 16 * half;
+            if class == Class::Uniform {
+                let row = place.of(first).cast::<[u32; 4]>().read_unaligned();
+                for (out, value) in out.iter().zip(row) {
+                    for lane in first..first + 16 {
+                        *out.add(lane) = value;
+                    }
+                }
+                continue;
             }
-            #[cfg(not(target_arch = "x86_64"))]
-            for i in lane..lane + 4 {
-                let row = place.of(i).cast::<[u32; 4]>().read_unaligned();
-                for (e, value) in row.into_iter().enumerate() {
-                    *out[e].add(i) = value;
+            for lane in (first..first + 16).step_by(4) {
+                #[cfg(target_arch = "x86_64")]
+                {
+                    use std::arch::x86_64::*;
+                    let row = |i: usize| _mm_loadu_si128(place.of(lane + i).cast());
+                    let (a, b, c, d) = (row(0), row(1), row(2), row(3));
+                    let (ab, cd) = (_mm_unpacklo_epi32(a, b), _mm_unpacklo_epi32(c, d));
+                    let (ab_high, cd_high) = (_mm_unpackhi_epi32(a, b), _mm_unpackhi_epi32(c, d));
+                    _mm_storeu_si128(out[0].add(lane).cast(), _mm_unpacklo_epi64(ab, cd));
+                    _mm_storeu_si128(out[1].add(lane).cast(), _mm_unpackhi_epi64(ab, cd));
+                    _mm_storeu_si128(out[2].add(lane).cast(), _mm_unpacklo_epi64(ab_high, cd_high));
+                    _mm_storeu_si128(out[3].add(lane).cast(), _mm_unpackhi_epi64(ab_high, cd_high));
+                }
+                #[cfg(not(target_arch = "x86_64"))]
+                for i in lane..lane + 4 {
+                    let row = place.of(i).cast::<[u32; 4]>().read_unaligned();
+                    for (e, value) in row.into_iter().enumerate() {
+                        *out[e].add(i) = value;
+                    }
                 }
             }
         }
@@ -225,23 +276,18 @@ unsafe fn load_any(lanes: &Lanes, a: &Access, on: u32, place: Place, class: Clas
 /// # Safety
 /// As [`load`], and writable.
 #[inline(always)]
-pub(crate) unsafe fn store(lanes: &Lanes, a: &Access, on: u32, place: Place, class: Class) {
+pub(crate) unsafe fn store(lanes: &Lanes, a: &Access, on: u32, place: Place, shape: Shape) {
     // SAFETY: the caller vouches for memory and registers.
     unsafe {
-        if a.element == 4 && !a.wide && on == u32::MAX {
-            match (a.n, class) {
-                (1, Class::Linear) => {
-                    let from = lanes.source(a.regs[0]).cast::<u8>();
-                    return std::ptr::copy_nonoverlapping(from, place.of(0), 128);
-                }
-                (1, _) => {
-                    let from = lanes.source(a.regs[0]).cast::<u32>();
-                    for lane in 0..32 {
-                        place.of(lane).cast::<u32>().write_unaligned(*from.add(lane));
-                    }
-                    return;
-                }
-                (4, _) => return store_quads(lanes, a, place),
+        if let Place::Near { host, delta } = place
+            && a.element == 4
+            && !a.wide
+            && on == u32::MAX
+        {
+            let near = Near { host, delta };
+            match a.n {
+                1 => return store_word(lanes, a.regs[0], near, shape),
+                4 => return store_quads(lanes, a, near),
                 _ => {}
             }
         }
@@ -250,9 +296,32 @@ pub(crate) unsafe fn store(lanes: &Lanes, a: &Access, on: u32, place: Place, cla
 }
 
 /// # Safety
+/// As [`store`]; all lanes.
+#[inline(always)]
+unsafe fn store_word(lanes: &Lanes, src: i32, place: Near, shape: Shape) {
+    // SAFETY: as the caller of `store` vouches.
+    unsafe {
+        let from = lanes.source(src).cast::<u32>();
+        if shape.class == Class::Linear {
+            return std::ptr::copy_nonoverlapping(from.cast::<u8>(), place.host, 128);
+        }
+        for (half, class) in shape.halves.into_iter().enumerate() {
+            let first = 16 * half;
+            if class == Class::Linear {
+                std::ptr::copy_nonoverlapping(from.add(first).cast::<u8>(), place.of(first), 64);
+            } else {
+                for lane in first..first + 16 {
+                    place.of(lane).cast::<u32>().write_unaligned(*from.add(lane));
+                }
+            }
+        }
+    }
+}
+
+/// # Safety
 /// As [`store`]; all lanes, four 4-byte elements.
 #[inline(always)]
-unsafe fn store_quads(lanes: &Lanes, a: &Access, place: Place) {
+unsafe fn store_quads(lanes: &Lanes, a: &Access, place: Near) {
     // SAFETY: as the caller of `store` vouches. SSE2 is part of every x86-64.
     unsafe {
         let from: [*const u32; 4] = std::array::from_fn(|e| lanes.source(a.regs[e]).cast());

@@ -93,6 +93,8 @@ pub(crate) struct Memo<'j> {
     /// All distances or-ed: their common alignment.
     pub(crate) align: u64,
     pub(crate) class: Class,
+    /// The same for lanes 0 to 15 and 16 to 31, when all are active: blocks 16 wide have two rows in a warp.
+    pub(crate) halves: [Class; 2],
     /// Two lanes touch the same byte.
     pub(crate) overlapping: bool,
     /// Changes with the pattern.
@@ -128,6 +130,7 @@ impl Memo<'_> {
             span: 0,
             align: 0,
             class: Class::Gather,
+            halves: [Class::Gather; 2],
             overlapping: false,
             serial: 0,
             from: 0,
@@ -221,13 +224,23 @@ impl Memo<'_> {
             return false;
         }
         let step = self.bytes as i32;
-        self.class = if align == 0 {
-            Class::Uniform
-        } else if on == u32::MAX && self.delta.iter().enumerate().all(|(i, d)| *d == i as i32 * step) {
-            Class::Linear
-        } else {
-            Class::Gather
+        let class = |lanes: &[i32]| {
+            let linear = lanes
+                .iter()
+                .enumerate()
+                .all(|(i, d)| *d == lanes[0].wrapping_add(i as i32 * step));
+            match linear {
+                true => Class::Linear,
+                false if lanes.iter().all(|d| *d == lanes[0]) => Class::Uniform,
+                false => Class::Gather,
+            }
         };
+        if on == u32::MAX {
+            self.class = class(&self.delta);
+            self.halves = [class(&self.delta[..16]), class(&self.delta[16..])];
+        } else {
+            self.class = if align == 0 { Class::Uniform } else { Class::Gather };
+        }
         self.mask = on;
         self.first = first as u32;
         self.low = low;
