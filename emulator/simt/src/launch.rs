@@ -193,6 +193,9 @@ pub fn launch(
     })
 }
 
+/// Local memory of a thread, as on every GPU so far.
+const MAX_LOCAL: u32 = 512 * 1024;
+
 /// Threads of a block and bytes of its shared memory; refuses what would not even fit our own tables.
 fn sizes(kernel: &Kernel, config: &LaunchConfig) -> Result<(u32, u32), LaunchRefused> {
     let invalid = |what: &str| LaunchRefused::InvalidConfiguration(what.to_owned());
@@ -216,6 +219,12 @@ fn sizes(kernel: &Kernel, config: &LaunchConfig) -> Result<(u32, u32), LaunchRef
         let (given, wanted) = (config.params.len(), kernel.param_bytes);
         return Err(LaunchRefused::InvalidParameters(format!(
             "{given} bytes of parameters, {wanted} wanted"
+        )));
+    }
+    if kernel.local_bytes > MAX_LOCAL {
+        let asked = kernel.local_bytes;
+        return Err(LaunchRefused::OutOfResources(format!(
+            "{asked} bytes of local memory per thread, and there are {MAX_LOCAL}"
         )));
     }
     let uses_shared = config.dynamic_shared > 0 || !kernel.shared.is_empty();

@@ -222,7 +222,7 @@ fn named_barriers_count_their_threads() {
         ld.shared.u32 %r8, [%r7];
         st.global.u32 [%rd3], %r8;
         DONE:";
-    let expected: Vec<u32> = (0..128).map(|t| if t < 64 { 0 } else { t - 64 }).collect();
+    let expected: Vec<u32> = (0..128).map(|t: u32| t.saturating_sub(64)).collect();
     assert_eq!(outcome(body, 1, 128), expected);
 }
 

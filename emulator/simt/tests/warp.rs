@@ -26,7 +26,7 @@ fn outcome(body: &str, grid: u32, block: u32, input: &[u32]) -> Vec<u32> {
             ".global .align 4 .b8 text",
             ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n.global .align 4 .b8 text",
         );
-        let device = Device::new(&text.trim_end_matches(|c| c != '}')).watch(watch);
+        let device = Device::new(text.trim_end_matches(|c| c != '}')).watch(watch);
         let n = (grid * block) as usize;
         let out = device.words(&vec![0; n]);
         let source = device.words(input);
@@ -188,7 +188,7 @@ fn asynchronous_copies_wait_for_their_wait() {
 }
 
 fn printing(body: &str) -> Device {
-    Device::new(&kernel(body).replace(
+    Device::new(kernel(body).replace(
         ".global .align 4 .b8 text",
         ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n.global .align 4 .b8 text",
     ).trim_end_matches(|c| c != '}'))

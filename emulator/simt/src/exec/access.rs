@@ -108,11 +108,15 @@ impl<'j> Cx<'j> {
             return Spot::Far(slow::locate(self, spec, on));
         }
         let m = &mut self.memos[spec.memo];
-        let host = m.host.wrapping_add(base as usize);
+        let host = match m.home {
+            Home::Local => self.local_place(spec, base),
+            _ => m.host.wrapping_add(base as usize),
+        };
         if W::CHECKED {
-            match m.home {
+            match self.memos[spec.memo].home {
                 Home::Shared => self.check_shared(spec, base),
                 Home::Global => self.check_global(spec, base, host),
+                Home::Local => self.check_local(spec, base),
                 Home::Param | Home::Nowhere => {}
             }
         }
@@ -121,6 +125,10 @@ impl<'j> Cx<'j> {
             match m.home {
                 Home::Shared => m.count_shared(base),
                 Home::Global => m.count_global(base),
+                Home::Local => {
+                    m.tally.local_requests += 1;
+                    m.tally.local_lanes += u64::from(on.count_ones());
+                }
                 Home::Param | Home::Nowhere => m.tally.constant_requests += 1,
             }
         }
@@ -132,9 +140,7 @@ impl<'j> Cx<'j> {
     fn learn(&mut self, spec: &Spec<'_>, on: u32) -> bool {
         let addresses = addresses(&self.lanes, spec.addr, spec.bias());
         self.serial += 1;
-        // Local memory is another place for every lane.
-        spec.space != MemSpace::Local
-            && self.memos[spec.memo].learn(&addresses, on, self.serial, self.job.checked)
+        self.memos[spec.memo].learn(&addresses, on, self.serial, self.job.checked)
     }
 
     /// Looks up where an access lies; false when it is not all in one place, or not allowed.
@@ -148,6 +154,7 @@ impl<'j> Cx<'j> {
             MemSpace::Generic if start >= window::SHARED => match start >> window::BITS {
                 w if w == window::SHARED >> window::BITS => MemSpace::Shared,
                 w if w == window::PARAM >> window::BITS => MemSpace::Param,
+                w if w == window::LOCAL >> window::BITS => MemSpace::Local,
                 _ => return false,
             },
             MemSpace::Generic | MemSpace::Const => MemSpace::Global,
@@ -189,6 +196,18 @@ impl<'j> Cx<'j> {
                 };
                 m.allocation = Some(allocation);
             }
+            MemSpace::Local => {
+                let each = super::block::local_stride(job) as i32;
+                let first = m.first as usize & 31;
+                let ways = m.local.iter_mut().zip(&m.delta).enumerate();
+                ways.for_each(|(lane, (way, delta))| {
+                    *way = delta.wrapping_add((lane as i32 - first as i32).wrapping_mul(each))
+                });
+                m.from = window::LOCAL;
+                m.len = job.kernel.local_bytes.into();
+                m.home = Home::Local;
+                m.allocation = None;
+            }
             MemSpace::Param if !writes => {
                 m.from = window::PARAM;
                 m.len = job.params.len() as u64;
@@ -203,6 +222,60 @@ impl<'j> Cx<'j> {
             _ => return false,
         }
         m.reaches(base, spec.bytes)
+    }
+
+    /// Where the first active lane's local memory is.
+    #[inline(never)]
+    fn local_place(&mut self, spec: &Spec<'_>, base: u64) -> *mut u8 {
+        let first = self.memos[spec.memo].first as usize & 31;
+        let offset = self.local_offset(first) + (base - window::LOCAL) as usize;
+        self.block.local_start().wrapping_add(offset)
+    }
+
+    #[inline(never)]
+    fn check_local(&mut self, spec: &Spec<'_>, base: u64) {
+        let m = &self.memos[spec.memo];
+        let first = self.local_offset(m.first as usize & 31) as i64 + (base - window::LOCAL) as i64;
+        let n = spec.bytes as usize;
+        let mut guilty = 0u32;
+        for lane in bits(m.mask) {
+            let start = (first + i64::from(m.local[lane])) as usize;
+            if spec.kind == AccessKind::Write {
+                self.block.local_written.set(start, n);
+            } else if !self.block.local_written.all(start, n) {
+                guilty |= 1 << lane;
+            }
+        }
+        if guilty != 0 {
+            let lane = guilty.trailing_zeros() as usize & 31;
+            let at = base.wrapping_add(i64::from(self.memos[spec.memo].delta[lane]) as u64);
+            self.report_unwritten_local(spec, guilty, at);
+        }
+    }
+
+    /// As [`Cx::report_unwritten`], for local memory.
+    #[cold]
+    pub(crate) fn report_unwritten_local(&mut self, spec: &Spec<'_>, guilty: u32, at: u64) {
+        let own = self.local_offset(guilty.trailing_zeros() as usize & 31);
+        let end = own + self.job.kernel.local_bytes as usize;
+        let ranges = self.block.local_written.ranges(own, end, 256);
+        let written = ranges
+            .iter()
+            .map(|(s, e)| (s - own as u64, e - own as u64))
+            .collect();
+        let address = at - window::LOCAL;
+        let access = BadAccess {
+            kind: spec.kind,
+            space: MemSpace::Local,
+            address,
+            bytes: spec.bytes,
+        };
+        self.report(
+            spec.pc,
+            Code::Uninitialised,
+            guilty,
+            Details::Uninitialised { access, written },
+        );
     }
 
     #[inline(always)]

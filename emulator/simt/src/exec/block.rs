@@ -198,7 +198,7 @@ impl Block {
 }
 
 /// Bytes of local memory from one thread to the next: the alignment of every access is kept.
-fn local_stride(job: &Job<'_>) -> usize {
+pub(crate) fn local_stride(job: &Job<'_>) -> usize {
     (job.kernel.local_bytes as usize).next_multiple_of(16)
 }
 

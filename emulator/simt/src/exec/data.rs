@@ -4,7 +4,7 @@ use crate::lanes::{Lanes, NONE};
 use crate::program::Access;
 
 use super::access::Spot;
-use super::memo::Class;
+use super::memo::{Class, Home};
 use super::{Cx, bits};
 
 /// Where each lane's memory is.
@@ -43,6 +43,20 @@ impl Cx<'_> {
         match spot {
             Spot::Near(host) => {
                 let m = &self.memos[memo];
+                if m.home == Home::Local {
+                    let shape = Shape {
+                        class: Class::Gather,
+                        halves: [Class::Gather; 2],
+                    };
+                    return (
+                        on,
+                        Place::Near {
+                            host,
+                            delta: m.local.as_ptr(),
+                        },
+                        shape,
+                    );
+                }
                 let place = Place::Near {
                     host,
                     delta: m.delta.as_ptr(),

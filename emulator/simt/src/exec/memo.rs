@@ -63,6 +63,7 @@ pub(crate) enum Home {
     Nowhere,
     Global,
     Shared,
+    Local,
     Param,
 }
 
@@ -117,6 +118,8 @@ pub(crate) struct Memo<'j> {
     merged: [u8; 2],
     n_runs: u8,
     runs: [Run; 32],
+    /// In local memory: what to add to the first active lane's place to get to each lane's own.
+    pub(crate) local: [i32; 32],
     pub(crate) tally: Tally,
 }
 
@@ -147,6 +150,7 @@ impl Memo<'_> {
             merged: [0; 2],
             n_runs: 0,
             runs: [Run { start: 0, bytes: 0 }; 32],
+            local: [0; 32],
             tally: Tally::default(),
         }
     }
@@ -250,6 +254,9 @@ impl Memo<'_> {
         self.sectors = [0; 32];
         self.wavefronts = [0; 4];
         self.n_runs = 0;
+        if self.home == Home::Local {
+            self.forget_place();
+        }
         if with_runs {
             self.find_runs();
         }

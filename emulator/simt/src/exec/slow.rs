@@ -201,25 +201,7 @@ fn check(cx: &mut Cx<'_>, spec: &Spec<'_>, good: u32, addresses: &[u64; 32], spa
         cx.report_unwritten(spec, unwritten[2], first(unwritten[2]), true);
     }
     if unwritten[1] != 0 {
-        let lane = unwritten[1].trailing_zeros() as usize & 31;
-        let address = addresses[lane] - window::LOCAL;
-        let own = cx.local_offset(lane);
-        let ranges = cx
-            .block
-            .local_written
-            .ranges(own, own + job.kernel.local_bytes as usize, 256);
-        let written = ranges
-            .iter()
-            .map(|(s, e)| (s - own as u64, e - own as u64))
-            .collect();
-        let access = BadAccess {
-            kind: spec.kind,
-            space: MemSpace::Local,
-            address,
-            bytes: spec.bytes,
-        };
-        let details = Details::Uninitialised { access, written };
-        cx.report(spec.pc, Code::Uninitialised, unwritten[1], details);
+        cx.report_unwritten_local(spec, unwritten[1], first(unwritten[1]));
     }
 }
 

@@ -128,7 +128,6 @@ impl Allocation {
 
 #[derive(Debug, Clone)]
 pub(crate) enum Slot {
-    Empty,
     Live(Arc<Allocation>),
     Freed(Arc<AllocationInfo>),
 }
@@ -173,7 +172,6 @@ impl Table {
         match self.slot(address) {
             Some(Slot::Live(a)) => Some(a.info()),
             Some(Slot::Freed(info)) => Some((**info).clone()),
-            Some(Slot::Empty) => None,
             None => {
                 let a = self.live(address)?;
                 // Host memory has neighbours that are not ours: only what is close counts.
