@@ -188,10 +188,11 @@ fn asynchronous_copies_wait_for_their_wait() {
 }
 
 fn printing(body: &str) -> Device {
-    Device::new(kernel(body).replace(
+    let text = kernel(body).replace(
         ".global .align 4 .b8 text",
         ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n.global .align 4 .b8 text",
-    ).trim_end_matches(|c| c != '}'))
+    );
+    Device::new(text.trim_end_matches(|c| c != '}'))
 }
 
 #[test]
