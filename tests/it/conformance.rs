@@ -96,7 +96,6 @@ fn difference(fixture: &Fixture, hardware: &[u64], ours: &[u64]) -> Option<Strin
 }
 
 #[test]
-#[ignore = "a hundred forms differ in NaNs and at edges still"]
 fn every_form_answers_as_hardware_does() {
     let expected = expected();
     let list = fixtures();
@@ -135,7 +134,7 @@ fn every_form_answers_as_hardware_does() {
 fn asked_otherwise(name: &str) -> bool {
     let packed = name.ends_with("f16x2") && name.contains(".shared") && name.contains(".add.noftz");
     let coordinate = name.starts_with("tex.1d.") && name.ends_with(".s32");
-    packed || coordinate || name.starts_with("st.param")
+    packed || coordinate || name.starts_with("st.") && name.contains(".param")
 }
 
 #[test]
