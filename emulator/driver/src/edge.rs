@@ -88,6 +88,11 @@ impl<T> Clone for Out<T> {
 }
 impl<T> Copy for Out<T> {}
 
+// SAFETY: an address; the caller keeps the place good for every call that may write there, on whatever thread.
+unsafe impl<T> Send for Out<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Out<T> {}
+
 impl<T> Out<T> {
     /// A place that a C caller named in an array of places.
     pub(crate) fn at(place: *mut T) -> Self {

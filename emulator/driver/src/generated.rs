@@ -16,6 +16,7 @@ use crate::api::function::*;
 use crate::api::host::*;
 use crate::api::launch::*;
 use crate::api::library::*;
+use crate::api::link::*;
 use crate::api::memory::*;
 use crate::api::memset::*;
 use crate::api::module::*;
@@ -191,11 +192,6 @@ not_supported! {
     cuIpcOpenEventHandle
     cuIpcOpenMemHandle_v2
     cuLaunchCooperativeKernelMultiDevice
-    cuLinkAddData_v2
-    cuLinkAddFile_v2
-    cuLinkComplete
-    cuLinkCreate_v2
-    cuLinkDestroy
     cuLogicalEndpointAddDevice
     cuLogicalEndpointBindAddr
     cuLogicalEndpointBindMem

@@ -21,6 +21,7 @@ pub(crate) enum Kind {
     Array,
     Texture,
     Pool,
+    Link,
 }
 
 const GENERATIONS: u32 = 1 << 24;

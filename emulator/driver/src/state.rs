@@ -47,7 +47,7 @@ pub(crate) struct Context {
     pub(crate) queue: Arc<Queue>,
     /// The error that it was lost to, or 0.
     lost: AtomicU32,
-    pub(crate) limits: Mutex<[usize; 7]>,
+    pub(crate) limits: Mutex<[Option<usize>; 7]>,
     pub(crate) cache_config: AtomicU32,
     pub(crate) shared_config: AtomicU32,
     /// Attachments by the old `cuCtxAttach`.
@@ -56,8 +56,17 @@ pub(crate) struct Context {
     printed: Mutex<String>,
 }
 
-/// Stack, printf buffer, heap, synchronisation depth, pending launches, L2 granularity, persisting L2.
-const LIMITS: [usize; 7] = [1024, 8 << 20, 8 << 20, 2, 2048, 64, 0];
+/// Stack, printf buffer, heap, synchronisation depth (gone since Hopper), pending launches, L2 granularity,
+/// persisting L2.
+const LIMITS: [Option<usize>; 7] = [
+    Some(1024),
+    Some(8_650_752),
+    Some(8 << 20),
+    None,
+    Some(2048),
+    Some(64),
+    Some(0),
+];
 
 impl Context {
     fn new(handle: Handle, primary: bool, flags: u32) -> Self {

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_ulonglong};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::api::device::{DRIVER_VERSION, device, flags_are_known};
+use crate::api::device::{device, flags_are_known};
 use crate::edge::{In, Out, export};
 use crate::result::*;
 use crate::state::{self, Context, STACK, context, current, event, initialised, lock, stream, usable};
@@ -142,21 +142,24 @@ export! {
     fn cuCtxGetApiVersion(handle: Handle, version: Out<c_uint>) {
         version.check()?;
         context_or_current(handle)?;
-        version.put(3020.max(DRIVER_VERSION as c_uint / 10 * 10))
+        // What the `_v2` contexts of today speak since CUDA 3.2.
+        version.put(3020)
     }
 
     fn cuCtxGetLimit(value: Out<usize>, limit: c_uint) {
         value.check()?;
         let context = current()?;
         let limits = lock(&context.limits);
-        value.put(*limits.get(limit as usize).ok_or(ERROR_INVALID_VALUE)?)
+        let found = *limits.get(limit as usize).ok_or(ERROR_INVALID_VALUE)?;
+        value.put(found.ok_or(ERROR_UNSUPPORTED_LIMIT)?)
     }
 
     fn cuCtxSetLimit(limit: c_uint, value: usize) {
         let context = current()?;
         let mut limits = lock(&context.limits);
         // Remembered, and told when asked; the emulated device has none of these scarce.
-        *limits.get_mut(limit as usize).ok_or(ERROR_INVALID_VALUE)? = value;
+        let found = limits.get_mut(limit as usize).ok_or(ERROR_INVALID_VALUE)?;
+        *found.as_mut().ok_or(ERROR_UNSUPPORTED_LIMIT)? = value;
         Ok(())
     }
 

@@ -355,7 +355,7 @@ pub(crate) fn attribute_value(attribute: c_uint) -> Option<c_int> {
         34 => 0,
         35 => 0,          // TCC
         36 => 3_201_000,  // memory clock, kHz: nominal
-        37 => 6144,       // bus, bits: nominal
+        37 => 6016,       // bus, bits: nominal
         38 => 62_914_560, // L2
         39 => int(THREADS_PER_SM),
         40 => 3, // copy engines
@@ -364,13 +364,19 @@ pub(crate) fn attribute_value(attribute: c_uint) -> Option<c_int> {
         43 => 2048,
         44 => 0, // no tex2D gather
         45 | 46 => 32768,
-        47..=49 => 8192,
+        47 | 48 => 8192,
+        49 => 32768,
         50 => 0,  // PCI domain
         51 => 32, // texture pitch alignment
         52 | 53 => 32768,
         54 => 2046,
-        55..=68 => 32768, // surfaces
-        69 => 1 << 28,    // 1D linear
+        55 | 61 | 63 | 64 | 66 | 67 => 32768, // surfaces
+        56 => 131_072,
+        57 => 65536,
+        58..=60 => 16384,
+        62 | 65 => 2048,
+        68 => 2046,
+        69 => 1 << 28, // 1D linear
         70 => 131_072,
         71 => 65000,
         72 => 2_097_120,

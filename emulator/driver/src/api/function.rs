@@ -28,8 +28,7 @@ pub(crate) fn registers(function: &Function) -> u32 {
 /// Threads that a block of this kernel can have.
 pub(crate) fn max_threads(function: &Function) -> u32 {
     let kernel = &function.loaded.kernel;
-    let asked = kernel.required_threads.or(kernel.max_threads);
-    let asked = asked.map_or(limit::THREADS_PER_BLOCK, |t| {
+    let asked = kernel.max_threads.map_or(limit::THREADS_PER_BLOCK, |t| {
         t.iter().copied().fold(1, u32::saturating_mul)
     });
     // Only what ptxas said counts as a hard limit.

@@ -18,6 +18,7 @@ pub(crate) mod function;
 pub(crate) mod host;
 pub(crate) mod launch;
 pub(crate) mod library;
+pub(crate) mod link;
 pub(crate) mod memory;
 pub(crate) mod memset;
 pub(crate) mod module;

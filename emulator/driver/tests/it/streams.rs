@@ -144,6 +144,24 @@ fn the_default_stream_waits_for_the_others() {
 }
 
 #[test]
+fn a_thread_has_a_default_stream_of_its_own() {
+    let _own = Own::new();
+    let module = module();
+    let address = alloc(64);
+    // CU_STREAM_PER_THREAD
+    let mine = std::ptr::without_provenance_mut(2);
+    take_your_time(module, mine, address);
+    // SAFETY: a stream that is always there.
+    unsafe {
+        assert_eq!(sys::cuStreamQuery(mine), CUDA_ERROR_NOT_READY);
+        ok(sys::cuStreamSynchronize(mine));
+        ok(sys::cuStreamQuery(mine));
+    }
+    let sum = (1..=3_000_000u32).fold(0, u32::wrapping_add);
+    assert_eq!(words(address, 1), [sum]);
+}
+
+#[test]
 fn pageable_memory_may_change_after_the_call() {
     let _own = Own::new();
     let module = module();
