@@ -4,8 +4,9 @@
 //! as in `setp.lt.and.f32 p|q, a, b, c`, the second result, halves, `set`) goes lane by lane through one
 //! function that is told at run time what to compare.
 
-use super::engine::{self, Lane, cold1, cold3, hot2, hot3};
+use super::engine::{cold1, cold3, hot2, hot3};
 use super::half::{bf16_to_f32, f16_to_f32};
+use super::lane::{self, Lane};
 use super::{Form, float};
 use crate::lanes::{AluArgs, Class, CpuLevel, Lanes};
 
@@ -216,7 +217,7 @@ unsafe fn setp_run(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
     // SAFETY: the caller of an `AluFn` vouches for the operands.
     unsafe {
         let bits = compared(lanes, args, Variant(args.src[3] as u32));
-        engine::write_pred(lanes, args.dst, bits, mask);
+        lane::write_pred(lanes, args.dst, bits, mask);
     }
 }
 

@@ -83,18 +83,18 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
             cold3(|a: i32, b: i32, c: i32| ((mul24_s(a, b) >> 16) as i32).saturating_add(c))
         }
 
-        ("div", ["u32"]) => cold2(|a: u32, b: u32| a.checked_div(b).unwrap_or(!0)),
-        ("div", ["s32"]) => cold2(|a: i32, b: i32| if b == 0 { -1 } else { a.wrapping_div(b) }),
+        ("div", ["u32"]) => hot2(level, div_u32),
+        ("div", ["s32"]) => hot2(level, div_i32),
         ("div", ["u64"]) => cold2(|a: u64, b: u64| a.checked_div(b).unwrap_or(!0)),
         ("div", ["s64"]) => cold2(|a: i64, b: i64| if b == 0 { -1 } else { a.wrapping_div(b) }),
-        ("div", ["u16"]) => cold2(|a: u16, b: u16| a.checked_div(b).unwrap_or(!0)),
-        ("div", ["s16"]) => cold2(|a: i16, b: i16| if b == 0 { -1 } else { a.wrapping_div(b) }),
-        ("rem", ["u32"]) => cold2(|a: u32, b: u32| a.checked_rem(b).unwrap_or(!0)),
-        ("rem", ["s32"]) => cold2(|a: i32, b: i32| if b == 0 { -1 } else { a.wrapping_rem(b) }),
+        ("div", ["u16"]) => hot2(level, div_u16),
+        ("div", ["s16"]) => hot2(level, div_i16),
+        ("rem", ["u32"]) => hot2(level, rem_u32),
+        ("rem", ["s32"]) => hot2(level, rem_i32),
         ("rem", ["u64"]) => cold2(|a: u64, b: u64| a.checked_rem(b).unwrap_or(!0)),
         ("rem", ["s64"]) => cold2(|a: i64, b: i64| if b == 0 { -1 } else { a.wrapping_rem(b) }),
-        ("rem", ["u16"]) => cold2(|a: u16, b: u16| a.checked_rem(b).unwrap_or(!0)),
-        ("rem", ["s16"]) => cold2(|a: i16, b: i16| if b == 0 { -1 } else { a.wrapping_rem(b) }),
+        ("rem", ["u16"]) => hot2(level, rem_u16),
+        ("rem", ["s16"]) => hot2(level, rem_i16),
 
         ("abs", ["s32"]) => hot1(level, |a: i32| a.wrapping_abs()),
         ("abs", ["s64"]) => hot1(level, |a: i64| a.wrapping_abs()),
@@ -171,6 +171,72 @@ fn mul_hi_s64(a: i64, b: i64) -> i64 {
     ((a as i128 * b as i128) >> 64) as i64
 }
 
+/// The quotient of two numbers, by way of `f64`, where a division is many at once. Its error is so small that
+/// the nearest integer is the quotient or one more. Anything for a divisor of zero.
+#[inline(always)]
+fn quotient(a: u32, b: u32) -> u32 {
+    // 2^52: adding it leaves the integer in the low bits.
+    const MAGIC: f64 = 4_503_599_627_370_496.0;
+    let (a, b) = (a as f64, b as f64);
+    let shifted = a / b + MAGIC;
+    let more = (shifted - MAGIC) * b > a;
+    (shifted.to_bits() as u32).wrapping_sub(more as u32)
+}
+
+#[inline(always)]
+fn div_u32(a: u32, b: u32) -> u32 {
+    if b == 0 { !0 } else { quotient(a, b) }
+}
+
+#[inline(always)]
+fn rem_u32(a: u32, b: u32) -> u32 {
+    if b == 0 {
+        !0
+    } else {
+        a.wrapping_sub(quotient(a, b).wrapping_mul(b))
+    }
+}
+
+#[inline(always)]
+fn div_i32(a: i32, b: i32) -> i32 {
+    let magnitude = quotient(a.unsigned_abs(), b.unsigned_abs()) as i32;
+    let signed = if (a < 0) == (b < 0) {
+        magnitude
+    } else {
+        magnitude.wrapping_neg()
+    };
+    if b == 0 { -1 } else { signed }
+}
+
+#[inline(always)]
+fn rem_i32(a: i32, b: i32) -> i32 {
+    if b == 0 {
+        -1
+    } else {
+        a.wrapping_sub(div_i32(a, b).wrapping_mul(b))
+    }
+}
+
+#[inline(always)]
+fn div_u16(a: u16, b: u16) -> u16 {
+    div_u32(a as u32, b as u32) as u16
+}
+
+#[inline(always)]
+fn rem_u16(a: u16, b: u16) -> u16 {
+    rem_u32(a as u32, b as u32) as u16
+}
+
+#[inline(always)]
+fn div_i16(a: i16, b: i16) -> i16 {
+    div_i32(a as i32, b as i32) as i16
+}
+
+#[inline(always)]
+fn rem_i16(a: i16, b: i16) -> i16 {
+    rem_i32(a as i32, b as i32) as i16
+}
+
 /// The 48-bit product of the low 24 bits. `.lo` is its low, `.hi` its high 32 bits.
 #[inline(always)]
 fn mul24_u(a: u32, b: u32) -> u64 {
@@ -212,4 +278,26 @@ fn dp4(a: u32, b: u32, c: u32, part_a: Part, part_b: Part) -> u32 {
 
 fn dp2(a: u32, b: u32, c: u32, part_a: Part, part_b: Part) -> u32 {
     (0..2).fold(c, |sum, i| sum.wrapping_add((part_a(a, i) * part_b(b, i)) as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 100_000, failure_persistence: None, ..Default::default() })]
+        #[test]
+        fn quotients_are_exact(a in any::<u32>(), b in any::<u32>(), up in 0u32..32, near in 0u32..3) {
+            let b = (b >> up).max(1);
+            // Multiples of the divisor and their neighbours are the hard ones.
+            for a in [a, (a / b * b).wrapping_add(near).wrapping_sub(1)] {
+                prop_assert_eq!(div_u32(a, b), a / b);
+                prop_assert_eq!(rem_u32(a, b), a % b);
+                let (a, b) = (a as i32, b as i32);
+                prop_assert_eq!(div_i32(a, b), a.wrapping_div(b));
+                prop_assert_eq!(rem_i32(a, b), a.wrapping_rem(b));
+            }
+        }
+    }
 }

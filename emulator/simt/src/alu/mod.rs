@@ -6,7 +6,8 @@
 //! Conventions that all forms keep:
 //! - 16-bit values are read from the low half of a lane and written zero-extended. A result of an 8-bit type
 //!   (`cvt.s8`) is extended to 16 bits by its signedness, then zero-extended.
-//! - A NaN made by `f32` arithmetic is `0x7fffffff`, by `f16` and `bf16` arithmetic `0x7fff`.
+//! - A NaN made by `f32` arithmetic is `0x7fffffff`, by `f16` and `bf16` arithmetic `0x7fff`; `f64` passes an
+//!   operand's on.
 //! - The carry flag is an ordinary predicate: a last source of what reads it, and the result of `part` 1 of
 //!   what writes it. Both parts read the sources, so the second must run before a source is overwritten.
 
@@ -15,6 +16,7 @@ mod bits;
 mod carry;
 mod compare;
 mod convert;
+mod convert_any;
 mod elementary;
 mod engine;
 #[cfg(test)]
@@ -23,6 +25,7 @@ mod float;
 mod half;
 mod half_ops;
 mod integer;
+mod lane;
 mod modes;
 mod moves;
 mod soft;

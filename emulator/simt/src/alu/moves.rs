@@ -1,7 +1,7 @@
 //! `mov`, and the pieces of moves that decode makes by itself: packing, unpacking, extending.
 
 use super::engine::{hot1, hot2};
-use super::{Form, engine};
+use super::{Form, engine, lane};
 use crate::lanes::{AluArgs, Class, CpuLevel, Lanes, NONE};
 
 /// A step that decode needs and that is no PTX instruction by itself.
@@ -55,8 +55,7 @@ pub enum Builtin {
     Add64,
     /// 64-bit difference.
     Sub64,
-    /// A line of constants spread to 64 bits is not needed; this one gives the low 16 bits, zero-extended,
-    /// of a 64-bit register.
+    /// The lowest 16 bits of 64.
     Lo16Of64,
 }
 
@@ -122,7 +121,7 @@ unsafe fn pred1_run<F: Fn(u32) -> u32 + Copy>(lanes: &mut Lanes, args: &AluArgs,
     // SAFETY: the caller of an `AluFn` vouches for the operands.
     unsafe {
         let bits = engine::conjure::<F>()(*lanes.preds.add(args.src[0] as usize));
-        engine::write_pred(lanes, args.dst, bits, mask);
+        lane::write_pred(lanes, args.dst, bits, mask);
     }
 }
 
@@ -131,7 +130,7 @@ unsafe fn pred2_run<F: Fn(u32, u32) -> u32 + Copy>(lanes: &mut Lanes, args: &Alu
     unsafe {
         let a = *lanes.preds.add(args.src[0] as usize);
         let b = *lanes.preds.add(args.src[1] as usize);
-        engine::write_pred(lanes, args.dst, engine::conjure::<F>()(a, b), mask);
+        lane::write_pred(lanes, args.dst, engine::conjure::<F>()(a, b), mask);
     }
 }
 

@@ -1,0 +1,282 @@
+//! Any `cvt`, told at run time what to convert: by way of wide integers and [`soft`].
+
+use super::soft::{self, BF16, F16, F32, F64, Format, Round, TF32};
+
+/// A type that `cvt` knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Bits, signed.
+    Integer(u32, bool),
+    /// Its format.
+    Float(FloatKind),
+}
+
+/// A float type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FloatKind {
+    F16,
+    Bf16,
+    F32,
+    F64,
+    Tf32,
+}
+
+/// All types, by number.
+pub(super) const KINDS: [(&str, Kind); 13] = [
+    ("u8", Kind::Integer(8, false)),
+    ("s8", Kind::Integer(8, true)),
+    ("u16", Kind::Integer(16, false)),
+    ("s16", Kind::Integer(16, true)),
+    ("u32", Kind::Integer(32, false)),
+    ("s32", Kind::Integer(32, true)),
+    ("u64", Kind::Integer(64, false)),
+    ("s64", Kind::Integer(64, true)),
+    ("f16", Kind::Float(FloatKind::F16)),
+    ("bf16", Kind::Float(FloatKind::Bf16)),
+    ("f32", Kind::Float(FloatKind::F32)),
+    ("f64", Kind::Float(FloatKind::F64)),
+    ("tf32", Kind::Float(FloatKind::Tf32)),
+];
+
+impl FloatKind {
+    pub(super) fn format(self) -> Format {
+        match self {
+            FloatKind::F16 => F16,
+            FloatKind::Bf16 => BF16,
+            FloatKind::F32 => F32,
+            FloatKind::F64 => F64,
+            FloatKind::Tf32 => TF32,
+        }
+    }
+    /// What NaN becomes.
+    pub(super) fn nan(self) -> u64 {
+        match self {
+            FloatKind::F16 | FloatKind::Bf16 => 0x7fff,
+            FloatKind::F32 => 0x7fff_ffff,
+            FloatKind::F64 => 0x7fff_ffff_ffff_ffff,
+            // As 19 bits; in a register thirteen more stand below.
+            FloatKind::Tf32 => 0x3_ffff,
+        }
+    }
+    /// What a NaN becomes. To and from `f64` sign and payload are kept, as far as they go, and so they are when
+    /// `bf16` becomes `f32`, which is a shift; elsewhere there is only one.
+    pub(super) fn nan_of(self, bits: u64, from: FloatKind, variant: Variant) -> u64 {
+        let ftz = variant.has(Variant::FTZ);
+        let (bits, from) = match from {
+            // By way of a flushing `f32` operation.
+            FloatKind::F64 => (bits, from),
+            _ if ftz && self == FloatKind::F64 => (FloatKind::F32.nan(), FloatKind::F32),
+            _ => (bits, from),
+        };
+        let (ours, theirs) = (self.fraction_bits(), from.fraction_bits());
+        let payload = bits & ((1 << theirs) - 1);
+        let payload = if ours >= theirs {
+            payload << (ours - theirs)
+        } else {
+            payload >> (theirs - ours)
+        };
+        let sign = if bits & from.sign() != 0 { self.sign() } else { 0 };
+        let kept = sign | self.format().infinity() | payload;
+        let quiet = kept | 1 << (ours - 1);
+        match (from, self) {
+            (FloatKind::F64, FloatKind::F64) if !variant.has(Variant::INTEGRAL) => bits,
+            (FloatKind::F64, _) | (_, FloatKind::F64) => quiet,
+            (FloatKind::Bf16, FloatKind::F32) if !ftz => kept,
+            _ => self.nan(),
+        }
+    }
+    pub(super) fn fraction_bits(self) -> u32 {
+        match self {
+            FloatKind::F16 | FloatKind::Tf32 => 10,
+            FloatKind::Bf16 => 7,
+            FloatKind::F32 => 23,
+            FloatKind::F64 => 52,
+        }
+    }
+    pub(super) fn sign(self) -> u64 {
+        match self {
+            FloatKind::F16 | FloatKind::Bf16 => 1 << 15,
+            FloatKind::F32 => 1 << 31,
+            FloatKind::F64 => 1 << 63,
+            FloatKind::Tf32 => 1 << 18,
+        }
+    }
+    pub(super) fn one(self) -> u64 {
+        soft::from_integer(1, self.format(), Round::Nearest)
+    }
+    pub(super) fn is_nan(self, bits: u64) -> bool {
+        bits & !self.sign() > self.format().infinity()
+    }
+    /// `.ftz` means `f32` only.
+    pub(super) fn flush(self, bits: u64, ftz: bool) -> u64 {
+        if ftz && self == FloatKind::F32 && bits & self.format().infinity() == 0 {
+            bits & self.sign()
+        } else {
+            bits
+        }
+    }
+}
+
+impl Kind {
+    pub(super) fn wide(self) -> bool {
+        matches!(self, Kind::Integer(64, _) | Kind::Float(FloatKind::F64))
+    }
+}
+
+/// What one `cvt` does, as a word.
+#[derive(Clone, Copy)]
+pub(super) struct Variant(pub(super) u32);
+
+impl Variant {
+    pub(super) const FTZ: u32 = 1 << 8;
+    pub(super) const SAT: u32 = 1 << 9;
+    pub(super) const RELU: u32 = 1 << 10;
+    pub(super) const SATFINITE: u32 = 1 << 11;
+    /// To an integral value: the rounding is `.rni` and so on.
+    pub(super) const INTEGRAL: u32 = 1 << 12;
+    pub(super) const ROUND_SHIFT: u32 = 16;
+
+    pub(super) fn has(self, flag: u32) -> bool {
+        self.0 & flag != 0
+    }
+    pub(super) fn from(self) -> Kind {
+        KINDS[(self.0 & 15) as usize % KINDS.len()].1
+    }
+    pub(super) fn to(self) -> Kind {
+        KINDS[(self.0 >> 4 & 15) as usize % KINDS.len()].1
+    }
+    pub(super) fn round(self) -> u32 {
+        self.0 >> Self::ROUND_SHIFT & 7
+    }
+}
+
+/// `x` as an integer of so many bits, in the lane's bits.
+pub(super) fn cut(x: i128, bits: u32, signed: bool) -> u64 {
+    match (bits, signed) {
+        (8, true) => x as i8 as u16 as u64,
+        (64, _) => x as u64,
+        _ => x as u64 & ((1 << bits) - 1),
+    }
+}
+
+pub(super) fn integer_of(bits: u64, width: u32, signed: bool) -> i128 {
+    match (width, signed) {
+        (8, false) => bits as u8 as i128,
+        (8, true) => bits as i8 as i128,
+        (16, false) => bits as u16 as i128,
+        (16, true) => bits as i16 as i128,
+        (32, false) => bits as u32 as i128,
+        (32, true) => bits as i32 as i128,
+        (_, false) => bits as i128,
+        (_, true) => bits as i64 as i128,
+    }
+}
+
+pub(super) fn clamp(x: i128, bits: u32, signed: bool) -> i128 {
+    match signed {
+        true => x.clamp(-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
+        false => x.clamp(0, (1 << bits) - 1),
+    }
+}
+
+pub(super) fn to_integral64(x: f64, code: u32) -> f64 {
+    match code {
+        0 => x.round_ties_even(),
+        1 => x.trunc(),
+        2 => x.floor(),
+        _ => x.ceil(),
+    }
+}
+
+/// The value, which `f64` holds whatever the format. Nothing for NaN.
+pub(super) fn value_of(bits: u64, format: FloatKind) -> Option<f64> {
+    soft::convert(bits, format.format(), F64, Round::Nearest).map(f64::from_bits)
+}
+
+/// Any `cvt`: bits of the source to bits of the result.
+pub(super) fn convert(variant: u32, bits: u64) -> u64 {
+    let variant = Variant(variant);
+    let ftz = variant.has(Variant::FTZ);
+    match (variant.from(), variant.to()) {
+        (Kind::Integer(width, signed), Kind::Integer(to_width, to_signed)) => {
+            let x = integer_of(bits, width, signed);
+            let x = if variant.has(Variant::SAT) {
+                clamp(x, to_width, to_signed)
+            } else {
+                x
+            };
+            cut(x, to_width, to_signed)
+        }
+        (Kind::Integer(width, signed), Kind::Float(to)) => {
+            let x = integer_of(bits, width, signed);
+            let out = soft::from_integer(x, to.format(), Round::from_code(variant.round()));
+            saturate(variant, out, to)
+        }
+        (Kind::Float(from), Kind::Integer(width, signed)) => match value_of(from.flush(bits, ftz), from) {
+            // Out of range goes to the nearest end, with or without `.sat`.
+            Some(x) => cut(
+                clamp(to_integral64(x, variant.round()) as i128, width, signed),
+                width,
+                signed,
+            ),
+            // NaN: 0, or only the highest bit where a 64-bit type takes part.
+            None if width == 64 || from == FloatKind::F64 => cut(1 << (width - 1), width, signed),
+            None => 0,
+        },
+        (Kind::Float(from), Kind::Float(to)) => {
+            // `f32` to `f16` does not flush what it reads, whatever is asked.
+            let bits = from.flush(bits, ftz && to != FloatKind::F16);
+            let mode = Round::from_code(variant.round());
+            let out = match value_of(bits, from) {
+                // Without anything to do it is a move.
+                None if from == to && from == FloatKind::F32 && variant.0 & !255 == 0 => bits,
+                None => to.nan_of(bits, from, variant),
+                Some(x) if variant.has(Variant::INTEGRAL) => {
+                    let integral = to_integral64(x, variant.round()).to_bits();
+                    // Integral values of a format are numbers of that format.
+                    soft::convert(integral, F64, to.format(), Round::Nearest).unwrap_or(to.nan())
+                }
+                Some(_) => soft::convert(bits, from.format(), to.format(), mode).unwrap_or(to.nan()),
+            };
+            let out = saturate(variant, to.flush(out, ftz), to);
+            if to == FloatKind::Tf32 {
+                tf32_in_register(out)
+            } else {
+                out
+            }
+        }
+    }
+}
+
+/// The fraction's missing bits are zero, except in the NaN.
+pub(super) fn tf32_in_register(bits: u64) -> u64 {
+    if bits == FloatKind::Tf32.nan() {
+        FloatKind::F32.nan()
+    } else {
+        bits << 13
+    }
+}
+
+/// `.sat`, `.relu` and `.satfinite`.
+pub(super) fn saturate(variant: Variant, bits: u64, format: FloatKind) -> u64 {
+    let nan = format.is_nan(bits);
+    let negative = bits & format.sign() != 0;
+    let magnitude = bits & !format.sign();
+    if variant.has(Variant::SAT) {
+        // NaN and −0 become +0.
+        return if nan || negative {
+            0
+        } else {
+            bits.min(format.one())
+        };
+    }
+    if nan {
+        bits
+    } else if variant.has(Variant::RELU) && negative {
+        0
+    } else if variant.has(Variant::SATFINITE) && magnitude == format.format().infinity() {
+        bits - 1
+    } else {
+        bits
+    }
+}
