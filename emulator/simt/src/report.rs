@@ -1,6 +1,26 @@
 //! What a launch tells afterwards: counters per instruction and the findings of the checks.
+//!
+//! # As JSON
+//!
+//! [`LaunchReport`] serialises to one object. Fields are only ever added; names and meanings stay.
+//!
+//! - `kernel`, `grid`, `block`, `dynamic_shared`: the launch.
+//! - `counted`, `checked`: what was watched; without `counted` every counter is 0.
+//! - `total`: an object of counters, named and documented as the fields of [`Counters`].
+//! - `instructions`: a list, one per PTX instruction: `text`, `ptx_line`, `source` (`[file, line]` or null), `counters`.
+//! - `lines`: a list, one per source line: `file`, `line`, `counters`.
+//! - `findings`: a list of [`Finding`]s: `severity` (`"error"`, `"warning"`), `code` (`"E-OOB"`), `title`, `instr` (index
+//!   into `instructions`), `place` (`file`, `line`, `column`, `text`, `ptx_line`, `instruction`), `block` and `thread`
+//!   (`[x, y, z]`), `n_threads`, `n_blocks`, `array` (`name`, `space`, `element_type`, `element_bytes`, `n_elements`,
+//!   `dims`, `index`, `byte_offset`, or null), `others` (the other party of a race, the other groups at a barrier),
+//!   `notes`, `why`, `try`, `on_gpu`, and `text`: the whole message as printed.
+//! - `printed`: what the kernel printed.
+
+mod table;
 
 use serde::Serialize;
+
+pub use table::lines_table;
 
 use crate::finding::Finding;
 

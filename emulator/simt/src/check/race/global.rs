@@ -130,10 +130,13 @@ struct Total {
 #[derive(Debug, Default)]
 struct Page {
     /// By kind: for each unit the lowest and the highest block, packed with instruction and thread.
-    spans: [Option<Box<[(u64, u64)]>>; 3],
+    spans: [Option<Span>; 3],
     /// Lowest and highest value written.
     values: Option<Box<[(u32, u32)]>>,
 }
+
+/// The lowest and the highest toucher of each unit.
+type Span = Box<[(u64, u64)]>;
 
 const NOBODY: (u64, u64) = (u64::MAX, 0);
 

@@ -234,7 +234,8 @@ impl<S: Space> Interval<S> {
         }
         self.dirty = dirty;
         self.dirty.clear();
-        if !conflicts.is_empty() && !(self.fenced && self.strong) {
+        let handed_over = self.fenced && self.strong;
+        if !conflicts.is_empty() && !handed_over {
             self.resolve(&conflicts, out);
         }
     }

@@ -172,6 +172,6 @@ fn one_barrier_for_both(scene: &Scene<'_>, a: &Kind, b: &Kind) -> bool {
 }
 
 fn better(kind: &Kind, than: &Kind) -> bool {
-    let rank = |kind: &Kind| race_of(kind).is_some_and(|race| race.same_warp);
-    rank(kind) < rank(than)
+    let same_warp = |kind: &Kind| race_of(kind).is_some_and(|race| race.same_warp);
+    same_warp(than) && !same_warp(kind)
 }

@@ -221,9 +221,10 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> (Option<String>, String) {
     if target.dynamic && config.dynamic_shared == 0 {
         let bytes = scene.threads_per_block() * u64::from(element.element_bytes);
         return (
-            Some(format!(
+            Some(
                 "an `extern __shared__` array has the size that the launch asks for, and it asked for none."
-            )),
+                    .into(),
+            ),
             format!(
                 "give the launch its shared_mem_bytes (one {} per thread would be {bytes}).",
                 if element.element_type.is_empty() {

@@ -155,6 +155,9 @@ fn party(lines: &mut Vec<String>, scene: &Scene<'_>, party: RaceParty, target: O
     for (start, end) in underlined(scene, party, target) {
         let columns = |byte: usize| text.get(..byte).map_or(0, |before| before.chars().count());
         let (from, to) = (columns(start), columns(end));
+        if from >= to {
+            continue;
+        }
         if marks.len() < to {
             marks.resize(to, ' ');
         }
@@ -287,9 +290,7 @@ fn reasons(
     }
     draft.on_gpu = Some("the result depends on timing: it can be right today and wrong tomorrow.".into());
     if update {
-        draft.why = Some(format!(
-            "adding is three steps (read, add, write); of two threads that read the same old value, one is forgotten."
-        ));
+        draft.why = Some("adding is three steps (read, add, write); of two threads that read the same old value, one is forgotten.".into());
         let one = scene.uses(first.instr, array, AccessKind::Write);
         let text = scene.place(first.instr).text.unwrap_or_default();
         let element = one
@@ -337,7 +338,7 @@ fn reasons(
                 .into(),
         );
         draft.advice = Some(match scene.place(first.instr).line.abs_diff(scene.place(second.instr).line) {
-            0..=3 => format!("read from one buffer and write the results to another, or split the work into two launches."),
+            0..=3 => "read from one buffer and write the results to another, or split the work into two launches.".into(),
             _ => "write to another buffer, or split the work into two launches: the end of a launch orders everything.".into(),
         });
         return;

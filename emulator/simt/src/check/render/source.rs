@@ -440,15 +440,15 @@ fn last_of_local(mangled: &str) -> Option<&str> {
         .char_indices()
         .filter(|(_, c)| *c == 'E')
         .map(|(at, _)| at + 1);
-    ends.filter_map(|at| {
+    let mut names = ends.filter_map(|at| {
         let (name, after) = source_name(&mangled[at..])?;
         let numbered = after
             .trim_start_matches('_')
             .chars()
             .all(|c| c.is_ascii_digit() || c == '_');
         (after.is_empty() || after.starts_with('_') && numbered).then_some(name)
-    })
-    .last()
+    });
+    names.next_back()
 }
 
 fn source_name(text: &str) -> Option<(&str, &str)> {
@@ -712,6 +712,30 @@ tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
             ("_Z9", "_Z9"),
         ] {
             assert_eq!(plain_name(symbol), name);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_makes_it_fail(
+            pieces in proptest::collection::vec(
+                proptest::sample::select(vec![
+                    "__global__ void kernel(", "int n", ",", "float* x", ")", "{", "}", "\n", ";", "[", "]", "(", "const int i",
+                    "=", "threadIdx.x", "+", "*", "x", "/*", "*/", "//", "\"", "'", "é", "if (", "for (", "return", "#define N",
+                    "__shared__ float t", "1", " ", "_Z", "\\", "++", "\t", "99999999999999999999", "N", "sizeof",
+                ]),
+                0..60,
+            ),
+        ) {
+            let text: String = pieces.concat();
+            let source = Source::new(&text.as_str().into());
+            let _ = (source.parameters("kernel"), source.arrays(""), source.arrays("__shared__"));
+            let _ = (source.constant("N"), source.index_variable(0), source.definition("kernel", "i"));
+            for line in 0..=source.n_lines() + 1 {
+                let _ = (source.uses(line, "x"), source.condition(line), source.enclosing_loop(line));
+                let _ = (source.loop_header(line), source.returns("kernel", line), source.line(line));
+            }
+            let _ = (plain_name(&text), source.lines_storing("x"));
         }
     }
 }
