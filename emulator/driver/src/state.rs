@@ -135,7 +135,9 @@ impl Context {
 
     /// Gives back everything that belongs to it. Its handle is dead already.
     fn tear_down(&self) {
-        // A host function that destroys its own context cannot wait for itself.
+        // What was submitted is done first; what another thread submits meanwhile is not begun any more.
+        let _ = self.queue.drain();
+        self.lose(ERROR_CONTEXT_IS_DESTROYED);
         let _ = self.queue.drain();
         self.flush_printed();
         self.queue.close();
@@ -149,7 +151,6 @@ impl Context {
         crate::api::module::forget_context(id);
         crate::api::array::forget_context(id);
         allocations::free_all_of(id);
-        self.lose(ERROR_CONTEXT_IS_DESTROYED);
     }
 
     /// `cuCtxDestroy`
@@ -280,7 +281,13 @@ impl Stream {
     }
 
     fn of_thread(context: Arc<Context>) -> Self {
-        let last = OWN_STREAMS.with_borrow_mut(|own| Arc::clone(own.entry(context.id).or_default()));
+        let last = OWN_STREAMS.with_borrow_mut(|own| {
+            // Contexts come and go; those that went leave nothing behind.
+            if own.len() >= 16 {
+                own.retain(|id, _| !CONTEXTS.handles_where(|c| c.id == *id).is_empty());
+            }
+            Arc::clone(own.entry(context.id).or_default())
+        });
         Self {
             context,
             id: PER_THREAD as u64,

@@ -430,7 +430,8 @@ fn libraries_enter_contexts_when_used() {
 #[test]
 fn ptx_goes_through_the_linker() {
     let _own = Own::new();
-    let text = KERNELS.as_bytes();
+    let text = std::ffi::CString::new(KERNELS).expect("PTX has no NUL");
+    let text = text.as_bytes_with_nul();
     let (mut link, mut image, mut size, mut loaded) = (null_mut(), null_mut(), 0, null_mut());
     let ptx = sys::CUjitInputType::CU_JIT_INPUT_PTX;
     let bad = c".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { frobnicate; }";
@@ -439,7 +440,7 @@ fn ptx_goes_through_the_linker() {
     // SAFETY: texts of the lengths given; no options.
     unsafe {
         ok(sys::cuLinkCreate_v2(0, no_options, no_values, &mut link));
-        let n = bad.count_bytes();
+        let n = bad.count_bytes() + 1;
         let refused =
             sys::cuLinkAddData_v2(link, ptx, bad_data, n, c"bad".as_ptr(), 0, no_options, no_values);
         assert_eq!(refused, sys::CUresult::CUDA_ERROR_INVALID_PTX);
