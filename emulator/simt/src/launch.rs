@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::check::{self, race::GlobalRaces};
+use crate::check::{
+    self,
+    race::{GlobalRaces, unit_shift},
+};
 use crate::exec::{self, Job, grid, report};
 use crate::lanes::CpuLevel;
 use crate::memory::Memory;
 use crate::module::LoadedKernel;
-use crate::program::Kernel;
+use crate::program::{Kernel, MemSpace};
 use crate::report::{Counters, LaunchReport};
 use crate::texture::Textures;
 
@@ -127,6 +130,8 @@ pub fn launch(
         n_threads,
         n_warps: n_threads.div_ceil(32),
         shared_bytes,
+        shared_shift: unit_shift(kernel, MemSpace::Shared),
+        global_shift: unit_shift(kernel, MemSpace::Global),
         dynamic_shared: config.dynamic_shared,
         counted: watch >= Watch::Counted,
         checked: watch >= Watch::Checked,

@@ -283,13 +283,20 @@ impl<'j> Cx<'j> {
         let m = &self.memos[spec.memo];
         let offset = base.wrapping_sub(window::SHARED) as i64;
         let written = &mut self.block.shared_written;
+        let (cells, start) = (m.cells(), (offset + m.low) as usize);
         let mut unwritten = false;
-        for run in m.runs() {
-            let (start, n) = ((offset + i64::from(run.start)) as usize, run.bytes as usize);
-            if spec.kind == AccessKind::Write {
-                written.set(start, n);
-            } else {
-                unwritten |= !written.all(start, n);
+        match (cells.bits.is_empty(), spec.kind == AccessKind::Write) {
+            (false, true) => written.set_cells(start, cells.bits),
+            (false, false) => unwritten = !written.all_cells(start, cells.bits),
+            (true, writes) => {
+                for run in m.runs() {
+                    let (start, n) = ((offset + i64::from(run.start)) as usize, run.bytes as usize);
+                    if writes {
+                        written.set(start, n);
+                    } else {
+                        unwritten |= !written.all(start, n);
+                    }
+                }
             }
         }
         if unwritten {
@@ -312,6 +319,7 @@ impl<'j> Cx<'j> {
                 base: offset as u64,
                 bytes: spec.bytes,
                 runs: m.runs(),
+                cells: m.cells(),
                 lanes: &m.delta,
                 pattern: m.serial,
                 overlapping: m.overlapping,
@@ -344,6 +352,7 @@ impl<'j> Cx<'j> {
                 base,
                 bytes: spec.bytes,
                 runs: m.runs(),
+                cells: m.cells(),
                 lanes: &m.delta,
                 pattern: m.serial,
                 overlapping: m.overlapping,

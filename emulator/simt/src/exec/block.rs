@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::check::{BarrierGroup, Details};
 use crate::finding::Code;
 use crate::lanes::{Line, WARP};
-use crate::memory::bits::Bits;
+use crate::memory::bits::{Bits, CellBits};
 use crate::program::{BarrierKind, SHARED_BASE, Special};
 
 use super::fiber::{Fiber, State};
@@ -53,7 +53,7 @@ pub(crate) struct Block {
     preds: Vec<u32>,
     pub(crate) warps: Vec<Warp>,
     pub(super) shared: Vec<Line>,
-    pub(crate) shared_written: Bits,
+    pub(crate) shared_written: CellBits,
     local: Vec<Line>,
     pub(crate) local_written: Bits,
     pub(crate) barriers: [Barrier; 16],
@@ -95,7 +95,10 @@ impl Block {
             preds: vec![0; n_warps * job.kernel.n_preds as usize],
             warps: Vec::with_capacity(n_warps),
             shared: vec![ZERO_LINE; (job.shared_bytes as usize).div_ceil(size_of::<Line>())],
-            shared_written: checked(job.shared_bytes as usize),
+            shared_written: CellBits::new(
+                if job.checked { job.shared_bytes as usize } else { 0 },
+                job.shared_shift,
+            ),
             local: vec![ZERO_LINE; local.div_ceil(size_of::<Line>())],
             local_written: checked(local),
             barriers: [Barrier::default(); 16],

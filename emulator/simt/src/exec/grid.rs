@@ -15,7 +15,7 @@ use crate::check::race::{BlockRaces, GlobalRaces, SharedRaces};
 use crate::check::{Collector, Details, Event};
 use crate::finding::Code;
 use crate::lanes::Lanes;
-use crate::program::OpKind;
+use crate::program::{MemSpace, OpKind};
 
 use super::block::{Block, Visit};
 use super::fiber::Fiber;
@@ -131,10 +131,17 @@ pub(crate) fn run<W: Watch>(job: &Job<'_>, n_threads: usize, global_races: Optio
 
 fn memos<'j>(job: &Job<'_>) -> Vec<Memo<'j>> {
     let mut memos = Vec::with_capacity(job.plan.n_memos);
+    let mut add = |space: MemSpace, bytes: u32, load: bool, merge: Merge| {
+        let mut memo = Memo::new(bytes, load, merge);
+        memo.cell_shift = match space {
+            MemSpace::Shared | MemSpace::Generic => job.shared_shift,
+            _ => job.global_shift,
+        };
+        memos.push(memo);
+    };
     for op in &job.kernel.ops {
         match &op.kind {
             OpKind::Load(a) => {
-                let bytes = u32::from(a.element) * u32::from(a.n);
                 let group = job.kernel.instrs.get(op.instr as usize).and_then(|i| i.merge);
                 let merge = match group {
                     Some(g) if g.leader == op.instr => Merge::Leads {
@@ -144,19 +151,18 @@ fn memos<'j>(job: &Job<'_>) -> Vec<Memo<'j>> {
                     Some(_) => Merge::Follows,
                     None => Merge::Alone,
                 };
-                memos.push(Memo::new(bytes, true, merge));
+                add(a.space, u32::from(a.element) * u32::from(a.n), true, merge);
             }
-            OpKind::Store(a) => {
-                memos.push(Memo::new(
-                    u32::from(a.element) * u32::from(a.n),
-                    false,
-                    Merge::Alone,
-                ));
-            }
-            OpKind::Atomic(a) => memos.push(Memo::new(a.ty.bytes(), false, Merge::Alone)),
+            OpKind::Store(a) => add(
+                a.space,
+                u32::from(a.element) * u32::from(a.n),
+                false,
+                Merge::Alone,
+            ),
+            OpKind::Atomic(a) => add(a.space, a.ty.bytes(), false, Merge::Alone),
             OpKind::CpAsync { bytes, .. } => {
-                memos.push(Memo::new((*bytes).into(), false, Merge::Alone));
-                memos.push(Memo::new((*bytes).into(), true, Merge::Alone));
+                add(MemSpace::Shared, (*bytes).into(), false, Merge::Alone);
+                add(MemSpace::Global, (*bytes).into(), true, Merge::Alone);
             }
             _ => {}
         }

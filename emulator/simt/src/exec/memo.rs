@@ -4,7 +4,7 @@
 //! it). Loops repeat patterns, so all that follows from the pattern alone is worked out once: how far it reaches,
 //! which stretches of bytes it covers, what it costs.
 
-use crate::check::race::Run;
+use crate::check::race::{Cells, Run};
 use crate::lanes::Line;
 use crate::memory::Allocation;
 use crate::memory::rules::{self, Addresses};
@@ -20,6 +20,9 @@ pub(crate) enum Class {
     Uniform,
     Gather,
 }
+
+/// Words of a pattern's bitmap.
+const MOST_CELLS: usize = 8;
 
 /// Counts of one memory instruction.
 #[derive(Debug, Clone, Copy, Default)]
@@ -118,6 +121,11 @@ pub(crate) struct Memo<'j> {
     merged: [u8; 2],
     n_runs: u8,
     runs: [Run; 32],
+    /// What the runs cover, cell by cell from the start of the first; no words where that would be too many.
+    cells: [u64; MOST_CELLS],
+    n_cells: u8,
+    /// Size of a cell, as a power of two; given when the memo is made.
+    pub(crate) cell_shift: u32,
     /// In local memory: what to add to the first active lane's place to get to each lane's own.
     pub(crate) local: [i32; 32],
     pub(crate) tally: Tally,
@@ -150,6 +158,9 @@ impl Memo<'_> {
             merged: [0; 2],
             n_runs: 0,
             runs: [Run { start: 0, bytes: 0 }; 32],
+            cells: [0; MOST_CELLS],
+            n_cells: 0,
+            cell_shift: 2,
             local: [0; 32],
             tally: Tally::default(),
         }
@@ -268,6 +279,34 @@ impl Memo<'_> {
         &self.runs[..usize::from(self.n_runs) & 63]
     }
 
+    /// The same as a bitmap.
+    #[inline(always)]
+    pub(crate) fn cells(&self) -> Cells<'_> {
+        Cells {
+            bits: &self.cells[..usize::from(self.n_cells) & 15],
+            shift: self.cell_shift,
+        }
+    }
+
+    fn find_cells(&mut self) {
+        let shift = self.cell_shift;
+        let n_words = (self.span >> shift).div_ceil(64) as usize;
+        // Accesses that are narrower than a cell, or not in step with cells, are told by their runs.
+        if n_words > MOST_CELLS || self.bytes >> shift == 0 || self.align & ((1 << shift) - 1) != 0 {
+            self.n_cells = 0;
+            return;
+        }
+        self.cells = [0; MOST_CELLS];
+        let first = i64::from(self.runs[0].start);
+        for run in &self.runs[..usize::from(self.n_runs)] {
+            let start = (i64::from(run.start) - first) as usize >> shift;
+            for cell in start..start + (run.bytes as usize >> shift) {
+                self.cells[cell / 64] |= 1 << (cell % 64);
+            }
+        }
+        self.n_cells = n_words as u8;
+    }
+
     fn find_runs(&mut self) {
         let mut starts = [0i32; 32];
         let mut n = 0;
@@ -301,6 +340,7 @@ impl Memo<'_> {
         }
         self.n_runs = n_runs as u8;
         self.overlapping = overlapping;
+        self.find_cells();
     }
 
     fn addresses(&self, base: u64) -> Addresses {

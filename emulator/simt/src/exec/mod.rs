@@ -75,6 +75,9 @@ pub(crate) struct Job<'j> {
     pub(crate) n_threads: u32,
     pub(crate) n_warps: u32,
     pub(crate) shared_bytes: u32,
+    /// The narrowest access to shared and to global memory, as powers of two.
+    pub(crate) shared_shift: u32,
+    pub(crate) global_shift: u32,
     pub(crate) dynamic_shared: u32,
     pub(crate) counted: bool,
     pub(crate) checked: bool,

@@ -1,6 +1,6 @@
 //! Accesses that go wrong or lie in several places: looked up lane by lane.
 
-use crate::check::race::{Run, Touch};
+use crate::check::race::{Cells, Run, Touch};
 use crate::check::{AccessKind, BadAccess, Details};
 use crate::finding::Code;
 use crate::memory::{Slot, rules};
@@ -222,6 +222,7 @@ fn tell_races(cx: &mut Cx<'_>, spec: &Spec<'_>, lane: usize, at: u64, space: Mem
             start: 0,
             bytes: spec.bytes,
         }],
+        cells: Cells::default(),
         lanes: &[0; 32],
         pattern: cx.serial,
         overlapping: false,

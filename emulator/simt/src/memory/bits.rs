@@ -6,6 +6,95 @@ pub(crate) struct Bits {
     words: Vec<u64>,
 }
 
+/// Bytes of a memory, known cell by cell.
+#[derive(Debug, Default)]
+pub(crate) struct CellBits {
+    bits: Bits,
+    /// Size of a cell, as a power of two: nothing smaller is ever told.
+    shift: u32,
+}
+
+impl CellBits {
+    pub(crate) fn new(n_bytes: usize, shift: u32) -> Self {
+        Self {
+            bits: Bits::new((n_bytes >> shift) + 1),
+            shift,
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.bits.clear();
+    }
+
+    /// Cells of the bytes `start .. start + n`.
+    fn range(&self, start: usize, n: usize) -> (usize, usize) {
+        let (from, to) = (start >> self.shift, (start + n).div_ceil(1 << self.shift));
+        (from, to - from)
+    }
+
+    pub(crate) fn set(&mut self, start: usize, n: usize) {
+        let (from, n) = self.range(start, n);
+        self.bits.set(from, n);
+    }
+
+    pub(crate) fn unset(&mut self, start: usize, n: usize) {
+        let (from, n) = self.range(start, n);
+        self.bits.unset(from, n);
+    }
+
+    pub(crate) fn all(&self, start: usize, n: usize) -> bool {
+        let (from, n) = self.range(start, n);
+        self.bits.all(from, n)
+    }
+
+    /// Sets the cells of a pattern that begins at byte `start`.
+    #[inline(always)]
+    pub(crate) fn set_cells(&mut self, start: usize, pattern: &[u64]) {
+        let words = &mut self.bits.words;
+        shifted(start >> self.shift, pattern, |word, cells| {
+            if let Some(w) = words.get_mut(word) {
+                *w |= cells;
+            }
+        });
+    }
+
+    /// Whether all cells of a pattern that begins at byte `start` are in the set.
+    #[inline(always)]
+    pub(crate) fn all_cells(&self, start: usize, pattern: &[u64]) -> bool {
+        let mut missing = 0;
+        shifted(start >> self.shift, pattern, |word, cells| {
+            missing |= cells & !self.bits.words.get(word).copied().unwrap_or(0);
+        });
+        missing == 0
+    }
+
+    /// The bytes of `from .. to` that are in the set, as ranges, at most `limit` of them.
+    pub(crate) fn ranges(&self, from: usize, to: usize, limit: usize) -> Vec<(u64, u64)> {
+        let (first, n) = self.range(from, to.saturating_sub(from));
+        let mut found = self.bits.ranges(first, first + n, limit);
+        let bytes = |cell: u64| (cell << self.shift).clamp(from as u64, to as u64);
+        found
+            .iter_mut()
+            .for_each(|(s, e)| (*s, *e) = (bytes(*s), bytes(*e)));
+        found
+    }
+}
+
+/// The bits of a pattern, moved up by `from`, word by word.
+#[inline(always)]
+fn shifted(from: usize, pattern: &[u64], mut each: impl FnMut(usize, u64)) {
+    let (mut word, by) = (from / 64, from % 64);
+    let mut carried = 0;
+    for bits in pattern {
+        each(word, bits << by | carried);
+        carried = if by == 0 { 0 } else { bits >> (64 - by) };
+        word += 1;
+    }
+    if carried != 0 {
+        each(word, carried);
+    }
+}
+
 /// The bits `from .. to` of one word.
 #[inline(always)]
 fn span(from: usize, n: usize) -> u64 {
@@ -105,6 +194,17 @@ pub(crate) fn ranges(from: usize, to: usize, limit: usize, word: impl Fn(usize) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cells_stand_for_their_bytes() {
+        let mut cells = CellBits::new(1024, 2);
+        cells.set_cells(252, &[0b1011]);
+        assert_eq!(cells.ranges(0, 1024, 9), [(252, 260), (264, 268)]);
+        assert!(cells.all_cells(256, &[0b101]) && !cells.all_cells(256, &[0b111]));
+        assert!(cells.all(252, 8) && !cells.all(252, 9));
+        cells.unset(256, 4);
+        assert_eq!(cells.ranges(0, 1024, 9), [(252, 256), (264, 268)]);
+    }
 
     #[test]
     fn ranges_are_what_was_set() {

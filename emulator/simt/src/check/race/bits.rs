@@ -4,10 +4,11 @@ use crate::check::AccessKind;
 
 /// Units in a chunk.
 pub(super) const CHUNK: u64 = 1024;
-const WORDS: usize = CHUNK as usize / 64;
+/// Words of them.
+pub(super) const WORDS: u64 = CHUNK / 64;
 
 /// One bit per unit of a chunk.
-pub(super) type Bits = [u64; WORDS];
+pub(super) type Bits = [u64; WORDS as usize];
 
 /// What was done to the units of a chunk since the last barrier: read, written, atomically changed.
 #[derive(Debug, Clone, Copy, Default)]
@@ -43,45 +44,55 @@ pub(super) const fn bit(kind: AccessKind) -> u8 {
 /// All kinds.
 pub(super) const KINDS: [AccessKind; 3] = [AccessKind::Read, AccessKind::Write, AccessKind::Atomic];
 
-/// The words that hold units `from .. to` of a chunk, each with the mask of those units.
-pub(super) fn words(from: u64, to: u64) -> impl Iterator<Item = (usize, u64)> {
+/// The words that hold units `from .. to`, each with the mask of those units.
+#[inline]
+pub(super) fn words(from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
     (from / 64..to.div_ceil(64)).map(move |word| {
         let low = from.saturating_sub(word * 64);
         let high = (to - word * 64).min(64);
         let mask = (u64::MAX >> (64 - (high - low))) << low;
-        (word as usize, mask)
+        (word, mask)
     })
 }
 
+/// The words that hold units `from + i` for the bits `i` of `pattern`, each with the mask of those units.
+#[inline(always)]
+pub(super) fn shifted(from: u64, pattern: &[u64], mut each: impl FnMut(u64, u64)) {
+    let (mut word, by) = (from / 64, from % 64);
+    let mut carried = 0;
+    for bits in pattern {
+        let units = bits << by | carried;
+        carried = if by == 0 { 0 } else { bits >> (64 - by) };
+        if units != 0 {
+            each(word, units);
+        }
+        word += 1;
+    }
+    if carried != 0 {
+        each(word, carried);
+    }
+}
+
 impl Marks {
-    /// Marks units `from .. to`; tells whether a rival of `kind` had marked one of them.
+    /// Marks units of a word; tells whether a rival of `kind` had marked one of them.
     #[inline]
-    pub(super) fn mark(&mut self, kind: AccessKind, from: u64, to: u64) -> bool {
+    pub(super) fn mark(&mut self, kind: AccessKind, word: usize, units: u64) -> bool {
         let rivals = rivals(kind) & self.kinds;
-        let mut hit = 0;
-        self.kinds |= bit(kind);
-        let word = (from / 64) as usize;
-        if rivals == 0 && word == ((to - 1) / 64) as usize && word < WORDS {
-            self.bits[kind as usize][word] |= (u64::MAX >> (64 - (to - from))) << (from % 64);
-            return false;
-        }
-        if rivals == 0 {
-            for (word, mask) in words(from, to) {
-                self.bits[kind as usize][word] |= mask;
-            }
+        let hit = if rivals == 0 {
+            0
         } else {
-            for (word, mask) in words(from, to) {
-                hit |= self.rival_word(rivals, word) & mask;
-                self.bits[kind as usize][word] |= mask;
-            }
-        }
+            self.rival_word(rivals, word) & units
+        };
+        self.bits[kind as usize][word] |= units;
+        self.kinds |= bit(kind);
         hit != 0
     }
 
-    /// Some of units `from .. to` is marked by a kind in `kinds`.
-    pub(super) fn any(&self, kinds: u8, from: u64, to: u64) -> bool {
+    /// Some of these units is marked by a kind in `kinds`.
+    #[inline]
+    pub(super) fn any(&self, kinds: u8, word: usize, units: u64) -> bool {
         let kinds = kinds & self.kinds;
-        kinds != 0 && words(from, to).any(|(word, mask)| self.rival_word(kinds, word) & mask != 0)
+        kinds != 0 && self.rival_word(kinds, word) & units != 0
     }
 
     fn rival_word(&self, kinds: u8, word: usize) -> u64 {
@@ -96,7 +107,7 @@ impl Marks {
 
     /// Units on which these marks and `other` race.
     pub(super) fn conflicts(&self, other: &Self) -> Option<Bits> {
-        let mut found = [0; WORDS];
+        let mut found = [0; WORDS as usize];
         for kind in KINDS {
             let rivals = rivals(kind) & other.kinds;
             if self.kinds & bit(kind) == 0 || rivals == 0 {
@@ -126,7 +137,7 @@ impl Marks {
     pub(super) fn clear(&mut self) {
         for kind in KINDS {
             if self.kinds & bit(kind) != 0 {
-                self.bits[kind as usize] = [0; WORDS];
+                self.bits[kind as usize] = [0; WORDS as usize];
             }
         }
         self.kinds = 0;
@@ -151,11 +162,23 @@ mod tests {
     #[test]
     fn words_cover_exactly_the_units() {
         for (from, to) in [(0, 1), (0, 64), (63, 65), (5, 200), (1000, 1024), (64, 128)] {
-            let mut bits = [0; WORDS];
+            let mut bits = [0; WORDS as usize];
             for (word, mask) in words(from, to) {
-                bits[word] |= mask;
+                bits[word as usize] |= mask;
             }
             assert_eq!(ones(&bits).collect::<Vec<_>>(), (from..to).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_shifted_pattern_is_the_pattern_elsewhere() {
+        for from in [0, 1, 63, 64, 100] {
+            let mut bits = [0; WORDS as usize];
+            shifted(from, &[1 << 63 | 5, 3], |word, units| {
+                bits[word as usize] |= units
+            });
+            let expected = [0, 2, 63, 64, 65].map(|i| from + i);
+            assert_eq!(ones(&bits).collect::<Vec<_>>(), expected);
         }
     }
 
@@ -163,8 +186,8 @@ mod tests {
     fn reads_do_not_conflict_with_reads_nor_atomics_with_atomics() {
         for kind in [AccessKind::Read, AccessKind::Atomic] {
             let mut marks = Marks::default();
-            assert!(!marks.mark(kind, 0, 8));
-            assert!(!marks.mark(kind, 4, 12));
+            assert!(!marks.mark(kind, 0, 0xFF));
+            assert!(!marks.mark(kind, 0, 0xFF0));
             assert!(marks.conflicts(&marks).is_none());
         }
     }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::Touch;
-use super::bits::{self, Bits, CHUNK, words};
+use super::bits::{self, Bits, CHUNK};
 use super::interval::{Interval, Space};
 use super::shared::unit_shift;
 use crate::check::Collector;
@@ -180,12 +180,12 @@ impl BlockRaces {
         let mut fresh = touch.kind == AccessKind::Write;
         self.strong |= touch.kind == AccessKind::Atomic;
         let totals = &mut self.totals;
-        self.interval.access(touch, out, |chunk, from, to| {
+        self.interval.access(touch, out, |chunk, word, units| {
             if chunk as usize >= totals.len() {
                 totals.resize_with(chunk as usize + 1, Total::default);
             }
             let seen = &totals[chunk as usize].bits[kind];
-            fresh |= words(from, to).any(|(word, mask)| seen[word] & mask != mask);
+            fresh |= seen[word] & units != units;
         });
         if fresh {
             self.attribute(touch);

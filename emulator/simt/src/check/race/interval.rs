@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use super::bits::{self, Bits, CHUNK, Chunk, Marks, bit, rivals};
+use super::bits::{self, Bits, CHUNK, Chunk, Marks, WORDS, bit, rivals};
 use super::log::{Entry, Log};
 use super::touch::Touch;
 use crate::check::Collector;
@@ -127,49 +127,61 @@ impl<S: Space> Interval<S> {
         self.fenced = true;
     }
 
-    /// Marks an access. `seen` is told each stretch of units: chunk, from, to.
+    /// Marks an access. `seen` is told each word of units: chunk, word in it, units of the word.
     #[inline]
     pub(super) fn access(
         &mut self,
         touch: &Touch<'_>,
         out: &mut Collector,
-        mut seen: impl FnMut(u32, u64, u64),
+        mut seen: impl FnMut(u32, usize, u64),
     ) {
         let mut within = false;
         let mut overwrites = false;
         self.strong |= touch.kind == AccessKind::Atomic;
-        for run in touch.runs {
-            let start = touch.base.wrapping_add_signed(i64::from(run.start));
-            let mut unit = start >> self.shift;
-            let end = (start.saturating_add(u64::from(run.bytes) + (1 << self.shift) - 1)) >> self.shift;
-            while unit < end {
-                let from = unit % CHUNK;
-                let to = CHUNK.min(from + (end - unit));
-                let number = unit / CHUNK;
-                unit += to - from;
+        let shift = self.shift;
+        // Neighbouring words mostly lie in one chunk.
+        let mut last = (u64::MAX, 0);
+        let mut mark = |word: u64, units: u64| {
+            let (number, word) = (word / WORDS, (word % WORDS) as usize);
+            if number != last.0 {
                 let Some(index) = self.space.chunk(number) else {
-                    continue;
+                    return;
                 };
                 if index as usize >= self.chunks.len() {
                     self.chunks.resize(index as usize + 1, Chunk::default());
                 }
-                let chunk = &mut self.chunks[index as usize];
-                if chunk.own.kinds == 0 {
-                    self.dirty.push(index);
-                    if chunk.past.kinds == 0 {
-                        self.used.push(index);
-                    }
+                last = (number, index);
+            }
+            let index = last.1;
+            let chunk = &mut self.chunks[index as usize];
+            if chunk.own.kinds == 0 {
+                self.dirty.push(index);
+                if chunk.past.kinds == 0 {
+                    self.used.push(index);
                 }
-                within |= chunk.own.mark(touch.kind, from, to);
-                if touch.kind == AccessKind::Write {
-                    let writes = bit(AccessKind::Write);
-                    overwrites |= chunk.past.any(writes, from, to);
-                    for (_, marks) in &self.parked {
-                        let here = marks.iter().find(|(at, _)| *at == index);
-                        overwrites |= here.is_some_and(|(_, marks)| marks.any(writes, from, to));
-                    }
+            }
+            within |= chunk.own.mark(touch.kind, word, units);
+            if touch.kind == AccessKind::Write {
+                let writes = bit(AccessKind::Write);
+                overwrites |= chunk.past.any(writes, word, units);
+                for (_, marks) in &self.parked {
+                    let here = marks.iter().find(|(at, _)| *at == index);
+                    overwrites |= here.is_some_and(|(_, marks)| marks.any(writes, word, units));
                 }
-                seen(index, from, to);
+            }
+            seen(index, word, units);
+        };
+        match touch.runs.first() {
+            Some(first) if touch.cells.shift == shift && !touch.cells.bits.is_empty() => {
+                let unit = touch.base.wrapping_add_signed(i64::from(first.start)) >> shift;
+                bits::shifted(unit, touch.cells.bits, mark);
+            }
+            _ => {
+                for run in touch.runs {
+                    let start = touch.base.wrapping_add_signed(i64::from(run.start));
+                    let end = (start.saturating_add(u64::from(run.bytes) + (1 << shift) - 1)) >> shift;
+                    bits::words(start >> shift, end).for_each(|(word, units)| mark(word, units));
+                }
             }
         }
         if within {

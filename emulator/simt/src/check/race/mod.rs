@@ -30,4 +30,5 @@ mod touch;
 
 pub use global::{BlockRaces, GlobalRaces};
 pub use shared::SharedRaces;
-pub use touch::{Run, Touch, Values};
+pub(crate) use shared::unit_shift;
+pub use touch::{Cells, Run, Touch, Values};

@@ -65,6 +65,7 @@ fn with_touch(
         base,
         bytes: 4,
         runs: &touch_runs(stride),
+        cells: Cells::default(),
         lanes: &std::array::from_fn(|lane| lane as i32 * stride),
         pattern: stride as u64,
         overlapping: stride == 0,

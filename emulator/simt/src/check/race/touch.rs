@@ -30,6 +30,8 @@ pub struct Touch<'a> {
     pub bytes: u32,
     /// What it covers: disjoint, in rising order, neighbours joined.
     pub runs: &'a [Run],
+    /// The same as a bitmap, where that is at hand.
+    pub cells: Cells<'a>,
     /// Each lane's address minus `base`; lanes outside `mask` are ignored.
     pub lanes: &'a [i32; 32],
     /// Equal for touches of the same worker and instruction whose `mask`, `bytes`, `runs` and `lanes` are equal.
@@ -39,6 +41,16 @@ pub struct Touch<'a> {
     pub overlapping: bool,
     /// The values of a write; `None` for reads and atomics, and for writes when not at hand.
     pub values: Option<&'a dyn Values>,
+}
+
+/// What an access covers, cell by cell from the start of its first run. A cell has `1 << shift` bytes; the first
+/// one starts at a multiple of that. No bits at all: only the runs tell.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Cells<'a> {
+    /// A bit per cell.
+    pub bits: &'a [u64],
+    /// Size of a cell, as a power of two.
+    pub shift: u32,
 }
 
 /// What a store is about to write, asked for only where a race needs it.
