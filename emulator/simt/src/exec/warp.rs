@@ -300,6 +300,9 @@ impl Cx<'_> {
         };
         let spot = self.locate::<W>(&spec, on);
         let (good, place, class) = self.place(spot, spec.memo, on);
+        if a.order == Order::Strong {
+            std::sync::atomic::fence(std::sync::atomic::Ordering::Release);
+        }
         // SAFETY: `locate` has found writable memory for the lanes in `good`.
         unsafe { data::store(&self.lanes, a, good, place, class) };
         self.progress = true;
@@ -322,9 +325,8 @@ impl Cx<'_> {
 
     /// The fiber looked at memory that others may change; true when it should let them.
     pub(crate) fn poll(&mut self, active: u32, changed: bool) -> bool {
-        if self.job.checked {
-            std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
-        }
+        // What was stored before the value that was just read is seen by what follows.
+        std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
         if changed {
             self.progress = true;
             self.fiber.polls = 0;
