@@ -47,6 +47,7 @@
 
 mod allocations;
 mod api;
+mod attributes;
 mod client;
 mod diagnose;
 mod edge;
@@ -54,11 +55,13 @@ pub mod extra;
 #[rustfmt::skip]
 mod generated;
 mod handle;
+mod image;
 mod queue;
 mod reports;
 mod result;
 mod settings;
 mod state;
 mod types;
+mod work;
 
 pub use client::{Checks, Emulator, PreloadError, emulated, preload};

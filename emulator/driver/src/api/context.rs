@@ -7,8 +7,9 @@ use std::sync::atomic::Ordering;
 use crate::api::device::{device, flags_are_known};
 use crate::edge::{In, Out, export};
 use crate::result::*;
-use crate::state::{self, Context, STACK, context, current, event, initialised, lock, stream, usable};
+use crate::state::{self, Context, STACK, context, current, initialised, lock, usable};
 use crate::types::{CtxCreateParams, Handle};
+use crate::work::{event, stream};
 
 fn create(out: Out<Handle>, flags: c_uint, dev: c_int) -> Outcome {
     initialised()?;

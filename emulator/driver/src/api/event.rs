@@ -5,8 +5,9 @@ use std::time::Instant;
 
 use crate::edge::{Out, export};
 use crate::result::*;
-use crate::state::{DISABLE_TIMING, EVENTS, Event, event, initialised, stream, usable};
+use crate::state::{initialised, usable};
 use crate::types::Handle;
+use crate::work::{DISABLE_TIMING, EVENTS, Event, event, stream};
 
 fn record(recorded: Handle, handle: Handle, flags: c_uint) -> Outcome {
     let event = event(recorded)?;

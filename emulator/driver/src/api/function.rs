@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 
 use simt::program::Kernel;
 
-use crate::api::device::limit;
 use crate::api::library;
 use crate::api::module::{Function, function};
+use crate::attributes::limit;
 use crate::edge::{Out, export};
 use crate::result::*;
 use crate::state::initialised;

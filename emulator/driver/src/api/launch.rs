@@ -12,19 +12,20 @@ use simt::finding::Severity;
 use simt::launch::{Environment, LaunchConfig, LaunchRefused};
 use simt::texture::Textures;
 
-use crate::api::device::limit;
 use crate::api::function::max_threads;
 use crate::api::module::{Function, function};
 use crate::api::occupancy::{Footprint, blocks_per_sm};
 use crate::api::{function as functions, texture};
+use crate::attributes::limit;
 use crate::diagnose;
 use crate::edge::{In, export, read_process};
 use crate::queue::Where;
 use crate::reports;
 use crate::result::*;
 use crate::settings;
-use crate::state::{Context, MEMORY, stream};
+use crate::state::{Context, MEMORY};
 use crate::types::{Handle, LaunchConfigC};
+use crate::work::stream;
 
 /// Grid, block and dynamic shared memory as asked for.
 #[derive(Debug, Clone, Copy)]

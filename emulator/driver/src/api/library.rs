@@ -6,11 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use simt::memory::Memory;
 
-use crate::api::module::{
-    Log, MODULES, compile, enter, function_named, image_text, read_file, unload_after_work, variable,
-};
+use crate::api::module::{MODULES, enter, function_named, unload_after_work, variable};
 use crate::edge::{In, Out, Text, export};
 use crate::handle::{Kind, Table};
+use crate::image::{Log, compile, image_text, read_file};
 use crate::result::*;
 use crate::state::{MEMORY, initialised, lock, usable};
 use crate::types::Handle;

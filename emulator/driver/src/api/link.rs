@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 
 use simt::memory::Memory;
 
-use crate::api::module::{Log, compile, image_text, read_file};
 use crate::diagnose;
 use crate::edge::{In, Out, Text, export};
 use crate::handle::{Kind, Table};
+use crate::image::{Log, compile, image_text, read_file};
 use crate::result::*;
 use crate::state::{MEMORY, initialised, lock, usable};
 use crate::types::Handle;

@@ -4,13 +4,14 @@ use std::ffi::{c_int, c_uint};
 
 use crate::allocations::{self, Kind};
 use crate::api::context::{current_owner, owner};
-use crate::api::device::limit;
 use crate::api::pool;
+use crate::attributes::limit;
 use crate::edge::{Out, export};
 use crate::queue::Where;
 use crate::result::*;
-use crate::state::{MEMORY, initialised, stream, usable};
+use crate::state::{MEMORY, initialised, usable};
 use crate::types::{Handle, MemLocation};
+use crate::work::stream;
 
 export! {
     fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) {

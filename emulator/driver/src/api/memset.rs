@@ -6,8 +6,9 @@ use crate::api::copy::device_range;
 use crate::edge::export;
 use crate::queue::Where;
 use crate::result::*;
-use crate::state::{MEMORY, stream};
+use crate::state::MEMORY;
 use crate::types::Handle;
+use crate::work::stream;
 
 /// Fills `height` rows of `width` values, `pitch` bytes apart.
 fn fill(

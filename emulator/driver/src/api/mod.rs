@@ -9,6 +9,7 @@
 )]
 
 pub(crate) mod array;
+pub(crate) mod boxes;
 pub(crate) mod context;
 pub(crate) mod copy;
 pub(crate) mod device;

@@ -3,9 +3,9 @@
 use std::ffi::{c_int, c_uint};
 use std::sync::atomic::Ordering;
 
-use crate::api::device::limit;
 use crate::api::function::{max_threads, registers};
 use crate::api::module::{Function, function};
+use crate::attributes::limit;
 use crate::edge::{In, Out, export};
 use crate::result::*;
 use crate::state::initialised;

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use crate::edge::{Out, export};
 use crate::queue::Where;
 use crate::result::*;
-use crate::state::{Event, STREAMS, Stream, event, initialised, lock, stream, usable};
+use crate::state::{initialised, lock, usable};
 use crate::types::{Handle, HostFn, StreamCallback};
+use crate::work::{Event, STREAMS, Stream, event, stream};
 
 /// Priorities that streams are given, best last.
 const PRIORITIES: std::ops::RangeInclusive<c_int> = -5..=0;

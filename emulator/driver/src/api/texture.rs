@@ -7,7 +7,7 @@ use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject, Texture
 
 use crate::api::array::{self, Array, texel_format};
 use crate::api::copy::device_range;
-use crate::api::device::limit;
+use crate::attributes::limit;
 use crate::edge::{In, Out, export};
 use crate::handle::{Kind, Table};
 use crate::result::*;

@@ -1,0 +1,186 @@
+//! Two- and three-dimensional copies: rows of bytes from one layout to another.
+
+use std::ffi::c_uint;
+
+use crate::api::array;
+use crate::api::copy::{Place, transfer};
+use crate::edge::Host;
+use crate::queue::Where;
+use crate::result::*;
+use crate::types::{Handle, Memcpy2D, Memcpy3D};
+use crate::work::stream;
+
+/// One end of a two- or three-dimensional copy.
+struct Layout {
+    start: Place,
+    pitch: u64,
+    slice: u64,
+}
+
+/// Rows of bytes from one layout to another.
+pub(crate) struct Boxes {
+    to: Layout,
+    from: Layout,
+    width: usize,
+    height: usize,
+    depth: usize,
+}
+
+/// As the manual orders the fields of one side.
+struct Side {
+    x: usize,
+    y: usize,
+    z: usize,
+    kind: c_uint,
+    host: u64,
+    device: u64,
+    array: Handle,
+    pitch: usize,
+    height: usize,
+}
+
+impl Side {
+    fn layout(self, width: usize, n_rows: usize, n_slices: usize) -> Result<Layout, CUresult> {
+        let (base, pitch, slice) = match self.kind {
+            3 => {
+                let array = array::array(self.array)?;
+                let (pitch, slice) = (array.row_bytes(), array.slice_bytes());
+                (Place::Array(array, 0), pitch, slice)
+            }
+            1 | 2 | 4 => {
+                let base = match self.kind {
+                    1 => Place::host(Host::new(self.host)),
+                    2 => Place::Device(self.device),
+                    _ => Place::unified(self.device),
+                };
+                let pitch = if self.pitch == 0 { width } else { self.pitch };
+                // A pitch that is narrower than a row makes rows overlap; a single row needs none.
+                if n_rows * n_slices > 1 && pitch < self.x.saturating_add(width) {
+                    return Err(ERROR_INVALID_VALUE);
+                }
+                let rows = if self.height == 0 { n_rows } else { self.height };
+                let slice = (pitch as u64)
+                    .checked_mul(rows as u64)
+                    .ok_or(ERROR_INVALID_VALUE)?;
+                (base, pitch as u64, slice)
+            }
+            _ => return Err(ERROR_INVALID_VALUE),
+        };
+        let rows = (self.y as u64).checked_mul(pitch).ok_or(ERROR_INVALID_VALUE)?;
+        let slices = (self.z as u64).checked_mul(slice).ok_or(ERROR_INVALID_VALUE)?;
+        let start = base.add(self.x as u64)?.add(rows)?.add(slices)?;
+        Ok(Layout { start, pitch, slice })
+    }
+}
+
+impl Layout {
+    fn row(&self, y: usize, z: usize) -> Result<Place, CUresult> {
+        let rows = self.pitch.checked_mul(y as u64).ok_or(ERROR_INVALID_VALUE)?;
+        let slices = self.slice.checked_mul(z as u64).ok_or(ERROR_INVALID_VALUE)?;
+        self.start.add(rows)?.add(slices)
+    }
+}
+
+impl Boxes {
+    pub(crate) fn from_2d(c: Memcpy2D) -> Result<Self, CUresult> {
+        let from = Side {
+            x: c.src_x,
+            y: c.src_y,
+            z: 0,
+            kind: c.src_type,
+            host: c.src_host as u64,
+            device: c.src_device,
+            array: c.src_array,
+            pitch: c.src_pitch,
+            height: 0,
+        };
+        let to = Side {
+            x: c.dst_x,
+            y: c.dst_y,
+            z: 0,
+            kind: c.dst_type,
+            host: c.dst_host as u64,
+            device: c.dst_device,
+            array: c.dst_array,
+            pitch: c.dst_pitch,
+            height: 0,
+        };
+        Self::new(to, from, c.width, c.height, 1)
+    }
+
+    pub(crate) fn from_3d(c: Memcpy3D) -> Result<Self, CUresult> {
+        if c.src_lod != 0 || c.dst_lod != 0 {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        let from = Side {
+            x: c.src_x,
+            y: c.src_y,
+            z: c.src_z,
+            kind: c.src_type,
+            host: c.src_host as u64,
+            device: c.src_device,
+            array: c.src_array,
+            pitch: c.src_pitch,
+            height: c.src_height,
+        };
+        let to = Side {
+            x: c.dst_x,
+            y: c.dst_y,
+            z: c.dst_z,
+            kind: c.dst_type,
+            host: c.dst_host as u64,
+            device: c.dst_device,
+            array: c.dst_array,
+            pitch: c.dst_pitch,
+            height: c.dst_height,
+        };
+        Self::new(to, from, c.width, c.height, c.depth)
+    }
+
+    fn new(to: Side, from: Side, width: usize, height: usize, depth: usize) -> Result<Self, CUresult> {
+        Ok(Self {
+            to: to.layout(width, height, depth)?,
+            from: from.layout(width, height, depth)?,
+            width,
+            height,
+            depth,
+        })
+    }
+
+    /// First and last row decide: those between lie between.
+    fn check(&self) -> Outcome {
+        if self.width == 0 || self.height == 0 || self.depth == 0 {
+            return Ok(());
+        }
+        for end in [&self.to, &self.from] {
+            end.row(0, 0)?.check(self.width)?;
+            end.row(self.height - 1, 0)?.check(self.width)?;
+            end.row(self.height - 1, self.depth - 1)?.check(self.width)?;
+        }
+        Ok(())
+    }
+
+    fn transfer(&self) -> Outcome {
+        for z in 0..self.depth {
+            for y in 0..self.height {
+                transfer(&self.to.row(y, z)?, &self.from.row(y, z)?, self.width)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn run(self, handle: Handle, wait: bool) -> Outcome {
+        let stream = stream(handle)?;
+        stream.context.check()?;
+        self.check()?;
+        if self.width == 0 {
+            return Ok(());
+        }
+        let pageable = self.to.start.is_pageable(self.width) || self.from.start.is_pageable(self.width);
+        if wait || pageable {
+            stream.submit_sync(move || self.transfer())
+        } else {
+            stream.submit_async(Where::Here, move || self.transfer())
+        }
+    }
+}
