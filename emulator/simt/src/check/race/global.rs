@@ -19,9 +19,10 @@ use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, R
 use crate::finding::Code;
 use crate::program::{Kernel, MemSpace};
 
-/// Chunks (4 KiB at word granularity) that one block, and one launch, are watched on.
-const MAX_BLOCK_CHUNKS: usize = 1 << 16;
-const MAX_LAUNCH_CHUNKS: usize = 1 << 15;
+/// Chunks (4 KiB at word granularity) that one block, and one launch, are watched on: 64 MiB. What a launch
+/// touches beyond goes unwatched, and which part that is can then depend on timing.
+const MAX_BLOCK_CHUNKS: usize = 1 << 14;
+const MAX_LAUNCH_CHUNKS: usize = 1 << 14;
 /// Warps remembered for one pair of places.
 const MAX_WARPS: usize = 1 << 16;
 const SHARDS: usize = 64;

@@ -7,6 +7,7 @@
 //! Lanes of one warp can race too. A mark that meets a rival mark of the same warp is the rare case that is
 //! looked at closely: each unit then gets owners, the lanes that touched it since the warp was last in step.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::bits::{self, Bits, CHUNK, Chunk, Marks, WORDS, bit, rivals};
@@ -18,10 +19,14 @@ use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, R
 use crate::finding::Code;
 use crate::program::{Kernel, MemSpace};
 
-/// Conflicts resolved into parties in one block; a block that races everywhere stays affordable.
-const MAX_RESOLVED: u32 = 4096;
+/// Accesses for which the other party is looked up in one block.
+const MAX_RESOLVED: u32 = 1024;
+/// Repeats of one access that are looked at for a conflict.
+const MAX_REPEATS: u32 = 1 << 12;
+/// Races inside warps after which a block is not searched for more of them.
+const MAX_WITHIN: u32 = 256;
 /// Chunks for which owners of units are kept.
-const MAX_OWNED: usize = 4096;
+const MAX_OWNED: usize = 1024;
 
 /// How addresses become chunks.
 pub(super) trait Space {
@@ -57,6 +62,10 @@ pub(super) struct Interval<S> {
     running: bool,
     block: u64,
     resolved: u32,
+    /// Races inside a warp that were found in this block.
+    within: u32,
+    /// Lanes that were told in this block, by warp, place and array.
+    told: HashMap<(u32, u32, u64), u32>,
     /// A fence was passed, and atomics or strong accesses made, since the barrier.
     fenced: bool,
     strong: bool,
@@ -88,6 +97,8 @@ impl<S: Space> Interval<S> {
             running: false,
             block: 0,
             resolved: 0,
+            within: 0,
+            told: HashMap::new(),
             fenced: false,
             strong: false,
         }
@@ -98,6 +109,8 @@ impl<S: Space> Interval<S> {
         self.space.clear();
         self.block = block;
         self.resolved = 0;
+        self.told.clear();
+        self.within = 0;
         self.running = false;
     }
 
@@ -248,7 +261,7 @@ impl<S: Space> Interval<S> {
         self.dirty.clear();
         let handed_over = self.fenced && self.strong;
         if !conflicts.is_empty() && !handed_over {
-            self.resolve(&conflicts, out);
+            self.resolve(&mut conflicts, out);
         }
     }
 
@@ -287,68 +300,95 @@ impl<S: Space> Interval<S> {
         (self.space.number(chunk) * CHUNK + unit) << self.shift
     }
 
-    /// Finds the parties of conflicts between the warp that just ran and others.
-    fn resolve(&mut self, conflicts: &[(u32, Bits)], out: &mut Collector) {
-        let bytes = 1 << self.shift;
-        // By pair of places, and array: a finding in the making, and the lanes of this warp that are in it.
-        let mut found: Vec<((u32, u32, u64), Event)> = Vec::new();
-        for (chunk, bits) in conflicts {
-            for unit in bits::ones(bits) {
-                if self.resolved >= MAX_RESOLVED {
-                    break;
-                }
-                self.resolved += 1;
-                let address = self.unit_address(*chunk, unit);
-                let Some((own, other)) = self.log.pair(self.warp, address, bytes) else {
-                    continue;
-                };
-                let (own, other) = (self.log.entries[own], self.log.entries[other]);
-                let Some(lane) = self.log.toucher(&own, address, bytes) else {
-                    continue;
-                };
-                let Some(rival) = self.log.toucher(&other, address, bytes) else {
-                    continue;
-                };
-                let sites = (self.site_of(own.instr), self.site_of(other.instr));
-                let array = self.sites.array(S::SPACE, address);
-                let key = (sites.0.min(sites.1), sites.0.max(sites.1), array);
-                if let Some((_, event)) = found.iter_mut().find(|(known, _)| *known == key) {
-                    event.mask |= 1 << lane;
-                    if let Details::Race(race) = &mut event.details {
-                        race.end = race.end.max(address + bytes);
-                        race.equal &= !self.unequal(&own, &other);
+    /// Finds the parties of conflicts between the warp that just ran and others. Each lane is told once per place
+    /// and array in a block: a block that races all the time stays affordable.
+    fn resolve(&mut self, conflicts: &mut [(u32, Bits)], out: &mut Collector) {
+        conflicts.sort_unstable_by_key(|(chunk, _)| *chunk);
+        for at in 0..self.log.entries.len() {
+            let own = self.log.entries[at];
+            if own.warp() != self.warp || self.resolved >= MAX_RESOLVED {
+                continue;
+            }
+            let array = self.sites.array(
+                S::SPACE,
+                self.log.address(&own, 0, own.mask.trailing_zeros() & 31),
+            );
+            let key = (self.warp, self.site_of(own.instr), array);
+            let new = own.mask & !self.told.get(&key).copied().unwrap_or(0);
+            if new == 0 {
+                continue;
+            }
+            let Some((hits, address)) = self.hits(&own, new, conflicts) else {
+                continue;
+            };
+            self.resolved += 1;
+            let bytes = 1 << self.shift;
+            let Some(other) = self.log.rival(&own, address, bytes) else {
+                continue;
+            };
+            let Some(rival) = self.log.toucher(&other, address, bytes) else {
+                continue;
+            };
+            *self.told.entry(key).or_insert(0) |= hits;
+            let lane = hits.trailing_zeros();
+            let equal = !self.unequal(&own, &other);
+            let race = RaceFacts {
+                space: S::SPACE,
+                address,
+                end: self.end_of(array, conflicts).max(address + bytes),
+                parties: [self.party(&other, rival), self.party(&own, lane)],
+                equal,
+                same_warp: false,
+                same_instruction: false,
+                missing: self.missing(&own, &other),
+            };
+            out.record(Event {
+                code: if equal { Code::RaceEqual } else { Code::Race },
+                instr: own.instr,
+                block: self.block,
+                warp: self.warp,
+                mask: hits,
+                details: Details::Race(Box::new(race)),
+            });
+        }
+    }
+
+    /// Which of `lanes` touch conflicting units in `entry`, and the first unit of the lowest of them.
+    fn hits(&mut self, entry: &Entry, of: u32, conflicts: &[(u32, Bits)]) -> Option<(u32, u64)> {
+        let (mut hits, mut first) = (0, None);
+        for lane in lanes(of) {
+            'lane: for repeat in 0..entry.count.min(MAX_REPEATS) {
+                let start = self.log.address(entry, repeat, lane);
+                let end = start
+                    .saturating_add(u64::from(entry.bytes()))
+                    .div_ceil(1 << self.shift);
+                for unit in start >> self.shift..end {
+                    let Some(chunk) = self.space.chunk(unit / CHUNK) else {
+                        continue;
+                    };
+                    let found = conflicts.binary_search_by_key(&chunk, |(chunk, _)| *chunk);
+                    let at = (unit % CHUNK) as usize;
+                    if found.is_ok_and(|found| conflicts[found].1[at / 64] >> (at % 64) & 1 != 0) {
+                        hits |= 1 << lane;
+                        first.get_or_insert(unit << self.shift);
+                        break 'lane;
                     }
-                    continue;
                 }
-                let race = RaceFacts {
-                    space: S::SPACE,
-                    address,
-                    end: address + bytes,
-                    parties: [self.party(&other, rival), self.party(&own, lane)],
-                    equal: !self.unequal(&own, &other),
-                    same_warp: false,
-                    same_instruction: false,
-                    missing: self.missing(&own, &other),
-                };
-                let event = Event {
-                    code: Code::Race,
-                    instr: own.instr,
-                    block: self.block,
-                    warp: self.warp,
-                    mask: 1 << lane,
-                    details: Details::Race(Box::new(race)),
-                };
-                found.push((key, event));
             }
         }
-        for (_, mut event) in found {
-            if let Details::Race(race) = &event.details
-                && race.equal
-            {
-                event.code = Code::RaceEqual;
-            }
-            out.record(event);
-        }
+        first.map(|first| (hits, first))
+    }
+
+    /// The end of the last conflicting unit of an array.
+    fn end_of(&self, array: u64, conflicts: &[(u32, Bits)]) -> u64 {
+        let ends = conflicts.iter().filter_map(|(chunk, bits)| {
+            let of_array = |unit: &u64| self.sites.array(S::SPACE, self.unit_address(*chunk, *unit)) == array;
+            bits::ones(bits)
+                .filter(of_array)
+                .last()
+                .map(|unit| self.unit_address(*chunk, unit) + (1 << self.shift))
+        });
+        ends.max().unwrap_or(0)
     }
 
     /// Two writes of different values, or a write and something else.
@@ -401,7 +441,7 @@ impl<S: Space> Interval<S> {
 
     /// An access met a rival mark of its own warp: another lane's?
     fn within_warp(&mut self, touch: &Touch<'_>, out: &mut Collector) {
-        if self.chunks.len() > MAX_OWNED {
+        if self.chunks.len() > MAX_OWNED || self.within >= MAX_WITHIN {
             return;
         }
         self.index_owners();
@@ -434,6 +474,7 @@ impl<S: Space> Interval<S> {
             return;
         }
         for (entry, mask, address, end, rival) in found {
+            self.within += 1;
             let other = self.log.entries[entry as usize];
             let both_write = touch.kind == AccessKind::Write && other.kind == AccessKind::Write;
             // One store told lane by lane: not a race of two instructions, and its values are not known.

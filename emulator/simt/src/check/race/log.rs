@@ -203,33 +203,17 @@ impl Log {
             .wrapping_add_signed(i64::from(offset))
     }
 
-    /// The first entry pair that races on a unit: one of `warp`, one of another warp.
-    pub(super) fn pair(&self, warp: u32, address: u64, bytes: u64) -> Option<(usize, usize)> {
-        let mut mine = Vec::new();
-        let mut others = Vec::new();
-        for (index, entry) in self.entries.iter().enumerate() {
-            if self.toucher(entry, address, bytes).is_some() {
-                if entry.warp() == warp {
-                    mine.push(index)
-                } else {
-                    others.push(index)
-                }
-            }
-        }
-        // A write and a read say more than two writes.
-        let mut best = None;
-        for &other in &others {
-            for &own in &mine {
-                let (a, b) = (self.entries[own].kind, self.entries[other].kind);
-                if bits::rivals(a) & bits::bit(b) != 0 {
-                    let rank = (a == b, other, own);
-                    if best.is_none_or(|best| rank < best) {
-                        best = Some(rank);
-                    }
-                }
-            }
-        }
-        best.map(|(_, other, own)| (own, other))
+    /// What another warp did to a unit that races with `own`: something of another kind if there is such, since a
+    /// write and a read say more than two writes; else the first.
+    pub(super) fn rival(&self, own: &Entry, address: u64, bytes: u64) -> Option<Entry> {
+        let rivals = bits::rivals(own.kind);
+        let touches = |entry: &&Entry| {
+            entry.warp != own.warp
+                && rivals & bits::bit(entry.kind) != 0
+                && self.toucher(entry, address, bytes).is_some()
+        };
+        let found = self.entries.iter().filter(touches);
+        found.min_by_key(|entry| entry.kind == own.kind).copied()
     }
 }
 

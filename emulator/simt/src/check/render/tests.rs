@@ -65,7 +65,7 @@ fn finding() -> Finding {
         collector.merge(other);
     }
     let find = |address: u64| {
-        (address >> 40 == BASE >> 40).then(|| Allocation {
+        (address >> 40 == BASE >> 40).then_some(Allocation {
             base: BASE,
             bytes: 128,
             number: 1,
