@@ -7,6 +7,7 @@
 mod calls;
 mod nvrtc;
 mod ptx;
+mod readme;
 mod setup;
 
 use std::process::ExitCode;
@@ -26,6 +27,8 @@ enum Command {
     Ptx(ptx::Args),
     /// List the driver calls that libnvcuda exports, from the bindings of cudarc
     Calls,
+    /// Fill the parts of README.md that quote other files and records
+    Readme(readme::Args),
     /// Fetch the compiler that `ptx` uses (NVRTC 12.4, from PyPI) into target/nvrtc
     Setup,
 }
@@ -34,6 +37,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Ptx(args) => ptx::run(&args),
         Command::Calls => calls::run(),
+        Command::Readme(args) => readme::run(&args),
         Command::Setup => setup::run(),
     };
     match result {
