@@ -3,7 +3,7 @@
 use tests::random_kernel::{line, tame};
 use tests::torture;
 
-/// Written by `cargo run --release -p tests --example random_on_device -- 600 FILE` on the machine that it names.
+/// Written by `cargo run --release -p tests --example random_on_device -- 1200 FILE` on the machine that it names.
 const H200: &str = include_str!("../data/random/h200.txt");
 
 #[test]

@@ -508,7 +508,7 @@ impl Generator {
             }
         }
         let guard = match self.rng.random_range(0..6u32) {
-            // The assembler of CUDA 13.0 loses the guard of `testp`.
+            // The assembler of CUDA 13.0 loses the guard of `testp` when it optimises.
             _ if name.starts_with("testp") => String::new(),
             0 => format!("@{} ", self.reg("p")),
             1 => format!("@!{} ", self.reg("p")),
