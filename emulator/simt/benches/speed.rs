@@ -9,6 +9,8 @@
 //! least a fifth of a second; the native loop beside it does the same arithmetic, one element at a time, compiled to
 //! machine code, and is timed in the same process, one core, right before.
 
+#![expect(clippy::print_stdout, reason = "a benchmark shows what it measured")]
+
 use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
