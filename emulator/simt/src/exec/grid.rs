@@ -17,9 +17,10 @@ use crate::finding::Code;
 use crate::lanes::Lanes;
 use crate::program::{MemSpace, OpKind};
 
-use super::block::{Block, Visit};
+use super::block::Block;
 use super::fiber::Fiber;
 use super::memo::{Memo, Merge, Tally};
+use super::turns::Visit;
 use super::{Counts, Cx, Job, Watch};
 
 /// Blocks that wait for each other on one worker: as many as a big GPU has room for.

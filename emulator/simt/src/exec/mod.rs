@@ -1,12 +1,13 @@
 //! Running blocks: warps in lockstep over a decoded kernel.
 //!
 //! A worker thread owns a [`Cx`]: the block that it runs, what each memory instruction remembers, and what was
-//! counted. [`grid`] hands blocks to workers; [`block`] runs the warps of one block in turn; [`warp`] is the loop
+//! counted. [`grid`] hands blocks to workers; [`turns`] runs the warps of one block; [`warp`] is the loop
 //! over operations; [`access`] finds memory, and checks and counts on the way. How closely a run is watched is a
 //! type ([`Watch`]), so that what is not asked for is not compiled in.
 
 pub(crate) mod access;
 pub(crate) mod atomic;
+pub(crate) mod barrier;
 pub(crate) mod block;
 pub(crate) mod copy;
 pub(crate) mod data;
@@ -18,8 +19,11 @@ pub(crate) mod printf;
 pub(crate) mod report;
 pub(crate) mod sample;
 pub(crate) mod slow;
+pub(crate) mod stop;
+pub(crate) mod turns;
 pub(crate) mod warp;
 pub(crate) mod warpwide;
+pub(crate) mod watched;
 
 use std::sync::Arc;
 

@@ -1,0 +1,137 @@
+//! Blocks that never end: deadlocks, and loops that use up the budget.
+
+use crate::check::{BarrierGroup, Details};
+use crate::finding::Code;
+
+use super::fiber::{Fiber, State};
+use super::warp::{self, Pause};
+use super::{Cx, Job, Watch};
+
+impl Cx<'_> {
+    /// Nobody can go on.
+    pub(super) fn deadlock(&mut self) {
+        let groups = self.groups(|_| true);
+        let Some(first) = groups.first() else { return };
+        let Some(warp) = first.threads.iter().position(|m| *m != 0) else {
+            return;
+        };
+        let (instr, mask) = (first.instr, first.threads[warp]);
+        self.warp = warp as u32;
+        self.report_at(
+            instr,
+            Code::Barrier,
+            mask,
+            Details::Barrier {
+                groups,
+                deadlock: true,
+            },
+        );
+        self.stopped = true;
+    }
+    /// The budget is spent: finds the loop that the warp is in, and stops.
+    pub(super) fn runaway<W: Watch>(&mut self, w: u32) {
+        let job = self.job;
+        let (mut low, mut high) = (u32::MAX, 0);
+        let ready = |f: &Fiber| f.state == State::Ready;
+        let mask = self.block.warps[w as usize]
+            .fibers
+            .iter()
+            .find(|f| ready(f))
+            .map_or(1, Fiber::lanes);
+        // Where it goes in the next branches tells how far the loop reaches.
+        for _ in 0..10_000 {
+            let fibers = &mut self.block.warps[w as usize].fibers;
+            let Some(i) = fibers.iter().position(ready) else {
+                break;
+            };
+            self.fiber = fibers.remove(i);
+            self.left = 0;
+            let start = self.fiber.top().map_or(0, |t| t.pc);
+            let pause = warp::run::<W>(self);
+            let end = self.fiber.top().map_or(0, |t| t.pc);
+            (low, high) = (low.min(start).min(end), high.max(start).max(end));
+            let fiber = std::mem::replace(&mut self.fiber, Fiber::new(0));
+            if pause != Pause::Ended {
+                self.block.warps[w as usize].fibers.push(fiber);
+            }
+            if self.stopped {
+                break;
+            }
+        }
+        self.warp = w;
+        let loop_of = smallest_loop(job, low, high);
+        let at = loop_of.map_or_else(|| low.min(job.kernel.ops.len() as u32 - 1), |(first, _)| first);
+        let instr = |pc: u32| job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
+        let span = loop_of.map(|(a, b)| (instr(a), instr(b)));
+        let details = Details::Runaway {
+            budget: job.budget,
+            proven: false,
+            span,
+        };
+        self.stopped = false;
+        if job.checked
+            && let Some((first, last)) = loop_of
+            && polls(&job.kernel.ops[first as usize..=last as usize])
+        {
+            self.waited_for(instr(at));
+        }
+        self.fatal(at, Code::Runaway, mask, details);
+    }
+
+    /// A warp polls memory without end while threads of its block wait at a barrier: for each other, it seems.
+    fn waited_for(&mut self, running: u32) {
+        let mut groups = self.groups(|state| matches!(state, State::Barrier(_)));
+        let Some(first) = groups.first() else { return };
+        let Some(warp) = first.threads.iter().position(|mask| *mask != 0) else {
+            return;
+        };
+        let (instr, mask) = (first.instr, first.threads[warp]);
+        let others = self.groups(|state| state == State::Ready);
+        let mut threads = vec![0; self.block.warps.len()].into_boxed_slice();
+        for group in &others {
+            threads
+                .iter_mut()
+                .zip(&group.threads)
+                .for_each(|(all, some)| *all |= some);
+        }
+        groups.push(BarrierGroup {
+            instr: running,
+            at_barrier: false,
+            threads,
+        });
+        let polling = self.warp;
+        self.warp = warp as u32;
+        let details = Details::Barrier {
+            groups,
+            deadlock: true,
+        };
+        self.report_at(instr, Code::Barrier, mask, details);
+        self.warp = polling;
+    }
+}
+
+/// Some of these operations look at what others write while they run.
+fn polls(ops: &[crate::program::Op]) -> bool {
+    use crate::program::{OpKind, Order};
+    ops.iter().any(|op| match &op.kind {
+        OpKind::Load(access) => access.order == Order::Strong,
+        OpKind::Atomic(atomic) => atomic.returns,
+        _ => false,
+    })
+}
+
+/// The smallest backward branch that spans positions `low ..= high`.
+fn smallest_loop(job: &Job<'_>, low: u32, high: u32) -> Option<(u32, u32)> {
+    use crate::program::OpKind;
+    let spans = job.kernel.ops.iter().enumerate().flat_map(|(i, op)| {
+        let targets = match &op.kind {
+            OpKind::Branch { target, .. } => std::slice::from_ref(target),
+            OpKind::BranchIndexed { targets, .. } => targets,
+            _ => &[],
+        };
+        targets.iter().map(move |t| (*t, i as u32))
+    });
+    spans
+        .filter(|(t, i)| t <= i && *t <= low && high <= *i)
+        .min_by_key(|(t, i)| i - t)
+}

@@ -1,0 +1,197 @@
+//! Turns: the warps of a block run one after another, each until it waits, ends, or has had its share.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::check::Details;
+use crate::finding::Code;
+
+use super::fiber::{Fiber, State};
+use super::warp::{self, Pause};
+use super::{Cx, Watch};
+
+/// Operations of one turn of a warp.
+const TURN: i64 = 1 << 16;
+/// Turns in a row in which nothing happened but looking at memory, after which a block lets others run.
+const STUCK: u32 = 8;
+/// The same for turns that did other work, too.
+const STUCK_BUSY: u32 = 256;
+/// How a visit to a block ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Visit {
+    /// All warps have ended, or it was stopped.
+    Ended,
+    /// It waits for memory that some other block must change.
+    Stuck,
+}
+impl Cx<'_> {
+    /// Runs the block's warps in turn.
+    pub(crate) fn visit<W: Watch>(&mut self, last: &AtomicU64) -> Visit {
+        let job = self.job;
+        loop {
+            let mut ran = false;
+            for w in 0..job.n_warps {
+                if !self.block.warps[w as usize]
+                    .fibers
+                    .iter()
+                    .any(|f| f.state == State::Ready)
+                {
+                    continue;
+                }
+                ran = true;
+                self.progress = false;
+                self.polled = false;
+                self.run_warp::<W>(w);
+                if self.stopped || last.load(Ordering::Relaxed) < self.block.index {
+                    return Visit::Ended;
+                }
+                if job.budget != 0 && self.block.spent > job.budget {
+                    self.runaway::<W>(w);
+                    return Visit::Ended;
+                }
+                match (self.progress, self.polled) {
+                    (true, _) => self.block.quiet = 0,
+                    (_, true) => self.block.quiet += 1,
+                    (false, false) => {}
+                }
+            }
+            if self.block.live == 0 {
+                return Visit::Ended;
+            }
+            if !ran && !self.force_lanes() {
+                self.deadlock();
+                return Visit::Ended;
+            }
+            let limit = if self.left > 0 { STUCK } else { STUCK_BUSY };
+            if ran && self.block.quiet > limit * job.n_warps {
+                self.block.quiet = 0;
+                return Visit::Stuck;
+            }
+        }
+    }
+
+    /// One turn of a warp: each fiber that can runs until it waits, ends, or has used up its share.
+    fn run_warp<W: Watch>(&mut self, w: u32) {
+        let job = self.job;
+        let index = w as usize;
+        self.warp = w;
+        self.lanes.regs = self.block.regs_of(job, index);
+        self.lanes.preds = self.block.preds_of(job, index);
+        self.live = self.block.warps[index].live;
+        if let Some(races) = &mut self.shared_races {
+            races.enter(w);
+        }
+        if let Some(races) = &mut self.global_races {
+            races.enter(w);
+        }
+        self.left = TURN;
+        loop {
+            let fibers = &mut self.block.warps[index].fibers;
+            let Some(i) = fibers.iter().position(|f| f.state == State::Ready) else {
+                break;
+            };
+            // Taken from the front and put back at the end: all get their turn.
+            self.fiber = fibers.remove(i);
+            self.turn_start = self.left;
+            let pause = warp::run::<W>(self);
+            let warp = &mut self.block.warps[index];
+            warp.issued += (self.turn_start - self.left) as u64;
+            warp.live = self.live;
+            let fiber = std::mem::replace(&mut self.fiber, Fiber::new(0));
+            if pause != Pause::Ended {
+                warp.fibers.push(fiber);
+            }
+            if pause == Pause::Stopped || self.stopped {
+                self.stopped = true;
+                break;
+            }
+            self.join_lanes(index);
+            if matches!(pause, Pause::Turn | Pause::Poll) {
+                break;
+            }
+        }
+        let done = !self.block.warps[index]
+            .fibers
+            .iter()
+            .any(|f| f.state == State::Ready);
+        if let Some(races) = &mut self.shared_races {
+            races.leave(done, &mut self.collector);
+        }
+        if let Some(races) = &mut self.global_races {
+            races.leave(done, &mut self.collector);
+        }
+        self.block.spent = self.spent;
+    }
+
+    /// Lanes that waited for each other go on, as soon as all are there.
+    fn join_lanes(&mut self, w: usize) {
+        let warp = &mut self.block.warps[w];
+        if warp.fibers.len() < 2 && !warp.fibers.iter().any(|f| matches!(f.state, State::Lanes { .. })) {
+            return;
+        }
+        let mut ready = Vec::new();
+        for f in &warp.fibers {
+            if let State::Lanes { need, place } = f.state {
+                let at_place = |g: &&Fiber| matches!(g.state, State::Lanes { place: p, .. } if p == place);
+                let there = warp.fibers.iter().filter(at_place).fold(0, |m, g| m | g.lanes());
+                ready.push(need & warp.live & !there == 0);
+            } else {
+                ready.push(false);
+            }
+        }
+        for (f, ready) in warp.fibers.iter_mut().zip(ready) {
+            if ready {
+                f.state = State::Ready;
+                // Whoever is not joined below goes on alone.
+                f.forced = true;
+            }
+        }
+        join_ready(&mut warp.fibers);
+    }
+
+    /// Nobody can go on: lanes that wait for others of their warp go on without them.
+    fn force_lanes(&mut self) -> bool {
+        let mut found = Vec::new();
+        for (w, warp) in self.block.warps.iter_mut().enumerate() {
+            for f in &mut warp.fibers {
+                if let State::Lanes { need, .. } = f.state {
+                    f.state = State::Ready;
+                    f.forced = true;
+                    let present = f.top().map_or(0, |t| t.mask);
+                    found.push((w as u32, f.at, present, need & warp.live));
+                }
+            }
+        }
+        let any = !found.is_empty();
+        for (w, at, present, named) in found {
+            self.warp = w;
+            if self.job.checked {
+                self.report_at(at, Code::SyncMask, present, Details::SyncMask { named, present });
+            }
+        }
+        any
+    }
+}
+
+/// Joins fibers that can run and are at the same place.
+pub(super) fn join_ready(fibers: &mut Vec<Fiber>) {
+    let mut i = 0;
+    while i < fibers.len() {
+        if fibers[i].state != State::Ready {
+            i += 1;
+            continue;
+        }
+        let mut j = i + 1;
+        while j < fibers.len() {
+            let fits = fibers[j].state == State::Ready;
+            if fits {
+                let other = fibers.remove(j);
+                match fibers[i].join(other) {
+                    None => continue,
+                    Some(other) => fibers.insert(j, other),
+                }
+            }
+            j += 1;
+        }
+        i += 1;
+    }
+}
