@@ -23,10 +23,12 @@ mod bits;
 mod global;
 mod interval;
 mod log;
+mod parties;
 mod shared;
 #[cfg(test)]
 mod tests;
 mod touch;
+mod within;
 
 pub use global::{BlockRaces, GlobalRaces};
 pub use shared::SharedRaces;

@@ -1,7 +1,8 @@
 //! From an address to the array that was meant, and the element that was hit.
 
 use super::scene::Scene;
-use super::source::{self, Declared, Use, plain_name};
+use super::source::{Declared, Use};
+use super::text::{plain_name, size_of};
 use super::words::{count, nth};
 use crate::check::Allocation;
 use crate::check::event::AccessKind;
@@ -167,7 +168,7 @@ impl Scene<'_> {
             ty: String::new(),
             dims: Vec::new(),
         });
-        let size = source::size_of(&declared.ty).filter(|_| !declared.ty.is_empty());
+        let size = size_of(&declared.ty).filter(|_| !declared.ty.is_empty());
         let (element_type, element_bytes) = match size {
             Some(size) => (declared.ty.clone(), size),
             None => (ptx_type.to_owned(), element),
@@ -289,7 +290,7 @@ impl Scene<'_> {
             .unwrap_or_default();
         let fits = |declared: &Declared| {
             let n: Option<u64> = declared.dims.iter().copied().product();
-            let size = source::size_of(&declared.ty).map(u64::from);
+            let size = size_of(&declared.ty).map(u64::from);
             !declared.dims.is_empty() && n.zip(size).is_some_and(|(n, size)| n * size == bytes)
         };
         let on_line = |name: &str| {

@@ -1,6 +1,6 @@
 //! The value of a C expression of integers, where every name in it has one.
 
-use super::source::{bracketed, size_of};
+use super::text::{bracketed, size_of};
 
 /// Nesting of brackets and definitions that is followed.
 const MAX_DEPTH: u32 = 12;

@@ -4,6 +4,8 @@
 //! address and [`subscript`] the numbers behind an index. Each of the other files words one family of mistakes.
 
 mod arrays;
+mod bounds;
+mod case;
 mod choose;
 mod expression;
 mod memory;
@@ -15,10 +17,12 @@ mod subscript;
 mod sync;
 #[cfg(test)]
 mod tests;
+mod text;
 mod words;
+mod written;
 
 pub(crate) use scene::{header, paragraph};
-pub(crate) use source::plain_name;
+pub(crate) use text::plain_name;
 pub(crate) use words::{plural, size};
 
 use super::Context;
@@ -55,10 +59,10 @@ fn finding(scene: &Scene<'_>, Chosen { kind, also }: &Chosen<'_>, earlier: &[Fin
             Code::UseAfterFree => memory::freed(scene, kind, *access),
             Code::Misaligned => memory::misaligned(scene, kind, *access),
             Code::ReadOnly => memory::read_only(scene, kind, *access),
-            Code::Uninitialised => memory::uninitialised(scene, kind, *access, &[]),
-            _ => memory::out_of_bounds(scene, kind, *access),
+            Code::Uninitialised => written::uninitialised(scene, kind, *access, &[]),
+            _ => bounds::out_of_bounds(scene, kind, *access),
         },
-        Details::Uninitialised { access, written } => memory::uninitialised(scene, kind, *access, written),
+        Details::Uninitialised { access, written } => written::uninitialised(scene, kind, *access, written),
         Details::Race(facts) => {
             let party = facts.parties[1];
             who = (party.block, u64::from(party.thread));

@@ -235,7 +235,13 @@ fn extent(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, target: Option<&Targ
             (_, 1) => " of one block".into(),
             (_, blocks) => format!(" in {blocks} blocks"),
         };
-        let _ = write!(text, "{n} threads{blocks} take part.");
+        let all = n == scene.threads_per_block() * scene.n_blocks();
+        let who = if all {
+            format!("All {n} threads")
+        } else {
+            format!("At least {n} threads")
+        };
+        let _ = write!(text, "{who}{blocks} take part.");
     }
     if text.is_empty() {
         Vec::new()

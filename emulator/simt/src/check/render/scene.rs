@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::source::{Parameter, Source, plain_name};
+use super::source::{Parameter, Source};
+use super::text::plain_name;
 use super::words;
 use crate::check::Context;
 use crate::check::collect::{Kind, block_position, thread_position};

@@ -152,7 +152,7 @@ fn first_and_more(scene: &Scene<'_>, kind: &Kind) -> String {
 /// ` (n = 50)`: the names in a condition that have a known value.
 fn values(scene: &Scene<'_>, instr: u32, condition: &str, block: u64, thread: u64) -> String {
     let mut parts: Vec<String> = Vec::new();
-    for (_, name) in super::source::words(condition) {
+    for (_, name) in super::text::words(condition) {
         let part = scene
             .variable(instr, name, block, thread, 0)
             .map(|value| format!("{name} = {value}"));

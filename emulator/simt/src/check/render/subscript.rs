@@ -7,7 +7,8 @@
 use super::arrays::Target;
 use super::expression;
 use super::scene::Scene;
-use super::source::{Use, words};
+use super::source::Use;
+use super::text::words;
 use crate::check::collect::{block_position, thread_position};
 use crate::check::event::AccessKind;
 

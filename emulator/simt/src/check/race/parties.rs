@@ -1,0 +1,155 @@
+//! Who raced: from conflicting marks of warps to the accesses, threads and order behind them.
+
+use super::bits::{self, Bits, CHUNK};
+use super::interval::{Interval, Space};
+use super::log::Entry;
+use crate::check::Collector;
+use crate::check::collect::lanes;
+use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
+use crate::finding::Code;
+
+/// Accesses for which the other party is looked up in one block.
+const MAX_RESOLVED: u32 = 1024;
+/// Repeats of one access that are looked at for a conflict.
+const MAX_REPEATS: u32 = 1 << 12;
+
+impl<S: Space> Interval<S> {
+    /// Finds the parties of conflicts between the warp that just ran and others. Each lane is told once per place
+    /// and array in a block: a block that races all the time stays affordable.
+    pub(super) fn resolve(&mut self, conflicts: &mut [(u32, Bits)], out: &mut Collector) {
+        conflicts.sort_unstable_by_key(|(chunk, _)| *chunk);
+        for at in 0..self.log.entries.len() {
+            let own = self.log.entries[at];
+            if own.warp() != self.warp || self.resolved >= MAX_RESOLVED {
+                continue;
+            }
+            let array = self.sites.array(
+                S::SPACE,
+                self.log.address(&own, 0, own.mask.trailing_zeros() & 31),
+            );
+            let key = (self.warp, self.site_of(own.instr), array);
+            let new = own.mask & !self.told.get(&key).copied().unwrap_or(0);
+            if new == 0 {
+                continue;
+            }
+            let Some((hits, address)) = self.hits(&own, new, conflicts) else {
+                continue;
+            };
+            self.resolved += 1;
+            let bytes = 1 << self.shift;
+            let Some(other) = self.log.rival(&own, address, bytes) else {
+                continue;
+            };
+            let Some(rival) = self.log.toucher(&other, address, bytes) else {
+                continue;
+            };
+            *self.told.entry(key).or_insert(0) |= hits;
+            let lane = hits.trailing_zeros();
+            let equal = !self.unequal(&own, &other);
+            let race = RaceFacts {
+                space: S::SPACE,
+                address,
+                end: self.end_of(array, conflicts).max(address + bytes),
+                parties: [self.party(&other, rival), self.party(&own, lane)],
+                equal,
+                same_warp: false,
+                same_instruction: false,
+                missing: self.missing(&own, &other),
+            };
+            out.record(Event {
+                code: if equal { Code::RaceEqual } else { Code::Race },
+                instr: own.instr,
+                block: self.block,
+                warp: self.warp,
+                mask: hits,
+                details: Details::Race(Box::new(race)),
+            });
+        }
+    }
+
+    /// Which of `lanes` touch conflicting units in `entry`, and the first unit of the lowest of them.
+    pub(super) fn hits(&mut self, entry: &Entry, of: u32, conflicts: &[(u32, Bits)]) -> Option<(u32, u64)> {
+        let (mut hits, mut first) = (0, None);
+        for lane in lanes(of) {
+            'lane: for repeat in 0..entry.count.min(MAX_REPEATS) {
+                let start = self.log.address(entry, repeat, lane);
+                let end = start
+                    .saturating_add(u64::from(entry.bytes()))
+                    .div_ceil(1 << self.shift);
+                for unit in start >> self.shift..end {
+                    let Some(chunk) = self.space.chunk(unit / CHUNK) else {
+                        continue;
+                    };
+                    let found = conflicts.binary_search_by_key(&chunk, |(chunk, _)| *chunk);
+                    let at = (unit % CHUNK) as usize;
+                    if found.is_ok_and(|found| conflicts[found].1[at / 64] >> (at % 64) & 1 != 0) {
+                        hits |= 1 << lane;
+                        first.get_or_insert(unit << self.shift);
+                        break 'lane;
+                    }
+                }
+            }
+        }
+        first.map(|first| (hits, first))
+    }
+
+    /// The end of the last conflicting unit of an array.
+    pub(super) fn end_of(&self, array: u64, conflicts: &[(u32, Bits)]) -> u64 {
+        let ends = conflicts.iter().filter_map(|(chunk, bits)| {
+            let of_array = |unit: &u64| self.sites.array(S::SPACE, self.unit_address(*chunk, *unit)) == array;
+            bits::ones(bits)
+                .filter(of_array)
+                .last()
+                .map(|unit| self.unit_address(*chunk, unit) + (1 << self.shift))
+        });
+        ends.max().unwrap_or(0)
+    }
+
+    /// Two writes of different values, or a write and something else.
+    pub(super) fn unequal(&self, own: &Entry, other: &Entry) -> bool {
+        own.kind != AccessKind::Write || other.kind != AccessKind::Write || own.changed
+    }
+
+    pub(super) fn site_of(&self, instr: u32) -> u32 {
+        self.sites.site(instr)
+    }
+
+    pub(super) fn party(&self, entry: &Entry, lane: u32) -> RaceParty {
+        RaceParty {
+            kind: entry.kind,
+            instr: entry.instr,
+            block: self.block,
+            thread: entry.warp() * 32 + lane,
+            bytes: entry.bytes(),
+        }
+    }
+
+    /// In which order warps do the two things: what one warp did in this interval shows it.
+    pub(super) fn missing(&self, own: &Entry, other: &Entry) -> MissingOrder {
+        let (write, read) = match (own.kind, other.kind) {
+            (AccessKind::Read, _) => (other, own),
+            (_, AccessKind::Read) => (own, other),
+            _ => return MissingOrder::Unknown,
+        };
+        let (write, read) = (self.site_of(write.instr), self.site_of(read.instr));
+        let (mut before_reading, mut before_overwriting) = (false, false);
+        for warp in [own.warp(), other.warp()] {
+            let span = |site: u32| {
+                let of = |entry: &&Entry| entry.warp() == warp && self.site_of(entry.instr) == site;
+                let entries = || self.log.entries.iter().filter(of);
+                let first = entries().map(|entry| entry.first).min()?;
+                Some((first, entries().map(|entry| entry.last).max().unwrap_or(first)))
+            };
+            if let (Some(write), Some(read)) = (span(write), span(read)) {
+                before_reading |= write.0 < read.1;
+                before_overwriting |= read.0 < write.1;
+            }
+        }
+        match (before_reading, before_overwriting) {
+            (true, true) => MissingOrder::Both,
+            (true, false) => MissingOrder::BeforeReading,
+            (false, true) => MissingOrder::BeforeOverwriting,
+            (false, false) => MissingOrder::Unknown,
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Races between lanes of one warp: units get owners, the lanes that touched them since the warp was in step.
+
+use super::bits::{self, CHUNK, bit, rivals};
+use super::interval::{Interval, Owner, Space, changes};
+use super::touch::Touch;
+use crate::check::Collector;
+use crate::check::collect::lanes;
+use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
+use crate::finding::Code;
+
+/// Races inside warps after which a block is not searched for more of them.
+const MAX_WITHIN: u32 = 256;
+/// Chunks for which owners of units are kept.
+const MAX_OWNED: usize = 1024;
+
+impl<S: Space> Interval<S> {
+    /// An access met a rival mark of its own warp: another lane's?
+    pub(super) fn within_warp(&mut self, touch: &Touch<'_>, out: &mut Collector) {
+        if self.chunks.len() > MAX_OWNED || self.within >= MAX_WITHIN {
+            return;
+        }
+        self.index_owners();
+        let unit_bytes = 1u64 << self.shift;
+        // The other's log entry, the lanes of this access, the first unit, its other lane.
+        let mut found: Vec<(u32, u32, u64, u64, u32)> = Vec::new();
+        for lane in lanes(touch.mask) {
+            let start = touch.address(lane) >> self.shift;
+            let end = (touch.address(lane) + u64::from(touch.bytes)).div_ceil(unit_bytes);
+            for unit in start..end {
+                let Some((entry, rival)) = self.rival_owner(touch.kind, unit, lane) else {
+                    continue;
+                };
+                let address = unit << self.shift;
+                let instr = self.log.entries[entry as usize].instr;
+                let same = |found: &&mut (u32, u32, u64, u64, u32)| {
+                    self.log.entries[found.0 as usize].instr == instr
+                };
+                match found.iter_mut().find(same) {
+                    Some(found) => {
+                        found.1 |= 1 << lane;
+                        found.2 = found.2.min(address);
+                        found.3 = found.3.max(address + unit_bytes);
+                    }
+                    None => found.push((entry, 1 << lane, address, address + unit_bytes, rival)),
+                }
+            }
+        }
+        if self.fenced && self.strong {
+            return;
+        }
+        for (entry, mask, address, end, rival) in found {
+            self.within += 1;
+            let other = self.log.entries[entry as usize];
+            let both_write = touch.kind == AccessKind::Write && other.kind == AccessKind::Write;
+            // One store told lane by lane: not a race of two instructions, and its values are not known.
+            if both_write && touch.values.is_none() && touch.instr == other.instr {
+                continue;
+            }
+            let equal = both_write && !changes(touch, mask);
+            let own = RaceParty {
+                kind: touch.kind,
+                instr: touch.instr,
+                block: self.block,
+                thread: touch.warp * 32 + mask.trailing_zeros(),
+                bytes: touch.bytes,
+            };
+            let missing = match (other.kind, touch.kind) {
+                (AccessKind::Write, AccessKind::Read) => MissingOrder::BeforeReading,
+                (AccessKind::Read, AccessKind::Write) => MissingOrder::BeforeOverwriting,
+                _ => MissingOrder::Unknown,
+            };
+            let race = RaceFacts {
+                space: S::SPACE,
+                address,
+                end,
+                parties: [self.party(&other, rival), own],
+                equal,
+                same_warp: true,
+                same_instruction: false,
+                missing,
+            };
+            self.tell(touch, mask, race, out);
+        }
+    }
+
+    /// Several lanes store to one place in one instruction.
+    pub(super) fn within_instruction(&mut self, touch: &Touch<'_>, out: &mut Collector) {
+        let Some(values) = touch.values else { return };
+        let unit_bytes = 1u32 << self.shift;
+        let mut stores: Vec<(u64, u32, u64)> = Vec::new();
+        for lane in lanes(touch.mask) {
+            for offset in (0..touch.bytes).step_by(unit_bytes as usize) {
+                let address = touch.address(lane) + u64::from(offset);
+                let size = unit_bytes.min(touch.bytes - offset);
+                stores.push((address, lane, values.stored(lane, offset, size)));
+            }
+        }
+        stores.sort_unstable();
+        let mut mask = 0;
+        let mut first = None;
+        for pair in stores.windows(2) {
+            if pair[0].0 == pair[1].0 && pair[0].2 != pair[1].2 {
+                mask |= 1 << pair[0].1 | 1 << pair[1].1;
+                first.get_or_insert((pair[0].0, pair[0].1, pair[1].1));
+            }
+        }
+        let Some((address, a, b)) = first else { return };
+        let party = |lane: u32| RaceParty {
+            kind: AccessKind::Write,
+            instr: touch.instr,
+            block: self.block,
+            thread: touch.warp * 32 + lane,
+            bytes: touch.bytes,
+        };
+        let race = RaceFacts {
+            space: S::SPACE,
+            address,
+            end: address + u64::from(unit_bytes),
+            parties: [party(a), party(b)],
+            equal: false,
+            same_warp: true,
+            same_instruction: true,
+            missing: MissingOrder::Unknown,
+        };
+        self.tell(touch, mask, race, out);
+    }
+
+    fn tell(&self, touch: &Touch<'_>, mask: u32, race: RaceFacts, out: &mut Collector) {
+        out.record(Event {
+            code: if race.equal { Code::RaceEqual } else { Code::Race },
+            instr: touch.instr,
+            block: self.block,
+            warp: touch.warp,
+            mask,
+            details: Details::Race(Box::new(race)),
+        });
+    }
+
+    /// Brings the owners up to date with the log since the warp was last in step.
+    fn index_owners(&mut self) {
+        for at in self.log.since_sync..self.log.entries.len() {
+            let entry = self.log.entries[at];
+            for repeat in entry.indexed..entry.count {
+                for lane in lanes(entry.mask) {
+                    let address = self.log.address(&entry, repeat, lane);
+                    let end = address
+                        .saturating_add(u64::from(entry.bytes()))
+                        .div_ceil(1 << self.shift);
+                    for unit in address >> self.shift..end {
+                        self.own(unit, entry.kind, at as u32, lane);
+                    }
+                }
+            }
+            self.log.entries[at].indexed = entry.count;
+        }
+    }
+
+    fn own(&mut self, unit: u64, kind: AccessKind, entry: u32, lane: u32) {
+        let Some(chunk) = self.space.chunk(unit / CHUNK) else {
+            return;
+        };
+        let chunk = chunk as usize;
+        if chunk >= self.owners.len() {
+            self.owners.resize_with(chunk + 1, || None);
+        }
+        let owners = self.owners[chunk]
+            .get_or_insert_with(|| vec![[Owner::default(); 3]; CHUNK as usize].into_boxed_slice());
+        let owner = &mut owners[(unit % CHUNK) as usize][kind as usize];
+        let name = lane as u8 + 1;
+        if owner.step != self.step {
+            *owner = Owner {
+                step: self.step,
+                entry: [entry, 0],
+                lane: [name, 0],
+            };
+        } else if owner.lane[0] != name && owner.lane[1] == 0 {
+            owner.entry[1] = entry;
+            owner.lane[1] = name;
+        }
+    }
+
+    /// A lane other than `lane` that did something rival to a unit since the warp was in step.
+    fn rival_owner(&mut self, kind: AccessKind, unit: u64, lane: u32) -> Option<(u32, u32)> {
+        let chunk = self.space.chunk(unit / CHUNK)?;
+        let owners = self.owners.get(chunk as usize)?.as_ref()?;
+        let owners = &owners[(unit % CHUNK) as usize];
+        let name = lane as u8 + 1;
+        bits::KINDS
+            .into_iter()
+            .filter(|&other| rivals(kind) & bit(other) != 0)
+            .find_map(|other| {
+                let owner = owners[other as usize];
+                (0..2)
+                    .filter(|_| owner.step == self.step)
+                    .find(|&at| owner.lane[at] != 0 && owner.lane[at] != name)
+                    .map(|at| (owner.entry[at], u32::from(owner.lane[at]) - 1))
+            })
+    }
+}

@@ -1,0 +1,183 @@
+//! Pieces of C++ text and of mangled symbols.
+
+/// Bytes of a type, when it is a plain one.
+pub(crate) fn size_of(ty: &str) -> Option<u32> {
+    Some(match ty.trim() {
+        "char" | "signed char" | "unsigned char" | "bool" | "int8_t" | "uint8_t" => 1,
+        "short" | "unsigned short" | "int16_t" | "uint16_t" | "half" | "__half" | "__nv_bfloat16" => 2,
+        "int" | "unsigned" | "unsigned int" | "float" | "int32_t" | "uint32_t" | "half2" | "__half2" => 4,
+        "double" | "long long" | "unsigned long long" | "int64_t" | "uint64_t" | "size_t" | "float2"
+        | "int2" => 8,
+        "long" | "unsigned long" => 8,
+        "float4" | "int4" | "uint4" | "double2" => 16,
+        _ => return None,
+    })
+}
+
+/// A symbol as the programmer wrote it: the last name of a mangled one.
+pub(crate) fn plain_name(symbol: &str) -> &str {
+    let Some(mangled) = symbol.strip_prefix("_Z") else {
+        return symbol;
+    };
+    // A name inside a function: what follows the function's own encoding.
+    if mangled.starts_with('Z')
+        && let Some(name) = last_of_local(mangled)
+    {
+        return name;
+    }
+    let mut rest = mangled.trim_start_matches(['N', 'L', 'K', 'V', 'Z']);
+    let mut last = None;
+    while let Some((name, after)) = source_name(rest) {
+        last = Some(name);
+        rest = after;
+    }
+    last.unwrap_or(symbol)
+}
+
+/// `Z5tiledE6a_tile` → `a_tile`: a name that reaches to the end (or to a `_0` that numbers it).
+fn last_of_local(mangled: &str) -> Option<&str> {
+    let ends = mangled
+        .char_indices()
+        .filter(|(_, c)| *c == 'E')
+        .map(|(at, _)| at + 1);
+    let mut names = ends.filter_map(|at| {
+        let (name, after) = source_name(&mangled[at..])?;
+        let numbered = after
+            .trim_start_matches('_')
+            .chars()
+            .all(|c| c.is_ascii_digit() || c == '_');
+        (after.is_empty() || after.starts_with('_') && numbered).then_some(name)
+    });
+    names.next_back()
+}
+
+fn source_name(text: &str) -> Option<(&str, &str)> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let length: usize = text[..digits].parse().ok()?;
+    let name = text.get(digits..digits.checked_add(length)?)?;
+    Some((name, &text[digits + length..]))
+}
+
+/// Identifiers with their positions.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let start = at + text[at..].find(is_word)?;
+            let length = text[start..].find(|c| !is_word(c)).unwrap_or(text.len() - start);
+            at = start + length;
+            if !text[start..].starts_with(|c: char| c.is_ascii_digit()) {
+                return Some((start, &text[start..at]));
+            }
+        }
+    })
+}
+
+/// The inside of the bracket that `text` starts with.
+pub(crate) fn bracketed(text: &str) -> Option<&str> {
+    let open = text.chars().next()?;
+    let close = match open {
+        '(' => ')',
+        '[' => ']',
+        '{' => '}',
+        _ => return None,
+    };
+    let mut depth = 0;
+    for (at, c) in text.char_indices() {
+        if c == open {
+            depth += 1;
+        } else if c == close {
+            depth -= 1;
+            if depth == 0 {
+                return Some(&text[1..at]);
+            }
+        }
+    }
+    None
+}
+
+/// Splits at a character outside brackets.
+pub(crate) fn split(text: &str, at: char) -> Vec<&str> {
+    let mut depth = 0;
+    let mut start = 0;
+    let mut parts = Vec::new();
+    for (index, c) in text.char_indices() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            _ if c == at && depth == 0 => {
+                parts.push(&text[start..index]);
+                start = index + c.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+pub(crate) fn strip_qualifiers(text: &str) -> String {
+    let without = text
+        .split_whitespace()
+        .filter(|word| {
+            ![
+                "__shared__",
+                "__constant__",
+                "__device__",
+                "extern",
+                "static",
+                "const",
+                "volatile",
+                "constexpr",
+            ]
+            .contains(word)
+                && !["alignas", "__align__", "__restrict__", "\"C\""]
+                    .iter()
+                    .any(|start| word.starts_with(start))
+        })
+        .collect::<Vec<_>>();
+    without.join(" ")
+}
+
+/// Comments and literals become blanks; everything keeps its place.
+pub(crate) fn blank(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = bytes.to_vec();
+    let mut at = 0;
+    let wipe = |out: &mut Vec<u8>, from: usize, to: usize| {
+        for byte in &mut out[from..to] {
+            if *byte != b'\n' {
+                *byte = b' ';
+            }
+        }
+    };
+    let find = |from: usize, what: &str| {
+        text.get(from..)
+            .and_then(|rest| rest.find(what))
+            .map(|to| from + to)
+    };
+    while at < bytes.len() {
+        let end = match &bytes[at..] {
+            [b'/', b'/', ..] => find(at, "\n").unwrap_or(bytes.len()),
+            [b'/', b'*', ..] => find(at + 2, "*/").map_or(bytes.len(), |end| end + 2),
+            [quote @ (b'"' | b'\''), ..] => {
+                let mut end = at + 1;
+                while end < bytes.len() && bytes[end] != *quote && bytes[end] != b'\n' {
+                    end += if bytes[end] == b'\\' { 2 } else { 1 };
+                }
+                (end + 1).min(bytes.len())
+            }
+            _ => {
+                if bytes[at] >= 128 {
+                    out[at] = b'_';
+                }
+                at += 1;
+                continue;
+            }
+        };
+        wipe(&mut out, at, end);
+        at = end;
+    }
+    String::from_utf8(out).unwrap_or_default()
+}

@@ -1,0 +1,200 @@
+//! Messages about reads of what nothing has written.
+
+use super::arrays::Target;
+use super::bounds::nowhere;
+use super::case::Case;
+use super::scene::{Draft, Scene};
+use super::subscript::Explained;
+use super::words::{self, code};
+use crate::check::collect::Kind;
+use crate::check::event::{AccessKind, BadAccess, Details};
+use crate::program::{MemSpace, OpKind};
+
+/// `E-UNINIT`
+pub(crate) fn uninitialised(
+    scene: &Scene<'_>,
+    kind: &Kind,
+    access: BadAccess,
+    written: &[(u64, u64)],
+) -> Draft {
+    let case = Case::new(scene, kind, access);
+    let Some(target) = &case.target else {
+        return nowhere(&case);
+    };
+    let element = &target.element;
+    let title = match target.named {
+        true => format!("`{}` is read before anything wrote it", case.element(target)),
+        false => format!("{} is read before anything wrote it", case.element(target)),
+    };
+    let mut draft = case.draft(title);
+    let who = scene.thread_name(case.who.0, case.who.1);
+    let mut reader = format!("Read by {who}.");
+    let values = case
+        .explained
+        .as_ref()
+        .map(Explained::telling)
+        .unwrap_or_default();
+    if !values.is_empty() {
+        reader = format!("Read by {who}: {values}.");
+    }
+    if let Some(more) = scene.others_do_the_same(kind) {
+        reader = format!("{reader} {more}");
+    }
+    draft.notes.push(reader);
+    draft.notes.push(written_note(target, written));
+    let fillers = fillers(&case, target);
+    let any = written.iter().any(|(from, to)| from < to);
+    let compound = case
+        .scene
+        .uses(case.instr, &element.name, AccessKind::Read)
+        .iter()
+        .any(|found| found.stored);
+    match access.space {
+        MemSpace::Shared | MemSpace::Local => {
+            draft.why = fillers
+                .first()
+                .map(|filler| filler_reason(scene, filler, &element.name));
+            draft.advice = Some(match (any, access.space) {
+                (true, _) => format!(
+                    "write every element of {} before it is read; elements without data get 0.",
+                    element.name
+                ),
+                (false, MemSpace::Shared) => {
+                    format!(
+                        "fill {} and place __syncthreads() before the first read.",
+                        element.name
+                    )
+                }
+                (false, _) => format!("give {} its values before the first read.", element.name),
+            });
+            draft.on_gpu = Some("it holds left-over values, which differ from run to run.".into());
+        }
+        _ => {
+            let what = &element.name;
+            if compound {
+                draft.why = Some(format!("this line adds to {what}, and so reads it first."));
+                draft.advice = Some(format!(
+                    "set {what} to 0 before the launch (memset), or assign with `=`."
+                ));
+            } else {
+                if !any {
+                    draft.why = Some(format!(
+                        "no copy, no memset and no kernel has written to {what} since it was allocated."
+                    ));
+                }
+                draft.advice = Some(format!(
+                    "copy the input to {what} (or memset it) before the launch."
+                ));
+            }
+            draft.on_gpu = Some("it holds whatever the memory was used for before.".into());
+        }
+    }
+    draft
+}
+
+/// `Written so far: 128 of 256 elements, rows 0..7.`
+fn written_note(target: &Target, written: &[(u64, u64)]) -> String {
+    let element = &target.element;
+    let name = &element.name;
+    let each = u64::from(element.element_bytes.max(1));
+    let n = element.n_elements;
+    let index = |address: u64| address.saturating_sub(target.start) / each;
+    let spans: Vec<(u64, u64)> = written
+        .iter()
+        .map(|&(from, to)| (index(from), index(to.saturating_add(each - 1)).min(n)))
+        .filter(|(from, to)| from < to)
+        .collect();
+    let done: u64 = spans.iter().map(|(from, to)| to - from).sum();
+    if done == 0 {
+        return format!("Nothing of {name} ({}) was written so far.", target.size());
+    }
+    let head = format!("Written so far: {done} of the {n} elements of {name}");
+    if let [_, columns] = element.dims[..]
+        && columns > 0
+        && spans
+            .iter()
+            .all(|(from, to)| from % columns == 0 && to % columns == 0)
+    {
+        let rows = spans.iter().flat_map(|(from, to)| from / columns..to / columns);
+        return format!("{head}, rows {}.", words::ranges(rows));
+    }
+    if spans.len() <= 4 {
+        let parts: Vec<String> = spans
+            .iter()
+            .map(|(from, to)| {
+                if from + 1 == *to {
+                    format!("[{from}]")
+                } else {
+                    format!("[{from}..{}]", to - 1)
+                }
+            })
+            .collect();
+        return format!("{head}: {}.", words::list(&parts));
+    }
+    format!("{head}, in {} pieces.", spans.len())
+}
+
+/// A line that fills an array, and how many threads ran it.
+struct Filler {
+    line: u32,
+    instr: u32,
+    threads: Option<u64>,
+}
+
+fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
+    let scene = case.scene;
+    let Some(source) = scene.source(case.instr) else {
+        return Vec::new();
+    };
+    let file = scene.loc(case.instr).map(|loc| loc.file);
+    let kernel = scene.context.kernel;
+    let lines = source.lines_storing(&target.element.name);
+    lines
+        .into_iter()
+        .filter_map(|line| {
+            let stores: Vec<u32> = kernel
+                .ops
+                .iter()
+                .filter(|op| matches!(&op.kind, OpKind::Store(_) | OpKind::CpAsync { .. }))
+                .map(|op| op.instr)
+                .filter(|&instr| {
+                    scene
+                        .loc(instr)
+                        .is_some_and(|loc| loc.line == line && Some(loc.file) == file)
+                })
+                .collect();
+            let instr = *stores.first()?;
+            let threads = scene
+                .context
+                .executed
+                .and_then(|executed| stores.iter().map(|&at| executed(at)).max());
+            Some(Filler { line, instr, threads })
+        })
+        .collect()
+}
+
+/// `line 22, which fills a_tile, ran in 128 of 256 threads: it stands under …`
+fn filler_reason(scene: &Scene<'_>, filler: &Filler, name: &str) -> String {
+    let all = scene.threads_per_block() * scene.n_blocks();
+    let under = scene
+        .source(filler.instr)
+        .and_then(|source| source.condition(filler.line))
+        .map(|(_, condition)| format!("it stands under {}", code(&format!("if ({condition})"))));
+    let line = filler.line;
+    match (filler.threads.filter(|&threads| threads < all), under) {
+        (Some(0), Some(under)) => format!("line {line}, which fills {name}, ran in no thread: {under}."),
+        (Some(threads), Some(under)) => {
+            format!("line {line}, which fills {name}, ran in {threads} of {all} threads: {under}.")
+        }
+        (Some(threads), None) => {
+            let exited = |kind: &Kind| matches!(kind.first.details, Details::Exited { .. });
+            let rest = if scene.kinds.iter().any(exited) {
+                "; the others had returned"
+            } else {
+                ""
+            };
+            format!("line {line}, which fills {name}, ran in {threads} of {all} threads{rest}.")
+        }
+        (None, _) => format!("line {line} writes to {name}, but not to this element before it is read here."),
+    }
+}
