@@ -134,15 +134,9 @@ impl Bytes {
         }
         // SAFETY: both in range; `copy` allows overlap.
         unsafe { std::ptr::copy(source.start.add(source_offset), self.start.add(offset), n) }
-        if source.is_written(source_offset, n) {
-            self.mark(offset, n);
-        } else {
-            // Unwritten bytes stay unwritten where they are copied to.
-            for i in 0..n {
-                if source.is_written(source_offset + i, 1) {
-                    self.mark(offset + i, 1);
-                }
-            }
+        // Unwritten bytes stay unwritten where they are copied to.
+        for (from, to) in source.ranges_written(source_offset, source_offset + n, usize::MAX) {
+            self.mark(offset + (from as usize - source_offset), (to - from) as usize);
         }
         true
     }
@@ -186,11 +180,16 @@ impl Bytes {
 
     /// Ranges that were written, at most `limit` of them.
     pub(crate) fn written_ranges(&self, limit: usize) -> Vec<(u64, u64)> {
+        self.ranges_written(0, self.len, limit)
+    }
+
+    /// What was written of the bytes `from .. to`, as ranges, at most `limit` of them.
+    fn ranges_written(&self, from: usize, to: usize, limit: usize) -> Vec<(u64, u64)> {
         if self.trusted() {
-            return vec![(0, self.len as u64)];
+            return vec![(from as u64, to as u64)];
         }
         let word = |i: usize| self.written.get(i).map_or(0, |w| w.load(Ordering::Relaxed));
-        super::bits::ranges(0, self.len, limit, word)
+        super::bits::ranges(from, to, limit, word)
     }
 
     /// Notes that a range was written.
