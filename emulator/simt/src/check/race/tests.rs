@@ -1,5 +1,7 @@
 //! One race, or one absence of a race, per test.
 
+use proptest::prelude::Strategy as _;
+
 use super::*;
 use crate::check::collect::Kind;
 use crate::check::testing::kernel;
@@ -419,4 +421,63 @@ fn warps_of_one_block_race_on_global_memory_too() {
         Do(R, 0, BASE, 4),
     ];
     assert!(global(&[b]).is_empty());
+}
+
+/// What the definition says: two warps, the same word, no barrier between, kinds that race.
+fn races_by_definition(turns: &[(u32, bool, Vec<(AccessKind, u64, i32)>)]) -> bool {
+    let mut since_barrier: Vec<(u32, AccessKind, u64)> = Vec::new();
+    for (warp, barrier, accesses) in turns {
+        if *barrier {
+            since_barrier.clear();
+        }
+        for &(kind, base, stride) in accesses {
+            for lane in 0..32 {
+                let word = base.wrapping_add_signed(i64::from(lane * stride));
+                let races = |&(other, past, at): &(u32, AccessKind, u64)| {
+                    other != *warp && at == word && (past == W || kind == W || past != kind)
+                };
+                if since_barrier.iter().any(races) {
+                    return true;
+                }
+                since_barrier.push((*warp, kind, word));
+            }
+        }
+    }
+    false
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(512))]
+    #[test]
+    fn races_between_warps_are_found_exactly(
+        turns in proptest::collection::vec(
+            (
+                0u32..4,
+                proptest::bool::weighted(0.3),
+                proptest::collection::vec(
+                    (
+                        proptest::sample::select(vec![R, R, W, A]),
+                        (0u64..40).prop_map(|at| 1024 + 64 * at),
+                        proptest::sample::select(vec![0, 4, 8, 68]),
+                    ),
+                    0..3,
+                ),
+            ),
+            0..8,
+        ),
+    ) {
+        let mut steps = Vec::new();
+        for (warp, barrier, accesses) in &turns {
+            if *barrier {
+                steps.push(Barrier);
+            }
+            steps.push(Enter(*warp));
+            // An instruction per kind: a pair of the same kind must not hide another.
+            let access = |&(kind, base, stride): &(AccessKind, u64, i32)| Do(kind, kind as u32, base, stride);
+            steps.extend(accesses.iter().map(access));
+            steps.push(Leave(false));
+        }
+        let found = shared(&steps).iter().any(|(_, race, _)| !race.same_warp);
+        proptest::prop_assert_eq!(found, races_by_definition(&turns));
+    }
 }
