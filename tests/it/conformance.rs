@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use simt::lanes::CpuLevel;
-use tests::conformance::{Answers, Fixture, emulate, fixtures, read_answers};
+use tests::conformance::{Answers, BLOCK, Fixture, emulate, emulate_some_lanes, fixtures, read_answers};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data/conformance")
@@ -158,4 +158,36 @@ fn every_cpu_answers_alike() {
         }
     }
     assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
+
+#[test]
+fn lanes_that_left_change_nothing_for_the_others() {
+    let list = fixtures();
+    // Instructions in which lanes do not meet.
+    let alone = |f: &&Fixture| {
+        ["Synchronisation", "Control", "Data movement: shfl"]
+            .iter()
+            .all(|s| !f.section.starts_with(s))
+    };
+    let mut bad = Vec::new();
+    for members in list.iter().filter(alone).collect::<Vec<_>>().chunks(20) {
+        for ((fixture, all), some) in members
+            .iter()
+            .zip(emulate(members, None))
+            .zip(emulate_some_lanes(members))
+        {
+            let (Ok(all), Ok(some)) = (all, some) else {
+                bad.push(fixture.name.clone());
+                continue;
+            };
+            let wrong = |(k, (all, some)): (usize, (&u64, &u64))| {
+                let thread = k / fixture.outs;
+                *some != if thread % BLOCK as usize % 3 == 1 { 0 } else { *all }
+            };
+            if all.iter().zip(&some).enumerate().any(wrong) {
+                bad.push(fixture.name.clone());
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{} forms:\n{}", bad.len(), bad.join("\n"));
 }

@@ -14,7 +14,7 @@ mod memory;
 use std::fmt::Write as _;
 
 pub use answers::{Answers, read_answers, write_answers};
-pub use emulated::emulate;
+pub use emulated::{emulate, emulate_some_lanes};
 pub use forms::{fixtures, missing};
 pub use machine::{TEXTURES, TextureSource};
 
