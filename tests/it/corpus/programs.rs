@@ -141,7 +141,13 @@ fn calls() {
         Shape::line(1, 32),
         &[x.into(), y.into(), out.into()],
     );
-    let want = |i: usize| if i.is_multiple_of(3) { a[i] + b[i] } else { a[i] * b[i] };
+    let want = |i: usize| {
+        if i.is_multiple_of(3) {
+            a[i] + b[i]
+        } else {
+            a[i] * b[i]
+        }
+    };
     assert_eq!(gpu.read::<i32>(out, 32), (0..32).map(want).collect::<Vec<_>>());
 }
 
