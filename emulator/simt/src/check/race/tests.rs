@@ -423,8 +423,11 @@ fn warps_of_one_block_race_on_global_memory_too() {
     assert!(global(&[b]).is_empty());
 }
 
+/// A warp's turn: after a barrier or not, and what it accesses (kind, base, distance of lanes).
+type Turn = (u32, bool, Vec<(AccessKind, u64, i32)>);
+
 /// What the definition says: two warps, the same word, no barrier between, kinds that race.
-fn races_by_definition(turns: &[(u32, bool, Vec<(AccessKind, u64, i32)>)]) -> bool {
+fn races_by_definition(turns: &[Turn]) -> bool {
     let mut since_barrier: Vec<(u32, AccessKind, u64)> = Vec::new();
     for (warp, barrier, accesses) in turns {
         if *barrier {
