@@ -82,12 +82,15 @@ fn include(root: &Path, path: &str) -> Result<String> {
 }
 
 fn table(root: &Path, what: &str) -> Result<String> {
-    let Some(("speed", record)) = what.split_once(' ') else {
-        bail!("README.md: no table is called `{what}`")
+    let (name, path) = what.split_once(' ').unwrap_or((what, ""));
+    let rows: fn(&Value) -> Option<String> = match name {
+        "speed" => speed,
+        "peers" => peers,
+        _ => bail!("README.md: no table is called `{name}`"),
     };
     let record: Value =
-        serde_json::from_str(&read(root, record)?).with_context(|| format!("reading {record}"))?;
-    speed(&record).context("the record is not one that `cargo bench -p simt --bench speed -- --save` writes")
+        serde_json::from_str(&read(root, path)?).with_context(|| format!("reading {path}"))?;
+    rows(&record).with_context(|| format!("{path} is not a record for the table `{name}`"))
 }
 
 /// One row per kernel and number of cores; plain, counted, checked side by side.
@@ -121,6 +124,32 @@ fn speed(record: &Value) -> Option<String> {
             checked["work_per_second"].as_f64()? / 1e6,
             checked["unit"].as_str()?,
             checked["ratio_to_native"].as_f64()?
+        );
+    }
+    Some(out)
+}
+
+/// One row per kernel: the peer, and ours.
+fn peers(record: &Value) -> Option<String> {
+    let mut out = format!(
+        "{} ({}):\n\n| kernel | {} | ours, all checks on |\n| --- | ---: | ---: |\n",
+        record["what"].as_str()?,
+        record["date"].as_str()?,
+        record["peer"].as_str()?
+    );
+    for row in record["rows"].as_array()? {
+        let peer = match row["ptoxide"].as_f64() {
+            Some(rate) => format!("{rate:.1}"),
+            None => format!(
+                "cannot run it ({})",
+                row["ptoxide_says"].as_str()?.replace('|', "/")
+            ),
+        };
+        let _ = writeln!(
+            out,
+            "| {} | {peer} | {:.0} |",
+            row["kernel"].as_str()?,
+            row["ours_checked"].as_f64()?
         );
     }
     Some(out)
