@@ -1,4 +1,4 @@
-//! Operations over virtual registers: what lowering makes and register allocation turns into [`Op`]s.
+//! Operations over virtual registers: what lowering makes and register allocation turns into `Op`s.
 //!
 //! A virtual operation is an [`OpKind`] whose register fields hold virtual numbers and whose branch targets
 //! hold label numbers. [`operands`] is the one place that knows which fields of an operation are registers.
