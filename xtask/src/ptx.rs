@@ -248,9 +248,11 @@ fn resources(log: &str) -> Vec<String> {
 
 /// `.file` paths as seen from the repository, and header files by their names alone.
 fn normalise(ptx: &str, root: &Path, include: Option<&Path>) -> String {
+    // The headers may lie inside the repository, so their folder goes first.
+    let resolved = include.and_then(|folder| folder.canonicalize().ok());
     let strip = |line: &str| {
         let mut line = line.to_string();
-        for prefix in [Some(root), include].into_iter().flatten() {
+        for prefix in [resolved.as_deref(), include, Some(root)].into_iter().flatten() {
             line = line.replace(&format!("{}/", prefix.display()), "");
         }
         // NVRTC adds the source's time stamp and size when it finds the file.
