@@ -1,0 +1,316 @@
+//! The steps, in order. Numbers never change; a name once given stays.
+
+/// One step of the ladder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// `v05`: also its package, and the prefix of its files.
+    pub id: &'static str,
+    /// `bank-conflict-free`: the other way to ask for it.
+    pub name: &'static str,
+    /// The one idea, as a sentence without a full stop.
+    pub idea: &'static str,
+    /// What it runs, in the order in which it is told.
+    pub kernels: &'static [Kernel],
+}
+
+/// One thing that a step runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kernel {
+    /// Its entry point, or for what is not a kernel, its name in records.
+    pub name: &'static str,
+    /// Its source under `kernels/`, without `.cu`; the PTX has the same name. `None` where there is none.
+    pub source: Option<&'static str>,
+    /// What it computes.
+    pub work: Work,
+}
+
+/// What is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// C = A · B in FP32, by the CPU.
+    Cpu,
+    /// C = A · B in FP32.
+    Sgemm,
+    /// C = A · B in FP64.
+    Dgemm,
+    /// C = op(A) · op(B) in FP32, where an operand is stored transposed.
+    SgemmTransposed {
+        /// A is stored as K × M.
+        a: bool,
+        /// B is stored as N × K.
+        b: bool,
+    },
+    /// out = inᵀ in FP32.
+    Transpose,
+    /// C = A · B in FP32, by NVIDIA's library.
+    Cublas,
+}
+
+const fn sgemm(name: &'static str, source: &'static str) -> Kernel {
+    Kernel {
+        name,
+        source: Some(source),
+        work: Work::Sgemm,
+    }
+}
+
+const fn dgemm(name: &'static str, source: &'static str) -> Kernel {
+    Kernel {
+        name,
+        source: Some(source),
+        work: Work::Dgemm,
+    }
+}
+
+const fn transpose(name: &'static str, source: &'static str) -> Kernel {
+    Kernel {
+        name,
+        source: Some(source),
+        work: Work::Transpose,
+    }
+}
+
+const fn transposed(name: &'static str, a: bool, b: bool) -> Kernel {
+    Kernel {
+        name,
+        source: Some("v08_gemm_transposed"),
+        work: Work::SgemmTransposed { a, b },
+    }
+}
+
+const fn cpu(name: &'static str) -> Kernel {
+    Kernel {
+        name,
+        source: None,
+        work: Work::Cpu,
+    }
+}
+
+/// All of them.
+pub const STEPS: &[Step] = &[
+    Step {
+        id: "v00",
+        name: "cpu",
+        idea: "the reference, and how far a CPU gets",
+        kernels: &[
+            cpu("cpu_serial"),
+            cpu("cpu_reordered"),
+            cpu("cpu_blocked"),
+            cpu("cpu_parallel"),
+            cpu("cpu_strassen"),
+            cpu("cpu_library"),
+        ],
+    },
+    Step {
+        id: "v01",
+        name: "naive",
+        idea: "one thread per element; coalescing is who sits beside whom",
+        kernels: &[
+            sgemm("sgemm_v01_row_per_lane", "v01_row_per_lane"),
+            sgemm("sgemm_v01_col_per_lane", "v01_col_per_lane"),
+            dgemm("dgemm_v01_row_per_lane", "v01_row_per_lane"),
+            dgemm("dgemm_v01_col_per_lane", "v01_col_per_lane"),
+        ],
+    },
+    Step {
+        id: "v02",
+        name: "shared",
+        idea: "a block shares a tile of A and of B through shared memory",
+        kernels: &[
+            sgemm("sgemm_v02_tile16", "v02_shared"),
+            sgemm("sgemm_v02_tile32", "v02_shared"),
+            sgemm("sgemm_v02_strip", "v02_strip"),
+            dgemm("dgemm_v02_tile16", "v02_shared"),
+            dgemm("dgemm_v02_tile32", "v02_shared"),
+        ],
+    },
+    Step {
+        id: "v03",
+        name: "register",
+        idea: "a tile of C per thread, accumulated in registers",
+        kernels: &[
+            sgemm("sgemm_v03_from_global", "v03_from_global"),
+            sgemm("sgemm_v03_from_shared", "v03_from_shared"),
+        ],
+    },
+    Step {
+        id: "v04",
+        name: "float4",
+        idea: "sixteen bytes per lane on every trip to global memory",
+        kernels: &[sgemm("sgemm_v04_float4", "v04_float4")],
+    },
+    Step {
+        id: "v05",
+        name: "bank-conflict-free",
+        idea: "32 banks, and no two lanes in one",
+        kernels: &[sgemm("sgemm_v05_bank_conflict_free", "v05_bank_conflict_free")],
+    },
+    Step {
+        id: "v06",
+        name: "outer-product",
+        idea: "fragments in registers, then a rank-1 update",
+        kernels: &[sgemm("sgemm_v06_outer_product", "v06_outer_product")],
+    },
+    Step {
+        id: "v07",
+        name: "double-buffer",
+        idea: "load the next tile while computing on this one",
+        kernels: &[sgemm("sgemm_v07_double_buffer", "v07_double_buffer")],
+    },
+    Step {
+        id: "v08",
+        name: "transpose-tile",
+        idea: "layouts: a tile turns rows into columns",
+        kernels: &[
+            transpose("transpose_serial", "v08_transpose_naive"),
+            transpose("transpose_row_per_thread", "v08_transpose_naive"),
+            transpose("transpose_coalesced_reads", "v08_transpose_naive"),
+            transpose("transpose_coalesced_writes", "v08_transpose_naive"),
+            transpose("transpose_tile", "v08_transpose_tile"),
+            transpose("transpose_padded", "v08_transpose_tile"),
+            transpose("transpose_swizzled", "v08_transpose_tile"),
+            transpose("transpose_rectangular", "v08_transpose_rectangular"),
+            transpose("transpose_float4", "v08_transpose_float4"),
+            transposed("sgemm_v08_nn", false, false),
+            transposed("sgemm_v08_nt", false, true),
+            transposed("sgemm_v08_tn", true, false),
+            transposed("sgemm_v08_tt", true, true),
+        ],
+    },
+    Step {
+        id: "v09",
+        name: "cublas",
+        idea: "the yardstick, and how to call it on row-major data",
+        kernels: &[Kernel {
+            name: "cublas_sgemm",
+            source: None,
+            work: Work::Cublas,
+        }],
+    },
+];
+
+/// No step is called that.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no step `{asked}`{}; the steps are {} (see: cargo xtask list)", .near.map(|n| format!(", did you mean {n}?")).unwrap_or_default(), range())]
+pub struct UnknownStep {
+    /// What was asked for.
+    pub asked: String,
+    /// The step with the nearest name.
+    pub near: Option<&'static str>,
+}
+
+fn range() -> String {
+    match (STEPS.first(), STEPS.last()) {
+        (Some(first), Some(last)) => format!("{} … {}", first.id, last.id),
+        _ => String::new(),
+    }
+}
+
+/// The step called `v05`, `5` or `bank-conflict-free`.
+///
+/// ```
+/// assert_eq!(ladder::find("5").unwrap().id, "v05");
+/// assert_eq!(ladder::find("Float4").unwrap().id, "v04");
+/// assert!(ladder::find("v99").unwrap_err().to_string().contains("v99"));
+/// ```
+///
+/// # Errors
+/// When no step has that number or name.
+pub fn find(text: &str) -> Result<&'static Step, UnknownStep> {
+    let asked = text.trim().to_ascii_lowercase();
+    let number = asked.strip_prefix('v').unwrap_or(&asked).parse::<u32>().ok();
+    let named = |step: &&Step| {
+        step.name == asked.replace('_', "-") || number.is_some_and(|n| step.id == format!("v{n:02}"))
+    };
+    STEPS.iter().find(named).ok_or_else(|| UnknownStep {
+        near: nearest(&asked),
+        asked: text.to_owned(),
+    })
+}
+
+/// A step whose name begins alike, or holds what was asked for.
+fn nearest(asked: &str) -> Option<&'static str> {
+    const ENOUGH: usize = 3;
+    let alike = |step: &&Step| {
+        let common = step
+            .name
+            .bytes()
+            .zip(asked.bytes())
+            .take_while(|(a, b)| a == b)
+            .count();
+        common >= ENOUGH || (asked.len() >= ENOUGH && step.name.contains(asked))
+    };
+    STEPS.iter().find(alike).map(|step| step.name)
+}
+
+impl Step {
+    /// Its kernel with this entry point.
+    pub fn kernel(&self, name: &str) -> Option<&'static Kernel> {
+        self.kernels.iter().find(|kernel| kernel.name == name)
+    }
+
+    /// Its number: 5 for `v05`.
+    pub fn number(&self) -> u32 {
+        self.id[1..].parse().unwrap_or_default()
+    }
+}
+
+impl Work {
+    /// Floating-point operations for a shape.
+    pub fn flops(self, shape: crate::Shape) -> f64 {
+        match self {
+            Work::Transpose => 0.0,
+            _ => 2.0 * shape.m as f64 * shape.n as f64 * shape.k as f64,
+        }
+    }
+
+    /// Bytes that must move at least once: inputs read, output written.
+    pub fn bytes(self, shape: crate::Shape) -> f64 {
+        let (m, n, k) = (shape.m as f64, shape.n as f64, shape.k as f64);
+        match self {
+            Work::Transpose => 2.0 * 4.0 * m * n,
+            Work::Dgemm => 8.0 * (m * k + k * n + m * n),
+            _ => 4.0 * (m * k + k * n + m * n),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_count_up_from_zero() {
+        for (number, step) in STEPS.iter().enumerate() {
+            assert_eq!(step.id, format!("v{number:02}"));
+            assert_eq!(step.number() as usize, number);
+        }
+    }
+
+    #[test]
+    fn a_step_answers_to_its_number_and_its_name() {
+        for step in STEPS {
+            for asked in [step.id, step.name, &step.number().to_string()] {
+                assert_eq!(find(asked).map(|found| found.id), Ok(step.id));
+            }
+        }
+    }
+
+    #[test]
+    fn a_near_miss_is_told() {
+        let error = find("bank-conflict").unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "there is no step `bank-conflict`, did you mean bank-conflict-free?; the steps are v00 … v09 (see: cargo xtask list)"
+        );
+    }
+
+    #[test]
+    fn names_of_kernels_are_unique() {
+        let mut names: Vec<_> = STEPS.iter().flat_map(|s| s.kernels).map(|k| k.name).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+}

@@ -1,0 +1,11 @@
+//! The ladder as plain data: which steps there are, what was measured of them, and how that is written down.
+//!
+//! Everybody who talks about steps stands on this crate: the steps themselves (through `lab`), `xtask`, the book.
+//! It knows nothing of CUDA and runs nothing.
+
+pub mod catalogue;
+pub mod record;
+pub mod text;
+
+pub use catalogue::{Kernel, STEPS, Step, UnknownStep, Work, find};
+pub use record::{Measurement, Outcome, Record, Run, Samples, Shape};

@@ -1,0 +1,427 @@
+//! What was measured, with everything needed to argue with it.
+//!
+//! A [`Record`] is one JSON file per machine under `book/data`. Runs and measurements are kept apart, because many
+//! measurements share a run: a process that took them one after another on the same device. A step binary prints
+//! [`Line`]s, one JSON object per line: first its run, then its measurements.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// Layout of the file; raised when an old reader would misunderstand a new file.
+pub const SCHEMA: u32 = 1;
+
+/// Sizes of a problem. A transpose is of `m` rows and `n` columns, and has no `k`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Shape {
+    /// Rows of A and C.
+    pub m: usize,
+    /// Columns of B and C.
+    pub n: usize,
+    /// Columns of A, rows of B.
+    pub k: usize,
+}
+
+impl Shape {
+    /// The same in every direction.
+    pub const fn square(size: usize) -> Self {
+        Self {
+            m: size,
+            n: size,
+            k: size,
+        }
+    }
+}
+
+impl std::fmt::Display for Shape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Shape { m, n, k } = self;
+        match *k {
+            0 => write!(f, "{m}x{n}"),
+            _ => write!(f, "{m}x{n}x{k}"),
+        }
+    }
+}
+
+/// One file of `book/data`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Processes that measured.
+    pub runs: Vec<Run>,
+    /// What they measured.
+    pub measurements: Vec<Measurement>,
+}
+
+/// One process that measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Unique in a file: what [`Measurement::run`] refers to.
+    pub id: String,
+    /// `2026-11-21T22:40:12Z`
+    pub date: String,
+    /// As the driver names it: `NVIDIA H200`, `Emulated GPU (sm_90)`.
+    pub device: String,
+    /// Whether that is the emulated one: counters are exact then, and times say nothing about a GPU.
+    pub emulated: bool,
+    /// Compute capability: `9.0`.
+    pub capability: String,
+    /// CUDA version that the driver supports: `13.0`.
+    pub driver: String,
+    /// Host processor and the number of its threads.
+    pub host: String,
+    /// Revision of the repository, `-dirty` when there were changes; `unknown` outside of a checkout.
+    pub revision: String,
+    /// Ceilings of the device as measured in this run.
+    pub roofline: Option<Roofline>,
+    /// cuBLAS, when it was there: `12.4.5`.
+    pub cublas: Option<String>,
+}
+
+/// Ceilings of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Roofline {
+    /// FP32 FMA from registers, TFLOP/s.
+    pub fp32_tflops: f64,
+    /// Device-to-device copy, bytes read plus bytes written, GB/s.
+    pub copy_gbs: f64,
+}
+
+/// One kernel on one shape.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// [`Run::id`].
+    pub run: String,
+    /// `v05`
+    pub step: String,
+    /// Entry point.
+    pub kernel: String,
+    /// Sizes.
+    pub shape: Shape,
+    /// Seed of the inputs.
+    pub seed: u64,
+    /// SHA-256 of the PTX that ran; empty for what is not a kernel of ours.
+    pub ptx_sha256: String,
+    /// What came out.
+    pub outcome: Outcome,
+}
+
+/// What came out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It gave the right answer, and this is what it took.
+    Passed(Box<Passed>),
+    /// The answer is wrong, or a check found something: the diagnosis.
+    Failed {
+        /// One sentence.
+        why: String,
+        /// Everything there is to tell.
+        details: String,
+    },
+    /// It was not tried, or given up: too slow, does not fit, needs a GPU.
+    NotRun {
+        /// One sentence.
+        why: String,
+    },
+}
+
+/// A verified result and its cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Passed {
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Dynamic shared memory, in bytes.
+    pub dynamic_shared: u32,
+    /// Against the reference.
+    pub accuracy: Accuracy,
+    /// Kernel time with warm caches. `None` on the emulated device.
+    pub hot: Option<Samples>,
+    /// Kernel time with caches full of something else.
+    pub cold: Option<Samples>,
+    /// Allocate, copy in, run, copy out: the whole GPU part.
+    pub whole: Option<Samples>,
+    /// The CPU's reference, in milliseconds.
+    pub cpu_ms: Option<f64>,
+    /// What the same work takes elsewhere, timed in the same minutes: cuBLAS for products, a copy for transposes.
+    pub yardstick: Option<Yardstick>,
+    /// SM clock in MHz while timing, lowest and highest seen. `None` where it cannot be read.
+    pub clock_mhz: Option<[u32; 2]>,
+    /// The emulated device's counters.
+    pub counters: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+/// How far a result is from the reference.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Accuracy {
+    /// Largest |got − want| on random reals.
+    pub max_abs_error: f64,
+    /// Largest |got − want| as a part of the bound of that element: below 1 is right.
+    pub max_of_bound: f64,
+    /// Whether it was also bit-equal on integers, where FP32 sums are exact.
+    pub exact_on_integers: bool,
+}
+
+/// Something to compare with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Yardstick {
+    /// `cuBLAS`, `copy`
+    pub name: String,
+    /// With warm caches.
+    pub hot: Samples,
+}
+
+/// Times in milliseconds, every one of them, in the order taken.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Samples(pub Vec<f64>);
+
+impl Samples {
+    /// The middle one; the mean of the two middle ones.
+    pub fn median(&self) -> f64 {
+        let sorted = self.sorted();
+        match sorted.len() {
+            0 => f64::NAN,
+            n if n % 2 == 1 => sorted[n / 2],
+            n => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
+        }
+    }
+
+    /// (third quartile − first quartile) / median.
+    pub fn spread(&self) -> f64 {
+        let sorted = self.sorted();
+        let at = |part: f64| sorted.get((part * (sorted.len().max(1) - 1) as f64).round() as usize);
+        match (at(0.25), at(0.75)) {
+            (Some(low), Some(high)) => (high - low) / self.median(),
+            _ => f64::NAN,
+        }
+    }
+
+    fn sorted(&self) -> Vec<f64> {
+        let mut sorted = self.0.clone();
+        sorted.sort_by(f64::total_cmp);
+        sorted
+    }
+}
+
+/// What a step binary prints with `--json`, one per line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Line {
+    /// Comes first.
+    Run(Box<Run>),
+    /// Refers to it.
+    Measurement(Box<Measurement>),
+}
+
+/// A record that could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// Not readable or not writable.
+    #[error("{}: {source}", .path.display())]
+    Io {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Not a record.
+    #[error("{} is not a record of measurements: {source}", .path.display())]
+    Format {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// From a later version.
+    #[error("{} has schema {found}, this program reads {SCHEMA}", .path.display())]
+    Schema {
+        /// Where.
+        path: PathBuf,
+        /// Its number.
+        found: u32,
+    },
+}
+
+impl Default for Record {
+    fn default() -> Self {
+        Self {
+            schema: SCHEMA,
+            runs: Vec::new(),
+            measurements: Vec::new(),
+        }
+    }
+}
+
+impl Record {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is something else.
+    pub fn load(path: &Path) -> Result<Self, RecordError> {
+        let io = |source| RecordError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let text = std::fs::read_to_string(path).map_err(io)?;
+        let record: Self = serde_json::from_str(&text).map_err(|source| RecordError::Format {
+            path: path.to_owned(),
+            source,
+        })?;
+        match record.schema {
+            SCHEMA => Ok(record),
+            found => Err(RecordError::Schema {
+                path: path.to_owned(),
+                found,
+            }),
+        }
+    }
+
+    /// Takes in a line of a step. A measurement replaces the older one of the same kernel and shape; runs that
+    /// nothing refers to any more go.
+    pub fn add(&mut self, line: Line) {
+        match line {
+            Line::Run(run) => {
+                self.runs.retain(|old| old.id != run.id);
+                self.runs.push(*run);
+            }
+            Line::Measurement(new) => {
+                self.measurements
+                    .retain(|old| old.kernel != new.kernel || old.shape != new.shape);
+                self.measurements.push(*new);
+                let step = |m: &Measurement| (m.step.clone(), m.shape);
+                self.measurements.sort_by_key(step);
+            }
+        }
+    }
+
+    /// Drops runs without measurements.
+    pub fn tidy(&mut self) {
+        self.runs
+            .retain(|run| self.measurements.iter().any(|m| m.run == run.id));
+    }
+
+    /// Writes the file whole or not at all: beside it first, then in its place.
+    ///
+    /// # Errors
+    /// When that is not possible; the old file is as it was.
+    pub fn save(&self, path: &Path) -> Result<(), RecordError> {
+        let io = |source| RecordError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let beside = path.with_extension(format!("json.{}.tmp", std::process::id()));
+        let write = || {
+            let mut file = std::fs::File::create(&beside)?;
+            file.write_all(self.to_text().as_bytes())?;
+            file.sync_all()?;
+            std::fs::rename(&beside, path)
+        };
+        write()
+            .inspect_err(|_| drop(std::fs::remove_file(&beside)))
+            .map_err(io)
+    }
+
+    /// One line per run and per measurement, so that a diff shows what changed.
+    fn to_text(&self) -> String {
+        let runs = json_lines(&self.runs);
+        let measurements = json_lines(&self.measurements);
+        format!(
+            "{{\n\"schema\": {},\n\"runs\": [\n{runs}\n],\n\"measurements\": [\n{measurements}\n]\n}}\n",
+            self.schema
+        )
+    }
+
+    /// The run of a measurement.
+    pub fn run_of(&self, measurement: &Measurement) -> Option<&Run> {
+        self.runs.iter().find(|run| run.id == measurement.run)
+    }
+
+    /// The measurement of a kernel on a shape.
+    pub fn of(&self, kernel: &str, shape: Shape) -> Option<&Measurement> {
+        self.measurements
+            .iter()
+            .find(|m| m.kernel == kernel && m.shape == shape)
+    }
+}
+
+fn json_lines<T: Serialize>(items: &[T]) -> String {
+    // Strings, numbers, lists and maps with string keys: nothing that JSON could not hold.
+    let line = |item| serde_json::to_string(item).expect("plain data");
+    items.iter().map(line).collect::<Vec<_>>().join(",\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measurement(kernel: &str, size: usize, run: &str) -> Measurement {
+        Measurement {
+            run: run.into(),
+            step: "v05".into(),
+            kernel: kernel.into(),
+            shape: Shape::square(size),
+            seed: 1,
+            ptx_sha256: String::new(),
+            outcome: Outcome::NotRun { why: "a test".into() },
+        }
+    }
+
+    fn run(id: &str) -> Run {
+        Run {
+            id: id.into(),
+            date: "2026-11-21T00:00:00Z".into(),
+            device: "a device".into(),
+            emulated: false,
+            capability: "9.0".into(),
+            driver: "13.0".into(),
+            host: "a host".into(),
+            revision: "unknown".into(),
+            roofline: None,
+            cublas: None,
+        }
+    }
+
+    #[test]
+    fn a_newer_measurement_replaces_the_older() {
+        let mut record = Record::default();
+        for id in ["first", "second"] {
+            record.add(Line::Run(Box::new(run(id))));
+            record.add(Line::Measurement(Box::new(measurement("kernel", 64, id))));
+        }
+        record.add(Line::Measurement(Box::new(measurement("kernel", 128, "second"))));
+        record.tidy();
+        assert_eq!(record.runs.len(), 1);
+        assert_eq!(record.measurements.len(), 2);
+    }
+
+    #[test]
+    fn what_is_saved_can_be_loaded() {
+        let path = std::env::temp_dir().join(format!("ladder-record-{}.json", std::process::id()));
+        let mut record = Record::default();
+        record.add(Line::Run(Box::new(run("one"))));
+        record.add(Line::Measurement(Box::new(measurement("kernel", 64, "one"))));
+        record.save(&path).expect("a folder to write to");
+        assert_eq!(Record::load(&path).expect("what was just written"), record);
+        std::fs::remove_file(&path).expect("a file");
+    }
+
+    #[test]
+    fn a_file_that_is_no_record_is_named() {
+        let error = Record::load(Path::new("no/such/file.json"))
+            .unwrap_err()
+            .to_string();
+        assert!(error.starts_with("no/such/file.json: "), "{error}");
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_lies_between() {
+        assert_eq!(Samples(vec![4.0, 1.0, 2.0, 3.0]).median(), 2.5);
+        assert_eq!(Samples(vec![3.0, 1.0, 2.0]).median(), 2.0);
+        assert!(Samples(Vec::new()).median().is_nan());
+    }
+}

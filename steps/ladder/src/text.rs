@@ -1,0 +1,138 @@
+//! Tables of text: aligned columns, and colour only where somebody looks at it.
+
+use std::fmt::Write as _;
+use std::io::IsTerminal as _;
+
+/// Rows of cells under headings; the first column is text, the others are numbers and stand to the right.
+#[derive(Debug, Clone, Default)]
+pub struct Table {
+    headings: Vec<String>,
+    rows: Vec<Vec<String>>,
+    n_left: usize,
+}
+
+impl Table {
+    /// An empty table.
+    pub fn new<S: Into<String>>(headings: impl IntoIterator<Item = S>) -> Self {
+        Self {
+            headings: headings.into_iter().map(Into::into).collect(),
+            rows: Vec::new(),
+            n_left: 1,
+        }
+    }
+
+    /// How many of the first columns are text, and stand to the left.
+    #[must_use]
+    pub fn left(mut self, n: usize) -> Self {
+        self.n_left = n;
+        self
+    }
+
+    /// Adds a row.
+    pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
+        self.rows.push(cells.into_iter().map(Into::into).collect());
+    }
+
+    /// Whether it has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The whole table, each line indented by two spaces and without trailing blanks.
+    pub fn render(&self, paint: Paint) -> String {
+        let n_columns = self
+            .rows
+            .iter()
+            .chain([&self.headings])
+            .map(Vec::len)
+            .max()
+            .unwrap_or(0);
+        let width = |column: usize| {
+            let cells = self.rows.iter().chain([&self.headings]);
+            cells
+                .filter_map(|row| row.get(column))
+                .map(|cell| cell.chars().count())
+                .max()
+                .unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..n_columns).map(width).collect();
+        let line = |row: &Vec<String>| {
+            let mut out = String::new();
+            for (column, width) in widths.iter().enumerate() {
+                let cell = row.get(column).map_or("", String::as_str);
+                let blank = " ".repeat(width - cell.chars().count());
+                match column < self.n_left {
+                    true => write!(out, "  {cell}{blank}"),
+                    false => write!(out, "  {blank}{cell}"),
+                }
+                .expect("a string takes everything");
+            }
+            out.trim_end().to_owned()
+        };
+        let mut out = format!("{}\n", paint.dim(&line(&self.headings)));
+        for row in &self.rows {
+            out.push_str(&line(row));
+            out.push('\n');
+        }
+        out
+    }
+}
+
+/// Colours, or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Paint(bool);
+
+impl Paint {
+    /// For standard output: on a terminal, unless `NO_COLOR` is set.
+    pub fn for_stdout() -> Self {
+        Self(std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none())
+    }
+
+    /// No colours.
+    pub const fn plain() -> Self {
+        Self(false)
+    }
+
+    /// Headings of sections.
+    pub fn bold(self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    /// What stands back.
+    pub fn dim(self, text: &str) -> String {
+        self.with("2", text)
+    }
+
+    /// What is right.
+    pub fn good(self, text: &str) -> String {
+        self.with("32", text)
+    }
+
+    /// What is wrong.
+    pub fn bad(self, text: &str) -> String {
+        self.with("1;31", text)
+    }
+
+    fn with(self, code: &str, text: &str) -> String {
+        match self.0 {
+            true => format!("\x1b[{code}m{text}\x1b[0m"),
+            false => text.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_to_the_right() {
+        let mut table = Table::new(["kernel", "time"]);
+        table.row(["naive", "10.5"]);
+        table.row(["register tile", "1.25"]);
+        assert_eq!(
+            table.render(Paint::plain()),
+            "  kernel         time\n  naive          10.5\n  register tile  1.25\n"
+        );
+    }
+}
