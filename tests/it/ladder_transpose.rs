@@ -1,0 +1,379 @@
+//! v08 on the emulated GPU: transposes and products of transposed matrices of every awkward shape, with all
+//! checks on; and what each kernel claims of the memory system, in counters. Also the probes of the roofline.
+
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use simt::report::{Counters, LaunchReport};
+use tests::gemm::Product;
+use tests::gpu::{Argument, Gpu, Shape};
+
+/// A transpose: its PTX, and how it is launched.
+struct Transpose {
+    name: &'static str,
+    ptx: &'static str,
+    /// Rows and columns of `in` that a block owns; none for all of them.
+    tile: [Option<usize>; 2],
+    threads: u32,
+}
+
+macro_rules! transpose {
+    ($name:literal in $file:literal, $rows:expr, $cols:expr, $threads:expr) => {
+        Transpose {
+            name: $name,
+            ptx: include_str!(concat!("../../kernels/ptx/v08_transpose_", $file, ".ptx")),
+            tile: [$rows, $cols],
+            threads: $threads,
+        }
+    };
+}
+
+const SERIAL: Transpose = transpose!("transpose_serial" in "threads", None, None, 1);
+const ROW_PER_THREAD: Transpose = transpose!("transpose_row_per_thread" in "threads", Some(32), None, 32);
+const COALESCED_READS: Transpose =
+    transpose!("transpose_coalesced_reads" in "coalesced", Some(32), Some(32), 1024);
+const COALESCED_WRITES: Transpose =
+    transpose!("transpose_coalesced_writes" in "coalesced", Some(32), Some(32), 1024);
+const TILE: Transpose = transpose!("transpose_tile" in "tile", Some(32), Some(32), 1024);
+const PADDED: Transpose = transpose!("transpose_padded" in "padded", Some(32), Some(32), 1024);
+const SWIZZLED: Transpose = transpose!("transpose_swizzled" in "swizzled", Some(32), Some(32), 1024);
+const RECTANGULAR: Transpose = transpose!("transpose_rectangular" in "rectangular", Some(32), Some(32), 256);
+const FLOAT4: Transpose = transpose!("transpose_float4" in "float4", Some(64), Some(64), 256);
+
+const TRANSPOSES: [Transpose; 9] = [
+    SERIAL,
+    ROW_PER_THREAD,
+    COALESCED_READS,
+    COALESCED_WRITES,
+    TILE,
+    PADDED,
+    SWIZZLED,
+    RECTANGULAR,
+    FLOAT4,
+];
+
+impl Transpose {
+    /// Runs with all checks on; every element must arrive, and nothing else be written.
+    #[track_caller]
+    fn check(&self, rows: usize, cols: usize) -> LaunchReport {
+        let gpu = Gpu::default();
+        let module = gpu.load(self.ptx).expect("PTX that loads");
+        let input: Vec<f32> = (0..rows * cols).map(|i| i as f32).collect();
+        let source = gpu.upload(&input);
+        let target = gpu.upload(&vec![f32::NAN; rows * cols]);
+        let [blocks_y, blocks_x] = [(rows, self.tile[0]), (cols, self.tile[1])]
+            .map(|(size, tile)| tile.map_or(1, |tile| size.div_ceil(tile)) as u32);
+        let report = gpu.run(
+            &module,
+            self.name,
+            Shape::plane([blocks_x, blocks_y], [self.threads, 1]),
+            &[
+                (rows as i32).into(),
+                (cols as i32).into(),
+                source.into(),
+                target.into(),
+            ],
+        );
+        let output: Vec<f32> = gpu.read(target, rows * cols);
+        for (i, got) in output.iter().enumerate() {
+            let (row, col) = (i % rows, i / rows);
+            let want = input[row * cols + col];
+            assert!(
+                got.to_bits() == want.to_bits(),
+                "{} of {rows} x {cols}: out[{col}][{row}] is {got}, not {want}",
+                self.name
+            );
+        }
+        report
+    }
+
+    /// Counters on a shape that all tiles divide.
+    fn count(&self) -> Counters {
+        self.check(128, 192).total
+    }
+}
+
+#[test]
+fn transposes_of_awkward_shapes() {
+    let shapes = [
+        (1, 1),
+        (1, 100),
+        (100, 1),
+        (2, 3),
+        (7, 13),
+        (31, 33),
+        (33, 31),
+        (32, 32),
+        (63, 65),
+        (65, 63),
+        (64, 64),
+        (97, 101),
+        (4, 260),
+        (260, 4),
+        (3, 500),
+        (500, 3),
+        (66, 130),
+        (100, 36),
+    ];
+    for kernel in &TRANSPOSES {
+        for (rows, cols) in shapes {
+            kernel.check(rows, cols);
+        }
+    }
+}
+
+/// Sectors per request of global loads and stores; wavefronts above the ideal of shared loads and stores.
+fn traffic(of: &Counters) -> String {
+    let mut text = String::new();
+    let per_request = |sectors: u64, requests: u64| {
+        assert_eq!(sectors % requests, 0, "every request is like the others");
+        sectors / requests
+    };
+    let load = per_request(of.global_load_sectors, of.global_load_requests);
+    let store = per_request(of.global_store_sectors, of.global_store_requests);
+    let _ = write!(text, "sectors: load {load}, store {store}");
+    if of.shared_load_requests > 0 {
+        let load = per_request(of.shared_load_wavefronts, of.shared_load_requests);
+        let store = per_request(of.shared_store_wavefronts, of.shared_store_requests);
+        let _ = write!(text, "; wavefronts: load {load}, store {store}");
+    }
+    text
+}
+
+#[test]
+fn what_each_transpose_costs() {
+    let table: String = TRANSPOSES
+        .iter()
+        .map(|kernel| format!("{}: {}\n", kernel.name, traffic(&kernel.count())))
+        .collect();
+    insta::assert_snapshot!(table, @"
+    transpose_serial: sectors: load 1, store 1
+    transpose_row_per_thread: sectors: load 32, store 4
+    transpose_coalesced_reads: sectors: load 4, store 32
+    transpose_coalesced_writes: sectors: load 32, store 4
+    transpose_tile: sectors: load 4, store 4; wavefronts: load 32, store 1
+    transpose_padded: sectors: load 4, store 4; wavefronts: load 1, store 1
+    transpose_swizzled: sectors: load 4, store 4; wavefronts: load 1, store 1
+    transpose_rectangular: sectors: load 4, store 4; wavefronts: load 1, store 1
+    transpose_float4: sectors: load 16, store 16; wavefronts: load 4, store 4
+    ");
+}
+
+#[test]
+fn only_the_plain_tile_meets_conflicts() {
+    for kernel in [TILE, PADDED, SWIZZLED, RECTANGULAR, FLOAT4] {
+        let total = kernel.count();
+        let excess = [
+            total.shared_store_wavefronts - total.shared_store_ideal,
+            total.shared_load_wavefronts - total.shared_load_ideal,
+        ];
+        // One column of the tile per warp, 32 elements in one bank: 31 wavefronts too many for each.
+        let expected = match kernel.name {
+            "transpose_tile" => [0, 31 * total.shared_load_requests],
+            _ => [0, 0],
+        };
+        assert_eq!(excess, expected, "{}", kernel.name);
+    }
+}
+
+#[test]
+fn float4_moves_16_bytes_per_lane_everywhere() {
+    let total = FLOAT4.count();
+    for (what, bytes, requests) in [
+        (
+            "global loads",
+            total.global_load_bytes,
+            total.global_load_requests,
+        ),
+        (
+            "global stores",
+            total.global_store_bytes,
+            total.global_store_requests,
+        ),
+        (
+            "shared loads",
+            total.shared_load_bytes,
+            total.shared_load_requests,
+        ),
+        (
+            "shared stores",
+            total.shared_store_bytes,
+            total.shared_store_requests,
+        ),
+    ] {
+        assert_eq!(bytes, 16 * 32 * requests, "{what}");
+        assert_eq!(bytes, 4 * 128 * 192, "{what}");
+    }
+}
+
+#[test]
+fn rectangular_shares_its_overhead_between_four_elements() {
+    let square = SWIZZLED.count();
+    let rectangular = RECTANGULAR.count();
+    assert_eq!(rectangular.global_load_requests, square.global_load_requests);
+    assert!(rectangular.warp_instructions < square.warp_instructions);
+}
+
+/// How the operands of a product are stored.
+#[derive(Clone, Copy)]
+struct Stored {
+    name: &'static str,
+    a_transposed: bool,
+    b_transposed: bool,
+}
+
+const PRODUCTS: [Stored; 4] = [
+    Stored {
+        name: "sgemm_v08_nn",
+        a_transposed: false,
+        b_transposed: false,
+    },
+    Stored {
+        name: "sgemm_v08_nt",
+        a_transposed: false,
+        b_transposed: true,
+    },
+    Stored {
+        name: "sgemm_v08_tn",
+        a_transposed: true,
+        b_transposed: false,
+    },
+    Stored {
+        name: "sgemm_v08_tt",
+        a_transposed: true,
+        b_transposed: true,
+    },
+];
+
+fn transposed(rows: usize, cols: usize, matrix: &[f32]) -> Vec<f32> {
+    (0..rows * cols)
+        .map(|i| matrix[i % rows * cols + i / rows])
+        .collect()
+}
+
+impl Stored {
+    /// Runs with all checks on; C must equal the chain of multiply-adds bit for bit.
+    #[track_caller]
+    fn check(self, product: &Product, want: &[f32]) -> LaunchReport {
+        static PTX: &str = include_str!("../../kernels/ptx/v08_gemm_transposed.ptx");
+        const TILE: usize = 128;
+        let &Product { m, n, k, .. } = product;
+        let gpu = Gpu::default();
+        let module = gpu.load(PTX).expect("PTX that loads");
+        let a = gpu.upload(&match self.a_transposed {
+            true => transposed(m, k, &product.a),
+            false => product.a.clone(),
+        });
+        let b = gpu.upload(&match self.b_transposed {
+            true => transposed(k, n, &product.b),
+            false => product.b.clone(),
+        });
+        let c = gpu.upload(&vec![f32::NAN; m * n]);
+        let mut arguments: Vec<Argument> = [m, n, k].map(|size| (size as i32).into()).into();
+        arguments.extend([a, b, c].map(Argument::from));
+        let grid = [n, m].map(|size| size.div_ceil(TILE) as u32);
+        let report = gpu.run(&module, self.name, Shape::plane(grid, [256, 1]), &arguments);
+        let got: Vec<f32> = gpu.read(c, m * n);
+        for (i, (got, want)) in got.iter().zip(want).enumerate() {
+            let (row, col) = (i / n, i % n);
+            assert!(
+                got.to_bits() == want.to_bits(),
+                "{} on {m} x {n} x {k}: C[{row}][{col}] is {got}, not {want}",
+                self.name
+            );
+        }
+        report
+    }
+}
+
+#[test]
+fn products_of_transposed_matrices_of_awkward_shapes() {
+    for (m, n, k) in [
+        (1, 1, 1),
+        (1, 130, 3),
+        (130, 1, 9),
+        (7, 13, 5),
+        (127, 129, 8),
+        (129, 127, 7),
+        (128, 128, 16),
+        (64, 36, 12),
+        (257, 2, 31),
+        (3, 300, 64),
+        (140, 132, 100),
+    ] {
+        let product = Product::random(m, n, k, 8);
+        let want = product.reference();
+        for stored in PRODUCTS {
+            stored.check(&product, &want);
+        }
+    }
+}
+
+#[test]
+fn products_meet_no_conflicts_and_waste_no_sector() {
+    const SIZE: usize = 128;
+    let product = Product::random(SIZE, SIZE, SIZE, 8);
+    let want = product.reference();
+    for stored in PRODUCTS {
+        let name = stored.name;
+        let total = stored.check(&product, &want).total;
+        assert_eq!(total.fmas, (SIZE * SIZE * SIZE) as u64, "{name}");
+        assert_eq!(
+            total.shared_store_wavefronts, total.shared_store_ideal,
+            "{name}: stores"
+        );
+        assert_eq!(
+            total.shared_load_wavefronts, total.shared_load_ideal,
+            "{name}: loads"
+        );
+        assert_eq!(
+            total.global_load_bytes,
+            16 * 32 * total.global_load_requests,
+            "{name}: float4"
+        );
+        assert_eq!(
+            32 * total.global_load_sectors,
+            total.global_load_bytes,
+            "{name}: whole sectors"
+        );
+        assert_eq!(
+            total.global_load_bytes,
+            (2 * 4 * SIZE * SIZE) as u64,
+            "{name}: each element once"
+        );
+    }
+}
+
+static PROBES: LazyLock<String> = LazyLock::new(|| include_str!("../../kernels/ptx/probe.ptx").to_owned());
+
+#[test]
+fn the_fma_probe_does_the_multiply_adds_that_it_says() {
+    const FMAS_PER_ROUND: u64 = 512;
+    let gpu = Gpu::default();
+    let module = gpu.load(&PROBES).expect("PTX that loads");
+    let out = gpu.upload(&[f32::NAN; 2 * 256]);
+    for rounds in [0, 1, 3] {
+        let arguments = [rounds.into(), 0.5f32.into(), out.into()];
+        let report = gpu.run(&module, "probe_fma", Shape::line(2, 256), &arguments);
+        assert_eq!(report.total.fmas, FMAS_PER_ROUND * 2 * 256 * rounds as u64);
+        assert_eq!(report.total.global_store_requests, 0);
+        assert_eq!(report.total.local_requests, 0);
+    }
+    assert!(gpu.read::<f32>(out, 2 * 256).iter().all(|value| value.is_nan()));
+}
+
+#[test]
+fn the_copy_probe_copies() {
+    for (n, blocks) in [(1, 1), (255, 1), (257, 3), (5000, 2), (4096, 4)] {
+        let gpu = Gpu::default();
+        let module = gpu.load(&PROBES).expect("PTX that loads");
+        let input: Vec<f32> = (0..4 * n).map(|i| i as f32).collect();
+        let source = gpu.upload(&input);
+        let target = gpu.upload(&vec![f32::NAN; 4 * n]);
+        let arguments = [(n as i64).into(), source.into(), target.into()];
+        let report = gpu.run(&module, "probe_copy", Shape::line(blocks, 256), &arguments);
+        assert_eq!(gpu.read::<f32>(target, 4 * n), input);
+        assert_eq!(report.total.global_load_bytes, 16 * n as u64);
+        assert_eq!(report.total.global_store_bytes, 16 * n as u64);
+    }
+}
