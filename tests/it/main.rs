@@ -4,6 +4,7 @@ mod conformance;
 mod corpus;
 mod gallery;
 mod gemm;
+mod ladder_gemm;
 mod ladder_transpose;
 mod merged_loads;
 mod ptx_fresh;

@@ -1,0 +1,47 @@
+// v01_col_per_lane.cu: one thread per element of C; neighbouring lanes own neighbouring columns.
+//
+// Changed since row_per_lane: who sits beside whom. Unchanged: the arithmetic, the grid, the store.
+// Expect: one warp-wide load touches 1 sector of A and 4 of B; the store of C touches 4.
+// Any M, N, K. Launch: THREADS threads, one block per BLOCK x BLOCK of C.
+#include "common.cuh"
+
+constexpr int BLOCK = 32;  // edge of the square of C owned by one block
+constexpr int THREADS = BLOCK * BLOCK;
+static_assert(BLOCK == WARP_SIZE, "one warp must span exactly one row");
+
+// ANCHOR: kernel
+template <typename T>
+__device__ __forceinline__ void gemm(int M, int N, int K, const T* A, const T* B, T* C)
+{
+    // ANCHOR: map
+    // SOLUTION(v01): let the 32 lanes of a warp own 32 neighbouring columns of one row of C
+    const int row = blockIdx.y * BLOCK + threadIdx.x / BLOCK;  // same for all 32 lanes
+    const int col = blockIdx.x * BLOCK + threadIdx.x % BLOCK;  // lane i -> first column + i
+    // STARTER| const int row = blockIdx.y * BLOCK + threadIdx.x % BLOCK;  // lane i -> first row + i
+    // STARTER| const int col = blockIdx.x * BLOCK + threadIdx.x / BLOCK;  // same for all 32 lanes
+    // SOLUTION_END
+    // ANCHOR_END: map
+    if (row >= M || col >= N) return;  // safe: no barrier follows
+
+    // ANCHOR: compute
+    T acc = 0;
+    for (int k = 0; k < K; ++k) {
+        acc += A[row * K + k]   // A[row][k]: one address per warp
+             * B[k * N + col];  // B[k][col]: 32 neighbours per warp
+    }
+    // ANCHOR_END: compute
+    C[row * N + col] = acc;
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+sgemm_v01_col_per_lane(int M, int N, int K, const float* A, const float* B, float* C)
+{
+    gemm(M, N, K, A, B, C);
+}
+// ANCHOR_END: kernel
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+dgemm_v01_col_per_lane(int M, int N, int K, const double* A, const double* B, double* C)
+{
+    gemm(M, N, K, A, B, C);
+}

@@ -1,0 +1,51 @@
+// v03_from_global.cu: each thread owns a TM x TN tile of C in registers and reads its operands from global memory.
+//
+// Changed since v01: one thread per 64 elements of C, so TM + TN loads serve TM * TN multiply-adds.
+// Missing on purpose: shared memory. Lanes own every 8th column, so a warp-wide load of B touches 16 sectors
+// and uses 4 bytes of each: the reuse in registers is there, and the memory system still does most of the work.
+// Any M, N, K. Launch: THREADS threads, one block per BM x BN of C.
+#include "common.cuh"
+
+constexpr int BM = 128, BN = 128;  // tile of C owned by one block
+constexpr int TM = 8, TN = 8;      // tile of C owned by one thread
+constexpr int THREADS = (BM / TM) * (BN / TN);
+
+// ANCHOR: kernel
+extern "C" __global__ void __launch_bounds__(THREADS)
+sgemm_v03_from_global(int M, int N, int K, const float* A, const float* B, float* C)
+{
+    // ANCHOR: map
+    const int thread = threadIdx.x;
+    const int block_row = blockIdx.y * BM;
+    const int block_col = blockIdx.x * BN;
+    const int thread_row = thread / (BN / TN) * TM;  // this thread's rows: thread_row .. + TM
+    const int thread_col = thread % (BN / TN) * TN;  // and columns: thread_col .. + TN
+    // ANCHOR_END: map
+
+    float acc[TM][TN] = {};
+    for (int k = 0; k < K; ++k) {
+        // ANCHOR: compute
+        float a_frag[TM], b_frag[TN];
+        #pragma unroll
+        for (int i = 0; i < TM; ++i) a_frag[i] = load_or_zero(A, M, K, block_row + thread_row + i, k);
+        #pragma unroll
+        for (int j = 0; j < TN; ++j) b_frag[j] = load_or_zero(B, K, N, k, block_col + thread_col + j);
+        #pragma unroll
+        for (int i = 0; i < TM; ++i) {
+            #pragma unroll
+            for (int j = 0; j < TN; ++j) acc[i][j] += a_frag[i] * b_frag[j];
+        }
+        // ANCHOR_END: compute
+    }
+
+    // ANCHOR: store
+    #pragma unroll
+    for (int i = 0; i < TM; ++i) {
+        #pragma unroll
+        for (int j = 0; j < TN; ++j) {
+            store_if_inside(C, M, N, block_row + thread_row + i, block_col + thread_col + j, acc[i][j]);
+        }
+    }
+    // ANCHOR_END: store
+}
+// ANCHOR_END: kernel

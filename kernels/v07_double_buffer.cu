@@ -1,0 +1,86 @@
+// v07_double_buffer.cu: while a block multiplies one pair of tiles, the next pair is on its way.
+//
+// Changed since v06: two buffers for each tile. Tile k0 + BK is loaded to registers before tile k0 is multiplied,
+// and stored to the other buffer after, so the latency of global memory hides behind the arithmetic.
+// One barrier per tile instead of two: a buffer is overwritten two tiles later, with a barrier in between.
+// Unchanged: tiles, ownership, fragments. Past the last tile zeros are loaded and not used.
+// Any M, N, K. Launch: THREADS threads, one block per BM x BN of C.
+#include "common.cuh"
+
+constexpr int BM = 128, BN = 128, BK = 8;  // tile of C owned by one block, and the depth of the tiles in shared memory
+constexpr int TM = 8, TN = 8;              // tile of C owned by one thread
+constexpr int THREADS = (BM / TM) * (BN / TN);
+constexpr int PAD = 4;  // floats after each row of a_tile
+static_assert(BM * BK == THREADS * WIDTH, "each thread loads one float4 of a_tile");
+static_assert(BK * BN == THREADS * WIDTH, "each thread loads one float4 of b_tile");
+
+// ANCHOR: kernel
+extern "C" __global__ void __launch_bounds__(THREADS, 2)
+sgemm_v07_double_buffer(int M, int N, int K, const float* A, const float* B, float* C)
+{
+    __shared__ __align__(16) float a_tile[2][BK][BM + PAD];  // transposed: a_tile[buffer][k][row]
+    __shared__ __align__(16) float b_tile[2][BK][BN];
+
+    // ANCHOR: map
+    const int thread = threadIdx.x;
+    const int block_row = blockIdx.y * BM;
+    const int block_col = blockIdx.x * BN;
+    const int thread_row = thread / (BN / TN) * WIDTH;  // this thread's rows: thread_row .. + 4, and BM / 2 below
+    const int thread_col = thread % (BN / TN) * WIDTH;  // and columns: thread_col .. + 4, and BN / 2 to the right
+
+    const int a_row = thread / (BK / WIDTH);  // where in a_tile this thread's float4 goes
+    const int a_col = thread % (BK / WIDTH) * WIDTH;
+    const int b_row = thread / (BN / WIDTH);  // and where in b_tile
+    const int b_col = thread % (BN / WIDTH) * WIDTH;
+    // ANCHOR_END: map
+
+    float4 a_next = load4_or_zero(A, M, K, block_row + a_row, a_col);
+    float4 b_next = load4_or_zero(B, K, N, b_row, block_col + b_col);
+
+    float acc[TM][TN] = {};
+    for (int k0 = 0; k0 < K; k0 += BK) {
+        // ANCHOR: load
+        const int buffer = k0 / BK % 2;
+        a_tile[buffer][a_col + 0][a_row] = a_next.x;
+        a_tile[buffer][a_col + 1][a_row] = a_next.y;
+        a_tile[buffer][a_col + 2][a_row] = a_next.z;
+        a_tile[buffer][a_col + 3][a_row] = a_next.w;
+        store4(&b_tile[buffer][b_row][b_col], b_next);
+        __syncthreads();  // writes to this buffer done -> reads may start; reads of the other done -> it may be overwritten
+
+        a_next = load4_or_zero(A, M, K, block_row + a_row, k0 + BK + a_col);
+        b_next = load4_or_zero(B, K, N, k0 + BK + b_row, block_col + b_col);
+        // ANCHOR_END: load
+
+        // ANCHOR: compute
+        #pragma unroll
+        for (int k = 0; k < BK; ++k) {
+            __align__(16) float a_frag[TM], b_frag[TN];
+            store4(&a_frag[0], load4(&a_tile[buffer][k][thread_row]));
+            store4(&a_frag[4], load4(&a_tile[buffer][k][thread_row + BM / 2]));
+            store4(&b_frag[0], load4(&b_tile[buffer][k][thread_col]));
+            store4(&b_frag[4], load4(&b_tile[buffer][k][thread_col + BN / 2]));
+            #pragma unroll
+            for (int i = 0; i < TM; ++i) {
+                #pragma unroll
+                for (int j = 0; j < TN; ++j) {
+                    acc[i][j] += a_frag[i] * b_frag[j];
+                }
+            }
+        }
+        // ANCHOR_END: compute
+    }
+
+    // ANCHOR: store
+    #pragma unroll
+    for (int i = 0; i < TM; ++i) {
+        #pragma unroll
+        for (int j = 0; j < TN; j += WIDTH) {
+            const int row = block_row + thread_row + i % WIDTH + i / WIDTH * (BM / 2);
+            const int col = block_col + thread_col + j / WIDTH * (BN / 2);
+            store4_if_inside(C, M, N, row, col, load4(&acc[i][j]));
+        }
+    }
+    // ANCHOR_END: store
+}
+// ANCHOR_END: kernel
