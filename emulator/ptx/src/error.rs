@@ -28,7 +28,7 @@ pub enum CheckError {
     /// It is not PTX.
     #[error(transparent)]
     Parse(#[from] ParseError),
-    /// It is PTX that we do not emulate.
-    #[error(transparent)]
-    Unsupported(#[from] Unsupported),
+    /// It is PTX that we do not emulate: all of it that was found, in the order of the text.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Unsupported(Vec<Unsupported>),
 }

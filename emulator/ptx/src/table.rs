@@ -19,7 +19,7 @@ use crate::error::{CheckError, ParseError, Unsupported};
 use pattern::Pattern;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// One form of an instruction, or a group of forms that differ in modifiers only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,24 +66,29 @@ const SECTIONS: [&[Section]; 8] = [
 
 struct Table {
     rows: Vec<Row>,
-    /// By opcode, the places of its rows, with their patterns read.
-    opcodes: HashMap<&'static str, Vec<(usize, Pattern)>>,
+    /// Of each row what its words say, read when somebody asks: a module uses a few opcodes only.
+    readings: Vec<OnceLock<Reading>>,
+    /// By opcode, the places of its rows.
+    opcodes: HashMap<&'static str, Vec<usize>>,
+}
+
+struct Reading {
+    pattern: Pattern,
+    arity: RangeInclusive<usize>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut table = Table {
         rows: Vec::new(),
+        readings: Vec::new(),
         opcodes: HashMap::new(),
     };
     for section in SECTIONS.into_iter().flatten() {
         let support = section.refused.map_or(Support::Supported, Support::Refused);
         for &(pattern, operands, meaning) in section.rows {
-            let parsed = Pattern::new(pattern);
-            table
-                .opcodes
-                .entry(parsed.opcode)
-                .or_default()
-                .push((table.rows.len(), parsed));
+            let opcode = pattern::opcode(pattern);
+            table.opcodes.entry(opcode).or_default().push(table.rows.len());
+            table.readings.push(OnceLock::new());
             table.rows.push(Row {
                 pattern,
                 operands,
@@ -95,6 +100,15 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     }
     table
 });
+
+impl Table {
+    fn reading(&self, at: usize) -> &Reading {
+        self.readings[at].get_or_init(|| Reading {
+            pattern: Pattern::new(self.rows[at].pattern),
+            arity: self.rows[at].arity(),
+        })
+    }
+}
 
 /// All rows, in the order of the manual; those that are refused come last.
 pub fn rows() -> &'static [Row] {
@@ -124,11 +138,11 @@ pub fn lookup(instruction: &Instruction) -> Option<&'static Row> {
 /// The first matching row that takes as many operands, or the first one at all.
 fn best(opcode: &str, modifiers: &[&str], n_operands: usize) -> Option<&'static Row> {
     let mut found = None;
-    for row in matching(opcode, modifiers) {
-        if row.arity().contains(&n_operands) {
-            return Some(row);
+    for at in places(opcode, modifiers) {
+        if TABLE.reading(at).arity.contains(&n_operands) {
+            return Some(&TABLE.rows[at]);
         }
-        found = found.or(Some(row));
+        found = found.or(Some(&TABLE.rows[at]));
     }
     found
 }
@@ -142,10 +156,14 @@ pub fn lookup_mnemonic(mnemonic: &str) -> Option<&'static Row> {
 }
 
 fn matching<'a>(opcode: &str, modifiers: &'a [&str]) -> impl Iterator<Item = &'static Row> + use<'a> {
+    places(opcode, modifiers).map(|at| &TABLE.rows[at])
+}
+
+fn places<'a>(opcode: &str, modifiers: &'a [&str]) -> impl Iterator<Item = usize> + use<'a> {
     let rows = TABLE.opcodes.get(opcode).map_or(&[][..], Vec::as_slice);
     rows.iter()
-        .filter(move |(_, pattern)| pattern.matches(modifiers))
-        .map(|&(at, _)| &TABLE.rows[at])
+        .copied()
+        .filter(move |&at| TABLE.reading(at).pattern.matches(modifiers))
 }
 
 /// Every mnemonic that a pattern stands for, in order. `.*` stands for nothing here.
@@ -170,70 +188,80 @@ impl Row {
     }
 }
 
+/// Refusals that one check tells; more would not be read.
+const MAX_REFUSALS: usize = 50;
+
 /// Looks every instruction of a module up.
 ///
 /// # Errors
 ///
-/// A [`ParseError`] for one that does not exist or has too few or too many operands, [`Unsupported`] for one
-/// that is not emulated; the first in the text.
+/// A [`ParseError`] for the first one that does not exist or has too few or too many operands; where there is none,
+/// all that are not emulated.
 pub fn check(module: &Module) -> Result<(), CheckError> {
+    let mut refused = Vec::new();
     for item in &module.items {
         if let Item::Function(function) = item {
-            check_statements(function.body.as_deref().unwrap_or_default())?;
+            check_statements(function.body.as_deref().unwrap_or_default(), &mut refused)?;
         }
     }
-    Ok(())
+    if refused.is_empty() {
+        return Ok(());
+    }
+    Err(CheckError::Unsupported(refused))
 }
 
-fn check_statements(statements: &[Statement]) -> Result<(), CheckError> {
+fn check_statements(statements: &[Statement], refused: &mut Vec<Unsupported>) -> Result<(), ParseError> {
     for statement in statements {
         match statement {
-            Statement::Instruction(instruction) => check_instruction(instruction).map(|_| ())?,
-            Statement::Block(inner) => check_statements(inner)?,
+            Statement::Instruction(instruction) => {
+                let row = check_instruction(instruction)?;
+                if let Support::Refused(why) = row.support
+                    && refused.len() < MAX_REFUSALS
+                {
+                    refused.push(Unsupported {
+                        span: instruction.span,
+                        what: format!("`{}` ({why})", crate::lex::clip(&instruction.mnemonic())),
+                    });
+                }
+            }
+            Statement::Block(inner) => check_statements(inner, refused)?,
             _ => {}
         }
     }
     Ok(())
 }
 
-/// Looks one instruction up.
+/// Looks one instruction up. The operands of one that is refused are not counted.
 ///
 /// # Errors
 ///
-/// As [`check`].
-pub fn check_instruction(instruction: &Instruction) -> Result<&'static Row, CheckError> {
+/// When it does not exist, or has too few or too many operands.
+pub fn check_instruction(instruction: &Instruction) -> Result<&'static Row, ParseError> {
     let Some(row) = lookup(instruction) else {
-        return Err(unknown(instruction).into());
+        return Err(unknown(instruction));
     };
-    if let Support::Refused(why) = row.support {
-        let what = format!("`{}` ({why})", crate::lex::clip(&instruction.mnemonic()));
-        return Err(Unsupported {
-            span: instruction.span,
-            what,
-        }
-        .into());
-    }
     let (arity, found) = (row.arity(), instruction.operands.len());
-    if !arity.contains(&found) {
-        let counts = match (*arity.start(), *arity.end()) {
-            (0, 0) => "no operands".to_owned(),
-            (1, 1) => format!("1 operand ({})", row.operands),
-            (least, most) if least == most => format!("{least} operands ({})", row.operands),
-            (least, most) => format!("{least} to {most} operands ({})", row.operands),
-        };
-        let message = format!("`{}` takes {counts}, found {found}", instruction.mnemonic());
-        return Err(ParseError {
-            span: instruction.span,
-            message,
-        }
-        .into());
+    if !row.is_supported() || arity.contains(&found) {
+        return Ok(row);
     }
-    Ok(row)
+    let counts = match (*arity.start(), *arity.end()) {
+        (0, 0) => "no operands".to_owned(),
+        (1, 1) => format!("1 operand ({})", row.operands),
+        (least, most) if least == most => format!("{least} operands ({})", row.operands),
+        (least, most) => format!("{least} to {most} operands ({})", row.operands),
+    };
+    Err(ParseError {
+        span: instruction.span,
+        message: format!("`{}` takes {counts}, found {found}", instruction.mnemonic()),
+    })
 }
 
 fn unknown(instruction: &Instruction) -> ParseError {
     let mnemonic = instruction.mnemonic();
     let hint = match nearest(instruction) {
+        _ if instruction.opcode == "st" && instruction.has("const") => {
+            "; a kernel cannot store to constant memory".to_owned()
+        }
         Some(near) => format!("; did you mean `{near}`?"),
         None => String::new(),
     };
@@ -261,7 +289,10 @@ fn nearest(instruction: &Instruction) -> Option<String> {
     match TABLE.opcodes.get(instruction.opcode.as_str()) {
         Some(rows) => {
             let opcode = instruction.opcode.as_str();
-            let mut words: Vec<&str> = rows.iter().flat_map(|(_, pattern)| pattern.words()).collect();
+            let mut words: Vec<&str> = rows
+                .iter()
+                .flat_map(|&at| TABLE.reading(at).pattern.words())
+                .collect();
             words.sort_unstable();
             words.dedup();
             for at in 0..=modifiers.len() {

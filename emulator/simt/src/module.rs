@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ptx::CheckError;
 use ptx::ast::Space;
 
 use crate::decode::{self, DecodeError, Symbols};
@@ -25,6 +26,15 @@ pub enum LoadError {
     /// No room for its variables.
     #[error("no memory for variable `{0}`: {1}")]
     Memory(String, OutOfMemory),
+}
+
+impl From<CheckError> for LoadError {
+    fn from(error: CheckError) -> Self {
+        match error {
+            CheckError::Parse(error) => Self::Parse(error),
+            CheckError::Unsupported(list) => Self::Unsupported(list),
+        }
+    }
 }
 
 impl From<DecodeError> for LoadError {
@@ -91,6 +101,8 @@ impl Module {
         let best = crate::alu::cpu_level();
         let level = level.map_or(best, |asked| asked.min(best));
         let module = ptx::parse(text)?;
+        // The table alone says which instructions there are and which of them run here; decode relies on it.
+        ptx::table::check(&module)?;
         let mut variables = Variables {
             memory: Arc::clone(memory),
             list: Vec::new(),

@@ -4,7 +4,6 @@ use std::ops::RangeInclusive;
 
 /// A pattern, read.
 pub(super) struct Pattern {
-    pub(super) opcode: &'static str,
     parts: Vec<Part>,
 }
 
@@ -37,6 +36,11 @@ fn pieces(pattern: &str) -> (&str, Vec<&str>) {
     (opcode, found)
 }
 
+/// `add` of `add{,.sat}.s32`.
+pub(super) fn opcode(pattern: &'static str) -> &'static str {
+    pieces(pattern).0
+}
+
 fn alternatives(piece: &str) -> Vec<&str> {
     match piece.strip_prefix('{') {
         Some(inner) => inner.trim_end_matches('}').split(',').collect(),
@@ -46,7 +50,7 @@ fn alternatives(piece: &str) -> Vec<&str> {
 
 impl Pattern {
     pub(super) fn new(pattern: &'static str) -> Self {
-        let (opcode, pieces) = pieces(pattern);
+        let (_, pieces) = pieces(pattern);
         let mut parts = Vec::new();
         for piece in pieces {
             if piece.starts_with('{') {
@@ -63,7 +67,7 @@ impl Pattern {
                 }
             }
         }
-        Pattern { opcode, parts }
+        Pattern { parts }
     }
 
     /// Whether it stands for these modifiers. Keeps the set of places reached, one bit each, instead of trying

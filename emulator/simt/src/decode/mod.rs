@@ -1,8 +1,10 @@
 //! Decode: a PTX module becomes a [`Program`].
 //!
 //! Names are resolved, device functions inlined, labels turned into positions, virtual registers into lines
-//! of a small register file. Whatever is not supported is refused here, with its line, so that nothing can
-//! turn out to be missing when a kernel runs.
+//! of a small register file. Which instructions exist and which of them run here is said by [`ptx::table`] alone, and
+//! a module has passed [`ptx::table::check`] before it comes here. What else is not supported (recursion, a special
+//! register, a kernel that is too big) is refused here, with its line, so that nothing can turn out to be missing when
+//! a kernel runs.
 //!
 //! A register that is read before it is written reads as 0.
 
@@ -47,7 +49,7 @@ use virt::VirtualOp;
 /// Lines of registers that a warp may have: no GPU program has more than a few hundred live at once.
 const MAX_LINES: u32 = 1 << 14;
 
-/// Decodes all kernels of a module. `symbols` says where its [`module_variables`] have been put.
+/// Decodes all kernels of a module that has passed [`ptx::table::check`]. `symbols` says where its [`module_variables`] have been put.
 pub fn decode(module: &Module, symbols: &Symbols, level: CpuLevel) -> Result<Program> {
     let nowhere = ptx::Span::default();
     if module.address_size == 32 {

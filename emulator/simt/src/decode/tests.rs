@@ -1,15 +1,17 @@
 //! Whole modules through decode.
 
 use super::*;
+use crate::module::LoadError;
 
-/// Decodes PTX text; variables lie one window apart.
-fn decoded(text: &str) -> Result<Program> {
+/// Checks and decodes PTX text, as loading does; variables lie one window apart.
+fn decoded(text: &str) -> std::result::Result<Program, LoadError> {
     let module = ptx::parse(text).expect("the test's PTX parses");
+    ptx::table::check(&module)?;
     let mut symbols = Symbols::new();
     for (at, variable) in module_variables(&module)?.iter().enumerate() {
         symbols.insert(&variable.name, (at as u64 + 1) << 40);
     }
-    decode(&module, &symbols, CpuLevel::Baseline)
+    Ok(decode(&module, &symbols, CpuLevel::Baseline)?)
 }
 
 /// Every kernel that is committed decodes. `SHOW=name` prints one.
@@ -107,22 +109,36 @@ fn what_is_not_supported_is_named() {
         "mov.u32 %r1, %envreg0;",
         "line 17: the special register `%envreg0` is not supported",
     );
+}
+
+/// What the table refuses is never decoded, not even as an instruction that does nothing.
+#[test]
+fn what_the_table_refuses_is_told_with_the_reason() {
     refused(
         "barrier.cluster.arrive;",
-        "line 17: `barrier.cluster.arrive` is not supported",
+        "line 17: `barrier.cluster.arrive` (clusters are not emulated yet) is not supported",
+    );
+    refused(
+        "griddepcontrol.wait;",
+        "line 17: `griddepcontrol.wait` (programmatic dependent launch is not emulated yet) is not supported",
+    );
+    refused(
+        "setmaxnreg.inc.sync.aligned.u32 64;",
+        "line 17: `setmaxnreg.inc.sync.aligned.u32` (moving registers between warps is not emulated yet) is not supported",
     );
     refused(
         "redux.sync.min.f32 %f1, %f2, -1;",
-        "line 17: `redux.sync.min.f32` is not supported",
+        "line 17: `redux.sync.min.f32` (float reductions are not emulated yet) is not supported",
     );
     refused(
         "atom.global.v2.f32.add {%f1, %f2}, [%rd1], {%f3, %f4};",
-        "line 17: `atom.global.v2.f32.add` is not supported",
+        "line 17: `atom.global.v2.f32.add` (vector atomics are not emulated yet) is not supported",
     );
     refused(
         "mbarrier.init.shared.b64 [%rd1], 4;\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%rd1];",
-        "line 17: `mbarrier.init.shared.b64` is not supported\n\
-         line 18: `ldmatrix.sync.aligned.m8n8.x1.shared.b16` is not supported",
+        "line 17: `mbarrier.init.shared.b64` (mbarrier is not emulated yet) is not supported\n\
+         line 18: `ldmatrix.sync.aligned.m8n8.x1.shared.b16` (tensor-core instructions are not emulated yet) is not \
+         supported",
     );
 }
 
@@ -134,7 +150,7 @@ fn nonsense_is_explained() {
     );
     refused(
         "add.s32 %r1, %r2;",
-        "line 17, column 1: `add.s32` takes 3 operands, not 2",
+        "line 17, column 1: `add.s32` takes 3 operands (d, a, b), found 2",
     );
     refused(
         "add.s32 %r1, %r2, %rd1;",
@@ -164,6 +180,10 @@ fn nonsense_is_explained() {
     );
     refused(
         "st.const.u32 [limit], %r1;",
+        "line 17, column 1: unknown instruction `st.const.u32`; a kernel cannot store to constant memory",
+    );
+    refused(
+        "st.u32 [limit], %r1;",
         "line 17, column 1: a store to constant memory",
     );
     refused(

@@ -327,8 +327,8 @@ impl<'a> Lower<'a> {
             | "activemask" | "elect" => self.warp(instruction),
             "cp" => self.copy(instruction),
             "tex" => self.texture(instruction),
-            "prefetch" | "prefetchu" | "discard" | "applypriority" | "pmevent" | "griddepcontrol"
-            | "setmaxnreg" => self.emit(OpKind::Nop),
+            // Hints: nothing that a program can see.
+            "prefetch" | "prefetchu" | "discard" | "applypriority" | "pmevent" => self.emit(OpKind::Nop),
             _ => self.arithmetic(instruction),
         }
     }

@@ -13,10 +13,7 @@ impl<'a> Lower<'a> {
     pub(super) fn warp(&mut self, instruction: &'a Instruction) -> Result<()> {
         match instruction.opcode.as_str() {
             "bar" | "barrier" => self.barrier(instruction),
-            "membar" | "fence" => match instruction.modifiers.iter().find(|m| m.contains("mbarrier")) {
-                Some(_) => Err(self.unsupported(format!("`{}`", instruction.mnemonic()))),
-                None => self.emit(OpKind::Fence),
-            },
+            "membar" | "fence" => self.emit(OpKind::Fence),
             "nanosleep" => {
                 self.count(instruction, 1)?;
                 self.source(&instruction.operands[0], Class::Bits32, Some(Type::U32))?;
@@ -37,9 +34,6 @@ impl<'a> Lower<'a> {
 
     fn barrier(&mut self, instruction: &'a Instruction) -> Result<()> {
         let refuse = Err(self.unsupported(format!("`{}`", instruction.mnemonic())));
-        if instruction.has("cluster") {
-            return refuse;
-        }
         if instruction.has("warp") {
             self.count(instruction, 1)?;
             let members = self.members(&instruction.operands[0])?;
