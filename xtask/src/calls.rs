@@ -10,18 +10,18 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::{Verdict, place, say};
+
 /// Writes the generated file.
-pub(crate) fn run() -> Result<()> {
+pub(crate) fn run() -> Result<Verdict> {
     let path = target();
     std::fs::write(&path, generate()?).with_context(|| format!("writing {}", path.display()))?;
-    println!("{}", path.display());
-    Ok(())
+    say::note(&format!("wrote {}", place::shown(&path)));
+    Ok(Verdict::Passed)
 }
 
 fn driver() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .with_file_name("emulator")
-        .join("driver")
+    crate::ptx::repository().join("emulator/driver")
 }
 
 fn target() -> PathBuf {

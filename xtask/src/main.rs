@@ -1,50 +1,98 @@
 //! `cargo xtask`: the command line of the workspace.
 //!
-//! Starts programs and writes generated files; what it writes is committed, so that nobody needs it to build.
+//! Starts the steps, looks after the files that are made from others, and says what is missing. It links neither a
+//! CUDA library nor a step, so that it is built in seconds.
 
-#![expect(clippy::print_stdout, reason = "a command line answers on standard output")]
+#![warn(clippy::print_stderr)]
+#![allow(dead_code, reason = "parts of `doctor`, which comes next")]
 
+mod bench;
 mod calls;
+mod check;
+mod choice;
+mod cublas;
+mod fresh;
+mod home;
+mod interrupt;
+mod kernels;
+mod list;
 mod nvrtc;
+mod place;
+mod programs;
 mod ptx;
 mod readme;
+mod say;
 mod setup;
+mod table;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+/// Tile by Tile: run, check and measure the steps
 #[derive(Parser)]
-#[command(name = "cargo xtask", about = "Tools of the workspace", version)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", version)]
+#[command(after_help = "Example: cargo xtask bench v05\n\n\
+    Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 could not run, 130 interrupted.")]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Compile the CUDA sources of the repository to the PTX that is committed beside them
+    /// Measure steps, after verifying their results
+    Bench(bench::Args),
+    /// Check the results of steps on awkward shapes
+    Check(check::Args),
+    /// List the steps, their kernels and best recorded numbers
+    List(list::Args),
+    /// Compile CUDA sources to the PTX committed beside them
     Ptx(ptx::Args),
-    /// List the driver calls that libnvcuda exports, from the bindings of cudarc
-    Calls,
-    /// Fill the parts of README.md that quote other files and records
-    Readme(readme::Args),
-    /// Fetch the compiler that `ptx` uses (NVRTC 12.4, from PyPI) into target/nvrtc
+    /// Fetch the compiler that `ptx` uses into target/nvrtc
     Setup,
+    /// Fill the parts of README.md that come from other files
+    Readme(readme::Args),
+    /// Write the list of driver calls that libnvcuda exports
+    Calls,
+}
+
+/// How a command that could run came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Passed,
+    Failed,
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
-        Command::Ptx(args) => ptx::run(&args),
-        Command::Calls => calls::run(),
-        Command::Readme(args) => readme::run(&args),
-        Command::Setup => setup::run(),
+        None => home::run(),
+        Some(Command::Bench(args)) => bench::run(&args),
+        Some(Command::Check(args)) => check::run(&args),
+        Some(Command::List(args)) => list::run(&args),
+        Some(Command::Ptx(args)) => ptx::run(&args),
+        Some(Command::Setup) => setup::run(),
+        Some(Command::Readme(args)) => readme::run(&args),
+        Some(Command::Calls) => calls::run(),
     };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
+    let error = match result {
+        Ok(Verdict::Passed) => return ExitCode::SUCCESS,
+        Ok(Verdict::Failed) => return ExitCode::from(1),
+        Err(error) => error,
+    };
+    match error.downcast_ref::<say::Stop>() {
+        Some(say::Stop::ClosedPipe) => ExitCode::SUCCESS,
+        Some(say::Stop::Usage(_)) => {
+            say::error(&format!("{error:#}"));
+            ExitCode::from(2)
+        }
+        Some(say::Stop::Interrupted(_)) => {
+            say::note(&format!("{error:#}"));
+            ExitCode::from(interrupt::EXIT_CODE)
+        }
+        None => {
+            say::error(&format!("{error:#}"));
+            ExitCode::from(3)
         }
     }
 }

@@ -6,8 +6,10 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use libloading::Library;
+
+use crate::ptx::VERSION;
 
 type Program = *mut c_void;
 type Create = unsafe extern "C" fn(
@@ -35,6 +37,8 @@ pub(crate) struct Nvrtc {
     log: Text,
     /// `(12, 4)`
     pub(crate) version: (i32, i32),
+    /// Where it was found.
+    pub(crate) directory: PathBuf,
     /// Folder with `cuda_fp16.h`, where one was found.
     pub(crate) include: Option<PathBuf>,
     /// Kept open for as long as the functions are used.
@@ -50,21 +54,29 @@ pub(crate) struct Compiled {
 }
 
 impl Nvrtc {
-    /// Looks in the usual places, in the order that the error message names.
+    /// The first in the usual places that has the version of the committed PTX.
     pub(crate) fn find() -> anyhow::Result<Nvrtc> {
-        let candidates = candidate_directories();
-        let directory = candidates
-            .iter()
-            .find(|d| d.join("libnvrtc.so.12").exists())
-            .ok_or_else(|| {
-                anyhow!(
-                    "NVRTC (libnvrtc.so.12) was not found in $TILE_NVRTC, target/nvrtc, $LD_LIBRARY_PATH, \
-                 $CUDA_PATH, /usr/local/cuda or Python's site-packages.\n\
-                 To get it:  cargo xtask setup        (or: pip install {})",
-                    crate::setup::PACKAGES.join(" ")
-                )
-            })?;
-        Nvrtc::load(directory).with_context(|| format!("loading NVRTC from {}", directory.display()))
+        const GET: &str = "get it with: cargo xtask setup";
+        let mut other = None;
+        for directory in candidate_directories() {
+            if !directory.join("libnvrtc.so.12").exists() {
+                continue;
+            }
+            let nvrtc = Nvrtc::load(&directory)
+                .with_context(|| format!("loading NVRTC from {}", directory.display()))?;
+            if nvrtc.version == VERSION {
+                return Ok(nvrtc);
+            }
+            other.get_or_insert((nvrtc.version, directory));
+        }
+        let (major, minor) = VERSION;
+        match other {
+            Some(((x, y), directory)) => bail!(
+                "no CUDA compiler of version {major}.{minor} found, which makes the PTX here ({} has {x}.{y}); {GET}",
+                directory.display()
+            ),
+            None => bail!("no CUDA compiler (NVRTC {major}.{minor}) found; {GET}"),
+        }
     }
 
     fn load(directory: &Path) -> anyhow::Result<Nvrtc> {
@@ -92,6 +104,7 @@ impl Nvrtc {
                 log_size: *library.get(b"nvrtcGetProgramLogSize")?,
                 log: *library.get(b"nvrtcGetProgramLog")?,
                 version: (major, minor),
+                directory: directory.to_path_buf(),
                 include: include_directory(directory),
                 _libraries: libraries,
             })
@@ -190,7 +203,8 @@ fn candidate_directories() -> Vec<PathBuf> {
     found
 }
 
-fn site_packages() -> Vec<PathBuf> {
+/// Folders in which Python looks for packages.
+pub(crate) fn site_packages() -> Vec<PathBuf> {
     let script = "import site, sys; print('\\n'.join(site.getsitepackages() + [site.getusersitepackages()]))";
     let output = std::process::Command::new("python3")
         .args(["-c", script])

@@ -7,17 +7,19 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use sha2::{Digest, Sha256};
 
+use crate::Verdict;
 use crate::nvrtc::Nvrtc;
+use crate::{place, say};
 
 /// What is compiled for, unless the source has a line `// arch: compute_80`.
 const ARCHITECTURE: &str = "compute_75";
 /// Devices whose register counts are noted in the header.
 const DEVICES: [u32; 5] = [75, 80, 86, 89, 90];
 /// Committed PTX is PTX ISA 8.4, so that every driver since CUDA 12.4 reads it.
-const VERSION: (i32, i32) = (12, 4);
+pub(crate) const VERSION: (i32, i32) = (12, 4);
 
 /// How often to compile before a difference counts.
 const TRIES: u32 = 6;
@@ -32,7 +34,7 @@ pub(crate) struct Args {
 }
 
 /// Compiles what was asked for.
-pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
     let root = repository();
     let mut sources = Vec::new();
     if args.files.is_empty() {
@@ -48,45 +50,54 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     sources.sort();
 
-    let nvrtc = Nvrtc::find()?;
-    if nvrtc.version != VERSION {
-        let (major, minor) = nvrtc.version;
-        bail!(
-            "NVRTC {major}.{minor} was found, but committed PTX is made with 12.4: set TILE_NVRTC, or `cargo xtask setup`"
-        );
+    let stale = compile_all(&root, &sources, args.check)?;
+    if args.check && stale > 0 {
+        say::error(&format!(
+            "{stale} of {} files are not what their source gives; make them again with: cargo xtask ptx",
+            sources.len()
+        ));
+        return Ok(Verdict::Failed);
     }
+    say::answer(&format!("{} sources, {stale} changed\n", sources.len()))?;
+    Ok(Verdict::Passed)
+}
+
+/// Compiles sources, and says how many gave something else than what was there. With `check`, nothing is written.
+pub(crate) fn compile_all(root: &Path, sources: &[PathBuf], check: bool) -> anyhow::Result<usize> {
+    let nvrtc = Nvrtc::find()?;
     let mut stale = 0;
-    for source in &sources {
-        let target = target_of(source)?;
+    for source in sources {
+        let target = target_of(root, source);
         let old = std::fs::read_to_string(&target).unwrap_or_default();
-        let mut ptx = compile(&nvrtc, &root, source)?;
+        let mut ptx = compile(&nvrtc, root, source)?;
         // For some kernels NVRTC chooses between two orders by chance: what is committed may be the other one.
         for _ in 0..TRIES {
             if is_same(&old, &ptx) || !old.contains(provenance(&ptx)) {
                 break;
             }
-            ptx = compile(&nvrtc, &root, source)?;
+            ptx = compile(&nvrtc, root, source)?;
         }
         if is_same(&old, &ptx) {
             continue;
         }
         stale += 1;
-        let name = target.strip_prefix(&root).unwrap_or(&target).display();
-        if args.check {
-            println!("stale: {name}");
+        let name = target.strip_prefix(root).unwrap_or(&target).display();
+        if check {
+            say::note(&format!("stale: {name}"));
         } else {
-            std::fs::write(&target, ptx).with_context(|| format!("writing {name}"))?;
-            println!("wrote {name}");
+            write(&target, &ptx).with_context(|| format!("writing {name}"))?;
+            say::note(&format!("wrote {name}"));
         }
     }
-    if args.check && stale > 0 {
-        bail!(
-            "{stale} of {} files are not what their source gives: run `cargo xtask ptx`",
-            sources.len()
-        );
-    }
-    println!("{} sources, {stale} changed", sources.len());
-    Ok(())
+    Ok(stale)
+}
+
+/// Whole or not at all.
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    let beside = path.with_extension(format!("ptx.{}.tmp", std::process::id()));
+    std::fs::write(&beside, text)
+        .and_then(|()| std::fs::rename(&beside, path))
+        .inspect_err(|_| drop(std::fs::remove_file(&beside)))
 }
 
 /// The line with the hash of the source.
@@ -100,13 +111,13 @@ fn is_same(old: &str, new: &str) -> bool {
     old.lines().filter(stable).eq(new.lines().filter(stable))
 }
 
-/// The folder of the workspace.
+/// The folder of the workspace; where there is none, the current one.
 pub(crate) fn repository() -> PathBuf {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    manifest.parent().unwrap_or(manifest).to_path_buf()
+    place::checkout().unwrap_or_else(|| PathBuf::from("."))
 }
 
-fn collect(folder: &Path, into: &mut Vec<PathBuf>) -> anyhow::Result<()> {
+/// All `.cu` files under a folder.
+pub(crate) fn collect(folder: &Path, into: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();
         if path.is_dir() {
@@ -118,15 +129,14 @@ fn collect(folder: &Path, into: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn target_of(source: &Path) -> anyhow::Result<PathBuf> {
-    let kernels = repository().join("kernels");
-    let stem = source.file_stem().context("a source has a name")?;
-    let folder = if source.starts_with(&kernels) {
-        kernels.join("ptx")
-    } else {
-        source.with_file_name("")
-    };
-    Ok(folder.join(stem).with_extension("ptx"))
+/// Where the PTX of a source lies.
+pub(crate) fn target_of(root: &Path, source: &Path) -> PathBuf {
+    let kernels = root.join("kernels");
+    let name = Path::new(source.file_stem().unwrap_or_default()).with_extension("ptx");
+    match source.starts_with(&kernels) {
+        true => kernels.join("ptx").join(name),
+        false => source.with_file_name(name),
+    }
 }
 
 fn compile(nvrtc: &Nvrtc, root: &Path, path: &Path) -> anyhow::Result<String> {
@@ -159,7 +169,7 @@ fn compile(nvrtc: &Nvrtc, root: &Path, path: &Path) -> anyhow::Result<String> {
 
     let compiled = nvrtc.compile(&source, &name, &[shown.clone(), hidden.clone()].concat())?;
     if !compiled.log.trim().is_empty() {
-        print!("{}", compiled.log);
+        say::note(compiled.log.trim_end());
     }
 
     let mut out = String::from("// Generated by `cargo xtask ptx`; edit the source instead.\n");
@@ -211,7 +221,7 @@ fn local_includes(path: &Path, source: &str) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn hash(bytes: &[u8]) -> String {
+pub(crate) fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes)
         .iter()
         .fold(String::new(), |mut text, byte| {

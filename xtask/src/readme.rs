@@ -10,6 +10,8 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 use serde_json::Value;
 
+use crate::{Verdict, say};
+
 /// Command line of `readme`.
 #[derive(Parser)]
 pub(crate) struct Args {
@@ -19,18 +21,20 @@ pub(crate) struct Args {
 }
 
 /// Fills README.md, or says that it is stale.
-pub(crate) fn run(args: &Args) -> Result<()> {
+pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let root = &crate::ptx::repository();
     let path = root.join("README.md");
     let old = std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
     let new = fill(&old, root)?;
     if new == old {
-        return Ok(());
+        return Ok(Verdict::Passed);
     }
     if args.check {
-        bail!("README.md is not what the files it quotes say; update it with: cargo xtask readme");
+        say::error("README.md is not what the files it quotes say; update it with: cargo xtask readme");
+        return Ok(Verdict::Failed);
     }
-    std::fs::write(&path, new).with_context(|| format!("writing {}", path.display()))
+    std::fs::write(&path, new).with_context(|| format!("writing {}", path.display()))?;
+    Ok(Verdict::Passed)
 }
 
 /// The text with every generated part made anew.
@@ -161,7 +165,8 @@ mod tests {
 
     #[test]
     fn readme_says_what_its_files_say() {
-        run(&Args { check: true }).expect("stale");
+        let verdict = run(&Args { check: true }).expect("files to read");
+        assert_eq!(verdict, Verdict::Passed);
     }
 
     #[test]

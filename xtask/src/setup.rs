@@ -7,6 +7,8 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 
+use crate::{Verdict, say};
+
 /// The compiler and the headers (`cuda_fp16.h`, `cuda_bf16.h` …) that the committed PTX was made with.
 pub(crate) const PACKAGES: [&str; 2] = [
     "nvidia-cuda-nvrtc-cu12==12.4.127",
@@ -19,7 +21,7 @@ pub(crate) fn directory() -> PathBuf {
 }
 
 /// Downloads with pip.
-pub(crate) fn run() -> anyhow::Result<()> {
+pub(crate) fn run() -> anyhow::Result<Verdict> {
     let target = directory();
     let status = Command::new("python3")
         .args(["-m", "pip", "install", "--no-deps", "--upgrade", "--target"])
@@ -34,6 +36,6 @@ pub(crate) fn run() -> anyhow::Result<()> {
             target.display()
         );
     }
-    println!("NVRTC is in {}", target.display());
-    Ok(())
+    say::note(&format!("NVRTC is in {}", target.display()));
+    Ok(Verdict::Passed)
 }

@@ -1,0 +1,60 @@
+//! Bare `cargo xtask`: where one is, and what to do next.
+
+use anyhow::Result;
+use ladder::STEPS;
+use ladder::text::Paint;
+
+use crate::fresh::{self, State};
+use crate::{Verdict, cublas, kernels, place, say};
+
+/// Says it.
+pub(crate) fn run() -> Result<Verdict> {
+    let paint = Paint::for_stdout();
+    let me = place::me();
+    let (first, last) = (STEPS[0].id, STEPS[STEPS.len() - 1].id);
+    let mut out = format!(
+        "{}: CUDA matrix multiplication from Rust, one optimisation at a time\n\n",
+        paint.bold("Tile by Tile")
+    );
+    let root = place::checkout();
+    let place = match (&root, place::beside()) {
+        (Some(root), _) => format!("checkout {}", root.display()),
+        (None, Some(folder)) => format!("programs in {}, no checkout around", folder.display()),
+        (None, None) => "no checkout".into(),
+    };
+    let device = match cublas::has_gpu() {
+        true => "an NVIDIA GPU (--emulate for the emulated one)",
+        false => "no NVIDIA GPU here, so the emulated one",
+    };
+    out.push_str(&format!(
+        "  where   {place}\n  device  {device}\n  steps   {first} … {last}\n"
+    ));
+
+    let mut next = Vec::new();
+    if let Some(root) = &root {
+        for step in STEPS {
+            for name in kernels::sources(&[step]) {
+                let path = fresh::source_of(root, name);
+                if path.is_file() && matches!(fresh::state(root, &path), State::Edited(_)) {
+                    out.push_str(&format!("  edited  kernels/{name}.cu\n"));
+                    next.push((format!("{me} check {}", step.id), "is your kernel right?"));
+                }
+            }
+        }
+    }
+    if next.is_empty() {
+        next.push((format!("{me} bench v05"), "run one step, and see what it does"));
+    }
+    next.push((format!("{me} list"), "what the steps are"));
+    next.push((format!("{me} check all"), "are all kernels right?"));
+    next.push((format!("{me} doctor"), "what this machine has, and lacks"));
+    next.push((format!("{me} --help"), "everything else"));
+
+    out.push_str(&format!("\n{}\n", paint.bold("Next")));
+    let width = next.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
+    for (command, what) in next {
+        out.push_str(&format!("  {command:<width$}  {what}\n"));
+    }
+    say::answer(&out)?;
+    Ok(Verdict::Passed)
+}

@@ -1,0 +1,59 @@
+//! Ctrl-C: the program that we wait for ends, and we go on long enough to leave everything whole.
+
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// Process that we wait for; 0 for none.
+static CHILD: AtomicI32 = AtomicI32::new(0);
+
+/// Exit code of what was interrupted.
+pub(crate) const EXIT_CODE: u8 = 130;
+
+/// From now on interrupts are kept for [`happened`]; a second one ends this program at once.
+pub(crate) fn watch() {
+    #[cfg(unix)]
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: the handler calls nothing but functions that are safe in a handler.
+        unsafe { libc::signal(signal, on_signal as *const () as libc::sighandler_t) };
+    }
+}
+
+#[cfg(unix)]
+extern "C" fn on_signal(_: libc::c_int) {
+    if INTERRUPTED.swap(true, Ordering::SeqCst) {
+        // SAFETY: always.
+        unsafe { libc::_exit(EXIT_CODE.into()) };
+    }
+    let child = CHILD.load(Ordering::SeqCst);
+    if child > 0 {
+        // SAFETY: a process that we started and have not waited for.
+        unsafe { libc::kill(child, libc::SIGTERM) };
+    }
+}
+
+/// Whether there was one.
+pub(crate) fn happened() -> bool {
+    INTERRUPTED.load(Ordering::SeqCst)
+}
+
+/// Ends with the program that we wait for.
+pub(crate) struct Waiting;
+
+impl Waiting {
+    /// An interrupt ends this process.
+    pub(crate) fn for_child(child: &std::process::Child) -> Self {
+        CHILD.store(child.id().try_into().unwrap_or(0), Ordering::SeqCst);
+        #[cfg(unix)]
+        if happened() {
+            // SAFETY: as in the handler, which came too early to know of it.
+            unsafe { libc::kill(CHILD.load(Ordering::SeqCst), libc::SIGTERM) };
+        }
+        Self
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        CHILD.store(0, Ordering::SeqCst);
+    }
+}

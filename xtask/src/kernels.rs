@@ -1,0 +1,63 @@
+//! Before a step runs: is the PTX that it carries made from the source as it is now?
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use ladder::Step;
+
+use crate::fresh::{self, State};
+use crate::{place, ptx, say};
+
+/// Compiles what was edited. Only where Cargo builds the steps: a copied program carries its PTX inside.
+pub(crate) fn compile_edited(steps: &[&Step]) -> Result<()> {
+    let (Some(_), Some(root)) = (place::cargo(), place::checkout()) else {
+        return Ok(());
+    };
+    let mut edited: Vec<PathBuf> = Vec::new();
+    for source in sources(steps).map(|name| fresh::source_of(&root, name)) {
+        if edited.contains(&source) {
+            continue;
+        }
+        let name = short(&root, &source);
+        if !source.is_file() {
+            bail!("{name} is missing; get it back with: git checkout {name}");
+        }
+        match fresh::state(&root, &source) {
+            State::Fresh => continue,
+            State::Edited(file) => say::note(&format!("{file} changed since it was compiled; compiling")),
+            State::Missing => say::note(&format!("{name} has no PTX yet; compiling")),
+            State::Damaged(why) => bail!(
+                "{} is damaged ({why}); make it again with: cargo xtask ptx {name}",
+                short(&root, &ptx::target_of(&root, &source))
+            ),
+        }
+        edited.push(source);
+    }
+    if edited.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<String> = edited.iter().map(|source| short(&root, source)).collect();
+    say::command(&format!("cargo xtask ptx {}", names.join(" ")));
+    ptx::compile_all(&root, &edited, false)
+        .map(|_| ())
+        .with_context(|| format!("{} must be compiled", names.join(", ")))
+}
+
+/// Sources of their kernels, each once.
+pub(crate) fn sources(steps: &[&Step]) -> impl Iterator<Item = &'static str> {
+    let mut names: Vec<&'static str> = Vec::new();
+    for name in steps
+        .iter()
+        .flat_map(|step| step.kernels)
+        .filter_map(|kernel| kernel.source)
+    {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.into_iter()
+}
+
+fn short(root: &std::path::Path, path: &std::path::Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).display().to_string()
+}

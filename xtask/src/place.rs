@@ -1,0 +1,55 @@
+//! Where this program runs: in a checkout or not, started by Cargo or from a folder of copied programs.
+
+use std::path::{Path, PathBuf};
+
+/// The folder of the workspace: Cargo's, else the one around the current folder.
+pub(crate) fn checkout() -> Option<PathBuf> {
+    if let Some(manifest) = std::env::var_os("CARGO_MANIFEST_DIR") {
+        let root = Path::new(&manifest).parent()?.to_path_buf();
+        if is_checkout(&root) {
+            return Some(root);
+        }
+    }
+    let here = std::env::current_dir().ok()?;
+    here.ancestors().find(|f| is_checkout(f)).map(Path::to_path_buf)
+}
+
+fn is_checkout(folder: &Path) -> bool {
+    folder.join("xtask/Cargo.toml").is_file() && folder.join("kernels").is_dir()
+}
+
+/// The folder of this program.
+pub(crate) fn beside() -> Option<PathBuf> {
+    Some(std::env::current_exe().ok()?.parent()?.to_path_buf())
+}
+
+/// Cargo, when it started this program.
+pub(crate) fn cargo() -> Option<PathBuf> {
+    std::env::var_os("CARGO").map(PathBuf::from)
+}
+
+/// How to call this program: messages name commands that work where the reader is.
+pub(crate) fn me() -> &'static str {
+    match cargo() {
+        Some(_) => "cargo xtask",
+        None => "xtask",
+    }
+}
+
+/// A path as short as it can be said from here.
+pub(crate) fn shown(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    match path.strip_prefix(&here) {
+        Ok(short) if short.as_os_str().is_empty() => ".".into(),
+        Ok(short) => short.display().to_string(),
+        Err(_) => path.display().to_string(),
+    }
+}
+
+/// The first program of that name on `PATH`.
+pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders)
+        .map(|folder| folder.join(name))
+        .find(|path| path.is_file())
+}

@@ -1,0 +1,256 @@
+//! Starting the steps: built by Cargo in a checkout, or lying beside this program in a copied folder.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use anyhow::{Context, Result, bail};
+use ladder::Step;
+use ladder::record::Line;
+
+use crate::interrupt::{self, Waiting};
+use crate::say::{self, Status, Stop};
+use crate::{cublas, place};
+
+/// Variable in which the loader looks for libraries first.
+const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
+
+/// The programs of some steps, ready to run.
+pub(crate) struct Programs {
+    paths: BTreeMap<&'static str, PathBuf>,
+    /// Folders that the loader is to look in, before those that it knows.
+    libraries: Vec<PathBuf>,
+}
+
+/// How a step ended.
+pub(crate) struct Ended {
+    /// Its exit code; `None` when it was killed.
+    pub(crate) code: Option<i32>,
+    /// What it wrote to standard error.
+    pub(crate) stderr: String,
+}
+
+impl Ended {
+    /// Why it has no answer: its last words.
+    pub(crate) fn complaint(&self, step: &Step) -> String {
+        let text = self.stderr.trim();
+        let text = text.strip_prefix("error: ").unwrap_or(text);
+        match (text.is_empty(), self.code) {
+            (false, _) => text.to_owned(),
+            (true, Some(code)) => format!("{} ended with exit code {code} and said nothing", step.id),
+            (true, None) => format!("{} was killed by the system and said nothing", step.id),
+        }
+    }
+}
+
+impl Programs {
+    /// Builds them when Cargo started this program, otherwise takes those beside it.
+    pub(crate) fn ready(steps: &[&'static Step], emulate: bool) -> Result<Self> {
+        let mut programs = match (place::cargo(), place::checkout()) {
+            (Some(cargo), Some(root)) => Self::build(&cargo, &root, steps)?,
+            _ => Self::beside(steps)?,
+        };
+        if !emulate {
+            programs.libraries.extend(cublas::folder());
+        }
+        Ok(programs)
+    }
+
+    fn build(cargo: &Path, root: &Path, steps: &[&'static Step]) -> Result<Self> {
+        for step in steps {
+            if !root.join("steps").join(step.id).join("Cargo.toml").is_file() {
+                bail!(
+                    "there is no program for {} yet: steps/{} is missing",
+                    step.id,
+                    step.id
+                );
+            }
+        }
+        let mut command = Command::new(cargo);
+        command.arg("build");
+        if !is_first_build(steps) {
+            command.arg("-q");
+        } else {
+            say::note("building; the first time takes about a minute");
+        }
+        for step in steps {
+            command.args(["-p", step.id]);
+        }
+        say::command(&shown(&command, &[]));
+        command.arg("--message-format=json-render-diagnostics");
+        command.current_dir(root).stdout(Stdio::piped());
+        let mut child = command.spawn().context("starting cargo")?;
+        let waiting = Waiting::for_child(&child);
+        let mut paths = BTreeMap::new();
+        for line in BufReader::new(child.stdout.take().context("no output")?).lines() {
+            let Ok(message) = serde_json::from_str::<serde_json::Value>(&line?) else {
+                continue;
+            };
+            let (target, path) = (&message["target"], message["executable"].as_str());
+            let built = steps.iter().find(|step| target["name"] == step.id);
+            if let (Some(step), Some(path)) = (built, path) {
+                paths.insert(step.id, PathBuf::from(path));
+            }
+        }
+        let status = child.wait()?;
+        drop(waiting);
+        if interrupt::happened() {
+            return Err(Stop::Interrupted("nothing was run".into()).into());
+        }
+        if !status.success() {
+            bail!("the step does not build; the errors of the compiler are above");
+        }
+        for step in steps {
+            if !paths.contains_key(step.id) {
+                bail!("cargo built no program called {}", step.id);
+            }
+        }
+        // As `cargo run` does: libnvcuda.so of the same build.
+        let folder = paths.values().next().and_then(|path| path.parent());
+        let libraries = folder.map(|folder| folder.join("deps")).into_iter().collect();
+        Ok(Self { paths, libraries })
+    }
+
+    fn beside(steps: &[&'static Step]) -> Result<Self> {
+        let folder = place::beside().context("this program does not know where it lies")?;
+        let mut paths = BTreeMap::new();
+        for step in steps {
+            let path = folder
+                .join(step.id)
+                .with_extension(std::env::consts::EXE_EXTENSION);
+            if path.is_file() {
+                paths.insert(step.id, path);
+            }
+        }
+        let missing: Vec<&str> = steps
+            .iter()
+            .map(|step| step.id)
+            .filter(|id| !paths.contains_key(id))
+            .collect();
+        if !missing.is_empty() {
+            bail!(
+                "no program for {} in {}: copy it there, or run `cargo xtask` in a checkout",
+                missing.join(", "),
+                folder.display()
+            );
+        }
+        Ok(Self {
+            paths,
+            libraries: vec![folder.clone(), folder.join("deps")],
+        })
+    }
+
+    /// Runs a step that speaks to the reader itself.
+    pub(crate) fn page(&self, step: &Step, args: &[String]) -> Result<ExitStatus> {
+        let mut child = self.start(step, args, |_| ())?;
+        let _waiting = Waiting::for_child(&child);
+        Ok(child.wait()?)
+    }
+
+    /// Runs a step with `--json` and hands over its lines as they come.
+    pub(crate) fn lines(
+        &self,
+        step: &Step,
+        args: &[String],
+        status: &Status,
+        mut each: impl FnMut(&str, Line) -> Result<()>,
+    ) -> Result<Ended> {
+        let piped = |command: &mut Command| {
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        };
+        let mut child = self.start(step, args, piped)?;
+        let waiting = Waiting::for_child(&child);
+        let errors = child.stderr.take().context("no standard error")?;
+        let out = BufReader::new(child.stdout.take().context("no output")?);
+        let listen = || -> Result<()> {
+            for line in out.lines() {
+                let line = line?;
+                let parsed = serde_json::from_str(&line)
+                    .with_context(|| format!("{} printed what is no record: {line}", step.id))?;
+                each(&line, parsed)?;
+            }
+            Ok(())
+        };
+        let (heard, stderr) = std::thread::scope(|scope| {
+            let errors = scope.spawn(move || gather(errors, step, status));
+            let heard = listen();
+            if heard.is_err() {
+                let _ = child.kill();
+            }
+            (heard, errors.join().unwrap_or_default())
+        });
+        let ended = child.wait()?;
+        drop(waiting);
+        heard?;
+        Ok(Ended {
+            code: ended.code(),
+            stderr,
+        })
+    }
+
+    fn start(&self, step: &Step, args: &[String], set: impl FnOnce(&mut Command)) -> Result<Child> {
+        let path = &self.paths[step.id];
+        let mut command = Command::new(path);
+        command.args(args);
+        let mut folders: Vec<PathBuf> = self.libraries.clone();
+        folders.retain(|folder| folder.is_dir());
+        say::command(&shown(&command, &folders));
+        let known = std::env::var_os(LIBRARY_PATH).unwrap_or_default();
+        folders.extend(std::env::split_paths(&known).filter(|p| !p.as_os_str().is_empty()));
+        command.env(LIBRARY_PATH, std::env::join_paths(folders)?);
+        set(&mut command);
+        command
+            .spawn()
+            .with_context(|| format!("starting {}", path.display()))
+    }
+}
+
+/// Nothing of them lies beside this program, which Cargo built into the same folder.
+fn is_first_build(steps: &[&Step]) -> bool {
+    let Some(folder) = place::beside() else {
+        return true;
+    };
+    !steps.iter().any(|step| folder.join(step.id).is_file())
+}
+
+/// Reads standard error to its end; the last line is shown while it lasts.
+fn gather(stream: impl std::io::Read, step: &Step, status: &Status) -> String {
+    let mut all = String::new();
+    for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
+        let line = String::from_utf8_lossy(&line);
+        // What a program redraws comes as one line with returns in it.
+        let last = line.rsplit('\r').next().unwrap_or_default();
+        status.set(&format!("{}  {last}", step.id));
+        all.push_str(last);
+        all.push('\n');
+    }
+    all
+}
+
+/// The command as one would type it.
+fn shown(command: &Command, libraries: &[PathBuf]) -> String {
+    let word = |text: &OsStr| {
+        let text = text.to_string_lossy();
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+        match !text.is_empty() && text.chars().all(plain) {
+            true => text.into_owned(),
+            false => format!("'{}'", text.replace('\'', "'\\''")),
+        }
+    };
+    let path = |path: &Path| word(&OsString::from(place::shown(path)));
+    let mut words = Vec::new();
+    if !libraries.is_empty() {
+        let folders: Vec<String> = libraries.iter().map(|folder| path(folder)).collect();
+        words.push(format!("{LIBRARY_PATH}={}", folders.join(":")));
+    }
+    let program = Path::new(command.get_program());
+    words.push(match program.file_name() {
+        Some(name) if name == "cargo" => "cargo".into(),
+        _ if path(program).contains('/') => path(program),
+        _ => format!("./{}", path(program)),
+    });
+    words.extend(command.get_args().map(word));
+    words.join(" ")
+}

@@ -1,0 +1,102 @@
+//! What goes to the two streams: results to standard output, everything else to standard error.
+
+use std::fmt;
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
+
+/// Why a command ends without an answer; everything else that goes wrong is "could not run".
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// The command line makes no sense: exit code 2.
+    Usage(String),
+    /// Whoever read our output has had enough: no error.
+    ClosedPipe,
+    /// Ctrl-C: exit code 130, as shells have it. What became of the work so far.
+    Interrupted(String),
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stop::Usage(why) => f.write_str(why),
+            Stop::ClosedPipe => f.write_str("nobody reads the output"),
+            Stop::Interrupted(what) => write!(f, "interrupted; {what}"),
+        }
+    }
+}
+
+impl std::error::Error for Stop {}
+
+/// Text for standard output.
+pub(crate) fn answer(text: &str) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Stop::ClosedPipe.into()),
+        other => Ok(other?),
+    }
+}
+
+/// A line about what goes on. Nobody may be reading.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// A command that is about to run, so that it can be run by hand.
+pub(crate) fn command(text: &str) {
+    note(&match colours_on_stderr() {
+        true => format!("\x1b[2m$ {text}\x1b[0m"),
+        false => format!("$ {text}"),
+    });
+}
+
+/// `error:`, red on a terminal.
+pub(crate) fn error(text: &str) {
+    note(&match colours_on_stderr() {
+        true => format!("\x1b[1;31merror:\x1b[0m {text}"),
+        false => format!("error: {text}"),
+    });
+}
+
+fn colours_on_stderr() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
+
+/// What goes on at the moment: one line that is redrawn on a terminal, and nothing elsewhere.
+pub(crate) struct Status {
+    on: bool,
+}
+
+impl Status {
+    /// Shows nothing yet.
+    pub(crate) fn new() -> Self {
+        Self {
+            on: std::io::stderr().is_terminal(),
+        }
+    }
+
+    /// Whether somebody sees it.
+    pub(crate) fn is_on(&self) -> bool {
+        self.on
+    }
+
+    /// Replaces the line.
+    pub(crate) fn set(&self, text: &str) {
+        const WIDTH: usize = 78;
+        if self.on {
+            let short: String = text.chars().take(WIDTH).collect();
+            let _ = write!(std::io::stderr().lock(), "\r\x1b[2K{short}");
+        }
+    }
+
+    /// Takes the line away.
+    pub(crate) fn clear(&self) {
+        if self.on {
+            let _ = write!(std::io::stderr().lock(), "\r\x1b[2K");
+        }
+    }
+}
+
+impl Drop for Status {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}

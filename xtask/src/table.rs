@@ -1,0 +1,195 @@
+//! Measurements of several steps as one table, a line each.
+
+use ladder::record::{Measurement, Outcome, Passed, Record, Run};
+use ladder::text::{Paint, Table};
+use ladder::{Work, find};
+
+/// Real devices first: times, and what part of the device they reach; then the emulated one: what it counted.
+pub(crate) fn measurements(all: &Record, paint: Paint) -> String {
+    let mut out = String::new();
+    let (mut products, mut moves, mut counted) = (products(), moves(), counted());
+    let mut others = Vec::new();
+    for one in &all.measurements {
+        let Some(run) = all.run_of(one) else { continue };
+        let passed = match &one.outcome {
+            Outcome::Passed(passed) => passed,
+            Outcome::Failed { why, .. } => {
+                others.push(format!(
+                    "{}  {}",
+                    title(one),
+                    paint.bad(&format!("failed: {why}"))
+                ));
+                continue;
+            }
+            Outcome::NotRun { why } => {
+                others.push(format!(
+                    "{}  {}",
+                    title(one),
+                    paint.dim(&format!("not run: {why}"))
+                ));
+                continue;
+            }
+        };
+        let cells = [one.step.clone(), one.kernel.clone(), one.shape.to_string()];
+        let (table, rest) = match (run.emulated && passed.counters.is_some(), work(one)) {
+            (true, _) => (&mut counted, counts(one, passed)),
+            (false, Work::Transpose) => (&mut moves, rates(one, passed)),
+            (false, _) => (&mut products, speeds(one, passed, run)),
+        };
+        table.row(cells.into_iter().chain(rest));
+    }
+    let sections = [
+        ("Products of matrices", &products),
+        ("Transposes", &moves),
+        ("Emulated GPU: what was counted, per FMA of a warp", &counted),
+    ];
+    for (name, table) in sections {
+        if !table.is_empty() {
+            let gap = if out.is_empty() { "" } else { "\n" };
+            out.push_str(&format!("{gap}{}\n{}", paint.bold(name), table.render(paint)));
+        }
+    }
+    if !others.is_empty() {
+        let gap = if out.is_empty() { "" } else { "\n" };
+        out.push_str(&format!("{gap}{}\n", others.join("\n")));
+    }
+    out
+}
+
+fn title(one: &Measurement) -> String {
+    format!("  {}  {}  {}", one.step, one.kernel, one.shape)
+}
+
+fn products() -> Table {
+    Table::new([
+        "step",
+        "kernel",
+        "shape",
+        "ms",
+        "GFLOP/s",
+        "% cuBLAS",
+        "% roofline",
+    ])
+    .left(3)
+}
+
+fn moves() -> Table {
+    Table::new(["step", "kernel", "shape", "ms", "GB/s", "% copy"]).left(3)
+}
+
+fn counted() -> Table {
+    Table::new([
+        "step",
+        "kernel",
+        "shape",
+        "instructions",
+        "global sectors",
+        "shared wavefronts",
+        "excess",
+        "FLOP/byte",
+    ])
+    .left(3)
+}
+
+fn work(one: &Measurement) -> Work {
+    let step = find(&one.step).ok();
+    let kernel = step.and_then(|step| step.kernel(&one.kernel));
+    kernel.map_or(Work::Sgemm, |kernel| kernel.work)
+}
+
+/// The time that counts: of the kernel where there is one.
+pub(crate) fn time_ms(passed: &Passed) -> Option<f64> {
+    let hot = passed.hot.as_ref().map(ladder::Samples::median);
+    hot.or(passed.cpu_ms).filter(|ms| *ms > 0.0)
+}
+
+/// Floating-point operations per second, in billions.
+pub(crate) fn gflops(one: &Measurement, passed: &Passed) -> Option<f64> {
+    let flops = work(one).flops(one.shape);
+    Some(flops / (time_ms(passed)? * 1e6)).filter(|_| flops > 0.0)
+}
+
+/// Bytes per second, in billions, counting what must move at least.
+pub(crate) fn gbs(one: &Measurement, passed: &Passed) -> Option<f64> {
+    Some(work(one).bytes(one.shape) / (time_ms(passed)? * 1e6))
+}
+
+/// Time of the yardstick over time of the kernel, in per cent.
+fn of_yardstick(passed: &Passed) -> Option<f64> {
+    let yardstick = passed.yardstick.as_ref()?;
+    Some(yardstick.hot.median() / time_ms(passed)? * 100.0)
+}
+
+fn speeds(one: &Measurement, passed: &Passed, run: &Run) -> Vec<String> {
+    let speed = gflops(one, passed);
+    let work = work(one);
+    // The ceiling is of FP32 on the GPU.
+    let on_gpu = !matches!(work, Work::Cpu | Work::Dgemm);
+    let ceiling = run.roofline.filter(|_| on_gpu).map(|roofline| {
+        let intensity = work.flops(one.shape) / work.bytes(one.shape);
+        (roofline.fp32_tflops * 1e3).min(roofline.copy_gbs * intensity)
+    });
+    let of_ceiling = speed.zip(ceiling).map(|(speed, ceiling)| speed / ceiling * 100.0);
+    vec![
+        time_ms(passed).map(milliseconds).unwrap_or_default(),
+        cell(speed),
+        cell(of_yardstick(passed)),
+        cell(of_ceiling),
+    ]
+}
+
+fn rates(one: &Measurement, passed: &Passed) -> Vec<String> {
+    vec![
+        time_ms(passed).map(milliseconds).unwrap_or_default(),
+        cell(gbs(one, passed)),
+        cell(of_yardstick(passed)),
+    ]
+}
+
+/// Counters per multiply-add of a whole warp; for a transpose, per element of a warp.
+fn counts(one: &Measurement, passed: &Passed) -> Vec<String> {
+    const LANES: f64 = 32.0;
+    const SECTOR_BYTES: f64 = 32.0;
+    let count = |name: &str| -> f64 {
+        let value = passed.counters.as_ref().and_then(|counters| counters.get(name));
+        value.and_then(serde_json::Value::as_f64).unwrap_or(0.0)
+    };
+    let both = |name: &str| count(&format!("shared_load_{name}")) + count(&format!("shared_store_{name}"));
+    let work = work(one);
+    let useful = match work {
+        Work::Transpose => one.shape.m as f64 * one.shape.n as f64,
+        _ => count("fmas"),
+    };
+    let sectors = count("global_load_sectors") + count("global_store_sectors");
+    let (wavefronts, ideal) = (both("wavefronts"), both("ideal"));
+    let per = |n: f64| format!("{:.2}", n / (useful / LANES));
+    vec![
+        per(count("warp_instructions")),
+        per(sectors),
+        per(wavefronts),
+        format!("{:.0}", wavefronts - ideal),
+        match work {
+            Work::Transpose => String::new(),
+            _ => format!("{:.2}", 2.0 * useful / (sectors * SECTOR_BYTES)),
+        },
+    ]
+}
+
+fn cell(value: Option<f64>) -> String {
+    match value {
+        Some(value) if value >= 100.0 => format!("{value:.0}"),
+        Some(value) => format!("{value:.1}"),
+        None => String::new(),
+    }
+}
+
+/// With enough digits to compare.
+pub(crate) fn milliseconds(ms: f64) -> String {
+    match ms {
+        ms if ms >= 100.0 => format!("{ms:.0}"),
+        ms if ms >= 10.0 => format!("{ms:.1}"),
+        ms if ms >= 1.0 => format!("{ms:.2}"),
+        ms if ms >= 0.1 => format!("{ms:.3}"),
+        ms => format!("{ms:.4}"),
+    }
+}

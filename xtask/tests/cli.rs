@@ -1,0 +1,482 @@
+//! The command line as its users see it: what goes where, and the exit codes.
+//!
+//! The steps are played by a shell script beside a copy of `xtask`, as in a folder of copied programs.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+use ladder::record::{
+    Accuracy, Line, Measurement, Outcome, Passed, Record, Roofline, Run, Samples, Yardstick,
+};
+use ladder::{STEPS, Shape};
+
+/// `$FAKE` names what the step prints with `--json`; `$FAKE_CODE` is how it ends.
+const STEP: &str = r#"#!/bin/sh
+here=$(dirname "$0")
+step=$(basename "$0")
+case " $* " in
+*" --json "*)
+    if [ -f "$here/$FAKE.$step.jsonl" ]; then cat "$here/$FAKE.$step.jsonl"; fi
+    if [ "$FAKE" = slow ]; then exec sleep 20; fi
+    ;;
+*) echo "the page of $step $*" ;;
+esac
+if [ "${FAKE_CODE:-0}" = 3 ]; then echo "error: no device here" >&2; fi
+exit "${FAKE_CODE:-0}"
+"#;
+
+/// A folder with `xtask` and its steps, made once: nothing may be started while programs are written.
+fn programs() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = empty_folder("programs");
+        let xtask = folder.join("xtask");
+        fs::hard_link(env!("CARGO_BIN_EXE_xtask"), &xtask)
+            .or_else(|_| fs::copy(env!("CARGO_BIN_EXE_xtask"), &xtask).map(drop))
+            .expect("a copy of xtask");
+        for step in STEPS {
+            let path = folder.join(step.id);
+            fs::write(&path, STEP).expect("a script");
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program");
+            let lines = |device: &Run, outcome: &dyn Fn() -> Outcome| {
+                let mut text = json(&Line::Run(Box::new(device.clone())));
+                for kernel in step.kernels {
+                    text.push_str(&json(&Line::Measurement(Box::new(Measurement {
+                        run: device.id.clone(),
+                        step: step.id.into(),
+                        kernel: kernel.name.into(),
+                        shape: Shape::square(1024),
+                        seed: 1,
+                        ptx_sha256: String::new(),
+                        outcome: outcome(),
+                    }))));
+                }
+                text
+            };
+            let write = |name: &str, text: String| {
+                fs::write(folder.join(format!("{name}.{}.jsonl", step.id)), text).expect("a file");
+            };
+            write("gpu", lines(&gpu(), &|| passed(false)));
+            write("emulated", lines(&emulated(), &|| passed(true)));
+            write("slow", lines(&gpu(), &|| passed(false)));
+            write("wrong", lines(&gpu(), &wrong));
+            write(
+                "absent",
+                lines(&emulated(), &|| Outcome::NotRun {
+                    why: "cuBLAS needs an NVIDIA GPU".into(),
+                }),
+            );
+            write("garbage", "{\"this\": \"is no record\"}\n".into());
+        }
+        folder
+    })
+}
+
+fn json(line: &Line) -> String {
+    format!("{}\n", serde_json::to_string(line).expect("plain data"))
+}
+
+fn gpu() -> Run {
+    Run {
+        id: "one".into(),
+        date: "2026-11-21T00:00:00Z".into(),
+        device: "NVIDIA Test 100".into(),
+        emulated: false,
+        capability: "9.0".into(),
+        driver: "13.0".into(),
+        host: "a host".into(),
+        revision: "unknown".into(),
+        roofline: Some(Roofline {
+            fp32_tflops: 50.0,
+            copy_gbs: 4000.0,
+        }),
+        cublas: None,
+    }
+}
+
+fn emulated() -> Run {
+    Run {
+        device: "Emulated GPU (sm_90)".into(),
+        emulated: true,
+        roofline: None,
+        ..gpu()
+    }
+}
+
+fn passed(emulated: bool) -> Outcome {
+    let counters = serde_json::json!({
+        "warp_instructions": 100_000_000, "fmas": 1_073_741_824, "global_load_sectors": 9_000_000,
+        "global_store_sectors": 131_072, "shared_load_wavefronts": 17_000_000, "shared_load_ideal": 17_000_000,
+        "shared_store_wavefronts": 1_000_000, "shared_store_ideal": 900_000,
+    });
+    Outcome::Passed(Box::new(Passed {
+        grid: [8, 8, 1],
+        block: [256, 1, 1],
+        dynamic_shared: 0,
+        accuracy: Accuracy {
+            max_abs_error: 1e-6,
+            max_of_bound: 0.1,
+            exact_on_integers: true,
+        },
+        hot: (!emulated).then(|| Samples(vec![0.25, 0.26, 0.25])),
+        cold: None,
+        whole: None,
+        cpu_ms: None,
+        yardstick: (!emulated).then(|| Yardstick {
+            name: "cuBLAS".into(),
+            hot: Samples(vec![0.2]),
+        }),
+        clock_mhz: None,
+        counters: emulated.then(|| counters.as_object().cloned().expect("a map")),
+    }))
+}
+
+fn wrong() -> Outcome {
+    Outcome::Failed {
+        why: "C[3][7] is 1.5, expected 2.5".into(),
+        details: "C[3][7] is 1.5, expected 2.5\nwrong tiles:\n  x.\n  ..".into(),
+    }
+}
+
+/// Each test has its own; what an earlier run left there goes.
+fn empty_folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+/// Something that `xtask` takes for a checkout.
+fn checkout(name: &str) -> PathBuf {
+    let folder = empty_folder(name);
+    for inside in ["xtask", "kernels/ptx", "book/data"] {
+        fs::create_dir_all(folder.join(inside)).expect("a folder");
+    }
+    fs::write(folder.join("xtask/Cargo.toml"), "").expect("a file");
+    folder
+}
+
+fn xtask(words: &str) -> Command {
+    let mut command = Command::new(programs().join("xtask"));
+    command
+        .args(words.split_whitespace())
+        .current_dir(std::env::temp_dir())
+        .env_remove("CARGO")
+        .env_remove("CARGO_MANIFEST_DIR")
+        .env_remove("LD_LIBRARY_PATH")
+        .env_remove("FAKE")
+        .stdin(Stdio::null());
+    command
+}
+
+/// Exit code and both streams, without what differs from machine to machine.
+fn told(output: &Output) -> String {
+    let clean = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes);
+        text.replace(&programs().display().to_string(), "PROGRAMS")
+    };
+    format!(
+        "exit code {}\n--- stdout\n{}--- stderr\n{}",
+        output.status.code().unwrap_or(-1),
+        clean(&output.stdout),
+        clean(&output.stderr)
+    )
+}
+
+#[track_caller]
+fn run(command: &mut Command) -> String {
+    let here = command
+        .get_current_dir()
+        .map(|folder| folder.display().to_string());
+    let text = told(&command.output().expect("it starts"));
+    text.replace(&here.unwrap_or_default(), "HERE")
+}
+
+#[track_caller]
+fn refused(words: &str) -> String {
+    let output = xtask(words).output().expect("it starts");
+    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+    assert!(output.stdout.is_empty());
+    String::from_utf8_lossy(&output.stderr).trim_end().to_owned()
+}
+
+#[test]
+fn bad_words_are_answered_in_a_sentence() {
+    insta::assert_snapshot!(refused("bench v99"), @"error: there is no step `v99`; the steps are v00 … v09 (see: cargo xtask list)");
+    insta::assert_snapshot!(refused("bench bank"), @"error: there is no step `bank`, did you mean bank-conflict-free?; the steps are v00 … v09 (see: cargo xtask list)");
+    insta::assert_snapshot!(refused("check v05 nonsense"), @"error: there is no step `nonsense`; the steps are v00 … v09 (see: cargo xtask list)");
+    insta::assert_snapshot!(refused("bench"), @"error: which step? For example: xtask bench v05, or xtask bench all");
+    insta::assert_snapshot!(refused("bench v05 --size 0"), @"error: sizes start at 1");
+    insta::assert_snapshot!(refused("bench v05 --size 99999999"), @"error: A would be 99999999 x 99999999, and the kernels count elements in an int: at most 2147483647 of them, which is 46340 x 46340");
+    insta::assert_snapshot!(refused("bench v05 --m 5"), @"error: --m, --n and --k go together: --n and --k missing (for a square, --size)");
+    insta::assert_snapshot!(refused("bench v05 --m 5 --n 6 --k -1"), @r"
+    error: unexpected argument '-1' found
+
+      tip: to pass '-1' as a value, use '-- -1'
+
+    Usage: cargo xtask bench [OPTIONS] [STEP]...
+
+    For more information, try '--help'.
+    ");
+    insta::assert_snapshot!(refused("bench v05 --size many"), @r"
+    error: invalid value 'many' for '--size <N>': invalid digit found in string
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn one_step_speaks_for_itself() {
+    insta::assert_snapshot!(run(&mut xtask("bench 5 --size 512,1024 --emulate")), @r"
+    exit code 0
+    --- stdout
+    the page of v05 bench --size 512 --size 1024 --emulate
+    --- stderr
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --size 512 --size 1024 --emulate
+    ");
+}
+
+#[test]
+fn the_exit_code_of_a_step_is_ours() {
+    for (code, ours) in [("0", 0), ("1", 1), ("2", 2), ("3", 3), ("77", 3)] {
+        let output = xtask("bench v05")
+            .env("FAKE_CODE", code)
+            .output()
+            .expect("it starts");
+        assert_eq!(output.status.code(), Some(ours), "{}", told(&output));
+    }
+}
+
+#[test]
+fn several_steps_share_a_table() {
+    insta::assert_snapshot!(run(xtask("bench v05 bank-conflict-free 7").env("FAKE", "gpu")), @r"
+    exit code 0
+    --- stdout
+    Products of matrices
+      step  kernel                        shape              ms  GFLOP/s  % cuBLAS  % roofline
+      v05   sgemm_v05_bank_conflict_free  1024x1024x1024  0.250     8590      80.0        17.2
+      v07   sgemm_v07_double_buffer       1024x1024x1024  0.250     8590      80.0        17.2
+    --- stderr
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --json
+    v05  sgemm_v05_bank_conflict_free  1024x1024x1024  0.250 ms
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v07 bench --json
+    v07  sgemm_v07_double_buffer  1024x1024x1024  0.250 ms
+    ");
+    insta::assert_snapshot!(run(xtask("bench v05 v06 --emulate").env("FAKE", "emulated")), @r"
+    exit code 0
+    --- stdout
+    Emulated GPU: what was counted, per FMA of a warp
+      step  kernel                        shape           instructions  global sectors  shared wavefronts  excess  FLOP/byte
+      v05   sgemm_v05_bank_conflict_free  1024x1024x1024          2.98            0.27               0.54  100000       7.35
+      v06   sgemm_v06_outer_product       1024x1024x1024          2.98            0.27               0.54  100000       7.35
+    --- stderr
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --emulate --json
+    v05  sgemm_v05_bank_conflict_free  1024x1024x1024  verified
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v06 bench --emulate --json
+    v06  sgemm_v06_outer_product  1024x1024x1024  verified
+    ");
+}
+
+#[test]
+fn a_check_is_a_line_per_kernel() {
+    insta::assert_snapshot!(run(xtask("check 5 float4 v05").env("FAKE", "gpu")), @r"
+    exit code 0
+    --- stdout
+    v05  passed   sgemm_v05_bank_conflict_free    1 shape
+    v04  passed   sgemm_v04_float4                1 shape
+    --- stderr
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 check --json
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v04 check --json
+    2 passed, 0 failed, 0 not run
+    ");
+    insta::assert_snapshot!(run(xtask("check v05 v06").env("FAKE", "wrong").env("FAKE_CODE", "1")), @r"
+    exit code 1
+    --- stdout
+    v05  failed   sgemm_v05_bank_conflict_free    C[3][7] is 1.5, expected 2.5
+    v06  failed   sgemm_v06_outer_product         C[3][7] is 1.5, expected 2.5
+
+    v05 sgemm_v05_bank_conflict_free 1024x1024x1024: C[3][7] is 1.5, expected 2.5
+    wrong tiles:
+      x.
+      ..
+    --- stderr
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 check --json
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v06 check --json
+    0 passed, 2 failed, 0 not run
+    ");
+    insta::assert_snapshot!(run(xtask("check v09").env("FAKE", "absent").env("FAKE_CODE", "3")), @r"
+    exit code 0
+    --- stdout
+    v09  not run  cublas_sgemm                    cuBLAS needs an NVIDIA GPU
+    --- stderr
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v09 check --json
+    0 passed, 0 failed, 1 not run
+    ");
+    insta::assert_snapshot!(run(xtask("check v05").env("FAKE", "silent").env("FAKE_CODE", "3")), @r"
+    exit code 3
+    --- stdout
+    --- stderr
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 check --json
+    0 passed, 0 failed, 0 not run
+    error: v05 could not run: no device here
+    ");
+    insta::assert_snapshot!(run(xtask("check v05").env("FAKE", "garbage")), @r#"
+    exit code 3
+    --- stdout
+    --- stderr
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 check --json
+    error: v05 printed what is no record: {"this": "is no record"}: unknown variant `this`, expected `run` or `measurement` at line 1 column 7
+    "#);
+}
+
+#[test]
+fn check_takes_all_steps_when_none_is_named() {
+    let output = xtask("check").env("FAKE", "gpu").output().expect("it starts");
+    let n_kernels = STEPS.iter().map(|step| step.kernels.len()).sum::<usize>();
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), n_kernels);
+}
+
+#[test]
+fn json_is_what_the_steps_print() {
+    for words in ["bench v05 v06 --json", "check v05 v06 --json", "bench v05 --json"] {
+        let output = xtask(words).env("FAKE", "gpu").output().expect("it starts");
+        let text = String::from_utf8(output.stdout).expect("text");
+        assert!(text.lines().count() >= 2, "{words}");
+        for line in text.lines() {
+            serde_json::from_str::<Line>(line).expect("a line of a record");
+        }
+    }
+}
+
+#[test]
+fn saving_merges_into_the_record_of_the_machine() {
+    let root = checkout("save");
+    let mut command = xtask("bench v05 v06 --save");
+    insta::assert_snapshot!(run(command.env("FAKE", "gpu").current_dir(&root)), @r"
+    exit code 0
+    --- stdout
+    Products of matrices
+      step  kernel                        shape              ms  GFLOP/s  % cuBLAS  % roofline
+      v05   sgemm_v05_bank_conflict_free  1024x1024x1024  0.250     8590      80.0        17.2
+      v06   sgemm_v06_outer_product       1024x1024x1024  0.250     8590      80.0        17.2
+    --- stderr
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --recorded-shapes --json
+    v05  sgemm_v05_bank_conflict_free  1024x1024x1024  0.250 ms
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v06 bench --recorded-shapes --json
+    v06  sgemm_v06_outer_product  1024x1024x1024  0.250 ms
+    2 measurements are saved in book/data/test-100.json
+    ");
+    let path = root.join("book/data/test-100.json");
+    let first = Record::load(&path).expect("a record");
+    assert_eq!((first.runs.len(), first.measurements.len()), (1, 2));
+    run(xtask("bench v07 --save").env("FAKE", "gpu").current_dir(&root));
+    let second = Record::load(&path).expect("a record");
+    assert_eq!((second.runs.len(), second.measurements.len()), (1, 3));
+    let files: Vec<_> = fs::read_dir(root.join("book/data")).expect("a folder").collect();
+    assert_eq!(files.len(), 1, "{files:?}");
+}
+
+#[test]
+fn what_cannot_be_saved_is_not_measured() {
+    let root = checkout("no-data");
+    fs::remove_dir_all(root.join("book")).expect("a folder");
+    let mut command = xtask("bench v05 --save");
+    insta::assert_snapshot!(run(command.env("FAKE", "gpu").current_dir(&root)), @r"
+    exit code 3
+    --- stdout
+    --- stderr
+    error: book/data cannot be written to (No such file or directory (os error 2)), so nothing was measured; try: xtask bench all --json > records.jsonl
+    ");
+}
+
+#[test]
+fn a_record_that_cannot_be_read_is_kept() {
+    let root = checkout("broken-record");
+    let path = root.join("book/data/test-100.json");
+    fs::write(&path, "half a rec").expect("a file");
+    let mut command = xtask("bench v05 --save");
+    insta::assert_snapshot!(run(command.env("FAKE", "gpu").current_dir(&root)), @r"
+    exit code 0
+    --- stdout
+    Products of matrices
+      step  kernel                        shape              ms  GFLOP/s  % cuBLAS  % roofline
+      v05   sgemm_v05_bank_conflict_free  1024x1024x1024  0.250     8590      80.0        17.2
+    --- stderr
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --recorded-shapes --json
+    HERE/book/data/test-100.json is not a record of measurements: expected value at line 1 column 1; keeping it, and saving in book/data/test-100.new.json
+    v05  sgemm_v05_bank_conflict_free  1024x1024x1024  0.250 ms
+    1 measurement is saved in book/data/test-100.new.json
+    ");
+    assert_eq!(fs::read_to_string(&path).expect("a file"), "half a rec");
+    Record::load(&path.with_extension("new.json")).expect("a record");
+}
+
+#[test]
+fn an_interrupt_leaves_a_whole_record() {
+    let root = checkout("interrupt");
+    let child = xtask("bench v05 v06 --save")
+        .env("FAKE", "slow")
+        .current_dir(&root)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut child = child;
+    let mut errors = std::io::BufReader::new(child.stderr.take().expect("piped"));
+    let mut seen = String::new();
+    // The first measurement has arrived once it is told.
+    while !seen.contains("ms\n") {
+        std::io::BufRead::read_line(&mut errors, &mut seen).expect("text");
+    }
+    // SAFETY: our own child, which has not been waited for.
+    unsafe { libc::kill(child.id().cast_signed(), libc::SIGINT) };
+    std::io::Read::read_to_string(&mut errors, &mut seen).expect("text");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130), "{seen}");
+    let last = seen.lines().last().unwrap_or_default();
+    assert_eq!(
+        last,
+        "interrupted; 1 measurement is saved in book/data/test-100.json"
+    );
+    let record = Record::load(&root.join("book/data/test-100.json")).expect("a whole record");
+    assert_eq!(record.measurements.len(), 1);
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    for words in ["list", "bench v05 v06 --json", "check v05"] {
+        let mut child = xtask(words)
+            .env("FAKE", "gpu")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(0), "{words}: {}", told(&output));
+        assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"));
+    }
+}
+
+#[test]
+fn a_folder_without_a_step_says_so() {
+    let folder = empty_folder("alone");
+    fs::hard_link(programs().join("xtask"), folder.join("xtask")).expect("a link");
+    let mut command = Command::new(folder.join("xtask"));
+    let output = command
+        .args(["bench", "v05"])
+        .env_remove("CARGO")
+        .output()
+        .expect("it starts");
+    let text = told(&output).replace(&folder.display().to_string(), "FOLDER");
+    insta::assert_snapshot!(text, @r"
+exit code 3
+--- stdout
+--- stderr
+error: no program for v05 in FOLDER: copy it there, or run `cargo xtask` in a checkout
+");
+}
