@@ -139,6 +139,8 @@ pub struct Passed {
     pub dynamic_shared: u32,
     /// Against the reference.
     pub accuracy: Accuracy,
+    /// Launches in one sample of `hot`: many, where one is too short to time alone. A sample is the time of one.
+    pub batch: u32,
     /// Kernel time with warm caches. `None` on the emulated device.
     pub hot: Option<Samples>,
     /// Kernel time with caches full of something else.
@@ -216,6 +218,36 @@ pub enum Line {
     Run(Box<Run>),
     /// Refers to it.
     Measurement(Box<Measurement>),
+    /// The outcome of `check` for a kernel; refers to it too, and is not kept.
+    Check(Box<Check>),
+}
+
+/// What `check` found out about a kernel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    /// [`Run::id`].
+    pub run: String,
+    /// `v05`
+    pub step: String,
+    /// Entry point.
+    pub kernel: String,
+    /// Shapes on which it was right, with all checks clean.
+    pub n_passed: usize,
+    /// Shapes that were not tried, because they do not fit: the first reason.
+    pub not_run: Option<String>,
+    /// The first shape that failed, and why. `None` when none did.
+    pub failed: Option<FailedCheck>,
+}
+
+/// A shape that failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FailedCheck {
+    /// Sizes.
+    pub shape: Shape,
+    /// One sentence.
+    pub why: String,
+    /// Everything there is to tell.
+    pub details: String,
 }
 
 /// A record that could not be read or written.
@@ -296,6 +328,7 @@ impl Record {
                 let step = |m: &Measurement| (m.step.clone(), m.shape);
                 self.measurements.sort_by_key(step);
             }
+            Line::Check(_) => {}
         }
     }
 

@@ -1,0 +1,81 @@
+//! The command line of every step.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// What a step binary is asked.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    arg_required_else_help = true,
+    after_help = "Example: cargo run -p v05 -- bench --size 1024"
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub task: Task,
+}
+
+/// What there is to do.
+#[derive(Debug, Subcommand)]
+pub enum Task {
+    /// Verify and measure the kernels of this step
+    Bench(Bench),
+    /// Verify the kernels on awkward sizes, with all checks
+    Check(Check),
+    /// Whether the driver of this machine has a device
+    #[command(name = crate::device::PROBE, hide = true)]
+    ProbeDevice,
+}
+
+/// What both have.
+#[derive(Debug, Clone, Args)]
+pub struct Common {
+    /// Print records, one JSON object per line
+    #[arg(long)]
+    pub json: bool,
+    /// Use the emulated GPU even where there is a real one
+    #[arg(long)]
+    pub emulate: bool,
+    /// Only the kernels whose names contain this
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
+    /// Seed of the inputs
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// PTX to run in place of the step's own
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub ptx: Option<PathBuf>,
+}
+
+/// `bench`
+#[derive(Debug, Clone, Args)]
+pub struct Bench {
+    /// M = N = K; may be given several times
+    #[arg(long, value_name = "N")]
+    pub size: Vec<usize>,
+    /// Rows of A and C
+    #[arg(long)]
+    pub m: Option<usize>,
+    /// Columns of B and C
+    #[arg(long)]
+    pub n: Option<usize>,
+    /// Columns of A, rows of B
+    #[arg(long)]
+    pub k: Option<usize>,
+    /// All sizes that are kept on record
+    #[arg(long, conflicts_with_all = ["size", "m", "n", "k"])]
+    pub recorded_shapes: bool,
+    /// What every task takes.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `check`
+#[derive(Debug, Clone, Args)]
+pub struct Check {
+    /// What every task takes.
+    #[command(flatten)]
+    pub common: Common,
+}

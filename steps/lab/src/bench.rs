@@ -1,0 +1,126 @@
+//! `bench`: every kernel on every size asked for.
+
+use ladder::record::Line;
+use ladder::{Measurement, Outcome, Shape, Work};
+use sha2::{Digest as _, Sha256};
+
+use crate::args;
+use crate::case::Case;
+use crate::kernel::Kernel;
+use crate::measure::{Measured, Purpose, measure};
+use crate::trouble::Trouble;
+use crate::{FAILED, Lab, PASSED, out, page, shapes};
+
+/// Runs it.
+///
+/// # Errors
+/// When sizes are impossible, or something fails that is not a kernel's fault.
+pub fn run(lab: &mut Lab<'_>, bench: &args::Bench) -> Result<u8, Trouble> {
+    let emulated = lab.gpu()?.emulator.is_some();
+    let asked = asked(bench, shapes::default_size(emulated));
+    // Sizes that somebody typed are refused before anything runs.
+    for shape in asked.iter().flatten() {
+        for kernel in lab.kernels.clone() {
+            let work = lab.work(kernel);
+            shapes::fits(work, shapes::of(work, *shape), lab.gpu()?).map_err(Trouble::Usage)?;
+        }
+    }
+    if lab.common.json {
+        out::json(&Line::Run(Box::new(lab.run.clone())))?;
+    } else {
+        out::write(&page::header(lab))?;
+    }
+    let mut failed = false;
+    for (case, kernels) in plan(lab, asked.as_deref()) {
+        let mut measured = Vec::new();
+        for kernel in kernels {
+            eprintln!("{} on {}", kernel.name, case.shape);
+            let result = lab.measure(kernel, &case, Purpose::Bench)?;
+            failed |= matches!(result.outcome, Outcome::Failed { .. });
+            let measurement = lab.measurement(kernel, &case, result.outcome.clone());
+            if lab.common.json {
+                out::json(&Line::Measurement(Box::new(measurement.clone())))?;
+            }
+            measured.push((measurement, result.report));
+        }
+        if !lab.common.json {
+            out::write(&page::case(lab, case.shape, &measured))?;
+        }
+    }
+    Ok(if failed { FAILED } else { PASSED })
+}
+
+/// Sizes from the command line; `None`: those on record.
+fn asked(bench: &args::Bench, default: usize) -> Option<Vec<Shape>> {
+    if bench.recorded_shapes {
+        return None;
+    }
+    let sizes = if bench.size.is_empty() {
+        vec![default]
+    } else {
+        bench.size.clone()
+    };
+    let shape = |size| Shape {
+        m: bench.m.unwrap_or(size),
+        n: bench.n.unwrap_or(size),
+        k: bench.k.unwrap_or(size),
+    };
+    Some(sizes.into_iter().map(shape).collect())
+}
+
+/// Shapes with the kernels that run on them: shapes outermost, so that kernels share inputs and answers.
+fn plan<'a>(lab: &Lab<'a>, asked: Option<&[Shape]>) -> Vec<(Case, Vec<&'a Kernel>)> {
+    let mut plan: Vec<(Case, Vec<&'a Kernel>)> = Vec::new();
+    for kernel in &lab.kernels {
+        let work = lab.work(kernel);
+        let shapes = asked.unwrap_or_else(|| shapes::recorded(work));
+        for shape in shapes {
+            let shape = shapes::of(work, *shape);
+            match plan.iter_mut().find(|(case, _)| case.shape == shape) {
+                Some((_, kernels)) => kernels.push(kernel),
+                None => plan.push((Case::new(shape, lab.common.seed), vec![kernel])),
+            }
+        }
+    }
+    plan
+}
+
+impl Lab<'_> {
+    /// What a kernel computes.
+    pub fn work(&self, kernel: &Kernel) -> Work {
+        self.step.kernel(kernel.name).map_or(Work::Sgemm, |k| k.work)
+    }
+
+    /// Measures, on a fresh device where the last kernel broke it.
+    ///
+    /// # Errors
+    /// When something fails that is not the kernel's fault.
+    pub fn measure(&mut self, kernel: &Kernel, case: &Case, purpose: Purpose) -> Result<Measured, Trouble> {
+        let (work, ptx) = (self.work(kernel), self.ptx.clone());
+        let measured = measure(self.gpu()?, kernel, work, ptx.as_deref(), case, purpose)?;
+        if measured.lost {
+            self.lose();
+        }
+        Ok(measured)
+    }
+
+    fn measurement(&self, kernel: &Kernel, case: &Case, outcome: Outcome) -> Measurement {
+        let ptx = self.ptx.as_deref().or(kernel.code().map(|code| code.ptx));
+        Measurement {
+            run: self.run.id.clone(),
+            step: self.step.id.into(),
+            kernel: kernel.name.into(),
+            shape: case.shape,
+            seed: self.common.seed,
+            ptx_sha256: ptx.map(sha256).unwrap_or_default(),
+            outcome,
+        }
+    }
+}
+
+fn sha256(text: &str) -> String {
+    Sha256::digest(text)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}

@@ -1,0 +1,154 @@
+//! Inputs: seeded, so that a failure can be repeated, and of two kinds.
+//!
+//! *Reals* lie in [−1, 1); a result on them has rounding errors, and a bound says how large they may be.
+//! *Integers* are so small that every sum of their products is exact in the kernel's format, in any order: the
+//! answer must be equal to the bit, which catches every wrong, missing or doubled term.
+
+use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
+
+/// A floating-point type that kernels compute in.
+pub trait Real:
+    cudarc::driver::DeviceRepr
+    + cudarc::driver::ValidAsZeroBits
+    + Copy
+    + Default
+    + Send
+    + Sync
+    + PartialEq
+    + 'static
+{
+    /// Largest relative error of one rounding.
+    const UNIT: f64;
+    /// A NaN that no arithmetic makes: what C is full of before a launch.
+    const POISON: Self;
+    /// Whether it is that NaN.
+    fn is_poison(self) -> bool;
+    /// Nearest to a value.
+    fn of(value: f64) -> Self;
+    /// Exactly.
+    fn to_f64(self) -> f64;
+    /// Uniform in [−1, 1).
+    fn uniform(rng: &mut ChaCha8Rng) -> Self;
+}
+
+impl Real for f32 {
+    const UNIT: f64 = 1.0 / (1u64 << 24) as f64;
+    const POISON: Self = f32::from_bits(0x7fba_dbad);
+    fn is_poison(self) -> bool {
+        self.to_bits() == Self::POISON.to_bits()
+    }
+    fn of(value: f64) -> Self {
+        value as f32
+    }
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+    fn uniform(rng: &mut ChaCha8Rng) -> Self {
+        2.0 * rng.random::<f32>() - 1.0
+    }
+}
+
+impl Real for f64 {
+    const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
+    const POISON: Self = f64::from_bits(0x7ff7_adba_dbad_badb);
+    fn is_poison(self) -> bool {
+        self.to_bits() == Self::POISON.to_bits()
+    }
+    fn of(value: f64) -> Self {
+        value
+    }
+    fn to_f64(self) -> f64 {
+        self
+    }
+    fn uniform(rng: &mut ChaCha8Rng) -> Self {
+        2.0 * rng.random::<f64>() - 1.0
+    }
+}
+
+/// What the elements are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Data {
+    /// Uniform in [−1, 1).
+    Reals,
+    /// Integers from −r to r; r is [`largest_integer`] of K.
+    Integers,
+}
+
+/// Largest r up to 8 for which K products of integers up to r add up exactly in FP32: r² · K ≤ 2²⁴. K may be up to
+/// 262144 for 8, and up to 2²⁴ for 1; above that nothing is exact, and 1 is still what is used.
+pub fn largest_integer(k: usize) -> i32 {
+    const EXACT: usize = 1 << 24;
+    (1..=8)
+        .rev()
+        .find(|r| (r * r) as usize * k.max(1) <= EXACT)
+        .unwrap_or(1)
+}
+
+/// `n` elements. `operand` (0 for A, 1 for B) chooses an independent stream of the same seed.
+pub fn elements<T: Real>(data: Data, seed: u64, operand: u64, k: usize, n: usize) -> Vec<T> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(2 * operand + u64::from(data == Data::Integers));
+    match data {
+        Data::Reals => (0..n).map(|_| T::uniform(&mut rng)).collect(),
+        Data::Integers => {
+            let r = largest_integer(k);
+            (0..n)
+                .map(|_| T::of(f64::from(rng.random_range(-r..=r))))
+                .collect()
+        }
+    }
+}
+
+/// Rows become columns: how a transposed operand is stored.
+pub fn transposed<T: Copy>(x: &[T], rows: usize, cols: usize) -> Vec<T> {
+    let mut out = Vec::with_capacity(x.len());
+    for col in 0..cols {
+        out.extend((0..rows).map(|row| x[row * cols + col]));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_gives_the_same_numbers_again() {
+        let take = |seed| elements::<f32>(Data::Reals, seed, 0, 4, 16);
+        assert_eq!(take(1), take(1));
+        assert_ne!(take(1), take(2));
+    }
+
+    #[test]
+    fn operands_differ() {
+        for data in [Data::Reals, Data::Integers] {
+            assert_ne!(
+                elements::<f32>(data, 1, 0, 4, 64),
+                elements::<f32>(data, 1, 1, 4, 64)
+            );
+        }
+    }
+
+    #[test]
+    fn integers_are_as_large_as_exact_sums_allow() {
+        assert_eq!(largest_integer(1), 8);
+        assert_eq!(largest_integer(1 << 18), 8);
+        assert_eq!(largest_integer((1 << 18) + 1), 7);
+        assert_eq!(largest_integer(1 << 24), 1);
+        let all = elements::<f32>(Data::Integers, 1, 0, 64, 4096);
+        assert!(all.iter().all(|v| v.fract() == 0.0 && v.abs() <= 8.0));
+        assert!(all.contains(&-8.0) && all.contains(&8.0));
+    }
+
+    #[test]
+    fn the_poison_is_not_a_number_that_arithmetic_makes() {
+        assert!(f32::POISON.is_nan() && f32::POISON.is_poison() && !f32::NAN.is_poison());
+        assert!(f64::POISON.is_nan() && f64::POISON.is_poison() && !f64::NAN.is_poison());
+        assert!(!(f32::POISON + 1.0).is_poison(), "arithmetic makes it quiet");
+    }
+
+    #[test]
+    fn transposing_moves_rows_to_columns() {
+        assert_eq!(transposed(&[1, 2, 3, 4, 5, 6], 2, 3), [1, 4, 2, 5, 3, 6]);
+    }
+}

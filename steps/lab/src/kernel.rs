@@ -1,0 +1,251 @@
+//! What a step declares: its kernels, how each is launched, and nothing else.
+
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DriverError, LaunchConfig};
+use ladder::{Shape, Work};
+
+/// A compiled kernel file: what runs, and what it was made of, for messages.
+#[derive(Debug, Clone, Copy)]
+pub struct Code {
+    /// The text of `kernels/NAME.cu`.
+    pub cu: &'static str,
+    /// The text of `kernels/ptx/NAME.ptx`.
+    pub ptx: &'static str,
+}
+
+/// C = A · B: what there is at a launch.
+#[derive(Debug)]
+pub struct Gemm<'a, T> {
+    /// Where to launch.
+    pub stream: &'a CudaStream,
+    /// What to launch.
+    pub kernel: &'a CudaFunction,
+    /// What the step's geometry says for this shape.
+    pub config: LaunchConfig,
+    /// M, N, K.
+    pub shape: Shape,
+    /// M × K, row-major; K × M where the kernel takes it transposed.
+    pub a: &'a CudaSlice<T>,
+    /// K × N, row-major; N × K where the kernel takes it transposed.
+    pub b: &'a CudaSlice<T>,
+    /// M × N, row-major.
+    pub c: &'a mut CudaSlice<T>,
+}
+
+/// out = inᵀ: what there is at a launch.
+#[derive(Debug)]
+pub struct Transpose<'a> {
+    /// Where to launch.
+    pub stream: &'a CudaStream,
+    /// What to launch.
+    pub kernel: &'a CudaFunction,
+    /// What the step's geometry says for this shape.
+    pub config: LaunchConfig,
+    /// `m` rows and `n` columns of the input.
+    pub shape: Shape,
+    /// m × n, row-major.
+    pub input: &'a CudaSlice<f32>,
+    /// n × m, row-major.
+    pub output: &'a mut CudaSlice<f32>,
+}
+
+/// Grid, block and dynamic shared memory for a shape.
+pub type Geometry = fn(Shape) -> LaunchConfig;
+/// A step's launch of a product.
+pub type LaunchGemm<T> = fn(Gemm<'_, T>) -> Result<(), DriverError>;
+/// A step's launch of a transpose.
+pub type LaunchTranspose = fn(Transpose<'_>) -> Result<(), DriverError>;
+/// A product by the CPU: shape, A, B, C.
+pub type Multiply = fn(Shape, &[f32], &[f32], &mut [f32]);
+
+/// One thing that a step runs.
+#[derive(Debug, Clone, Copy)]
+pub struct Kernel {
+    /// Its entry point; for what is not a kernel, its name in the catalogue.
+    pub name: &'static str,
+    /// How it is run.
+    pub program: Program,
+}
+
+/// How something is run.
+#[derive(Debug, Clone, Copy)]
+pub enum Program {
+    /// An FP32 product on the device.
+    Sgemm {
+        /// Its file.
+        code: Code,
+        /// For a shape.
+        geometry: Geometry,
+        /// With cudarc.
+        launch: LaunchGemm<f32>,
+    },
+    /// An FP64 product on the device.
+    Dgemm {
+        /// Its file.
+        code: Code,
+        /// For a shape.
+        geometry: Geometry,
+        /// With cudarc.
+        launch: LaunchGemm<f64>,
+    },
+    /// A transpose on the device.
+    Transpose {
+        /// Its file.
+        code: Code,
+        /// For a shape.
+        geometry: Geometry,
+        /// With cudarc.
+        launch: LaunchTranspose,
+    },
+    /// An FP32 product on the CPU.
+    Cpu {
+        /// A Rust function.
+        multiply: Multiply,
+        /// Largest M·N·K for which it is worth waiting.
+        largest: f64,
+        /// How many times the bound of a plain sum its rounding error may reach: 1 for every order of summation.
+        slack: f64,
+    },
+    /// NVIDIA's library.
+    Cublas,
+}
+
+impl Kernel {
+    /// An FP32 product; the catalogue says whether an operand is transposed.
+    pub const fn sgemm(name: &'static str, code: Code, geometry: Geometry, launch: LaunchGemm<f32>) -> Self {
+        let program = Program::Sgemm {
+            code,
+            geometry,
+            launch,
+        };
+        Self { name, program }
+    }
+
+    /// An FP64 product.
+    pub const fn dgemm(name: &'static str, code: Code, geometry: Geometry, launch: LaunchGemm<f64>) -> Self {
+        let program = Program::Dgemm {
+            code,
+            geometry,
+            launch,
+        };
+        Self { name, program }
+    }
+
+    /// A transpose.
+    pub const fn transpose(
+        name: &'static str,
+        code: Code,
+        geometry: Geometry,
+        launch: LaunchTranspose,
+    ) -> Self {
+        let program = Program::Transpose {
+            code,
+            geometry,
+            launch,
+        };
+        Self { name, program }
+    }
+
+    /// A product by the CPU, for up to `largest` multiply-adds.
+    pub const fn cpu(name: &'static str, multiply: Multiply, largest: f64, slack: f64) -> Self {
+        let program = Program::Cpu {
+            multiply,
+            largest,
+            slack,
+        };
+        Self { name, program }
+    }
+
+    /// cuBLAS.
+    pub const fn cublas(name: &'static str) -> Self {
+        Self {
+            name,
+            program: Program::Cublas,
+        }
+    }
+
+    /// What it is made of.
+    pub fn code(&self) -> Option<Code> {
+        match self.program {
+            Program::Sgemm { code, .. } | Program::Dgemm { code, .. } | Program::Transpose { code, .. } => {
+                Some(code)
+            }
+            Program::Cpu { .. } | Program::Cublas => None,
+        }
+    }
+
+    /// Its launch for a shape.
+    pub fn config(&self, shape: Shape) -> Option<LaunchConfig> {
+        match self.program {
+            Program::Sgemm { geometry, .. }
+            | Program::Dgemm { geometry, .. }
+            | Program::Transpose { geometry, .. } => Some(geometry(shape)),
+            Program::Cpu { .. } | Program::Cublas => None,
+        }
+    }
+
+    /// Rows and columns of the product (of a transpose: of the input) that belong to one block: what the grid's
+    /// growth tells. `None` where a block has everything.
+    pub fn tile(&self) -> Option<[usize; 2]> {
+        const LARGE: usize = 1 << 20;
+        let config = self.config(Shape {
+            m: LARGE,
+            n: LARGE,
+            k: 1,
+        })?;
+        let (x, y, _) = config.grid_dim;
+        (x > 1 || y > 1).then(|| [LARGE / y.max(1) as usize, LARGE / x.max(1) as usize])
+    }
+
+    /// Whether the program can do what the catalogue says of it.
+    pub fn is(&self, work: Work) -> bool {
+        matches!(
+            (self.program, work),
+            (Program::Sgemm { .. }, Work::Sgemm | Work::SgemmTransposed { .. })
+                | (Program::Dgemm { .. }, Work::Dgemm)
+                | (Program::Transpose { .. }, Work::Transpose)
+                | (Program::Cpu { .. }, Work::Cpu)
+                | (Program::Cublas, Work::Cublas)
+        )
+    }
+}
+
+/// Blocks that cover `n` elements, `tile` of them each.
+pub fn blocks(n: usize, tile: u32) -> u32 {
+    // More than a grid can have is refused before the launch.
+    u32::try_from(n.div_ceil(tile as usize)).unwrap_or(u32::MAX)
+}
+
+/// A size as kernels take it.
+///
+/// # Panics
+/// When it does not fit; sizes are checked before a launch.
+pub fn int(n: usize) -> i32 {
+    i32::try_from(n).expect("sizes that do not fit an int are refused before a launch")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn geometry(shape: Shape) -> LaunchConfig {
+        LaunchConfig {
+            grid_dim: (blocks(shape.n, 64), blocks(shape.m, 128), 1),
+            block_dim: (256, 1, 1),
+            shared_mem_bytes: 0,
+        }
+    }
+
+    #[test]
+    fn the_grid_tells_the_tile() {
+        let code = Code { cu: "", ptx: "" };
+        let kernel = Kernel::sgemm("any", code, geometry, |_| Ok(()));
+        assert_eq!(kernel.tile(), Some([128, 64]));
+    }
+
+    #[test]
+    fn a_part_of_a_tile_is_a_block() {
+        assert_eq!(blocks(128, 128), 1);
+        assert_eq!(blocks(129, 128), 2);
+        assert_eq!(blocks(usize::MAX, 1), u32::MAX);
+    }
+}

@@ -1,0 +1,245 @@
+//! What every step shares: inputs, references, verification, timing, the page.
+//!
+//! A step binary is its kernels' launches in cudarc and one call of [`main`]:
+//!
+//! ```no_run
+//! # use lab::{Code, Gemm, Kernel, Shape, blocks, int};
+//! # use cudarc::driver::{DriverError, LaunchConfig, PushKernelArg};
+//! const CODE: Code = Code { cu: "…the source…", ptx: "…what the compiler made of it…" };
+//!
+//! fn geometry(shape: Shape) -> LaunchConfig {
+//!     LaunchConfig {
+//!         grid_dim: (blocks(shape.n, 32), blocks(shape.m, 32), 1),
+//!         block_dim: (32 * 32, 1, 1),
+//!         shared_mem_bytes: 0,
+//!     }
+//! }
+//!
+//! fn launch(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
+//!     let (m, n, k) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k));
+//!     let mut launch = gemm.stream.launch_builder(gemm.kernel);
+//!     launch.arg(&m).arg(&n).arg(&k).arg(gemm.a).arg(gemm.b).arg(gemm.c);
+//!     // SAFETY: the arguments are what the kernel takes, and the buffers have the sizes that it is told.
+//!     unsafe { launch.launch(gemm.config) }?;
+//!     Ok(())
+//! }
+//!
+//! fn main() -> std::process::ExitCode {
+//!     lab::main("v01", &[Kernel::sgemm("sgemm_v01_col_per_lane", CODE, geometry, launch)])
+//! }
+//! ```
+//!
+//! How the pieces fit, from the command line inwards:
+//!
+//! - [`args`], [`out`], [`trouble`]: what is asked, what is printed, why a step stops (exit codes 0, 1, 2, 3).
+//! - [`device`]: the machine's GPU, or the emulated one; a [`Gpu`] has the context and the stream.
+//! - [`kernel`]: what a step declares. Products, transposes, functions of the CPU and cuBLAS are variants of one
+//!   [`Program`]; `ladder`'s catalogue says what each computes.
+//! - [`shapes`]: sizes: the default, on record, awkward; and what does not fit.
+//! - [`inputs`], [`mod@reference`], [`case`]: seeded inputs and their FP64 answer, shared by all kernels of a shape.
+//! - [`session`]: operands on the device, a launch, events.
+//! - [`verify`]: every element against its bound.
+//! - [`timing`], [`clocks`]: the protocol: warm, hot, cold, whole; the yardstick between the samples.
+//! - [`measure`]: one kernel on one shape, from all of these: an [`Outcome`](ladder::Outcome).
+//! - [`bench`], [`check`]: all kernels on all shapes, as records or as a page.
+//!
+//! It does not know any step, and no step knows another.
+
+pub mod args;
+pub mod bench;
+pub mod case;
+pub mod check;
+pub mod clocks;
+pub mod device;
+pub mod inputs;
+pub mod kernel;
+pub mod measure;
+pub mod out;
+pub mod page;
+pub mod reference;
+pub mod run;
+pub mod session;
+pub mod shapes;
+pub mod timing;
+pub mod trouble;
+pub mod verify;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, FromArgMatches as _};
+
+pub use device::Gpu;
+pub use kernel::{Code, Gemm, Kernel, Program, Transpose, blocks, int};
+pub use ladder::Shape;
+pub use trouble::{Trouble, words};
+
+use args::{Cli, Task};
+use device::Choice;
+
+/// Everything passed.
+const PASSED: u8 = 0;
+/// An answer is wrong, or a check found something.
+const FAILED: u8 = 1;
+const USAGE: u8 = 2;
+const COULD_NOT: u8 = 3;
+
+/// The `main` of a step: reads the command line, does it, and returns the exit code.
+pub fn main(step: &'static str, kernels: &[Kernel]) -> ExitCode {
+    let outcome = parse(step).and_then(|cli| run(step, kernels, &cli.task));
+    let code = match outcome {
+        Ok(code) => code,
+        Err(Trouble::Closed) => PASSED,
+        Err(trouble) => {
+            eprintln!("error: {trouble}");
+            if matches!(trouble, Trouble::Usage(_)) {
+                USAGE
+            } else {
+                COULD_NOT
+            }
+        }
+    };
+    ExitCode::from(code)
+}
+
+fn parse(step: &'static str) -> Result<Cli, Trouble> {
+    let command = Cli::command().name(step).bin_name(step);
+    let command = match ladder::find(step) {
+        Ok(found) => command.about(format!("{step} {}: {}", found.name, found.idea)),
+        Err(_) => command,
+    };
+    // Prints and ends the process on its own for --help, --version (0) and bad usage (2).
+    let matches = command.get_matches();
+    Cli::from_arg_matches(&matches).map_err(|error| Trouble::Usage(error.to_string()))
+}
+
+fn run(step: &str, kernels: &[Kernel], task: &Task) -> Result<u8, Trouble> {
+    if let Task::ProbeDevice = task {
+        return match device::count_devices() {
+            Ok(_) => Ok(PASSED),
+            Err(why) => {
+                out::write(&format!("{why}\n"))?;
+                Ok(device::NO_DEVICE)
+            }
+        };
+    }
+    let step = ladder::find(step).map_err(|error| Trouble::Usage(error.to_string()))?;
+    let common = match task {
+        Task::Bench(bench) => &bench.common,
+        Task::Check(check) => &check.common,
+        Task::ProbeDevice => return Ok(PASSED),
+    };
+    let mut lab = Lab::new(step, kernels, common)?;
+    match task {
+        Task::Bench(bench) => bench::run(&mut lab, bench),
+        Task::Check(_) | Task::ProbeDevice => check::run(&mut lab),
+    }
+}
+
+/// What `bench` and `check` work with.
+pub struct Lab<'a> {
+    /// The step as the catalogue has it.
+    pub step: &'static ladder::Step,
+    /// The kernels asked for.
+    pub kernels: Vec<&'a Kernel>,
+    /// Options of both tasks.
+    pub common: args::Common,
+    /// PTX in place of the step's own.
+    pub ptx: Option<String>,
+    /// What records refer to.
+    pub run: ladder::Run,
+    gpu: Option<Gpu>,
+}
+
+impl<'a> Lab<'a> {
+    fn new(
+        step: &'static ladder::Step,
+        kernels: &'a [Kernel],
+        common: &args::Common,
+    ) -> Result<Self, Trouble> {
+        let kernels = choose(step, kernels, common)?;
+        let ptx = common.ptx.as_deref().map(read_ptx).transpose()?;
+        device::choose_driver(Choice::new(common.emulate)?)?;
+        let gpu = Gpu::open()?;
+        if let Some(emulator) = gpu.emulator {
+            name_things(emulator, &kernels);
+        }
+        Ok(Self {
+            run: run::describe(step.id, &gpu),
+            common: common.clone(),
+            step,
+            kernels,
+            ptx,
+            gpu: Some(gpu),
+        })
+    }
+
+    /// The device.
+    ///
+    /// # Errors
+    /// When it is gone after a kernel broke it.
+    pub fn gpu(&mut self) -> Result<&Gpu, Trouble> {
+        match &mut self.gpu {
+            Some(gpu) => Ok(gpu),
+            none => Ok(none.insert(Gpu::open()?)),
+        }
+    }
+
+    /// Lets go of a context that a kernel broke; the next call of [`Lab::gpu`] opens another.
+    pub fn lose(&mut self) {
+        self.gpu = None;
+    }
+}
+
+/// The kernels that are asked for, in the order of the catalogue.
+fn choose<'a>(
+    step: &'static ladder::Step,
+    kernels: &'a [Kernel],
+    common: &args::Common,
+) -> Result<Vec<&'a Kernel>, Trouble> {
+    let wanted = |name: &str| {
+        common
+            .kernel
+            .as_ref()
+            .is_none_or(|part| name.contains(part.as_str()))
+    };
+    let chosen: Vec<_> = kernels.iter().filter(|kernel| wanted(kernel.name)).collect();
+    if chosen.is_empty() {
+        let part = common.kernel.as_deref().unwrap_or_default();
+        let names: Vec<_> = kernels.iter().map(|kernel| kernel.name).collect();
+        return Err(Trouble::Usage(format!(
+            "{} has no kernel `{part}`; it has {}",
+            step.id,
+            names.join(", ")
+        )));
+    }
+    Ok(chosen)
+}
+
+fn read_ptx(path: &std::path::Path) -> Result<String, Trouble> {
+    let bytes =
+        std::fs::read(path).map_err(|error| Trouble::CouldNot(format!("{}: {error}", path.display())))?;
+    String::from_utf8(bytes).map_err(|_| Trouble::CouldNot(format!("{} is not text", path.display())))
+}
+
+/// Sources and parameter names, for the emulated device's messages.
+fn name_things(emulator: nvcuda::Emulator, kernels: &[&Kernel]) {
+    for kernel in kernels {
+        let names: &[&str] = match kernel.program {
+            Program::Transpose { .. } => &["rows", "cols", "in", "out"],
+            _ => &["M", "N", "K", "A", "B", "C"],
+        };
+        emulator.name_parameters(Some(kernel.name), names);
+        if let Some((code, path)) = kernel
+            .code()
+            .and_then(|code| Some((code, source_path(code.ptx)?)))
+        {
+            emulator.add_source(path, code.cu);
+        }
+    }
+}
+
+/// `kernels/v05_….cu`, from the header of its PTX.
+fn source_path(ptx: &str) -> Option<&str> {
+    let line = ptx.lines().find_map(|line| line.strip_prefix("// source: "))?;
+    line.split_whitespace().next()
+}

@@ -1,0 +1,170 @@
+//! The answer in FP64, by the CPU's cores in parallel, and how far a kernel may be from it.
+
+use std::time::Instant;
+
+use ladder::Shape;
+
+use crate::inputs::{Data, Real, elements};
+
+/// A problem with its answer: inputs as matrices (row-major, not transposed), C in FP64, and what bounds need.
+#[derive(Debug)]
+pub struct Problem<T> {
+    /// Sizes.
+    pub shape: Shape,
+    /// What the elements are.
+    pub data: Data,
+    /// M × K.
+    pub a: Vec<T>,
+    /// K × N.
+    pub b: Vec<T>,
+    /// M × N.
+    pub c: Vec<f64>,
+    /// ‖A[row]‖₂
+    row_norms: Vec<f64>,
+    /// ‖B[..][col]‖₂
+    col_norms: Vec<f64>,
+    /// What computing `c` took on the CPU.
+    pub cpu_ms: f64,
+}
+
+impl<T: Real> Problem<T> {
+    /// Draws inputs and computes the answer.
+    pub fn new(shape: Shape, data: Data, seed: u64) -> Self {
+        let Shape { m, n, k } = shape;
+        let (a, b) = std::thread::scope(|scope| {
+            let a = scope.spawn(|| elements::<T>(data, seed, 0, k, m * k));
+            let b = elements::<T>(data, seed, 1, k, k * n);
+            (a.join().expect("drawing numbers does not fail"), b)
+        });
+        let wide = |x: &[T]| x.iter().map(|v| v.to_f64()).collect::<Vec<f64>>();
+        let (wide_a, wide_b) = (wide(&a), wide(&b));
+        let start = Instant::now();
+        let c = multiply(shape, &wide_a, &wide_b);
+        let cpu_ms = start.elapsed().as_secs_f64() * 1e3;
+        let row_norms = wide_a.chunks(k).map(|row| norm(row.iter().copied())).collect();
+        let mut squares = vec![0.0; n];
+        for row in wide_b.chunks(n) {
+            for (sum, value) in squares.iter_mut().zip(row) {
+                *sum += value * value;
+            }
+        }
+        let col_norms = squares.into_iter().map(f64::sqrt).collect();
+        Self {
+            shape,
+            data,
+            a,
+            b,
+            c,
+            row_norms,
+            col_norms,
+            cpu_ms,
+        }
+    }
+
+    // ANCHOR: bound
+    /// How far C[row][col] may be from the answer when K products are summed in any order, fused or not.
+    ///
+    /// Each term passes through at most K roundings, so the error is at most γ · Σ|a·b| with γ = n·u / (1 − n·u),
+    /// n = K + 2, and Σ|a·b| ≤ ‖a‖·‖b‖ (Cauchy–Schwarz). The reference itself rounds in FP64: that is γ₆₄ more.
+    /// On integers all sums are exact, and nothing may differ.
+    pub fn bound(&self, row: usize, col: usize) -> f64 {
+        if self.data == Data::Integers {
+            return 0.0;
+        }
+        let gamma = |unit: f64| {
+            let nu = (self.shape.k as f64 + 2.0) * unit;
+            nu / (1.0 - nu)
+        };
+        (gamma(T::UNIT) + gamma(f64::UNIT)) * self.row_norms[row] * self.col_norms[col]
+    }
+    // ANCHOR_END: bound
+}
+
+fn norm(values: impl Iterator<Item = f64>) -> f64 {
+    values.map(|v| v * v).sum::<f64>().sqrt()
+}
+
+/// C = A · B: each core takes a band of rows.
+fn multiply(shape: Shape, a: &[f64], b: &[f64]) -> Vec<f64> {
+    let Shape { m, n, k } = shape;
+    let mut c = vec![0.0; m * n];
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let band = m.div_ceil(cores);
+    std::thread::scope(|scope| {
+        for (a, c) in a.chunks(band * k).zip(c.chunks_mut(band * n)) {
+            scope.spawn(move || gemm(n, k, a, b, c));
+        }
+    });
+    c
+}
+
+fn gemm(n: usize, k: usize, a: &[f64], b: &[f64], c: &mut [f64]) {
+    let m = c.len() / n;
+    let (k_stride, n_stride) = (k as isize, n as isize);
+    // SAFETY: a is m x k, b is k x n, c is m x n, all row-major and whole.
+    unsafe {
+        matrixmultiply::dgemm(
+            m,
+            k,
+            n,
+            1.0,
+            a.as_ptr(),
+            k_stride,
+            1,
+            b.as_ptr(),
+            n_stride,
+            1,
+            0.0,
+            c.as_mut_ptr(),
+            n_stride,
+            1,
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_answer_is_that_of_three_loops() {
+        let problem = Problem::<f32>::new(Shape { m: 5, n: 7, k: 3 }, Data::Reals, 1);
+        for row in 0..5 {
+            for col in 0..7 {
+                let terms = (0..3).map(|k| problem.a[row * 3 + k].to_f64() * problem.b[k * 7 + col].to_f64());
+                let want: f64 = terms.sum();
+                assert!((problem.c[row * 7 + col] - want).abs() < 1e-15);
+            }
+        }
+    }
+
+    #[test]
+    fn a_plain_sum_in_single_precision_stays_inside_the_bound() {
+        let shape = Shape { m: 9, n: 4, k: 1000 };
+        let problem = Problem::<f32>::new(shape, Data::Reals, 2);
+        for row in 0..shape.m {
+            for col in 0..shape.n {
+                let mut sum = 0.0f32;
+                for k in 0..shape.k {
+                    sum += problem.a[row * shape.k + k] * problem.b[k * shape.n + col];
+                }
+                let error = (f64::from(sum) - problem.c[row * shape.n + col]).abs();
+                assert!(error <= problem.bound(row, col));
+                // And the bound is not so wide that a missing term would slip through.
+                assert!(problem.bound(row, col) < 0.1);
+            }
+        }
+    }
+
+    #[test]
+    fn on_integers_a_sum_in_single_precision_is_the_answer() {
+        let shape = Shape { m: 3, n: 3, k: 5000 };
+        let problem = Problem::<f32>::new(shape, Data::Integers, 3);
+        let mut sum = 0.0f32;
+        for k in (0..shape.k).rev() {
+            sum += problem.a[shape.k + k] * problem.b[k * shape.n + 2];
+        }
+        assert_eq!(f64::from(sum), problem.c[shape.n + 2]);
+        assert_eq!(problem.bound(1, 2), 0.0);
+    }
+}

@@ -1,0 +1,173 @@
+//! A kernel with its operands on the device: copy in, launch, copy out.
+
+use std::ffi::{CString, c_void};
+
+use cudarc::driver::sys::{self, CUevent_flags, CUjit_option};
+use cudarc::driver::{CudaEvent, CudaFunction, CudaSlice};
+use cudarc::nvrtc::Ptx;
+
+use crate::device::Gpu;
+use crate::inputs::Real;
+use crate::trouble::{Trouble, words};
+
+/// Operands on the device and what to launch on them.
+pub struct Session<'g, T: Real> {
+    gpu: &'g Gpu,
+    launch: Launch<'g, T>,
+    a: CudaSlice<T>,
+    /// A transpose has none.
+    b: Option<CudaSlice<T>>,
+    c: CudaSlice<T>,
+}
+
+/// What a launch is given.
+pub struct Operands<'a, T> {
+    /// The first or only input.
+    pub a: &'a CudaSlice<T>,
+    /// The second input, where there is one.
+    pub b: Option<&'a CudaSlice<T>>,
+    /// The output.
+    pub c: &'a mut CudaSlice<T>,
+}
+
+/// Puts work into the stream and returns.
+pub type Launch<'g, T> = Box<dyn Fn(Operands<'_, T>) -> Result<(), Trouble> + 'g>;
+
+/// The kernel `name` of a PTX text.
+///
+/// # Errors
+/// When the driver does not take the text, or there is no such kernel in it.
+// ANCHOR: load
+pub fn load(gpu: &Gpu, ptx: &str, name: &str) -> Result<CudaFunction, Trouble> {
+    let module = match gpu.context.load_module(Ptx::from_src(checked(ptx)?)) {
+        Ok(module) => module,
+        Err(error) => {
+            let log = explain(ptx);
+            return Err(Trouble::CouldNot(format!(
+                "the driver does not take the PTX of {name}: {}{log}",
+                words(error)
+            )));
+        }
+    };
+    module.load_function(name).map_err(|error| {
+        Trouble::CouldNot(format!("there is no kernel {name} in this PTX: {}", words(error)))
+    })
+}
+// ANCHOR_END: load
+
+/// PTX is a C string.
+fn checked(ptx: &str) -> Result<&str, Trouble> {
+    match ptx.contains('\0') {
+        true => Err(Trouble::CouldNot("this is not PTX: it has a NUL in it".into())),
+        false => Ok(ptx),
+    }
+}
+
+/// What the driver's compiler says about a text that it does not take, on lines of their own.
+fn explain(ptx: &str) -> String {
+    const ROOM: usize = 8192;
+    let Ok(text) = CString::new(ptx) else {
+        return String::new();
+    };
+    let mut log = vec![0u8; ROOM];
+    let mut options = [
+        CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+        CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+    ];
+    // The size is passed in the pointer itself.
+    let mut values = [log.as_mut_ptr().cast::<c_void>(), ROOM as *mut c_void];
+    let mut module = std::ptr::null_mut();
+    // SAFETY: two options with their values; the buffer has the size that is passed; the text ends with NUL.
+    let code = unsafe {
+        sys::cuModuleLoadDataEx(
+            &mut module,
+            text.as_ptr().cast(),
+            options.len() as u32,
+            options.as_mut_ptr(),
+            values.as_mut_ptr(),
+        )
+    };
+    if code.result().is_ok() {
+        // SAFETY: just loaded, and nobody else has it.
+        let _ = unsafe { sys::cuModuleUnload(module) };
+        return String::new();
+    }
+    let end = log.iter().position(|byte| *byte == 0).unwrap_or(ROOM);
+    let lines = String::from_utf8_lossy(&log[..end]);
+    lines
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| format!("\n  {line}"))
+        .collect()
+}
+
+// ANCHOR: session
+impl<'g, T: Real> Session<'g, T> {
+    /// Allocates the operands and copies the inputs to the device. The output is full of NaN.
+    ///
+    /// # Errors
+    /// When there is not enough memory.
+    pub fn new(
+        gpu: &'g Gpu,
+        launch: Launch<'g, T>,
+        a: &[T],
+        b: Option<&[T]>,
+        n_out: usize,
+    ) -> Result<Self, Trouble> {
+        let stream = &gpu.stream;
+        Ok(Self {
+            launch,
+            a: stream.clone_htod(a)?,
+            b: b.map(|b| stream.clone_htod(b)).transpose()?,
+            c: stream.clone_htod(&vec![T::POISON; n_out])?,
+            gpu,
+        })
+    }
+
+    /// Launches once.
+    ///
+    /// # Errors
+    /// When the launch is refused; what the kernel does wrong comes out later.
+    pub fn launch(&mut self) -> Result<(), Trouble> {
+        (self.launch)(Operands {
+            a: &self.a,
+            b: self.b.as_ref(),
+            c: &mut self.c,
+        })
+    }
+
+    /// Launches once, waits, and copies the output back.
+    ///
+    /// # Errors
+    /// When the kernel went wrong.
+    pub fn run(&mut self) -> Result<Vec<T>, Trouble> {
+        self.launch()?;
+        self.gpu.stream.synchronize()?;
+        Ok(self.gpu.stream.clone_dtoh(&self.c)?)
+    }
+
+    /// What `n` launches one after another take on the device, in milliseconds.
+    ///
+    /// # Errors
+    /// When one of them goes wrong.
+    pub fn time_ms(&mut self, n: u32) -> Result<f64, Trouble> {
+        let start = self.gpu.event()?;
+        for _ in 0..n {
+            self.launch()?;
+        }
+        let end = self.gpu.event()?;
+        Ok(f64::from(start.elapsed_ms(&end)?))
+    }
+}
+// ANCHOR_END: session
+
+impl Gpu {
+    /// An event that marks this place in the stream, with its time.
+    ///
+    /// # Errors
+    /// When the driver refuses.
+    pub fn event(&self) -> Result<CudaEvent, Trouble> {
+        let with_time = CUevent_flags::CU_EVENT_DEFAULT;
+        Ok(self.stream.record_event(Some(with_time))?)
+    }
+}

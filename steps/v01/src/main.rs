@@ -1,0 +1,51 @@
+//! v01: one thread per element of C, twice: neighbouring lanes own neighbouring rows, or neighbouring columns.
+
+use std::process::ExitCode;
+
+use cudarc::driver::{DeviceRepr, DriverError, LaunchConfig, PushKernelArg};
+use lab::{Code, Gemm, Kernel, Shape, blocks, int};
+
+/// Edge of the square of C that a block owns.
+const BLOCK: u32 = 32;
+
+const ROW_PER_LANE: Code = Code {
+    cu: include_str!("../../../kernels/v01_row_per_lane.cu"),
+    ptx: include_str!("../../../kernels/ptx/v01_row_per_lane.ptx"),
+};
+const COL_PER_LANE: Code = Code {
+    cu: include_str!("../../../kernels/v01_col_per_lane.cu"),
+    ptx: include_str!("../../../kernels/ptx/v01_col_per_lane.ptx"),
+};
+
+fn main() -> ExitCode {
+    lab::main(
+        "v01",
+        &[
+            Kernel::sgemm("sgemm_v01_row_per_lane", ROW_PER_LANE, geometry, launch),
+            Kernel::sgemm("sgemm_v01_col_per_lane", COL_PER_LANE, geometry, launch),
+            Kernel::dgemm("dgemm_v01_row_per_lane", ROW_PER_LANE, geometry, launch),
+            Kernel::dgemm("dgemm_v01_col_per_lane", COL_PER_LANE, geometry, launch),
+        ],
+    )
+}
+
+// ANCHOR: launch
+/// One block per square of C, one thread per element.
+fn geometry(shape: Shape) -> LaunchConfig {
+    LaunchConfig {
+        grid_dim: (blocks(shape.n, BLOCK), blocks(shape.m, BLOCK), 1),
+        block_dim: (BLOCK * BLOCK, 1, 1),
+        shared_mem_bytes: 0,
+    }
+}
+
+fn launch<T: DeviceRepr>(gemm: Gemm<'_, T>) -> Result<(), DriverError> {
+    let (m, n, k) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k));
+    let mut launch = gemm.stream.launch_builder(gemm.kernel);
+    launch.arg(&m).arg(&n).arg(&k);
+    launch.arg(gemm.a).arg(gemm.b).arg(gemm.c);
+    // SAFETY: the arguments are what the kernel takes; a has M * K elements, b K * N, c M * N, and it stays inside.
+    unsafe { launch.launch(gemm.config) }?;
+    Ok(())
+}
+// ANCHOR_END: launch
