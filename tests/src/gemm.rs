@@ -1,13 +1,10 @@
 //! Matrix products on the machine, and the reference that they must equal bit for bit.
 
-use std::sync::Arc;
-
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
-use simt::launch::{Environment, LaunchConfig, LaunchOptions, launch};
-use simt::memory::{Memory, Origin};
-use simt::module::Module;
+use simt::launch::LaunchOptions;
 use simt::report::LaunchReport;
-use simt::texture::Textures;
+
+use crate::gpu::{Argument, Gpu, Shape};
 
 /// C = A · B, row-major, with A of `m` × `k` and B of `k` × `n`.
 #[derive(Debug, Clone)]
@@ -75,52 +72,25 @@ impl Product {
         kernel: GemmKernel<'_>,
         options: LaunchOptions,
     ) -> Result<(LaunchReport, Vec<f32>), String> {
-        let memory = Arc::new(Memory::new(1 << 34));
-        let module = Module::load(&memory, kernel.ptx, options.level).map_err(|error| error.to_string())?;
-        let loaded = module
-            .kernel(kernel.name)
-            .ok_or("the module does not hold the kernel")?;
-        let mut params: Vec<u8> = [self.m, self.n, self.k]
-            .iter()
-            .flat_map(|&size| (size as i32).to_le_bytes())
-            .collect();
-        params.resize(16, 0);
-        let c = vec![f32::NAN; self.m * self.n];
-        let mut address = 0;
-        for matrix in [&self.a, &self.b, &c] {
-            let bytes: Vec<u8> = matrix.iter().flat_map(|value| value.to_le_bytes()).collect();
-            address = memory
-                .alloc(bytes.len() as u64, Origin::new("matrix"))
-                .map_err(|error| error.to_string())?;
-            memory.write(address, &bytes).map_err(|error| error.to_string())?;
-            params.extend(address.to_le_bytes());
-        }
-        let grid = [
-            self.n.div_ceil(kernel.tile) as u32,
-            self.m.div_ceil(kernel.tile) as u32,
-            1,
-        ];
-        let config = LaunchConfig {
-            grid,
-            block: kernel.block,
-            dynamic_shared: 0,
-            params,
-            options,
-        };
-        let environment = Environment {
-            textures: &Textures::default(),
-            clock: &|| 0,
-        };
-        let report = launch(&memory, loaded, &config, environment).map_err(|refusal| refusal.to_string())?;
-        let mut bytes = vec![0; 4 * c.len()];
-        memory
-            .read(address, &mut bytes)
+        let gpu = Gpu::with_room(1 << 34);
+        let module = gpu
+            .load_at(kernel.ptx, options.level)
             .map_err(|error| error.to_string())?;
-        let c = bytes
-            .chunks_exact(4)
-            .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-            .collect();
-        Ok((report, c))
+        let c = gpu.upload(&vec![f32::NAN; self.m * self.n]);
+        let mut arguments: Vec<Argument> = [self.m, self.n, self.k]
+            .map(|size| Argument::from(size as i32))
+            .into();
+        arguments.extend([gpu.upload(&self.a), gpu.upload(&self.b), c].map(Argument::from));
+        let blocks = [self.n, self.m].map(|size| size.div_ceil(kernel.tile) as u32);
+        let shape = Shape {
+            grid: [blocks[0], blocks[1], 1],
+            block: kernel.block,
+            shared: 0,
+        };
+        let report = gpu
+            .launch(&module, kernel.name, shape, &arguments, options)
+            .map_err(|refusal| refusal.to_string())?;
+        Ok((report, gpu.read(c, self.m * self.n)))
     }
 }
 

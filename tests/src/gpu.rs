@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use simt::lanes::CpuLevel;
 use simt::launch::{Environment, LaunchConfig, LaunchOptions, LaunchRefused, LaunchResult, Watch, launch};
 use simt::memory::{Memory, Origin};
-use simt::module::{LoadError, Module};
+use simt::module::{LoadError, LoadedKernel, Module};
 use simt::report::LaunchReport;
 use simt::texture::Textures;
 
@@ -84,14 +85,19 @@ impl Shape {
 
 impl Default for Gpu {
     fn default() -> Self {
-        Self {
-            memory: Arc::new(Memory::new(1 << 30)),
-            textures: Textures::default(),
-        }
+        Self::with_room(1 << 30)
     }
 }
 
 impl Gpu {
+    /// With so many bytes of memory.
+    pub fn with_room(bytes: u64) -> Self {
+        Self {
+            memory: Arc::new(Memory::new(bytes)),
+            textures: Textures::default(),
+        }
+    }
+
     /// A buffer that nobody has written.
     ///
     /// # Panics
@@ -141,7 +147,15 @@ impl Gpu {
     /// # Errors
     /// As [`Module::load`].
     pub fn load(&self, text: &str) -> Result<Module, LoadError> {
-        Module::load(&self.memory, text, None)
+        self.load_at(text, None)
+    }
+
+    /// Loads PTX for certain vector instructions of the CPU; `None` for the best.
+    ///
+    /// # Errors
+    /// As [`Module::load`].
+    pub fn load_at(&self, text: &str, level: Option<CpuLevel>) -> Result<Module, LoadError> {
+        Module::load(&self.memory, text, level)
     }
 
     /// Launches a kernel of a module.
@@ -170,6 +184,20 @@ impl Gpu {
             }
             params[start..start + argument.0.len()].copy_from_slice(&argument.0);
         }
+        self.launch_raw(loaded, shape, params, options)
+    }
+
+    /// Launches a kernel with bytes for parameters, right or wrong.
+    ///
+    /// # Errors
+    /// As [`launch`].
+    pub fn launch_raw(
+        &self,
+        kernel: &LoadedKernel,
+        shape: Shape,
+        params: Vec<u8>,
+        options: LaunchOptions,
+    ) -> LaunchResult {
         let config = LaunchConfig {
             grid: shape.grid,
             block: shape.block,
@@ -180,7 +208,7 @@ impl Gpu {
         let clock = || 0;
         launch(
             &self.memory,
-            loaded,
+            kernel,
             &config,
             Environment {
                 textures: &self.textures,

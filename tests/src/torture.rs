@@ -3,17 +3,14 @@
 use std::fmt;
 use std::ops::AddAssign;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use simt::lanes::CpuLevel;
-use simt::launch::{Environment, LaunchConfig, LaunchOptions, Watch, launch};
-use simt::memory::{Memory, Origin};
-use simt::module::Module;
+use simt::launch::{LaunchOptions, Watch};
 use simt::report::LaunchReport;
-use simt::texture::Textures;
 
-use crate::random_kernel::{BLOCK, GRID, INPUT_WORDS, OUTPUT_WORDS, input, tame, wild};
+use crate::gpu::{Gpu, Shape};
+use crate::random_kernel::{BLOCK, GRID, OUTPUT_WORDS, input, tame, wild};
 
 /// Thread-instructions after which a kernel counts as endless.
 const BUDGET: u64 = 3_000_000;
@@ -176,59 +173,31 @@ fn ends_the_same_way(text: &str, seed: u64) -> Result<Tally, String> {
 }
 
 fn run(text: &str, seed: u64, setting: Setting) -> Result<(LaunchReport, Vec<u32>), String> {
-    let memory = Arc::new(Memory::new(1 << 24));
-    let module = Module::load(&memory, text, setting.level).map_err(|error| error.to_string())?;
-    let kernel = module.kernels().first().ok_or("no kernel")?;
-    let alloc = |words: usize| {
-        memory
-            .alloc(4 * words as u64, Origin::new("test"))
-            .map_err(|error| error.to_string())
-    };
-    let (source, target) = (alloc(INPUT_WORDS)?, alloc(OUTPUT_WORDS)?);
-    let bytes: Vec<u8> = input(seed).iter().flat_map(|word| word.to_le_bytes()).collect();
-    memory.write(source, &bytes).map_err(|error| error.to_string())?;
-    memory
-        .fill(target, &[0], 4 * OUTPUT_WORDS as u64)
+    let gpu = Gpu::with_room(1 << 24);
+    // Before loading: a module's variables may leave no room, and that is for loading to say.
+    let (source, target) = (gpu.upload(&input(seed)), gpu.upload(&[0u32; OUTPUT_WORDS]));
+    let module = gpu
+        .load_at(text, setting.level)
         .map_err(|error| error.to_string())?;
-    let mut params: Vec<u8> = [source, target]
-        .iter()
-        .flat_map(|address| address.to_le_bytes())
-        .collect();
+    let kernel = module.kernels().first().ok_or("no kernel")?;
+    let mut params = [source.to_le_bytes(), target.to_le_bytes()].concat();
     params.resize(kernel.kernel.param_bytes as usize, 0);
     let Setting {
         watch,
         threads,
         level,
     } = setting;
-    let config = LaunchConfig {
-        grid: [GRID, 1, 1],
-        block: [BLOCK, 1, 1],
-        dynamic_shared: 0,
-        params,
-        options: LaunchOptions {
-            watch,
-            threads,
-            level,
-            budget: BUDGET,
-            ..LaunchOptions::default()
-        },
+    let options = LaunchOptions {
+        watch,
+        threads,
+        level,
+        budget: BUDGET,
+        ..LaunchOptions::default()
     };
-    let environment = Environment {
-        textures: &Textures::default(),
-        clock: &|| 0,
-    };
-    let report = launch(&memory, kernel, &config, environment).map_err(|refusal| refusal.to_string())?;
-    let mut output = vec![0; 4 * OUTPUT_WORDS];
-    memory
-        .read(target, &mut output)
-        .map_err(|error| error.to_string())?;
-    Ok((
-        report,
-        output
-            .chunks_exact(4)
-            .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
-            .collect(),
-    ))
+    let report = gpu
+        .launch_raw(kernel, Shape::line(GRID, BLOCK), params, options)
+        .map_err(|refusal| refusal.to_string())?;
+    Ok((report, gpu.read(target, OUTPUT_WORDS)))
 }
 
 /// A wild kernel with a few of its characters, words and lines exchanged, lost or doubled.

@@ -13,6 +13,7 @@ const W: AccessKind = AccessKind::Write;
 const A: AccessKind = AccessKind::Atomic;
 
 /// What a block does, step by step.
+#[derive(Clone, Copy)]
 enum Step {
     Enter(u32),
     Leave(bool),
@@ -84,30 +85,49 @@ fn told(out: Collector) -> Vec<(Code, RaceFacts, Kind)> {
         .collect()
 }
 
+/// Lets races see the steps of one block.
+macro_rules! walk {
+    ($races:ident, $steps:expr, $changes:expr, $out:ident) => {{
+        let mut warp = 0;
+        for &step in $steps {
+            match step {
+                Enter(next) => {
+                    warp = next;
+                    $races.enter(next);
+                }
+                Leave(done) => $races.leave(done, &mut $out),
+                Barrier => $races.barrier(&mut $out),
+                WarpSync => $races.warp_sync(),
+                Fence => $races.fence(),
+                Do(kind, instr, base, stride) => {
+                    with_touch((kind, instr, base, stride), warp, $changes, |touch| {
+                        $races.access(touch, &mut $out);
+                    });
+                }
+            }
+        }
+    }};
+}
+
+/// Warp 0 does its part, then warp 1 the other, and both are done.
+fn in_turn(first: &[Step], second: &[Step]) -> Vec<Step> {
+    [
+        &[Enter(0)],
+        first,
+        &[Leave(true), Enter(1)],
+        second,
+        &[Leave(true)],
+    ]
+    .concat()
+}
+
 #[track_caller]
 fn shared_with(changes: bool, steps: &[Step]) -> Vec<(Code, RaceFacts, Kind)> {
     let kernel = kernel(&[1, 2, 3, 4]);
     let mut out = Collector::new(&kernel, [1, 1, 1], [128, 1, 1]);
     let mut races = SharedRaces::new(&kernel);
     races.begin_block(0);
-    let mut warp = 0;
-    for step in steps {
-        match *step {
-            Enter(next) => {
-                warp = next;
-                races.enter(next);
-            }
-            Leave(done) => races.leave(done, &mut out),
-            Barrier => races.barrier(&mut out),
-            WarpSync => races.warp_sync(),
-            Fence => races.fence(),
-            Do(kind, instr, base, stride) => {
-                with_touch((kind, instr, base, stride), warp, changes, |touch| {
-                    races.access(touch, &mut out)
-                });
-            }
-        }
-    }
+    walk!(races, steps, changes, out);
     races.end_block(&mut out);
     told(out)
 }
@@ -119,40 +139,18 @@ fn shared(steps: &[Step]) -> Vec<(Code, RaceFacts, Kind)> {
 
 #[test]
 fn a_barrier_orders_writes_and_reads() {
-    let steps = [
-        Enter(0),
-        Do(W, 0, 1024, 4),
-        Leave(true),
-        Enter(1),
-        Do(W, 0, 1152, 4),
-        Leave(true),
-        Barrier,
-    ];
-    let more = [
-        Enter(0),
-        Do(R, 1, 1152, 4),
-        Leave(true),
-        Enter(1),
-        Do(R, 1, 1024, 4),
-        Leave(true),
-    ];
-    let steps: Vec<Step> = steps.into_iter().chain(more).collect();
-    assert!(shared(&steps).is_empty());
+    let writes = in_turn(&[Do(W, 0, 1024, 4)], &[Do(W, 0, 1152, 4)]);
+    let reads = in_turn(&[Do(R, 1, 1152, 4)], &[Do(R, 1, 1024, 4)]);
+    assert!(shared(&[&writes[..], &[Barrier], &reads].concat()).is_empty());
+    assert!(!shared(&[writes, reads].concat()).is_empty());
 }
 
 #[test]
 fn a_missing_barrier_before_reading_is_told_with_both_parties() {
-    let steps = [
-        Enter(0),
-        Do(W, 0, 1024, 4),
-        Do(R, 1, 1028, 4),
-        Leave(true), //
-        Enter(1),
-        Do(W, 0, 1152, 4),
-        Do(R, 1, 1156, 4),
-        Leave(true),
-    ];
-    let found = shared(&steps);
+    let found = shared(&in_turn(
+        &[Do(W, 0, 1024, 4), Do(R, 1, 1028, 4)],
+        &[Do(W, 0, 1152, 4), Do(R, 1, 1156, 4)],
+    ));
     let between: Vec<_> = found.iter().filter(|(_, race, _)| !race.same_warp).collect();
     assert_eq!(between.len(), 1);
     let (code, race, _) = between[0];
@@ -168,56 +166,24 @@ fn a_missing_barrier_before_reading_is_told_with_both_parties() {
 
 #[test]
 fn a_missing_barrier_before_overwriting_is_recognised() {
-    let steps = [
-        Enter(0),
-        Do(R, 1, 1024, 0),
-        Do(W, 0, 1024, 4),
-        Leave(true), //
-        Enter(1),
-        Do(R, 1, 1028, 0),
-        Do(W, 0, 1152, 4),
-        Leave(true),
-    ];
-    let found = shared(&steps);
+    let found = shared(&in_turn(
+        &[Do(R, 1, 1024, 0), Do(W, 0, 1024, 4)],
+        &[Do(R, 1, 1028, 0), Do(W, 0, 1152, 4)],
+    ));
     let between = found.iter().find(|(_, race, _)| !race.same_warp).expect("found");
     assert_eq!(between.1.missing, MissingOrder::BeforeOverwriting);
 }
 
 #[test]
 fn reads_do_not_race() {
-    assert!(
-        shared(&[
-            Enter(0),
-            Do(R, 0, 1024, 0),
-            Leave(true),
-            Enter(1),
-            Do(R, 0, 1024, 0)
-        ])
-        .is_empty()
-    );
+    assert!(shared(&in_turn(&[Do(R, 0, 1024, 0)], &[Do(R, 0, 1024, 0)])).is_empty());
 }
 
 #[test]
 fn atomics_race_with_plain_accesses_only() {
-    assert!(
-        shared(&[
-            Enter(0),
-            Do(A, 0, 1024, 0),
-            Leave(true),
-            Enter(1),
-            Do(A, 0, 1024, 0)
-        ])
-        .is_empty()
-    );
+    assert!(shared(&in_turn(&[Do(A, 0, 1024, 0)], &[Do(A, 0, 1024, 0)])).is_empty());
     assert_eq!(
-        shared(&[
-            Enter(0),
-            Do(A, 0, 1024, 0),
-            Leave(true),
-            Enter(1),
-            Do(R, 1, 1024, 0)
-        ])
-        .len(),
+        shared(&in_turn(&[Do(A, 0, 1024, 0)], &[Do(R, 1, 1024, 0)])).len(),
         1
     );
 }
@@ -276,14 +242,7 @@ fn stores_of_one_instruction_to_one_place_race_when_values_differ() {
 
 #[test]
 fn equal_writes_of_two_warps_are_a_warning() {
-    let steps = [
-        Enter(0),
-        Do(W, 0, 1024, 0),
-        Leave(true),
-        Enter(1),
-        Do(W, 0, 1024, 0),
-    ];
-    let found = shared_with(false, &steps);
+    let found = shared_with(false, &in_turn(&[Do(W, 0, 1024, 0)], &[Do(W, 0, 1024, 0)]));
     assert_eq!(
         found.iter().map(|found| found.0).collect::<Vec<_>>(),
         [Code::RaceEqual]
@@ -292,17 +251,10 @@ fn equal_writes_of_two_warps_are_a_warning() {
 
 #[test]
 fn a_fence_and_a_flag_hand_data_over() {
-    let steps = [
-        Enter(0),
-        Do(W, 0, 1024, 4),
-        Fence,
-        Do(A, 1, 2048, 0),
-        Leave(true), //
-        Enter(1),
-        Do(A, 2, 2048, 0),
-        Do(R, 3, 1024, 4),
-        Leave(true),
-    ];
+    let steps = in_turn(
+        &[Do(W, 0, 1024, 4), Fence, Do(A, 1, 2048, 0)],
+        &[Do(A, 2, 2048, 0), Do(R, 3, 1024, 4)],
+    );
     assert!(shared(&steps).is_empty());
 }
 
@@ -325,24 +277,7 @@ fn global(block_steps: &[&[Step]]) -> Vec<(Code, RaceFacts, Kind)> {
         let mut races = BlockRaces::new(&kernel);
         for &block in order {
             races.begin_block(block as u64);
-            let mut warp = 0;
-            for step in block_steps[block] {
-                match *step {
-                    Enter(next) => {
-                        warp = next;
-                        races.enter(next);
-                    }
-                    Leave(done) => races.leave(done, &mut out),
-                    Barrier => races.barrier(&mut out),
-                    WarpSync => races.warp_sync(),
-                    Fence => races.fence(),
-                    Do(kind, instr, base, stride) => {
-                        with_touch((kind, instr, base, stride), warp, true, |touch| {
-                            races.access(touch, &mut out);
-                        });
-                    }
-                }
-            }
+            walk!(races, block_steps[block], true, out);
             races.end_block(&all, &mut out);
         }
         all.finish(&mut out);
@@ -404,23 +339,10 @@ fn equal_writes_of_two_blocks_are_a_warning() {
 
 #[test]
 fn warps_of_one_block_race_on_global_memory_too() {
-    let a: &[Step] = &[
-        Enter(0),
-        Do(W, 1, BASE, 4),
-        Leave(true),
-        Enter(1),
-        Do(R, 0, BASE, 4),
-    ];
-    assert_eq!(global(&[a]).len(), 1);
-    let b: &[Step] = &[
-        Enter(0),
-        Do(W, 1, BASE, 4),
-        Leave(true),
-        Barrier,
-        Enter(1),
-        Do(R, 0, BASE, 4),
-    ];
-    assert!(global(&[b]).is_empty());
+    let (write, read) = (Do(W, 1, BASE, 4), Do(R, 0, BASE, 4));
+    assert_eq!(global(&[&in_turn(&[write], &[read])]).len(), 1);
+    let apart = [Enter(0), write, Leave(true), Barrier, Enter(1), read];
+    assert!(global(&[&apart]).is_empty());
 }
 
 /// A warp's turn: after a barrier or not, and what it accesses (kind, base, distance of lanes).
