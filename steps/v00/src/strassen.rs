@@ -1,0 +1,220 @@
+//! Seven products instead of eight (Strassen, 1969).
+//!
+//! Cut A, B and C into quadrants. The textbook makes C of eight products of quadrants. Strassen found sums of
+//! quadrants of A and of B of which seven products are enough. Used again on each of the seven, the exponent of the
+//! work falls from log₂ 8 = 3 to log₂ 7 = 2.807….
+//!
+//! ```text
+//!   A = │ A11 A12 │   B = │ B11 B12 │   C = │ C11 C12 │
+//!       │ A21 A22 │       │ B21 B22 │       │ C21 C22 │
+//! ```
+//!
+//! The price: sums of quadrants are passes over memory without reuse, so below [`CUTOFF`] the product is left to
+//! [`parallel`](crate::parallel). And accuracy: the sums mix elements that the textbook keeps apart, so what is lost
+//! depends on the *largest* elements of A and B, not on those of the row and the column concerned. An element of C
+//! that is small because its row of A is small can be wrong in every digit. [`error_bound`] says how much.
+//!
+//! Other schemes are other tables: PRODUCTS is all that Strassen found, and what searching programs look for today.
+
+use ladder::Shape;
+
+use crate::threads::{for_each, n_cores};
+use crate::{UNIT, parallel};
+
+/// No product is cut whose quadrants would be smaller than this in any direction.
+pub const CUTOFF: usize = 1024;
+
+/// Factors of the quadrants 11, 12, 21, 22.
+type Factors = [f32; 4];
+
+/// One of the seven: of what, and where to.
+struct Product {
+    of_a: Factors,
+    of_b: Factors,
+    into_c: Factors,
+}
+
+#[rustfmt::skip]
+const PRODUCTS: [Product; 7] = [
+    Product { of_a: [ 1., 0., 0., 1.], of_b: [ 1., 0., 0., 1.], into_c: [ 1., 0., 0., 1.] },
+    Product { of_a: [ 0., 0., 1., 1.], of_b: [ 1., 0., 0., 0.], into_c: [ 0., 0., 1.,-1.] },
+    Product { of_a: [ 1., 0., 0., 0.], of_b: [ 0., 1., 0.,-1.], into_c: [ 0., 1., 0., 1.] },
+    Product { of_a: [ 0., 0., 0., 1.], of_b: [-1., 0., 1., 0.], into_c: [ 1., 0., 1., 0.] },
+    Product { of_a: [ 1., 1., 0., 0.], of_b: [ 0., 0., 0., 1.], into_c: [-1., 1., 0., 0.] },
+    Product { of_a: [-1., 0., 1., 0.], of_b: [ 1., 1., 0., 0.], into_c: [ 0., 0., 0., 1.] },
+    Product { of_a: [ 0., 1., 0.,-1.], of_b: [ 0., 0., 1., 1.], into_c: [ 1., 0., 0., 0.] },
+];
+
+/// C = A · B by Strassen's scheme where the matrices are large, and by [`parallel`] where they are not.
+pub fn multiply(shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
+    multiply_levels(n_levels(shape), shape, a, b, c);
+}
+
+/// How often a product of this shape is cut in quadrants.
+pub fn n_levels(shape: Shape) -> u32 {
+    let shortest = shape.m.min(shape.n).min(shape.k);
+    (shortest / CUTOFF).checked_ilog2().unwrap_or(0)
+}
+
+/// The first-order bound on the error of any element of C, where no element of A or B is larger than these.
+///
+/// By induction over the levels. With u half an ulp of 1, the error of a product with inner dimension k is at most
+/// f · u · max|A| · max|B|, where the textbook below the cut-off has f₀ = (k + 2) · k. One level up, operands such
+/// as A11 + A22 are up to twice as large and carry a rounding each, and four products are added up with a
+/// rounding each: for C11 and C22, which are the worst, f = 12 · f' + 46 · k/2. After Higham, "Accuracy and Stability
+/// of Numerical Algorithms", section 23.2.2.
+pub fn error_bound(shape: Shape, max_a: f64, max_b: f64) -> f64 {
+    bound_of_levels(n_levels(shape), shape.k, max_a, max_b)
+}
+
+fn bound_of_levels(n_levels: u32, k: usize, max_a: f64, max_b: f64) -> f64 {
+    let k_below = k.div_ceil(1 << n_levels) as f64;
+    let textbook = (k_below + 2.0) * k_below;
+    let factor = (0..n_levels).fold(textbook, |factor, level| {
+        12.0 * factor + 46.0 * k_below * f64::from(1 << level)
+    });
+    factor * UNIT * max_a * max_b
+}
+
+/// Cuts `n_levels` times. Sizes that do not halve so often are filled up with zeros, once.
+fn multiply_levels(n_levels: u32, shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
+    let whole = |size: usize| size.next_multiple_of(1 << n_levels);
+    let padded = Shape {
+        m: whole(shape.m),
+        n: whole(shape.n),
+        k: whole(shape.k),
+    };
+    if padded == shape {
+        return multiply_whole(n_levels, shape, a, b, c);
+    }
+    let a = resized(a, shape.k, padded.m, padded.k);
+    let b = resized(b, shape.n, padded.k, padded.n);
+    let mut padded_c = vec![0.0; padded.m * padded.n];
+    multiply_whole(n_levels, padded, &a, &b, &mut padded_c);
+    for (row, padded_row) in c.chunks_exact_mut(shape.n).zip(padded_c.chunks_exact(padded.n)) {
+        row.copy_from_slice(&padded_row[..shape.n]);
+    }
+}
+
+/// A copy with more rows and columns, zero where there was nothing.
+fn resized(matrix: &[f32], n_cols: usize, new_rows: usize, new_cols: usize) -> Vec<f32> {
+    let mut new = vec![0.0; new_rows * new_cols];
+    for (new_row, row) in new.chunks_exact_mut(new_cols).zip(matrix.chunks_exact(n_cols)) {
+        new_row[..n_cols].copy_from_slice(row);
+    }
+    new
+}
+
+/// For sizes that halve `n_levels` times.
+fn multiply_whole(n_levels: u32, shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
+    if n_levels == 0 {
+        return parallel::multiply(shape, a, b, c);
+    }
+    let half = Shape {
+        m: shape.m / 2,
+        n: shape.n / 2,
+        k: shape.k / 2,
+    };
+    let mut left = vec![0.0; half.m * half.k];
+    let mut right = vec![0.0; half.k * half.n];
+    let mut product = vec![0.0; half.m * half.n];
+    c.fill(0.0);
+    for Product { of_a, of_b, into_c } in PRODUCTS {
+        sum_of_quadrants(of_a, half.k, a, &mut left);
+        sum_of_quadrants(of_b, half.n, b, &mut right);
+        multiply_whole(n_levels - 1, half, &left, &right, &mut product);
+        add_to_quadrants(into_c, half.n, &product, c);
+    }
+}
+
+/// `sum` = Σ factor · quadrant, row by row. `width` is that of a quadrant.
+fn sum_of_quadrants(factors: Factors, width: usize, matrix: &[f32], sum: &mut [f32]) {
+    let (upper, lower) = matrix.split_at(matrix.len() / 2);
+    let pairs = upper.chunks_exact(2 * width).zip(lower.chunks_exact(2 * width));
+    for_each(
+        n_cores(),
+        sum.chunks_exact_mut(width).zip(pairs),
+        |(sum, (upper, lower))| {
+            sum.fill(0.0);
+            let quadrants = upper.chunks_exact(width).chain(lower.chunks_exact(width));
+            for (quadrant, factor) in quadrants.zip(factors) {
+                add(sum, factor, quadrant);
+            }
+        },
+    );
+}
+
+/// Each quadrant += factor · `product`, row by row.
+fn add_to_quadrants(factors: Factors, width: usize, product: &[f32], matrix: &mut [f32]) {
+    let (upper, lower) = matrix.split_at_mut(matrix.len() / 2);
+    let pairs = upper
+        .chunks_exact_mut(2 * width)
+        .zip(lower.chunks_exact_mut(2 * width));
+    for_each(
+        n_cores(),
+        product.chunks_exact(width).zip(pairs),
+        |(product, (upper, lower))| {
+            let quadrants = upper.chunks_exact_mut(width).chain(lower.chunks_exact_mut(width));
+            for (quadrant, factor) in quadrants.zip(factors) {
+                add(quadrant, factor, product);
+            }
+        },
+    );
+}
+
+/// Exact but for the rounding of the sum: the factors are 1 and −1.
+fn add(sum: &mut [f32], factor: f32, terms: &[f32]) {
+    if factor != 0.0 {
+        sum.iter_mut()
+            .zip(terms)
+            .for_each(|(sum, term)| *sum += factor * term);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{Problem, shape};
+
+    #[test]
+    fn every_depth_is_within_its_bound_and_exact_on_integers() {
+        for shape in [
+            shape(8, 8, 8),
+            shape(1, 1, 1),
+            shape(13, 33, 101),
+            shape(100, 97, 51),
+        ] {
+            for n_levels in 0..=3 {
+                let multiply =
+                    |shape, a: &[f32], b: &[f32], c: &mut [f32]| multiply_levels(n_levels, shape, a, b, c);
+                let bound = bound_of_levels(n_levels, shape.k, 1.0, 1.0);
+                let worst = Problem::reals(shape).worst(multiply, |_| bound);
+                assert!(worst <= 1.0, "{n_levels} levels, {shape}: {worst} of the bound");
+                let worst = Problem::integers(shape).worst(multiply, |_| 0.0);
+                assert!(worst == 0.0, "{n_levels} levels, {shape}: not exact on integers");
+            }
+        }
+    }
+
+    #[test]
+    fn a_small_row_drowns_in_a_large_one() {
+        // A = | 1e8 1e8 |   B = | 1 1 |   so that the second row of C is 2, 2.
+        //     |  1   1  |       | 1 1 |
+        let mut c = [f32::NAN; 4];
+        multiply_levels(1, shape(2, 2, 2), &[1e8, 1e8, 1.0, 1.0], &[1.0; 4], &mut c);
+        assert_eq!(c[..2], [2e8, 2e8]);
+        assert_ne!(c[2..], [2.0, 2.0]);
+        let bound = bound_of_levels(1, 2, 1e8, 1.0);
+        c[2..]
+            .iter()
+            .for_each(|&c| assert!((f64::from(c) - 2.0).abs() <= bound));
+    }
+
+    #[test]
+    fn small_shapes_are_not_cut() {
+        assert_eq!(n_levels(Shape::square(2 * CUTOFF - 1)), 0);
+        assert_eq!(n_levels(Shape::square(2 * CUTOFF)), 1);
+        assert_eq!(n_levels(Shape::square(4 * CUTOFF)), 2);
+        assert_eq!(n_levels(shape(8 * CUTOFF, 8 * CUTOFF, 3)), 0);
+    }
+}

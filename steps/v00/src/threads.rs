@@ -1,0 +1,45 @@
+//! Work handed out to all cores.
+
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::thread;
+
+/// How many threads the machine runs at a time.
+pub(crate) fn n_cores() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// Does every item once, on up to `n_threads` threads: whoever is free takes the next.
+pub(crate) fn for_each<Item, Items>(n_threads: usize, items: Items, work: impl Fn(Item) + Sync)
+where
+    Items: Iterator<Item = Item> + Send,
+{
+    let items = Mutex::new(items);
+    // The lock is held while taking, not while working.
+    let take = || items.lock().expect("no iterator here panics").next();
+    let turn = || {
+        while let Some(item) = take() {
+            work(item);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..n_threads {
+            scope.spawn(turn);
+        }
+        turn();
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_item_is_done_once() {
+        for n_threads in [1, 3] {
+            let mut seen = [0; 100];
+            for_each(n_threads, seen.iter_mut(), |seen| *seen += 1);
+            assert_eq!(seen, [1; 100]);
+        }
+    }
+}
