@@ -2,9 +2,10 @@
 //
 // coalesced_reads:  lanes along a row of in:  a load touches  4 sectors, a store 32.
 // coalesced_writes: lanes along a row of out: a load touches 32 sectors, a store  4.
-// Both sides at once cannot be had: neighbours in a row of in lie a whole row of out apart.
-// Unchanged: one load and one store per element.
-// Launch: 1024 threads, one block per 32 x 32 elements of in.
+// Both at once cannot be had this way: neighbours in a row of in lie a whole row apart in out. Of the two,
+// scattered loads hurt less: what a load left over stays in the L1 cache, a store goes on to L2 as it is.
+// Changed since row_per_thread: as many threads as elements. Unchanged: one load and one store per element.
+// Any rows, cols. Launch: BLOCK * BLOCK threads, one block per BLOCK x BLOCK elements of in.
 
 constexpr int BLOCK = 32;  // edge of the square of in owned by one block; one warp spans one row of it
 

@@ -1,9 +1,9 @@
 // v08_transpose_padded.cu: the tile has one column more than it needs.
 //
-// What changed: rows of the tile lie 33 words apart instead of 32, so the 32 elements of a column lie in 32
-// different banks. A read of it takes 1 wavefront instead of 32. The 33rd column holds nothing.
+// Changed since tile: rows of the tile lie 33 words apart instead of 32, so the 32 elements of a column lie in
+// 32 different banks. A read of it takes 1 wavefront instead of 32. The 33rd column holds nothing.
 // Unchanged: everything else.
-// Launch: 1024 threads, one block per 32 x 32 elements of in.
+// Any rows, cols. Launch: TILE * TILE threads, one block per TILE x TILE elements of in.
 
 constexpr int TILE = 32;  // edge of the tile; one warp spans one row of it
 // SOLUTION(v08): widen the rows of the tile so that the elements of a column lie in different banks

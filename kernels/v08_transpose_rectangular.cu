@@ -1,9 +1,11 @@
 // v08_transpose_rectangular.cu: the block is 32 x 8 threads, the tile stays 32 x 32: four elements per thread.
 //
-// What changed: a thread starts four loads before it waits for the first of them, and index arithmetic and
-// barrier are shared by four elements. Blocks of 256 threads also wait for each other in smaller groups.
-// Unchanged: the tile and its swizzle, the sectors and the wavefronts.
-// Launch: 256 threads, one block per 32 x 32 elements of in.
+// Changed since swizzled: a thread starts four loads before it waits for the first. An SM holds as many
+// threads as before, so four times as many bytes are on their way; and it holds eight tiles instead of two:
+// while one waits at its barrier, seven others move.
+// Unchanged: the tile and its swizzle, sectors and wavefronts.
+// Any rows, cols. Launch: TILE * ROWS threads, one block per TILE x TILE elements of in.
+#include "common.cuh"
 
 constexpr int TILE = 32;  // edge of the tile; one warp spans one row of it
 constexpr int ROWS = 8;   // rows of the tile that the block moves at once
@@ -28,11 +30,13 @@ transpose_rectangular(int rows, int cols, const float* in, float* out)
     // ANCHOR: load
     const int row = blockIdx.y * TILE + thread_row;
     const int col = blockIdx.x * TILE + thread_col;
-    // SOLUTION(v08): bring in this thread's four elements, ROWS rows apart
-    for (int i = 0; i < TILE; i += ROWS) {
-        if (row + i < rows && col < cols) {
-            tile[thread_row + i][swizzled(thread_row + i, thread_col)] = in[(row + i) * cols + col];
-        }
+    // SOLUTION(v08): load all of this thread's elements, ROWS rows apart, before storing the first to the tile
+    float v[TILE / ROWS];
+    #pragma unroll
+    for (int i = 0; i < TILE / ROWS; ++i) v[i] = load_or_zero(in, rows, cols, row + i * ROWS, col);
+    #pragma unroll
+    for (int i = 0; i < TILE / ROWS; ++i) {
+        tile[thread_row + i * ROWS][swizzled(thread_row + i * ROWS, thread_col)] = v[i];
     }
     // SOLUTION_END
     __syncthreads();  // writes to tile done -> reads may start
@@ -41,10 +45,10 @@ transpose_rectangular(int rows, int cols, const float* in, float* out)
     // ANCHOR: store
     const int out_row = blockIdx.x * TILE + thread_row;
     const int out_col = blockIdx.y * TILE + thread_col;
+    #pragma unroll
     for (int i = 0; i < TILE; i += ROWS) {
-        if (out_row + i < cols && out_col < rows) {
-            out[(out_row + i) * rows + out_col] = tile[thread_col][swizzled(thread_col, thread_row + i)];
-        }
+        const float from_tile = tile[thread_col][swizzled(thread_col, thread_row + i)];
+        store_if_inside(out, cols, rows, out_row + i, out_col, from_tile);
     }
     // ANCHOR_END: store
 }

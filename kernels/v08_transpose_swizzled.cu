@@ -1,9 +1,10 @@
 // v08_transpose_swizzled.cu: the tile is square again, and each of its rows is shuffled in its own way.
 //
-// What changed: element (r, c) lies in column c ^ r of the tile. Along a row, c runs and r stays; along a
-// column, r runs and c stays; either way c ^ r takes 32 different values, so both sides take 1 wavefront.
-// Against the padded tile: no word is wasted, and rows stay on 128-byte boundaries, which vectors will want.
-// Launch: 1024 threads, one block per 32 x 32 elements of in.
+// Changed since padded: element (r, c) lies in column c ^ r of the tile. Along a row c runs and r stays, along
+// a column r runs and c stays: either way c ^ r takes 32 different values, so both sides take 1 wavefront.
+// No word is wasted, and rows stay on 128-byte boundaries, which vectors will want.
+// Unchanged: the counters, and so the speed.
+// Any rows, cols. Launch: TILE * TILE threads, one block per TILE x TILE elements of in.
 
 constexpr int TILE = 32;  // edge of the tile; one warp spans one row of it
 static_assert((TILE & (TILE - 1)) == 0, "c ^ r must stay inside the row");
@@ -32,7 +33,7 @@ transpose_swizzled(int rows, int cols, const float* in, float* out)
     const int row = blockIdx.y * TILE + thread_row;
     const int col = blockIdx.x * TILE + thread_col;
     if (row < rows && col < cols) {
-        tile[thread_row][swizzled(thread_row, thread_col)] = in[row * cols + col];  // in[row][col]: 32 neighbours
+        tile[thread_row][swizzled(thread_row, thread_col)] = in[row * cols + col];  // 32 neighbours
     }
     __syncthreads();  // writes to tile done -> reads may start
     // ANCHOR_END: load

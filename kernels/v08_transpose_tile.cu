@@ -1,9 +1,10 @@
 // v08_transpose_tile.cu: by way of a tile in shared memory, so that both global sides run along rows.
 //
-// What changed: a warp reads a row of in, and after the barrier writes a row of out. The turn happens in the
-// tile: it is written by rows and read by columns. A load and a store touch 4 sectors each.
-// The price: a column of the tile lies in one bank. Each read of it takes 32 wavefronts instead of 1.
-// Launch: 1024 threads, one block per 32 x 32 elements of in.
+// Changed since coalesced: a warp reads a row of in, and after the barrier writes a row of out. The turn
+// happens in the tile, which is written by rows and read by columns. A load and a store touch 4 sectors each.
+// The price: a column of the tile lies in one bank. Each read of it takes 32 wavefronts instead of 1, which
+// can cost more than coalesced_writes lost. The next kernel takes that away.
+// Any rows, cols. Launch: TILE * TILE threads, one block per TILE x TILE elements of in.
 
 constexpr int TILE = 32;  // edge of the tile; one warp spans one row of it
 
