@@ -3,9 +3,10 @@
 // probe_fma:  FMAS_PER_ROUND multiply-adds per thread and round, in ACCUMULATORS independent chains, so that
 //             the latency of one is hidden by the others. Nothing is loaded; nothing is stored, but the
 //             compiler cannot know that. FLOP = 2 * FMAS_PER_ROUND * rounds * threads.
-//             Launch: 256 threads, 8 blocks per SM (or a multiple), rounds for some milliseconds, seed 0.5.
+//             Launch: THREADS threads, 16 blocks per SM, rounds for some milliseconds, seed 0.5.
 // probe_copy: out = in. Bytes moved = 2 * 16 * n_float4. Choose n several times the L2 cache.
-//             Launch: 256 threads, any grid; each thread copies every (grid * 256)-th float4.
+//             Launch: THREADS threads, one block per THREADS float4. A thread goes on while there is more, so
+//             any grid is right; but a few blocks that walk far were slower on an H200 than many short ones.
 
 constexpr int THREADS = 256;
 constexpr int ACCUMULATORS = 16;   // chains per thread: more than an FMA's latency in cycles
@@ -34,7 +35,7 @@ probe_fma(int rounds, float seed, float* out)
     float sum = 0.0f;
     #pragma unroll
     for (int i = 0; i < ACCUMULATORS; ++i) sum += acc[i];
-    if (sum < 0.0f) out[blockIdx.x * THREADS + threadIdx.x] = sum;  // never: but without it there is no work to do
+    if (sum < 0.0f) out[blockIdx.x * THREADS + threadIdx.x] = sum;  // never, but the compiler cannot know
 }
 // ANCHOR_END: fma
 
