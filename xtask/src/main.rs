@@ -24,6 +24,7 @@ mod readme;
 mod say;
 mod setup;
 mod table;
+mod wheel;
 
 use std::process::ExitCode;
 

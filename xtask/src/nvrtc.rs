@@ -111,6 +111,15 @@ impl Nvrtc {
         }
     }
 
+    /// `NVRTC 12.4 in /folder`
+    pub(crate) fn title(&self) -> String {
+        let (major, minor) = self.version;
+        format!(
+            "NVRTC {major}.{minor} in {}",
+            crate::place::shown(&self.directory)
+        )
+    }
+
     /// Compiles one source, which calls itself `name` in messages and `.file` directives.
     pub(crate) fn compile(&self, source: &str, name: &str, options: &[String]) -> anyhow::Result<Compiled> {
         let source = CString::new(source)?;

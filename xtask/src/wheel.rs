@@ -1,0 +1,184 @@
+//! Reading a Python wheel, which is a zip file: names and contents, for those who have no Python.
+//!
+//! Only what wheels on PyPI use: stored and deflated entries, no encryption, less than 4 GiB. Nothing in a file makes
+//! it panic or write outside of the folder it is given; checksums are left to the hash of the whole file.
+
+use std::path::{Component, Path};
+
+use anyhow::{Context, Result, bail, ensure};
+
+/// Writes the entries that `wanted` accepts below a folder, and says how many there were.
+pub(crate) fn unpack(wheel: &[u8], folder: &Path, wanted: impl Fn(&str) -> bool) -> Result<usize> {
+    let mut n = 0;
+    for entry in entries(wheel)? {
+        if entry.name.ends_with('/') || !wanted(entry.name) {
+            continue;
+        }
+        let path = Path::new(entry.name);
+        let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
+        ensure!(inside, "an entry wants to lie outside: {}", entry.name);
+        let target = folder.join(path);
+        std::fs::create_dir_all(target.parent().unwrap_or(folder))?;
+        std::fs::write(&target, entry.contents(wheel)?)
+            .with_context(|| format!("writing {}", target.display()))?;
+        n += 1;
+    }
+    Ok(n)
+}
+
+struct Entry<'a> {
+    name: &'a str,
+    method: u16,
+    compressed: usize,
+    size: usize,
+    /// Of its own header in the file.
+    offset: usize,
+}
+
+/// The directory at the end of the file.
+fn entries(wheel: &[u8]) -> Result<Vec<Entry<'_>>> {
+    const END: &[u8] = b"PK\x05\x06";
+    const ENTRY: &[u8] = b"PK\x01\x02";
+    const END_LENGTH: usize = 22;
+    let last = wheel
+        .len()
+        .checked_sub(END_LENGTH)
+        .context("too short for a zip file")?;
+    let lowest = last.saturating_sub(usize::from(u16::MAX));
+    let end = (lowest..=last)
+        .rev()
+        .find(|at| wheel[*at..].starts_with(END))
+        .context("no zip file: its directory is missing")?;
+    let n = half(wheel, end + 10)?;
+    let mut at = word(wheel, end + 16)?;
+    let mut entries = Vec::new();
+    for _ in 0..n {
+        ensure!(part(wheel, at, 4)? == ENTRY, "its directory is damaged");
+        let lengths = [28, 30, 32].map(|field| half(wheel, at + field));
+        let [name, extra, comment] = lengths;
+        let (name, rest) = (name?, extra? + comment?);
+        entries.push(Entry {
+            method: half(wheel, at + 10)? as u16,
+            compressed: word(wheel, at + 20)?,
+            size: word(wheel, at + 24)?,
+            offset: word(wheel, at + 42)?,
+            name: std::str::from_utf8(part(wheel, at + 46, name)?).context("a name is not UTF-8")?,
+        });
+        at += 46 + name + rest;
+    }
+    Ok(entries)
+}
+
+impl Entry<'_> {
+    fn contents(&self, wheel: &[u8]) -> Result<Vec<u8>> {
+        const HEADER: usize = 30;
+        let names = half(wheel, self.offset + 26)? + half(wheel, self.offset + 28)?;
+        let raw = part(wheel, self.offset + HEADER + names, self.compressed)?;
+        let contents = match self.method {
+            0 => raw.to_vec(),
+            8 => miniz_oxide::inflate::decompress_to_vec_with_limit(raw, self.size)
+                .map_err(|error| anyhow::anyhow!("{} is damaged: {error}", self.name))?,
+            other => bail!("{} is packed by method {other}, which is unknown here", self.name),
+        };
+        ensure!(contents.len() == self.size, "{} is cut off", self.name);
+        Ok(contents)
+    }
+}
+
+fn part(bytes: &[u8], at: usize, length: usize) -> Result<&[u8]> {
+    let end = at.checked_add(length).context("it is cut off")?;
+    bytes.get(at..end).context("it is cut off")
+}
+
+fn half(bytes: &[u8], at: usize) -> Result<usize> {
+    let raw = part(bytes, at, 2)?;
+    Ok(usize::from(u16::from_le_bytes([raw[0], raw[1]])))
+}
+
+fn word(bytes: &[u8], at: usize) -> Result<usize> {
+    let raw = part(bytes, at, 4)?;
+    Ok(u32::from_le_bytes([raw[0], raw[1], raw[2], raw[3]]) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A zip file with one entry, deflated or stored.
+    fn zip(name: &str, text: &str, method: u16) -> Vec<u8> {
+        let raw = match method {
+            8 => miniz_oxide::deflate::compress_to_vec(text.as_bytes(), 6),
+            _ => text.as_bytes().to_vec(),
+        };
+        let sizes = |out: &mut Vec<u8>| {
+            out.extend(0_u32.to_le_bytes());
+            out.extend((raw.len() as u32).to_le_bytes());
+            out.extend((text.len() as u32).to_le_bytes());
+            out.extend((name.len() as u16).to_le_bytes());
+            out.extend([0; 2]);
+        };
+        let mut out = b"PK\x03\x04\x14\0\0\0".to_vec();
+        out.extend(method.to_le_bytes());
+        out.extend([0; 4]);
+        sizes(&mut out);
+        out.extend(name.bytes());
+        out.extend(&raw);
+        let directory = out.len() as u32;
+        out.extend(b"PK\x01\x02\x14\0\x14\0\0\0");
+        out.extend(method.to_le_bytes());
+        out.extend([0; 4]);
+        sizes(&mut out);
+        out.extend([0; 14]);
+        out.extend(name.bytes());
+        let length = out.len() as u32 - directory;
+        out.extend(b"PK\x05\x06\0\0\0\0\x01\0\x01\0");
+        out.extend(length.to_le_bytes());
+        out.extend(directory.to_le_bytes());
+        out.extend([0; 2]);
+        out
+    }
+
+    #[test]
+    fn both_ways_of_packing_are_read() {
+        for method in [0, 8] {
+            let wheel = zip("a/b.h", "int x; int x; int x; int x;", method);
+            let entries = entries(&wheel).expect("a zip file");
+            let [entry] = entries.as_slice() else {
+                panic!("one entry")
+            };
+            assert_eq!(entry.name, "a/b.h");
+            assert_eq!(
+                entry.contents(&wheel).expect("whole"),
+                b"int x; int x; int x; int x;"
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_is_written_outside() {
+        for name in ["../b.h", "/tmp/b.h", "a/../../b.h"] {
+            let error = unpack(&zip(name, "x", 0), Path::new("no/such/folder"), |_| true);
+            assert!(error.is_err_and(|error| error.to_string().contains("outside")));
+        }
+    }
+
+    #[test]
+    fn no_cut_or_changed_byte_makes_it_panic() {
+        let wheel = zip("a/b.h", "int x; int x; int x; int x;", 8);
+        let read = |wheel: &[u8]| {
+            for entry in entries(wheel).into_iter().flatten() {
+                let _ = entry.contents(wheel);
+            }
+        };
+        for length in 0..wheel.len() {
+            read(&wheel[..length]);
+        }
+        for at in 0..wheel.len() {
+            for value in [0, 1, 0x7f, 0xff] {
+                let mut other = wheel.clone();
+                other[at] = value;
+                read(&other);
+            }
+        }
+    }
+}
