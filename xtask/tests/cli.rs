@@ -11,7 +11,8 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use ladder::record::{
-    Accuracy, Line, Measurement, Outcome, Passed, Record, Roofline, Run, Samples, Yardstick,
+    Accuracy, Check, FailedCheck, Line, Measurement, Outcome, Passed, Record, Roofline, Run, Samples,
+    Yardstick,
 };
 use ladder::{STEPS, Shape};
 
@@ -21,7 +22,7 @@ here=$(dirname "$0")
 step=$(basename "$0")
 case " $* " in
 *" --json "*)
-    if [ -f "$here/$FAKE.$step.jsonl" ]; then cat "$here/$FAKE.$step.jsonl"; fi
+    if [ -f "$here/$FAKE.$step.$1.jsonl" ]; then cat "$here/$FAKE.$step.$1.jsonl"; fi
     if [ "$FAKE" = slow ]; then exec sleep 20; fi
     ;;
 *) echo "the page of $step $*" ;;
@@ -58,20 +59,44 @@ fn programs() -> &'static Path {
                 }
                 text
             };
-            let write = |name: &str, text: String| {
-                fs::write(folder.join(format!("{name}.{}.jsonl", step.id)), text).expect("a file");
+            let checks = |change: &dyn Fn(&mut Check)| {
+                let mut text = json(&Line::Run(Box::new(emulated())));
+                for kernel in step.kernels {
+                    let mut check = Check {
+                        run: emulated().id,
+                        step: step.id.into(),
+                        kernel: kernel.name.into(),
+                        n_passed: 15,
+                        not_run: None,
+                        failed: None,
+                    };
+                    change(&mut check);
+                    text.push_str(&json(&Line::Check(Box::new(check))));
+                }
+                text
             };
-            write("gpu", lines(&gpu(), &|| passed(false)));
-            write("emulated", lines(&emulated(), &|| passed(true)));
-            write("slow", lines(&gpu(), &|| passed(false)));
-            write("wrong", lines(&gpu(), &wrong));
-            write(
+            let write = |name: &str, text: String| fs::write(folder.join(name), text).expect("a file");
+            let bench = |name: &str, text: String| write(&format!("{name}.{}.bench.jsonl", step.id), text);
+            let check = |name: &str, text: String| write(&format!("{name}.{}.check.jsonl", step.id), text);
+            bench("gpu", lines(&gpu(), &|| passed(false)));
+            bench("emulated", lines(&emulated(), &|| passed(true)));
+            bench("slow", lines(&gpu(), &|| passed(false)));
+            bench("wrong", lines(&gpu(), &wrong));
+            bench("garbage", "{\"this\": \"is no record\"}\n".into());
+            check("right", checks(&|_| ()));
+            check("wrong", checks(&|check| check.failed = Some(failed_check())));
+            check(
                 "absent",
-                lines(&emulated(), &|| Outcome::NotRun {
-                    why: "cuBLAS needs an NVIDIA GPU".into(),
+                checks(&|check| {
+                    check.n_passed = 0;
+                    check.not_run = Some("cuBLAS needs an NVIDIA GPU".into());
                 }),
             );
-            write("garbage", "{\"this\": \"is no record\"}\n".into());
+            check(
+                "partly",
+                checks(&|check| check.not_run = Some("the strip of K = 9000 does not fit".into())),
+            );
+            check("garbage", "no JSON\n".into());
         }
         folder
     })
@@ -123,6 +148,7 @@ fn passed(emulated: bool) -> Outcome {
             max_of_bound: 0.1,
             exact_on_integers: true,
         },
+        batch: 1,
         hot: (!emulated).then(|| Samples(vec![0.25, 0.26, 0.25])),
         cold: None,
         whole: None,
@@ -136,11 +162,17 @@ fn passed(emulated: bool) -> Outcome {
     }))
 }
 
-fn wrong() -> Outcome {
-    Outcome::Failed {
-        why: "C[3][7] is 1.5, expected 2.5".into(),
-        details: "C[3][7] is 1.5, expected 2.5\nwrong tiles:\n  x.\n  ..".into(),
+fn failed_check() -> FailedCheck {
+    FailedCheck {
+        shape: Shape { m: 7, n: 5, k: 3 },
+        why: "C[3][4] is 1.5, expected 2.5".into(),
+        details: "wrong tiles:\n  x.\n  ..".into(),
     }
+}
+
+fn wrong() -> Outcome {
+    let FailedCheck { why, details, .. } = failed_check();
+    Outcome::Failed { why, details }
 }
 
 /// Each test has its own; what an earlier run left there goes.
@@ -284,11 +316,11 @@ fn several_steps_share_a_table() {
 
 #[test]
 fn a_check_is_a_line_per_kernel() {
-    insta::assert_snapshot!(run(xtask("check 5 float4 v05").env("FAKE", "gpu")), @r"
+    insta::assert_snapshot!(run(xtask("check 5 float4 v05").env("FAKE", "right")), @r"
     exit code 0
     --- stdout
-    v05  passed   sgemm_v05_bank_conflict_free    1 shape
-    v04  passed   sgemm_v04_float4                1 shape
+    v05  passed   sgemm_v05_bank_conflict_free    15 shapes
+    v04  passed   sgemm_v04_float4                15 shapes
     --- stderr
     $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 check --json
     $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v04 check --json
@@ -297,10 +329,10 @@ fn a_check_is_a_line_per_kernel() {
     insta::assert_snapshot!(run(xtask("check v05 v06").env("FAKE", "wrong").env("FAKE_CODE", "1")), @r"
     exit code 1
     --- stdout
-    v05  failed   sgemm_v05_bank_conflict_free    C[3][7] is 1.5, expected 2.5
-    v06  failed   sgemm_v06_outer_product         C[3][7] is 1.5, expected 2.5
+    v05  failed   sgemm_v05_bank_conflict_free    on 7x5x3: C[3][4] is 1.5, expected 2.5
+    v06  failed   sgemm_v06_outer_product         on 7x5x3: C[3][4] is 1.5, expected 2.5
 
-    v05 sgemm_v05_bank_conflict_free 1024x1024x1024: C[3][7] is 1.5, expected 2.5
+    sgemm_v05_bank_conflict_free on 7x5x3: C[3][4] is 1.5, expected 2.5
     wrong tiles:
       x.
       ..
@@ -317,6 +349,14 @@ fn a_check_is_a_line_per_kernel() {
     $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v09 check --json
     0 passed, 0 failed, 1 not run
     ");
+    insta::assert_snapshot!(run(xtask("check v04").env("FAKE", "partly")), @r"
+    exit code 0
+    --- stdout
+    v04  passed   sgemm_v04_float4                15 shapes; not run elsewhere: the strip of K = 9000 does not fit
+    --- stderr
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v04 check --json
+    1 passed, 0 failed, 0 not run
+    ");
     insta::assert_snapshot!(run(xtask("check v05").env("FAKE", "silent").env("FAKE_CODE", "3")), @r"
     exit code 3
     --- stdout
@@ -325,26 +365,30 @@ fn a_check_is_a_line_per_kernel() {
     0 passed, 0 failed, 0 not run
     error: v05 could not run: no device here
     ");
-    insta::assert_snapshot!(run(xtask("check v05").env("FAKE", "garbage")), @r#"
+    insta::assert_snapshot!(run(xtask("check v05").env("FAKE", "garbage")), @r"
     exit code 3
     --- stdout
     --- stderr
     $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 check --json
-    error: v05 printed what is no record: {"this": "is no record"}: unknown variant `this`, expected `run` or `measurement` at line 1 column 7
-    "#);
+    error: v05 printed what is no record: no JSON: expected value at line 1 column 1
+    ");
 }
 
 #[test]
 fn check_takes_all_steps_when_none_is_named() {
-    let output = xtask("check").env("FAKE", "gpu").output().expect("it starts");
+    let output = xtask("check").env("FAKE", "right").output().expect("it starts");
     let n_kernels = STEPS.iter().map(|step| step.kernels.len()).sum::<usize>();
     assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), n_kernels);
 }
 
 #[test]
 fn json_is_what_the_steps_print() {
-    for words in ["bench v05 v06 --json", "check v05 v06 --json", "bench v05 --json"] {
-        let output = xtask(words).env("FAKE", "gpu").output().expect("it starts");
+    for (words, fake) in [
+        ("bench v05 v06 --json", "gpu"),
+        ("check v05 v06 --json", "right"),
+        ("bench v05 --json", "gpu"),
+    ] {
+        let output = xtask(words).env("FAKE", fake).output().expect("it starts");
         let text = String::from_utf8(output.stdout).expect("text");
         assert!(text.lines().count() >= 2, "{words}");
         for line in text.lines() {
@@ -448,9 +492,13 @@ fn an_interrupt_leaves_a_whole_record() {
 
 #[test]
 fn a_closed_pipe_is_no_error() {
-    for words in ["list", "bench v05 v06 --json", "check v05"] {
+    for (words, fake) in [
+        ("list", ""),
+        ("bench v05 v06 --json", "gpu"),
+        ("check v05", "right"),
+    ] {
         let mut child = xtask(words)
-            .env("FAKE", "gpu")
+            .env("FAKE", fake)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
