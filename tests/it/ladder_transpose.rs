@@ -2,11 +2,11 @@
 //! checks on; and what each kernel claims of the memory system, in counters. Also the probes of the roofline.
 
 use std::fmt::Write as _;
-use std::sync::LazyLock;
 
+use simt::launch::{LaunchOptions, Watch};
 use simt::report::{Counters, LaunchReport};
-use tests::gemm::Product;
-use tests::gpu::{Argument, Gpu, Shape};
+use tests::gemm::{GemmKernel, Product};
+use tests::gpu::{Gpu, Shape};
 
 /// A transpose: its PTX, and how it is launched.
 struct Transpose {
@@ -122,7 +122,7 @@ fn transposes_of_awkward_shapes() {
     }
 }
 
-/// Sectors per request of global loads and stores; wavefronts above the ideal of shared loads and stores.
+/// Per request: sectors of global loads and stores, wavefronts of shared loads and stores.
 fn traffic(of: &Counters) -> String {
     let mut text = String::new();
     let per_request = |sectors: u64, requests: u64| {
@@ -167,7 +167,7 @@ fn only_the_plain_tile_meets_conflicts() {
             total.shared_store_wavefronts - total.shared_store_ideal,
             total.shared_load_wavefronts - total.shared_load_ideal,
         ];
-        // One column of the tile per warp, 32 elements in one bank: 31 wavefronts too many for each.
+        // Each load takes a column of the tile, 32 elements in one bank: 31 wavefronts too many.
         let expected = match kernel.name {
             "transpose_tile" => [0, 31 * total.shared_load_requests],
             _ => [0, 0],
@@ -255,25 +255,30 @@ impl Stored {
     /// Runs with all checks on; C must equal the chain of multiply-adds bit for bit.
     #[track_caller]
     fn check(self, product: &Product, want: &[f32]) -> LaunchReport {
-        static PTX: &str = include_str!("../../kernels/ptx/v08_gemm_transposed.ptx");
-        const TILE: usize = 128;
+        let kernel = GemmKernel {
+            name: self.name,
+            ptx: include_str!("../../kernels/ptx/v08_gemm_transposed.ptx"),
+            tile: 128,
+            block: [256, 1, 1],
+        };
+        let options = LaunchOptions {
+            watch: Watch::CheckedGlobalRaces,
+            ..LaunchOptions::default()
+        };
         let &Product { m, n, k, .. } = product;
-        let gpu = Gpu::default();
-        let module = gpu.load(PTX).expect("PTX that loads");
-        let a = gpu.upload(&match self.a_transposed {
-            true => transposed(m, k, &product.a),
-            false => product.a.clone(),
-        });
-        let b = gpu.upload(&match self.b_transposed {
-            true => transposed(k, n, &product.b),
-            false => product.b.clone(),
-        });
-        let c = gpu.upload(&vec![f32::NAN; m * n]);
-        let mut arguments: Vec<Argument> = [m, n, k].map(|size| (size as i32).into()).into();
-        arguments.extend([a, b, c].map(Argument::from));
-        let grid = [n, m].map(|size| size.div_ceil(TILE) as u32);
-        let report = gpu.run(&module, self.name, Shape::plane(grid, [256, 1]), &arguments);
-        let got: Vec<f32> = gpu.read(c, m * n);
+        let mut as_stored = product.clone();
+        if self.a_transposed {
+            as_stored.a = transposed(m, k, &product.a);
+        }
+        if self.b_transposed {
+            as_stored.b = transposed(k, n, &product.b);
+        }
+        let (report, got) = as_stored
+            .run(kernel, options)
+            .unwrap_or_else(|error| panic!("{} on {m} x {n} x {k}: {error}", self.name));
+        if let Some(finding) = report.findings.first() {
+            panic!("{} on {m} x {n} x {k}: {}", self.name, finding.text);
+        }
         for (i, (got, want)) in got.iter().zip(want).enumerate() {
             let (row, col) = (i / n, i % n);
             assert!(
@@ -344,13 +349,13 @@ fn products_meet_no_conflicts_and_waste_no_sector() {
     }
 }
 
-static PROBES: LazyLock<String> = LazyLock::new(|| include_str!("../../kernels/ptx/probe.ptx").to_owned());
+const PROBES: &str = include_str!("../../kernels/ptx/probe.ptx");
 
 #[test]
 fn the_fma_probe_does_the_multiply_adds_that_it_says() {
     const FMAS_PER_ROUND: u64 = 512;
     let gpu = Gpu::default();
-    let module = gpu.load(&PROBES).expect("PTX that loads");
+    let module = gpu.load(PROBES).expect("PTX that loads");
     let out = gpu.upload(&[f32::NAN; 2 * 256]);
     for rounds in [0, 1, 3] {
         let arguments = [rounds.into(), 0.5f32.into(), out.into()];
@@ -366,7 +371,7 @@ fn the_fma_probe_does_the_multiply_adds_that_it_says() {
 fn the_copy_probe_copies() {
     for (n, blocks) in [(1, 1), (255, 1), (257, 3), (5000, 2), (4096, 4)] {
         let gpu = Gpu::default();
-        let module = gpu.load(&PROBES).expect("PTX that loads");
+        let module = gpu.load(PROBES).expect("PTX that loads");
         let input: Vec<f32> = (0..4 * n).map(|i| i as f32).collect();
         let source = gpu.upload(&input);
         let target = gpu.upload(&vec![f32::NAN; 4 * n]);
