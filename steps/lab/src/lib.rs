@@ -50,6 +50,7 @@ pub mod bench;
 pub mod case;
 pub mod check;
 pub mod clocks;
+pub mod declared;
 pub mod device;
 pub mod inputs;
 pub mod kernel;
@@ -75,6 +76,27 @@ pub use trouble::{Trouble, words};
 
 use args::{Cli, Task};
 use device::Choice;
+
+/// The [`Code`] of `kernels/NAME.cu` and what was compiled from it.
+#[macro_export]
+macro_rules! code {
+    ($name:literal) => {
+        $crate::Code {
+            cu: include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../kernels/",
+                $name,
+                ".cu"
+            )),
+            ptx: include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../kernels/ptx/",
+                $name,
+                ".ptx"
+            )),
+        }
+    };
+}
 
 /// Everything passed.
 const PASSED: u8 = 0;

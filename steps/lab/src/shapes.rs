@@ -83,6 +83,7 @@ pub fn awkward(work: Work) -> &'static [Shape] {
                     matrix(101, 211),
                     matrix(128, 260),
                     matrix(257, 127),
+                    matrix(127, 129),
                 ]
             }
         }

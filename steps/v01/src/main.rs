@@ -1,32 +1,28 @@
 //! v01: one thread per element of C, twice: neighbouring lanes own neighbouring rows, or neighbouring columns.
+//!
+//! `examples/by_hand.rs` is the same without `lab`: everything from context to comparison in one file.
 
 use std::process::ExitCode;
 
 use cudarc::driver::{DeviceRepr, DriverError, LaunchConfig, PushKernelArg};
-use lab::{Code, Gemm, Kernel, Shape, blocks, int};
+use lab::{Code, Gemm, Kernel, Shape, blocks, code, int};
 
 /// Edge of the square of C that a block owns.
 const BLOCK: u32 = 32;
+const THREADS: u32 = BLOCK * BLOCK;
 
-const ROW_PER_LANE: Code = Code {
-    cu: include_str!("../../../kernels/v01_row_per_lane.cu"),
-    ptx: include_str!("../../../kernels/ptx/v01_row_per_lane.ptx"),
-};
-const COL_PER_LANE: Code = Code {
-    cu: include_str!("../../../kernels/v01_col_per_lane.cu"),
-    ptx: include_str!("../../../kernels/ptx/v01_col_per_lane.ptx"),
-};
+const ROW_PER_LANE: Code = code!("v01_row_per_lane");
+const COL_PER_LANE: Code = code!("v01_col_per_lane");
+
+const KERNELS: &[Kernel] = &[
+    Kernel::sgemm("sgemm_v01_row_per_lane", ROW_PER_LANE, geometry, launch),
+    Kernel::sgemm("sgemm_v01_col_per_lane", COL_PER_LANE, geometry, launch),
+    Kernel::dgemm("dgemm_v01_row_per_lane", ROW_PER_LANE, geometry, launch),
+    Kernel::dgemm("dgemm_v01_col_per_lane", COL_PER_LANE, geometry, launch),
+];
 
 fn main() -> ExitCode {
-    lab::main(
-        "v01",
-        &[
-            Kernel::sgemm("sgemm_v01_row_per_lane", ROW_PER_LANE, geometry, launch),
-            Kernel::sgemm("sgemm_v01_col_per_lane", COL_PER_LANE, geometry, launch),
-            Kernel::dgemm("dgemm_v01_row_per_lane", ROW_PER_LANE, geometry, launch),
-            Kernel::dgemm("dgemm_v01_col_per_lane", COL_PER_LANE, geometry, launch),
-        ],
-    )
+    lab::main("v01", KERNELS)
 }
 
 // ANCHOR: launch
@@ -34,7 +30,7 @@ fn main() -> ExitCode {
 fn geometry(shape: Shape) -> LaunchConfig {
     LaunchConfig {
         grid_dim: (blocks(shape.n, BLOCK), blocks(shape.m, BLOCK), 1),
-        block_dim: (BLOCK * BLOCK, 1, 1),
+        block_dim: (THREADS, 1, 1),
         shared_mem_bytes: 0,
     }
 }
@@ -49,3 +45,21 @@ fn launch<T: DeviceRepr>(gemm: Gemm<'_, T>) -> Result<(), DriverError> {
     Ok(())
 }
 // ANCHOR_END: launch
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab::declared;
+
+    #[test]
+    fn kernels_are_those_of_the_catalogue() {
+        declared::agrees("v01", KERNELS);
+    }
+
+    #[test]
+    fn constants_are_those_of_the_source() {
+        for code in [ROW_PER_LANE, COL_PER_LANE] {
+            declared::constants(code, &[("BLOCK", BLOCK), ("THREADS", THREADS)]);
+        }
+    }
+}
