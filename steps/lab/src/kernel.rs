@@ -57,6 +57,9 @@ pub type LaunchTranspose = fn(Transpose<'_>) -> Result<(), DriverError>;
 /// A product by the CPU: shape, A, B, C.
 pub type Multiply = fn(Shape, &[f32], &[f32], &mut [f32]);
 
+/// How far any element may be from the answer: shape, largest |a|, largest |b|.
+pub type ElementBound = fn(Shape, f64, f64) -> f64;
+
 /// One thing that a step runs.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernel {
@@ -102,8 +105,8 @@ pub enum Program {
         multiply: Multiply,
         /// Largest M·N·K for which it is worth waiting.
         largest: f64,
-        /// How many times the bound of a plain sum its rounding error may reach: 1 for every order of summation.
-        slack: f64,
+        /// Where rounding errors follow another law than that of plain sums.
+        bound: Option<ElementBound>,
     },
     /// NVIDIA's library.
     Cublas,
@@ -145,12 +148,18 @@ impl Kernel {
         Self { name, program }
     }
 
-    /// A product by the CPU, for up to `largest` multiply-adds.
-    pub const fn cpu(name: &'static str, multiply: Multiply, largest: f64, slack: f64) -> Self {
+    /// A product by the CPU, for up to `largest` multiply-adds. `bound`: where rounding errors follow another law than
+    /// that of plain sums.
+    pub const fn cpu(
+        name: &'static str,
+        multiply: Multiply,
+        largest: f64,
+        bound: Option<ElementBound>,
+    ) -> Self {
         let program = Program::Cpu {
             multiply,
             largest,
-            slack,
+            bound,
         };
         Self { name, program }
     }

@@ -11,7 +11,8 @@ use serde_json::Value;
 use crate::case::{Case, stored};
 use crate::device::Gpu;
 use crate::inputs::{Data, Real};
-use crate::kernel::{Gemm, Kernel, LaunchGemm, LaunchTranspose, Multiply, Program, Transpose};
+use crate::kernel::{ElementBound, Gemm, Kernel, LaunchGemm, LaunchTranspose, Multiply, Program, Transpose};
+use crate::reference::Problem;
 use crate::session::{self, Launch, Session};
 use crate::timing;
 use crate::trouble::{Trouble, words};
@@ -72,8 +73,8 @@ pub fn measure(
             Program::Cpu {
                 multiply,
                 largest,
-                slack,
-            } => Ok(cpu(kernel, multiply, largest, slack, case)),
+                bound,
+            } => Ok(cpu(kernel, multiply, largest, bound, case)),
             _ => Ok(not_run("cuBLAS needs an NVIDIA GPU")),
         };
     };
@@ -186,7 +187,7 @@ struct Trial<'p, T: Real, A> {
 impl<'a> Subject<'a> {
     fn product<T: Real>(
         &self,
-        problems: &[crate::reference::Problem<T>; 2],
+        problems: &[Problem<T>; 2],
         make: Make<'_, 'a, T>,
     ) -> Result<Measured, Trouble> {
         let trials = problems.each_ref().map(|problem| {
@@ -244,7 +245,7 @@ impl<'a> Subject<'a> {
                 Err(trouble) => return Ok(self.broken(trouble)),
             };
             one_ms = start.elapsed().as_secs_f64() * 1e3;
-            let comparison = verify::compare(trial.answer, &got, 1.0);
+            let comparison = verify::compare(trial.answer, &got);
             if !comparison.is_right() {
                 return Ok(Measured {
                     outcome: Outcome::Failed {
@@ -397,8 +398,36 @@ impl<'a> Subject<'a> {
     }
 }
 
+/// An answer with a bound of its own for every element.
+struct OtherBound<'p> {
+    problem: &'p Problem<f32>,
+    bound: Option<f64>,
+}
+
+impl Answer for OtherBound<'_> {
+    fn rows(&self) -> usize {
+        self.problem.rows()
+    }
+    fn cols(&self) -> usize {
+        self.problem.cols()
+    }
+    fn want(&self, row: usize, col: usize) -> f64 {
+        self.problem.want(row, col)
+    }
+    fn bound(&self, row: usize, col: usize) -> f64 {
+        // Reals lie in [-1, 1), so no element is larger than 1.
+        self.bound.unwrap_or_else(|| self.problem.bound(row, col))
+    }
+}
+
 /// A Rust function: the same verification, and the host's clock.
-fn cpu(kernel: &Kernel, multiply: Multiply, largest: f64, slack: f64, case: &Case) -> Measured {
+fn cpu(
+    kernel: &Kernel,
+    multiply: Multiply,
+    largest: f64,
+    bound: Option<ElementBound>,
+    case: &Case,
+) -> Measured {
     let Shape { m, n, k } = case.shape;
     if m as f64 * n as f64 * k as f64 > largest {
         return not_run(format!(
@@ -416,7 +445,13 @@ fn cpu(kernel: &Kernel, multiply: Multiply, largest: f64, slack: f64, case: &Cas
     for problem in case.single() {
         c.fill(f32::POISON);
         multiply(case.shape, &problem.a, &problem.b, &mut c);
-        let comparison = verify::compare(problem, &c, slack);
+        let answer = OtherBound {
+            problem,
+            bound: bound
+                .filter(|_| problem.data == Data::Reals)
+                .map(|bound| bound(case.shape, 1.0, 1.0)),
+        };
+        let comparison = verify::compare(&answer, &c);
         if !comparison.is_right() {
             return Outcome::Failed {
                 why: format!("{} of {} elements are wrong", comparison.n_wrong, c.len()),

@@ -41,7 +41,7 @@ impl Comparison {
 }
 
 /// Compares every element.
-pub fn compare<T: Real>(answer: &impl Answer, got: &[T], slack: f64) -> Comparison {
+pub fn compare<T: Real>(answer: &impl Answer, got: &[T]) -> Comparison {
     let (rows, cols) = (answer.rows(), answer.cols());
     let mut out = Comparison::default();
     for row in 0..rows {
@@ -49,7 +49,7 @@ pub fn compare<T: Real>(answer: &impl Answer, got: &[T], slack: f64) -> Comparis
             let element = got[row * cols + col];
             let value = element.to_f64();
             let error = (value - answer.want(row, col)).abs();
-            let bound = slack * answer.bound(row, col);
+            let bound = answer.bound(row, col);
             if error.is_finite() {
                 out.max_abs_error = out.max_abs_error.max(error);
                 if bound > 0.0 {
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn what_lies_inside_its_bound_is_right() {
         let got = [0.0f32, 1.25, 2.0, 3.0, 4.0, 4.9];
-        let comparison = compare(&Counting, &got, 1.0);
+        let comparison = compare(&Counting, &got);
         assert!(comparison.is_right());
         assert_eq!(comparison.max_of_bound, 1.0);
     }
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn a_nan_is_wrong_and_so_is_what_nobody_wrote() {
         let got = [0.0f32, f32::NAN, f32::POISON, f32::INFINITY, 4.0, 5.5];
-        let comparison = compare(&Counting, &got, 1.0);
+        let comparison = compare(&Counting, &got);
         assert_eq!(comparison.n_wrong, 4);
         assert_eq!(
             (comparison.n_nan, comparison.n_untouched, comparison.n_infinite),
