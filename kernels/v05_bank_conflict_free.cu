@@ -24,8 +24,8 @@ sgemm_v05_bank_conflict_free(int M, int N, int K, const float* A, const float* B
     const int thread = threadIdx.x;
     const int block_row = blockIdx.y * BM;
     const int block_col = blockIdx.x * BN;
-    const int thread_row = thread / (BN / TN);  // this thread's rows: thread_row, + BM / TM, ...
-    const int thread_col = thread % (BN / TN);  // and columns: thread_col, + BN / TN, ...
+    const int thread_row = thread / (BN / TN) * TM;  // this thread's rows: thread_row .. + TM
+    const int thread_col = thread % (BN / TN);       // and columns: thread_col, + BN / TN, ...
 
     const int a_row = thread / (BK / WIDTH);  // where in a_tile this thread's float4 goes
     const int a_col = thread % (BK / WIDTH) * WIDTH;
@@ -53,7 +53,7 @@ sgemm_v05_bank_conflict_free(int M, int N, int K, const float* A, const float* B
             for (int i = 0; i < TM; ++i) {
                 #pragma unroll
                 for (int j = 0; j < TN; ++j) {
-                    acc[i][j] += a_tile[k][thread_row + i * (BM / TM)] * b_tile[k][thread_col + j * (BN / TN)];
+                    acc[i][j] += a_tile[k][thread_row + i] * b_tile[k][thread_col + j * (BN / TN)];
                 }
             }
         }
@@ -66,9 +66,8 @@ sgemm_v05_bank_conflict_free(int M, int N, int K, const float* A, const float* B
     for (int i = 0; i < TM; ++i) {
         #pragma unroll
         for (int j = 0; j < TN; ++j) {
-            const int row = block_row + thread_row + i * (BM / TM);
             const int col = block_col + thread_col + j * (BN / TN);
-            store_if_inside(C, M, N, row, col, acc[i][j]);
+            store_if_inside(C, M, N, block_row + thread_row + i, col, acc[i][j]);
         }
     }
     // ANCHOR_END: store

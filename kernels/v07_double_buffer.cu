@@ -14,6 +14,22 @@ constexpr int PAD = 4;  // floats after each row of a_tile
 static_assert(BM * BK == THREADS * WIDTH, "each thread loads one float4 of a_tile");
 static_assert(BK * BN == THREADS * WIDTH, "each thread loads one float4 of b_tile");
 
+// ANCHOR: outer
+// acc += a_frag * b_frag: 16 operands, 64 multiply-adds. Every other row runs backwards, so that two neighbouring
+// multiply-adds always share an operand.
+__device__ __forceinline__ void add_outer_product(float (&acc)[TM][TN], const float (&a_frag)[TM], const float (&b_frag)[TN])
+{
+    #pragma unroll
+    for (int i = 0; i < TM; ++i) {
+        #pragma unroll
+        for (int step = 0; step < TN; ++step) {
+            const int j = i % 2 == 0 ? step : TN - 1 - step;
+            acc[i][j] += a_frag[i] * b_frag[j];
+        }
+    }
+}
+// ANCHOR_END: outer
+
 // ANCHOR: kernel
 extern "C" __global__ void __launch_bounds__(THREADS, 2)
 sgemm_v07_double_buffer(int M, int N, int K, const float* A, const float* B, float* C)
@@ -25,8 +41,8 @@ sgemm_v07_double_buffer(int M, int N, int K, const float* A, const float* B, flo
     const int thread = threadIdx.x;
     const int block_row = blockIdx.y * BM;
     const int block_col = blockIdx.x * BN;
-    const int thread_row = thread / (BN / TN) * WIDTH;  // this thread's rows: thread_row .. + 4, and BM / 2 below
-    const int thread_col = thread % (BN / TN) * WIDTH;  // and columns: thread_col .. + 4, and BN / 2 to the right
+    const int thread_row = thread / (BN / TN) * TM;     // this thread's rows: thread_row .. + TM
+    const int thread_col = thread % (BN / TN) * WIDTH;  // and columns: thread_col .. + 4, and the same in the right half
 
     const int a_row = thread / (BK / WIDTH);  // where in a_tile this thread's float4 goes
     const int a_col = thread % (BK / WIDTH) * WIDTH;
@@ -37,16 +53,17 @@ sgemm_v07_double_buffer(int M, int N, int K, const float* A, const float* B, flo
     float4 a_next = load4_or_zero(A, M, K, block_row + a_row, a_col);
     float4 b_next = load4_or_zero(B, K, N, b_row, block_col + b_col);
 
+    __align__(16) float a_frag[2][TM] = {}, b_frag[2][TN] = {};  // zeros: the first outer product adds nothing
     float acc[TM][TN] = {};
+    int buffer = 0;
     for (int k0 = 0; k0 < K; k0 += BK) {
         // ANCHOR: load
-        const int buffer = k0 / BK % 2;
         a_tile[buffer][a_col + 0][a_row] = a_next.x;
         a_tile[buffer][a_col + 1][a_row] = a_next.y;
         a_tile[buffer][a_col + 2][a_row] = a_next.z;
         a_tile[buffer][a_col + 3][a_row] = a_next.w;
         store4(&b_tile[buffer][b_row][b_col], b_next);
-        __syncthreads();  // writes to this buffer done -> reads may start; reads of the other done -> it may be overwritten
+        __syncthreads();  // writes to this buffer done -> reads may start; reads of the other done -> writes may start
 
         a_next = load4_or_zero(A, M, K, block_row + a_row, k0 + BK + a_col);
         b_next = load4_or_zero(B, K, N, k0 + BK + b_row, block_col + b_col);
@@ -55,30 +72,25 @@ sgemm_v07_double_buffer(int M, int N, int K, const float* A, const float* B, flo
         // ANCHOR: compute
         #pragma unroll
         for (int k = 0; k < BK; ++k) {
-            __align__(16) float a_frag[TM], b_frag[TN];
-            store4(&a_frag[0], load4(&a_tile[buffer][k][thread_row]));
-            store4(&a_frag[4], load4(&a_tile[buffer][k][thread_row + BM / 2]));
-            store4(&b_frag[0], load4(&b_tile[buffer][k][thread_col]));
-            store4(&b_frag[4], load4(&b_tile[buffer][k][thread_col + BN / 2]));
-            #pragma unroll
-            for (int i = 0; i < TM; ++i) {
-                #pragma unroll
-                for (int j = 0; j < TN; ++j) {
-                    acc[i][j] += a_frag[i] * b_frag[j];
-                }
-            }
+            store4(&a_frag[k % 2][0], load4(&a_tile[buffer][k][thread_row]));
+            store4(&a_frag[k % 2][4], load4(&a_tile[buffer][k][thread_row + 4]));
+            store4(&b_frag[k % 2][0], load4(&b_tile[buffer][k][thread_col]));
+            store4(&b_frag[k % 2][4], load4(&b_tile[buffer][k][thread_col + BN / 2]));
+            add_outer_product(acc, a_frag[(k + 1) % 2], b_frag[(k + 1) % 2]);
         }
+        buffer ^= 1;
         // ANCHOR_END: compute
     }
+
+    add_outer_product(acc, a_frag[(BK - 1) % 2], b_frag[(BK - 1) % 2]);
 
     // ANCHOR: store
     #pragma unroll
     for (int i = 0; i < TM; ++i) {
         #pragma unroll
         for (int j = 0; j < TN; j += WIDTH) {
-            const int row = block_row + thread_row + i % WIDTH + i / WIDTH * (BM / 2);
             const int col = block_col + thread_col + j / WIDTH * (BN / 2);
-            store4_if_inside(C, M, N, row, col, load4(&acc[i][j]));
+            store4_if_inside(C, M, N, block_row + thread_row + i, col, load4(&acc[i][j]));
         }
     }
     // ANCHOR_END: store
