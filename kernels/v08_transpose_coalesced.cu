@@ -27,8 +27,12 @@ transpose_coalesced_reads(int rows, int cols, const float* in, float* out)
 extern "C" __global__ void __launch_bounds__(BLOCK * BLOCK)
 transpose_coalesced_writes(int rows, int cols, const float* in, float* out)
 {
+    // SOLUTION(v08): hand out the elements so that neighbouring lanes own neighbours in a row of out
     const int row = blockIdx.y * BLOCK + threadIdx.x % BLOCK;  // lane i -> first row + i
     const int col = blockIdx.x * BLOCK + threadIdx.x / BLOCK;  // same for all 32 lanes
+    // STARTER| const int row = blockIdx.y * BLOCK + threadIdx.x / BLOCK;
+    // STARTER| const int col = blockIdx.x * BLOCK + threadIdx.x % BLOCK;
+    // SOLUTION_END
     if (row >= rows || col >= cols) return;  // safe: no barrier follows
 
     out[col * rows + row]        // out[col][row]: 32 neighbours per warp
