@@ -50,6 +50,7 @@ pub mod bench;
 pub mod case;
 pub mod check;
 pub mod clocks;
+pub mod cublas;
 pub mod declared;
 pub mod device;
 pub mod inputs;

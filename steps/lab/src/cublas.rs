@@ -1,0 +1,223 @@
+//! cuBLAS as the yardstick: the same product on the same data, timed in the same minutes.
+//!
+//! In FP32 as FP32: the math mode is set to `CUBLAS_DEFAULT_MATH`, in which products of FP32 use neither TF32 nor other
+//! short cuts (unless the environment forces them, and then the answer is wrong and the yardstick is refused).
+//! Not `CUBLAS_PEDANTIC_MATH`, which also rules out algorithms that are right and fast.
+
+mod library;
+
+use std::sync::Arc;
+
+use cudarc::cublas::result::{self, CublasError};
+use cudarc::cublas::sys::{self, cublasMath_t, cublasOperation_t as Op};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
+use ladder::{Shape, Work};
+
+use crate::device::Gpu;
+use crate::inputs::Real;
+use crate::kernel::int;
+use crate::timing::Other;
+use crate::trouble::Trouble;
+
+/// A handle, made once per device: with it comes the workspace.
+#[derive(Debug)]
+pub struct Cublas {
+    handle: sys::cublasHandle_t,
+    stream: Arc<CudaStream>,
+    /// `12.4.5`
+    pub version: String,
+}
+
+impl Cublas {
+    /// Finds the library and makes a handle for the device's stream.
+    ///
+    /// # Errors
+    /// With the reason, as in "not run: …".
+    pub fn open(gpu: &Gpu) -> Result<Self, String> {
+        provide(gpu)?;
+        let words = |CublasError(status)| format!("cuBLAS does not start: {status:?}");
+        let handle = result::create_handle().map_err(words)?;
+        let mut cublas = Self {
+            handle,
+            stream: gpu.stream.clone(),
+            version: String::new(),
+        };
+        cublas.prepare().map_err(words)?;
+        Ok(cublas)
+    }
+
+    fn prepare(&mut self) -> Result<(), CublasError> {
+        let mut version = 0;
+        // SAFETY: the handle and the stream are alive, and `version` is a number to write to.
+        unsafe {
+            result::set_stream(self.handle, self.stream.cu_stream().cast())?;
+            sys::cublasSetMathMode(self.handle, cublasMath_t::CUBLAS_DEFAULT_MATH).result()?;
+            sys::cublasGetVersion_v2(self.handle, &mut version).result()?;
+        }
+        self.version = format!("{}.{}.{}", version / 10_000, version / 100 % 100, version % 100);
+        Ok(())
+    }
+
+    /// C = op(A) · op(B), all row-major, put into the stream.
+    ///
+    /// # Errors
+    /// When cuBLAS refuses.
+    pub fn product<T: Element>(
+        &self,
+        work: Work,
+        shape: Shape,
+        a: &CudaSlice<T>,
+        b: &CudaSlice<T>,
+        c: &mut CudaSlice<T>,
+    ) -> Result<(), CublasError> {
+        assert!(a.len() >= shape.m * shape.k && b.len() >= shape.k * shape.n && c.len() >= shape.m * shape.n);
+        let flags = Flags::of(work, shape);
+        let (a, _reads_a) = a.device_ptr(&self.stream);
+        let (b, _reads_b) = b.device_ptr(&self.stream);
+        let (c, _writes_c) = c.device_ptr_mut(&self.stream);
+        // SAFETY: the operands are on the device and as large as the flags say, which name them in cuBLAS's order.
+        unsafe { T::gemm(self.handle, flags, b as *const T, a as *const T, c as *mut T) }
+    }
+}
+
+impl Drop for Cublas {
+    fn drop(&mut self) {
+        // SAFETY: made in `open`, and nobody else has it. After a kernel that broke the context it fails: no matter.
+        let _ = unsafe { result::destroy_handle(self.handle) };
+    }
+}
+
+/// Makes cuBLAS callable through cudarc, which panics where the library is missing.
+///
+/// # Errors
+/// With the reason, as in "not run: …".
+pub fn provide(gpu: &Gpu) -> Result<(), String> {
+    match gpu.emulator {
+        Some(_) => Err("cuBLAS needs an NVIDIA GPU".into()),
+        None => library::provide(),
+    }
+}
+
+/// What `cublas?gemm` is told.
+///
+/// It takes matrices to be column-major. What is row-major M × N in memory it takes for N × M: the transpose. So it
+/// is asked for Cᵀ = Bᵀ · Aᵀ, and finds all three where it needs them; v09 has the whole story.
+#[derive(Debug, Clone, Copy)]
+pub struct Flags {
+    first: Op,
+    second: Op,
+    m: i32,
+    n: i32,
+    k: i32,
+    first_stride: i32,
+    second_stride: i32,
+    c_stride: i32,
+}
+
+impl Flags {
+    fn of(work: Work, shape: Shape) -> Self {
+        let (m, n, k) = (int(shape.m), int(shape.n), int(shape.k));
+        let (turn_a, turn_b) = match work {
+            Work::SgemmTransposed { a, b } => (a, b),
+            _ => (false, false),
+        };
+        let op = |turn| if turn { Op::CUBLAS_OP_T } else { Op::CUBLAS_OP_N };
+        Self {
+            first: op(turn_b),
+            second: op(turn_a),
+            m: n,
+            n: m,
+            k,
+            first_stride: if turn_b { k } else { n },
+            second_stride: if turn_a { m } else { k },
+            c_stride: n,
+        }
+    }
+}
+
+/// What cuBLAS multiplies here.
+pub trait Element: Real {
+    /// Calls the function of its type, with α = 1 and β = 0.
+    ///
+    /// # Safety
+    /// The pointers are to operands on the device that are as large as the flags say.
+    #[doc(hidden)]
+    unsafe fn gemm(
+        handle: sys::cublasHandle_t,
+        flags: Flags,
+        first: *const Self,
+        second: *const Self,
+        c: *mut Self,
+    ) -> Result<(), CublasError>;
+}
+
+macro_rules! element {
+    ($type:ty, $gemm:path) => {
+        impl Element for $type {
+            unsafe fn gemm(
+                handle: sys::cublasHandle_t,
+                flags: Flags,
+                first: *const Self,
+                second: *const Self,
+                c: *mut Self,
+            ) -> Result<(), CublasError> {
+                let Flags { m, n, k, .. } = flags;
+                // SAFETY: the caller's promises.
+                unsafe {
+                    $gemm(
+                        handle,
+                        flags.first,
+                        flags.second,
+                        m,
+                        n,
+                        k,
+                        &1.0,
+                        first,
+                        flags.first_stride,
+                        second,
+                        flags.second_stride,
+                        &0.0,
+                        c,
+                        flags.c_stride,
+                    )
+                }
+            }
+        }
+    };
+}
+element!(f32, result::sgemm);
+element!(f64, result::dgemm);
+
+/// cuBLAS on these inputs, stored as the kernel under test takes them. Its result comes too, to be verified: a wrong
+/// yardstick is none.
+///
+/// # Errors
+/// When there is not enough memory, or cuBLAS refuses.
+pub fn yardstick<'a, T: Element>(
+    gpu: &'a Gpu,
+    cublas: &'a Cublas,
+    (work, shape): (Work, Shape),
+    a: &[T],
+    b: &[T],
+) -> Result<(Other<'a>, Vec<T>), Trouble> {
+    let words = move |CublasError(status)| {
+        Trouble::CouldNot(format!("cuBLAS refuses a product of {shape}: {status:?}"))
+    };
+    let (a, b) = (gpu.stream.clone_htod(a)?, gpu.stream.clone_htod(b)?);
+    let mut c = gpu.stream.clone_htod(&vec![T::POISON; shape.m * shape.n])?;
+    cublas.product(work, shape, &a, &b, &mut c).map_err(words)?;
+    let got = gpu.stream.clone_dtoh(&c)?;
+    let time_ms = move |times: u32| {
+        let start = gpu.event()?;
+        for _ in 0..times {
+            cublas.product(work, shape, &a, &b, &mut c).map_err(words)?;
+        }
+        let end = gpu.event()?;
+        Ok(f64::from(start.elapsed_ms(&end)?))
+    };
+    let other = Other {
+        name: "cuBLAS",
+        time_ms: Box::new(time_ms),
+    };
+    Ok((other, got))
+}
