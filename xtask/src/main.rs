@@ -11,6 +11,7 @@ mod calls;
 mod check;
 mod choice;
 mod cublas;
+mod doctor;
 mod fresh;
 mod home;
 mod interrupt;
@@ -48,6 +49,8 @@ enum Command {
     Check(check::Args),
     /// List the steps, their kernels and best recorded numbers
     List(list::Args),
+    /// Say what this machine has and lacks, and what that costs
+    Doctor(doctor::Args),
     /// Compile CUDA sources to the PTX committed beside them
     Ptx(ptx::Args),
     /// Fetch the compiler that `ptx` uses into target/nvrtc
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::List(args)) => list::run(&args),
+        Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Ptx(args)) => ptx::run(&args),
         Some(Command::Setup) => setup::run(),
         Some(Command::Readme(args)) => readme::run(&args),

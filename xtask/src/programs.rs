@@ -8,7 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use anyhow::{Context, Result, bail};
 use ladder::Step;
-use ladder::record::Line;
+use ladder::record::{Line, Roofline};
 
 use crate::interrupt::{self, Waiting};
 use crate::say::{self, Status, Stop};
@@ -50,6 +50,10 @@ impl Programs {
     pub(crate) fn ready(steps: &[&'static Step], emulate: bool) -> Result<Self> {
         let mut programs = match (place::cargo(), place::checkout()) {
             (Some(cargo), Some(root)) => Self::build(&cargo, &root, steps)?,
+            (None, Some(root)) => match (Self::beside(steps), place::on_path("cargo")) {
+                (Err(_), Some(cargo)) => Self::build(&cargo, &root, steps)?,
+                (programs, _) => programs?,
+            },
             _ => Self::beside(steps)?,
         };
         if !emulate {
@@ -188,6 +192,24 @@ impl Programs {
             code: ended.code(),
             stderr,
         })
+    }
+
+    /// Asks a step for the ceilings of the device.
+    pub(crate) fn roofline(&self, step: &Step) -> Result<Roofline> {
+        let words = ["roofline", "--json"].map(String::from);
+        let child = self.start(step, &words, |command| {
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        })?;
+        let _waiting = Waiting::for_child(&child);
+        let output = child.wait_with_output()?;
+        let ended = Ended {
+            code: output.status.code(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        };
+        match output.status.success() {
+            true => serde_json::from_slice(&output.stdout).context("it is not in the answer of the step"),
+            false => bail!("{}", ended.complaint(step)),
+        }
     }
 
     fn start(&self, step: &Step, args: &[String], set: impl FnOnce(&mut Command)) -> Result<Child> {
