@@ -4,7 +4,6 @@
 //! CUDA library nor a step, so that it is built in seconds.
 
 #![warn(clippy::print_stderr)]
-#![allow(dead_code, reason = "parts of `doctor`, which comes next")]
 
 mod bench;
 mod calls;
@@ -17,6 +16,7 @@ mod home;
 mod interrupt;
 mod kernels;
 mod list;
+mod markers;
 mod nvrtc;
 mod place;
 mod programs;
@@ -25,6 +25,7 @@ mod readme;
 mod say;
 mod setup;
 mod table;
+mod tidy;
 mod wheel;
 
 use std::process::ExitCode;
@@ -51,6 +52,8 @@ enum Command {
     List(list::Args),
     /// Say what this machine has and lacks, and what that costs
     Doctor(doctor::Args),
+    /// Check the house rules that a program can check
+    Tidy(tidy::Args),
     /// Compile CUDA sources to the PTX committed beside them
     Ptx(ptx::Args),
     /// Fetch the compiler that `ptx` uses into target/nvrtc
@@ -75,6 +78,7 @@ fn main() -> ExitCode {
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
+        Some(Command::Tidy(args)) => tidy::run(&args),
         Some(Command::Ptx(args)) => ptx::run(&args),
         Some(Command::Setup) => setup::run(),
         Some(Command::Readme(args)) => readme::run(&args),

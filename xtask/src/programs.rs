@@ -77,7 +77,7 @@ impl Programs {
         if !is_first_build(steps) {
             command.arg("-q");
         } else {
-            say::note("building; the first time takes about a minute");
+            say::note("building; the first time takes a minute or two");
         }
         for step in steps {
             command.args(["-p", step.id]);

@@ -37,6 +37,15 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     Ok(Verdict::Passed)
 }
 
+/// The first line of README.md that differs from what the files say.
+pub(crate) fn stale(root: &Path) -> Result<Option<usize>> {
+    let old = read(root, "README.md")?;
+    let new = fill(&old, root)?;
+    let different = |(old, new): (&str, &str)| old != new;
+    let first = old.lines().zip(new.lines()).position(different);
+    Ok((old != new).then(|| first.map_or(1, |at| at + 1)))
+}
+
 /// The text with every generated part made anew.
 fn fill(text: &str, root: &Path) -> Result<String> {
     let mut out = String::new();

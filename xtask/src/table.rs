@@ -41,7 +41,7 @@ pub(crate) fn measurements(all: &Record, paint: Paint) -> String {
     let sections = [
         ("Products of matrices", &products),
         ("Transposes", &moves),
-        ("Emulated GPU: what was counted, per FMA of a warp", &counted),
+        ("Verified and counted on the emulated GPU", &counted),
     ];
     for (name, table) in sections {
         if !table.is_empty() {
@@ -49,12 +49,21 @@ pub(crate) fn measurements(all: &Record, paint: Paint) -> String {
             out.push_str(&format!("{gap}{}\n{}", paint.bold(name), table.render(paint)));
         }
     }
+    if !counted.is_empty() {
+        out.push_str(&paint.dim(LEGEND));
+    }
     if !others.is_empty() {
         let gap = if out.is_empty() { "" } else { "\n" };
         out.push_str(&format!("{gap}{}\n", others.join("\n")));
     }
     out
 }
+
+/// What the columns of the emulated GPU mean.
+const LEGEND: &str = "\
+  Per FMA of a warp (of a transpose: per 32 elements): PTX instructions, 32-byte sectors of global memory,
+  wavefronts of shared memory, and those of them that a better layout would save. FLOP per byte of the sectors.
+";
 
 fn title(one: &Measurement) -> String {
     format!("  {}  {}  {}", one.step, one.kernel, one.shape)
@@ -82,9 +91,9 @@ fn counted() -> Table {
         "step",
         "kernel",
         "shape",
-        "instructions",
-        "global sectors",
-        "shared wavefronts",
+        "instr",
+        "sectors",
+        "wavefronts",
         "excess",
         "FLOP/byte",
     ])
@@ -167,7 +176,7 @@ fn counts(one: &Measurement, passed: &Passed) -> Vec<String> {
         per(count("warp_instructions")),
         per(sectors),
         per(wavefronts),
-        format!("{:.0}", wavefronts - ideal),
+        per(wavefronts - ideal),
         match work {
             Work::Transpose => String::new(),
             _ => format!("{:.2}", 2.0 * useful / (sectors * SECTOR_BYTES)),

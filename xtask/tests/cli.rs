@@ -302,10 +302,12 @@ fn several_steps_share_a_table() {
     insta::assert_snapshot!(run(xtask("bench v05 v06 --emulate").env("FAKE", "emulated")), @r"
     exit code 0
     --- stdout
-    Emulated GPU: what was counted, per FMA of a warp
-      step  kernel                        shape           instructions  global sectors  shared wavefronts  excess  FLOP/byte
-      v05   sgemm_v05_bank_conflict_free  1024x1024x1024          2.98            0.27               0.54  100000       7.35
-      v06   sgemm_v06_outer_product       1024x1024x1024          2.98            0.27               0.54  100000       7.35
+    Verified and counted on the emulated GPU
+      step  kernel                        shape           instr  sectors  wavefronts  excess  FLOP/byte
+      v05   sgemm_v05_bank_conflict_free  1024x1024x1024   2.98     0.27        0.54    0.00       7.35
+      v06   sgemm_v06_outer_product       1024x1024x1024   2.98     0.27        0.54    0.00       7.35
+    Per FMA of a warp (of a transpose: per 32 elements): PTX instructions, 32-byte sectors of global memory,
+      wavefronts of shared memory, and those of them that a better layout would save. FLOP per byte of the sectors.
     --- stderr
     $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --emulate --json
     v05  sgemm_v05_bank_conflict_free  1024x1024x1024  verified
@@ -522,9 +524,19 @@ fn a_folder_without_a_step_says_so() {
         .expect("it starts");
     let text = told(&output).replace(&folder.display().to_string(), "FOLDER");
     insta::assert_snapshot!(text, @r"
-exit code 3
---- stdout
---- stderr
-error: no program for v05 in FOLDER: copy it there, or run `cargo xtask` in a checkout
-");
+    exit code 0
+    --- stdout
+    v05 bank-conflict-free: 32 banks, and no two lanes in one
+    Emulated GPU (sm_90), 2026-11-21T23:15:39Z
+
+    512x512x512
+      kernel                        outcome
+      sgemm_v05_bank_conflict_free  right, 6.5e-3 of its bound
+    --- stderr
+    building; the first time takes a minute or two
+    $ cargo build -p v05
+        Finished `dev` profile [unoptimized + debuginfo] target(s) in 0.11s
+    $ LD_LIBRARY_PATH=/work/wt/xtask/target/debug/deps /work/wt/xtask/target/debug/v05 bench
+    sgemm_v05_bank_conflict_free on 512x512x512
+    ");
 }

@@ -1,0 +1,128 @@
+//! Markers in a `.cu` file: parts that the book shows, and regions that a learner's starter must not.
+//!
+//! ```text
+//! // ANCHOR: load                  // SOLUTION(v05): what the learner has to do
+//! …                                …
+//! // ANCHOR_END: load              // STARTER| what the starter has instead
+//!                                  // SOLUTION_END
+//! ```
+
+/// What is wrong with the markers of a text: line and complaint. Solutions must belong to `step`.
+pub(crate) fn complaints(text: &str, step: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    // Anchors that are open, and the line where each began.
+    let mut open: Vec<(&str, usize)> = Vec::new();
+    let mut names: Vec<&str> = Vec::new();
+    let mut solution: Option<usize> = None;
+    for (number, line) in (1..).zip(text.lines()) {
+        let Some(comment) = line.trim().strip_prefix("// ") else {
+            continue;
+        };
+        if let Some(name) = comment.strip_prefix("ANCHOR: ") {
+            if names.contains(&name) {
+                found.push((number, format!("a second ANCHOR is called `{name}`")));
+            }
+            names.push(name);
+            open.push((name, number));
+        } else if let Some(name) = comment.strip_prefix("ANCHOR_END: ") {
+            match open.pop() {
+                Some((last, _)) if last == name => {}
+                Some((last, at)) => found.push((
+                    number,
+                    format!("ANCHOR_END of `{name}`, but `{last}` of line {at} is still open"),
+                )),
+                None => found.push((number, format!("ANCHOR_END of `{name}`, which is not open"))),
+            }
+        } else if let Some(rest) = comment.strip_prefix("SOLUTION(") {
+            if let Some(at) = solution.replace(number) {
+                found.push((number, format!("SOLUTION inside the one of line {at}")));
+            }
+            match rest.split_once("): ") {
+                Some((id, task)) if id == step && !task.trim().is_empty() => {}
+                Some((id, _)) if id != step => {
+                    found.push((number, format!("SOLUTION of `{id}` in a file of {step}")));
+                }
+                _ => found.push((number, "SOLUTION does not say what is to be done".into())),
+            }
+        } else if comment == "SOLUTION_END" {
+            if solution.take().is_none() {
+                found.push((number, "SOLUTION_END without a SOLUTION".into()));
+            }
+        } else if comment.starts_with("STARTER|") {
+            if solution.is_none() {
+                found.push((number, "STARTER outside of a SOLUTION".into()));
+            }
+        } else if ["ANCHOR", "SOLUTION", "STARTER"]
+            .iter()
+            .any(|word| comment.starts_with(word))
+        {
+            found.push((number, format!("`{comment}` is no marker, but looks like one")));
+        }
+    }
+    for (name, at) in open {
+        found.push((at, format!("ANCHOR `{name}` is never closed")));
+    }
+    if let Some(at) = solution {
+        found.push((at, "SOLUTION is never closed".into()));
+    }
+    if !names.contains(&"kernel") {
+        found.push((1, "no ANCHOR is called `kernel`".into()));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn told(text: &str) -> String {
+        let text = format!("// ANCHOR: kernel\n// ANCHOR_END: kernel\n{text}");
+        let lines = complaints(&text, "v05");
+        let lines: Vec<String> = lines.iter().map(|(at, what)| format!("{at}: {what}")).collect();
+        lines.join("\n")
+    }
+
+    #[test]
+    fn nested_markers_are_fine() {
+        let text = "// ANCHOR: map\n    // SOLUTION(v05): do it\n    x\n    // STARTER| y\n    // SOLUTION_END\n// ANCHOR_END: map\n";
+        assert_eq!(told(text), "");
+    }
+
+    #[test]
+    fn every_mistake_is_told_with_its_line() {
+        assert_eq!(told("// ANCHOR: a\n"), "3: ANCHOR `a` is never closed");
+        assert_eq!(
+            told("// ANCHOR_END: a\n"),
+            "3: ANCHOR_END of `a`, which is not open"
+        );
+        assert_eq!(
+            told("// ANCHOR: a\n// ANCHOR: b\n// ANCHOR_END: a\n// ANCHOR_END: b\n"),
+            "5: ANCHOR_END of `a`, but `b` of line 4 is still open\n\
+             6: ANCHOR_END of `b`, but `a` of line 3 is still open"
+        );
+        assert_eq!(
+            told("// ANCHOR: a\n// ANCHOR_END: a\n// ANCHOR: a\n// ANCHOR_END: a\n"),
+            "5: a second ANCHOR is called `a`"
+        );
+        assert_eq!(told("// SOLUTION(v05): do it\n"), "3: SOLUTION is never closed");
+        assert_eq!(
+            told("// SOLUTION(v04): do it\n// SOLUTION_END\n"),
+            "3: SOLUTION of `v04` in a file of v05"
+        );
+        assert_eq!(
+            told("// SOLUTION(v05):\n// SOLUTION_END\n"),
+            "3: SOLUTION does not say what is to be done"
+        );
+        assert_eq!(told("// SOLUTION_END\n"), "3: SOLUTION_END without a SOLUTION");
+        assert_eq!(told("// STARTER| x\n"), "3: STARTER outside of a SOLUTION");
+        assert_eq!(
+            told("// ANCHOR load\n"),
+            "3: `ANCHOR load` is no marker, but looks like one"
+        );
+        assert_eq!(
+            complaints("", "v05"),
+            [(1, "no ANCHOR is called `kernel`".into())]
+        );
+    }
+}
