@@ -125,8 +125,14 @@ fn many(
             _ => {}
         }
     }
-    if let Some(records) = &records {
-        say::note(&records.tell());
+    match &records {
+        Some(records) if records.elsewhere => troubles.push(format!(
+            "{} would not take them: {}",
+            place::shown(&records.folder),
+            records.tell()
+        )),
+        Some(records) => say::note(&records.tell()),
+        None => {}
     }
     let failed = |one: &&Measurement| matches!(one.outcome, Outcome::Failed { .. });
     match all.measurements.iter().find(failed) {

@@ -24,12 +24,16 @@ pub(crate) fn compile_edited(steps: &[&Step]) -> Result<()> {
         }
         match fresh::state(&root, &source) {
             State::Fresh => continue,
-            State::Edited(file) => say::note(&format!("{file} changed since it was compiled; compiling")),
-            State::Missing => say::note(&format!("{name} has no PTX yet; compiling")),
-            State::Damaged(why) => bail!(
-                "{} is damaged ({why}); make it again with: cargo xtask ptx {name}",
-                short(&root, &ptx::target_of(&root, &source))
-            ),
+            State::Edited(file) => say::note(&format!(
+                "{file} changed since it was compiled; compiling, as with: cargo xtask ptx {name}"
+            )),
+            State::Missing => say::note(&format!(
+                "{name} has no PTX yet; compiling, as with: cargo xtask ptx {name}"
+            )),
+            State::Damaged(why) => {
+                let target = short(&root, &ptx::target_of(&root, &source));
+                bail!("{target} is damaged ({why}); get it back with: git checkout {target}")
+            }
         }
         edited.push(source);
     }
@@ -37,7 +41,6 @@ pub(crate) fn compile_edited(steps: &[&Step]) -> Result<()> {
         return Ok(());
     }
     let names: Vec<String> = edited.iter().map(|source| short(&root, source)).collect();
-    say::command(&format!("cargo xtask ptx {}", names.join(" ")));
     ptx::compile_all(&root, &edited, false)
         .map(|_| ())
         .with_context(|| format!("{} must be compiled", names.join(", ")))

@@ -192,7 +192,13 @@ fn candidate_directories() -> Vec<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let in_packages = |root: &Path| root.join("nvidia/cuda_nvrtc/lib");
     if let Some(directory) = variable("TILE_NVRTC") {
-        found.extend([in_packages(&directory), directory.join("lib"), directory]);
+        // Whoever sets it wants this one and no other.
+        return vec![
+            in_packages(&directory),
+            directory.join("lib64"),
+            directory.join("lib"),
+            directory,
+        ];
     }
     found.push(in_packages(&crate::setup::directory()));
     if let Some(path) = std::env::var_os("LD_LIBRARY_PATH") {

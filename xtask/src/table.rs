@@ -60,8 +60,7 @@ pub(crate) fn measurements(all: &Record, paint: Paint) -> String {
 }
 
 /// What the columns of the emulated GPU mean.
-const LEGEND: &str = "\
-  Per FMA of a warp (of a transpose: per 32 elements): PTX instructions, 32-byte sectors of global memory,
+const LEGEND: &str = "  Per FMA of a warp (of a transpose: per 32 elements): PTX instructions, 32-byte sectors of global memory,
   wavefronts of shared memory, and those of them that a better layout would save. FLOP per byte of the sectors.
 ";
 

@@ -15,6 +15,7 @@ use ladder::record::{
     Yardstick,
 };
 use ladder::{STEPS, Shape};
+use sha2::{Digest as _, Sha256};
 
 /// `$FAKE` names what the step prints with `--json`; `$FAKE_CODE` is how it ends.
 const STEP: &str = r#"#!/bin/sh
@@ -31,6 +32,15 @@ if [ "${FAKE_CODE:-0}" = 3 ]; then echo "error: no device here" >&2; fi
 exit "${FAKE_CODE:-0}"
 "#;
 
+/// Plays Cargo: what is asked for lies beside it.
+const CARGO: &str = r#"#!/bin/sh
+here=$(dirname "$0")
+if [ -n "$FAKE_BUILD" ]; then echo "error: expected one of" >&2; exit 101; fi
+for word in "$@"; do
+    if [ -f "$here/$word" ]; then echo "{\"target\": {\"name\": \"$word\"}, \"executable\": \"$here/$word\"}"; fi
+done
+"#;
+
 /// A folder with `xtask` and its steps, made once: nothing may be started while programs are written.
 fn programs() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
@@ -40,10 +50,10 @@ fn programs() -> &'static Path {
         fs::hard_link(env!("CARGO_BIN_EXE_xtask"), &xtask)
             .or_else(|_| fs::copy(env!("CARGO_BIN_EXE_xtask"), &xtask).map(drop))
             .expect("a copy of xtask");
+        script(&folder.join("cargo"), CARGO);
         for step in STEPS {
             let path = folder.join(step.id);
-            fs::write(&path, STEP).expect("a script");
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program");
+            script(&path, STEP);
             let lines = |device: &Run, outcome: &dyn Fn() -> Outcome| {
                 let mut text = json(&Line::Run(Box::new(device.clone())));
                 for kernel in step.kernels {
@@ -100,6 +110,11 @@ fn programs() -> &'static Path {
         }
         folder
     })
+}
+
+fn script(path: &Path, text: &str) {
+    fs::write(path, text).expect("a script");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("a program");
 }
 
 fn json(line: &Line) -> String {
@@ -306,7 +321,7 @@ fn several_steps_share_a_table() {
       step  kernel                        shape           instr  sectors  wavefronts  excess  FLOP/byte
       v05   sgemm_v05_bank_conflict_free  1024x1024x1024   2.98     0.27        0.54    0.00       7.35
       v06   sgemm_v06_outer_product       1024x1024x1024   2.98     0.27        0.54    0.00       7.35
-    Per FMA of a warp (of a transpose: per 32 elements): PTX instructions, 32-byte sectors of global memory,
+      Per FMA of a warp (of a transpose: per 32 elements): PTX instructions, 32-byte sectors of global memory,
       wavefronts of shared memory, and those of them that a better layout would save. FLOP per byte of the sectors.
     --- stderr
     $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --emulate --json
@@ -517,26 +532,146 @@ fn a_folder_without_a_step_says_so() {
     let folder = empty_folder("alone");
     fs::hard_link(programs().join("xtask"), folder.join("xtask")).expect("a link");
     let mut command = Command::new(folder.join("xtask"));
-    let output = command
-        .args(["bench", "v05"])
-        .env_remove("CARGO")
-        .output()
-        .expect("it starts");
-    let text = told(&output).replace(&folder.display().to_string(), "FOLDER");
+    command.args(["bench", "v05"]).env_remove("CARGO");
+    command
+        .env_remove("CARGO_MANIFEST_DIR")
+        .current_dir(std::env::temp_dir());
+    let text = run(&mut command).replace(&folder.display().to_string(), "FOLDER");
     insta::assert_snapshot!(text, @r"
+    exit code 3
+    --- stdout
+    --- stderr
+    error: no program for v05 in /work/wt/xtask/targetHERE/cli/alone: copy it there, or run `cargo xtask` in a checkout
+    ");
+}
+
+/// A checkout with one step, whose kernel is compiled, and `xtask` as Cargo starts it there.
+fn in_checkout(name: &str, words: &str) -> (PathBuf, Command) {
+    let root = checkout(name);
+    let source = "__global__ void k() {}\n";
+    let hash: String = Sha256::digest(source)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let ptx = format!(
+        "// Generated\n// source: kernels/v05_bank_conflict_free.cu sha256:{hash}\n.version 8.4\n.entry k() {{\n}}\n"
+    );
+    fs::create_dir_all(root.join("steps/v05")).expect("a folder");
+    fs::write(root.join("steps/v05/Cargo.toml"), "").expect("a file");
+    fs::write(root.join("kernels/v05_bank_conflict_free.cu"), source).expect("a file");
+    fs::write(root.join("kernels/ptx/v05_bank_conflict_free.ptx"), ptx).expect("a file");
+    let mut command = xtask(words);
+    command
+        .current_dir(&root)
+        .env("CARGO", programs().join("cargo"))
+        .env("CARGO_MANIFEST_DIR", root.join("xtask"))
+        // Where no compiler is.
+        .env("TILE_NVRTC", "nowhere");
+    (root, command)
+}
+
+#[test]
+fn cargo_builds_what_runs() {
+    let (_, mut command) = in_checkout("build", "bench v05");
+    insta::assert_snapshot!(run(&mut command), @r"
     exit code 0
     --- stdout
-    v05 bank-conflict-free: 32 banks, and no two lanes in one
-    Emulated GPU (sm_90), 2026-11-21T23:15:39Z
-
-    512x512x512
-      kernel                        outcome
-      sgemm_v05_bank_conflict_free  right, 6.5e-3 of its bound
+    the page of v05 bench
     --- stderr
-    building; the first time takes a minute or two
-    $ cargo build -p v05
-        Finished `dev` profile [unoptimized + debuginfo] target(s) in 0.11s
-    $ LD_LIBRARY_PATH=/work/wt/xtask/target/debug/deps /work/wt/xtask/target/debug/v05 bench
-    sgemm_v05_bank_conflict_free on 512x512x512
+    $ cargo build -q -p v05
+    $ PROGRAMS/v05 bench
     ");
+    insta::assert_snapshot!(run(command.env("FAKE_BUILD", "fails")), @r"
+    exit code 3
+    --- stdout
+    --- stderr
+    $ cargo build -q -p v05
+    error: expected one of
+    error: the step does not build; the errors of the compiler are above
+    ");
+}
+
+#[test]
+fn an_edited_kernel_needs_the_compiler() {
+    let (root, mut command) = in_checkout("edited", "check v05");
+    fs::write(
+        root.join("kernels/v05_bank_conflict_free.cu"),
+        "__global__ void other() {}\n",
+    )
+    .expect("a file");
+    insta::assert_snapshot!(run(&mut command), @r"
+    exit code 3
+    --- stdout
+    --- stderr
+    kernels/v05_bank_conflict_free.cu changed since it was compiled; compiling, as with: cargo xtask ptx kernels/v05_bank_conflict_free.cu
+    error: kernels/v05_bank_conflict_free.cu must be compiled: no CUDA compiler (NVRTC 12.4) found; get it with: cargo xtask setup
+    ");
+}
+
+#[test]
+fn a_damaged_ptx_file_is_named() {
+    let (root, mut command) = in_checkout("damaged", "bench v05");
+    let path = root.join("kernels/ptx/v05_bank_conflict_free.ptx");
+    let whole = fs::read(&path).expect("a file");
+    fs::write(&path, &whole[..whole.len() - 3]).expect("a file");
+    insta::assert_snapshot!(run(&mut command), @r"
+    exit code 3
+    --- stdout
+    --- stderr
+    error: kernels/ptx/v05_bank_conflict_free.ptx is damaged (its braces do not match: the file seems to be cut off); get it back with: git checkout kernels/ptx/v05_bank_conflict_free.ptx
+    ");
+    fs::write(&path, [0xff; 100]).expect("a file");
+    insta::assert_snapshot!(run(&mut command), @r"
+    exit code 3
+    --- stdout
+    --- stderr
+    error: kernels/ptx/v05_bank_conflict_free.ptx is damaged (it is not text); get it back with: git checkout kernels/ptx/v05_bank_conflict_free.ptx
+    ");
+    fs::remove_file(root.join("kernels/v05_bank_conflict_free.cu")).expect("a file");
+    insta::assert_snapshot!(run(&mut command), @r"
+    exit code 3
+    --- stdout
+    --- stderr
+    error: kernels/v05_bank_conflict_free.cu is missing; get it back with: git checkout kernels/v05_bank_conflict_free.cu
+    ");
+}
+
+#[test]
+fn a_step_without_a_program_is_named() {
+    let (_, mut command) = in_checkout("unwritten", "bench v09");
+    insta::assert_snapshot!(run(&mut command), @r"
+    exit code 3
+    --- stdout
+    --- stderr
+    error: there is no program for v09 yet: steps/v09 is missing
+    ");
+}
+
+#[test]
+fn what_cannot_be_saved_in_its_place_is_saved_elsewhere() {
+    let root = checkout("elsewhere");
+    let temporary = empty_folder("temporary");
+    for name in ["test-100.json", "test-100.new.json"] {
+        fs::create_dir_all(root.join("book/data").join(name)).expect("a folder");
+    }
+    let mut command = xtask("bench v05 --save");
+    command
+        .env("FAKE", "gpu")
+        .env("TMPDIR", &temporary)
+        .current_dir(&root);
+    insta::assert_snapshot!(run(&mut command).replace(&temporary.display().to_string(), "TEMPORARY"), @r"
+    exit code 3
+    --- stdout
+    Products of matrices
+      step  kernel                        shape              ms  GFLOP/s  % cuBLAS  % roofline
+      v05   sgemm_v05_bank_conflict_free  1024x1024x1024  0.250     8590      80.0        17.2
+    --- stderr
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --recorded-shapes --json
+    HERE/book/data/test-100.json: Is a directory (os error 21); keeping it, and saving in book/data/test-100.new.json
+    v05  sgemm_v05_bank_conflict_free  1024x1024x1024  0.250 ms
+    error: HERE/book/data/test-100.new.json: Is a directory (os error 21); measurements go to TEMPORARY/test-100.new.json
+    error: book/data would not take them: 1 measurement is saved in TEMPORARY/test-100.new.json
+    ");
+    let record = Record::load(&temporary.join("test-100.new.json")).expect("a record");
+    assert_eq!(record.measurements.len(), 1);
 }
