@@ -96,7 +96,7 @@ fn many(
             match &line {
                 Line::Run(run) => current = Some(run.as_ref().clone()),
                 Line::Measurement(one) => progress(&status, one, current.as_ref()),
-                Line::Check(_) => {}
+                Line::Check(_) | Line::Launched(_) => {}
             }
             if let Some(records) = &mut records {
                 records.add(line.clone());

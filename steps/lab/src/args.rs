@@ -24,12 +24,14 @@ pub enum Task {
     Bench(Bench),
     /// Verify the kernels on awkward sizes, with all checks
     Check(Check),
+    /// Launch each kernel once and nothing else, for a profiler
+    Launch(Launch),
     /// Whether the driver of this machine has a device
     #[command(name = crate::device::PROBE, hide = true)]
     ProbeDevice,
 }
 
-/// What both have.
+/// What all have.
 #[derive(Debug, Clone, Args)]
 pub struct Common {
     /// Print records, one JSON object per line
@@ -75,6 +77,26 @@ pub struct Bench {
 /// `check`
 #[derive(Debug, Clone, Args)]
 pub struct Check {
+    /// What every task takes.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `launch`
+#[derive(Debug, Clone, Args)]
+pub struct Launch {
+    /// M = N = K
+    #[arg(long, value_name = "N", default_value_t = 1024)]
+    pub size: usize,
+    /// Rows of A and C
+    #[arg(long)]
+    pub m: Option<usize>,
+    /// Columns of B and C
+    #[arg(long)]
+    pub n: Option<usize>,
+    /// Columns of A, rows of B
+    #[arg(long)]
+    pub k: Option<usize>,
     /// What every task takes.
     #[command(flatten)]
     pub common: Common,

@@ -105,16 +105,21 @@ impl Lab<'_> {
     }
 
     fn measurement(&self, kernel: &Kernel, case: &Case, outcome: Outcome) -> Measurement {
-        let ptx = self.ptx.as_deref().or(kernel.code().map(|code| code.ptx));
         Measurement {
             run: self.run.id.clone(),
             step: self.step.id.into(),
             kernel: kernel.name.into(),
             shape: case.shape,
             seed: self.common.seed,
-            ptx_sha256: ptx.map(sha256).unwrap_or_default(),
+            ptx_sha256: self.ptx_sha256(kernel),
             outcome,
         }
+    }
+
+    /// Hash of the PTX that runs; empty for what is not a kernel.
+    pub fn ptx_sha256(&self, kernel: &Kernel) -> String {
+        let ptx = self.ptx.as_deref().or(kernel.code().map(|code| code.ptx));
+        ptx.map(sha256).unwrap_or_default()
     }
 }
 

@@ -42,6 +42,7 @@
 //! - [`timing`], [`clocks`]: the protocol: warm, hot, cold, whole; the yardstick between the samples.
 //! - [`measure`]: one kernel on one shape, from all of these: an [`Outcome`](ladder::Outcome).
 //! - [`bench`], [`check`]: all kernels on all shapes, as records or as a page.
+//! - [`mod@launch`]: each kernel once and nothing else, for a profiler.
 //!
 //! It does not know any step, and no step knows another.
 
@@ -55,6 +56,7 @@ pub mod declared;
 pub mod device;
 pub mod inputs;
 pub mod kernel;
+pub mod launch;
 pub mod measure;
 pub mod out;
 pub mod page;
@@ -149,22 +151,24 @@ fn run(step: &str, kernels: &[Kernel], task: &Task) -> Result<u8, Trouble> {
     let common = match task {
         Task::Bench(bench) => &bench.common,
         Task::Check(check) => &check.common,
+        Task::Launch(launch) => &launch.common,
         Task::ProbeDevice => return Ok(PASSED),
     };
     let mut lab = Lab::new(step, kernels, common)?;
     match task {
         Task::Bench(bench) => bench::run(&mut lab, bench),
+        Task::Launch(launch) => launch::run(&mut lab, launch),
         Task::Check(_) | Task::ProbeDevice => check::run(&mut lab),
     }
 }
 
-/// What `bench` and `check` work with.
+/// What all tasks work with.
 pub struct Lab<'a> {
     /// The step as the catalogue has it.
     pub step: &'static ladder::Step,
     /// The kernels asked for.
     pub kernels: Vec<&'a Kernel>,
-    /// Options of both tasks.
+    /// Options of all tasks.
     pub common: args::Common,
     /// PTX in place of the step's own.
     pub ptx: Option<String>,

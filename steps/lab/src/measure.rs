@@ -109,7 +109,7 @@ pub fn measure(
 }
 
 /// A step's launch, as sessions want it.
-fn gemm<'g, T: Real>(
+pub(crate) fn gemm<'g, T: Real>(
     gpu: &'g Gpu,
     kernel: CudaFunction,
     launch: LaunchGemm<T>,
@@ -130,7 +130,8 @@ fn gemm<'g, T: Real>(
     })
 }
 
-fn transpose(
+/// The same of a transpose.
+pub(crate) fn transpose(
     gpu: &Gpu,
     kernel: CudaFunction,
     launch: LaunchTranspose,
@@ -150,7 +151,7 @@ fn transpose(
 }
 
 /// What the device cannot launch.
-fn too_large(gpu: &Gpu, config: LaunchConfig) -> Option<String> {
+pub(crate) fn too_large(gpu: &Gpu, config: LaunchConfig) -> Option<String> {
     let (x, y, z) = config.grid_dim;
     let max = gpu.about.max_grid;
     if [x, y, z].iter().zip(max).any(|(n, max)| *n > max) {

@@ -220,6 +220,33 @@ pub enum Line {
     Measurement(Box<Measurement>),
     /// The outcome of `check` for a kernel; refers to it too, and is not kept.
     Check(Box<Check>),
+    /// One launch for a profiler; refers to it, and is not kept either.
+    Launched(Box<Launched>),
+}
+
+/// One launch that was neither verified nor timed: what a profiler looked at.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Launched {
+    /// [`Run::id`].
+    pub run: String,
+    /// `v05`
+    pub step: String,
+    /// Entry point.
+    pub kernel: String,
+    /// Sizes.
+    pub shape: Shape,
+    /// SHA-256 of the PTX that ran.
+    pub ptx_sha256: String,
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Dynamic shared memory, in bytes.
+    pub dynamic_shared: u32,
+    /// The emulated device's counters.
+    pub counters: Option<serde_json::Map<String, serde_json::Value>>,
+    /// Why there was no launch.
+    pub not_run: Option<String>,
 }
 
 /// What `check` found out about a kernel.
@@ -328,7 +355,7 @@ impl Record {
                 let step = |m: &Measurement| (m.step.clone(), m.shape);
                 self.measurements.sort_by_key(step);
             }
-            Line::Check(_) => {}
+            Line::Check(_) | Line::Launched(_) => {}
         }
     }
 

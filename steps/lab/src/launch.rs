@@ -1,0 +1,112 @@
+//! `launch`: each kernel once on random inputs, and nothing else: what a profiler is to look at.
+//!
+//! Nothing is verified and nothing is timed. On the emulated device the launch is counted.
+
+use ladder::record::{Launched, Line};
+use ladder::{Shape, Work};
+use serde_json::Value;
+
+use crate::inputs::{Data, Real, elements};
+use crate::kernel::{Kernel, Program};
+use crate::measure::{gemm, too_large, transpose};
+use crate::session::{self, Launch, Session};
+use crate::trouble::Trouble;
+use crate::{Lab, PASSED, args, out, shapes};
+
+/// Runs it.
+///
+/// # Errors
+/// When the sizes are impossible, or a launch goes wrong.
+pub fn run(lab: &mut Lab<'_>, asked: &args::Launch) -> Result<u8, Trouble> {
+    let shape = Shape {
+        m: asked.m.unwrap_or(asked.size),
+        n: asked.n.unwrap_or(asked.size),
+        k: asked.k.unwrap_or(asked.size),
+    };
+    if lab.common.json {
+        out::json(&Line::Run(Box::new(lab.run.clone())))?;
+    }
+    for kernel in lab.kernels.clone() {
+        let work = lab.work(kernel);
+        let launched = launch(lab, kernel, work, shapes::of(work, shape))?;
+        match (lab.common.json, &launched.not_run) {
+            (true, _) => out::json(&Line::Launched(Box::new(launched)))?,
+            (false, None) => out::write(&format!("{} on {}: launched\n", kernel.name, launched.shape))?,
+            (false, Some(why)) => {
+                out::write(&format!(
+                    "{} on {}: not run: {why}\n",
+                    kernel.name, launched.shape
+                ))?;
+            }
+        }
+    }
+    Ok(PASSED)
+}
+
+fn launch(lab: &mut Lab<'_>, kernel: &Kernel, work: Work, shape: Shape) -> Result<Launched, Trouble> {
+    let mut launched = Launched {
+        run: lab.run.id.clone(),
+        step: lab.step.id.into(),
+        kernel: kernel.name.into(),
+        shape,
+        ptx_sha256: lab.ptx_sha256(kernel),
+        grid: [0; 3],
+        block: [0; 3],
+        dynamic_shared: 0,
+        counters: None,
+        not_run: None,
+    };
+    let ptx = lab.ptx.clone();
+    let seed = lab.common.seed;
+    let gpu = lab.gpu()?;
+    shapes::fits(work, shape, gpu).map_err(Trouble::Usage)?;
+    let (Some(config), Some(code)) = (kernel.config(shape), kernel.code()) else {
+        launched.not_run = Some("it is not a kernel of ours".into());
+        return Ok(launched);
+    };
+    if let Some(why) = too_large(gpu, config) {
+        launched.not_run = Some(why);
+        return Ok(launched);
+    }
+    launched.grid = config.grid_dim.into();
+    launched.block = config.block_dim.into();
+    launched.dynamic_shared = config.shared_mem_bytes;
+    if let Some(emulator) = gpu.emulator {
+        emulator.set_checks(Some(nvcuda::Checks::Counted));
+    }
+    let function = session::load(gpu, ptx.as_deref().unwrap_or(code.ptx), kernel.name)?;
+    match kernel.program {
+        Program::Sgemm { launch, .. } => {
+            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
+        }
+        Program::Dgemm { launch, .. } => {
+            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
+        }
+        Program::Transpose { launch, .. } => {
+            once(gpu, transpose(gpu, function, launch, shape, config), shape, seed)?;
+        }
+        Program::Cpu { .. } | Program::Cublas => {}
+    }
+    launched.counters = gpu
+        .emulator
+        .and_then(|emulator| serde_json::from_str::<Value>(&emulator.report()?).ok())
+        .and_then(|report| report["total"].as_object().cloned());
+    Ok(launched)
+}
+
+/// Operands to the device, one launch, the end of it. Which way round an operand is stored does not matter here.
+fn once<'g, T: Real>(
+    gpu: &'g crate::Gpu,
+    launch: Launch<'g, T>,
+    shape: Shape,
+    seed: u64,
+) -> Result<(), Trouble> {
+    let Shape { m, n, k } = shape;
+    let draw = |operand, n_elements| elements::<T>(Data::Reals, seed, operand, k, n_elements);
+    let (a, b) = match k {
+        0 => (draw(0, m * n), None),
+        _ => (draw(0, m * k), Some(draw(1, k * n))),
+    };
+    Session::new(gpu, launch, &a, b.as_deref(), m * n)?.run()?;
+    Ok(())
+}
