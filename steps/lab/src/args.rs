@@ -26,6 +26,9 @@ pub enum Task {
     Check(Check),
     /// Launch each kernel once and nothing else, for a profiler
     Launch(Launch),
+    /// Measure the ceilings of the device: FP32 arithmetic, copying
+    #[command(hide = true)]
+    Roofline(Roofline),
     /// Whether the driver of this machine has a device
     #[command(name = crate::device::PROBE, hide = true)]
     ProbeDevice,
@@ -72,6 +75,17 @@ pub struct Bench {
     /// What every task takes.
     #[command(flatten)]
     pub common: Common,
+}
+
+/// `roofline`
+#[derive(Debug, Clone, Args)]
+pub struct Roofline {
+    /// Print a JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Use the emulated GPU even where there is a real one: to be told that it has no ceilings
+    #[arg(long)]
+    pub emulate: bool,
 }
 
 /// `check`

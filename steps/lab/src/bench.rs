@@ -9,7 +9,7 @@ use crate::case::Case;
 use crate::kernel::Kernel;
 use crate::measure::{Measured, Purpose, measure};
 use crate::trouble::Trouble;
-use crate::{FAILED, Lab, PASSED, out, page, shapes};
+use crate::{FAILED, Lab, PASSED, out, page, roofline, shapes};
 
 /// Runs it.
 ///
@@ -24,6 +24,16 @@ pub fn run(lab: &mut Lab<'_>, bench: &args::Bench) -> Result<u8, Trouble> {
             let work = lab.work(kernel);
             shapes::fits(work, shapes::of(work, *shape), lab.gpu()?).map_err(Trouble::Usage)?;
         }
+    }
+    if !emulated {
+        lab.run.roofline = Some(roofline::measure(lab.gpu()?)?);
+        lab.run.cublas = match lab.gpu()?.cublas() {
+            Ok(cublas) => Some(cublas.version.clone()),
+            Err(why) => {
+                eprintln!("no comparison with cuBLAS: {why}");
+                None
+            }
+        };
     }
     if lab.common.json {
         out::json(&Line::Run(Box::new(lab.run.clone())))?;

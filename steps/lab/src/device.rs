@@ -1,5 +1,6 @@
 //! Which device: the machine's GPU, or where there is none, the emulated one. After this nobody asks again.
 
+use std::cell::OnceCell;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
@@ -7,10 +8,13 @@ use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{CudaContext, CudaStream, DriverError};
 
 use crate::Trouble;
+use crate::cublas::Cublas;
 
 /// A device with a context and a stream, and what it says of itself.
 #[derive(Debug)]
 pub struct Gpu {
+    /// NVIDIA's library for this device, once somebody asked for it.
+    cublas: OnceCell<Result<Cublas, String>>,
     /// The primary context of device 0.
     pub context: Arc<CudaContext>,
     /// The stream that everything here goes to.
@@ -167,12 +171,24 @@ impl Gpu {
         Ok(Self {
             about: about(&context)?,
             emulator: nvcuda::emulated(),
+            cublas: OnceCell::new(),
             context,
             stream,
         })
     }
 }
 // ANCHOR_END: open
+
+impl Gpu {
+    /// cuBLAS with a handle for the stream.
+    ///
+    /// # Errors
+    /// With the reason, as in "not run: …".
+    pub fn cublas(&self) -> Result<&Cublas, &str> {
+        let opened = self.cublas.get_or_init(|| Cublas::open(self));
+        opened.as_ref().map_err(String::as_str)
+    }
+}
 
 fn about(context: &CudaContext) -> Result<About, DriverError> {
     let number = |attribute| {

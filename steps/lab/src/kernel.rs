@@ -1,5 +1,9 @@
 //! What a step declares: its kernels, how each is launched, and nothing else.
 
+use std::sync::Arc;
+
+use cudarc::cublas::CudaBlas;
+use cudarc::cublas::result::CublasError;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DriverError, LaunchConfig};
 use ladder::{Shape, Work};
 
@@ -48,12 +52,29 @@ pub struct Transpose<'a> {
     pub output: &'a mut CudaSlice<f32>,
 }
 
+/// C = A · B by cuBLAS: what there is at a call.
+#[derive(Debug)]
+pub struct Product<'a> {
+    /// M, N, K.
+    pub shape: Shape,
+    /// M × K, row-major.
+    pub a: &'a CudaSlice<f32>,
+    /// K × N, row-major.
+    pub b: &'a CudaSlice<f32>,
+    /// M × N, row-major.
+    pub c: &'a mut CudaSlice<f32>,
+}
+
 /// Grid, block and dynamic shared memory for a shape.
 pub type Geometry = fn(Shape) -> LaunchConfig;
 /// A step's launch of a product.
 pub type LaunchGemm<T> = fn(Gemm<'_, T>) -> Result<(), DriverError>;
 /// A step's launch of a transpose.
 pub type LaunchTranspose = fn(Transpose<'_>) -> Result<(), DriverError>;
+/// A step's handle of cuBLAS for a stream.
+pub type OpenCublas = fn(Arc<CudaStream>) -> Result<CudaBlas, CublasError>;
+/// A step's call of cuBLAS.
+pub type MultiplyCublas = fn(&CudaBlas, Product<'_>) -> Result<(), CublasError>;
 /// A product by the CPU: shape, A, B, C.
 pub type Multiply = fn(Shape, &[f32], &[f32], &mut [f32]);
 
@@ -108,8 +129,13 @@ pub enum Program {
         /// Where rounding errors follow another law than that of plain sums.
         bound: Option<ElementBound>,
     },
-    /// NVIDIA's library.
-    Cublas,
+    /// An FP32 product by NVIDIA's library.
+    Cublas {
+        /// Makes a handle, once.
+        open: OpenCublas,
+        /// With cudarc.
+        multiply: MultiplyCublas,
+    },
 }
 
 impl Kernel {
@@ -165,10 +191,10 @@ impl Kernel {
     }
 
     /// cuBLAS.
-    pub const fn cublas(name: &'static str) -> Self {
+    pub const fn cublas(name: &'static str, open: OpenCublas, multiply: MultiplyCublas) -> Self {
         Self {
             name,
-            program: Program::Cublas,
+            program: Program::Cublas { open, multiply },
         }
     }
 
@@ -178,7 +204,7 @@ impl Kernel {
             Program::Sgemm { code, .. } | Program::Dgemm { code, .. } | Program::Transpose { code, .. } => {
                 Some(code)
             }
-            Program::Cpu { .. } | Program::Cublas => None,
+            Program::Cpu { .. } | Program::Cublas { .. } => None,
         }
     }
 
@@ -188,7 +214,7 @@ impl Kernel {
             Program::Sgemm { geometry, .. }
             | Program::Dgemm { geometry, .. }
             | Program::Transpose { geometry, .. } => Some(geometry(shape)),
-            Program::Cpu { .. } | Program::Cublas => None,
+            Program::Cpu { .. } | Program::Cublas { .. } => None,
         }
     }
 
@@ -213,7 +239,7 @@ impl Kernel {
                 | (Program::Dgemm { .. }, Work::Dgemm)
                 | (Program::Transpose { .. }, Work::Transpose)
                 | (Program::Cpu { .. }, Work::Cpu)
-                | (Program::Cublas, Work::Cublas)
+                | (Program::Cublas { .. }, Work::Cublas)
         )
     }
 }

@@ -40,6 +40,7 @@
 //! - [`session`]: operands on the device, a launch, events.
 //! - [`verify`]: every element against its bound.
 //! - [`timing`], [`clocks`]: the protocol: warm, hot, cold, whole; the yardstick between the samples.
+//! - [`cublas`], [`roofline`]: what to compare with: NVIDIA's library, and the device's ceilings.
 //! - [`measure`]: one kernel on one shape, from all of these: an [`Outcome`](ladder::Outcome).
 //! - [`bench`], [`check`]: all kernels on all shapes, as records or as a page.
 //! - [`mod@launch`]: each kernel once and nothing else, for a profiler.
@@ -61,6 +62,7 @@ pub mod measure;
 pub mod out;
 pub mod page;
 pub mod reference;
+pub mod roofline;
 pub mod run;
 pub mod session;
 pub mod shapes;
@@ -73,7 +75,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 pub use device::Gpu;
-pub use kernel::{Code, Gemm, Kernel, Program, Transpose, blocks, int};
+pub use kernel::{Code, Gemm, Kernel, Product, Program, Transpose, blocks, int};
 pub use ladder::Shape;
 pub use trouble::{Trouble, words};
 
@@ -152,14 +154,32 @@ fn run(step: &str, kernels: &[Kernel], task: &Task) -> Result<u8, Trouble> {
         Task::Bench(bench) => &bench.common,
         Task::Check(check) => &check.common,
         Task::Launch(launch) => &launch.common,
+        Task::Roofline(roofline) => return show_roofline(roofline),
         Task::ProbeDevice => return Ok(PASSED),
     };
     let mut lab = Lab::new(step, kernels, common)?;
     match task {
         Task::Bench(bench) => bench::run(&mut lab, bench),
         Task::Launch(launch) => launch::run(&mut lab, launch),
-        Task::Check(_) | Task::ProbeDevice => check::run(&mut lab),
+        Task::Check(_) | Task::Roofline(_) | Task::ProbeDevice => check::run(&mut lab),
     }
+}
+
+/// The ceilings of the device, for whoever wants nothing else.
+fn show_roofline(asked: &args::Roofline) -> Result<u8, Trouble> {
+    device::choose_driver(Choice::new(asked.emulate)?)?;
+    let gpu = Gpu::open()?;
+    let roofline = roofline::measure(&gpu)?;
+    if asked.json {
+        let line = serde_json::to_string(&roofline).expect("two numbers");
+        out::write(&format!("{line}\n"))?;
+    } else {
+        out::write(&format!(
+            "{}: {:.1} TFLOP/s of FP32 from registers, {:.0} GB/s copied (read + written)\n",
+            gpu.about.name, roofline.fp32_tflops, roofline.copy_gbs
+        ))?;
+    }
+    Ok(PASSED)
 }
 
 /// What all tasks work with.

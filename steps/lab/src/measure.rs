@@ -1,17 +1,23 @@
 //! One kernel on one shape: verify, and then, on a real GPU, time.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 use std::time::Instant;
 
+use cudarc::cublas::result::CublasError;
 use cudarc::driver::{CudaFunction, LaunchConfig};
 use ladder::record::{Accuracy, Passed};
 use ladder::{Outcome, Shape, Work};
 use serde_json::Value;
 
 use crate::case::{Case, stored};
+use crate::cublas::{self, Element};
 use crate::device::Gpu;
 use crate::inputs::{Data, Real};
-use crate::kernel::{ElementBound, Gemm, Kernel, LaunchGemm, LaunchTranspose, Multiply, Program, Transpose};
+use crate::kernel::{
+    ElementBound, Gemm, Kernel, LaunchGemm, LaunchTranspose, Multiply, MultiplyCublas, OpenCublas, Product,
+    Program, Transpose,
+};
 use crate::reference::Problem;
 use crate::session::{self, Launch, Session};
 use crate::timing;
@@ -75,7 +81,8 @@ pub fn measure(
                 largest,
                 bound,
             } => Ok(cpu(kernel, multiply, largest, bound, case)),
-            _ => Ok(not_run("cuBLAS needs an NVIDIA GPU")),
+            Program::Cublas { open, multiply } => library(gpu, kernel, (open, multiply), case, purpose),
+            _ => Ok(not_run("has no launch")),
         };
     };
     if let Some(why) = too_large(gpu, config) {
@@ -104,7 +111,7 @@ pub fn measure(
         Program::Transpose { launch, .. } => subject.transpose(case, &|shape, config| {
             transpose(gpu, function.clone(), launch, shape, config)
         }),
-        Program::Cpu { .. } | Program::Cublas => Ok(not_run("has no launch")),
+        Program::Cpu { .. } | Program::Cublas { .. } => Ok(not_run("has no launch")),
     }
 }
 
@@ -150,6 +157,47 @@ pub(crate) fn transpose(
     })
 }
 
+/// A step's call of cuBLAS: the same verification and the same clock as for kernels.
+fn library(
+    gpu: &Gpu,
+    kernel: &Kernel,
+    (open, multiply): (OpenCublas, MultiplyCublas),
+    case: &Case,
+    purpose: Purpose,
+) -> Result<Measured, Trouble> {
+    if let Err(why) = cublas::provide(gpu) {
+        return Ok(not_run(why));
+    }
+    let blas = match open(gpu.stream.clone()) {
+        Ok(blas) => Rc::new(blas),
+        Err(CublasError(status)) => return Ok(not_run(format!("cuBLAS does not start: {status:?}"))),
+    };
+    let subject = Subject {
+        gpu,
+        kernel,
+        work: Work::Cublas,
+        // The library chooses, and does not say.
+        config: LaunchConfig {
+            grid_dim: (0, 0, 0),
+            block_dim: (0, 0, 0),
+            shared_mem_bytes: 0,
+        },
+        purpose,
+    };
+    subject.product(case.single(), &|shape, _| {
+        let blas = blas.clone();
+        Box::new(move |operands| {
+            let (a, b, c) = (
+                operands.a,
+                operands.b.expect("a product has two inputs"),
+                operands.c,
+            );
+            multiply(&blas, Product { shape, a, b, c })
+                .map_err(|CublasError(status)| Trouble::CouldNot(format!("cuBLAS reports {status:?}")))
+        })
+    })
+}
+
 /// What the device cannot launch.
 pub(crate) fn too_large(gpu: &Gpu, config: LaunchConfig) -> Option<String> {
     let (x, y, z) = config.grid_dim;
@@ -186,7 +234,7 @@ struct Trial<'p, T: Real, A> {
 }
 
 impl<'a> Subject<'a> {
-    fn product<T: Real>(
+    fn product<T: Element>(
         &self,
         problems: &[Problem<T>; 2],
         make: Make<'_, 'a, T>,
@@ -215,7 +263,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Verifies on every trial, then times on the last.
-    fn device<T: Real, A: Answer>(
+    fn device<T: Element, A: Answer>(
         &self,
         shape: Shape,
         trials: &[Trial<'_, T, A>],
@@ -365,7 +413,29 @@ impl<'a> Subject<'a> {
         }))
     }
 
-    fn time<T: Real, A: Answer>(
+    /// cuBLAS on the same inputs, where it is there and right.
+    fn cublas<T: Element, A: Answer>(
+        &self,
+        shape: Shape,
+        trial: &Trial<'_, T, A>,
+    ) -> Result<Option<timing::Other<'a>>, Trouble> {
+        let (Ok(cublas), Some(b)) = (self.gpu.cublas(), &trial.b) else {
+            return Ok(None);
+        };
+        let (other, got) = cublas::yardstick(self.gpu, cublas, (self.work, shape), &trial.a, b)?;
+        let comparison = verify::compare(trial.answer, &got);
+        if !comparison.is_right() {
+            eprintln!(
+                "cuBLAS's own product of {shape} is outside of the FP32 bound in {} elements; no comparison with it \
+                 (do NVIDIA_TF32_OVERRIDE or CUBLAS_… variables make it less exact?)",
+                comparison.n_wrong
+            );
+            return Ok(None);
+        }
+        Ok(Some(other))
+    }
+
+    fn time<T: Element, A: Answer>(
         &self,
         shape: Shape,
         trial: &Trial<'_, T, A>,
@@ -378,7 +448,7 @@ impl<'a> Subject<'a> {
         let mut session = Session::new(self.gpu, launch, &trial.a, trial.b.as_deref(), n_out)?;
         let other = match self.work {
             Work::Transpose => Some(timing::copy::<T>(self.gpu, n_out)?),
-            _ => None,
+            _ => self.cublas(shape, trial)?,
         };
         let timed = timing::time(self.gpu, &mut session, other, one_ms)?;
         drop(session);

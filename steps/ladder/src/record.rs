@@ -131,7 +131,7 @@ pub enum Outcome {
 /// A verified result and its cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Passed {
-    /// Blocks.
+    /// Blocks. Zero where a library chooses, and does not say.
     pub grid: [u32; 3],
     /// Threads of a block.
     pub block: [u32; 3],

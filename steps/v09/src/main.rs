@@ -1,0 +1,170 @@
+//! v09: cuBLAS, NVIDIA's library, on row-major data.
+//!
+//! cuBLAS follows Fortran: it takes a matrix to be stored column after column. Ours are stored row after row.
+//! The same bytes, read the other way, are the transpose:
+//!
+//! ```text
+//!   in memory     1 2 3 4 5 6
+//!
+//!   row-major, 2 × 3, rows of 3:    column-major, 3 × 2, columns of 3:
+//!
+//!       │ 1 2 3 │                       │ 1 4 │
+//!   A = │ 4 5 6 │                  Aᵀ = │ 2 5 │
+//!                                       │ 3 6 │
+//! ```
+//!
+//! So cuBLAS sees Aᵀ where we have A, Bᵀ where we have B, and whatever it stores as X, we read as Xᵀ. Nothing has to be
+//! transposed: we ask it for Cᵀ = (A · B)ᵀ = Bᵀ · Aᵀ, which it computes from what it sees, and stores so that we read C.
+//!
+//! ```text
+//!                       ┌─────────┐                            ┌─────────┐
+//!                       │    B    │ K                          │   Aᵀ    │ K
+//!     C = A · B:        └─────────┘         Cᵀ = Bᵀ · Aᵀ:      └─────────┘
+//!                            N                                      M
+//!       ┌─────────┐     ┌─────────┐           ┌─────────┐      ┌─────────┐
+//!     M │    A    │   M │    C    │         N │   Bᵀ    │    N │   Cᵀ    │
+//!       └─────────┘     └─────────┘           └─────────┘      └─────────┘
+//!            K               N                     K                M
+//! ```
+//!
+//! Three things change places: the operands (B comes first), the sizes (N comes first), and with the operands their
+//! flags. A *leading dimension* is the distance in memory from one column to the next, in cuBLAS's view: the length of a
+//! row in ours.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use cudarc::cublas::result::CublasError;
+use cudarc::cublas::sys::{cublasMath_t, cublasOperation_t as Op, cublasSetMathMode};
+use cudarc::cublas::{CudaBlas, Gemm as _, GemmConfig};
+use cudarc::driver::CudaStream;
+use lab::{Kernel, Product, Shape, int};
+
+fn main() -> ExitCode {
+    lab::main("v09", &KERNELS)
+}
+
+const KERNELS: [Kernel; 1] = [Kernel::cublas("cublas_sgemm", open, multiply)];
+
+// ANCHOR: open
+/// A handle: made once, since it takes longer than many a product, and brings the workspace.
+fn open(stream: Arc<CudaStream>) -> Result<CudaBlas, CublasError> {
+    let blas = CudaBlas::new(stream)?;
+    // The default says it already: FP32 stays FP32. CUBLAS_TF32_TENSOR_OP_MATH would round the inputs to 11 bits.
+    // SAFETY: the handle was just made.
+    unsafe { cublasSetMathMode(*blas.handle(), cublasMath_t::CUBLAS_DEFAULT_MATH) }.result()?;
+    Ok(blas)
+}
+// ANCHOR_END: open
+
+// ANCHOR: multiply
+/// C = A · B, all three row-major, by asking for Cᵀ = Bᵀ · Aᵀ.
+fn multiply(blas: &CudaBlas, product: Product<'_>) -> Result<(), CublasError> {
+    let Product { shape, a, b, c } = product;
+    let config = row_major(Stored::AsIs, Stored::AsIs, shape);
+    // SAFETY: A has M * K elements, B K * N, C M * N, which is what the flags say.
+    unsafe { blas.gemm(config, b, a, c) }
+}
+// ANCHOR_END: multiply
+
+// ANCHOR: flags
+/// How an operand lies in memory, always row-major.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stored {
+    /// A as M × K, B as K × N.
+    AsIs,
+    /// A as K × M, B as N × K.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "the yardstick of v08 asks for it through lab")
+    )]
+    Transposed,
+}
+
+impl Stored {
+    /// cuBLAS sees the transpose of what we store; so it has to turn an operand exactly if we stored it transposed.
+    fn op(self) -> Op {
+        match self {
+            Stored::AsIs => Op::CUBLAS_OP_N,
+            Stored::Transposed => Op::CUBLAS_OP_T,
+        }
+    }
+}
+
+/// What to tell cuBLAS about C = A · B with B as its first operand and A as its second.
+fn row_major(stored_a: Stored, stored_b: Stored, Shape { m, n, k }: Shape) -> GemmConfig<f32> {
+    let row_of_a = if stored_a == Stored::AsIs { k } else { m };
+    let row_of_b = if stored_b == Stored::AsIs { n } else { k };
+    let row_of_c = n;
+    GemmConfig {
+        transa: stored_b.op(), // of its first operand, which is our B
+        transb: stored_a.op(),
+        m: int(n), // rows of Cᵀ
+        n: int(m), // columns of Cᵀ
+        k: int(k),
+        lda: int(row_of_b),
+        ldb: int(row_of_a),
+        ldc: int(row_of_c),
+        alpha: 1.0,
+        beta: 0.0, // C is not read
+    }
+}
+// ANCHOR_END: flags
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the BLAS standard says `gemm` does: everything column-major.
+    fn gemm(config: GemmConfig<f32>, first: &[f32], second: &[f32], c: &mut [f32]) {
+        let size = |size: i32| usize::try_from(size).expect("a size");
+        let element = |matrix: &[f32], op, stride, row: usize, col: usize| match op {
+            Op::CUBLAS_OP_N => matrix[row + col * size(stride)],
+            _ => matrix[col + row * size(stride)],
+        };
+        for row in 0..size(config.m) {
+            for col in 0..size(config.n) {
+                let term = |k| {
+                    element(first, config.transa, config.lda, row, k)
+                        * element(second, config.transb, config.ldb, k, col)
+                };
+                c[row + col * size(config.ldc)] = config.alpha * (0..size(config.k)).map(term).sum::<f32>();
+            }
+        }
+    }
+
+    fn transposed(matrix: &[f32], n_cols: usize) -> Vec<f32> {
+        let column = |col| matrix.iter().skip(col).step_by(n_cols).copied();
+        (0..n_cols).flat_map(column).collect()
+    }
+
+    #[test]
+    fn the_flags_give_the_product_however_the_operands_are_stored() {
+        // Three sizes, so that no two can change places unnoticed.
+        let shape = Shape { m: 2, n: 4, k: 3 };
+        let a: Vec<f32> = (1..=6).map(|i| i as f32).collect();
+        let b: Vec<f32> = (1..=12).map(|i| (i * i) as f32).collect();
+        // | 1 2 3 |   |  1   4   9  16 |
+        // | 4 5 6 | · | 25  36  49  64 |
+        //             | 81 100 121 144 |
+        let want = [294.0, 376.0, 470.0, 576.0, 615.0, 796.0, 1007.0, 1248.0];
+        for (stored_a, a) in [
+            (Stored::AsIs, a.clone()),
+            (Stored::Transposed, transposed(&a, shape.k)),
+        ] {
+            for (stored_b, b) in [
+                (Stored::AsIs, b.clone()),
+                (Stored::Transposed, transposed(&b, shape.n)),
+            ] {
+                let mut c = [f32::NAN; 8];
+                gemm(row_major(stored_a, stored_b, shape), &b, &a, &mut c);
+                assert_eq!(c, want, "A {stored_a:?}, B {stored_b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_kernels_are_those_of_the_catalogue() {
+        lab::declared::agrees("v09", &KERNELS);
+    }
+}
