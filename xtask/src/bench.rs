@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let records = args.save.then(Records::open).transpose()?;
     interrupt::watch();
     kernels::compile_edited(&steps)?;
-    let programs = Programs::ready(&steps, args.emulate)?;
+    let programs = Programs::ready(&steps)?;
 
     let mut words = vec!["bench".to_owned()];
     words.extend(choice::arguments(&shapes));

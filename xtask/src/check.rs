@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     };
     interrupt::watch();
     kernels::compile_edited(&steps)?;
-    let programs = Programs::ready(&steps, args.emulate)?;
+    let programs = Programs::ready(&steps)?;
 
     let mut words = vec!["check".to_owned(), "--json".to_owned()];
     words.extend(args.emulate.then(|| "--emulate".to_owned()));

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::nvrtc::Nvrtc;
 use crate::programs::Programs;
-use crate::{Verdict, cublas, interrupt, place, say};
+use crate::{Verdict, interrupt, nvrtc, place, say};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask doctor --json")]
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         }
     }
     say::answer(&out)?;
-    if cublas::has_gpu() {
+    if place::has_gpu() {
         let words = match roofline() {
             Ok(found) if args.json => format!(
                 "{}\n",
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     }
     if !args.json {
         let me = place::me();
-        say::answer(&match cublas::has_gpu() {
+        say::answer(&match place::has_gpu() {
             true => format!("Next: {me} bench v05\n"),
             false => format!("Everything but timing works here, on the emulated GPU. Next: {me} bench v05\n"),
         })?;
@@ -173,15 +173,40 @@ fn gpu() -> Vec<Item> {
         cost: "the steps run on the emulated GPU, with counters and no times",
         get: "a machine with an NVIDIA GPU and its driver (nvidia-smi must list it)".into(),
     }];
-    if cublas::has_gpu() {
+    if place::has_gpu() {
         items.push(Item {
             name: "cuBLAS",
-            found: cublas::found().map(|path| path.display().to_string()),
+            found: cublas().map(|path| path.display().to_string()),
             cost: "v09 and every `% of cuBLAS` are left out",
             get: "python3 -m pip install nvidia-cublas-cu12, or a CUDA toolkit".into(),
         });
     }
     items
+}
+
+/// The library, in the folders where a step looks for it.
+fn cublas() -> Option<PathBuf> {
+    let on_path = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&on_path).collect();
+    folders.extend(["/usr/lib/x86_64-linux-gnu", "/usr/lib64"].map(PathBuf::from));
+    for root in toolkits() {
+        folders.extend(["lib64", "targets/x86_64-linux/lib"].map(|end| root.join(end)));
+    }
+    for packages in nvrtc::site_packages() {
+        folders.extend(["nvidia/cublas/lib", "nvidia/cu13/lib"].map(|end| packages.join(end)));
+    }
+    let names = ["libcublas.so", "libcublas.so.13", "libcublas.so.12"];
+    let mut paths = folders
+        .iter()
+        .flat_map(|folder| names.map(|name| folder.join(name)));
+    paths.find(|path| path.is_file())
+}
+
+/// Where CUDA toolkits are.
+fn toolkits() -> impl Iterator<Item = PathBuf> {
+    let roots = ["CUDA_PATH", "CUDA_HOME"].map(std::env::var_os);
+    let roots = roots.into_iter().flatten().map(PathBuf::from);
+    roots.chain(["/usr/local/cuda".into()])
 }
 
 /// A line of `nvidia-smi`, in words.
@@ -249,21 +274,18 @@ fn tools() -> Vec<Item> {
 /// Ceilings of the device, from the first step.
 fn roofline() -> Result<Roofline> {
     let step = find("v01")?;
-    let programs = Programs::ready(&[step], false)?;
+    let programs = Programs::ready(&[step])?;
     programs.roofline(step)
 }
 
 /// A program on `PATH` or in a toolkit.
 pub(crate) fn tool(name: &str) -> Option<PathBuf> {
-    let toolkit = || {
-        let roots = ["CUDA_PATH", "CUDA_HOME"].map(std::env::var_os);
-        let roots = roots.into_iter().flatten().map(PathBuf::from);
-        roots
-            .chain(["/usr/local/cuda".into()])
+    let in_toolkit = || {
+        toolkits()
             .map(|root| root.join("bin").join(name))
             .find(|path| path.is_file())
     };
-    place::on_path(name).or_else(toolkit)
+    place::on_path(name).or_else(in_toolkit)
 }
 
 fn output(program: &Path, words: &[&str]) -> Option<String> {

@@ -5,7 +5,7 @@ use ladder::STEPS;
 use ladder::text::Paint;
 
 use crate::fresh::{self, State};
-use crate::{Verdict, cublas, kernels, place, say};
+use crate::{Verdict, kernels, place, say};
 
 /// Says it.
 pub(crate) fn run() -> Result<Verdict> {
@@ -22,7 +22,7 @@ pub(crate) fn run() -> Result<Verdict> {
         (None, Some(folder)) => format!("programs in {}, no checkout around", folder.display()),
         (None, None) => "no checkout".into(),
     };
-    let device = match cublas::has_gpu() {
+    let device = match place::has_gpu() {
         true => "an NVIDIA GPU (--emulate for the emulated one)",
         false => "no NVIDIA GPU here, so the emulated one",
     };

@@ -9,7 +9,6 @@ mod bench;
 mod calls;
 mod check;
 mod choice;
-mod cublas;
 mod doctor;
 mod fresh;
 mod home;

@@ -46,6 +46,13 @@ pub(crate) fn shown(path: &Path) -> String {
     }
 }
 
+/// Whether there is an NVIDIA GPU, by the files that its driver makes.
+pub(crate) fn has_gpu() -> bool {
+    ["/dev/nvidiactl", "/dev/dxg"]
+        .iter()
+        .any(|path| Path::new(path).exists())
+}
+
 /// The first program of that name on `PATH`.
 pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;

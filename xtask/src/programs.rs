@@ -11,8 +11,8 @@ use ladder::Step;
 use ladder::record::{Line, Roofline};
 
 use crate::interrupt::{self, Waiting};
+use crate::place;
 use crate::say::{self, Status, Stop};
-use crate::{cublas, place};
 
 /// Variable in which the loader looks for libraries first.
 const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
@@ -47,19 +47,15 @@ impl Ended {
 
 impl Programs {
     /// Builds them when Cargo started this program, otherwise takes those beside it.
-    pub(crate) fn ready(steps: &[&'static Step], emulate: bool) -> Result<Self> {
-        let mut programs = match (place::cargo(), place::checkout()) {
-            (Some(cargo), Some(root)) => Self::build(&cargo, &root, steps)?,
+    pub(crate) fn ready(steps: &[&'static Step]) -> Result<Self> {
+        match (place::cargo(), place::checkout()) {
+            (Some(cargo), Some(root)) => Self::build(&cargo, &root, steps),
             (None, Some(root)) => match (Self::beside(steps), place::on_path("cargo")) {
-                (Err(_), Some(cargo)) => Self::build(&cargo, &root, steps)?,
-                (programs, _) => programs?,
+                (Err(_), Some(cargo)) => Self::build(&cargo, &root, steps),
+                (programs, _) => programs,
             },
-            _ => Self::beside(steps)?,
-        };
-        if !emulate {
-            programs.libraries.extend(cublas::folder());
+            _ => Self::beside(steps),
         }
-        Ok(programs)
     }
 
     fn build(cargo: &Path, root: &Path, steps: &[&'static Step]) -> Result<Self> {
