@@ -57,7 +57,7 @@ enum Command {
     Ptx(ptx::Args),
     /// Fetch the compiler that `ptx` uses into target/nvrtc
     Setup,
-    /// Fill the parts of README.md that come from other files
+    /// Fill the parts of READMEs that come from other files
     Readme(readme::Args),
     /// Write the list of driver calls that libnvcuda exports
     Calls,

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::Verdict;
 use crate::nvrtc::Nvrtc;
-use crate::{place, say};
+use crate::{place, readme, say};
 
 /// What is compiled for, unless the source has a line `// arch: compute_80`.
 const ARCHITECTURE: &str = "compute_75";
@@ -59,7 +59,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
         return Ok(Verdict::Failed);
     }
     say::answer(&format!("{} sources, {stale} changed\n", sources.len()))?;
-    Ok(Verdict::Passed)
+    match stale {
+        0 => Ok(Verdict::Passed),
+        // It quotes what ptxas says of the kernels.
+        _ => readme::fill_all(&root),
+    }
 }
 
 /// Compiles sources, and says how many gave something else than what was there. With `check`, nothing is written.

@@ -1,6 +1,6 @@
-//! `cargo xtask readme`: the parts of README.md that come from other files.
+//! `cargo xtask readme`: the parts of README.md, and of those in some folders, that come from other files.
 //!
-//! A part stands between `<!-- include: PATH -->`, or `<!-- table: speed RECORD… -->`, and `<!-- end -->`. Nobody
+//! A part stands between `<!-- include: PATH -->`, or `<!-- table: NAME [RECORD] -->`, and `<!-- end -->`. Nobody
 //! types what is in between; a test fails when it is not what the files say.
 
 use std::fmt::Write as _;
@@ -8,9 +8,11 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
+use ladder::record::{Measurement, Outcome, Passed, Record};
+use ladder::{STEPS, Shape, Work};
 use serde_json::Value;
 
-use crate::{Verdict, say};
+use crate::{Verdict, fresh, say, table};
 
 /// Command line of `readme`.
 #[derive(Parser)]
@@ -20,30 +22,49 @@ pub(crate) struct Args {
     check: bool,
 }
 
-/// Fills README.md, or says that it is stale.
+/// The files with such parts.
+const FILES: [&str; 3] = ["README.md", "steps/README.md", "kernels/README.md"];
+
+/// Fills them, or says that they are stale.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
-    let root = &crate::ptx::repository();
-    let path = root.join("README.md");
-    let old = std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
-    let new = fill(&old, root)?;
-    if new == old {
-        return Ok(Verdict::Passed);
+    let root = crate::ptx::repository();
+    if !args.check {
+        return fill_all(&root);
     }
-    if args.check {
-        say::error("README.md is not what the files it quotes say; update it with: cargo xtask readme");
-        return Ok(Verdict::Failed);
+    let stale = stale(&root)?;
+    for (file, line) in &stale {
+        say::error(&format!(
+            "{file}:{line} is not what the files it quotes say; update it with: cargo xtask readme"
+        ));
     }
-    std::fs::write(&path, new).with_context(|| format!("writing {}", path.display()))?;
+    Ok(match stale.is_empty() {
+        true => Verdict::Passed,
+        false => Verdict::Failed,
+    })
+}
+
+/// Writes what is stale.
+pub(crate) fn fill_all(root: &Path) -> Result<Verdict> {
+    for (file, _) in stale(root)? {
+        let new = fill(&read(root, file)?, root)?;
+        std::fs::write(root.join(file), new).with_context(|| format!("writing {file}"))?;
+        say::note(&format!("wrote {file}"));
+    }
     Ok(Verdict::Passed)
 }
 
-/// The first line of README.md that differs from what the files say.
-pub(crate) fn stale(root: &Path) -> Result<Option<usize>> {
-    let old = read(root, "README.md")?;
-    let new = fill(&old, root)?;
-    let different = |(old, new): (&str, &str)| old != new;
-    let first = old.lines().zip(new.lines()).position(different);
-    Ok((old != new).then(|| first.map_or(1, |at| at + 1)))
+/// The first line of each file that differs from what the files say.
+pub(crate) fn stale(root: &Path) -> Result<Vec<(&'static str, usize)>> {
+    let mut found = Vec::new();
+    for file in FILES {
+        let old = read(root, file)?;
+        let new = fill(&old, root).with_context(|| format!("filling {file}"))?;
+        let first = old.lines().zip(new.lines()).position(|(old, new)| old != new);
+        if old != new {
+            found.push((file, first.map_or(1, |at| at + 1)));
+        }
+    }
+    Ok(found)
 }
 
 /// The text with every generated part made anew.
@@ -64,11 +85,11 @@ fn fill(text: &str, root: &Path) -> Result<String> {
         let part = match kind {
             "include" => include(root, what)?,
             "table" => table(root, what)?,
-            _ => bail!("README.md: unknown directive `{line}`"),
+            _ => bail!("unknown directive `{line}`"),
         };
         out.push_str(&part);
         if !lines.by_ref().any(|line| line == "<!-- end -->") {
-            bail!("README.md: `{line}` has no `<!-- end -->`");
+            bail!("`{line}` has no `<!-- end -->`");
         }
         out.push_str("<!-- end -->\n");
     }
@@ -76,8 +97,7 @@ fn fill(text: &str, root: &Path) -> Result<String> {
 }
 
 fn read(root: &Path, path: &str) -> Result<String> {
-    std::fs::read_to_string(root.join(path))
-        .with_context(|| format!("README.md quotes {path}, which cannot be read"))
+    std::fs::read_to_string(root.join(path)).with_context(|| format!("{path} cannot be read"))
 }
 
 fn include(root: &Path, path: &str) -> Result<String> {
@@ -97,13 +117,148 @@ fn include(root: &Path, path: &str) -> Result<String> {
 fn table(root: &Path, what: &str) -> Result<String> {
     let (name, path) = what.split_once(' ').unwrap_or((what, ""));
     let rows: fn(&Value) -> Option<String> = match name {
+        "steps" => return Ok(steps()),
+        "kernels" => return kernels(root),
+        "products" => return products(root, path),
+        "transposes" => return transposes(root, path),
         "speed" => speed,
         "peers" => peers,
-        _ => bail!("README.md: no table is called `{name}`"),
+        _ => bail!("no table is called `{name}`"),
     };
     let record: Value =
         serde_json::from_str(&read(root, path)?).with_context(|| format!("reading {path}"))?;
     rows(&record).with_context(|| format!("{path} is not a record for the table `{name}`"))
+}
+
+/// One row per step.
+fn steps() -> String {
+    let mut out = String::from("| step | name | the one idea |\n| --- | --- | --- |\n");
+    for step in STEPS {
+        let _ = writeln!(out, "| {} | {} | {} |", step.id, step.name, step.idea);
+    }
+    out
+}
+
+/// One row per kernel: what ptxas says of it, from the header of its PTX.
+fn kernels(root: &Path) -> Result<String> {
+    const DEVICES: [&str; 3] = ["sm_75", "sm_80", "sm_90"];
+    let mut out = format!(
+        "| kernel | source | registers on {} | shared bytes | spilled on sm_90 |\n| --- | --- | --- | ---: | ---: |\n",
+        DEVICES.join(", ")
+    );
+    for kernel in STEPS.iter().flat_map(|step| step.kernels) {
+        let Some(source) = kernel.source else { continue };
+        let ptx = read(root, &format!("kernels/ptx/{source}.ptx"))?;
+        let of = |device: &str| {
+            let wanted = format!("{}: ", kernel.name);
+            let mut lines = fresh::header(&ptx).filter(|(key, _)| *key == device);
+            lines.find_map(|(_, rest)| rest.strip_prefix(&wanted).map(str::to_owned))
+        };
+        let registers = DEVICES.map(|device| {
+            let line = of(device).unwrap_or_default();
+            line.split(' ').next().unwrap_or_default().to_owned()
+        });
+        let last = of("sm_90").unwrap_or_default();
+        let part = |unit: &str| {
+            let mut parts = last.split(", ");
+            parts
+                .find_map(|part| part.strip_suffix(unit))
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let _ = writeln!(
+            out,
+            "| {} | {source}.cu | {} | {} | {} |",
+            kernel.name,
+            registers.join(", "),
+            part(" bytes smem"),
+            part(" bytes spilled")
+        );
+    }
+    Ok(out)
+}
+
+/// `FILE SIZE`: the measured products at one size, a row per kernel.
+fn products(root: &Path, words: &str) -> Result<String> {
+    let (record, size) = record(root, words)?;
+    let mut out = String::from(
+        "| step | kernel | ms | spread | GFLOP/s | % of cuBLAS |\n| --- | --- | ---: | ---: | ---: | ---: |\n",
+    );
+    let rows = measured(&record, Shape::square(size), |work| {
+        !matches!(work, Work::Transpose | Work::Cpu)
+    });
+    for (one, passed) in rows {
+        let Some(hot) = &passed.hot else { continue };
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {:.1} % | {:.0} | {} |",
+            one.step,
+            one.kernel,
+            table::milliseconds(hot.median()),
+            hot.spread() * 100.0,
+            table::gflops(one, passed).unwrap_or(f64::NAN),
+            table::of_yardstick(passed).map_or(String::new(), |part| format!("{part:.1}"))
+        );
+    }
+    Ok(format!("{}{out}", source(&record, size)))
+}
+
+/// `FILE SIZE`: the measured transposes at one size, a row per kernel.
+fn transposes(root: &Path, words: &str) -> Result<String> {
+    let (record, size) = record(root, words)?;
+    let mut out =
+        String::from("| kernel | ms | spread | GB/s | % of a copy |\n| --- | ---: | ---: | ---: | ---: |\n");
+    let shape = Shape {
+        k: 0,
+        ..Shape::square(size)
+    };
+    for (one, passed) in measured(&record, shape, |work| work == Work::Transpose) {
+        let Some(hot) = &passed.hot else { continue };
+        let _ = writeln!(
+            out,
+            "| {} | {} | {:.1} % | {:.0} | {} |",
+            one.kernel,
+            table::milliseconds(hot.median()),
+            hot.spread() * 100.0,
+            table::gbs(one, passed).unwrap_or(f64::NAN),
+            table::of_yardstick(passed).map_or(String::new(), |part| format!("{part:.1}"))
+        );
+    }
+    Ok(format!("{}{out}", source(&record, size)))
+}
+
+fn record(root: &Path, words: &str) -> Result<(Record, usize)> {
+    let (path, size) = words
+        .split_once(' ')
+        .with_context(|| format!("`{words}` is no file and size"))?;
+    let size = size.parse().with_context(|| format!("`{size}` is no size"))?;
+    Ok((Record::load(&root.join(path))?, size))
+}
+
+/// Where the numbers of a table come from.
+fn source(record: &Record, size: usize) -> String {
+    let run = record.runs.first();
+    let (device, driver, date) = run.map_or(("", "", ""), |run| (&run.device, &run.driver, &run.date));
+    let day = date.split('T').next().unwrap_or_default();
+    format!("{device}, CUDA {driver} driver, {day}; {size} x {size} matrices, medians with warm caches:\n\n")
+}
+
+/// What passed on a shape, in the order of the catalogue.
+fn measured(
+    record: &Record,
+    shape: Shape,
+    wanted: impl Fn(Work) -> bool,
+) -> impl Iterator<Item = (&Measurement, &Passed)> {
+    let kernels = STEPS.iter().flat_map(|step| step.kernels);
+    kernels
+        .filter(move |kernel| wanted(kernel.work))
+        .filter_map(move |kernel| {
+            let one = record.of(kernel.name, shape)?;
+            match &one.outcome {
+                Outcome::Passed(passed) => Some((one, passed.as_ref())),
+                _ => None,
+            }
+        })
 }
 
 /// One row per kernel and number of cores; plain, counted, checked side by side.

@@ -123,7 +123,7 @@ pub(crate) fn gbs(one: &Measurement, passed: &Passed) -> Option<f64> {
 }
 
 /// Time of the yardstick over time of the kernel, in per cent.
-fn of_yardstick(passed: &Passed) -> Option<f64> {
+pub(crate) fn of_yardstick(passed: &Passed) -> Option<f64> {
     let yardstick = passed.yardstick.as_ref()?;
     Some(yardstick.hot.median() / time_ms(passed)? * 100.0)
 }

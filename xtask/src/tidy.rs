@@ -365,13 +365,12 @@ impl House<'_> {
 
     fn readme(&mut self) {
         match readme::stale(self.root) {
-            Ok(None) => {}
-            Ok(Some(line)) => self.complain(
-                "README.md",
-                line,
-                "this part is not what its file says",
-                "fill it with: cargo xtask readme",
-            ),
+            Ok(stale) => {
+                for (file, line) in stale {
+                    let what = "this part is not what its file says";
+                    self.complain(file, line, what, "fill it with: cargo xtask readme");
+                }
+            }
             Err(error) => self.complain("README.md", 1, format!("{error:#}"), "correct it"),
         }
     }
