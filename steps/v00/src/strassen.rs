@@ -24,6 +24,9 @@ use crate::{UNIT, parallel};
 /// No product is cut whose quadrants would be smaller than this in any direction.
 pub const CUTOFF: usize = 1024;
 
+/// Rows that a thread takes at a time when it adds.
+const BAND: usize = 32;
+
 /// Factors of the quadrants 11, 12, 21, 22.
 type Factors = [f32; 4];
 
@@ -127,36 +130,44 @@ fn multiply_whole(n_levels: u32, shape: Shape, a: &[f32], b: &[f32], c: &mut [f3
     }
 }
 
-/// `sum` = Σ factor · quadrant, row by row. `width` is that of a quadrant.
+/// `sum` = Σ factor · quadrant. `width` is that of a quadrant.
 fn sum_of_quadrants(factors: Factors, width: usize, matrix: &[f32], sum: &mut [f32]) {
     let (upper, lower) = matrix.split_at(matrix.len() / 2);
-    let pairs = upper.chunks_exact(2 * width).zip(lower.chunks_exact(2 * width));
+    let bands = upper.chunks(BAND * 2 * width).zip(lower.chunks(BAND * 2 * width));
     for_each(
         n_cores(),
-        sum.chunks_exact_mut(width).zip(pairs),
+        sum.chunks_mut(BAND * width).zip(bands),
         |(sum, (upper, lower))| {
-            sum.fill(0.0);
-            let quadrants = upper.chunks_exact(width).chain(lower.chunks_exact(width));
-            for (quadrant, factor) in quadrants.zip(factors) {
-                add(sum, factor, quadrant);
+            let rows = upper.chunks_exact(2 * width).zip(lower.chunks_exact(2 * width));
+            for (sum, (upper, lower)) in sum.chunks_exact_mut(width).zip(rows) {
+                sum.fill(0.0);
+                let quadrants = upper.chunks_exact(width).chain(lower.chunks_exact(width));
+                quadrants
+                    .zip(factors)
+                    .for_each(|(quadrant, factor)| add(sum, factor, quadrant));
             }
         },
     );
 }
 
-/// Each quadrant += factor · `product`, row by row.
+/// Each quadrant += factor · `product`.
 fn add_to_quadrants(factors: Factors, width: usize, product: &[f32], matrix: &mut [f32]) {
     let (upper, lower) = matrix.split_at_mut(matrix.len() / 2);
-    let pairs = upper
-        .chunks_exact_mut(2 * width)
-        .zip(lower.chunks_exact_mut(2 * width));
+    let bands = upper
+        .chunks_mut(BAND * 2 * width)
+        .zip(lower.chunks_mut(BAND * 2 * width));
     for_each(
         n_cores(),
-        product.chunks_exact(width).zip(pairs),
+        product.chunks(BAND * width).zip(bands),
         |(product, (upper, lower))| {
-            let quadrants = upper.chunks_exact_mut(width).chain(lower.chunks_exact_mut(width));
-            for (quadrant, factor) in quadrants.zip(factors) {
-                add(quadrant, factor, product);
+            let rows = upper
+                .chunks_exact_mut(2 * width)
+                .zip(lower.chunks_exact_mut(2 * width));
+            for (product, (upper, lower)) in product.chunks_exact(width).zip(rows) {
+                let quadrants = upper.chunks_exact_mut(width).chain(lower.chunks_exact_mut(width));
+                quadrants
+                    .zip(factors)
+                    .for_each(|(quadrant, factor)| add(quadrant, factor, product));
             }
         },
     );
