@@ -6,6 +6,7 @@
 #![warn(clippy::print_stderr)]
 
 mod bench;
+mod book;
 mod calls;
 mod check;
 mod choice;
@@ -53,6 +54,8 @@ enum Command {
     Doctor(doctor::Args),
     /// Check the house rules that a program can check
     Tidy(tidy::Args),
+    /// Build the book, look it over, or serve it while you write
+    Book(book::Args),
     /// Compile CUDA sources to the PTX committed beside them
     Ptx(ptx::Args),
     /// Fetch the compiler that `ptx` uses into target/nvrtc
@@ -78,6 +81,7 @@ fn main() -> ExitCode {
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Tidy(args)) => tidy::run(&args),
+        Some(Command::Book(args)) => book::run(&args),
         Some(Command::Ptx(args)) => ptx::run(&args),
         Some(Command::Setup) => setup::run(),
         Some(Command::Readme(args)) => readme::run(&args),

@@ -1,0 +1,144 @@
+//! The text of a chapter, line by line: what is prose, what is code, and which directives it holds.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// What a line is part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Text for people.
+    Prose,
+    /// The first or last line of a fenced block.
+    Fence,
+    /// Inside a fenced block.
+    Code,
+    /// `<!-- … -->`, on one or more lines of their own.
+    Comment,
+}
+
+/// A line of a chapter.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Line<'a> {
+    /// From 1.
+    pub(crate) number: usize,
+    pub(crate) text: &'a str,
+    pub(crate) part: Part,
+}
+
+/// The lines of a chapter.
+pub(crate) fn lines(text: &str) -> Vec<Line<'_>> {
+    let mut fence: Option<(char, usize)> = None;
+    let mut in_comment = false;
+    let mut out = Vec::new();
+    for (index, text) in text.lines().enumerate() {
+        let marks = marks(text);
+        let part = match (fence, marks) {
+            (Some((mark, n)), Some((found, m, closes))) if found == mark && m >= n && closes => {
+                fence = None;
+                Part::Fence
+            }
+            (Some(_), _) => Part::Code,
+            (None, Some((mark, n, _))) if !in_comment => {
+                fence = Some((mark, n));
+                Part::Fence
+            }
+            (None, _) => comment(text, &mut in_comment),
+        };
+        out.push(Line {
+            number: index + 1,
+            text,
+            part,
+        });
+    }
+    out
+}
+
+/// The character, length, and whether nothing follows, of a line that may open or close a fence.
+fn marks(line: &str) -> Option<(char, usize, bool)> {
+    const SHORTEST: usize = 3;
+    // Inside a list or a quote a fence is indented, or stands behind `> `.
+    let line = line.trim_start_matches([' ', '>']);
+    let mark = line.chars().next().filter(|c| "`~".contains(*c))?;
+    let n = line.chars().take_while(|c| *c == mark).count();
+    let rest = &line[n..];
+    (n >= SHORTEST && !rest.contains('`')).then_some((mark, n, rest.trim().is_empty()))
+}
+
+fn comment(line: &str, inside: &mut bool) -> Part {
+    if !*inside && !line.trim_start().starts_with("<!--") {
+        return Part::Prose;
+    }
+    *inside = !line.contains("-->");
+    Part::Comment
+}
+
+/// `{{#name arguments}}`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Directive<'a> {
+    /// Where in its line.
+    pub(crate) at: Range<usize>,
+    pub(crate) name: &'a str,
+    /// Words, and texts in quotes without their quotes.
+    pub(crate) args: Vec<&'a str>,
+    /// Nothing else is on its line.
+    pub(crate) alone: bool,
+}
+
+/// The directives of a line. One behind a backslash is text.
+///
+/// # Errors
+/// When one does not end on its line.
+pub(crate) fn directives(line: &str) -> Result<Vec<Directive<'_>>, String> {
+    static OPEN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{\{#\s*").expect("a fixed pattern"));
+    let mut out = Vec::new();
+    let mut from = 0;
+    while let Some(open) = OPEN.find_at(line, from) {
+        let Some(length) = line[open.end()..].find("}}") else {
+            return Err("`{{#` has no `}}` on its line".into());
+        };
+        let at = open.start()..open.end() + length + 2;
+        from = at.end;
+        if line[..at.start].ends_with('\\') {
+            continue;
+        }
+        let words = words(&line[open.end()..open.end() + length])?;
+        let Some((name, args)) = words.split_first() else {
+            return Err("`{{#}}` names no directive".into());
+        };
+        out.push(Directive {
+            alone: line[..at.start].trim_matches([' ', '>']).is_empty() && line[at.end..].trim().is_empty(),
+            at,
+            name,
+            args: args.to_vec(),
+        });
+    }
+    Ok(out)
+}
+
+fn words(text: &str) -> Result<Vec<&str>, String> {
+    let mut out = Vec::new();
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let (word, after) = match rest.strip_prefix('"') {
+            Some(quoted) => quoted
+                .split_once('"')
+                .ok_or_else(|| format!("`{{{{#{text}}}}}` has a quote that does not end"))?,
+            None => rest.split_once(char::is_whitespace).unwrap_or((rest, "")),
+        };
+        out.push(word);
+        rest = after.trim_start();
+    }
+    Ok(out)
+}
+
+/// A line of prose without code, comments, tags and directives: what a reader reads as words. What goes leaves a
+/// blank.
+pub(crate) fn plain(line: &str) -> String {
+    static NOT_WORDS: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"``[^`].*?``|`[^`]*`|<!--.*?-->|\{\{#.*?\}\}|\]\([^)]*\)|<[^>]*>")
+            .expect("a fixed pattern")
+    });
+    NOT_WORDS.replace_all(line, " ").into_owned()
+}

@@ -1,0 +1,51 @@
+//! `--check`: everything about the book that can be wrong without stopping the press.
+
+use anyhow::Result;
+
+use crate::make::{Made, Options, make};
+use crate::outputs::Outputs;
+use crate::ptx::How;
+use crate::{House, Problems, numbers, pages, ptx};
+
+/// Builds the book and looks it over. `tell` hears what was looked at, and how.
+///
+/// # Errors
+/// [`Problems`] when something must be put right; anything else could not run.
+pub fn check(house: &House, tell: impl Fn(&str)) -> Result<Made> {
+    let made = make(house, &Options::default())?;
+    tell(&format!(
+        "built: {} chapters, nothing missing",
+        made.chapters.len()
+    ));
+    let mut problems = numbers::check(house, &made.chapters);
+
+    problems.extend(pages::check(&made.folder)?);
+    tell("looked at: numbers in the text, links, what pages load");
+
+    let (how, stale) = ptx::check(house, &made.findings.listings);
+    problems.extend(stale);
+    let n = made.findings.listings.len();
+    tell(&match how {
+        How::Compiled => {
+            format!("listings: {n} CUDA sources give the PTX that is committed (compiled again)")
+        }
+        How::Hashes(why) => {
+            format!("listings: {n} CUDA sources, compared by the hashes in their PTX ({why})")
+        }
+    });
+
+    let outputs = Outputs::load(house)?;
+    problems.extend(outputs.check(house)?);
+    tell(&format!(
+        "outputs: {} commands run again, {} programs asked",
+        outputs.output.len(),
+        outputs.program.len()
+    ));
+    match problems.is_empty() {
+        true => Ok(made),
+        false => {
+            problems.sort();
+            Err(Problems(problems).into())
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! `{{#figure name "text alternative"}}`: a picture that a program drew, inside the page.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::House;
+
+/// The picture as part of a page: inline, so that it takes the page's colours. The text alternative is its caption,
+/// because what a picture says should be there for everybody.
+///
+/// # Errors
+/// When there is no such picture, or it is not one that can stand in a page.
+pub(crate) fn figure(house: &House, name: &str, alternative: &str) -> Result<String, String> {
+    static PROLOGUE: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(?s)<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->").expect("a fixed pattern"));
+    let path = house.generated().join(name).with_extension("svg");
+    let text = house
+        .read(&path)
+        .map_err(|why| format!("{why}; pictures are drawn by: cargo xtask book --refresh"))?;
+    let shown = house.shown(&path);
+    let svg = PROLOGUE.replace_all(&text, "");
+    if !svg.trim_start().starts_with("<svg") || !svg.contains("viewBox") {
+        return Err(format!("{shown} is not an <svg> with a viewBox"));
+    }
+    // A blank line would end the block of HTML.
+    let svg: Vec<&str> = svg.lines().filter(|line| !line.trim().is_empty()).collect();
+    let svg = svg.join("\n").replacen(
+        "<svg",
+        &format!("<svg role=\"img\" aria-labelledby=\"figure-{name}\""),
+        1,
+    );
+    Ok(format!(
+        "<figure class=\"picture\">\n<div class=\"scroll\">\n{svg}\n</div>\n<figcaption id=\"figure-{name}\">{}</figcaption>\n</figure>\n",
+        escaped(alternative)
+    ))
+}
+
+/// Text as HTML.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}

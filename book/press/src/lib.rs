@@ -1,0 +1,31 @@
+//! The press: builds the book and looks it over.
+//!
+//! `cargo xtask book` starts the program of this crate. mdBook's library renders the chapters; one preprocessor
+//! ([`Press`]) fills in what nobody types: listings, differences between steps, outputs, pictures, recorded
+//! numbers. It is strict: whatever a chapter names must be there, or the book is not built.
+//!
+//! Not here: drawing pictures (`figures`), taking measurements (`lab`).
+
+mod chapter;
+mod check;
+mod differences;
+mod figures;
+mod house;
+mod listings;
+pub mod make;
+mod numbers;
+pub mod outputs;
+mod pages;
+mod preprocess;
+mod problem;
+mod ptx;
+mod records;
+mod serve;
+mod step;
+
+pub use check::check;
+pub use house::House;
+pub use make::{Made, make};
+pub use preprocess::Press;
+pub use problem::{Problem, Problems};
+pub use serve::watch;

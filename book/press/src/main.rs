@@ -1,0 +1,149 @@
+//! The program behind `cargo xtask book`; as `press preprocess`, a preprocessor for other people's mdBook.
+
+#![allow(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "this is where the press speaks"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context as _, Result};
+use clap::{Parser, Subcommand};
+use mdbook_preprocessor::Preprocessor as _;
+use press::make::Options;
+use press::outputs::Outputs;
+use press::{House, Press, Problems};
+
+/// Builds the book
+#[derive(Parser)]
+#[command(name = "press", bin_name = "cargo xtask book")]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Job>,
+    /// Open it in a browser
+    #[arg(long)]
+    open: bool,
+    /// Serve it, and build again when something changes
+    #[arg(long)]
+    watch: bool,
+    /// Where to serve
+    #[arg(long, default_value_t = 3000, requires = "watch")]
+    port: u16,
+    /// Look it over: stale files, bare numbers, broken links
+    #[arg(long, conflicts_with_all = ["watch", "refresh"])]
+    check: bool,
+    /// Make outputs and pictures again, or only the outputs of these names
+    #[arg(long, num_args = 0.., value_name = "OUTPUT")]
+    refresh: Option<Vec<String>>,
+    /// Show what is missing in the pages, instead of stopping
+    #[arg(long, conflicts_with = "check")]
+    draft: bool,
+}
+
+#[derive(Subcommand)]
+enum Job {
+    /// Speak mdBook's protocol: the book on standard input, filled in on standard output
+    #[command(hide = true)]
+    Preprocess {
+        #[command(subcommand)]
+        question: Option<Question>,
+    },
+}
+
+#[derive(Subcommand)]
+enum Question {
+    /// Whether this works for a renderer
+    Supports { renderer: String },
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match &cli.command {
+        Some(Job::Preprocess {
+            question: Some(Question::Supports { renderer }),
+        }) => {
+            return ExitCode::from(u8::from(renderer != "html"));
+        }
+        Some(Job::Preprocess { question: None }) => preprocess(),
+        None => run(&cli),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => match error.downcast_ref::<Problems>() {
+            Some(problems) => {
+                eprintln!("{problems}");
+                ExitCode::from(1)
+            }
+            None => {
+                eprintln!("error: {error:#}");
+                ExitCode::from(3)
+            }
+        },
+    }
+}
+
+fn run(cli: &Cli) -> Result<()> {
+    let house = House::new(repository());
+    if let Some(only) = &cli.refresh {
+        Outputs::load(&house)?.refresh(&house, only)?;
+    }
+    let options = Options {
+        draft: cli.draft,
+        ..Options::default()
+    };
+    if cli.watch {
+        return press::watch(&house, &options, cli.port, |address| {
+            println!("{address}");
+            if cli.open { open(address) } else { Ok(()) }
+        });
+    }
+    let made = match cli.check {
+        true => press::check(&house, |line| println!("{line}"))?,
+        false => press::make(&house, &options)?,
+    };
+    for problem in &made.findings.problems {
+        eprintln!("draft: {problem}");
+    }
+    let page = made.folder.join("index.html");
+    println!("{}", page.display());
+    match cli.open {
+        true => open(&page.display().to_string()),
+        false => Ok(()),
+    }
+}
+
+/// The book comes in as JSON, and goes out as JSON.
+fn preprocess() -> Result<()> {
+    let (context, book) = mdbook_preprocessor::parse_input(std::io::stdin().lock())?;
+    let root = context.root.parent().context("book.toml lies in no folder")?;
+    let book = Press::new(House::new(root), false).run(&context, book)?;
+    serde_json::to_writer(std::io::stdout().lock(), &book)?;
+    Ok(())
+}
+
+/// Two folders above this crate.
+fn repository() -> PathBuf {
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let here = || std::env::current_dir().unwrap_or_default();
+    let start = manifest.unwrap_or_else(here);
+    let is_root = |folder: &&Path| folder.join("book/book.toml").is_file();
+    start.ancestors().find(is_root).unwrap_or(&start).to_path_buf()
+}
+
+fn open(what: &str) -> Result<()> {
+    let (program, args): (&str, &[&str]) = match std::env::consts::OS {
+        "macos" => ("open", &[]),
+        "windows" => ("cmd", &["/C", "start", ""]),
+        _ => ("xdg-open", &[]),
+    };
+    let status = Command::new(program).args(args).arg(what).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        _ => {
+            eprintln!("no browser could be started with `{program}`; open it yourself: {what}");
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! mdBook in process.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use mdbook_driver::MDBook;
+
+use crate::preprocess::Findings;
+use crate::{House, Press, Problems};
+
+/// A book that was built.
+#[derive(Debug, Clone)]
+pub struct Made {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What was found on the way; without problems, unless it is a draft.
+    pub findings: Findings,
+    /// Its chapters, in order.
+    pub chapters: Vec<Source>,
+}
+
+/// A chapter as it was written.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// `book/src/memory.md`
+    pub shown: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// How to build.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// What is missing shows in the page, and does not stop the press.
+    pub draft: bool,
+    /// Instead of the folder that `book.toml` names.
+    pub into: Option<PathBuf>,
+    /// No index for the search: faster.
+    pub no_search: bool,
+}
+
+/// Builds the book.
+///
+/// # Errors
+/// [`Problems`] when something in the book must be put right; anything else could not run.
+pub fn make(house: &House, options: &Options) -> Result<Made> {
+    let book = house.book();
+    house.note(&book.join("book.toml"));
+    let mut config = mdbook_driver::config::Config::from_disk(book.join("book.toml"))
+        .with_context(|| format!("reading {}", house.shown(&book.join("book.toml"))))?;
+    if let Some(folder) = &options.into {
+        config.build.build_dir = folder.clone();
+    }
+    if options.no_search {
+        config.set("output.html.search.enable", false)?;
+    }
+    let mut book = MDBook::load_with_config(book, config)
+        .with_context(|| format!("reading {}", house.shown(&house.chapters().join("SUMMARY.md"))))?;
+    let press = Press::new(house.clone(), options.draft);
+    let findings = press.findings();
+    book.with_preprocessor(press);
+    let built = book.build();
+    let findings = findings.borrow().clone();
+    if !findings.problems.is_empty() && !options.draft {
+        return Err(Problems(findings.problems).into());
+    }
+    built.context("building the book")?;
+    let mut chapters = Vec::new();
+    for chapter in book.book.chapters() {
+        let path = house
+            .chapters()
+            .join(chapter.source_path.clone().unwrap_or_default());
+        house.note(&path);
+        chapters.push(Source {
+            shown: house.shown(&path),
+            text: chapter.content.clone(),
+        });
+    }
+    Ok(Made {
+        folder: crate::house::flat(&book.build_dir_for("html")),
+        findings,
+        chapters,
+    })
+}

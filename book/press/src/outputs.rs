@@ -1,0 +1,317 @@
+//! `{{#output}}`: what commands print, kept in files, made again by `--refresh`, compared by `--check`.
+//!
+//! `book/outputs.toml` lists the commands. They run on the emulated device, where counts are exact; what cannot be
+//! the same twice (times, dates) is left out when two outputs are compared, and the old text stays when nothing else
+//! changed.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+
+use anyhow::{Context as _, Result, bail};
+use regex::Regex;
+use serde::Deserialize;
+
+use crate::{House, Problem};
+
+/// `book/outputs.toml`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Outputs {
+    /// Commands whose output is shown.
+    #[serde(default)]
+    pub output: Vec<Output>,
+    /// Programs that write other files of the book.
+    #[serde(default)]
+    pub program: Vec<Program>,
+}
+
+/// A command, and the text that it prints.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Output {
+    /// `book/src/generated/NAME.txt`.
+    pub name: String,
+    /// Program and arguments, as a reader types them: no shell is between.
+    pub command: String,
+    /// The exit code that is right: 0, unless the output shows a failure.
+    #[serde(default)]
+    pub exit: i32,
+    /// Whether what goes to standard error is shown too, behind the rest.
+    #[serde(default)]
+    pub errors: bool,
+    /// Patterns of what is not the same twice, besides times and dates.
+    #[serde(default)]
+    pub volatile: Vec<String>,
+}
+
+/// A program that writes files of the book.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Program {
+    /// What it makes: `pictures`.
+    pub makes: String,
+    /// The command that writes.
+    pub refresh: String,
+    /// The command that writes nothing, and fails when something would change.
+    pub check: String,
+}
+
+const HEAD: &str = "# Made by `cargo xtask book --refresh`.";
+
+impl Outputs {
+    /// Reads the list; none is an empty one.
+    ///
+    /// # Errors
+    /// When it makes no sense.
+    pub fn load(house: &House) -> Result<Self> {
+        let path = Self::path(house);
+        if !path.is_file() {
+            return Ok(Self::default());
+        }
+        let text = std::fs::read_to_string(&path).with_context(|| house.shown(&path))?;
+        toml::from_str(&text).with_context(|| format!("{} is not a list of outputs", house.shown(&path)))
+    }
+
+    fn path(house: &House) -> PathBuf {
+        house.book().join("outputs.toml")
+    }
+
+    /// Runs everything and writes what came out; `only` the outputs of these names, when there are any.
+    ///
+    /// # Errors
+    /// When a command cannot run, or ends otherwise than it should.
+    pub fn refresh(&self, house: &House, only: &[String]) -> Result<()> {
+        for name in only {
+            if !self.output.iter().any(|output| output.name == *name) {
+                bail!("{} lists no output `{name}`", house.shown(&Self::path(house)));
+            }
+        }
+        for output in self
+            .output
+            .iter()
+            .filter(|o| only.is_empty() || only.contains(&o.name))
+        {
+            let new = output.run(house)?;
+            let path = output.path(house);
+            let old = std::fs::read_to_string(&path).unwrap_or_default();
+            if output.same(&old, &new)? {
+                continue;
+            }
+            std::fs::create_dir_all(house.generated())?;
+            std::fs::write(&path, new).with_context(|| format!("writing {}", house.shown(&path)))?;
+            tell(&format!("wrote {}", house.shown(&path)));
+        }
+        for program in self.program.iter().filter(|_| only.is_empty()) {
+            let status = start(house, &program.refresh)?.status()?;
+            if !status.success() {
+                bail!("`{}` failed; it makes {}", program.refresh, program.makes);
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs everything and compares.
+    ///
+    /// # Errors
+    /// When a command cannot run.
+    pub fn check(&self, house: &House) -> Result<Vec<Problem>> {
+        let mut problems = Vec::new();
+        let mut stale = |path: String, what: String| {
+            problems.push(Problem {
+                file: path,
+                line: 0,
+                what,
+            });
+        };
+        for output in &self.output {
+            let path = output.path(house);
+            let old = std::fs::read_to_string(&path).unwrap_or_default();
+            let again = format!("make it again with: cargo xtask book --refresh {}", output.name);
+            match output.run(house) {
+                Err(error) => stale(house.shown(&path), format!("{error:#}")),
+                Ok(_) if old.is_empty() => stale(house.shown(&path), format!("is missing; {again}")),
+                Ok(new) if output.same(&old, &new)? => {}
+                Ok(new) => {
+                    let (line, was, is) = output.first_difference(&old, &new)?;
+                    stale(
+                        format!("{}:{line}", house.shown(&path)),
+                        format!(
+                            "is stale: it has `{was}` where `{}` prints `{is}`; {again}",
+                            output.command
+                        ),
+                    );
+                }
+            }
+        }
+        for program in &self.program {
+            let out = start(house, &program.check)?
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .output()?;
+            if !out.status.success() {
+                let said =
+                    [out.stdout, out.stderr].map(|text| String::from_utf8_lossy(&text).trim().to_owned());
+                let said = said.join("\n").trim().to_owned();
+                stale(
+                    house.shown(&house.generated()),
+                    format!(
+                        "{} are stale; make them again with: {}\n{said}",
+                        program.makes, program.refresh
+                    ),
+                );
+            }
+        }
+        let stray = self.stray(house);
+        for name in stray {
+            stale(
+                name,
+                "is listed nowhere in book/outputs.toml; list its command, or remove it".into(),
+            );
+        }
+        Ok(problems)
+    }
+
+    /// Texts that no command makes.
+    fn stray(&self, house: &House) -> Vec<String> {
+        let entries = std::fs::read_dir(house.generated())
+            .into_iter()
+            .flatten()
+            .flatten();
+        let mut stray: Vec<String> = entries
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|e| e == "txt"))
+            .filter(|path| !self.output.iter().any(|output| output.path(house) == *path))
+            .map(|path| house.shown(&path))
+            .collect();
+        stray.sort();
+        stray
+    }
+}
+
+impl Output {
+    fn path(&self, house: &House) -> PathBuf {
+        house.generated().join(&self.name).with_extension("txt")
+    }
+
+    /// The text of the file.
+    fn run(&self, house: &House) -> Result<String> {
+        let out = start(house, &self.command)?
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .output()
+            .with_context(|| format!("running `{}`", self.command))?;
+        let errors = String::from_utf8_lossy(&out.stderr).into_owned();
+        if out.status.code() != Some(self.exit) {
+            let last: Vec<&str> = errors.lines().rev().take(5).collect();
+            let last: Vec<&str> = last.into_iter().rev().collect();
+            bail!(
+                "`{}` ended with {}, not with exit code {}: {}",
+                self.command,
+                out.status,
+                self.exit,
+                last.join("\n")
+            );
+        }
+        let mut text = String::from_utf8_lossy(&out.stdout).into_owned();
+        if self.errors {
+            text.push_str(&errors);
+        }
+        Ok(format!(
+            "{HEAD}\n$ {}\n{}\n",
+            self.command,
+            plain(&text).trim_end()
+        ))
+    }
+
+    /// Whether two texts say the same, apart from what cannot be the same twice.
+    fn same(&self, old: &str, new: &str) -> Result<bool> {
+        Ok(self.lasting(old)? == self.lasting(new)?)
+    }
+
+    fn lasting(&self, text: &str) -> Result<Vec<String>> {
+        let mut text = text.to_owned();
+        for pattern in &self.volatile {
+            let pattern = Regex::new(&format!("(?m){pattern}"))
+                .with_context(|| format!("`volatile` of {} in book/outputs.toml", self.name))?;
+            text = pattern.replace_all(&text, "~").into_owned();
+        }
+        Ok(text.lines().map(lasting).collect())
+    }
+
+    fn first_difference(&self, old: &str, new: &str) -> Result<(usize, String, String)> {
+        let (was, is) = (self.lasting(old)?, self.lasting(new)?);
+        let longest = was.len().max(is.len());
+        let index = (0..longest).find(|i| was.get(*i) != is.get(*i)).unwrap_or(0);
+        let line = |text: &str| text.lines().nth(index).unwrap_or("(nothing)").trim().to_owned();
+        Ok((index + 1, line(old), line(new)))
+    }
+}
+
+/// A line without times, dates, rates, and the widths of columns that follow from them.
+fn lasting(line: &str) -> String {
+    static VOLATILE: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+        let pattern = |text: &str| Regex::new(text).expect("a fixed pattern");
+        vec![
+            (pattern(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?Z?)?"), "~date"),
+            (
+                pattern(r"[\d.]+ ?(ns|µs|us|ms|s|min|GFLOP/s|TFLOP/s|MHz|GHz)\b"),
+                "~",
+            ),
+            (pattern(r"\s+"), " "),
+            (pattern(r"[-─=]{3,}"), "---"),
+        ]
+    });
+    let replace = |text: String, (pattern, by): &(Regex, &str)| pattern.replace_all(&text, *by).into_owned();
+    VOLATILE.iter().fold(line.to_owned(), replace).trim().to_owned()
+}
+
+/// Without escape sequences, and of a line that was redrawn, what stood there last.
+fn plain(text: &str) -> String {
+    static ESCAPE: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07").expect("a fixed pattern"));
+    let text = ESCAPE.replace_all(text, "").replace("\r\n", "\n");
+    let line = |line: &str| line.rsplit('\r').next().unwrap_or_default().trim_end().to_owned();
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// A command, in the repository, on the emulated device, without colours.
+fn start(house: &House, line: &str) -> Result<Command> {
+    let mut words = line.split_whitespace();
+    let program = words.next().context("a command in book/outputs.toml is empty")?;
+    let cargo = std::env::var_os("CARGO").filter(|_| program == "cargo");
+    let mut command = Command::new(cargo.unwrap_or_else(|| program.into()));
+    command
+        .args(words)
+        .current_dir(house.root())
+        .stdin(Stdio::null())
+        .env("TILE_DEVICE", "emulated")
+        .env("NO_COLOR", "1")
+        .env("COLUMNS", "100");
+    // Cargo's own words about this program are not meant for the next one.
+    for variable in ["CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO_PKG_NAME"] {
+        command.env_remove(variable);
+    }
+    Ok(command)
+}
+
+#[expect(clippy::print_stderr, reason = "progress, for whoever started it")]
+fn tell(text: &str) {
+    eprintln!("{text}");
+}
+
+/// The lines of a ```text block.
+///
+/// # Errors
+/// When there is no such output.
+pub(crate) fn output(house: &House, name: &str) -> Result<String, String> {
+    let path = house.generated().join(name).with_extension("txt");
+    let text = house.read(&path).map_err(|why| {
+        format!("{why}; list its command in book/outputs.toml, then: cargo xtask book --refresh {name}")
+    })?;
+    let text = text.strip_prefix(HEAD).unwrap_or(&text).trim_matches('\n');
+    match text.is_empty() {
+        true => Err(format!("{} is empty", house.shown(&path))),
+        false => Ok(text.to_owned()),
+    }
+}

@@ -1,0 +1,305 @@
+//! Our directives, filled in: the one preprocessor of the book.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use ladder::Step;
+use mdbook_preprocessor::book::{Book, BookItem, Chapter};
+use mdbook_preprocessor::errors::Error;
+use mdbook_preprocessor::{Preprocessor, PreprocessorContext};
+use serde::Deserialize;
+
+use crate::chapter::{self, Directive, Line, Part};
+use crate::records::{Records, Sources, footnote};
+use crate::step::{self, Matter};
+use crate::{House, Problem, Problems, differences, figures, listings, outputs};
+
+/// Its name in `book.toml`.
+const NAME: &str = "press";
+
+/// Kinds of text that a listing may stand in without a fence.
+const TEXT_FILES: [&str; 2] = ["md", "html"];
+
+/// `[preprocessor.press]`
+#[derive(Debug, Default, Deserialize)]
+struct Settings {
+    /// The record whose numbers the text tells: `h200`.
+    record: Option<String>,
+}
+
+/// What was found on the way.
+#[derive(Debug, Default, Clone)]
+pub struct Findings {
+    /// What must be put right.
+    pub problems: Vec<Problem>,
+    /// CUDA sources that are shown, and where first.
+    pub listings: BTreeMap<PathBuf, (String, usize)>,
+}
+
+/// The preprocessor.
+pub struct Press {
+    house: House,
+    draft: bool,
+    findings: Rc<RefCell<Findings>>,
+}
+
+impl Press {
+    /// For a book. As a draft, what is missing shows in the page, and does not stop the press.
+    pub fn new(house: House, draft: bool) -> Self {
+        Self {
+            house,
+            draft,
+            findings: Rc::default(),
+        }
+    }
+
+    /// What it finds.
+    pub fn findings(&self) -> Rc<RefCell<Findings>> {
+        Rc::clone(&self.findings)
+    }
+}
+
+impl Preprocessor for Press {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn run(&self, context: &PreprocessorContext, mut book: Book) -> Result<Book, Error> {
+        let settings: Settings = context
+            .config
+            .get(&format!("preprocessor.{NAME}"))?
+            .unwrap_or_default();
+        let pages: Vec<PathBuf> = book
+            .chapters()
+            .filter_map(|chapter| chapter.path.clone())
+            .collect();
+        let mut findings = self.findings.borrow_mut();
+        let records = Records::load(&self.house, settings.record);
+        book.for_each_mut(|item: &mut BookItem| {
+            if let BookItem::Chapter(chapter) = item {
+                let mut page = Page::new(&self.house, &records, &pages, chapter, &mut findings);
+                let text = page.filled(&chapter.content);
+                chapter.content = text;
+            }
+        });
+        findings.problems.sort();
+        match findings.problems.is_empty() || self.draft {
+            true => Ok(book),
+            false => Err(Problems(findings.problems.clone()).into()),
+        }
+    }
+}
+
+/// A chapter while it is filled in.
+struct Page<'a> {
+    house: &'a House,
+    records: &'a Result<Records, String>,
+    pages: &'a [PathBuf],
+    /// As seen from `book/src`.
+    path: PathBuf,
+    shown: String,
+    matter: Option<(usize, Result<Matter, String>)>,
+    sources: Sources,
+    findings: &'a mut Findings,
+}
+
+impl<'a> Page<'a> {
+    fn new(
+        house: &'a House,
+        records: &'a Result<Records, String>,
+        pages: &'a [PathBuf],
+        chapter: &Chapter,
+        findings: &'a mut Findings,
+    ) -> Self {
+        let path = chapter.source_path.clone().unwrap_or_default();
+        Self {
+            house,
+            records,
+            pages,
+            shown: house.shown(&house.chapters().join(&path)),
+            matter: step::matter(&chapter::lines(&chapter.content)),
+            path,
+            sources: Sources::new(),
+            findings,
+        }
+    }
+
+    fn problem(&mut self, line: usize, what: String) {
+        self.findings.problems.push(Problem {
+            file: self.shown.clone(),
+            line,
+            what,
+        });
+    }
+
+    fn filled(&mut self, text: &str) -> String {
+        if let Some((line, Err(why))) = &self.matter {
+            let (line, why) = (*line, why.clone());
+            self.problem(line, why);
+        }
+        let mut out = String::with_capacity(text.len());
+        for line in chapter::lines(text) {
+            match self.line(&line) {
+                Ok(text) => out.push_str(&text),
+                Err(why) => {
+                    let missing = figures::escaped(&why);
+                    self.problem(line.number, why);
+                    match line.part {
+                        Part::Code => out.push_str(&format!("(missing: {missing})")),
+                        _ => out.push_str(&format!("<strong class=\"missing\">missing: {missing}</strong>")),
+                    }
+                }
+            }
+            out.push('\n');
+        }
+        out.push_str(&footnote(&self.sources));
+        out
+    }
+
+    fn line(&mut self, line: &Line<'_>) -> Result<String, String> {
+        if line.part == Part::Comment {
+            return Ok(line.text.to_owned());
+        }
+        let mut out = String::new();
+        let mut from = 0;
+        for directive in chapter::directives(line.text)? {
+            out.push_str(&unescaped(&line.text[from..directive.at.start]));
+            // In a list or a quote, every line of what is filled in stands as far in as the directive.
+            let indent = &line.text[..directive.at.start];
+            let text = self.directive(line, &directive)?;
+            match directive.alone {
+                true => out.push_str(&text.trim_end().replace('\n', &format!("\n{indent}"))),
+                false => out.push_str(&text),
+            }
+            from = directive.at.end;
+        }
+        out.push_str(&unescaped(&line.text[from..]));
+        Ok(out)
+    }
+
+    fn directive(&mut self, line: &Line<'_>, directive: &Directive<'_>) -> Result<String, String> {
+        let Directive {
+            name, args, alone, ..
+        } = directive;
+        let in_code = line.part == Part::Code;
+        match (*name, in_code) {
+            ("n", false) => {
+                let records = self.records.as_ref().map_err(Clone::clone)?;
+                return records.number(args, &mut self.sources);
+            }
+            (_, _) if !alone => {
+                return Err(format!("`{{{{#{name}}}}}` wants a line of its own"));
+            }
+            ("include", _) => return self.include(line, args, in_code),
+            (_, true) => {
+                return Err(format!(
+                    "`{{{{#{name}}}}}` stands outside of code; in code there is only `{{{{#include}}}}` (write \\{{{{# for the text itself)"
+                ));
+            }
+            _ => {}
+        }
+        match (*name, args.as_slice()) {
+            ("diff", [old, new]) => self.diff(line, old, new, "kernel"),
+            ("diff", [old, new, anchor]) => self.diff(line, old, new, anchor),
+            ("diff", _) => Err("`{{#diff}}` wants two steps or two files, and maybe an anchor".into()),
+            ("output", [name]) => Ok(format!("```text\n{}\n```", outputs::output(self.house, name)?)),
+            ("output", _) => Err("`{{#output}}` wants a name from book/outputs.toml".into()),
+            ("figure", [name, alternative]) if !alternative.trim().is_empty() => {
+                figures::figure(self.house, name, alternative)
+            }
+            ("figure", _) => Err("`{{#figure}}` wants a name and a text alternative in quotes".into()),
+            ("recorded", args) => {
+                let records = self.records.as_ref().map_err(Clone::clone)?;
+                records.table(args, &mut self.sources)
+            }
+            ("step", []) => match &self.matter {
+                Some((_, Ok(matter))) => Ok(step::strip(matter, |step| self.page_of(step))),
+                Some((_, Err(_))) => Ok(String::new()),
+                None => Err(
+                    "`{{#step}}` wants a comment `<!-- step: v05 minutes=50 after=v04 gpu=no -->` in its chapter".into(),
+                ),
+            },
+            (name, _) => Err(format!(
+                "there is no directive `{name}`; there are include, diff, output, figure, recorded, n, step"
+            )),
+        }
+    }
+
+    /// `PATH` or `PATH:ANCHOR`, as seen from the chapter.
+    fn include(&mut self, line: &Line<'_>, args: &[&str], in_code: bool) -> Result<String, String> {
+        let [what] = args else {
+            return Err("`{{#include}}` wants one path, and maybe an anchor behind a colon".into());
+        };
+        let (path, anchor) = match what.split_once(':') {
+            Some((_, anchor))
+                if anchor.is_empty() || anchor.starts_with(|c: char| c.is_ascii_digit() || c == ':') =>
+            {
+                return Err(format!(
+                    "`{what}` counts lines, which move; name an anchor of the file instead"
+                ));
+            }
+            Some((path, anchor)) => (path, Some(anchor)),
+            None => (*what, None),
+        };
+        let extension = Path::new(path).extension().unwrap_or_default().to_string_lossy();
+        if !in_code && !TEXT_FILES.contains(&extension.as_ref()) {
+            return Err(format!(
+                "the listing of {path} stands outside of a fence; put ```cpp and ``` around it"
+            ));
+        }
+        let folder = self
+            .house
+            .chapters()
+            .join(self.path.parent().unwrap_or(Path::new("")));
+        let path = crate::house::flat(&folder.join(path));
+        let text = listings::text(&listings::listing(self.house, &path, anchor)?);
+        if in_code && text.lines().any(|line| line.trim_start().starts_with("```")) {
+            return Err(format!(
+                "{what} has a line that begins with ```; it would end the listing"
+            ));
+        }
+        self.shows(&path, line);
+        Ok(text)
+    }
+
+    fn diff(&mut self, line: &Line<'_>, old: &str, new: &str, anchor: &str) -> Result<String, String> {
+        let (old, new) = (
+            differences::side(self.house, old)?,
+            differences::side(self.house, new)?,
+        );
+        let text = differences::diff(self.house, &old, &new, anchor)?;
+        self.shows(&old.path, line);
+        self.shows(&new.path, line);
+        Ok(format!("```diff\n{text}\n```"))
+    }
+
+    /// Remembers a CUDA source that the book shows.
+    fn shows(&mut self, path: &Path, line: &Line<'_>) {
+        if path.extension().is_some_and(|e| e == "cu") {
+            let place = (self.shown.clone(), line.number);
+            self.findings.listings.entry(path.to_owned()).or_insert(place);
+        }
+    }
+
+    /// The page of a step as seen from this one: the chapter whose file is called after it.
+    fn page_of(&self, step: &Step) -> Option<String> {
+        let is_its = |path: &&PathBuf| {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            name == step.id || name.starts_with(&format!("{}-", step.id))
+        };
+        let page = self.pages.iter().find(is_its)?;
+        let up = self.path.components().count().saturating_sub(1);
+        Some(format!(
+            "{}{}",
+            "../".repeat(up),
+            page.with_extension("html").display()
+        ))
+    }
+}
+
+/// `\{{#` stands for `{{#`.
+fn unescaped(text: &str) -> String {
+    text.replace("\\{{#", "{{#")
+}

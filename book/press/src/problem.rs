@@ -1,0 +1,41 @@
+//! What must be put right before there is a book.
+
+use std::fmt;
+
+/// One of them: where it is, what it is, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Problem {
+    /// As seen from the repository: `book/src/memory.md`.
+    pub file: String,
+    /// From 1; 0 when the whole file is meant.
+    pub line: usize,
+    /// One sentence.
+    pub what: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(f, "{}: {}", self.file, self.what),
+            line => write!(f, "{}:{line}: {}", self.file, self.what),
+        }
+    }
+}
+
+/// All of them, as an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problems(pub Vec<Problem>);
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for problem in &self.0 {
+            writeln!(f, "{problem}")?;
+        }
+        match self.0.len() {
+            1 => write!(f, "1 problem in the book"),
+            n => write!(f, "{n} problems in the book"),
+        }
+    }
+}
+
+impl std::error::Error for Problems {}

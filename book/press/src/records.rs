@@ -1,0 +1,539 @@
+//! `{{#recorded}}` and `{{#n}}`: numbers that were measured, from `book/data`.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use ladder::record::Passed;
+use ladder::{Kernel, Measurement, Outcome, Record, Run, STEPS, Samples, Shape, Step, Work};
+
+use crate::House;
+use crate::figures::escaped;
+
+/// The records of `book/data`.
+pub(crate) struct Records {
+    all: Vec<(String, Record)>,
+    /// The file whose numbers the text tells, without `.json`.
+    told: Option<String>,
+}
+
+/// What a page has quoted: said at its end.
+pub(crate) type Sources = BTreeSet<String>;
+
+impl Records {
+    /// Reads every record; other files of the folder are not records, and somebody else's.
+    ///
+    /// # Errors
+    /// When a file cannot be understood.
+    pub(crate) fn load(house: &House, told: Option<String>) -> Result<Self, String> {
+        let mut paths: Vec<_> = std::fs::read_dir(house.data())
+            .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
+            .unwrap_or_default();
+        paths.retain(|path: &std::path::PathBuf| path.extension().is_some_and(|e| e == "json"));
+        paths.sort();
+        let mut all = Vec::new();
+        for path in paths {
+            let text = house.read(&path)?;
+            let value: serde_json::Value = serde_json::from_str(&text)
+                .map_err(|error| format!("{} is not JSON: {error}", house.shown(&path)))?;
+            if value["runs"].is_array() && value["measurements"].is_array() {
+                let record = Record::load(&path).map_err(|error| error.to_string())?;
+                let stem = path
+                    .file_stem()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned();
+                all.push((stem, record));
+            }
+        }
+        Ok(Self { all, told })
+    }
+
+    /// Real devices, the one that the text is about first.
+    fn real(&self) -> Vec<&Record> {
+        let is_told = |stem: &String| self.told.as_ref() == Some(stem);
+        let is_real = |record: &&(String, Record)| record.1.runs.iter().any(|run| !run.emulated);
+        let mut real: Vec<_> = self.all.iter().filter(is_real).collect();
+        real.sort_by_key(|(stem, _)| !is_told(stem));
+        real.iter().map(|(_, record)| record).collect()
+    }
+
+    /// The one that the text is about.
+    fn told(&self) -> Result<&Record, String> {
+        self.real().first().copied().ok_or_else(|| {
+            "no record of a GPU is in book/data; make one with: cargo xtask bench all --save".into()
+        })
+    }
+
+    /// One number, as words for a sentence.
+    ///
+    /// # Errors
+    /// When it was not recorded: a sentence.
+    pub(crate) fn number(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
+        match args {
+            ["device", what] => self.of_device(what, sources),
+            ["emulated", kernel, counter] => self.of_emulated(kernel, None, counter, sources),
+            ["emulated", kernel, size, counter] => {
+                self.of_emulated(kernel, Some(shape(kernel, size)?), counter, sources)
+            }
+            [kernel, size, "times", other] => self.times(kernel, size, other, sources),
+            [kernel, size, what] => {
+                let (run, passed, about) = self.passed(kernel, size)?;
+                let (_, kernel) = known(kernel)?;
+                let text = value(kernel, shape(kernel.name, size)?, run, passed, what)?;
+                sources.insert(source(run));
+                Ok(number(&text, &about))
+            }
+            _ => Err(
+                "`{{#n}}` wants KERNEL SIZE WHAT, KERNEL SIZE times OTHER, device WHAT, or emulated KERNEL [SIZE] COUNTER"
+                    .into(),
+            ),
+        }
+    }
+
+    fn passed(&self, kernel: &str, size: &str) -> Result<(&Run, &Passed, String), String> {
+        let record = self.told()?;
+        let (step, known) = known(kernel)?;
+        let shape = shape(kernel, size)?;
+        let again = format!("measure it with: cargo xtask bench {} --save", step.id);
+        let found = record
+            .of(known.name, shape)
+            .ok_or_else(|| format!("{kernel} at {shape} was not recorded; {again}"))?;
+        let run = record
+            .run_of(found)
+            .ok_or_else(|| format!("the record of {kernel} at {shape} names no run; {again}"))?;
+        match &found.outcome {
+            Outcome::Passed(passed) => Ok((run, passed, format!("{kernel} at {shape}, {}", source(run)))),
+            Outcome::Failed { why, .. } => {
+                Err(format!("{kernel} at {shape} failed ({why}): it has no speed"))
+            }
+            Outcome::NotRun { why } => Err(format!(
+                "{kernel} at {shape} was not run ({why}): it has no speed"
+            )),
+        }
+    }
+
+    /// How many times as fast one kernel is as another.
+    fn times(&self, kernel: &str, size: &str, other: &str, sources: &mut Sources) -> Result<String, String> {
+        let (run, fast, _) = self.passed(kernel, size)?;
+        let (_, slow, _) = self.passed(other, size)?;
+        let ratio = median(&slow.hot, "hot")? / median(&fast.hot, "hot")?;
+        sources.insert(source(run));
+        let about = format!(
+            "{other} takes so many times as long as {kernel} at {size}, {}",
+            source(run)
+        );
+        Ok(number(&format!("{}×", digits(ratio, 2)), &about))
+    }
+
+    fn of_device(&self, what: &str, sources: &mut Sources) -> Result<String, String> {
+        let record = self.told()?;
+        let run = record
+            .runs
+            .iter()
+            .rfind(|run| !run.emulated && run.roofline.is_some())
+            .ok_or("no run in the record knows the ceilings of its device")?;
+        let roofline = run.roofline.ok_or("no ceilings")?;
+        let text = match what {
+            "fp32_tflops" => format!("{} TFLOP/s", digits(roofline.fp32_tflops, 3)),
+            "copy_gbs" => format!("{:.0} GB/s", roofline.copy_gbs),
+            "ridge" => format!(
+                "{} FLOP/B",
+                digits(roofline.fp32_tflops * 1e3 / roofline.copy_gbs, 2)
+            ),
+            "name" => escaped(&run.device),
+            _ => {
+                return Err(format!(
+                    "of a device there are fp32_tflops, copy_gbs, ridge and name, not `{what}`"
+                ));
+            }
+        };
+        sources.insert(source(run));
+        Ok(number(&text, &format!("measured, {}", source(run))))
+    }
+
+    fn of_emulated(
+        &self,
+        kernel: &str,
+        at: Option<Shape>,
+        counter: &str,
+        sources: &mut Sources,
+    ) -> Result<String, String> {
+        let (step, known) = known(kernel)?;
+        let counted = |m: &&Measurement| {
+            m.kernel == known.name && at.is_none_or(|shape| m.shape == shape) && counters(m).is_some()
+        };
+        let found = self
+            .all
+            .iter()
+            .flat_map(|(_, record)| {
+                record
+                    .measurements
+                    .iter()
+                    .filter(counted)
+                    .map(move |m| (record, m))
+            })
+            .max_by_key(|(_, m)| m.shape);
+        let Some((record, measurement)) = found else {
+            return Err(format!(
+                "no counters of {kernel} were recorded; count them with: cargo xtask bench {} --emulate --save",
+                step.id
+            ));
+        };
+        let run = record.run_of(measurement).ok_or("a measurement names no run")?;
+        let all = counters(measurement).ok_or("a measurement has no counters")?;
+        let get = |name: &str| {
+            all.get(name).and_then(serde_json::Value::as_f64).ok_or_else(|| {
+                let names: Vec<&str> = all.keys().map(String::as_str).collect();
+                format!("there is no counter `{name}`; there are {}", names.join(", "))
+            })
+        };
+        let text = match counter.split_once('/') {
+            Some((above, below)) => digits(get(above)? / get(below)?, 3),
+            None => format!("{}", get(counter)?),
+        };
+        sources.insert(source(run));
+        let about = format!(
+            "{counter} of {kernel} at {}, counted, {}",
+            measurement.shape,
+            source(run)
+        );
+        Ok(number(&text, &about))
+    }
+
+    /// The recorded numbers of a step: a table per device and kind of work. Words behind the step choose: sizes
+    /// and kernels.
+    ///
+    /// # Errors
+    /// When nothing was recorded.
+    pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
+        let (step, choice) = args
+            .split_first()
+            .ok_or("`{{#recorded}}` wants a step: {{#recorded v05}}")?;
+        let step = ladder::find(step).map_err(|error| error.to_string())?;
+        let mut chosen: Vec<&Kernel> = Vec::new();
+        let mut sizes: Vec<&str> = Vec::new();
+        for word in choice {
+            match step.kernel(word) {
+                Some(kernel) => chosen.push(kernel),
+                None if word.starts_with(|c: char| c.is_ascii_digit()) => sizes.push(word),
+                None => return Err(format!("{} has no kernel `{word}`", step.id)),
+            }
+        }
+        if chosen.is_empty() {
+            chosen.extend(step.kernels);
+        }
+        let mut out = String::new();
+        for record in self.real() {
+            for kind in [Kind::Products, Kind::Doubles, Kind::Transposes, Kind::Cpu] {
+                let kernels: Vec<_> = chosen
+                    .iter()
+                    .filter(|k| Kind::of(k.work) == kind)
+                    .copied()
+                    .collect();
+                out.push_str(&one_table(record, kind, &kernels, &sizes, sources)?);
+            }
+        }
+        match out.is_empty() {
+            true => Err(format!(
+                "nothing was recorded for `{{{{#recorded {}}}}}`; measure it with: cargo xtask bench {} --save",
+                args.join(" "),
+                step.id
+            )),
+            false => Ok(out),
+        }
+    }
+}
+
+/// What belongs into one table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Products,
+    Doubles,
+    Transposes,
+    Cpu,
+}
+
+impl Kind {
+    fn of(work: Work) -> Self {
+        match work {
+            Work::Transpose => Kind::Transposes,
+            Work::Dgemm => Kind::Doubles,
+            Work::Cpu => Kind::Cpu,
+            _ => Kind::Products,
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Kind::Products => "C = A·B in FP32",
+            Kind::Doubles => "C = A·B in FP64",
+            Kind::Transposes => "Transposes",
+            Kind::Cpu => "C = A·B in FP32 on the CPU",
+        }
+    }
+}
+
+fn one_table(
+    record: &Record,
+    kind: Kind,
+    kernels: &[&Kernel],
+    sizes: &[&str],
+    sources: &mut Sources,
+) -> Result<String, String> {
+    let mut rows: Vec<(Shape, &Kernel, &Measurement)> = Vec::new();
+    for kernel in kernels {
+        let wanted: Vec<Shape> = sizes
+            .iter()
+            .map(|size| shape(kernel.name, size))
+            .collect::<Result<_, _>>()?;
+        for measurement in record.measurements.iter().filter(|m| m.kernel == kernel.name) {
+            let real = record.run_of(measurement).is_some_and(|run| !run.emulated);
+            if real && (wanted.is_empty() || wanted.contains(&measurement.shape)) {
+                rows.push((measurement.shape, kernel, measurement));
+            }
+        }
+    }
+    if rows.is_empty() {
+        return Ok(String::new());
+    }
+    // By volume, so that a tall one does not come behind all square ones; kernels as the step tells them.
+    rows.sort_by_key(|(shape, kernel, _)| {
+        let place = kernels.iter().position(|k| k.name == kernel.name);
+        (shape.m * shape.n * shape.k.max(1), *shape, place)
+    });
+    let of = match kind {
+        Kind::Transposes => Some("of a copy"),
+        Kind::Cpu => None,
+        _ => Some("of cuBLAS"),
+    };
+    let rate = match kind {
+        Kind::Transposes => "GB/s",
+        Kind::Cpu => "GFLOP/s",
+        _ => "TFLOP/s",
+    };
+    let with_kernel = kernels.len() > 1;
+    let mut head = vec!["size"];
+    head.extend(with_kernel.then_some("kernel"));
+    head.extend(["time, ms", rate]);
+    head.extend(of);
+    head.push("spread");
+    let n_text = 1 + usize::from(with_kernel);
+    let mut out = format!("| {} |\n|", head.join(" | "));
+    for column in 0..head.len() {
+        out.push_str(if column < n_text { " --- |" } else { " ---: |" });
+    }
+    out.push('\n');
+    let mut runs = BTreeSet::new();
+    for (shape, kernel, measurement) in rows {
+        let mut cells = vec![shape_shown(shape)];
+        cells.extend(with_kernel.then(|| format!("`{}`", kernel.name)));
+        let run = record
+            .run_of(measurement)
+            .ok_or_else(|| format!("a measurement of {} names no run", kernel.name))?;
+        runs.insert(source(run));
+        match &measurement.outcome {
+            Outcome::Passed(passed) => {
+                for what in ["ms", rate_key(kind), of_key(kind), "spread"] {
+                    if !what.is_empty() {
+                        let text = value(kernel, shape, run, passed, what).unwrap_or_else(|_| "–".into());
+                        cells.push(bare(&text));
+                    }
+                }
+            }
+            Outcome::Failed { why, .. } => cells.push(format!("wrong: {}", in_cell(why))),
+            Outcome::NotRun { why } => cells.push(format!("not run: {}", in_cell(why))),
+        }
+        cells.resize(head.len(), String::new());
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    }
+    let runs: Vec<String> = runs.into_iter().collect();
+    sources.extend(runs.iter().cloned());
+    Ok(format!(
+        "{}, {}. Kernel time with warm caches: the median; the spread is that of the middle half.\n\n{out}\n",
+        kind.title(),
+        runs.join("; ")
+    ))
+}
+
+fn rate_key(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Transposes => "gbs",
+        Kind::Cpu => "gflops",
+        _ => "tflops",
+    }
+}
+
+fn of_key(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Transposes => "of_copy",
+        Kind::Cpu => "",
+        _ => "of_cublas",
+    }
+}
+
+/// A column has its unit in its head, except for percentages.
+fn bare(text: &str) -> String {
+    match text.split_once(' ') {
+        Some((number, "%")) => format!("{number} %"),
+        Some((number, _)) => number.to_owned(),
+        None => text.to_owned(),
+    }
+}
+
+fn in_cell(text: &str) -> String {
+    escaped(text).replace('|', "\\|")
+}
+
+fn counters(measurement: &Measurement) -> Option<&serde_json::Map<String, serde_json::Value>> {
+    match &measurement.outcome {
+        Outcome::Passed(passed) => passed.counters.as_ref(),
+        _ => None,
+    }
+}
+
+/// `NVIDIA H200, 2026-11-21`
+fn source(run: &Run) -> String {
+    let day = run.date.split('T').next().unwrap_or(&run.date);
+    format!("{}, {day}", escaped(&run.device))
+}
+
+fn known(kernel: &str) -> Result<(&'static Step, &'static Kernel), String> {
+    let all = || {
+        STEPS
+            .iter()
+            .flat_map(|step| step.kernels.iter().map(move |k| (step, k)))
+    };
+    all().find(|(_, k)| k.name == kernel).ok_or_else(|| {
+        let step = STEPS.iter().find(|step| kernel.contains(step.id));
+        let names: Vec<&str> = step.map_or(Vec::new(), |s| s.kernels.iter().map(|k| k.name).collect());
+        match names.is_empty() {
+            true => format!("there is no kernel `{kernel}` (see: cargo xtask list)"),
+            false => format!(
+                "there is no kernel `{kernel}`; {} has {}",
+                kernel_step(step),
+                names.join(", ")
+            ),
+        }
+    })
+}
+
+fn kernel_step(step: Option<&Step>) -> &'static str {
+    step.map_or("it", |step| step.id)
+}
+
+/// `4096`, `1025x1023x1021`, and for transposes `1000x3000`.
+fn shape(kernel: &str, size: &str) -> Result<Shape, String> {
+    let (_, kernel) = known(kernel)?;
+    let wrong = || format!("`{size}` is no size; write 4096 or 1025x1023x1021");
+    let sizes: Vec<usize> = size
+        .split('x')
+        .map(|part| part.parse().map_err(|_| wrong()))
+        .collect::<Result<_, _>>()?;
+    let depth = |k| if kernel.work == Work::Transpose { 0 } else { k };
+    match sizes.as_slice() {
+        [n] => Ok(Shape {
+            m: *n,
+            n: *n,
+            k: depth(*n),
+        }),
+        [m, n] if kernel.work == Work::Transpose => Ok(Shape { m: *m, n: *n, k: 0 }),
+        [m, n, k] => Ok(Shape { m: *m, n: *n, k: *k }),
+        _ => Err(wrong()),
+    }
+}
+
+fn shape_shown(shape: Shape) -> String {
+    match (shape.m == shape.n, shape.k) {
+        (true, k) if k == shape.m || k == 0 => shape.m.to_string(),
+        _ => shape.to_string().replace('x', "×"),
+    }
+}
+
+fn median(samples: &Option<Samples>, which: &str) -> Result<f64, String> {
+    samples
+        .as_ref()
+        .map(Samples::median)
+        .filter(|median| *median > 0.0)
+        .ok_or_else(|| format!("no {which} times were recorded"))
+}
+
+/// A quantity with its unit.
+fn value(kernel: &Kernel, shape: Shape, run: &Run, passed: &Passed, what: &str) -> Result<String, String> {
+    let hot = || median(&passed.hot, "hot");
+    let tflops = |ms: f64| kernel.work.flops(shape) / ms / 1e9;
+    let gbs = |ms: f64| kernel.work.bytes(shape) / ms / 1e6;
+    let part_of = |name: &str| {
+        let yardstick = passed
+            .yardstick
+            .as_ref()
+            .filter(|yardstick| yardstick.name == name)
+            .ok_or_else(|| format!("{name} was not timed beside it"))?;
+        Ok::<f64, String>(yardstick.hot.median() / hot()? * 100.0)
+    };
+    let roofline = || {
+        run.roofline
+            .ok_or("the run does not know the ceilings of its device")
+    };
+    Ok(match what {
+        "ms" => format!("{} ms", digits(hot()?, 3)),
+        "cold_ms" => format!("{} ms", digits(median(&passed.cold, "cold")?, 3)),
+        "whole_ms" => format!("{} ms", digits(median(&passed.whole, "whole")?, 3)),
+        "cpu_ms" => format!("{} ms", digits(passed.cpu_ms.ok_or("the CPU was not timed")?, 3)),
+        "tflops" => format!("{} TFLOP/s", digits(tflops(hot()?), 3)),
+        "gflops" => format!("{} GFLOP/s", digits(tflops(hot()?) * 1e3, 3)),
+        "gbs" => format!("{} GB/s", digits(gbs(hot()?), 3)),
+        "of_cublas" => format!("{} %", percent(part_of("cuBLAS")?)),
+        "of_copy" => format!("{} %", percent(part_of("copy")?)),
+        "of_peak" => format!("{} %", percent(tflops(hot()?) / roofline()?.fp32_tflops * 100.0)),
+        "of_bandwidth" => format!("{} %", percent(gbs(hot()?) / roofline()?.copy_gbs * 100.0)),
+        "spread" => {
+            let samples = passed.hot.as_ref().ok_or("no hot times were recorded")?;
+            format!("{:.1} %", samples.spread() * 100.0)
+        }
+        "clock" => match passed.clock_mhz {
+            Some([low, high]) if low == high => format!("{low} MHz"),
+            Some([low, high]) => format!("{low} to {high} MHz"),
+            None => return Err("the clock was not read".into()),
+        },
+        _ => {
+            return Err(format!(
+                "`{what}` is nothing that a record has; it has ms, cold_ms, whole_ms, cpu_ms, tflops, gflops, gbs, \
+                 of_cublas, of_copy, of_peak, of_bandwidth, spread, clock"
+            ));
+        }
+    })
+}
+
+/// So many digits that say something, and no exponent: 0.0123, 1.23, 12.3, 123, 1234.
+fn digits(number: f64, n: i32) -> String {
+    if number == 0.0 || !number.is_finite() {
+        return format!("{number}");
+    }
+    let before = number.abs().log10().floor() as i32 + 1;
+    format!("{number:.*}", usize::try_from(n - before).unwrap_or(0))
+}
+
+fn percent(number: f64) -> String {
+    digits(number, if number < 10.0 { 2 } else { 3 })
+}
+
+fn number(text: &str, about: &str) -> String {
+    // The unit stays on the line of its number.
+    let text = text.replacen(' ', "&nbsp;", 1);
+    format!(
+        "<span class=\"measured\" title=\"{}\">{text}</span>",
+        about.replace('"', "&quot;")
+    )
+}
+
+/// What stands at the end of a page that quotes records.
+pub(crate) fn footnote(sources: &Sources) -> String {
+    if sources.is_empty() {
+        return String::new();
+    }
+    let all: Vec<&str> = sources.iter().map(String::as_str).collect();
+    format!(
+        "\n\n<p class=\"provenance\">Numbers on this page that are underlined or in tables come from records: {}.</p>\n",
+        all.join("; ")
+    )
+}
