@@ -1,6 +1,7 @@
 // common.cuh: what the kernels of the ladder share: loads and stores that stop at the edges of a matrix.
 //
 // All matrices are row-major: X[row][col] of a rows x cols matrix lies at X[row * cols + col].
+// X itself lies on 16 bytes, as every allocation does.
 // Past an edge a load gives zeros, which change no sum, and a store does nothing.
 #pragma once
 

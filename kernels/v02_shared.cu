@@ -1,8 +1,8 @@
-// v02_shared.cu: the block brings square tiles of A and B to shared memory, and every thread reads them there.
+// v02_shared.cu: a block brings tiles of A and B to shared memory, and its threads read them there.
 //
-// Changed since col_per_lane: each element of A and of B is loaded once per block, not once per thread.
-// Unchanged: one thread per element of C, who owns which. Expect: global load requests and sectors fall by the
-// tile's edge. Past the edges a tile holds zeros, so every thread can reach both barriers.
+// Changed since col_per_lane: an element of A or B is loaded once per block, not once per thread.
+// Unchanged: one thread per element of C, and who owns which. Expect: global load requests fall by the tile's
+// edge. Past the edges the tiles hold zeros, so that every thread loads something and reaches the barriers.
 // Any M, N, K. Launch: BLOCK * BLOCK threads, one block per BLOCK x BLOCK of C; BLOCK is in the name.
 #include "common.cuh"
 
@@ -10,10 +10,8 @@
 template <typename T, int BLOCK>
 __device__ __forceinline__ void gemm(int M, int N, int K, const T* A, const T* B, T* C)
 {
-    // SOLUTION(v02): give the block a tile of A and a tile of B in shared memory, BLOCK x BLOCK each
     __shared__ T a_tile[BLOCK][BLOCK];
     __shared__ T b_tile[BLOCK][BLOCK];
-    // SOLUTION_END
 
     // ANCHOR: map
     const int thread_row = threadIdx.x / BLOCK;
@@ -23,11 +21,11 @@ __device__ __forceinline__ void gemm(int M, int N, int K, const T* A, const T* B
     // ANCHOR_END: map
 
     T acc = 0;
-    // SOLUTION(v02): walk along K tile by tile: load both tiles together, meet at a barrier, multiply, meet again
     for (int k0 = 0; k0 < K; k0 += BLOCK) {
+        // SOLUTION(v02): load an element of each tile, wait, add the products of a row and a column, wait again
         // ANCHOR: load
-        a_tile[thread_row][thread_col] = load_or_zero(A, M, K, row, k0 + thread_col);  // A[row][k0 + thread_col]
-        b_tile[thread_row][thread_col] = load_or_zero(B, K, N, k0 + thread_row, col);  // B[k0 + thread_row][col]
+        a_tile[thread_row][thread_col] = load_or_zero(A, M, K, row, k0 + thread_col);  // A[row][k0 + ..]
+        b_tile[thread_row][thread_col] = load_or_zero(B, K, N, k0 + thread_row, col);  // B[k0 + ..][col]
         __syncthreads();  // writes to a_tile and b_tile done -> reads may start
         // ANCHOR_END: load
 
@@ -39,11 +37,8 @@ __device__ __forceinline__ void gemm(int M, int N, int K, const T* A, const T* B
         }
         __syncthreads();  // reads of a_tile and b_tile done -> the next tiles may overwrite
         // ANCHOR_END: compute
+        // SOLUTION_END
     }
-    // STARTER| for (int k = 0; k < K; ++k) {
-    // STARTER|     acc += load_or_zero(A, M, K, row, k) * load_or_zero(B, K, N, k, col);
-    // STARTER| }
-    // SOLUTION_END
     store_if_inside(C, M, N, row, col, acc);
 }
 

@@ -1,8 +1,8 @@
-// v03_from_global.cu: each thread owns a TM x TN tile of C in registers and reads its operands from global memory.
+// v03_from_global.cu: a thread owns a TM x TN tile of C in registers; its operands come from global memory.
 //
-// Changed since v01: one thread per 64 elements of C, so TM + TN loads serve TM * TN multiply-adds.
-// Missing on purpose: shared memory. Lanes own every 8th column, so a warp-wide load of B touches 16 sectors
-// and uses 4 bytes of each: the reuse in registers is there, and the memory system still does most of the work.
+// Changed since v01: 64 elements of C per thread, so that TM + TN loads serve TM * TN multiply-adds.
+// Left out: shared memory. Expect: per k a warp makes 16 loads, which its neighbours make as well, and a load
+// of B touches 16 sectors for 4 bytes of each. Reuse in registers alone is not enough.
 // Any M, N, K. Launch: THREADS threads, one block per BM x BN of C.
 #include "common.cuh"
 
@@ -16,10 +16,10 @@ sgemm_v03_from_global(int M, int N, int K, const float* A, const float* B, float
 {
     // ANCHOR: map
     const int thread = threadIdx.x;
-    const int block_row = blockIdx.y * BM;
-    const int block_col = blockIdx.x * BN;
-    const int thread_row = thread / (BN / TN) * TM;  // this thread's rows: thread_row .. + TM
-    const int thread_col = thread % (BN / TN) * TN;  // and columns: thread_col .. + TN
+    const int block_row = blockIdx.y * BM;              // the block's first row of C
+    const int block_col = blockIdx.x * BN;              // and column
+    const int thread_row = thread / (BN / TN) * TM;     // this thread's rows: thread_row .. + TM
+    const int thread_col = thread % (BN / TN) * TN;     // and columns: thread_col .. + TN
     // ANCHOR_END: map
 
     float acc[TM][TN] = {};

@@ -1,18 +1,19 @@
 // v04_float4.cu: every access to global memory moves 16 bytes per lane.
 //
-// Changed since v03: each thread brings in one float4 of A and one of B per tile, and stores C as float4s.
-// Unchanged: tiles, ownership, arithmetic.
+// Changed since v03: per tile a thread brings in one float4 of A and one of B instead of four floats of each,
+// and it stores C as float4s. Unchanged: tiles, ownership, arithmetic. Expect: a quarter of the requests.
+// Where rows do not start on 16 bytes (K or N no multiple of four) the helpers go back to single floats.
 // Any M, N, K. Launch: THREADS threads, one block per BM x BN of C.
 #include "common.cuh"
 
-constexpr int BM = 128, BN = 128, BK = 8;  // tile of C owned by one block, and the depth of the tiles in shared memory
+constexpr int BM = 128, BN = 128, BK = 8;  // tile of C owned by one block; depth of the tiles of A and B
 constexpr int TM = 8, TN = 8;              // tile of C owned by one thread
 constexpr int THREADS = (BM / TM) * (BN / TN);
 static_assert(BM * BK == THREADS * WIDTH, "each thread loads one float4 of a_tile");
 static_assert(BK * BN == THREADS * WIDTH, "each thread loads one float4 of b_tile");
 
 // ANCHOR: kernel
-extern "C" __global__ void __launch_bounds__(THREADS, 2)
+extern "C" __global__ void __launch_bounds__(THREADS, 2)  // two blocks per SM: at most 128 registers
 sgemm_v04_float4(int M, int N, int K, const float* A, const float* B, float* C)
 {
     __shared__ __align__(16) float a_tile[BM][BK];
@@ -20,10 +21,10 @@ sgemm_v04_float4(int M, int N, int K, const float* A, const float* B, float* C)
 
     // ANCHOR: map
     const int thread = threadIdx.x;
-    const int block_row = blockIdx.y * BM;
-    const int block_col = blockIdx.x * BN;
-    const int thread_row = thread / (BN / TN) * TM;  // this thread's rows: thread_row .. + TM
-    const int thread_col = thread % (BN / TN) * TN;  // and columns: thread_col .. + TN
+    const int block_row = blockIdx.y * BM;              // the block's first row of C
+    const int block_col = blockIdx.x * BN;              // and column
+    const int thread_row = thread / (BN / TN) * TM;     // this thread's rows: thread_row .. + TM
+    const int thread_col = thread % (BN / TN) * TN;     // and columns: thread_col .. + TN
 
     const int a_row = thread / (BK / WIDTH);  // where in a_tile this thread's float4 goes
     const int a_col = thread % (BK / WIDTH) * WIDTH;
@@ -33,6 +34,7 @@ sgemm_v04_float4(int M, int N, int K, const float* A, const float* B, float* C)
 
     float acc[TM][TN] = {};
     for (int k0 = 0; k0 < K; k0 += BK) {
+        // SOLUTION(v04): load one float4 of A and one of B, store each to its tile as a float4, then wait
         // ANCHOR: load
         const float4 a = load4_or_zero(A, M, K, block_row + a_row, k0 + a_col);
         const float4 b = load4_or_zero(B, K, N, k0 + b_row, block_col + b_col);
@@ -40,6 +42,7 @@ sgemm_v04_float4(int M, int N, int K, const float* A, const float* B, float* C)
         store4(&b_tile[b_row][b_col], b);
         __syncthreads();  // writes to a_tile and b_tile done -> reads may start
         // ANCHOR_END: load
+        // SOLUTION_END
 
         // ANCHOR: compute
         #pragma unroll
@@ -56,6 +59,7 @@ sgemm_v04_float4(int M, int N, int K, const float* A, const float* B, float* C)
         // ANCHOR_END: compute
     }
 
+    // SOLUTION(v04): store this thread's tile of C, four neighbouring columns at a time
     // ANCHOR: store
     #pragma unroll
     for (int i = 0; i < TM; ++i) {
@@ -66,5 +70,6 @@ sgemm_v04_float4(int M, int N, int K, const float* A, const float* B, float* C)
         }
     }
     // ANCHOR_END: store
+    // SOLUTION_END
 }
 // ANCHOR_END: kernel

@@ -1,20 +1,25 @@
 // v05_bank_conflict_free.cu: no access to shared memory takes longer than it must.
 //
-// Changed since v04: a thread owns every 16th row and column, so that the lanes of a warp read neighbouring
-// words; a_tile is stored transposed, and padded so that the stores of its columns meet different banks.
-// Unchanged: tiles, global loads, arithmetic. The stores of C are single floats again, side by side.
+// Changed since v04: a thread owns every 16th column, so that lanes read neighbouring words of b_tile; when
+// they stood 8 columns apart, every second one met a bank that was taken. a_tile is stored transposed, so that
+// a thread's rows lie side by side, and padded, so that a warp stores to 32 banks.
+// Unchanged: tiles, rows, global loads, arithmetic. Expect: no excess wavefronts. The price: single words of
+// b_tile, where the compiler had joined four, and of C.
 // Any M, N, K. Launch: THREADS threads, one block per BM x BN of C.
 #include "common.cuh"
 
-constexpr int BM = 128, BN = 128, BK = 8;  // tile of C owned by one block, and the depth of the tiles in shared memory
+constexpr int BM = 128, BN = 128, BK = 8;  // tile of C owned by one block; depth of the tiles of A and B
 constexpr int TM = 8, TN = 8;              // tile of C owned by one thread
 constexpr int THREADS = (BM / TM) * (BN / TN);
+// SOLUTION(v05): pad the rows of a_tile so that the lanes of a warp store to 32 different banks
 constexpr int PAD = 4;  // floats after each row of a_tile
+// STARTER| constexpr int PAD = 0;  // floats after each row of a_tile
+// SOLUTION_END
 static_assert(BM * BK == THREADS * WIDTH, "each thread loads one float4 of a_tile");
 static_assert(BK * BN == THREADS * WIDTH, "each thread loads one float4 of b_tile");
 
 // ANCHOR: kernel
-extern "C" __global__ void __launch_bounds__(THREADS, 2)
+extern "C" __global__ void __launch_bounds__(THREADS, 2)  // two blocks per SM: at most 128 registers
 sgemm_v05_bank_conflict_free(int M, int N, int K, const float* A, const float* B, float* C)
 {
     __shared__ __align__(16) float a_tile[BK][BM + PAD];  // transposed: a_tile[k][row]
@@ -22,10 +27,10 @@ sgemm_v05_bank_conflict_free(int M, int N, int K, const float* A, const float* B
 
     // ANCHOR: map
     const int thread = threadIdx.x;
-    const int block_row = blockIdx.y * BM;
-    const int block_col = blockIdx.x * BN;
-    const int thread_row = thread / (BN / TN) * TM;  // this thread's rows: thread_row .. + TM
-    const int thread_col = thread % (BN / TN);       // and columns: thread_col, + BN / TN, ...
+    const int block_row = blockIdx.y * BM;              // the block's first row of C
+    const int block_col = blockIdx.x * BN;              // and column
+    const int thread_row = thread / (BN / TN) * TM;     // this thread's rows: thread_row .. + TM
+    const int thread_col = thread % (BN / TN);          // and columns: thread_col, + BN / TN, ...
 
     const int a_row = thread / (BK / WIDTH);  // where in a_tile this thread's float4 goes
     const int a_col = thread % (BK / WIDTH) * WIDTH;
@@ -38,10 +43,12 @@ sgemm_v05_bank_conflict_free(int M, int N, int K, const float* A, const float* B
         // ANCHOR: load
         const float4 a = load4_or_zero(A, M, K, block_row + a_row, k0 + a_col);
         const float4 b = load4_or_zero(B, K, N, k0 + b_row, block_col + b_col);
+        // SOLUTION(v05): store the four elements of a to a_tile[k][row]
         a_tile[a_col + 0][a_row] = a.x;
         a_tile[a_col + 1][a_row] = a.y;
         a_tile[a_col + 2][a_row] = a.z;
         a_tile[a_col + 3][a_row] = a.w;
+        // SOLUTION_END
         store4(&b_tile[b_row][b_col], b);
         __syncthreads();  // writes to a_tile and b_tile done -> reads may start
         // ANCHOR_END: load
@@ -53,7 +60,10 @@ sgemm_v05_bank_conflict_free(int M, int N, int K, const float* A, const float* B
             for (int i = 0; i < TM; ++i) {
                 #pragma unroll
                 for (int j = 0; j < TN; ++j) {
+                    // SOLUTION(v05): take columns BN / TN apart: lanes then read neighbouring words
                     acc[i][j] += a_tile[k][thread_row + i] * b_tile[k][thread_col + j * (BN / TN)];
+                    // STARTER| acc[i][j] += a_tile[k][thread_row + i] * b_tile[k][thread_col * TN + j];
+                    // SOLUTION_END
                 }
             }
         }
@@ -66,7 +76,10 @@ sgemm_v05_bank_conflict_free(int M, int N, int K, const float* A, const float* B
     for (int i = 0; i < TM; ++i) {
         #pragma unroll
         for (int j = 0; j < TN; ++j) {
+            // SOLUTION(v05): say which column of C this is
             const int col = block_col + thread_col + j * (BN / TN);
+            // STARTER| const int col = block_col + thread_col * TN + j;
+            // SOLUTION_END
             store_if_inside(C, M, N, block_row + thread_row + i, col, acc[i][j]);
         }
     }

@@ -1,24 +1,27 @@
-// v06_outer_product.cu: per k, a thread takes one column of A and one row of B into registers and adds their
-// outer product to its tile of C.
+// v06_outer_product.cu: per k, a thread takes 8 words of A and 8 of B and adds their outer product.
 //
-// Changed since v05: a thread's rows and columns come in groups of four, so that a fragment of eight is two
-// 128-bit loads: 4 shared loads per k instead of 16, for the same 64 multiply-adds. C is stored as float4s again.
-// Unchanged: tiles, global loads, banks.
+// Changed since v05: a thread's columns come as four and four, so that its 16 words are four 128-bit loads;
+// they were two for the rows, which the compiler had joined, and 8 single words. The 64 multiply-adds get an
+// order of their own. C is stored as float4s again.
+// Unchanged: tiles, rows, global loads, no excess wavefronts.
 // Any M, N, K. Launch: THREADS threads, one block per BM x BN of C.
 #include "common.cuh"
 
-constexpr int BM = 128, BN = 128, BK = 8;  // tile of C owned by one block, and the depth of the tiles in shared memory
+constexpr int BM = 128, BN = 128, BK = 8;  // tile of C owned by one block; depth of the tiles of A and B
 constexpr int TM = 8, TN = 8;              // tile of C owned by one thread
 constexpr int THREADS = (BM / TM) * (BN / TN);
 constexpr int PAD = 4;  // floats after each row of a_tile
 static_assert(BM * BK == THREADS * WIDTH, "each thread loads one float4 of a_tile");
 static_assert(BK * BN == THREADS * WIDTH, "each thread loads one float4 of b_tile");
+static_assert(TM == 2 * WIDTH && TN == 2 * WIDTH, "a fragment is two float4s");
 
 // ANCHOR: outer
-// acc += a_frag * b_frag: 16 operands, 64 multiply-adds. Every other row runs backwards, so that two neighbouring
-// multiply-adds always share an operand.
-__device__ __forceinline__ void add_outer_product(float (&acc)[TM][TN], const float (&a_frag)[TM], const float (&b_frag)[TN])
+// acc += a_frag * b_frag: 64 multiply-adds for 16 words. Odd rows run backwards, so that each multiply-add
+// shares an operand with the one before, and asks the register file for less.
+__device__ __forceinline__ void add_outer_product(float (&acc)[TM][TN], const float (&a_frag)[TM],
+                                                  const float (&b_frag)[TN])
 {
+    // SOLUTION(v06): multiply every element of a_frag by every element of b_frag, there and back
     #pragma unroll
     for (int i = 0; i < TM; ++i) {
         #pragma unroll
@@ -27,11 +30,12 @@ __device__ __forceinline__ void add_outer_product(float (&acc)[TM][TN], const fl
             acc[i][j] += a_frag[i] * b_frag[j];
         }
     }
+    // SOLUTION_END
 }
 // ANCHOR_END: outer
 
 // ANCHOR: kernel
-extern "C" __global__ void __launch_bounds__(THREADS, 2)
+extern "C" __global__ void __launch_bounds__(THREADS, 2)  // two blocks per SM: at most 128 registers
 sgemm_v06_outer_product(int M, int N, int K, const float* A, const float* B, float* C)
 {
     __shared__ __align__(16) float a_tile[BK][BM + PAD];  // transposed: a_tile[k][row]
@@ -39,10 +43,10 @@ sgemm_v06_outer_product(int M, int N, int K, const float* A, const float* B, flo
 
     // ANCHOR: map
     const int thread = threadIdx.x;
-    const int block_row = blockIdx.y * BM;
-    const int block_col = blockIdx.x * BN;
+    const int block_row = blockIdx.y * BM;              // the block's first row of C
+    const int block_col = blockIdx.x * BN;              // and column
     const int thread_row = thread / (BN / TN) * TM;     // this thread's rows: thread_row .. + TM
-    const int thread_col = thread % (BN / TN) * WIDTH;  // and columns: thread_col .. + 4, and the same in the right half
+    const int thread_col = thread % (BN / TN) * WIDTH;  // and columns: thread_col .. + 4, and BN / 2 further
 
     const int a_row = thread / (BK / WIDTH);  // where in a_tile this thread's float4 goes
     const int a_col = thread % (BK / WIDTH) * WIDTH;
@@ -67,10 +71,12 @@ sgemm_v06_outer_product(int M, int N, int K, const float* A, const float* B, flo
         #pragma unroll
         for (int k = 0; k < BK; ++k) {
             __align__(16) float a_frag[TM], b_frag[TN];
+            // SOLUTION(v06): fill both fragments by two 128-bit loads each
             store4(&a_frag[0], load4(&a_tile[k][thread_row]));
-            store4(&a_frag[4], load4(&a_tile[k][thread_row + 4]));
+            store4(&a_frag[WIDTH], load4(&a_tile[k][thread_row + WIDTH]));
             store4(&b_frag[0], load4(&b_tile[k][thread_col]));
-            store4(&b_frag[4], load4(&b_tile[k][thread_col + BN / 2]));
+            store4(&b_frag[WIDTH], load4(&b_tile[k][thread_col + BN / 2]));
+            // SOLUTION_END
             add_outer_product(acc, a_frag, b_frag);
         }
         __syncthreads();  // reads of a_tile and b_tile done -> the next tiles may overwrite
@@ -83,7 +89,8 @@ sgemm_v06_outer_product(int M, int N, int K, const float* A, const float* B, flo
         #pragma unroll
         for (int j = 0; j < TN; j += WIDTH) {
             const int col = block_col + thread_col + j / WIDTH * (BN / 2);
-            store4_if_inside(C, M, N, block_row + thread_row + i, col, load4(&acc[i][j]));
+            const float4 c = make_float4(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]);
+            store4_if_inside(C, M, N, block_row + thread_row + i, col, c);
         }
     }
     // ANCHOR_END: store
