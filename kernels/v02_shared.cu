@@ -3,6 +3,7 @@
 // Changed since col_per_lane: an element of A or B is loaded once per block, not once per thread.
 // Unchanged: one thread per element of C, and who owns which. Expect: global load requests fall by the tile's
 // edge. Past the edges the tiles hold zeros, so that every thread loads something and reaches the barriers.
+// The diff is longer than a screen because the tile's edge becomes a parameter, with an entry for each.
 // Any M, N, K. Launch: BLOCK * BLOCK threads, one block per BLOCK x BLOCK of C; BLOCK is in the name.
 #include "common.cuh"
 

@@ -4,6 +4,8 @@
 //! `mul_add` loop bit for bit: past an edge it adds zeros, which change nothing.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use simt::launch::{LaunchOptions, LaunchRefused};
@@ -419,4 +421,103 @@ fn v07_loads_the_next_tile_before_it_multiplies_this_one() {
         None,
         "v06 loads before its barrier only"
     );
+}
+
+/// The kernels that a reader compares, in order.
+const LADDER: [&str; 9] = [
+    "v01_row_per_lane",
+    "v01_col_per_lane",
+    "v02_shared",
+    "v03_from_global",
+    "v03_from_shared",
+    "v04_float4",
+    "v05_bank_conflict_free",
+    "v06_outer_product",
+    "v07_double_buffer",
+];
+
+/// A source without the markers that no reader of a diff is shown.
+fn listing(name: &str) -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels");
+    let text = fs::read_to_string(root.join(name).with_extension("cu")).expect("a source");
+    let marker = |line: &str| {
+        ["// ANCHOR", "// SOLUTION", "// STARTER"]
+            .iter()
+            .any(|m| line.trim().starts_with(m))
+    };
+    text.lines()
+        .filter(|line| !marker(line))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Lines of `new` that a diff shows as added to `old`.
+fn lines_added(old: &[String], new: &[String]) -> usize {
+    // kept[j]: the longest common subsequence of the lines of `old` so far and of new[..j].
+    let mut kept = vec![0; new.len() + 1];
+    for line in old {
+        let mut diagonal = 0;
+        for (j, other) in new.iter().enumerate() {
+            let above = kept[j + 1];
+            kept[j + 1] = if line == other {
+                diagonal + 1
+            } else {
+                above.max(kept[j])
+            };
+            diagonal = above;
+        }
+    }
+    new.len() - kept[new.len()]
+}
+
+#[test]
+fn neighbours_differ_by_a_screen() {
+    for names in LADDER.windows(2) {
+        let [old, new] = [names[0], names[1]].map(listing);
+        let added = lines_added(&old, &new);
+        let explained = new
+            .iter()
+            .any(|line| line.starts_with("// The diff is longer than a screen because"));
+        assert!(
+            (added <= 40) != explained,
+            "{} to {}: {added} lines",
+            names[0],
+            names[1]
+        );
+    }
+}
+
+#[test]
+fn launch_bounds_are_what_is_launched_and_nothing_spills() {
+    for entry in SINGLE.into_iter().chain(DOUBLE) {
+        let text = &entry.ptx[entry
+            .ptx
+            .find(&format!(".entry {}(", entry.name))
+            .expect("the entry")..];
+        let bounds = text
+            .lines()
+            .find(|line| line.starts_with(".maxntid"))
+            .expect("launch bounds");
+        assert_eq!(
+            bounds,
+            format!(".maxntid {}, 1, 1", entry.threads),
+            "{}",
+            entry.name
+        );
+
+        let mut devices = entry
+            .ptx
+            .lines()
+            .filter(|line| line.contains(&format!(": {}: ", entry.name)));
+        assert!(
+            devices.clone().count() >= 5,
+            "{}: registers of each architecture",
+            entry.name
+        );
+        assert!(
+            devices.all(|line| line.ends_with(" 0 bytes spilled")),
+            "{}",
+            entry.name
+        );
+    }
 }
