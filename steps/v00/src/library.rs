@@ -5,13 +5,13 @@
 
 use ladder::Shape;
 
-use crate::threads::{for_each, n_cores};
+use crate::threads::{for_each, n_threads};
 
 /// C = A · B by the library, a band of rows per core.
 pub fn multiply(shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
     let Shape { m, n, k } = shape;
     assert!(a.len() >= m * k && b.len() >= k * n && c.len() >= m * n);
-    let n_threads = n_cores().min(m);
+    let n_threads = n_threads(shape);
     let rows_of_band = m.div_ceil(n_threads);
     let bands = a.chunks(rows_of_band * k).zip(c.chunks_mut(rows_of_band * n));
     for_each(n_threads, bands, |(a, c)| {

@@ -23,20 +23,15 @@
 
 use ladder::Shape;
 
-use crate::threads::{for_each, n_cores};
+use crate::threads::{for_each, n_threads};
 
 /// Length of the pieces of panels that meet in one go: a piece of a panel of B stays in the first-level cache.
 const KC: usize = 256;
 /// Rows of a band, at most: its pieces of A stay in the second-level cache.
 const MC: usize = 192;
-/// Below this many multiplications per thread, starting the thread takes longer than its work.
-const WORTH_A_THREAD: usize = 1 << 20;
-
 /// C = A · B on all cores, with the widest vectors that they have.
 pub fn multiply(shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
-    let n_products = shape.m * shape.n * shape.k;
-    let n_threads = n_cores().min(n_products.div_ceil(WORTH_A_THREAD));
-    multiply_with(Lanes::best(), n_threads, shape, a, b, c);
+    multiply_with(Lanes::best(), n_threads(shape), shape, a, b, c);
 }
 
 /// Instruction sets that the tile is compiled for.
@@ -71,13 +66,21 @@ impl Lanes {
         available
     }
 
-    /// Rows and columns of the tile: as many as leave registers for a row of B and an element of A.
-    fn tile(self) -> (usize, usize) {
+    /// `MR` and `NR`: as many as leave registers for a row of B and an element of A.
+    const fn tile(self) -> (usize, usize) {
         match self {
             Self::Avx512 => (12, 32),
             Self::Avx2 => (6, 16),
             Self::Portable => (4, 8),
         }
+    }
+
+    const fn mr(self) -> usize {
+        self.tile().0
+    }
+
+    const fn nr(self) -> usize {
+        self.tile().1
     }
 }
 
@@ -111,7 +114,7 @@ fn multiply_with(lanes: Lanes, n_threads: usize, shape: Shape, a: &[f32], b: &[f
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
             Lanes::Avx2 => unsafe { band_avx2(operands, band) },
-            _ => multiply_band::<4, 8, false>(operands, band),
+            _ => multiply_band::<{ Lanes::Portable.mr() }, { Lanes::Portable.nr() }, false>(operands, band),
         }
     });
 }
@@ -152,13 +155,13 @@ struct Operands<'a> {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 fn band_avx512(operands: Operands, band: &mut [f32]) {
-    multiply_band::<12, 32, true>(operands, band);
+    multiply_band::<{ Lanes::Avx512.mr() }, { Lanes::Avx512.nr() }, true>(operands, band);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn band_avx2(operands: Operands, band: &mut [f32]) {
-    multiply_band::<6, 16, true>(operands, band);
+    multiply_band::<{ Lanes::Avx2.mr() }, { Lanes::Avx2.nr() }, true>(operands, band);
 }
 
 /// Inlined into the functions above, so that it is compiled for their instructions.

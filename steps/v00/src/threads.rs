@@ -1,12 +1,25 @@
 //! Work handed out to all cores.
 
 use std::num::NonZero;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 use std::thread;
+
+use ladder::Shape;
 
 /// How many threads the machine runs at a time.
 pub(crate) fn n_cores() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get)
+    // Asking takes longer than a small product: the answer is in files.
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get))
+}
+
+/// Below this many multiplications per thread, starting the thread takes longer than its work.
+const WORTH_A_THREAD: usize = 1 << 20;
+
+/// How many threads a product is worth.
+pub(crate) fn n_threads(shape: Shape) -> usize {
+    let n_products = shape.m * shape.n * shape.k;
+    n_cores().min(n_products.div_ceil(WORTH_A_THREAD))
 }
 
 /// Does every item once, on up to `n_threads` threads: whoever is free takes the next.
