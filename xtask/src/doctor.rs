@@ -225,7 +225,7 @@ fn compilers() -> Vec<Item> {
             name: "NVRTC",
             found: Nvrtc::find().ok().map(|nvrtc| nvrtc.title()),
             cost: "committed PTX runs, but a kernel that you edit cannot be compiled",
-            get: format!("{} setup", place::me()),
+            get: "cargo xtask setup, in a checkout".into(),
         },
         Item {
             name: "clang",

@@ -422,6 +422,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_checkout_is_tidy() {
+        let root = place::checkout().expect("tests run in a checkout");
+        let found = complaints(&root).expect("files to read");
+        let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert!(found.is_empty(), "{}", lines.join("\n"));
+    }
+
+    #[test]
     fn versions_are_told_from_choices() {
         for line in [
             "a = \"1\"",
