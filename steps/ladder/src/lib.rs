@@ -4,6 +4,7 @@
 //! It knows nothing of CUDA and runs nothing.
 
 pub mod catalogue;
+pub mod counters;
 pub mod record;
 pub mod text;
 

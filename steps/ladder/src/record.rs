@@ -322,22 +322,7 @@ impl Record {
     /// # Errors
     /// When it cannot be read, or is something else.
     pub fn load(path: &Path) -> Result<Self, RecordError> {
-        let io = |source| RecordError::Io {
-            path: path.to_owned(),
-            source,
-        };
-        let text = std::fs::read_to_string(path).map_err(io)?;
-        let record: Self = serde_json::from_str(&text).map_err(|source| RecordError::Format {
-            path: path.to_owned(),
-            source,
-        })?;
-        match record.schema {
-            SCHEMA => Ok(record),
-            found => Err(RecordError::Schema {
-                path: path.to_owned(),
-                found,
-            }),
-        }
+        load_json(path, SCHEMA, |found: &Self| found.schema)
     }
 
     /// Takes in a line of a step. A measurement replaces the older one of the same kernel and shape; runs that
@@ -370,20 +355,7 @@ impl Record {
     /// # Errors
     /// When that is not possible; the old file is as it was.
     pub fn save(&self, path: &Path) -> Result<(), RecordError> {
-        let io = |source| RecordError::Io {
-            path: path.to_owned(),
-            source,
-        };
-        let beside = path.with_extension(format!("json.{}.tmp", std::process::id()));
-        let write = || {
-            let mut file = std::fs::File::create(&beside)?;
-            file.write_all(self.to_text().as_bytes())?;
-            file.sync_all()?;
-            std::fs::rename(&beside, path)
-        };
-        write()
-            .inspect_err(|_| drop(std::fs::remove_file(&beside)))
-            .map_err(io)
+        write_whole(path, &self.to_text())
     }
 
     /// One line per run and per measurement, so that a diff shows what changed.
@@ -409,7 +381,48 @@ impl Record {
     }
 }
 
-fn json_lines<T: Serialize>(items: &[T]) -> String {
+/// Reads a file of this schema.
+pub(crate) fn load_json<T: for<'a> Deserialize<'a>>(
+    path: &Path,
+    schema: u32,
+    schema_of: impl Fn(&T) -> u32,
+) -> Result<T, RecordError> {
+    let text = std::fs::read_to_string(path).map_err(|source| RecordError::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    let record: T = serde_json::from_str(&text).map_err(|source| RecordError::Format {
+        path: path.to_owned(),
+        source,
+    })?;
+    match schema_of(&record) {
+        found if found == schema => Ok(record),
+        found => Err(RecordError::Schema {
+            path: path.to_owned(),
+            found,
+        }),
+    }
+}
+
+/// Writes a file whole or not at all: beside it first, then in its place.
+pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), RecordError> {
+    let beside = path.with_extension(format!("json.{}.tmp", std::process::id()));
+    let write = || {
+        let mut file = std::fs::File::create(&beside)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(&beside, path)
+    };
+    write()
+        .inspect_err(|_| drop(std::fs::remove_file(&beside)))
+        .map_err(|source| RecordError::Io {
+            path: path.to_owned(),
+            source,
+        })
+}
+
+/// One item per line, so that a diff shows what changed.
+pub(crate) fn json_lines<T: Serialize>(items: &[T]) -> String {
     // Strings, numbers, lists and maps with string keys: nothing that JSON could not hold.
     let line = |item| serde_json::to_string(item).expect("plain data");
     items.iter().map(line).collect::<Vec<_>>().join(",\n")

@@ -1,0 +1,520 @@
+//! Counters of the emulated GPU beside those of a real one: which belong together, what was measured, and why they
+//! differ where they do.
+//!
+//! A [`Record`] holds what Nsight Compute said, one file per machine: `book/data/h200-counters.json`. The emulated
+//! side is not kept, because any machine can count it again.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::record::{self, Launched, RecordError, Run, Shape};
+
+/// Layout of the file.
+pub const SCHEMA: u32 = 1;
+
+/// What is kept on record: a size that every tile divides, one of multiples of four that none does, and primes.
+pub const SHAPES: [Shape; 3] = [
+    Shape::square(1024),
+    Shape {
+        m: 500,
+        n: 516,
+        k: 508,
+    },
+    Shape {
+        m: 509,
+        n: 503,
+        k: 499,
+    },
+];
+
+/// Counters of the emulated GPU and the metrics of Nsight Compute that stand for the same; several are added up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pair {
+    /// How the pair is called.
+    pub name: &'static str,
+    /// Fields of the emulated GPU's counters.
+    pub ours: &'static [&'static str],
+    /// The same before neighbouring loads are merged, where that makes a difference.
+    pub as_written: &'static [&'static str],
+    /// Metrics.
+    pub metrics: &'static [&'static str],
+}
+
+const fn pair(name: &'static str, ours: &'static [&'static str], metrics: &'static [&'static str]) -> Pair {
+    Pair {
+        name,
+        ours,
+        as_written: &[],
+        metrics,
+    }
+}
+
+/// All of them, in the order of the tables.
+pub const PAIRS: &[Pair] = &[
+    pair(
+        "warp_instructions",
+        &["warp_instructions"],
+        &["smsp__inst_executed.sum"],
+    ),
+    pair(
+        "thread_instructions",
+        &["thread_instructions"],
+        &["smsp__thread_inst_executed.sum"],
+    ),
+    pair(
+        "fmas",
+        &["fmas"],
+        &[
+            "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+            "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum",
+        ],
+    ),
+    pair(
+        "global_load_requests",
+        &["global_load_requests"],
+        &["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"],
+    ),
+    pair(
+        "global_load_sectors",
+        &["global_load_sectors"],
+        &["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"],
+    ),
+    pair(
+        "global_store_requests",
+        &["global_store_requests"],
+        &["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"],
+    ),
+    pair(
+        "global_store_sectors",
+        &["global_store_sectors"],
+        &["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"],
+    ),
+    Pair {
+        name: "shared_load_requests",
+        ours: &["shared_load_requests_merged"],
+        as_written: &["shared_load_requests"],
+        metrics: &["smsp__inst_executed_op_shared_ld.sum"],
+    },
+    Pair {
+        name: "shared_load_wavefronts",
+        ours: &["shared_load_wavefronts_merged"],
+        as_written: &["shared_load_wavefronts"],
+        metrics: &["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"],
+    },
+    pair(
+        "shared_store_requests",
+        &["shared_store_requests"],
+        &["smsp__inst_executed_op_shared_st.sum"],
+    ),
+    pair(
+        "shared_store_wavefronts",
+        &["shared_store_wavefronts"],
+        &["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"],
+    ),
+    Pair {
+        name: "shared_wavefronts",
+        ours: &["shared_load_wavefronts_merged", "shared_store_wavefronts"],
+        as_written: &["shared_load_wavefronts", "shared_store_wavefronts"],
+        metrics: &["memory_l1_wavefronts_shared"],
+    },
+    Pair {
+        name: "shared_ideal",
+        ours: &["shared_load_ideal_merged", "shared_store_ideal"],
+        as_written: &["shared_load_ideal", "shared_store_ideal"],
+        metrics: &["memory_l1_wavefronts_shared_ideal"],
+    },
+];
+
+/// Why a counter of a kernel differs from what Nsight Compute says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reason {
+    /// Entry points.
+    pub kernels: &'static [&'static str],
+    /// [`Pair::name`]s.
+    pub counters: &'static [&'static str],
+    /// In one sentence.
+    pub why: &'static str,
+}
+
+/// Counters that are of different things, in every kernel.
+pub const OF_DIFFERENT_THINGS: Reason = Reason {
+    kernels: &[],
+    counters: &["warp_instructions", "thread_instructions"],
+    why: "ours are PTX instructions, Nsight's are machine instructions",
+};
+
+/// All other differences. A test holds this list against the records: no difference without a reason, no reason
+/// without a difference.
+pub const REASONS: &[Reason] = &[
+    Reason {
+        kernels: &["transpose_tile", "transpose_padded", "transpose_swizzled"],
+        counters: &["shared_store_requests"],
+        why: "ptxas makes the branch around the store a predicate; a warp that lies outside issues the store with no \
+              lane on, and Nsight counts what is issued (its wavefronts, none, are equal)",
+    },
+    Reason {
+        kernels: &["sgemm_v02_strip"],
+        counters: &[
+            "global_load_requests",
+            "shared_store_requests",
+            "shared_store_wavefronts",
+            "shared_wavefronts",
+            "shared_ideal",
+        ],
+        why: "NVRTC unrolls the two loading loops by 4, and ptxas unrolls them again, to 16, 8 and 4 trips; where K is \
+              no multiple of 16, lanes of one warp have a different number of trips, part, and issue the same \
+              instruction in different copies (the sectors are equal)",
+    },
+];
+
+/// Why this counter of this kernel differs, if we know.
+pub fn reason(kernel: &str, counter: &str) -> Option<&'static str> {
+    let of = |reason: &&Reason| reason.counters.contains(&counter);
+    if of(&&OF_DIFFERENT_THINGS) {
+        return Some(OF_DIFFERENT_THINGS.why);
+    }
+    let mut known = REASONS.iter().filter(of);
+    known
+        .find(|reason| reason.kernels.contains(&kernel))
+        .map(|reason| reason.why)
+}
+
+/// What a profiler said, one file per machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// When and with what.
+    pub runs: Vec<Profiler>,
+    /// By kernel and shape.
+    pub profiles: Vec<Profile>,
+}
+
+/// One session with a profiler.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Profiler {
+    /// Of the first process that was looked at.
+    #[serde(flatten)]
+    pub run: Run,
+    /// `Nsight Compute 2025.3.1.0`
+    pub profiler: String,
+}
+
+/// One launch as a profiler saw it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    /// [`Run::id`] of its [`Profiler`].
+    pub run: String,
+    /// `v05`
+    pub step: String,
+    /// Entry point.
+    pub kernel: String,
+    /// Sizes.
+    pub shape: Shape,
+    /// SHA-256 of the PTX that ran.
+    pub ptx_sha256: String,
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Dynamic shared memory, in bytes.
+    pub dynamic_shared: u32,
+    /// By name.
+    pub metrics: BTreeMap<String, u64>,
+}
+
+impl Default for Record {
+    fn default() -> Self {
+        Self {
+            schema: SCHEMA,
+            runs: Vec::new(),
+            profiles: Vec::new(),
+        }
+    }
+}
+
+impl Record {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is something else.
+    pub fn load(path: &Path) -> Result<Self, RecordError> {
+        record::load_json(path, SCHEMA, |found: &Self| found.schema)
+    }
+
+    /// Writes the file whole or not at all.
+    ///
+    /// # Errors
+    /// When that is not possible; the old file is as it was.
+    pub fn save(&self, path: &Path) -> Result<(), RecordError> {
+        let text = format!(
+            "{{\n\"schema\": {},\n\"runs\": [\n{}\n],\n\"profiles\": [\n{}\n]\n}}\n",
+            self.schema,
+            record::json_lines(&self.runs),
+            record::json_lines(&self.profiles)
+        );
+        record::write_whole(path, &text)
+    }
+
+    /// Takes in a profile in place of an older one of the same kernel and shape. Runs that nothing refers to go.
+    pub fn add(&mut self, by: &Profiler, profile: Profile) {
+        if !self.runs.iter().any(|known| known.run.id == by.run.id) {
+            self.runs.push(by.clone());
+        }
+        self.profiles
+            .retain(|old| old.kernel != profile.kernel || old.shape != profile.shape);
+        self.profiles.push(profile);
+        self.profiles
+            .sort_by_key(|profile| place(&profile.kernel, profile.shape));
+        let profiles = &self.profiles;
+        self.runs
+            .retain(|run| profiles.iter().any(|profile| profile.run == run.run.id));
+    }
+}
+
+/// Kernels in the order of the ladder, shapes in the order of [`SHAPES`].
+fn place(kernel: &str, shape: Shape) -> (usize, usize, Shape) {
+    let mut kernels = crate::STEPS.iter().flat_map(|step| step.kernels);
+    let at = kernels.position(|known| known.name == kernel);
+    let which = SHAPES
+        .iter()
+        .position(|known| (known.m, known.n) == (shape.m, shape.n));
+    (at.unwrap_or(usize::MAX), which.unwrap_or(usize::MAX), shape)
+}
+
+/// A pair of counters of one launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Compared {
+    /// Which.
+    pub pair: &'static Pair,
+    /// The emulated GPU's.
+    pub ours: u64,
+    /// The same before loads are merged, where it is another number.
+    pub as_written: Option<u64>,
+    /// Nsight Compute's.
+    pub theirs: u64,
+}
+
+/// All pairs that are not zero on both sides. `None` where a metric or a counter is missing.
+pub fn compare(profile: &Profile, counters: &Map<String, Value>) -> Option<Vec<Compared>> {
+    let ours = |names: &[&str]| -> Option<u64> {
+        let one = |name: &&str| counters.get(*name).and_then(Value::as_u64);
+        names.iter().map(one).sum()
+    };
+    let theirs = |names: &[&str]| -> Option<u64> {
+        let one = |name: &&str| profile.metrics.get(*name).copied();
+        names.iter().map(one).sum()
+    };
+    let mut all = Vec::new();
+    for pair in PAIRS {
+        let compared = Compared {
+            pair,
+            ours: ours(pair.ours)?,
+            as_written: match pair.as_written {
+                [] => None,
+                names => ours(names),
+            },
+            theirs: theirs(pair.metrics)?,
+        };
+        if (compared.ours, compared.theirs) != (0, 0) {
+            all.push(Compared {
+                as_written: compared.as_written.filter(|count| *count != compared.ours),
+                ..compared
+            });
+        }
+    }
+    Some(all)
+}
+
+impl Compared {
+    /// Nsight's minus ours.
+    pub fn difference(&self) -> i128 {
+        i128::from(self.theirs) - i128::from(self.ours)
+    }
+
+    /// What there is to say of this pair.
+    pub fn remark(&self, kernel: &str) -> String {
+        let merged = self
+            .as_written
+            .map(|count| format!("as ptxas merges them; as written {}", grouped(count.into())));
+        let why = match self.difference() {
+            0 => None,
+            _ => Some(reason(kernel, self.pair.name).unwrap_or("no reason known")),
+        };
+        match (merged, why) {
+            (Some(merged), Some(why)) => format!("{merged}; {why}"),
+            (Some(merged), None) => merged,
+            (None, why) => why.unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// Counter, emulated, measured, difference, remark.
+    pub fn cells(&self, kernel: &str) -> [String; 5] {
+        let difference = match self.difference() {
+            0 => "0".into(),
+            n if n > 0 => format!("+{}", grouped(n)),
+            n => grouped(n),
+        };
+        [
+            self.pair.name.into(),
+            grouped(self.ours.into()),
+            grouped(self.theirs.into()),
+            difference,
+            self.remark(kernel),
+        ]
+    }
+}
+
+/// `1 048 576`: digits by three.
+fn grouped(n: i128) -> String {
+    let digits = n.unsigned_abs().to_string();
+    let mut out = String::from(if n < 0 { "-" } else { "" });
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(' ');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `kernels/COUNTERS.md`: one row per kernel, shape and counter.
+///
+/// # Errors
+/// Names the first profile whose launch is missing, or lacks a counter.
+pub fn page(record: &Record, launches: &[Launched]) -> Result<String, String> {
+    let mut body = String::new();
+    let (mut n_rows, mut n_equal, mut n_other) = (0, 0, 0);
+    let mut kernel = "";
+    for profile in &record.profiles {
+        let launched = launches
+            .iter()
+            .find(|one| one.kernel == profile.kernel && one.shape == profile.shape);
+        let compared = launched
+            .and_then(|launched| compare(profile, launched.counters.as_ref()?))
+            .ok_or_else(|| format!("no emulated counters for {} on {}", profile.kernel, profile.shape))?;
+        if kernel != profile.kernel {
+            kernel = &profile.kernel;
+            let _ = write!(
+                body,
+                "\n## {} {kernel}\n\n\
+                 | shape | counter | emulated | Nsight Compute | difference | why |\n\
+                 | --- | --- | ---: | ---: | ---: | --- |\n",
+                profile.step
+            );
+        }
+        for one in compared {
+            n_rows += 1;
+            match one.difference() {
+                0 => n_equal += 1,
+                _ if OF_DIFFERENT_THINGS.counters.contains(&one.pair.name) => {}
+                _ => n_other += 1,
+            }
+            let _ = writeln!(body, "| {} | {} |", profile.shape, one.cells(kernel).join(" | "));
+        }
+    }
+    let instructions = n_rows - n_equal - n_other;
+    let mut out = format!(
+        "# Counters: emulated and measured\n\n\
+         What the emulated GPU counts for every kernel of the ladder, beside what Nsight Compute reports for the same \
+         launch of the same PTX on a real one.\n\
+         Made by `cargo xtask profile --table` from `book/data`; a test counts again and compares.\n\n\
+         {n_rows} rows: {n_equal} are equal, {n_other} differ for a reason that stands beside them, and \
+         {instructions} are of instructions, which are PTX here and machine code there.\n\
+         Rows that are 0 on both sides are left out.\n\n"
+    );
+    for Profiler { run, profiler } in &record.runs {
+        let n = record.profiles.iter().filter(|one| one.run == run.id).count();
+        let _ = writeln!(
+            out,
+            "Measured on {} (driver for CUDA {}) with {profiler}, {}, revision {}: {n} launches.",
+            run.device, run.driver, run.date, run.revision
+        );
+    }
+    out.push_str("\n| counter | emulated GPU | Nsight Compute |\n| --- | --- | --- |\n");
+    for pair in PAIRS {
+        let words = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            names.join(" + ")
+        };
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} |",
+            pair.name,
+            words(pair.ours),
+            words(pair.metrics)
+        );
+    }
+    out.push_str(&body);
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_stand_by_three() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(-1_048_576), "-1 048 576");
+    }
+
+    #[test]
+    fn reasons_speak_of_what_there_is() {
+        for reason in REASONS.iter().chain([&OF_DIFFERENT_THINGS]) {
+            for counter in reason.counters {
+                assert!(PAIRS.iter().any(|pair| pair.name == *counter), "{counter}");
+            }
+            for kernel in reason.kernels {
+                assert!(
+                    crate::STEPS.iter().any(|step| step.kernel(kernel).is_some()),
+                    "{kernel}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_pair_is_compared_as_merged() {
+        let mut metrics: BTreeMap<String, u64> = BTreeMap::new();
+        let mut counters = Map::new();
+        for pair in PAIRS {
+            metrics.extend(pair.metrics.iter().map(|name| ((*name).to_owned(), 0)));
+            let names = pair.ours.iter().chain(pair.as_written);
+            counters.extend(names.map(|name| ((*name).to_owned(), Value::from(0))));
+        }
+        metrics.insert("smsp__inst_executed_op_shared_ld.sum".into(), 16);
+        counters.insert("shared_load_requests_merged".into(), 16.into());
+        counters.insert("shared_load_requests".into(), 4096.into());
+        let mut profile = Profile {
+            run: "one".into(),
+            step: "v05".into(),
+            kernel: "sgemm_v05_bank_conflict_free".into(),
+            shape: Shape::square(8),
+            ptx_sha256: String::new(),
+            grid: [1; 3],
+            block: [1; 3],
+            dynamic_shared: 0,
+            metrics,
+        };
+        let all = compare(&profile, &counters).expect("everything is there");
+        let [one] = &all[..] else { panic!("{all:?}") };
+        assert_eq!(
+            one.cells("k"),
+            [
+                "shared_load_requests",
+                "16",
+                "16",
+                "0",
+                "as ptxas merges them; as written 4 096"
+            ]
+        );
+        profile.metrics.clear();
+        assert_eq!(compare(&profile, &counters), None);
+    }
+}
