@@ -202,6 +202,24 @@ fn progress(status: &Status, one: &Measurement, run: Option<&Run>) {
     }
 }
 
+/// Finds out before anything is measured whether it can be kept. `instead`: what to do where it cannot.
+pub(crate) fn records_folder(instead: &str) -> Result<PathBuf> {
+    let root = place::checkout().ok_or_else(|| {
+        anyhow!("--save keeps records in book/data of a checkout, and this is none; {instead}")
+    })?;
+    let folder = root.join("book/data");
+    let probe = folder.join(format!(".{}.tmp", std::process::id()));
+    std::fs::File::create(&probe)
+        .and_then(|_| std::fs::remove_file(&probe))
+        .map_err(|error| {
+            anyhow!(
+                "{} cannot be written to ({error}), so nothing was measured; {instead}",
+                place::shown(&folder)
+            )
+        })?;
+    Ok(folder)
+}
+
 /// The files of `book/data` that this run adds to.
 struct Records {
     folder: PathBuf,
@@ -215,24 +233,10 @@ struct Records {
 }
 
 impl Records {
-    /// Finds out before anything is measured whether it can be kept.
     fn open() -> Result<Self> {
-        let me = place::me();
-        let root = place::checkout().ok_or_else(|| {
-            anyhow!("--save keeps records in book/data of a checkout, and this is none; try: {me} bench all --json > records.jsonl")
-        })?;
-        let folder = root.join("book/data");
-        let probe = folder.join(format!(".{}.tmp", std::process::id()));
-        std::fs::File::create(&probe)
-            .and_then(|_| std::fs::remove_file(&probe))
-            .map_err(|error| {
-                anyhow!(
-                    "{} cannot be written to ({error}), so nothing was measured; try: {me} bench all --json > records.jsonl",
-                    place::shown(&folder)
-                )
-            })?;
+        let instead = format!("try: {} bench all --json > records.jsonl", place::me());
         Ok(Self {
-            folder,
+            folder: records_folder(&instead)?,
             open: Vec::new(),
             n_new: 0,
             machine: None,
@@ -304,7 +308,7 @@ impl Records {
 }
 
 /// A name for the file of a machine: `h200` for `NVIDIA H200`.
-fn slug(run: &Run) -> String {
+pub(crate) fn slug(run: &Run) -> String {
     if run.emulated {
         return "emulated".into();
     }

@@ -239,8 +239,7 @@ fn compilers() -> Vec<Item> {
 fn tools() -> Vec<Item> {
     let item = |name, cost, get: &str| {
         let path = tool(name);
-        let version = path.as_deref().and_then(|path| output(path, &["--version"]));
-        let version = version.as_deref().and_then(number);
+        let version = path.as_deref().and_then(version);
         Item {
             name,
             found: path.map(|path| match version {
@@ -286,6 +285,11 @@ pub(crate) fn tool(name: &str) -> Option<PathBuf> {
             .find(|path| path.is_file())
     };
     place::on_path(name).or_else(in_toolkit)
+}
+
+/// What `--version` says: `2025.3.1.0`.
+pub(crate) fn version(program: &Path) -> Option<String> {
+    number(&output(program, &["--version"])?).map(str::to_owned)
 }
 
 fn output(program: &Path, words: &[&str]) -> Option<String> {

@@ -19,9 +19,11 @@ mod list;
 mod markers;
 mod nvrtc;
 mod place;
+mod profile;
 mod programs;
 mod ptx;
 mod readme;
+mod sanitize;
 mod say;
 mod setup;
 mod table;
@@ -50,6 +52,10 @@ enum Command {
     Check(check::Args),
     /// List the steps, their kernels and best recorded numbers
     List(list::Args),
+    /// Counters of a real GPU beside the emulated ones
+    Profile(profile::Args),
+    /// Check the steps under NVIDIA's compute-sanitizer
+    Sanitize(sanitize::Args),
     /// Say what this machine has and lacks, and what that costs
     Doctor(doctor::Args),
     /// Check the house rules that a program can check
@@ -79,6 +85,8 @@ fn main() -> ExitCode {
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::List(args)) => list::run(&args),
+        Some(Command::Profile(args)) => profile::run(&args),
+        Some(Command::Sanitize(args)) => sanitize::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Tidy(args)) => tidy::run(&args),
         Some(Command::Book(args)) => book::run(&args),

@@ -144,7 +144,7 @@ impl Programs {
 
     /// Runs a step that speaks to the reader itself.
     pub(crate) fn page(&self, step: &Step, args: &[String]) -> Result<ExitStatus> {
-        let mut child = self.start(step, args, |_| ())?;
+        let mut child = self.start(&[], step, args, |_| ())?;
         let _waiting = Waiting::for_child(&child);
         Ok(child.wait()?)
     }
@@ -155,12 +155,25 @@ impl Programs {
         step: &Step,
         args: &[String],
         status: &Status,
+        each: impl FnMut(&str, Line) -> Result<()>,
+    ) -> Result<Ended> {
+        self.lines_under(&[], step, args, status, each)
+    }
+
+    /// The same of a step that is started by a tool which looks at it: a command that takes a program and its
+    /// arguments.
+    pub(crate) fn lines_under(
+        &self,
+        tool: &[String],
+        step: &Step,
+        args: &[String],
+        status: &Status,
         mut each: impl FnMut(&str, Line) -> Result<()>,
     ) -> Result<Ended> {
         let piped = |command: &mut Command| {
             command.stdout(Stdio::piped()).stderr(Stdio::piped());
         };
-        let mut child = self.start(step, args, piped)?;
+        let mut child = self.start(tool, step, args, piped)?;
         let waiting = Waiting::for_child(&child);
         let errors = child.stderr.take().context("no standard error")?;
         let out = BufReader::new(child.stdout.take().context("no output")?);
@@ -193,7 +206,7 @@ impl Programs {
     /// Asks a step for the ceilings of the device.
     pub(crate) fn roofline(&self, step: &Step) -> Result<Roofline> {
         let words = ["roofline", "--json"].map(String::from);
-        let child = self.start(step, &words, |command| {
+        let child = self.start(&[], step, &words, |command| {
             command.stdout(Stdio::piped()).stderr(Stdio::piped());
         })?;
         let _waiting = Waiting::for_child(&child);
@@ -208,20 +221,47 @@ impl Programs {
         }
     }
 
-    fn start(&self, step: &Step, args: &[String], set: impl FnOnce(&mut Command)) -> Result<Child> {
-        let path = &self.paths[step.id];
-        let mut command = Command::new(path);
-        command.args(args);
-        let mut folders: Vec<PathBuf> = self.libraries.clone();
-        folders.retain(|folder| folder.is_dir());
+    fn start(
+        &self,
+        tool: &[String],
+        step: &Step,
+        args: &[String],
+        set: impl FnOnce(&mut Command),
+    ) -> Result<Child> {
+        let (mut command, mut folders) = self.command(tool, step, args);
         say::command(&shown(&command, &folders));
         let known = std::env::var_os(LIBRARY_PATH).unwrap_or_default();
         folders.extend(std::env::split_paths(&known).filter(|p| !p.as_os_str().is_empty()));
         command.env(LIBRARY_PATH, std::env::join_paths(folders)?);
         set(&mut command);
+        let program = Path::new(command.get_program()).to_owned();
         command
             .spawn()
-            .with_context(|| format!("starting {}", path.display()))
+            .with_context(|| format!("starting {}", program.display()))
+    }
+
+    /// What would be started, as one would type it.
+    pub(crate) fn command_line(&self, tool: &[String], step: &Step, args: &[String]) -> String {
+        let (command, folders) = self.command(tool, step, args);
+        shown(&command, &folders)
+    }
+
+    /// The command, and folders for the loader.
+    fn command(&self, tool: &[String], step: &Step, args: &[String]) -> (Command, Vec<PathBuf>) {
+        let path = &self.paths[step.id];
+        let mut command = match tool {
+            [] => Command::new(path),
+            [tool, rest @ ..] => {
+                let mut command = Command::new(tool);
+                // The step is to look for a GPU itself, in the process that the tool looks at.
+                command.args(rest).arg(path).env("TILE_DEVICE", "real");
+                command
+            }
+        };
+        command.args(args);
+        let mut folders: Vec<PathBuf> = self.libraries.clone();
+        folders.retain(|folder| folder.is_dir());
+        (command, folders)
     }
 }
 
@@ -258,17 +298,28 @@ fn shown(command: &Command, libraries: &[PathBuf]) -> String {
         }
     };
     let path = |path: &Path| word(&OsString::from(place::shown(path)));
-    let mut words = Vec::new();
+    let mut words: Vec<String> = command
+        .get_envs()
+        .filter_map(|(name, value)| Some(format!("{}={}", name.to_string_lossy(), word(value?))))
+        .collect();
     if !libraries.is_empty() {
         let folders: Vec<String> = libraries.iter().map(|folder| path(folder)).collect();
         words.push(format!("{LIBRARY_PATH}={}", folders.join(":")));
     }
+    let short = |path: &Path| match word(&OsString::from(place::shown(path))) {
+        name if name.contains('/') => name,
+        name => format!("./{name}"),
+    };
     let program = Path::new(command.get_program());
     words.push(match program.file_name() {
         Some(name) if name == "cargo" => "cargo".into(),
-        _ if path(program).contains('/') => path(program),
-        _ => format!("./{}", path(program)),
+        // A bare name is looked for on the PATH.
+        Some(name) if name == program.as_os_str() => word(name),
+        _ => short(program),
     });
-    words.extend(command.get_args().map(word));
+    words.extend(command.get_args().map(|arg| match Path::new(arg) {
+        path if path.is_absolute() => short(path),
+        _ => word(arg),
+    }));
     words.join(" ")
 }

@@ -6,6 +6,7 @@
 pub mod catalogue;
 pub mod counters;
 pub mod record;
+pub mod sanitizer;
 pub mod text;
 
 pub use catalogue::{Kernel, STEPS, Step, UnknownStep, Work, find};
