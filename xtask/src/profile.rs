@@ -14,7 +14,7 @@ use ladder::{STEPS, Shape, Step};
 
 use crate::programs::Programs;
 use crate::say::{self, Status, Stop};
-use crate::{Verdict, bench, choice, cublas, doctor, interrupt, kernels, place};
+use crate::{Verdict, bench, choice, doctor, interrupt, kernels, place};
 
 const PROFILER: &str = "ncu";
 /// The table that `--table` makes.
@@ -55,8 +55,8 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         .transpose()?;
     interrupt::watch();
     kernels::compile_edited(&steps)?;
-    let programs = Programs::ready(&steps, false)?;
-    let (Some(tool), true) = (doctor::tool(PROFILER), cublas::has_gpu()) else {
+    let programs = Programs::ready(&steps)?;
+    let (Some(tool), true) = (doctor::tool(PROFILER), place::has_gpu()) else {
         return elsewhere(&programs, &steps, &shapes);
     };
     let version = doctor::version(&tool).unwrap_or_else(|| "of unknown version".into());
@@ -159,7 +159,7 @@ fn elsewhere(programs: &Programs, steps: &[&'static Step], shapes: &[Shape]) -> 
         out.push_str(&format!("{}\n", timeline(programs, step, shapes.first())));
     }
     say::answer(&out)?;
-    let missing = match cublas::has_gpu() {
+    let missing = match place::has_gpu() {
         true => "Nsight Compute (ncu) is not on the PATH",
         false => "this machine has no NVIDIA GPU",
     };
@@ -433,7 +433,7 @@ fn table() -> Result<Verdict> {
     let has = |step: &&Step| record.profiles.iter().any(|profile| profile.step == step.id);
     let steps: Vec<&'static Step> = STEPS.iter().filter(has).collect();
     kernels::compile_edited(&steps)?;
-    let programs = Programs::ready(&steps, true)?;
+    let programs = Programs::ready(&steps)?;
     let mut launches = Vec::new();
     for step in steps {
         let mut shapes: Vec<Shape> = Vec::new();

@@ -13,7 +13,7 @@ use ladder::{STEPS, Step};
 
 use crate::programs::Programs;
 use crate::say::{self, Status, Stop};
-use crate::{Verdict, bench, choice, cublas, doctor, interrupt, kernels, place, profile};
+use crate::{Verdict, bench, choice, doctor, interrupt, kernels, place, profile};
 
 const SANITIZER: &str = "compute-sanitizer";
 
@@ -41,8 +41,8 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     };
     interrupt::watch();
     kernels::compile_edited(&steps)?;
-    let programs = Programs::ready(&steps, false)?;
-    let (Some(program), true) = (doctor::tool(SANITIZER), cublas::has_gpu()) else {
+    let programs = Programs::ready(&steps)?;
+    let (Some(program), true) = (doctor::tool(SANITIZER), place::has_gpu()) else {
         return elsewhere(&programs, &steps);
     };
     let version = doctor::version(&program).unwrap_or_else(|| "of unknown version".into());
@@ -99,7 +99,7 @@ fn elsewhere(programs: &Programs, steps: &[&'static Step]) -> Result<Verdict> {
         }
     }
     say::answer(&out)?;
-    let missing = match cublas::has_gpu() {
+    let missing = match place::has_gpu() {
         true => "compute-sanitizer is not on the PATH",
         false => "this machine has no NVIDIA GPU",
     };
