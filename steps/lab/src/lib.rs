@@ -38,7 +38,7 @@
 //! - [`shapes`]: sizes: the default, on record, awkward; and what does not fit.
 //! - [`inputs`], [`mod@reference`], [`case`]: seeded inputs and their FP64 answer, shared by all kernels of a shape.
 //! - [`session`]: operands on the device, a launch, events.
-//! - [`verify`]: every element against its bound.
+//! - [`verify`], [`diagnose`]: every element against its bound, and what a wrong result looks like.
 //! - [`timing`], [`clocks`]: the protocol: warm, hot, cold, whole; the yardstick between the samples.
 //! - [`cublas`], [`roofline`]: what to compare with: NVIDIA's library, and the device's ceilings.
 //! - [`measure`]: one kernel on one shape, from all of these: an [`Outcome`](ladder::Outcome).
@@ -55,6 +55,7 @@ pub mod clocks;
 pub mod cublas;
 pub mod declared;
 pub mod device;
+pub mod diagnose;
 pub mod inputs;
 pub mod kernel;
 pub mod launch;

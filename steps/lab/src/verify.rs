@@ -71,7 +71,7 @@ pub fn compare<T: Real>(answer: &impl Answer, got: &[T]) -> Comparison {
 }
 
 /// Whether an error is allowed: false for NaN.
-fn is_inside(error: f64, bound: f64) -> bool {
+pub(crate) fn is_inside(error: f64, bound: f64) -> bool {
     error <= bound
 }
 
