@@ -7,7 +7,8 @@ use sha2::{Digest as _, Sha256};
 use crate::args;
 use crate::case::Case;
 use crate::kernel::Kernel;
-use crate::measure::{Measured, Purpose, measure};
+use crate::measure::{Bench, Measured, Purpose, measure};
+use crate::page::Entry;
 use crate::trouble::Trouble;
 use crate::{FAILED, Lab, PASSED, out, page, roofline, shapes};
 
@@ -25,39 +26,51 @@ pub fn run(lab: &mut Lab<'_>, bench: &args::Bench) -> Result<u8, Trouble> {
             shapes::fits(work, shapes::of(work, *shape), lab.gpu()?).map_err(Trouble::Usage)?;
         }
     }
-    if !emulated {
-        lab.run.roofline = Some(roofline::measure(lab.gpu()?)?);
-        lab.run.cublas = match lab.gpu()?.cublas() {
-            Ok(cublas) => Some(cublas.version.clone()),
-            Err(why) => {
-                eprintln!("no comparison with cuBLAS: {why}");
-                None
-            }
-        };
-    }
-    if lab.common.json {
-        out::json(&Line::Run(Box::new(lab.run.clone())))?;
-    } else {
-        out::write(&page::header(lab))?;
+    lab.stand_beside();
+    match lab.common.json {
+        true => out::json(&Line::Run(Box::new(lab.run.clone())))?,
+        false => out::write(&page::header(lab))?,
     }
     let mut failed = false;
     for (case, kernels) in plan(lab, asked.as_deref()) {
-        let mut measured = Vec::new();
+        let mut entries = Vec::new();
         for kernel in kernels {
-            eprintln!("{} on {}", kernel.name, case.shape);
             let result = lab.measure(kernel, &case, Purpose::Bench)?;
             failed |= matches!(result.outcome, Outcome::Failed { .. });
-            let measurement = lab.measurement(kernel, &case, result.outcome.clone());
+            let measurement = lab.measurement(kernel, &case, result.outcome);
+            eprintln!(
+                "{} on {}: {}",
+                kernel.name,
+                case.shape,
+                brief(&measurement.outcome)
+            );
             if lab.common.json {
                 out::json(&Line::Measurement(Box::new(measurement.clone())))?;
             }
-            measured.push((measurement, result.report));
+            entries.push(Entry {
+                kernel,
+                work: lab.work(kernel),
+                measurement,
+                report: result.report,
+            });
         }
         if !lab.common.json {
-            out::write(&page::case(lab, case.shape, &measured))?;
+            out::write(&page::case(case.shape, &lab.run, &entries))?;
         }
     }
+    if !lab.common.json {
+        out::write(&page::footer(lab))?;
+    }
     Ok(if failed { FAILED } else { PASSED })
+}
+
+/// One word on an outcome, for who waits.
+fn brief(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Passed(_) => "right",
+        Outcome::Failed { .. } => "wrong",
+        Outcome::NotRun { .. } => "not run",
+    }
 }
 
 /// Sizes from the command line; `None`: those on record.
@@ -101,13 +114,33 @@ impl Lab<'_> {
         self.step.kernel(kernel.name).map_or(Work::Sgemm, |k| k.work)
     }
 
+    /// On a real GPU, makes the yardstick ready and measures the ceilings.
+    fn stand_beside(&mut self) {
+        let Some(gpu) = self.gpu.as_ref().filter(|gpu| gpu.emulator.is_none()) else {
+            return;
+        };
+        match gpu.cublas() {
+            Ok(cublas) => self.run.cublas = Some(cublas.version.clone()),
+            Err(why) => eprintln!("no comparison with cuBLAS: {why}"),
+        }
+        match roofline::measure(gpu) {
+            Ok(roofline) => self.run.roofline = Some(roofline),
+            Err(why) => eprintln!("no roofline: {why}"),
+        }
+    }
+
     /// Measures, on a fresh device where the last kernel broke it.
     ///
     /// # Errors
     /// When something fails that is not the kernel's fault.
     pub fn measure(&mut self, kernel: &Kernel, case: &Case, purpose: Purpose) -> Result<Measured, Trouble> {
         let (work, ptx) = (self.work(kernel), self.ptx.clone());
-        let measured = measure(self.gpu()?, kernel, work, ptx.as_deref(), case, purpose)?;
+        self.gpu()?;
+        let Some(gpu) = &self.gpu else {
+            return Ok(Measured::not_run("there is no device"));
+        };
+        let bench = Bench { gpu, purpose };
+        let measured = measure(bench, kernel, work, ptx.as_deref(), case)?;
         if measured.lost {
             self.lose();
         }

@@ -730,7 +730,8 @@ mod tests {
                 }
             })
         };
-        let cases: [(fn(usize, usize) -> bool, &str); 7] = [
+        type Rule = fn(usize, usize) -> bool;
+        let cases: [(Rule, &str); 7] = [
             (|row, _| row >= 64, "only in the last tiles down, of 6 rows"),
             (|row, col| row >= 64 && col >= 64, "only in the corner tile"),
             (

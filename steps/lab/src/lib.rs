@@ -41,8 +41,8 @@
 //! - [`verify`], [`diagnose`]: every element against its bound, and what a wrong result looks like.
 //! - [`timing`], [`clocks`]: the protocol: warm, hot, cold, whole; the yardstick between the samples.
 //! - [`cublas`], [`roofline`]: what to compare with: NVIDIA's library, and the device's ceilings.
-//! - [`measure`]: one kernel on one shape, from all of these: an [`Outcome`](ladder::Outcome).
-//! - [`bench`], [`check`]: all kernels on all shapes, as records or as a page.
+//! - [`measure`], [`subject`], [`host`]: one kernel on one shape, from all of these: an [`Outcome`](ladder::Outcome).
+//! - [`bench`], [`check`]: all kernels on all shapes, as records or as a page ([`mod@page`], [`counters`], [`recorded`]).
 //! - [`mod@launch`]: each kernel once and nothing else, for a profiler.
 //!
 //! It does not know any step, and no step knows another.
@@ -52,21 +52,25 @@ pub mod bench;
 pub mod case;
 pub mod check;
 pub mod clocks;
+pub mod counters;
 pub mod cublas;
 pub mod declared;
 pub mod device;
 pub mod diagnose;
+pub mod host;
 pub mod inputs;
 pub mod kernel;
 pub mod launch;
 pub mod measure;
 pub mod out;
 pub mod page;
+pub mod recorded;
 pub mod reference;
 pub mod roofline;
 pub mod run;
 pub mod session;
 pub mod shapes;
+pub mod subject;
 pub mod timing;
 pub mod trouble;
 pub mod verify;

@@ -38,6 +38,32 @@ impl Table {
         self.rows.is_empty()
     }
 
+    /// Leaves out columns in which nothing stands.
+    #[must_use]
+    pub fn without_empty_columns(mut self) -> Self {
+        let is_empty = |column: usize| {
+            self.rows
+                .iter()
+                .all(|row| row.get(column).is_none_or(String::is_empty))
+        };
+        for column in (0..self.headings.len())
+            .rev()
+            .filter(|column| is_empty(*column))
+            .collect::<Vec<_>>()
+        {
+            for row in self
+                .rows
+                .iter_mut()
+                .chain([&mut self.headings])
+                .filter(|row| column < row.len())
+            {
+                row.remove(column);
+            }
+            self.n_left -= usize::from(column < self.n_left);
+        }
+        self
+    }
+
     /// The whole table, each line indented by two spaces and without trailing blanks.
     pub fn render(&self, paint: Paint) -> String {
         let n_columns = self
@@ -133,6 +159,17 @@ mod tests {
         assert_eq!(
             table.render(Paint::plain()),
             "  kernel         time\n  naive          10.5\n  register tile  1.25\n"
+        );
+    }
+
+    #[test]
+    fn columns_in_which_nothing_stands_are_left_out() {
+        let mut table = Table::new(["", "kernel", "excess", "time"]).left(2);
+        table.row(["", "naive", "", "10.5"]);
+        table.row(["", "tile", "", "9"]);
+        assert_eq!(
+            table.without_empty_columns().render(Paint::plain()),
+            "  kernel  time\n  naive   10.5\n  tile       9\n"
         );
     }
 }

@@ -1,0 +1,197 @@
+//! What the emulated device counted, put into proportion: per multiply-add, and beside the rates of a real SM.
+//!
+//! Counts divided by rates give a bound, not a simulation: no latency, no dependency, no cache. What a kernel needs
+//! most of is what it cannot be faster than; how near it comes is for a GPU to say.
+
+use serde_json::{Map, Value};
+
+/// Counters of a launch, or of one source line of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Counters {
+    /// Multiply-adds of a whole warp: 32 lanes.
+    pub warp_fmas: f64,
+    /// PTX instructions issued to warps.
+    pub instructions: f64,
+    /// 32-byte sectors of loads from global memory.
+    pub load_sectors: f64,
+    /// 32-byte sectors of stores to global memory.
+    pub store_sectors: f64,
+    /// Requests that these belong to.
+    pub global_requests: f64,
+    /// Wavefronts of shared memory, as merged by ptxas.
+    pub wavefronts: f64,
+    /// The least that these accesses could take.
+    pub ideal: f64,
+    /// Wavefronts of shared memory, as written.
+    pub wavefronts_as_written: f64,
+    /// Barriers that warps arrived at.
+    pub barriers: f64,
+}
+
+/// Threads of a warp.
+const WARP: f64 = 32.0;
+/// Bytes of a sector.
+pub const SECTOR: f64 = 32.0;
+
+impl Counters {
+    /// From the report's object.
+    pub fn of(object: &Map<String, Value>) -> Self {
+        let n = |name: &str| object.get(name).and_then(Value::as_f64).unwrap_or(0.0);
+        Self {
+            warp_fmas: n("fmas") / WARP,
+            instructions: n("warp_instructions"),
+            load_sectors: n("global_load_sectors"),
+            store_sectors: n("global_store_sectors"),
+            global_requests: n("global_load_requests") + n("global_store_requests"),
+            wavefronts: n("shared_load_wavefronts_merged") + n("shared_store_wavefronts"),
+            ideal: n("shared_load_ideal_merged") + n("shared_store_ideal"),
+            wavefronts_as_written: n("shared_load_wavefronts") + n("shared_store_wavefronts"),
+            barriers: n("barriers"),
+        }
+    }
+
+    /// Sectors of loads and stores.
+    pub fn sectors(&self) -> f64 {
+        self.load_sectors + self.store_sectors
+    }
+
+    /// Wavefronts that a better layout would save.
+    pub fn excess(&self) -> f64 {
+        (self.wavefronts - self.ideal).max(0.0)
+    }
+
+    /// Clocks that each unit of an SM needs for this, whichever SM does it.
+    pub fn clocks(&self, fp64: bool) -> [(Unit, f64); 4] {
+        let fma = if fp64 { FP64_FMAS } else { FP32_FMAS };
+        [
+            (Unit::Fma, self.warp_fmas / fma),
+            (Unit::Issue, self.instructions / ISSUES),
+            (Unit::Shared, self.wavefronts / WAVEFRONTS),
+            (Unit::L1, self.sectors() / SECTORS),
+        ]
+    }
+}
+
+/// What an SM has, and how much of it per clock: NVIDIA's figures for compute capability 9.0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// 128 FP32 lanes, 64 FP64 lanes.
+    Fma,
+    /// Four schedulers, an instruction each.
+    Issue,
+    /// 32 banks of four bytes.
+    Shared,
+    /// 128 bytes from the first-level cache.
+    L1,
+}
+
+/// Warp-wide FP32 multiply-adds per clock: 128 lanes.
+pub const FP32_FMAS: f64 = 4.0;
+/// Warp-wide FP64 multiply-adds per clock: 64 lanes.
+pub const FP64_FMAS: f64 = 2.0;
+/// Instructions per clock.
+pub const ISSUES: f64 = 4.0;
+/// Wavefronts of shared memory per clock.
+pub const WAVEFRONTS: f64 = 1.0;
+/// Sectors per clock.
+pub const SECTORS: f64 = 4.0;
+
+impl Unit {
+    /// For a table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::Fma => "multiply-adds",
+            Unit::Issue => "instruction issue",
+            Unit::Shared => "shared memory",
+            Unit::L1 => "global sectors",
+        }
+    }
+}
+
+/// The unit that is needed longest; among equals the first, so that arithmetic wins.
+pub fn binding(clocks: &[(Unit, f64)]) -> Option<(Unit, f64)> {
+    clocks.iter().copied().filter(|(_, n)| *n > 0.0).fold(
+        None,
+        |best: Option<(Unit, f64)>, next| match best {
+            Some(best) if best.1 >= next.1 => Some(best),
+            _ => Some(next),
+        },
+    )
+}
+
+/// One source line and its share.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// `kernels/v05_….cu`
+    pub file: String,
+    /// From 1.
+    pub number: u32,
+    /// Of this line alone.
+    pub counters: Counters,
+}
+
+/// The lines of a report that keep an SM busy longest, longest first.
+pub fn hottest(report: &Value, n: usize) -> Vec<Line> {
+    let mut lines: Vec<Line> = report["lines"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|line| {
+            Some(Line {
+                file: line["file"].as_str()?.to_owned(),
+                number: u32::try_from(line["line"].as_u64()?).ok()?,
+                counters: Counters::of(line["counters"].as_object()?),
+            })
+        })
+        .collect();
+    let busy = |line: &Line| binding(&line.counters.clocks(false)).map_or(0.0, |(_, clocks)| clocks);
+    lines.sort_by(|a, b| busy(b).total_cmp(&busy(a)));
+    lines.truncate(n);
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counters(json: &str) -> Counters {
+        Counters::of(&serde_json::from_str(json).expect("an object"))
+    }
+
+    #[test]
+    fn a_warp_wide_multiply_add_is_32_of_a_lane() {
+        assert_eq!(counters(r#"{"fmas": 320}"#).warp_fmas, 10.0);
+    }
+
+    #[test]
+    fn what_takes_longest_binds() {
+        // An uncoalesced product: 33 sectors for each multiply-add, a quarter of a clock each.
+        let naive = counters(r#"{"fmas": 3200, "warp_instructions": 600, "global_load_sectors": 3300}"#);
+        assert_eq!(binding(&naive.clocks(false)), Some((Unit::L1, 825.0)));
+        // Nothing but multiply-adds: arithmetic, not the issue of it.
+        let dense = counters(r#"{"fmas": 3200, "warp_instructions": 100}"#);
+        assert_eq!(binding(&dense.clocks(false)), Some((Unit::Fma, 25.0)));
+        assert_eq!(binding(&counters("{}").clocks(false)), None);
+    }
+
+    #[test]
+    fn merged_wavefronts_are_what_the_hardware_sees() {
+        let text = r#"{"shared_load_wavefronts": 40, "shared_load_wavefronts_merged": 16,
+            "shared_load_ideal_merged": 8, "shared_store_wavefronts": 4, "shared_store_ideal": 4}"#;
+        let c = counters(text);
+        assert_eq!(
+            (c.wavefronts, c.excess(), c.wavefronts_as_written),
+            (20.0, 8.0, 44.0)
+        );
+    }
+
+    #[test]
+    fn hot_lines_come_first() {
+        let report = serde_json::json!({"lines": [
+            {"file": "a.cu", "line": 1, "counters": {"warp_instructions": 4}},
+            {"file": "a.cu", "line": 2, "counters": {"warp_instructions": 4, "global_load_sectors": 400}},
+        ]});
+        let numbers: Vec<_> = hottest(&report, 5).iter().map(|line| line.number).collect();
+        assert_eq!(numbers, [2, 1]);
+    }
+}

@@ -1,0 +1,118 @@
+//! A Rust function under test: the same verification as on a device, and the host's clock.
+
+use ladder::record::{Accuracy, Passed};
+use ladder::{Outcome, Shape, Work};
+
+use crate::case::Case;
+use crate::diagnose::{Scene, Terms};
+use crate::inputs::{Data, Real as _};
+use crate::kernel::{ElementBound, Kernel, Multiply};
+use crate::measure::Measured;
+use crate::reference::Problem;
+use crate::timing;
+use crate::verify::{self, Answer};
+
+/// Verifies and times.
+pub fn measure(
+    kernel: &Kernel,
+    multiply: Multiply,
+    largest: f64,
+    bound: Option<ElementBound>,
+    case: &Case,
+) -> Measured {
+    let Shape { m, n, k } = case.shape;
+    if m as f64 * n as f64 * k as f64 > largest {
+        let edge = largest.cbrt();
+        return Measured::not_run(format!(
+            "too slow: {} is timed up to {edge:.0} cubed",
+            kernel.name
+        ));
+    }
+    let mut accuracy = Accuracy {
+        max_abs_error: 0.0,
+        max_of_bound: 0.0,
+        exact_on_integers: true,
+    };
+    let mut c = vec![f32::POISON; m * n];
+    for problem in case.single() {
+        c.fill(f32::POISON);
+        multiply(case.shape, &problem.a, &problem.b, &mut c);
+        let answer = OtherBound {
+            problem,
+            bound: bound
+                .filter(|_| problem.data == Data::Reals)
+                .map(|bound| bound(case.shape, 1.0, 1.0)),
+        };
+        let comparison = verify::compare(&answer, &c);
+        if !comparison.is_right() {
+            let scene = Scene {
+                answer: &answer,
+                got: &c,
+                comparison: &comparison,
+                work: Work::Cpu,
+                tile: None,
+                terms: Some(Terms {
+                    shape: case.shape,
+                    a: &problem.a,
+                    b: &problem.b,
+                    turned: [false; 2],
+                }),
+                right_on_integers: problem.data == Data::Reals,
+            };
+            let diagnosis = scene.diagnose();
+            return Measured {
+                outcome: Outcome::Failed {
+                    why: diagnosis.why,
+                    details: diagnosis.details,
+                },
+                report: None,
+                lost: false,
+            };
+        }
+        accuracy.max_abs_error = accuracy.max_abs_error.max(comparison.max_abs_error);
+        accuracy.max_of_bound = accuracy.max_of_bound.max(comparison.max_of_bound);
+    }
+    let [_, reals] = case.single();
+    let hot = timing::by_the_clock(|| multiply(case.shape, &reals.a, &reals.b, &mut c));
+    let passed = Passed {
+        grid: [0; 3],
+        block: [0; 3],
+        dynamic_shared: 0,
+        accuracy,
+        batch: 1,
+        hot: Some(hot),
+        cold: None,
+        whole: None,
+        cpu_ms: Some(reals.cpu_ms),
+        yardstick: None,
+        clock_mhz: None,
+        counters: None,
+    };
+    Measured {
+        outcome: Outcome::Passed(Box::new(passed)),
+        report: None,
+        lost: false,
+    }
+}
+
+/// An answer with a bound of its own for every element.
+struct OtherBound<'p> {
+    problem: &'p Problem<f32>,
+    bound: Option<f64>,
+}
+
+impl Answer for OtherBound<'_> {
+    fn rows(&self) -> usize {
+        self.problem.rows()
+    }
+    fn cols(&self) -> usize {
+        self.problem.cols()
+    }
+    fn want(&self, row: usize, col: usize) -> f64 {
+        self.problem.want(row, col)
+    }
+    fn bound(&self, row: usize, col: usize) -> f64 {
+        // Reals lie in [-1, 1), so no element is larger than 1.
+        self.bound.unwrap_or_else(|| self.problem.bound(row, col))
+    }
+}

@@ -1,0 +1,251 @@
+//! What the emulated device counted: in proportion, beside what an SM can do, and by source line.
+
+use std::fmt::Write as _;
+
+use ladder::text::{Paint, Table};
+use ladder::{Shape, Work};
+
+use super::{Entry, figure, table};
+use crate::counters::{self, Counters, SECTOR};
+
+/// More kernels than these on a page, and nobody reads their lines.
+const MAX_WITH_LINES: usize = 3;
+const N_LINES: usize = 5;
+/// Columns of source text.
+const WIDTH: usize = 52;
+
+/// Everything.
+pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], paint: Paint) -> String {
+    let counted: Vec<(&Entry<'_>, Counters)> = entries
+        .iter()
+        .filter_map(|entry| Some((entry, Counters::of(entry.passed()?.counters.as_ref()?))))
+        .collect();
+    if counted.is_empty() {
+        return String::new();
+    }
+    let mut out = match shape.k {
+        0 => transposes(shape, &counted, paint),
+        _ => products(shape, &counted, paint) + &limits(&counted, paint),
+    };
+    let with_lines: Vec<_> = counted
+        .iter()
+        .filter(|(entry, _)| entry.work != Work::Dgemm)
+        .collect();
+    if with_lines.len() > MAX_WITH_LINES {
+        let hint = "\nWith --kernel NAME: the source lines that keep an SM busy longest.\n";
+        out.push_str(&paint.dim(hint));
+    } else {
+        for (entry, total) in with_lines {
+            out.push_str(&lines(entry, total, paint));
+        }
+    }
+    out
+}
+
+fn heading(text: &str, note: &str, paint: Paint) -> String {
+    format!("\n{}\n{}\n", paint.bold(text), paint.dim(&format!("  {note}")))
+}
+
+fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> String {
+    let once = Work::Sgemm.flops(shape) / Work::Sgemm.bytes(shape);
+    let mut table = table([
+        "kernel",
+        "instructions",
+        "sectors: loads",
+        "stores",
+        "wavefronts",
+        "excess",
+        "barriers",
+        "FLOP/byte",
+    ]);
+    for (entry, c) in counted {
+        let each = |n: f64| {
+            if n > 0.0 {
+                figure(n / c.warp_fmas)
+            } else {
+                String::new()
+            }
+        };
+        let flops = 2.0 * 32.0 * c.warp_fmas / (SECTOR * c.sectors());
+        table.row([
+            entry.measurement.kernel.clone(),
+            each(c.instructions),
+            each(c.load_sectors),
+            each(c.store_sectors),
+            each(c.wavefronts),
+            excess(c, c.warp_fmas),
+            each(c.barriers),
+            figure(flops),
+        ]);
+    }
+    let note = format!(
+        "sectors: 32 bytes of global memory; wavefronts: of shared memory, excess: what a better layout would save;\n  \
+         FLOP/byte: of global memory as asked for; if each matrix moved once, it were {}",
+        figure(once)
+    );
+    let mut out = heading("Counted, per multiply-add of a warp (32 lanes)", &note, paint);
+    out.push_str(&table.without_empty_columns().render(paint));
+    out
+}
+
+fn limits(counted: &[(&Entry<'_>, Counters)], paint: Paint) -> String {
+    let mut table = Table::new([
+        "kernel",
+        "needs most of",
+        "multiply-adds",
+        "issue",
+        "shared",
+        "sectors",
+        "so at most",
+    ])
+    .left(2);
+    for (entry, c) in counted {
+        let clocks = c.clocks(entry.work == Work::Dgemm);
+        let Some((unit, most)) = counters::binding(&clocks) else {
+            continue;
+        };
+        let [(_, fma), ..] = clocks;
+        let mut row = vec![entry.measurement.kernel.clone(), unit.name().to_owned()];
+        row.extend(clocks.iter().map(|(_, n)| figure(n / c.warp_fmas)));
+        row.push(format!("{:.0}% of peak", 100.0 * fma / most));
+        table.row(row);
+    }
+    let note = format!(
+        "what an SM of an H200 does in a clock: {:.0} FP32 or {:.0} FP64 multiply-adds of a warp, {:.0} instructions,\n  \
+         {:.0} wavefront of shared memory, {:.0} sectors of the first-level cache. A bound: no latency, no misses, and\n  \
+         instructions as in the PTX, of which ptxas saves some",
+        counters::FP32_FMAS,
+        counters::FP64_FMAS,
+        counters::ISSUES,
+        counters::WAVEFRONTS,
+        counters::SECTORS
+    );
+    let mut out = heading(
+        "What binds: clocks of an SM per multiply-add of a warp",
+        &note,
+        paint,
+    );
+    out.push_str(&table.without_empty_columns().render(paint));
+    out
+}
+
+fn transposes(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> String {
+    let groups = shape.m as f64 * shape.n as f64 / 32.0;
+    let mut table = table([
+        "kernel",
+        "instructions",
+        "sectors: loads",
+        "stores",
+        "bytes used",
+        "wavefronts",
+        "excess",
+        "barriers",
+    ]);
+    for (entry, c) in counted {
+        let each = |n: f64| {
+            if n > 0.0 {
+                figure(n / groups)
+            } else {
+                String::new()
+            }
+        };
+        table.row([
+            entry.measurement.kernel.clone(),
+            each(c.instructions),
+            each(c.load_sectors),
+            each(c.store_sectors),
+            format!(
+                "{:.0}%",
+                100.0 * Work::Transpose.bytes(shape) / (SECTOR * c.sectors())
+            ),
+            each(c.wavefronts),
+            excess(c, groups),
+            each(c.barriers),
+        ]);
+    }
+    let note = "sectors: 32 bytes of global memory, at least 4 loaded and 4 stored; wavefronts: of shared memory,\n  \
+                excess: what a better layout would save";
+    let mut out = heading("Counted, per 32 elements", note, paint);
+    out.push_str(&table.without_empty_columns().render(paint));
+    out
+}
+
+/// Nothing where shared memory is not used; 0 is worth saying where it is.
+fn excess(c: &Counters, per: f64) -> String {
+    match c.wavefronts > 0.0 {
+        true => figure(c.excess() / per),
+        false => String::new(),
+    }
+}
+
+/// Where a kernel spends its time.
+fn lines(entry: &Entry<'_>, total: &Counters, paint: Paint) -> String {
+    let Some(report) = &entry.report else {
+        return String::new();
+    };
+    let mut table = Table::new([
+        "line",
+        "source",
+        "instructions",
+        "multiply-adds",
+        "sectors",
+        "wavefronts",
+        "excess",
+    ])
+    .left(2);
+    let part = |n: f64, of: f64| match n {
+        0.0 => String::new(),
+        n => format!("{:.0}%", 100.0 * n / of),
+    };
+    for line in counters::hottest(report, N_LINES) {
+        let c = line.counters;
+        let excess = if c.excess() > 0.0 {
+            figure(c.excess())
+        } else {
+            String::new()
+        };
+        let name = line.file.rsplit('/').next().unwrap_or_default();
+        table.row([
+            format!("{name}:{}", line.number),
+            text_of(entry, &line),
+            part(c.instructions, total.instructions),
+            part(c.warp_fmas, total.warp_fmas),
+            part(c.sectors(), total.sectors()),
+            part(c.wavefronts, total.wavefronts),
+            excess,
+        ]);
+    }
+    if table.is_empty() {
+        return String::new();
+    }
+    let mut out = format!(
+        "\n{}\n",
+        paint.bold(&format!("Busiest lines of {}", entry.measurement.kernel))
+    );
+    // Writing to a string does not fail.
+    let _ = write!(out, "{}", table.without_empty_columns().render(paint));
+    out
+}
+
+/// The text of a line, cut to fit.
+fn text_of(entry: &Entry<'_>, line: &counters::Line) -> String {
+    let own = entry
+        .kernel
+        .code()
+        .filter(|code| code.ptx.contains(&format!("// source: {} ", line.file)));
+    let text = match own {
+        Some(code) => code.cu.to_owned(),
+        // A header that several kernels share: it lies beside them in a checkout.
+        None => std::fs::read_to_string(&line.file).unwrap_or_default(),
+    };
+    let text = text
+        .lines()
+        .nth(line.number as usize - 1)
+        .unwrap_or_default()
+        .trim();
+    let code = text.split("//").next().unwrap_or_default().trim_end();
+    match code.chars().count() > WIDTH {
+        true => code.chars().take(WIDTH - 1).chain(['…']).collect(),
+        false => code.to_owned(),
+    }
+}

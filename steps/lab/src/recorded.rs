@@ -1,0 +1,234 @@
+//! What was measured on real GPUs before: records in `book/data`, shown beside what the emulated device can know.
+
+use std::path::{Path, PathBuf};
+
+use ladder::text::{Paint, Table};
+use ladder::{Outcome, Record, STEPS, Shape, Step, Work};
+
+/// Records of real GPUs, with the names of their files.
+pub fn load() -> Vec<(String, Record)> {
+    let Some(folder) = folder() else {
+        return Vec::new();
+    };
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    paths
+        .iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+        // The folder holds other data as well: what is no record is not for us.
+        .filter_map(|path| {
+            Some((
+                path.file_stem()?.to_string_lossy().into_owned(),
+                Record::load(path).ok()?,
+            ))
+        })
+        .filter(|(_, record)| record.runs.iter().any(|run| !run.emulated))
+        .collect()
+}
+
+/// `book/data` of the checkout around the current folder, around the program, or where this was built.
+fn folder() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok();
+    let program = std::env::current_exe().ok();
+    let built = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let starts = [here.as_deref(), program.as_deref(), Some(built)];
+    let all = starts.into_iter().flatten().flat_map(Path::ancestors);
+    all.map(|folder| folder.join("book/data"))
+        .find(|folder| folder.is_dir())
+}
+
+/// Sizes that the tables have columns for.
+const SIZES: [usize; 6] = [256, 512, 1024, 2048, 4096, 8192];
+/// At which kernels are compared with the yardstick.
+const COMPARED: usize = 4096;
+
+/// A step's kernels, those of its neighbours, and the yardstick, as they were measured; empty when nothing was.
+pub fn tables(step: &Step, paint: Paint) -> String {
+    let mut out = String::new();
+    for (file, record) in load() {
+        for (title, works, unit) in [
+            ("products", Works::Products, "TFLOP/s"),
+            ("transposes", Works::Transposes, "GB/s"),
+        ] {
+            let table = table(&record, step, works, paint);
+            if table.is_empty() {
+                continue;
+            }
+            let Some(run) = record.runs.iter().rev().find(|run| !run.emulated) else {
+                continue;
+            };
+            let head = format!(
+                "Recorded on a real GPU: {}, {} (book/data/{file}.json)",
+                run.device,
+                run.date.split('T').next().unwrap_or_default()
+            );
+            out.push_str(&format!("\n{}\n", paint.bold(&head)));
+            let square = match works {
+                Works::Products => "N x N x N",
+                Works::Transposes => "N x N",
+            };
+            out.push_str(&paint.dim(&format!("  {unit} of {title} of {square}, caches warm, median")));
+            out.push('\n');
+            out.push_str(&table.render(paint));
+        }
+    }
+    out
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Works {
+    Products,
+    Transposes,
+}
+
+impl Works {
+    fn has(self, work: Work) -> bool {
+        match self {
+            Works::Products => !matches!(work, Work::Transpose | Work::Dgemm | Work::Cpu),
+            Works::Transposes => work == Work::Transpose,
+        }
+    }
+
+    fn shape(self, size: usize) -> Shape {
+        let k = if self == Works::Products { size } else { 0 };
+        Shape { m: size, n: size, k }
+    }
+
+    /// TFLOP/s, or GB/s.
+    fn rate(self, shape: Shape, ms: f64) -> f64 {
+        match self {
+            Works::Products => Work::Sgemm.flops(shape) / ms * 1e-9,
+            Works::Transposes => Work::Transpose.bytes(shape) / ms * 1e-6,
+        }
+    }
+}
+
+fn table(record: &Record, step: &Step, works: Works, paint: Paint) -> Table {
+    let sizes: Vec<usize> = SIZES
+        .into_iter()
+        .filter(|size| record.measurements.iter().any(|m| m.shape == works.shape(*size)))
+        .collect();
+    let mut headings = vec!["".to_owned(), "kernel".to_owned()];
+    headings.extend(sizes.iter().map(usize::to_string));
+    headings.push(format!("of yardstick at {COMPARED}"));
+    let mut table = Table::new(headings).left(2);
+    let number = step.number();
+    let own = |s: &&Step| s.kernels.iter().any(|kernel| works.has(kernel.work));
+    if !own(&step) {
+        return Table::default();
+    }
+    let near = STEPS
+        .iter()
+        .filter(|s| s.number().abs_diff(number) <= 1)
+        .filter(own);
+    for neighbour in near {
+        for kernel in neighbour.kernels.iter().filter(|kernel| works.has(kernel.work)) {
+            if kernel.work == Work::Cublas {
+                continue;
+            }
+            let of = |size: usize| record.of(kernel.name, works.shape(size)).map(|m| &m.outcome);
+            if !sizes.iter().any(|size| of(*size).is_some()) {
+                continue;
+            }
+            let mut row = vec![neighbour.id.to_owned(), kernel.name.to_owned()];
+            row.extend(sizes.iter().map(|size| match of(*size) {
+                Some(Outcome::Passed(passed)) => {
+                    let ms = passed.hot.as_ref().map(ladder::Samples::median);
+                    ms.map_or(String::new(), |ms| rate(works.rate(works.shape(*size), ms)))
+                }
+                Some(Outcome::NotRun { .. }) => "not run".into(),
+                Some(Outcome::Failed { .. }) => "wrong".into(),
+                None => String::new(),
+            }));
+            row.push(match of(COMPARED) {
+                Some(Outcome::Passed(passed)) => match (&passed.hot, &passed.yardstick) {
+                    (Some(hot), Some(other)) => format!("{:.0}%", 100.0 * other.hot.median() / hot.median()),
+                    _ => String::new(),
+                },
+                _ => String::new(),
+            });
+            if neighbour.id == step.id {
+                row[1] = format!("{} <", row[1]);
+            }
+            table.row(row);
+        }
+    }
+    if table.is_empty() {
+        return table;
+    }
+    yardstick(record, works, &sizes, &mut table);
+    let _ = paint;
+    table
+}
+
+/// The yardstick's own row: the median over the kernels that it stood beside.
+fn yardstick(record: &Record, works: Works, sizes: &[usize], table: &mut Table) {
+    let mut name = None;
+    let cells: Vec<String> = sizes
+        .iter()
+        .map(|size| {
+            let shape = works.shape(*size);
+            let medians: Vec<f64> = record
+                .measurements
+                .iter()
+                .filter(|m| {
+                    m.shape == shape
+                        && ladder::find(&m.step)
+                            .is_ok_and(|s| s.kernel(&m.kernel).is_some_and(|kernel| works.has(kernel.work)))
+                })
+                .filter_map(|m| match &m.outcome {
+                    Outcome::Passed(passed) => passed.yardstick.as_ref(),
+                    _ => None,
+                })
+                .map(|other| {
+                    name = Some(other.name.clone());
+                    other.hot.median()
+                })
+                .collect();
+            match medians.is_empty() {
+                true => String::new(),
+                false => rate(works.rate(shape, ladder::Samples(medians).median())),
+            }
+        })
+        .collect();
+    if let Some(name) = name {
+        let mut row = vec!["".to_owned(), name];
+        row.extend(cells);
+        table.row(row);
+    }
+}
+
+fn rate(value: f64) -> String {
+    match value {
+        v if v >= 100.0 => format!("{v:.0}"),
+        v if v >= 10.0 => format!("{v:.1}"),
+        v => format!("{v:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_have_three_figures() {
+        assert_eq!(
+            [0.123, 6.25, 51.24, 4177.3].map(rate),
+            ["0.12", "6.25", "51.2", "4177"]
+        );
+    }
+
+    #[test]
+    fn files_of_other_kinds_are_passed_over() {
+        // The folder is there in every checkout, with data of the emulator's speed.
+        assert!(folder().is_some());
+        assert!(
+            load()
+                .iter()
+                .all(|(_, record)| record.runs.iter().any(|run| !run.emulated))
+        );
+    }
+}
