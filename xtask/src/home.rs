@@ -1,8 +1,11 @@
 //! Bare `cargo xtask`: where one is, and what to do next.
 
+use std::path::Path;
+use std::process::Command;
+
 use anyhow::Result;
-use ladder::STEPS;
 use ladder::text::Paint;
+use ladder::{STEPS, Step};
 
 use crate::fresh::{self, State};
 use crate::{Verdict, kernels, place, say};
@@ -31,15 +34,15 @@ pub(crate) fn run() -> Result<Verdict> {
     ));
 
     let mut next = Vec::new();
-    if let Some(root) = &root {
-        for step in STEPS {
-            for name in kernels::sources(&[step]) {
-                let path = fresh::source_of(root, name);
-                if path.is_file() && matches!(fresh::state(root, &path), State::Edited(_)) {
-                    out.push_str(&format!("  edited  kernels/{name}.cu\n"));
-                    next.push((format!("{me} check {}", step.id), "is your kernel right?"));
-                }
-            }
+    let edited = root.as_deref().map(edited).unwrap_or_default();
+    for step in STEPS {
+        let mut own = kernels::sources(&[step]);
+        own.retain(|name| edited.contains(name));
+        for name in &own {
+            out.push_str(&format!("  edited  kernels/{name}.cu\n"));
+        }
+        if !own.is_empty() {
+            next.push((format!("{me} check {}", step.id), "is your kernel right?"));
         }
     }
     if next.is_empty() {
@@ -57,4 +60,25 @@ pub(crate) fn run() -> Result<Verdict> {
     }
     say::answer(&out)?;
     Ok(Verdict::Passed)
+}
+
+/// Kernels that are not as committed, or not as compiled.
+fn edited(root: &Path) -> Vec<&'static str> {
+    let git = Command::new("git")
+        .args(["diff", "--name-only", "HEAD", "--", "kernels"])
+        .current_dir(root)
+        .output();
+    let changed = git.map_or(String::new(), |output| {
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    });
+    let steps: Vec<&Step> = STEPS.iter().collect();
+    kernels::sources(&steps)
+        .into_iter()
+        .filter(|name| {
+            let path = fresh::source_of(root, name);
+            let committed = format!("kernels/{name}.cu");
+            changed.lines().any(|line| line == committed)
+                || (path.is_file() && matches!(fresh::state(root, &path), State::Edited(_)))
+        })
+        .collect()
 }

@@ -14,7 +14,7 @@ pub(crate) fn compile_edited(steps: &[&Step]) -> Result<()> {
         return Ok(());
     };
     let mut edited: Vec<PathBuf> = Vec::new();
-    for source in sources(steps).map(|name| fresh::source_of(&root, name)) {
+    for source in sources(steps).iter().map(|name| fresh::source_of(&root, name)) {
         if edited.contains(&source) {
             continue;
         }
@@ -47,7 +47,7 @@ pub(crate) fn compile_edited(steps: &[&Step]) -> Result<()> {
 }
 
 /// Sources of their kernels, each once.
-pub(crate) fn sources(steps: &[&Step]) -> impl Iterator<Item = &'static str> {
+pub(crate) fn sources(steps: &[&Step]) -> Vec<&'static str> {
     let mut names: Vec<&'static str> = Vec::new();
     for name in steps
         .iter()
@@ -58,7 +58,7 @@ pub(crate) fn sources(steps: &[&Step]) -> impl Iterator<Item = &'static str> {
             names.push(name);
         }
     }
-    names.into_iter()
+    names
 }
 
 fn short(root: &std::path::Path, path: &std::path::Path) -> String {
