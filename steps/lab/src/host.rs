@@ -1,25 +1,25 @@
 //! A Rust function under test: the same verification as on a device, and the host's clock.
 
-use ladder::record::{Accuracy, Passed};
+use ladder::record::{Accuracy, Passed, Yardstick};
 use ladder::{Outcome, Shape, Work};
 
 use crate::case::Case;
 use crate::diagnose::{Scene, Terms};
 use crate::inputs::{Data, Real as _};
-use crate::kernel::{ElementBound, Kernel, Multiply};
-use crate::measure::Measured;
+use crate::kernel::{Cpu, Kernel};
+use crate::measure::{Measured, Purpose};
 use crate::reference::Problem;
 use crate::timing;
 use crate::verify::{self, Answer};
 
 /// Verifies and times.
-pub fn measure(
-    kernel: &Kernel,
-    multiply: Multiply,
-    largest: f64,
-    bound: Option<ElementBound>,
-    case: &Case,
-) -> Measured {
+pub fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) -> Measured {
+    let Cpu {
+        multiply,
+        largest,
+        bound,
+        yardstick,
+    } = cpu;
     let Shape { m, n, k } = case.shape;
     if m as f64 * n as f64 * k as f64 > largest {
         let edge = largest.cbrt();
@@ -73,18 +73,31 @@ pub fn measure(
         accuracy.max_of_bound = accuracy.max_of_bound.max(comparison.max_of_bound);
     }
     let [_, reals] = case.single();
-    let hot = timing::by_the_clock(|| multiply(case.shape, &reals.a, &reals.b, &mut c));
+    let timed = (purpose == Purpose::Bench).then(|| {
+        let (name, other) = yardstick;
+        let mut other_c = vec![f32::POISON; m * n];
+        let (hot, other_hot) = timing::by_the_clock(
+            || multiply(case.shape, &reals.a, &reals.b, &mut c),
+            || other(case.shape, &reals.a, &reals.b, &mut other_c),
+        );
+        let yardstick = Yardstick {
+            name: name.into(),
+            hot: other_hot,
+        };
+        (hot, yardstick)
+    });
+    let (hot, yardstick) = timed.unzip();
     let passed = Passed {
         grid: [0; 3],
         block: [0; 3],
         dynamic_shared: 0,
         accuracy,
         batch: 1,
-        hot: Some(hot),
+        hot,
         cold: None,
         whole: None,
         cpu_ms: Some(reals.cpu_ms),
-        yardstick: None,
+        yardstick,
         clock_mhz: None,
         counters: None,
     };

@@ -81,6 +81,19 @@ pub type Multiply = fn(Shape, &[f32], &[f32], &mut [f32]);
 /// How far any element may be from the answer: shape, largest |a|, largest |b|.
 pub type ElementBound = fn(Shape, f64, f64) -> f64;
 
+/// A product by the CPU and what belongs to it.
+#[derive(Debug, Clone, Copy)]
+pub struct Cpu {
+    /// A Rust function.
+    pub multiply: Multiply,
+    /// Largest M·N·K for which it is worth waiting.
+    pub largest: f64,
+    /// Where rounding errors follow another law than that of plain sums.
+    pub bound: Option<ElementBound>,
+    /// What it is compared with, by name, in the same minutes.
+    pub yardstick: (&'static str, Multiply),
+}
+
 /// One thing that a step runs.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernel {
@@ -121,14 +134,7 @@ pub enum Program {
         launch: LaunchTranspose,
     },
     /// An FP32 product on the CPU.
-    Cpu {
-        /// A Rust function.
-        multiply: Multiply,
-        /// Largest M·N·K for which it is worth waiting.
-        largest: f64,
-        /// Where rounding errors follow another law than that of plain sums.
-        bound: Option<ElementBound>,
-    },
+    Cpu(Cpu),
     /// An FP32 product by NVIDIA's library.
     Cublas {
         /// Makes a handle, once.
@@ -174,20 +180,12 @@ impl Kernel {
         Self { name, program }
     }
 
-    /// A product by the CPU, for up to `largest` multiply-adds. `bound`: where rounding errors follow another law than
-    /// that of plain sums.
-    pub const fn cpu(
-        name: &'static str,
-        multiply: Multiply,
-        largest: f64,
-        bound: Option<ElementBound>,
-    ) -> Self {
-        let program = Program::Cpu {
-            multiply,
-            largest,
-            bound,
-        };
-        Self { name, program }
+    /// A product by the CPU.
+    pub const fn cpu(name: &'static str, cpu: Cpu) -> Self {
+        Self {
+            name,
+            program: Program::Cpu(cpu),
+        }
     }
 
     /// cuBLAS.
@@ -204,7 +202,7 @@ impl Kernel {
             Program::Sgemm { code, .. } | Program::Dgemm { code, .. } | Program::Transpose { code, .. } => {
                 Some(code)
             }
-            Program::Cpu { .. } | Program::Cublas { .. } => None,
+            Program::Cpu(_) | Program::Cublas { .. } => None,
         }
     }
 
@@ -214,7 +212,7 @@ impl Kernel {
             Program::Sgemm { geometry, .. }
             | Program::Dgemm { geometry, .. }
             | Program::Transpose { geometry, .. } => Some(geometry(shape)),
-            Program::Cpu { .. } | Program::Cublas { .. } => None,
+            Program::Cpu(_) | Program::Cublas { .. } => None,
         }
     }
 
@@ -238,7 +236,7 @@ impl Kernel {
             (Program::Sgemm { .. }, Work::Sgemm | Work::SgemmTransposed { .. })
                 | (Program::Dgemm { .. }, Work::Dgemm)
                 | (Program::Transpose { .. }, Work::Transpose)
-                | (Program::Cpu { .. }, Work::Cpu)
+                | (Program::Cpu(_), Work::Cpu)
                 | (Program::Cublas { .. }, Work::Cublas)
         )
     }

@@ -85,7 +85,7 @@ fn launch(lab: &mut Lab<'_>, kernel: &Kernel, work: Work, shape: Shape) -> Resul
         Program::Transpose { launch, .. } => {
             once(gpu, transpose(gpu, function, launch, shape, config), shape, seed)?;
         }
-        Program::Cpu { .. } | Program::Cublas { .. } => {}
+        Program::Cpu(_) | Program::Cublas { .. } => {}
     }
     launched.counters = gpu
         .emulator

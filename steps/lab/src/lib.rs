@@ -80,7 +80,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 pub use device::Gpu;
-pub use kernel::{Code, Gemm, Kernel, Product, Program, Transpose, blocks, int};
+pub use kernel::{Code, Cpu, Gemm, Kernel, Product, Program, Transpose, blocks, int};
 pub use ladder::Shape;
 pub use trouble::{Trouble, words};
 

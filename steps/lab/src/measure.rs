@@ -120,11 +120,7 @@ pub fn measure(
                 }
             }
         }
-        Program::Cpu {
-            multiply,
-            largest,
-            bound,
-        } => Ok(host::measure(kernel, multiply, largest, bound, case)),
+        Program::Cpu(cpu) => Ok(host::measure(kernel, cpu, case, bench.purpose)),
     }
 }
 

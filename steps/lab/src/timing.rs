@@ -178,18 +178,23 @@ pub fn copy<T: Real>(gpu: &Gpu, n: usize) -> Result<Other<'_>, Trouble> {
     })
 }
 
-/// Times a function of the CPU: at least `MIN_SAMPLES / 2` runs, more while there is time.
-pub fn by_the_clock(mut run: impl FnMut()) -> Samples {
+/// Times a function of the CPU and what it is compared with, in turns: at least `MIN_SAMPLES / 2` runs of each, more
+/// while there is time.
+pub fn by_the_clock(mut run: impl FnMut(), mut other: impl FnMut()) -> (Samples, Samples) {
+    let time_ms = |work: &mut dyn FnMut()| {
+        let start = Instant::now();
+        work();
+        start.elapsed().as_secs_f64() * 1e3
+    };
     let mut samples = Vec::new();
     let start = Instant::now();
     while samples.len() < MIN_SAMPLES.div_ceil(2)
         || (samples.len() < MAX_SAMPLES && start.elapsed() < HOT_BUDGET)
     {
-        let one = Instant::now();
-        run();
-        samples.push(one.elapsed().as_secs_f64() * 1e3);
+        samples.push((time_ms(&mut run), time_ms(&mut other)));
     }
-    Samples(samples)
+    let (run, other) = samples.into_iter().unzip();
+    (Samples(run), Samples(other))
 }
 
 #[cfg(test)]

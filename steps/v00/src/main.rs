@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use lab::Kernel;
+use lab::{Cpu, Kernel};
 
-/// Largest M · N · K for which it is worth waiting: the textbook's loop takes more than two seconds there.
+/// Largest M · N · K for which it is worth waiting for the textbook's loops.
 const PATIENCE: f64 = 1024.0 * 1024.0 * 1024.0;
 /// The same for one core that uses its caches.
 const MORE_PATIENCE: f64 = 8.0 * PATIENCE;
@@ -16,8 +16,13 @@ fn main() -> ExitCode {
             "cpu_reordered" | "cpu_blocked" => MORE_PATIENCE,
             _ => f64::INFINITY,
         };
-        let bound = (name == "cpu_strassen").then_some(v00::strassen::error_bound as _);
-        Kernel::cpu(name, multiply, largest, bound)
+        let cpu = Cpu {
+            multiply,
+            largest,
+            bound: (name == "cpu_strassen").then_some(v00::strassen::error_bound as _),
+            yardstick: ("the library", v00::library::multiply),
+        };
+        Kernel::cpu(name, cpu)
     });
     lab::main("v00", &kernels)
 }
