@@ -104,7 +104,6 @@ fn many(
             all.add(line);
             Ok(())
         });
-        status.clear();
         // Also what a step gave before it was stopped.
         if let Some(records) = &mut records {
             records.save()?;

@@ -47,7 +47,6 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
                 say::answer(&format!("{text}\n"))?;
             }
             if let Line::Check(check) = line {
-                status.clear();
                 if !args.json {
                     say::answer(&told(&check, paint))?;
                 }
@@ -55,7 +54,6 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             }
             Ok(())
         });
-        status.clear();
         if interrupt::happened() {
             return Err(Stop::Interrupted(format!("{} was not finished", step.id)).into());
         }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
-use ladder::record::{Measurement, Outcome, Passed, Record};
+use ladder::record::{Measurement, Outcome, Passed, Record, Samples};
 use ladder::{STEPS, Shape, Work};
 use serde_json::Value;
 
@@ -180,15 +180,13 @@ fn kernels(root: &Path) -> Result<String> {
 
 /// `FILE SIZE`: the measured products at one size, a row per kernel.
 fn products(root: &Path, words: &str) -> Result<String> {
-    let (record, size) = record(root, words)?;
-    let mut out = String::from(
-        "| step | kernel | ms | spread | GFLOP/s | % of cuBLAS |\n| --- | --- | ---: | ---: | ---: | ---: |\n",
-    );
-    let rows = measured(&record, Shape::square(size), |work| {
+    let (record, shape) = record(root, words)?;
+    let rows = measured(&record, shape, |work| {
         !matches!(work, Work::Transpose | Work::Cpu)
-    });
-    for (one, passed) in rows {
-        let Some(hot) = &passed.hot else { continue };
+    })?;
+    let mut out = source(&record, &rows);
+    out.push_str("| step | kernel | ms | spread | GFLOP/s | % of cuBLAS |\n| --- | --- | ---: | ---: | ---: | ---: |\n");
+    for (one, passed, hot) in rows {
         let _ = writeln!(
             out,
             "| {} | {} | {} | {:.1} % | {:.0} | {} |",
@@ -200,20 +198,16 @@ fn products(root: &Path, words: &str) -> Result<String> {
             table::of_yardstick(passed).map_or(String::new(), |part| format!("{part:.1}"))
         );
     }
-    Ok(format!("{}{out}", source(&record, size)))
+    Ok(out)
 }
 
 /// `FILE SIZE`: the measured transposes at one size, a row per kernel.
 fn transposes(root: &Path, words: &str) -> Result<String> {
-    let (record, size) = record(root, words)?;
-    let mut out =
-        String::from("| kernel | ms | spread | GB/s | % of a copy |\n| --- | ---: | ---: | ---: | ---: |\n");
-    let shape = Shape {
-        k: 0,
-        ..Shape::square(size)
-    };
-    for (one, passed) in measured(&record, shape, |work| work == Work::Transpose) {
-        let Some(hot) = &passed.hot else { continue };
+    let (record, shape) = record(root, words)?;
+    let rows = measured(&record, Shape { k: 0, ..shape }, |work| work == Work::Transpose)?;
+    let mut out = source(&record, &rows);
+    out.push_str("| kernel | ms | spread | GB/s | % of a copy |\n| --- | ---: | ---: | ---: | ---: |\n");
+    for (one, passed, hot) in rows {
         let _ = writeln!(
             out,
             "| {} | {} | {:.1} % | {:.0} | {} |",
@@ -224,41 +218,47 @@ fn transposes(root: &Path, words: &str) -> Result<String> {
             table::of_yardstick(passed).map_or(String::new(), |part| format!("{part:.1}"))
         );
     }
-    Ok(format!("{}{out}", source(&record, size)))
+    Ok(out)
 }
 
-fn record(root: &Path, words: &str) -> Result<(Record, usize)> {
+fn record(root: &Path, words: &str) -> Result<(Record, Shape)> {
     let (path, size) = words
         .split_once(' ')
         .with_context(|| format!("`{words}` is no file and size"))?;
     let size = size.parse().with_context(|| format!("`{size}` is no size"))?;
-    Ok((Record::load(&root.join(path))?, size))
+    Ok((Record::load(&root.join(path))?, Shape::square(size)))
 }
+
+type Row<'a> = (&'a Measurement, &'a Passed, &'a Samples);
 
 /// Where the numbers of a table come from.
-fn source(record: &Record, size: usize) -> String {
-    let run = record.runs.first();
-    let (device, driver, date) = run.map_or(("", "", ""), |run| (&run.device, &run.driver, &run.date));
-    let day = date.split('T').next().unwrap_or_default();
-    format!("{device}, CUDA {driver} driver, {day}; {size} x {size} matrices, medians with warm caches:\n\n")
+fn source(record: &Record, rows: &[Row]) -> String {
+    let one = rows.first().map(|(one, ..)| *one);
+    let Some((one, run)) = one.and_then(|one| Some((one, record.run_of(one)?))) else {
+        return String::new();
+    };
+    let day = run.date.split('T').next().unwrap_or_default();
+    format!(
+        "{}, driver for CUDA {}, {day}; {}, medians with warm caches:\n\n",
+        run.device, run.driver, one.shape
+    )
 }
 
-/// What passed on a shape, in the order of the catalogue.
-fn measured(
-    record: &Record,
-    shape: Shape,
-    wanted: impl Fn(Work) -> bool,
-) -> impl Iterator<Item = (&Measurement, &Passed)> {
+/// What was timed on a shape, in the order of the catalogue.
+fn measured(record: &Record, shape: Shape, wanted: impl Fn(Work) -> bool) -> Result<Vec<Row<'_>>> {
     let kernels = STEPS.iter().flat_map(|step| step.kernels);
-    kernels
-        .filter(move |kernel| wanted(kernel.work))
-        .filter_map(move |kernel| {
-            let one = record.of(kernel.name, shape)?;
-            match &one.outcome {
-                Outcome::Passed(passed) => Some((one, passed.as_ref())),
-                _ => None,
-            }
+    let rows: Vec<Row> = kernels
+        .filter(|kernel| wanted(kernel.work))
+        .filter_map(|kernel| record.of(kernel.name, shape))
+        .filter_map(|one| match &one.outcome {
+            Outcome::Passed(passed) => Some((one, passed.as_ref(), passed.hot.as_ref()?)),
+            _ => None,
         })
+        .collect();
+    match rows.is_empty() {
+        true => bail!("the record has no times on {shape}"),
+        false => Ok(rows),
+    }
 }
 
 /// One row per kernel and number of cores; plain, counted, checked side by side.
@@ -337,5 +337,35 @@ mod tests {
     fn a_part_without_an_end_is_an_error() {
         let error = fill("<!-- include: Cargo.toml -->\n", &crate::ptx::repository());
         assert!(error.is_err_and(|error| error.to_string().contains("no `<!-- end -->`")));
+    }
+
+    #[test]
+    fn a_table_of_times_comes_from_a_record() {
+        let record = r#"{"schema": 1,
+            "runs": [{"id": "one", "date": "2026-11-21T10:00:00Z", "device": "NVIDIA Test", "emulated": false,
+                "capability": "9.0", "driver": "13.0", "host": "", "revision": "", "roofline": null, "cublas": null}],
+            "measurements": [{"run": "one", "step": "v05", "kernel": "sgemm_v05_bank_conflict_free",
+                "shape": {"m": 1000, "n": 1000, "k": 1000}, "seed": 1, "ptx_sha256": "", "outcome": {"passed": {
+                "grid": [1, 1, 1], "block": [1, 1, 1], "dynamic_shared": 0,
+                "accuracy": {"max_abs_error": 0.0, "max_of_bound": 0.0, "exact_on_integers": true}, "batch": 1,
+                "hot": [0.5, 0.4, 0.6], "cold": null, "whole": null, "cpu_ms": null,
+                "yardstick": {"name": "cuBLAS", "hot": [0.4]}, "clock_mhz": null, "counters": null}}}]}"#;
+        let folder = std::env::temp_dir().join(format!("xtask-readme-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join("r.json"), record).expect("a file");
+        let table = products(&folder, "r.json 1000");
+        let absent = products(&folder, "r.json 2000");
+        std::fs::remove_dir_all(&folder).expect("a folder");
+        insta::assert_snapshot!(table.expect("a table"), @r"
+        NVIDIA Test, driver for CUDA 13.0, 2026-11-21; 1000x1000x1000, medians with warm caches:
+
+        | step | kernel | ms | spread | GFLOP/s | % of cuBLAS |
+        | --- | --- | ---: | ---: | ---: | ---: |
+        | v05 | sgemm_v05_bank_conflict_free | 0.500 | 20.0 % | 4000 | 80.0 |
+        ");
+        assert_eq!(
+            absent.expect_err("not measured").to_string(),
+            "the record has no times on 2000x2000x2000"
+        );
     }
 }

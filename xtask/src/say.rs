@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why a command ends without an answer; everything else that goes wrong is "could not run".
 #[derive(Debug)]
@@ -26,8 +27,18 @@ impl fmt::Display for Stop {
 
 impl std::error::Error for Stop {}
 
+/// Whether a [`Status`] is on the screen, which goes before anything else is said.
+static SHOWN: AtomicBool = AtomicBool::new(false);
+
+fn clear_status() {
+    if SHOWN.swap(false, Ordering::SeqCst) {
+        let _ = write!(std::io::stderr().lock(), "\r\x1b[2K");
+    }
+}
+
 /// Text for standard output.
 pub(crate) fn answer(text: &str) -> anyhow::Result<()> {
+    clear_status();
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Stop::ClosedPipe.into()),
@@ -37,6 +48,7 @@ pub(crate) fn answer(text: &str) -> anyhow::Result<()> {
 
 /// A line about what goes on. Nobody may be reading.
 pub(crate) fn note(text: &str) {
+    clear_status();
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
@@ -82,21 +94,21 @@ impl Status {
     pub(crate) fn set(&self, text: &str) {
         const WIDTH: usize = 78;
         if self.on {
+            clear_status();
             let short: String = text.chars().take(WIDTH).collect();
-            let _ = write!(std::io::stderr().lock(), "\r\x1b[2K{short}");
+            let _ = write!(std::io::stderr().lock(), "{short}");
+            SHOWN.store(true, Ordering::SeqCst);
         }
     }
 
-    /// Takes the line away.
+    /// Takes the line away; whatever is said next does that, too.
     pub(crate) fn clear(&self) {
-        if self.on {
-            let _ = write!(std::io::stderr().lock(), "\r\x1b[2K");
-        }
+        clear_status();
     }
 }
 
 impl Drop for Status {
     fn drop(&mut self) {
-        self.clear();
+        clear_status();
     }
 }
