@@ -39,7 +39,7 @@ pub(crate) fn side(house: &House, text: &str) -> Result<Side, String> {
 }
 
 /// The kernel that the next step builds on: its source under `kernels/`.
-pub(crate) fn main_kernel(step: &ladder::Step) -> Option<&'static str> {
+pub fn main_kernel(step: &ladder::Step) -> Option<&'static str> {
     // v02's whole strip is a detour: it runs only while a strip fits into shared memory.
     const DETOURS: [&str; 1] = ["v02_strip"];
     step.kernels

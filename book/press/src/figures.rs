@@ -20,20 +20,26 @@ pub(crate) fn figure(house: &House, name: &str, alternative: &str) -> Result<Str
         .map_err(|why| format!("{why}; pictures are drawn by: cargo xtask book --refresh"))?;
     let shown = house.shown(&path);
     let svg = PROLOGUE.replace_all(&text, "");
-    if !svg.trim_start().starts_with("<svg") || !svg.contains("viewBox") {
-        return Err(format!("{shown} is not an <svg> with a viewBox"));
-    }
+    let width = width(&svg).ok_or_else(|| format!("{shown} is not an <svg> with a viewBox"))?;
     // A blank line would end the block of HTML.
     let svg: Vec<&str> = svg.lines().filter(|line| !line.trim().is_empty()).collect();
     let svg = svg.join("\n").replacen(
         "<svg",
-        &format!("<svg role=\"img\" aria-labelledby=\"figure-{name}\""),
+        &format!("<svg role=\"img\" aria-labelledby=\"figure-{name}\" style=\"--width: {width}px\""),
         1,
     );
     Ok(format!(
         "<figure class=\"picture\">\n<div class=\"scroll\">\n{svg}\n</div>\n<figcaption id=\"figure-{name}\">{}</figcaption>\n</figure>\n",
         escaped(alternative)
     ))
+}
+
+/// How wide it was drawn: narrower, its words become small.
+fn width(svg: &str) -> Option<f64> {
+    static VIEW: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"^\s*<svg[^>]*\sviewBox="[-\d.]+[ ,]+[-\d.]+[ ,]+([\d.]+)"#).expect("a fixed pattern")
+    });
+    VIEW.captures(svg)?.get(1)?.as_str().parse().ok()
 }
 
 /// Text as HTML.

@@ -6,8 +6,11 @@
 //!
 //! Not here: drawing pictures (`figures`), taking measurements (`lab`).
 
+pub mod browser;
 mod chapter;
 mod check;
+mod counters;
+mod devtools;
 mod differences;
 mod figures;
 mod house;
@@ -24,6 +27,7 @@ mod serve;
 mod step;
 
 pub use check::check;
+pub use differences::main_kernel;
 pub use house::House;
 pub use make::{Made, make};
 pub use preprocess::Press;

@@ -12,6 +12,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context as _, Result};
 use clap::{Parser, Subcommand};
 use mdbook_preprocessor::Preprocessor as _;
+use press::browser::{Browsed, browse};
 use press::make::Options;
 use press::outputs::Outputs;
 use press::{House, Press, Problems};
@@ -34,6 +35,12 @@ struct Cli {
     /// Look it over: stale files, bare numbers, broken links
     #[arg(long, conflicts_with_all = ["watch", "refresh"])]
     check: bool,
+    /// Load every page in a headless Chromium, on a phone and on a desk
+    #[arg(long, conflicts_with = "watch")]
+    browser: bool,
+    /// Keep pictures of the pages in this folder
+    #[arg(long, value_name = "FOLDER", requires = "browser")]
+    shots: Option<PathBuf>,
     /// Make outputs and pictures again, or only the outputs of these names
     #[arg(long, num_args = 0.., value_name = "OUTPUT")]
     refresh: Option<Vec<String>>,
@@ -105,6 +112,16 @@ fn run(cli: &Cli) -> Result<()> {
     };
     for problem in &made.findings.problems {
         eprintln!("draft: {problem}");
+    }
+    if cli.browser {
+        let (browsed, problems) = browse(&made.folder, cli.shots.as_deref())?;
+        match browsed {
+            Browsed::Pages(n) => println!("browser: {n} pages, on a phone and on a desk"),
+            Browsed::NotRun => println!("browser: not run: no chromium (Debian: apt-get install chromium)"),
+        }
+        if !problems.is_empty() {
+            return Err(Problems(problems).into());
+        }
     }
     let page = made.folder.join("index.html");
     println!("{}", page.display());

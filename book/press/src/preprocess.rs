@@ -19,6 +19,11 @@ use crate::{House, Problem, Problems, differences, figures, listings, outputs};
 /// Its name in `book.toml`.
 const NAME: &str = "press";
 
+/// What can be written.
+const DIRECTIVES: [&str; 8] = [
+    "include", "diff", "output", "figure", "recorded", "n", "counters", "step",
+];
+
 /// Kinds of text that a listing may stand in without a fence.
 const TEXT_FILES: [&str; 2] = ["md", "html"];
 
@@ -184,6 +189,12 @@ impl<'a> Page<'a> {
             name, args, alone, ..
         } = directive;
         let in_code = line.part == Part::Code;
+        if !DIRECTIVES.contains(name) {
+            return Err(format!(
+                "there is no directive `{name}`; there are {}",
+                DIRECTIVES.join(", ")
+            ));
+        }
         match (*name, in_code) {
             ("n", false) => {
                 let records = self.records.as_ref().map_err(Clone::clone)?;
@@ -214,6 +225,10 @@ impl<'a> Page<'a> {
                 let records = self.records.as_ref().map_err(Clone::clone)?;
                 records.table(args, &mut self.sources)
             }
+            ("counters", args) => {
+                let records = self.records.as_ref().map_err(Clone::clone)?;
+                records.counters.table(args, &mut self.sources)
+            }
             ("step", []) => match &self.matter {
                 Some((_, Ok(matter))) => Ok(step::strip(matter, |step| self.page_of(step))),
                 Some((_, Err(_))) => Ok(String::new()),
@@ -221,9 +236,8 @@ impl<'a> Page<'a> {
                     "`{{#step}}` wants a comment `<!-- step: v05 minutes=50 after=v04 gpu=no -->` in its chapter".into(),
                 ),
             },
-            (name, _) => Err(format!(
-                "there is no directive `{name}`; there are include, diff, output, figure, recorded, n, step"
-            )),
+            ("step", _) => Err("`{{#step}}` stands alone: the comment says the rest".into()),
+            _ => Err(format!("`{{{{#{name}}}}}` cannot stand here")),
         }
     }
 

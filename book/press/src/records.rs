@@ -7,6 +7,7 @@ use ladder::record::Passed;
 use ladder::{Kernel, Measurement, Outcome, Record, Run, STEPS, Samples, Shape, Step, Work};
 
 use crate::House;
+use crate::counters::Counters;
 use crate::figures::escaped;
 
 /// The records of `book/data`.
@@ -14,6 +15,8 @@ pub(crate) struct Records {
     all: Vec<(String, Record)>,
     /// The file whose numbers the text tells, without `.json`.
     told: Option<String>,
+    /// Counters, emulated and measured.
+    pub(crate) counters: Counters,
 }
 
 /// What a page has quoted: said at its end.
@@ -45,7 +48,11 @@ impl Records {
                 all.push((stem, record));
             }
         }
-        Ok(Self { all, told })
+        Ok(Self {
+            all,
+            told,
+            counters: Counters::load(house),
+        })
     }
 
     /// Real devices, the one that the text is about first.
@@ -72,15 +79,13 @@ impl Records {
         match args {
             ["device", what] => self.of_device(what, sources),
             ["emulated", kernel, counter] => self.of_emulated(kernel, None, counter, sources),
-            ["emulated", kernel, size, counter] => {
-                self.of_emulated(kernel, Some(shape(kernel, size)?), counter, sources)
-            }
+            ["emulated", kernel, size, counter] => self.of_emulated(kernel, Some(size), counter, sources),
             [kernel, size, "times", other] => self.times(kernel, size, other, sources),
             [kernel, size, what] => {
                 let (run, passed, about) = self.passed(kernel, size)?;
                 let (_, kernel) = known(kernel)?;
                 let text = value(kernel, shape(kernel.name, size)?, run, passed, what)?;
-                sources.insert(source(run));
+                sources.insert(source(run, kernel.work));
                 Ok(number(&text, &about))
             }
             _ => Err(
@@ -91,9 +96,9 @@ impl Records {
     }
 
     fn passed(&self, kernel: &str, size: &str) -> Result<(&Run, &Passed, String), String> {
-        let record = self.told()?;
         let (step, known) = known(kernel)?;
         let shape = shape(kernel, size)?;
+        let record = self.told()?;
         let again = format!("measure it with: cargo xtask bench {} --save", step.id);
         let found = record
             .of(known.name, shape)
@@ -102,7 +107,11 @@ impl Records {
             .run_of(found)
             .ok_or_else(|| format!("the record of {kernel} at {shape} names no run; {again}"))?;
         match &found.outcome {
-            Outcome::Passed(passed) => Ok((run, passed, format!("{kernel} at {shape}, {}", source(run)))),
+            Outcome::Passed(passed) => Ok((
+                run,
+                passed,
+                format!("{kernel} at {shape}, {}", source(run, known.work)),
+            )),
             Outcome::Failed { why, .. } => {
                 Err(format!("{kernel} at {shape} failed ({why}): it has no speed"))
             }
@@ -117,11 +126,10 @@ impl Records {
         let (run, fast, _) = self.passed(kernel, size)?;
         let (_, slow, _) = self.passed(other, size)?;
         let ratio = median(&slow.hot, "hot")? / median(&fast.hot, "hot")?;
-        sources.insert(source(run));
-        let about = format!(
-            "{other} takes so many times as long as {kernel} at {size}, {}",
-            source(run)
-        );
+        let (_, known) = known(kernel)?;
+        let told = source(run, known.work);
+        let about = format!("{other} takes so many times as long as {kernel} at {size}, {told}");
+        sources.insert(told);
         Ok(number(&format!("{}×", digits(ratio, 2)), &about))
     }
 
@@ -147,57 +155,52 @@ impl Records {
                 ));
             }
         };
-        sources.insert(source(run));
-        Ok(number(&text, &format!("measured, {}", source(run))))
+        sources.insert(source(run, Work::Sgemm));
+        Ok(number(&text, &format!("measured, {}", source(run, Work::Sgemm))))
     }
 
+    /// A counter of the emulated GPU, or `a/b`: one for each of another, as in sectors for each multiply-add.
     fn of_emulated(
         &self,
         kernel: &str,
-        at: Option<Shape>,
+        size: Option<&str>,
         counter: &str,
         sources: &mut Sources,
     ) -> Result<String, String> {
         let (step, known) = known(kernel)?;
-        let counted = |m: &&Measurement| {
-            m.kernel == known.name && at.is_none_or(|shape| m.shape == shape) && counters(m).is_some()
+        let get = |name: &str| self.counted(known.name, size, name);
+        let value = match counter.split_once('/') {
+            Some((above, below)) => get(above)
+                .zip(get(below))
+                .map(|(above, below)| digits(above / below, 3)),
+            None => get(counter).map(grouped),
         };
-        let found = self
-            .all
-            .iter()
-            .flat_map(|(_, record)| {
-                record
-                    .measurements
-                    .iter()
-                    .filter(counted)
-                    .map(move |m| (record, m))
-            })
-            .max_by_key(|(_, m)| m.shape);
-        let Some((record, measurement)) = found else {
-            return Err(format!(
-                "no counters of {kernel} were recorded; count them with: cargo xtask bench {} --emulate --save",
-                step.id
-            ));
+        let names = self.counters.names(known.name);
+        let Some(text) = value else {
+            return Err(match names.is_empty() {
+                true => format!(
+                    "kernels/COUNTERS.md has no counters of {kernel}; measure them with: cargo xtask profile {} --save",
+                    step.id
+                ),
+                false => format!(
+                    "`{counter}` was not counted for {kernel} there; counted are {}",
+                    names.join(", ")
+                ),
+            });
         };
-        let run = record.run_of(measurement).ok_or("a measurement names no run")?;
-        let all = counters(measurement).ok_or("a measurement has no counters")?;
-        let get = |name: &str| {
-            all.get(name).and_then(serde_json::Value::as_f64).ok_or_else(|| {
-                let names: Vec<&str> = all.keys().map(String::as_str).collect();
-                format!("there is no counter `{name}`; there are {}", names.join(", "))
-            })
-        };
-        let text = match counter.split_once('/') {
-            Some((above, below)) => digits(get(above)? / get(below)?, 3),
-            None => format!("{}", get(counter)?),
-        };
-        sources.insert(source(run));
-        let about = format!(
-            "{counter} of {kernel} at {}, counted, {}",
-            measurement.shape,
-            source(run)
-        );
-        Ok(number(&text, &about))
+        let at = size
+            .or_else(|| self.counters.first_size(known.name))
+            .unwrap_or_default();
+        sources.insert(self.counters.source());
+        Ok(number(
+            &text,
+            &format!("{counter} of {kernel} at {at}, counted by the emulated GPU"),
+        ))
+    }
+
+    fn counted(&self, kernel: &str, size: Option<&str>, counter: &str) -> Option<f64> {
+        let size = size.or_else(|| self.counters.first_size(kernel));
+        self.counters.emulated(kernel, size, counter)
     }
 
     /// The recorded numbers of a step: a table per device and kind of work. Words behind the step choose: sizes
@@ -330,7 +333,7 @@ fn one_table(
         let run = record
             .run_of(measurement)
             .ok_or_else(|| format!("a measurement of {} names no run", kernel.name))?;
-        runs.insert(source(run));
+        runs.insert(source(run, kernel.work));
         match &measurement.outcome {
             Outcome::Passed(passed) => {
                 for what in ["ms", rate_key(kind), of_key(kind), "spread"] {
@@ -384,20 +387,16 @@ fn in_cell(text: &str) -> String {
     escaped(text).replace('|', "\\|")
 }
 
-fn counters(measurement: &Measurement) -> Option<&serde_json::Map<String, serde_json::Value>> {
-    match &measurement.outcome {
-        Outcome::Passed(passed) => passed.counters.as_ref(),
-        _ => None,
+/// `NVIDIA H200, 2026-11-21`; of what the CPU does, its name.
+fn source(run: &Run, work: Work) -> String {
+    let day = run.date.split('T').next().unwrap_or(&run.date);
+    match work {
+        Work::Cpu => format!("{}, {day}", escaped(&run.host)),
+        _ => format!("{}, {day}", escaped(&run.device)),
     }
 }
 
-/// `NVIDIA H200, 2026-11-21`
-fn source(run: &Run) -> String {
-    let day = run.date.split('T').next().unwrap_or(&run.date);
-    format!("{}, {day}", escaped(&run.device))
-}
-
-fn known(kernel: &str) -> Result<(&'static Step, &'static Kernel), String> {
+pub(crate) fn known(kernel: &str) -> Result<(&'static Step, &'static Kernel), String> {
     let all = || {
         STEPS
             .iter()
@@ -422,7 +421,7 @@ fn kernel_step(step: Option<&Step>) -> &'static str {
 }
 
 /// `4096`, `1025x1023x1021`, and for transposes `1000x3000`.
-fn shape(kernel: &str, size: &str) -> Result<Shape, String> {
+pub(crate) fn shape(kernel: &str, size: &str) -> Result<Shape, String> {
     let (_, kernel) = known(kernel)?;
     let wrong = || format!("`{size}` is no size; write 4096 or 1025x1023x1021");
     let sizes: Vec<usize> = size
@@ -513,6 +512,19 @@ fn digits(number: f64, n: i32) -> String {
     format!("{number:.*}", usize::try_from(n - before).unwrap_or(0))
 }
 
+/// `1 048 576`
+fn grouped(number: f64) -> String {
+    let digits = format!("{number:.0}");
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push_str("&nbsp;");
+        }
+        out.push(digit);
+    }
+    out
+}
+
 fn percent(number: f64) -> String {
     digits(number, if number < 10.0 { 2 } else { 3 })
 }
@@ -533,7 +545,7 @@ pub(crate) fn footnote(sources: &Sources) -> String {
     }
     let all: Vec<&str> = sources.iter().map(String::as_str).collect();
     format!(
-        "\n\n<p class=\"provenance\">Numbers on this page that are underlined or in tables come from records: {}.</p>\n",
+        "\n\n<p class=\"provenance\">Where the recorded numbers on this page come from: {}.</p>\n",
         all.join("; ")
     )
 }

@@ -14,6 +14,8 @@ use crate::{House, Problems};
 
 /// How often files are looked at.
 const LOOK: Duration = Duration::from_millis(200);
+/// For how long nothing must change before it is built.
+const SETTLE: Duration = Duration::from_millis(40);
 /// How often a silent reader is asked whether it is still there.
 const ASK: Duration = Duration::from_secs(20);
 /// Where pages hear of changes.
@@ -90,8 +92,16 @@ pub fn watch(
     ready(&address)?;
     loop {
         std::thread::sleep(LOOK);
-        let now = look(house);
+        let mut now = look(house);
         if now != seen {
+            // An editor may still be writing.
+            loop {
+                std::thread::sleep(SETTLE);
+                let later = look(house);
+                if later == std::mem::replace(&mut now, later.clone()) {
+                    break;
+                }
+            }
             build(house, options, &server)?;
             // What was read only now belongs to it too; a file that changed meanwhile differs from `now`.
             seen = now;
@@ -102,14 +112,17 @@ pub fn watch(
     }
 }
 
-/// When each file of the book was changed last.
-fn look(house: &House) -> BTreeMap<PathBuf, Option<SystemTime>> {
+/// When each file of the book was changed last, and how long it is.
+fn look(house: &House) -> BTreeMap<PathBuf, Option<(SystemTime, u64)>> {
     let mut files: Vec<PathBuf> = house.all_read().into_iter().collect();
     for folder in [house.chapters(), house.book().join("theme"), house.data()] {
         walk(&folder, &mut files);
     }
     files.push(house.book().join("book.toml"));
-    let time = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
+    let time = |path: &Path| {
+        let data = path.metadata().ok()?;
+        Some((data.modified().ok()?, data.len()))
+    };
     files
         .into_iter()
         .map(|path| (path.clone(), time(&path)))

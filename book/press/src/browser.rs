@@ -1,0 +1,307 @@
+//! `--browser`: every page of the built book in a real browser, from `file://`, on a phone and on a desk.
+//!
+//! What must hold: no error on the console, no request that fails or leaves the book, nothing wider than the
+//! screen, a search that finds, themes that change, explorers that answer to the keyboard.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+
+use crate::Problem;
+use crate::devtools::{self, Tab};
+
+/// All chapters in one, to be printed: it is loaded, and looked at on a desk only.
+const PRINT: &str = "print.html";
+
+/// A screen.
+struct Screen {
+    name: &'static str,
+    width: u32,
+    height: u32,
+    is_phone: bool,
+    theme: &'static str,
+}
+
+const SCREENS: [Screen; 2] = [
+    Screen {
+        name: "phone",
+        width: 390,
+        height: 844,
+        is_phone: true,
+        theme: "light",
+    },
+    Screen {
+        name: "desk",
+        width: 1280,
+        height: 900,
+        is_phone: false,
+        theme: "dark",
+    },
+];
+
+/// Elements that stick out on the right, unless something around them scrolls.
+const TOO_WIDE: &str = r"(() => {
+    const width = document.documentElement.clientWidth;
+    if (document.documentElement.scrollWidth <= width + 1) return [];
+    const scrolls = (element) => {
+        for (let e = element.parentElement; e; e = e.parentElement) {
+            if (['auto', 'scroll', 'hidden', 'clip'].includes(getComputedStyle(e).overflowX) && e !== document.body
+                && e !== document.documentElement) return true;
+        }
+        return false;
+    };
+    const out = [...document.querySelectorAll('body *')].filter((element) => {
+        const box = element.getBoundingClientRect();
+        return box.width > 0 && box.right > width + 1 && !scrolls(element);
+    });
+    const name = (e) => e.tagName.toLowerCase() + (e.id ? '#' + e.id : '')
+        + (e.className && e.className.baseVal === undefined ? '.' + [...e.classList].join('.') : '');
+    const inner = out.filter((element) => !out.some((other) => other !== element && element.contains(other)));
+    return (inner.length ? inner : [document.body]).slice(0, 3)
+        .map((e) => name(e) + ' `' + e.textContent.trim().slice(0, 40) + '`');
+})()";
+
+/// Waits until scripts that run behind the page's loading had their turn.
+const SETTLED: &str = "new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(true), 60)))";
+
+/// What was done.
+pub enum Browsed {
+    /// So many pages were loaded on every screen.
+    Pages(usize),
+    /// There is no browser here.
+    NotRun,
+}
+
+/// Loads every page of the book. Pictures of them go to `shots`.
+///
+/// # Errors
+/// When the browser does not do what it is told.
+pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Problem>)> {
+    let Some(program) = devtools::find() else {
+        return Ok((Browsed::NotRun, Vec::new()));
+    };
+    let folder = folder.canonicalize()?;
+    let mut pages: Vec<PathBuf> = Vec::new();
+    collect(&folder, &mut pages)?;
+    let mut tab = Tab::open(&program)?;
+    // The page of all chapters asks for a printer.
+    let how = json!({"source": "window.print = () => {}"});
+    tab.ask("Page.addScriptToEvaluateOnNewDocument", how)?;
+    let mut problems = BTreeSet::new();
+    for screen in &SCREENS {
+        let size = json!({
+            "width": screen.width, "height": screen.height, "deviceScaleFactor": 1, "mobile": screen.is_phone
+        });
+        tab.ask("Emulation.setDeviceMetricsOverride", size)?;
+        let media = json!({"features": [{"name": "prefers-color-scheme", "value": screen.theme}]});
+        tab.ask("Emulation.setEmulatedMedia", media)?;
+        for page in &pages {
+            let name = page.strip_prefix(&folder).unwrap_or(page).display().to_string();
+            if name == PRINT && screen.is_phone {
+                continue;
+            }
+            let found =
+                look(&mut tab, &folder, page, screen).with_context(|| format!("looking at {name}"))?;
+            problems.extend(found.into_iter().map(|what| problem(&name, what)));
+            if let Some(shots) = shots {
+                std::fs::create_dir_all(shots)?;
+                let file = format!(
+                    "{}-{}.png",
+                    name.trim_end_matches(".html").replace('/', "-"),
+                    screen.name
+                );
+                std::fs::write(shots.join(file), tab.picture()?)?;
+            }
+        }
+    }
+    let first = folder.join("index.html");
+    for what in use_it(&mut tab, &folder, &first)? {
+        problems.insert(problem("index.html", what));
+    }
+    Ok((Browsed::Pages(pages.len()), problems.into_iter().collect()))
+}
+
+fn problem(page: &str, what: String) -> Problem {
+    Problem {
+        file: page.to_owned(),
+        line: 0,
+        what,
+    }
+}
+
+fn collect(folder: &Path, into: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, into)?;
+        } else if path.extension().is_some_and(|e| e == "html") {
+            into.push(path);
+        }
+    }
+    into.sort();
+    Ok(())
+}
+
+fn load(tab: &mut Tab, page: &Path) -> Result<()> {
+    tab.events.clear();
+    let answer = tab.ask(
+        "Page.navigate",
+        json!({"url": format!("file://{}", page.display())}),
+    )?;
+    if let Some(why) = answer["errorText"].as_str() {
+        anyhow::bail!("{} cannot be loaded: {why}", page.display());
+    }
+    tab.event("Page.loadEventFired")?;
+    tab.value(SETTLED)?;
+    Ok(())
+}
+
+/// What is wrong with a page on a screen.
+fn look(tab: &mut Tab, folder: &Path, page: &Path, screen: &Screen) -> Result<Vec<String>> {
+    load(tab, page)?;
+    let mut out = Vec::new();
+    let wide = tab.value(TOO_WIDE)?;
+    for element in wide.as_array().into_iter().flatten() {
+        out.push(format!(
+            "is wider than {} pixels: {}",
+            screen.width,
+            element.as_str().unwrap_or("something")
+        ));
+    }
+    out.extend(explore(tab)?);
+    out.extend(heard(tab, folder));
+    Ok(out)
+}
+
+/// Complaints of the page since it was loaded.
+fn heard(tab: &mut Tab, folder: &Path) -> Vec<String> {
+    let inside = format!("file://{}/", folder.display());
+    let mut out = Vec::new();
+    for event in tab.events.drain(..) {
+        let about = &event["params"];
+        let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
+        match event["method"].as_str().unwrap_or_default() {
+            "Runtime.exceptionThrown" => {
+                let details = &about["exceptionDetails"];
+                let what = details["exception"]["description"].as_str();
+                out.push(format!(
+                    "throws: {}",
+                    what.map_or_else(|| text(&details["text"]), str::to_owned)
+                ));
+            }
+            "Runtime.consoleAPICalled"
+                if matches!(about["type"].as_str(), Some("error" | "assert" | "warning")) =>
+            {
+                out.push(format!(
+                    "says on the console: {}",
+                    text(&about["args"][0]["value"])
+                ));
+            }
+            "Log.entryAdded" if about["entry"]["level"] == "error" => {
+                out.push(format!(
+                    "logs: {} {}",
+                    text(&about["entry"]["text"]),
+                    about["entry"]["url"]
+                ));
+            }
+            "Network.requestWillBeSent" => {
+                let url = text(&about["request"]["url"]);
+                let stays = ["data:", "blob:", "about:", inside.as_str()]
+                    .iter()
+                    .any(|start| url.starts_with(start));
+                if !stays {
+                    out.push(format!("asks for {url}, which is not in the book"));
+                }
+            }
+            // A font whose download was given up because the page changed is no failure.
+            "Network.loadingFailed" if about["canceled"] != true => {
+                out.push(format!("a request fails: {}", text(&about["errorText"])));
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+/// Uses the book as a reader does: searches, and changes the theme.
+fn use_it(tab: &mut Tab, folder: &Path, page: &Path) -> Result<Vec<String>> {
+    load(tab, page)?;
+    let mut out = Vec::new();
+    let found = tab.value(
+        r"(async () => {
+            document.getElementById('mdbook-search-toggle').click();
+            const bar = document.getElementById('mdbook-searchbar');
+            for (let i = 0; i < 100 && !document.querySelector('#mdbook-searchresults li'); i++) {
+                bar.value = 'gpu';
+                bar.dispatchEvent(new KeyboardEvent('keyup', {bubbles: true}));
+                await new Promise((done) => setTimeout(done, 50));
+            }
+            return document.querySelectorAll('#mdbook-searchresults li').length;
+        })()",
+    )?;
+    if found.as_u64().unwrap_or(0) == 0 {
+        out.push("the search finds nothing for `gpu`".into());
+    }
+    let colours = tab.value(
+        r"['light', 'navy'].map((theme) => {
+            document.getElementById('mdbook-theme-' + theme).click();
+            return getComputedStyle(document.documentElement).getPropertyValue('--tile-good').trim();
+        })",
+    )?;
+    if colours[0] == colours[1] {
+        out.push(format!(
+            "the dark theme has the colours of the light one: {colours}"
+        ));
+    }
+    out.extend(heard(tab, folder));
+    Ok(out)
+}
+
+/// Every control of every explorer changes its result, by keyboard.
+///
+/// An explorer is an element with `data-explorer`; what it finds out stands in an `output` or an element with
+/// `data-result`.
+fn explore(tab: &mut Tab) -> Result<Vec<String>> {
+    const KEYS: [(&str, u32); 4] = [
+        ("ArrowRight", 39),
+        ("ArrowLeft", 37),
+        ("ArrowDown", 40),
+        ("ArrowUp", 38),
+    ];
+    const CONTROLS: &str = "[...document.querySelectorAll('[data-explorer]')].flatMap((explorer) => \
+         [...explorer.querySelectorAll('input, select')].map((control) => ({explorer, control})))";
+    const RESULT: &str =
+        "[...explorer.querySelectorAll('output, [data-result]')].map((e) => e.innerHTML).join('|')";
+    let mut out = Vec::new();
+    let n = tab.value(&format!("({CONTROLS}).length"))?.as_u64().unwrap_or(0);
+    for index in 0..n {
+        let of = |what: &str| {
+            format!("(() => {{ const {{explorer, control}} = ({CONTROLS})[{index}]; return {what}; }})()")
+        };
+        let before = tab.value(&of(RESULT))?;
+        let mut changed = false;
+        for (key, code) in KEYS {
+            tab.value(&of("control.focus()"))?;
+            tab.press(key, code)?;
+            tab.value(SETTLED)?;
+            changed = tab.value(&of(RESULT))? != before;
+            if changed {
+                break;
+            }
+        }
+        if !changed && tab.value(&of("control.type === 'checkbox' && (control.click(), true)"))? == true {
+            changed = tab.value(&of(RESULT))? != before;
+        }
+        if !changed {
+            let name = tab.value(&of(
+                "explorer.dataset.explorer + ': ' + (control.getAttribute('aria-label') || control.id || control.name)",
+            ))?;
+            out.push(format!(
+                "the explorer's control {name} changes nothing when arrow keys are pressed"
+            ));
+        }
+    }
+    Ok(out)
+}

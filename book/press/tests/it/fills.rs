@@ -1,0 +1,297 @@
+//! What the directives become.
+
+use crate::books::Small;
+
+const RECORD: &str = include_str!("data/record.json");
+const COUNTERS: &str = include_str!("data/COUNTERS.md");
+
+/// The page of a chapter, with a record and counters at hand.
+fn page(chapter: &str) -> String {
+    let small = Small::new(chapter);
+    let small = small.with("book/data/card.json", RECORD);
+    small.with("kernels/COUNTERS.md", COUNTERS).page()
+}
+
+/// The text of a page, without its tags; a bar stands behind each cell of a table.
+fn words(chapter: &str) -> String {
+    let page = page(chapter).replace("</td>", " |").replace("</th>", " |");
+    let mut out = String::new();
+    for part in page.split('<') {
+        out.push_str(part.split_once('>').map_or(part, |(_, text)| text));
+    }
+    let lines: Vec<&str> = out.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines.join("\n")
+}
+
+#[test]
+fn a_listing_has_no_marks_and_stands_to_the_left() {
+    insta::assert_snapshot!(page("```cpp\n{{#include ../../kernels/add.cu:map}}\n```"), @r#"
+    <pre><code class="language-cpp">const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    </code></pre>
+    "#);
+}
+
+#[test]
+fn a_listing_in_a_list_stands_as_far_in_as_its_directive() {
+    insta::assert_snapshot!(page("- one:\n\n  ```cpp\n  {{#include ../../kernels/add.cu:kernel}}\n  ```\n- two"), @r#"
+    <ul>
+    <li>
+    <p>one:</p>
+    <pre><code class="language-cpp">__global__ void add(int n, float* x)
+    {
+        const int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i &lt; n) x[i] += 1.0f;
+    }
+    </code></pre>
+    </li>
+    <li>
+    <p>two</p>
+    </li>
+    </ul>
+    "#);
+}
+
+#[test]
+fn a_difference_names_the_lines_of_both_files() {
+    insta::assert_snapshot!(words("{{#diff kernels/add.cu kernels/other.cu}}"), @r"
+    @@ add.cu lines 3-15 -&gt; other.cu lines 2-8 @@
+     __global__ void add(int n, float* x)
+     {
+    -    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    +    const int i = threadIdx.x * gridDim.x + blockIdx.x;
+         if (i &lt; n) x[i] += 1.0f;
+     }
+    ");
+}
+
+#[test]
+fn a_difference_of_a_part() {
+    insta::assert_snapshot!(words("{{#diff kernels/add.cu kernels/other.cu map}}"), @r"
+    @@ add.cu line 7 -&gt; other.cu line 5 @@
+    -const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    +const int i = threadIdx.x * gridDim.x + blockIdx.x;
+    ");
+}
+
+#[test]
+fn an_output_is_shown_as_it_was_printed() {
+    let text = "# Made by `cargo xtask book --refresh`.\n$ echo hello\nhello <world>\n";
+    let small = Small::new("{{#output hello}}").with("book/src/generated/hello.txt", text);
+    insta::assert_snapshot!(small.page(), @r#"
+    <pre><code class="language-text">$ echo hello
+    hello &lt;world&gt;
+    </code></pre>
+    "#);
+}
+
+#[test]
+fn a_picture_stands_in_the_page() {
+    let svg = "<?xml version=\"1.0\"?>\n<!-- made by a program -->\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 2 1\">\n\n<linearGradient id=\"a\"/><path d=\"M0 0h1\" stroke=\"currentColor\"/>\n</svg>\n";
+    let small =
+        Small::new("{{#figure ladder \"Each step & its rate.\"}}").with("book/src/generated/ladder.svg", svg);
+    insta::assert_snapshot!(small.page(), @r#"
+    <figure class="picture">
+    <div class="scroll">
+    <svg role="img" aria-labelledby="figure-ladder" style="--width: 2px" xmlns="http://www.w3.org/2000/svg" viewbox="0 0 2 1">
+    <lineargradient id="a" /><path d="M0 0h1" stroke="currentColor" />
+    </svg>
+    </div>
+
+    <figcaption id="figure-ladder">Each step &amp; its rate.</figcaption>
+    </figure>
+    "#);
+}
+
+#[test]
+fn recorded_numbers_of_one_kernel() {
+    insta::assert_snapshot!(words("{{#recorded v04}}"), @r"
+    C = A·B in FP32, A Card, 2026-11-20. Kernel time with warm caches: the median; the spread is that of the middle half.
+    size |time, ms |TFLOP/s |of cuBLAS |spread |
+    1023×1025×1021 |0.250 |8.56 |60.0 % |0.0 % |
+    1024 |0.125 |17.2 |80.0 % |0.0 % |
+    8192 |not run: a launch takes longer than 5 s | | | |
+    Where the recorded numbers on this page come from: A Card, 2026-11-20.
+    ");
+}
+
+#[test]
+fn recorded_numbers_of_several_kernels_have_a_table_for_each_kind_of_work() {
+    insta::assert_snapshot!(words("{{#recorded v01}}"), @r"
+    C = A·B in FP32, A Card, 2026-11-20. Kernel time with warm caches: the median; the spread is that of the middle half.
+    size |kernel |time, ms |TFLOP/s |of cuBLAS |spread |
+    1024 |sgemm_v01_row_per_lane |4.00 |0.537 |2.5 % |10.0 % |
+    1024 |sgemm_v01_col_per_lane |1.00 |2.15 |10.0 % |0.0 % |
+    C = A·B in FP64, A Card, 2026-11-20. Kernel time with warm caches: the median; the spread is that of the middle half.
+    size |kernel |time, ms |TFLOP/s |of cuBLAS |spread |
+    1024 |dgemm_v01_col_per_lane |2.00 |1.07 |10.0 % |0.0 % |
+    Where the recorded numbers on this page come from: A Card, 2026-11-20.
+    ");
+}
+
+#[test]
+fn recorded_numbers_of_a_chosen_size() {
+    insta::assert_snapshot!(words("{{#recorded v04 1023x1025x1021}}"), @r"
+    C = A·B in FP32, A Card, 2026-11-20. Kernel time with warm caches: the median; the spread is that of the middle half.
+    size |time, ms |TFLOP/s |of cuBLAS |spread |
+    1023×1025×1021 |0.250 |8.56 |60.0 % |0.0 % |
+    Where the recorded numbers on this page come from: A Card, 2026-11-20.
+    ");
+}
+
+#[test]
+fn numbers_in_a_sentence() {
+    let all = [
+        "sgemm_v04_float4 1024 tflops",
+        "sgemm_v04_float4 1024 of_cublas",
+        "sgemm_v04_float4 1024 of_peak",
+        "sgemm_v04_float4 1024 ms",
+        "sgemm_v04_float4 1024 cold_ms",
+        "sgemm_v04_float4 1024 spread",
+        "sgemm_v04_float4 1024 clock",
+        "sgemm_v04_float4 1024 times sgemm_v01_col_per_lane",
+        "transpose_tile 1024x2048 gbs",
+        "transpose_tile 1024x2048 of_copy",
+        "cpu_serial 1024 gflops",
+        "device fp32_tflops",
+        "device ridge",
+        "emulated sgemm_v04_float4 global_load_sectors",
+        "emulated sgemm_v04_float4 global_load_sectors/fmas",
+        "emulated sgemm_v04_float4 500x516x508 fmas",
+    ];
+    let chapter: Vec<String> = all
+        .iter()
+        .map(|what| format!("- {what}: {{{{#n {what}}}}}"))
+        .collect();
+    insta::assert_snapshot!(words(&chapter.join("\n")), @r"
+    sgemm_v04_float4 1024 tflops: 17.2 TFLOP/s
+    sgemm_v04_float4 1024 of_cublas: 80.0 %
+    sgemm_v04_float4 1024 of_peak: 28.6 %
+    sgemm_v04_float4 1024 ms: 0.125 ms
+    sgemm_v04_float4 1024 cold_ms: 0.250 ms
+    sgemm_v04_float4 1024 spread: 0.0 %
+    sgemm_v04_float4 1024 clock: 1980 MHz
+    sgemm_v04_float4 1024 times sgemm_v01_col_per_lane: 8.0×
+    transpose_tile 1024x2048 gbs: 1678 GB/s
+    transpose_tile 1024x2048 of_copy: 80.0 %
+    cpu_serial 1024 gflops: 1.43 GFLOP/s
+    device fp32_tflops: 60.0 TFLOP/s
+    device ridge: 15 FLOP/B
+    emulated sgemm_v04_float4 global_load_sectors: 8 388 608
+    emulated sgemm_v04_float4 global_load_sectors/fmas: 0.00781
+    emulated sgemm_v04_float4 500x516x508 fmas: 131 064 000
+    Where the recorded numbers on this page come from: A Card (driver for CUDA 13.0) with Nsight Compute 2025, 2026-11-20; A Card, 2026-11-20; A processor, 16 threads, 2026-11-20.
+    ");
+}
+
+#[test]
+fn a_number_says_where_it_comes_from() {
+    insta::assert_snapshot!(page("At {{#n sgemm_v04_float4 1024 tflops}}."), @r#"
+    <p>At <span class="measured" title="sgemm_v04_float4 at 1024x1024x1024, A Card, 2026-11-20">17.2 TFLOP/s</span>.</p>
+    <p class="provenance">Where the recorded numbers on this page come from: A Card, 2026-11-20.</p>
+    "#);
+}
+
+#[test]
+fn counters_emulated_and_measured() {
+    insta::assert_snapshot!(words("{{#counters v04 1024}}"), @r"
+    sgemm_v04_float4 at 1024:
+    counter |emulated |Nsight Compute |
+    fmas |1 073 741 824 |1 073 741 824 |
+    global_load_sectors |8 388 608 |8 388 608 |
+    Where the recorded numbers on this page come from: A Card (driver for CUDA 13.0) with Nsight Compute 2025, 2026-11-20.
+    ");
+}
+
+#[test]
+fn counters_that_differ_have_a_column_of_reasons() {
+    insta::assert_snapshot!(words("{{#counters v04 500x516x508}}"), @r"
+    sgemm_v04_float4 at 500x516x508:
+    counter |emulated |Nsight Compute | |
+    fmas |131 064 000 |131 064 001 |a reason |
+    Where the recorded numbers on this page come from: A Card (driver for CUDA 13.0) with Nsight Compute 2025, 2026-11-20.
+    ");
+}
+
+#[test]
+fn the_strip_of_a_step() {
+    let chapter = "<!-- step: v05 minutes=50 after=v04 gpu=no -->\n{{#step}}";
+    let small = Small::new("text").with("book/src/v05-a.md", &format!("# Five\n\n{chapter}\n"));
+    let small = small.with("book/src/v04-b.md", "# Four\n");
+    let small = small.with(
+        "book/src/SUMMARY.md",
+        "[A](chapter.md)\n\n- [Four](v04-b.md)\n- [Five](v05-a.md)\n",
+    );
+    let made = small.make().expect("a book");
+    let html = std::fs::read_to_string(made.folder.join("v05-a.html")).expect("a page");
+    let strip = html
+        .split("<nav class=\"strip\"")
+        .nth(1)
+        .and_then(|rest| rest.split("</nav>").next());
+    insta::assert_snapshot!(strip.unwrap_or_default(), @r#"
+     aria-label="The ladder">
+    <ol>
+    <li><abbr title="cpu">v00</abbr></li>
+
+    <li><abbr title="naive">v01</abbr></li>
+
+    <li><abbr title="shared">v02</abbr></li>
+
+    <li><abbr title="register">v03</abbr></li>
+
+    <li><a href="v04-b.html"><abbr title="float4">v04</abbr></a></li>
+
+    <li aria-current="step"><abbr title="bank-conflict-free">v05</abbr></li>
+
+    <li><abbr title="outer-product">v06</abbr></li>
+
+    <li><abbr title="double-buffer">v07</abbr></li>
+
+    <li><abbr title="transpose-tile">v08</abbr></li>
+
+    <li><abbr title="cublas">v09</abbr></li>
+
+    </ol>
+
+    <p><strong>v05</strong>: 32 banks, and no two lanes in one.</p>
+
+    <p class="needs">50 minutes · after <a href="v04-b.html">v04 float4</a> · no GPU needed · <code>cargo xtask bench v05</code></p>
+    "#);
+}
+
+#[test]
+fn what_stands_behind_a_backslash_is_text() {
+    insta::assert_snapshot!(page("Write \\{{#n KERNEL SIZE WHAT}}, or `\\{{#step}}`."), @"<p>Write {{#n KERNEL SIZE WHAT}}, or <code>{{#step}}</code>.</p>");
+}
+
+#[test]
+fn a_draft_shows_what_is_missing() {
+    let small = Small::new("At {{#n sgemm_v04_float4 2048 tflops}}.").with("book/data/card.json", RECORD);
+    let options = press::make::Options {
+        draft: true,
+        ..press::make::Options::default()
+    };
+    let made = press::make(&small.house(), &options).expect("a draft");
+    assert_eq!(made.findings.problems.len(), 1);
+    let html = std::fs::read_to_string(made.folder.join("chapter.html")).expect("a page");
+    assert!(html.contains("class=\"missing\""), "{html}");
+}
+
+#[test]
+fn the_main_kernel_of_a_step_is_the_one_that_the_next_builds_on() {
+    let all: Vec<String> = ladder::STEPS
+        .iter()
+        .map(|step| format!("{} {}", step.id, press::main_kernel(step).unwrap_or("-")))
+        .collect();
+    insta::assert_snapshot!(all.join("\n"), @r"
+    v00 -
+    v01 v01_col_per_lane
+    v02 v02_shared
+    v03 v03_from_shared
+    v04 v04_float4
+    v05 v05_bank_conflict_free
+    v06 v06_outer_product
+    v07 v07_double_buffer
+    v08 v08_gemm_transposed
+    v09 -
+    ");
+}
