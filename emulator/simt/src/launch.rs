@@ -13,6 +13,7 @@ use crate::module::LoadedKernel;
 use crate::program::{Kernel, MemSpace};
 use crate::report::{Counters, LaunchReport};
 use crate::texture::Textures;
+use crate::trace::{Follow, Recorder, Step};
 
 /// How closely a launch is watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -115,11 +116,40 @@ pub fn launch(
     config: &LaunchConfig,
     environment: Environment<'_>,
 ) -> LaunchResult {
+    run(memory, loaded, config, environment, None)
+}
+
+/// The same, counted whatever the options say, and with the steps of one warp.
+///
+/// # Errors
+/// When the launch does not start.
+pub fn trace(
+    memory: &Memory,
+    loaded: &LoadedKernel,
+    config: &LaunchConfig,
+    environment: Environment<'_>,
+    follow: Follow,
+) -> Result<(LaunchReport, Vec<Step>), LaunchRefused> {
+    let recorder = Recorder::new(follow, config.grid);
+    let report = run(memory, loaded, config, environment, Some(&recorder))?;
+    Ok((report, recorder.into_steps()))
+}
+
+fn run(
+    memory: &Memory,
+    loaded: &LoadedKernel,
+    config: &LaunchConfig,
+    environment: Environment<'_>,
+    recorder: Option<&Recorder>,
+) -> LaunchResult {
     let kernel = &*loaded.kernel;
     let options = &config.options;
     check::launch::check(kernel, config, Some(config.dynamic_shared))?;
     let (n_threads, shared_bytes) = sizes(kernel, config)?;
-    let watch = options.watch;
+    let watch = match recorder {
+        Some(_) => Watch::Counted,
+        None => options.watch,
+    };
     let job = Job {
         kernel,
         plan: &loaded.plan,
@@ -138,11 +168,13 @@ pub fn launch(
         level: options.level.unwrap_or(loaded.level).min(loaded.level),
         environment,
         budget: options.budget,
+        recorder,
     };
     let n_workers = workers(kernel, config, n_threads);
     let races = (watch == Watch::CheckedGlobalRaces).then(|| GlobalRaces::new(kernel));
     let mut outcome = match watch {
         Watch::Plain => grid::run::<exec::Plain>(&job, n_workers, None),
+        _ if recorder.is_some() => grid::run::<exec::Traced>(&job, n_workers, None),
         Watch::Counted => grid::run::<exec::Counted>(&job, n_workers, None),
         Watch::Checked | Watch::CheckedGlobalRaces => {
             grid::run::<exec::Checked>(&job, n_workers, races.as_ref())

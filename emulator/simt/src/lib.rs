@@ -15,3 +15,4 @@ pub mod module;
 pub mod program;
 pub mod report;
 pub mod texture;
+pub mod trace;

@@ -37,12 +37,18 @@ impl Spec<'_> {
     /// What to add to an address operand's value.
     #[inline(always)]
     pub(crate) fn bias(&self) -> u64 {
-        match self.space {
-            MemSpace::Shared => window::SHARED,
-            MemSpace::Local => window::LOCAL,
-            MemSpace::Param => window::PARAM,
-            MemSpace::Global | MemSpace::Const | MemSpace::Generic => 0,
-        }
+        bias(self.space)
+    }
+}
+
+/// What to add to an address operand's value in a space.
+#[inline(always)]
+pub(crate) fn bias(space: MemSpace) -> u64 {
+    match space {
+        MemSpace::Shared => window::SHARED,
+        MemSpace::Local => window::LOCAL,
+        MemSpace::Param => window::PARAM,
+        MemSpace::Global | MemSpace::Const | MemSpace::Generic => 0,
     }
 }
 

@@ -20,6 +20,7 @@ pub(crate) mod report;
 pub(crate) mod sample;
 pub(crate) mod slow;
 pub(crate) mod stop;
+pub(crate) mod traced;
 pub(crate) mod turns;
 pub(crate) mod warp;
 pub(crate) mod warpwide;
@@ -34,6 +35,7 @@ use crate::lanes::{Lanes, Line, NONE, Src};
 use crate::launch::Environment;
 use crate::memory::Table;
 use crate::program::Kernel;
+use crate::trace::Recorder;
 
 use block::Block;
 use fiber::Fiber;
@@ -44,6 +46,8 @@ use plan::Plan;
 pub(crate) trait Watch: 'static {
     const COUNTED: bool;
     const CHECKED: bool;
+    /// Steps are written down.
+    const TRACED: bool = false;
 }
 
 /// Results only.
@@ -52,6 +56,8 @@ pub(crate) struct Plain;
 pub(crate) struct Counted;
 /// And checks.
 pub(crate) struct Checked;
+/// Counted, and the steps of a warp written down.
+pub(crate) struct Traced;
 
 impl Watch for Plain {
     const COUNTED: bool = false;
@@ -66,6 +72,12 @@ impl Watch for Counted {
 impl Watch for Checked {
     const COUNTED: bool = true;
     const CHECKED: bool = true;
+}
+
+impl Watch for Traced {
+    const COUNTED: bool = true;
+    const CHECKED: bool = false;
+    const TRACED: bool = true;
 }
 
 /// What all workers of a launch share.
@@ -88,6 +100,7 @@ pub(crate) struct Job<'j> {
     pub(crate) level: crate::lanes::CpuLevel,
     pub(crate) environment: Environment<'j>,
     pub(crate) budget: u64,
+    pub(crate) recorder: Option<&'j Recorder>,
 }
 
 /// A worker's state.

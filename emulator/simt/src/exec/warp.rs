@@ -30,6 +30,8 @@ pub(crate) enum Pause {
 /// Runs the fiber in `cx.fiber` with the vector instructions that the launch chose.
 pub(crate) fn run<W: Watch>(cx: &mut Cx<'_>) -> Pause {
     match cx.job.level {
+        // Nobody waits for a trace: the loop is compiled for it once.
+        _ if W::TRACED => run_any::<W>(cx),
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a launch takes a level above the baseline only after asking the CPU for its features.
         CpuLevel::Avx512 => unsafe { run_avx512::<W>(cx) },
@@ -134,6 +136,9 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
         // SAFETY: guards are in range, as `plan::validate` has established. Predicate 0 is constant true.
         let guard = unsafe { *cx.lanes.preds.add(usize::from(op.guard.pred)) };
         let on = (guard ^ 0u32.wrapping_sub(u32::from(op.guard.negated))) & at.active;
+        if W::TRACED && on != 0 {
+            cx.trace(op, on);
+        }
         match &op.kind {
             OpKind::Alu { run, args } => {
                 // SAFETY: decode has validated the operands, and chose functions that this CPU can run.

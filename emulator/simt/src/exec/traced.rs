@@ -1,0 +1,59 @@
+//! Writing down what a warp is about to do.
+
+use crate::program::{Addr, MemSpace, Op, OpKind, window};
+use crate::trace::{Access, Step};
+
+use super::{Cx, access};
+
+impl Cx<'_> {
+    /// The lanes `on` (not none) are about to do an operation.
+    #[cold]
+    pub(crate) fn trace(&self, op: &Op, on: u32) {
+        let Some(recorder) = self.job.recorder else { return };
+        if recorder.block != self.block.index || recorder.warp != self.warp {
+            return;
+        }
+        recorder.take(|| {
+            let access = match &op.kind {
+                OpKind::Load(a) => {
+                    Some(self.reached(a.space, &a.addr, u32::from(a.element) * u32::from(a.n), true, on))
+                }
+                OpKind::Store(a) => {
+                    Some(self.reached(a.space, &a.addr, u32::from(a.element) * u32::from(a.n), false, on))
+                }
+                OpKind::Atomic(a) => Some(self.reached(a.space, &a.addr, a.ty.bytes(), false, on)),
+                _ => None,
+            };
+            Step {
+                instr: op.instr,
+                lanes: on,
+                access,
+            }
+        });
+    }
+
+    fn reached(&self, space: MemSpace, addr: &Addr, bytes: u32, load: bool, on: u32) -> Access {
+        let addresses = access::addresses(&self.lanes, addr, access::bias(space));
+        let first = addresses[on.trailing_zeros() as usize & 31];
+        let windows = [
+            (window::SHARED, MemSpace::Shared),
+            (window::LOCAL, MemSpace::Local),
+            (window::PARAM, MemSpace::Param),
+        ];
+        let own = windows
+            .into_iter()
+            .find(|(start, _)| first >> window::BITS == start >> window::BITS);
+        let (start, space) = match (own, space) {
+            (Some(found), _) => found,
+            (None, MemSpace::Generic) => (0, MemSpace::Global),
+            (None, declared) => (0, declared),
+        };
+        let place = |lane: usize| (on >> lane & 1 == 1).then(|| addresses[lane].wrapping_sub(start));
+        Access {
+            space,
+            load,
+            bytes,
+            addresses: std::array::from_fn(place),
+        }
+    }
+}

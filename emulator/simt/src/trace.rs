@@ -1,0 +1,80 @@
+//! What one warp does, operation by operation: for pictures, and for looking closely.
+//!
+//! [`crate::launch::trace`] runs a kernel as a counted launch does and writes down the steps of one warp. It is a
+//! way of running of its own, so the others know nothing of it. Not here: what the steps cost; that is what
+//! [`crate::memory::rules`] says of an access's addresses.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::memory::rules::Addresses;
+use crate::program::MemSpace;
+
+/// Which warp to follow, and how far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Follow {
+    /// Its block.
+    pub block: [u32; 3],
+    /// Its number in the block.
+    pub warp: u32,
+    /// Steps to keep: the first ones. A warp can run for long.
+    pub most: usize,
+}
+
+/// One operation that a warp did. A PTX instruction is usually one operation; one that had to wait appears again
+/// when it goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// The instruction: an index into [`crate::report::LaunchReport::instructions`].
+    pub instr: u32,
+    /// The lanes that did it: those that are here and that its guard lets through. Never none.
+    pub lanes: u32,
+    /// What it reached, for a load, a store or an atomic.
+    pub access: Option<Access>,
+}
+
+/// A warp-wide access to memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Access {
+    /// Where; for a generic address, where that led.
+    pub space: MemSpace,
+    /// It only reads.
+    pub load: bool,
+    /// Per lane.
+    pub bytes: u32,
+    /// First byte of each lane: of global memory its address, otherwise its place in that memory, as in
+    /// [`crate::program::SharedArray::offset`].
+    pub addresses: Addresses,
+}
+
+/// Collects the steps.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    pub(crate) block: u64,
+    pub(crate) warp: u32,
+    most: usize,
+    steps: Mutex<Vec<Step>>,
+}
+
+impl Recorder {
+    pub(crate) fn new(follow: Follow, grid: [u32; 3]) -> Self {
+        let [x, y, z] = follow.block.map(u64::from);
+        let [width, height, _] = grid.map(u64::from);
+        Self {
+            block: x + width * (y + height * z),
+            warp: follow.warp,
+            most: follow.most,
+            steps: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn take(&self, step: impl FnOnce() -> Step) {
+        let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+        if steps.len() < self.most {
+            steps.push(step());
+        }
+    }
+
+    pub(crate) fn into_steps(self) -> Vec<Step> {
+        self.steps.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,132 @@
+//! A traced warp: its steps, in order, with the addresses that the counters were made of.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::header;
+use simt::launch::{self, Environment, LaunchConfig, LaunchOptions};
+use simt::memory::{Memory, Origin, rules};
+use simt::module::Module;
+use simt::program::MemSpace;
+use simt::report::LaunchReport;
+use simt::texture::Textures;
+use simt::trace::{Follow, Step};
+
+/// Each thread loads a word, 8 bytes apart, stores it to shared memory at 4 bytes apart, waits and, in odd lanes
+/// only, stores it back.
+const KERNEL: &str = "
+.visible .entry k(.param .u64 p)
+{
+    .reg .pred %q; .reg .b32 %r<8>; .reg .b64 %d<4>;
+    .shared .align 4 .b8 tile[256];
+    ld.param.u64 %d0, [p];
+    mov.u32 %r0, %tid.x;
+    mul.wide.u32 %d1, %r0, 8;
+    add.s64 %d2, %d0, %d1;
+    ld.global.u32 %r1, [%d2];
+    shl.b32 %r2, %r0, 2;
+    mov.u32 %r3, tile;
+    add.s32 %r4, %r3, %r2;
+    st.shared.u32 [%r4], %r1;
+    bar.sync 0;
+    and.b32 %r5, %r0, 1;
+    setp.ne.u32 %q, %r5, 0;
+    @%q st.global.u32 [%d2], %r1;
+    ret;
+}";
+
+fn traced(follow: Follow) -> (u64, LaunchReport, Vec<Step>) {
+    let memory = Arc::new(Memory::new(1 << 24));
+    let module = Module::load(&memory, &format!("{}{KERNEL}", header()), None).expect("it is valid");
+    let buffer = memory.alloc(512, Origin::new("test")).expect("there is room");
+    memory.write(buffer, &[0; 512]).expect("in range");
+    let config = LaunchConfig {
+        grid: [2, 1, 1],
+        block: [64, 1, 1],
+        dynamic_shared: 0,
+        params: buffer.to_le_bytes().to_vec(),
+        options: LaunchOptions::default(),
+    };
+    let environment = Environment {
+        textures: &Textures::default(),
+        clock: &|| 0,
+    };
+    let (report, steps) =
+        launch::trace(&memory, &module.kernels()[0], &config, environment, follow).expect("it starts");
+    (buffer, report, steps)
+}
+
+fn follow(block: u32, warp: u32) -> Follow {
+    Follow {
+        block: [block, 0, 0],
+        warp,
+        most: 1000,
+    }
+}
+
+fn mnemonics(report: &LaunchReport, steps: &[Step]) -> String {
+    let text = |step: &Step| report.instructions[step.instr as usize].text.clone();
+    let words: Vec<String> = steps.iter().map(text).collect();
+    let first = |text: &String| {
+        text.split(' ')
+            .find(|word| !word.starts_with('@'))
+            .unwrap_or_default()
+            .to_owned()
+    };
+    words.iter().map(first).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn steps_come_in_the_order_in_which_they_ran() {
+    let (_, report, steps) = traced(follow(0, 0));
+    insta::assert_snapshot!(mnemonics(&report, &steps), @"ld.param.u64 mov.u32 mul.wide.u32 add.s64 ld.global.u32 shl.b32 mov.u32 add.s32 st.shared.u32 bar.sync and.b32 setp.ne.u32 st.global.u32 ret;");
+}
+
+#[test]
+fn an_access_has_the_addresses_of_its_active_lanes() {
+    let (buffer, _, steps) = traced(follow(1, 1));
+    let accesses: Vec<_> = steps.iter().filter_map(|step| step.access.as_ref()).collect();
+    let [_, load, shared, store] = accesses[..] else {
+        panic!("{accesses:?}")
+    };
+    assert_eq!((load.space, load.load, load.bytes), (MemSpace::Global, true, 4));
+    assert_eq!(load.addresses[0], Some(buffer + 32 * 8));
+    assert_eq!(load.addresses[31], Some(buffer + 63 * 8));
+    assert_eq!(shared.space, MemSpace::Shared);
+    let [first, last] = [shared.addresses[0], shared.addresses[31]].map(|a| a.expect("active"));
+    assert_eq!(last - first, 31 * 4);
+    assert_eq!((store.load, store.addresses[0]), (false, None));
+    assert_eq!(store.addresses[1], Some(buffer + 33 * 8));
+    assert_eq!(steps.last().map(|step| step.lanes), Some(u32::MAX));
+}
+
+#[test]
+fn its_sectors_add_up_to_the_counters() {
+    let sectors = |block, warp| -> (u64, LaunchReport) {
+        let (_, report, steps) = traced(follow(block, warp));
+        let accesses = steps.iter().filter_map(|step| step.access.as_ref());
+        let loads = accesses.filter(|a| a.load && a.space == MemSpace::Global);
+        let n = loads
+            .map(|a| u64::from(rules::sectors(&a.addresses, a.bytes)))
+            .sum();
+        (n, report)
+    };
+    let all: u64 = [(0, 0), (0, 1), (1, 0), (1, 1)]
+        .map(|(block, warp)| sectors(block, warp).0)
+        .iter()
+        .sum();
+    let (_, report) = sectors(0, 0);
+    assert_eq!(all, report.total.global_load_sectors);
+    assert_eq!(all, 4 * 8);
+}
+
+#[test]
+fn no_more_steps_are_kept_than_asked_for() {
+    let (_, _, steps) = traced(Follow {
+        most: 3,
+        ..follow(0, 0)
+    });
+    assert_eq!(steps.len(), 3);
+    assert!(traced(follow(0, 9)).2.is_empty());
+}
