@@ -1,0 +1,436 @@
+//! The 32 banks: which lanes each wavefront of one access serves.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Context as _;
+use ladder::Shape;
+use simt::memory::rules::{self, Addresses};
+
+use crate::machine::{self, FIRST, Reached, Who};
+use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+
+const BANKS: usize = 32;
+const WORD: u64 = 4;
+/// Banks of one strip; two strips below each other are as wide as a phone can show with a number in each.
+const HALF: usize = 16;
+const CELL: f64 = WIDTH / HALF as f64;
+const ROW: f64 = 20.0;
+
+/// One access to shared memory, by byte offset from the start of its array.
+#[derive(Debug, Clone)]
+struct Shot {
+    addresses: Addresses,
+    bytes: u32,
+    load: bool,
+}
+
+impl Shot {
+    fn of(reached: &Reached<'_>) -> Self {
+        let mut addresses = [None; 32];
+        for (lane, offset) in &reached.offsets {
+            addresses[*lane] = Some(*offset);
+        }
+        Self {
+            addresses,
+            bytes: reached.access.bytes,
+            load: reached.access.load,
+        }
+    }
+
+    /// The same access if the array had other rows.
+    fn with_rows(&self, from: u64, to: u64) -> Self {
+        let moved = |offset: u64| offset / from * to + offset % from;
+        Self {
+            addresses: self.addresses.map(|address| address.map(moved)),
+            ..*self
+        }
+    }
+
+    fn cost(&self) -> rules::SharedCost {
+        rules::shared_cost(&self.addresses, self.bytes, self.load)
+    }
+
+    /// For each wavefront, the lanes that each bank serves. Which of the words of a bank goes first is not known;
+    /// here it is the one of the lowest lane.
+    fn wavefronts(&self) -> Vec<BTreeMap<usize, Vec<usize>>> {
+        let together = rules::lanes_together(&self.addresses, self.bytes, self.load);
+        let mut all = Vec::new();
+        for first in (0..32).step_by(together) {
+            let mut banks: BTreeMap<usize, Vec<(u64, Vec<usize>)>> = BTreeMap::new();
+            for lane in first..first + together {
+                let Some(address) = self.addresses[lane] else {
+                    continue;
+                };
+                for word in address / WORD..(address + u64::from(self.bytes)).div_ceil(WORD) {
+                    let words = banks.entry((word % BANKS as u64) as usize).or_default();
+                    match words.iter_mut().find(|(known, _)| *known == word) {
+                        Some((_, lanes)) => lanes.push(lane),
+                        None => words.push((word, vec![lane])),
+                    }
+                }
+            }
+            let n = banks.values().map(Vec::len).max().unwrap_or(0);
+            let nth = |i: usize| {
+                let served = |(bank, words): (&usize, &Vec<(u64, Vec<usize>)>)| {
+                    words.get(i).map(|(_, lanes)| (*bank, lanes.clone()))
+                };
+                banks.iter().filter_map(served).collect()
+            };
+            all.extend((0..n).map(nth));
+        }
+        all
+    }
+}
+
+/// `0–15`, `3`, `0, 16`
+fn lanes(lanes: &[usize]) -> String {
+    match lanes {
+        [one] => one.to_string(),
+        [one, two] => format!("{one},{two}"),
+        [first, .., last] if last - first + 1 == lanes.len() => format!("{first}–{last}"),
+        _ => format!("{} lanes", lanes.len()),
+    }
+}
+
+/// One access: the strips of banks, one row per wavefront. Gives the lower edge.
+fn strips(drawing: &mut Drawing, top: f64, shot: &Shot, (light, ink): (&str, &str)) -> f64 {
+    let wavefronts = shot.wavefronts();
+    let mut y = top;
+    for first in [0, HALF] {
+        for bank in [0, 5, 10, 15] {
+            let number = first + bank;
+            let (anchor, x, label) = match bank {
+                0 => (Anchor::Start, 0.0, format!("bank {number}")),
+                15 => (Anchor::End, WIDTH - 2.0, number.to_string()),
+                _ => (Anchor::Middle, CELL * (bank as f64 + 0.5), number.to_string()),
+            };
+            drawing.text("dim", anchor, (x, y + 12.0), label);
+        }
+        y += 17.0;
+        let strip = Rect::new(0.0, y, WIDTH, ROW * wavefronts.len() as f64);
+        drawing.rect("faint", strip);
+        for (i, served) in wavefronts.iter().enumerate() {
+            let y = y + ROW * i as f64;
+            for (start, n, who) in spans(served, first) {
+                let r = Rect::new(CELL * (start - first) as f64, y, CELL * n as f64, ROW).inset(0.75);
+                drawing.round(light, r, 2.0);
+                let label = match n {
+                    1 => who[0].to_string(),
+                    _ => lanes(&who),
+                };
+                let (x, middle) = r.middle();
+                drawing.text(ink, Anchor::Middle, (x, middle + 5.0), label);
+            }
+        }
+        let lines = (1..HALF).map(|i| CELL * i as f64);
+        let grid: Vec<Rect> = lines.map(|x| Rect::new(x - 0.25, y, 0.5, strip.height)).collect();
+        drawing.rects("paper", grid);
+        drawing.rect("frame", strip);
+        y = strip.bottom() + 4.0;
+    }
+    y
+}
+
+/// Neighbouring banks that serve the same lanes, as one.
+fn spans(served: &BTreeMap<usize, Vec<usize>>, first: usize) -> Vec<(usize, usize, Vec<usize>)> {
+    let mut spans: Vec<(usize, usize, Vec<usize>)> = Vec::new();
+    for (bank, who) in served.range(first..first + HALF) {
+        match spans.last_mut() {
+            Some((start, n, lanes)) if *start + *n == *bank && lanes == who => *n += 1,
+            _ => spans.push((*bank, 1, who.clone())),
+        }
+    }
+    spans
+}
+
+/// What a reader should know beyond the numbers in the cells: who shares the words.
+fn sharing(shot: &Shot) -> Option<String> {
+    let wavefronts = shot.wavefronts();
+    let all: BTreeSet<Vec<usize>> = wavefronts.iter().flat_map(|w| w.values().cloned()).collect();
+    let wide = shot.bytes > 4;
+    let apart: BTreeSet<usize> = all
+        .iter()
+        .map(|lanes| lanes.last().unwrap_or(&0) - lanes.first().unwrap_or(&0))
+        .collect();
+    let all_apart = apart.len();
+    let pairs = all.iter().all(|lanes| lanes.len() == 2);
+    match apart.first() {
+        Some(apart) if pairs && !wide && all_apart == 1 => {
+            Some(format!("Lane i + {apart} reads the word of lane i with it."))
+        }
+        _ => None,
+    }
+}
+
+/// One of the accesses that a figure compares.
+struct Case {
+    heading: String,
+    code: String,
+    shot: Shot,
+}
+
+fn compare(title: &str, description: &str, cases: &[Case]) -> String {
+    let mut drawing = Drawing::new(title, description);
+    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    drawing.text(
+        "dim",
+        Anchor::Start,
+        (0.0, 33.0),
+        "32 banks, one row per wavefront. In the cells: lanes.",
+    );
+    let mut y = 46.0;
+    for case in cases {
+        let cost = case.shot.cost();
+        let excess = cost.wavefronts - cost.ideal;
+        let colours = if excess > 0 { ("bad2", "") } else { ("a2", "") };
+        y += 16.0;
+        drawing.text("strong", Anchor::Start, (0.0, y), &case.heading);
+        let count = match (cost.wavefronts, excess) {
+            (1, _) => "1 wavefront".to_owned(),
+            (n, 0) => format!("{n} wavefronts, none too many"),
+            (n, excess) => format!("{n} wavefronts, {excess} too many"),
+        };
+        let ink = if excess > 0 {
+            "strong ink-bad"
+        } else {
+            "strong ink-c"
+        };
+        drawing.text(ink, Anchor::End, (WIDTH, y), count);
+        y += 19.0;
+        drawing.text("dim", Anchor::Start, (0.0, y), &case.code);
+        y = strips(&mut drawing, y + 6.0, &case.shot, colours);
+        if let Some(note) = sharing(&case.shot) {
+            drawing.text("dim", Anchor::Start, (0.0, y + 14.0), note);
+            y += 20.0;
+        }
+        y += 12.0;
+    }
+    drawing.finish(y)
+}
+
+/// A tile of the products, small and whole.
+const SHAPE: Shape = Shape { m: 128, n: 128, k: 8 };
+
+/// The first load of so many bytes per lane from b_tile.
+fn load_of_b(kernel: &'static str, bytes: u32) -> anyhow::Result<Shot> {
+    let trace = machine::product(kernel, SHAPE, FIRST)?;
+    let loads = trace.shared("b_tile");
+    let load = loads.iter().find(|r| r.access.load && r.access.bytes == bytes);
+    let load = load.with_context(|| format!("{kernel} has no load of {bytes} bytes from b_tile"))?;
+    Ok(Shot::of(load))
+}
+
+/// How v04 and v05 read a row of b_tile.
+pub(crate) fn loads_of_b() -> anyhow::Result<String> {
+    Ok(compare(
+        "A load of b_tile, before and after",
+        "Two accesses of one warp to shared memory. In v04 a thread owns eight columns in a row: the compiler makes \
+         16-byte loads of them, but the lanes of a quarter-warp start 32 bytes apart and use half of the banks twice. \
+         In v05 the lanes read neighbouring words, each in a bank of its own.",
+        &[
+            Case {
+                heading: "v04: 8 columns in a row".to_owned(),
+                code: "16 bytes per lane, 32 bytes apart".to_owned(),
+                shot: load_of_b("sgemm_v04_float4", 16)?,
+            },
+            Case {
+                heading: "v05: every 16th column".to_owned(),
+                code: "4 bytes per lane, side by side".to_owned(),
+                shot: load_of_b("sgemm_v05_bank_conflict_free", 4)?,
+            },
+        ],
+    ))
+}
+
+/// How v05 stores a_tile, and what the padding is for.
+pub(crate) fn stores_of_a() -> anyhow::Result<String> {
+    const KERNEL: &str = "sgemm_v05_bank_conflict_free";
+    let trace = machine::product(KERNEL, SHAPE, FIRST)?;
+    let stores = trace.shared("a_tile");
+    let store = stores
+        .iter()
+        .find(|r| !r.access.load)
+        .with_context(|| format!("{KERNEL} stores nothing to a_tile"))?;
+    let padded = Shot::of(store);
+    let (rows, pad) = (
+        machine::constant(KERNEL, "BM")?,
+        machine::constant(KERNEL, "PAD")?,
+    );
+    let bytes = |floats: u32| u64::from(floats) * WORD;
+    let plain = padded.with_rows(bytes(rows + pad), bytes(rows));
+    Ok(compare(
+        "A store to a_tile, without and with padding",
+        "One store of one warp to the transposed tile of A. Without padding two lanes meet in each of 16 banks; with \
+         four floats of padding after each row, all 32 lanes have a bank of their own.",
+        &[
+            Case {
+                heading: format!("rows of {rows} floats"),
+                code: "a_tile[a_col][a_row] = a.x".to_owned(),
+                shot: plain,
+            },
+            Case {
+                heading: format!("v05: rows of {rows} + {pad} floats"),
+                code: "a_tile[a_col][a_row] = a.x".to_owned(),
+                shot: padded,
+            },
+        ],
+    ))
+}
+
+/// How v05 and v06 fetch a fragment of B.
+pub(crate) fn fragments_of_b() -> anyhow::Result<String> {
+    Ok(compare(
+        "Eight floats of b_tile per thread and k",
+        "Two accesses of one warp to shared memory. v05 fetches one float per lane and needs eight such loads for the \
+         eight columns of a thread; v06 fetches four floats per lane and needs two loads. Neither has a wavefront too \
+         many; what v06 saves is instructions.",
+        &[
+            Case {
+                heading: "v05: 8 loads".to_owned(),
+                code: "4 bytes per lane".to_owned(),
+                shot: load_of_b("sgemm_v05_bank_conflict_free", 4)?,
+            },
+            Case {
+                heading: "v06: 2 loads".to_owned(),
+                code: "16 bytes per lane".to_owned(),
+                shot: load_of_b("sgemm_v06_outer_product", 16)?,
+            },
+        ],
+    ))
+}
+
+/// Where the words of one column of the tile lie: three transposes.
+pub(crate) fn columns() -> anyhow::Result<String> {
+    /// A warp that is not the first, so that its column is not at the edge.
+    const WHO: Who = Who {
+        block: [0, 0],
+        warp: 5,
+    };
+    const DOT: f64 = 4.0;
+    let kernels = [
+        ("transpose_tile", "tile"),
+        ("transpose_padded", "padded"),
+        ("transpose_swizzled", "swizzled"),
+    ];
+    let mut drawing = Drawing::new(
+        "A column of the tile in three layouts",
+        "Three squares of 32 banks across and rows of shared memory down. Marked are the 32 words that one warp reads \
+         when it reads a column of the tile: a vertical line, all in one bank, for the plain tile; a diagonal for the \
+         padded one; scattered, one in each bank, for the swizzled one.",
+    );
+    drawing.text(
+        "strong",
+        Anchor::Start,
+        (0.0, 14.0),
+        "One warp reads column 5 of the tile",
+    );
+    let edge = DOT * BANKS as f64;
+    let gap = (WIDTH - 3.0 * edge) / 2.0;
+    let top = 66.0;
+    for (i, (kernel, name)) in kernels.into_iter().enumerate() {
+        let trace = machine::transpose(kernel, 64, WHO)?;
+        let accesses = trace.shared("tile");
+        let load = accesses
+            .iter()
+            .find(|r| r.access.load)
+            .with_context(|| format!("{kernel} loads nothing from its tile"))?;
+        let shot = Shot::of(load);
+        let cost = shot.cost();
+        let x = (edge + gap) * i as f64;
+        drawing.text("strong", Anchor::Start, (x, 38.0), name);
+        drawing.text("dim", Anchor::Start, (x, top - 6.0), "bank 0");
+        drawing.text("dim", Anchor::End, (x + edge, top - 6.0), "31");
+        let words: Vec<usize> = shot
+            .addresses
+            .iter()
+            .flatten()
+            .map(|a| (a / WORD) as usize)
+            .collect();
+        let n_rows = 33.0;
+        let frame = Rect::new(x, top, edge, DOT * n_rows);
+        drawing.rect("faint", frame);
+        let full = if cost.wavefronts > cost.ideal { "bad" } else { "a" };
+        let spot = |word: &usize| {
+            let (bank, row) = (word % BANKS, word / BANKS);
+            Rect::new(x + DOT * bank as f64, top + DOT * row as f64, DOT, DOT)
+        };
+        drawing.rects(full, words.iter().map(spot));
+        drawing.rect("frame", frame);
+        let ink = if cost.wavefronts > cost.ideal {
+            "strong ink-bad"
+        } else {
+            "strong ink-c"
+        };
+        let plural = if cost.wavefronts == 1 { "" } else { "s" };
+        let count = format!("{} wavefront{plural}", cost.wavefronts);
+        drawing.text(ink, Anchor::Start, (x, frame.bottom() + 20.0), count);
+    }
+    let y = top + DOT * 33.0 + 44.0;
+    drawing.text(
+        "dim",
+        Anchor::Start,
+        (0.0, y),
+        "Across: the bank. Down: rows of 32 words of shared memory.",
+    );
+    Ok(drawing.finish(y + 8.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(addresses: Addresses, bytes: u32, load: bool) {
+        let shot = Shot {
+            addresses,
+            bytes,
+            load,
+        };
+        assert_eq!(shot.wavefronts().len() as u32, shot.cost().wavefronts);
+    }
+
+    #[test]
+    fn as_many_rows_are_drawn_as_the_rule_counts() {
+        for bytes in [4, 8, 16] {
+            for stride in [0, 1, 2, 3, 8, 17, 32, 33] {
+                for load in [false, true] {
+                    check(
+                        std::array::from_fn(|lane| Some(lane as u64 * stride * u64::from(bytes))),
+                        bytes,
+                        load,
+                    );
+                    check(
+                        std::array::from_fn(|lane| {
+                            (lane % 3 != 0).then_some((lane / 4) as u64 * stride * u64::from(bytes))
+                        }),
+                        bytes,
+                        load,
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_kernels_cost_what_the_pictures_say() -> anyhow::Result<()> {
+        let cost = |kernel, bytes| load_of_b(kernel, bytes).map(|shot| shot.cost());
+        let is = |wavefronts, ideal| rules::SharedCost { wavefronts, ideal };
+        assert_eq!(cost("sgemm_v04_float4", 16)?, is(8, 4));
+        assert_eq!(cost("sgemm_v05_bank_conflict_free", 4)?, is(1, 1));
+        assert_eq!(cost("sgemm_v06_outer_product", 16)?, is(4, 4));
+        Ok(())
+    }
+
+    #[test]
+    fn rows_of_another_length_keep_the_column() {
+        let shot = Shot {
+            addresses: std::array::from_fn(|lane| Some(lane as u64 * 132 * 4 + 8)),
+            bytes: 4,
+            load: false,
+        };
+        assert_eq!(
+            shot.with_rows(132 * 4, 128 * 4).addresses[3],
+            Some(3 * 128 * 4 + 8)
+        );
+    }
+}

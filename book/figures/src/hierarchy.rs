@@ -1,0 +1,61 @@
+//! Where data can be, who shares it, and in what pieces it moves.
+
+use ladder::Record;
+
+use crate::recorded::Recorded;
+use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+
+/// A kind of memory: its name, who sees it, how it is reached.
+const LEVELS: [(&str, &str, &str, &str); 4] = [
+    ("registers", "one thread", "by name", "c2"),
+    (
+        "shared memory, L1 cache",
+        "one block",
+        "32 banks, 4 bytes each",
+        "b2",
+    ),
+    ("L2 cache", "all blocks", "sectors of 32 bytes", "d2"),
+    (
+        "global memory",
+        "all blocks, and the host",
+        "sectors of 32 bytes",
+        "a2",
+    ),
+];
+
+pub(crate) fn draw(record: Option<&Record>) -> String {
+    let title = "Where data lives, and how it is reached";
+    let mut drawing = Drawing::new(
+        title,
+        "Four boxes, wider from top to bottom: registers belong to one thread, shared memory and the L1 cache to one \
+         block, the L2 cache and global memory to all. Beside the first and the last stands what was measured.",
+    );
+    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    let roof = Recorded::new(record).and_then(|r| Some((r.roofline()?, r.provenance())));
+    const HEIGHT: f64 = 62.0;
+    let mut y = 30.0;
+    for (i, (name, who, how, class)) in LEVELS.into_iter().enumerate() {
+        let width = 275.0 + 55.0 * i as f64;
+        let r = Rect::new(0.0, y, width, HEIGHT);
+        drawing.round(class, r, 6.0);
+        drawing.text("strong", Anchor::Start, (14.0, y + 26.0), name);
+        drawing.text("dim", Anchor::Start, (14.0, y + 47.0), format!("{who}; {how}"));
+        let rate = match (&roof, i) {
+            (Some((roof, _)), 0) => Some((format!("{:.1} TFLOP/s", roof.fp32_tflops), "multiply-adds")),
+            (Some((roof, _)), 3) => Some((format!("{:.2} TB/s", roof.copy_gbs / 1000.0), "copied")),
+            _ => None,
+        };
+        if let Some((rate, what)) = rate {
+            let x = WIDTH - if i == 0 { 0.0 } else { 14.0 };
+            drawing.text("strong", Anchor::End, (x, y + 26.0), rate);
+            drawing.text("dim", Anchor::End, (x, y + 47.0), what);
+        }
+        y += HEIGHT + 8.0;
+    }
+    let foot = match &roof {
+        Some((_, provenance)) => format!("Measured: {provenance}."),
+        None => "No rates: no record yet (cargo xtask bench all --save).".to_owned(),
+    };
+    drawing.text("dim", Anchor::Start, (0.0, y + 14.0), foot);
+    drawing.finish(y + 22.0)
+}

@@ -1,0 +1,89 @@
+//! The book's pictures.
+//!
+//! Each is a function that gives SVG, from one of two sources: the real kernels, run on the emulated GPU with one of
+//! their warps followed, or a record of measurements. Nothing is drawn by hand, and where a record is missing the
+//! picture says so. `cargo run -p figures -- write` writes them all to `book/src/generated`; a test compares.
+//!
+//! Not here: the text around them, and the pages (`press`).
+
+mod banks;
+mod hierarchy;
+mod machine;
+mod owners;
+mod plots;
+mod recorded;
+mod sectors;
+mod svg;
+mod timeline;
+mod walk;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use ladder::Record;
+
+/// A picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Figure {
+    /// Its file, without `.svg`.
+    pub name: &'static str,
+    /// The whole file.
+    pub svg: String,
+}
+
+/// All pictures, those of the kernels first.
+///
+/// # Errors
+/// When a kernel's files cannot be read, or it no longer does what a picture is about.
+pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
+    let mut figures = Vec::new();
+    let mut add = |name: &'static str, svg: anyhow::Result<String>| -> anyhow::Result<()> {
+        let svg = svg.with_context(|| format!("drawing {name}"))?;
+        figures.push(Figure { name, svg });
+        Ok(())
+    };
+    add(
+        "v01-row-per-lane",
+        sectors::draw("sgemm_v01_row_per_lane", "row_per_lane: what one warp touches"),
+    )?;
+    add(
+        "v01-col-per-lane",
+        sectors::draw("sgemm_v01_col_per_lane", "col_per_lane: what one warp touches"),
+    )?;
+    add("v02-tile-walk", walk::draw())?;
+    add("v03-owners", owners::draw("sgemm_v03_from_shared", "v03"))?;
+    add("v04-owners", owners::draw("sgemm_v04_float4", "v04"))?;
+    add("v05-owners", owners::draw("sgemm_v05_bank_conflict_free", "v05"))?;
+    add("v06-owners", owners::draw("sgemm_v06_outer_product", "v06"))?;
+    add("v05-banks-load", banks::loads_of_b())?;
+    add("v05-banks-store", banks::stores_of_a())?;
+    add("v06-banks-load", banks::fragments_of_b())?;
+    add("v07-timeline", timeline::draw())?;
+    add("v08-banks", banks::columns())?;
+    add("ladder", Ok(plots::ladder(record)))?;
+    add("sizes", Ok(plots::sizes(record)))?;
+    add("roofline", plots::roofline(record))?;
+    add("hierarchy", Ok(hierarchy::draw(record)))?;
+    Ok(figures)
+}
+
+/// The record that the book tells, when there is one.
+///
+/// # Errors
+/// When it is there and cannot be read.
+pub fn record(path: &Path) -> anyhow::Result<Option<Record>> {
+    match path.exists() {
+        true => Ok(Some(Record::load(path)?)),
+        false => Ok(None),
+    }
+}
+
+/// Where that record is.
+pub fn record_path() -> PathBuf {
+    machine::root().join("book/data/h200.json")
+}
+
+/// Where pictures go.
+pub fn generated() -> PathBuf {
+    machine::root().join("book/src/generated")
+}

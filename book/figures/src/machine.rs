@@ -1,0 +1,236 @@
+//! The real kernels on the emulated GPU: their committed PTX, launched, one warp followed.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use ladder::{STEPS, Shape};
+use simt::launch::{self, Environment, LaunchConfig, LaunchOptions};
+use simt::memory::{Memory, Origin};
+use simt::module::Module;
+use simt::program::{Kernel, MemSpace};
+use simt::report::{Counters, LaunchReport};
+use simt::texture::Textures;
+use simt::trace::{Access, Follow, Step};
+
+/// The repository.
+pub(crate) fn root() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    // This crate is `book/figures`.
+    own.ancestors().nth(2).unwrap_or(own).to_owned()
+}
+
+/// Which warp of which block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Who {
+    /// In x and y.
+    pub(crate) block: [u32; 2],
+    pub(crate) warp: u32,
+}
+
+/// The first warp of the first block.
+pub(crate) const FIRST: Who = Who {
+    block: [0, 0],
+    warp: 0,
+};
+
+/// What a warp did, and what the launch counted.
+pub(crate) struct Trace {
+    pub(crate) report: LaunchReport,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) kernel: Arc<Kernel>,
+    /// First bytes of the buffers: A, B, C of a product, in and out of a transpose.
+    pub(crate) buffers: Vec<u64>,
+}
+
+/// An access with what is known of its array.
+pub(crate) struct Reached<'t> {
+    pub(crate) access: &'t Access,
+    /// First byte of each active lane, from the start of the array.
+    pub(crate) offsets: Vec<(usize, u64)>,
+}
+
+impl Trace {
+    /// The accesses to a buffer: 0 for A, 1 for B, 2 for C.
+    pub(crate) fn global(&self, buffer: usize) -> Vec<Reached<'_>> {
+        let base = self.buffers[buffer];
+        let end = self.buffers.iter().filter(|b| **b > base).min().copied();
+        self.reached(
+            |access, first| {
+                access.space == MemSpace::Global && first >= base && end.is_none_or(|end| first < end)
+            },
+            base,
+        )
+    }
+
+    /// The accesses to the shared array whose symbol contains this name.
+    pub(crate) fn shared(&self, name: &str) -> Vec<Reached<'_>> {
+        let Some(array) = self.kernel.shared.iter().find(|array| array.name.contains(name)) else {
+            return Vec::new();
+        };
+        let (start, end) = (u64::from(array.offset), u64::from(array.offset + array.bytes));
+        self.reached(
+            |access, first| access.space == MemSpace::Shared && (start..end).contains(&first),
+            start,
+        )
+    }
+
+    fn reached(&self, wanted: impl Fn(&Access, u64) -> bool, base: u64) -> Vec<Reached<'_>> {
+        let mut found = Vec::new();
+        for did in &self.steps {
+            let Some(access) = &did.access else { continue };
+            let Some(first) = access.addresses.iter().flatten().next() else {
+                continue;
+            };
+            if wanted(access, *first) {
+                let offset = |(lane, address): (usize, &Option<u64>)| Some((lane, (*address)? - base));
+                found.push(Reached {
+                    access,
+                    offsets: access.addresses.iter().enumerate().filter_map(offset).collect(),
+                });
+            }
+        }
+        found
+    }
+
+    /// The PTX of a step.
+    pub(crate) fn text(&self, step: usize) -> &str {
+        &self.report.instructions[self.steps[step].instr as usize].text
+    }
+}
+
+/// A kernel's file under `kernels`, without extension.
+fn source_of(kernel: &str) -> anyhow::Result<&'static str> {
+    let mut all = STEPS.iter().flat_map(|step| step.kernels);
+    let found = all.find(|k| k.name == kernel);
+    found
+        .and_then(|k| k.source)
+        .with_context(|| format!("the ladder has no kernel {kernel}"))
+}
+
+/// The value of `constexpr int NAME = 128` in a kernel's source.
+pub(crate) fn constant(kernel: &str, name: &str) -> anyhow::Result<u32> {
+    let path = root()
+        .join("kernels")
+        .join(source_of(kernel)?)
+        .with_extension("cu");
+    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let value = text.split(['\n', ';']).find_map(|statement| {
+        statement
+            .trim()
+            .trim_start_matches("constexpr int ")
+            .split(", ")
+            .find_map(|part| part.strip_prefix(name)?.strip_prefix(" = ")?.parse().ok())
+    });
+    value.with_context(|| format!("{}: no constant {name}", path.display()))
+}
+
+/// Rows and columns of C that one block owns.
+pub(crate) fn tile(kernel: &str) -> anyhow::Result<[u32; 2]> {
+    for edge in [16, 32] {
+        if kernel.ends_with(&format!("tile{edge}")) {
+            return Ok([edge; 2]);
+        }
+    }
+    if let Ok(edge) = constant(kernel, "BLOCK").or_else(|_| constant(kernel, "TILE")) {
+        return Ok([edge; 2]);
+    }
+    Ok([constant(kernel, "BM")?, constant(kernel, "BN")?])
+}
+
+struct Launch {
+    kernel: &'static str,
+    grid: [u32; 2],
+    sizes: Vec<i32>,
+    buffers: Vec<u64>,
+}
+
+fn run(launch: &Launch, who: Who) -> anyhow::Result<Trace> {
+    const MOST_STEPS: usize = 1 << 20;
+    let source = source_of(launch.kernel)?;
+    let path = root().join("kernels/ptx").join(source).with_extension("ptx");
+    let ptx = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let memory = Arc::new(Memory::new(1 << 32));
+    let module = Module::load(&memory, &ptx, None).with_context(|| path.display().to_string())?;
+    let kernel = module
+        .kernel(launch.kernel)
+        .with_context(|| format!("{} has no kernel {}", path.display(), launch.kernel))?;
+    let threads = kernel
+        .kernel
+        .max_threads
+        .context("the kernel has no launch bounds")?;
+    let mut params: Vec<u8> = launch.sizes.iter().flat_map(|size| size.to_le_bytes()).collect();
+    params.resize(params.len().next_multiple_of(8), 0);
+    let mut buffers = Vec::new();
+    for bytes in &launch.buffers {
+        let address = memory.alloc(*bytes, Origin::new("figures"))?;
+        memory.write(address, &vec![0; usize::try_from(*bytes)?])?;
+        params.extend(address.to_le_bytes());
+        buffers.push(address);
+    }
+    let config = LaunchConfig {
+        grid: [launch.grid[0], launch.grid[1], 1],
+        block: threads,
+        dynamic_shared: 0,
+        params,
+        options: LaunchOptions::default(),
+    };
+    let environment = Environment {
+        textures: &Textures::default(),
+        clock: &|| 0,
+    };
+    let follow = Follow {
+        block: [who.block[0], who.block[1], 0],
+        warp: who.warp,
+        most: MOST_STEPS,
+    };
+    let (report, steps) = launch::trace(&memory, kernel, &config, environment, follow)?;
+    if let Some(finding) = report.findings.first() {
+        bail!("{} on the emulated GPU: {}", launch.kernel, finding.title);
+    }
+    Ok(Trace {
+        report,
+        steps,
+        kernel: Arc::clone(&kernel.kernel),
+        buffers,
+    })
+}
+
+/// A product on matrices of zeros: what is computed does not matter here, only where.
+pub(crate) fn product(kernel: &'static str, shape: Shape, who: Who) -> anyhow::Result<Trace> {
+    let [tile_m, tile_n] = tile(kernel)?;
+    let sizes = [shape.m, shape.n, shape.k].map(|size| size as i32).to_vec();
+    let bytes = |rows: usize, cols: usize| 4 * (rows * cols) as u64;
+    let launch = Launch {
+        kernel,
+        grid: [
+            (shape.n as u32).div_ceil(tile_n),
+            (shape.m as u32).div_ceil(tile_m),
+        ],
+        sizes,
+        buffers: vec![
+            bytes(shape.m, shape.k),
+            bytes(shape.k, shape.n),
+            bytes(shape.m, shape.n),
+        ],
+    };
+    run(&launch, who)
+}
+
+/// A transpose by a kernel with one block per square tile of `in`.
+pub(crate) fn transpose(kernel: &'static str, size: usize, who: Who) -> anyhow::Result<Trace> {
+    let [edge, _] = tile(kernel)?;
+    let n_blocks = (size as u32).div_ceil(edge);
+    let launch = Launch {
+        kernel,
+        grid: [n_blocks; 2],
+        sizes: vec![size as i32; 2],
+        buffers: vec![4 * (size * size) as u64; 2],
+    };
+    run(&launch, who)
+}
+
+/// What a product counts.
+pub(crate) fn counters(kernel: &'static str, shape: Shape) -> anyhow::Result<Counters> {
+    Ok(product(kernel, shape, FIRST)?.report.total)
+}

@@ -1,0 +1,235 @@
+//! Who owns what of C: the elements that threads store, as they stored them.
+
+use std::collections::BTreeSet;
+
+use ladder::Shape;
+
+use crate::machine::{self, Reached, Who};
+use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+
+const FLOAT: u64 = 4;
+const LANES: usize = 32;
+/// Units per element, where the whole tile is shown.
+const CELL: f64 = 1.0;
+
+/// Elements of C as (row, column), by lane of a warp.
+fn owned(kernel: &'static str, edge: usize, warp: u32) -> anyhow::Result<Vec<BTreeSet<(usize, usize)>>> {
+    let shape = Shape {
+        m: edge,
+        n: edge,
+        k: 8,
+    };
+    let who = Who { block: [0, 0], warp };
+    let trace = machine::product(kernel, shape, who)?;
+    let mut lanes = vec![BTreeSet::new(); LANES];
+    for Reached { access, offsets, .. } in trace.global(2) {
+        for (lane, offset) in offsets {
+            for byte in (0..u64::from(access.bytes)).step_by(FLOAT as usize) {
+                let index = ((offset + byte) / FLOAT) as usize;
+                lanes[lane].insert((index / edge, index % edge));
+            }
+        }
+    }
+    Ok(lanes)
+}
+
+pub(crate) fn draw(kernel: &'static str, id: &str) -> anyhow::Result<String> {
+    let [rows, cols] = machine::tile(kernel)?;
+    anyhow::ensure!(rows == cols, "{kernel} has no square tile");
+    let edge = cols as usize;
+    let warp = owned(kernel, edge, 0)?;
+    let shown = [(0, "a"), (1, "b"), (2, "c"), (16, "d")];
+    let mut drawing = Drawing::new(
+        format!("Who owns what of C in {id}"),
+        format!(
+            "The tile of {edge} by {edge} elements of C that one block of {id} owns. The elements of warp 0 are \
+             shaded; those of threads 0, 1, 2 and 16 have colours of their own: {}.",
+            words(&warp[0])
+        ),
+    );
+    drawing.text(
+        "strong",
+        Anchor::Start,
+        (0.0, 14.0),
+        format!("{id}: one block's tile of C, {edge} × {edge}"),
+    );
+    // The warp's rows, as large as they can be.
+    let all: BTreeSet<(usize, usize)> = warp.iter().flatten().copied().collect();
+    let n_rows = all.iter().map(|(row, _)| row + 1).max().unwrap_or(1);
+    let cell = WIDTH / edge as f64;
+    let close = Rect::new(0.0, 42.0, WIDTH, cell * n_rows as f64);
+    drawing.text(
+        "dim",
+        Anchor::Start,
+        (0.0, 34.0),
+        format!("its rows 0–{}: what warp 0 owns", n_rows - 1),
+    );
+    drawing.rect("faint", close);
+    drawing.rects("tint", runs(&all).into_iter().map(|run| place(close, cell, run)));
+    for (lane, colour) in shown {
+        drawing.rects(
+            colour,
+            runs(&warp[lane]).into_iter().map(|run| place(close, cell, run)),
+        );
+    }
+    let lines_of = |every: usize| (every..edge).step_by(every);
+    drawing.rects(
+        "paper",
+        lines_of(8).map(|col| Rect::new(cell * col as f64 - 0.3, close.y, 0.6, close.height)),
+    );
+    drawing.rects(
+        "paper",
+        lines_of(8)
+            .take_while(|row| *row < n_rows)
+            .map(|row| Rect::new(0.0, close.y + cell * row as f64 - 0.3, WIDTH, 0.6)),
+    );
+    drawing.rect("frame", close);
+
+    // And where that is in the tile.
+    let top = close.bottom() + 14.0;
+    let frame = Rect::new(0.0, top, CELL * edge as f64, CELL * edge as f64);
+    drawing.rect("faint", frame);
+    drawing.rects("tint", runs(&all).into_iter().map(|run| place(frame, CELL, run)));
+    for (lane, colour) in shown {
+        drawing.rects(
+            colour,
+            runs(&warp[lane]).into_iter().map(|run| place(frame, CELL, run)),
+        );
+    }
+    drawing.rect("frame", frame);
+
+    let x = frame.right() + 16.0;
+    let mut y = frame.y + 12.0;
+    for (lane, colour) in shown {
+        drawing.rect(colour, Rect::new(x, y - 11.0, 12.0, 12.0));
+        drawing.text("", Anchor::Start, (x + 19.0, y), format!("thread {lane}"));
+        y += 21.0;
+    }
+    drawing.rect("tint", Rect::new(x, y - 11.0, 12.0, 12.0));
+    drawing.text("", Anchor::Start, (x + 19.0, y), "the rest of warp 0");
+    let (x, mut y) = (x + 162.0, frame.y + 12.0);
+    for line in lines(&warp[0]) {
+        drawing.text("dim", Anchor::Start, (x, y), line);
+        y += 21.0;
+    }
+    Ok(drawing.finish(frame.bottom() + 2.0))
+}
+
+/// A stretch of neighbours in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Run {
+    row: usize,
+    col: usize,
+    n: usize,
+    n_rows: usize,
+}
+
+/// Stretches, equal ones below each other as one.
+fn runs(elements: &BTreeSet<(usize, usize)>) -> Vec<Run> {
+    let mut flat: Vec<Run> = Vec::new();
+    for &(row, col) in elements {
+        match flat.last_mut() {
+            Some(run) if run.row == row && run.col + run.n == col => run.n += 1,
+            _ => flat.push(Run {
+                row,
+                col,
+                n: 1,
+                n_rows: 1,
+            }),
+        }
+    }
+    let mut tall: Vec<Run> = Vec::new();
+    for run in flat {
+        let above = tall
+            .iter_mut()
+            .find(|t| t.col == run.col && t.n == run.n && t.row + t.n_rows == run.row);
+        match above {
+            Some(above) => above.n_rows += 1,
+            None => tall.push(run),
+        }
+    }
+    tall
+}
+
+fn place(frame: Rect, cell: f64, run: Run) -> Rect {
+    Rect::new(
+        frame.x + cell * run.col as f64,
+        frame.y + cell * run.row as f64,
+        cell * run.n as f64,
+        cell * run.n_rows as f64,
+    )
+}
+
+/// A thread's elements in words, one thing per line.
+fn lines(elements: &BTreeSet<(usize, usize)>) -> Vec<String> {
+    let rows: BTreeSet<usize> = elements.iter().map(|(row, _)| *row).collect();
+    let cols: BTreeSet<usize> = elements.iter().map(|(_, col)| *col).collect();
+    let groups = |values: &BTreeSet<usize>| {
+        let mut groups: Vec<(usize, usize)> = Vec::new();
+        for &value in values {
+            match groups.last_mut() {
+                Some((start, n)) if *start + *n == value => *n += 1,
+                _ => groups.push((value, 1)),
+            }
+        }
+        groups
+    };
+    let told = |what: &str, values: &BTreeSet<usize>| -> Vec<String> {
+        match groups(values)[..] {
+            [(start, n)] => vec![format!("{what} {start}–{}", start + n - 1)],
+            [(_, 1), ..] => {
+                let some: Vec<String> = values.iter().take(3).map(ToString::to_string).collect();
+                let last = values.last().copied().unwrap_or_default();
+                vec![format!("{what}"), format!("{}, … {last}", some.join(", "))]
+            }
+            ref several => {
+                let parts: Vec<String> = several
+                    .iter()
+                    .map(|(start, n)| format!("{start}–{}", start + n - 1))
+                    .collect();
+                vec![what.to_owned(), parts.join(", ")]
+            }
+        }
+    };
+    let mut lines = vec!["thread 0 owns".to_owned()];
+    lines.extend(told("rows", &rows));
+    lines.extend(told("columns", &cols));
+    lines
+}
+
+fn words(elements: &BTreeSet<(usize, usize)>) -> String {
+    lines(elements).join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn v04_stores_what_v03_stores() -> anyhow::Result<()> {
+        let shared = owned("sgemm_v03_from_shared", 128, 3)?;
+        assert_eq!(shared, owned("sgemm_v04_float4", 128, 3)?);
+        assert_ne!(shared, owned("sgemm_v05_bank_conflict_free", 128, 3)?);
+        Ok(())
+    }
+
+    #[test]
+    fn every_element_of_the_tile_has_one_owner() -> anyhow::Result<()> {
+        for kernel in [
+            "sgemm_v03_from_shared",
+            "sgemm_v05_bank_conflict_free",
+            "sgemm_v06_outer_product",
+        ] {
+            let mut n = 0;
+            let mut all = BTreeSet::new();
+            for warp in 0..8 {
+                for lane in owned(kernel, 128, warp)? {
+                    n += lane.len();
+                    all.extend(lane);
+                }
+            }
+            assert_eq!((n, all.len()), (128 * 128, 128 * 128), "{kernel}");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,410 @@
+//! Plots of what was measured: the ladder, the roofline, throughput over size.
+
+use ladder::{Record, Shape};
+use simt::report::Counters;
+
+use crate::machine;
+use crate::recorded::Recorded;
+use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+
+/// The size at which steps are compared.
+const SIZE: usize = 4096;
+
+/// The kernels that stand for the steps, with a label and whether it is on the way up (or an aside).
+const LADDER: &[(&str, &str)] = &[
+    ("sgemm_v01_row_per_lane", "v01 row per lane"),
+    ("sgemm_v01_col_per_lane", "v01 col per lane"),
+    ("sgemm_v02_tile32", "v02 shared, tile 32"),
+    ("sgemm_v03_from_global", "v03 register, from global"),
+    ("sgemm_v03_from_shared", "v03 register, from shared"),
+    ("sgemm_v04_float4", "v04 float4"),
+    ("sgemm_v05_bank_conflict_free", "v05 bank-conflict-free"),
+    ("sgemm_v06_outer_product", "v06 outer product"),
+    ("sgemm_v07_double_buffer", "v07 double buffer"),
+    ("cublas_sgemm", "v09 cuBLAS"),
+];
+
+/// Says that there is nothing to draw yet, and how to get it.
+fn missing(title: &str) -> String {
+    let mut drawing = Drawing::new(title, "No record of measurements yet.");
+    drawing.round("faint", Rect::new(0.0, 0.0, WIDTH, 92.0), 6.0);
+    drawing.text("strong", Anchor::Start, (16.0, 28.0), title);
+    drawing.text(
+        "",
+        Anchor::Start,
+        (16.0, 52.0),
+        "No record yet. On a machine with a GPU:",
+    );
+    drawing.text(
+        "code",
+        Anchor::Start,
+        (16.0, 74.0),
+        "cargo xtask bench all --save",
+    );
+    drawing.finish(92.0)
+}
+
+/// Three digits that matter.
+fn digits(value: f64) -> String {
+    match value {
+        v if v >= 100.0 => format!("{v:.0}"),
+        v if v >= 10.0 => format!("{v:.1}"),
+        v => format!("{v:.2}"),
+    }
+}
+
+pub(crate) fn ladder(record: Option<&Record>) -> String {
+    let title = format!("The ladder at {SIZE}: TFLOP/s, and part of cuBLAS");
+    let Some(recorded) = Recorded::new(record) else {
+        return missing(&title);
+    };
+    let rows: Vec<_> = LADDER
+        .iter()
+        .filter_map(|(kernel, label)| Some((*label, recorded.point(kernel, SIZE)?)))
+        .collect();
+    if rows.is_empty() {
+        return missing(&title);
+    }
+    let told: Vec<String> = rows
+        .iter()
+        .map(|(label, point)| format!("{label} {} TFLOP/s", digits(point.tflops)))
+        .collect();
+    let mut drawing = Drawing::new(&title, format!("Bars: {}.", told.join(", ")));
+    drawing.text("strong", Anchor::Start, (0.0, 14.0), &title);
+    let most = rows.iter().map(|(_, p)| p.tflops).fold(0.0, f64::max);
+    let mut y = 28.0;
+    for (label, point) in &rows {
+        let cublas = label.contains("cuBLAS");
+        drawing.text("", Anchor::Start, (0.0, y + 14.0), label);
+        let part = match point.of_cublas {
+            Some(part) if !cublas => format!("{:.0} %", 100.0 * part),
+            _ => String::new(),
+        };
+        drawing.text(
+            "strong",
+            Anchor::End,
+            (WIDTH - 58.0, y + 14.0),
+            digits(point.tflops),
+        );
+        drawing.text("dim", Anchor::End, (WIDTH, y + 14.0), part);
+        drawing.rect("faint", Rect::new(0.0, y + 19.0, WIDTH, 9.0));
+        let class = if cublas { "grey" } else { "a" };
+        drawing.rect(
+            class,
+            Rect::new(0.0, y + 19.0, (WIDTH * point.tflops / most).max(1.0), 9.0),
+        );
+        y += 36.0;
+    }
+    drawing.text("dim", Anchor::Start, (0.0, y + 12.0), recorded.provenance());
+    drawing.finish(y + 20.0)
+}
+
+/// A logarithmic or a linear axis from values to units.
+#[derive(Debug, Clone, Copy)]
+struct Axis {
+    low: f64,
+    high: f64,
+    from: f64,
+    to: f64,
+    log: bool,
+}
+
+impl Axis {
+    fn at(self, value: f64) -> f64 {
+        let scale = |v: f64| if self.log { v.max(1e-12).ln() } else { v };
+        let part = (scale(value) - scale(self.low)) / (scale(self.high) - scale(self.low));
+        self.from + part * (self.to - self.from)
+    }
+}
+
+/// Moves labels apart, as little as possible from top to bottom; gives their new places.
+fn apart(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..wanted.len()).collect();
+    order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]));
+    let mut placed = wanted.to_vec();
+    let mut next = low;
+    for &i in &order {
+        placed[i] = placed[i].max(next);
+        next = placed[i] + gap;
+    }
+    let mut last = high;
+    for &i in order.iter().rev() {
+        placed[i] = placed[i].min(last);
+        last = placed[i] - gap;
+    }
+    placed
+}
+
+pub(crate) fn sizes(record: Option<&Record>) -> String {
+    const LINES: &[(&str, &str, &str)] = &[
+        ("cublas_sgemm", "cuBLAS", "grey"),
+        ("sgemm_v07_double_buffer", "v07", "a"),
+        ("sgemm_v06_outer_product", "v06", "b"),
+        ("sgemm_v05_bank_conflict_free", "v05", "c"),
+        ("sgemm_v04_float4", "v04", "d"),
+        ("sgemm_v03_from_shared", "v03", "a"),
+        ("sgemm_v02_tile32", "v02", "b"),
+        ("sgemm_v01_col_per_lane", "v01 col", "c"),
+        ("sgemm_v01_row_per_lane", "v01 row", "d"),
+    ];
+    let title = "TFLOP/s over size, square products";
+    let Some(recorded) = Recorded::new(record) else {
+        return missing(title);
+    };
+    /// Powers of two only: the odd sizes are a subject of their own.
+    fn regular(size: &usize) -> bool {
+        size.is_power_of_two()
+    }
+    let lines: Vec<_> = LINES
+        .iter()
+        .map(|(kernel, label, class)| {
+            let sizes = recorded.sizes(kernel).into_iter().filter(regular);
+            let points: Vec<(usize, f64)> = sizes
+                .filter_map(|size| Some((size, recorded.point(kernel, size)?.tflops)))
+                .collect();
+            (*label, *class, points)
+        })
+        .filter(|(_, _, points)| points.len() > 1)
+        .collect();
+    let all = || lines.iter().flat_map(|(_, _, points)| points);
+    let Some(low) = all().map(|(size, _)| *size).min() else {
+        return missing(title);
+    };
+    let high = all().map(|(size, _)| *size).max().unwrap_or(low);
+    let most = all().map(|(_, tflops)| *tflops).fold(0.0, f64::max);
+    let mut drawing = Drawing::new(
+        title,
+        "One line per step over the size of the matrices. Small products leave most of the GPU idle; the lines level \
+         off where it is full.",
+    );
+    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    let (top, bottom) = (34.0, 330.0);
+    let x = Axis {
+        low: low as f64,
+        high: high as f64,
+        from: 30.0,
+        to: WIDTH - 76.0,
+        log: true,
+    };
+    let y = Axis {
+        low: 0.0,
+        high: (most / 10.0).ceil() * 10.0,
+        from: bottom,
+        to: top,
+        log: false,
+    };
+    for tick in (0..).map(|i| 10.0 * f64::from(i)).take_while(|t| *t <= y.high) {
+        drawing.line("line", (x.from, y.at(tick)), (x.to, y.at(tick)));
+        drawing.text(
+            "dim",
+            Anchor::End,
+            (x.from - 6.0, y.at(tick) + 5.0),
+            format!("{tick:.0}"),
+        );
+    }
+    let mut size = low;
+    while size <= high {
+        drawing.text(
+            "dim",
+            Anchor::Middle,
+            (x.at(size as f64), bottom + 19.0),
+            size.to_string(),
+        );
+        size *= 2;
+    }
+    let wanted: Vec<f64> = lines
+        .iter()
+        .map(|(_, _, points)| y.at(points.last().map_or(0.0, |(_, t)| *t)))
+        .collect();
+    let labels = apart(&wanted, 17.0, top, bottom);
+    for (i, ((label, class, points), at)) in lines.iter().zip(&labels).enumerate() {
+        let path: Vec<(f64, f64)> = points.iter().map(|(s, t)| (x.at(*s as f64), y.at(*t))).collect();
+        // The same colour twice: the lower four lines are dashed.
+        let dashed = if i > 4 { " dashed" } else { "" };
+        drawing.polyline(&format!("line-{class}{dashed}"), &path);
+        for point in &path {
+            drawing.circle(class, *point, 2.6);
+        }
+        let end = path.last().copied().unwrap_or_default();
+        drawing.line("line", (end.0 + 5.0, end.1), (x.to + 14.0, *at));
+        drawing.text(
+            &format!("ink-{class}"),
+            Anchor::Start,
+            (x.to + 17.0, at + 5.0),
+            label,
+        );
+    }
+    drawing.text("dim", Anchor::Start, (0.0, bottom + 44.0), recorded.provenance());
+    drawing.finish(bottom + 52.0)
+}
+
+/// Floating-point operations per byte of the sectors that a kernel asked for.
+fn intensity(counters: &Counters) -> f64 {
+    const SECTOR: f64 = 32.0;
+    let sectors = counters.global_load_sectors + counters.global_store_sectors;
+    2.0 * counters.fmas as f64 / (SECTOR * sectors as f64)
+}
+
+pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
+    const COUNTED: Shape = Shape {
+        m: 256,
+        n: 256,
+        k: 512,
+    };
+    const POINTS: &[(&str, &str)] = &[
+        ("sgemm_v01_row_per_lane", "v01 row"),
+        ("sgemm_v01_col_per_lane", "v01 col"),
+        ("sgemm_v02_tile32", "v02"),
+        ("sgemm_v03_from_shared", "v03"),
+        ("sgemm_v04_float4", "v04"),
+        ("sgemm_v05_bank_conflict_free", "v05"),
+        ("sgemm_v06_outer_product", "v06"),
+        ("sgemm_v07_double_buffer", "v07"),
+    ];
+    let title = format!("Roofline at {SIZE}, by what the kernels ask for");
+    let Some(recorded) = Recorded::new(record) else {
+        return Ok(missing(&title));
+    };
+    let Some(roof) = recorded.roofline() else {
+        return Ok(missing(&title));
+    };
+    let mut points = Vec::new();
+    for (kernel, label) in POINTS {
+        if let Some(point) = recorded.point(kernel, SIZE) {
+            points.push((
+                *label,
+                intensity(&machine::counters(kernel, COUNTED)?),
+                point.tflops,
+            ));
+        }
+    }
+    let mut drawing = Drawing::new(
+        &title,
+        "Both axes logarithmic: throughput over floating-point operations per byte of sectors asked for. The flat line \
+         is the multiply-add ceiling, the slanted one the device's copy. Points above the slanted line are served by \
+         caches.",
+    );
+    drawing.text("strong", Anchor::Start, (0.0, 14.0), &title);
+    let (top, bottom) = (40.0, 340.0);
+    let least = points.iter().map(|p| p.1).fold(0.2, f64::min);
+    let x = Axis {
+        low: if least < 0.1 { 0.01 } else { 0.1 },
+        high: 100.0,
+        from: 34.0,
+        to: WIDTH - 8.0,
+        log: true,
+    };
+    let y = Axis {
+        low: 0.1,
+        high: 100.0,
+        from: bottom,
+        to: top,
+        log: true,
+    };
+    for decade in [0.01, 0.1, 1.0, 10.0, 100.0] {
+        if decade >= x.low {
+            drawing.line("line", (x.at(decade), top), (x.at(decade), bottom));
+            drawing.text(
+                "dim",
+                Anchor::Middle,
+                (x.at(decade).min(WIDTH - 12.0), bottom + 19.0),
+                decade.to_string(),
+            );
+        }
+        if decade >= y.low {
+            drawing.line("line", (x.from, y.at(decade)), (x.to, y.at(decade)));
+            drawing.text(
+                "dim",
+                Anchor::End,
+                (x.from - 5.0, y.at(decade) + 5.0),
+                decade.to_string(),
+            );
+        }
+    }
+    drawing.text("dim", Anchor::Start, (x.from + 4.0, top + 16.0), "TFLOP/s");
+    drawing.text(
+        "dim",
+        Anchor::End,
+        (x.to, bottom + 38.0),
+        "FLOP per byte of sectors",
+    );
+    let knee = 1000.0 * roof.fp32_tflops / roof.copy_gbs;
+    let copy = |intensity: f64| intensity * roof.copy_gbs / 1000.0;
+    let start = (y.low * 1000.0 / roof.copy_gbs).max(x.low);
+    drawing.polyline(
+        "rule",
+        &[
+            (x.at(start), y.at(copy(start))),
+            (x.at(knee), y.at(roof.fp32_tflops)),
+            (x.to, y.at(roof.fp32_tflops)),
+        ],
+    );
+    let fma = format!("FMA {} TFLOP/s", digits(roof.fp32_tflops));
+    drawing.text("strong", Anchor::End, (x.to, y.at(roof.fp32_tflops) - 7.0), fma);
+    let copy_at = 0.9;
+    drawing.text(
+        "strong",
+        Anchor::Start,
+        (x.at(copy_at) + 10.0, y.at(copy(copy_at)) + 12.0),
+        format!("copy {} TB/s", digits(roof.copy_gbs / 1000.0)),
+    );
+    let wanted: Vec<f64> = points.iter().map(|p| y.at(p.2)).collect();
+    // Those on one vertical share a column of labels; the others stand alone.
+    for (i, (label, intensity, tflops)) in points.iter().enumerate() {
+        let near: Vec<usize> = (0..points.len())
+            .filter(|j| (x.at(points[*j].1) - x.at(*intensity)).abs() < 40.0)
+            .collect();
+        let heights: Vec<f64> = near.iter().map(|j| wanted[*j]).collect();
+        let spread = apart(&heights, 16.0, top, bottom);
+        let mine = near
+            .iter()
+            .position(|j| *j == i)
+            .map_or(wanted[i], |at| spread[at]);
+        let at = (x.at(*intensity), y.at(*tflops));
+        drawing.circle("a", at, 4.5);
+        drawing.line("line", (at.0 + 5.0, at.1), (at.0 + 18.0, mine));
+        drawing.text("", Anchor::Start, (at.0 + 20.0, mine + 5.0), label);
+    }
+    drawing.text(
+        "dim",
+        Anchor::Start,
+        (0.0, bottom + 60.0),
+        format!("Speed: {}.", recorded.provenance()),
+    );
+    drawing.text(
+        "dim",
+        Anchor::Start,
+        (0.0, bottom + 79.0),
+        format!("Sectors: counted on the emulated GPU at {COUNTED}."),
+    );
+    Ok(drawing.finish(bottom + 87.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_record_is_said_and_not_drawn() -> anyhow::Result<()> {
+        for svg in [ladder(None), sizes(None), roofline(None)?] {
+            assert!(svg.contains("No record yet") && svg.contains("cargo xtask bench all --save"));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn labels_do_not_overlap() {
+        let placed = apart(&[10.0, 11.0, 12.0, 90.0], 17.0, 0.0, 100.0);
+        let mut sorted = placed.clone();
+        sorted.sort_by(f64::total_cmp);
+        assert!(
+            sorted.windows(2).all(|pair| pair[1] - pair[0] >= 17.0),
+            "{placed:?}"
+        );
+    }
+
+    #[test]
+    fn a_lower_label_may_have_to_go_up() {
+        assert_eq!(apart(&[99.0, 100.0], 10.0, 0.0, 100.0), [90.0, 100.0]);
+    }
+}

@@ -1,0 +1,85 @@
+//! What the plots take from a record.
+
+use ladder::record::Passed;
+use ladder::{Outcome, Record, Run, Shape, Work};
+
+/// Where numbers come from.
+pub(crate) struct Recorded<'r> {
+    record: &'r Record,
+}
+
+/// One kernel on one shape, measured on a real device.
+pub(crate) struct Point {
+    pub(crate) tflops: f64,
+    /// Of cuBLAS in the same minutes; 1 is as fast.
+    pub(crate) of_cublas: Option<f64>,
+}
+
+impl<'r> Recorded<'r> {
+    /// `None` when there is no record, or it holds nothing of a real device.
+    pub(crate) fn new(record: Option<&'r Record>) -> Option<Self> {
+        let record = record?;
+        let real = record.runs.iter().any(|run| !run.emulated);
+        real.then_some(Self { record })
+    }
+
+    /// `NVIDIA H200, 2026-11-21`
+    pub(crate) fn provenance(&self) -> String {
+        let real = || self.record.runs.iter().filter(|run| !run.emulated);
+        let mut devices: Vec<&str> = real().map(|run| run.device.as_str()).collect();
+        devices.sort_unstable();
+        devices.dedup();
+        let date = |run: &Run| run.date.split('T').next().unwrap_or_default().to_owned();
+        let mut dates: Vec<String> = real().map(date).collect();
+        dates.sort_unstable();
+        dates.dedup();
+        let dates = match &dates[..] {
+            [] => String::new(),
+            [one] => one.clone(),
+            [first, .., last] => format!("{first} to {last}"),
+        };
+        format!("{}, {dates}", devices.join(" and "))
+    }
+
+    /// The ceilings, of the latest run that measured them.
+    pub(crate) fn roofline(&self) -> Option<ladder::record::Roofline> {
+        let mut runs: Vec<&Run> = self.record.runs.iter().filter(|run| !run.emulated).collect();
+        runs.sort_by(|a, b| a.date.cmp(&b.date));
+        runs.iter().rev().find_map(|run| run.roofline)
+    }
+
+    fn passed(&self, kernel: &str, shape: Shape) -> Option<&Passed> {
+        let of = |m: &&ladder::Measurement| m.kernel == kernel && m.shape == shape;
+        let mut measurements = self.record.measurements.iter().filter(of);
+        measurements.find_map(|m| match &m.outcome {
+            Outcome::Passed(passed) if self.record.run_of(m).is_some_and(|run| !run.emulated) => {
+                Some(&**passed)
+            }
+            _ => None,
+        })
+    }
+
+    /// A square product.
+    pub(crate) fn point(&self, kernel: &str, size: usize) -> Option<Point> {
+        let shape = Shape::square(size);
+        let passed = self.passed(kernel, shape)?;
+        let ms = passed.hot.as_ref()?.median();
+        let cublas = passed.yardstick.as_ref().filter(|y| y.name == "cuBLAS");
+        Some(Point {
+            tflops: Work::Sgemm.flops(shape) / (ms * 1e9),
+            of_cublas: cublas.map(|y| y.hot.median() / ms),
+        })
+    }
+
+    /// The sizes of square products of a kernel, smallest first.
+    pub(crate) fn sizes(&self, kernel: &str) -> Vec<usize> {
+        let square = |m: &ladder::Measurement| {
+            (m.kernel == kernel && m.shape == Shape::square(m.shape.m)).then_some(m.shape.m)
+        };
+        let mut sizes: Vec<usize> = self.record.measurements.iter().filter_map(square).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes.retain(|size| self.point(kernel, *size).is_some());
+        sizes
+    }
+}

@@ -1,0 +1,260 @@
+//! Writing SVG: shapes with classes, and one style sheet for all pictures.
+//!
+//! Pictures stand inside the book's pages and take their colours, light or dark; opened alone they follow the
+//! reader's system. Widths are in units of which a phone shows a column of [`WIDTH`] at about 0.8 pixels each, so
+//! 14 units are the smallest text. A plotting library would fix the colours, so axes are drawn here, too.
+
+use std::fmt::{Display, Write as _};
+
+/// Units across every picture.
+pub(crate) const WIDTH: f64 = 440.0;
+
+/// One picture in the making.
+pub(crate) struct Drawing {
+    title: String,
+    description: String,
+    body: String,
+}
+
+/// Where a text's anchor is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A rectangle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Rect {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+}
+
+impl Rect {
+    pub(crate) fn new(x: f64, y: f64, width: f64, height: f64) -> Self {
+        Self { x, y, width, height }
+    }
+
+    /// Smaller by so much on each side.
+    pub(crate) fn inset(self, by: f64) -> Self {
+        Self::new(
+            self.x + by,
+            self.y + by,
+            self.width - 2.0 * by,
+            self.height - 2.0 * by,
+        )
+    }
+
+    pub(crate) fn right(self) -> f64 {
+        self.x + self.width
+    }
+
+    pub(crate) fn bottom(self) -> f64 {
+        self.y + self.height
+    }
+
+    pub(crate) fn middle(self) -> (f64, f64) {
+        (self.x + self.width / 2.0, self.y + self.height / 2.0)
+    }
+}
+
+/// What every picture knows of colour and type. `a`, `b`, `c` are the matrices; `bad` is what costs.
+const STYLE: &str = "\
+.tile-figure{--tf-ink:var(--fg,#24292f);--tf-dim:#5d6671;--tf-line:#c4cad1;--tf-faint:#e9ecef;--tf-paper:var(--bg,#fff);\
+--tf-a:#2166ac;--tf-b:#b35806;--tf-c:#1b7837;--tf-d:#762a83;--tf-bad:#c0232c;--tf-a2:#c6dbef;--tf-b2:#fdd9b5;\
+--tf-c2:#cde8d0;--tf-d2:#e3d3ec;--tf-bad2:#f9d2d2;--tf-on:#fff;\
+width:100%;max-width:36rem;height:auto;display:block;margin:0 auto;font-size:14px;line-height:1;\
+font-family:\"Open Sans\",system-ui,-apple-system,\"Segoe UI\",sans-serif}
+.navy .tile-figure,.coal .tile-figure,.ayu .tile-figure{--tf-dim:#a3adbb;--tf-line:#535b69;--tf-faint:#2c3240;\
+--tf-a:#7db8ec;--tf-b:#f2a65a;--tf-c:#7fcf8f;--tf-d:#c9a2e0;--tf-bad:#ff8585;--tf-a2:#254869;--tf-b2:#5e4122;\
+--tf-c2:#26512f;--tf-d2:#4b3459;--tf-bad2:#6b2b2f;--tf-on:#10141c}
+@media (prefers-color-scheme:dark){.tile-figure:root{--tf-ink:#d5dae2;--tf-paper:#161923;--tf-dim:#a3adbb;--tf-line:#535b69;\
+--tf-faint:#2c3240;--tf-a:#7db8ec;--tf-b:#f2a65a;--tf-c:#7fcf8f;--tf-d:#c9a2e0;--tf-bad:#ff8585;--tf-a2:#254869;\
+--tf-b2:#5e4122;--tf-c2:#26512f;--tf-d2:#4b3459;--tf-bad2:#6b2b2f;--tf-on:#10141c;background:var(--tf-paper)}}
+.tile-figure text{fill:var(--tf-ink);stroke:none}
+.tile-figure .dim{fill:var(--tf-dim)}
+.tile-figure .strong{font-weight:600}
+.tile-figure .code{font-family:\"Source Code Pro\",ui-monospace,Menlo,Consolas,monospace}
+.tile-figure .on{fill:var(--tf-on)}
+.tile-figure .ink-a{fill:var(--tf-a)}.tile-figure .ink-b{fill:var(--tf-b)}.tile-figure .ink-c{fill:var(--tf-c)}
+.tile-figure .ink-d{fill:var(--tf-d)}.tile-figure .ink-bad{fill:var(--tf-bad)}
+.tile-figure .a{fill:var(--tf-a)}.tile-figure .b{fill:var(--tf-b)}.tile-figure .c{fill:var(--tf-c)}
+.tile-figure .d{fill:var(--tf-d)}.tile-figure .bad{fill:var(--tf-bad)}.tile-figure .grey{fill:var(--tf-dim)}
+.tile-figure .a2{fill:var(--tf-a2)}.tile-figure .b2{fill:var(--tf-b2)}.tile-figure .c2{fill:var(--tf-c2)}
+.tile-figure .d2{fill:var(--tf-d2)}.tile-figure .bad2{fill:var(--tf-bad2)}
+.tile-figure .faint{fill:var(--tf-faint)}.tile-figure .paper{fill:var(--tf-paper)}
+.tile-figure .tint{fill:var(--tf-line)}
+.tile-figure .frame{fill:none;stroke:var(--tf-line)}
+.tile-figure .line{fill:none;stroke:var(--tf-line)}
+.tile-figure .rule{fill:none;stroke:var(--tf-ink);stroke-width:1.5}
+.tile-figure .dashed{stroke-dasharray:5 3}
+.tile-figure .dash{fill:none;stroke:var(--tf-dim);stroke-dasharray:4 3}
+.tile-figure .line-a{fill:none;stroke:var(--tf-a);stroke-width:2}.tile-figure .line-b{fill:none;stroke:var(--tf-b);stroke-width:2}
+.tile-figure .line-c{fill:none;stroke:var(--tf-c);stroke-width:2}.tile-figure .line-d{fill:none;stroke:var(--tf-d);stroke-width:2}
+.tile-figure .line-bad{fill:none;stroke:var(--tf-bad);stroke-width:2}.tile-figure .line-grey{fill:none;stroke:var(--tf-dim);stroke-width:2}";
+
+/// A number as SVG wants it: two places, no more digits than it has.
+pub(crate) fn short(value: f64) -> String {
+    let text = format!("{value:.2}");
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    };
+    match text {
+        "-0" => "0".to_owned(),
+        text => text.to_owned(),
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}
+
+impl Drawing {
+    /// The title says what is shown, the description what is to be seen in it.
+    pub(crate) fn new(title: impl Into<String>, description: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            description: description.into(),
+            body: String::new(),
+        }
+    }
+
+    fn push(&mut self, element: impl Display) {
+        writeln!(self.body, "{element}").expect("a string takes everything");
+    }
+
+    pub(crate) fn rect(&mut self, class: &str, r: Rect) {
+        let (x, y, w, h) = (short(r.x), short(r.y), short(r.width), short(r.height));
+        self.push(format_args!(
+            "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\"/>"
+        ));
+    }
+
+    /// With round corners.
+    pub(crate) fn round(&mut self, class: &str, r: Rect, radius: f64) {
+        let (x, y, w, h) = (short(r.x), short(r.y), short(r.width), short(r.height));
+        let radius = short(radius);
+        self.push(format_args!(
+            "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" rx=\"{radius}\"/>"
+        ));
+    }
+
+    /// Many rectangles of one class as one path: a tenth of the bytes.
+    pub(crate) fn rects(&mut self, class: &str, rects: impl IntoIterator<Item = Rect>) {
+        let mut path = String::new();
+        for r in rects {
+            let (x, y, w, h) = (short(r.x), short(r.y), short(r.width), short(r.height));
+            write!(path, "M{x} {y}h{w}v{h}h-{w}z").expect("a string takes everything");
+        }
+        if !path.is_empty() {
+            self.path(class, &path);
+        }
+    }
+
+    pub(crate) fn path(&mut self, class: &str, path: &str) {
+        self.push(format_args!("<path class=\"{class}\" d=\"{path}\"/>"));
+    }
+
+    pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+        let path = format!(
+            "M{} {}L{} {}",
+            short(from.0),
+            short(from.1),
+            short(to.0),
+            short(to.1)
+        );
+        self.path(class, &path);
+    }
+
+    /// Through all points.
+    pub(crate) fn polyline(&mut self, class: &str, points: &[(f64, f64)]) {
+        let mut path = String::new();
+        for (i, (x, y)) in points.iter().enumerate() {
+            let letter = if i == 0 { 'M' } else { 'L' };
+            write!(path, "{letter}{} {}", short(*x), short(*y)).expect("a string takes everything");
+        }
+        self.path(class, &path);
+    }
+
+    /// A line with a head at its end.
+    pub(crate) fn arrow(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+        let length = dx.hypot(dy).max(1e-9);
+        let (ux, uy) = (dx / length, dy / length);
+        let (bx, by) = (to.0 - 6.0 * ux, to.1 - 6.0 * uy);
+        let (lx, ly) = (bx - 3.5 * uy, by + 3.5 * ux);
+        let (rx, ry) = (bx + 3.5 * uy, by - 3.5 * ux);
+        let path = [from.0, from.1, to.0, to.1, lx, ly, to.0, to.1, rx, ry].map(short);
+        let [x0, y0, x1, y1, x2, y2, x3, y3, x4, y4] = path;
+        self.path(
+            class,
+            &format!("M{x0} {y0}L{x1} {y1}M{x2} {y2}L{x3} {y3}L{x4} {y4}"),
+        );
+    }
+
+    pub(crate) fn circle(&mut self, class: &str, at: (f64, f64), radius: f64) {
+        let (x, y, r) = (short(at.0), short(at.1), short(radius));
+        self.push(format_args!(
+            "<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"{r}\"/>"
+        ));
+    }
+
+    /// Text of the usual size; `y` is its baseline.
+    pub(crate) fn text(&mut self, class: &str, anchor: Anchor, at: (f64, f64), text: impl AsRef<str>) {
+        let (x, y) = (short(at.0), short(at.1));
+        let anchor = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        let text = escaped(text.as_ref());
+        let class = match class {
+            "" => String::new(),
+            class => format!(" class=\"{class}\""),
+        };
+        self.push(format_args!(
+            "<text{class} x=\"{x}\" y=\"{y}\"{anchor}>{text}</text>"
+        ));
+    }
+
+    /// The whole file.
+    pub(crate) fn finish(self, height: f64) -> String {
+        let (title, description) = (escaped(&self.title), escaped(&self.description));
+        format!(
+            "<!-- made by: cargo run -p figures -- write -->\n\
+             <svg xmlns=\"http://www.w3.org/2000/svg\" class=\"tile-figure\" viewBox=\"0 0 {} {}\">\n\
+             <title>{title}</title>\n<desc>{description}</desc>\n<style>\n{STYLE}\n</style>\n{}</svg>\n",
+            short(WIDTH),
+            short(height),
+            self.body
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_no_more_digits_than_they_need() {
+        assert_eq!(
+            [1.0, 0.5, 10.0, 1.0 / 3.0, -0.001].map(short),
+            ["1", "0.5", "10", "0.33", "0"]
+        );
+    }
+
+    #[test]
+    fn text_cannot_become_markup() {
+        let mut drawing = Drawing::new("a < b", "c & d");
+        drawing.text("", Anchor::Start, (0.0, 0.0), "<script>");
+        let svg = drawing.finish(10.0);
+        assert!(svg.contains("a &lt; b") && svg.contains("c &amp; d") && svg.contains("&lt;script&gt;"));
+    }
+}

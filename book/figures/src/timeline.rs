@@ -1,0 +1,223 @@
+//! v06 beside v07: in which order one warp loads, stores, waits and multiplies.
+//!
+//! The order is that of the PTX as it ran. It says nothing of time; what it shows is how much work lies between a
+//! load from global memory and the first use of what it brings.
+
+use ladder::Shape;
+
+use crate::machine::{self, FIRST, Trace};
+use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+
+const KERNELS: [(&str, &str); 2] = [
+    ("sgemm_v06_outer_product", "v06: load, then multiply"),
+    ("sgemm_v07_double_buffer", "v07: load ahead"),
+];
+/// Tiles along K, so that there are rounds that are neither first nor last.
+const TILES: usize = 6;
+
+/// What an instruction is for, in this picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    GlobalLoad,
+    SharedStore,
+    Barrier,
+    SharedLoad,
+    Fma,
+}
+
+/// The rows, from above.
+const ROWS: [(Kind, &str, &str); 4] = [
+    (Kind::GlobalLoad, "load global", "a"),
+    (Kind::SharedStore, "store shared", "b"),
+    (Kind::SharedLoad, "load shared", "d"),
+    (Kind::Fma, "multiply-add", "c"),
+];
+
+fn kind(text: &str) -> Option<Kind> {
+    let mnemonic = text.split_whitespace().find(|word| !word.starts_with('@'))?;
+    let kinds = [
+        ("ld.global", Kind::GlobalLoad),
+        ("st.shared", Kind::SharedStore),
+        ("bar", Kind::Barrier),
+        ("ld.shared", Kind::SharedLoad),
+        ("fma", Kind::Fma),
+    ];
+    kinds
+        .into_iter()
+        .find(|(start, _)| mnemonic.starts_with(start))
+        .map(|(_, kind)| kind)
+}
+
+/// What a warp did, without what only computes addresses.
+fn sequence(trace: &Trace) -> Vec<Kind> {
+    (0..trace.steps.len())
+        .filter_map(|step| kind(trace.text(step)))
+        .collect()
+}
+
+/// Where the loads of a tile begin: the first of each group.
+fn starts(sequence: &[Kind]) -> Vec<usize> {
+    let mut starts: Vec<usize> = Vec::new();
+    let mut last = None;
+    for (at, kind) in sequence.iter().enumerate() {
+        if *kind == Kind::GlobalLoad {
+            if last.is_none() {
+                starts.push(at);
+            }
+            last = Some(at);
+        } else {
+            last = None;
+        }
+    }
+    starts
+}
+
+/// Two rounds in the middle, and in them the way from a load to its use.
+struct Rounds {
+    sequence: Vec<Kind>,
+    /// Of the load and of the first store that needs it.
+    load: usize,
+    used: usize,
+}
+
+fn rounds(kernel: &'static str) -> anyhow::Result<Rounds> {
+    let depth = machine::constant(kernel, "BK")? as usize;
+    let [m, n] = machine::tile(kernel)?;
+    let shape = Shape {
+        m: m as usize,
+        n: n as usize,
+        k: TILES * depth,
+    };
+    let trace = machine::product(kernel, shape, FIRST)?;
+    let all = sequence(&trace);
+    let starts = starts(&all);
+    anyhow::ensure!(
+        starts.len() >= TILES,
+        "{kernel}: {} groups of loads",
+        starts.len()
+    );
+    let (from, to) = (starts[2], starts[4]);
+    let sequence = all[from..to].to_vec();
+    let used = sequence
+        .iter()
+        .position(|kind| *kind == Kind::SharedStore)
+        .ok_or_else(|| anyhow::anyhow!("{kernel} stores nothing to shared memory"))?;
+    Ok(Rounds {
+        sequence,
+        load: 0,
+        used,
+    })
+}
+
+impl Rounds {
+    /// Multiply-adds between the load and its use.
+    fn hidden_behind(&self) -> usize {
+        let between = &self.sequence[self.load..self.used];
+        between.iter().filter(|kind| **kind == Kind::Fma).count()
+    }
+}
+
+pub(crate) fn draw() -> anyhow::Result<String> {
+    let title = "Two rounds of one warp, in the order of its instructions";
+    let rounds: Vec<Rounds> = KERNELS
+        .into_iter()
+        .map(|(kernel, _)| rounds(kernel))
+        .collect::<anyhow::Result<_>>()?;
+    let mut drawing = Drawing::new(
+        title,
+        format!(
+            "Rows for loads from global memory, stores to shared memory, loads from it, and multiply-adds; barriers are \
+             lines across. In v06 a tile is stored right after it is loaded, with {} multiply-adds in between; in v07 {} \
+             multiply-adds lie in between, and a round has one barrier instead of two.",
+            rounds[0].hidden_behind(),
+            rounds[1].hidden_behind()
+        ),
+    );
+    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    let mut y = 28.0;
+    for ((_, name), rounds) in KERNELS.into_iter().zip(&rounds) {
+        y = track(&mut drawing, y, name, rounds) + 14.0;
+    }
+    drawing.text(
+        "dim",
+        Anchor::Start,
+        (0.0, y + 6.0),
+        "Dashed: barriers. To the right: order, not time.",
+    );
+    Ok(drawing.finish(y + 14.0))
+}
+
+fn track(drawing: &mut Drawing, top: f64, name: &str, rounds: &Rounds) -> f64 {
+    const LABELS: f64 = 100.0;
+    const ROW: f64 = 20.0;
+    const STEPS: usize = 340;
+    let n = rounds.sequence.len();
+    let bin = |at: usize| at * STEPS / n;
+    let x = |at: usize| LABELS + bin(at) as f64;
+    let n_barriers = rounds.sequence.iter().filter(|k| **k == Kind::Barrier).count() / 2;
+    drawing.text("strong", Anchor::Start, (0.0, top + 16.0), name);
+    let plural = if n_barriers == 1 { "" } else { "s" };
+    let barriers = format!("{n_barriers} barrier{plural} per round");
+    drawing.text("dim", Anchor::End, (WIDTH, top + 16.0), barriers);
+
+    // From the load to its use.
+    let bracket = top + 46.0;
+    let (from, to) = (x(rounds.load) + 1.0, x(rounds.used).max(LABELS + 8.0));
+    drawing.arrow("line-a", (from, bracket), (to, bracket));
+    drawing.line("line-a", (from, bracket - 4.0), (from, bracket + 4.0));
+    let hidden = match rounds.hidden_behind() {
+        0 => "from load to use: no multiply-add".to_owned(),
+        n => format!("from load to use: {n} multiply-adds"),
+    };
+    drawing.text("ink-a", Anchor::Start, (LABELS, bracket - 9.0), hidden);
+
+    let rows = bracket + 8.0;
+    for (i, (kind, label, class)) in ROWS.into_iter().enumerate() {
+        let y = rows + ROW * i as f64;
+        drawing.text("", Anchor::Start, (0.0, y + 14.0), label);
+        drawing.rect("faint", Rect::new(LABELS, y + 2.0, STEPS as f64, ROW - 4.0));
+        let mut bins = vec![false; STEPS + 1];
+        for (at, did) in rounds.sequence.iter().enumerate() {
+            bins[bin(at)] |= *did == kind;
+        }
+        let mut marks: Vec<Rect> = Vec::new();
+        for (at, _) in bins.iter().enumerate().filter(|(_, on)| **on) {
+            let x = LABELS + at as f64;
+            match marks.last_mut() {
+                Some(last) if last.right() >= x => last.width = x + 1.0 - last.x,
+                _ => marks.push(Rect::new(x, y + 2.0, 1.0, ROW - 4.0)),
+            }
+        }
+        // What is short is drawn wide enough to be seen.
+        for mark in &mut marks {
+            mark.width = mark.width.max(3.0);
+        }
+        drawing.rects(class, marks);
+    }
+    let bottom = rows + ROW * ROWS.len() as f64;
+    for (at, _) in rounds
+        .sequence
+        .iter()
+        .enumerate()
+        .filter(|(_, k)| **k == Kind::Barrier)
+    {
+        drawing.line("dash barrier", (x(at) + 0.5, rows), (x(at) + 0.5, bottom));
+    }
+    bottom
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn v07_hides_its_loads_behind_a_whole_tile_and_v06_does_not() -> anyhow::Result<()> {
+        let [v06, v07] = KERNELS.map(|(kernel, _)| rounds(kernel));
+        let (v06, v07) = (v06?, v07?);
+        // 8 x 8 elements per thread, 8 deep.
+        assert_eq!((v06.hidden_behind(), v07.hidden_behind()), (0, 8 * 8 * 8));
+        let barriers = |rounds: &Rounds| rounds.sequence.iter().filter(|k| **k == Kind::Barrier).count();
+        assert_eq!((barriers(&v06), barriers(&v07)), (4, 2));
+        Ok(())
+    }
+}
