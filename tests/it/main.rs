@@ -2,6 +2,7 @@
 
 mod conformance;
 mod corpus;
+mod counters;
 mod gallery;
 mod gemm;
 mod ladder_gemm;

@@ -292,6 +292,15 @@ pub(crate) fn version(program: &Path) -> Option<String> {
     number(&output(program, &["--version"])?).map(str::to_owned)
 }
 
+/// Version of NVIDIA's driver: `580.159.04`.
+pub(crate) fn driver_version() -> Option<String> {
+    let text = output(
+        &tool("nvidia-smi")?,
+        &["--query-gpu=driver_version", "--format=csv,noheader"],
+    )?;
+    Some(text.lines().next()?.trim().to_owned())
+}
+
 fn output(program: &Path, words: &[&str]) -> Option<String> {
     let output = Command::new(program)
         .args(words)

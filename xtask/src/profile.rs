@@ -232,6 +232,7 @@ impl Session<'_> {
         let by = self.by.get_or_insert(Profiler {
             run,
             profiler: self.version.clone(),
+            driver_version: doctor::driver_version().unwrap_or_else(|| "unknown".into()),
         });
         let mut seen = parse(&text)?;
         let mut profiles = Vec::new();

@@ -67,6 +67,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             schema: SCHEMA,
             run,
             sanitizer: format!("Compute Sanitizer {version}"),
+            driver_version: doctor::driver_version().unwrap_or_else(|| "unknown".into()),
             verdicts: session.verdicts,
         };
         record.save(&path)?;

@@ -16,7 +16,8 @@ use crate::record::{self, Launched, RecordError, Run, Shape};
 /// Layout of the file.
 pub const SCHEMA: u32 = 1;
 
-/// What is kept on record: a size that every tile divides, one of multiples of four that none does, and primes.
+/// What is kept on record: a size that every tile divides, one of multiples of four that none does, and primes. The
+/// smallest comes last.
 pub const SHAPES: [Shape; 3] = [
     Shape::square(1024),
     Shape {
@@ -147,14 +148,24 @@ pub const OF_DIFFERENT_THINGS: Reason = Reason {
     why: "ours are PTX instructions, Nsight's are machine instructions",
 };
 
+const PREDICATE: &str = "ptxas turns the branch around the access into a predicate; a warp that lies outside of the matrix \
+                         issues it with no lane on, and Nsight counts what is issued (such an access has no wavefronts)";
+const UNROLLED: &str = "NVRTC unrolls the loading loops by 4, and ptxas unrolls them again, to 16, 8 and 4 trips; where K \
+                        is no multiple of 16, lanes of one warp differ by a trip, part, and issue 12 instructions more in \
+                        copies of their own";
+
 /// All other differences. A test holds this list against the records: no difference without a reason, no reason
 /// without a difference.
 pub const REASONS: &[Reason] = &[
     Reason {
         kernels: &["transpose_tile", "transpose_padded", "transpose_swizzled"],
         counters: &["shared_store_requests"],
-        why: "ptxas makes the branch around the store a predicate; a warp that lies outside issues the store with no \
-              lane on, and Nsight counts what is issued (its wavefronts, none, are equal)",
+        why: PREDICATE,
+    },
+    Reason {
+        kernels: &["transpose_rectangular"],
+        counters: &["shared_load_requests"],
+        why: PREDICATE,
     },
     Reason {
         kernels: &["sgemm_v02_strip"],
@@ -165,9 +176,7 @@ pub const REASONS: &[Reason] = &[
             "shared_wavefronts",
             "shared_ideal",
         ],
-        why: "NVRTC unrolls the two loading loops by 4, and ptxas unrolls them again, to 16, 8 and 4 trips; where K is \
-              no multiple of 16, lanes of one warp have a different number of trips, part, and issue the same \
-              instruction in different copies (the sectors are equal)",
+        why: UNROLLED,
     },
 ];
 
@@ -202,6 +211,8 @@ pub struct Profiler {
     pub run: Run,
     /// `Nsight Compute 2025.3.1.0`
     pub profiler: String,
+    /// Version of the driver, whose assembler made machine code of the PTX: `580.159.04`.
+    pub driver_version: String,
 }
 
 /// One launch as a profiler saw it.
@@ -427,12 +438,17 @@ pub fn page(record: &Record, launches: &[Launched]) -> Result<String, String> {
          {instructions} are of instructions, which are PTX here and machine code there.\n\
          Rows that are 0 on both sides are left out.\n\n"
     );
-    for Profiler { run, profiler } in &record.runs {
+    for by in &record.runs {
+        let Profiler {
+            run,
+            profiler,
+            driver_version,
+        } = by;
         let n = record.profiles.iter().filter(|one| one.run == run.id).count();
         let _ = writeln!(
             out,
-            "Measured on {} (driver for CUDA {}) with {profiler}, {}, revision {}: {n} launches.",
-            run.device, run.driver, run.date, run.revision
+            "Measured on {} (driver {driver_version}) with {profiler}, {}, revision {}: {n} launches.",
+            run.device, run.date, run.revision
         );
     }
     out.push_str("\n| counter | emulated GPU | Nsight Compute |\n| --- | --- | --- |\n");

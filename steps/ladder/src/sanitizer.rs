@@ -21,6 +21,8 @@ pub struct Record {
     pub run: Run,
     /// `Compute Sanitizer 2025.3.1.0`
     pub sanitizer: String,
+    /// Version of the driver: `580.159.04`.
+    pub driver_version: String,
     /// By step and tool.
     pub verdicts: Vec<Verdict>,
 }
@@ -65,10 +67,11 @@ impl Record {
     pub fn save(&self, path: &Path) -> Result<(), RecordError> {
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
         let text = format!(
-            "{{\n\"schema\": {},\n\"run\":\n{},\n\"sanitizer\": {},\n\"verdicts\": [\n{}\n]\n}}\n",
+            "{{\n\"schema\": {},\n\"run\":\n{},\n\"sanitizer\": {},\n\"driver_version\": {},\n\"verdicts\": [\n{}\n]\n}}\n",
             self.schema,
             record::json_lines(std::slice::from_ref(&self.run)),
             quoted(&self.sanitizer),
+            quoted(&self.driver_version),
             record::json_lines(&self.verdicts)
         );
         record::write_whole(path, &text)
