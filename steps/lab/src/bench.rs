@@ -35,15 +35,10 @@ pub fn run(lab: &mut Lab<'_>, bench: &args::Bench) -> Result<u8, Trouble> {
     for (case, kernels) in plan(lab, asked.as_deref()) {
         let mut entries = Vec::new();
         for kernel in kernels {
+            out::progress(&format!("{} on {}", kernel.name, case.shape));
             let result = lab.measure(kernel, &case, Purpose::Bench)?;
             failed |= matches!(result.outcome, Outcome::Failed { .. });
             let measurement = lab.measurement(kernel, &case, result.outcome);
-            eprintln!(
-                "{} on {}: {}",
-                kernel.name,
-                case.shape,
-                brief(&measurement.outcome)
-            );
             if lab.common.json {
                 out::json(&Line::Measurement(Box::new(measurement.clone())))?;
             }
@@ -54,6 +49,7 @@ pub fn run(lab: &mut Lab<'_>, bench: &args::Bench) -> Result<u8, Trouble> {
                 report: result.report,
             });
         }
+        out::progress_done();
         if !lab.common.json {
             out::write(&page::case(case.shape, &lab.run, &entries))?;
         }
@@ -62,15 +58,6 @@ pub fn run(lab: &mut Lab<'_>, bench: &args::Bench) -> Result<u8, Trouble> {
         out::write(&page::footer(lab))?;
     }
     Ok(if failed { FAILED } else { PASSED })
-}
-
-/// One word on an outcome, for who waits.
-fn brief(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::Passed(_) => "right",
-        Outcome::Failed { .. } => "wrong",
-        Outcome::NotRun { .. } => "not run",
-    }
 }
 
 /// Sizes from the command line; `None`: those on record.

@@ -23,6 +23,7 @@ pub fn run(lab: &mut Lab<'_>) -> Result<u8, Trouble> {
     let mut failed = false;
     for kernel in lab.kernels.clone() {
         let check = check(lab, kernel, &mut cases)?;
+        out::progress_done();
         failed |= check.failed.is_some();
         match lab.common.json {
             true => out::json(&Line::Check(Box::new(check)))?,
@@ -49,6 +50,7 @@ fn check(lab: &mut Lab<'_>, kernel: &Kernel, cases: &mut Vec<Case>) -> Result<Ch
                 cases.push(Case::new(*shape, lab.common.seed));
                 cases.len() - 1
             });
+        out::progress(&format!("{} on {shape}", kernel.name));
         match lab.measure(kernel, &cases[at], Purpose::Check)?.outcome {
             Outcome::Passed(_) => check.n_passed += 1,
             Outcome::NotRun { why } => {

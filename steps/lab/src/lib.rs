@@ -208,8 +208,18 @@ impl<'a> Lab<'a> {
         kernels: &'a [Kernel],
         common: &args::Common,
     ) -> Result<Self, Trouble> {
-        let kernels = choose(step, kernels, common)?;
+        let mut kernels = choose(step, kernels, common)?;
         let ptx = common.ptx.as_deref().map(read_ptx).transpose()?;
+        if let Some((path, text)) = common.ptx.as_ref().zip(ptx.as_ref()) {
+            kernels.retain(|kernel| text.contains(&format!(".entry {}(", kernel.name)));
+            if kernels.is_empty() {
+                let path = path.display();
+                return Err(Trouble::CouldNot(format!(
+                    "{path} has none of the kernels of {}",
+                    step.id
+                )));
+            }
+        }
         device::choose_driver(Choice::new(common.emulate)?)?;
         let gpu = Gpu::open()?;
         if let Some(emulator) = gpu.emulator {

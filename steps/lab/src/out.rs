@@ -1,6 +1,6 @@
-//! Standard output, which may be closed before we are done.
+//! Standard output, which may be closed before we are done; and progress on standard error.
 
-use std::io::{ErrorKind, Write as _};
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
 
 use crate::trouble::Trouble;
 
@@ -25,4 +25,22 @@ pub fn json(line: &ladder::record::Line) -> Result<(), Trouble> {
     // Strings, numbers, lists and maps with string keys: nothing that JSON could not hold.
     let text = serde_json::to_string(line).expect("plain data");
     write(&format!("{text}\n"))
+}
+
+/// Says on standard error what is being done: a line that is drawn anew on a terminal, lines of their own elsewhere.
+pub fn progress(text: &str) {
+    let mut err = std::io::stderr().lock();
+    // Nobody may be there to read it; that stops nothing.
+    let _ = match err.is_terminal() {
+        true => write!(err, "\r\x1b[K{text} …").and_then(|()| err.flush()),
+        false => writeln!(err, "{text}"),
+    };
+}
+
+/// Takes the last line of [`progress`] away.
+pub fn progress_done() {
+    let mut err = std::io::stderr().lock();
+    if err.is_terminal() {
+        let _ = write!(err, "\r\x1b[K").and_then(|()| err.flush());
+    }
 }

@@ -95,7 +95,7 @@ pub fn case(shape: Shape, run: &ladder::Run, entries: &[Entry<'_>]) -> String {
 pub fn footer(lab: &Lab<'_>) -> String {
     let paint = Paint::for_stdout();
     let mut out = recorded::tables(lab.step, paint);
-    if lab.run.emulated {
+    if lab.run.emulated && lab.kernels.iter().any(|kernel| kernel.code().is_some()) {
         out.push_str(&paint.dim(
             "\nThe emulated GPU runs and counts what the compiler's PTX says; it has no caches and no speed.\n",
         ));

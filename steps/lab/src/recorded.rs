@@ -52,8 +52,9 @@ pub fn tables(step: &Step, paint: Paint) -> String {
         for (title, works, unit) in [
             ("products", Works::Products, "TFLOP/s"),
             ("transposes", Works::Transposes, "GB/s"),
+            ("products by its host", Works::Cpu, "GFLOP/s"),
         ] {
-            let table = table(&record, step, works, paint);
+            let table = table(&record, step, works);
             if table.is_empty() {
                 continue;
             }
@@ -67,12 +68,12 @@ pub fn tables(step: &Step, paint: Paint) -> String {
             );
             out.push_str(&format!("\n{}\n", paint.bold(&head)));
             let square = match works {
-                Works::Products => "N x N x N",
+                Works::Products | Works::Cpu => "N x N x N",
                 Works::Transposes => "N x N",
             };
             out.push_str(&paint.dim(&format!("  {unit} of {title} of {square}, caches warm, median")));
             out.push('\n');
-            out.push_str(&table.render(paint));
+            out.push_str(&table.without_empty_columns().render(paint));
         }
     }
     out
@@ -82,6 +83,7 @@ pub fn tables(step: &Step, paint: Paint) -> String {
 enum Works {
     Products,
     Transposes,
+    Cpu,
 }
 
 impl Works {
@@ -89,24 +91,26 @@ impl Works {
         match self {
             Works::Products => !matches!(work, Work::Transpose | Work::Dgemm | Work::Cpu),
             Works::Transposes => work == Work::Transpose,
+            Works::Cpu => work == Work::Cpu,
         }
     }
 
     fn shape(self, size: usize) -> Shape {
-        let k = if self == Works::Products { size } else { 0 };
+        let k = if self == Works::Transposes { 0 } else { size };
         Shape { m: size, n: size, k }
     }
 
-    /// TFLOP/s, or GB/s.
+    /// TFLOP/s, GB/s, GFLOP/s.
     fn rate(self, shape: Shape, ms: f64) -> f64 {
         match self {
             Works::Products => Work::Sgemm.flops(shape) / ms * 1e-9,
             Works::Transposes => Work::Transpose.bytes(shape) / ms * 1e-6,
+            Works::Cpu => Work::Cpu.flops(shape) / ms * 1e-6,
         }
     }
 }
 
-fn table(record: &Record, step: &Step, works: Works, paint: Paint) -> Table {
+fn table(record: &Record, step: &Step, works: Works) -> Table {
     let sizes: Vec<usize> = SIZES
         .into_iter()
         .filter(|size| record.measurements.iter().any(|m| m.shape == works.shape(*size)))
@@ -160,7 +164,6 @@ fn table(record: &Record, step: &Step, works: Works, paint: Paint) -> Table {
         return table;
     }
     yardstick(record, works, &sizes, &mut table);
-    let _ = paint;
     table
 }
 

@@ -122,9 +122,7 @@ pub fn fits(work: Work, shape: Shape, gpu: &Gpu) -> Result<(), String> {
         _ => ("a product", m == 0 || n == 0 || k == 0),
     };
     if zero {
-        return Err(format!(
-            "{what} of {shape} has no elements; every size must be at least 1"
-        ));
+        return Err("every size must be at least 1".into());
     }
     let area = |rows: usize, cols: usize| rows as f64 * cols as f64;
     let operands = match work {
@@ -142,6 +140,15 @@ pub fn fits(work: Work, shape: Shape, gpu: &Gpu) -> Result<(), String> {
             bytes(there)
         ));
     }
+    let too_many = operands
+        .iter()
+        .find(|(_, rows, cols)| area(*rows, *cols) > f64::from(i32::MAX));
+    if let Some((name, rows, cols)) = too_many {
+        return Err(format!(
+            "{name} has {rows} x {cols} elements; kernels index with an int, which ends at {}",
+            i32::MAX
+        ));
+    }
     // The inputs and the answer in FP64, what came out, and room for a second problem of the same kind.
     let host = 2.0 * elements * (width + 8.0) + if gpu.emulator.is_some() { needed } else { 0.0 };
     if let Some(there) = available_memory().filter(|there| host > *there) {
@@ -151,16 +158,7 @@ pub fn fits(work: Work, shape: Shape, gpu: &Gpu) -> Result<(), String> {
             bytes(there)
         ));
     }
-    match operands
-        .iter()
-        .find(|(_, rows, cols)| area(*rows, *cols) > f64::from(i32::MAX))
-    {
-        Some((name, rows, cols)) => Err(format!(
-            "{name} has {rows} x {cols} elements; kernels index with an int, which ends at {}",
-            i32::MAX
-        )),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// Free memory of this machine, in bytes.

@@ -147,7 +147,7 @@ impl<'a> Subject<'a> {
         };
         let mut one_ms = 0.0;
         for (number, trial) in trials.iter().enumerate() {
-            self.watch(number + 1 == trials.len());
+            self.watch(shape, number + 1 == trials.len());
             let start = Instant::now();
             let (got, comparison) = match self.run(shape, trial, make)? {
                 Ran::Output(got, comparison) => (got, comparison),
@@ -217,12 +217,13 @@ impl<'a> Subject<'a> {
     }
 
     /// How closely the emulated device looks at the next launch.
-    fn watch(&self, counts: bool) {
+    fn watch(&self, shape: Shape, counts: bool) {
         use nvcuda::Checks;
         let Some(emulator) = self.bench.gpu.emulator else {
             return;
         };
         emulator.set_diagnosis(Some(false));
+        emulator.set_budget(Some(budget(shape)));
         emulator.set_checks(Some(match (self.bench.purpose, counts) {
             (Purpose::Check, _) => Checks::GlobalRaces,
             (Purpose::Bench, true) => Checks::Counted,
@@ -365,6 +366,15 @@ impl<'a> Subject<'a> {
         passed.whole = Some(timing::whole(gpu, &launch, &trial.a, trial.b.as_deref(), n_out)?);
         Ok(())
     }
+}
+
+/// Thread-instructions after which a launch on the emulated device counts as runaway: many times what the slowest
+/// kernel of the ladder needs, so that a loop without an end is told in seconds.
+fn budget(shape: Shape) -> u64 {
+    const LEAST: f64 = 2e7;
+    const EACH: f64 = 2000.0;
+    let volume = shape.m as f64 * shape.n as f64 * shape.k.max(1) as f64;
+    (LEAST + EACH * volume) as u64
 }
 
 /// Somebody else may have the memory that the device has on paper.

@@ -45,7 +45,7 @@ pub(super) fn table(shape: Shape, run: &Run, entries: &[Entry<'_>]) -> Table {
     }
     if is_timed {
         columns.push((
-            "kernel time".into(),
+            if has_grid { "kernel time" } else { "time" }.into(),
             passed(|p| median(p).map(time).unwrap_or_default()),
         ));
         columns.push((
@@ -71,7 +71,7 @@ pub(super) fn table(shape: Shape, run: &Run, entries: &[Entry<'_>]) -> Table {
         ));
     }
     columns.push((
-        "CPU time".into(),
+        "CPU, FP64".into(),
         passed(|p| p.cpu_ms.map(time).unwrap_or_default()),
     ));
     columns.push((

@@ -1,0 +1,251 @@
+//! The command line that all steps share, tried on v01: exit codes, messages, and what a broken kernel is told.
+
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use ladder::Outcome;
+use ladder::record::Line;
+
+const PTX: &str = include_str!("../../../kernels/ptx/v01_col_per_lane.ptx");
+
+fn v01() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_v01"));
+    command.env("TILE_DEVICE", "emulated").env_remove("TILE_CHECK");
+    command.stdin(Stdio::null());
+    command
+}
+
+/// Exit code, standard output, standard error.
+fn run(command: &mut Command) -> (i32, String, String) {
+    let output = command.output().expect("the step starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+    let code = output.status.code().expect("no signal");
+    (code, text(output.stdout), text(output.stderr))
+}
+
+/// A file with PTX that somebody changed, away when the test is over.
+struct Changed(PathBuf);
+
+impl Changed {
+    fn new(name: &str, text: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("v01-{}-{name}.ptx", std::process::id()));
+        std::fs::write(&path, text).expect("a folder to write to");
+        Self(path)
+    }
+
+    /// With every `from` as `to`.
+    fn replaced(name: &str, from: &str, to: &str) -> Self {
+        assert!(PTX.contains(from), "the PTX has no {from}");
+        Self::new(name, &PTX.replace(from, to))
+    }
+}
+
+impl Drop for Changed {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[track_caller]
+fn refused(arguments: &[&str], code: i32, message: &str) {
+    let (got, out, errors) = run(v01().args(arguments));
+    assert_eq!(got, code, "{errors}");
+    assert!(errors.contains(message), "{errors}");
+    assert_eq!(
+        out, "",
+        "nothing is printed before the sizes are known to be possible"
+    );
+}
+
+#[test]
+fn sizes_that_cannot_be_are_refused() {
+    refused(&["bench", "--size", "0"], 2, "every size must be at least 1");
+    refused(
+        &["bench", "--size", "64", "--k", "0"],
+        2,
+        "every size must be at least 1",
+    );
+    refused(
+        &["bench", "--size", "99999999"],
+        2,
+        "needs 120 PB on the device, which has ",
+    );
+    refused(&["bench", "--size", "-1"], 2, "");
+    refused(&["bench", "--size", "many"], 2, "invalid value 'many'");
+    refused(
+        &["bench", "--size", "64", "--recorded-shapes"],
+        2,
+        "cannot be used with",
+    );
+    refused(
+        &["bench", "--kernel", "v07"],
+        2,
+        "v01 has no kernel `v07`; it has sgemm_v01_row_per_lane",
+    );
+    refused(&[], 2, "Usage: v01");
+}
+
+#[test]
+fn matrices_that_an_int_cannot_index_are_refused() {
+    let mut command = v01();
+    command.env("TILE_MEMORY", "1000000");
+    let (code, _, errors) = run(command.args(["bench", "--m", "50000", "--n", "50000", "--k", "1"]));
+    assert_eq!(code, 2, "{errors}");
+    let message = "C has 50000 x 50000 elements; kernels index with an int, which ends at 2147483647";
+    assert!(errors.contains(message), "{errors}");
+}
+
+#[test]
+fn a_device_that_there_is_not_is_told() {
+    let (code, _, errors) = run(v01().env("TILE_DEVICE", "imaginary").arg("check"));
+    assert_eq!(code, 2);
+    assert!(
+        errors.contains("TILE_DEVICE=imaginary is not understood; use emulated or real"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn records_are_lines_of_json_with_the_run_first() {
+    let (code, out, errors) = run(v01().args(["bench", "--json", "--m", "33", "--n", "20", "--k", "5"]));
+    assert_eq!(code, 0, "{errors}");
+    let lines: Vec<Line> = out
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line of a record"))
+        .collect();
+    let Line::Run(run) = &lines[0] else {
+        panic!("the first line is the run");
+    };
+    assert!(run.emulated && run.device.starts_with("Emulated GPU"));
+    assert_eq!(lines.len(), 5, "four kernels");
+    for line in &lines[1..] {
+        let Line::Measurement(measurement) = line else {
+            panic!("the others are measurements");
+        };
+        assert_eq!((&measurement.run, measurement.shape.m), (&run.id, 33));
+        let Outcome::Passed(passed) = &measurement.outcome else {
+            panic!("{measurement:?}");
+        };
+        assert_eq!((passed.grid, passed.block), ([1, 2, 1], [1024, 1, 1]));
+        let counters = passed.counters.as_ref().expect("the emulated device counts");
+        assert_eq!(counters["fmas"], 33 * 20 * 5);
+        assert!(passed.hot.is_none(), "it has no speed");
+    }
+}
+
+#[test]
+fn the_page_tells_what_was_counted() {
+    let (code, out, _) = run(v01().args(["bench", "--size", "96", "--kernel", "sgemm"]));
+    assert_eq!(code, 0);
+    for part in [
+        "v01 naive",
+        "M-K-N = 96-96-96",
+        "sgemm_v01_row_per_lane",
+        "right",
+        "global sectors",
+        "v01_col_per_lane.cu:",
+        "next: cargo xtask check v01",
+    ] {
+        assert!(out.contains(part), "{part} in\n{out}");
+    }
+    assert!(!out.contains('\x1b'), "no colours in a pipe");
+}
+
+#[test]
+fn all_kernels_pass_their_check() {
+    let (code, out, _) = run(v01().arg("check"));
+    assert_eq!(code, 0, "{out}");
+    assert_eq!(
+        out.matches(": passed: 15 shapes, all checks clean\n").count(),
+        4,
+        "{out}"
+    );
+}
+
+#[test]
+fn a_product_of_the_wrong_matrices_is_recognised() {
+    let name = "sgemm_v01_col_per_lane_param_";
+    let file = Changed::replaced("a_twice", &format!("{name}4];"), &format!("{name}3];"));
+    let (code, out, _) = run(v01()
+        .args(["bench", "--size", "64", "--kernel", "sgemm", "--ptx"])
+        .arg(&file.0));
+    assert_eq!(code, 1, "{out}");
+    assert!(
+        out.contains("WRONG") && out.contains("A is read where B belongs"),
+        "{out}"
+    );
+}
+
+#[test]
+fn a_missing_guard_is_found_by_the_check_and_the_next_kernel_still_runs() {
+    // Of the first kernel in the file, the FP32 one; the other keeps its guard.
+    let file = Changed::new("unguarded", &PTX.replacen("@%p3 bra", "//", 1));
+    let (code, out, _) = run(v01().args(["check", "--ptx"]).arg(&file.0));
+    assert_eq!(code, 1, "{out}");
+    assert!(out.contains("sgemm_v01_col_per_lane: failed on 1x1x1: "), "{out}");
+    assert!(
+        out.contains("error[E-OOB]") && out.contains("v01_col_per_lane.cu:29:16"),
+        "{out}"
+    );
+    assert!(out.contains("dgemm_v01_col_per_lane: passed"), "{out}");
+}
+
+#[test]
+fn a_kernel_that_does_not_end_is_stopped() {
+    // The loop over k counts down to zero; now it never gets there.
+    let file = Changed::replaced(
+        "endless",
+        "setp.ne.s32 \t%p8, %r33, 0;",
+        "setp.ne.s32 \t%p8, %r33, 1000000;",
+    );
+    let (code, out, _) = run(v01().args(["check", "--kernel", "sgemm", "--ptx"]).arg(&file.0));
+    assert_eq!(code, 1, "{out}");
+    assert!(out.contains("failed on"), "{out}");
+}
+
+#[test]
+fn ptx_that_is_none_is_refused_with_its_line() {
+    let file = Changed::replaced("corrupt", "fma.rn.f32", "fma.rm.nonsense");
+    let (code, _, errors) = run(v01()
+        .args(["bench", "--size", "8", "--kernel", "sgemm", "--ptx"])
+        .arg(&file.0));
+    assert_eq!(code, 3, "{errors}");
+    assert!(
+        errors.contains("the driver does not take the PTX of sgemm_v01_col_per_lane"),
+        "{errors}"
+    );
+    assert!(errors.contains("fma.rm.nonsense"), "{errors}");
+
+    let file = Changed::new("empty", "");
+    let (code, _, errors) = run(v01().args(["bench", "--ptx"]).arg(&file.0));
+    assert_eq!(code, 3);
+    assert!(errors.contains("has none of the kernels of v01"), "{errors}");
+
+    let file = Changed::new("nul", &PTX.replacen("ret;", "ret;\0", 1));
+    let (code, _, errors) = run(v01().args(["bench", "--ptx"]).arg(&file.0));
+    assert_eq!(code, 3);
+    assert!(errors.contains("this is not PTX: it has a NUL in it"), "{errors}");
+
+    let (code, _, errors) = run(v01().args(["bench", "--ptx", "no/such/file.ptx"]));
+    assert_eq!(code, 3);
+    assert!(errors.contains("no/such/file.ptx: "), "{errors}");
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let mut child = v01()
+        .args(["bench", "--size", "64"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the step starts");
+    // The reader goes before a word is written.
+    drop(child.stdout.take());
+    let mut errors = String::new();
+    let mut stderr = child.stderr.take().expect("a pipe");
+    stderr.read_to_string(&mut errors).expect("text");
+    let status = child.wait().expect("it ends");
+    assert_eq!(status.code(), Some(0), "{errors}");
+    assert!(!errors.contains("panicked"), "{errors}");
+}
