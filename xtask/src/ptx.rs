@@ -1,6 +1,7 @@
 //! `cargo xtask ptx`: CUDA sources → the PTX that is committed for them.
 //!
-//! `kernels/**/NAME.cu` becomes `kernels/ptx/NAME.ptx`; `tests/data/**/NAME.cu` becomes `NAME.ptx` beside it.
+//! `kernels/**/NAME.cu` becomes `kernels/ptx/NAME.ptx`; one under `tests/data` or `book/exhibits`
+//! becomes `NAME.ptx` beside it.
 //! Each begins with comments that say what it was made from and how; `tests/it/ptx_fresh.rs` compares the
 //! hashes, so a source that was changed and not compiled is noticed without a compiler.
 
@@ -14,6 +15,8 @@ use crate::Verdict;
 use crate::nvrtc::Nvrtc;
 use crate::{place, readme, say};
 
+/// Where sources are.
+const FOLDERS: [&str; 3] = ["kernels", "tests/data", "book/exhibits"];
 /// What is compiled for, unless the source has a line `// arch: compute_80`.
 const ARCHITECTURE: &str = "compute_75";
 /// Devices whose register counts are noted in the header.
@@ -29,7 +32,7 @@ pub(crate) struct Args {
     /// Change nothing; fail if a file would change
     #[arg(long)]
     check: bool,
-    /// Sources; none for all under kernels/ and tests/data/
+    /// Sources; none for all under kernels/, tests/data/ and book/exhibits/
     files: Vec<PathBuf>,
 }
 
@@ -38,7 +41,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
     let root = repository();
     let mut sources = Vec::new();
     if args.files.is_empty() {
-        for folder in ["kernels", "tests/data"] {
+        for folder in FOLDERS {
             collect(&root.join(folder), &mut sources)?;
         }
     }
