@@ -1,0 +1,64 @@
+//! A museum piece: the launch is refused, nobody looks, and nothing takes no time.
+//!
+//! `cargo run -p exhibits --example lie_failed_launch`
+
+#![expect(clippy::print_stdout, reason = "an example shows what came out")]
+
+use std::error::Error;
+
+use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
+use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
+use exhibits::museum::{self, Piece};
+use lab::Shape;
+
+const PTX: &str = include_str!("../kernels/failed_launch.ptx");
+
+const PIECE: Piece = Piece {
+    ptx: PTX,
+    kernel: "failed_launch",
+    geometry,
+};
+
+// ANCHOR: lie
+fn geometry(shape: Shape) -> LaunchConfig {
+    LaunchConfig {
+        grid_dim: (lab::blocks(shape.n, 32), lab::blocks(shape.m, 32), 1),
+        block_dim: (32, 32, 1), // the kernel was compiled for 16 x 16
+        shared_mem_bytes: 0,
+    }
+}
+
+fn lie() -> Result<(), Box<dyn Error>> {
+    let (n, n_arg) = (128, 128i32);
+    let a: Vec<f32> = (0..n * n).map(|i| (i % 7) as f32).collect();
+    let b: Vec<f32> = (0..n * n).map(|i| (i % 5) as f32).collect();
+
+    let context = CudaContext::new(0)?;
+    let stream = context.default_stream();
+    let kernel = context.load_module(PTX.into())?.load_function("failed_launch")?;
+    let (a_on_gpu, b_on_gpu) = (stream.clone_htod(&a)?, stream.clone_htod(&b)?);
+    let mut c_on_gpu = stream.alloc_zeros::<f32>(n * n)?;
+
+    let mut launch = stream.launch_builder(&kernel);
+    launch.arg(&n_arg).arg(&n_arg).arg(&n_arg);
+    launch.arg(&a_on_gpu).arg(&b_on_gpu).arg(&mut c_on_gpu);
+
+    let start = stream.record_event(Some(CU_EVENT_DEFAULT))?;
+    // As C++ does that never asks cudaGetLastError. SAFETY: the arguments are what the kernel takes.
+    let _ = unsafe { launch.launch(geometry(Shape::square(n))) };
+    let end = stream.record_event(Some(CU_EVENT_DEFAULT))?;
+    println!("  kernel time {:.1} ms", start.elapsed_ms(&end)?);
+
+    let c = stream.clone_dtoh(&c_on_gpu)?;
+    let reference = museum::on_the_cpu(Shape::square(n), &a, &b);
+    let errors = c.iter().zip(&reference).map(|(c, r)| (c - r).abs());
+    println!("  largest error {}", errors.fold(0.0, f32::max));
+    Ok(())
+}
+// ANCHOR_END: lie
+
+fn main() -> Result<(), Box<dyn Error>> {
+    museum::as_it_was(lie)?;
+    museum::refused(&PIECE, Shape::square(128));
+    Ok(())
+}

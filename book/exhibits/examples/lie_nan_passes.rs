@@ -1,0 +1,46 @@
+//! A museum piece: every element is NaN, and the comparison finds nothing wrong.
+//!
+//! `cargo run -p exhibits --example lie_nan_passes`
+
+#![expect(clippy::print_stdout, reason = "an example shows what came out")]
+
+use std::error::Error;
+
+use exhibits::museum::{self, Piece};
+use lab::Shape;
+
+const PIECE: Piece = Piece {
+    ptx: include_str!("../kernels/nan_passes.ptx"),
+    kernel: "nan_passes",
+    geometry: museum::squares,
+};
+
+// ANCHOR: lie
+fn lie() -> Result<(), Box<dyn Error>> {
+    let shape = Shape::square(128);
+    let a: Vec<f32> = (0..128 * 128).map(|i| (i % 7) as f32).collect();
+    let b: Vec<f32> = (0..128 * 128).map(|i| (i % 5) as f32).collect();
+    let mut c = vec![f32::NAN; 128 * 128]; // what memory that nobody wrote may hold
+    PIECE.multiply(shape, &a, &b, &mut c)?;
+
+    let reference = museum::on_the_cpu(shape, &a, &b);
+    let errors: Vec<f32> = c.iter().zip(&reference).map(|(c, r)| (c - r).abs()).collect();
+    let n_wrong = errors.iter().filter(|error| **error > 1e-3).count();
+    let largest = errors.iter().fold(0.0f32, |largest, error| largest.max(*error));
+    println!("  {n_wrong} elements are off by more than 0.001; largest error {largest}");
+
+    let n_right = errors.iter().filter(|error| **error <= 1e-3).count();
+    println!("  (asked the other way round: {n_right} elements are right)");
+    Ok(())
+}
+// ANCHOR_END: lie
+
+fn main() -> Result<(), Box<dyn Error>> {
+    museum::as_it_was(lie)?;
+    museum::on_the_emulator("C in memory that nobody wrote", || {
+        PIECE.multiply_into_fresh(Shape::square(64), &[1.0; 64 * 64], &[1.0; 64 * 64])?;
+        Ok(())
+    });
+    museum::what_check_says(&PIECE, Shape { m: 64, n: 64, k: 8 });
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! A museum piece: a block keeps whole strips in shared memory; a strip that does not fit stops the launch, silently.
+//!
+//! `cargo run -p exhibits --example lie_whole_strip`
+
+#![expect(clippy::print_stdout, reason = "an example shows what came out")]
+
+use std::error::Error;
+
+use cudarc::driver::LaunchConfig;
+use exhibits::museum::{self, Piece};
+use lab::Shape;
+
+/// The kernel is good, and part of the ladder; who launches it must ask for the memory.
+const PIECE: Piece = Piece {
+    ptx: include_str!("../../../kernels/ptx/v02_strip.ptx"),
+    kernel: "sgemm_v02_strip",
+    geometry,
+};
+
+// ANCHOR: lie
+/// 16 rows of A and 16 columns of B, all of K.
+fn geometry(shape: Shape) -> LaunchConfig {
+    LaunchConfig {
+        grid_dim: (lab::blocks(shape.n, 16), lab::blocks(shape.m, 16), 1),
+        block_dim: (256, 1, 1),
+        shared_mem_bytes: (2 * 16 * shape.k * size_of::<f32>()) as u32,
+    }
+}
+
+fn lie() -> Result<(), Box<dyn Error>> {
+    for k in [64, 256, 384, 1024] {
+        let shape = Shape { m: 64, n: 64, k };
+        let a: Vec<f32> = (0..64 * k).map(|i| (i % 7) as f32).collect();
+        let b: Vec<f32> = (0..64 * k).map(|i| (i % 5) as f32).collect();
+        let mut c = vec![0.0; 64 * 64];
+        let _ = PIECE.multiply(shape, &a, &b, &mut c); // nobody looks
+        let reference = museum::on_the_cpu(shape, &a, &b);
+        let errors = c.iter().zip(&reference).map(|(c, r)| (c - r).abs());
+        println!("  K = {k}: largest error {}", errors.fold(0.0, f32::max));
+    }
+    Ok(())
+}
+// ANCHOR_END: lie
+
+fn main() -> Result<(), Box<dyn Error>> {
+    museum::as_it_was(lie)?;
+    museum::refused(
+        &PIECE,
+        Shape {
+            m: 64,
+            n: 64,
+            k: 1024,
+        },
+    );
+    Ok(())
+}

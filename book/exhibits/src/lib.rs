@@ -1,0 +1,55 @@
+//! What the book's programs share. They lie in `examples/`, each with its kernels in `kernels/`.
+//!
+//! - One program per concept: real cudarc, small enough for a page, with its claims as assertions. Claims about
+//!   memory are held against the emulated device's counters.
+//! - The museum ([`museum`]): programs that report a success that is none, beside what our tools say of them.
+//!
+//! What they print is in the book (`book/src/generated`); a test compares.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use cudarc::driver::CudaContext;
+use serde_json::Value;
+
+pub mod museum;
+
+/// `CudaContext::new(0)`: on the machine's GPU, or with no NVIDIA driver, on the emulated one. `TILE_DEVICE=emulated`
+/// takes the emulated one in any case.
+///
+/// # Errors
+/// When there is no device.
+pub fn device() -> Result<Arc<CudaContext>, Box<dyn Error>> {
+    if std::env::var("TILE_DEVICE").as_deref() == Ok("emulated") {
+        nvcuda::preload()?;
+    }
+    Ok(CudaContext::new(0)?)
+}
+
+/// What the emulated device counted in this thread's last launch, by the names of `simt::report::Counters`: waits for
+/// it. `None` on a real GPU, which does not count unless a profiler asks it to.
+///
+/// # Panics
+/// When there was no launch, or no such counter.
+pub fn counted(counter: &str) -> Option<u64> {
+    let report = nvcuda::emulated()?.report().expect("there was a launch");
+    let report: Value = serde_json::from_str(&report).expect("a report is JSON");
+    let count = report["total"][counter].as_u64();
+    Some(count.unwrap_or_else(|| panic!("there is no counter `{counter}`")))
+}
+
+/// Compares a counter with what the text says, where there are counters.
+///
+/// # Panics
+/// When it is another number.
+#[track_caller]
+pub fn expect(counter: &str, value: u64) {
+    if let Some(count) = counted(counter) {
+        assert_eq!(count, value, "{counter}");
+    }
+}
+
+/// A counter for a printed line: its value, or on a real GPU, a dash.
+pub fn shown(counter: &str) -> String {
+    counted(counter).map_or_else(|| "-".to_owned(), |count| count.to_string())
+}

@@ -1,0 +1,217 @@
+//! The museum's rooms: a program as it was, what the emulated device says of it, what `check` says of it.
+//!
+//! The first runs without checks, as a GPU does. The others are asked afterwards, so that what each would have said
+//! can be set beside what was believed.
+
+use std::error::Error;
+
+use cudarc::driver::{CudaContext, DriverError, LaunchConfig, PushKernelArg};
+use lab::diagnose::{Scene, Terms};
+use lab::inputs::{Data, Real as _};
+use lab::reference::Problem;
+use lab::{Shape, int, shapes, verify};
+use ladder::Work;
+use nvcuda::Checks;
+use serde_json::Value;
+
+/// A kernel with the ladder's parameters: M, N, K, A, B, C.
+#[derive(Debug, Clone, Copy)]
+pub struct Piece {
+    /// Its PTX.
+    pub ptx: &'static str,
+    /// Its entry point.
+    pub kernel: &'static str,
+    /// How it is launched.
+    pub geometry: fn(Shape) -> LaunchConfig,
+}
+
+/// Blocks of 16 × 16 threads, one thread per element of C.
+pub fn squares(shape: Shape) -> LaunchConfig {
+    const EDGE: u32 = 16;
+    LaunchConfig {
+        grid_dim: (lab::blocks(shape.n, EDGE), lab::blocks(shape.m, EDGE), 1),
+        block_dim: (EDGE, EDGE, 1),
+        shared_mem_bytes: 0,
+    }
+}
+
+impl Piece {
+    // ANCHOR: multiply
+    /// Copies A, B and C to the device, launches, and copies C back.
+    ///
+    /// # Errors
+    /// When the launch is refused, or the kernel goes wrong.
+    pub fn multiply(&self, shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) -> Result<(), DriverError> {
+        let context = CudaContext::new(0)?;
+        let stream = context.default_stream();
+        let module = context.load_module(self.ptx.into())?;
+        let kernel = module.load_function(self.kernel)?;
+        let (a, b) = (stream.clone_htod(a)?, stream.clone_htod(b)?);
+        let mut c_on_gpu = stream.clone_htod(c)?;
+        let (m, n, k) = (int(shape.m), int(shape.n), int(shape.k));
+        let mut launch = stream.launch_builder(&kernel);
+        launch.arg(&m).arg(&n).arg(&k).arg(&a).arg(&b).arg(&mut c_on_gpu);
+        // SAFETY: the arguments are what the kernel takes. What it does with them is the subject.
+        unsafe { launch.launch((self.geometry)(shape)) }?;
+        stream.memcpy_dtoh(&c_on_gpu, c)?;
+        stream.synchronize()
+    }
+    // ANCHOR_END: multiply
+
+    /// The same, into memory on the device that nobody has written.
+    ///
+    /// # Errors
+    /// When the launch is refused, or the kernel goes wrong.
+    pub fn multiply_into_fresh(&self, shape: Shape, a: &[f32], b: &[f32]) -> Result<Vec<f32>, DriverError> {
+        let context = CudaContext::new(0)?;
+        let stream = context.default_stream();
+        let module = context.load_module(self.ptx.into())?;
+        let kernel = module.load_function(self.kernel)?;
+        let (a, b) = (stream.clone_htod(a)?, stream.clone_htod(b)?);
+        // SAFETY: any bits are a float; the kernel should write them all.
+        let mut c = unsafe { stream.alloc::<f32>(shape.m * shape.n) }?;
+        let (m, n, k) = (int(shape.m), int(shape.n), int(shape.k));
+        let mut launch = stream.launch_builder(&kernel);
+        launch.arg(&m).arg(&n).arg(&k).arg(&a).arg(&b).arg(&mut c);
+        // SAFETY: the arguments are what the kernel takes.
+        unsafe { launch.launch((self.geometry)(shape)) }?;
+        stream.clone_dtoh(&c)
+    }
+}
+
+/// A·B by the CPU, the plain way: what such programs compare with.
+pub fn on_the_cpu(shape: Shape, a: &[f32], b: &[f32]) -> Vec<f32> {
+    let mut c = vec![0.0; shape.m * shape.n];
+    for row in 0..shape.m {
+        for k in 0..shape.k {
+            for col in 0..shape.n {
+                c[row * shape.n + col] += a[row * shape.k + k] * b[k * shape.n + col];
+            }
+        }
+    }
+    c
+}
+
+/// Runs a program without checks, as a GPU does.
+///
+/// # Errors
+/// The program's.
+pub fn as_it_was(program: fn() -> Result<(), Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
+    drop(crate::device()?);
+    say("As it was:");
+    if let Some(emulator) = nvcuda::emulated() {
+        emulator.set_diagnosis(Some(false));
+        emulator.set_checks(Some(Checks::Off));
+    }
+    program()
+}
+
+/// Launches what is refused, and looks at the code that comes back. What is wrong the emulated device tells on standard
+/// error, checks or not.
+///
+/// # Panics
+/// When the launch is not refused: then it is no exhibit.
+pub fn refused(piece: &Piece, shape: Shape) {
+    say("\nWho looks at the launch's result gets:");
+    if let Some(emulator) = nvcuda::emulated() {
+        emulator.set_diagnosis(Some(true));
+    }
+    let (a, b) = (vec![1.0; shape.m * shape.k], vec![1.0; shape.k * shape.n]);
+    let outcome = piece.multiply(shape, &a, &b, &mut vec![0.0; shape.m * shape.n]);
+    let error = outcome.expect_err("an exhibit of refused launches");
+    say(&format!("  {}", lab::words(error)));
+    say("and the emulated GPU says on standard error:");
+}
+
+/// Runs something on the emulated device with all checks on, and prints what they find.
+pub fn on_the_emulator(what: &str, run: impl FnOnce() -> Result<(), Box<dyn Error>>) {
+    say(&format!("\nThe emulated GPU, {what}:"));
+    let Some(emulator) = nvcuda::emulated() else {
+        say("  not asked: this is a real GPU; ask it with TILE_DEVICE=emulated");
+        return;
+    };
+    emulator.set_checks(Some(Checks::GlobalRaces));
+    let outcome = run();
+    emulator.set_checks(Some(Checks::Off));
+    let report: Value = emulator
+        .report()
+        .and_then(|report| serde_json::from_str(&report).ok())
+        .unwrap_or_default();
+    let texts: Vec<&str> = report["findings"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|finding| finding["text"].as_str())
+        .collect();
+    match (texts.is_empty(), outcome) {
+        (true, Ok(())) => say("nothing to report: every access was legal"),
+        (true, Err(error)) => say(&format!("the launch is refused: {error}")),
+        (false, _) => say(texts.join("\n").trim_end()),
+    }
+}
+
+/// What `check` does with a product: awkward shapes, seeded inputs of two kinds, C full of NaN before, every element
+/// inside its bound after. Prints how many shapes the piece passes, and what is said of it on one of the others.
+///
+/// # Panics
+/// When nothing is found: then it is no exhibit.
+pub fn what_check_says(piece: &Piece, about: Shape) {
+    let all = shapes::awkward(Work::Sgemm);
+    assert!(all.contains(&about), "check does not try {about}");
+    let outcomes = all.iter().map(|shape| (shape, judge(piece, *shape)));
+    let failed: Vec<_> = outcomes
+        .filter_map(|(shape, outcome)| Some((shape, outcome.err()?)))
+        .collect();
+    say(&format!(
+        "\ncargo xtask check's shapes, inputs and bounds: {} of {} shapes fail; {about}:",
+        failed.len(),
+        all.len()
+    ));
+    let told = failed.into_iter().find(|(shape, _)| **shape == about);
+    let Some((_, told)) = told else {
+        panic!("{} is right on {about}: it is no exhibit", piece.kernel)
+    };
+    for line in told.lines() {
+        say(&format!("  {line}"));
+    }
+}
+
+fn judge(piece: &Piece, shape: Shape) -> Result<(), String> {
+    for data in [Data::Integers, Data::Reals] {
+        let problem = Problem::<f32>::new(shape, data, 1);
+        let mut c = vec![f32::POISON; shape.m * shape.n];
+        piece
+            .multiply(shape, &problem.a, &problem.b, &mut c)
+            .map_err(|error| format!("the driver reports {}", lab::words(error)))?;
+        let comparison = verify::compare(&problem, &c);
+        if comparison.is_right() {
+            continue;
+        }
+        let (rows, cols) = (
+            (piece.geometry)(shape).block_dim.1,
+            (piece.geometry)(shape).block_dim.0,
+        );
+        let scene = Scene {
+            answer: &problem,
+            got: &c,
+            comparison: &comparison,
+            work: Work::Sgemm,
+            tile: Some([rows as usize, cols as usize]),
+            terms: Some(Terms {
+                shape,
+                a: &problem.a,
+                b: &problem.b,
+                turned: [false; 2],
+            }),
+            right_on_integers: data == Data::Reals,
+        };
+        return Err(scene.diagnose().details);
+    }
+    Ok(())
+}
+
+/// A line of the exhibit.
+#[expect(clippy::print_stdout, reason = "exhibits show what came out")]
+fn say(text: &str) {
+    println!("{text}");
+}
