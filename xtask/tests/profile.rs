@@ -1,0 +1,118 @@
+//! `profile` and `sanitize` from a folder of copied programs, where there is no GPU: they say what to run elsewhere.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// A folder with `xtask` and something called `v05`, which is not started here. Made once: nothing may be started while
+/// programs are written.
+fn folder() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("profile");
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).expect("a folder");
+        let (from, to) = (env!("CARGO_BIN_EXE_xtask"), folder.join("xtask"));
+        fs::hard_link(from, &to)
+            .or_else(|_| fs::copy(from, &to).map(drop))
+            .expect("a copy of xtask");
+        fs::write(folder.join("v05"), "").expect("a file");
+        folder
+    })
+}
+
+fn run(words: &str) -> Output {
+    let mut command = Command::new(folder().join("xtask"));
+    command.args(words.split(' '));
+    command.env_remove("CARGO").env_remove("CARGO_MANIFEST_DIR");
+    // Outside of the checkout.
+    command.current_dir(std::env::temp_dir());
+    command.output().expect("xtask starts")
+}
+
+/// Exit code, and what standard output and standard error hold.
+#[track_caller]
+fn check(words: &str, code: i32, stdout: &[&str], stderr: &str) {
+    let output = run(words);
+    let told = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, err) = (told(&output.stdout), told(&output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{words}\n{out}{err}");
+    for part in stdout {
+        assert!(out.contains(part), "{words}: no `{part}` in\n{out}");
+    }
+    assert!(err.contains(stderr), "{words}: no `{stderr}` in\n{err}");
+}
+
+/// Whether this machine would start the tools.
+fn has_gpu() -> bool {
+    let found = ["/dev/nvidiactl", "/dev/dxg"]
+        .iter()
+        .any(|path| Path::new(path).exists());
+    if found {
+        eprintln!("skipped: this machine has a GPU");
+    }
+    found
+}
+
+#[test]
+fn without_a_gpu_the_commands_are_printed() {
+    if has_gpu() {
+        return;
+    }
+    check(
+        "profile v05 --m 509 --n 503 --k 499",
+        3,
+        &[
+            "ncu --clock-control none --kernel-name 'regex:^(sgemm_v05_bank_conflict_free)$' --metrics ",
+            "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+            "v05 launch --m 509 --n 503 --k 499\n",
+            "nsys profile --trace=cuda --stats=true --output=v05 ",
+        ],
+        "error: this machine has no NVIDIA GPU, so nothing was profiled",
+    );
+    check(
+        "sanitize bank-conflict-free",
+        3,
+        &[
+            "compute-sanitizer --tool memcheck",
+            "--tool racecheck",
+            "--tool initcheck",
+            "--tool synccheck",
+            "v05 check\n",
+        ],
+        "error: this machine has no NVIDIA GPU, so nothing was checked",
+    );
+}
+
+#[test]
+fn what_makes_no_sense_is_said() {
+    check("profile v99", 2, &[], "there is no step `v99`");
+    check("profile", 2, &[], "which step?");
+    check("profile v05 --size 0", 2, &[], "sizes start at 1");
+    check("profile v09", 2, &[], "v09 has no kernels in kernels/");
+    check("profile v05 --table", 2, &[], "cannot be used with");
+    check("sanitize v00", 2, &[], "v00 has no kernels in kernels/");
+}
+
+#[test]
+fn what_cannot_be_kept_is_not_measured() {
+    check(
+        "profile v05 --save",
+        3,
+        &[],
+        "book/data of a checkout, and this is none",
+    );
+    check(
+        "sanitize v05 --save",
+        3,
+        &[],
+        "book/data of a checkout, and this is none",
+    );
+    check(
+        "profile --table",
+        3,
+        &[],
+        "kernels/COUNTERS.md of a checkout, and this is none",
+    );
+}
