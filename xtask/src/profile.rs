@@ -11,6 +11,7 @@ use ladder::counters::{self, PAIRS, Profile, Profiler, Record};
 use ladder::record::{Launched, Line, Run};
 use ladder::text::{Paint, Table};
 use ladder::{STEPS, Shape, Step};
+use serde_json::json;
 
 use crate::programs::Programs;
 use crate::say::{self, Status, Stop};
@@ -36,6 +37,9 @@ pub(crate) struct Args {
     /// Count what is on record again on the emulated GPU, and write kernels/COUNTERS.md
     #[arg(long, conflicts_with_all = ["steps", "save", "size", "m", "n", "k"])]
     table: bool,
+    /// Print one launch per line, with both sides
+    #[arg(long, conflicts_with = "table")]
+    json: bool,
 }
 
 /// Profiles the steps.
@@ -74,7 +78,10 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             let launches = emulated(&programs, step, *shape)
                 .inspect_err(|error| say::note(&format!("no emulated counters: {error:#}")))
                 .unwrap_or_default();
-            say::answer(&shown(&profiles, &launches, paint))?;
+            say::answer(&match args.json {
+                true => as_json(&profiles, &launches),
+                false => shown(&profiles, &launches, paint),
+            })?;
         }
         if let Some(folder) = &folder {
             let path = session.save(folder)?;
@@ -381,16 +388,29 @@ fn count(metric: &str, text: &str) -> Result<u64> {
         .map_err(|_| anyhow!("the profiler says `{text}` for {metric}; this device may not have it"))
 }
 
+/// The emulated launch that belongs to a profile.
+fn same<'a>(profile: &Profile, launches: &'a [Launched]) -> Option<&'a Launched> {
+    launches
+        .iter()
+        .find(|one| one.kernel == profile.kernel && one.shape == profile.shape)
+}
+
+/// One line per launch: what was measured, with the emulated GPU's counters.
+fn as_json(profiles: &[Profile], launches: &[Launched]) -> String {
+    let line = |profile| {
+        let emulated = same(profile, launches).and_then(|one| one.counters.as_ref());
+        format!("{}\n", json!({ "profile": profile, "emulated": emulated }))
+    };
+    profiles.iter().map(line).collect()
+}
+
 /// One table per kernel.
 fn shown(profiles: &[Profile], launches: &[Launched], paint: Paint) -> String {
     let mut out = String::new();
     for profile in profiles {
         let title = format!("{} on {}", profile.kernel, profile.shape);
         out.push_str(&format!("{}\n", paint.bold(&title)));
-        let counters = launches
-            .iter()
-            .find(|one| one.kernel == profile.kernel && one.shape == profile.shape)
-            .and_then(|one| one.counters.as_ref());
+        let counters = same(profile, launches).and_then(|one| one.counters.as_ref());
         let Some(compared) = counters.and_then(|counters| counters::compare(profile, counters)) else {
             let mut table = Table::new(["metric", "Nsight Compute"]);
             for (metric, value) in &profile.metrics {
@@ -400,15 +420,21 @@ fn shown(profiles: &[Profile], launches: &[Launched], paint: Paint) -> String {
             continue;
         };
         let mut table = Table::new(["counter", "emulated", "Nsight Compute", "difference"]);
-        let mut remarks = String::new();
+        let mut remarks: Vec<(String, Vec<String>)> = Vec::new();
         for one in compared {
             let [name, ours, theirs, difference, remark] = one.cells(&profile.kernel);
-            if !remark.is_empty() {
-                remarks.push_str(&format!("  {name}: {remark}\n"));
+            match remarks.iter_mut().find(|(known, _)| *known == remark) {
+                _ if remark.is_empty() => {}
+                Some((_, names)) => names.push(name.clone()),
+                None => remarks.push((remark, vec![name.clone()])),
             }
             table.row([name, ours, theirs, difference]);
         }
-        out.push_str(&format!("{}{remarks}\n", table.render(paint)));
+        out.push_str(&table.render(paint));
+        for (remark, names) in remarks {
+            out.push_str(&format!("  {}: {remark}\n", names.join(", ")));
+        }
+        out.push('\n');
     }
     out
 }
@@ -520,5 +546,61 @@ mod tests {
     #[test]
     fn cells_may_hold_commas_and_quotes() {
         assert_eq!(cells(r#""a","b,c","d""e","""#), ["a", "b,c", "d\"e", ""]);
+    }
+
+    /// A launch in which nothing happened, but for stores to shared memory.
+    fn launch_of(ours: u64, theirs: u64) -> (Profile, Launched) {
+        let mut metrics: BTreeMap<String, u64> = BTreeMap::new();
+        let mut counters = serde_json::Map::new();
+        for pair in PAIRS {
+            metrics.extend(pair.metrics.iter().map(|name| ((*name).to_owned(), 0)));
+            let names = pair.ours.iter().chain(pair.as_written);
+            counters.extend(names.map(|name| ((*name).to_owned(), 0.into())));
+        }
+        metrics.insert("smsp__inst_executed_op_shared_st.sum".into(), theirs);
+        counters.insert("shared_store_requests".into(), ours.into());
+        let profile = Profile {
+            run: "one".into(),
+            step: "v08".into(),
+            kernel: "transpose_tile".into(),
+            shape: Shape { m: 509, n: 503, k: 0 },
+            ptx_sha256: String::new(),
+            grid: [16, 16, 1],
+            block: [1024, 1, 1],
+            dynamic_shared: 0,
+            metrics,
+        };
+        let launched = Launched {
+            run: "two".into(),
+            step: profile.step.clone(),
+            kernel: profile.kernel.clone(),
+            shape: profile.shape,
+            ptx_sha256: String::new(),
+            grid: profile.grid,
+            block: profile.block,
+            dynamic_shared: 0,
+            counters: Some(counters),
+            not_run: None,
+        };
+        (profile, launched)
+    }
+
+    #[test]
+    fn a_difference_stands_with_its_reason() {
+        let (profile, launched) = launch_of(8144, 8192);
+        insta::assert_snapshot!(shown(&[profile], &[launched], Paint::plain()), @"
+        transpose_tile on 509x503
+          counter                emulated  Nsight Compute  difference
+          shared_store_requests     8 144           8 192         +48
+          shared_store_requests: ptxas turns the branch around the access into a predicate; a warp that lies outside of the matrix issues it with no lane on, and Nsight counts what is issued (such an access has no wavefronts)
+        ");
+    }
+
+    #[test]
+    fn without_the_emulated_side_the_metrics_are_shown() {
+        let (profile, _) = launch_of(8144, 8192);
+        let text = shown(std::slice::from_ref(&profile), &[], Paint::plain());
+        assert!(text.contains("smsp__inst_executed_op_shared_st.sum"), "{text}");
+        assert!(as_json(&[profile], &[]).contains("\"emulated\":null"));
     }
 }
