@@ -26,12 +26,8 @@ struct Shot {
 
 impl Shot {
     fn of(reached: &Reached<'_>) -> Self {
-        let mut addresses = [None; 32];
-        for (lane, offset) in &reached.offsets {
-            addresses[*lane] = Some(*offset);
-        }
         Self {
-            addresses,
+            addresses: reached.addresses(),
             bytes: reached.access.bytes,
             load: reached.access.load,
         }

@@ -7,6 +7,7 @@
 //! Not here: the text around them, and the pages (`press`).
 
 mod banks;
+pub mod explorers;
 mod hierarchy;
 mod machine;
 mod owners;
@@ -50,6 +51,7 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
         "v01-col-per-lane",
         sectors::draw("sgemm_v01_col_per_lane", "col_per_lane: what one warp touches"),
     )?;
+    add("strides", Ok(sectors::strides()))?;
     add("v02-tile-walk", walk::draw())?;
     add("v03-owners", owners::draw("sgemm_v03_from_shared", "v03"))?;
     add("v04-owners", owners::draw("sgemm_v04_float4", "v04"))?;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use ladder::{STEPS, Shape};
 use simt::launch::{self, Environment, LaunchConfig, LaunchOptions};
+use simt::memory::rules::Addresses;
 use simt::memory::{Memory, Origin};
 use simt::module::Module;
 use simt::program::{Kernel, MemSpace};
@@ -48,6 +49,17 @@ pub(crate) struct Reached<'t> {
     pub(crate) access: &'t Access,
     /// First byte of each active lane, from the start of the array.
     pub(crate) offsets: Vec<(usize, u64)>,
+}
+
+impl Reached<'_> {
+    /// By lane, from the start of the array.
+    pub(crate) fn addresses(&self) -> Addresses {
+        let mut addresses = [None; 32];
+        for (lane, offset) in &self.offsets {
+            addresses[*lane] = Some(*offset);
+        }
+        addresses
+    }
 }
 
 impl Trace {

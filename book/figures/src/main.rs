@@ -1,23 +1,29 @@
-//! `cargo run -p figures -- write`: draws the book's pictures.
+//! `cargo run -p figures -- write` draws the book's pictures; `… -- explorers` checks the rules that its pages run.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
+use figures::explorers::{Engine, cases, claim, folder, rules_js};
 
-const USAGE: &str = "usage: cargo run -p figures -- write [--record FILE] [--to FOLDER]";
+const USAGE: &str = "usage: cargo run -p figures -- write [--record FILE] [--to FOLDER]
+       cargo run -p figures -- explorers";
 
-struct Args {
-    record: PathBuf,
-    to: PathBuf,
+enum Task {
+    Write { record: PathBuf, to: PathBuf },
+    Explorers,
 }
 
 fn main() -> ExitCode {
-    let Some(args) = parse(std::env::args().skip(1)) else {
-        eprintln!("{USAGE}");
-        return ExitCode::from(2);
+    let result = match parse(std::env::args().skip(1)) {
+        Some(Task::Write { record, to }) => write(&record, &to),
+        Some(Task::Explorers) => explorers(),
+        None => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
     };
-    match write(&args) {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -26,37 +32,54 @@ fn main() -> ExitCode {
     }
 }
 
-fn parse(mut words: impl Iterator<Item = String>) -> Option<Args> {
-    let mut args = Args {
-        record: figures::record_path(),
-        to: figures::generated(),
-    };
-    if words.next()? != "write" {
-        return None;
+fn parse(mut words: impl Iterator<Item = String>) -> Option<Task> {
+    let mut record = figures::record_path();
+    let mut to = figures::generated();
+    match words.next()?.as_str() {
+        "write" => {}
+        "explorers" if words.next().is_none() => return Some(Task::Explorers),
+        _ => return None,
     }
     while let Some(word) = words.next() {
         match word.as_str() {
-            "--record" => args.record = words.next()?.into(),
-            "--to" => args.to = words.next()?.into(),
+            "--record" => record = words.next()?.into(),
+            "--to" => to = words.next()?.into(),
             _ => return None,
         }
     }
-    Some(args)
+    Some(Task::Write { record, to })
 }
 
-fn write(args: &Args) -> anyhow::Result<()> {
-    if args.record != figures::record_path() && !args.record.exists() {
-        bail!("{}: no such file", args.record.display());
+fn write(path: &Path, to: &Path) -> anyhow::Result<()> {
+    if path != figures::record_path() && !path.exists() {
+        bail!("{}: no such file", path.display());
     }
-    let record = figures::record(&args.record)?;
+    let record = figures::record(path)?;
     if record.is_none() {
-        eprintln!("{}: not there; plots say so", args.record.display());
+        eprintln!("{}: not there; plots say so", path.display());
     }
-    std::fs::create_dir_all(&args.to).with_context(|| args.to.display().to_string())?;
+    std::fs::create_dir_all(to).with_context(|| to.display().to_string())?;
     for figure in figures::all(record.as_ref())? {
-        save(&args.to.join(figure.name).with_extension("svg"), &figure.svg)?;
+        save(&to.join(figure.name).with_extension("svg"), &figure.svg)?;
     }
     Ok(())
+}
+
+/// Lets the explorers' rules answer every case, and writes down that they did.
+fn explorers() -> anyhow::Result<()> {
+    let (rules, cases) = (rules_js()?, cases()?);
+    let engines = Engine::here();
+    if engines.is_empty() {
+        bail!("nothing here runs JavaScript; install node or chromium");
+    }
+    let scratch = std::env::temp_dir().join(format!("figures-{}", std::process::id()));
+    for engine in engines {
+        let n = engine.run(&rules, &cases, &scratch);
+        let n = n.with_context(|| format!("{engine:?}, {}", folder().join("rules.js").display()))?;
+        eprintln!("{engine:?}: {n} cases agree");
+    }
+    std::fs::remove_dir_all(&scratch)?;
+    save(&folder().join("checked.js"), &claim(&rules, cases.len()))
 }
 
 fn save(path: &Path, text: &str) -> anyhow::Result<()> {

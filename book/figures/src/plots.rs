@@ -362,6 +362,10 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
             .map_or(wanted[i], |at| spread[at]);
         let at = (x.at(*intensity), y.at(*tflops));
         drawing.circle("a", at, 4.5);
+        if near.len() == 1 {
+            drawing.text("", Anchor::Middle, (at.0, at.1 - 10.0), label);
+            continue;
+        }
         drawing.line("line", (at.0 + 5.0, at.1), (at.0 + 18.0, mine));
         drawing.text("", Anchor::Start, (at.0 + 20.0, mine + 5.0), label);
     }

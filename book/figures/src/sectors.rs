@@ -57,10 +57,7 @@ pub(crate) fn draw(kernel: &'static str, title: &str) -> anyhow::Result<String> 
         drawing.text("dim code", Anchor::Start, (x, y + 58.0), elements(i, reached));
     }
     let y = top + edge + 84.0;
-    drawing.rect("a", Rect::new(0.0, y - 10.0, CELL * 2.5, CELL * 2.5));
-    drawing.text("dim", Anchor::Start, (16.0, y), "4 bytes that a lane asks for");
-    drawing.rect("a2", Rect::new(226.0, y - 10.0, CELL * 4.0, CELL * 2.5));
-    drawing.text("dim", Anchor::Start, (248.0, y), "32-byte sector that moves");
+    legend(&mut drawing, y);
     Ok(drawing.finish(y + 8.0))
 }
 
@@ -75,6 +72,13 @@ fn elements(matrix: usize, reached: &Reached<'_>) -> String {
     let rows = indices.clone().map(|index| index / SIZE as u64).collect();
     let cols = indices.map(|index| index % SIZE as u64).collect();
     format!("{}[{}][{}]", ["A", "B", "C"][matrix], span(rows), span(cols))
+}
+
+fn legend(drawing: &mut Drawing, y: f64) {
+    drawing.rect("a", Rect::new(0.0, y - 10.0, CELL * 2.5, CELL * 2.5));
+    drawing.text("dim", Anchor::Start, (16.0, y), "4 bytes that a lane asks for");
+    drawing.rect("a2", Rect::new(226.0, y - 10.0, CELL * 4.0, CELL * 2.5));
+    drawing.text("dim", Anchor::Start, (248.0, y), "32-byte sector that moves");
 }
 
 /// The top left corner of one matrix, with what an access touches of it.
@@ -113,4 +117,57 @@ fn panel(drawing: &mut Drawing, matrix: usize, (x, y): (f64, f64), reached: &Rea
         borders.map(|col| Rect::new(x + CELL * col as f64 - 0.4, y, 0.8, edge)),
     );
     drawing.rect("frame", Rect::new(x, y, edge, edge));
+}
+
+/// Four strides of one warp-wide load of 4 bytes per lane, by the rule alone.
+pub(crate) fn strides() -> String {
+    const WORDS: u64 = 256;
+    const HEIGHT: f64 = 22.0;
+    let word = WIDTH / WORDS as f64;
+    let title = "32 lanes, 4 bytes each, at four strides";
+    let mut drawing = Drawing::new(
+        title,
+        "Four strips of memory, 1024 bytes long. The 32 lanes of a warp load 4 bytes each, one, two, four and eight \
+         words apart; the sectors that move grow from 4 to 32, and the part of them that is used falls from all to an \
+         eighth.",
+    );
+    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    let mut y = 38.0;
+    for stride in [1, 2, 4, 8] {
+        let addresses: rules::Addresses = std::array::from_fn(|lane| Some(lane as u64 * stride * FLOAT));
+        let n = rules::sectors(&addresses, FLOAT as u32);
+        let used = 100.0 * 32.0 * FLOAT as f64 / (f64::from(n) * SECTOR as f64);
+        drawing.text("", Anchor::Start, (0.0, y), format!("stride {stride}"));
+        drawing.text("strong", Anchor::Start, (110.0, y), format!("{n} sectors"));
+        drawing.text(
+            "dim",
+            Anchor::End,
+            (WIDTH, y),
+            format!("{} % is used", short(used)),
+        );
+        let strip = Rect::new(0.0, y + 7.0, WIDTH, HEIGHT);
+        drawing.rect("faint", strip);
+        let sectors: BTreeSet<u64> = addresses.iter().flatten().map(|a| a / SECTOR).collect();
+        let wide = word * (SECTOR / FLOAT) as f64;
+        let sector = |sector: &u64| Rect::new(wide * *sector as f64, strip.y, wide, HEIGHT);
+        drawing.rects("a2", sectors.iter().map(sector));
+        let asked = |a: &u64| {
+            Rect::new(
+                word * (a / FLOAT) as f64 + 0.2,
+                strip.y + 3.0,
+                word - 0.4,
+                HEIGHT - 6.0,
+            )
+        };
+        drawing.rects("a", addresses.iter().flatten().map(asked));
+        let borders = 1..WORDS * FLOAT / SECTOR;
+        drawing.rects(
+            "paper",
+            borders.map(|i| Rect::new(wide * i as f64 - 0.5, strip.y, 1.0, HEIGHT)),
+        );
+        drawing.rect("frame", strip);
+        y = strip.bottom() + 22.0;
+    }
+    legend(&mut drawing, y);
+    drawing.finish(y + 8.0)
 }

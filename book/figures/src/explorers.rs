@@ -1,0 +1,292 @@
+//! The explorers' rules beside the emulator's: a table of cases, and a JavaScript engine that goes through them.
+//!
+//! The pages of the book run `book/theme/explorers/rules.js`, a port of [`simt::memory::rules`]. Its functions get
+//! every case of [`cases`] and must give what ours give. Only then is `checked.js` written, from which a page takes
+//! the sentence that says so.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, bail};
+use ladder::Shape;
+use sha2::{Digest as _, Sha256};
+use simt::memory::rules::{self, Addresses};
+
+use crate::machine::{self, Trace, Who};
+
+/// A question to `rules.js`, as a JavaScript expression, and the answer as JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Case {
+    /// An expression over `R`.
+    pub ask: String,
+    /// What it must give.
+    pub answer: String,
+}
+
+/// The explorers' folder.
+pub fn folder() -> PathBuf {
+    machine::root().join("book/theme/explorers")
+}
+
+fn list(addresses: &Addresses) -> String {
+    let word = |address: &Option<u64>| address.map_or("null".to_owned(), |a| a.to_string());
+    format!("[{}]", addresses.iter().map(word).collect::<Vec<_>>().join(","))
+}
+
+/// All cases: the rules on patterns of every kind, and the explorers' own patterns as real kernels make them.
+///
+/// # Errors
+/// When a kernel's files cannot be read.
+pub fn cases() -> anyhow::Result<Vec<Case>> {
+    let mut cases = Vec::new();
+    for (addresses, bytes) in patterns() {
+        for load in [false, true] {
+            cases.push(rule(&addresses, bytes, load));
+        }
+    }
+    kernels(&mut cases)?;
+    Ok(cases)
+}
+
+/// What one access costs, in one line.
+fn rule(addresses: &Addresses, bytes: u32, load: bool) -> Case {
+    let cost = rules::shared_cost(addresses, bytes, load);
+    Case {
+        ask: format!("cost({},{bytes},{load})", list(addresses)),
+        answer: format!(
+            "[{},{},{},{}]",
+            rules::sectors(addresses, bytes),
+            rules::lanes_together(addresses, bytes, load),
+            cost.wavefronts,
+            cost.ideal
+        ),
+    }
+}
+
+/// SplitMix64: the same numbers everywhere.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) % n
+    }
+}
+
+/// Mostly at multiples of the width, as the hardware demands; the functions answer for all.
+fn patterns() -> Vec<(Addresses, u32)> {
+    const RANDOM: usize = 200;
+    let mut all = Vec::new();
+    let mut numbers = Numbers(1);
+    for bytes in [1u32, 2, 4, 8, 16] {
+        let wide = u64::from(bytes);
+        let every = |f: &dyn Fn(u64) -> Option<u64>| -> Addresses {
+            std::array::from_fn(|lane| f(lane as u64).map(|element| element * wide))
+        };
+        // Strides, from every place in a sector, all lanes and some.
+        for stride in (0..=33).chain([48, 63, 64, 65, 128, 1000]) {
+            all.push((every(&|lane| Some(lane * stride)), bytes));
+            all.push((every(&|lane| Some(lane * stride + 1)), bytes));
+            all.push((every(&|lane| (lane < 11).then_some(lane * stride + 7)), bytes));
+        }
+        // Groups of lanes at one address: broadcasts, pairs, every second.
+        for group in [1, 2, 4, 8, 16] {
+            for stride in [1, 2, 8, 32] {
+                all.push((every(&|lane| Some(lane / group * stride)), bytes));
+                all.push((every(&|lane| Some(lane % group * stride)), bytes));
+            }
+        }
+        for distance in [1, 2, 3] {
+            all.push((every(&|lane| Some((lane & !distance) * 4)), bytes));
+            all.push((
+                every(&|lane| (lane % 5 != 0).then_some((lane & !distance) * 8)),
+                bytes,
+            ));
+        }
+        all.push(([None; 32], bytes));
+        for off in [1, 3, 4, 12, 28] {
+            for apart in [4, 16, 32, 48, 128] {
+                all.push((std::array::from_fn(|lane| Some(lane as u64 * apart + off)), bytes));
+            }
+        }
+        // Anywhere, close together and far apart, with holes.
+        for i in 0..RANDOM {
+            let reach = [8, 64, 512, 1 << 20][i % 4];
+            let holes = (i / 4) % 3;
+            let mut addresses = [None; 32];
+            for address in &mut addresses {
+                let element = numbers.below(reach);
+                if holes == 0 || numbers.below(3) >= holes as u64 {
+                    *address = Some(element * wide);
+                }
+            }
+            all.push((addresses, bytes));
+        }
+    }
+    all
+}
+
+/// Accesses of real kernels, and how the explorers would ask for them.
+fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
+    const SIZE: usize = 64;
+    let tiles = [
+        ("transpose_tile", 0, false),
+        ("transpose_padded", 1, false),
+        ("transpose_swizzled", 0, true),
+    ];
+    for (kernel, padding, swizzle) in tiles {
+        for warp in [0, 1, 5, 31] {
+            let who = Who { block: [0, 0], warp };
+            let trace = machine::transpose(kernel, SIZE, who)?;
+            for (load, along) in [(false, "row"), (true, "column")] {
+                let accesses = trace.shared("tile");
+                let found = accesses.iter().find(|reached| reached.access.load == load);
+                let found = found.with_context(|| format!("{kernel} does not touch its tile"))?;
+                cases.push(Case {
+                    ask: format!(
+                        "R.tile({{bytes:4,width:32,padding:{padding},swizzle:{swizzle},along:\"{along}\",at:{warp}}})"
+                    ),
+                    answer: list(&found.addresses()),
+                });
+            }
+        }
+    }
+    let shape = Shape::square(SIZE);
+    let who = Who {
+        block: [0, 0],
+        warp: 0,
+    };
+    let strided = [
+        ("sgemm_v01_row_per_lane", 0, SIZE),
+        ("sgemm_v01_row_per_lane", 1, 0),
+        ("sgemm_v01_row_per_lane", 2, SIZE),
+        ("sgemm_v01_col_per_lane", 0, 0),
+        ("sgemm_v01_col_per_lane", 1, 1),
+        ("sgemm_v01_col_per_lane", 2, 1),
+    ];
+    for (kernel, buffer, stride) in strided {
+        let trace: Trace = machine::product(kernel, shape, who)?;
+        let accesses = trace.global(buffer);
+        let first = accesses.first().context("it reaches all three matrices")?;
+        cases.push(Case {
+            ask: format!("R.strided({{bytes:4,stride:{stride},first:0,lanes:32}})"),
+            answer: list(&first.addresses()),
+        });
+    }
+    Ok(())
+}
+
+/// The rules as they are in the book.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn rules_js() -> anyhow::Result<String> {
+    let path = folder().join("rules.js");
+    std::fs::read_to_string(&path).with_context(|| path.display().to_string())
+}
+
+/// What `checked.js` says when these rules have passed so many cases.
+pub fn claim(rules: &str, n_cases: usize) -> String {
+    let mut hash = String::new();
+    for byte in Sha256::digest(rules.as_bytes()) {
+        write!(hash, "{byte:02x}").expect("a string takes everything");
+    }
+    format!(
+        "// made by: cargo run -p figures -- explorers; what rules.js was when it passed\n\
+         window.TileChecked = {{ cases: {n_cases}, rules: \"sha256:{hash}\" }};\n"
+    )
+}
+
+/// A program that asks all cases and sets `verdict`: `agreed 4000`, or the first disagreement.
+fn program(rules: &str, cases: &[Case]) -> String {
+    let mut program = format!(
+        "{rules}\nconst R = globalThis.TileRules;\n\
+         const cost = (a, bytes, load) => {{\n\
+         \x20 const s = R.shared(a, bytes, load);\n\
+         \x20 return [R.sectors(a, bytes).length, R.lanesTogether(a, bytes, load), s.wavefronts.length, s.ideal];\n\
+         }};\n\
+         let verdict = \"\", n = 0;\n\
+         const check = (text, got, want) => {{\n\
+         \x20 n += 1;\n\
+         \x20 if (verdict === \"\" && JSON.stringify(got) !== want) \
+         verdict = `disagreed: ${{text}} gives ${{JSON.stringify(got)}}, want ${{want}}`;\n\
+         }};\n"
+    );
+    for Case { ask, answer } in cases {
+        writeln!(program, "check(`{ask}`, {ask}, `{answer}`);").expect("a string takes everything");
+    }
+    program.push_str("if (verdict === \"\") verdict = `agreed ${n}`;\n");
+    program
+}
+
+/// Something that runs JavaScript.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// `node`
+    Node,
+    /// `chromium`, `google-chrome` and its like.
+    Browser(&'static str),
+}
+
+impl Engine {
+    /// Those that this machine has.
+    pub fn here() -> Vec<Self> {
+        let runs = |name: &str| {
+            let mut command = Command::new(name);
+            command
+                .arg("--version")
+                .stdout(Stdio::null())
+                .stderr(Stdio::null());
+            command.status().is_ok_and(|status| status.success())
+        };
+        let browsers = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+        let node = runs("node").then_some(Self::Node);
+        let browser = browsers.into_iter().find(|name| runs(name)).map(Self::Browser);
+        node.into_iter().chain(browser).collect()
+    }
+
+    /// Lets `rules` answer all cases: how many it was asked.
+    ///
+    /// # Errors
+    /// The first case in which it disagrees; or that the engine could not be run.
+    pub fn run(self, rules: &str, cases: &[Case], scratch: &Path) -> anyhow::Result<usize> {
+        std::fs::create_dir_all(scratch).with_context(|| scratch.display().to_string())?;
+        let program = program(rules, cases);
+        let output = match self {
+            Self::Node => {
+                let file = scratch.join("cases.js");
+                std::fs::write(&file, format!("{program}console.log(verdict);\n"))?;
+                Command::new("node").arg(&file).output()?
+            }
+            Self::Browser(name) => {
+                let file = scratch.join("cases.html");
+                let page = format!(
+                    "<!doctype html><body><script>\n{program}document.body.textContent = verdict;\n</script>\n"
+                );
+                std::fs::write(&file, page)?;
+                let file = file.canonicalize()?;
+                Command::new(name)
+                    .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
+                    .arg(format!("--user-data-dir={}", scratch.join("profile").display()))
+                    .arg(format!("file://{}", file.display()))
+                    .output()?
+            }
+        };
+        let said = String::from_utf8_lossy(&output.stdout);
+        let verdict = said
+            .split("agreed ")
+            .nth(1)
+            .map(|rest| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
+        match verdict.and_then(|digits| digits.parse().ok()) {
+            Some(n) => Ok(n),
+            None if said.contains("disagreed") => {
+                let at = said.find("disagreed").unwrap_or(0);
+                bail!("{}", said[at..].lines().next().unwrap_or_default())
+            }
+            None => bail!("{self:?}: {}", String::from_utf8_lossy(&output.stderr).trim()),
+        }
+    }
+}

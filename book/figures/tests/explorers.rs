@@ -1,0 +1,69 @@
+//! The explorers of the book count what the emulator counts.
+
+use std::path::PathBuf;
+
+use figures::explorers::{Engine, cases, claim, folder, rules_js};
+
+fn scratch(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("figures-{name}-{}", std::process::id()))
+}
+
+#[test]
+fn the_rules_in_javascript_give_what_ours_give() -> anyhow::Result<()> {
+    let (rules, cases) = (rules_js()?, cases()?);
+    let engines = Engine::here();
+    if engines.is_empty() {
+        eprintln!("not run: neither node nor chromium is here");
+    }
+    let scratch = scratch("agree");
+    for engine in engines {
+        assert_eq!(engine.run(&rules, &cases, &scratch)?, cases.len(), "{engine:?}");
+        std::fs::remove_dir_all(&scratch)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_wrong_rule_is_found() -> anyhow::Result<()> {
+    let (rules, cases) = (rules_js()?, cases()?);
+    let Some(engine) = Engine::here().first().copied() else {
+        eprintln!("not run: neither node nor chromium is here");
+        return Ok(());
+    };
+    let scratch = scratch("wrong");
+    for (right, wrong) in [
+        ("const SECTOR = 32;", "const SECTOR = 64;"),
+        ("const BANKS = 32;", "const BANKS = 16;"),
+        ("address + bytes", "address + 1"),
+        ("pairsUp(1) || pairsUp(2)", "pairsUp(1)"),
+        ("return load && ", "return "),
+        ("bytes <= 8 ? 16 : 8", "16"),
+        ("if (banks.size > 0) ideal += 1", "ideal += 1"),
+        ("col ^ (row % width)", "col ^ 1"),
+        ("width + padding", "width"),
+        ("first + lane * stride", "first + lane"),
+    ] {
+        assert!(rules.contains(right), "the rules have no `{right}`");
+        let error = engine
+            .run(&rules.replace(right, wrong), &cases, &scratch)
+            .err()
+            .map(|error| error.to_string());
+        let told = error
+            .as_deref()
+            .is_some_and(|error| error.starts_with("disagreed"));
+        assert!(told, "`{wrong}` for `{right}`: {error:?}");
+    }
+    std::fs::remove_dir_all(&scratch)?;
+    Ok(())
+}
+
+#[test]
+fn what_the_page_claims_is_about_these_rules_and_cases() -> anyhow::Result<()> {
+    let said = std::fs::read_to_string(folder().join("checked.js"))?;
+    assert_eq!(
+        said,
+        claim(&rules_js()?, cases()?.len()),
+        "check them again: cargo run -p figures -- explorers"
+    );
+    Ok(())
+}
