@@ -76,7 +76,7 @@ impl Cublas {
         let (b, _reads_b) = b.device_ptr(&self.stream);
         let (c, _writes_c) = c.device_ptr_mut(&self.stream);
         // SAFETY: the operands are on the device and as large as the flags say, which name them in cuBLAS's order.
-        unsafe { T::gemm(self.handle, flags, b as *const T, a as *const T, c as *mut T) }
+        unsafe { <T as Element>::gemm(self.handle, flags, b as *const T, a as *const T, c as *mut T) }
     }
 }
 
@@ -204,7 +204,7 @@ pub fn yardstick<'a, T: Element>(
         Trouble::CouldNot(format!("cuBLAS refuses a product of {shape}: {status:?}"))
     };
     let (a, b) = (gpu.stream.clone_htod(a)?, gpu.stream.clone_htod(b)?);
-    let mut c = gpu.stream.clone_htod(&vec![T::POISON; shape.m * shape.n])?;
+    let mut c = gpu.poisoned(shape.m * shape.n)?;
     cublas.product(work, shape, &a, &b, &mut c).map_err(words)?;
     let got = gpu.stream.clone_dtoh(&c)?;
     let time_ms = move |times: u32| {

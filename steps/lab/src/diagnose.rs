@@ -58,7 +58,7 @@ const ENOUGH: usize = 3;
 /// Largest map, in cells.
 const MAP: [usize; 2] = [16, 32];
 
-impl<T: Real, A: Answer> Scene<'_, T, A> {
+impl<T: Real, A: Answer + Sync> Scene<'_, T, A> {
     /// Tells it.
     pub fn diagnose(&self) -> Diagnosis {
         let wrong = Wrong::of(self);
@@ -421,7 +421,7 @@ impl Cell {
 }
 
 impl Wrong {
-    fn of<T: Real, A: Answer>(scene: &Scene<'_, T, A>) -> Self {
+    fn of<T: Real, A: Answer + Sync>(scene: &Scene<'_, T, A>) -> Self {
         let (rows, cols) = (scene.answer.rows(), scene.answer.cols());
         let is: Vec<bool> = (0..rows * cols)
             .map(|index| {

@@ -19,8 +19,10 @@ pub trait Real:
 {
     /// Largest relative error of one rounding.
     const UNIT: f64;
-    /// A NaN that no arithmetic makes: what C is full of before a launch.
+    /// A NaN that no arithmetic makes, because it is a signalling one: what C is full of before a launch.
     const POISON: Self;
+    /// The 32-bit word that it consists of, once or twice.
+    const POISON_WORD: u32;
     /// Whether it is that NaN.
     fn is_poison(self) -> bool;
     /// Nearest to a value.
@@ -29,11 +31,31 @@ pub trait Real:
     fn to_f64(self) -> f64;
     /// Uniform in [−1, 1).
     fn uniform(rng: &mut ChaCha8Rng) -> Self;
+    /// C = A · B on one core: A is m × k, B is k × n, all row-major.
+    fn gemm(m: usize, k: usize, n: usize, a: &[Self], b: &[Self], c: &mut [Self]);
+}
+
+/// `matrixmultiply`'s function of a type, for whole row-major matrices.
+macro_rules! gemm {
+    ($function:path) => {
+        fn gemm(m: usize, k: usize, n: usize, a: &[Self], b: &[Self], c: &mut [Self]) {
+            assert!(a.len() >= m * k && b.len() >= k * n && c.len() >= m * n);
+            let (row_of_a, row_of_b, row_of_c) = (k as isize, n as isize, n as isize);
+            let (a, b, c) = (a.as_ptr(), b.as_ptr(), c.as_mut_ptr());
+            // SAFETY: the matrices are as large as said, and elements of a row lie side by side.
+            unsafe {
+                $function(
+                    m, k, n, 1.0, a, row_of_a, 1, b, row_of_b, 1, 0.0, c, row_of_c, 1,
+                )
+            }
+        }
+    };
 }
 
 impl Real for f32 {
     const UNIT: f64 = 1.0 / (1u64 << 24) as f64;
-    const POISON: Self = f32::from_bits(0x7fba_dbad);
+    const POISON: Self = f32::from_bits(Self::POISON_WORD);
+    const POISON_WORD: u32 = 0x7fba_dbad;
     fn is_poison(self) -> bool {
         self.to_bits() == Self::POISON.to_bits()
     }
@@ -46,11 +68,13 @@ impl Real for f32 {
     fn uniform(rng: &mut ChaCha8Rng) -> Self {
         2.0 * rng.random::<f32>() - 1.0
     }
+    gemm!(matrixmultiply::sgemm);
 }
 
 impl Real for f64 {
     const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
-    const POISON: Self = f64::from_bits(0x7ff7_adba_dbad_badb);
+    const POISON: Self = f64::from_bits((Self::POISON_WORD as u64) << 32 | Self::POISON_WORD as u64);
+    const POISON_WORD: u32 = 0x7ff0_dbad;
     fn is_poison(self) -> bool {
         self.to_bits() == Self::POISON.to_bits()
     }
@@ -63,6 +87,7 @@ impl Real for f64 {
     fn uniform(rng: &mut ChaCha8Rng) -> Self {
         2.0 * rng.random::<f64>() - 1.0
     }
+    gemm!(matrixmultiply::dgemm);
 }
 
 /// What the elements are.
@@ -145,6 +170,7 @@ mod tests {
         assert!(f32::POISON.is_nan() && f32::POISON.is_poison() && !f32::NAN.is_poison());
         assert!(f64::POISON.is_nan() && f64::POISON.is_poison() && !f64::NAN.is_poison());
         assert!(!(f32::POISON + 1.0).is_poison(), "arithmetic makes it quiet");
+        assert!(!(f64::POISON + 1.0).is_poison(), "arithmetic makes it quiet");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_void};
 
 use cudarc::driver::sys::{self, CUevent_flags, CUjit_option};
-use cudarc::driver::{CudaEvent, CudaFunction, CudaSlice};
+use cudarc::driver::{CudaEvent, CudaFunction, CudaSlice, DevicePtrMut as _};
 use cudarc::nvrtc::Ptx;
 
 use crate::device::Gpu;
@@ -119,7 +119,7 @@ impl<'g, T: Real> Session<'g, T> {
             launch,
             a: stream.clone_htod(a)?,
             b: b.map(|b| stream.clone_htod(b)).transpose()?,
-            c: stream.clone_htod(&vec![T::POISON; n_out])?,
+            c: gpu.poisoned(n_out)?,
             gpu,
         })
     }
@@ -162,6 +162,23 @@ impl<'g, T: Real> Session<'g, T> {
 // ANCHOR_END: session
 
 impl Gpu {
+    /// Memory full of NaN.
+    ///
+    /// # Errors
+    /// When there is not enough.
+    pub fn poisoned<T: Real>(&self, n: usize) -> Result<CudaSlice<T>, Trouble> {
+        // SAFETY: every element is set just below.
+        let mut slice = unsafe { self.stream.alloc::<T>(n) }?;
+        {
+            let n_words = n * size_of::<T>() / size_of::<u32>();
+            let (address, _write) = slice.device_ptr_mut(&self.stream);
+            // SAFETY: so many words were allocated there.
+            unsafe { sys::cuMemsetD32Async(address, T::POISON_WORD, n_words, self.stream.cu_stream()) }
+                .result()?;
+        }
+        Ok(slice)
+    }
+
     /// An event that marks this place in the stream, with its time.
     ///
     /// # Errors

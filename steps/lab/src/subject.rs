@@ -45,7 +45,7 @@ struct Trial<'p, T: Real, A> {
     data: Data,
 }
 
-impl<T: Real, A: Answer> Trial<'_, T, A> {
+impl<T: Real, A: Answer + Sync> Trial<'_, T, A> {
     fn n_out(&self) -> usize {
         self.answer.rows() * self.answer.cols()
     }
@@ -132,7 +132,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Verifies on every trial, then times on the last.
-    fn measure<'g, T: Real, A: Answer>(
+    fn measure<'g, T: Real, A: Answer + Sync>(
         &self,
         shape: Shape,
         trials: &[Trial<'_, T, A>],
@@ -189,7 +189,7 @@ impl<'a> Subject<'a> {
     }
 
     /// One launch, and the comparison of what came out.
-    fn run<'g, T: Real, A: Answer>(
+    fn run<'g, T: Real, A: Answer + Sync>(
         &self,
         shape: Shape,
         trial: &Trial<'_, T, A>,
@@ -264,7 +264,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    fn wrong<T: Real, A: Answer>(
+    fn wrong<T: Real, A: Answer + Sync>(
         &self,
         shape: Shape,
         trial: &Trial<'_, T, A>,
@@ -343,7 +343,7 @@ impl<'a> Subject<'a> {
         }))
     }
 
-    fn time<'g, T: Real, A: Answer>(
+    fn time<'g, T: Real, A: Answer + Sync>(
         &self,
         shape: Shape,
         trial: &Trial<'_, T, A>,

@@ -19,9 +19,9 @@ const SAMPLE_MS: f64 = 1.0;
 const MAX_BATCH: f64 = 500.0;
 const WARM_UP_MS: f64 = 50.0;
 const MIN_SAMPLES: usize = 5;
-const MAX_SAMPLES: usize = 50;
-const HOT_BUDGET: Duration = Duration::from_millis(1200);
-const COLD_BUDGET: Duration = Duration::from_millis(600);
+const MAX_SAMPLES: usize = 40;
+const HOT_BUDGET: Duration = Duration::from_millis(700);
+const COLD_BUDGET: Duration = Duration::from_millis(300);
 /// Beyond this, what the caches hold at the start is no part of the time.
 const MAX_COLD_MS: f64 = 250.0;
 /// Copies over PCIe vary little, and cost much.

@@ -38,15 +38,47 @@ impl Comparison {
     pub fn is_right(&self) -> bool {
         self.n_wrong == 0
     }
+
+    /// Of earlier rows and of later ones.
+    fn and(self, later: Self) -> Self {
+        Self {
+            n_wrong: self.n_wrong + later.n_wrong,
+            n_nan: self.n_nan + later.n_nan,
+            n_infinite: self.n_infinite + later.n_infinite,
+            n_untouched: self.n_untouched + later.n_untouched,
+            first: self.first.or(later.first),
+            max_abs_error: self.max_abs_error.max(later.max_abs_error),
+            max_of_bound: self.max_of_bound.max(later.max_of_bound),
+        }
+    }
 }
 
-/// Compares every element.
-pub fn compare<T: Real>(answer: &impl Answer, got: &[T]) -> Comparison {
+/// Compares every element; each core takes a band of rows.
+pub fn compare<T: Real>(answer: &(impl Answer + Sync), got: &[T]) -> Comparison {
+    /// Fewer elements are not worth a thread.
+    const WORTH: usize = 1 << 16;
     let (rows, cols) = (answer.rows(), answer.cols());
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let band = rows.div_ceil(cores.min(rows * cols / WORTH).max(1));
+    std::thread::scope(|scope| {
+        let bands: Vec<_> = got
+            .chunks(band * cols)
+            .enumerate()
+            .map(|(number, got)| scope.spawn(move || compare_rows(answer, number * band, got)))
+            .collect();
+        let parts = bands
+            .into_iter()
+            .map(|band| band.join().expect("comparing numbers does not fail"));
+        parts.fold(Comparison::default(), Comparison::and)
+    })
+}
+
+/// Compares the rows from `first_row` on.
+fn compare_rows<T: Real>(answer: &impl Answer, first_row: usize, got: &[T]) -> Comparison {
+    let cols = answer.cols();
     let mut out = Comparison::default();
-    for row in 0..rows {
-        for col in 0..cols {
-            let element = got[row * cols + col];
+    for (row, elements) in (first_row..).zip(got.chunks(cols)) {
+        for (col, element) in elements.iter().enumerate() {
             let value = element.to_f64();
             let error = (value - answer.want(row, col)).abs();
             let bound = answer.bound(row, col);
@@ -114,5 +146,34 @@ mod tests {
             (2, 1, 1)
         );
         assert_eq!(comparison.first, Some([0, 1]));
+    }
+
+    /// Zeros, 1 allowed.
+    struct Large;
+
+    impl Answer for Large {
+        fn rows(&self) -> usize {
+            1000
+        }
+        fn cols(&self) -> usize {
+            333
+        }
+        fn want(&self, _: usize, _: usize) -> f64 {
+            0.0
+        }
+        fn bound(&self, _: usize, _: usize) -> f64 {
+            1.0
+        }
+    }
+
+    #[test]
+    fn bands_of_rows_add_up() {
+        let mut got = vec![0.5f32; 333_000];
+        for index in [100 * 333 + 7, 500 * 333, 332_999] {
+            got[index] = 2.0;
+        }
+        let comparison = compare(&Large, &got);
+        assert_eq!((comparison.n_wrong, comparison.first), (3, Some([100, 7])));
+        assert_eq!(comparison.max_abs_error, 2.0);
     }
 }
