@@ -22,7 +22,7 @@ mod engine;
 #[cfg(test)]
 mod facts;
 mod float;
-mod half;
+pub(crate) mod half;
 mod half_ops;
 mod integer;
 mod lane;

@@ -5,9 +5,9 @@
 
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-use half::{bf16, f16};
 use ptx::ast::Type;
 
+use crate::alu::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::check::AccessKind;
 use crate::lanes::NONE;
 use crate::program::{Atomic, AtomicKind};
@@ -107,21 +107,11 @@ fn add_f32(a: u32, b: u32, flush: bool) -> u32 {
 
 // The sum of two halves is rounded once more than needed, which 24 bits of fraction make harmless.
 fn add_f16(a: u16, b: u16) -> u16 {
-    let sum = f16::from_bits(a).to_f32() + f16::from_bits(b).to_f32();
-    if sum.is_nan() {
-        0x7FFF
-    } else {
-        f16::from_f32(sum).to_bits()
-    }
+    f32_to_f16(f16_to_f32(a) + f16_to_f32(b))
 }
 
 fn add_bf16(a: u16, b: u16) -> u16 {
-    let sum = bf16::from_bits(a).to_f32() + bf16::from_bits(b).to_f32();
-    if sum.is_nan() {
-        0x7FFF
-    } else {
-        bf16::from_f32(sum).to_bits()
-    }
+    f32_to_bf16(bf16_to_f32(a) + bf16_to_f32(b))
 }
 
 fn pairs(a: u64, b: u64, add: impl Fn(u16, u16) -> u16) -> u64 {

@@ -1,8 +1,8 @@
 //! Texture fetches ("Texture Fetching" in the CUDA programming guide).
 
-use half::f16;
 use ptx::ast::Type;
 
+use crate::alu::half::f16_to_f32;
 use crate::check::Details;
 use crate::finding::Code;
 use crate::lanes::NONE;
@@ -151,12 +151,18 @@ fn raw(object: &TextureObject, x: i64, y: i64, ty: Type) -> [u32; 4] {
     })
 }
 
+/// Set in every NaN that a texture gives.
+const QUIET: u32 = 1 << 22;
+
 fn channel(object: &TextureObject, word: u32, ty: Type) -> u32 {
     let scaled = !object.read_as_integer && ty == Type::F32;
     let float = |v: f32| v.to_bits();
     match object.format {
         TexelFormat::F32 | TexelFormat::U32 | TexelFormat::S32 => word,
-        TexelFormat::F16 => float(f16::from_bits(word as u16).to_f32()),
+        TexelFormat::F16 => match f16_to_f32(word as u16) {
+            nan if nan.is_nan() => nan.to_bits() | QUIET,
+            v => float(v),
+        },
         TexelFormat::U8 if scaled => float(word as u8 as f32 / 255.0),
         TexelFormat::U16 if scaled => float(word as u16 as f32 / 65535.0),
         TexelFormat::S8 if scaled => float((word as i8 as f32 / 127.0).max(-1.0)),
