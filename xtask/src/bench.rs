@@ -9,7 +9,7 @@ use ladder::text::Paint;
 
 use crate::programs::{Ended, Programs};
 use crate::say::{self, Status, Stop};
-use crate::{Verdict, choice, interrupt, kernels, place, table};
+use crate::{Verdict, choice, interrupt, kernels, place, readme, table};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples: cargo xtask bench v05\n          \
@@ -130,7 +130,10 @@ fn many(
             place::shown(&records.folder),
             records.tell()
         )),
-        Some(records) => say::note(&records.tell()),
+        Some(records) => {
+            say::note(&records.tell());
+            records.refresh()?;
+        }
         None => {}
     }
     let failed = |one: &&Measurement| matches!(one.outcome, Outcome::Failed { .. });
@@ -293,6 +296,14 @@ impl Records {
             *path = other;
         }
         Ok(())
+    }
+
+    /// READMEs have tables of them.
+    fn refresh(&self) -> Result<()> {
+        match place::checkout().filter(|root| root.join("README.md").is_file()) {
+            Some(root) => readme::fill_all(&root).map(|_| ()),
+            None => Ok(()),
+        }
     }
 
     /// One sentence.

@@ -59,10 +59,8 @@ struct Best<'a> {
 
 impl Best<'_> {
     fn text(&self) -> String {
-        format!(
-            "{:.0} {} at {} on {}",
-            self.value, self.unit, self.one.shape, self.device
-        )
+        let value = table::rate(self.value);
+        format!("{value} {} at {} on {}", self.unit, self.one.shape, self.device)
     }
 }
 

@@ -189,12 +189,12 @@ fn products(root: &Path, words: &str) -> Result<String> {
     for (one, passed, hot) in rows {
         let _ = writeln!(
             out,
-            "| {} | {} | {} | {:.1} % | {:.0} | {} |",
+            "| {} | {} | {} | {:.1} % | {} | {} |",
             one.step,
             one.kernel,
             table::milliseconds(hot.median()),
             hot.spread() * 100.0,
-            table::gflops(one, passed).unwrap_or(f64::NAN),
+            table::gflops(one, passed).map(table::rate).unwrap_or_default(),
             table::of_yardstick(passed).map_or(String::new(), |part| format!("{part:.1}"))
         );
     }
@@ -210,11 +210,11 @@ fn transposes(root: &Path, words: &str) -> Result<String> {
     for (one, passed, hot) in rows {
         let _ = writeln!(
             out,
-            "| {} | {} | {:.1} % | {:.0} | {} |",
+            "| {} | {} | {:.1} % | {} | {} |",
             one.kernel,
             table::milliseconds(hot.median()),
             hot.spread() * 100.0,
-            table::gbs(one, passed).unwrap_or(f64::NAN),
+            table::gbs(one, passed).map(table::rate).unwrap_or_default(),
             table::of_yardstick(passed).map_or(String::new(), |part| format!("{part:.1}"))
         );
     }

@@ -191,6 +191,14 @@ fn cell(value: Option<f64>) -> String {
     }
 }
 
+/// A rate, with enough digits to compare.
+pub(crate) fn rate(value: f64) -> String {
+    match value {
+        value if value >= 10.0 => format!("{value:.0}"),
+        value => format!("{value:.2}"),
+    }
+}
+
 /// With enough digits to compare.
 pub(crate) fn milliseconds(ms: f64) -> String {
     match ms {
