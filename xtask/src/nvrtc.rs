@@ -26,6 +26,9 @@ type Text = unsafe extern "C" fn(Program, *mut c_char) -> c_int;
 type Destroy = unsafe extern "C" fn(*mut Program) -> c_int;
 type Version = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
 
+/// Names a folder in which it is.
+const VARIABLE: &str = "TILE_NVRTC";
+
 /// The compiler, loaded.
 pub(crate) struct Nvrtc {
     create: Create,
@@ -56,7 +59,10 @@ pub(crate) struct Compiled {
 impl Nvrtc {
     /// The first in the usual places that has the version of the committed PTX.
     pub(crate) fn find() -> anyhow::Result<Nvrtc> {
-        const GET: &str = "get it with: cargo xtask setup";
+        let get = match std::env::var_os(VARIABLE) {
+            Some(_) => "correct TILE_NVRTC, or unset it and run: cargo xtask setup",
+            None => "get it with: cargo xtask setup",
+        };
         let mut other = None;
         for directory in candidate_directories() {
             if !directory.join("libnvrtc.so.12").exists() {
@@ -72,10 +78,10 @@ impl Nvrtc {
         let (major, minor) = VERSION;
         match other {
             Some(((x, y), directory)) => bail!(
-                "no CUDA compiler of version {major}.{minor} found, which makes the PTX here ({} has {x}.{y}); {GET}",
+                "no CUDA compiler of version {major}.{minor} found, which makes the PTX here ({} has {x}.{y}); {get}",
                 directory.display()
             ),
-            None => bail!("no CUDA compiler (NVRTC {major}.{minor}) found; {GET}"),
+            None => bail!("no CUDA compiler (NVRTC {major}.{minor}) found; {get}"),
         }
     }
 
@@ -191,7 +197,7 @@ fn candidate_directories() -> Vec<PathBuf> {
     let mut found = Vec::new();
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let in_packages = |root: &Path| root.join("nvidia/cuda_nvrtc/lib");
-    if let Some(directory) = variable("TILE_NVRTC") {
+    if let Some(directory) = variable(VARIABLE) {
         // Whoever sets it wants this one and no other.
         return vec![
             in_packages(&directory),

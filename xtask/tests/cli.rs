@@ -605,7 +605,7 @@ fn an_edited_kernel_needs_the_compiler() {
     --- stdout
     --- stderr
     kernels/v05_bank_conflict_free.cu changed since it was compiled; compiling, as with: cargo xtask ptx kernels/v05_bank_conflict_free.cu
-    error: kernels/v05_bank_conflict_free.cu must be compiled: no CUDA compiler (NVRTC 12.4) found; get it with: cargo xtask setup
+    error: kernels/v05_bank_conflict_free.cu must be compiled: no CUDA compiler (NVRTC 12.4) found; correct TILE_NVRTC, or unset it and run: cargo xtask setup
     ");
 }
 
