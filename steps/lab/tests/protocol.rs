@@ -1,0 +1,73 @@
+//! The timing protocol on the emulated device: what it keeps, not how long anything takes.
+
+use cudarc::driver::{LaunchConfig, PushKernelArg};
+use lab::inputs::{Data, elements};
+use lab::session::{self, Launch, Session};
+use lab::{Gpu, Trouble, timing};
+
+const PTX: &str = include_str!("../../../kernels/ptx/v01_col_per_lane.ptx");
+const N: usize = 8;
+
+fn gpu() -> Gpu {
+    nvcuda::preload().expect("Cargo built the library");
+    Gpu::open().expect("the emulated device is always there")
+}
+
+fn launch(gpu: &Gpu) -> Launch<'_, f32> {
+    let kernel = session::load(gpu, PTX, "sgemm_v01_col_per_lane").expect("a kernel of the file");
+    Box::new(move |operands| {
+        let n = N as i32;
+        let b = operands.b.expect("a product has two inputs");
+        let mut launch = gpu.stream.launch_builder(&kernel);
+        launch
+            .arg(&n)
+            .arg(&n)
+            .arg(&n)
+            .arg(operands.a)
+            .arg(b)
+            .arg(operands.c);
+        let config = LaunchConfig {
+            grid_dim: (1, 1, 1),
+            block_dim: (1024, 1, 1),
+            shared_mem_bytes: 0,
+        };
+        // SAFETY: the arguments are what the kernel takes, and all three buffers have N * N elements.
+        unsafe { launch.launch(config) }?;
+        Ok::<(), Trouble>(())
+    })
+}
+
+#[test]
+fn every_sample_is_kept_and_the_yardstick_stands_beside() {
+    let gpu = gpu();
+    let a = elements::<f32>(Data::Reals, 1, 0, N, N * N);
+    let mut session = Session::new(&gpu, launch(&gpu), &a, Some(&a), N * N).expect("a little memory");
+    let copy = timing::copy::<f32>(&gpu, N * N).expect("a little memory");
+    // Said to be very short, so that launches are timed many at a time, with a head start.
+    let timed = timing::time(&gpu, &mut session, Some(copy), 0.001).expect("the kernel is right");
+    let is_plausible = |samples: &ladder::Samples| {
+        samples.0.len() >= 5
+            && samples.0.len() <= 50
+            && samples.0.iter().all(|ms| ms.is_finite() && *ms >= 0.0)
+    };
+    assert!(is_plausible(&timed.hot), "{:?}", timed.hot);
+    assert!(timed.cold.as_ref().is_some_and(is_plausible));
+    let yardstick = timed.yardstick.expect("it was asked for");
+    assert_eq!(yardstick.name, "copy");
+    assert_eq!(yardstick.hot.0.len(), timed.hot.0.len(), "between the samples");
+    assert_eq!(timed.clock_mhz, None, "the emulated device has no clock");
+
+    let whole = timing::whole(&gpu, &launch(&gpu), &a, Some(&a), N * N).expect("the kernel is right");
+    assert!(whole.0.len() >= 3 && whole.0.iter().all(|ms| *ms > 0.0));
+}
+
+#[test]
+fn fresh_output_is_full_of_nan() {
+    let gpu = gpu();
+    let single = gpu.poisoned::<f32>(5).expect("a little memory");
+    let double = gpu.poisoned::<f64>(5).expect("a little memory");
+    let single = gpu.stream.clone_dtoh(&single).expect("to copy");
+    let double = gpu.stream.clone_dtoh(&double).expect("to copy");
+    assert!(single.iter().all(|v| lab::inputs::Real::is_poison(*v)));
+    assert!(double.iter().all(|v| lab::inputs::Real::is_poison(*v)));
+}
