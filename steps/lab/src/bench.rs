@@ -35,7 +35,7 @@ pub fn run(lab: &mut Lab<'_>, bench: &args::Bench) -> Result<u8, Trouble> {
     for (case, kernels) in plan(lab, asked.as_deref()) {
         let mut entries = Vec::new();
         for kernel in kernels {
-            out::progress(&format!("{} on {}", kernel.name, case.shape));
+            out::milestone(&format!("{} on {}", kernel.name, case.shape));
             let result = lab.measure(kernel, &case, Purpose::Bench)?;
             failed |= matches!(result.outcome, Outcome::Failed { .. });
             let measurement = lab.measurement(kernel, &case, result.outcome);

@@ -166,7 +166,7 @@ impl Gpu {
     /// # Errors
     /// When the driver refuses.
     pub fn open() -> Result<Self, Trouble> {
-        let context = CudaContext::new(0)?;
+        let context = CudaContext::new(0).map_err(no_device)?;
         let stream = context.default_stream();
         Ok(Self {
             about: about(&context)?,
@@ -178,6 +178,13 @@ impl Gpu {
     }
 }
 // ANCHOR_END: open
+
+fn no_device(error: DriverError) -> Trouble {
+    Trouble::CouldNot(format!(
+        "no CUDA device: {}; --emulate uses the emulated GPU",
+        crate::words(error)
+    ))
+}
 
 impl Gpu {
     /// cuBLAS with a handle for the stream.

@@ -27,17 +27,25 @@ pub fn json(line: &ladder::record::Line) -> Result<(), Trouble> {
     write(&format!("{text}\n"))
 }
 
-/// Says on standard error what is being done: a line that is drawn anew on a terminal, lines of their own elsewhere.
+/// Says on a terminal what is being done, on a line that is drawn anew.
 pub fn progress(text: &str) {
     let mut err = std::io::stderr().lock();
-    // Nobody may be there to read it; that stops nothing.
-    let _ = match err.is_terminal() {
-        true => write!(err, "\r\x1b[K{text} …").and_then(|()| err.flush()),
-        false => writeln!(err, "{text}"),
-    };
+    if err.is_terminal() {
+        // Nobody may be there to read it; that stops nothing.
+        let _ = write!(err, "\r\x1b[K{text} …").and_then(|()| err.flush());
+    }
 }
 
-/// Takes the last line of [`progress`] away.
+/// The same, and a line of its own where standard error is not a terminal: for what takes long.
+pub fn milestone(text: &str) {
+    progress(text);
+    let mut err = std::io::stderr().lock();
+    if !err.is_terminal() {
+        let _ = writeln!(err, "{text}");
+    }
+}
+
+/// Takes the line away that was drawn last.
 pub fn progress_done() {
     let mut err = std::io::stderr().lock();
     if err.is_terminal() {
