@@ -11,3 +11,4 @@ mod merged_loads;
 mod ptx_fresh;
 mod random;
 mod reads_all;
+mod sanitizer;

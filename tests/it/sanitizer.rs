@@ -1,0 +1,26 @@
+//! What compute-sanitizer said of the kernels of the ladder on a real GPU is on record, and it found nothing.
+
+use std::path::Path;
+
+use ladder::STEPS;
+use ladder::sanitizer::{Record, TOOLS};
+
+#[test]
+fn every_kernel_was_found_clean_by_every_tool() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/data/h200-sanitizer.json");
+    let record = Record::load(&path).unwrap_or_else(|error| panic!("{error}"));
+    for step in STEPS {
+        for kernel in step.kernels.iter().filter(|kernel| kernel.source.is_some()) {
+            for tool in TOOLS {
+                let of = |kernels: &[String]| kernels.iter().any(|name| name == kernel.name);
+                let mut verdicts = record.verdicts.iter();
+                let said = verdicts.find(|said| said.tool == tool && of(&said.kernels));
+                assert!(
+                    said.is_some_and(|said| said.is_clean() && said.n_shapes >= said.kernels.len()),
+                    "{} under {tool}: {said:?}; on a machine with a GPU: cargo xtask sanitize --save",
+                    kernel.name
+                );
+            }
+        }
+    }
+}
