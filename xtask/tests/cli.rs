@@ -492,7 +492,8 @@ fn an_interrupt_leaves_a_whole_record() {
     let mut seen = String::new();
     // The first measurement has arrived once it is told.
     while !seen.contains("ms\n") {
-        std::io::BufRead::read_line(&mut errors, &mut seen).expect("text");
+        let n = std::io::BufRead::read_line(&mut errors, &mut seen).expect("text");
+        assert!(n > 0, "it ended before it measured: {seen}");
     }
     // SAFETY: our own child, which has not been waited for.
     unsafe { libc::kill(child.id().cast_signed(), libc::SIGINT) };
