@@ -26,6 +26,7 @@ pub fn device() -> Result<Arc<CudaContext>, Box<dyn Error>> {
     Ok(CudaContext::new(0)?)
 }
 
+// ANCHOR: counted
 /// What the emulated device counted in this thread's last launch, by the names of `simt::report::Counters`: waits for
 /// it. `None` on a real GPU, which does not count unless a profiler asks it to.
 ///
@@ -37,6 +38,7 @@ pub fn counted(counter: &str) -> Option<u64> {
     let count = report["total"][counter].as_u64();
     Some(count.unwrap_or_else(|| panic!("there is no counter `{counter}`")))
 }
+// ANCHOR_END: counted
 
 /// Compares a counter with what the text says, where there are counters.
 ///
