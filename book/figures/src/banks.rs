@@ -366,7 +366,7 @@ pub(crate) fn columns() -> anyhow::Result<String> {
         "dim",
         Anchor::Start,
         (0.0, y),
-        "Across: the bank. Down: rows of 32 words of shared memory.",
+        "Across: the bank. Down: shared memory, 32 words a row.",
     );
     Ok(drawing.finish(y + 8.0))
 }

@@ -8,6 +8,7 @@
 
 mod banks;
 pub mod explorers;
+mod fragments;
 mod hierarchy;
 mod machine;
 mod owners;
@@ -55,12 +56,15 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
     add("v02-tile-walk", walk::draw())?;
     add("v03-owners", owners::draw("sgemm_v03_from_shared", "v03"))?;
     add("v04-owners", owners::draw("sgemm_v04_float4", "v04"))?;
+    add("v04-loads", sectors::wide_loads())?;
     add("v05-owners", owners::draw("sgemm_v05_bank_conflict_free", "v05"))?;
     add("v06-owners", owners::draw("sgemm_v06_outer_product", "v06"))?;
     add("v05-banks-load", banks::loads_of_b())?;
     add("v05-banks-store", banks::stores_of_a())?;
     add("v06-banks-load", banks::fragments_of_b())?;
+    add("v06-fragments", fragments::draw())?;
     add("v07-timeline", timeline::draw())?;
+    add("v08-sectors", sectors::transposes())?;
     add("v08-banks", banks::columns())?;
     add("ladder", Ok(plots::ladder(record)))?;
     add("sizes", Ok(plots::sizes(record)))?;

@@ -157,7 +157,8 @@ struct Launch {
     buffers: Vec<u64>,
 }
 
-fn run(launch: &Launch, who: Who) -> anyhow::Result<Trace> {
+/// Runs it, and follows a warp if there is one to follow.
+fn run(launch: &Launch, who: Option<Who>) -> anyhow::Result<Trace> {
     const MOST_STEPS: usize = 1 << 20;
     let source = source_of(launch.kernel)?;
     let path = root().join("kernels/ptx").join(source).with_extension("ptx");
@@ -191,12 +192,17 @@ fn run(launch: &Launch, who: Who) -> anyhow::Result<Trace> {
         textures: &Textures::default(),
         clock: &|| 0,
     };
-    let follow = Follow {
-        block: [who.block[0], who.block[1], 0],
-        warp: who.warp,
-        most: MOST_STEPS,
+    let (report, steps) = match who {
+        Some(Who { block: [x, y], warp }) => {
+            let follow = Follow {
+                block: [x, y, 0],
+                warp,
+                most: MOST_STEPS,
+            };
+            launch::trace(&memory, kernel, &config, environment, follow)?
+        }
+        None => (launch::launch(&memory, kernel, &config, environment)?, Vec::new()),
     };
-    let (report, steps) = launch::trace(&memory, kernel, &config, environment, follow)?;
     if let Some(finding) = report.findings.first() {
         bail!("{} on the emulated GPU: {}", launch.kernel, finding.title);
     }
@@ -209,11 +215,11 @@ fn run(launch: &Launch, who: Who) -> anyhow::Result<Trace> {
 }
 
 /// A product on matrices of zeros: what is computed does not matter here, only where.
-pub(crate) fn product(kernel: &'static str, shape: Shape, who: Who) -> anyhow::Result<Trace> {
+fn launch_of(kernel: &'static str, shape: Shape) -> anyhow::Result<Launch> {
     let [tile_m, tile_n] = tile(kernel)?;
     let sizes = [shape.m, shape.n, shape.k].map(|size| size as i32).to_vec();
     let bytes = |rows: usize, cols: usize| 4 * (rows * cols) as u64;
-    let launch = Launch {
+    Ok(Launch {
         kernel,
         grid: [
             (shape.n as u32).div_ceil(tile_n),
@@ -225,8 +231,17 @@ pub(crate) fn product(kernel: &'static str, shape: Shape, who: Who) -> anyhow::R
             bytes(shape.k, shape.n),
             bytes(shape.m, shape.n),
         ],
-    };
-    run(&launch, who)
+    })
+}
+
+/// A product, one warp followed.
+pub(crate) fn product(kernel: &'static str, shape: Shape, who: Who) -> anyhow::Result<Trace> {
+    run(&launch_of(kernel, shape)?, Some(who))
+}
+
+/// What a product counts.
+pub(crate) fn counters(kernel: &'static str, shape: Shape) -> anyhow::Result<Counters> {
+    Ok(run(&launch_of(kernel, shape)?, None)?.report.total)
 }
 
 /// A transpose by a kernel with one block per square tile of `in`.
@@ -239,10 +254,5 @@ pub(crate) fn transpose(kernel: &'static str, size: usize, who: Who) -> anyhow::
         sizes: vec![size as i32; 2],
         buffers: vec![4 * (size * size) as u64; 2],
     };
-    run(&launch, who)
-}
-
-/// What a product counts.
-pub(crate) fn counters(kernel: &'static str, shape: Shape) -> anyhow::Result<Counters> {
-    Ok(product(kernel, shape, FIRST)?.report.total)
+    run(&launch, Some(who))
 }

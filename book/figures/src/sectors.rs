@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use anyhow::Context as _;
 use ladder::Shape;
 use simt::memory::rules;
 
@@ -170,4 +171,130 @@ pub(crate) fn strides() -> String {
     }
     legend(&mut drawing, y);
     drawing.finish(y + 8.0)
+}
+
+/// What a warp of `v03` and of `v04` brings in of A and of B with one instruction.
+pub(crate) fn wide_loads() -> anyhow::Result<String> {
+    const KERNELS: [(&str, &str); 2] = [
+        ("sgemm_v03_from_shared", "v03: 4 bytes per lane"),
+        ("sgemm_v04_float4", "v04: 16 bytes per lane"),
+    ];
+    /// Rows and columns shown of B, and units per element.
+    const B: (usize, usize, f64) = (8, 128, 2.2);
+    let title = "One load of A, one of B: a float, and a float4";
+    let shape = Shape {
+        m: 128,
+        n: 128,
+        k: SIZE,
+    };
+    let mut drawing = Drawing::new(
+        title,
+        "For v03 and for v04 the corner of A and of B that a block reads first. Marked are the elements that one warp \
+         loads with one instruction. A request of v04 moves four times as many sectors, so it takes a quarter of the \
+         requests to bring in the same tiles.",
+    );
+    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    let mut y = 36.0;
+    for (kernel, heading) in KERNELS {
+        let trace = machine::product(kernel, shape, FIRST)?;
+        drawing.text("strong", Anchor::Start, (0.0, y), heading);
+        y += 12.0;
+        let edge = CELL * SHOWN as f64;
+        for (i, (x, width, rows, cols, cell)) in [
+            (0.0, SIZE, SHOWN, SHOWN, CELL),
+            (WIDTH - B.1 as f64 * B.2, shape.n, B.0, B.1, B.2),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let all = trace.global(i);
+            let reached = all.first().context("a kernel that loads")?;
+            let n = rules::sectors(&reached.access.addresses, reached.access.bytes);
+            let name = ["A", "B"][i];
+            let frame = Rect::new(x, y, cell * cols as f64, cell * rows as f64);
+            drawing.rect("faint", frame);
+            let floats: BTreeSet<usize> = reached
+                .offsets
+                .iter()
+                .flat_map(|(_, offset)| (*offset..offset + u64::from(reached.access.bytes)).step_by(4))
+                .map(|offset| (offset / FLOAT) as usize)
+                .filter(|index| index / width < rows && index % width < cols)
+                .collect();
+            let spot = |index: &usize| {
+                let (row, col) = (index / width, index % width);
+                Rect::new(x + cell * col as f64, y + cell * row as f64, cell, cell)
+            };
+            drawing.rects(["a", "b"][i], floats.iter().map(spot));
+            let per_sector = (SECTOR / FLOAT) as usize;
+            let borders = (per_sector..cols).step_by(per_sector);
+            drawing.rects(
+                "paper",
+                borders.map(|col| Rect::new(x + cell * col as f64 - 0.4, y, 0.8, frame.height)),
+            );
+            drawing.rect("frame", frame);
+            let text_y = frame.bottom() + 19.0;
+            let ink = ["strong ink-a", "strong ink-b"][i];
+            drawing.text(ink, Anchor::Start, (x, text_y), format!("{name}: {n} sectors"));
+            if i == 1 {
+                let rounds = SIZE / machine::constant(kernel, "BK")? as usize;
+                let requests = (trace.global(0).len() + trace.global(1).len()) / rounds;
+                drawing.text(
+                    "dim",
+                    Anchor::Start,
+                    (x, text_y + 24.0),
+                    format!("{requests} requests per warp and round"),
+                );
+            }
+        }
+        y += edge + 50.0;
+    }
+    drawing.text(
+        "dim",
+        Anchor::Start,
+        (0.0, y - 14.0),
+        "Shown: 32 × 32 of A, 8 × 128 of B; lines: sectors",
+    );
+    Ok(drawing.finish(y - 6.0))
+}
+
+/// The three ways to hand out a transpose: what a warp loads of `in` and stores of `out`.
+pub(crate) fn transposes() -> anyhow::Result<String> {
+    const KERNELS: [(&str, &str); 3] = [
+        ("transpose_coalesced_reads", "reads"),
+        ("transpose_coalesced_writes", "writes"),
+        ("transpose_tile", "tile"),
+    ];
+    let title = "A transpose: one load of in, one store of out";
+    let mut drawing = Drawing::new(
+        title,
+        "Three columns, one per kernel: coalesced_reads, coalesced_writes and tile. Above, what one warp loads of in; \
+         below, what it stores to out. The first two run down a column on one of the sides; by way of a tile both \
+         sides run along rows.",
+    );
+    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    let edge = CELL * SHOWN as f64;
+    let gap = (WIDTH - 3.0 * edge) / 2.0;
+    let mut y = 44.0;
+    for (i, (kernel, name)) in KERNELS.into_iter().enumerate() {
+        let trace = machine::transpose(kernel, SIZE, FIRST)?;
+        let x = (edge + gap) * i as f64;
+        drawing.text("strong", Anchor::Start, (x, 36.0), name);
+        y = 44.0;
+        for buffer in 0..2 {
+            let all = trace.global(buffer);
+            let reached = all.first().context("a kernel that moves something")?;
+            let n = rules::sectors(&reached.access.addresses, reached.access.bytes);
+            panel(&mut drawing, 2 * buffer, (x, y), reached);
+            let what = ["in", "out"][buffer];
+            drawing.text(
+                "strong",
+                Anchor::Start,
+                (x, y + edge + 19.0),
+                format!("{what}: {n} sectors"),
+            );
+            y += edge + 34.0;
+        }
+    }
+    legend(&mut drawing, y + 6.0);
+    Ok(drawing.finish(y + 14.0))
 }

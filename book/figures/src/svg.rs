@@ -1,8 +1,7 @@
 //! Writing SVG: shapes with classes, and one style sheet for all pictures.
 //!
 //! Pictures stand inside the book's pages and take their colours, light or dark; opened alone they follow the
-//! reader's system. Widths are in units of which a phone shows a column of [`WIDTH`] at about 0.8 pixels each, so
-//! 14 units are the smallest text. A plotting library would fix the colours, so axes are drawn here, too.
+//! reader's system. A phone shows [`WIDTH`] units in some 340 pixels, so text is 14.5 units high and nothing is smaller. A plotting library would fix the colours, so axes are drawn here, too.
 
 use std::fmt::{Display, Write as _};
 
@@ -66,9 +65,9 @@ const STYLE: &str = "\
 .tile-figure{--tf-ink:var(--fg,#24292f);--tf-dim:#5d6671;--tf-line:#c4cad1;--tf-faint:#e9ecef;--tf-paper:var(--bg,#fff);\
 --tf-a:#2166ac;--tf-b:#b35806;--tf-c:#1b7837;--tf-d:#762a83;--tf-bad:#c0232c;--tf-a2:#c6dbef;--tf-b2:#fdd9b5;\
 --tf-c2:#cde8d0;--tf-d2:#e3d3ec;--tf-bad2:#f9d2d2;--tf-on:#fff;\
-width:100%;max-width:540px;height:auto;display:block;margin:0 auto;font-size:14px;line-height:1;\
+width:100%;max-width:540px;height:auto;display:block;margin:0 auto;font-size:14.5px;line-height:1;\
 font-family:\"Open Sans\",system-ui,-apple-system,\"Segoe UI\",sans-serif}
-figure.picture .tile-figure{width:100%;min-width:0}
+figure.picture .tile-figure{width:100%;min-width:0;margin:0}
 @media not print{.navy .tile-figure,.coal .tile-figure,.ayu .tile-figure{--tf-dim:#a3adbb;--tf-line:#535b69;--tf-faint:#2c3240;\
 --tf-a:#7db8ec;--tf-b:#f2a65a;--tf-c:#7fcf8f;--tf-d:#c9a2e0;--tf-bad:#ff8585;--tf-a2:#254869;--tf-b2:#5e4122;\
 --tf-c2:#26512f;--tf-d2:#4b3459;--tf-bad2:#6b2b2f;--tf-on:#10141c}}

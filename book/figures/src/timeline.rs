@@ -118,7 +118,7 @@ impl Rounds {
 }
 
 pub(crate) fn draw() -> anyhow::Result<String> {
-    let title = "Two rounds of one warp, in the order of its instructions";
+    let title = "Two rounds of one warp, in program order";
     let rounds: Vec<Rounds> = KERNELS
         .into_iter()
         .map(|(kernel, _)| rounds(kernel))

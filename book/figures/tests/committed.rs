@@ -1,5 +1,97 @@
 //! The pictures in the book are those that the kernels and the record give today.
 
+use ladder::record::{Accuracy, Passed, Roofline, Yardstick};
+use ladder::{Measurement, Outcome, Record, Run, STEPS, Samples, Shape, Work};
+
+/// A record of a device that does not exist: every product takes a second, and cuBLAS half of one.
+fn record() -> Record {
+    let run = Run {
+        id: "run".into(),
+        date: "2000-01-01T00:00:00Z".into(),
+        device: "a device of the tests".into(),
+        emulated: false,
+        capability: "9.0".into(),
+        driver: "13.0".into(),
+        host: "a host".into(),
+        revision: "unknown".into(),
+        roofline: Some(Roofline {
+            fp32_tflops: 60.0,
+            copy_gbs: 4000.0,
+        }),
+        cublas: None,
+    };
+    let accuracy = Accuracy {
+        max_abs_error: 0.0,
+        max_of_bound: 0.0,
+        exact_on_integers: true,
+    };
+    let measurement = |step: &str, kernel: &str, size: usize| Measurement {
+        run: "run".into(),
+        step: step.into(),
+        kernel: kernel.into(),
+        shape: Shape::square(size),
+        seed: 1,
+        ptx_sha256: String::new(),
+        outcome: Outcome::Passed(Box::new(Passed {
+            grid: [1; 3],
+            block: [1; 3],
+            dynamic_shared: 0,
+            accuracy,
+            batch: 1,
+            hot: Some(Samples(vec![1000.0])),
+            cold: None,
+            whole: None,
+            cpu_ms: None,
+            yardstick: Some(Yardstick {
+                name: "cuBLAS".into(),
+                hot: Samples(vec![500.0]),
+            }),
+            clock_mhz: None,
+            counters: None,
+        })),
+    };
+    let mut measurements = Vec::new();
+    for step in STEPS {
+        let products = step
+            .kernels
+            .iter()
+            .filter(|kernel| matches!(kernel.work, Work::Sgemm | Work::Cublas));
+        for kernel in products {
+            measurements.extend([2048, 4096, 8192].map(|size| measurement(step.id, kernel.name, size)));
+        }
+    }
+    Record {
+        runs: vec![run],
+        measurements,
+        ..Record::default()
+    }
+}
+
+#[test]
+fn plots_tell_what_the_record_says() -> anyhow::Result<()> {
+    let figures = figures::all(Some(&record()))?;
+    for name in ["ladder", "sizes", "roofline", "hierarchy"] {
+        let figure = figures.iter().find(|figure| figure.name == name);
+        let svg = figure.map(|figure| figure.svg.as_str()).unwrap_or_default();
+        assert!(svg.contains("a device of the tests, 2000-01-01"), "{name}");
+        assert!(!svg.contains("no record"), "{name}");
+    }
+    let ladder = figures.iter().find(|figure| figure.name == "ladder");
+    let ladder = ladder.map(|figure| figure.svg.as_str()).unwrap_or_default();
+    // 2 x 4096³ operations in a second, half as fast as cuBLAS.
+    assert_eq!(ladder.matches(">0.14</text>").count(), 10);
+    assert_eq!(ladder.matches(">50 %</text>").count(), 9);
+    Ok(())
+}
+
+#[test]
+fn an_emulated_record_is_none() -> anyhow::Result<()> {
+    let mut emulated = record();
+    emulated.runs[0].emulated = true;
+    assert_eq!(figures::all(Some(&emulated))?, figures::all(None)?);
+    Ok(())
+}
+
 #[test]
 fn committed_pictures_are_what_would_be_drawn() -> anyhow::Result<()> {
     let record = figures::record(&figures::record_path())?;
@@ -37,5 +129,46 @@ fn a_picture_can_stand_in_a_page() -> anyhow::Result<()> {
             "{name}: two pictures on a page must not share names"
         );
     }
+    Ok(())
+}
+
+/// The part of a line between two marks.
+fn between<'t>(line: &'t str, before: &str, after: &str) -> Option<&'t str> {
+    line.split_once(before)?
+        .1
+        .split_once(after)
+        .map(|(value, _)| value)
+}
+
+#[test]
+fn no_text_runs_out_of_its_picture() -> anyhow::Result<()> {
+    // Units per letter of the book's face at 14.5, a little more than the mean of English.
+    const LETTER: f64 = 7.7;
+    const LETTER_OF_CODE: f64 = 8.7;
+    let (mut n, mut out) = (0, Vec::<String>::new());
+    let with_plots = figures::all(Some(&record()))?;
+    for figure in figures::all(None)?.into_iter().chain(with_plots) {
+        for line in figure.svg.lines().filter(|line| line.starts_with("<text")) {
+            let x: f64 = between(line, " x=\"", "\"").unwrap_or_default().parse()?;
+            let text = between(line, ">", "</text>").unwrap_or_default();
+            let each = if line.contains("code") {
+                LETTER_OF_CODE
+            } else {
+                LETTER
+            };
+            let width = each * text.chars().count() as f64;
+            let (left, right) = match between(line, "text-anchor=\"", "\"") {
+                Some("middle") => (x - width / 2.0, x + width / 2.0),
+                Some("end") => (x - width, x),
+                _ => (x, x + width),
+            };
+            if left < -4.0 || right > 444.0 {
+                out.push(format!("{}: {left:.0} to {right:.0}: {text}", figure.name));
+            }
+            n += 1;
+        }
+    }
+    assert!(out.is_empty(), "{}", out.join("\n"));
+    assert!(n > 300, "{n} texts");
     Ok(())
 }

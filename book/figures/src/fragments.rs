@@ -1,0 +1,153 @@
+//! v05 beside v06: by which loads a thread gets its eight rows and eight columns for one k.
+
+use std::collections::BTreeSet;
+
+use ladder::Shape;
+
+use crate::machine::{self, FIRST};
+use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+
+const KERNELS: [(&str, &str); 2] = [
+    ("sgemm_v05_bank_conflict_free", "v05"),
+    ("sgemm_v06_outer_product", "v06"),
+];
+/// Not the first, where the compiler may do things once.
+const K: usize = 3;
+/// The thread whose loads are shown is the first one.
+const LANE: usize = 0;
+
+/// The loads of thread 0 from one array at k = [`K`] of the first round: for each the rows or columns that it brings.
+fn loads(kernel: &'static str, array: &str) -> anyhow::Result<Vec<Vec<usize>>> {
+    let edge = machine::constant(kernel, "BM")? as usize;
+    let depth = machine::constant(kernel, "BK")? as usize;
+    let pad = if array == "a_tile" {
+        machine::constant(kernel, "PAD")? as usize
+    } else {
+        0
+    };
+    let shape = Shape {
+        m: edge,
+        n: edge,
+        k: depth,
+    };
+    let trace = machine::product(kernel, shape, FIRST)?;
+    let row = edge + pad;
+    let mut loads = BTreeSet::new();
+    for reached in trace.shared(array).iter().filter(|reached| reached.access.load) {
+        let Some(offset) = reached.addresses()[LANE] else {
+            continue;
+        };
+        let first = (offset / 4) as usize;
+        if first / row == K {
+            let n = (reached.access.bytes / 4) as usize;
+            loads.insert((first % row..first % row + n).collect::<Vec<_>>());
+        }
+    }
+    Ok(loads.into_iter().collect())
+}
+
+pub(crate) fn draw() -> anyhow::Result<String> {
+    let title = "One k of one thread: loads, then multiply-adds";
+    let mut panels = Vec::new();
+    for (kernel, name) in KERNELS {
+        panels.push((name, loads(kernel, "a_tile")?, loads(kernel, "b_tile")?));
+    }
+    let told: Vec<String> = panels
+        .iter()
+        .map(|(name, a, b)| {
+            format!(
+                "{name} takes {} loads for a_frag and {} for b_frag",
+                a.len(),
+                b.len()
+            )
+        })
+        .collect();
+    let mut drawing = Drawing::new(
+        title,
+        format!(
+            "Two squares of eight by eight multiply-adds, each with a column of A on its left and a row of B above. A box \
+             around operands is one load: {}.",
+            told.join("; ")
+        ),
+    );
+    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    const CELL: f64 = 17.0;
+    let mut bottom = 0.0;
+    for (i, (name, a, b)) in panels.iter().enumerate() {
+        let left = (WIDTH / 2.0 + 10.0) * i as f64;
+        let n_rows: usize = a.iter().map(Vec::len).sum();
+        let n_cols: usize = b.iter().map(Vec::len).sum();
+        drawing.text("strong", Anchor::Start, (left, 38.0), *name);
+        let (x, y) = (left + 30.0, 76.0);
+        drawing.text(
+            "ink-b",
+            Anchor::Start,
+            (x, 62.0 - 8.0),
+            format!("b_frag: {} loads", b.len()),
+        );
+        let mut at = 0;
+        for load in b {
+            let r = Rect::new(x + CELL * at as f64, y - 16.0, CELL * load.len() as f64, 13.0);
+            drawing.round("b", r.inset(0.8), 2.5);
+            at += load.len();
+        }
+        at = 0;
+        for load in a {
+            let r = Rect::new(x - 16.0, y + CELL * at as f64, 13.0, CELL * load.len() as f64);
+            drawing.round("a", r.inset(0.8), 2.5);
+            at += load.len();
+        }
+        let cells = (0..n_rows * n_cols).map(|cell| {
+            let (row, col) = (cell / n_cols, cell % n_cols);
+            Rect::new(x + CELL * col as f64, y + CELL * row as f64, CELL, CELL).inset(0.8)
+        });
+        drawing.rects("c2", cells);
+        let (mx, my) = (x + CELL * n_cols as f64 / 2.0, y + CELL * n_rows as f64 / 2.0);
+        drawing.text(
+            "strong",
+            Anchor::Middle,
+            (mx, my + 1.0),
+            (n_rows * n_cols).to_string(),
+        );
+        drawing.text("", Anchor::Middle, (mx, my + 18.0), "multiply-adds");
+        bottom = y + CELL * n_rows as f64;
+        drawing.text(
+            "ink-a",
+            Anchor::Start,
+            (x - 16.0, bottom + 20.0),
+            format!("a_frag: {} loads", a.len()),
+        );
+    }
+    drawing.text(
+        "dim",
+        Anchor::Start,
+        (0.0, bottom + 44.0),
+        "One box, one load instruction of the PTX.",
+    );
+    Ok(drawing.finish(bottom + 52.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_bring_eight_of_each() -> anyhow::Result<()> {
+        for (kernel, _) in KERNELS {
+            for array in ["a_tile", "b_tile"] {
+                let n: usize = loads(kernel, array)?.iter().map(Vec::len).sum();
+                assert_eq!(n, 8, "{kernel}, {array}");
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn v06_loads_four_at_a_time() -> anyhow::Result<()> {
+        let lengths = |loads: Vec<Vec<usize>>| loads.iter().map(Vec::len).collect::<Vec<_>>();
+        assert_eq!(lengths(loads("sgemm_v06_outer_product", "a_tile")?), [4, 4]);
+        assert_eq!(lengths(loads("sgemm_v06_outer_product", "b_tile")?), [4, 4]);
+        assert_eq!(lengths(loads("sgemm_v05_bank_conflict_free", "b_tile")?), [1; 8]);
+        Ok(())
+    }
+}
