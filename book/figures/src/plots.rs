@@ -4,7 +4,7 @@ use ladder::{Record, Shape};
 use simt::report::Counters;
 
 use crate::machine;
-use crate::recorded::Recorded;
+use crate::recorded::{CUBLAS, Recorded};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
 /// The size at which steps are compared.
@@ -21,7 +21,7 @@ const LADDER: &[(&str, &str)] = &[
     ("sgemm_v05_bank_conflict_free", "v05 bank-conflict-free"),
     ("sgemm_v06_outer_product", "v06 outer product"),
     ("sgemm_v07_double_buffer", "v07 double buffer"),
-    ("cublas_sgemm", "v09 cuBLAS"),
+    (CUBLAS, "v09 cuBLAS"),
 ];
 
 /// Says that there is nothing to draw yet, and how to get it.
@@ -137,15 +137,16 @@ fn apart(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
 
 pub(crate) fn sizes(record: Option<&Record>) -> String {
     const LINES: &[(&str, &str, &str)] = &[
-        ("cublas_sgemm", "cuBLAS", "grey"),
+        (CUBLAS, "cuBLAS", "grey"),
         ("sgemm_v07_double_buffer", "v07", "a"),
         ("sgemm_v06_outer_product", "v06", "b"),
         ("sgemm_v05_bank_conflict_free", "v05", "c"),
         ("sgemm_v04_float4", "v04", "d"),
-        ("sgemm_v03_from_shared", "v03", "a"),
-        ("sgemm_v02_tile32", "v02", "b"),
-        ("sgemm_v01_col_per_lane", "v01 col", "c"),
-        ("sgemm_v01_row_per_lane", "v01 row", "d"),
+        // The same colours again, dashed.
+        ("sgemm_v03_from_shared", "v03", "a dashed"),
+        ("sgemm_v02_tile32", "v02", "b dashed"),
+        ("sgemm_v01_col_per_lane", "v01 col", "c dashed"),
+        ("sgemm_v01_row_per_lane", "v01 row", "d dashed"),
     ];
     let title = "TFLOP/s over size, square products";
     let Some(recorded) = Recorded::new(record) else {
@@ -217,11 +218,10 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
         .map(|(_, _, points)| y.at(points.last().map_or(0.0, |(_, t)| *t)))
         .collect();
     let labels = apart(&wanted, 17.0, top, bottom);
-    for (i, ((label, class, points), at)) in lines.iter().zip(&labels).enumerate() {
+    for ((label, class, points), at) in lines.iter().zip(&labels) {
         let path: Vec<(f64, f64)> = points.iter().map(|(s, t)| (x.at(*s as f64), y.at(*t))).collect();
-        // The same colour twice: the lower four lines are dashed.
-        let dashed = if i > 4 { " dashed" } else { "" };
-        drawing.polyline(&format!("line-{class}{dashed}"), &path);
+        drawing.polyline(&format!("line-{class}"), &path);
+        let class = class.split(' ').next().unwrap_or_default();
         for point in &path {
             drawing.circle(class, *point, 2.6);
         }

@@ -3,6 +3,11 @@
 use ladder::record::Passed;
 use ladder::{Outcome, Record, Run, Shape, Work};
 
+/// cuBLAS, as the ladder calls it.
+pub(crate) const CUBLAS: &str = "cublas_sgemm";
+/// Where cuBLAS was not measured as a step of its own, it was at least timed beside this one.
+const BESIDE: &str = "sgemm_v07_double_buffer";
+
 /// Where numbers come from.
 pub(crate) struct Recorded<'r> {
     record: &'r Record,
@@ -13,6 +18,12 @@ pub(crate) struct Point {
     pub(crate) tflops: f64,
     /// Of cuBLAS in the same minutes; 1 is as fast.
     pub(crate) of_cublas: Option<f64>,
+}
+
+/// What cuBLAS took beside it, in milliseconds.
+fn cublas(passed: &Passed) -> Option<f64> {
+    let yardstick = passed.yardstick.as_ref()?;
+    (yardstick.name == "cuBLAS").then(|| yardstick.hot.median())
 }
 
 impl<'r> Recorded<'r> {
@@ -62,20 +73,26 @@ impl<'r> Recorded<'r> {
     /// A square product.
     pub(crate) fn point(&self, kernel: &str, size: usize) -> Option<Point> {
         let shape = Shape::square(size);
-        let passed = self.passed(kernel, shape)?;
+        let tflops = |ms: f64| Work::Sgemm.flops(shape) / (ms * 1e9);
+        let Some(passed) = self.passed(kernel, shape) else {
+            let beside = self.passed(BESIDE, shape).filter(|_| kernel == CUBLAS)?;
+            return Some(Point {
+                tflops: tflops(cublas(beside)?),
+                of_cublas: None,
+            });
+        };
         let ms = passed.hot.as_ref()?.median();
-        let cublas = passed.yardstick.as_ref().filter(|y| y.name == "cuBLAS");
         Some(Point {
-            tflops: Work::Sgemm.flops(shape) / (ms * 1e9),
-            of_cublas: cublas.map(|y| y.hot.median() / ms),
+            tflops: tflops(ms),
+            of_cublas: cublas(passed).map(|cublas| cublas / ms),
         })
     }
 
     /// The sizes of square products of a kernel, smallest first.
     pub(crate) fn sizes(&self, kernel: &str) -> Vec<usize> {
-        let square = |m: &ladder::Measurement| {
-            (m.kernel == kernel && m.shape == Shape::square(m.shape.m)).then_some(m.shape.m)
-        };
+        let of = |m: &ladder::Measurement| m.kernel == kernel || (kernel == CUBLAS && m.kernel == BESIDE);
+        let square =
+            |m: &ladder::Measurement| (of(m) && m.shape == Shape::square(m.shape.m)).then_some(m.shape.m);
         let mut sizes: Vec<usize> = self.record.measurements.iter().filter_map(square).collect();
         sizes.sort_unstable();
         sizes.dedup();
