@@ -188,4 +188,140 @@ mod tests {
             ["4 x 4", "256", ""]
         );
     }
+
+    use crate::kernel::{Code, blocks};
+    use cudarc::driver::LaunchConfig;
+    use ladder::Samples;
+    use ladder::record::{Accuracy, Roofline, Yardstick};
+
+    fn geometry(shape: Shape) -> LaunchConfig {
+        LaunchConfig {
+            grid_dim: (blocks(shape.n, 128), blocks(shape.m, 128), 1),
+            block_dim: (256, 1, 1),
+            shared_mem_bytes: 0,
+        }
+    }
+
+    static FAST: Kernel = Kernel::sgemm("fast", Code { cu: "", ptx: "" }, geometry, |_| Ok(()));
+
+    fn run(emulated: bool) -> ladder::Run {
+        ladder::Run {
+            id: "run".into(),
+            date: "2026-11-21T00:00:00Z".into(),
+            device: "a device".into(),
+            emulated,
+            capability: "9.0".into(),
+            driver: "13.0".into(),
+            host: "a host".into(),
+            revision: "unknown".into(),
+            roofline: Some(Roofline {
+                fp32_tflops: 66.0,
+                copy_gbs: 4200.0,
+            }),
+            cublas: None,
+        }
+    }
+
+    fn entry(outcome: Outcome) -> Entry<'static> {
+        Entry {
+            kernel: &FAST,
+            work: Work::Sgemm,
+            measurement: Measurement {
+                run: "run".into(),
+                step: "v05".into(),
+                kernel: "fast".into(),
+                shape: Shape::square(1000),
+                seed: 1,
+                ptx_sha256: String::new(),
+                outcome,
+            },
+            report: None,
+        }
+    }
+
+    fn passed() -> Passed {
+        Passed {
+            grid: [8, 8, 1],
+            block: [256, 1, 1],
+            dynamic_shared: 0,
+            accuracy: Accuracy {
+                max_abs_error: 7.0e-5,
+                max_of_bound: 0.004,
+                exact_on_integers: true,
+            },
+            batch: 10,
+            hot: Some(Samples(vec![0.1, 0.1, 0.1])),
+            cold: Some(Samples(vec![0.125])),
+            whole: Some(Samples(vec![12.5])),
+            cpu_ms: Some(20.0),
+            yardstick: Some(Yardstick {
+                name: "cuBLAS".into(),
+                hot: Samples(vec![0.05]),
+            }),
+            clock_mhz: None,
+            counters: None,
+        }
+    }
+
+    #[test]
+    fn on_a_gpu_the_page_has_times_and_what_they_are_of_the_best() {
+        let page = case(
+            Shape::square(1000),
+            &run(false),
+            &[entry(Outcome::Passed(Box::new(passed())))],
+        );
+        let rows: Vec<Vec<&str>> = page
+            .lines()
+            .map(|line| {
+                line.split("  ")
+                    .map(str::trim)
+                    .filter(|cell| !cell.is_empty())
+                    .collect()
+            })
+            .collect();
+        assert_eq!(rows[1], ["M-K-N = 1000-1000-1000"]);
+        let row: Vec<_> = rows[2]
+            .iter()
+            .zip(&rows[3])
+            .map(|(head, cell)| format!("{head}: {cell}"))
+            .collect();
+        assert_eq!(
+            row,
+            [
+                "kernel: fast",
+                "answer: right",
+                "grid: 8 x 8",
+                "block: 256",
+                "kernel time: 0.100 ms",
+                "spread: 0.0%",
+                "cold: 0.125 ms",
+                "whole GPU: 12.5 ms",
+                "CPU FP64: 20.0 ms",
+                "error: 7.0e-5",
+                "of bound: 0.400%",
+                "GFLOP/s: 20000",
+                "of cuBLAS: 50.0%",
+                "of roofline: 30.3%",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_in_full() {
+        let failed = Outcome::Failed {
+            why: "all wrong".into(),
+            details: "first line\nsecond line".into(),
+        };
+        let not_run = Outcome::NotRun {
+            why: "too slow".into(),
+        };
+        let page = case(Shape::square(1000), &run(true), &[entry(failed), entry(not_run)]);
+        assert_eq!(
+            page,
+            "\nM-K-N = 1000-1000-1000\n  \
+             kernel  answer\n  fast    WRONG\n  fast    not run\n\n\
+             fast: all wrong\n  first line\n  second line\n  \
+             fast: not run: too slow\n"
+        );
+    }
 }

@@ -60,18 +60,18 @@ pub(super) fn table(shape: Shape, run: &Run, entries: &[Entry<'_>]) -> Table {
     }
     if has_cold {
         columns.push((
-            "caches cold".into(),
+            "cold".into(),
             passed(|p| p.cold.as_ref().map(|s| time(s.median())).unwrap_or_default()),
         ));
     }
     if has_whole {
         columns.push((
-            "whole GPU time".into(),
+            "whole GPU".into(),
             passed(|p| p.whole.as_ref().map(|s| time(s.median())).unwrap_or_default()),
         ));
     }
     columns.push((
-        "CPU, FP64".into(),
+        "CPU FP64".into(),
         passed(|p| p.cpu_ms.map(time).unwrap_or_default()),
     ));
     columns.push((
@@ -82,7 +82,7 @@ pub(super) fn table(shape: Shape, run: &Run, entries: &[Entry<'_>]) -> Table {
         }),
     ));
     columns.push((
-        "of its bound".into(),
+        "of bound".into(),
         passed(|p| match p.accuracy.max_of_bound {
             0.0 => String::new(),
             part => format!("{}%", figure(100.0 * part)),
