@@ -126,7 +126,7 @@ fn counters_are_the_hardwares_or_the_difference_has_a_reason() {
         for one in compared.iter().filter(|one| one.difference() != 0) {
             assert!(
                 ladder::counters::reason(&profile.kernel, one.pair.name).is_some(),
-                "{} on {}: {} is {}, and {} on {}; if the kernel changed, measure it again where there is a GPU: \
+                "{} on {}: {} is {} here and {} on the hardware (run {}); if the kernel changed, measure it again where there is a GPU: \
                  cargo xtask profile {} --save; otherwise the emulated GPU counts wrong, or ladder::counters needs a \
                  reason",
                 profile.kernel,
