@@ -11,6 +11,7 @@ pub mod explorers;
 mod fragments;
 mod hierarchy;
 mod machine;
+mod memories;
 mod owners;
 mod plots;
 mod recorded;
@@ -52,6 +53,7 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
         "v01-col-per-lane",
         sectors::draw("sgemm_v01_col_per_lane", "col_per_lane: what one warp touches"),
     )?;
+    add("hierarchy", hierarchy::draw())?;
     add("strides", Ok(sectors::strides()))?;
     add("v02-tile-walk", walk::draw())?;
     add("v03-owners", owners::draw("sgemm_v03_from_shared", "v03"))?;
@@ -69,7 +71,8 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
     add("ladder", Ok(plots::ladder(record)))?;
     add("sizes", Ok(plots::sizes(record)))?;
     add("roofline", plots::roofline(record))?;
-    add("hierarchy", Ok(hierarchy::draw(record)))?;
+    add("transposes", Ok(plots::transposes(record)))?;
+    add("memories", Ok(memories::draw(record)))?;
     Ok(figures)
 }
 

@@ -1,10 +1,10 @@
 //! Plots of what was measured: the ladder, the roofline, throughput over size.
 
-use ladder::{Record, Shape};
+use ladder::{Record, STEPS, Shape, Work};
 use simt::report::Counters;
 
 use crate::machine;
-use crate::recorded::{CUBLAS, Recorded};
+use crate::recorded::{CUBLAS, Moved, Recorded};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
 /// The size at which steps are compared.
@@ -53,6 +53,13 @@ fn digits(value: f64) -> String {
     }
 }
 
+fn percent(part: f64) -> String {
+    match 100.0 * part {
+        small if small < 0.5 => "< 1 %".to_owned(),
+        whole => format!("{whole:.0} %"),
+    }
+}
+
 pub(crate) fn ladder(record: Option<&Record>) -> String {
     let title = format!("The ladder at {SIZE}: TFLOP/s, and part of cuBLAS");
     let Some(recorded) = Recorded::new(record) else {
@@ -75,28 +82,83 @@ pub(crate) fn ladder(record: Option<&Record>) -> String {
     let mut y = 28.0;
     for (label, point) in &rows {
         let cublas = label.contains("cuBLAS");
-        drawing.text("", Anchor::Start, (0.0, y + 14.0), label);
-        let part = match point.of_cublas {
-            Some(part) if !cublas => format!("{:.0} %", 100.0 * part),
-            _ => String::new(),
-        };
-        drawing.text(
-            "strong",
-            Anchor::End,
-            (WIDTH - 58.0, y + 14.0),
-            digits(point.tflops),
-        );
-        drawing.text("dim", Anchor::End, (WIDTH, y + 14.0), part);
-        drawing.rect("faint", Rect::new(0.0, y + 19.0, WIDTH, 9.0));
+        let part = point.of_cublas.filter(|_| !cublas).map(percent);
         let class = if cublas { "grey" } else { "a" };
-        drawing.rect(
-            class,
-            Rect::new(0.0, y + 19.0, (WIDTH * point.tflops / most).max(1.0), 9.0),
-        );
+        bar(&mut drawing, y, (label, class), (point.tflops, most), part);
         y += 36.0;
     }
     drawing.text("dim", Anchor::Start, (0.0, y + 12.0), recorded.provenance());
     drawing.finish(y + 20.0)
+}
+
+/// The transposes, beside a copy of as many bytes.
+pub(crate) fn transposes(record: Option<&Record>) -> String {
+    const SIZE: usize = 8192;
+    let title = format!("Transposes at {SIZE}: GB/s, and part of a copy");
+    let Some(recorded) = Recorded::new(record) else {
+        return missing(&title);
+    };
+    let kernels = STEPS
+        .iter()
+        .flat_map(|step| step.kernels)
+        .filter(|kernel| kernel.work == Work::Transpose);
+    let rows: Vec<(String, Moved)> = kernels
+        .filter_map(|kernel| {
+            let name = kernel.name.trim_start_matches("transpose_").replace('_', " ");
+            Some((name, recorded.moved(kernel.name, SIZE)?))
+        })
+        .collect();
+    let Some(copy) = rows.iter().rev().find_map(|(_, moved)| moved.copy_gbs) else {
+        return missing(&title);
+    };
+    let most = rows.iter().map(|(_, moved)| moved.gbs).fold(copy, f64::max);
+    let told: Vec<String> = rows
+        .iter()
+        .map(|(name, moved)| format!("{name} {} GB/s", digits(moved.gbs)))
+        .collect();
+    let mut drawing = Drawing::new(
+        &title,
+        format!("Bars: {}; copy {} GB/s.", told.join(", "), digits(copy)),
+    );
+    drawing.text("strong", Anchor::Start, (0.0, 14.0), &title);
+    let mut y = 28.0;
+    let copied = (
+        "copy".to_owned(),
+        Moved {
+            gbs: copy,
+            copy_gbs: None,
+        },
+    );
+    for (name, moved) in rows.iter().chain([&copied]) {
+        let part = moved
+            .copy_gbs
+            .map(|copy| format!("{:.0} %", 100.0 * moved.gbs / copy));
+        let class = if moved.copy_gbs.is_some() { "a" } else { "grey" };
+        bar(&mut drawing, y, (name, class), (moved.gbs, most), part);
+        y += 36.0;
+    }
+    drawing.text("dim", Anchor::Start, (0.0, y + 12.0), recorded.provenance());
+    drawing.finish(y + 20.0)
+}
+
+/// A line of text and the bar below it.
+fn bar(
+    drawing: &mut Drawing,
+    y: f64,
+    (label, class): (&str, &str),
+    (value, most): (f64, f64),
+    part: Option<String>,
+) {
+    drawing.text("", Anchor::Start, (0.0, y + 14.0), label);
+    drawing.text("strong", Anchor::End, (WIDTH - 58.0, y + 14.0), digits(value));
+    if let Some(part) = part {
+        drawing.text("dim", Anchor::End, (WIDTH, y + 14.0), part);
+    }
+    drawing.rect("faint", Rect::new(0.0, y + 19.0, WIDTH, 9.0));
+    drawing.rect(
+        class,
+        Rect::new(0.0, y + 19.0, (WIDTH * value / most).max(1.0), 9.0),
+    );
 }
 
 /// A logarithmic or a linear axis from values to units.
@@ -390,7 +452,7 @@ mod tests {
 
     #[test]
     fn a_missing_record_is_said_and_not_drawn() -> anyhow::Result<()> {
-        for svg in [ladder(None), sizes(None), roofline(None)?] {
+        for svg in [ladder(None), sizes(None), transposes(None), roofline(None)?] {
             assert!(svg.contains("No record yet") && svg.contains("cargo xtask bench all --save"));
         }
         Ok(())

@@ -20,6 +20,14 @@ pub(crate) struct Point {
     pub(crate) of_cublas: Option<f64>,
 }
 
+/// A transpose, measured on a real device.
+pub(crate) struct Moved {
+    /// Bytes read and written.
+    pub(crate) gbs: f64,
+    /// Of a copy of as many bytes, in the same minutes.
+    pub(crate) copy_gbs: Option<f64>,
+}
+
 /// What cuBLAS took beside it, in milliseconds.
 fn cublas(passed: &Passed) -> Option<f64> {
     let yardstick = passed.yardstick.as_ref()?;
@@ -85,6 +93,22 @@ impl<'r> Recorded<'r> {
         Some(Point {
             tflops: tflops(ms),
             of_cublas: cublas(passed).map(|cublas| cublas / ms),
+        })
+    }
+
+    /// A square transpose.
+    pub(crate) fn moved(&self, kernel: &str, size: usize) -> Option<Moved> {
+        let shape = Shape {
+            m: size,
+            n: size,
+            k: 0,
+        };
+        let passed = self.passed(kernel, shape)?;
+        let gbs = |ms: f64| Work::Transpose.bytes(shape) / (ms * 1e6);
+        let copy = passed.yardstick.as_ref().filter(|y| y.name == "copy");
+        Some(Moved {
+            gbs: gbs(passed.hot.as_ref()?.median()),
+            copy_gbs: copy.map(|copy| gbs(copy.hot.median())),
         })
     }
 

@@ -70,7 +70,7 @@ fn record() -> Record {
 #[test]
 fn plots_tell_what_the_record_says() -> anyhow::Result<()> {
     let figures = figures::all(Some(&record()))?;
-    for name in ["ladder", "sizes", "roofline", "hierarchy"] {
+    for name in ["ladder", "sizes", "roofline", "memories"] {
         let figure = figures.iter().find(|figure| figure.name == name);
         let svg = figure.map(|figure| figure.svg.as_str()).unwrap_or_default();
         assert!(svg.contains("a device of the tests, 2000-01-01"), "{name}");
