@@ -120,10 +120,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
                 format!("{} × {} of C", tile[0], tile[1]),
             ],
         ),
-        (
-            third,
-            [format!("{LANES} lanes, in step"), format!("{owned} of C each")],
-        ),
+        (third, [format!("{LANES} lanes"), format!("{owned} of C each")]),
     ];
     for (x, lines) in columns {
         for (i, line) in lines.iter().enumerate() {

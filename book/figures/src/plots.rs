@@ -130,9 +130,7 @@ pub(crate) fn transposes(record: Option<&Record>) -> String {
         },
     );
     for (name, moved) in rows.iter().chain([&copied]) {
-        let part = moved
-            .copy_gbs
-            .map(|copy| format!("{:.0} %", 100.0 * moved.gbs / copy));
+        let part = moved.copy_gbs.map(|copy| percent(moved.gbs / copy));
         let class = if moved.copy_gbs.is_some() { "a" } else { "grey" };
         bar(&mut drawing, y, (name, class), (moved.gbs, most), part);
         y += 36.0;
