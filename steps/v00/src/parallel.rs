@@ -21,9 +21,11 @@
 //! The vectors are the compiler's: the loops over `MR` and `NR` have constant lengths, and the functions that hold them
 //! are compiled for the instruction sets in [`Lanes`]. Which one runs is decided when the program runs.
 
+use std::sync::{Barrier, OnceLock};
+
 use ladder::Shape;
 
-use crate::threads::{for_each, n_threads};
+use crate::threads::{Queue, n_threads, on_threads};
 
 /// Length of the pieces of panels that meet in one go: a piece of a panel of B stays in the first-level cache.
 const KC: usize = 256;
@@ -86,60 +88,65 @@ impl Lanes {
 
 fn multiply_with(lanes: Lanes, n_threads: usize, shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
     let (mr, nr) = lanes.tile();
-    let mut a_panels = vec![0.0; shape.m.next_multiple_of(mr) * shape.k];
-    let mut b_panels = vec![0.0; shape.n.next_multiple_of(nr) * shape.k];
-    let of_a = a_panels.chunks_mut(mr * shape.k).enumerate();
-    let of_b = b_panels.chunks_mut(nr * shape.k).enumerate();
-    let panels = of_a.map(Panel::OfA).chain(of_b.map(Panel::OfB));
-    for_each(n_threads, panels, |panel| match panel {
-        Panel::OfA((number, panel)) => pack_rows(shape, a, number * mr, mr, panel),
-        Panel::OfB((number, panel)) => pack_columns(shape, b, number * nr, nr, panel),
-    });
+    let b_panels: Vec<OnceLock<Vec<f32>>> = vec![OnceLock::new(); shape.n.div_ceil(nr)];
+    let unpacked = Queue::new(b_panels.iter().zip((0..).step_by(nr)));
+    let all_packed = Barrier::new(n_threads);
 
     // As many bands as keep every thread busy equally long, no band above MC rows.
     let n_rounds = shape.m.div_ceil(n_threads * MC);
     let rows_of_band = shape.m.div_ceil(n_threads * n_rounds).next_multiple_of(mr);
-    let bands = c.chunks_mut(rows_of_band * shape.n);
-    let of_bands = a_panels.chunks(rows_of_band * shape.k);
-    for_each(n_threads, bands.zip(of_bands), |(band, a_panels)| {
-        let operands = Operands {
-            shape,
-            a_panels,
-            b_panels: &b_panels,
-        };
-        match lanes {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `available` lists what this processor has, and nobody else makes a `Lanes`.
-            Lanes::Avx512 => unsafe { band_avx512(operands, band) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Lanes::Avx2 => unsafe { band_avx2(operands, band) },
-            _ => multiply_band::<{ Lanes::Portable.mr() }, { Lanes::Portable.nr() }, false>(operands, band),
+    let bands_of_c = c.chunks_mut(rows_of_band * shape.n);
+    let bands = Queue::new(a.chunks(rows_of_band * shape.k).zip(bands_of_c));
+
+    on_threads(n_threads, || {
+        while let Some((panel, col0)) = unpacked.take() {
+            panel.get_or_init(|| pack_columns(shape, b, col0, nr));
+        }
+        all_packed.wait(); // panels of B are written -> whoever reads them may start
+        let mut a_panels = Vec::new();
+        while let Some((band_of_a, band_of_c)) = bands.take() {
+            pack_rows(shape.k, band_of_a, mr, &mut a_panels);
+            let operands = Operands {
+                shape,
+                a_panels: &a_panels,
+                b_panels: &b_panels,
+            };
+            match lanes {
+                #[cfg(target_arch = "x86_64")]
+                // SAFETY: `available` lists what this processor has, and nobody else makes a `Lanes`.
+                Lanes::Avx512 => unsafe { band_avx512(operands, band_of_c) },
+                #[cfg(target_arch = "x86_64")]
+                // SAFETY: as above.
+                Lanes::Avx2 => unsafe { band_avx2(operands, band_of_c) },
+                _ => multiply_band::<{ Lanes::Portable.mr() }, { Lanes::Portable.nr() }, false>(
+                    operands, band_of_c,
+                ),
+            }
         }
     });
 }
 
-enum Panel<'a> {
-    OfA((usize, &'a mut [f32])),
-    OfB((usize, &'a mut [f32])),
-}
-
-/// Rows `row0 ..` of A, so that the `mr` elements of a column lie side by side.
-fn pack_rows(shape: Shape, a: &[f32], row0: usize, mr: usize, panel: &mut [f32]) {
-    let rows = a.chunks_exact(shape.k).skip(row0).take(mr);
-    for (i, row) in rows.enumerate() {
-        for (slot, &a) in panel[i..].iter_mut().step_by(mr).zip(row) {
-            *slot = a; // panel[k][i] = A[row0 + i][k]
+/// Panels of `mr` rows each, in which the `mr` elements of a column lie side by side.
+fn pack_rows(k: usize, rows: &[f32], mr: usize, panels: &mut Vec<f32>) {
+    panels.clear();
+    panels.resize((rows.len() / k).next_multiple_of(mr) * k, 0.0);
+    for (panel, rows) in panels.chunks_exact_mut(mr * k).zip(rows.chunks(mr * k)) {
+        for (i, row) in rows.chunks_exact(k).enumerate() {
+            for (slot, &a) in panel[i..].iter_mut().step_by(mr).zip(row) {
+                *slot = a; // panel[k][i] = A[row0 + i][k]
+            }
         }
     }
 }
 
-/// Columns `col0 ..` of B, so that pieces of rows follow each other.
-fn pack_columns(shape: Shape, b: &[f32], col0: usize, nr: usize, panel: &mut [f32]) {
+/// A panel of the `nr` columns from `col0` on, in which pieces of rows follow each other.
+fn pack_columns(shape: Shape, b: &[f32], col0: usize, nr: usize) -> Vec<f32> {
+    let mut panel = vec![0.0; nr * shape.k];
     let width = nr.min(shape.n - col0);
     for (slots, row) in panel.chunks_exact_mut(nr).zip(b.chunks_exact(shape.n)) {
         slots[..width].copy_from_slice(&row[col0..][..width]); // panel[k][j] = B[k][col0 + j]
     }
+    panel
 }
 
 /// What a band is made of.
@@ -149,7 +156,7 @@ struct Operands<'a> {
     /// Those of the band.
     a_panels: &'a [f32],
     /// All of them.
-    b_panels: &'a [f32],
+    b_panels: &'a [OnceLock<Vec<f32>>],
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -174,7 +181,8 @@ fn multiply_band<const MR: usize, const NR: usize, const FUSED: bool>(operands: 
     } = operands;
     for k0 in (0..shape.k).step_by(KC) {
         let k_end = shape.k.min(k0 + KC);
-        for (b_panel, col0) in b_panels.chunks_exact(NR * shape.k).zip((0..).step_by(NR)) {
+        for (b_panel, col0) in b_panels.iter().zip((0..).step_by(NR)) {
+            let b_panel = b_panel.get().expect("packed before the barrier");
             let b_piece = &b_panel[k0 * NR..k_end * NR];
             let width = NR.min(shape.n - col0);
             let rows = band.chunks_mut(MR * shape.n);
@@ -237,12 +245,11 @@ mod tests {
     fn packing_turns_rows_and_fills_up() {
         // A = | 1 2 |, two rows of a panel of three.
         //     | 3 4 |
-        let mut panel = [0.0; 6];
-        pack_rows(shape(2, 1, 2), &[1.0, 2.0, 3.0, 4.0], 0, 3, &mut panel);
-        assert_eq!(panel, [1.0, 3.0, 0.0, 2.0, 4.0, 0.0]);
+        let mut panels = vec![f32::NAN; 7];
+        pack_rows(2, &[1.0, 2.0, 3.0, 4.0], 3, &mut panels);
+        assert_eq!(panels, [1.0, 3.0, 0.0, 2.0, 4.0, 0.0]);
         // The last column of B = A, in a panel of three.
-        let mut panel = [0.0; 6];
-        pack_columns(shape(1, 2, 2), &[1.0, 2.0, 3.0, 4.0], 1, 3, &mut panel);
+        let panel = pack_columns(shape(1, 2, 2), &[1.0, 2.0, 3.0, 4.0], 1, 3);
         assert_eq!(panel, [2.0, 0.0, 0.0, 4.0, 0.0, 0.0]);
     }
 }

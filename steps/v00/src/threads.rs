@@ -13,8 +13,8 @@ pub(crate) fn n_cores() -> usize {
     *CORES.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get))
 }
 
-/// Below this many multiplications per thread, starting the thread takes longer than its work.
-const WORTH_A_THREAD: usize = 1 << 20;
+/// Below this many multiplications per thread, starting the thread takes longer than it saves.
+const WORTH_A_THREAD: usize = 1 << 23;
 
 /// How many threads a product is worth.
 pub(crate) fn n_threads(shape: Shape) -> usize {
@@ -22,24 +22,40 @@ pub(crate) fn n_threads(shape: Shape) -> usize {
     n_cores().min(n_products.div_ceil(WORTH_A_THREAD))
 }
 
-/// Does every item once, on up to `n_threads` threads: whoever is free takes the next.
+/// Does the same on `n_threads` threads, this one among them, and waits for all of them.
+pub(crate) fn on_threads(n_threads: usize, work: impl Fn() + Sync) {
+    thread::scope(|scope| {
+        for _ in 1..n_threads {
+            scope.spawn(&work);
+        }
+        work();
+    });
+}
+
+/// Items from which threads take one after the other.
+pub(crate) struct Queue<Items>(Mutex<Items>);
+
+impl<Items: Iterator> Queue<Items> {
+    pub(crate) fn new(items: Items) -> Self {
+        Self(Mutex::new(items))
+    }
+
+    /// The next, for whoever asks first. The lock is held while taking, not while working.
+    pub(crate) fn take(&self) -> Option<Items::Item> {
+        self.0.lock().expect("no iterator here panics").next()
+    }
+}
+
+/// Does every item once, on `n_threads` threads: whoever is free takes the next.
 pub(crate) fn for_each<Item, Items>(n_threads: usize, items: Items, work: impl Fn(Item) + Sync)
 where
     Items: Iterator<Item = Item> + Send,
 {
-    let items = Mutex::new(items);
-    // The lock is held while taking, not while working.
-    let take = || items.lock().expect("no iterator here panics").next();
-    let turn = || {
-        while let Some(item) = take() {
+    let items = Queue::new(items);
+    on_threads(n_threads, || {
+        while let Some(item) = items.take() {
             work(item);
         }
-    };
-    thread::scope(|scope| {
-        for _ in 1..n_threads {
-            scope.spawn(turn);
-        }
-        turn();
     });
 }
 
