@@ -4,7 +4,8 @@
 //! the same twice (times, dates) is left out when two outputs are compared, and the old text stays when nothing else
 //! changed.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
@@ -18,6 +19,9 @@ use crate::{House, Problem};
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outputs {
+    /// Patterns of what no output has twice the same, besides times and dates.
+    #[serde(default)]
+    pub volatile: Vec<String>,
     /// Commands whose output is shown.
     #[serde(default)]
     pub output: Vec<Output>,
@@ -40,21 +44,19 @@ pub struct Output {
     /// Whether what goes to standard error is shown too, behind the rest.
     #[serde(default)]
     pub errors: bool,
-    /// Patterns of what is not the same twice, besides times and dates.
+    /// More such patterns, of this output.
     #[serde(default)]
     pub volatile: Vec<String>,
 }
 
-/// A program that writes files of the book.
+/// A program that writes files into `book/src/generated`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
     /// What it makes: `pictures`.
     pub makes: String,
-    /// The command that writes.
-    pub refresh: String,
-    /// The command that writes nothing, and fails when something would change.
-    pub check: String,
+    /// The command; `{folder}` stands for the folder that it writes to.
+    pub command: String,
 }
 
 const HEAD: &str = "# Made by `cargo xtask book --refresh`.";
@@ -70,7 +72,12 @@ impl Outputs {
             return Ok(Self::default());
         }
         let text = std::fs::read_to_string(&path).with_context(|| house.shown(&path))?;
-        toml::from_str(&text).with_context(|| format!("{} is not a list of outputs", house.shown(&path)))
+        let mut list: Self = toml::from_str(&text)
+            .with_context(|| format!("{} is not a list of outputs", house.shown(&path)))?;
+        for output in &mut list.output {
+            output.volatile.extend(list.volatile.iter().cloned());
+        }
+        Ok(list)
     }
 
     fn path(house: &House) -> PathBuf {
@@ -103,10 +110,8 @@ impl Outputs {
             tell(&format!("wrote {}", house.shown(&path)));
         }
         for program in self.program.iter().filter(|_| only.is_empty()) {
-            let status = start(house, &program.refresh)?.status()?;
-            if !status.success() {
-                bail!("`{}` failed; it makes {}", program.refresh, program.makes);
-            }
+            std::fs::create_dir_all(house.generated())?;
+            program.run(house, &house.generated())?;
         }
         Ok(())
     }
@@ -144,54 +149,95 @@ impl Outputs {
                 }
             }
         }
+        let mut made: BTreeSet<String> = self.output.iter().map(Output::file).collect();
         for program in &self.program {
-            let out = start(house, &program.check)?
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped())
-                .output()?;
-            if !out.status.success() {
-                let said =
-                    [out.stdout, out.stderr].map(|text| String::from_utf8_lossy(&text).trim().to_owned());
-                let said = said.join("\n").trim().to_owned();
-                stale(
-                    house.shown(&house.generated()),
-                    format!(
-                        "{} are stale; make them again with: {}\n{said}",
-                        program.makes, program.refresh
-                    ),
-                );
+            let again = "make them again with: cargo xtask book --refresh";
+            match program.fresh(house) {
+                Err(error) => stale(house.shown(&house.generated()), format!("{error:#}")),
+                Ok(files) => {
+                    for (name, new) in files {
+                        let path = house.generated().join(&name);
+                        let old = std::fs::read(&path).unwrap_or_default();
+                        if old != new {
+                            let what = format!("is not what `{}` writes today; {again}", program.command);
+                            stale(house.shown(&path), what);
+                        }
+                        made.insert(name);
+                    }
+                }
             }
         }
-        let stray = self.stray(house);
-        for name in stray {
-            stale(
-                name,
-                "is listed nowhere in book/outputs.toml; list its command, or remove it".into(),
-            );
+        for name in stray(house, &made) {
+            let what = "is made by nothing in book/outputs.toml; list what makes it, or remove it";
+            stale(name, what.into());
         }
         Ok(problems)
     }
+}
 
-    /// Texts that no command makes.
-    fn stray(&self, house: &House) -> Vec<String> {
-        let entries = std::fs::read_dir(house.generated())
-            .into_iter()
-            .flatten()
-            .flatten();
-        let mut stray: Vec<String> = entries
-            .map(|entry| entry.path())
-            .filter(|path| path.extension().is_some_and(|e| e == "txt"))
-            .filter(|path| !self.output.iter().any(|output| output.path(house) == *path))
-            .map(|path| house.shown(&path))
-            .collect();
-        stray.sort();
-        stray
+/// Generated files that nothing makes.
+fn stray(house: &House, made: &BTreeSet<String>) -> Vec<String> {
+    let entries = std::fs::read_dir(house.generated()).into_iter().flatten();
+    let mut stray: Vec<String> = entries
+        .flatten()
+        .filter(|entry| !made.contains(&*entry.file_name().to_string_lossy()))
+        .map(|entry| house.shown(&entry.path()))
+        .collect();
+    stray.sort();
+    stray
+}
+
+impl Program {
+    fn run(&self, house: &House, folder: &Path) -> Result<()> {
+        if !self.command.contains("{folder}") {
+            bail!("the command that makes {} says nowhere `{{folder}}`", self.makes);
+        }
+        let line = self.command.replace("{folder}", &folder.display().to_string());
+        let out = start(house, &line)?
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .output()
+            .with_context(|| format!("running `{line}`"))?;
+        let said = String::from_utf8_lossy(&out.stderr).trim().to_owned();
+        match out.status.success() {
+            true => Ok(()),
+            false => bail!("`{}`, which makes {}, failed: {said}", self.command, self.makes),
+        }
+    }
+
+    /// What it writes today, by name.
+    fn fresh(&self, house: &House) -> Result<Vec<(String, Vec<u8>)>> {
+        let folder = house
+            .root()
+            .join("target")
+            .join(format!("book-fresh-{}", std::process::id()));
+        std::fs::create_dir_all(&folder)?;
+        let files = self.run(house, &folder).and_then(|()| {
+            let mut files = Vec::new();
+            for entry in std::fs::read_dir(&folder)? {
+                let path = entry?.path();
+                let name = path
+                    .file_name()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned();
+                files.push((name, std::fs::read(&path)?));
+            }
+            files.sort();
+            Ok(files)
+        });
+        std::fs::remove_dir_all(&folder)?;
+        files
     }
 }
 
 impl Output {
+    fn file(&self) -> String {
+        format!("{}.txt", self.name)
+    }
+
     fn path(&self, house: &House) -> PathBuf {
-        house.generated().join(&self.name).with_extension("txt")
+        house.generated().join(self.file())
     }
 
     /// The text of the file.

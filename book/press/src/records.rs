@@ -327,9 +327,12 @@ fn one_table(
     }
     out.push('\n');
     let mut runs = BTreeSet::new();
+    // Why, and what.
+    let mut without_times: Vec<(String, String)> = Vec::new();
     for (shape, kernel, measurement) in rows {
         let mut cells = vec![shape_shown(shape)];
         cells.extend(with_kernel.then(|| format!("`{}`", kernel.name)));
+        let about = format!("`{}` at {}", kernel.name, shape_shown(shape));
         let run = record
             .run_of(measurement)
             .ok_or_else(|| format!("a measurement of {} names no run", kernel.name))?;
@@ -343,19 +346,42 @@ fn one_table(
                     }
                 }
             }
-            Outcome::Failed { why, .. } => cells.push(format!("wrong: {}", in_cell(why))),
-            Outcome::NotRun { why } => cells.push(format!("not run: {}", in_cell(why))),
+            Outcome::Failed { why, .. } => {
+                cells.push("wrong".into());
+                without_times.push((format!("wrong: {}", escaped(why)), about));
+            }
+            Outcome::NotRun { why } => {
+                cells.push("–".into());
+                without_times.push((format!("not run, {}", escaped(why)), about));
+            }
         }
-        cells.resize(head.len(), String::new());
+        cells.resize(head.len(), "–".into());
         let _ = writeln!(out, "| {} |", cells.join(" | "));
     }
     let runs: Vec<String> = runs.into_iter().collect();
     sources.extend(runs.iter().cloned());
+    for note in notes(without_times) {
+        let _ = write!(out, "\n{note}");
+    }
     Ok(format!(
         "{}, {}. Kernel time with warm caches: the median; the spread is that of the middle half.\n\n{out}\n",
         kind.title(),
         runs.join("; ")
     ))
+}
+
+/// One sentence for each reason.
+fn notes(mut all: Vec<(String, String)>) -> Vec<String> {
+    all.sort();
+    let mut notes: Vec<(String, Vec<String>)> = Vec::new();
+    for (why, what) in all {
+        match notes.last_mut() {
+            Some((last, whats)) if *last == why => whats.push(what),
+            _ => notes.push((why, vec![what])),
+        }
+    }
+    let note = |(why, whats): &(String, Vec<String>)| format!("{}: {why}.\n", whats.join(", "));
+    notes.iter().map(note).collect()
 }
 
 fn rate_key(kind: Kind) -> &'static str {
@@ -381,10 +407,6 @@ fn bare(text: &str) -> String {
         Some((number, _)) => number.to_owned(),
         None => text.to_owned(),
     }
-}
-
-fn in_cell(text: &str) -> String {
-    escaped(text).replace('|', "\\|")
 }
 
 /// `NVIDIA H200, 2026-11-21`; of what the CPU does, its name.

@@ -109,7 +109,8 @@ fn recorded_numbers_of_one_kernel() {
     size |time, ms |TFLOP/s |of cuBLAS |spread |
     1023×1025×1021 |0.250 |8.56 |60.0 % |0.0 % |
     1024 |0.125 |17.2 |80.0 % |0.0 % |
-    8192 |not run: a launch takes longer than 5 s | | | |
+    8192 |– |– |– |– |
+    sgemm_v04_float4 at 8192: not run, a launch takes longer than 5 s.
     Where the recorded numbers on this page come from: A Card, 2026-11-20.
     ");
 }

@@ -201,11 +201,22 @@ fn an_output_that_took_another_time() {
 }
 
 #[test]
+fn an_output_that_ran_elsewhere() {
+    let list = format!(
+        "volatile = ['^host .*']\n{}",
+        OUTPUTS.replace("hello 12.5 ms", "host here")
+    );
+    let small = Small::new("text").with("book/outputs.toml", &list);
+    let text = "# Made by `cargo xtask book --refresh`.\n$ echo host here\nhost somewhere else\n";
+    finds_nothing(&small.with("book/src/generated/hello.txt", text));
+}
+
+#[test]
 fn an_output_that_nothing_makes() {
     let small = with_output("hello 12.5 ms").with("book/src/generated/stray.txt", "text\n");
     finds(
         &small,
-        "book/src/generated/stray.txt: is listed nowhere in book/outputs.toml; list its command, or remove it",
+        "book/src/generated/stray.txt: is made by nothing in book/outputs.toml; list what makes it, or remove it",
     );
 }
 
@@ -223,12 +234,18 @@ fn a_command_that_fails() {
 
 #[test]
 fn a_program_whose_files_are_stale() {
-    let list = "[[program]]\nmakes = \"pictures\"\nrefresh = \"true\"\ncheck = \"false\"\n";
-    let problems = Small::new("text").with("book/outputs.toml", list).problems(true);
-    assert!(
-        problems.starts_with("book/src/generated: pictures are stale; make them again with: true"),
-        "{problems}"
+    let list = "[[program]]\nmakes = \"pictures\"\ncommand = \"cp drawn.svg {folder}\"\n";
+    let small = Small::new("text")
+        .with("book/outputs.toml", list)
+        .with("drawn.svg", "<svg/>\n");
+    finds(
+        &small,
+        "book/src/generated/drawn.svg: is not what `cp drawn.svg {folder}` writes today; make them again with: cargo xtask book --refresh",
     );
+    let house = small.house();
+    let outputs = press::outputs::Outputs::load(&house).expect("a list");
+    outputs.refresh(&house, &[]).expect("a program that runs");
+    finds_nothing(&small);
 }
 
 #[test]
