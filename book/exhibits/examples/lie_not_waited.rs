@@ -49,11 +49,10 @@ fn lie() -> Result<(), Box<dyn Error>> {
     let last = stream.record_event(Some(CU_EVENT_DEFAULT))?;
     let still_running = !last.is_complete();
     stream.synchronize()?;
-    let waited = start.elapsed();
     println!("  when the clock stopped, the device was still at work: {still_running}");
     println!(
-        "  twenty launches were believed to take less than a tenth of what they take: {}",
-        believed < waited / 10
+        "  what was believed is less than what it took: {}",
+        believed < start.elapsed()
     );
     Ok(())
 }

@@ -156,7 +156,7 @@ fn every_lie_is_told_and_caught() {
         (
             "lie_not_waited",
             "still at work: true",
-            &["less than a tenth of what they take: true"],
+            &["less than what it took: true"],
         ),
         (
             "lie_lucky_race",
