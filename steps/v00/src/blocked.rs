@@ -21,6 +21,7 @@ const _: () = assert!(
     "the tile of B leaves room for what passes by"
 );
 
+// ANCHOR: loops
 /// C = A · B, one tile of B after the other.
 pub fn multiply(shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
     c.fill(0.0);
@@ -51,3 +52,4 @@ pub fn multiply(shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
         }
     }
 }
+// ANCHOR_END: loops

@@ -200,6 +200,7 @@ fn multiply_band<const MR: usize, const NR: usize, const FUSED: bool>(operands: 
     }
 }
 
+// ANCHOR: tile
 /// A tile of C from a piece of a panel of A and one of B: a rank-1 update for each k.
 #[inline(always)]
 fn tile<const MR: usize, const NR: usize, const FUSED: bool>(a: &[f32], b: &[f32]) -> [[f32; NR]; MR] {
@@ -217,6 +218,7 @@ fn tile<const MR: usize, const NR: usize, const FUSED: bool>(a: &[f32], b: &[f32
     }
     acc
 }
+// ANCHOR_END: tile
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,7 @@
 
 use ladder::Shape;
 
+// ANCHOR: loops
 /// C = A · B, one row of C after the other, as a sum of rows of B.
 pub fn multiply(shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
     let rows_of_b = || b.chunks_exact(shape.n);
@@ -18,3 +19,4 @@ pub fn multiply(shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
         }
     }
 }
+// ANCHOR_END: loops

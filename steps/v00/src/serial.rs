@@ -5,6 +5,7 @@
 
 use ladder::Shape;
 
+// ANCHOR: loops
 /// C = A · B, one element of C after the other.
 pub fn multiply(shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
     for row in 0..shape.m {
@@ -18,3 +19,4 @@ pub fn multiply(shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
         }
     }
 }
+// ANCHOR_END: loops

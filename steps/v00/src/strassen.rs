@@ -45,6 +45,7 @@ struct Product {
     into_c: Factors,
 }
 
+// ANCHOR: products
 #[rustfmt::skip]
 const PRODUCTS: [Product; 7] = [
     Product { of_a: [ 1., 0., 0., 1.], of_b: [ 1., 0., 0., 1.], into_c: [ 1., 0., 0., 1.] },
@@ -55,6 +56,7 @@ const PRODUCTS: [Product; 7] = [
     Product { of_a: [-1., 0., 1., 0.], of_b: [ 1., 1., 0., 0.], into_c: [ 0., 0., 0., 1.] },
     Product { of_a: [ 0., 1., 0.,-1.], of_b: [ 0., 0., 1., 1.], into_c: [ 1., 0., 0., 0.] },
 ];
+// ANCHOR_END: products
 
 /// C = A · B by Strassen's scheme where the matrices are large, and by [`parallel`] where they are not.
 pub fn multiply(shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
