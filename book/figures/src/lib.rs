@@ -7,6 +7,8 @@
 //! Not here: the text around them, and the pages (`press`).
 
 mod banks;
+mod bars;
+mod counts;
 pub mod explorers;
 mod fragments;
 mod hierarchy;
@@ -68,10 +70,12 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
     add("v07-timeline", timeline::draw())?;
     add("v08-sectors", sectors::transposes())?;
     add("v08-banks", banks::columns())?;
-    add("ladder", Ok(plots::ladder(record)))?;
+    add("counts", counts::draw())?;
+    add("ladder", Ok(bars::ladder(record)))?;
     add("sizes", Ok(plots::sizes(record)))?;
     add("roofline", plots::roofline(record))?;
-    add("transposes", Ok(plots::transposes(record)))?;
+    add("transposes", Ok(bars::transposes(record)))?;
+    add("cpus", Ok(bars::cpus(record)))?;
     add("memories", Ok(memories::draw(record)))?;
     Ok(figures)
 }

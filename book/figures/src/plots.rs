@@ -1,163 +1,16 @@
-//! Plots of what was measured: the ladder, the roofline, throughput over size.
+//! Plots of what was measured: the roofline, throughput over size.
 
-use ladder::{Record, STEPS, Shape, Work};
+use ladder::{Record, Shape, Work};
 use simt::report::Counters;
 
+use crate::bars::{digits, missing};
+use crate::counts;
 use crate::machine;
-use crate::recorded::{CUBLAS, Moved, Recorded};
-use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+use crate::recorded::{CUBLAS, Recorded};
+use crate::svg::{Anchor, Drawing, WIDTH};
 
 /// The size at which steps are compared.
 const SIZE: usize = 4096;
-
-/// The kernels that stand for the steps, with a label and whether it is on the way up (or an aside).
-const LADDER: &[(&str, &str)] = &[
-    ("sgemm_v01_row_per_lane", "v01 row per lane"),
-    ("sgemm_v01_col_per_lane", "v01 col per lane"),
-    ("sgemm_v02_tile32", "v02 shared, tile 32"),
-    ("sgemm_v03_from_global", "v03 register, from global"),
-    ("sgemm_v03_from_shared", "v03 register, from shared"),
-    ("sgemm_v04_float4", "v04 float4"),
-    ("sgemm_v05_bank_conflict_free", "v05 bank-conflict-free"),
-    ("sgemm_v06_outer_product", "v06 outer product"),
-    ("sgemm_v07_double_buffer", "v07 double buffer"),
-    (CUBLAS, "v09 cuBLAS"),
-];
-
-/// Says that there is nothing to draw yet, and how to get it.
-fn missing(title: &str) -> String {
-    let mut drawing = Drawing::new(title, "No record of measurements yet.");
-    drawing.round("faint", Rect::new(0.0, 0.0, WIDTH, 92.0), 6.0);
-    drawing.text("strong", Anchor::Start, (16.0, 28.0), title);
-    drawing.text(
-        "",
-        Anchor::Start,
-        (16.0, 52.0),
-        "No record yet. On a machine with a GPU:",
-    );
-    drawing.text(
-        "code",
-        Anchor::Start,
-        (16.0, 74.0),
-        "cargo xtask bench all --save",
-    );
-    drawing.finish(92.0)
-}
-
-/// Three digits that matter.
-fn digits(value: f64) -> String {
-    match value {
-        v if v >= 100.0 => format!("{v:.0}"),
-        v if v >= 10.0 => format!("{v:.1}"),
-        v => format!("{v:.2}"),
-    }
-}
-
-fn percent(part: f64) -> String {
-    match 100.0 * part {
-        small if small < 0.5 => "< 1 %".to_owned(),
-        whole => format!("{whole:.0} %"),
-    }
-}
-
-pub(crate) fn ladder(record: Option<&Record>) -> String {
-    let title = format!("The ladder at {SIZE}: TFLOP/s, and part of cuBLAS");
-    let Some(recorded) = Recorded::new(record) else {
-        return missing(&title);
-    };
-    let rows: Vec<_> = LADDER
-        .iter()
-        .filter_map(|(kernel, label)| Some((*label, recorded.point(kernel, SIZE)?)))
-        .collect();
-    if rows.is_empty() {
-        return missing(&title);
-    }
-    let told: Vec<String> = rows
-        .iter()
-        .map(|(label, point)| format!("{label} {} TFLOP/s", digits(point.tflops)))
-        .collect();
-    let mut drawing = Drawing::new(&title, format!("Bars: {}.", told.join(", ")));
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), &title);
-    let most = rows.iter().map(|(_, p)| p.tflops).fold(0.0, f64::max);
-    let mut y = 28.0;
-    for (label, point) in &rows {
-        let cublas = label.contains("cuBLAS");
-        let part = point.of_cublas.filter(|_| !cublas).map(percent);
-        let class = if cublas { "grey" } else { "a" };
-        bar(&mut drawing, y, (label, class), (point.tflops, most), part);
-        y += 36.0;
-    }
-    drawing.text("dim", Anchor::Start, (0.0, y + 12.0), recorded.provenance());
-    drawing.finish(y + 20.0)
-}
-
-/// The transposes, beside a copy of as many bytes.
-pub(crate) fn transposes(record: Option<&Record>) -> String {
-    const SIZE: usize = 8192;
-    let title = format!("Transposes at {SIZE}: GB/s, and part of a copy");
-    let Some(recorded) = Recorded::new(record) else {
-        return missing(&title);
-    };
-    let kernels = STEPS
-        .iter()
-        .flat_map(|step| step.kernels)
-        .filter(|kernel| kernel.work == Work::Transpose);
-    let rows: Vec<(String, Moved)> = kernels
-        .filter_map(|kernel| {
-            let name = kernel.name.trim_start_matches("transpose_").replace('_', " ");
-            Some((name, recorded.moved(kernel.name, SIZE)?))
-        })
-        .collect();
-    let Some(copy) = rows.iter().rev().find_map(|(_, moved)| moved.copy_gbs) else {
-        return missing(&title);
-    };
-    let most = rows.iter().map(|(_, moved)| moved.gbs).fold(copy, f64::max);
-    let told: Vec<String> = rows
-        .iter()
-        .map(|(name, moved)| format!("{name} {} GB/s", digits(moved.gbs)))
-        .collect();
-    let mut drawing = Drawing::new(
-        &title,
-        format!("Bars: {}; copy {} GB/s.", told.join(", "), digits(copy)),
-    );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), &title);
-    let mut y = 28.0;
-    let copied = (
-        "copy".to_owned(),
-        Moved {
-            gbs: copy,
-            copy_gbs: None,
-        },
-    );
-    for (name, moved) in rows.iter().chain([&copied]) {
-        let part = moved.copy_gbs.map(|copy| percent(moved.gbs / copy));
-        let class = if moved.copy_gbs.is_some() { "a" } else { "grey" };
-        bar(&mut drawing, y, (name, class), (moved.gbs, most), part);
-        y += 36.0;
-    }
-    drawing.text("dim", Anchor::Start, (0.0, y + 12.0), recorded.provenance());
-    drawing.finish(y + 20.0)
-}
-
-/// A line of text and the bar below it.
-fn bar(
-    drawing: &mut Drawing,
-    y: f64,
-    (label, class): (&str, &str),
-    (value, most): (f64, f64),
-    part: Option<String>,
-) {
-    drawing.text("", Anchor::Start, (0.0, y + 14.0), label);
-    drawing.text("strong", Anchor::End, (WIDTH - 58.0, y + 14.0), digits(value));
-    if let Some(part) = part {
-        drawing.text("dim", Anchor::End, (WIDTH, y + 14.0), part);
-    }
-    drawing.rect("faint", Rect::new(0.0, y + 19.0, WIDTH, 9.0));
-    drawing.rect(
-        class,
-        Rect::new(0.0, y + 19.0, (WIDTH * value / most).max(1.0), 9.0),
-    );
-}
 
 /// A logarithmic or a linear axis from values to units.
 #[derive(Debug, Clone, Copy)]
@@ -195,6 +48,13 @@ fn apart(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
     placed
 }
 
+/// TFLOP/s of a square product.
+fn tflops(recorded: &Recorded<'_>, kernel: &str, size: usize) -> Option<f64> {
+    let shape = Shape::square(size);
+    let timed = recorded.product(kernel, shape)?;
+    Some(Work::Sgemm.flops(shape) / (timed.ms * 1e9))
+}
+
 pub(crate) fn sizes(record: Option<&Record>) -> String {
     const LINES: &[(&str, &str, &str)] = &[
         (CUBLAS, "cuBLAS", "grey"),
@@ -221,7 +81,7 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
         .map(|(kernel, label, class)| {
             let sizes = recorded.sizes(kernel).into_iter().filter(regular);
             let points: Vec<(usize, f64)> = sizes
-                .filter_map(|size| Some((size, recorded.point(kernel, size)?.tflops)))
+                .filter_map(|size| Some((size, tflops(&recorded, kernel, size)?)))
                 .collect();
             (*label, *class, points)
         })
@@ -306,11 +166,7 @@ fn intensity(counters: &Counters) -> f64 {
 }
 
 pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
-    const COUNTED: Shape = Shape {
-        m: 256,
-        n: 256,
-        k: 512,
-    };
+    const COUNTED: Shape = counts::SHAPE;
     const POINTS: &[(&str, &str)] = &[
         ("sgemm_v01_row_per_lane", "v01 row"),
         ("sgemm_v01_col_per_lane", "v01 col"),
@@ -330,12 +186,8 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
     };
     let mut points = Vec::new();
     for (kernel, label) in POINTS {
-        if let Some(point) = recorded.point(kernel, SIZE) {
-            points.push((
-                *label,
-                intensity(&machine::counters(kernel, COUNTED)?),
-                point.tflops,
-            ));
+        if let Some(tflops) = tflops(&recorded, kernel, SIZE) {
+            points.push((*label, intensity(&machine::counters(kernel, COUNTED)?), tflops));
         }
     }
     let mut drawing = Drawing::new(
@@ -450,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_missing_record_is_said_and_not_drawn() -> anyhow::Result<()> {
-        for svg in [ladder(None), sizes(None), transposes(None), roofline(None)?] {
+        for svg in [sizes(None), roofline(None)?] {
             assert!(svg.contains("No record yet") && svg.contains("cargo xtask bench all --save"));
         }
         Ok(())

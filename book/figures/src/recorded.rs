@@ -1,7 +1,7 @@
 //! What the plots take from a record.
 
 use ladder::record::Passed;
-use ladder::{Outcome, Record, Run, Shape, Work};
+use ladder::{Outcome, Record, Run, Shape};
 
 /// cuBLAS, as the ladder calls it.
 pub(crate) const CUBLAS: &str = "cublas_sgemm";
@@ -13,25 +13,11 @@ pub(crate) struct Recorded<'r> {
     record: &'r Record,
 }
 
-/// One kernel on one shape, measured on a real device.
-pub(crate) struct Point {
-    pub(crate) tflops: f64,
-    /// Of cuBLAS in the same minutes; 1 is as fast.
-    pub(crate) of_cublas: Option<f64>,
-}
-
-/// A transpose, measured on a real device.
-pub(crate) struct Moved {
-    /// Bytes read and written.
-    pub(crate) gbs: f64,
-    /// Of a copy of as many bytes, in the same minutes.
-    pub(crate) copy_gbs: Option<f64>,
-}
-
-/// What cuBLAS took beside it, in milliseconds.
-fn cublas(passed: &Passed) -> Option<f64> {
-    let yardstick = passed.yardstick.as_ref()?;
-    (yardstick.name == "cuBLAS").then(|| yardstick.hot.median())
+/// One kernel on one shape, timed on a real device.
+pub(crate) struct Timed {
+    pub(crate) ms: f64,
+    /// What the yardstick took in the same minutes.
+    pub(crate) yardstick_ms: Option<f64>,
 }
 
 impl<'r> Recorded<'r> {
@@ -78,38 +64,34 @@ impl<'r> Recorded<'r> {
         })
     }
 
-    /// A square product.
-    pub(crate) fn point(&self, kernel: &str, size: usize) -> Option<Point> {
-        let shape = Shape::square(size);
-        let tflops = |ms: f64| Work::Sgemm.flops(shape) / (ms * 1e9);
-        let Some(passed) = self.passed(kernel, shape) else {
-            let beside = self.passed(BESIDE, shape).filter(|_| kernel == CUBLAS)?;
-            return Some(Point {
-                tflops: tflops(cublas(beside)?),
-                of_cublas: None,
-            });
-        };
-        let ms = passed.hot.as_ref()?.median();
-        Some(Point {
-            tflops: tflops(ms),
-            of_cublas: cublas(passed).map(|cublas| cublas / ms),
+    /// With its yardstick, if that is of this name.
+    pub(crate) fn timed(&self, kernel: &str, shape: Shape, yardstick: &str) -> Option<Timed> {
+        let passed = self.passed(kernel, shape)?;
+        let beside = passed.yardstick.as_ref().filter(|y| y.name == yardstick);
+        Some(Timed {
+            ms: passed.hot.as_ref()?.median(),
+            yardstick_ms: beside.map(|y| y.hot.median()),
         })
     }
 
-    /// A square transpose.
-    pub(crate) fn moved(&self, kernel: &str, size: usize) -> Option<Moved> {
-        let shape = Shape {
-            m: size,
-            n: size,
-            k: 0,
-        };
-        let passed = self.passed(kernel, shape)?;
-        let gbs = |ms: f64| Work::Transpose.bytes(shape) / (ms * 1e6);
-        let copy = passed.yardstick.as_ref().filter(|y| y.name == "copy");
-        Some(Moved {
-            gbs: gbs(passed.hot.as_ref()?.median()),
-            copy_gbs: copy.map(|copy| gbs(copy.hot.median())),
+    /// A product beside cuBLAS; or cuBLAS.
+    pub(crate) fn product(&self, kernel: &str, shape: Shape) -> Option<Timed> {
+        const NAME: &str = "cuBLAS";
+        self.timed(kernel, shape, NAME).or_else(|| {
+            let beside = self.timed(BESIDE, shape, NAME).filter(|_| kernel == CUBLAS)?;
+            Some(Timed {
+                ms: beside.yardstick_ms?,
+                yardstick_ms: None,
+            })
         })
+    }
+
+    /// The processor that measured, and when.
+    pub(crate) fn host(&self, kernel: &str, shape: Shape) -> Option<String> {
+        let measurement = self.record.of(kernel, shape)?;
+        let run = self.record.run_of(measurement)?;
+        let date = run.date.split('T').next().unwrap_or_default();
+        Some(format!("{}, {date}", run.host))
     }
 
     /// The sizes of square products of a kernel, smallest first.
@@ -120,7 +102,7 @@ impl<'r> Recorded<'r> {
         let mut sizes: Vec<usize> = self.record.measurements.iter().filter_map(square).collect();
         sizes.sort_unstable();
         sizes.dedup();
-        sizes.retain(|size| self.point(kernel, *size).is_some());
+        sizes.retain(|size| self.product(kernel, Shape::square(*size)).is_some());
         sizes
     }
 }

@@ -1,5 +1,8 @@
 //! The pictures in the book are those that the kernels and the record give today.
 
+use std::sync::OnceLock;
+
+use figures::Figure;
 use ladder::record::{Accuracy, Passed, Roofline, Yardstick};
 use ladder::{Measurement, Outcome, Record, Run, STEPS, Samples, Shape, Work};
 
@@ -67,9 +70,17 @@ fn record() -> Record {
     }
 }
 
+/// All pictures without a record, and with [`record`]: drawn once for all tests here.
+fn drawn() -> &'static [Vec<Figure>; 2] {
+    static DRAWN: OnceLock<[Vec<Figure>; 2]> = OnceLock::new();
+    DRAWN.get_or_init(|| {
+        [None, Some(record())].map(|record| figures::all(record.as_ref()).expect("the kernels are committed"))
+    })
+}
+
 #[test]
 fn plots_tell_what_the_record_says() -> anyhow::Result<()> {
-    let figures = figures::all(Some(&record()))?;
+    let [_, figures] = drawn();
     for name in ["ladder", "sizes", "roofline", "memories"] {
         let figure = figures.iter().find(|figure| figure.name == name);
         let svg = figure.map(|figure| figure.svg.as_str()).unwrap_or_default();
@@ -88,7 +99,7 @@ fn plots_tell_what_the_record_says() -> anyhow::Result<()> {
 fn an_emulated_record_is_none() -> anyhow::Result<()> {
     let mut emulated = record();
     emulated.runs[0].emulated = true;
-    assert_eq!(figures::all(Some(&emulated))?, figures::all(None)?);
+    assert_eq!(figures::all(Some(&emulated))?, drawn()[0]);
     Ok(())
 }
 
@@ -112,7 +123,7 @@ fn committed_pictures_are_what_would_be_drawn() -> anyhow::Result<()> {
 
 #[test]
 fn a_picture_can_stand_in_a_page() -> anyhow::Result<()> {
-    for figure in figures::all(None)? {
+    for figure in &drawn()[0] {
         let (name, svg) = (figure.name, &figure.svg);
         assert!(svg.starts_with("<!-- made by"), "{name}");
         assert!(svg.contains("<title>") && svg.contains("<desc>"), "{name}");
@@ -146,8 +157,7 @@ fn no_text_runs_out_of_its_picture() -> anyhow::Result<()> {
     const LETTER: f64 = 7.7;
     const LETTER_OF_CODE: f64 = 8.7;
     let (mut n, mut out) = (0, Vec::<String>::new());
-    let with_plots = figures::all(Some(&record()))?;
-    for figure in figures::all(None)?.into_iter().chain(with_plots) {
+    for figure in drawn().iter().flatten() {
         for line in figure.svg.lines().filter(|line| line.starts_with("<text")) {
             let x: f64 = between(line, " x=\"", "\"").unwrap_or_default().parse()?;
             let text = between(line, ">", "</text>").unwrap_or_default();

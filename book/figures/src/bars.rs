@@ -1,0 +1,199 @@
+//! Bars of what was measured: the ladder, the transposes, the CPU.
+
+use ladder::{Kernel, Record, STEPS, Shape, Work};
+
+use crate::recorded::{CUBLAS, Recorded};
+use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+
+/// Says that there is nothing to draw yet, and how to get it.
+pub(crate) fn missing(title: &str) -> String {
+    let mut drawing = Drawing::new(title, "No record of measurements yet.");
+    drawing.round("faint", Rect::new(0.0, 0.0, WIDTH, 92.0), 6.0);
+    drawing.text("strong", Anchor::Start, (16.0, 28.0), title);
+    drawing.text(
+        "",
+        Anchor::Start,
+        (16.0, 52.0),
+        "No record yet. On a machine with a GPU:",
+    );
+    drawing.text(
+        "code",
+        Anchor::Start,
+        (16.0, 74.0),
+        "cargo xtask bench all --save",
+    );
+    drawing.finish(92.0)
+}
+
+/// Three digits that matter.
+pub(crate) fn digits(value: f64) -> String {
+    match value {
+        v if v >= 100.0 => format!("{v:.0}"),
+        v if v >= 10.0 => format!("{v:.1}"),
+        v => format!("{v:.2}"),
+    }
+}
+
+fn percent(part: f64) -> String {
+    match 100.0 * part {
+        small if small < 0.5 => "< 1 %".to_owned(),
+        whole => format!("{whole:.0} %"),
+    }
+}
+
+/// One line and its bar.
+struct Bar {
+    label: String,
+    value: f64,
+    /// Of the yardstick; `None` for the yardstick itself.
+    part: Option<f64>,
+}
+
+fn draw(title: &str, unit: &str, bars: &[Bar], foot: &str) -> String {
+    let told: Vec<String> = bars
+        .iter()
+        .map(|bar| format!("{} {} {unit}", bar.label, digits(bar.value)))
+        .collect();
+    let mut drawing = Drawing::new(title, format!("Bars: {}.", told.join(", ")));
+    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    let most = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
+    let mut y = 28.0;
+    for Bar { label, value, part } in bars {
+        drawing.text("", Anchor::Start, (0.0, y + 14.0), label);
+        drawing.text("strong", Anchor::End, (WIDTH - 58.0, y + 14.0), digits(*value));
+        if let Some(part) = part {
+            drawing.text("dim", Anchor::End, (WIDTH, y + 14.0), percent(*part));
+        }
+        let class = if part.is_some() { "a" } else { "grey" };
+        let length = (WIDTH * value / most).max(1.0);
+        drawing.rect("faint", Rect::new(0.0, y + 19.0, WIDTH, 9.0));
+        drawing.rect(class, Rect::new(0.0, y + 19.0, length, 9.0));
+        y += 36.0;
+    }
+    drawing.text("dim", Anchor::Start, (0.0, y + 12.0), foot);
+    drawing.finish(y + 20.0)
+}
+
+/// The steps at one size, beside cuBLAS.
+pub(crate) fn ladder(record: Option<&Record>) -> String {
+    const SIZE: usize = 4096;
+    /// The kernels that stand for the steps.
+    const KERNELS: &[(&str, &str)] = &[
+        ("sgemm_v01_row_per_lane", "v01 row per lane"),
+        ("sgemm_v01_col_per_lane", "v01 col per lane"),
+        ("sgemm_v02_tile32", "v02 shared, tile 32"),
+        ("sgemm_v03_from_global", "v03 register, from global"),
+        ("sgemm_v03_from_shared", "v03 register, from shared"),
+        ("sgemm_v04_float4", "v04 float4"),
+        ("sgemm_v05_bank_conflict_free", "v05 bank-conflict-free"),
+        ("sgemm_v06_outer_product", "v06 outer product"),
+        ("sgemm_v07_double_buffer", "v07 double buffer"),
+        (CUBLAS, "v09 cuBLAS"),
+    ];
+    let title = format!("The ladder at {SIZE}: TFLOP/s, and part of cuBLAS");
+    let shape = Shape::square(SIZE);
+    let Some(recorded) = Recorded::new(record) else {
+        return missing(&title);
+    };
+    let bar = |(kernel, label): &(&str, &str)| {
+        let timed = recorded.product(kernel, shape)?;
+        let part = timed.yardstick_ms.map(|cublas| cublas / timed.ms);
+        Some(Bar {
+            label: (*label).to_owned(),
+            value: Work::Sgemm.flops(shape) / (timed.ms * 1e9),
+            part: part.filter(|_| *kernel != CUBLAS),
+        })
+    };
+    let bars: Vec<Bar> = KERNELS.iter().filter_map(bar).collect();
+    match bars.is_empty() {
+        true => missing(&title),
+        false => draw(&title, "TFLOP/s", &bars, &recorded.provenance()),
+    }
+}
+
+fn kernels(wanted: fn(Work) -> bool) -> impl Iterator<Item = &'static Kernel> {
+    let all = STEPS.iter().flat_map(|step| step.kernels);
+    all.filter(move |kernel| wanted(kernel.work))
+}
+
+/// The transposes, beside a copy of as many bytes.
+pub(crate) fn transposes(record: Option<&Record>) -> String {
+    const SHAPE: Shape = Shape {
+        m: 8192,
+        n: 8192,
+        k: 0,
+    };
+    let title = format!("Transposes at {}: GB/s, and part of a copy", SHAPE.m);
+    let Some(recorded) = Recorded::new(record) else {
+        return missing(&title);
+    };
+    let rate = |ms: f64| Work::Transpose.bytes(SHAPE) / (ms * 1e6);
+    let mut copy = None;
+    let mut bars = Vec::new();
+    for kernel in kernels(|work| work == Work::Transpose) {
+        let Some(timed) = recorded.timed(kernel.name, SHAPE, "copy") else {
+            continue;
+        };
+        copy = timed.yardstick_ms.or(copy);
+        bars.push(Bar {
+            label: kernel.name.trim_start_matches("transpose_").replace('_', " "),
+            value: rate(timed.ms),
+            part: timed.yardstick_ms.map(|copy| copy / timed.ms),
+        });
+    }
+    let Some(copy) = copy else {
+        return missing(&title);
+    };
+    bars.push(Bar {
+        label: "copy".to_owned(),
+        value: rate(copy),
+        part: None,
+    });
+    draw(&title, "GB/s", &bars, &recorded.provenance())
+}
+
+/// What the CPU does, beside a library.
+pub(crate) fn cpus(record: Option<&Record>) -> String {
+    const SIZE: usize = 1024;
+    const LIBRARY: &str = "cpu_library";
+    let shape = Shape::square(SIZE);
+    let title = format!("The CPU at {SIZE}: GFLOP/s, and part of the library");
+    let Some(recorded) = Recorded::new(record) else {
+        return missing(&title);
+    };
+    let mut host = None;
+    let mut bars = Vec::new();
+    for kernel in kernels(|work| work == Work::Cpu) {
+        let Some(timed) = recorded.timed(kernel.name, shape, "the library") else {
+            continue;
+        };
+        host = recorded.host(kernel.name, shape).or(host);
+        let part = timed.yardstick_ms.map(|library| library / timed.ms);
+        bars.push(Bar {
+            label: kernel.name.trim_start_matches("cpu_").to_owned(),
+            value: Work::Cpu.flops(shape) / (timed.ms * 1e6),
+            part: part.filter(|_| kernel.name != LIBRARY),
+        });
+    }
+    match host {
+        Some(host) => draw(&title, "GFLOP/s", &bars, &host),
+        None => missing(&title),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_record_is_said_and_not_drawn() {
+        for svg in [ladder(None), transposes(None), cpus(None)] {
+            assert!(svg.contains("No record yet") && svg.contains("cargo xtask bench all --save"));
+        }
+    }
+
+    #[test]
+    fn small_parts_are_not_nothing() {
+        assert_eq!([0.001, 0.5, 1.02].map(percent), ["< 1 %", "50 %", "102 %"]);
+    }
+}

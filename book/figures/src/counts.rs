@@ -1,0 +1,154 @@
+//! What each step asks of the memory system for the same arithmetic: counted, not timed.
+
+use ladder::Shape;
+use simt::report::Counters;
+
+use crate::bars::digits;
+use crate::machine;
+use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+
+/// Large enough for the tiles to come round, small enough to be run each time.
+pub(crate) const SHAPE: Shape = Shape {
+    m: 256,
+    n: 256,
+    k: 512,
+};
+
+const KERNELS: &[(&str, &str)] = &[
+    ("sgemm_v01_row_per_lane", "v01 row"),
+    ("sgemm_v01_col_per_lane", "v01 col"),
+    ("sgemm_v02_tile32", "v02"),
+    ("sgemm_v03_from_shared", "v03"),
+    ("sgemm_v04_float4", "v04"),
+    ("sgemm_v05_bank_conflict_free", "v05"),
+    ("sgemm_v06_outer_product", "v06"),
+    ("sgemm_v07_double_buffer", "v07"),
+];
+
+/// A column: its heading, and what it counts.
+type Column = (&'static str, &'static str, fn(&Counters) -> u64);
+
+const COLUMNS: [Column; 4] = [
+    ("global", "requests", |c| {
+        c.global_load_requests + c.global_store_requests
+    }),
+    ("global", "sectors", |c| {
+        c.global_load_sectors + c.global_store_sectors
+    }),
+    ("shared", "wavefronts", |c| {
+        c.shared_load_wavefronts_merged + c.shared_store_wavefronts
+    }),
+    ("of these", "too many", |c| {
+        let wavefronts = c.shared_load_wavefronts_merged + c.shared_store_wavefronts;
+        wavefronts.saturating_sub(c.shared_load_ideal_merged + c.shared_store_ideal)
+    }),
+];
+
+pub(crate) fn draw() -> anyhow::Result<String> {
+    /// Multiply-adds of 32 lanes by which the counts are divided.
+    const PER: f64 = 64.0;
+    let title = format!("Per {PER} warp-wide multiply-adds");
+    let mut rows = Vec::new();
+    for (kernel, label) in KERNELS {
+        let counters = machine::counters(kernel, SHAPE)?;
+        let per = PER * 32.0 / counters.fmas as f64;
+        rows.push((*label, COLUMNS.map(|(_, _, count)| count(&counters) as f64 * per)));
+    }
+    let told: Vec<String> = rows
+        .iter()
+        .map(|(label, values)| {
+            let [requests, sectors, wavefronts, excess] = values.map(digits);
+            format!("{label} {requests}, {sectors}, {wavefronts}, {excess}")
+        })
+        .collect();
+    let mut drawing = Drawing::new(
+        &title,
+        format!(
+            "A table with bars: for each step the requests to global memory, their sectors, the wavefronts of shared \
+             memory, and how many of those a better layout would save. {}.",
+            told.join("; ")
+        ),
+    );
+    drawing.text("strong", Anchor::Start, (0.0, 14.0), &title);
+    const LABELS: f64 = 64.0;
+    let width = (WIDTH - LABELS) / COLUMNS.len() as f64;
+    let right = |column: usize| LABELS + width * (column + 1) as f64;
+    for (column, (first, second, _)) in COLUMNS.into_iter().enumerate() {
+        drawing.text("dim", Anchor::End, (right(column), 38.0), first);
+        drawing.text("dim", Anchor::End, (right(column), 56.0), second);
+    }
+    let mut y = 64.0;
+    for (label, values) in &rows {
+        drawing.text("strong", Anchor::Start, (0.0, y + 15.0), *label);
+        for (column, value) in values.iter().enumerate() {
+            let most = rows.iter().map(|(_, values)| values[column]).fold(0.0, f64::max);
+            let room = width - 10.0;
+            let frame = Rect::new(right(column) - room, y + 20.0, room, 6.0);
+            // Across four powers of ten: a bar a quarter shorter is ten times less.
+            let part = (1.0 + (value / most).log10() / 4.0).clamp(0.0, 1.0);
+            drawing.rect("faint", frame);
+            let length = room * part;
+            let class = if column == 3 {
+                "bad"
+            } else {
+                ["a", "a", "b"][column]
+            };
+            if *value > 0.0 && length > 0.0 {
+                drawing.rect(
+                    class,
+                    Rect::new(frame.right() - length, frame.y, length, frame.height),
+                );
+            }
+            let shown = if *value == 0.0 {
+                "0".to_owned()
+            } else {
+                digits(*value)
+            };
+            drawing.text("", Anchor::End, (right(column), y + 15.0), shown);
+        }
+        y += 33.0;
+    }
+    y += 14.0;
+    for line in [
+        format!("Counted on the emulated GPU at {SHAPE}."),
+        "Bars are logarithmic. Shared loads as ptxas merges them.".to_owned(),
+    ] {
+        drawing.text("dim", Anchor::Start, (0.0, y), line);
+        y += 19.0;
+    }
+    Ok(drawing.finish(y - 11.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(kernel: &'static str, column: usize) -> anyhow::Result<u64> {
+        let (_, _, count) = COLUMNS[column];
+        Ok(count(&machine::counters(kernel, SHAPE)?))
+    }
+
+    #[test]
+    fn v05_and_later_have_no_wavefront_too_many() -> anyhow::Result<()> {
+        assert!(count("sgemm_v04_float4", 3)? > 0);
+        for kernel in [
+            "sgemm_v05_bank_conflict_free",
+            "sgemm_v06_outer_product",
+            "sgemm_v07_double_buffer",
+        ] {
+            assert_eq!(count(kernel, 3)?, 0, "{kernel}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn v04_asks_a_quarter_as_often_for_as_many_sectors() -> anyhow::Result<()> {
+        let loads = |kernel| {
+            machine::counters(kernel, SHAPE).map(|c| (c.global_load_requests, c.global_load_sectors))
+        };
+        let (v03, v04) = (loads("sgemm_v03_from_shared")?, loads("sgemm_v04_float4")?);
+        assert_eq!(v03.0, 4 * v04.0);
+        assert_eq!(v03.1, v04.1);
+        Ok(())
+    }
+}
