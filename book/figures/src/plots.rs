@@ -281,19 +281,15 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
         drawing.line("line", (at.0 + 5.0, at.1), (at.0 + 18.0, mine));
         drawing.text("", Anchor::Start, (at.0 + 20.0, mine + 5.0), label);
     }
-    drawing.text(
-        "dim",
-        Anchor::Start,
-        (0.0, bottom + 60.0),
+    let foot = [
+        "Above the slope: caches serve what is asked for.".to_owned(),
         format!("Speed: {}.", recorded.provenance()),
-    );
-    drawing.text(
-        "dim",
-        Anchor::Start,
-        (0.0, bottom + 79.0),
         format!("Sectors: counted on the emulated GPU at {COUNTED}."),
-    );
-    Ok(drawing.finish(bottom + 87.0))
+    ];
+    for (i, line) in foot.into_iter().enumerate() {
+        drawing.text("dim", Anchor::Start, (0.0, bottom + 60.0 + 19.0 * i as f64), line);
+    }
+    Ok(drawing.finish(bottom + 106.0))
 }
 
 #[cfg(test)]
