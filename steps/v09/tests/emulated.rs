@@ -22,6 +22,20 @@ fn cublas_is_not_run() {
 }
 
 #[test]
+fn what_was_measured_on_a_real_gpu_stands_in_its_place() {
+    let output = v09(&["bench", "--size", "64", "--emulate"]);
+    let page = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        page.contains("cublas_sgemm: not run: cuBLAS needs an NVIDIA GPU"),
+        "{page}"
+    );
+    let (_, recorded) = page.split_once("Recorded on a real GPU").expect("a table");
+    for name in ["sgemm_v01_col_per_lane", "sgemm_v07_double_buffer", "cuBLAS"] {
+        assert!(recorded.contains(name), "{page}");
+    }
+}
+
+#[test]
 fn there_is_no_roofline() {
     let output = v09(&["roofline", "--emulate", "--json"]);
     let errors = String::from_utf8_lossy(&output.stderr);
