@@ -47,7 +47,7 @@ const COLUMNS: [Column; 4] = [
 pub(crate) fn draw() -> anyhow::Result<String> {
     /// Multiply-adds of 32 lanes by which the counts are divided.
     const PER: f64 = 64.0;
-    let title = format!("Per {PER} warp-wide multiply-adds");
+    let title = format!("Asked of memory for {PER} warp-wide multiply-adds");
     let mut rows = Vec::new();
     for (kernel, label) in KERNELS {
         let counters = machine::counters(kernel, SHAPE)?;

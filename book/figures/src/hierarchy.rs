@@ -59,7 +59,9 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     drawing.text("strong", Anchor::Start, (0.0, 14.0), &title);
     const TOP: f64 = 52.0;
     const EDGE: f64 = 120.0;
-    let (first, second, third) = (0.0, 160.0, WIDTH - EDGE);
+    /// Of the warp, whose lanes have numbers of two digits.
+    const WIDE: f64 = 138.0;
+    let (first, second, third) = (0.0, 152.0, WIDTH - WIDE);
     for (x, name) in [(first, "grid"), (second, "block"), (third, "warp")] {
         drawing.text("strong", Anchor::Start, (x, 40.0), name);
     }
@@ -86,10 +88,10 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     }
 
     // The warp: its lanes.
-    let frame = Rect::new(third, TOP + 10.0, EDGE, EDGE - 20.0);
+    let frame = Rect::new(third, TOP + 10.0, WIDE, EDGE - 20.0);
     zoom(&mut drawing, marked, frame);
     let (across, down) = (8, LANES / 8);
-    let (w, h) = (EDGE / f64::from(across), frame.height / f64::from(down));
+    let (w, h) = (WIDE / f64::from(across), frame.height / f64::from(down));
     let lane = |i: u32| {
         Rect::new(
             third + w * f64::from(i % across),
