@@ -42,7 +42,7 @@
 //! - [`timing`], [`clocks`]: the protocol: warm, hot, cold, whole; the yardstick between the samples.
 //! - [`cublas`], [`roofline`]: what to compare with: NVIDIA's library, and the device's ceilings.
 //! - [`measure`], [`subject`], [`host`]: one kernel on one shape, from all of these: an [`Outcome`](ladder::Outcome).
-//! - [`bench`], [`check`]: all kernels on all shapes, as records or as a page ([`mod@page`], [`counters`], [`recorded`]).
+//! - [`mod@bench`], [`check`]: all kernels on all shapes, as records or as a page ([`mod@page`], [`counters`], [`recorded`]).
 //! - [`mod@launch`]: each kernel once and nothing else, for a profiler.
 //!
 //! It does not know any step, and no step knows another.

@@ -20,7 +20,7 @@ pub fn write(text: &str) -> Result<(), Trouble> {
 /// Writes a record on a line of its own.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn json(line: &ladder::record::Line) -> Result<(), Trouble> {
     // Strings, numbers, lists and maps with string keys: nothing that JSON could not hold.
     let text = serde_json::to_string(line).expect("plain data");

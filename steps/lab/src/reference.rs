@@ -19,9 +19,9 @@ pub struct Problem<T> {
     pub b: Vec<T>,
     /// M × N.
     pub c: Vec<f64>,
-    /// ‖A[row]‖₂
+    /// ‖row of A‖₂
     row_norms: Vec<f64>,
-    /// ‖B[..][col]‖₂
+    /// ‖column of B‖₂
     col_norms: Vec<f64>,
     /// What computing `c` took on the CPU.
     pub cpu_ms: f64,
@@ -66,7 +66,7 @@ impl<T: Real> Problem<T> {
     }
 
     // ANCHOR: bound
-    /// How far C[row][col] may be from the answer when K products are summed in any order, fused or not.
+    /// How far an element of C may be from the answer when K products are summed in any order, fused or not.
     ///
     /// Each term passes through at most K roundings, so the error is at most γ · Σ|a·b| with γ = n·u / (1 − n·u),
     /// n = K + 2, and Σ|a·b| ≤ ‖a‖·‖b‖ (Cauchy–Schwarz). The reference itself rounds in FP64: that is γ₆₄ more.
