@@ -102,6 +102,8 @@ pub fn as_it_was(program: fn() -> Result<(), Box<dyn Error>>) -> Result<(), Box<
     if let Some(emulator) = nvcuda::emulated() {
         emulator.set_diagnosis(Some(false));
         emulator.set_checks(Some(Checks::Off));
+        // Blocks one after another: what is wrong is wrong in the same way each time.
+        emulator.set_threads(Some(1));
     }
     program()
 }
