@@ -112,7 +112,10 @@ pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Probl
                     name.trim_end_matches(".html").replace('/', "-"),
                     screen.name
                 );
-                std::fs::write(shots.join(file), tab.picture()?)?;
+                let picture = tab
+                    .picture()
+                    .with_context(|| format!("taking a picture of {name}"))?;
+                std::fs::write(shots.join(file), picture)?;
             }
         }
     }
