@@ -41,27 +41,25 @@ const SCREENS: [Screen; 2] = [
     },
 ];
 
-/// Elements that stick out on the right, unless something around them scrolls.
-const TOO_WIDE: &str = r"(() => {
-    const width = document.documentElement.clientWidth;
-    if (document.documentElement.scrollWidth <= width + 1) return [];
+/// Elements that stick out on the right of `WIDTH`, unless a box of the text around them scrolls. That the text as a
+/// whole can be moved aside does not count.
+const TOO_WIDE: &str = r"((width) => {
+    const whole = (e) => e.matches('html, body, main') || e.contains(document.querySelector('main'));
     const scrolls = (element) => {
-        for (let e = element.parentElement; e; e = e.parentElement) {
-            if (['auto', 'scroll', 'hidden', 'clip'].includes(getComputedStyle(e).overflowX) && e !== document.body
-                && e !== document.documentElement) return true;
+        for (let e = element.parentElement; e && !whole(e); e = e.parentElement) {
+            if (getComputedStyle(e).overflowX !== 'visible') return true;
         }
         return false;
     };
     const out = [...document.querySelectorAll('body *')].filter((element) => {
         const box = element.getBoundingClientRect();
-        return box.width > 0 && box.right > width + 1 && !scrolls(element);
+        return box.width > 0 && box.right > width + 1 && !whole(element) && !scrolls(element);
     });
     const name = (e) => e.tagName.toLowerCase() + (e.id ? '#' + e.id : '')
-        + (e.className && e.className.baseVal === undefined ? '.' + [...e.classList].join('.') : '');
+        + (typeof e.className === 'string' && e.className ? '.' + [...e.classList].join('.') : '');
     const inner = out.filter((element) => !out.some((other) => other !== element && element.contains(other)));
-    return (inner.length ? inner : [document.body]).slice(0, 3)
-        .map((e) => name(e) + ' `' + e.textContent.trim().slice(0, 40) + '`');
-})()";
+    return inner.slice(0, 3).map((e) => name(e) + ' `' + e.textContent.trim().slice(0, 40) + '`');
+})(WIDTH)";
 
 /// Waits until scripts that run behind the page's loading had their turn.
 const SETTLED: &str = "new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(true), 60)))";
@@ -165,7 +163,7 @@ fn load(tab: &mut Tab, page: &Path) -> Result<()> {
 fn look(tab: &mut Tab, folder: &Path, page: &Path, screen: &Screen) -> Result<Vec<String>> {
     load(tab, page)?;
     let mut out = Vec::new();
-    let wide = tab.value(TOO_WIDE)?;
+    let wide = tab.value(&TOO_WIDE.replace("WIDTH", &screen.width.to_string()))?;
     for element in wide.as_array().into_iter().flatten() {
         out.push(format!(
             "is wider than {} pixels: {}",
@@ -278,6 +276,13 @@ fn explore(tab: &mut Tab) -> Result<Vec<String>> {
     const RESULT: &str =
         "[...explorer.querySelectorAll('output, [data-result]')].map((e) => e.innerHTML).join('|')";
     let mut out = Vec::new();
+    let dead = "[...document.querySelectorAll('[data-explorer]')].filter((e) => !e.querySelector('input, select')).map((e) => e.dataset.explorer)";
+    for name in tab.value(dead)?.as_array().into_iter().flatten() {
+        let name = name.as_str().unwrap_or("?");
+        out.push(format!(
+            "the explorer {name} has nothing to change: its script did not run"
+        ));
+    }
     let n = tab.value(&format!("({CONTROLS}).length"))?.as_u64().unwrap_or(0);
     for index in 0..n {
         let of = |what: &str| {
@@ -301,6 +306,7 @@ fn explore(tab: &mut Tab) -> Result<Vec<String>> {
             let name = tab.value(&of(
                 "explorer.dataset.explorer + ': ' + (control.getAttribute('aria-label') || control.id || control.name)",
             ))?;
+            let name = name.as_str().unwrap_or("?");
             out.push(format!(
                 "the explorer's control {name} changes nothing when arrow keys are pressed"
             ));

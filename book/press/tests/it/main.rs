@@ -1,6 +1,7 @@
 //! The press on small books: what it fills in, and everything that it refuses.
 
 mod books;
+mod browses;
 mod fills;
 mod looks;
 mod refuses;

@@ -1,0 +1,58 @@
+//! What the browser finds wrong with a page. Where there is no Chromium, the test says that it was not run.
+
+#![expect(clippy::print_stderr, reason = "a test that is not run says so")]
+
+use press::browser::{Browsed, browse};
+
+use crate::books::Small;
+
+#[test]
+fn a_browser_finds_what_is_wrong_with_a_page() {
+    const PAGE: &str = r#"
+<p style="width: 600px" id="wide">A wide one</p>
+
+<img src="gone.png" alt="gone">
+
+<script>
+console.error("something is wrong");
+new Image().src = "https://example.invalid/a.png";
+setTimeout(() => { throw new Error("too late"); }, 0);
+</script>
+
+<div data-explorer="dead"></div>
+
+<div data-explorer="deaf"><input type="range" id="knob"><output>always the same</output></div>
+
+<div data-explorer="good"><input type="range" id="slider"
+oninput="this.nextElementSibling.textContent = this.value"><output></output></div>
+"#;
+    let small = Small::new(PAGE);
+    let made = small.make().expect("a book");
+    let (browsed, problems) = browse(&made.folder, None).expect("a browser that does what it is told");
+    if matches!(browsed, Browsed::NotRun) {
+        eprintln!("not run: no chromium");
+        return;
+    }
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    let of_page: Vec<&str> = problems
+        .iter()
+        .filter_map(|p| p.strip_prefix("chapter.html: "))
+        .collect();
+    let found = |what: &str| of_page.iter().any(|problem| problem.contains(what));
+    for what in [
+        "is wider than 390 pixels: p#wide `A wide one`",
+        "a request fails: net::ERR_FILE_NOT_FOUND",
+        "says on the console: something is wrong",
+        "asks for https://example.invalid/a.png, which is not in the book",
+        "throws: Error: too late",
+        "the explorer dead has nothing to change",
+        "the explorer's control deaf: knob changes nothing",
+    ] {
+        assert!(found(what), "`{what}` is not among:\n{}", problems.join("\n"));
+    }
+    assert!(
+        !found("slider") && !found("1280 pixels"),
+        "{}",
+        problems.join("\n")
+    );
+}
