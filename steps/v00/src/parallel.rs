@@ -19,7 +19,7 @@
 //! ```
 //!
 //! The vectors are the compiler's: the loops over `MR` and `NR` have constant lengths, and the functions that hold them
-//! are compiled for the instruction sets in [`Lanes`]. Which one runs is decided when the program runs.
+//! are compiled for the instruction sets in `Lanes`. Which one runs is decided when the program runs.
 
 use std::sync::{Barrier, OnceLock};
 

@@ -80,7 +80,7 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
     }
     let note = format!(
         "sectors: 32 bytes of global memory; wavefronts: of shared memory, excess: what a better layout would save;\n  \
-         FLOP/byte: of global memory as asked for; if each matrix moved once, it were {}",
+         FLOP/byte: of global memory as asked for; if each matrix moved once, it would be {}",
         figure(once)
     );
     let mut out = heading("Counted, per multiply-add of a warp (32 lanes)", &note, paint);
