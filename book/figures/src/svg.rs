@@ -67,7 +67,7 @@ const STYLE: &str = "\
 --tf-c2:#cde8d0;--tf-d2:#e3d3ec;--tf-bad2:#f9d2d2;--tf-on:#fff;\
 width:100%;max-width:500px;height:auto;display:block;margin:0 auto;font-size:14.5px;line-height:1;\
 font-family:\"Open Sans\",system-ui,-apple-system,\"Segoe UI\",sans-serif}
-figure.picture .tile-figure{width:100%;min-width:0;margin:0}
+figure.picture .tile-figure{width:100%;min-width:0}
 @media not print{.navy .tile-figure,.coal .tile-figure,.ayu .tile-figure{--tf-dim:#a3adbb;--tf-line:#535b69;--tf-faint:#2c3240;\
 --tf-a:#7db8ec;--tf-b:#f2a65a;--tf-c:#7fcf8f;--tf-d:#c9a2e0;--tf-bad:#ff8585;--tf-a2:#254869;--tf-b2:#5e4122;\
 --tf-c2:#26512f;--tf-d2:#4b3459;--tf-bad2:#6b2b2f;--tf-on:#10141c}}
