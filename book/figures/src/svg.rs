@@ -65,7 +65,7 @@ const STYLE: &str = "\
 .tile-figure{--tf-ink:var(--fg,#24292f);--tf-dim:#5d6671;--tf-line:#c4cad1;--tf-faint:#e9ecef;--tf-paper:var(--bg,#fff);\
 --tf-a:#2166ac;--tf-b:#b35806;--tf-c:#1b7837;--tf-d:#762a83;--tf-bad:#c0232c;--tf-a2:#c6dbef;--tf-b2:#fdd9b5;\
 --tf-c2:#cde8d0;--tf-d2:#e3d3ec;--tf-bad2:#f9d2d2;--tf-on:#fff;\
-width:100%;max-width:500px;height:auto;display:block;margin:0 auto;font-size:14.5px;line-height:1;\
+width:100%;max-width:500px;height:auto;display:block;font-size:14.5px;line-height:1;\
 font-family:\"Open Sans\",system-ui,-apple-system,\"Segoe UI\",sans-serif}
 figure.picture .tile-figure{width:100%;min-width:0}
 @media not print{.navy .tile-figure,.coal .tile-figure,.ayu .tile-figure{--tf-dim:#a3adbb;--tf-line:#535b69;--tf-faint:#2c3240;\
