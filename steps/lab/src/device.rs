@@ -1,11 +1,11 @@
 //! Which device: the machine's GPU, or where there is none, the emulated one. After this nobody asks again.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
-use cudarc::driver::{CudaContext, CudaStream, DriverError};
+use cudarc::driver::{CudaContext, CudaModule, CudaStream, DriverError};
 
 use crate::Trouble;
 use crate::cublas::Cublas;
@@ -15,6 +15,8 @@ use crate::cublas::Cublas;
 pub struct Gpu {
     /// NVIDIA's library for this device, once somebody asked for it.
     cublas: OnceCell<Result<Cublas, String>>,
+    /// What was compiled for this device, by its text: a driver takes its time for that.
+    modules: RefCell<Vec<(String, Arc<CudaModule>)>>,
     /// The primary context of device 0.
     pub context: Arc<CudaContext>,
     /// The stream that everything here goes to.
@@ -172,6 +174,7 @@ impl Gpu {
             about: about(&context)?,
             emulator: nvcuda::emulated(),
             cublas: OnceCell::new(),
+            modules: RefCell::default(),
             context,
             stream,
         })
@@ -187,6 +190,21 @@ fn no_device(error: DriverError) -> Trouble {
 }
 
 impl Gpu {
+    /// The module of a text: loaded when it is first asked for.
+    pub(crate) fn module(
+        &self,
+        ptx: &str,
+        load: impl FnOnce(&str) -> Result<Arc<CudaModule>, Trouble>,
+    ) -> Result<Arc<CudaModule>, Trouble> {
+        let known = |(text, _): &&(String, Arc<CudaModule>)| text == ptx;
+        if let Some((_, module)) = self.modules.borrow().iter().find(known) {
+            return Ok(module.clone());
+        }
+        let module = load(ptx)?;
+        self.modules.borrow_mut().push((ptx.to_owned(), module.clone()));
+        Ok(module)
+    }
+
     /// cuBLAS with a handle for the stream.
     ///
     /// # Errors

@@ -39,16 +39,15 @@ pub type Launch<'g, T> = Box<dyn Fn(Operands<'_, T>) -> Result<(), Trouble> + 'g
 /// When the driver does not take the text, or there is no such kernel in it.
 // ANCHOR: load
 pub fn load(gpu: &Gpu, ptx: &str, name: &str) -> Result<CudaFunction, Trouble> {
-    let module = match gpu.context.load_module(Ptx::from_src(checked(ptx)?)) {
-        Ok(module) => module,
-        Err(error) => {
-            let log = explain(ptx);
-            return Err(Trouble::CouldNot(format!(
-                "the driver does not take the PTX of {name}: {}{log}",
-                words(error)
-            )));
-        }
-    };
+    let module = gpu.module(ptx, |ptx| {
+        let module = gpu.context.load_module(Ptx::from_src(checked(ptx)?));
+        module.map_err(|error| {
+            let (error, log) = (words(error), explain(ptx));
+            Trouble::CouldNot(format!(
+                "the driver does not take the PTX of {name}: {error}{log}"
+            ))
+        })
+    })?;
     module.load_function(name).map_err(|error| {
         Trouble::CouldNot(format!("there is no kernel {name} in this PTX: {}", words(error)))
     })
