@@ -103,7 +103,8 @@ pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Probl
             let found =
                 look(&mut tab, &folder, page, screen).with_context(|| format!("looking at {name}"))?;
             problems.extend(found.into_iter().map(|what| problem(&name, what)));
-            if let Some(shots) = shots {
+            // The page of all chapters is larger than a picture can be.
+            if let Some(shots) = shots.filter(|_| name != PRINT) {
                 std::fs::create_dir_all(shots)?;
                 let file = format!(
                     "{}-{}.png",
