@@ -224,8 +224,12 @@ fn xtask(words: &str) -> Command {
 /// Exit code and both streams, without what differs from machine to machine.
 fn told(output: &Output) -> String {
     let clean = |bytes: &[u8]| {
-        let text = String::from_utf8_lossy(bytes);
-        text.replace(&programs().display().to_string(), "PROGRAMS")
+        let text = String::from_utf8_lossy(bytes).replace(&programs().display().to_string(), "PROGRAMS");
+        // Paths are shown from where it runs, and the checkout may lie in there.
+        match programs().strip_prefix(std::env::temp_dir()) {
+            Ok(from_here) => text.replace(&from_here.display().to_string(), "PROGRAMS"),
+            Err(_) => text,
+        }
     };
     format!(
         "exit code {}\n--- stdout\n{}--- stderr\n{}",
