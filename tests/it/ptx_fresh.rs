@@ -2,11 +2,10 @@
 //!
 //! Compiling again is not needed to notice a forgotten `cargo xtask ptx`.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
+use ladder::provenance::{self, Stale};
 
 #[test]
 fn committed_ptx_is_fresh() {
@@ -29,32 +28,15 @@ fn committed_ptx_is_fresh() {
 /// What is wrong with the PTX of a source, if anything.
 fn complaint(root: &Path, source: &Path) -> Option<String> {
     let name = source.strip_prefix(root).unwrap_or(source).display().to_string();
-    let stem = Path::new(source.file_stem()?).with_extension("ptx");
-    let target = match source.starts_with(root.join("kernels")) {
-        true => root.join("kernels/ptx").join(stem),
-        false => source.with_file_name(stem),
-    };
-    let Ok(ptx) = fs::read_to_string(&target) else {
+    let Ok(ptx) = fs::read_to_string(provenance::target_of(root, source)) else {
         return Some(format!("{name}: no PTX committed"));
     };
-    let mut n_hashes = 0;
-    for line in ptx.lines().take_while(|line| line.starts_with("//")) {
-        let Some((_, rest)) = line
-            .split_once(": ")
-            .filter(|(key, _)| matches!(*key, "// source" | "// include"))
-        else {
-            continue;
-        };
-        let (file, expected) = rest.split_once(" sha256:")?;
-        let Ok(bytes) = fs::read(root.join(file)) else {
-            return Some(format!("{name}: {file} is gone"));
-        };
-        if hash(&bytes) != expected {
-            return Some(format!("{name}: {file} changed since it was compiled"));
-        }
-        n_hashes += 1;
-    }
-    (n_hashes == 0).then(|| format!("{name}: its PTX says nothing of where it comes from"))
+    let why = match provenance::compare(root, &ptx).err()? {
+        Stale::Gone(file) => format!("{file} is gone"),
+        Stale::Edited(file) => format!("{file} changed since it was compiled"),
+        Stale::NoHash | Stale::Untold => "its PTX says nothing of where it comes from".into(),
+    };
+    Some(format!("{name}: {why}"))
 }
 
 fn collect(folder: &Path, into: &mut Vec<PathBuf>) {
@@ -66,13 +48,4 @@ fn collect(folder: &Path, into: &mut Vec<PathBuf>) {
             into.push(path);
         }
     }
-}
-
-fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::ptx::{hash, target_of};
+use ladder::provenance::{self, Stale, target_of};
 
 /// What is known of the PTX of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,31 +25,15 @@ pub(crate) fn state(root: &Path, source: &Path) -> State {
     let Ok(ptx) = String::from_utf8(bytes) else {
         return State::Damaged("it is not text".into());
     };
-    let mut n_hashes = 0;
-    for (kind, rest) in header(&ptx) {
-        if !matches!(kind, "source" | "include") {
-            continue;
+    match provenance::compare(root, &ptx) {
+        Ok(()) => {}
+        Err(Stale::Edited(file) | Stale::Gone(file)) => return State::Edited(file),
+        Err(Stale::NoHash) => return State::Damaged("its header has a line without a hash".into()),
+        Err(Stale::Untold) => {
+            return State::Damaged("its header does not say what it was made from".into());
         }
-        let Some((file, expected)) = rest.split_once(" sha256:") else {
-            return State::Damaged("its header has a line without a hash".into());
-        };
-        let there = std::fs::read(root.join(file)).unwrap_or_default();
-        if hash(&there) != expected {
-            return State::Edited(file.to_owned());
-        }
-        n_hashes += 1;
-    }
-    if n_hashes == 0 {
-        return State::Damaged("its header does not say what it was made from".into());
     }
     whole(&ptx).map_or(State::Fresh, |why| State::Damaged(why.into()))
-}
-
-/// `// key: value` lines at the top.
-pub(crate) fn header(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
-    ptx.lines()
-        .take_while(|line| line.starts_with("//"))
-        .filter_map(|line| line.strip_prefix("// ")?.split_once(": "))
 }
 
 /// Names of the kernels in a PTX text.

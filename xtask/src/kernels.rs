@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use ladder::Step;
+use ladder::{Step, provenance};
 
 use crate::fresh::{self, State};
 use crate::{place, ptx, say};
@@ -31,7 +31,7 @@ pub(crate) fn compile_edited(steps: &[&Step]) -> Result<()> {
                 "{name} has no PTX yet; compiling, as with: cargo xtask ptx {name}"
             )),
             State::Damaged(why) => {
-                let target = short(&root, &ptx::target_of(&root, &source));
+                let target = short(&root, &provenance::target_of(&root, &source));
                 bail!("{target} is damaged ({why}); get it back with: git checkout {target}")
             }
         }

@@ -12,7 +12,7 @@ use ladder::record::{Measurement, Outcome, Passed, Record, Samples};
 use ladder::{STEPS, Shape, Work};
 use serde_json::Value;
 
-use crate::{Verdict, fresh, say, table};
+use crate::{Verdict, say, table};
 
 /// Command line of `readme`.
 #[derive(Parser)]
@@ -151,7 +151,7 @@ fn kernels(root: &Path) -> Result<String> {
         let ptx = read(root, &format!("kernels/ptx/{source}.ptx"))?;
         let of = |device: &str| {
             let wanted = format!("{}: ", kernel.name);
-            let mut lines = fresh::header(&ptx).filter(|(key, _)| *key == device);
+            let mut lines = ladder::provenance::header(&ptx).filter(|(key, _)| *key == device);
             lines.find_map(|(_, rest)| rest.strip_prefix(&wanted).map(str::to_owned))
         };
         let registers = DEVICES.map(|device| {

@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use crate::nvrtc::Nvrtc;
-use crate::ptx::hash;
 use crate::{Verdict, place, say, wheel};
+use ladder::provenance;
 
 const VERSION: &str = "12.4.127";
 /// A file of one release of a package, and what it must be.
@@ -136,7 +136,7 @@ fn get(wheel: &Wheel, folder: &Path) -> Result<()> {
 
 fn checked(path: &Path, sha256: &str) -> Result<Vec<u8>> {
     let bytes = std::fs::read(path)?;
-    let found = hash(&bytes);
+    let found = provenance::sha256(&bytes);
     ensure!(
         found == sha256,
         "what came is not what was released: sha256 {found}, expected {sha256}"

@@ -8,11 +8,11 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use ladder::record::Record;
 use ladder::{STEPS, Step};
-use ladder::{counters, sanitizer};
+use ladder::{counters, provenance, sanitizer};
 use serde_json::{Value, json};
 
 use crate::fresh::{self, State};
-use crate::{Verdict, markers, place, ptx, readme, say};
+use crate::{Verdict, markers, place, readme, say};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask tidy")]
@@ -194,7 +194,7 @@ impl House<'_> {
                 }
             }
             let source = self.root.join(file);
-            targets.push(ptx::target_of(self.root, &source));
+            targets.push(provenance::target_of(self.root, &source));
             let make = format!("make it with: cargo xtask ptx {file}");
             match fresh::state(self.root, &source) {
                 State::Fresh => {}
@@ -269,7 +269,7 @@ impl House<'_> {
                 self.complain(catalogue, line_of(name), what, "write it, or correct the name");
                 continue;
             }
-            let target = ptx::target_of(self.root, &self.root.join(&file));
+            let target = provenance::target_of(self.root, &self.root.join(&file));
             let text = std::fs::read_to_string(target).unwrap_or_default();
             if !fresh::entries(&text).any(|entry| entry == name) {
                 let what = format!("there is no kernel {name} in the PTX of {file}");

@@ -10,7 +10,6 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail};
 use ladder::Shape;
-use sha2::{Digest as _, Sha256};
 use simt::memory::rules::{self, Addresses};
 
 use crate::machine::{self, Trace, Who};
@@ -190,10 +189,7 @@ pub fn rules_js() -> anyhow::Result<String> {
 
 /// What `checked.js` says when these rules have passed so many cases.
 pub fn claim(rules: &str, n_cases: usize) -> String {
-    let mut hash = String::new();
-    for byte in Sha256::digest(rules.as_bytes()) {
-        write!(hash, "{byte:02x}").expect("a string takes everything");
-    }
+    let hash = ladder::provenance::sha256(rules.as_bytes());
     format!(
         "// made by: cargo run -p figures -- explorers; what rules.js was when it passed\n\
          window.TileChecked = {{ cases: {n_cases}, rules: \"sha256:{hash}\" }};\n"

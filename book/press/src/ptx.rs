@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use sha2::{Digest as _, Sha256};
+use ladder::provenance::{self, Stale};
 
 use crate::{House, Problem};
 
@@ -49,44 +49,14 @@ pub(crate) fn check(house: &House, listings: &BTreeMap<PathBuf, (String, usize)>
 
 /// The hashes in the header of the PTX are those of the source, and of the files that it includes.
 fn by_hash(house: &House, source: &Path) -> Result<(), String> {
-    let ptx = ptx_of(house, source);
+    let ptx = provenance::target_of(house.root(), source);
     let shown = house.shown(&ptx);
     let text = std::fs::read_to_string(&ptx).map_err(|_| format!("there is no {shown}"))?;
-    let mut n_hashes = 0;
-    for line in text.lines().take_while(|line| line.starts_with("//")) {
-        let made_from = line
-            .strip_prefix("// source: ")
-            .or_else(|| line.strip_prefix("// include: "));
-        let Some((file, expected)) = made_from.and_then(|rest| rest.split_once(" sha256:")) else {
-            continue;
-        };
-        let there = std::fs::read(house.root().join(file)).map_err(|_| format!("{file} is gone"))?;
-        if hash(&there) != expected {
-            return Err(format!("{shown} was made from another {file}"));
-        }
-        n_hashes += 1;
-    }
-    match n_hashes {
-        0 => Err(format!("{shown} does not say what it was made from")),
-        _ => Ok(()),
-    }
-}
-
-/// `kernels/ptx/NAME.ptx` for what is under `kernels`, else `NAME.ptx` beside it.
-fn ptx_of(house: &House, source: &Path) -> PathBuf {
-    let kernels = house.root().join("kernels");
-    let name = Path::new(source.file_stem().unwrap_or_default()).with_extension("ptx");
-    match source.starts_with(&kernels) {
-        true => kernels.join("ptx").join(name),
-        false => source.with_file_name(name),
-    }
-}
-
-fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    provenance::compare(house.root(), &text).map_err(|stale| match stale {
+        Stale::Edited(file) => format!("{shown} was made from another {file}"),
+        Stale::Gone(file) => format!("{file} is gone"),
+        Stale::NoHash | Stale::Untold => format!("{shown} does not say what it was made from"),
+    })
 }
 
 /// Compiles them with the tool that made them. `None`: they are what they should be.

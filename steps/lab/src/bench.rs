@@ -1,8 +1,8 @@
 //! `bench`: every kernel on every size asked for.
 
+use ladder::provenance::sha256;
 use ladder::record::Line;
 use ladder::{Measurement, Outcome, Shape, Work};
-use sha2::{Digest as _, Sha256};
 
 use crate::args;
 use crate::case::Case;
@@ -149,13 +149,6 @@ impl Lab<'_> {
     /// Hash of the PTX that runs; empty for what is not a kernel.
     pub fn ptx_sha256(&self, kernel: &Kernel) -> String {
         let ptx = self.ptx.as_deref().or(kernel.code().map(|code| code.ptx));
-        ptx.map(sha256).unwrap_or_default()
+        ptx.map(|text| sha256(text.as_bytes())).unwrap_or_default()
     }
-}
-
-fn sha256(text: &str) -> String {
-    Sha256::digest(text)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
 }

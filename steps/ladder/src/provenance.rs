@@ -1,0 +1,102 @@
+//! What committed PTX says of itself: the sources that it was made from, by their hashes.
+//!
+//! `cargo xtask ptx` writes it as `// key: value` lines at the top of the file; whoever wants to know whether source
+//! and PTX belong together asks here. Needs no compiler.
+
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+/// Why PTX does not belong to the sources that lie there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stale {
+    /// This file, the source or one that it includes, is not what was compiled.
+    Edited(String),
+    /// This file is not there any more.
+    Gone(String),
+    /// A line of the header names a file without its hash.
+    NoHash,
+    /// The header does not say what it was made from.
+    Untold,
+}
+
+/// Where the PTX of a source lies: `kernels/ptx/NAME.ptx` for what is under `kernels`, else `NAME.ptx` beside it.
+pub fn target_of(root: &Path, source: &Path) -> PathBuf {
+    let kernels = root.join("kernels");
+    let name = Path::new(source.file_stem().unwrap_or_default()).with_extension("ptx");
+    match source.starts_with(&kernels) {
+        true => kernels.join("ptx").join(name),
+        false => source.with_file_name(name),
+    }
+}
+
+/// `// key: value` lines at the top.
+pub fn header(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
+    ptx.lines()
+        .take_while(|line| line.starts_with("//"))
+        .filter_map(|line| line.strip_prefix("// ")?.split_once(": "))
+}
+
+/// Compares the hashes of the header with the files of the checkout.
+///
+/// # Errors
+/// With the first thing that is not as it was.
+pub fn compare(root: &Path, ptx: &str) -> Result<(), Stale> {
+    let mut n_hashes = 0;
+    for (_, rest) in header(ptx).filter(|(key, _)| matches!(*key, "source" | "include")) {
+        let (file, expected) = rest.split_once(" sha256:").ok_or(Stale::NoHash)?;
+        let there = std::fs::read(root.join(file)).map_err(|_| Stale::Gone(file.to_owned()))?;
+        if sha256(&there) != expected {
+            return Err(Stale::Edited(file.to_owned()));
+        }
+        n_hashes += 1;
+    }
+    match n_hashes {
+        0 => Err(Stale::Untold),
+        _ => Ok(()),
+    }
+}
+
+/// SHA-256 in hexadecimal digits.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn compared(ptx: &str) -> Result<(), Stale> {
+        compare(Path::new(env!("CARGO_MANIFEST_DIR")), ptx)
+    }
+
+    #[test]
+    fn a_file_as_it_was_is_fresh() {
+        let hash = sha256(include_bytes!("lib.rs"));
+        assert_eq!(
+            compared(&format!("// source: src/lib.rs sha256:{hash}\n.version 8.4\n")),
+            Ok(())
+        );
+    }
+
+    #[test]
+    fn what_is_not_as_it_was_is_told() {
+        assert_eq!(
+            compared("// source: src/lib.rs sha256:00\n"),
+            Err(Stale::Edited("src/lib.rs".into()))
+        );
+        assert_eq!(
+            compared("// source: a.cu sha256:00\n"),
+            Err(Stale::Gone("a.cu".into()))
+        );
+        assert_eq!(compared("// source: src/lib.rs\n"), Err(Stale::NoHash));
+        assert_eq!(
+            compared(".version 8.4\n// source: src/lib.rs sha256:00\n"),
+            Err(Stale::Untold)
+        );
+    }
+}
