@@ -14,7 +14,8 @@ pub(crate) const SHAPE: Shape = Shape {
     k: 512,
 };
 
-const KERNELS: &[(&str, &str)] = &[
+/// The products of the ladder, as small pictures call them.
+pub(crate) const KERNELS: &[(&str, &str)] = &[
     ("sgemm_v01_row_per_lane", "v01 row"),
     ("sgemm_v01_col_per_lane", "v01 col"),
     ("sgemm_v02_tile32", "v02"),

@@ -167,16 +167,6 @@ fn intensity(counters: &Counters) -> f64 {
 
 pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
     const COUNTED: Shape = counts::SHAPE;
-    const POINTS: &[(&str, &str)] = &[
-        ("sgemm_v01_row_per_lane", "v01 row"),
-        ("sgemm_v01_col_per_lane", "v01 col"),
-        ("sgemm_v02_tile32", "v02"),
-        ("sgemm_v03_from_shared", "v03"),
-        ("sgemm_v04_float4", "v04"),
-        ("sgemm_v05_bank_conflict_free", "v05"),
-        ("sgemm_v06_outer_product", "v06"),
-        ("sgemm_v07_double_buffer", "v07"),
-    ];
     let title = format!("Roofline at {SIZE}, by what the kernels ask for");
     let Some(recorded) = Recorded::new(record) else {
         return Ok(missing(&title));
@@ -185,7 +175,7 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
         return Ok(missing(&title));
     };
     let mut points = Vec::new();
-    for (kernel, label) in POINTS {
+    for (kernel, label) in counts::KERNELS {
         if let Some(tflops) = tflops(&recorded, kernel, SIZE) {
             points.push((*label, intensity(&machine::counters(kernel, COUNTED)?), tflops));
         }
