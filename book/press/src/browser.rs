@@ -4,13 +4,14 @@
 //! screen, a search that finds, themes that change, explorers that answer to the keyboard.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use crate::Problem;
 use crate::devtools::{self, Tab};
+use crate::house::files_under;
 
 /// All chapters in one, to be printed: it is loaded, and looked at on a desk only.
 const PRINT: &str = "print.html";
@@ -81,8 +82,8 @@ pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Probl
         return Ok((Browsed::NotRun, Vec::new()));
     };
     let folder = folder.canonicalize()?;
-    let mut pages: Vec<PathBuf> = Vec::new();
-    collect(&folder, &mut pages)?;
+    let mut pages = files_under(&folder)?;
+    pages.retain(|path| path.extension().is_some_and(|e| e == "html"));
     let mut tab = Tab::open(&program)?;
     // The page of all chapters asks for a printer.
     let how = json!({"source": "window.print = () => {}"});
@@ -131,19 +132,6 @@ fn problem(page: &str, what: String) -> Problem {
         line: 0,
         what,
     }
-}
-
-fn collect(folder: &Path, into: &mut Vec<PathBuf>) -> Result<()> {
-    for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
-        let path = entry?.path();
-        if path.is_dir() {
-            collect(&path, into)?;
-        } else if path.extension().is_some_and(|e| e == "html") {
-            into.push(path);
-        }
-    }
-    into.sort();
-    Ok(())
 }
 
 fn load(tab: &mut Tab, page: &Path) -> Result<()> {

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use anyhow::{Context as _, Result};
+
 /// The repository and the book in it. Remembers what was read, so that `--watch` knows what to look at.
 #[derive(Debug, Clone)]
 pub struct House {
@@ -92,4 +94,21 @@ pub(crate) fn flat(path: &Path) -> PathBuf {
         }
     }
     out
+}
+
+/// All files of a folder and of the folders in it, in order.
+///
+/// # Errors
+/// When a folder cannot be read.
+pub(crate) fn files_under(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        match path.is_dir() {
+            true => files.extend(files_under(&path)?),
+            false => files.push(path),
+        }
+    }
+    files.sort();
+    Ok(files)
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::RawKind;
 use html5ever::tokenizer::{
@@ -14,6 +14,7 @@ use html5ever::tokenizer::{
 use regex::Regex;
 
 use crate::Problem;
+use crate::house::files_under;
 
 /// All chapters on one page: it repeats what the others have.
 const PRINT: &str = "print.html";
@@ -34,8 +35,7 @@ struct Page {
 /// # Errors
 /// When a file cannot be read.
 pub(crate) fn check(folder: &Path) -> Result<Vec<Problem>> {
-    let mut files = Vec::new();
-    collect(folder, &mut files)?;
+    let files = files_under(folder)?;
     let mut pages: BTreeMap<PathBuf, Page> = BTreeMap::new();
     let mut problems = Vec::new();
     for file in &files {
@@ -90,18 +90,6 @@ pub(crate) fn check(folder: &Path) -> Result<Vec<Problem>> {
         }
     }
     Ok(problems)
-}
-
-fn collect(folder: &Path, into: &mut Vec<PathBuf>) -> Result<()> {
-    for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
-        let path = entry?.path();
-        match path.is_dir() {
-            true => collect(&path, into)?,
-            false => into.push(path),
-        }
-    }
-    into.sort();
-    Ok(())
 }
 
 /// `https:`, `mailto:`, `//host`, …

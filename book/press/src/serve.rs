@@ -9,6 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context as _, Result};
 
+use crate::house::files_under;
 use crate::make::{Options, make};
 use crate::{House, Problems};
 
@@ -116,7 +117,8 @@ pub fn watch(
 fn look(house: &House) -> BTreeMap<PathBuf, Option<(SystemTime, u64)>> {
     let mut files: Vec<PathBuf> = house.all_read().into_iter().collect();
     for folder in [house.chapters(), house.book().join("theme"), house.data()] {
-        walk(&folder, &mut files);
+        // A folder can be missing, or go while it is looked at: that is a change too.
+        files.extend(files_under(&folder).unwrap_or_default());
     }
     files.push(house.book().join("book.toml"));
     let time = |path: &Path| {
@@ -127,20 +129,6 @@ fn look(house: &House) -> BTreeMap<PathBuf, Option<(SystemTime, u64)>> {
         .into_iter()
         .map(|path| (path.clone(), time(&path)))
         .collect()
-}
-
-fn walk(folder: &Path, into: &mut Vec<PathBuf>) {
-    for path in std::fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path())
-    {
-        match path.is_dir() {
-            true => walk(&path, into),
-            false => into.push(path),
-        }
-    }
 }
 
 #[expect(clippy::print_stderr, reason = "somebody watches")]
