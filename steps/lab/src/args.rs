@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use ladder::Shape;
 
 /// What a step binary is asked.
 #[derive(Debug, Parser)]
@@ -54,12 +55,9 @@ pub struct Common {
     pub ptx: Option<PathBuf>,
 }
 
-/// `bench`
+/// Single sizes
 #[derive(Debug, Clone, Args)]
-pub struct Bench {
-    /// M = N = K; may be given several times
-    #[arg(long, value_name = "N")]
-    pub size: Vec<usize>,
+pub struct Sides {
     /// Rows of A and C
     #[arg(long)]
     pub m: Option<usize>,
@@ -69,6 +67,28 @@ pub struct Bench {
     /// Columns of A, rows of B
     #[arg(long)]
     pub k: Option<usize>,
+}
+
+impl Sides {
+    /// With `size` for those that are not given.
+    pub fn or(&self, size: usize) -> Shape {
+        Shape {
+            m: self.m.unwrap_or(size),
+            n: self.n.unwrap_or(size),
+            k: self.k.unwrap_or(size),
+        }
+    }
+}
+
+/// `bench`
+#[derive(Debug, Clone, Args)]
+pub struct Bench {
+    /// M = N = K; may be given several times
+    #[arg(long, value_name = "N")]
+    pub size: Vec<usize>,
+    /// Where it is not a cube.
+    #[command(flatten)]
+    pub sides: Sides,
     /// All sizes that are kept on record
     #[arg(long, conflicts_with_all = ["size", "m", "n", "k"])]
     pub recorded_shapes: bool,
@@ -102,15 +122,9 @@ pub struct Launch {
     /// M = N = K
     #[arg(long, value_name = "N", default_value_t = 1024)]
     pub size: usize,
-    /// Rows of A and C
-    #[arg(long)]
-    pub m: Option<usize>,
-    /// Columns of B and C
-    #[arg(long)]
-    pub n: Option<usize>,
-    /// Columns of A, rows of B
-    #[arg(long)]
-    pub k: Option<usize>,
+    /// Where it is not a cube.
+    #[command(flatten)]
+    pub sides: Sides,
     /// What every task takes.
     #[command(flatten)]
     pub common: Common,

@@ -70,12 +70,7 @@ fn asked(bench: &args::Bench, default: usize) -> Option<Vec<Shape>> {
     } else {
         bench.size.clone()
     };
-    let shape = |size| Shape {
-        m: bench.m.unwrap_or(size),
-        n: bench.n.unwrap_or(size),
-        k: bench.k.unwrap_or(size),
-    };
-    Some(sizes.into_iter().map(shape).collect())
+    Some(sizes.into_iter().map(|size| bench.sides.or(size)).collect())
 }
 
 /// Shapes with the kernels that run on them: shapes outermost, so that kernels share inputs and answers.

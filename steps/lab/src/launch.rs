@@ -18,11 +18,7 @@ use crate::{Lab, PASSED, args, out, shapes};
 /// # Errors
 /// When the sizes are impossible, or a launch goes wrong.
 pub fn run(lab: &mut Lab<'_>, asked: &args::Launch) -> Result<u8, Trouble> {
-    let shape = Shape {
-        m: asked.m.unwrap_or(asked.size),
-        n: asked.n.unwrap_or(asked.size),
-        k: asked.k.unwrap_or(asked.size),
-    };
+    let shape = asked.sides.or(asked.size);
     if lab.common.json {
         out::json(&Line::Run(Box::new(lab.run.clone())))?;
     }
