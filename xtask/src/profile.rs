@@ -479,7 +479,7 @@ fn table() -> Result<Verdict> {
     }
     let text = counters::page(&record, &launches).map_err(|why| anyhow!(why))?;
     let path = root.join(TABLE);
-    std::fs::write(&path, text).with_context(|| format!("writing {}", place::shown(&path)))?;
+    ladder::record::write_whole(&path, &text).with_context(|| format!("writing {}", place::shown(&path)))?;
     say::note(&format!("wrote {}", place::shown(&path)));
     Ok(Verdict::Passed)
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use ladder::provenance::{sha256, target_of};
+use ladder::record::write_whole;
 
 use crate::Verdict;
 use crate::nvrtc::Nvrtc;
@@ -92,19 +93,11 @@ pub(crate) fn compile_all(root: &Path, sources: &[PathBuf], check: bool) -> anyh
         if check {
             say::note(&format!("stale: {name}"));
         } else {
-            write(&target, &ptx).with_context(|| format!("writing {name}"))?;
+            write_whole(&target, &ptx).with_context(|| format!("writing {name}"))?;
             say::note(&format!("wrote {name}"));
         }
     }
     Ok(stale)
-}
-
-/// Whole or not at all.
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    let beside = path.with_extension(format!("ptx.{}.tmp", std::process::id()));
-    std::fs::write(&beside, text)
-        .and_then(|()| std::fs::rename(&beside, path))
-        .inspect_err(|_| drop(std::fs::remove_file(&beside)))
 }
 
 /// The line with the hash of the source.

@@ -268,7 +268,7 @@ impl Record {
             record::json_lines(&self.runs),
             record::json_lines(&self.profiles)
         );
-        record::write_whole(path, &text)
+        record::save_text(path, &text)
     }
 
     /// Takes in a profile in place of an older one of the same kernel and shape. Runs that nothing refers to go.

@@ -355,7 +355,7 @@ impl Record {
     /// # Errors
     /// When that is not possible; the old file is as it was.
     pub fn save(&self, path: &Path) -> Result<(), RecordError> {
-        write_whole(path, &self.to_text())
+        save_text(path, &self.to_text())
     }
 
     /// One line per run and per measurement, so that a diff shows what changed.
@@ -405,20 +405,28 @@ pub(crate) fn load_json<T: for<'a> Deserialize<'a>>(
 }
 
 /// Writes a file whole or not at all: beside it first, then in its place.
-pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), RecordError> {
-    let beside = path.with_extension(format!("json.{}.tmp", std::process::id()));
+///
+/// # Errors
+/// When that is not possible; the old file is as it was.
+pub fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let beside = path.with_file_name(name);
     let write = || {
         let mut file = std::fs::File::create(&beside)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         std::fs::rename(&beside, path)
     };
-    write()
-        .inspect_err(|_| drop(std::fs::remove_file(&beside)))
-        .map_err(|source| RecordError::Io {
-            path: path.to_owned(),
-            source,
-        })
+    write().inspect_err(|_| drop(std::fs::remove_file(&beside)))
+}
+
+/// [`write_whole`], with the path in the error.
+pub(crate) fn save_text(path: &Path, text: &str) -> Result<(), RecordError> {
+    write_whole(path, text).map_err(|source| RecordError::Io {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 /// One item per line, so that a diff shows what changed.

@@ -74,6 +74,6 @@ impl Record {
             quoted(&self.driver_version),
             record::json_lines(&self.verdicts)
         );
-        record::write_whole(path, &text)
+        record::save_text(path, &text)
     }
 }
