@@ -104,7 +104,7 @@ fn every_lie_is_told_and_caught() {
         ),
         (
             "lie_failed_launch",
-            "kernel time 0.0 ms",
+            "kernel time, best of 10: 0.0 ms",
             &["error[E-LAUNCH]", "at most 256 threads"],
         ),
         (
