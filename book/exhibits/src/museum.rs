@@ -11,7 +11,7 @@ use lab::inputs::{Data, Real as _};
 use lab::reference::Problem;
 use lab::{Shape, int, shapes, verify};
 use ladder::Work;
-use nvcuda::Checks;
+use emulated::Checks;
 use serde_json::Value;
 
 /// A kernel with the ladder's parameters: M, N, K, A, B, C.
@@ -99,7 +99,7 @@ pub fn on_the_cpu(shape: Shape, a: &[f32], b: &[f32]) -> Vec<f32> {
 pub fn as_it_was(program: fn() -> Result<(), Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
     drop(crate::device()?);
     say("As it was:");
-    if let Some(emulator) = nvcuda::emulated() {
+    if let Some(emulator) = emulated::find() {
         emulator.set_diagnosis(Some(false));
         emulator.set_checks(Some(Checks::Off));
         // Blocks one after another: what is wrong is wrong in the same way each time.
@@ -115,7 +115,7 @@ pub fn as_it_was(program: fn() -> Result<(), Box<dyn Error>>) -> Result<(), Box<
 /// When the launch is not refused: then it is no exhibit.
 pub fn refused(piece: &Piece, shape: Shape) {
     say("\nWho looks at the launch's result gets:");
-    if let Some(emulator) = nvcuda::emulated() {
+    if let Some(emulator) = emulated::find() {
         emulator.set_diagnosis(Some(true));
     }
     let (a, b) = (vec![1.0; shape.m * shape.k], vec![1.0; shape.k * shape.n]);
@@ -128,7 +128,7 @@ pub fn refused(piece: &Piece, shape: Shape) {
 /// Runs something on the emulated device with all checks on, and prints what they find.
 pub fn on_the_emulator(what: &str, run: impl FnOnce() -> Result<(), Box<dyn Error>>) {
     say(&format!("\nThe emulated GPU, {what}:"));
-    let Some(emulator) = nvcuda::emulated() else {
+    let Some(emulator) = emulated::find() else {
         say("  not asked: this is a real GPU; ask it with TILE_DEVICE=emulated");
         return;
     };

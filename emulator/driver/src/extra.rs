@@ -1,7 +1,7 @@
 //! What the emulated driver exports beside the driver API.
 //!
 //! Nine C functions, found with `dlsym` in the library that is loaded; a real driver has none of them. All return a
-//! `CUresult`. From Rust, [`crate::emulated`] wraps them.
+//! `CUresult`. From Rust, the crate `emulated` wraps them.
 //!
 //! ```c
 //! // "libnvcuda 0.1.0, emulated GPU". Never freed.

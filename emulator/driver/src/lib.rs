@@ -1,8 +1,8 @@
 //! The CUDA driver API over the emulated GPU.
 //!
-//! Built as `libnvcuda`, this crate is what `cudarc` and other CUDA programs load where there is no NVIDIA driver.
-//! As a Rust library it has only [`emulated`], a door to what the emulated device can do beyond CUDA, and
-//! [`preload`], which makes it win over a driver that is there.
+//! The crate `nvcuda` makes it `libnvcuda`, which is what `cudarc` and other CUDA programs load where there is no NVIDIA
+//! driver; from there on the only way in is C. Programs that want more of the emulated device than CUDA offers find
+//! [`extra`] through the crate `emulated`.
 //!
 //! # What is there
 //!
@@ -48,7 +48,6 @@
 mod allocations;
 mod api;
 mod attributes;
-mod client;
 mod diagnose;
 mod edge;
 pub mod extra;
@@ -63,5 +62,3 @@ mod settings;
 mod state;
 mod types;
 mod work;
-
-pub use client::{Checks, Emulator, PreloadError, emulated, preload};

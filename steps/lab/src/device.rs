@@ -22,7 +22,7 @@ pub struct Gpu {
     /// The stream that everything here goes to.
     pub stream: Arc<CudaStream>,
     /// The emulated device's own door; `None` on a real GPU.
-    pub emulator: Option<nvcuda::Emulator>,
+    pub emulator: Option<emulated::Emulator>,
     /// What the device says of itself.
     pub about: About,
 }
@@ -87,7 +87,7 @@ pub(crate) const NO_DEVICE: u8 = 10;
 /// Makes the driver of this process the right one. Before the first call of cudarc, which panics when it finds no
 /// library, and keeps the first that it finds.
 pub(crate) fn choose_driver(choice: Choice) -> Result<(), Trouble> {
-    let preload = |why: &str| match nvcuda::preload() {
+    let preload = |why: &str| match emulated::preload() {
         Ok(_) => Ok(()),
         Err(error) => Err(Trouble::CouldNot(format!(
             "{why}, and the emulated GPU cannot be used: {error}; run the step with cargo, or keep libnvcuda beside it"
@@ -172,7 +172,7 @@ impl Gpu {
         let stream = context.default_stream();
         Ok(Self {
             about: about(&context)?,
-            emulator: nvcuda::emulated(),
+            emulator: emulated::find(),
             cublas: OnceCell::new(),
             modules: RefCell::default(),
             context,

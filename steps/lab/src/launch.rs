@@ -68,7 +68,7 @@ fn launch(lab: &mut Lab<'_>, kernel: &Kernel, work: Work, shape: Shape) -> Resul
     launched.block = config.block_dim.into();
     launched.dynamic_shared = config.shared_mem_bytes;
     if let Some(emulator) = gpu.emulator {
-        emulator.set_checks(Some(nvcuda::Checks::Counted));
+        emulator.set_checks(Some(emulated::Checks::Counted));
     }
     let function = session::load(gpu, ptx.as_deref().unwrap_or(code.ptx), kernel.name)?;
     match kernel.program {

@@ -284,7 +284,7 @@ fn read_ptx(path: &std::path::Path) -> Result<String, Trouble> {
 }
 
 /// Sources and parameter names, for the emulated device's messages.
-fn name_things(emulator: nvcuda::Emulator, kernels: &[&Kernel]) {
+fn name_things(emulator: emulated::Emulator, kernels: &[&Kernel]) {
     for kernel in kernels {
         let names: &[&str] = match kernel.program {
             Program::Transpose { .. } => &["rows", "cols", "in", "out"],

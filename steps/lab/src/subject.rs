@@ -218,7 +218,7 @@ impl<'a> Subject<'a> {
 
     /// How closely the emulated device looks at the next launch.
     fn watch(&self, shape: Shape, counts: bool) {
-        use nvcuda::Checks;
+        use emulated::Checks;
         let Some(emulator) = self.bench.gpu.emulator else {
             return;
         };

@@ -9,7 +9,7 @@ const PTX: &str = include_str!("../../../kernels/ptx/v01_col_per_lane.ptx");
 const N: usize = 8;
 
 fn gpu() -> Gpu {
-    nvcuda::preload().expect("Cargo built the library");
+    emulated::preload().expect("Cargo built the library");
     Gpu::open().expect("the emulated device is always there")
 }
 

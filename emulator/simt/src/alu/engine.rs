@@ -2,8 +2,10 @@
 //!
 //! A form is written once, as a plain function of scalars without captures. The drivers here run it over
 //! all lanes in chunks: load the chunk's sources, compute, store. Chunks are small fixed-size arrays, which
-//! LLVM turns into vector registers, so one source compiles to SSE2, AVX2 and AVX-512. Forms that are rare
-//! or too branchy to vectorise take the `cold` drivers: a loop over the active lanes, compiled once.
+//! LLVM turns into vector registers, so one source compiles to AVX2, AVX-512 and what other architectures have.
+//! Forms that are rare or too branchy to vectorise take the `cold` drivers: a loop over the active lanes, compiled
+//! once. So does everything on x86-64 without AVX2: a third width of every form would be a third of the time that
+//! this crate takes to compile, for processors made before 2013.
 //!
 //! The function's type is what carries it: functions and closures without captures have no size, so a
 //! driver needs no more than the type to call it.
@@ -11,7 +13,9 @@
 use super::Form;
 #[cfg(target_arch = "x86_64")]
 use super::lane::{AVX2, AVX512};
-use super::lane::{BASE, Lane};
+#[cfg(not(target_arch = "x86_64"))]
+use super::lane::BASE;
+use super::lane::Lane;
 use crate::lanes::{AluArgs, AluFn, CpuLevel, Lanes, NONE};
 
 /// The value of a type that has no size.
@@ -65,6 +69,7 @@ macro_rules! drivers {
             }
         }
 
+        #[cfg(not(target_arch = "x86_64"))]
         unsafe fn $base<D: Lane, $($ty: Lane,)+ F: Fn($($ty),+) -> D + Copy>(
             lanes: &mut Lanes, args: &AluArgs, mask: u32,
         ) {
@@ -99,6 +104,9 @@ macro_rules! drivers {
                 CpuLevel::Avx2 => $avx2::<D, $($ty,)+ F>,
                 #[cfg(target_arch = "x86_64")]
                 CpuLevel::Avx512 => $avx512::<D, $($ty,)+ F>,
+                #[cfg(target_arch = "x86_64")]
+                CpuLevel::Baseline => $cold_run::<D, $($ty,)+ F>,
+                #[cfg(not(target_arch = "x86_64"))]
                 _ => $base::<D, $($ty,)+ F>,
             };
             Form { run, dst: D::CLASS, srcs: const { &[$($ty::CLASS),+] }, variant: NONE }

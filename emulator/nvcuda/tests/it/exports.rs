@@ -7,7 +7,7 @@ use crate::common::emulator;
 #[test]
 fn emulated_every_call_that_cudarc_names_is_exported() {
     emulator();
-    let list = include_str!("../../src/generated.rs");
+    let list = include_str!("../../../driver/src/generated.rs");
     let names: Vec<&str> = list
         .split("name: \"")
         .skip(1)

@@ -1,8 +1,8 @@
-//! The extra API from Rust: for programs and tests that want more of the emulated device than CUDA offers.
+//! What the emulated device can do beyond CUDA, for the programs and tests that run on it.
 //!
-//! This crate is two things in one process: the `libnvcuda` that the program's CUDA bindings loaded, with all the
-//! state, and a copy linked into the program, which is never called. So everything here looks the functions of
-//! [`crate::extra`] up in the *loaded* driver; on a machine where that is NVIDIA's there is nothing to find.
+//! The driver is a library that the program's CUDA bindings loaded, with all the state; nothing of it is linked into
+//! the program. So everything here looks its extra functions up in the *loaded* driver (`driver::extra` says what each
+//! does); on a machine where that is NVIDIA's there is nothing to find.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ pub enum Checks {
 
 /// The emulated driver, if that is what this process uses: what a CUDA program finds first, in the order in which
 /// `cudarc` looks for a driver. `None` with a real driver, or with none at all.
-pub fn emulated() -> Option<Emulator> {
+pub fn find() -> Option<Emulator> {
     static FOUND: OnceLock<Option<Emulator>> = OnceLock::new();
     *FOUND.get_or_init(|| {
         let library = driver_names().iter().find_map(|name| {
@@ -133,7 +133,7 @@ impl Emulator {
                 if address.is_null() {
                     return None;
                 }
-                // SAFETY: a symbol of this name is exported by this crate alone, with the type of the field, which
+                // SAFETY: a symbol of this name is exported by the emulated driver alone, with the type of the field, which
                 // is a function pointer.
                 unsafe { std::mem::transmute_copy(&address) }
             }};

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use cudarc::driver::sys::CUresult::*;
-use nvcuda::Checks;
+use emulated::Checks;
 
 use crate::common::{Own, alloc, emulator, function, launch, module, ok, synchronize};
 
