@@ -182,7 +182,7 @@ fn call(pool: &mut Pool, own: &Own, host: &mut [u64; 64]) -> CUresult {
 fn emulated_anything_goes() {
     let emulator = emulator();
     emulator.set_budget(Some(100_000));
-    for seed in 1..40 {
+    for seed in 1..40_u64 {
         let own = Own::new();
         let module = module();
         let names = [
@@ -198,7 +198,7 @@ fn emulated_anything_goes() {
         let mut values: Vec<u64> = names.iter().map(|name| function(module, name) as u64).collect();
         values.extend([module as u64, own.0 as u64, KERNELS.len() as u64]);
         let mut pool = Pool {
-            random: Random(seed * 0x9e37_79b9_7f4a_7c15),
+            random: Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
             values,
         };
         let mut host = [0u64; 64];

@@ -1,6 +1,6 @@
 //! The plain data that crosses the C edge is laid out as cudarc's bindings say.
 
-#[path = "../../src/types.rs"]
+#[path = "../../../driver/src/types.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the driver's own file, for its layouts only")]
 mod types;
 
