@@ -6,12 +6,12 @@
 use std::error::Error;
 
 use cudarc::driver::{CudaContext, DriverError, LaunchConfig, PushKernelArg};
+use emulated::Checks;
 use lab::diagnose::{Scene, Terms};
 use lab::inputs::{Data, Real as _};
 use lab::reference::Problem;
 use lab::{Shape, int, shapes, verify};
 use ladder::Work;
-use emulated::Checks;
 use serde_json::Value;
 
 /// A kernel with the ladder's parameters: M, N, K, A, B, C.

@@ -96,13 +96,18 @@ pub fn provide(gpu: &Gpu) -> Result<(), String> {
     if gpu.emulator.is_some() {
         return Err("cuBLAS needs an NVIDIA GPU".into());
     }
-    let is_set = |name: &str| std::env::var(name).is_ok_and(|value| !["", "0"].contains(&value.trim()));
-    match SHORT_CUTS.into_iter().find(|name| is_set(name)) {
+    match short_cut(|name| std::env::var(name).ok()) {
         Some(name) => Err(format!(
             "{name} lets cuBLAS compute with less than it is given; unset it"
         )),
         None => library::provide(),
     }
+}
+
+/// A variable of [`SHORT_CUTS`] that the environment switches on.
+fn short_cut(value: impl Fn(&str) -> Option<String>) -> Option<&'static str> {
+    let is_on = |name: &&str| value(name).is_some_and(|value| !["", "0"].contains(&value.trim()));
+    SHORT_CUTS.into_iter().find(is_on)
 }
 
 /// Variables with which cuBLAS, whatever the math mode, uses tensor cores for products of FP32 or FP64.
@@ -234,4 +239,46 @@ pub fn yardstick<'a, T: Element>(
         time_ms: Box::new(time_ms),
     };
     Ok((other, got))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_that_switches_short_cuts_on_is_named() {
+        let with = |name: &'static str, value: &'static str| {
+            short_cut(move |asked| (asked == name).then(|| value.to_owned()))
+        };
+        for name in SHORT_CUTS {
+            assert_eq!(with(name, "1"), Some(name));
+            assert_eq!(with(name, "0"), None);
+            assert_eq!(with(name, " "), None);
+        }
+        assert_eq!(with("NVIDIA_TF32_OVERRIDES", "1"), None);
+    }
+
+    #[test]
+    fn rows_are_read_as_columns() {
+        let shape = Shape { m: 2, n: 3, k: 5 };
+        let of = |a, b| {
+            let Flags {
+                first,
+                second,
+                m,
+                n,
+                k,
+                first_stride,
+                second_stride,
+                c_stride,
+            } = Flags::of(Work::SgemmTransposed { a, b }, shape);
+            assert_eq!((m, n, k, c_stride), (3, 2, 5, 3));
+            ((first, first_stride), (second, second_stride))
+        };
+        // B as it lies has rows of N = 3 elements, transposed of K = 5; A of K = 5, transposed of M = 2.
+        assert_eq!(of(false, false), ((Op::CUBLAS_OP_N, 3), (Op::CUBLAS_OP_N, 5)));
+        assert_eq!(of(true, false), ((Op::CUBLAS_OP_N, 3), (Op::CUBLAS_OP_T, 2)));
+        assert_eq!(of(false, true), ((Op::CUBLAS_OP_T, 5), (Op::CUBLAS_OP_N, 5)));
+        assert_eq!(of(true, true), ((Op::CUBLAS_OP_T, 5), (Op::CUBLAS_OP_T, 2)));
+    }
 }

@@ -11,11 +11,11 @@
 //! driver needs no more than the type to call it.
 
 use super::Form;
-#[cfg(target_arch = "x86_64")]
-use super::lane::{AVX2, AVX512};
 #[cfg(not(target_arch = "x86_64"))]
 use super::lane::BASE;
 use super::lane::Lane;
+#[cfg(target_arch = "x86_64")]
+use super::lane::{AVX2, AVX512};
 use crate::lanes::{AluArgs, AluFn, CpuLevel, Lanes, NONE};
 
 /// The value of a type that has no size.
