@@ -36,7 +36,12 @@ pub fn run(lab: &mut Lab<'_>, bench: &args::Bench) -> Result<u8, Trouble> {
         let mut entries = Vec::new();
         for kernel in kernels {
             out::milestone(&format!("{} on {}", kernel.name, case.shape));
-            let result = lab.measure(kernel, &case, Purpose::Bench)?;
+            let result = match emulated && asked.is_none() && case.shape.volume() > shapes::EMULATED {
+                true => Measured::not_run(
+                    "too slow on the emulated GPU, which tells nothing new here; ask for the size to see",
+                ),
+                false => lab.measure(kernel, &case, Purpose::Bench)?,
+            };
             failed |= matches!(result.outcome, Outcome::Failed { .. });
             let measurement = lab.measurement(kernel, &case, result.outcome);
             if lab.common.json {

@@ -20,8 +20,8 @@ pub fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) -> Meas
         bound,
         yardstick,
     } = cpu;
-    let Shape { m, n, k } = case.shape;
-    if m as f64 * n as f64 * k as f64 > largest {
+    let Shape { m, n, .. } = case.shape;
+    if case.shape.volume() > largest {
         let edge = largest.cbrt();
         return Measured::not_run(format!(
             "too slow: {} is timed up to {edge:.0} cubed",

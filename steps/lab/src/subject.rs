@@ -319,7 +319,6 @@ impl<'a> Subject<'a> {
         let Some(config) = self.kernel.config(small) else {
             return Ok(None);
         };
-        let volume = |s: Shape| s.m as f64 * s.n as f64 * s.k.max(1) as f64;
         // A transpose has one input, of m x n.
         let a = vec![T::default(); small.m * if small.k > 0 { small.k } else { small.n }];
         let b = (small.k > 0).then(|| vec![T::default(); small.k * small.n]);
@@ -334,7 +333,7 @@ impl<'a> Subject<'a> {
         } else {
             first
         };
-        let expected = took * volume(shape) / volume(small);
+        let expected = took * shape.volume() / small.volume();
         Ok((expected > timing::TOO_SLOW_MS).then(|| {
             format!(
                 "too slow: {small} takes {took:.0} ms, so {shape} would take about {:.0} s",
@@ -373,8 +372,7 @@ impl<'a> Subject<'a> {
 fn budget(shape: Shape) -> u64 {
     const LEAST: f64 = 2e7;
     const EACH: f64 = 2000.0;
-    let volume = shape.m as f64 * shape.n as f64 * shape.k.max(1) as f64;
-    (LEAST + EACH * volume) as u64
+    (LEAST + EACH * shape.volume()) as u64
 }
 
 /// Somebody else may have the memory that the device has on paper.

@@ -32,6 +32,11 @@ impl Shape {
             k: size,
         }
     }
+
+    /// Multiply-adds of the product; elements of a transpose.
+    pub fn volume(self) -> f64 {
+        self.m as f64 * self.n as f64 * self.k.max(1) as f64
+    }
 }
 
 impl std::fmt::Display for Shape {

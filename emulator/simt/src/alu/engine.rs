@@ -4,8 +4,8 @@
 //! all lanes in chunks: load the chunk's sources, compute, store. Chunks are small fixed-size arrays, which
 //! LLVM turns into vector registers, so one source compiles to AVX2, AVX-512 and what other architectures have.
 //! Forms that are rare or too branchy to vectorise take the `cold` drivers: a loop over the active lanes, compiled
-//! once. So does everything on x86-64 without AVX2: a third width of every form would be a third of the time that
-//! this crate takes to compile, for processors made before 2013.
+//! once. So does everything on x86-64 without AVX2, at about half of the speed: every form in a third width would
+//! cost whoever builds this crate more than processors made before 2013 gain.
 //!
 //! The function's type is what carries it: functions and closures without captures have no size, so a
 //! driver needs no more than the type to call it.
