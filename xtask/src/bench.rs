@@ -33,7 +33,7 @@ pub(crate) struct Args {
 
 /// Runs the steps.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
-    let steps = choice::steps(&args.steps)?;
+    let steps = choice::steps("bench", &args.steps)?;
     let shapes = args.sizes.shapes()?;
     let records = args.save.then(Records::open).transpose()?;
     interrupt::watch();

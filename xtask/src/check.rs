@@ -27,7 +27,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let steps = match args.steps.is_empty() {
         true => STEPS.iter().collect(),
-        false => choice::steps(&args.steps)?,
+        false => choice::steps("check", &args.steps)?,
     };
     interrupt::watch();
     kernels::compile_edited(&steps)?;

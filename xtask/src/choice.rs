@@ -8,8 +8,8 @@ use crate::say::Stop;
 /// The largest number of elements of a matrix: kernels compute indices in `int`.
 const MAX_ELEMENTS: usize = i32::MAX as usize;
 
-/// Steps by number or name, each once; all of them for `all`.
-pub(crate) fn steps(asked: &[String]) -> Result<Vec<&'static Step>, Stop> {
+/// Steps by number or name, each once; all of them for `all`. `command` is who asks, for the example in the message.
+pub(crate) fn steps(command: &str, asked: &[String]) -> Result<Vec<&'static Step>, Stop> {
     let mut chosen: Vec<&'static Step> = Vec::new();
     for text in asked {
         let found = match text.as_str() {
@@ -25,7 +25,7 @@ pub(crate) fn steps(asked: &[String]) -> Result<Vec<&'static Step>, Stop> {
     if chosen.is_empty() {
         let me = place::me();
         return Err(Stop::Usage(format!(
-            "which step? For example: {me} bench v05, or {me} bench all"
+            "which step? For example: {me} {command} v05, or {me} {command} all"
         )));
     }
     Ok(chosen)
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_step_is_chosen_once_however_it_is_called() {
         let asked = ["5", "float4", "v05", "bank-conflict-free"].map(String::from);
-        let ids: Vec<_> = steps(&asked).expect("steps").iter().map(|s| s.id).collect();
+        let ids: Vec<_> = steps("bench", &asked).expect("steps").iter().map(|s| s.id).collect();
         assert_eq!(ids, ["v05", "v04"]);
     }
 }

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     if args.table {
         return table();
     }
-    let steps = with_kernels(&choice::steps(&args.steps)?)?;
+    let steps = with_kernels(&choice::steps("profile", &args.steps)?)?;
     let shapes = match (args.sizes.shapes()?, args.save) {
         (none, true) if none.is_empty() => counters::SHAPES.to_vec(),
         (none, false) if none.is_empty() => vec![Shape::square(1024)],

@@ -32,7 +32,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let steps = match args.steps.is_empty() {
         true => STEPS.iter().collect(),
-        false => choice::steps(&args.steps)?,
+        false => choice::steps("sanitize", &args.steps)?,
     };
     let steps = profile::with_kernels(&steps)?;
     let folder = match args.save {
