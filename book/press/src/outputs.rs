@@ -13,6 +13,7 @@ use anyhow::{Context as _, Result, bail};
 use regex::Regex;
 use serde::Deserialize;
 
+use crate::records::{Sources, number as quoted};
 use crate::{House, Problem};
 
 /// `book/outputs.toml`.
@@ -360,4 +361,56 @@ pub(crate) fn output(house: &House, name: &str) -> Result<String, String> {
         true => Err(format!("{} is empty", house.shown(&path))),
         false => Ok(text.to_owned()),
     }
+}
+
+/// `{{#n output v05-bench KERNEL COLUMN}}`: a cell of a table that a command printed.
+///
+/// # Errors
+/// When there is no such output, row or column.
+pub(crate) fn number(
+    house: &House,
+    [name, row, column]: [&str; 3],
+    sources: &mut Sources,
+) -> Result<String, String> {
+    let text = output(house, name)?;
+    let value = cell(&text, row, column).ok_or_else(|| {
+        format!("the output {name} has no table with a row `{row}` and a column `{column}`")
+    })?;
+    let command = text.lines().next().unwrap_or_default().trim_start_matches("$ ");
+    sources.insert(format!("<code>{command}</code>"));
+    Ok(quoted(value, &format!("{column} of {row}, {command}")))
+}
+
+/// Tables begin with a line of titles, the first of them `kernel`, and end with an empty one. Titles and cells are
+/// two blanks apart; numbers end where their title ends, words begin where it begins.
+fn cell<'a>(text: &'a str, row: &str, column: &str) -> Option<&'a str> {
+    let mut place: Option<(usize, usize)> = None;
+    for line in text.lines() {
+        let cells = cells(line);
+        match cells.first() {
+            None => place = None,
+            Some((_, "kernel")) => {
+                let title = cells.iter().find(|(_, title)| *title == column);
+                place = title.map(|(at, title)| (*at, at + title.chars().count()));
+            }
+            Some((_, first)) if *first == row => {
+                let is_it = |(at, cell): &&(usize, &str)| {
+                    place.is_some_and(|(start, end)| *at == start || at + cell.chars().count() == end)
+                };
+                if let Some((_, cell)) = cells.iter().find(is_it) {
+                    return Some(cell);
+                }
+            }
+            Some(_) => {}
+        }
+    }
+    None
+}
+
+/// Texts that stand two blanks apart, and the characters at which they begin.
+fn cells(line: &str) -> Vec<(usize, &str)> {
+    static CELL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\S+(?: \S+)*").expect("a fixed pattern"));
+    CELL.find_iter(line)
+        .map(|cell| (line[..cell.start()].chars().count(), cell.as_str()))
+        .collect()
 }

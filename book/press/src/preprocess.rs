@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::chapter::{self, Directive, Line, Part};
 use crate::records::{Records, Sources, footnote};
 use crate::step::{self, Matter};
-use crate::{House, Problem, Problems, differences, figures, listings, outputs};
+use crate::{House, Problem, Problems, differences, figures, listings, outputs, ptx};
 
 /// Its name in `book.toml`.
 const NAME: &str = "press";
@@ -197,6 +197,15 @@ impl<'a> Page<'a> {
         }
         match (*name, in_code) {
             ("n", false) => {
+                match args.as_slice() {
+                    ["output", name, row, column] => {
+                        return outputs::number(self.house, [name, row, column], &mut self.sources);
+                    }
+                    ["ptxas", kernel, device, what] => {
+                        return ptx::number(self.house, [kernel, device, what], &mut self.sources);
+                    }
+                    _ => {}
+                }
                 let records = self.records.as_ref().map_err(Clone::clone)?;
                 return records.number(args, &mut self.sources);
             }

@@ -6,7 +6,58 @@ use std::process::{Command, Stdio};
 
 use ladder::provenance::{self, Stale};
 
+use crate::records::{Sources, known, number as quoted};
 use crate::{House, Problem};
+
+/// `{{#n ptxas KERNEL sm_90 registers}}`: what ptxas made of a kernel, from the header of its PTX.
+///
+/// # Errors
+/// When the header does not say it: a sentence.
+pub(crate) fn number(
+    house: &House,
+    [kernel, device, what]: [&str; 3],
+    sources: &mut Sources,
+) -> Result<String, String> {
+    let (_, known) = known(kernel)?;
+    let source = known
+        .source
+        .ok_or_else(|| format!("{kernel} is not made from a source of ours"))?;
+    let unit = match what {
+        "registers" => " registers",
+        "shared" => " bytes smem",
+        "spilled" => " bytes spilled",
+        _ => {
+            return Err(format!("ptxas tells registers, shared and spilled, not `{what}`"));
+        }
+    };
+    let ptx = house.read(
+        &house
+            .root()
+            .join("kernels/ptx")
+            .join(source)
+            .with_extension("ptx"),
+    )?;
+    let header: Vec<(&str, &str)> = provenance::header(&ptx).collect();
+    let of = |key| {
+        header
+            .iter()
+            .filter(move |(k, _)| *k == key)
+            .map(|(_, rest)| *rest)
+    };
+    let wanted = format!("{kernel}: ");
+    let value = of(device)
+        .find_map(|rest| rest.strip_prefix(&wanted))
+        .and_then(|line| line.split(", ").find_map(|part| part.strip_suffix(unit)))
+        .ok_or_else(|| {
+            format!("the header of kernels/ptx/{source}.ptx has no {what} of {kernel} on {device}")
+        })?;
+    let compiler = of("compiler").next().unwrap_or("ptxas");
+    sources.insert(format!("{compiler} (headers of <code>kernels/ptx</code>)"));
+    Ok(quoted(
+        value,
+        &format!("{what} of {kernel} on {device}, {compiler}"),
+    ))
+}
 
 /// How the listings were compared.
 #[derive(Debug, Clone, PartialEq, Eq)]

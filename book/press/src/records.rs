@@ -89,7 +89,8 @@ impl Records {
                 Ok(number(&text, &about))
             }
             _ => Err(
-                "`{{#n}}` wants KERNEL SIZE WHAT, KERNEL SIZE times OTHER, device WHAT, or emulated KERNEL [SIZE] COUNTER"
+                "`{{#n}}` wants KERNEL SIZE WHAT, KERNEL SIZE times OTHER, device WHAT, emulated KERNEL [SIZE] COUNTER, \
+                 output NAME KERNEL COLUMN, or ptxas KERNEL sm_90 WHAT"
                     .into(),
             ),
         }
@@ -551,7 +552,8 @@ fn percent(number: f64) -> String {
     digits(number, if number < 10.0 { 2 } else { 3 })
 }
 
-fn number(text: &str, about: &str) -> String {
+/// A number in a sentence. `about` says where it comes from.
+pub(crate) fn number(text: &str, about: &str) -> String {
     // The unit stays on the line of its number.
     let text = text.replacen(' ', "&nbsp;", 1);
     format!(

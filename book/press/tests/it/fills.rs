@@ -184,6 +184,78 @@ fn numbers_in_a_sentence() {
     ");
 }
 
+/// Two tables of an output, with gaps and words.
+const OUTPUT: &str = "\
+# Made by `cargo xtask book --refresh`.
+$ cargo xtask bench v03 --emulate
+
+Counted
+  kernel      instructions  sectors: loads  wavefronts  FLOP/byte
+  from_global         3.18            2.25                  0.865
+  from_shared         1.45          0.0625       0.328       16.0
+
+What binds
+  kernel       needs most of      issue   so at most
+  from_global  instruction issue  0.796  31% of peak
+  from_shared  instruction issue  0.362  69% of peak
+";
+
+#[test]
+fn numbers_of_an_output_in_a_sentence() {
+    let all = [
+        "output b from_shared instructions",
+        "output b from_global \"sectors: loads\"",
+        "output b from_shared wavefronts",
+        "output b from_global issue",
+        "output b from_shared \"so at most\"",
+    ];
+    let chapter: Vec<String> = all.iter().map(|what| format!("- {{{{#n {what}}}}}")).collect();
+    let small = Small::new(&chapter.join("\n")).with("book/src/generated/b.txt", OUTPUT);
+    insta::assert_snapshot!(small.page(), @r#"
+    <ul>
+    <li><span class="measured" title="instructions of from_shared, cargo xtask bench v03 --emulate">1.45</span></li>
+    <li><span class="measured" title="sectors: loads of from_global, cargo xtask bench v03 --emulate">2.25</span></li>
+    <li><span class="measured" title="wavefronts of from_shared, cargo xtask bench v03 --emulate">0.328</span></li>
+    <li><span class="measured" title="issue of from_global, cargo xtask bench v03 --emulate">0.796</span></li>
+    <li><span class="measured" title="so at most of from_shared, cargo xtask bench v03 --emulate">69% of peak</span></li>
+    </ul>
+    <p class="provenance">Where the recorded numbers on this page come from: <code>cargo xtask bench v03 --emulate</code>.</p>
+    "#);
+    for gone in ["from_global wavefronts", "from_all issue", "from_global speed"] {
+        let small =
+            Small::new(&format!("{{{{#n output b {gone}}}}}")).with("book/src/generated/b.txt", OUTPUT);
+        let (row, column) = gone.split_once(' ').expect("two words");
+        assert_eq!(
+            small.problems(false),
+            format!(
+                "book/src/chapter.md:3: the output b has no table with a row `{row}` and a column `{column}`"
+            )
+        );
+    }
+}
+
+#[test]
+fn numbers_of_ptxas_in_a_sentence() {
+    let ptx = "// compiler: NVRTC 12.4\n// sm_90: sgemm_v04_float4: 127 registers, 8192 bytes smem, 0 bytes spilled\n";
+    let chapter = "- {{#n ptxas sgemm_v04_float4 sm_90 registers}}\n- {{#n ptxas sgemm_v04_float4 sm_90 shared}}\n\
+                   - {{#n ptxas sgemm_v04_float4 sm_90 spilled}}";
+    let small = Small::new(chapter).with("kernels/ptx/v04_float4.ptx", ptx);
+    insta::assert_snapshot!(small.page(), @r#"
+    <ul>
+    <li><span class="measured" title="registers of sgemm_v04_float4 on sm_90, NVRTC 12.4">127</span></li>
+    <li><span class="measured" title="shared of sgemm_v04_float4 on sm_90, NVRTC 12.4">8192</span></li>
+    <li><span class="measured" title="spilled of sgemm_v04_float4 on sm_90, NVRTC 12.4">0</span></li>
+    </ul>
+    <p class="provenance">Where the recorded numbers on this page come from: NVRTC 12.4 (headers of <code>kernels/ptx</code>).</p>
+    "#);
+    let small =
+        Small::new("{{#n ptxas sgemm_v04_float4 sm_75 registers}}").with("kernels/ptx/v04_float4.ptx", ptx);
+    assert_eq!(
+        small.problems(false),
+        "book/src/chapter.md:3: the header of kernels/ptx/v04_float4.ptx has no registers of sgemm_v04_float4 on sm_75"
+    );
+}
+
 #[test]
 fn a_number_says_where_it_comes_from() {
     insta::assert_snapshot!(page("At {{#n sgemm_v04_float4 1024 tflops}}."), @r#"
