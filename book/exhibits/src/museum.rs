@@ -35,6 +35,16 @@ pub fn squares(shape: Shape) -> LaunchConfig {
     }
 }
 
+/// Blocks that own `EDGE` × `EDGE` elements of C, with 256 threads in a row: those of the ladder from v02 on.
+pub fn in_a_row<const EDGE: u32>(shape: Shape) -> LaunchConfig {
+    const THREADS: u32 = 256;
+    LaunchConfig {
+        grid_dim: (lab::blocks(shape.n, EDGE), lab::blocks(shape.m, EDGE), 1),
+        block_dim: (THREADS, 1, 1),
+        shared_mem_bytes: 0,
+    }
+}
+
 impl Piece {
     // ANCHOR: multiply
     /// Copies A, B and C to the device, launches, and copies C back.
@@ -152,6 +162,56 @@ pub fn on_the_emulator(what: &str, run: impl FnOnce() -> Result<(), Box<dyn Erro
     }
 }
 
+/// A step's kernel with a mistake: what the emulated device says of a product of ones, with all checks on.
+///
+/// # Errors
+/// When there is no device.
+pub fn wrong(piece: &Piece, shape: Shape) -> Result<(), Box<dyn Error>> {
+    quiet()?;
+    on_the_emulator(&format!("{} at {shape}", piece.kernel), || {
+        let (a, b) = (vec![1.0; shape.m * shape.k], vec![1.0; shape.k * shape.n]);
+        Ok(piece.multiply(shape, &a, &b, &mut vec![0.0; shape.m * shape.n])?)
+    });
+    Ok(())
+}
+
+/// The same of a transpose of v08 by tiles of 32.
+///
+/// # Errors
+/// When there is no device.
+pub fn wrong_transpose(ptx: &str, kernel: &str, rows: usize, cols: usize) -> Result<(), Box<dyn Error>> {
+    const EDGE: u32 = 32;
+    quiet()?;
+    on_the_emulator(&format!("{kernel} at {rows}x{cols}"), || {
+        let stream = CudaContext::new(0)?.default_stream();
+        let kernel = stream.context().load_module(ptx.into())?.load_function(kernel)?;
+        let input = stream.clone_htod(&vec![1.0_f32; rows * cols])?;
+        let mut output = stream.alloc_zeros::<f32>(rows * cols)?;
+        let (rows_arg, cols_arg) = (int(rows), int(cols));
+        let mut launch = stream.launch_builder(&kernel);
+        launch.arg(&rows_arg).arg(&cols_arg).arg(&input).arg(&mut output);
+        let config = LaunchConfig {
+            grid_dim: (lab::blocks(cols, EDGE), lab::blocks(rows, EDGE), 1),
+            block_dim: (EDGE * EDGE, 1, 1),
+            shared_mem_bytes: 0,
+        };
+        // SAFETY: the arguments are what the kernel takes. What it does with them is the subject.
+        unsafe { launch.launch(config) }?;
+        Ok(stream.synchronize()?)
+    });
+    Ok(())
+}
+
+/// What is found is printed once, by whoever asks, and in the same order each time.
+fn quiet() -> Result<(), Box<dyn Error>> {
+    drop(crate::device()?);
+    if let Some(emulator) = emulated::find() {
+        emulator.set_diagnosis(Some(false));
+        emulator.set_threads(Some(1));
+    }
+    Ok(())
+}
+
 /// What `check` does with a product: awkward shapes, seeded inputs of two kinds, C full of NaN before, every element
 /// inside its bound after. Prints how many shapes the piece passes, and what is said of it on one of the others.
 ///
@@ -189,16 +249,14 @@ fn judge(piece: &Piece, shape: Shape) -> Result<(), String> {
         if comparison.is_right() {
             continue;
         }
-        let (rows, cols) = (
-            (piece.geometry)(shape).block_dim.1,
-            (piece.geometry)(shape).block_dim.0,
-        );
+        let (cols, rows, _) = (piece.geometry)(shape).block_dim;
         let scene = Scene {
             answer: &problem,
             got: &c,
             comparison: &comparison,
             work: Work::Sgemm,
-            tile: Some([rows as usize, cols as usize]),
+            // Threads in a row say nothing of the tile.
+            tile: (rows > 1).then_some([rows as usize, cols as usize]),
             terms: Some(Terms {
                 shape,
                 a: &problem.a,

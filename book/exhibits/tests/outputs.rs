@@ -179,3 +179,39 @@ fn every_lie_is_told_and_caught() {
     let there: BTreeSet<String> = programs().into_iter().filter(|p| p.starts_with("lie_")).collect();
     assert_eq!(there, told);
 }
+
+#[test]
+fn every_wrong_kernel_is_caught() {
+    let exhibits: [(&str, &[&str]); 9] = [
+        (
+            "wrong_v02_one_barrier",
+            &["E-RACE", "before the next round writes to b_tile"],
+        ),
+        ("wrong_v03_begins_again", &["the first 96 of 97 terms"]),
+        ("wrong_v03_half_a_tile", &["E-UNINIT", "rows 0..63"]),
+        ("wrong_v03_wrong_index", &["E-OOB", "this reads A[32]"]),
+        ("wrong_v04_without_width", &["E-ALIGN", "b_tile[1]"]),
+        ("wrong_v06_padded_by_one", &["E-ALIGN", "a_tile[129]"]),
+        ("wrong_v07_one_buffer", &["E-RACE", "a fast thread goes on"]),
+        ("wrong_v08_early_return", &["W-EXITED"]),
+        ("wrong_v08_no_barrier", &["E-RACE", "`tile[1][0]`"]),
+    ];
+    for (program, caught) in exhibits {
+        let text = shown(program);
+        for words in caught {
+            assert!(
+                text.contains(words),
+                "{program} says nothing of `{words}`:\n{text}"
+            );
+        }
+    }
+    let told: BTreeSet<String> = exhibits
+        .iter()
+        .map(|(program, _)| (*program).to_owned())
+        .collect();
+    let there: BTreeSet<String> = programs()
+        .into_iter()
+        .filter(|p| p.starts_with("wrong_"))
+        .collect();
+    assert_eq!(there, told);
+}
