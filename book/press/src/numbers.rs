@@ -1,5 +1,8 @@
 //! No measured number is typed: a number with a unit of measurement in prose comes from a record (`{{#n}}`), or
-//! stands in `book/allow-numbers.toml` with a reason.
+//! stands in `book/allow-numbers.toml` with a reason. Nor is a message of the emulated GPU typed.
+//!
+//! Counts are measured too when they are registers of a kernel, or have a fraction: `1.45 instructions`. One behind
+//! `=` is a reader's own division, and stands beside its terms.
 
 use std::sync::LazyLock;
 
@@ -51,6 +54,11 @@ pub(crate) fn check(house: &House, chapters: &[Source]) -> Vec<Problem> {
     }
     let mut used = vec![false; list.allow.len()];
     for chapter in chapters {
+        problems.extend(typed_messages(&chapter.text).map(|line| Problem {
+            file: chapter.shown.clone(),
+            line,
+            what: "a message of the emulated GPU is typed; show what a program prints, {{#output NAME}}, or say it in words".into(),
+        }));
         for (line, number) in bare(&chapter.text) {
             let is_it = |allowed: &Allowed| {
                 allowed.number == number
@@ -80,16 +88,28 @@ pub(crate) fn check(house: &House, chapters: &[Source]) -> Vec<Problem> {
     problems
 }
 
+/// Lines that have the head of a message: `error[E-RACE]`. Those of `{{#output}}` are not in the chapter's text.
+fn typed_messages(text: &str) -> impl Iterator<Item = usize> {
+    static HEAD: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(?:error|warning)\[[EW]-").expect("a fixed pattern"));
+    let is_typed = |line: &chapter::Line<'_>| line.part != Part::Comment && HEAD.is_match(line.text);
+    chapter::lines(text)
+        .into_iter()
+        .filter(is_typed)
+        .map(|line| line.number)
+}
+
 /// Numbers with a unit of measurement, with their lines.
 fn bare(text: &str) -> Vec<(usize, String)> {
-    static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
-        let number = r"\d[\d.,]*(?:[eE]-?\d+)?";
-        let unit =
-            r"[TGMk]?FLOPS?(?:/s)?|[TGMk]i?B/s|[mµnu]?s|seconds?|milliseconds?|[GMk]Hz|%|percent|per cent";
-        Regex::new(&format!(
-            r"({number})[ \u{{a0}}\u{{202f}}-]?({unit})(?:\b|$|[^\w])"
-        ))
-        .expect("a fixed pattern")
+    const BLANK: &str = r"[ \u{a0}\u{202f}-]?";
+    static MEASURED: LazyLock<Regex> = LazyLock::new(|| {
+        let number = r"(?:\d{1,3}(?: \d{3})+|\d[\d.,]*)(?:[eE]-?\d+)?";
+        let unit = r"[TGMk]?FLOPS?(?:/s)?|[TGMk]i?B/s|[mµnu]?s|seconds?|milliseconds?|[GMk]Hz|%|percent|per cent|registers";
+        Regex::new(&format!(r"({number}){BLANK}({unit})(?:\b|$|[^\w])")).expect("a fixed pattern")
+    });
+    static FRACTION: LazyLock<Regex> = LazyLock::new(|| {
+        let unit = "(?:instruction|sector|wavefront|request|barrier|clock|load|store)s?";
+        Regex::new(&format!(r"(\d+\.\d+){BLANK}({unit})\b")).expect("a fixed pattern")
     });
     let mut found = Vec::new();
     for line in chapter::lines(text) {
@@ -97,16 +117,22 @@ fn bare(text: &str) -> Vec<(usize, String)> {
             continue;
         }
         let words = chapter::plain(line.text).replace("&nbsp;", " ");
-        for number in NUMBER.captures_iter(&words) {
+        for number in MEASURED
+            .captures_iter(&words)
+            .chain(FRACTION.captures_iter(&words))
+        {
             let (Some(value), Some(unit)) = (number.get(1), number.get(2)) else {
                 continue;
             };
+            let before = &words[..value.start()];
             // In `sm_90s` or `v05s` the number belongs to a name.
-            let before = words[..value.start()].chars().next_back();
-            if before.is_some_and(|c| c.is_alphanumeric() || c == '_') {
-                continue;
+            let in_a_name = before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+            // 8 / 32 = 0.25 sectors.
+            let divided =
+                FRACTION.is_match(number.get(0).map_or("", |m| m.as_str())) && before.ends_with("= ");
+            if !in_a_name && !divided {
+                found.push((line.number, words[value.start()..unit.end()].to_owned()));
             }
-            found.push((line.number, words[value.start()..unit.end()].to_owned()));
         }
     }
     found

@@ -39,6 +39,45 @@ fn a_number_that_was_typed() {
 }
 
 #[test]
+fn a_count_that_was_typed() {
+    bare("The kernel takes 168 registers.", "168 registers");
+    bare("An SM has 65 536 registers.", "65 536 registers");
+    bare("It issues 1.45 instructions for each.", "1.45 instructions");
+    bare("- 0.328 wavefronts", "0.328 wavefronts");
+    bare("that is 0.0625&nbsp;sectors", "0.0625 sectors");
+}
+
+#[test]
+fn counts_that_a_reader_can_do() {
+    finds_nothing(&Small::new(
+        "8 / 32 = 0.25 sectors, 33 sectors, 128 · 128 · 8 · 2 operations, a version 1.2 loader, 0.5 words, v03 registers.",
+    ));
+}
+
+#[test]
+fn a_message_that_was_typed() {
+    let typed = |chapter: &str, line: u32| {
+        finds(
+            &Small::new(chapter),
+            &format!(
+                "book/src/chapter.md:{line}: a message of the emulated GPU is typed; show what a program prints, {{{{#output NAME}}}}, or say it in words"
+            ),
+        );
+    };
+    typed("It says ``error[E-RACE]: `tile[0]` is written``.", 3);
+    typed("```text\nwarning[W-EXITED]: 32 threads\n```", 4);
+    let said = "error[E-OOB]: read\n";
+    let made = format!("# Made by `cargo xtask book --refresh`.\n$ cat said.txt\n{said}");
+    let list = "[[output]]\nname = \"hello\"\ncommand = \"cat said.txt\"\n";
+    finds_nothing(
+        &Small::new("`E-OOB` is a code.\n\n{{#output hello}}")
+            .with("book/outputs.toml", list)
+            .with("said.txt", said)
+            .with("book/src/generated/hello.txt", &made),
+    );
+}
+
+#[test]
 fn numbers_that_say_nothing_of_speed() {
     finds_nothing(&Small::new(
         "A 128 × 128 tile of 4096 elements, 48 KiB, 32 banks, `5 ms` in code, 3 steps, v05 s, sm_90.\n\n\
