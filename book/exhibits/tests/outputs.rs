@@ -182,7 +182,7 @@ fn every_lie_is_told_and_caught() {
 
 #[test]
 fn every_wrong_kernel_is_caught() {
-    let exhibits: [(&str, &[&str]); 9] = [
+    let exhibits: [(&str, &[&str]); 12] = [
         (
             "wrong_v02_one_barrier",
             &["E-RACE", "before the next round writes to b_tile"],
@@ -191,7 +191,10 @@ fn every_wrong_kernel_is_caught() {
         ("wrong_v03_half_a_tile", &["E-UNINIT", "rows 0..63"]),
         ("wrong_v03_wrong_index", &["E-OOB", "this reads A[32]"]),
         ("wrong_v04_without_width", &["E-ALIGN", "b_tile[1]"]),
+        ("wrong_v05_other_columns", &["C[0][1] is", "elements are wrong"]),
         ("wrong_v06_padded_by_one", &["E-ALIGN", "a_tile[129]"]),
+        ("wrong_v06_second_piece", &["7680 were never written"]),
+        ("wrong_v07_last_product", &["the last 1 of 24 terms"]),
         ("wrong_v07_one_buffer", &["E-RACE", "a fast thread goes on"]),
         ("wrong_v08_early_return", &["W-EXITED"]),
         ("wrong_v08_no_barrier", &["E-RACE", "`tile[1][0]`"]),
