@@ -121,7 +121,11 @@ mod tests {
     #[test]
     fn a_step_is_chosen_once_however_it_is_called() {
         let asked = ["5", "float4", "v05", "bank-conflict-free"].map(String::from);
-        let ids: Vec<_> = steps("bench", &asked).expect("steps").iter().map(|s| s.id).collect();
+        let ids: Vec<_> = steps("bench", &asked)
+            .expect("steps")
+            .iter()
+            .map(|s| s.id)
+            .collect();
         assert_eq!(ids, ["v05", "v04"]);
     }
 }
