@@ -107,7 +107,7 @@ fn bounds(kernel: &Kernel, block: [u32; 3], threads: u64) -> Result<(), LaunchRe
              give each thread so many registers that no more threads fit."
         )],
         &format!("launch blocks of {limit} threads, or raise __launch_bounds__."),
-        "too many resources requested for launch",
+        "invalid argument",
     )))
 }
 
