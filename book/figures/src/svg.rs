@@ -228,8 +228,9 @@ impl Drawing {
     /// The whole file.
     pub(crate) fn finish(self, height: f64) -> String {
         let (title, description) = (escaped(&self.title), escaped(&self.description));
+        // No two hyphens in the comment: opened alone the file is XML, which forbids them there.
         format!(
-            "<!-- made by: cargo run -p figures -- write -->\n\
+            "<!-- made by `figures write`, of book/figures -->\n\
              <svg xmlns=\"http://www.w3.org/2000/svg\" class=\"tile-figure\" viewBox=\"0 0 {} {}\">\n\
              <title>{title}</title>\n<desc>{description}</desc>\n<style>\n{STYLE}\n</style>\n{}</svg>\n",
             short(WIDTH),
@@ -257,5 +258,12 @@ mod tests {
         drawing.text("", Anchor::Start, (0.0, 0.0), "<script>");
         let svg = drawing.finish(10.0);
         assert!(svg.contains("a &lt; b") && svg.contains("c &amp; d") && svg.contains("&lt;script&gt;"));
+    }
+
+    #[test]
+    fn a_picture_opens_alone() {
+        let svg = Drawing::new("a", "b").finish(10.0);
+        let comment = svg.strip_prefix("<!--").and_then(|rest| rest.split_once("-->"));
+        assert!(comment.is_some_and(|(inside, _)| !inside.contains("--")), "{svg}");
     }
 }
