@@ -21,6 +21,7 @@ mod sectors;
 mod svg;
 mod timeline;
 mod walk;
+mod whole;
 
 use std::path::{Path, PathBuf};
 
@@ -77,6 +78,8 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
     add("transposes", Ok(bars::transposes(record)))?;
     add("cpus", Ok(bars::cpus(record)))?;
     add("memories", Ok(memories::draw(record)))?;
+    add("whole", Ok(whole::parts(record)))?;
+    add("of-cublas", Ok(whole::of_cublas(record)))?;
     Ok(figures)
 }
 

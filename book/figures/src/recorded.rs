@@ -85,6 +85,29 @@ impl<'r> Recorded<'r> {
         })
     }
 
+    /// The kernel by itself, and the whole with allocation and copies: medians, in milliseconds.
+    pub(crate) fn whole(&self, kernel: &str, shape: Shape) -> Option<(f64, f64)> {
+        let passed = self.passed(kernel, shape)?;
+        Some((passed.hot.as_ref()?.median(), passed.whole.as_ref()?.median()))
+    }
+
+    /// How many blocks were launched.
+    pub(crate) fn blocks(&self, kernel: &str, shape: Shape) -> Option<u64> {
+        let passed = self.passed(kernel, shape)?;
+        Some(passed.grid.into_iter().map(u64::from).product())
+    }
+
+    /// The shapes of a kernel.
+    pub(crate) fn shapes(&self, kernel: &str) -> Vec<Shape> {
+        let of = |m: &&ladder::Measurement| m.kernel == kernel;
+        self.record
+            .measurements
+            .iter()
+            .filter(of)
+            .map(|m| m.shape)
+            .collect()
+    }
+
     /// The processor that measured, and when.
     pub(crate) fn host(&self, kernel: &str, shape: Shape) -> Option<String> {
         let measurement = self.record.of(kernel, shape)?;

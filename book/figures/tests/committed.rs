@@ -43,7 +43,7 @@ fn record() -> Record {
             batch: 1,
             hot: Some(Samples(vec![1000.0])),
             cold: None,
-            whole: None,
+            whole: Some(Samples(vec![2000.0])),
             cpu_ms: None,
             yardstick: Some(Yardstick {
                 name: "cuBLAS".into(),
@@ -81,7 +81,7 @@ fn drawn() -> &'static [Vec<Figure>; 2] {
 #[test]
 fn plots_tell_what_the_record_says() -> anyhow::Result<()> {
     let [_, figures] = drawn();
-    for name in ["ladder", "sizes", "roofline", "memories"] {
+    for name in ["ladder", "sizes", "roofline", "memories", "whole", "of-cublas"] {
         let figure = figures.iter().find(|figure| figure.name == name);
         let svg = figure.map(|figure| figure.svg.as_str()).unwrap_or_default();
         assert!(svg.contains("a device of the tests, 2000-01-01"), "{name}");

@@ -1,0 +1,201 @@
+//! Which part of a whole product is the kernel, and how a kernel stands beside cuBLAS over shapes.
+
+use ladder::{Record, Shape};
+
+use crate::bars::missing;
+use crate::recorded::Recorded;
+use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+
+/// What is not the kernel.
+const REST: &str = "all else";
+
+/// Three digits that matter, of times that may be short.
+fn ms(value: f64) -> String {
+    match value {
+        v if v >= 100.0 => format!("{v:.0}"),
+        v if v >= 10.0 => format!("{v:.1}"),
+        v if v >= 1.0 => format!("{v:.2}"),
+        v => format!("{v:.3}"),
+    }
+}
+
+fn percent(part: f64) -> String {
+    match 100.0 * part {
+        small if small < 1.0 => format!("{small:.1} %"),
+        whole => format!("{whole:.0} %"),
+    }
+}
+
+/// One whole product: a kernel and a size.
+struct Product {
+    label: &'static str,
+    kernel_ms: f64,
+    whole_ms: f64,
+}
+
+/// What the record separates of a whole product: the kernel by events, and everything by the host's clock.
+pub(crate) fn parts(record: Option<&Record>) -> String {
+    const KERNELS: [(&str, &str); 3] = [
+        ("sgemm_v01_row_per_lane", "v01 row"),
+        ("sgemm_v01_col_per_lane", "v01 col"),
+        ("sgemm_v07_double_buffer", "v07"),
+    ];
+    let title = "A whole product: the kernel, and the rest";
+    let Some(recorded) = Recorded::new(record) else {
+        return missing(title);
+    };
+    let products = |size: usize| -> Vec<Product> {
+        let product = |(kernel, label): (&str, &'static str)| {
+            let (kernel_ms, whole_ms) = recorded.whole(kernel, Shape::square(size))?;
+            Some(Product {
+                label,
+                kernel_ms,
+                whole_ms,
+            })
+        };
+        KERNELS.into_iter().filter_map(product).collect()
+    };
+    let sizes = recorded.sizes(KERNELS[2].0).into_iter();
+    let groups: Vec<(usize, Vec<Product>)> = sizes
+        .filter(|size| size.is_power_of_two())
+        .map(|size| (size, products(size)))
+        .filter(|(_, products)| !products.is_empty())
+        .collect();
+    if groups.is_empty() {
+        return missing(title);
+    }
+    let told: Vec<String> = groups
+        .iter()
+        .flat_map(|(size, products)| products.iter().map(move |product| (size, product)))
+        .map(|(size, p)| format!("{} at {size} {} of {}", p.label, ms(p.kernel_ms), ms(p.whole_ms)))
+        .collect();
+    let mut drawing = Drawing::new(
+        title,
+        format!(
+            "Bars, one scale for each size: the whole of a product with allocation and copies, and in it the kernel. \
+             Milliseconds of the kernel, of the whole: {}.",
+            told.join("; ")
+        ),
+    );
+    const FROM: f64 = 62.0;
+    const TO: f64 = 268.0;
+    const BAR: f64 = 11.0;
+    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    drawing.rect("a", Rect::new(0.0, 28.0, BAR, BAR));
+    drawing.text("", Anchor::Start, (17.0, 38.5), "kernel");
+    drawing.rect("b2", Rect::new(78.0, 28.0, BAR, BAR));
+    drawing.text("", Anchor::Start, (95.0, 38.5), REST);
+    drawing.text("dim", Anchor::End, (WIDTH - 52.0, 38.5), "kernel / whole, ms");
+    drawing.text("dim", Anchor::End, (WIDTH, 38.5), "part");
+    let mut y = 52.0;
+    for (size, products) in &groups {
+        let longest = products
+            .iter()
+            .map(|product| product.whole_ms)
+            .fold(0.0, f64::max);
+        drawing.text("strong", Anchor::Start, (0.0, y + 13.0), size.to_string());
+        y += 17.0;
+        for product in products {
+            let length = |ms: f64| (TO - FROM) * ms / longest;
+            let whole = length(product.whole_ms);
+            // What is there is drawn wide enough to be seen.
+            let kernel = length(product.kernel_ms).max(1.0);
+            drawing.text("", Anchor::Start, (0.0, y + 14.0), product.label);
+            drawing.rect("b2", Rect::new(FROM, y + 4.0, whole, BAR));
+            drawing.rect("a", Rect::new(FROM, y + 4.0, kernel, BAR));
+            let times = format!("{} / {}", ms(product.kernel_ms), ms(product.whole_ms));
+            drawing.text("", Anchor::End, (WIDTH - 52.0, y + 14.0), times);
+            let part = percent(product.kernel_ms / product.whole_ms);
+            drawing.text("strong", Anchor::End, (WIDTH, y + 14.0), part);
+            y += 20.0;
+        }
+        y += 8.0;
+    }
+    y += 12.0;
+    for line in [
+        "Bars of one size share a scale. Lengths, not order:".to_owned(),
+        "the record does not say when the copies ran.".to_owned(),
+        "Kernel: device events. Whole: the host's clock.".to_owned(),
+        format!("{}. Medians.", recorded.provenance()),
+    ] {
+        drawing.text("dim", Anchor::Start, (0.0, y), line);
+        y += 19.0;
+    }
+    drawing.finish(y - 11.0)
+}
+
+/// v07 as a part of cuBLAS on every recorded shape, by the number of its blocks.
+pub(crate) fn of_cublas(record: Option<&Record>) -> String {
+    const KERNEL: &str = "sgemm_v07_double_buffer";
+    let title = "v07 as a part of cuBLAS, by shape";
+    let Some(recorded) = Recorded::new(record) else {
+        return missing(title);
+    };
+    let mut rows: Vec<(u64, Shape, f64)> = Vec::new();
+    for shape in recorded.shapes(KERNEL) {
+        let timed = recorded.product(KERNEL, shape);
+        let part = timed.and_then(|timed| Some(timed.yardstick_ms? / timed.ms));
+        if let (Some(part), Some(blocks)) = (part, recorded.blocks(KERNEL, shape)) {
+            rows.push((blocks, shape, part));
+        }
+    }
+    rows.sort_by_key(|(blocks, shape, _)| (*blocks, shape.m * shape.n * shape.k, *shape));
+    if rows.is_empty() {
+        return missing(title);
+    }
+    let shown = |shape: Shape| match shape == Shape::square(shape.m) {
+        true => shape.m.to_string(),
+        false => shape.to_string().replace('x', "×"),
+    };
+    let told: Vec<String> = rows
+        .iter()
+        .map(|(blocks, shape, part)| format!("{} with {blocks} blocks {}", shown(*shape), percent(*part)))
+        .collect();
+    let mut drawing = Drawing::new(
+        title,
+        format!("Bars, sorted by how many blocks v07 has: {}.", told.join("; ")),
+    );
+    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    drawing.text("dim", Anchor::Start, (0.0, 38.0), "M×N×K");
+    drawing.text("dim", Anchor::End, (WIDTH - 120.0, 38.0), "blocks of v07");
+    drawing.text("dim", Anchor::End, (WIDTH, 38.0), "of cuBLAS");
+    let most = rows.iter().map(|(_, _, part)| *part).fold(1.0, f64::max);
+    let mut y = 46.0;
+    for (blocks, shape, part) in &rows {
+        drawing.text("", Anchor::Start, (0.0, y + 14.0), shown(*shape));
+        drawing.text("", Anchor::End, (WIDTH - 120.0, y + 14.0), blocks.to_string());
+        drawing.text("strong", Anchor::End, (WIDTH, y + 14.0), percent(*part));
+        drawing.rect("faint", Rect::new(0.0, y + 19.0, WIDTH / most, 9.0));
+        drawing.rect("a", Rect::new(0.0, y + 19.0, WIDTH * part / most, 9.0));
+        y += 36.0;
+    }
+    for line in [
+        "A full bar is cuBLAS, timed between the same samples.".to_owned(),
+        recorded.provenance(),
+    ] {
+        drawing.text("dim", Anchor::Start, (0.0, y + 12.0), line);
+        y += 19.0;
+    }
+    drawing.finish(y + 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_record_is_said_and_not_drawn() {
+        for svg in [parts(None), of_cublas(None)] {
+            assert!(svg.contains("No record yet") && svg.contains("cargo xtask bench all --save"));
+        }
+    }
+
+    #[test]
+    fn short_times_keep_their_digits() {
+        assert_eq!(
+            [0.0137, 2.82, 22.28, 250.3].map(ms),
+            ["0.014", "2.82", "22.3", "250"]
+        );
+        assert_eq!([0.004, 0.96].map(percent), ["0.4 %", "96 %"]);
+    }
+}
