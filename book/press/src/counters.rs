@@ -69,12 +69,7 @@ impl Counters {
 
     /// A counter as the emulated GPU counts it.
     pub(crate) fn emulated(&self, kernel: &str, size: Option<&str>, counter: &str) -> Option<f64> {
-        let digits: String = self
-            .emulated_text(kernel, size, counter)?
-            .chars()
-            .filter(char::is_ascii_digit)
-            .collect();
-        digits.parse().ok()
+        count(self.emulated_text(kernel, size, counter)?)
     }
 
     fn emulated_text(&self, kernel: &str, size: Option<&str>, counter: &str) -> Option<&str> {
@@ -117,8 +112,12 @@ impl Counters {
     /// # Errors
     /// When nothing is known of them.
     pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
-        let [step, size, chosen @ ..] = args else {
-            return Err("`{{#counters}}` wants a step and a size: {{#counters v05 1024}}".into());
+        let (step, size, chosen) = match args {
+            ["beside", size, one, other] => return self.beside(size, [one, other], sources),
+            [step, size, chosen @ ..] if *step != "beside" => (step, size, chosen),
+            _ => {
+                return Err("`{{#counters}}` wants a step and a size: {{#counters v05 1024}}, or two kernels: {{#counters beside 1024 ONE OTHER}}".into());
+            }
         };
         let step = ladder::find(step).map_err(|error| error.to_string())?;
         for name in chosen {
@@ -162,4 +161,52 @@ impl Counters {
         sources.extend(self.measured_on.iter().cloned());
         Ok(out)
     }
+
+    /// Two kernels in one table. How many times the first the second has, as measured, comes before the numbers: a
+    /// phone shows two columns.
+    fn beside(&self, size: &str, kernels: [&str; 2], sources: &mut Sources) -> Result<String, String> {
+        let mut labels = Vec::new();
+        let mut rows: [Vec<&Row>; 2] = [Vec::new(), Vec::new()];
+        for (name, rows) in kernels.into_iter().zip(&mut rows) {
+            let (step, kernel) = known(name)?;
+            let wanted = shape(kernel.name, size)?.to_string();
+            let is_it = |row: &&Row| row.kernel == kernel.name && row.shape == wanted;
+            rows.extend(self.rows.iter().filter(is_it));
+            if rows.is_empty() {
+                return Err(format!("kernels/COUNTERS.md has no counters of {name} at {size}"));
+            }
+            labels.push((step.id, name));
+        }
+        let one_step = labels[0].0 == labels[1].0;
+        let [one, other] = [labels[0], labels[1]].map(|(step, name)| match one_step {
+            true => format!("`{name}`"),
+            false => step.to_owned(),
+        });
+        let mut out = format!(
+            "| at {size} | {other} / {one} | {one}, emulated | {one}, Nsight | {other}, emulated | {other}, Nsight |\n| --- | ---: | ---: | ---: | ---: | ---: |\n"
+        );
+        let [first, second] = &rows;
+        for row in first {
+            let Some(beside) = second.iter().find(|beside| beside.counter == row.counter) else {
+                continue;
+            };
+            let ratio = match (count(&row.measured), count(&beside.measured)) {
+                (Some(from), Some(to)) if from > 0.0 => format!("{:.2}", to / from),
+                _ => "–".to_owned(),
+            };
+            let _ = writeln!(
+                out,
+                "| `{}` | {ratio} | {} | {} | {} | {} |",
+                row.counter, row.emulated, row.measured, beside.emulated, beside.measured
+            );
+        }
+        sources.extend(self.measured_on.iter().cloned());
+        Ok(out)
+    }
+}
+
+/// `1 073 741 824`
+fn count(text: &str) -> Option<f64> {
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    digits.parse().ok()
 }

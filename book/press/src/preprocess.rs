@@ -20,8 +20,8 @@ use crate::{House, Problem, Problems, differences, figures, listings, outputs, p
 const NAME: &str = "press";
 
 /// What can be written.
-const DIRECTIVES: [&str; 8] = [
-    "include", "diff", "output", "figure", "recorded", "n", "counters", "step",
+const DIRECTIVES: [&str; 9] = [
+    "include", "diff", "output", "figure", "recorded", "n", "counters", "step", "steps",
 ];
 
 /// Kinds of text that a listing may stand in without a fence.
@@ -80,11 +80,17 @@ impl Preprocessor for Press {
             .chapters()
             .filter_map(|chapter| chapter.path.clone())
             .collect();
+        // What the chapters of the steps say of themselves; what is wrong there is told in its chapter.
+        let mut matters: Vec<Matter> = book
+            .chapters()
+            .filter_map(|chapter| step::matter(&chapter::lines(&chapter.content))?.1.ok())
+            .collect();
+        matters.sort_by_key(|matter| matter.step.id);
         let mut findings = self.findings.borrow_mut();
         let records = Records::load(&self.house, settings.record);
         book.for_each_mut(|item: &mut BookItem| {
             if let BookItem::Chapter(chapter) = item {
-                let mut page = Page::new(&self.house, &records, &pages, chapter, &mut findings);
+                let mut page = Page::new(&self.house, &records, &pages, &matters, chapter, &mut findings);
                 let text = page.filled(&chapter.content);
                 chapter.content = text;
             }
@@ -102,6 +108,8 @@ struct Page<'a> {
     house: &'a House,
     records: &'a Result<Records, String>,
     pages: &'a [PathBuf],
+    /// Of all steps.
+    matters: &'a [Matter],
     /// As seen from `book/src`.
     path: PathBuf,
     shown: String,
@@ -115,6 +123,7 @@ impl<'a> Page<'a> {
         house: &'a House,
         records: &'a Result<Records, String>,
         pages: &'a [PathBuf],
+        matters: &'a [Matter],
         chapter: &Chapter,
         findings: &'a mut Findings,
     ) -> Self {
@@ -123,6 +132,7 @@ impl<'a> Page<'a> {
             house,
             records,
             pages,
+            matters,
             shown: house.shown(&house.chapters().join(&path)),
             matter: step::matter(&chapter::lines(&chapter.content)),
             path,
@@ -246,6 +256,11 @@ impl<'a> Page<'a> {
                 ),
             },
             ("step", _) => Err("`{{#step}}` stands alone: the comment says the rest".into()),
+            ("steps", []) if self.matters.is_empty() => {
+                Err("`{{#steps}}` finds no chapter with a comment `<!-- step: … -->`".into())
+            }
+            ("steps", []) => Ok(step::table(self.matters, |step| self.page_of(step))),
+            ("steps", _) => Err("`{{#steps}}` stands alone: it shows every step".into()),
             _ => Err(format!("`{{{{#{name}}}}}` cannot stand here")),
         }
     }

@@ -500,6 +500,11 @@ fn value(kernel: &Kernel, shape: Shape, run: &Run, passed: &Passed, what: &str) 
         "ms" => format!("{} ms", digits(hot()?, 3)),
         "cold_ms" => format!("{} ms", digits(median(&passed.cold, "cold")?, 3)),
         "whole_ms" => format!("{} ms", digits(median(&passed.whole, "whole")?, 3)),
+        "rest_ms" => {
+            let rest = median(&passed.whole, "whole")? - hot()?;
+            format!("{} ms", digits(rest, 3))
+        }
+        "of_whole" => format!("{} %", percent(hot()? / median(&passed.whole, "whole")? * 100.0)),
         "cpu_ms" => format!("{} ms", digits(passed.cpu_ms.ok_or("the CPU was not timed")?, 3)),
         "tflops" => format!("{} TFLOP/s", digits(tflops(hot()?), 3)),
         "gflops" => format!("{} GFLOP/s", digits(tflops(hot()?) * 1e3, 3)),
@@ -519,7 +524,7 @@ fn value(kernel: &Kernel, shape: Shape, run: &Run, passed: &Passed, what: &str) 
         },
         _ => {
             return Err(format!(
-                "`{what}` is nothing that a record has; it has ms, cold_ms, whole_ms, cpu_ms, tflops, gflops, gbs, \
+                "`{what}` is nothing that a record has; it has ms, cold_ms, whole_ms, rest_ms, of_whole, cpu_ms, tflops, gflops, gbs, \
                  of_cublas, of_copy, of_peak, of_bandwidth, spread, clock"
             ));
         }

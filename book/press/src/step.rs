@@ -95,3 +95,28 @@ pub(crate) fn strip(matter: &Matter, page: impl Fn(&Step) -> Option<String>) -> 
     );
     out
 }
+
+/// `{{#steps}}`: a table of all steps whose chapters say what they take.
+pub(crate) fn table(matters: &[Matter], page: impl Fn(&Step) -> Option<String>) -> String {
+    let mut out = String::from("| step | minutes | after | GPU |\n| --- | ---: | --- | --- |\n");
+    for matter in matters {
+        let step = match page(matter.step) {
+            Some(page) => format!("[{} {}]({page})", matter.step.id, matter.step.name),
+            None => format!("{} {}", matter.step.id, matter.step.name),
+        };
+        let after: Vec<&str> = matter.after.iter().map(|step| step.id).collect();
+        let after = match after.is_empty() {
+            true => "–".to_owned(),
+            false => after.join(", "),
+        };
+        let gpu = match matter.gpu.as_str() {
+            "yes" => "needed",
+            "helps" => "helps",
+            _ => "not needed",
+        };
+        let _ = writeln!(out, "| {step} | {} | {after} | {gpu} |", matter.minutes);
+    }
+    let minutes: u32 = matters.iter().map(|matter| matter.minutes).sum();
+    let _ = writeln!(out, "| together | {minutes} | | |");
+    out
+}

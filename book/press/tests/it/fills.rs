@@ -147,6 +147,8 @@ fn numbers_in_a_sentence() {
         "sgemm_v04_float4 1024 of_peak",
         "sgemm_v04_float4 1024 ms",
         "sgemm_v04_float4 1024 cold_ms",
+        "sgemm_v04_float4 1024 rest_ms",
+        "sgemm_v04_float4 1024 of_whole",
         "sgemm_v04_float4 1024 spread",
         "sgemm_v04_float4 1024 clock",
         "sgemm_v04_float4 1024 times sgemm_v01_col_per_lane",
@@ -169,6 +171,8 @@ fn numbers_in_a_sentence() {
     sgemm_v04_float4 1024 of_peak: 28.6 %
     sgemm_v04_float4 1024 ms: 0.125 ms
     sgemm_v04_float4 1024 cold_ms: 0.250 ms
+    sgemm_v04_float4 1024 rest_ms: 9.88 ms
+    sgemm_v04_float4 1024 of_whole: 1.2 %
     sgemm_v04_float4 1024 spread: 0.0 %
     sgemm_v04_float4 1024 clock: 1980 MHz
     sgemm_v04_float4 1024 times sgemm_v01_col_per_lane: 8.0×
@@ -283,6 +287,41 @@ fn counters_that_differ_have_a_column_of_reasons() {
     fmas |131 064 000 |131 064 001 |a reason |
     Where the recorded numbers on this page come from: A Card (driver for CUDA 13.0) with Nsight Compute 2025, 2026-11-20.
     ");
+}
+
+#[test]
+fn counters_of_two_kernels_beside_each_other() {
+    let both = "sgemm_v04_float4 sgemm_v05_bank_conflict_free";
+    insta::assert_snapshot!(words(&format!("{{{{#counters beside 1024 {both}}}}}")), @r"
+    at 1024 |v05 / v04 |v04, emulated |v04, Nsight |v05, emulated |v05, Nsight |
+    fmas |1.00 |1 073 741 824 |1 073 741 824 |1 073 741 824 |1 073 741 824 |
+    global_load_sectors |0.50 |8 388 608 |8 388 608 |4 194 304 |4 194 304 |
+    Where the recorded numbers on this page come from: A Card (driver for CUDA 13.0) with Nsight Compute 2025, 2026-11-20.
+    ");
+}
+
+#[test]
+fn the_table_of_steps() {
+    let small = Small::new("{{#steps}}");
+    let small = small.with(
+        "book/src/v05-a.md",
+        "# Five\n\n<!-- step: v05 minutes=50 after=v04 gpu=helps -->\n",
+    );
+    let small = small.with(
+        "book/src/v04-b.md",
+        "# Four\n\n<!-- step: v04 minutes=40 gpu=no -->\n",
+    );
+    let small = small.with(
+        "book/src/SUMMARY.md",
+        "[A](chapter.md)\n\n- [Five](v05-a.md)\n- [Four](v04-b.md)\n",
+    );
+    let page = small.page();
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("<tr><td>")).collect();
+    insta::assert_snapshot!(rows.join("\n"), @r#"
+    <tr><td><a href="v04-b.html">v04 float4</a></td><td style="text-align: right">40</td><td>–</td><td>not needed</td></tr>
+    <tr><td><a href="v05-a.html">v05 bank-conflict-free</a></td><td style="text-align: right">50</td><td>v04</td><td>helps</td></tr>
+    <tr><td>together</td><td style="text-align: right">90</td><td></td><td></td></tr>
+    "#);
 }
 
 #[test]
