@@ -22,6 +22,7 @@ mod pages;
 mod preprocess;
 mod problem;
 mod ptx;
+mod recorded;
 mod records;
 mod serve;
 mod step;

@@ -1,10 +1,9 @@
-//! `{{#recorded}}` and `{{#n}}`: numbers that were measured, from `book/data`.
+//! The records of `book/data`, and `{{#n}}`: one number of them in a sentence.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use ladder::record::Passed;
-use ladder::{Kernel, Measurement, Outcome, Record, Run, STEPS, Samples, Shape, Step, Work};
+use ladder::{Kernel, Outcome, Record, Run, STEPS, Samples, Shape, Step, Work};
 
 use crate::House;
 use crate::counters::Counters;
@@ -56,7 +55,7 @@ impl Records {
     }
 
     /// Real devices, the one that the text is about first.
-    fn real(&self) -> Vec<&Record> {
+    pub(crate) fn real(&self) -> Vec<&Record> {
         let is_told = |stem: &String| self.told.as_ref() == Some(stem);
         let is_real = |record: &&(String, Record)| record.1.runs.iter().any(|run| !run.emulated);
         let mut real: Vec<_> = self.all.iter().filter(is_real).collect();
@@ -203,215 +202,10 @@ impl Records {
         let size = size.or_else(|| self.counters.first_size(kernel));
         self.counters.emulated(kernel, size, counter)
     }
-
-    /// The recorded numbers of a step: a table per device and kind of work. Words behind the step choose: sizes
-    /// and kernels.
-    ///
-    /// # Errors
-    /// When nothing was recorded.
-    pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
-        let (step, choice) = args
-            .split_first()
-            .ok_or("`{{#recorded}}` wants a step: {{#recorded v05}}")?;
-        let step = ladder::find(step).map_err(|error| error.to_string())?;
-        let mut chosen: Vec<&Kernel> = Vec::new();
-        let mut sizes: Vec<&str> = Vec::new();
-        for word in choice {
-            match step.kernel(word) {
-                Some(kernel) => chosen.push(kernel),
-                None if word.starts_with(|c: char| c.is_ascii_digit()) => sizes.push(word),
-                None => return Err(format!("{} has no kernel `{word}`", step.id)),
-            }
-        }
-        if chosen.is_empty() {
-            chosen.extend(step.kernels);
-        }
-        let mut out = String::new();
-        for record in self.real() {
-            for kind in [Kind::Products, Kind::Doubles, Kind::Transposes, Kind::Cpu] {
-                let kernels: Vec<_> = chosen
-                    .iter()
-                    .filter(|k| Kind::of(k.work) == kind)
-                    .copied()
-                    .collect();
-                out.push_str(&one_table(record, kind, &kernels, &sizes, sources)?);
-            }
-        }
-        match out.is_empty() {
-            true => Err(format!(
-                "nothing was recorded for `{{{{#recorded {}}}}}`; measure it with: cargo xtask bench {} --save",
-                args.join(" "),
-                step.id
-            )),
-            false => Ok(out),
-        }
-    }
-}
-
-/// What belongs into one table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Products,
-    Doubles,
-    Transposes,
-    Cpu,
-}
-
-impl Kind {
-    fn of(work: Work) -> Self {
-        match work {
-            Work::Transpose => Kind::Transposes,
-            Work::Dgemm => Kind::Doubles,
-            Work::Cpu => Kind::Cpu,
-            _ => Kind::Products,
-        }
-    }
-
-    fn title(self) -> &'static str {
-        match self {
-            Kind::Products => "C = A·B in FP32",
-            Kind::Doubles => "C = A·B in FP64",
-            Kind::Transposes => "Transposes",
-            Kind::Cpu => "C = A·B in FP32 on the CPU",
-        }
-    }
-}
-
-fn one_table(
-    record: &Record,
-    kind: Kind,
-    kernels: &[&Kernel],
-    sizes: &[&str],
-    sources: &mut Sources,
-) -> Result<String, String> {
-    let mut rows: Vec<(Shape, &Kernel, &Measurement)> = Vec::new();
-    for kernel in kernels {
-        let wanted: Vec<Shape> = sizes
-            .iter()
-            .map(|size| shape(kernel.name, size))
-            .collect::<Result<_, _>>()?;
-        for measurement in record.measurements.iter().filter(|m| m.kernel == kernel.name) {
-            let real = record.run_of(measurement).is_some_and(|run| !run.emulated);
-            if real && (wanted.is_empty() || wanted.contains(&measurement.shape)) {
-                rows.push((measurement.shape, kernel, measurement));
-            }
-        }
-    }
-    if rows.is_empty() {
-        return Ok(String::new());
-    }
-    // By volume, so that a tall one does not come behind all square ones; kernels as the step tells them.
-    rows.sort_by_key(|(shape, kernel, _)| {
-        let place = kernels.iter().position(|k| k.name == kernel.name);
-        (shape.m * shape.n * shape.k.max(1), *shape, place)
-    });
-    let of = match kind {
-        Kind::Transposes => Some("of a copy"),
-        Kind::Cpu => None,
-        _ => Some("of cuBLAS"),
-    };
-    let rate = match kind {
-        Kind::Transposes => "GB/s",
-        Kind::Cpu => "GFLOP/s",
-        _ => "TFLOP/s",
-    };
-    let with_kernel = kernels.len() > 1;
-    let mut head = vec!["size"];
-    head.extend(with_kernel.then_some("kernel"));
-    head.extend(["time, ms", rate]);
-    head.extend(of);
-    head.push("spread");
-    let n_text = 1 + usize::from(with_kernel);
-    let mut out = format!("| {} |\n|", head.join(" | "));
-    for column in 0..head.len() {
-        out.push_str(if column < n_text { " --- |" } else { " ---: |" });
-    }
-    out.push('\n');
-    let mut runs = BTreeSet::new();
-    // Why, and what.
-    let mut without_times: Vec<(String, String)> = Vec::new();
-    for (shape, kernel, measurement) in rows {
-        let mut cells = vec![shape_shown(shape)];
-        cells.extend(with_kernel.then(|| format!("`{}`", kernel.name)));
-        let about = format!("`{}` at {}", kernel.name, shape_shown(shape));
-        let run = record
-            .run_of(measurement)
-            .ok_or_else(|| format!("a measurement of {} names no run", kernel.name))?;
-        runs.insert(source(run, kernel.work));
-        match &measurement.outcome {
-            Outcome::Passed(passed) => {
-                for what in ["ms", rate_key(kind), of_key(kind), "spread"] {
-                    if !what.is_empty() {
-                        let text = value(kernel, shape, run, passed, what).unwrap_or_else(|_| "–".into());
-                        cells.push(bare(&text));
-                    }
-                }
-            }
-            Outcome::Failed { why, .. } => {
-                cells.push("wrong".into());
-                without_times.push((format!("wrong: {}", escaped(why)), about));
-            }
-            Outcome::NotRun { why } => {
-                cells.push("–".into());
-                without_times.push((format!("not run, {}", escaped(why)), about));
-            }
-        }
-        cells.resize(head.len(), "–".into());
-        let _ = writeln!(out, "| {} |", cells.join(" | "));
-    }
-    let runs: Vec<String> = runs.into_iter().collect();
-    sources.extend(runs.iter().cloned());
-    for note in notes(without_times) {
-        let _ = write!(out, "\n{note}");
-    }
-    Ok(format!(
-        "{}, {}. Kernel time with warm caches: the median; the spread is that of the middle half.\n\n{out}\n",
-        kind.title(),
-        runs.join("; ")
-    ))
-}
-
-/// One sentence for each reason.
-fn notes(mut all: Vec<(String, String)>) -> Vec<String> {
-    all.sort();
-    let mut notes: Vec<(String, Vec<String>)> = Vec::new();
-    for (why, what) in all {
-        match notes.last_mut() {
-            Some((last, whats)) if *last == why => whats.push(what),
-            _ => notes.push((why, vec![what])),
-        }
-    }
-    let note = |(why, whats): &(String, Vec<String>)| format!("{}: {why}.\n", whats.join(", "));
-    notes.iter().map(note).collect()
-}
-
-fn rate_key(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Transposes => "gbs",
-        Kind::Cpu => "gflops",
-        _ => "tflops",
-    }
-}
-
-fn of_key(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Transposes => "of_copy",
-        Kind::Cpu => "",
-        _ => "of_cublas",
-    }
-}
-
-/// A column has its unit in its head, except for percentages.
-fn bare(text: &str) -> String {
-    match text.split_once(' ') {
-        Some((number, "%")) => format!("{number} %"),
-        Some((number, _)) => number.to_owned(),
-        None => text.to_owned(),
-    }
 }
 
 /// `NVIDIA H200, 2026-11-21`; of what the CPU does, its name.
-fn source(run: &Run, work: Work) -> String {
+pub(crate) fn source(run: &Run, work: Work) -> String {
     let day = run.date.split('T').next().unwrap_or(&run.date);
     match work {
         Work::Cpu => format!("{}, {day}", escaped(&run.host)),
@@ -464,7 +258,7 @@ pub(crate) fn shape(kernel: &str, size: &str) -> Result<Shape, String> {
     }
 }
 
-fn shape_shown(shape: Shape) -> String {
+pub(crate) fn shape_shown(shape: Shape) -> String {
     match (shape.m == shape.n, shape.k) {
         (true, k) if k == shape.m || k == 0 => shape.m.to_string(),
         _ => shape.to_string().replace('x', "×"),
@@ -480,7 +274,13 @@ fn median(samples: &Option<Samples>, which: &str) -> Result<f64, String> {
 }
 
 /// A quantity with its unit.
-fn value(kernel: &Kernel, shape: Shape, run: &Run, passed: &Passed, what: &str) -> Result<String, String> {
+pub(crate) fn value(
+    kernel: &Kernel,
+    shape: Shape,
+    run: &Run,
+    passed: &Passed,
+    what: &str,
+) -> Result<String, String> {
     let hot = || median(&passed.hot, "hot");
     let tflops = |ms: f64| kernel.work.flops(shape) / ms / 1e9;
     let gbs = |ms: f64| kernel.work.bytes(shape) / ms / 1e6;
