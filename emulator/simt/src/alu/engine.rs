@@ -5,13 +5,14 @@
 //! LLVM turns into vector registers, so one source compiles to AVX2, AVX-512 and what other architectures have.
 //! Forms that are rare or too branchy to vectorise take the `cold` drivers: a loop over the active lanes, compiled
 //! once. So does everything on x86-64 without AVX2, at about half of the speed: every form in a third width would
-//! cost whoever builds this crate more than processors made before 2013 gain.
+//! cost whoever builds this crate more than processors made before 2013 gain. This crate's own tests have it all the
+//! same, because other architectures run that code.
 //!
 //! The function's type is what carries it: functions and closures without captures have no size, so a
 //! driver needs no more than the type to call it.
 
 use super::Form;
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(any(not(target_arch = "x86_64"), test))]
 use super::lane::BASE;
 use super::lane::Lane;
 #[cfg(target_arch = "x86_64")]
@@ -69,7 +70,7 @@ macro_rules! drivers {
             }
         }
 
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(any(not(target_arch = "x86_64"), test))]
         unsafe fn $base<D: Lane, $($ty: Lane,)+ F: Fn($($ty),+) -> D + Copy>(
             lanes: &mut Lanes, args: &AluArgs, mask: u32,
         ) {
@@ -104,9 +105,9 @@ macro_rules! drivers {
                 CpuLevel::Avx2 => $avx2::<D, $($ty,)+ F>,
                 #[cfg(target_arch = "x86_64")]
                 CpuLevel::Avx512 => $avx512::<D, $($ty,)+ F>,
-                #[cfg(target_arch = "x86_64")]
+                #[cfg(all(target_arch = "x86_64", not(test)))]
                 CpuLevel::Baseline => $cold_run::<D, $($ty,)+ F>,
-                #[cfg(not(target_arch = "x86_64"))]
+                #[cfg(any(not(target_arch = "x86_64"), test))]
                 _ => $base::<D, $($ty,)+ F>,
             };
             Form { run, dst: D::CLASS, srcs: const { &[$($ty::CLASS),+] }, variant: NONE }
