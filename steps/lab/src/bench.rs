@@ -36,7 +36,8 @@ pub fn run(lab: &mut Lab<'_>, bench: &args::Bench) -> Result<u8, Trouble> {
         let mut entries = Vec::new();
         for kernel in kernels {
             out::milestone(&format!("{} on {}", kernel.name, case.shape));
-            let result = match emulated && asked.is_none() && case.shape.volume() > shapes::EMULATED {
+            let on_record = emulated && asked.is_none();
+            let result = match on_record && too_large_to_count(kernel, case.shape) {
                 true => Measured::not_run(
                     "too slow on the emulated GPU, which tells nothing new here; ask for the size to see",
                 ),
@@ -76,6 +77,12 @@ fn asked(bench: &args::Bench, default: usize) -> Option<Vec<Shape>> {
         bench.size.clone()
     };
     Some(sizes.into_iter().map(|size| bench.sides.or(size)).collect())
+}
+
+/// Whether counting a kernel on the emulated device would take minutes. What the CPU does is timed as ever, and the
+/// library says itself that it is not there.
+fn too_large_to_count(kernel: &Kernel, shape: Shape) -> bool {
+    kernel.code().is_some() && shape.volume() > shapes::EMULATED
 }
 
 /// Shapes with the kernels that run on them: shapes outermost, so that kernels share inputs and answers.
@@ -150,5 +157,31 @@ impl Lab<'_> {
     pub fn ptx_sha256(&self, kernel: &Kernel) -> String {
         let ptx = self.ptx.as_deref().or(kernel.code().map(|code| code.ptx));
         ptx.map(|text| sha256(text.as_bytes())).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Code, Cpu};
+
+    #[test]
+    fn only_what_the_emulated_device_counts_can_be_too_large_for_it() {
+        let geometry = |_| unreachable!("nothing is launched");
+        let counted = Kernel::sgemm("any", Code { cu: "", ptx: "" }, geometry, |_| Ok(()));
+        let multiply = |_, _: &[f32], _: &[f32], _: &mut [f32]| {};
+        let timed = Kernel::cpu(
+            "any",
+            Cpu {
+                multiply,
+                largest: f64::MAX,
+                bound: None,
+                yardstick: ("any", multiply),
+            },
+        );
+        let large = Shape::square(2048);
+        assert!(too_large_to_count(&counted, large));
+        assert!(!too_large_to_count(&counted, Shape::square(1024)));
+        assert!(!too_large_to_count(&timed, large));
     }
 }
