@@ -107,13 +107,10 @@ pub fn on_the_cpu(shape: Shape, a: &[f32], b: &[f32]) -> Vec<f32> {
 /// # Errors
 /// The program's.
 pub fn as_it_was(program: fn() -> Result<(), Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
-    drop(crate::device()?);
+    quiet()?;
     say("As it was:");
     if let Some(emulator) = emulated::find() {
-        emulator.set_diagnosis(Some(false));
         emulator.set_checks(Some(Checks::Off));
-        // Blocks one after another: what is wrong is wrong in the same way each time.
-        emulator.set_threads(Some(1));
     }
     program()
 }
@@ -202,7 +199,8 @@ pub fn wrong_transpose(ptx: &str, kernel: &str, rows: usize, cols: usize) -> Res
     Ok(())
 }
 
-/// What is found is printed once, by whoever asks, and in the same order each time.
+/// What is found is printed once, by whoever asks. Blocks run one after another: what is wrong is wrong in the same way
+/// each time.
 fn quiet() -> Result<(), Box<dyn Error>> {
     drop(crate::device()?);
     if let Some(emulator) = emulated::find() {

@@ -84,12 +84,26 @@ fn lies(program: &str, believed: &str, caught: &[&str]) {
     let text = shown(program);
     let as_it_was = text.split("\n\n").next().unwrap_or_default();
     assert!(as_it_was.contains(believed), "{program}:\n{as_it_was}");
+    says(program, caught);
+}
+
+#[track_caller]
+fn says(program: &str, caught: &[&str]) {
+    let text = shown(program);
     for words in caught {
         assert!(
             text.contains(words),
             "{program} says nothing of `{words}`:\n{text}"
         );
     }
+}
+
+/// No program of this kind is left out.
+#[track_caller]
+fn are_all(kind: &str, told: impl Iterator<Item = &'static str>) {
+    let told: BTreeSet<String> = told.map(str::to_owned).collect();
+    let there: BTreeSet<String> = programs().into_iter().filter(|p| p.starts_with(kind)).collect();
+    assert_eq!(there, told);
 }
 
 #[test]
@@ -172,12 +186,7 @@ fn every_lie_is_told_and_caught() {
     for (program, believed, caught) in exhibits {
         lies(program, believed, caught);
     }
-    let told: BTreeSet<String> = exhibits
-        .iter()
-        .map(|(program, ..)| (*program).to_owned())
-        .collect();
-    let there: BTreeSet<String> = programs().into_iter().filter(|p| p.starts_with("lie_")).collect();
-    assert_eq!(there, told);
+    are_all("lie_", exhibits.iter().map(|(program, ..)| *program));
 }
 
 #[test]
@@ -200,21 +209,7 @@ fn every_wrong_kernel_is_caught() {
         ("wrong_v08_no_barrier", &["E-RACE", "`tile[1][0]`"]),
     ];
     for (program, caught) in exhibits {
-        let text = shown(program);
-        for words in caught {
-            assert!(
-                text.contains(words),
-                "{program} says nothing of `{words}`:\n{text}"
-            );
-        }
+        says(program, caught);
     }
-    let told: BTreeSet<String> = exhibits
-        .iter()
-        .map(|(program, _)| (*program).to_owned())
-        .collect();
-    let there: BTreeSet<String> = programs()
-        .into_iter()
-        .filter(|p| p.starts_with("wrong_"))
-        .collect();
-    assert_eq!(there, told);
+    are_all("wrong_", exhibits.iter().map(|(program, _)| *program));
 }
