@@ -9,7 +9,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use ladder::record::{Measurement, Outcome, Passed, Record, Samples};
-use ladder::{STEPS, Shape, Work};
+use ladder::{STEPS, Shape, Work, provenance};
 use serde_json::Value;
 
 use crate::{Verdict, say, table};
@@ -149,30 +149,15 @@ fn kernels(root: &Path) -> Result<String> {
     for kernel in STEPS.iter().flat_map(|step| step.kernels) {
         let Some(source) = kernel.source else { continue };
         let ptx = read(root, &format!("kernels/ptx/{source}.ptx"))?;
-        let of = |device: &str| {
-            let wanted = format!("{}: ", kernel.name);
-            let mut lines = ladder::provenance::header(&ptx).filter(|(key, _)| *key == device);
-            lines.find_map(|(_, rest)| rest.strip_prefix(&wanted).map(str::to_owned))
-        };
-        let registers = DEVICES.map(|device| {
-            let line = of(device).unwrap_or_default();
-            line.split(' ').next().unwrap_or_default().to_owned()
-        });
-        let last = of("sm_90").unwrap_or_default();
-        let part = |unit: &str| {
-            let mut parts = last.split(", ");
-            parts
-                .find_map(|part| part.strip_suffix(unit))
-                .unwrap_or_default()
-                .to_owned()
-        };
+        let of = |device, unit| provenance::ptxas(&ptx, kernel.name, device, unit).unwrap_or_default();
+        let registers = DEVICES.map(|device| of(device, "registers"));
         let _ = writeln!(
             out,
             "| {} | {source}.cu | {} | {} | {} |",
             kernel.name,
             registers.join(", "),
-            part(" bytes smem"),
-            part(" bytes spilled")
+            of("sm_90", "bytes smem"),
+            of("sm_90", "bytes spilled")
         );
     }
     Ok(out)

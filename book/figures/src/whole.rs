@@ -2,7 +2,7 @@
 
 use ladder::{Record, Shape};
 
-use crate::bars::missing;
+use crate::bars::{digits, missing};
 use crate::recorded::Recorded;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
@@ -12,10 +12,8 @@ const REST: &str = "all else";
 /// Three digits that matter, of times that may be short.
 fn ms(value: f64) -> String {
     match value {
-        v if v >= 100.0 => format!("{v:.0}"),
-        v if v >= 10.0 => format!("{v:.1}"),
-        v if v >= 1.0 => format!("{v:.2}"),
-        v => format!("{v:.3}"),
+        short if short < 1.0 => format!("{short:.3}"),
+        long => digits(long),
     }
 }
 
@@ -143,13 +141,9 @@ pub(crate) fn of_cublas(record: Option<&Record>) -> String {
     if rows.is_empty() {
         return missing(title);
     }
-    let shown = |shape: Shape| match shape == Shape::square(shape.m) {
-        true => shape.m.to_string(),
-        false => shape.to_string().replace('x', "×"),
-    };
     let told: Vec<String> = rows
         .iter()
-        .map(|(blocks, shape, part)| format!("{} with {blocks} blocks {}", shown(*shape), percent(*part)))
+        .map(|(blocks, shape, part)| format!("{} with {blocks} blocks {}", shape.short(), percent(*part)))
         .collect();
     let mut drawing = Drawing::new(
         title,
@@ -162,7 +156,7 @@ pub(crate) fn of_cublas(record: Option<&Record>) -> String {
     let most = rows.iter().map(|(_, _, part)| *part).fold(1.0, f64::max);
     let mut y = 46.0;
     for (blocks, shape, part) in &rows {
-        drawing.text("", Anchor::Start, (0.0, y + 14.0), shown(*shape));
+        drawing.text("", Anchor::Start, (0.0, y + 14.0), shape.short());
         drawing.text("", Anchor::End, (WIDTH - 120.0, y + 14.0), blocks.to_string());
         drawing.text("strong", Anchor::End, (WIDTH, y + 14.0), percent(*part));
         drawing.rect("faint", Rect::new(0.0, y + 19.0, WIDTH / most, 9.0));

@@ -117,10 +117,9 @@ fn bare(text: &str) -> Vec<(usize, String)> {
             continue;
         }
         let words = chapter::plain(line.text).replace("&nbsp;", " ");
-        for number in MEASURED
-            .captures_iter(&words)
-            .chain(FRACTION.captures_iter(&words))
-        {
+        let measured = MEASURED.captures_iter(&words).map(|number| (number, false));
+        let fractions = FRACTION.captures_iter(&words).map(|number| (number, true));
+        for (number, is_fraction) in measured.chain(fractions) {
             let (Some(value), Some(unit)) = (number.get(1), number.get(2)) else {
                 continue;
             };
@@ -128,8 +127,7 @@ fn bare(text: &str) -> Vec<(usize, String)> {
             // In `sm_90s` or `v05s` the number belongs to a name.
             let in_a_name = before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
             // 8 / 32 = 0.25 sectors.
-            let divided =
-                FRACTION.is_match(number.get(0).map_or("", |m| m.as_str())) && before.ends_with("= ");
+            let divided = is_fraction && before.ends_with("= ");
             if !in_a_name && !divided {
                 found.push((line.number, words[value.start()..unit.end()].to_owned()));
             }

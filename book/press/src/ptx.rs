@@ -23,35 +23,21 @@ pub(crate) fn number(
         .source
         .ok_or_else(|| format!("{kernel} is not made from a source of ours"))?;
     let unit = match what {
-        "registers" => " registers",
-        "shared" => " bytes smem",
-        "spilled" => " bytes spilled",
+        "registers" => "registers",
+        "shared" => "bytes smem",
+        "spilled" => "bytes spilled",
         _ => {
             return Err(format!("ptxas tells registers, shared and spilled, not `{what}`"));
         }
     };
-    let ptx = house.read(
-        &house
-            .root()
-            .join("kernels/ptx")
-            .join(source)
-            .with_extension("ptx"),
-    )?;
-    let header: Vec<(&str, &str)> = provenance::header(&ptx).collect();
-    let of = |key| {
-        header
-            .iter()
-            .filter(move |(k, _)| *k == key)
-            .map(|(_, rest)| *rest)
-    };
-    let wanted = format!("{kernel}: ");
-    let value = of(device)
-        .find_map(|rest| rest.strip_prefix(&wanted))
-        .and_then(|line| line.split(", ").find_map(|part| part.strip_suffix(unit)))
-        .ok_or_else(|| {
-            format!("the header of kernels/ptx/{source}.ptx has no {what} of {kernel} on {device}")
-        })?;
-    let compiler = of("compiler").next().unwrap_or("ptxas");
+    let source_file = house.root().join("kernels").join(source).with_extension("cu");
+    let ptx = house.read(&provenance::target_of(house.root(), &source_file))?;
+    let value = provenance::ptxas(&ptx, kernel, device, unit).ok_or_else(|| {
+        format!("the header of kernels/ptx/{source}.ptx has no {what} of {kernel} on {device}")
+    })?;
+    let compiler = provenance::header(&ptx)
+        .find_map(|(key, rest)| (key == "compiler").then_some(rest))
+        .unwrap_or("ptxas");
     sources.insert(format!("{compiler} (headers of <code>kernels/ptx</code>)"));
     Ok(quoted(
         value,

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use ladder::{Kernel, Measurement, Outcome, Record, Shape, Work};
 
 use crate::figures::escaped;
-use crate::records::{Records, Sources, shape, shape_shown, source, value};
+use crate::records::{Records, Sources, shape, source, value};
 
 impl Records {
     /// The recorded numbers of a step: a table per device and kind of work. Words behind the step choose: sizes
@@ -146,9 +146,9 @@ fn one_table(
     // Why, and what.
     let mut without_times: Vec<(String, String)> = Vec::new();
     for (shape, kernel, measurement) in rows {
-        let mut cells = vec![shape_shown(shape)];
+        let mut cells = vec![shape.short()];
         cells.extend(with_kernel.then(|| format!("`{}`", kernel.name)));
-        let about = format!("`{}` at {}", kernel.name, shape_shown(shape));
+        let about = format!("`{}` at {}", kernel.name, shape.short());
         let run = record
             .run_of(measurement)
             .ok_or_else(|| format!("a measurement of {} names no run", kernel.name))?;

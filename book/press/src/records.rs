@@ -258,13 +258,6 @@ pub(crate) fn shape(kernel: &str, size: &str) -> Result<Shape, String> {
     }
 }
 
-pub(crate) fn shape_shown(shape: Shape) -> String {
-    match (shape.m == shape.n, shape.k) {
-        (true, k) if k == shape.m || k == 0 => shape.m.to_string(),
-        _ => shape.to_string().replace('x', "×"),
-    }
-}
-
 fn median(samples: &Option<Samples>, which: &str) -> Result<f64, String> {
     samples
         .as_ref()

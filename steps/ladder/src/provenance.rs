@@ -37,6 +37,16 @@ pub fn header(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
         .filter_map(|line| line.strip_prefix("// ")?.split_once(": "))
 }
 
+/// What ptxas said of a kernel on a device, as in `// sm_90: NAME: 32 registers, 2048 bytes smem, 0 bytes spilled`: the
+/// number that stands before `unit`.
+pub fn ptxas<'a>(ptx: &'a str, kernel: &str, device: &str, unit: &str) -> Option<&'a str> {
+    header(ptx)
+        .filter(|(key, _)| *key == device)
+        .find_map(|(_, rest)| rest.strip_prefix(kernel)?.strip_prefix(": "))?
+        .split(", ")
+        .find_map(|part| part.strip_suffix(unit)?.strip_suffix(' '))
+}
+
 /// Compares the hashes of the header with the files of the checkout.
 ///
 /// # Errors
@@ -81,6 +91,16 @@ mod tests {
             compared(&format!("// source: src/lib.rs sha256:{hash}\n.version 8.4\n")),
             Ok(())
         );
+    }
+
+    #[test]
+    fn what_ptxas_said_is_found_by_kernel_and_device() {
+        let ptx = "// sm_80: a: 1 registers\n// sm_90: ab: 2 registers\n// sm_90: a: 3 registers, 0 bytes spilled\n";
+        assert_eq!(ptxas(ptx, "a", "sm_90", "registers"), Some("3"));
+        assert_eq!(ptxas(ptx, "a", "sm_90", "bytes spilled"), Some("0"));
+        assert_eq!(ptxas(ptx, "a", "sm_80", "registers"), Some("1"));
+        assert_eq!(ptxas(ptx, "a", "sm_80", "bytes spilled"), None);
+        assert_eq!(ptxas(ptx, "b", "sm_90", "registers"), None);
     }
 
     #[test]

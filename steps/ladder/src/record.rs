@@ -33,6 +33,15 @@ impl Shape {
         }
     }
 
+    /// As people say it: `4096`, `1025×1023×1021`, and of a transpose `30000×333`.
+    pub fn short(self) -> String {
+        let is_square = self.m == self.n && (self.k == self.m || self.k == 0);
+        match is_square {
+            true => self.m.to_string(),
+            false => self.to_string().replace('x', "×"),
+        }
+    }
+
     /// Multiply-adds of the product; elements of a transpose.
     pub fn volume(self) -> f64 {
         self.m as f64 * self.n as f64 * self.k.max(1) as f64
