@@ -17,12 +17,21 @@ use bytes::Bytes;
 
 /// Allocations are numbered from here: host addresses (48 bits) are all below.
 pub const FIRST_NUMBER: u64 = 0x100;
-/// Where an allocation starts in its window: what lies just before it still belongs to it in messages.
+/// Where allocations start in their windows, at the least: what lies just before one still belongs to it in
+/// messages.
 const START: u64 = 1 << 36;
+/// Added to [`START`], with [`STAGGER`] for each number: the low 32 bits of an address are then neither 0 nor any
+/// other's. A kernel that was given its arguments in the wrong order takes them for a count, and a count of 0 would
+/// make it do nothing, silently.
+const LOW: u64 = 1 << 24;
+/// See [`LOW`]. The largest alignment that a module's variable may ask for.
+const STAGGER: u64 = 1 << 16;
+/// After so many numbers the low parts repeat.
+const STAGGERED: u64 = 1024;
 /// Freed numbers that are not used again yet.
 const QUARANTINE: usize = 1 << 16;
 /// Largest single allocation.
-const MAX_BYTES: u64 = (1 << window::BITS) - 2 * START;
+const MAX_BYTES: u64 = (1 << window::BITS) - 2 * START - LOW - STAGGER * STAGGERED;
 
 /// Who asked for an allocation; used in messages.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -259,7 +268,8 @@ impl Memory {
         };
         state.serial += 1;
         state.used += bytes;
-        let base = ((slot as u64 + FIRST_NUMBER) << window::BITS) + START;
+        let low = LOW + slot as u64 % STAGGERED * STAGGER;
+        let base = ((slot as u64 + FIRST_NUMBER) << window::BITS) + START + low;
         let id = state.serial;
         let allocation = Slot::Live(Arc::new(Allocation {
             base,
@@ -450,6 +460,20 @@ mod tests {
         let mut back = [0; 4];
         m.read(a + 9, &mut back).expect("in range");
         assert_eq!(back, [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn the_low_half_of_an_address_is_large_and_its_own() {
+        let m = memory();
+        let mut low: Vec<i32> = (0..100)
+            .map(|_| m.alloc(16, Origin::default()).expect("there is room") as i32)
+            .collect();
+        assert!(
+            low.iter().all(|low| *low >= 1 << 24 && low % 256 == 0),
+            "{low:x?}"
+        );
+        low.dedup();
+        assert_eq!(low.len(), 100);
     }
 
     #[test]
