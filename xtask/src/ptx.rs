@@ -141,11 +141,19 @@ fn compile(nvrtc: &Nvrtc, root: &Path, path: &Path) -> anyhow::Result<String> {
         .find_map(|l| l.strip_prefix("// arch: "))
         .unwrap_or(ARCHITECTURE)
         .trim();
-    let shown = vec![
+    // What a source needs beyond the options that all have, as `--device-int128`.
+    let extra: Vec<String> = source
+        .lines()
+        .filter_map(|line| line.strip_prefix("// options: "))
+        .flat_map(str::split_whitespace)
+        .map(str::to_string)
+        .collect();
+    let mut shown = vec![
         format!("--gpu-architecture={architecture}"),
         "--std=c++17".to_string(),
         "--generate-line-info".to_string(),
     ];
+    shown.extend(extra.clone());
     let mut hidden: Vec<String> = include_folders(root, path)
         .iter()
         .map(|folder| format!("--include-path={}", folder.display()))
@@ -185,6 +193,7 @@ fn compile(nvrtc: &Nvrtc, root: &Path, path: &Path) -> anyhow::Result<String> {
             "--std=c++17".to_string(),
             "--ptxas-options=-v".to_string(),
         ]);
+        options.extend(extra.clone());
         for line in resources(&nvrtc.compile(&source, &name, &options)?.log) {
             writeln!(out, "// sm_{device}: {line}")?;
         }

@@ -265,6 +265,92 @@ fn large_integers() {
     );
 }
 
+/// Numbers of 128 bits and all magnitudes, and the edges.
+fn very_wide_numbers(n: usize, seed: u32) -> Vec<u128> {
+    let words: Vec<Vec<u32>> = (0..4).map(|k| numbers(n, seed + 100 * k)).collect();
+    let edges = [
+        0,
+        1,
+        u128::MAX,
+        1 << 127,
+        (1 << 127) - 1,
+        1 << 64,
+        u64::MAX.into(),
+        1 << 32,
+    ];
+    let random = (0..n).map(|i| {
+        let whole = words.iter().fold(0u128, |v, word| v << 32 | u128::from(word[i]));
+        // Signed: small negative numbers, too.
+        ((whole as i128) >> (i * 7 % 127)) as u128
+    });
+    let crossed = (0..64).map(|i| edges[if seed.is_multiple_of(2) { i / 8 } else { i % 8 }]);
+    crossed.chain(random).collect()
+}
+
+#[test]
+fn very_wide_integers() {
+    let (gpu, module) = load("wide_integers");
+    let a = very_wide_numbers(448, 50);
+    let b: Vec<u128> = very_wide_numbers(448, 51).into_iter().map(|v| v.max(1)).collect();
+    let n = a.len();
+    let words = |list: &[u128]| {
+        list.iter()
+            .flat_map(|v| [*v as u64, (*v >> 64) as u64])
+            .collect::<Vec<u64>>()
+    };
+    let (x, y) = (gpu.upload(&words(&a)), gpu.upload(&words(&b)));
+    let run = |kernel: &str| {
+        let out = gpu.alloc::<u64>(2 * 8 * n);
+        let arguments = [Argument::from(n as i32), x.into(), y.into(), out.into()];
+        gpu.run(
+            &module,
+            kernel,
+            Shape::line(n.div_ceil(128) as u32, 128),
+            &arguments,
+        );
+        let got = gpu.read::<u64>(out, 2 * 8 * n);
+        let whole = got.chunks(2).map(|w| u128::from(w[0]) | u128::from(w[1]) << 64);
+        whole.collect::<Vec<u128>>()
+    };
+    let signed = |(&a, &b): (&u128, &u128)| {
+        let (a, b) = (a as i128, b as i128);
+        let larger = if a < b {
+            b.wrapping_sub(a)
+        } else {
+            a.wrapping_sub(b)
+        };
+        [
+            a.wrapping_add(b),
+            a.wrapping_sub(b),
+            a.wrapping_mul(b),
+            a.wrapping_div(b),
+            a.wrapping_rem(b),
+            (a << 7).wrapping_sub(b >> 3),
+            larger,
+            a.wrapping_neg(),
+        ]
+        .map(|v| v as u128)
+    };
+    let unsigned = |(&a, &b): (&u128, &u128)| {
+        [
+            a.wrapping_add(b),
+            a.wrapping_sub(b),
+            a.wrapping_mul(b),
+            a / b,
+            a % b,
+            (a << 7).wrapping_sub(b >> 3),
+            a.abs_diff(b),
+            a.wrapping_neg(),
+        ]
+    };
+    let pairs = || a.iter().zip(&b);
+    assert_eq!(run("signed_wide"), pairs().flat_map(signed).collect::<Vec<_>>());
+    assert_eq!(
+        run("unsigned_wide"),
+        pairs().flat_map(unsigned).collect::<Vec<_>>()
+    );
+}
+
 #[test]
 fn bit_tricks() {
     let (gpu, module) = load("bits");

@@ -104,11 +104,11 @@ pub(super) const SECTIONS: &[Section] = &[
         ("addc.cc{.u32,.u64,.s32,.s64}", "d, a, b", "sum with the carry; writes the carry"),
     ] },
     Section { title: "Extended-precision integer arithmetic: sub.cc", refused: None, rows: &[
-        ("sub.cc{.u32,.u64,.s32,.s64}", "d, a, b", "difference; writes the borrow"),
+        ("sub.cc{.u32,.u64,.s32,.s64}", "d, a, b", "difference; writes the carry, which is clear where it borrows"),
     ] },
     Section { title: "Extended-precision integer arithmetic: subc", refused: None, rows: &[
-        ("subc{.u32,.u64,.s32,.s64}", "d, a, b", "difference with the borrow"),
-        ("subc.cc{.u32,.u64,.s32,.s64}", "d, a, b", "difference with the borrow; writes the borrow"),
+        ("subc{.u32,.u64,.s32,.s64}", "d, a, b", "difference, less one where the carry is clear"),
+        ("subc.cc{.u32,.u64,.s32,.s64}", "d, a, b", "difference, less one where the carry is clear; writes the carry"),
     ] },
     Section { title: "Extended-precision integer arithmetic: mad.cc", refused: None, rows: &[
         ("mad.lo.cc{.u32,.u64,.s32,.s64}", "d, a, b, c", "low half of the product, plus c; writes the carry"),

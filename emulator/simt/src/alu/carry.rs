@@ -1,6 +1,8 @@
 //! Carry chains: `add.cc`, `addc`, `sub.cc`, `subc`, `mad.cc`, `madc`.
 //!
-//! The carry of subtractions is a borrow: `sub.cc` sets it where `a < b`, `subc` subtracts it.
+//! All of them share one flag, and may follow each other in any mix of families and widths. Subtraction is
+//! `a + !b + carry`, as in the hardware: `sub.cc` sets the flag where `a >= b`, and `subc` borrows where it
+//! is clear.
 
 use super::Form;
 use super::engine::{cold2, cold3, cold4};
@@ -12,10 +14,8 @@ macro_rules! chain {
         fn add(a: $ty, b: $ty, carry: bool) -> $wide {
             a as $wide + b as $wide + carry as $wide
         }
-        fn sub(a: $ty, b: $ty, borrow: bool) -> ($ty, bool) {
-            let (d, first) = a.overflowing_sub(b);
-            let (d, second) = d.overflowing_sub(borrow as $ty);
-            (d, first | second)
+        fn sub(a: $ty, b: $ty, carry: bool) -> $wide {
+            add(a, !b, carry)
         }
         fn lo(a: $ty, b: $ty) -> $ty {
             a.wrapping_mul(b)
@@ -34,9 +34,9 @@ macro_rules! chain {
             ("addc", [], _, 0) => cold3(|a: $ty, b: $ty, c: bool| add(a, b, c) as $ty),
             ("addc", [], true, 1) => cold3(|a: $ty, b: $ty, c: bool| add(a, b, c) >> BITS != 0),
             ("sub", [], true, 0) => cold2(|a: $ty, b: $ty| a.wrapping_sub(b)),
-            ("sub", [], true, 1) => cold2(|a: $ty, b: $ty| a < b),
-            ("subc", [], _, 0) => cold3(|a: $ty, b: $ty, c: bool| sub(a, b, c).0),
-            ("subc", [], true, 1) => cold3(|a: $ty, b: $ty, c: bool| sub(a, b, c).1),
+            ("sub", [], true, 1) => cold2(|a: $ty, b: $ty| sub(a, b, true) >> BITS != 0),
+            ("subc", [], _, 0) => cold3(|a: $ty, b: $ty, c: bool| sub(a, b, c) as $ty),
+            ("subc", [], true, 1) => cold3(|a: $ty, b: $ty, c: bool| sub(a, b, c) >> BITS != 0),
             ("mad", ["lo"], true, 0) => cold3(|a: $ty, b: $ty, c: $ty| lo(a, b).wrapping_add(c)),
             ("mad", ["lo"], true, 1) => cold3(|a: $ty, b: $ty, c: $ty| add(lo(a, b), c, false) >> BITS != 0),
             ("mad", ["hi", "u"], true, 0) => cold3(|a: $ty, b: $ty, c: $ty| hi_u(a, b).wrapping_add(c)),
