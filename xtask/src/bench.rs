@@ -222,11 +222,29 @@ pub(crate) fn records_folder(instead: &str) -> Result<PathBuf> {
     Ok(folder)
 }
 
+/// A file of `book/data` that this run adds to.
+struct Open {
+    path: PathBuf,
+    /// Its content when it was opened.
+    base: Record,
+    /// Lines that it does not hold yet, and the run that they belong to.
+    unsaved: Vec<Line>,
+}
+
+impl Open {
+    /// Merges the new lines into the file as it is now: another `bench --save` may have added to it.
+    fn save(&mut self) -> Result<(), ladder::record::RecordError> {
+        Record::merge_into(&self.path, &self.base, &self.unsaved)?;
+        self.unsaved.retain(|line| matches!(line, Line::Run(_)));
+        Ok(())
+    }
+}
+
 /// The files of `book/data` that this run adds to.
 struct Records {
     folder: PathBuf,
-    /// File and content, by machine.
-    open: Vec<(PathBuf, Record)>,
+    /// By machine.
+    open: Vec<Open>,
     n_new: usize,
     /// Where the next measurements belong.
     machine: Option<usize>,
@@ -253,17 +271,17 @@ impl Records {
             self.n_new += 1;
         }
         if let Some(at) = self.machine {
-            self.open[at].1.add(line);
+            self.open[at].unsaved.push(line);
         }
     }
 
     fn file_of(&mut self, run: &Run) -> usize {
         let path = self.folder.join(slug(run)).with_extension("json");
-        if let Some(at) = self.open.iter().position(|(open, _)| *open == path) {
+        if let Some(at) = self.open.iter().position(|open| open.path == path) {
             return at;
         }
         // A file that cannot be understood is not overwritten.
-        let (path, record) = match Record::load(&path) {
+        let (path, base) = match Record::load(&path) {
             Ok(record) => (path, record),
             Err(_) if !path.exists() => (path, Record::default()),
             Err(error) => {
@@ -275,25 +293,26 @@ impl Records {
                 (other, Record::default())
             }
         };
-        self.open.push((path, record));
+        self.open.push(Open {
+            path,
+            base,
+            unsaved: Vec::new(),
+        });
         self.open.len() - 1
     }
 
     /// Writes all files whole; where that fails, into the folder for temporary files, so that nothing is lost.
     fn save(&mut self) -> Result<()> {
-        for (path, record) in &mut self.open {
-            record.tidy();
-            let Err(error) = record.save(path) else { continue };
-            let name = path.file_name().unwrap_or_default();
-            let other = std::env::temp_dir().join(name);
-            record
-                .save(&other)
+        for open in &mut self.open {
+            let Err(error) = open.save() else { continue };
+            let name = open.path.file_name().unwrap_or_default();
+            open.path = std::env::temp_dir().join(name);
+            open.save()
                 .with_context(|| format!("{error}, and nor could it be saved elsewhere"))?;
             if !self.elsewhere {
-                say::error(&format!("{error}; measurements go to {}", other.display()));
+                say::error(&format!("{error}; measurements go to {}", open.path.display()));
             }
             self.elsewhere = true;
-            *path = other;
         }
         Ok(())
     }
@@ -301,14 +320,17 @@ impl Records {
     /// READMEs have tables of them.
     fn refresh(&self) -> Result<()> {
         match place::checkout().filter(|root| root.join("README.md").is_file()) {
-            Some(root) => readme::fill_all(&root).map(|_| ()),
+            Some(root) => {
+                let _lock = ladder::files::lock_folder(&self.folder)?;
+                readme::fill_all(&root).map(|_| ())
+            }
             None => Ok(()),
         }
     }
 
     /// One sentence.
     fn tell(&self) -> String {
-        let files: Vec<String> = self.open.iter().map(|(path, _)| place::shown(path)).collect();
+        let files: Vec<String> = self.open.iter().map(|open| place::shown(&open.path)).collect();
         match (self.n_new, files.as_slice()) {
             (0, _) => "nothing was measured, and no record was changed".into(),
             (1, files) => format!("1 measurement is saved in {}", files.join(" and ")),

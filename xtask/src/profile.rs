@@ -290,14 +290,7 @@ impl Session<'_> {
     fn save(&self, folder: &Path) -> Result<PathBuf> {
         let by = self.by.as_ref().context("nothing was profiled")?;
         let path = folder.join(format!("{}-counters.json", bench::slug(&by.run)));
-        let mut record = match path.exists() {
-            true => Record::load(&path)?,
-            false => Record::default(),
-        };
-        for profile in &self.record.profiles {
-            record.add(by, profile.clone());
-        }
-        record.save(&path)?;
+        Record::merge_into(&path, by, &self.record.profiles)?;
         Ok(path)
     }
 }
@@ -485,7 +478,7 @@ fn table() -> Result<Verdict> {
     }
     let text = counters::page(&record, &launches).map_err(|why| anyhow!(why))?;
     let path = root.join(TABLE);
-    ladder::record::write_whole(&path, &text).with_context(|| format!("writing {}", place::shown(&path)))?;
+    ladder::files::write_whole(&path, &text).with_context(|| format!("writing {}", place::shown(&path)))?;
     say::note(&format!("wrote {}", place::shown(&path)));
     Ok(Verdict::Passed)
 }

@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use ladder::files::write_whole;
 use ladder::provenance::{sha256, target_of};
-use ladder::record::write_whole;
 
 use crate::Verdict;
 use crate::nvrtc::Nvrtc;

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
 pub(crate) fn fill_all(root: &Path) -> Result<Verdict> {
     for (file, _) in stale(root)? {
         let new = fill(&read(root, file)?, root)?;
-        ladder::record::write_whole(&root.join(file), &new).with_context(|| format!("writing {file}"))?;
+        ladder::files::write_whole(&root.join(file), &new).with_context(|| format!("writing {file}"))?;
         say::note(&format!("wrote {file}"));
     }
     Ok(Verdict::Passed)

@@ -447,6 +447,26 @@ fn saving_merges_into_the_record_of_the_machine() {
 }
 
 #[test]
+fn several_processes_save_at_once() {
+    let root = checkout("save-at-once");
+    let steps = ["v05", "v06", "v07"];
+    let children = steps.map(|step| {
+        xtask(&format!("bench {step} --save"))
+            .env("FAKE", "gpu")
+            .current_dir(&root)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts")
+    });
+    for mut child in children {
+        assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    }
+    let record = Record::load(&root.join("book/data/test-100.json")).expect("a record");
+    assert_eq!(record.measurements.len(), steps.len());
+}
+
+#[test]
 fn what_cannot_be_saved_is_not_measured() {
     let root = checkout("no-data");
     fs::remove_dir_all(root.join("book")).expect("a folder");

@@ -271,6 +271,22 @@ impl Record {
         record::save_text(path, &text)
     }
 
+    /// Adds profiles of one run to a file, beside what other processes added to it meanwhile.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written; it is as it was then.
+    pub fn merge_into(path: &Path, by: &Profiler, profiles: &[Profile]) -> Result<(), RecordError> {
+        let _lock = record::lock_folder_of(path)?;
+        let mut record = match path.exists() {
+            true => Self::load(path)?,
+            false => Self::default(),
+        };
+        for profile in profiles {
+            record.add(by, profile.clone());
+        }
+        record.save(path)
+    }
+
     /// Takes in a profile in place of an older one of the same kernel and shape. Runs that nothing refers to go.
     pub fn add(&mut self, by: &Profiler, profile: Profile) {
         if !self.runs.iter().any(|known| known.run.id == by.run.id) {

@@ -5,6 +5,7 @@
 
 pub mod catalogue;
 pub mod counters;
+pub mod files;
 pub mod provenance;
 pub mod record;
 pub mod sanitizer;

@@ -4,10 +4,11 @@
 //! measurements share a run: a process that took them one after another on the same device. A step binary prints
 //! [`Line`]s, one JSON object per line: first its run, then its measurements.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+
+use crate::files::{FolderLock, lock_folder, write_whole};
 
 /// Layout of the file; raised when an old reader would misunderstand a new file.
 pub const SCHEMA: u32 = 1;
@@ -372,6 +373,24 @@ impl Record {
         save_text(path, &self.to_text())
     }
 
+    /// Adds lines of steps to a file. What other processes added to it since it was read stays: it is read again
+    /// under a lock. `base` is the record to start from where the file is missing.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written; it is as it was then.
+    pub fn merge_into(path: &Path, base: &Self, lines: &[Line]) -> Result<(), RecordError> {
+        let _lock = lock_folder_of(path)?;
+        let mut record = match path.exists() {
+            true => Self::load(path)?,
+            false => base.clone(),
+        };
+        for line in lines {
+            record.add(line.clone());
+        }
+        record.tidy();
+        record.save(path)
+    }
+
     /// One line per run and per measurement, so that a diff shows what changed.
     fn to_text(&self) -> String {
         let runs = json_lines(&self.runs);
@@ -418,27 +437,19 @@ pub(crate) fn load_json<T: for<'a> Deserialize<'a>>(
     }
 }
 
-/// Writes a file whole or not at all: beside it first, then in its place.
-///
-/// # Errors
-/// When that is not possible; the old file is as it was.
-pub fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let beside = path.with_file_name(name);
-    let write = || {
-        let mut file = std::fs::File::create(&beside)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        std::fs::rename(&beside, path)
-    };
-    write().inspect_err(|_| drop(std::fs::remove_file(&beside)))
-}
-
 /// [`write_whole`], with the path in the error.
 pub(crate) fn save_text(path: &Path, text: &str) -> Result<(), RecordError> {
     write_whole(path, text).map_err(|source| RecordError::Io {
         path: path.to_owned(),
+        source,
+    })
+}
+
+/// The lock of the folder in which a record lies.
+pub(crate) fn lock_folder_of(path: &Path) -> Result<FolderLock, RecordError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    lock_folder(folder).map_err(|source| RecordError::Io {
+        path: folder.to_owned(),
         source,
     })
 }
@@ -518,5 +529,22 @@ mod tests {
         assert_eq!(Samples(vec![4.0, 1.0, 2.0, 3.0]).median(), 2.5);
         assert_eq!(Samples(vec![3.0, 1.0, 2.0]).median(), 2.0);
         assert!(Samples(Vec::new()).median().is_nan());
+    }
+
+    #[test]
+    fn two_processes_that_read_the_same_file_both_add_to_it() {
+        let name = format!("ladder-record-merged-{}.json", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let base = Record::default();
+        for id in ["one", "two"] {
+            let lines = [
+                Line::Run(Box::new(run(id))),
+                Line::Measurement(Box::new(measurement(id, 64, id))),
+            ];
+            Record::merge_into(&path, &base, &lines).expect("written");
+        }
+        let merged = Record::load(&path).expect("a record");
+        let _ = std::fs::remove_file(&path);
+        assert_eq!((merged.runs.len(), merged.measurements.len()), (2, 2));
     }
 }
