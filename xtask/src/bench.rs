@@ -283,7 +283,7 @@ impl Records {
         // A file that cannot be understood is not overwritten.
         let (path, base) = match Record::load(&path) {
             Ok(record) => (path, record),
-            Err(_) if !path.exists() => (path, Record::default()),
+            Err(error) if error.is_missing() => (path, Record::default()),
             Err(error) => {
                 let other = path.with_extension("new.json");
                 say::note(&format!(

@@ -1,6 +1,6 @@
 //! Before a step runs: is the PTX that it carries made from the source as it is now?
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use ladder::{Step, provenance};
@@ -8,11 +8,15 @@ use ladder::{Step, provenance};
 use crate::fresh::{self, State};
 use crate::{place, ptx, say};
 
-/// Compiles what was edited. Only where Cargo builds the steps: a copied program carries its PTX inside.
+/// Compiles what was edited where Cargo builds the steps. Programs that are not built again carry the PTX of the time
+/// when they were built, which an edit does not reach.
 pub(crate) fn compile_edited(steps: &[&Step]) -> Result<()> {
-    let (Some(_), Some(root)) = (place::cargo(), place::checkout()) else {
+    let Some(root) = place::checkout() else {
         return Ok(());
     };
+    if place::builder(&root).is_none() {
+        return without_cargo(&root, steps);
+    }
     let mut edited: Vec<PathBuf> = Vec::new();
     for source in sources(steps).iter().map(|name| fresh::source_of(&root, name)) {
         if edited.contains(&source) {
@@ -46,6 +50,26 @@ pub(crate) fn compile_edited(steps: &[&Step]) -> Result<()> {
         .with_context(|| format!("{} must be compiled", names.join(", ")))
 }
 
+/// An edited kernel is not in the programs that run: an error beside its sources, a remark where programs were copied.
+fn without_cargo(root: &Path, steps: &[&Step]) -> Result<()> {
+    for name in sources(steps) {
+        let source = fresh::source_of(root, name);
+        let State::Edited(file) = fresh::state(root, &source) else {
+            continue;
+        };
+        match place::is_built_in(root) {
+            true => bail!(
+                "{file} changed since it was compiled, and cargo, which builds it in, is not on the PATH; \
+                 install Rust, then run: cargo xtask check"
+            ),
+            false => say::note(&format!(
+                "{file} changed since it was compiled; the programs here were copied and carry the kernel as it was"
+            )),
+        }
+    }
+    Ok(())
+}
+
 /// Sources of their kernels, each once.
 pub(crate) fn sources(steps: &[&Step]) -> Vec<&'static str> {
     let mut names: Vec<&'static str> = Vec::new();
@@ -61,6 +85,6 @@ pub(crate) fn sources(steps: &[&Step]) -> Vec<&'static str> {
     names
 }
 
-fn short(root: &std::path::Path, path: &std::path::Path) -> String {
+fn short(root: &Path, path: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).display().to_string()
 }

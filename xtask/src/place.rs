@@ -28,6 +28,24 @@ pub(crate) fn cargo() -> Option<PathBuf> {
     std::env::var_os("CARGO").map(PathBuf::from)
 }
 
+/// Cargo, when the programs are to be built before they run: it started this program, or this program lies in the
+/// `target` folder of the checkout, where what lies beside it may be older than the sources.
+pub(crate) fn builder(root: &Path) -> Option<PathBuf> {
+    cargo().or_else(|| match is_built_in(root) {
+        true => on_path("cargo"),
+        false => None,
+    })
+}
+
+/// Whether this program lies inside the checkout, and was not copied somewhere else.
+pub(crate) fn is_built_in(root: &Path) -> bool {
+    let whole = |path: &Path| path.canonicalize().ok();
+    match (beside().as_deref().and_then(whole), whole(root)) {
+        (Some(folder), Some(root)) => folder.starts_with(root),
+        _ => false,
+    }
+}
+
 /// How to call this program: messages name commands that work where the reader is.
 pub(crate) fn me() -> &'static str {
     match cargo() {

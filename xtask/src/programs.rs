@@ -46,15 +46,18 @@ impl Ended {
 }
 
 impl Programs {
-    /// Builds them when Cargo started this program, otherwise takes those beside it.
+    /// Builds them when Cargo started this program or this program lies in the checkout; otherwise takes those
+    /// beside it.
     pub(crate) fn ready(steps: &[&'static Step]) -> Result<Self> {
-        match (place::cargo(), place::checkout()) {
-            (Some(cargo), Some(root)) => Self::build(&cargo, &root, steps),
-            (None, Some(root)) => match (Self::beside(steps), place::on_path("cargo")) {
-                (Err(_), Some(cargo)) => Self::build(&cargo, &root, steps),
-                (programs, _) => programs,
-            },
-            _ => Self::beside(steps),
+        let Some(root) = place::checkout() else {
+            return Self::beside(steps);
+        };
+        if let Some(cargo) = place::builder(&root) {
+            return Self::build(&cargo, &root, steps);
+        }
+        match (Self::beside(steps), place::on_path("cargo")) {
+            (Err(_), Some(cargo)) => Self::build(&cargo, &root, steps),
+            (programs, _) => programs,
         }
     }
 

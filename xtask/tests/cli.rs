@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
+use ladder::files::{FolderLock, lock_folder};
 use ladder::record::{
     Accuracy, Check, FailedCheck, Line, Measurement, Outcome, Passed, Record, Roofline, Run, Samples,
     Yardstick,
@@ -190,8 +191,11 @@ fn wrong() -> Outcome {
     Outcome::Failed { why, details }
 }
 
-/// Each test has its own; what an earlier run left there goes.
+/// Each test has its own; what an earlier run left there goes. The names are fixed, so a second run of these tests in
+/// the same checkout waits for the first.
 fn empty_folder(name: &str) -> PathBuf {
+    static ALONE: OnceLock<FolderLock> = OnceLock::new();
+    ALONE.get_or_init(|| lock_folder(Path::new(env!("CARGO_TARGET_TMPDIR"))).expect("a lock"));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli").join(name);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).expect("a folder");
@@ -631,6 +635,67 @@ fn an_edited_kernel_needs_the_compiler() {
     --- stderr
     kernels/v05_bank_conflict_free.cu changed since it was compiled; compiling, as with: cargo xtask ptx kernels/v05_bank_conflict_free.cu
     error: kernels/v05_bank_conflict_free.cu must be compiled: no CUDA compiler (NVRTC 12.4) found; correct TILE_NVRTC, or unset it and run: cargo xtask setup
+    ");
+}
+
+/// `xtask` and a step as `cargo build` leaves them in a checkout, started without `cargo run`.
+fn started_directly(name: &str, words: &str) -> (PathBuf, Command) {
+    let (root, command) = in_checkout(name, words);
+    let folder = root.join("target/debug");
+    fs::create_dir_all(&folder).expect("a folder");
+    for program in ["xtask", "v05"] {
+        fs::hard_link(programs().join(program), folder.join(program)).expect("a link");
+    }
+    let mut direct = Command::new(folder.join("xtask"));
+    direct
+        .args(command.get_args())
+        .current_dir(&root)
+        .stdin(Stdio::null())
+        .env("TILE_NVRTC", "nowhere");
+    for name in ["CARGO", "CARGO_MANIFEST_DIR", "LD_LIBRARY_PATH", "FAKE"] {
+        direct.env_remove(name);
+    }
+    (root, direct)
+}
+
+#[test]
+fn a_program_in_the_target_folder_is_built_again_before_it_runs() {
+    let (_, mut command) = started_directly("direct", "bench v05");
+    let path = std::env::join_paths([programs(), Path::new("/usr/bin"), Path::new("/bin")]).expect("folders");
+    insta::assert_snapshot!(run(command.env("PATH", path)), @r"
+    exit code 0
+    --- stdout
+    the page of v05 bench
+    --- stderr
+    $ cargo build -q -p v05
+    $ PROGRAMS/v05 bench
+    ");
+}
+
+#[test]
+fn an_edited_kernel_without_cargo_is_an_error_and_beside_copied_programs_a_remark() {
+    let (root, mut command) = started_directly("direct-edited", "check v05");
+    let edited = "__global__ void other() {}\n";
+    fs::write(root.join("kernels/v05_bank_conflict_free.cu"), edited).expect("a file");
+    insta::assert_snapshot!(run(command.env("PATH", "/usr/bin:/bin")), @r"
+    exit code 3
+    --- stdout
+    --- stderr
+    error: kernels/v05_bank_conflict_free.cu changed since it was compiled, and cargo, which builds it in, is not on the PATH; install Rust, then run: cargo xtask check
+    ");
+    let mut copied = xtask("check v05");
+    copied
+        .current_dir(&root)
+        .env("PATH", "/usr/bin:/bin")
+        .env("FAKE", "right");
+    insta::assert_snapshot!(run(&mut copied), @r"
+    exit code 0
+    --- stdout
+    v05  passed   sgemm_v05_bank_conflict_free    15 shapes
+    --- stderr
+    kernels/v05_bank_conflict_free.cu changed since it was compiled; the programs here were copied and carry the kernel as it was
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 check --json
+    1 passed, 0 failed, 0 not run
     ");
 }
 

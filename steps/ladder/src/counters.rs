@@ -277,9 +277,9 @@ impl Record {
     /// When the file cannot be read or written; it is as it was then.
     pub fn merge_into(path: &Path, by: &Profiler, profiles: &[Profile]) -> Result<(), RecordError> {
         let _lock = record::lock_folder_of(path)?;
-        let mut record = match path.exists() {
-            true => Self::load(path)?,
-            false => Self::default(),
+        let mut record = match Self::load(path) {
+            Err(error) if error.is_missing() => Self::default(),
+            loaded => loaded?,
         };
         for profile in profiles {
             record.add(by, profile.clone());

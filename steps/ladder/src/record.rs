@@ -380,9 +380,9 @@ impl Record {
     /// When the file cannot be read or written; it is as it was then.
     pub fn merge_into(path: &Path, base: &Self, lines: &[Line]) -> Result<(), RecordError> {
         let _lock = lock_folder_of(path)?;
-        let mut record = match path.exists() {
-            true => Self::load(path)?,
-            false => base.clone(),
+        let mut record = match Self::load(path) {
+            Err(error) if error.is_missing() => base.clone(),
+            loaded => loaded?,
         };
         for line in lines {
             record.add(line.clone());
@@ -443,6 +443,13 @@ pub(crate) fn save_text(path: &Path, text: &str) -> Result<(), RecordError> {
         path: path.to_owned(),
         source,
     })
+}
+
+impl RecordError {
+    /// There is no such file.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
+    }
 }
 
 /// The lock of the folder in which a record lies.
