@@ -10,6 +10,7 @@ mod book;
 mod calls;
 mod check;
 mod choice;
+mod compiler;
 mod doctor;
 mod fresh;
 mod home;
@@ -70,6 +71,9 @@ enum Command {
     Readme(readme::Args),
     /// Write the list of driver calls that libnvcuda exports
     Calls,
+    /// Compile what standard input asks for
+    #[command(hide = true)]
+    CompileServer(compiler::Args),
 }
 
 /// How a command that could run came out.
@@ -94,6 +98,7 @@ fn main() -> ExitCode {
         Some(Command::Setup) => setup::run(),
         Some(Command::Readme(args)) => readme::run(&args),
         Some(Command::Calls) => calls::run(),
+        Some(Command::CompileServer(args)) => compiler::serve(&args),
     };
     let error = match result {
         Ok(Verdict::Passed) => return ExitCode::SUCCESS,

@@ -49,6 +49,7 @@ pub(crate) struct Nvrtc {
 }
 
 /// What compiling gave.
+#[derive(Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Compiled {
     /// The PTX; empty when only `sm_XX` code was asked for.
     pub(crate) ptx: String,
@@ -85,7 +86,8 @@ impl Nvrtc {
         }
     }
 
-    fn load(directory: &Path) -> anyhow::Result<Nvrtc> {
+    /// The one in a folder.
+    pub(crate) fn load(directory: &Path) -> anyhow::Result<Nvrtc> {
         let mut libraries = Vec::new();
         // libnvrtc opens its builtins by bare name; loading them first by path spares the user a library path.
         let builtins = std::fs::read_dir(directory)?
@@ -126,7 +128,8 @@ impl Nvrtc {
         )
     }
 
-    /// Compiles one source, which calls itself `name` in messages and `.file` directives.
+    /// Compiles one source, which calls itself `name` in messages and `.file` directives, in this process: there is no
+    /// way to stop it. See [`crate::compiler`].
     pub(crate) fn compile(&self, source: &str, name: &str, options: &[String]) -> anyhow::Result<Compiled> {
         let source = CString::new(source)?;
         let name_c = CString::new(name)?;

@@ -8,11 +8,12 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use ladder::files::write_whole;
 use ladder::provenance::{sha256, target_of};
 
 use crate::Verdict;
+use crate::compiler::Compiler;
 use crate::nvrtc::Nvrtc;
 use crate::{place, readme, say};
 
@@ -24,6 +25,9 @@ const ARCHITECTURE: &str = "compute_75";
 const DEVICES: [u32; 5] = [75, 80, 86, 89, 90];
 /// Committed PTX is PTX ISA 8.4, so that every driver since CUDA 12.4 reads it.
 pub(crate) const VERSION: (i32, i32) = (12, 4);
+
+/// Bytes of a source or header. The longest here has a thousandth of that.
+const LARGEST_SOURCE: u64 = 16 << 20;
 
 /// How often to compile before a difference counts.
 const TRIES: u32 = 6;
@@ -73,17 +77,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
 /// Compiles sources, and says how many gave something else than what was there. With `check`, nothing is written.
 pub(crate) fn compile_all(root: &Path, sources: &[PathBuf], check: bool) -> anyhow::Result<usize> {
     let nvrtc = Nvrtc::find()?;
+    let mut compiler = Compiler::start(&nvrtc.directory)?;
     let mut stale = 0;
     for source in sources {
         let target = target_of(root, source);
         let old = std::fs::read_to_string(&target).unwrap_or_default();
-        let mut ptx = compile(&nvrtc, root, source)?;
+        let mut ptx = compile(&nvrtc, &mut compiler, root, source)?;
         // For some kernels NVRTC chooses between two orders by chance: what is committed may be the other one.
         for _ in 0..TRIES {
             if is_same(&old, &ptx) || !old.contains(provenance(&ptx)) {
                 break;
             }
-            ptx = compile(&nvrtc, root, source)?;
+            ptx = compile(&nvrtc, &mut compiler, root, source)?;
         }
         if is_same(&old, &ptx) {
             continue;
@@ -129,8 +134,8 @@ pub(crate) fn collect(folder: &Path, into: &mut Vec<PathBuf>) -> anyhow::Result<
     Ok(())
 }
 
-fn compile(nvrtc: &Nvrtc, root: &Path, path: &Path) -> anyhow::Result<String> {
-    let source = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+fn compile(nvrtc: &Nvrtc, compiler: &mut Compiler, root: &Path, path: &Path) -> anyhow::Result<String> {
+    let source = read_source(path)?;
     let name = path
         .strip_prefix(root)
         .unwrap_or(path)
@@ -165,7 +170,7 @@ fn compile(nvrtc: &Nvrtc, root: &Path, path: &Path) -> anyhow::Result<String> {
             .map(|i| format!("--include-path={}", i.display())),
     );
 
-    let compiled = nvrtc.compile(&source, &name, &[shown.clone(), hidden.clone()].concat())?;
+    let compiled = compiler.compile(&source, &name, &[shown.clone(), hidden.clone()].concat())?;
     if !compiled.log.trim().is_empty() {
         say::note(compiled.log.trim_end());
     }
@@ -177,7 +182,7 @@ fn compile(nvrtc: &Nvrtc, root: &Path, path: &Path) -> anyhow::Result<String> {
         writeln!(
             out,
             "// include: {shown} sha256:{}",
-            sha256(&std::fs::read(&include)?)
+            sha256(read_source(&include)?.as_bytes())
         )?;
     }
     writeln!(out, "// compiler: NVRTC {}.{}", nvrtc.version.0, nvrtc.version.1)?;
@@ -194,7 +199,7 @@ fn compile(nvrtc: &Nvrtc, root: &Path, path: &Path) -> anyhow::Result<String> {
             "--ptxas-options=-v".to_string(),
         ]);
         options.extend(extra.clone());
-        for line in resources(&nvrtc.compile(&source, &name, &options)?.log) {
+        for line in resources(&compiler.compile(&source, &name, &options)?.log) {
             writeln!(out, "// sm_{device}: {line}")?;
         }
     }
@@ -208,22 +213,53 @@ fn include_folders(root: &Path, path: &Path) -> [PathBuf; 2] {
     [path.parent().unwrap_or(root).to_owned(), root.join("kernels")]
 }
 
-/// The files that the source includes with quotes, and those that they include.
+/// The files of the repository that the source includes with quotes, and those that they include, each once.
 fn local_includes(root: &Path, path: &Path, source: &str) -> anyhow::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
+    add_includes(root, path, source, &mut vec![path.to_owned()], &mut found)?;
+    Ok(found)
+}
+
+fn add_includes(
+    root: &Path,
+    path: &Path,
+    source: &str,
+    seen: &mut Vec<PathBuf>,
+    found: &mut Vec<PathBuf>,
+) -> anyhow::Result<()> {
     for line in source.lines() {
         let Some(rest) = line.trim().strip_prefix("#include \"") else {
             continue;
         };
         let places = include_folders(root, path).map(|folder| folder.join(rest.trim_end_matches('"')));
-        if let Some(include) = places.into_iter().find(|include| include.exists()) {
-            let text = std::fs::read_to_string(&include)?;
-            found.extend(local_includes(root, &include, &text)?);
-            found.push(include);
+        // Not every line is compiled (`#if 0`), so what cannot be a header is passed over; NVRTC complains where it
+        // matters.
+        let Some(include) = places.into_iter().find(|include| include.is_file()) else {
+            continue;
+        };
+        if seen.contains(&include) {
+            continue;
         }
+        seen.push(include.clone());
+        let text = read_source(&include)?;
+        add_includes(root, &include, &text, seen, found)?;
+        found.push(include);
     }
-    found.dedup();
-    Ok(found)
+    Ok(())
+}
+
+/// The text of a source or header.
+fn read_source(path: &Path) -> anyhow::Result<String> {
+    let size = std::fs::metadata(path)
+        .with_context(|| path.display().to_string())?
+        .len();
+    ensure!(path.is_file(), "{} is not a file", path.display());
+    ensure!(
+        size <= LARGEST_SOURCE,
+        "{} has {size} bytes; a source has at most {LARGEST_SOURCE}",
+        path.display()
+    );
+    std::fs::read_to_string(path).with_context(|| path.display().to_string())
 }
 
 /// `kernel: 32 registers, 2048 bytes smem, 0 bytes spilled` from the words of `ptxas -v`.
@@ -256,26 +292,59 @@ fn resources(log: &str) -> Vec<String> {
 fn normalise(ptx: &str, root: &Path, include: Option<&Path>) -> String {
     // The headers may lie inside the repository, so their folder goes first.
     let resolved = include.and_then(|folder| folder.canonicalize().ok());
-    let strip = |line: &str| {
-        let mut line = line.to_string();
-        for prefix in [resolved.as_deref(), include, Some(root)].into_iter().flatten() {
-            line = line.replace(&format!("{}/", prefix.display()), "");
-        }
-        // NVRTC adds the source's time stamp and size when it finds the file.
-        match line.find("\", ").or_else(|| line.find("\",")) {
-            Some(end) => line[..=end].to_string(),
-            None => line,
-        }
-    };
+    let folders: Vec<&Path> = [resolved.as_deref(), include, Some(root)]
+        .into_iter()
+        .flatten()
+        .collect();
     let mut out = String::with_capacity(ptx.len());
     for line in ptx.lines() {
         match line.trim_start().starts_with(".file") {
-            true => out.push_str(&strip(line)),
+            true => out.push_str(&file_line(line, &folders).unwrap_or_else(|| line.to_owned())),
             false => out.push_str(line.trim_end()),
         }
         out.push('\n');
     }
     out
+}
+
+/// A `.file` line without the first folder that its path lies in, and without the time stamp and size that NVRTC
+/// adds for a file that it finds.
+fn file_line(line: &str, folders: &[&Path]) -> Option<String> {
+    let (before, rest) = line.split_once('"')?;
+    let path = unescaped(rest)?;
+    let inside = |folder: &&Path| {
+        path.strip_prefix(folder.as_os_str().as_encoded_bytes())?
+            .strip_prefix(b"/")
+    };
+    let short = folders.iter().find_map(inside).unwrap_or(&path);
+    Some(format!("{before}\"{}\"", short.escape_ascii()))
+}
+
+/// The bytes of a C string literal whose opening quote has been read. NVRTC writes what is not ASCII as octal digits.
+fn unescaped(literal: &str) -> Option<Vec<u8>> {
+    let mut bytes = literal.bytes().peekable();
+    let mut out = Vec::new();
+    loop {
+        match bytes.next()? {
+            b'"' => return Some(out),
+            b'\\' => match bytes.next()? {
+                b'n' => out.push(b'\n'),
+                b't' => out.push(b'\t'),
+                b'r' => out.push(b'\r'),
+                first @ b'0'..=b'7' => {
+                    let mut value = u32::from(first - b'0');
+                    for _ in 0..2 {
+                        if let Some(digit) = bytes.next_if(|byte| (b'0'..=b'7').contains(byte)) {
+                            value = value * 8 + u32::from(digit - b'0');
+                        }
+                    }
+                    out.push(u8::try_from(value).ok()?);
+                }
+                other => out.push(other),
+            },
+            byte => out.push(byte),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -294,12 +363,36 @@ mod tests {
         );
     }
 
+    #[track_caller]
+    fn file(written: &str, root: &str) -> String {
+        normalise(&format!("\t.file\t1 {written}"), Path::new(root), None)
+    }
+
     #[test]
     fn paths_do_not_tell_where_it_was_compiled() {
-        let line = "\t.file\t1 \"/home/me/repo/kernels/a.cu\", 17, 42\n";
+        let expected = "\t.file\t1 \"kernels/a.cu\"\n";
+        let plain = "\"/home/me/repo/kernels/a.cu\", 17, 42";
+        assert_eq!(file(plain, "/home/me/repo"), expected);
+        // As NVRTC 12.4 writes a folder with an accent, quotes and a newline.
+        let odd = r#""/t\303\251\"il\'e\nx/kernels/a.cu", 17, 42"#;
+        assert_eq!(file(odd, "/t\u{e9}\"il'e\nx"), expected);
         assert_eq!(
-            normalise(line, Path::new("/home/me/repo"), None),
-            "\t.file\t1 \"kernels/a.cu\"\n"
+            file(plain, "/home/me/re"),
+            "\t.file\t1 \"/home/me/repo/kernels/a.cu\"\n"
         );
+    }
+
+    #[test]
+    fn headers_that_include_each_other_are_read_once_and_devices_never() {
+        let root = std::env::temp_dir().join(format!("xtask-includes-{}", std::process::id()));
+        let kernels = root.join("kernels");
+        std::fs::create_dir_all(&kernels).expect("a folder");
+        std::fs::write(kernels.join("a.cuh"), "#include \"b.cuh\"\n").expect("a file");
+        std::fs::write(kernels.join("b.cuh"), "#include \"a.cuh\"\n").expect("a file");
+        let source = "#include \"a.cuh\"\n#if 0\n#include \"/dev/zero\"\n#endif\n";
+        let found = local_includes(&root, &kernels.join("k.cu"), source).expect("readable");
+        let names: Vec<_> = found.iter().filter_map(|path| path.file_name()).collect();
+        assert_eq!(names, ["b.cuh", "a.cuh"]);
+        let _ = std::fs::remove_dir_all(&root);
     }
 }
