@@ -35,6 +35,8 @@ pub(crate) struct Allocation {
     pub(crate) context_id: u64,
     pub(crate) context: Handle,
     pub(crate) id: u64,
+    /// What to give back, when the memory is the host's and ours.
+    block: usize,
 }
 
 static ALL: Mutex<BTreeMap<u64, Allocation>> = Mutex::new(BTreeMap::new());
@@ -52,7 +54,7 @@ pub(crate) struct Owner {
     pub(crate) context: Handle,
 }
 
-fn remember(base: u64, bytes: u64, kind: Kind, flags: u32, owner: Owner) {
+fn remember(base: u64, bytes: u64, kind: Kind, flags: u32, owner: Owner, block: usize) {
     let allocation = Allocation {
         base,
         bytes,
@@ -61,6 +63,7 @@ fn remember(base: u64, bytes: u64, kind: Kind, flags: u32, owner: Owner) {
         context_id: owner.context_id,
         context: owner.context,
         id: next_id(),
+        block,
     };
     lock(&ALL).insert(base, allocation);
 }
@@ -77,49 +80,87 @@ pub(crate) fn device(bytes: u64, kind: Kind, label: &str, owner: Owner) -> Resul
                 .map_err(|_| ERROR_OUT_OF_MEMORY)?
         }
     };
-    remember(base, bytes, kind, 0, owner);
+    remember(base, bytes, kind, 0, owner, 0);
     Ok(base)
 }
 
+/// Room for the bytes from the first page on. An alignment above the allocator's own would make it clear the pages by
+/// hand, and so commit them.
 fn layout(bytes: u64) -> Result<Layout, CUresult> {
-    let bytes = usize::try_from(bytes).map_err(|_| ERROR_OUT_OF_MEMORY)?;
-    Layout::from_size_align(bytes.max(1), PAGE).map_err(|_| ERROR_OUT_OF_MEMORY)
+    let bytes = usize::try_from(bytes)
+        .ok()
+        .and_then(|n| n.max(1).checked_add(PAGE));
+    Layout::from_size_align(bytes.ok_or(ERROR_OUT_OF_MEMORY)?, 16).map_err(|_| ERROR_OUT_OF_MEMORY)
+}
+
+/// Bytes that count as the device's for as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Taken(u64);
+
+impl Taken {
+    pub(crate) fn new(bytes: u64) -> Result<Self, CUresult> {
+        take(bytes)?;
+        Ok(Self(bytes))
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        MEMORY.give_back(self.0);
+    }
+}
+
+/// What is taken for pinned memory and arrays counts as the device's: all of it comes out of the same machine.
+fn take(bytes: u64) -> Outcome {
+    if MEMORY.take(bytes).is_ok() {
+        return Ok(());
+    }
+    drain_all();
+    MEMORY.take(bytes).map_err(|_| ERROR_OUT_OF_MEMORY)
 }
 
 /// Host memory that kernels can reach under the same address.
 pub(crate) fn host(bytes: u64, kind: Kind, flags: u32, label: &str, owner: Owner) -> Result<u64, CUresult> {
-    if bytes > MEMORY.limit() {
-        return Err(ERROR_OUT_OF_MEMORY);
-    }
     let layout = layout(bytes)?;
+    take(bytes)?;
     // SAFETY: the layout is not empty.
-    let start = unsafe { alloc_zeroed(layout) };
-    if start.is_null() {
+    let block = unsafe { alloc_zeroed(layout) };
+    if block.is_null() {
+        MEMORY.give_back(bytes);
         return Err(ERROR_OUT_OF_MEMORY);
     }
-    // SAFETY: unmapped before it is given back, after all queued work has ended.
-    let mapped = unsafe { MEMORY.map_host(start, layout.size(), Origin::new(label)) };
+    let start = block.map_addr(|at| at.next_multiple_of(PAGE));
+    // SAFETY: inside the block; unmapped before it is given back, after all queued work has ended.
+    let mapped = unsafe { MEMORY.map_host(start, layout.size() - PAGE, Origin::new(label)) };
     let Ok(base) = mapped else {
         // SAFETY: just allocated with this layout.
-        unsafe { dealloc(start, layout) };
+        unsafe { dealloc(block, layout) };
+        MEMORY.give_back(bytes);
         return Err(ERROR_OUT_OF_MEMORY);
     };
-    remember(base, bytes, kind, flags, owner);
+    remember(base, bytes, kind, flags, owner, block as usize);
     Ok(base)
 }
 
 /// The caller's memory becomes known to kernels.
 pub(crate) fn register(base: u64, bytes: u64, flags: u32, owner: Owner) -> Outcome {
     let n = usize::try_from(bytes).map_err(|_| ERROR_INVALID_VALUE)?;
+    take(bytes)?;
     // SAFETY: the caller of `cuMemHostRegister` keeps the range valid until it unregisters it.
     let mapped = unsafe { MEMORY.map_host(base as usize as *mut u8, n, Origin::new("cuMemHostRegister")) };
     match mapped {
         Ok(_) => {
-            remember(base, bytes, Kind::Registered, flags, owner);
+            remember(base, bytes, Kind::Registered, flags, owner, 0);
             Ok(())
         }
-        Err(error) if error.near.is_some() => Err(ERROR_HOST_MEMORY_ALREADY_REGISTERED),
-        Err(_) => Err(ERROR_INVALID_VALUE),
+        Err(error) => {
+            MEMORY.give_back(bytes);
+            Err(if error.near.is_some() {
+                ERROR_HOST_MEMORY_ALREADY_REGISTERED
+            } else {
+                ERROR_INVALID_VALUE
+            })
+        }
     }
 }
 
@@ -154,6 +195,7 @@ pub(crate) fn release(allocation: Allocation) {
         }
         Kind::Registered => {
             let _ = MEMORY.unmap_host(allocation.base);
+            MEMORY.give_back(allocation.bytes);
         }
         Kind::Managed | Kind::Host => {
             let unmapped = MEMORY.unmap_host(allocation.base).is_ok();
@@ -161,7 +203,8 @@ pub(crate) fn release(allocation: Allocation) {
                 && unmapped
             {
                 // SAFETY: allocated by `host` with this layout, mapped until now, and nobody uses it any more.
-                unsafe { dealloc(allocation.base as usize as *mut u8, layout) };
+                unsafe { dealloc(allocation.block as *mut u8, layout) };
+                MEMORY.give_back(allocation.bytes);
             }
         }
     }

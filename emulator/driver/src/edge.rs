@@ -9,8 +9,8 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::diagnose;
 use crate::result::{CUresult, ERROR_INVALID_VALUE, ERROR_NOT_SUPPORTED, ERROR_UNKNOWN, Outcome, SUCCESS};
+use crate::{diagnose, life};
 
 /// Defines exported calls. `fn name / alias(…)` adds the variant whose null stream is the calling thread's own.
 macro_rules! export {
@@ -37,8 +37,11 @@ macro_rules! export {
 }
 pub(crate) use export;
 
-/// Runs the body of a call. No panic crosses the edge.
+/// Runs the body of a call, while the driver lives in this process. No panic crosses the edge.
 pub(crate) fn guard(name: &'static str, body: impl FnOnce() -> Outcome) -> CUresult {
+    if let Some(code) = life::over(name) {
+        return code;
+    }
     let code = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => SUCCESS,
         Ok(Err(code)) => code,
@@ -319,6 +322,42 @@ pub(crate) fn can_read(address: u64, n: usize) -> bool {
     ) != Some(false)
 }
 
+/// Whether every byte of a range is mapped in this process for reading and writing. Where the system does not say,
+/// the answer is that of [`can_read`].
+pub(crate) fn can_write_all(address: u64, n: usize) -> bool {
+    match std::fs::read_to_string("/proc/self/maps") {
+        Ok(maps) => is_writable(&maps, address, n as u64),
+        Err(_) => can_read(address, n),
+    }
+}
+
+/// The same by the lines of `/proc/self/maps`, which are in the order of the addresses.
+fn is_writable(maps: &str, address: u64, n: u64) -> bool {
+    let Some(end) = address.checked_add(n) else {
+        return false;
+    };
+    let mut next = address;
+    for line in maps.lines() {
+        let mut words = line.split_ascii_whitespace();
+        let bounds = words.next().and_then(|word| word.split_once('-'));
+        let number = |text: &str| u64::from_str_radix(text, 16).ok();
+        let Some((Some(from), Some(to))) = bounds.map(|(from, to)| (number(from), number(to))) else {
+            return false;
+        };
+        if to <= next {
+            continue;
+        }
+        if from > next || !words.next().is_some_and(|flags| flags.starts_with("rw")) {
+            return false;
+        }
+        next = to;
+        if next >= end {
+            return true;
+        }
+    }
+    false
+}
+
 /// Copies ranges of this process out without faulting. `None`: the system cannot; false: some range is not there.
 #[cfg(target_os = "linux")]
 pub(crate) fn read_process(from: &[(u64, usize)], to: &mut [&mut [u8]]) -> Option<bool> {
@@ -362,4 +401,24 @@ pub(crate) fn read_process(from: &[(u64, usize)], to: &mut [&mut [u8]]) -> Optio
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn read_process(_from: &[(u64, usize)], _to: &mut [&mut [u8]]) -> Option<bool> {
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_writable_when_all_its_pages_are() {
+        let maps = "1000-3000 rw-p 00000000 00:00 0\n3000-4000 rw-s 0 0:0 7 /a b\n4000-5000 r--p 0 0:0 0\n\
+                    6000-7000 rw-p 0 0:0 0\n";
+        let check =
+            |from, to, want| assert_eq!(is_writable(maps, from, to - from), want, "{from:x} to {to:x}");
+        check(0x1000, 0x4000, true);
+        check(0x2ff8, 0x3008, true);
+        check(0x0ff8, 0x1008, false);
+        check(0x3ff8, 0x4008, false);
+        check(0x6000, 0x7001, false);
+        check(0x2000, 0x7000, false);
+        assert!(!is_writable(maps, u64::MAX, 2));
+    }
 }

@@ -31,7 +31,7 @@
 //! | `TILE_THREADS` | CPU threads for a launch, 0: one per core | 0 |
 //! | `TILE_UNORDERED` | 1: blocks in parallel even where their order could change results | 0 |
 //! | `TILE_DIAGNOSIS` | 0: findings are not told on stderr | 1 |
-//! | `TILE_MEMORY` | device memory in MiB | half of the machine's, 1 GiB to 80 GiB |
+//! | `TILE_MEMORY` | device memory in MiB, pinned and managed host memory and loaded modules included | half of what the process may have of the machine's, 1 GiB to 80 GiB |
 //! | `TILE_SOURCES` | folders (separated as in `PATH`) in which sources for messages are looked for | none |
 //! | `TILE_TRACE` | 1: every call and its result, on stderr | 0 |
 //! | `NO_COLOR` | anything: no colours | on a terminal |
@@ -48,6 +48,7 @@
 mod allocations;
 mod api;
 mod attributes;
+mod current;
 mod diagnose;
 mod edge;
 pub mod extra;
@@ -55,6 +56,7 @@ pub mod extra;
 mod generated;
 mod handle;
 mod image;
+mod life;
 mod queue;
 mod reports;
 mod result;

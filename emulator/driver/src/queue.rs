@@ -20,6 +20,9 @@ use crate::result::{ERROR_NOT_PERMITTED, Outcome};
 /// How long an idle worker waits for more before it ends.
 const IDLE: Duration = Duration::from_secs(2);
 
+/// Jobs that may wait. With more, who submits waits for room, as with NVIDIA's driver (1024 launches there).
+const MOST_WAITING: usize = 1 << 14;
+
 pub(crate) type Job = Box<dyn FnOnce() + Send>;
 
 /// Where a job may run.
@@ -80,6 +83,9 @@ impl Queue {
         job: Job,
     ) -> u64 {
         let mut state = self.lock();
+        while state.jobs.len() >= MOST_WAITING && !IS_WORKER.get() {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
         state.submitted += 1;
         let ticket = state.submitted;
         if blocking {

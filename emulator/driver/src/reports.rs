@@ -35,17 +35,19 @@ thread_local! {
 
 pub(crate) fn remember(context: &Context, ticket: u64, slot: Arc<Slot>) {
     let queue = Arc::clone(&context.queue);
-    LAST.with_borrow_mut(|last| *last = Some(Last { queue, ticket, slot }));
+    // A thread that is ending has no last launch.
+    let _ = LAST.try_with(|last| *last.borrow_mut() = Some(Last { queue, ticket, slot }));
 }
 
 /// A launch is about to be made; if it is refused, there is no report.
 pub(crate) fn forget() {
-    LAST.with_borrow_mut(|last| *last = None);
+    let _ = LAST.try_with(|last| *last.borrow_mut() = None);
 }
 
 /// The last launch of the calling thread, as JSON. Waits for it.
 pub(crate) fn last_as_json() -> Result<String, CUresult> {
-    LAST.with_borrow(|last| {
+    LAST.try_with(|last| {
+        let last = last.borrow();
         let last = last.as_ref().ok_or(ERROR_NOT_FOUND)?;
         last.queue.wait(last.ticket)?;
         let report = lock(&last.slot.0);
@@ -53,4 +55,5 @@ pub(crate) fn last_as_json() -> Result<String, CUresult> {
         let report = report.as_ref().ok_or(ERROR_NOT_FOUND)?;
         serde_json::to_string(report).map_err(|_| ERROR_UNKNOWN)
     })
+    .unwrap_or(Err(ERROR_NOT_FOUND))
 }

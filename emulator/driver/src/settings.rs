@@ -94,17 +94,13 @@ pub(crate) fn process() -> Settings {
     })
 }
 
-/// Device memory in bytes: `TILE_MEMORY` in MiB, else half of the machine's.
+/// Device memory in bytes: `TILE_MEMORY` in MiB, else half of what the process may have of the machine's.
 pub(crate) fn memory_bytes() -> u64 {
     const MIB: u64 = 1 << 20;
     static BYTES: OnceLock<u64> = OnceLock::new();
     *BYTES.get_or_init(|| {
         let asked = variable("TILE_MEMORY", "use a number of MiB", number);
-        let half = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-            let line = text.lines().find(|l| l.starts_with("MemTotal:"))?;
-            let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-            Some(kib / 1024 / 2)
-        });
+        let half = machine_bytes(&|path| std::fs::read_to_string(path).ok()).map(|bytes| bytes / MIB / 2);
         asked
             .unwrap_or_else(|| half.unwrap_or(4096).clamp(1024, 80 * 1024))
             .clamp(16, 1 << 20)
@@ -112,21 +108,58 @@ pub(crate) fn memory_bytes() -> u64 {
     })
 }
 
+/// Memory that this process may have: the machine's, or less where a control group sets a limit (in a container,
+/// the machine's own figure is of no use). `read` gives the text of a file.
+fn machine_bytes(read: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
+    let meminfo = read("/proc/meminfo")?;
+    let total = meminfo.lines().find_map(|l| l.strip_prefix("MemTotal:"))?;
+    let mut least = total.split_whitespace().next()?.parse::<u64>().ok()? << 10;
+    // `0::/a/b` in version 2, `9:memory:/a/b` in version 1. A limit of any group above holds, too; inside a
+    // container, the path is often one of the outside, and the limit is at the root of what is mounted.
+    for line in read("/proc/self/cgroup").unwrap_or_default().lines() {
+        let mut fields = line.splitn(3, ':');
+        let (Some(_), Some(controllers), Some(path)) = (fields.next(), fields.next(), fields.next()) else {
+            continue;
+        };
+        let (root, file) = match controllers {
+            "" => ("/sys/fs/cgroup", "memory.max"),
+            _ if controllers.split(',').any(|c| c == "memory") => {
+                ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
+            }
+            _ => continue,
+        };
+        for group in Path::new(path).ancestors() {
+            let group = group.to_string_lossy();
+            let text = read(&format!("{root}{}/{file}", group.trim_end_matches('/')));
+            // `max` is no number, and no limit.
+            if let Some(limit) = text.and_then(|text| text.trim().parse().ok()) {
+                least = least.min(limit);
+            }
+        }
+    }
+    Some(least)
+}
+
 /// What holds for launches of the calling thread.
 pub(crate) fn current() -> Settings {
     let process = process();
-    CHOSEN.with_borrow(|chosen| Settings {
-        watch: chosen.watch.unwrap_or(process.watch),
-        budget: chosen.budget.unwrap_or(process.budget),
-        threads: chosen.threads.unwrap_or(process.threads),
-        unordered: chosen.unordered.unwrap_or(process.unordered),
-        diagnosis: chosen.diagnosis.unwrap_or(process.diagnosis),
-    })
+    let chosen = CHOSEN.try_with(|chosen| {
+        let chosen = chosen.borrow();
+        Settings {
+            watch: chosen.watch.unwrap_or(process.watch),
+            budget: chosen.budget.unwrap_or(process.budget),
+            threads: chosen.threads.unwrap_or(process.threads),
+            unordered: chosen.unordered.unwrap_or(process.unordered),
+            diagnosis: chosen.diagnosis.unwrap_or(process.diagnosis),
+        }
+    });
+    // A thread that is ending has no choices of its own any more.
+    chosen.unwrap_or(process)
 }
 
 /// Changes what the calling thread chose.
 pub(crate) fn choose(change: impl FnOnce(&mut Chosen)) {
-    CHOSEN.with_borrow_mut(change);
+    let _ = CHOSEN.try_with(|chosen| change(&mut chosen.borrow_mut()));
 }
 
 /// Names given by kernel.
@@ -143,7 +176,7 @@ pub(crate) fn name_params(kernel: Option<String>, names: Vec<String>) {
                 .unwrap_or_else(PoisonError::into_inner)
                 .insert(kernel, names);
         }
-        None => CHOSEN.with_borrow_mut(|c| c.next_params = Some(names)),
+        None => choose(|c| c.next_params = Some(names)),
     }
 }
 
@@ -157,7 +190,8 @@ pub(crate) fn add_source(path: String, text: Arc<str>) {
 /// Options for a launch that the calling thread is about to make.
 pub(crate) fn options_for(kernel: &str, found_sources: &[(String, Arc<str>)]) -> LaunchOptions {
     let settings = current();
-    let next = CHOSEN.with_borrow_mut(|c| c.next_params.take());
+    let mut next = None;
+    choose(|c| next = c.next_params.take());
     let params = next.or_else(|| {
         let all = PARAMS.lock().unwrap_or_else(PoisonError::into_inner);
         all.get(kernel).cloned()
@@ -229,6 +263,37 @@ mod tests {
         assert_eq!(watch_from_name("loud"), None);
         assert_eq!(watch_from_number(1), Some(Watch::Counted));
         assert_eq!(watch_from_number(9), None);
+    }
+
+    #[test]
+    fn the_limit_of_a_control_group_counts() {
+        let check = |files: &[(&str, &str)], want: u64| {
+            let all = [
+                &[("/proc/meminfo", "MemTotal:       16777216 kB\nMemFree: 1 kB\n")],
+                files,
+            ]
+            .concat();
+            let read = |path: &str| {
+                all.iter()
+                    .find(|(p, _)| *p == path)
+                    .map(|(_, text)| (*text).to_owned())
+            };
+            assert_eq!(machine_bytes(&read), Some(want), "{files:?}");
+        };
+        let v2 = ("/proc/self/cgroup", "0::/user/job\n");
+        check(&[], 16 << 30);
+        check(&[v2, ("/sys/fs/cgroup/user/job/memory.max", "max\n")], 16 << 30);
+        check(
+            &[v2, ("/sys/fs/cgroup/user/job/memory.max", "1073741824\n")],
+            1 << 30,
+        );
+        check(&[v2, ("/sys/fs/cgroup/user/memory.max", "2147483648\n")], 2 << 30);
+        check(&[v2, ("/sys/fs/cgroup/memory.max", "99999999999999\n")], 16 << 30);
+        let v1 = ("/proc/self/cgroup", "9:cpu:/a\n4:memory:/docker/x\n0::/b\n");
+        check(
+            &[v1, ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "536870912\n")],
+            1 << 29,
+        );
     }
 
     #[test]

@@ -3,8 +3,7 @@
 //! All contexts share one device memory: addresses are unique in the process, as with unified addressing, and an
 //! allocation remembers the context that frees it when it goes.
 
-use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use simt::memory::Memory;
@@ -14,9 +13,7 @@ use crate::queue::{Queue, on_worker};
 use crate::result::*;
 use crate::types::Handle;
 use crate::work::{EVENTS, STREAMS};
-use crate::{allocations, diagnose, settings};
-
-pub(crate) static INITIALISED: AtomicBool = AtomicBool::new(false);
+use crate::{allocations, diagnose, life, settings};
 
 pub(crate) static MEMORY: LazyLock<Arc<Memory>> =
     LazyLock::new(|| Arc::new(Memory::new(settings::memory_bytes())));
@@ -204,14 +201,9 @@ pub(crate) fn end_primary(context: Option<Arc<Context>>) {
     }
 }
 
-thread_local! {
-    /// The calling thread's stack of contexts.
-    pub(crate) static STACK: RefCell<Vec<Handle>> = const { RefCell::new(Vec::new()) };
-}
-
 /// Before `cuInit`, nothing works; in a host function, neither: it would wait for itself.
 pub(crate) fn initialised() -> Outcome {
-    if !INITIALISED.load(Ordering::Acquire) {
+    if !life::has_begun() {
         return Err(ERROR_NOT_INITIALIZED);
     }
     if on_worker() {
@@ -232,8 +224,7 @@ pub(crate) fn context(handle: Handle) -> Result<Arc<Context>, CUresult> {
 /// The calling thread's context, lost or not.
 pub(crate) fn current() -> Result<Arc<Context>, CUresult> {
     initialised()?;
-    let top = STACK.with_borrow(|stack| stack.last().copied());
-    context(top.ok_or(ERROR_INVALID_CONTEXT)?)
+    context(crate::current::top().ok_or(ERROR_INVALID_CONTEXT)?)
 }
 
 /// The calling thread's context, if work can be done in it.

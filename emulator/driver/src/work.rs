@@ -53,13 +53,16 @@ impl Stream {
     }
 
     fn of_thread(context: Arc<Context>) -> Self {
-        let last = OWN_STREAMS.with_borrow_mut(|own| {
+        let own = OWN_STREAMS.try_with(|own| {
+            let mut own = own.borrow_mut();
             // Contexts come and go; those that went leave nothing behind.
             if own.len() >= 16 {
                 own.retain(|id, _| !CONTEXTS.handles_where(|c| c.id == *id).is_empty());
             }
             Arc::clone(own.entry(context.id).or_default())
         });
+        // On a thread that is ending, it waits for everything.
+        let last = own.unwrap_or_else(|_| Arc::new(AtomicU64::new(context.queue.last().0)));
         Self {
             context,
             id: PER_THREAD as u64,

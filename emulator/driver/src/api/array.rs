@@ -5,10 +5,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use simt::texture::TexelFormat;
 
+use crate::allocations::Taken;
 use crate::edge::{In, Out, export};
 use crate::handle::{Kind, Table};
 use crate::result::*;
-use crate::state::{MEMORY, initialised, usable};
+use crate::state::{initialised, usable};
 use crate::types::{Array3DDescriptor, ArrayDescriptor, Handle};
 
 /// An array.
@@ -19,6 +20,7 @@ pub(crate) struct Array {
     texel: usize,
     /// Shared with textures of running launches: written by way of a copy while one holds it.
     data: RwLock<Arc<Vec<u8>>>,
+    _taken: Taken,
 }
 
 static ARRAYS: Table<Array> = Table::new(Kind::Array);
@@ -119,9 +121,7 @@ fn create(out: Out<Handle>, descriptor: Array3DDescriptor) -> Outcome {
         return Err(ERROR_INVALID_VALUE);
     }
     let bytes = width * height * depth * texel;
-    if bytes as u64 > MEMORY.limit().saturating_sub(MEMORY.used()) {
-        return Err(ERROR_OUT_OF_MEMORY);
-    }
+    let taken = Taken::new(bytes as u64)?;
     let mut data = Vec::new();
     data.try_reserve_exact(bytes).map_err(|_| ERROR_OUT_OF_MEMORY)?;
     data.resize(bytes, 0);
@@ -130,6 +130,7 @@ fn create(out: Out<Handle>, descriptor: Array3DDescriptor) -> Outcome {
         descriptor,
         texel,
         data: RwLock::new(Arc::new(data)),
+        _taken: taken,
     };
     out.put(ARRAYS.insert_with(make).0)
 }

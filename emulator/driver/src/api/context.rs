@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::api::device::{device, flags_are_known};
+use crate::current as stack;
 use crate::edge::{In, Out, export};
 use crate::result::*;
-use crate::state::{self, Context, STACK, context, current, initialised, lock, usable};
+use crate::state::{self, Context, context, current, initialised, lock, usable};
 use crate::types::{CtxCreateParams, Handle};
 use crate::work::{event, stream};
 
@@ -19,7 +20,7 @@ fn create(out: Out<Handle>, flags: c_uint, dev: c_int) -> Outcome {
     }
     device(dev)?;
     let context = Context::create(flags);
-    STACK.with_borrow_mut(|stack| stack.push(context.handle));
+    stack::push(context.handle)?;
     out.put(context.handle)
 }
 
@@ -64,11 +65,9 @@ export! {
             return Err(ERROR_INVALID_CONTEXT);
         }
         // It leaves the calling thread's stack if it is on top; elsewhere its handle stays and is dead.
-        STACK.with_borrow_mut(|stack| {
-            if stack.last() == Some(&handle) {
-                stack.pop();
-            }
-        });
+        if stack::top() == Some(handle) {
+            stack::pop();
+        }
         gone.destroy();
         Ok(())
     }
@@ -79,13 +78,12 @@ export! {
             return Err(ERROR_INVALID_VALUE);
         }
         context(handle)?;
-        STACK.with_borrow_mut(|stack| stack.push(handle));
-        Ok(())
+        stack::push(handle)
     }
 
     fn cuCtxPopCurrent_v2(out: Out<Handle>) {
         initialised()?;
-        let top = STACK.with_borrow_mut(Vec::pop).ok_or(ERROR_INVALID_CONTEXT)?;
+        let top = stack::pop().ok_or(ERROR_INVALID_CONTEXT)?;
         out.put_if_wanted(top);
         Ok(())
     }
@@ -95,19 +93,14 @@ export! {
         if handle != 0 {
             context(handle)?;
         }
-        STACK.with_borrow_mut(|stack| {
-            stack.pop();
-            if handle != 0 {
-                stack.push(handle);
-            }
-        });
-        Ok(())
+        stack::pop();
+        if handle == 0 { Ok(()) } else { stack::push(handle) }
     }
 
     fn cuCtxGetCurrent(out: Out<Handle>) {
         initialised()?;
         out.check()?;
-        out.put(STACK.with_borrow(|stack| stack.last().copied()).unwrap_or(0))
+        out.put(stack::top().unwrap_or(0))
     }
 
     fn cuCtxSynchronize() {
@@ -219,11 +212,11 @@ export! {
     fn cuCtxDetach(handle: Handle) {
         initialised()?;
         let context = context(handle)?;
-        if STACK.with_borrow(|stack| stack.last() != Some(&handle)) {
+        if stack::top() != Some(handle) {
             return Err(ERROR_INVALID_CONTEXT);
         }
         if context.attached.fetch_sub(1, Ordering::Relaxed) <= 1 && !context.primary {
-            STACK.with_borrow_mut(Vec::pop);
+            stack::pop();
             context.destroy();
         }
         Ok(())
@@ -250,9 +243,9 @@ export! {
         context.check()?;
         let event = event(recorded)?;
         // All of a context's work is in one order, so the default stream's place stands for the context's.
-        STACK.with_borrow_mut(|stack| stack.push(context.handle));
+        stack::push(context.handle)?;
         let recorded = stream(1).map(|s| event.record(&s));
-        STACK.with_borrow_mut(Vec::pop);
+        stack::pop();
         recorded
     }
 
@@ -260,9 +253,9 @@ export! {
         let context = context_or_current(handle)?;
         context.check()?;
         let event = event(awaited)?;
-        STACK.with_borrow_mut(|stack| stack.push(context.handle));
+        stack::push(context.handle)?;
         let waited = stream(1).and_then(|s| super::stream::wait_for(&s, &event));
-        STACK.with_borrow_mut(Vec::pop);
+        stack::pop();
         waited
     }
 }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::allocations::{FIRST_DEVICE_ADDRESS, is_pinned};
+use crate::allocations::{FIRST_DEVICE_ADDRESS, Taken, is_pinned};
 use crate::api::array::{self, Array};
 use crate::api::boxes::Boxes;
 use crate::edge::{Host, In, can_read, export};
@@ -144,16 +144,21 @@ fn copy_in_stream(stream: &Stream, to: Place, from: Place, n: usize) -> Outcome 
     if to.is_pageable(n) {
         return stream.submit_sync(move || transfer(&to, &from, n));
     }
-    match (&to, &from) {
-        // The source may change as soon as the call returns: it is taken now, unless it can be used now.
-        (Place::Device(address), Place::Host(source))
-            if from.is_pageable(n) && !stream.context.queue.is_idle() =>
-        {
+    // The source may change as soon as the call returns: it is taken now, unless it can be used now, or there is no
+    // room for it.
+    let wait = from.is_pageable(n);
+    let taken = (wait && !stream.context.queue.is_idle()).then(|| Taken::new(n as u64));
+    match (&to, &from, taken) {
+        (Place::Device(address), Place::Host(source), Some(Ok(taken))) => {
             let bytes = Host::new(*source).bytes(n).to_vec();
             let address = *address;
-            stream.submit_async(Where::Here, move || write_device(address, &bytes))
+            stream.submit_async(Where::Here, move || {
+                let written = write_device(address, &bytes);
+                drop(taken);
+                written
+            })
         }
-        _ if from.is_pageable(n) => stream.submit_sync(move || transfer(&to, &from, n)),
+        _ if wait => stream.submit_sync(move || transfer(&to, &from, n)),
         _ => stream.submit_async(Where::Here, move || transfer(&to, &from, n)),
     }
 }

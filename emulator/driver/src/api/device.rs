@@ -6,9 +6,10 @@ use std::sync::atomic::Ordering;
 use crate::api::pool;
 use crate::attributes::{CAPABILITY, DRIVER_VERSION, NAME, PCI_BUS_ID, UUID, attribute_value};
 use crate::edge::{In, Out, Text, export};
+use crate::life;
 use crate::result::*;
 use crate::settings;
-use crate::state::{INITIALISED, PRIMARY, current, end_primary, initialised, lock};
+use crate::state::{PRIMARY, current, end_primary, initialised, lock};
 use crate::types::{DeviceProperties, Handle, Uuid};
 
 /// A device by its number.
@@ -26,7 +27,7 @@ export! {
         if flags != 0 {
             return Err(ERROR_INVALID_VALUE);
         }
-        INITIALISED.store(true, Ordering::Release);
+        life::begin();
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::ffi::c_uint;
 use crate::allocations::{self, Kind};
 use crate::api::context::current_owner;
 use crate::api::memory::release_after_work;
-use crate::edge::{Host, Out, can_read, export};
+use crate::edge::{Host, Out, can_write_all, export};
 use crate::result::*;
 use crate::state::{initialised, usable};
 
@@ -51,7 +51,7 @@ export! {
     fn cuMemHostRegister_v2(pointer: Host, bytes: usize, flags: c_uint) {
         initialised()?;
         let owner = current_owner()?;
-        if pointer.is_null() || bytes == 0 || flags & !REGISTER_FLAGS != 0 || !can_read(pointer.address(), bytes) {
+        if pointer.is_null() || bytes == 0 || flags & !REGISTER_FLAGS != 0 || !can_write_all(pointer.address(), bytes) {
             return Err(if flags & !REGISTER_FLAGS & 0xc != 0 { ERROR_NOT_SUPPORTED } else { ERROR_INVALID_VALUE });
         }
         allocations::register(pointer.address(), bytes as u64, flags, owner)

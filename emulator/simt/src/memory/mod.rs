@@ -215,7 +215,7 @@ impl Memory {
         }
     }
 
-    /// Bytes allocated.
+    /// Bytes in use.
     pub fn used(&self) -> u64 {
         self.read_state().used
     }
@@ -223,6 +223,28 @@ impl Memory {
     /// Bytes in all.
     pub fn limit(&self) -> u64 {
         self.limit
+    }
+
+    /// Counts bytes that are held elsewhere for this device (pinned host memory, decoded kernels) among those in
+    /// use, before they are taken. Each is given back with [`Memory::give_back`].
+    pub fn take(&self, bytes: u64) -> Result<(), OutOfMemory> {
+        let mut state = self.write_state();
+        let free = self.limit.saturating_sub(state.used);
+        if bytes > free {
+            return Err(OutOfMemory {
+                asked: bytes,
+                free,
+                limit: self.limit,
+            });
+        }
+        state.used += bytes;
+        Ok(())
+    }
+
+    /// The reverse of [`Memory::take`].
+    pub fn give_back(&self, bytes: u64) {
+        let mut state = self.write_state();
+        state.used = state.used.saturating_sub(bytes);
     }
 
     fn read_state(&self) -> std::sync::RwLockReadGuard<'_, State> {
@@ -507,6 +529,16 @@ mod tests {
         assert!(m.alloc(1 << 20, Origin::default()).is_ok());
         assert!(m.alloc(1, Origin::default()).is_err());
         assert!(m.alloc(0, Origin::default()).is_ok());
+    }
+
+    #[test]
+    fn what_is_held_elsewhere_counts() {
+        let m = memory();
+        assert_eq!(m.take(1 << 19), Ok(()));
+        assert!(m.alloc((1 << 19) + 1, Origin::default()).is_err());
+        assert!(m.take((1 << 19) + 1).is_err());
+        m.give_back(1 << 19);
+        assert_eq!(m.used(), 0);
     }
 
     #[test]

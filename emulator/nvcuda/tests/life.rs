@@ -1,0 +1,203 @@
+//! The driver where a process forks and where it ends. A program of its own: its processes end in odd ways.
+#![cfg(target_os = "linux")]
+
+use std::ffi::c_void;
+use std::process::Command;
+use std::ptr::null_mut;
+
+use cudarc::driver::sys::{self, CUresult, CUresult::*};
+
+const PTX: &std::ffi::CStr = c".version 7.0 .target sm_75 .address_size 64 .entry k() { ret; }";
+
+/// A context, and a kernel in it.
+fn begin() -> (sys::CUcontext, sys::CUfunction) {
+    emulated::preload().expect("Cargo built the library");
+    let (mut context, mut module, mut function) = (null_mut(), null_mut(), null_mut());
+    // SAFETY: valid places for results, and strings that end with NUL.
+    unsafe {
+        assert_eq!(sys::cuInit(0), CUDA_SUCCESS);
+        assert_eq!(sys::cuCtxCreate_v2(&mut context, 0, 0), CUDA_SUCCESS);
+        assert_eq!(
+            sys::cuModuleLoadData(&mut module, PTX.as_ptr().cast()),
+            CUDA_SUCCESS
+        );
+        let found = sys::cuModuleGetFunction(&mut function, module, c"k".as_ptr());
+        assert_eq!(found, CUDA_SUCCESS);
+        assert_eq!(launch(function), CUDA_SUCCESS);
+    }
+    (context, function)
+}
+
+fn launch(function: sys::CUfunction) -> CUresult {
+    // SAFETY: a kernel without parameters.
+    unsafe {
+        let launched =
+            sys::cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, null_mut(), null_mut(), null_mut());
+        if launched == CUDA_SUCCESS {
+            sys::cuCtxSynchronize()
+        } else {
+            launched
+        }
+    }
+}
+
+#[test]
+fn a_forked_child_is_refused_and_does_not_hang() {
+    let (context, function) = begin();
+    // SAFETY: the child makes calls of the driver only, and ends without running anything of its parent.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let (mut address, mut n) = (0, 0);
+        // SAFETY: valid places for results.
+        let codes = unsafe {
+            [
+                launch(function),
+                sys::cuInit(0),
+                sys::cuCtxSynchronize(),
+                sys::cuMemAlloc_v2(&mut address, 4),
+                sys::cuCtxDestroy_v2(context),
+                sys::cuDriverGetVersion(&mut n),
+            ]
+        };
+        let good = codes[..5].iter().all(|c| *c == CUDA_ERROR_NOT_INITIALIZED) && codes[5] == CUDA_SUCCESS;
+        // SAFETY: ends the child.
+        unsafe { libc::_exit(i32::from(!good)) };
+    }
+    let mut status = 0;
+    // SAFETY: a place for the status of our own child.
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    assert_eq!(status, 0);
+    assert_eq!(launch(function), CUDA_SUCCESS);
+}
+
+/// Which of the two parts of a test this process plays.
+const PART: &str = "LIFE_TEST_PART";
+
+/// The code of a call, on stderr: nothing else can be relied on this late.
+fn tell(who: &str) {
+    let mut address = 0;
+    // SAFETY: a valid place for the result.
+    let code = unsafe { sys::cuMemAlloc_v2(&mut address, 4) };
+    let line = format!("{who}: {code:?}\n");
+    // SAFETY: the text is there.
+    unsafe { libc::write(2, line.as_ptr().cast(), line.len()) };
+}
+
+extern "C" fn early() {
+    tell("early handler");
+}
+
+extern "C" fn late() {
+    tell("late handler");
+}
+
+unsafe extern "C" fn key_gone(_: *mut c_void) {
+    tell("thread key");
+}
+
+#[test]
+fn calls_at_the_end_of_threads_and_of_the_process() {
+    if std::env::var_os(PART).is_some() {
+        // SAFETY: handlers and destructors that live as long as the program; a key that was just made.
+        unsafe {
+            libc::atexit(early);
+            begin();
+            libc::atexit(late);
+            let mut key = 0;
+            libc::pthread_key_create(&mut key, Some(key_gone));
+            let with_key = move || {
+                begin();
+                libc::pthread_setspecific(key, std::ptr::without_provenance(1));
+            };
+            std::thread::spawn(with_key)
+                .join()
+                .expect("it has a context of its own");
+        }
+        std::process::exit(0);
+    }
+    let program = std::env::current_exe().expect("it runs");
+    let name = "calls_at_the_end_of_threads_and_of_the_process";
+    let child = Command::new(program)
+        .args(["--exact", name, "--nocapture"])
+        .env(PART, "child")
+        .output()
+        .expect("it starts");
+    let said = String::from_utf8_lossy(&child.stderr);
+    assert_eq!(
+        said,
+        "thread key: CUDA_SUCCESS\nlate handler: CUDA_SUCCESS\nearly handler: CUDA_ERROR_DEINITIALIZED\n"
+    );
+    assert!(child.status.success());
+}
+
+/// Pages of a mapping of one's own.
+fn pages(n: usize) -> *mut u8 {
+    let (flags, protection) = (
+        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+        libc::PROT_READ | libc::PROT_WRITE,
+    );
+    // SAFETY: a fresh mapping.
+    let start = unsafe { libc::mmap(null_mut(), n * 4096, protection, flags, -1, 0) };
+    assert_ne!(start, libc::MAP_FAILED);
+    start.cast()
+}
+
+#[test]
+fn only_whole_writable_memory_is_registered() {
+    begin();
+    let start = pages(5);
+    // SAFETY: the pages are ours.
+    let register = |page: usize, n: usize| unsafe {
+        let at = start.add(page * 4096).cast();
+        let code = sys::cuMemHostRegister_v2(at, n * 4096, 0);
+        if code == CUDA_SUCCESS {
+            sys::cuMemHostUnregister(at);
+        }
+        code
+    };
+    assert_eq!(register(0, 5), CUDA_SUCCESS);
+    // SAFETY: as above; nothing else uses them.
+    unsafe {
+        libc::munmap(start.add(4096).cast(), 4096);
+        libc::mprotect(start.add(3 * 4096).cast(), 4096, libc::PROT_READ);
+    }
+    assert_eq!(register(0, 1), CUDA_SUCCESS);
+    assert_eq!(register(0, 3), CUDA_ERROR_INVALID_VALUE);
+    assert_eq!(register(2, 3), CUDA_ERROR_INVALID_VALUE);
+    assert_eq!(register(4, 1), CUDA_SUCCESS);
+}
+
+#[test]
+fn pinned_and_managed_memory_and_arrays_count() {
+    begin();
+    let free = || {
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: valid places for results.
+        assert_eq!(
+            unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) },
+            CUDA_SUCCESS
+        );
+        free
+    };
+    // Other tests of this program allocate little, so that a large part of what is free tells enough.
+    let large = free() / 4 * 3;
+    // SAFETY: valid places for results; the memory is freed as it was had.
+    unsafe {
+        let (mut pinned, mut managed) = (null_mut(), 0);
+        assert_eq!(sys::cuMemHostAlloc(&mut pinned, large, 0), CUDA_SUCCESS);
+        assert_eq!(
+            sys::cuMemAllocManaged(&mut managed, large, 1),
+            CUDA_ERROR_OUT_OF_MEMORY
+        );
+        assert_eq!(sys::cuMemAlloc_v2(&mut managed, large), CUDA_ERROR_OUT_OF_MEMORY);
+        assert_eq!(sys::cuMemFreeHost(pinned), CUDA_SUCCESS);
+        assert_eq!(sys::cuMemAllocManaged(&mut managed, large, 1), CUDA_SUCCESS);
+        assert_eq!(
+            sys::cuMemHostAlloc(&mut pinned, large, 0),
+            CUDA_ERROR_OUT_OF_MEMORY
+        );
+        assert_eq!(sys::cuMemFree_v2(managed), CUDA_SUCCESS);
+        assert_eq!(sys::cuMemAlloc_v2(&mut managed, large), CUDA_SUCCESS);
+        assert_eq!(sys::cuMemFree_v2(managed), CUDA_SUCCESS);
+    }
+}
