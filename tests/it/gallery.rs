@@ -136,10 +136,15 @@ fn run_with(name: &str, threads: usize, with_source: bool) -> (Head, Vec<String>
         clock: &|| 0,
     };
     // What the driver does before a launch: nobody raised the limit of dynamic shared memory here.
-    let allowed = simt::check::launch::check(&loaded.kernel, &config, None);
+    let allowed = simt::launch::check(&loaded.kernel, &config, None);
     match allowed.and_then(|()| launch(&memory, &loaded, &config, environment)) {
-        Err(refused) => (head, vec!["E-LAUNCH".into()], refused.to_string()),
+        Err(refused) => (
+            head,
+            vec!["E-LAUNCH".into()],
+            findings::refusal(&loaded.kernel, &config, &refused),
+        ),
         Ok(report) => {
+            let report = findings::Report::new(report, &loaded, &config);
             let codes = report
                 .findings
                 .iter()

@@ -3,8 +3,9 @@
 
 use std::fmt::Write as _;
 
+use findings::Report;
 use simt::launch::{LaunchOptions, Watch};
-use simt::report::{Counters, LaunchReport};
+use simt::report::Counters;
 use tests::gemm::{GemmKernel, Product};
 use tests::gpu::{Gpu, Shape};
 
@@ -55,7 +56,7 @@ const TRANSPOSES: [Transpose; 9] = [
 impl Transpose {
     /// Runs with all checks on; every element must arrive, and nothing else be written.
     #[track_caller]
-    fn check(&self, rows: usize, cols: usize) -> LaunchReport {
+    fn check(&self, rows: usize, cols: usize) -> Report {
         let gpu = Gpu::default();
         let module = gpu.load(self.ptx).expect("PTX that loads");
         let input: Vec<f32> = (0..rows * cols).map(|i| i as f32).collect();
@@ -254,7 +255,7 @@ fn transposed(rows: usize, cols: usize, matrix: &[f32]) -> Vec<f32> {
 impl Stored {
     /// Runs with all checks on; C must equal the chain of multiply-adds bit for bit.
     #[track_caller]
-    fn check(self, product: &Product, want: &[f32]) -> LaunchReport {
+    fn check(self, product: &Product, want: &[f32]) -> Report {
         let kernel = GemmKernel {
             name: self.name,
             ptx: include_str!("../../kernels/ptx/v08_gemm_transposed.ptx"),

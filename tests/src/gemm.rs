@@ -1,8 +1,8 @@
 //! Matrix products on the machine, and the reference that they must equal bit for bit.
 
+use findings::Report;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use simt::launch::LaunchOptions;
-use simt::report::LaunchReport;
 
 use crate::gpu::{Argument, Gpu, Shape};
 
@@ -67,11 +67,7 @@ impl Product {
     }
 
     /// What a kernel makes of it, with C full of NaN before.
-    pub fn run(
-        &self,
-        kernel: GemmKernel<'_>,
-        options: LaunchOptions,
-    ) -> Result<(LaunchReport, Vec<f32>), String> {
+    pub fn run(&self, kernel: GemmKernel<'_>, options: LaunchOptions) -> Result<(Report, Vec<f32>), String> {
         let gpu = Gpu::with_room(1 << 34);
         let module = gpu
             .load_at(kernel.ptx, options.level)

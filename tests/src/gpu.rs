@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use findings::Report;
 use simt::lanes::CpuLevel;
-use simt::launch::{Environment, LaunchConfig, LaunchOptions, LaunchRefused, LaunchResult, Watch, launch};
+use simt::launch::{Environment, LaunchConfig, LaunchOptions, Watch, launch};
 use simt::memory::{Memory, Origin};
 use simt::module::{LoadError, LoadedKernel, Module};
-use simt::report::LaunchReport;
 use simt::texture::Textures;
 
 /// Memory and textures of one device.
@@ -161,7 +161,7 @@ impl Gpu {
     /// Launches a kernel of a module.
     ///
     /// # Errors
-    /// As [`launch`]; also when the module has no such kernel.
+    /// As [`Self::launch_raw`]; also when the module has no such kernel.
     pub fn launch(
         &self,
         module: &Module,
@@ -169,18 +169,13 @@ impl Gpu {
         shape: Shape,
         arguments: &[Argument],
         options: LaunchOptions,
-    ) -> LaunchResult {
-        let loaded = module
-            .kernel(name)
-            .ok_or_else(|| LaunchRefused::InvalidConfiguration(format!("no kernel `{name}`")))?;
+    ) -> Result<Report, String> {
+        let loaded = module.kernel(name).ok_or_else(|| format!("no kernel `{name}`"))?;
         let mut params = vec![0; loaded.kernel.param_bytes as usize];
         for (param, argument) in loaded.kernel.params.iter().zip(arguments) {
             let start = param.offset as usize;
             if argument.0.len() != param.bytes as usize {
-                return Err(LaunchRefused::InvalidParameters(format!(
-                    "{} has another size",
-                    param.name
-                )));
+                return Err(format!("{} has another size", param.name));
             }
             params[start..start + argument.0.len()].copy_from_slice(&argument.0);
         }
@@ -190,14 +185,14 @@ impl Gpu {
     /// Launches a kernel with bytes for parameters, right or wrong.
     ///
     /// # Errors
-    /// As [`launch`].
+    /// When the launch is refused, why.
     pub fn launch_raw(
         &self,
         kernel: &LoadedKernel,
         shape: Shape,
         params: Vec<u8>,
         options: LaunchOptions,
-    ) -> LaunchResult {
+    ) -> Result<Report, String> {
         let config = LaunchConfig {
             grid: shape.grid,
             block: shape.block,
@@ -205,23 +200,21 @@ impl Gpu {
             params,
             options,
         };
-        let clock = || 0;
-        launch(
-            &self.memory,
-            kernel,
-            &config,
-            Environment {
-                textures: &self.textures,
-                clock: &clock,
-            },
-        )
+        let environment = Environment {
+            textures: &self.textures,
+            clock: &|| 0,
+        };
+        match launch(&self.memory, kernel, &config, environment) {
+            Ok(report) => Ok(Report::new(report, kernel, &config)),
+            Err(refused) => Err(findings::refusal(&kernel.kernel, &config, &refused)),
+        }
     }
 
     /// Launches with all checks on, and wants no finding.
     ///
     /// # Panics
     /// When the launch is refused or a check found something.
-    pub fn run(&self, module: &Module, name: &str, shape: Shape, arguments: &[Argument]) -> LaunchReport {
+    pub fn run(&self, module: &Module, name: &str, shape: Shape, arguments: &[Argument]) -> Report {
         let options = LaunchOptions {
             watch: Watch::CheckedGlobalRaces,
             budget: 1 << 32,

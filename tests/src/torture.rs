@@ -4,10 +4,10 @@ use std::fmt;
 use std::ops::AddAssign;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use findings::Report;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use simt::lanes::CpuLevel;
 use simt::launch::{LaunchOptions, Watch};
-use simt::report::LaunchReport;
 
 use crate::gpu::{Gpu, Shape};
 use crate::random_kernel::{BLOCK, GRID, OUTPUT_WORDS, input, tame, wild};
@@ -172,7 +172,7 @@ fn ends_the_same_way(text: &str, seed: u64) -> Result<Tally, String> {
     Ok(Tally::default())
 }
 
-fn run(text: &str, seed: u64, setting: Setting) -> Result<(LaunchReport, Vec<u32>), String> {
+fn run(text: &str, seed: u64, setting: Setting) -> Result<(Report, Vec<u32>), String> {
     let gpu = Gpu::with_room(1 << 24);
     // Before loading: a module's variables may leave no room, and that is for loading to say.
     let (source, target) = (gpu.upload(&input(seed)), gpu.upload(&[0u32; OUTPUT_WORDS]));

@@ -203,8 +203,8 @@ fn run(launch: &Launch, who: Option<Who>) -> anyhow::Result<Trace> {
         }
         None => (launch::launch(&memory, kernel, &config, environment)?, Vec::new()),
     };
-    if let Some(finding) = report.findings.first() {
-        bail!("{} on the emulated GPU: {}", launch.kernel, finding.title);
+    if let Some(code) = report.mistakes.codes().first() {
+        bail!("{} on the emulated GPU: {}", launch.kernel, code.as_str());
     }
     Ok(Trace {
         report,

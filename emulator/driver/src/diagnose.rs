@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use simt::finding::{Code, Finding, Severity};
+use findings::Finding;
+use simt::check::{Code, Severity};
 
 use crate::result::*;
 

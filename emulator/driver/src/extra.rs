@@ -33,7 +33,7 @@
 //! // The text of a source file, under the path that the PTX gives it, for messages of the whole process.
 //! CUresult tile_add_source(const char *path, const char *text);
 //!
-//! // The report of the calling thread's last launch as JSON (the fields of `simt::report::LaunchReport`): counters
+//! // The report of the calling thread's last launch as JSON (the fields of `findings::Report`): counters
 //! // for the launch, per source line and per instruction, and what the checks found. Waits for the launch to end. `*length` is the size of
 //! // `buffer` on entry and the size needed, with the NUL, on return; `buffer` may be null to ask for it.
 //! // CUDA_ERROR_NOT_FOUND when there is none.

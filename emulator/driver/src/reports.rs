@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 
-use simt::report::LaunchReport;
+use findings::Report;
 
 use crate::queue::Queue;
 use crate::result::*;
@@ -11,14 +11,14 @@ use crate::state::{Context, lock};
 
 /// Where a launch leaves its report.
 #[derive(Default)]
-pub(crate) struct Slot(Mutex<Option<LaunchReport>>);
+pub(crate) struct Slot(Mutex<Option<Report>>);
 
 impl Slot {
     pub(crate) fn new() -> Arc<Self> {
         Arc::default()
     }
 
-    pub(crate) fn set(&self, report: LaunchReport) {
+    pub(crate) fn set(&self, report: Report) {
         *lock(&self.0) = Some(report);
     }
 }

@@ -174,8 +174,8 @@ fn measure(
     };
 
     let report = launch(Watch::Counted)?;
-    if !report.findings.is_empty() {
-        return Err(report.findings[0].text.clone().into());
+    if !report.mistakes.is_empty() {
+        return Err(format!("{:?}", report.mistakes.codes()).into());
     }
     let thread_instructions = report.total.thread_instructions;
     let seconds = samples(|| launch(watch).map(drop))?;

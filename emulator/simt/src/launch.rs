@@ -1,11 +1,14 @@
 //! What a launch is asked for, and what comes back.
 
+mod refused;
+
 use std::sync::Arc;
 
-use crate::check::{
-    self,
-    race::{GlobalRaces, unit_shift},
+pub use refused::{
+    LaunchRefused, MAX_BLOCK, MAX_GRID, MAX_LOCAL, MAX_SHARED, MAX_SHARED_OPT_IN, MAX_THREADS, check,
 };
+
+use crate::check::race::{GlobalRaces, unit_shift};
 use crate::exec::{self, Job, grid, report};
 use crate::lanes::CpuLevel;
 use crate::memory::Memory;
@@ -83,20 +86,6 @@ impl Default for LaunchOptions {
     }
 }
 
-/// Why a launch did not start.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LaunchRefused {
-    /// A grid or block dimension is 0 or beyond the device's limit.
-    #[error("{0}")]
-    InvalidConfiguration(String),
-    /// Threads × registers, shared memory: more than the device has.
-    #[error("{0}")]
-    OutOfResources(String),
-    /// The parameter block has the wrong size.
-    #[error("{0}")]
-    InvalidParameters(String),
-}
-
 /// What a launch gave: always a report, also when the kernel went wrong.
 pub type LaunchResult = Result<LaunchReport, LaunchRefused>;
 
@@ -144,16 +133,16 @@ fn run(
 ) -> LaunchResult {
     let kernel = &*loaded.kernel;
     let options = &config.options;
-    check::launch::check(kernel, config, Some(config.dynamic_shared))?;
-    let (n_threads, shared_bytes) = sizes(kernel, config)?;
+    let (n_threads, shared_bytes) = refused::sizes(kernel, config)?;
     let watch = match recorder {
         Some(_) => Watch::Counted,
         None => options.watch,
     };
+    let table = memory.table();
     let job = Job {
         kernel,
         plan: &loaded.plan,
-        table: memory.table(),
+        table: Arc::clone(&table),
         params: &config.params,
         grid: config.grid,
         block: config.block,
@@ -191,27 +180,7 @@ fn run(
     } else {
         vec![Counters::default(); kernel.instrs.len()]
     };
-    let find = |address: u64| {
-        let info = job.table.info(address)?;
-        let origin = info.origin;
-        Some(check::Allocation {
-            base: info.base,
-            bytes: info.bytes,
-            number: info.id,
-            read_only: origin.read_only,
-            symbol: origin.symbol.then_some(origin.label),
-            freed: info.freed,
-        })
-    };
-    let executed = |instr: u32| counters.get(instr as usize).map_or(0, |c| c.thread_instructions);
-    let context = check::Context {
-        kernel,
-        files: &loaded.files,
-        config,
-        find: &find,
-        executed: if counted { Some(&executed) } else { None },
-    };
-    let findings = outcome.collector.finish(&context);
+    let mistakes = outcome.collector.finish(kernel, &table);
     let mut total = Counters::default();
     counters.iter().for_each(|c| total.add(c));
     let instructions = report::instructions(kernel, &loaded.files, &counters);
@@ -225,52 +194,9 @@ fn run(
         total,
         lines: report::lines(&instructions),
         instructions,
-        findings,
+        mistakes,
         printed: outcome.printed,
     })
-}
-
-/// Local memory of a thread, as on every GPU so far.
-const MAX_LOCAL: u32 = 512 * 1024;
-
-/// Threads of a block and bytes of its shared memory; refuses what would not even fit our own tables.
-fn sizes(kernel: &Kernel, config: &LaunchConfig) -> Result<(u32, u32), LaunchRefused> {
-    let invalid = |what: &str| LaunchRefused::InvalidConfiguration(what.to_owned());
-    if config.grid.contains(&0) || config.block.contains(&0) {
-        return Err(invalid("a grid or block dimension is 0"));
-    }
-    let threads = config
-        .block
-        .iter()
-        .try_fold(1u32, |n, d| n.checked_mul(*d))
-        .filter(|n| *n <= 1024);
-    let n_threads = threads.ok_or_else(|| invalid("more than 1024 threads in a block"))?;
-    let blocks = config
-        .grid
-        .iter()
-        .try_fold(1u64, |n, d| n.checked_mul(u64::from(*d)));
-    if blocks.is_none_or(|n| n >= u64::MAX / 2) {
-        return Err(invalid("too many blocks"));
-    }
-    if config.params.len() < kernel.param_bytes as usize {
-        let (given, wanted) = (config.params.len(), kernel.param_bytes);
-        return Err(LaunchRefused::InvalidParameters(format!(
-            "{given} bytes of parameters, {wanted} wanted"
-        )));
-    }
-    if kernel.local_bytes > MAX_LOCAL {
-        let asked = kernel.local_bytes;
-        return Err(LaunchRefused::OutOfResources(format!(
-            "{asked} bytes of local memory per thread, and there are {MAX_LOCAL}"
-        )));
-    }
-    let uses_shared = config.dynamic_shared > 0 || !kernel.shared.is_empty();
-    let shared = kernel
-        .shared_dynamic_base
-        .checked_add(config.dynamic_shared)
-        .filter(|n| *n <= 1 << 24);
-    let shared = shared.ok_or_else(|| LaunchRefused::OutOfResources("too much shared memory".to_owned()))?;
-    Ok((n_threads, if uses_shared { shared } else { 0 }))
 }
 
 /// Worker threads for a launch: no more than it has work for.

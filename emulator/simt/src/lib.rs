@@ -7,7 +7,6 @@ pub mod alu;
 pub mod check;
 pub mod decode;
 mod exec;
-pub mod finding;
 pub mod lanes;
 pub mod launch;
 pub mod memory;

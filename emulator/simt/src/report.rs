@@ -1,19 +1,15 @@
-//! What a launch tells afterwards: counters per instruction and the findings of the checks.
+//! What a launch tells afterwards: counters per instruction, and what the checks gathered.
 //!
 //! # As JSON
 //!
-//! [`LaunchReport`] serialises to one object. Fields are only ever added; names and meanings stay.
+//! [`LaunchReport`] serialises to one object, to which the crate `findings` adds `findings`. Fields are only ever
+//! added; names and meanings stay.
 //!
 //! - `kernel`, `grid`, `block`, `dynamic_shared`: the launch.
 //! - `counted`, `checked`: what was watched; without `counted` every counter is 0.
 //! - `total`: an object of counters, named and documented as the fields of [`Counters`].
 //! - `instructions`: a list, one per PTX instruction: `text`, `ptx_line`, `source` (`[file, line]` or null), `counters`.
 //! - `lines`: a list, one per source line: `file`, `line`, `counters`.
-//! - `findings`: a list of [`Finding`]s: `severity` (`"error"`, `"warning"`), `code` (`"E-OOB"`), `title`, `instr` (index
-//!   into `instructions`), `place` (`file`, `line`, `column`, `text`, `ptx_line`, `instruction`), `block` and `thread`
-//!   (`[x, y, z]`), `n_threads`, `n_blocks`, `array` (`name`, `space`, `element_type`, `element_bytes`, `n_elements`,
-//!   `dims`, `index`, `byte_offset`, or null), `others` (the other party of a race, the other groups at a barrier),
-//!   `notes`, `why`, `try`, `on_gpu`, and `text`: the whole message as printed.
 //! - `printed`: what the kernel printed.
 
 mod table;
@@ -22,7 +18,7 @@ use serde::Serialize;
 
 pub use table::lines_table;
 
-use crate::finding::Finding;
+use crate::check::Mistakes;
 
 /// Everything about one launch.
 #[derive(Debug, Clone, Serialize)]
@@ -45,8 +41,9 @@ pub struct LaunchReport {
     pub instructions: Vec<InstrReport>,
     /// One entry per source line that has instructions, in order of file and line.
     pub lines: Vec<LineReport>,
-    /// What the checks found, most serious first, then by place. Errors make the launch fail.
-    pub findings: Vec<Finding>,
+    /// What the checks found. Errors make the launch fail.
+    #[serde(skip)]
+    pub mistakes: Mistakes,
     /// What the kernel printed, blocks in index order.
     pub printed: String,
 }

@@ -289,7 +289,7 @@ fn an_endless_loop_ends_with_its_budget() {
         device.budget = 1_000_000;
         let report = device.launch([50, 1, 1], [64, 1, 1], 0, &[Arg::Long(0)]);
         assert_eq!(codes(&report), ["E-LOOP"], "{watch:?}");
-        assert_eq!(report.findings[0].block, [0, 0, 0]);
+        assert_eq!(report.mistakes.kinds[0].first.block, 0);
     }
 }
 
@@ -304,11 +304,7 @@ fn the_budget_is_the_whole_launchs() {
         device.threads = threads;
         let out = device.words(&[0; 32 * 400]);
         let report = device.launch([400, 1, 1], [32, 1, 1], 0, &[Arg::Long(out)]);
-        (
-            codes(&report),
-            report.findings[0].block,
-            report.findings[0].text.clone(),
-        )
+        (codes(&report), report.mistakes.kinds[0].first.clone())
     };
     let _ = (device.memory.used(), out);
     assert_eq!(first(1), first(2));
@@ -327,10 +323,8 @@ fn a_trap_stops_at_the_lowest_block() {
         let out = device.words(&[0; 32 * 100]);
         let report = device.launch([100, 1, 1], [32, 1, 1], 0, &[Arg::Long(out)]);
         assert_eq!(codes(&report), ["E-TRAP"]);
-        assert_eq!(
-            (report.findings[0].block, report.findings[0].n_blocks),
-            ([7, 0, 0], 1)
-        );
+        let kind = &report.mistakes.kinds[0];
+        assert_eq!((kind.first.block, kind.n_blocks), (7, 1));
         assert_eq!(device.read(out, 7 * 32), vec![1; 7 * 32]);
     }
 }

@@ -58,7 +58,7 @@ fn check(name: &str, n: usize, grid: [u32; 3], block: [u32; 3]) {
             Arg::Long(dc),
         ];
         let report = device.launch(grid, block, 0, &params);
-        assert!(report.findings.is_empty(), "{watch:?}: {:#?}", report.findings);
+        assert!(report.mistakes.is_empty(), "{watch:?}: {:#?}", report.mistakes);
         assert!(
             device.read_floats(dc, n * n) == expected,
             "{watch:?}: wrong result"

@@ -36,7 +36,7 @@ fn outcome(body: &str, grid: u32, block: u32, input: &[u32]) -> Vec<u32> {
             4096,
             &[Arg::Long(out), Arg::Long(source)],
         );
-        assert_eq!(codes(&report), [""; 0], "{:#?}", report.findings);
+        assert_eq!(codes(&report), [""; 0], "{:#?}", report.mistakes);
         results.push(device.read(out, n));
     }
     assert_eq!(results[0], results[1]);

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use simt::finding::Severity;
+use findings::Report;
+use simt::check::Severity;
 use simt::launch::{Environment, LaunchConfig, LaunchRefused};
 use simt::texture::Textures;
 
@@ -40,25 +41,19 @@ const PARAM_END: usize = 0;
 const PARAM_POINTER: usize = 1;
 const PARAM_SIZE: usize = 2;
 
-/// Says why a launch is refused, and gives the code for it.
-fn refuse(why: &LaunchRefused) -> CUresult {
+/// Says why a launch is refused. The driver has one code for all of that, whatever its sentences say.
+fn refuse(function: &Function, config: &LaunchConfig, why: &LaunchRefused) -> CUresult {
     if settings::current().diagnosis {
-        diagnose::refusal(&why.to_string());
+        diagnose::refusal(&findings::refusal(&function.loaded.kernel, config, why));
     }
-    match why {
-        LaunchRefused::OutOfResources(_) => ERROR_LAUNCH_OUT_OF_RESOURCES,
-        LaunchRefused::InvalidConfiguration(_) | LaunchRefused::InvalidParameters(_) => ERROR_INVALID_VALUE,
-    }
+    ERROR_INVALID_VALUE
 }
 
 /// What the driver checks before anything runs.
 fn check(function: &Function, config: &LaunchConfig) -> Outcome {
     let allowed = function.max_dynamic_shared.load(Ordering::Relaxed).max(0) as u32;
-    simt::check::launch::check(&function.loaded.kernel, config, Some(allowed)).map_err(|why| {
-        refuse(&why);
-        // The driver has this one code for all of these, whatever its sentences say.
-        ERROR_INVALID_VALUE
-    })?;
+    simt::launch::check(&function.loaded.kernel, config, Some(allowed))
+        .map_err(|why| refuse(function, config, &why))?;
     let threads = config.block.iter().product::<u32>();
     if threads > max_threads(function) {
         let registers = functions::registers(function);
@@ -70,21 +65,24 @@ fn check(function: &Function, config: &LaunchConfig) -> Outcome {
             limit::REGISTERS,
             function.loaded.kernel.name
         );
-        return Err(refuse(&LaunchRefused::OutOfResources(why)));
+        if settings::current().diagnosis {
+            diagnose::refusal(&why);
+        }
+        return Err(ERROR_LAUNCH_OUT_OF_RESOURCES);
     }
     Ok(())
 }
 
 /// Arguments by pointers, one per parameter. Read so that a pointer to nowhere is an error, not a crash: how many
 /// there are is known to the kernel only.
-fn gather(function: &Function, pointers: In<u64>) -> Result<Vec<u8>, CUresult> {
+fn gather(function: &Function, config: &LaunchConfig, pointers: In<u64>) -> Result<Vec<u8>, CUresult> {
     let kernel = &function.loaded.kernel;
     let mut block = vec![0; kernel.param_bytes as usize];
     let n = kernel.params.len();
     if n == 0 {
         return Ok(block);
     }
-    let missing = |count: usize| refuse(&simt::check::launch::parameter_count(kernel, count));
+    let missing = |count: usize| refuse(function, config, &LaunchRefused::ParameterCount { given: count });
     if pointers.is_null() {
         return Err(missing(0));
     }
@@ -132,7 +130,7 @@ fn gather(function: &Function, pointers: In<u64>) -> Result<Vec<u8>, CUresult> {
 }
 
 /// Arguments in one buffer, as `extra` gives it.
-fn from_extra(function: &Function, extra: In<usize>) -> Result<Vec<u8>, CUresult> {
+fn from_extra(function: &Function, config: &LaunchConfig, extra: In<usize>) -> Result<Vec<u8>, CUresult> {
     let wanted = function.loaded.kernel.param_bytes as usize;
     let (mut buffer, mut size) = (0, None);
     for i in 0.. {
@@ -146,19 +144,25 @@ fn from_extra(function: &Function, extra: In<usize>) -> Result<Vec<u8>, CUresult
     }
     let size = size.ok_or(ERROR_INVALID_VALUE)?;
     if size < wanted || (buffer == 0 && wanted > 0) {
-        return Err(refuse(&simt::check::launch::parameter_bytes(
-            &function.loaded.kernel,
-            size,
-        )));
+        return Err(refuse(
+            function,
+            config,
+            &LaunchRefused::ParameterBytes { given: size },
+        ));
     }
     In::<u8>::at_address(buffer).list(wanted)
 }
 
-fn arguments(function: &Function, pointers: In<u64>, extra: In<usize>) -> Result<Vec<u8>, CUresult> {
+fn arguments(
+    function: &Function,
+    config: &LaunchConfig,
+    pointers: In<u64>,
+    extra: In<usize>,
+) -> Result<Vec<u8>, CUresult> {
     match (pointers.is_null(), extra.is_null()) {
         (false, false) => Err(ERROR_INVALID_VALUE),
-        (true, false) => from_extra(function, extra),
-        _ => gather(function, pointers),
+        (true, false) => from_extra(function, config, extra),
+        _ => gather(function, config, pointers),
     }
 }
 
@@ -184,6 +188,7 @@ fn run(context: &Context, function: &Function, config: &LaunchConfig, tell: bool
     };
     match simt::launch::launch(&MEMORY, &function.loaded, config, environment) {
         Ok(report) => {
+            let report = Report::new(report, &function.loaded, config);
             context.print(&report.printed);
             if tell {
                 diagnose::findings(&report.findings);
@@ -197,7 +202,7 @@ fn run(context: &Context, function: &Function, config: &LaunchConfig, tell: bool
         Err(refused) => {
             // Checked before; what is left is for the machine itself to refuse.
             if tell {
-                diagnose::refusal(&refused.to_string());
+                diagnose::refusal(&findings::refusal(&function.loaded.kernel, config, &refused));
             }
             context.lose(ERROR_LAUNCH_FAILED);
         }
@@ -226,7 +231,7 @@ fn launch(
         options: settings::options_for(&function.loaded.kernel.name, &function.sources),
     };
     check(&function, &config)?;
-    config.params = arguments(&function, pointers, extra)?;
+    config.params = arguments(&function, &config, pointers, extra)?;
     let tell = settings::current().diagnosis;
     let slot = reports::Slot::new();
     let (context, for_job) = (Arc::clone(&stream.context), Arc::clone(&slot));

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::event::{AccessKind, Details, Event};
-use super::{Context, render};
-use crate::finding::{Code, Finding, Severity};
+use super::{Code, Severity};
+use crate::memory::{AllocationInfo, Table};
 use crate::program::{Kernel, MemSpace, OpKind, SourceLoc, window};
 
 /// Kinds kept by one collector: far more than anybody reads, and a bound on memory.
@@ -42,21 +42,49 @@ pub(crate) struct Sites {
 
 /// One kind of mistake.
 #[derive(Debug, Clone)]
-pub(crate) struct Kind {
+pub struct Kind {
     /// The first event.
-    pub(crate) first: Event,
+    pub first: Event,
     /// When it was made, among those of its block.
-    pub(crate) order: u64,
-    /// Distinct threads, blocks finished.
-    pub(crate) n_threads: u64,
-    pub(crate) n_blocks: u64,
-    /// Grid-wide coordinates of the threads: lowest and highest.
-    pub(crate) low: [u64; 3],
-    pub(crate) high: [u64; 3],
+    pub order: u64,
+    /// Distinct threads, in blocks that have ended.
+    pub n_threads: u64,
+    /// Blocks that they are in.
+    pub n_blocks: u64,
+    /// Grid-wide coordinates of the threads: the lowest on each axis.
+    pub low: [u64; 3],
+    /// The highest on each axis.
+    pub high: [u64; 3],
     /// Lowest and highest address of the first lanes, for accesses.
-    pub(crate) addresses: Option<(u64, u64)>,
+    pub addresses: Option<(u64, u64)>,
     /// Lanes by warp in the block that is being counted.
     current: (u64, HashMap<u32, u32>),
+}
+
+/// Everything that went wrong in a launch: facts, no words.
+#[derive(Debug, Clone, Default)]
+pub struct Mistakes {
+    /// One per kind: errors first, then by code, then by place.
+    pub kinds: Vec<Kind>,
+    /// The allocations as they were when the launch started.
+    table: Option<Arc<Table>>,
+}
+
+impl Mistakes {
+    /// None, warnings included.
+    pub fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    /// Their codes, in their order.
+    pub fn codes(&self) -> Vec<Code> {
+        self.kinds.iter().map(|kind| kind.first.code).collect()
+    }
+
+    /// What the launch had at an address, whether inside or past the ends of an allocation, freed ones too.
+    pub fn allocation(&self, address: u64) -> Option<AllocationInfo> {
+        self.table.as_ref()?.info(address)
+    }
 }
 
 impl Collector {
@@ -208,14 +236,14 @@ impl Collector {
         }
     }
 
-    /// The messages, errors first, then by code, then by place.
-    pub fn finish(mut self, context: &Context<'_>) -> Vec<Finding> {
+    /// What was gathered by launches of `kernel` on these allocations.
+    pub(crate) fn finish(mut self, kernel: &Kernel, table: &Arc<Table>) -> Mistakes {
         let mut kinds: Vec<Kind> = std::mem::take(&mut self.kinds).into_values().collect();
         for kind in &mut kinds {
             kind.close_block();
         }
         kinds.sort_by_key(|kind| {
-            let place = place_of(context.kernel, kind.first.instr);
+            let place = place_of(kernel, kind.first.instr);
             (
                 kind.first.code.severity(),
                 kind.first.code,
@@ -223,7 +251,9 @@ impl Collector {
                 kind.first.instr,
             )
         });
-        render::findings(context, &kinds)
+        // Memory that is freed after the launch stays while somebody holds the table.
+        let table = (!kinds.is_empty()).then(|| Arc::clone(table));
+        Mistakes { kinds, table }
     }
 
     #[cfg(test)]
@@ -267,7 +297,7 @@ pub(crate) fn place_of(kernel: &Kernel, instr: u32) -> Option<SourceLoc> {
 }
 
 /// Position of a thread in its block.
-pub(crate) fn thread_position(thread: u64, block: [u32; 3]) -> [u32; 3] {
+pub fn thread_position(thread: u64, block: [u32; 3]) -> [u32; 3] {
     let [x, y] = [u64::from(block[0].max(1)), u64::from(block[1].max(1))];
     [
         (thread % x) as u32,
@@ -277,7 +307,7 @@ pub(crate) fn thread_position(thread: u64, block: [u32; 3]) -> [u32; 3] {
 }
 
 /// Position of a block in the grid.
-pub(crate) fn block_position(block: u64, grid: [u32; 3]) -> [u32; 3] {
+pub fn block_position(block: u64, grid: [u32; 3]) -> [u32; 3] {
     let [x, y] = [u64::from(grid[0].max(1)), u64::from(grid[1].max(1))];
     [
         (block % x) as u32,
@@ -293,7 +323,7 @@ fn block_origin(block: u64, grid: [u32; 3], dims: [u32; 3]) -> [u64; 3] {
 }
 
 /// The lanes of a mask, lowest first.
-pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = u32> {
+pub fn lanes(mask: u32) -> impl Iterator<Item = u32> {
     (0..32).filter(move |lane| mask >> lane & 1 != 0)
 }
 

@@ -1,6 +1,6 @@
 //! One mistake as the machine sees it: who, where, what; no words yet.
 
-use crate::finding::Code;
+use super::Code;
 use crate::program::MemSpace;
 
 /// What an access does.

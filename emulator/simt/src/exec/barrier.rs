@@ -2,8 +2,8 @@
 //!
 //! As since Volta, a barrier counts threads, and does not wait for those that have exited.
 
+use crate::check::Code;
 use crate::check::{BarrierGroup, Details};
-use crate::finding::Code;
 use crate::program::BarrierKind;
 
 use super::fiber::{Fiber, State};

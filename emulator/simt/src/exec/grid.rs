@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::check::Code;
 use crate::check::race::{BlockRaces, GlobalRaces, SharedRaces};
 use crate::check::{Collector, Details, Event};
-use crate::finding::Code;
 use crate::lanes::Lanes;
 use crate::program::{MemSpace, OpKind};
 

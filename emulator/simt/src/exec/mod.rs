@@ -28,9 +28,9 @@ pub(crate) mod watched;
 
 use std::sync::Arc;
 
+use crate::check::Code;
 use crate::check::race::{BlockRaces, SharedRaces};
 use crate::check::{Collector, Details, Event};
-use crate::finding::Code;
 use crate::lanes::{Lanes, Line, NONE, Src};
 use crate::launch::Environment;
 use crate::memory::Table;

@@ -3,8 +3,8 @@
 use ptx::ast::Type;
 
 use crate::alu::half::f16_to_f32;
+use crate::check::Code;
 use crate::check::Details;
-use crate::finding::Code;
 use crate::lanes::NONE;
 use crate::program::Texture;
 use crate::texture::{AddressMode, FilterMode, TexelFormat, TextureObject};

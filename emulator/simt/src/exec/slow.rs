@@ -1,8 +1,8 @@
 //! Accesses that go wrong or lie in several places: looked up lane by lane.
 
+use crate::check::Code;
 use crate::check::race::{Cells, Run, Touch};
 use crate::check::{AccessKind, BadAccess, Details};
-use crate::finding::Code;
 use crate::memory::{Slot, rules};
 use crate::program::{MemSpace, window};
 

@@ -1,7 +1,7 @@
 //! Blocks that never end: deadlocks, and loops that use up the budget.
 
+use crate::check::Code;
 use crate::check::{BarrierGroup, Details};
-use crate::finding::Code;
 
 use super::fiber::{Fiber, State};
 use super::warp::{self, Pause};

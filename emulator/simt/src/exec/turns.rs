@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::check::Code;
 use crate::check::Details;
-use crate::finding::Code;
 
 use super::fiber::{Fiber, State};
 use super::warp::{self, Pause};

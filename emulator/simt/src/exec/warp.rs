@@ -1,7 +1,7 @@
 //! The loop over operations: one fiber runs until it waits, ends, or has had its turn.
 
+use crate::check::Code;
 use crate::check::{AccessKind, Details};
-use crate::finding::Code;
 use crate::lanes::{CpuLevel, NONE};
 use crate::program::{Access, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
 

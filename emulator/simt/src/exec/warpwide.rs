@@ -1,7 +1,7 @@
 //! What lanes of a warp do with each other's registers: shuffles, votes, matches, reductions.
 
+use crate::check::Code;
 use crate::check::Details;
-use crate::finding::Code;
 use crate::lanes::NONE;
 use crate::program::{OpKind, ReduxKind, ShuffleMode, VoteMode};
 

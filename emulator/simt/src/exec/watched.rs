@@ -1,8 +1,8 @@
 //! The checks of an access that was found: does it read what nothing wrote, and does it race?
 
+use crate::check::Code;
 use crate::check::race::{Touch, Values};
 use crate::check::{AccessKind, BadAccess, Details};
-use crate::finding::Code;
 use crate::lanes::{Lanes, WARP};
 use crate::program::{Access, MemSpace, window};
 

@@ -150,7 +150,7 @@ mod tests {
             total,
             instructions: Vec::new(),
             lines,
-            findings: Vec::new(),
+            mistakes: crate::check::Mistakes::default(),
             printed: String::new(),
         }
     }
@@ -191,7 +191,7 @@ mod tests {
                 .map(|map| map.keys().cloned().collect())
                 .unwrap_or_default()
         };
-        insta::assert_snapshot!(keys(&json).join(" "), @"block checked counted dynamic_shared findings grid instructions kernel lines printed total");
+        insta::assert_snapshot!(keys(&json).join(" "), @"block checked counted dynamic_shared grid instructions kernel lines printed total");
         insta::assert_snapshot!(keys(&json["lines"][0]).join(" "), @"counters file line");
     }
 }

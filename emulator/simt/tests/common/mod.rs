@@ -133,7 +133,7 @@ impl Device {
     #[track_caller]
     pub(crate) fn run(&self, grid: u32, block: u32, params: &[Arg]) -> LaunchReport {
         let report = self.launch([grid, 1, 1], [block, 1, 1], 0, params);
-        assert_eq!(codes(&report), [""; 0], "{:#?}", report.findings);
+        assert_eq!(codes(&report), [""; 0], "{:#?}", report.mistakes);
         report
     }
 }
@@ -145,10 +145,6 @@ pub(crate) enum Arg {
 
 /// The codes of what was found.
 pub(crate) fn codes(report: &LaunchReport) -> Vec<String> {
-    let code = |f: &simt::finding::Finding| {
-        serde_json::to_string(&f.code)
-            .unwrap_or_default()
-            .replace('"', "")
-    };
-    report.findings.iter().map(code).collect()
+    let codes = report.mistakes.codes();
+    codes.iter().map(|code| code.as_str().to_owned()).collect()
 }

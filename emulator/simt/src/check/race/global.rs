@@ -13,10 +13,10 @@ use super::Touch;
 use super::bits::{self, Bits, CHUNK};
 use super::interval::{Interval, Space};
 use super::shared::unit_shift;
+use crate::check::Code;
 use crate::check::Collector;
 use crate::check::collect::{Sites, lanes};
 use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
-use crate::finding::Code;
 use crate::program::{Kernel, MemSpace};
 
 /// Chunks (4 KiB at word granularity) that one block, and one launch, are watched on: 64 MiB. What a launch

@@ -3,10 +3,10 @@
 use super::bits::{self, Bits, CHUNK};
 use super::interval::{Interval, Space};
 use super::log::Entry;
+use crate::check::Code;
 use crate::check::Collector;
 use crate::check::collect::lanes;
 use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
-use crate::finding::Code;
 
 /// Accesses for which the other party is looked up in one block.
 const MAX_RESOLVED: u32 = 1024;

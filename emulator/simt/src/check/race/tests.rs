@@ -3,10 +3,10 @@
 use proptest::prelude::Strategy as _;
 
 use super::*;
+use crate::check::Code;
 use crate::check::collect::Kind;
 use crate::check::testing::kernel;
 use crate::check::{AccessKind, Collector, Details, MissingOrder, RaceFacts};
-use crate::finding::Code;
 
 const R: AccessKind = AccessKind::Read;
 const W: AccessKind = AccessKind::Write;

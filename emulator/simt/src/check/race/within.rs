@@ -3,10 +3,10 @@
 use super::bits::{self, CHUNK, bit, rivals};
 use super::interval::{Interval, Owner, Space, changes};
 use super::touch::Touch;
+use crate::check::Code;
 use crate::check::Collector;
 use crate::check::collect::lanes;
 use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
-use crate::finding::Code;
 
 /// Races inside warps after which a block is not searched for more of them.
 const MAX_WITHIN: u32 = 256;

@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use super::source::{Parameter, Source};
 use super::text::plain_name;
 use super::words;
-use crate::check::Context;
-use crate::check::collect::{Kind, block_position, thread_position};
-use crate::finding::{ArrayElement, Code, Finding, Party, Place};
-use crate::program::SourceLoc;
+use crate::context::Context;
+use crate::finding::{ArrayElement, Finding, Party, Place};
+use simt::check::{Code, Kind, Severity, block_position, thread_position};
+use simt::program::SourceLoc;
 
 /// Columns of a message.
 const WIDTH: usize = 98;
@@ -338,8 +338,8 @@ impl Draft {
 /// `error[E-OOB]: read past the end of `A`      file.cu:14:14`
 pub(crate) fn header(code: Code, title: &str, place: &str) -> String {
     let severity = match code.severity() {
-        crate::finding::Severity::Error => "error",
-        crate::finding::Severity::Warning => "warning",
+        Severity::Error => "error",
+        Severity::Warning => "warning",
     };
     let head = format!("{severity}[{}]: {}", code.as_str(), title.replace('\u{a0}', " "));
     let length = head.chars().count();

@@ -4,10 +4,10 @@ use super::scene::Scene;
 use super::source::{Declared, Use};
 use super::text::{plain_name, size_of};
 use super::words::{count, nth};
-use crate::check::Allocation;
-use crate::check::event::AccessKind;
+use crate::context::Allocation;
 use crate::finding::ArrayElement;
-use crate::program::{MemSpace, OpKind, SHARED_BASE};
+use simt::check::AccessKind;
+use simt::program::{MemSpace, OpKind, SHARED_BASE};
 
 /// An array, with what the text says about it.
 #[derive(Debug, Clone)]

@@ -3,8 +3,8 @@
 use super::arrays::Target;
 use super::scene::{Draft, Scene};
 use super::subscript::Explained;
-use crate::check::collect::Kind;
-use crate::check::event::{AccessKind, BadAccess, Details};
+use simt::check::Kind;
+use simt::check::{AccessKind, BadAccess, Details};
 
 /// `read`, `write`, `atomic update`.
 pub(crate) fn noun(kind: AccessKind) -> &'static str {

@@ -9,8 +9,8 @@ use super::expression;
 use super::scene::Scene;
 use super::source::Use;
 use super::text::words;
-use crate::check::collect::{block_position, thread_position};
-use crate::check::event::AccessKind;
+use simt::check::AccessKind;
+use simt::check::{block_position, thread_position};
 
 /// A use of an array in the source line, and the values of what stands in its subscripts.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 
 use super::scene::{Draft, Scene};
 use super::words::code;
-use crate::check::collect::Kind;
+use simt::check::Kind;
 
 /// `2,000,000`
 fn grouped(n: u64) -> String {

@@ -6,9 +6,9 @@ use super::case::Case;
 use super::scene::{Draft, Scene};
 use super::subscript::Explained;
 use super::words::{self, code};
-use crate::check::collect::Kind;
-use crate::check::event::{AccessKind, BadAccess, Details};
-use crate::program::{MemSpace, OpKind};
+use simt::check::Kind;
+use simt::check::{AccessKind, BadAccess, Details};
+use simt::program::{MemSpace, OpKind};
 
 /// `E-UNINIT`
 pub(crate) fn uninitialised(

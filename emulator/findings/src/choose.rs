@@ -3,10 +3,8 @@
 use std::collections::HashSet;
 
 use super::scene::Scene;
-use crate::check::collect::Kind;
-use crate::check::event::{AccessKind, Details, RaceFacts, RaceParty};
-use crate::finding::Code;
-use crate::program::MemSpace;
+use simt::check::{AccessKind, Code, Details, Kind, RaceFacts, RaceParty};
+use simt::program::MemSpace;
 
 /// A finding, and the kinds that it also stands for.
 pub(crate) struct Chosen<'a> {

@@ -2,8 +2,8 @@
 
 use super::scene::{Draft, Scene};
 use super::words::{self, code, count, plural};
-use crate::check::collect::{Kind, lanes};
-use crate::check::event::BarrierGroup;
+use simt::check::BarrierGroup;
+use simt::check::{Kind, lanes};
 
 /// Threads of a group, by index.
 fn threads(group: &BarrierGroup) -> impl Iterator<Item = u64> {

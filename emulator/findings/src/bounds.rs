@@ -4,9 +4,9 @@ use super::arrays::Target;
 use super::case::{Case, noun, verb};
 use super::scene::{Draft, Scene};
 use super::words::{self, code, count, nth};
-use crate::check::collect::Kind;
-use crate::check::event::{AccessKind, BadAccess};
-use crate::program::MemSpace;
+use simt::check::Kind;
+use simt::check::{AccessKind, BadAccess};
+use simt::program::MemSpace;
 
 /// Below this, an address is a null pointer with something added.
 const NULL_PAGE: u64 = 1 << 24;

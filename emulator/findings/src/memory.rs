@@ -5,8 +5,8 @@ use super::bounds::nowhere;
 use super::case::{Case, noun};
 use super::scene::{Draft, Scene};
 use super::words::{count, nth};
-use crate::check::collect::Kind;
-use crate::check::event::BadAccess;
+use simt::check::BadAccess;
+use simt::check::Kind;
 
 /// `E-FREED`
 pub(crate) fn freed(scene: &Scene<'_>, kind: &Kind, access: BadAccess) -> Draft {

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use super::arrays::Target;
 use super::scene::{Draft, Scene};
 use super::words::{code, list};
-use crate::check::collect::Kind;
-use crate::check::event::{AccessKind, Details, MissingOrder, RaceFacts, RaceParty};
-use crate::program::MemSpace;
+use simt::check::Kind;
+use simt::check::{AccessKind, Details, MissingOrder, RaceFacts, RaceParty};
+use simt::program::MemSpace;
 
 /// `E-RACE`, `W-RACE-EQUAL`
 pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, also: &[&Kind]) -> Draft {
@@ -71,7 +71,7 @@ pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, also: &[&Ki
         }
     }
     draft.others = vec![scene.party(
-        crate::check::render::does(second.kind),
+        crate::does(second.kind),
         second.instr,
         second.block,
         u64::from(second.thread),

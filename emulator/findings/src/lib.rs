@@ -1,4 +1,7 @@
-//! From events to messages.
+//! What the emulated GPU found wrong with a kernel, in words.
+//!
+//! `simt` gathers facts ([`simt::check::Mistakes`]); [`Report::new`] makes [`Finding`]s of them, and [`refusal`] says
+//! why a launch did not start. Nothing here runs a kernel or changes what a launch does.
 //!
 //! [`scene`] knows the launch and lays out text, [`source`] reads the `.cu`, [`arrays`] finds the array behind an
 //! address and [`subscript`] the numbers behind an index. Each of the other files words one family of mistakes.
@@ -7,36 +10,40 @@ mod arrays;
 mod bounds;
 mod case;
 mod choose;
+mod context;
 mod expression;
+mod finding;
 mod memory;
 mod race;
+mod refusal;
+mod report;
 mod scene;
 mod source;
 mod stop;
 mod subscript;
 mod sync;
 #[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod tests;
 mod text;
 mod words;
 mod written;
 
-pub(crate) use scene::{header, paragraph};
-pub(crate) use text::plain_name;
-pub(crate) use words::{plural, size};
+pub use finding::{ArrayElement, Finding, Party, Place};
+pub use refusal::refusal;
+pub use report::Report;
 
-use super::Context;
-use super::collect::Kind;
-use super::event::{AccessKind, Details};
-use crate::finding::{Code, Finding};
 use choose::Chosen;
+use context::Context;
 use scene::{Draft, Scene};
+use simt::check::{AccessKind, Code, Details, Kind};
 
 /// Messages shown for one launch; what is beyond is the same trouble again.
 const MAX_FINDINGS: usize = 64;
 
 /// One message per kind.
-pub(crate) fn findings(context: &Context<'_>, kinds: &[Kind]) -> Vec<Finding> {
+fn findings(context: &Context<'_>, kinds: &[Kind]) -> Vec<Finding> {
     if kinds.is_empty() {
         return Vec::new();
     }
@@ -86,7 +93,7 @@ fn finding(scene: &Scene<'_>, Chosen { kind, also }: &Chosen<'_>, earlier: &[Fin
     draft.finish(scene, event.code, kind, who, earlier)
 }
 
-/// `read`, `write`, `atomic`: for [`crate::finding::Party::does`].
+/// `read`, `write`, `atomic`: for [`Party::does`].
 fn does(kind: AccessKind) -> &'static str {
     match kind {
         AccessKind::Read => "read",

@@ -1,0 +1,70 @@
+//! The report of a launch, with its findings.
+
+use std::ops::Deref;
+
+use serde::Serialize;
+use simt::launch::LaunchConfig;
+use simt::module::LoadedKernel;
+use simt::report::LaunchReport;
+
+use crate::context::{Allocation, Context};
+use crate::{Finding, findings};
+
+/// Everything about one launch.
+///
+/// # As JSON
+///
+/// The fields of [`LaunchReport`], and
+///
+/// - `findings`: a list of [`Finding`]s: `severity` (`"error"`, `"warning"`), `code` (`"E-OOB"`), `title`, `instr` (index
+///   into `instructions`), `place` (`file`, `line`, `column`, `text`, `ptx_line`, `instruction`), `block` and `thread`
+///   (`[x, y, z]`), `n_threads`, `n_blocks`, `array` (`name`, `space`, `element_type`, `element_bytes`, `n_elements`,
+///   `dims`, `index`, `byte_offset`, or null), `others` (the other party of a race, the other groups at a barrier),
+///   `notes`, `why`, `try`, `on_gpu`, and `text`: the whole message as printed.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// What ran and what was counted. Its `mistakes` are gone: they are the findings now.
+    #[serde(flatten)]
+    pub launch: LaunchReport,
+    /// What the checks found, most serious first, then by place. Errors make the launch fail.
+    pub findings: Vec<Finding>,
+}
+
+impl Deref for Report {
+    type Target = LaunchReport;
+
+    fn deref(&self) -> &LaunchReport {
+        &self.launch
+    }
+}
+
+impl Report {
+    /// Puts into words what a launch of `loaded` with this configuration found.
+    pub fn new(mut launch: LaunchReport, loaded: &LoadedKernel, config: &LaunchConfig) -> Self {
+        let mistakes = std::mem::take(&mut launch.mistakes);
+        let find = |address: u64| {
+            let info = mistakes.allocation(address)?;
+            Some(Allocation {
+                base: info.base,
+                bytes: info.bytes,
+                number: info.id,
+                read_only: info.origin.read_only,
+                symbol: info.origin.symbol.then_some(info.origin.label),
+                freed: info.freed,
+            })
+        };
+        let executed = |instr: u32| {
+            let counted = launch.instructions.get(instr as usize);
+            counted.map_or(0, |instr| instr.counters.thread_instructions)
+        };
+        let context = Context {
+            kernel: &loaded.kernel,
+            files: &loaded.files,
+            config,
+            find: &find,
+            executed: if launch.counted { Some(&executed) } else { None },
+        };
+        let findings = findings(&context, &mistakes.kinds);
+        Self { launch, findings }
+    }
+}

@@ -1,0 +1,90 @@
+//! The machine-readable twin of a message, and its coloured form.
+
+use std::sync::Arc;
+
+use simt::launch::{Environment, LaunchConfig, LaunchOptions, Names, Watch, launch};
+use simt::memory::{Memory, Origin};
+use simt::module::Module;
+use simt::texture::Textures;
+
+use crate::{Finding, Report};
+
+const SOURCE: &str = "\
+extern \"C\" __global__ void kernel(int n, const float* x)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[i] = x[i + 1];
+}
+";
+
+const PTX: &str = "\
+.version 8.4
+.target sm_80
+.address_size 64
+.file 1 \"src/kernel.cu\"
+.visible .entry kernel(.param .u32 kernel_param_0, .param .u64 kernel_param_1)
+{
+    .reg .pred %p<2>;
+    .reg .f32 %f<2>;
+    .reg .b32 %r<5>;
+    .reg .b64 %rd<5>;
+    .loc 1 3 5
+    ld.param.u64 %rd1, [kernel_param_1];
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %ntid.x;
+    mov.u32 %r3, %tid.x;
+    mad.lo.s32 %r4, %r1, %r2, %r3;
+    .loc 1 4 5
+    mul.wide.s32 %rd2, %r4, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    add.s64 %rd4, %rd3, 4;
+    setp.eq.s32 %p1, %r3, 31;
+    @%p1 ld.global.f32 %f1, [%rd4];
+    ret;
+}
+";
+
+/// Threads 31 of blocks 0 and 1 read `x[32]` and `x[64]` of 32 elements.
+fn finding() -> Finding {
+    let memory = Arc::new(Memory::new(1 << 20));
+    let module = Module::load(&memory, PTX, None).expect("it loads");
+    let x = memory
+        .alloc(128, Origin::new("cuMemAlloc"))
+        .expect("there is room");
+    let mut params = 63u64.to_le_bytes().to_vec();
+    params.extend(x.to_le_bytes());
+    let sources = vec![("kernel.cu".to_owned(), Arc::from(SOURCE))];
+    let names = Names {
+        params: Vec::new(),
+        sources,
+    };
+    let config = LaunchConfig {
+        grid: [2, 1, 1],
+        block: [32, 1, 1],
+        dynamic_shared: 0,
+        params,
+        options: LaunchOptions {
+            watch: Watch::Checked,
+            names,
+            ..LaunchOptions::default()
+        },
+    };
+    let environment = Environment {
+        textures: &Textures::default(),
+        clock: &|| 0,
+    };
+    let loaded = &module.kernels()[0];
+    let report = launch(&memory, loaded, &config, environment).expect("it starts");
+    Report::new(report, loaded, &config).findings.remove(0)
+}
+
+#[test]
+fn the_twin_holds_every_fact() {
+    let json = serde_json::to_string_pretty(&finding()).expect("a finding is plain data");
+    insta::assert_snapshot!(json);
+}
+
+#[test]
+fn colour_marks_the_header_the_caret_and_the_labels() {
+    insta::assert_snapshot!(finding().colored().replace('\x1b', "ESC"));
+}

@@ -1,0 +1,94 @@
+//! What can be wrong with a launch, by name. Codes are stable.
+
+use serde::Serialize;
+
+/// How bad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The launch fails.
+    Error,
+    /// Worth knowing.
+    Warning,
+}
+
+/// Stable codes; the text of a message may change, its code does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub enum Code {
+    /// The launch asks for more than the device, or the kernel, allows.
+    #[serde(rename = "E-LAUNCH")]
+    Launch,
+    /// Outside every allocation, or past the one meant.
+    #[serde(rename = "E-OOB")]
+    OutOfBounds,
+    /// Memory that was freed.
+    #[serde(rename = "E-FREED")]
+    UseAfterFree,
+    /// Not a multiple of the access size.
+    #[serde(rename = "E-ALIGN")]
+    Misaligned,
+    /// A store into `__constant__` or parameter memory.
+    #[serde(rename = "E-READ-ONLY")]
+    ReadOnly,
+    /// Texture fetch through a handle that is none.
+    #[serde(rename = "E-TEXTURE")]
+    Texture,
+    /// Threads of one block met at different barriers, or wait for ever.
+    #[serde(rename = "E-BARRIER")]
+    Barrier,
+    /// `shfl.sync` and its kin: lanes named that do not take part.
+    #[serde(rename = "E-SYNC-MASK")]
+    SyncMask,
+    /// `trap`
+    #[serde(rename = "E-TRAP")]
+    Trap,
+    /// `assert(…)`
+    #[serde(rename = "E-ASSERT")]
+    Assert,
+    /// The instruction budget is spent, or a loop can be shown never to end.
+    #[serde(rename = "E-LOOP")]
+    Runaway,
+    /// Two threads, at least one writes, nothing orders them.
+    #[serde(rename = "E-RACE")]
+    Race,
+    /// Read before anything wrote it.
+    #[serde(rename = "E-UNINIT")]
+    Uninitialised,
+    /// Threads returned before a barrier that others waited at.
+    #[serde(rename = "W-EXITED")]
+    ExitedBeforeBarrier,
+    /// Racing writes of the same value.
+    #[serde(rename = "W-RACE-EQUAL")]
+    RaceEqual,
+}
+
+impl Code {
+    /// As printed: `E-OOB`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Launch => "E-LAUNCH",
+            Self::OutOfBounds => "E-OOB",
+            Self::UseAfterFree => "E-FREED",
+            Self::Misaligned => "E-ALIGN",
+            Self::ReadOnly => "E-READ-ONLY",
+            Self::Texture => "E-TEXTURE",
+            Self::Barrier => "E-BARRIER",
+            Self::SyncMask => "E-SYNC-MASK",
+            Self::Trap => "E-TRAP",
+            Self::Assert => "E-ASSERT",
+            Self::Runaway => "E-LOOP",
+            Self::Race => "E-RACE",
+            Self::Uninitialised => "E-UNINIT",
+            Self::ExitedBeforeBarrier => "W-EXITED",
+            Self::RaceEqual => "W-RACE-EQUAL",
+        }
+    }
+
+    /// Error or warning: the letter in front says it.
+    pub fn severity(self) -> Severity {
+        match self {
+            Self::ExitedBeforeBarrier | Self::RaceEqual => Severity::Warning,
+            _ => Severity::Error,
+        }
+    }
+}

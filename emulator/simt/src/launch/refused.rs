@@ -1,0 +1,144 @@
+//! Launches that cannot start. The crate `findings` has the words.
+//!
+//! The limits are those of compute capability 9.0, which the emulated device reports.
+
+use super::LaunchConfig;
+use crate::program::Kernel;
+
+/// Most threads in a block.
+pub const MAX_THREADS: u32 = 1024;
+/// Limits of a block's dimensions.
+pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
+/// Limits of a grid's dimensions.
+pub const MAX_GRID: [u32; 3] = [0x7FFF_FFFF, 65535, 65535];
+/// Shared memory of a block without asking for more.
+pub const MAX_SHARED: u32 = 48 * 1024;
+/// Shared memory of a block that asked for it (`cuFuncSetAttribute`).
+pub const MAX_SHARED_OPT_IN: u32 = 227 * 1024;
+/// Local memory of a thread, as on every GPU so far.
+pub const MAX_LOCAL: u32 = 512 * 1024;
+/// Shared memory of a block with the gaps between its arrays.
+const MAX_SHARED_WITH_GAPS: u32 = 1 << 24;
+
+/// Why a launch did not start.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the launch is refused: {self:?}")]
+pub enum LaunchRefused {
+    /// A dimension of the grid is 0.
+    NoBlocks,
+    /// A dimension of the block is 0.
+    NoThreads,
+    /// More than [`MAX_THREADS`] in a block.
+    ManyThreads {
+        /// In a block.
+        threads: u64,
+    },
+    /// A dimension of the block is beyond [`MAX_BLOCK`].
+    LargeBlock,
+    /// A dimension of the grid is beyond [`MAX_GRID`].
+    LargeGrid,
+    /// `.reqntid` names another block.
+    OtherBlock {
+        /// The block that it names.
+        required: [u32; 3],
+    },
+    /// More threads in a block than `__launch_bounds__` allows.
+    AboveLaunchBounds {
+        /// In a block.
+        threads: u64,
+        /// As the kernel was compiled.
+        limit: u64,
+    },
+    /// More shared memory than a block can have.
+    LargeShared,
+    /// More shared memory than a block has without asking.
+    SharedNotAllowed,
+    /// More than [`MAX_LOCAL`] bytes of local memory in a thread.
+    LargeLocal,
+    /// The parameter block has another size.
+    ParameterBytes {
+        /// Bytes that the launch gave.
+        given: usize,
+    },
+    /// The kernel takes another number of parameters.
+    ParameterCount {
+        /// How many the launch gave.
+        given: usize,
+    },
+}
+
+/// Checks a launch before it starts, all but its parameters. `allowed_dynamic` is the dynamic shared memory that the
+/// kernel was given by `cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)`, `None` when it was never asked for.
+///
+/// # Errors
+/// When it cannot.
+pub fn check(
+    kernel: &Kernel,
+    config: &LaunchConfig,
+    allowed_dynamic: Option<u32>,
+) -> Result<(), LaunchRefused> {
+    let (grid, block) = (config.grid, config.block);
+    if grid.contains(&0) {
+        return Err(LaunchRefused::NoBlocks);
+    }
+    if block.contains(&0) {
+        return Err(LaunchRefused::NoThreads);
+    }
+    let threads: u64 = block.iter().map(|&n| u64::from(n)).product();
+    if threads > u64::from(MAX_THREADS) {
+        return Err(LaunchRefused::ManyThreads { threads });
+    }
+    if beyond(block, MAX_BLOCK) {
+        return Err(LaunchRefused::LargeBlock);
+    }
+    if beyond(grid, MAX_GRID) {
+        return Err(LaunchRefused::LargeGrid);
+    }
+    if let Some(required) = kernel.required_threads.filter(|required| *required != block) {
+        return Err(LaunchRefused::OtherBlock { required });
+    }
+    if let Some(most) = kernel.max_threads {
+        let limit: u64 = most.iter().map(|&n| u64::from(n.max(1))).product();
+        if threads > limit {
+            return Err(LaunchRefused::AboveLaunchBounds { threads, limit });
+        }
+    }
+    let fixed = u64::from(kernel.shared_static_bytes);
+    let total = fixed + u64::from(config.dynamic_shared);
+    if total > u64::from(MAX_SHARED_OPT_IN) {
+        return Err(LaunchRefused::LargeShared);
+    }
+    let allowed = allowed_dynamic.map_or(u64::from(MAX_SHARED), |allowed| {
+        u64::from(MAX_SHARED).max(u64::from(allowed) + fixed)
+    });
+    if total > allowed {
+        return Err(LaunchRefused::SharedNotAllowed);
+    }
+    Ok(())
+}
+
+/// Threads of a block and bytes of its shared memory.
+pub(super) fn sizes(kernel: &Kernel, config: &LaunchConfig) -> Result<(u32, u32), LaunchRefused> {
+    check(kernel, config, Some(config.dynamic_shared))?;
+    let given = config.params.len();
+    if given < kernel.param_bytes as usize {
+        return Err(LaunchRefused::ParameterBytes { given });
+    }
+    if kernel.local_bytes > MAX_LOCAL {
+        return Err(LaunchRefused::LargeLocal);
+    }
+    let shared = kernel
+        .shared_dynamic_base
+        .checked_add(config.dynamic_shared)
+        .filter(|n| *n <= MAX_SHARED_WITH_GAPS)
+        .ok_or(LaunchRefused::LargeShared)?;
+    let uses_shared = config.dynamic_shared > 0 || !kernel.shared.is_empty();
+    Ok((
+        config.block.iter().product(),
+        if uses_shared { shared } else { 0 },
+    ))
+}
+
+fn beyond(size: [u32; 3], limit: [u32; 3]) -> bool {
+    size.iter().zip(limit).any(|(&size, limit)| size > limit)
+}
