@@ -4,11 +4,17 @@
 //! the program. So everything here looks its extra functions up in the *loaded* driver (`driver::extra` says what each
 //! does); on a machine where that is NVIDIA's there is nothing to find.
 
+#[cfg(target_os = "linux")]
+mod alias;
+
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use libloading::Library;
+
+#[cfg(target_os = "linux")]
+pub use alias::alias;
 
 /// The emulated driver of this process. Settings hold for launches of the thread that makes them.
 #[derive(Debug, Clone, Copy)]
@@ -87,11 +93,20 @@ pub enum PreloadError {
         #[source]
         source: libloading::Error,
     },
+    /// It is loaded, but not under the name that programs try first.
+    #[error("{} cannot be loaded as libcuda.so", .path.display())]
+    Name {
+        /// Its path.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
 }
 
 /// Makes this process use the emulated driver also where there is a real one: loads it by its absolute path. Its
-/// shared-object name is `libcuda.so`, the first that `cudarc` asks for, and what is loaded under that name wins.
-/// Call it before the first CUDA call.
+/// shared-object name is `libcuda.so.1`, as that of NVIDIA's driver, and it gets `libcuda.so` as another name, the first
+/// that `cudarc` tries: what is loaded under a name wins. Call it before the first CUDA call.
 pub fn preload() -> Result<PathBuf, PreloadError> {
     let name = libloading::library_filename("nvcuda");
     let mut looked = Vec::new();
@@ -115,12 +130,14 @@ pub fn preload() -> Result<PathBuf, PreloadError> {
     };
     // SAFETY: the library's initialisers do nothing.
     match unsafe { Library::new(&path) } {
-        Ok(library) => {
-            std::mem::forget(library);
-            Ok(path)
-        }
-        Err(source) => Err(PreloadError::Load { path, source }),
+        Ok(library) => std::mem::forget(library),
+        Err(source) => return Err(PreloadError::Load { path, source }),
     }
+    #[cfg(target_os = "linux")]
+    if let Err(source) = alias("libcuda.so", &path) {
+        return Err(PreloadError::Name { path, source });
+    }
+    Ok(path)
 }
 
 impl Emulator {

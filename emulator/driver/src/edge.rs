@@ -14,28 +14,46 @@ use crate::{diagnose, life};
 
 /// Defines exported calls. `fn name / alias(…)` adds the variant whose null stream is the calling thread's own.
 macro_rules! export {
-    ($($(#[$meta:meta])* fn $name:ident $(/ $alias:ident)* ( $($arg:ident : $ty:ty),* $(,)? ) $body:block)*) => {$(
-        export!(@one $(#[$meta])* $name ( $($arg : $ty),* ) $body);
-        export!(@aliases $name [$($alias)*] ( $($arg : $ty),* ));
+    ($($(#[$meta:meta])* fn $name:ident $(/ $alias:ident)* ( $($args:tt)* ) $body:block)*) => {$(
+        $crate::edge::call!([#[unsafe(no_mangle)]] $(#[$meta])* $name [$($alias)*] ( $($args)* ) $body);
     )*};
-    (@one $(#[$meta:meta])* $name:ident ( $($arg:ident : $ty:ty),* ) $body:block) => {
+}
+pub(crate) use export;
+
+/// Defines calls newer than the driver that this one stands for. They are not exported: a program that probes for a
+/// symbol of a newer CUDA would call it as that version does, and mistake this for such a driver.
+macro_rules! later {
+    ($($(#[$meta:meta])* fn $name:ident $(/ $alias:ident)* ( $($args:tt)* ) $body:block)*) => {$(
+        $crate::edge::call!([] $(#[$meta])* $name [$($alias)*] ( $($args)* ) $body);
+    )*};
+}
+pub(crate) use later;
+
+/// One call and its aliases, with attributes for each.
+macro_rules! call {
+    ([$($export:tt)*] $(#[$meta:meta])* $name:ident [$($alias:ident)*] ( $($arg:ident : $ty:ty),* $(,)? ) $body:block) => {
         $(#[$meta])*
-        #[unsafe(no_mangle)]
+        $($export)*
         pub(crate) unsafe extern "C" fn $name($($arg: $ty),*) -> $crate::result::CUresult {
             $crate::edge::guard(stringify!($name), move || $body)
         }
+        $crate::edge::aliases!([$($export)*] $name [$($alias)*] ( $($arg : $ty),* ));
     };
-    (@aliases $name:ident [] $args:tt) => {};
-    (@aliases $name:ident [$alias:ident $($rest:ident)*] ( $($arg:ident : $ty:ty),* )) => {
-        #[unsafe(no_mangle)]
+}
+pub(crate) use call;
+
+macro_rules! aliases {
+    ([$($export:tt)*] $name:ident [] $args:tt) => {};
+    ([$($export:tt)*] $name:ident [$alias:ident $($rest:ident)*] ( $($arg:ident : $ty:ty),* )) => {
+        $($export)*
         pub(crate) unsafe extern "C" fn $alias($($arg: $ty),*) -> $crate::result::CUresult {
             // SAFETY: the caller's promise is the same for both.
             $crate::edge::with_own_stream(move || unsafe { $name($($arg),*) })
         }
-        export!(@aliases $name [$($rest)*] ( $($arg : $ty),* ));
+        $crate::edge::aliases!([$($export)*] $name [$($rest)*] ( $($arg : $ty),* ));
     };
 }
-pub(crate) use export;
+pub(crate) use aliases;
 
 /// Runs the body of a call, while the driver lives in this process. No panic crosses the edge.
 pub(crate) fn guard(name: &'static str, body: impl FnOnce() -> Outcome) -> CUresult {
@@ -60,6 +78,16 @@ pub(crate) fn guard(name: &'static str, body: impl FnOnce() -> Outcome) -> CUres
 pub(crate) fn not_supported(name: &'static str) -> CUresult {
     guard(name, || {
         diagnose::say_once(&format!("{name} is not supported"));
+        Err(ERROR_NOT_SUPPORTED)
+    })
+}
+
+/// The body of calls whose form of before CUDA 3.2 takes 32-bit device addresses, which no device memory here has.
+pub(crate) fn replaced(name: &'static str) -> CUresult {
+    guard(name, || {
+        diagnose::say_once(&format!(
+            "{name} without _v2 takes 32-bit device addresses (CUDA 3.1 and before) and is not supported; {name}_v2 is"
+        ));
         Err(ERROR_NOT_SUPPORTED)
     })
 }

@@ -1,17 +1,22 @@
 //! Handles: numbers that look like pointers, checked at every use.
 //!
-//! A handle holds its kind, a slot and the slot's generation. Nothing that a caller passes is ever dereferenced: a
-//! number that we did not give out, or one whose object is gone, is found out by comparison.
+//! A handle holds its kind and a serial number. Nothing that a caller passes is ever dereferenced: a number that we did
+//! not give out, or one whose object is gone, is found out by comparison.
+//!
+//! Programs treat handles as they treat the pointers of a real driver: as signed numbers, as Python integers of 63
+//! bits, with flags in the low bits. So ours are multiples of 16 below 2⁴⁷, as user-space addresses are, in a range
+//! (`0x60…` to `0x6f…`) between the heap of a Linux program and its libraries.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::types::Handle;
 
-/// What a handle stands for. The top bit keeps handles apart from device addresses.
+/// What a handle stands for: the bits from [`KIND_SHIFT`] up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
-    Context = 0x81,
+    Context = 0x61,
     Stream,
     Event,
     Module,
@@ -24,128 +29,106 @@ pub(crate) enum Kind {
     Link,
 }
 
-const GENERATIONS: u32 = 1 << 24;
+const KIND_SHIFT: u32 = 40;
+const ALIGNMENT_BITS: u32 = 4;
+/// Serial numbers of one kind: enough for a new object every microsecond for 19 hours.
+const SERIALS: u64 = 1 << (KIND_SHIFT - ALIGNMENT_BITS);
 
 #[derive(Debug)]
-struct Slot<T> {
-    generation: u32,
-    value: Option<Arc<T>>,
-}
-
-#[derive(Debug)]
-struct Slots<T> {
-    slots: Vec<Slot<T>>,
-    free: Vec<u32>,
+struct Objects<T> {
+    /// The next serial number; never used twice before all were used.
+    next: u64,
+    /// `None`: suspended, see [`Table::suspend`].
+    live: BTreeMap<u64, Option<Arc<T>>>,
 }
 
 /// All live objects of one kind.
 #[derive(Debug)]
 pub(crate) struct Table<T> {
     kind: Kind,
-    slots: RwLock<Slots<T>>,
+    objects: RwLock<Objects<T>>,
 }
 
 impl<T> Table<T> {
     pub(crate) const fn new(kind: Kind) -> Self {
-        let slots = RwLock::new(Slots {
-            slots: Vec::new(),
-            free: Vec::new(),
+        let objects = RwLock::new(Objects {
+            next: 1,
+            live: BTreeMap::new(),
         });
-        Self { kind, slots }
+        Self { kind, objects }
     }
 
-    fn handle(&self, slot: u32, generation: u32) -> Handle {
-        ((self.kind as usize) << 56) | ((generation as usize) << 32) | slot as usize
+    fn read(&self) -> RwLockReadGuard<'_, Objects<T>> {
+        self.objects.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn split(&self, handle: Handle) -> Option<(u32, u32)> {
-        let ours = handle >> 56 == self.kind as usize;
-        ours.then_some((handle as u32, (handle >> 32) as u32 & (GENERATIONS - 1)))
+    fn write(&self) -> RwLockWriteGuard<'_, Objects<T>> {
+        self.objects.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes an object in; `make` is told its handle.
+    fn handle(&self, serial: u64) -> Handle {
+        ((self.kind as usize) << KIND_SHIFT) | (serial << ALIGNMENT_BITS) as usize
+    }
+
+    /// The serial number in a handle of this kind.
+    fn serial(&self, handle: Handle) -> Option<u64> {
+        let serial = (handle as u64 >> ALIGNMENT_BITS) % SERIALS;
+        (self.handle(serial) == handle).then_some(serial)
+    }
+
+    /// Takes an object in; `make` gets its handle.
     pub(crate) fn insert_with(&self, make: impl FnOnce(Handle) -> T) -> (Handle, Arc<T>) {
-        let mut all = self.slots.write().unwrap_or_else(PoisonError::into_inner);
-        let slot = match all.free.pop() {
-            Some(slot) => slot,
-            None => {
-                all.slots.push(Slot {
-                    generation: 1,
-                    value: None,
-                });
-                (all.slots.len() - 1) as u32
-            }
-        };
-        let handle = self.handle(slot, all.slots[slot as usize].generation);
+        let mut objects = self.write();
+        while objects.live.contains_key(&objects.next) {
+            objects.next = (objects.next + 1) % SERIALS;
+        }
+        let serial = objects.next;
+        objects.next = (serial + 1) % SERIALS;
+        let handle = self.handle(serial);
         let value = Arc::new(make(handle));
-        all.slots[slot as usize].value = Some(Arc::clone(&value));
+        objects.live.insert(serial, Some(Arc::clone(&value)));
         (handle, value)
     }
 
     /// The object behind a handle, if it is alive.
     pub(crate) fn get(&self, handle: Handle) -> Option<Arc<T>> {
-        let (slot, generation) = self.split(handle)?;
-        let all = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        let slot = all.slots.get(slot as usize)?;
-        (slot.generation == generation).then(|| slot.value.clone())?
+        let serial = self.serial(handle)?;
+        self.read().live.get(&serial)?.clone()
     }
 
-    /// Takes an object out. Its handle is never valid again (until 2²⁴ others had the slot).
+    /// Takes an object out. Its handle is never valid again.
     pub(crate) fn remove(&self, handle: Handle) -> Option<Arc<T>> {
-        let (index, generation) = self.split(handle)?;
-        let mut all = self.slots.write().unwrap_or_else(PoisonError::into_inner);
-        let slot = all.slots.get_mut(index as usize)?;
-        if slot.generation != generation {
-            return None;
-        }
-        let value = slot.value.take()?;
-        slot.generation = (slot.generation + 1) % GENERATIONS;
-        all.free.push(index);
-        Some(value)
+        let serial = self.serial(handle)?;
+        self.write().live.remove(&serial)?
     }
 
     /// Takes an object out and keeps its handle for [`Table::revive`].
     pub(crate) fn suspend(&self, handle: Handle) -> Option<Arc<T>> {
-        let (index, generation) = self.split(handle)?;
-        let mut all = self.slots.write().unwrap_or_else(PoisonError::into_inner);
-        let slot = all.slots.get_mut(index as usize)?;
-        if slot.generation == generation {
-            slot.value.take()
-        } else {
-            None
-        }
+        let serial = self.serial(handle)?;
+        self.write().live.get_mut(&serial)?.take()
     }
 
     /// Gives a suspended handle an object again.
     pub(crate) fn revive(&self, handle: Handle, make: impl FnOnce(Handle) -> T) -> Arc<T> {
         let value = Arc::new(make(handle));
-        let mut all = self.slots.write().unwrap_or_else(PoisonError::into_inner);
-        let slot = self
-            .split(handle)
-            .and_then(|(index, _)| all.slots.get_mut(index as usize));
-        if let Some(slot) = slot {
-            slot.value = Some(Arc::clone(&value));
+        if let Some(serial) = self.serial(handle) {
+            self.write().live.insert(serial, Some(Arc::clone(&value)));
         }
         value
     }
 
     /// Whether a handle was once given out here: alive, or destroyed since.
     pub(crate) fn was_given(&self, handle: Handle) -> bool {
-        let Some((slot, generation)) = self.split(handle) else {
-            return false;
-        };
-        let all = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        all.slots
-            .get(slot as usize)
-            .is_some_and(|s| (1..=s.generation).contains(&generation))
+        self.serial(handle)
+            .is_some_and(|serial| (1..self.read().next).contains(&serial))
     }
 
-    /// Every live object that a test holds for.
+    /// Every live object that a test holds for, oldest first.
     pub(crate) fn handles_where(&self, test: impl Fn(&T) -> bool) -> Vec<Handle> {
-        let all = self.slots.read().unwrap_or_else(PoisonError::into_inner);
-        let live = all.slots.iter().enumerate();
-        live.filter(|(_, s)| s.value.as_deref().is_some_and(&test))
-            .map(|(i, s)| self.handle(i as u32, s.generation))
+        let objects = self.read();
+        let live = objects.live.iter();
+        live.filter(|(_, value)| value.as_deref().is_some_and(&test))
+            .map(|(serial, _)| self.handle(*serial))
             .collect()
     }
 }
@@ -166,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_is_used_again_under_another_handle() {
+    fn no_handle_is_given_out_twice() {
         let table = Table::new(Kind::Event);
         let (first, _) = table.insert_with(|_| 1);
         table.remove(first);
@@ -184,10 +167,34 @@ mod tests {
             2,
             0x7fff_0000_1234,
             usize::MAX,
-            (Kind::Event as usize) << 56,
+            (Kind::Event as usize) << KIND_SHIFT,
+            ((Kind::Event as usize) << KIND_SHIFT) + 8,
         ] {
             assert_eq!(table.get(number), None);
             assert!(!table.was_given(number));
         }
+    }
+
+    #[test]
+    fn handles_look_like_addresses_of_a_program() {
+        for kind in [Kind::Context, Kind::Stream, Kind::Link] {
+            let table = Table::new(kind);
+            for _ in 0..3 {
+                let (handle, _) = table.insert_with(|_| ());
+                assert!(handle < 1 << 47 && handle.is_multiple_of(16), "{handle:#x}");
+                assert!(Table::<()>::new(Kind::Event).get(handle).is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn a_suspended_handle_comes_back() {
+        let table = Table::new(Kind::Context);
+        let (handle, _) = table.insert_with(|_| 1);
+        assert_eq!(table.suspend(handle).as_deref(), Some(&1));
+        assert_eq!(table.get(handle), None);
+        assert!(table.was_given(handle));
+        table.revive(handle, |_| 2);
+        assert_eq!(table.get(handle).as_deref(), Some(&2));
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use crate::api::device::{device, flags_are_known};
 use crate::current as stack;
-use crate::edge::{In, Out, export};
+use crate::edge::{In, Out, export, later};
 use crate::result::*;
 use crate::state::{self, Context, context, current, initialised, lock, usable};
 use crate::types::{CtxCreateParams, Handle};
@@ -41,19 +41,6 @@ export! {
     fn cuCtxCreate_v3(out: Out<Handle>, _affinity: usize, n_affinity: c_int, flags: c_uint, dev: c_int) {
         if n_affinity != 0 {
             return Err(ERROR_UNSUPPORTED_EXEC_AFFINITY);
-        }
-        create(out, flags, dev)
-    }
-
-    fn cuCtxCreate_v4(out: Out<Handle>, params: In<CtxCreateParams>, flags: c_uint, dev: c_int) {
-        if !params.is_null() {
-            let params = params.get()?;
-            if params.n_affinity != 0 {
-                return Err(ERROR_UNSUPPORTED_EXEC_AFFINITY);
-            }
-            if !params.cig.is_null() {
-                return Err(ERROR_NOT_SUPPORTED);
-            }
         }
         create(out, flags, dev)
     }
@@ -105,12 +92,6 @@ export! {
 
     fn cuCtxSynchronize() {
         let context = usable()?;
-        context.synchronize(context.queue.last().0)
-    }
-
-    fn cuCtxSynchronize_v2(handle: Handle) {
-        let context = context_or_current(handle)?;
-        context.check()?;
         context.synchronize(context.queue.last().0)
     }
 
@@ -237,6 +218,21 @@ export! {
         context(peer)?;
         Err(ERROR_PEER_ACCESS_NOT_ENABLED)
     }
+}
+
+later! {
+    fn cuCtxCreate_v4(out: Out<Handle>, params: In<CtxCreateParams>, flags: c_uint, dev: c_int) {
+        if !params.is_null() {
+            let params = params.get()?;
+            if params.n_affinity != 0 {
+                return Err(ERROR_UNSUPPORTED_EXEC_AFFINITY);
+            }
+            if !params.cig.is_null() {
+                return Err(ERROR_NOT_SUPPORTED);
+            }
+        }
+        create(out, flags, dev)
+    }
 
     fn cuCtxRecordEvent(handle: Handle, recorded: Handle) {
         let context = context_or_current(handle)?;
@@ -247,6 +243,12 @@ export! {
         let recorded = stream(1).map(|s| event.record(&s));
         stack::pop();
         recorded
+    }
+
+    fn cuCtxSynchronize_v2(handle: Handle) {
+        let context = context_or_current(handle)?;
+        context.check()?;
+        context.synchronize(context.queue.last().0)
     }
 
     fn cuCtxWaitEvent(handle: Handle, awaited: Handle) {

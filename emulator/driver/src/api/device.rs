@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use crate::api::pool;
 use crate::attributes::{CAPABILITY, DRIVER_VERSION, NAME, PCI_BUS_ID, UUID, attribute_value};
-use crate::edge::{In, Out, Text, export};
+use crate::edge::{In, Out, Text, export, later};
 use crate::life;
 use crate::result::*;
 use crate::settings;
@@ -238,7 +238,9 @@ export! {
         current()?;
         dev.put(0)
     }
+}
 
+later! {
     fn cuCtxGetDevice_v2(dev: Out<c_int>, context: Handle) {
         initialised()?;
         dev.check()?;

@@ -30,10 +30,10 @@ export! {
     }
 
     fn cuGetProcAddress(symbol: Text, pfn: Out<*const c_void>, version: c_int, flags: u64) {
-        find_call(symbol, pfn, version, flags)?.ok_or(ERROR_NOT_FOUND)
+        find_call(symbol, pfn, version, flags)?.map_err(|_| ERROR_NOT_FOUND)
     }
 
-    fn cuGetProcAddress_v2(
+    fn cuGetProcAddress_v2 / cuGetProcAddress_v2_ptsz (
         symbol: Text,
         pfn: Out<*const c_void>,
         version: c_int,
@@ -41,77 +41,121 @@ export! {
         status: Out<c_uint>,
     ) {
         let found = find_call(symbol, pfn, version, flags)?;
-        status.put_if_wanted(if found.is_some() { 0 } else { 1 });
-        found.ok_or(ERROR_NOT_FOUND)
+        status.put_if_wanted(found.err().unwrap_or(0));
+        found.map_err(|_| ERROR_NOT_FOUND)
     }
 }
 
 /// `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`
 const PER_THREAD: u64 = 2;
+/// `CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND`
+const SYMBOL_NOT_FOUND: c_uint = 1;
+/// `CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT`
+const VERSION_NOT_SUFFICIENT: c_uint = 2;
 
-/// Looks a call up by its plain name (`cuMemAlloc`): the newest variant up to what the caller knows.
+/// Looks a call up, by its plain name (`cuMemAlloc`) or a symbol (`cuMemAlloc_v2`), and writes its address. The inner
+/// error is the status that the caller gets when there is none.
 fn find_call(
     symbol: Text,
     pfn: Out<*const c_void>,
     version: c_int,
     flags: u64,
-) -> Result<Option<()>, CUresult> {
+) -> Result<Result<(), c_uint>, CUresult> {
     pfn.check()?;
     let symbol = symbol.get()?;
     if flags > PER_THREAD || version < 0 {
         return Err(ERROR_INVALID_VALUE);
     }
-    let found = variants(&symbol, version)
-        .iter()
-        .flat_map(|name| {
-            let own = (flags == PER_THREAD).then(|| [format!("{name}_ptsz"), format!("{name}_ptds")]);
-            own.into_iter().flatten().chain([name.clone()])
-        })
-        .find_map(|name| address(&name));
-    pfn.put(found.unwrap_or(std::ptr::null()))?;
+    let found = newest(&symbol, version, flags == PER_THREAD);
+    pfn.put(found.map_or(std::ptr::null(), |call| call.address))?;
     Ok(found.map(|_| ()))
 }
 
-/// Names to try, best first. Callers of CUDA 12 mean `_v2` when they say `cuMemAlloc`; the few calls that changed
-/// later are listed with the version that brought the change.
-fn variants(symbol: &str, version: c_int) -> Vec<String> {
-    const CHANGED: &[(&str, &str, c_int)] = &[
-        ("cuCtxCreate", "cuCtxCreate_v4", 12050),
-        ("cuCtxCreate", "cuCtxCreate_v3", 11040),
-        ("cuDeviceGetUuid", "cuDeviceGetUuid_v2", 11040),
-        ("cuGetProcAddress", "cuGetProcAddress_v2", 12000),
-        ("cuEventElapsedTime", "cuEventElapsedTime_v2", 12080),
-        ("cuStreamGetCtx", "cuStreamGetCtx_v2", 12050),
-        ("cuCtxGetDevice", "cuCtxGetDevice_v2", 13000),
-        ("cuCtxSynchronize", "cuCtxSynchronize_v2", 13000),
-        ("cuMemAdvise", "cuMemAdvise_v2", 13000),
-        ("cuMemPrefetchAsync", "cuMemPrefetchAsync_v2", 13000),
-        ("cuStreamGetCaptureInfo", "cuStreamGetCaptureInfo_v3", 13000),
-        ("cuStreamGetCaptureInfo", "cuStreamGetCaptureInfo_v2", 11030),
-    ];
-    let changed = CHANGED.iter().filter(|c| c.0 == symbol);
-    let mut names: Vec<String> = changed
-        .clone()
-        .filter(|c| c.2 <= version)
-        .map(|c| c.1.to_owned())
+/// The newest variant of a call up to a version of CUDA.
+fn newest(symbol: &str, version: c_int, own_stream: bool) -> Result<&'static Call, c_uint> {
+    let start = CALLS.partition_point(|call| call.name < symbol);
+    let all = CALLS[start..].iter();
+    let variants: Vec<&Call> = all
+        .take_while(|call| call.name.starts_with(symbol))
+        .filter(|call| is_variant(&call.name[symbol.len()..], own_stream))
         .collect();
-    if changed.count() == 0 || symbol == "cuCtxCreate" {
-        names.push(format!("{symbol}_v2"));
-    }
-    names.push(symbol.to_owned());
-    names
+    let has_own = variants.iter().any(|call| is_own_stream(call.name));
+    variants
+        .iter()
+        .filter(|call| call.since <= version && is_own_stream(call.name) == has_own)
+        // Variants of one version: the symbols are in order of their suffixes.
+        .max_by_key(|call| call.since)
+        .copied()
+        .ok_or(match variants.is_empty() {
+            true => SYMBOL_NOT_FOUND,
+            false => VERSION_NOT_SUFFICIENT,
+        })
 }
 
-fn address(name: &str) -> Option<*const c_void> {
-    let at = CALLS.binary_search_by(|call| call.name.cmp(name)).ok()?;
-    Some(CALLS[at].address)
+fn is_own_stream(name: &str) -> bool {
+    name.ends_with("_ptsz") || name.ends_with("_ptds")
 }
 
-/// An exported call.
+/// Whether a symbol's rest after the plain name says that it is a variant of it.
+fn is_variant(rest: &str, own_stream: bool) -> bool {
+    let version = match rest.strip_suffix("_ptsz").or_else(|| rest.strip_suffix("_ptds")) {
+        Some(_) if !own_stream => return false,
+        Some(version) => version,
+        None => rest,
+    };
+    matches!(version.as_bytes(), [] | [b'_', b'v', b'0'..=b'9'])
+}
+
+/// A call that programs can have.
 pub(crate) struct Call {
     pub(crate) name: &'static str,
+    /// The version of CUDA that has it.
+    pub(crate) since: c_int,
     pub(crate) address: *const c_void,
 }
 
 // SAFETY: the address of a function, which never changes.
 unsafe impl Sync for Call {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(symbol: &str, version: c_int, own_stream: bool, expected: Result<&str, c_uint>) {
+        assert_eq!(
+            newest(symbol, version, own_stream).map(|call| call.name),
+            expected
+        );
+    }
+
+    #[test]
+    fn a_plain_name_finds_the_newest_that_the_caller_knows() {
+        check("cuMemAlloc", 12040, false, Ok("cuMemAlloc_v2"));
+        check("cuMemAlloc", 2000, false, Ok("cuMemAlloc"));
+        check("cuMemAlloc_v2", 12040, false, Ok("cuMemAlloc_v2"));
+        check("cuCtxCreate", 3020, false, Ok("cuCtxCreate_v2"));
+        check("cuCtxCreate", 12040, false, Ok("cuCtxCreate_v3"));
+        check("cuCtxCreate", 13000, false, Ok("cuCtxCreate_v4"));
+        check("cuCtxGetDevice", 12040, false, Ok("cuCtxGetDevice"));
+        check("cuCtxGetDevice", 13000, false, Ok("cuCtxGetDevice_v2"));
+        check("cuMemAdvise", 12040, false, Ok("cuMemAdvise"));
+        check("cuGetProcAddress", 12040, false, Ok("cuGetProcAddress_v2"));
+    }
+
+    #[test]
+    fn a_thread_s_own_stream_has_its_variants() {
+        check("cuLaunchKernel", 12040, true, Ok("cuLaunchKernel_ptsz"));
+        check("cuMemcpyHtoD", 12040, true, Ok("cuMemcpyHtoD_v2_ptds"));
+        check("cuMemcpyHtoD", 12040, false, Ok("cuMemcpyHtoD_v2"));
+        check("cuInit", 12040, true, Ok("cuInit"));
+    }
+
+    #[test]
+    fn what_is_not_there_has_a_reason() {
+        check("cuNoSuchCall", 12040, false, Err(SYMBOL_NOT_FOUND));
+        check("cuMem", 12040, false, Err(SYMBOL_NOT_FOUND));
+        check("cuKernelGetLibrary", 12040, false, Err(VERSION_NOT_SUFFICIENT));
+        check("cuKernelGetLibrary", 12050, false, Ok("cuKernelGetLibrary"));
+    }
+}

@@ -3,7 +3,7 @@
 use std::ffi::c_uint;
 use std::time::Instant;
 
-use crate::edge::{Out, export};
+use crate::edge::{Out, export, later};
 use crate::result::*;
 use crate::state::{initialised, usable};
 use crate::types::Handle;
@@ -89,7 +89,9 @@ export! {
     fn cuEventElapsedTime(out: Out<f32>, start: Handle, end: Handle) {
         elapsed(out, start, end)
     }
+}
 
+later! {
     fn cuEventElapsedTime_v2(out: Out<f32>, start: Handle, end: Handle) {
         elapsed(out, start, end)
     }

@@ -8,7 +8,7 @@ use simt::program::Kernel;
 use crate::api::library;
 use crate::api::module::{Function, function};
 use crate::attributes::limit;
-use crate::edge::{Out, export};
+use crate::edge::{Out, export, later};
 use crate::result::*;
 use crate::state::initialised;
 use crate::types::Handle;
@@ -139,11 +139,6 @@ export! {
         param_info(&*function(handle)?, index, offset, size)
     }
 
-    fn cuFuncGetParamCount(handle: Handle, count: Out<usize>) {
-        count.check()?;
-        count.put(function(handle)?.loaded.kernel.params.len())
-    }
-
     fn cuFuncIsLoaded(state: Out<c_uint>, handle: Handle) {
         initialised()?;
         state.check()?;
@@ -182,14 +177,21 @@ export! {
         param_info(&*kernel(handle)?, index, offset, size)
     }
 
-    fn cuKernelGetParamCount(handle: Handle, count: Out<usize>) {
-        count.check()?;
-        count.put(kernel(handle)?.loaded.kernel.params.len())
-    }
-
     fn cuKernelGetFunction(out: Out<Handle>, handle: Handle) {
         initialised()?;
         out.check()?;
         out.put(library::function_of(handle)?)
+    }
+}
+
+later! {
+    fn cuFuncGetParamCount(handle: Handle, count: Out<usize>) {
+        count.check()?;
+        count.put(function(handle)?.loaded.kernel.params.len())
+    }
+
+    fn cuKernelGetParamCount(handle: Handle, count: Out<usize>) {
+        count.check()?;
+        count.put(kernel(handle)?.loaded.kernel.params.len())
     }
 }

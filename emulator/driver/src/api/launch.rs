@@ -3,7 +3,7 @@
 //! What is wrong with a launch as such comes back at once; what goes wrong in the kernel comes back at the next
 //! synchronisation, and from then on from every call: the context is lost, as on hardware.
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::c_uint;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -30,10 +30,10 @@ use crate::work::stream;
 
 /// Grid, block and dynamic shared memory as asked for.
 #[derive(Debug, Clone, Copy)]
-struct Shape {
-    grid: [c_uint; 3],
-    block: [c_uint; 3],
-    dynamic: c_uint,
+pub(crate) struct Shape {
+    pub(crate) grid: [c_uint; 3],
+    pub(crate) block: [c_uint; 3],
+    pub(crate) dynamic: c_uint,
 }
 
 /// `CU_LAUNCH_PARAM_BUFFER_POINTER` and its kin.
@@ -209,12 +209,29 @@ fn run(context: &Context, function: &Function, config: &LaunchConfig, tell: bool
     }
 }
 
-fn launch(
+/// A launch whose arguments are in one block already.
+pub(crate) fn launch_with(handle: Handle, shape: Shape, stream: Handle, arguments: Vec<u8>) -> Outcome {
+    launch_by(handle, shape, stream, |function, config| {
+        let wanted = function.loaded.kernel.param_bytes as usize;
+        if arguments.len() < wanted {
+            let given = arguments.len();
+            return Err(refuse(function, config, &LaunchRefused::ParameterBytes { given }));
+        }
+        Ok(arguments[..wanted].to_vec())
+    })
+}
+
+fn launch(handle: Handle, shape: Shape, stream: Handle, pointers: In<u64>, extra: In<usize>) -> Outcome {
+    launch_by(handle, shape, stream, |function, config| {
+        arguments(function, config, pointers, extra)
+    })
+}
+
+fn launch_by(
     handle: Handle,
     shape: Shape,
     stream_handle: Handle,
-    pointers: In<u64>,
-    extra: In<usize>,
+    arguments: impl FnOnce(&Function, &LaunchConfig) -> Result<Vec<u8>, CUresult>,
 ) -> Outcome {
     reports::forget();
     let stream = stream(stream_handle)?;
@@ -231,7 +248,7 @@ fn launch(
         options: settings::options_for(&function.loaded.kernel.name, &function.sources),
     };
     check(&function, &config)?;
-    config.params = arguments(&function, &config, pointers, extra)?;
+    config.params = arguments(&function, &config)?;
     let tell = settings::current().diagnosis;
     let slot = reports::Slot::new();
     let (context, for_job) = (Arc::clone(&stream.context), Arc::clone(&slot));
@@ -332,25 +349,4 @@ export! {
         check_cooperative(handle, shape)?;
         launch(handle, shape, stream, pointers, In::null())
     }
-
-    fn cuLaunch(handle: Handle) {
-        function(handle)?;
-        old_style()
-    }
-
-    fn cuLaunchGrid(handle: Handle, _width: c_int, _height: c_int) {
-        function(handle)?;
-        old_style()
-    }
-
-    fn cuLaunchGridAsync(handle: Handle, _width: c_int, _height: c_int, _stream: *mut c_void) {
-        function(handle)?;
-        old_style()
-    }
-}
-
-/// Launches of CUDA 3 and before, with `cuParamSet*`.
-fn old_style() -> Outcome {
-    diagnose::say_once("launches with cuParamSet and cuLaunchGrid are not supported; use cuLaunchKernel");
-    Err(ERROR_NOT_SUPPORTED)
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use simt::memory::Memory;
 
 use crate::api::module::{MODULES, enter, function_named, unload_after_work, variable};
-use crate::edge::{In, Out, Text, export};
+use crate::edge::{In, Out, Text, export, later};
 use crate::handle::{Kind, Table};
 use crate::image::{Log, compile, image_text, read_file};
 use crate::result::*;
@@ -192,7 +192,9 @@ export! {
         name.get()?;
         Err(ERROR_NOT_FOUND)
     }
+}
 
+later! {
     fn cuKernelGetLibrary(out: Out<Handle>, handle: Handle) {
         initialised()?;
         out.check()?;

@@ -24,6 +24,7 @@ pub(crate) mod memory;
 pub(crate) mod memset;
 pub(crate) mod module;
 pub(crate) mod occupancy;
+pub(crate) mod old;
 pub(crate) mod other;
 pub(crate) mod pointer;
 pub(crate) mod pool;

@@ -2,11 +2,12 @@
 
 use std::ffi::{CString, c_uint, c_void};
 use std::sync::atomic::{AtomicI32, AtomicU32};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use simt::module::{LoadedKernel, Module};
 use simt::program::OpKind;
 
+use crate::api::old::Prepared;
 use crate::edge::{In, Out, Text, export};
 use crate::handle::{Kind, Table};
 use crate::image::{Log, architecture, compile, image_text, read_file, registers};
@@ -37,6 +38,8 @@ pub(crate) struct Function {
     pub(crate) max_dynamic_shared: AtomicI32,
     pub(crate) carveout: AtomicI32,
     pub(crate) cache_config: AtomicU32,
+    /// For launches without arguments of their own.
+    pub(crate) prepared: Mutex<Prepared>,
 }
 
 /// What the text says about a kernel besides its code.
@@ -136,6 +139,7 @@ pub(crate) fn enter(context: &Context, module: Module, text: &str) -> Handle {
             max_dynamic_shared: AtomicI32::new(super::function::default_dynamic_shared(&kernel.kernel)),
             carveout: AtomicI32::new(-1),
             cache_config: AtomicU32::new(0),
+            prepared: Mutex::default(),
         };
         FUNCTIONS.insert_with(|_| function).0
     };

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::sync::Arc;
 
-use crate::edge::{Out, export};
+use crate::edge::{Out, export, later};
 use crate::queue::Where;
 use crate::result::*;
 use crate::state::{initialised, lock, usable};
@@ -119,22 +119,9 @@ export! {
         id.put(stream(handle)?.id)
     }
 
-    fn cuStreamGetDevice / cuStreamGetDevice_ptsz (handle: Handle, dev: Out<c_int>) {
-        dev.check()?;
-        stream(handle)?;
-        dev.put(0)
-    }
-
     fn cuStreamGetCtx / cuStreamGetCtx_ptsz (handle: Handle, context: Out<Handle>) {
         context.check()?;
         context.put(stream(handle)?.context.handle)
-    }
-
-    fn cuStreamGetCtx_v2 / cuStreamGetCtx_v2_ptsz (handle: Handle, context: Out<Handle>, green: Out<Handle>) {
-        context.check()?;
-        let stream = stream(handle)?;
-        green.put_if_wanted(0);
-        context.put(stream.context.handle)
     }
 
     fn cuStreamCopyAttributes / cuStreamCopyAttributes_ptsz (to: Handle, from: Handle) {
@@ -168,15 +155,6 @@ export! {
     }
 
     fn cuLaunchHostFunc / cuLaunchHostFunc_ptsz (handle: Handle, function: HostFn, data: *mut c_void) {
-        launch_host(handle, function, data)
-    }
-
-    fn cuLaunchHostFunc_v2 / cuLaunchHostFunc_v2_ptsz (
-        handle: Handle,
-        function: HostFn,
-        data: *mut c_void,
-        _mode: c_uint,
-    ) {
         launch_host(handle, function, data)
     }
 
@@ -277,6 +255,30 @@ export! {
 
     fn cuStreamWriteValue64 / cuStreamWriteValue64_ptsz (handle: Handle, address: u64, value: u64, flags: c_uint) {
         write_value(handle, address, &value.to_le_bytes(), flags)
+    }
+}
+
+later! {
+    fn cuLaunchHostFunc_v2 / cuLaunchHostFunc_v2_ptsz (
+        handle: Handle,
+        function: HostFn,
+        data: *mut c_void,
+        _mode: c_uint,
+    ) {
+        launch_host(handle, function, data)
+    }
+
+    fn cuStreamGetCtx_v2 / cuStreamGetCtx_v2_ptsz (handle: Handle, context: Out<Handle>, green: Out<Handle>) {
+        context.check()?;
+        let stream = stream(handle)?;
+        green.put_if_wanted(0);
+        context.put(stream.context.handle)
+    }
+
+    fn cuStreamGetDevice / cuStreamGetDevice_ptsz (handle: Handle, dev: Out<c_int>) {
+        dev.check()?;
+        stream(handle)?;
+        dev.put(0)
     }
 }
 

@@ -1,0 +1,205 @@
+//! Calls that newer ones have replaced, and programs still use: first forms that take the same arguments as their `_v2`,
+//! and launches with `cuParamSet*` and `cuLaunchGrid`.
+//!
+//! First forms with 32-bit device addresses are not here: see `edge::replaced`.
+
+use std::ffi::{c_int, c_uint};
+use std::sync::Arc;
+
+use crate::api::context::{cuCtxCreate_v2, cuCtxDestroy_v2, cuCtxPopCurrent_v2, cuCtxPushCurrent_v2};
+use crate::api::event::cuEventDestroy_v2;
+use crate::api::function::max_threads;
+use crate::api::host::{cuMemAllocHost_v2, cuMemHostRegister_v2};
+use crate::api::launch::{Shape, launch_with};
+use crate::api::link::{cuLinkAddData_v2, cuLinkAddFile_v2, cuLinkCreate_v2};
+use crate::api::module::{Function, function};
+use crate::api::stream::cuStreamDestroy_v2;
+use crate::attributes::limit;
+use crate::edge::{Host, In, Out, Text, export};
+use crate::result::*;
+use crate::state::{MEMORY, lock, usable};
+use crate::types::Handle;
+
+/// What `cuFuncSet*` and `cuParamSet*` gave a function for its next launches.
+#[derive(Debug, Default)]
+pub(crate) struct Prepared {
+    block: Option<[c_uint; 3]>,
+    dynamic_shared: c_uint,
+    /// Bytes of arguments that the program announced.
+    size: usize,
+    arguments: Vec<u8>,
+}
+
+/// Arguments are 4 KiB at most, as those of kernels for CUDA 12.0 and before.
+const MAX_ARGUMENTS: usize = 4096;
+
+fn outcome(code: CUresult) -> Outcome {
+    if code == SUCCESS { Ok(()) } else { Err(code) }
+}
+
+fn set_argument(handle: Handle, offset: c_int, bytes: &[u8]) -> Outcome {
+    let function = function(handle)?;
+    let offset = usize::try_from(offset).map_err(|_| ERROR_INVALID_VALUE)?;
+    let end = offset.checked_add(bytes.len()).ok_or(ERROR_INVALID_VALUE)?;
+    if end > MAX_ARGUMENTS {
+        return Err(ERROR_INVALID_VALUE);
+    }
+    let arguments = &mut lock(&function.prepared).arguments;
+    if arguments.len() < end {
+        arguments.resize(end, 0);
+    }
+    arguments[offset..end].copy_from_slice(bytes);
+    Ok(())
+}
+
+fn launch_grid(handle: Handle, width: c_int, height: c_int, stream: Handle) -> Outcome {
+    let function: Arc<Function> = function(handle)?;
+    let side = |n: c_int| c_uint::try_from(n).map_err(|_| ERROR_INVALID_VALUE);
+    let grid = [side(width)?, side(height)?, 1];
+    let (shape, arguments) = {
+        let prepared = lock(&function.prepared);
+        let shape = Shape {
+            grid,
+            block: prepared.block.ok_or(ERROR_INVALID_VALUE)?,
+            dynamic: prepared.dynamic_shared,
+        };
+        let mut arguments = prepared.arguments.clone();
+        arguments.resize(prepared.size, 0);
+        (shape, arguments)
+    };
+    launch_with(handle, shape, stream, arguments)
+}
+
+export! {
+    fn cuCtxCreate(out: Out<Handle>, flags: c_uint, dev: c_int) {
+        // SAFETY: the same arguments, with the caller's promises.
+        outcome(unsafe { cuCtxCreate_v2(out, flags, dev) })
+    }
+
+    fn cuCtxDestroy(handle: Handle) {
+        // SAFETY: as above.
+        outcome(unsafe { cuCtxDestroy_v2(handle) })
+    }
+
+    fn cuCtxPushCurrent(handle: Handle) {
+        // SAFETY: as above.
+        outcome(unsafe { cuCtxPushCurrent_v2(handle) })
+    }
+
+    fn cuCtxPopCurrent(out: Out<Handle>) {
+        // SAFETY: as above.
+        outcome(unsafe { cuCtxPopCurrent_v2(out) })
+    }
+
+    fn cuStreamDestroy(handle: Handle) {
+        // SAFETY: as above.
+        outcome(unsafe { cuStreamDestroy_v2(handle) })
+    }
+
+    fn cuEventDestroy(handle: Handle) {
+        // SAFETY: as above.
+        outcome(unsafe { cuEventDestroy_v2(handle) })
+    }
+
+    fn cuMemHostRegister(pointer: Host, bytes: usize, flags: c_uint) {
+        // SAFETY: as above.
+        outcome(unsafe { cuMemHostRegister_v2(pointer, bytes, flags) })
+    }
+
+    fn cuMemAllocHost(out: Out<u64>, bytes: c_uint) {
+        // SAFETY: as above; the size is wider.
+        outcome(unsafe { cuMemAllocHost_v2(out, bytes as usize) })
+    }
+
+    fn cuMemGetInfo(free: Out<c_uint>, total: Out<c_uint>) {
+        usable()?;
+        let clamped = |bytes: u64| c_uint::try_from(bytes).unwrap_or(c_uint::MAX);
+        free.put_if_wanted(clamped(MEMORY.limit().saturating_sub(MEMORY.used())));
+        total.put_if_wanted(clamped(MEMORY.limit()));
+        Ok(())
+    }
+
+    fn cuLinkCreate(n: c_uint, options: In<c_uint>, values: Out<usize>, out: Out<Handle>) {
+        // SAFETY: the same arguments, with the caller's promises.
+        outcome(unsafe { cuLinkCreate_v2(n, options, values, out) })
+    }
+
+    fn cuLinkAddData(
+        handle: Handle,
+        kind: c_uint,
+        data: In<u8>,
+        size: usize,
+        name: Text,
+        n: c_uint,
+        options: In<c_uint>,
+        values: Out<usize>,
+    ) {
+        // SAFETY: as above.
+        outcome(unsafe { cuLinkAddData_v2(handle, kind, data, size, name, n, options, values) })
+    }
+
+    fn cuLinkAddFile(
+        handle: Handle,
+        kind: c_uint,
+        path: Text,
+        n: c_uint,
+        options: In<c_uint>,
+        values: Out<usize>,
+    ) {
+        // SAFETY: as above.
+        outcome(unsafe { cuLinkAddFile_v2(handle, kind, path, n, options, values) })
+    }
+
+    fn cuFuncSetBlockShape(handle: Handle, x: c_int, y: c_int, z: c_int) {
+        let function = function(handle)?;
+        let side = |n: c_int| c_uint::try_from(n).ok().filter(|n| *n > 0).ok_or(ERROR_INVALID_VALUE);
+        let block = [side(x)?, side(y)?, side(z)?];
+        let fits = block.iter().zip(limit::BLOCK).all(|(n, most)| *n <= most);
+        if !fits || block.iter().product::<c_uint>() > max_threads(&function) {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        lock(&function.prepared).block = Some(block);
+        Ok(())
+    }
+
+    fn cuFuncSetSharedSize(handle: Handle, bytes: c_uint) {
+        lock(&function(handle)?.prepared).dynamic_shared = bytes;
+        Ok(())
+    }
+
+    fn cuParamSetSize(handle: Handle, bytes: c_uint) {
+        let function = function(handle)?;
+        if bytes as usize > MAX_ARGUMENTS {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        lock(&function.prepared).size = bytes as usize;
+        Ok(())
+    }
+
+    fn cuParamSeti(handle: Handle, offset: c_int, value: c_uint) {
+        set_argument(handle, offset, &value.to_ne_bytes())
+    }
+
+    fn cuParamSetf(handle: Handle, offset: c_int, value: f32) {
+        set_argument(handle, offset, &value.to_ne_bytes())
+    }
+
+    fn cuParamSetv(handle: Handle, offset: c_int, data: In<u8>, bytes: c_uint) {
+        if bytes as usize > MAX_ARGUMENTS {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        set_argument(handle, offset, &data.list(bytes as usize)?)
+    }
+
+    fn cuLaunch(handle: Handle) {
+        launch_grid(handle, 1, 1, 0)
+    }
+
+    fn cuLaunchGrid(handle: Handle, width: c_int, height: c_int) {
+        launch_grid(handle, width, height, 0)
+    }
+
+    fn cuLaunchGridAsync(handle: Handle, width: c_int, height: c_int, stream: Handle) {
+        launch_grid(handle, width, height, stream)
+    }
+}
