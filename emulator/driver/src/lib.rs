@@ -22,6 +22,9 @@
 //! and the context is lost: every later call returns that code until the context is destroyed or reset. What
 //! hardware would not notice (a race, a read of uninitialised memory) is `CUDA_ERROR_LAUNCH_FAILED`.
 //!
+//! Mistakes of the host whose code says little (freeing twice, a copy past the end, a name that no kernel has, memory
+//! that nothing filled) get one sentence on stderr, see `mistakes`.
+//!
 //! # Environment variables
 //!
 //! | variable | values | default |
@@ -57,6 +60,7 @@ mod generated;
 mod handle;
 mod image;
 mod life;
+mod mistakes;
 mod queue;
 mod reports;
 mod result;

@@ -9,6 +9,7 @@ use crate::allocations::{FIRST_DEVICE_ADDRESS, Taken, is_pinned};
 use crate::api::array::{self, Array};
 use crate::api::boxes::Boxes;
 use crate::edge::{Host, In, can_read, export};
+use crate::mistakes;
 use crate::queue::Where;
 use crate::result::*;
 use crate::state::MEMORY;
@@ -122,27 +123,50 @@ pub(crate) fn transfer(to: &Place, from: &Place, n: usize) -> Outcome {
     }
 }
 
+/// Refuses ends that cannot be used, and says why.
+fn check_ends(to: &Place, from: &Place, n: usize) -> Outcome {
+    to.check(n)
+        .and_then(|()| from.check(n))
+        .inspect_err(|_| mistakes::copy(to, from, n))
+}
+
 /// Copies and waits.
 fn copy_sync(handle: Handle, to: Place, from: Place, n: usize) -> Outcome {
     let stream = stream(handle)?;
     stream.context.check()?;
-    to.check(n)?;
-    from.check(n)?;
-    stream.submit_sync(move || transfer(&to, &from, n))
+    check_ends(&to, &from, n)?;
+    let back = to_host(&to, &from);
+    stream.submit_sync(move || transfer(&to, &from, n))?;
+    if let Some(address) = back {
+        mistakes::copied_back_untouched(address, n);
+    }
+    Ok(())
+}
+
+/// The device address of a copy back to the host.
+fn to_host(to: &Place, from: &Place) -> Option<u64> {
+    match (to, from) {
+        (Place::Host(_), Place::Device(address)) => Some(*address),
+        _ => None,
+    }
 }
 
 /// Copies in the stream's order.
 fn copy_async(handle: Handle, to: Place, from: Place, n: usize) -> Outcome {
     let stream = stream(handle)?;
     stream.context.check()?;
-    to.check(n)?;
-    from.check(n)?;
+    check_ends(&to, &from, n)?;
     copy_in_stream(&stream, to, from, n)
 }
 
 fn copy_in_stream(stream: &Stream, to: Place, from: Place, n: usize) -> Outcome {
     if to.is_pageable(n) {
-        return stream.submit_sync(move || transfer(&to, &from, n));
+        let back = to_host(&to, &from);
+        stream.submit_sync(move || transfer(&to, &from, n))?;
+        if let Some(address) = back {
+            mistakes::copied_back_untouched(address, n);
+        }
+        return Ok(());
     }
     // The source may change as soon as the call returns: it is taken now, unless it can be used now, or there is no
     // room for it.

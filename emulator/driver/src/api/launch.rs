@@ -20,6 +20,7 @@ use crate::api::{function as functions, texture};
 use crate::attributes::limit;
 use crate::diagnose;
 use crate::edge::{In, export, read_process};
+use crate::mistakes;
 use crate::queue::Where;
 use crate::reports;
 use crate::result::*;
@@ -176,6 +177,9 @@ fn now() -> u64 {
 fn run(context: &Context, function: &Function, config: &LaunchConfig, tell: bool, slot: &reports::Slot) {
     if context.check().is_err() {
         return;
+    }
+    if tell {
+        mistakes::constants(&function.loaded.kernel.name, &function.unset_constants);
     }
     let textures = if function.has_textures {
         texture::all()

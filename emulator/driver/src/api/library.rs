@@ -10,6 +10,7 @@ use crate::api::module::{MODULES, enter, function_named, unload_after_work, vari
 use crate::edge::{In, Out, Text, export, later};
 use crate::handle::{Kind, Table};
 use crate::image::{Log, compile, image_text, read_file};
+use crate::mistakes;
 use crate::result::*;
 use crate::state::{MEMORY, initialised, lock, usable};
 use crate::types::Handle;
@@ -150,8 +151,11 @@ export! {
         let name = name.get()?;
         let library = library(handle)?;
         let kernels = lock(&library.kernels);
-        let found = kernels.iter().find(|k| k.0 == name);
-        out.put(found.ok_or(ERROR_NOT_FOUND)?.1)
+        let found = kernels.iter().find(|k| k.0 == name).ok_or_else(|| {
+            mistakes::kernel_name(&name, kernels.iter().map(|k| k.0.as_str()));
+            ERROR_NOT_FOUND
+        })?;
+        out.put(found.1)
     }
 
     fn cuLibraryGetKernelCount(count: Out<c_uint>, handle: Handle) {

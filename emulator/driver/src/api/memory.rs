@@ -7,6 +7,7 @@ use crate::api::context::{current_owner, owner};
 use crate::api::pool;
 use crate::attributes::limit;
 use crate::edge::{Out, export};
+use crate::mistakes;
 use crate::queue::Where;
 use crate::result::*;
 use crate::state::{MEMORY, initialised, usable};
@@ -51,10 +52,14 @@ export! {
             return Ok(());
         }
         // An address says itself which context it belongs to.
-        let own = allocations::find(address).ok_or(ERROR_INVALID_VALUE)?;
+        let unknown = |code| {
+            mistakes::free(address);
+            code
+        };
+        let own = allocations::find(address).ok_or(ERROR_INVALID_VALUE).map_err(unknown)?;
         crate::state::context(own.context)?.check()?;
         let free = |kind| matches!(kind, Kind::Device | Kind::Pooled(_) | Kind::Managed);
-        let gone = allocations::forget(address, free).ok_or(ERROR_INVALID_VALUE)?;
+        let gone = allocations::forget(address, free).ok_or(ERROR_INVALID_VALUE).map_err(unknown)?;
         release_after_work(gone)
     }
 
@@ -96,7 +101,10 @@ export! {
             return Ok(());
         }
         let free = |kind| matches!(kind, Kind::Device | Kind::Pooled(_));
-        let gone = allocations::forget(address, free).ok_or(ERROR_INVALID_VALUE)?;
+        let gone = allocations::forget(address, free).ok_or_else(|| {
+            mistakes::free(address);
+            ERROR_INVALID_VALUE
+        })?;
         // What the stream does first may still use it. It is gone also if the context is lost by then.
         stream.submit(Where::Here, |_| {}, Box::new(move || {
             pool::note_free(&gone);

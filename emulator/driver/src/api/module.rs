@@ -11,6 +11,7 @@ use crate::api::old::Prepared;
 use crate::edge::{In, Out, Text, export};
 use crate::handle::{Kind, Table};
 use crate::image::{Log, architecture, compile, image_text, read_file, registers};
+use crate::mistakes;
 use crate::result::*;
 use crate::settings;
 use crate::state::{CONTEXTS, Context, MEMORY, initialised, usable};
@@ -35,6 +36,8 @@ pub(crate) struct Function {
     /// Sources that were found for its messages.
     pub(crate) sources: Arc<[(String, Arc<str>)]>,
     pub(crate) has_textures: bool,
+    /// Constant variables that it names and that have no value of their own: name and address.
+    pub(crate) unset_constants: Vec<(String, u64)>,
     pub(crate) max_dynamic_shared: AtomicI32,
     pub(crate) carveout: AtomicI32,
     pub(crate) cache_config: AtomicU32,
@@ -112,6 +115,12 @@ pub(crate) fn enter(context: &Context, module: Module, text: &str) -> Handle {
         .flat_map(|files| files.iter())
         .filter_map(|(_, path)| Some((path.clone(), settings::find_source(path)?)))
         .collect();
+    let unset: Vec<(String, u64)> = module
+        .variables()
+        .iter()
+        .filter(|v| v.constant && !MEMORY.host_wrote(v.address))
+        .map(|v| (v.name.clone(), v.address))
+        .collect();
     let (handle, loaded) = MODULES.insert_with(|_| Loaded {
         context_id: context.id,
         context: context.handle,
@@ -136,6 +145,11 @@ pub(crate) fn enter(context: &Context, module: Module, text: &str) -> Handle {
                 .ops
                 .iter()
                 .any(|op| matches!(op.kind, OpKind::Texture(_))),
+            unset_constants: unset
+                .iter()
+                .filter(|(name, _)| names(&kernel.kernel, name))
+                .cloned()
+                .collect(),
             max_dynamic_shared: AtomicI32::new(super::function::default_dynamic_shared(&kernel.kernel)),
             carveout: AtomicI32::new(-1),
             cache_config: AtomicU32::new(0),
@@ -147,6 +161,15 @@ pub(crate) fn enter(context: &Context, module: Module, text: &str) -> Handle {
     // Just made, so empty.
     let _ = loaded.functions.set(functions);
     handle
+}
+
+/// Whether an instruction of a kernel names a variable.
+fn names(kernel: &simt::program::Kernel, variable: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "_$.%".contains(c);
+    kernel
+        .instrs
+        .iter()
+        .any(|instr| instr.text.split(|c| !is_part(c)).any(|word| word == variable))
 }
 
 /// Compiles into the current context; what is wrong goes to the log, or where there is none, to stderr.
@@ -221,7 +244,11 @@ export! {
             return Err(ERROR_INVALID_VALUE);
         }
         let loaded = module(handle)?;
-        out.put(function_named(&loaded, &name).ok_or(ERROR_NOT_FOUND)?)
+        let found = function_named(&loaded, &name).ok_or_else(|| {
+            mistakes::kernel_name(&name, loaded.module.kernels().iter().map(|k| k.kernel.name.as_str()));
+            ERROR_NOT_FOUND
+        })?;
+        out.put(found)
     }
 
     fn cuModuleGetFunctionCount(count: Out<c_uint>, handle: Handle) {

@@ -64,7 +64,7 @@ fn emulated_names_of_parameters_are_used() {
 }
 
 /// Runs one of these tests as a program of its own and returns what it printed on stdout and stderr.
-fn run_alone(test: &str, environment: &[(&str, &str)]) -> (String, String) {
+pub(crate) fn run_alone(test: &str, environment: &[(&str, &str)]) -> (String, String) {
     let program = std::env::current_exe().expect("this test is a program");
     let output = Command::new(program)
         .args(["--exact", test, "--nocapture"])
@@ -83,7 +83,7 @@ fn run_alone(test: &str, environment: &[(&str, &str)]) -> (String, String) {
     (text(&output.stdout), text(&output.stderr))
 }
 
-fn is_alone() -> bool {
+pub(crate) fn is_alone() -> bool {
     std::env::var_os("TILE_TEST_ALONE").is_some()
 }
 

@@ -12,5 +12,6 @@ mod garbage;
 #[rustfmt::skip]
 mod layouts;
 mod lifetimes;
+mod mistakes;
 mod programs;
 mod streams;

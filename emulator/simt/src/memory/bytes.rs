@@ -21,6 +21,8 @@ pub(crate) struct Bytes {
     written: Box<[AtomicU64]>,
     /// Every byte was written.
     all_written: AtomicBool,
+    /// The host copied or filled some of it.
+    host_wrote: AtomicBool,
 }
 
 // SAFETY: the pointer is used for raw copies and atomics only, never to make a reference to plain data. Racing
@@ -74,6 +76,7 @@ impl Bytes {
             owned,
             written: Box::default(),
             all_written: AtomicBool::new(len == 0),
+            host_wrote: AtomicBool::new(false),
         };
         bytes.written = lazy_words(len.div_ceil(64))?;
         Some(bytes)
@@ -90,6 +93,7 @@ impl Bytes {
             owned: None,
             written: Box::default(),
             all_written: AtomicBool::new(true),
+            host_wrote: AtomicBool::new(true),
         }
     }
 
@@ -124,6 +128,7 @@ impl Bytes {
         // SAFETY: in range, see `read`.
         unsafe { std::ptr::copy(from.as_ptr(), self.start.add(offset), from.len()) }
         self.mark(offset, from.len());
+        self.note_host_write();
         true
     }
 
@@ -138,6 +143,7 @@ impl Bytes {
         for (from, to) in source.ranges_written(source_offset, source_offset + n, usize::MAX) {
             self.mark(offset + (from as usize - source_offset), (to - from) as usize);
         }
+        self.note_host_write();
         true
     }
 
@@ -162,7 +168,22 @@ impl Bytes {
             }
         }
         self.mark(offset, n);
+        self.note_host_write();
         true
+    }
+
+    fn note_host_write(&self) {
+        self.host_wrote.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the host copied or filled any of it.
+    pub(crate) fn host_wrote(&self) -> bool {
+        self.host_wrote.load(Ordering::Relaxed)
+    }
+
+    /// Whether no byte of a range was ever written, by the host or by a kernel.
+    pub(crate) fn is_untouched(&self, offset: usize, n: usize) -> bool {
+        n > 0 && self.ranges_written(offset, offset + n, 1).is_empty()
     }
 
     /// Everything counts as written from now on.
@@ -256,6 +277,8 @@ mod tests {
         assert!(bytes.is_written(60, 10));
         assert!(!bytes.is_written(59, 2));
         assert!(!bytes.is_written(69, 2));
+        assert!(bytes.is_untouched(70, 230));
+        assert!(!bytes.is_untouched(69, 231));
     }
 
     #[test]

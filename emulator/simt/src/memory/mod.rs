@@ -441,6 +441,19 @@ impl Memory {
         .map(|_| ())
     }
 
+    /// Whether no byte of a range was ever written, by the host or by a kernel. False for what is no range of one
+    /// live allocation.
+    pub fn is_untouched(&self, address: u64, bytes: u64) -> bool {
+        let untouched = |own: &Bytes, offset| own.is_untouched(offset, bytes as usize);
+        self.with(address, bytes, untouched).unwrap_or(false)
+    }
+
+    /// Whether the host copied or filled any of an allocation. False for what is no live allocation.
+    pub fn host_wrote(&self, address: u64) -> bool {
+        self.with(address, 0, |bytes, _| bytes.host_wrote())
+            .unwrap_or(false)
+    }
+
     /// An allocation's bytes count as written from now on.
     pub(crate) fn trust(&self, address: u64) -> Result<(), AddressError> {
         self.with(address, 0, |bytes, _| bytes.trust())

@@ -1,0 +1,163 @@
+//! One sentence for mistakes of the host's code whose error code says little: freeing twice, copies past the end, a
+//! kernel's name that is not there, memory that nothing filled. Each sentence is printed once per process.
+
+use simt::memory::AllocationInfo;
+
+use crate::api::copy::Place;
+use crate::edge::can_read;
+use crate::state::MEMORY;
+use crate::{diagnose, settings};
+
+/// Prints a sentence unless diagnoses are off for the calling thread.
+fn tell(sentence: &str) {
+    if settings::current().diagnosis {
+        diagnose::say_once(sentence);
+    }
+}
+
+/// `cuMemFree` of an address that it cannot free.
+pub(crate) fn free(address: u64) {
+    tell(&match MEMORY.lookup(address) {
+        Some(a) if a.base == address && a.freed => {
+            format!("cuMemFree of {address:#x}: it was freed before ({})", what(&a))
+        }
+        Some(a) if a.base == address && a.origin.symbol => {
+            format!(
+                "cuMemFree of {address:#x}: it is the variable `{}`, which goes with its module",
+                a.origin.label
+            )
+        }
+        Some(a) if a.base == address => {
+            format!(
+                "cuMemFree of {address:#x}: it was not allocated for cuMemFree ({})",
+                what(&a)
+            )
+        }
+        Some(a) if address > a.base && address < a.base + a.bytes => format!(
+            "cuMemFree of {address:#x}: it lies {} bytes after the start of an allocation ({}); only its start, {:#x}, \
+             can be freed",
+            address - a.base,
+            what(&a),
+            a.base
+        ),
+        _ => format!("cuMemFree of {address:#x}: no allocation starts there"),
+    });
+}
+
+/// A copy one of whose ends cannot be used.
+pub(crate) fn copy(to: &Place, from: &Place, n: usize) {
+    let sentence = match (to, from) {
+        // The other way round both ends would be fine.
+        (Place::Device(to), Place::Device(from) | Place::Host(from))
+            if is_device_range(*from, n) && MEMORY.lookup(*to).is_none() && can_read(*to, n) =>
+        {
+            Some(format!(
+                "a copy of {n} bytes to the device address {to:#x}, which is host memory, from {from:#x}, which is device \
+                 memory: are source and destination exchanged?"
+            ))
+        }
+        (Place::Host(to) | Place::Device(to), Place::Device(from))
+            if is_device_range(*to, n) && MEMORY.lookup(*from).is_none() && can_read(*from, n) =>
+        {
+            Some(format!(
+                "a copy of {n} bytes from the device address {from:#x}, which is host memory, to {to:#x}, which is device \
+                 memory: are source and destination exchanged?"
+            ))
+        }
+        _ => unusable("to", to, n).or_else(|| unusable("from", from, n)),
+    };
+    if let Some(sentence) = sentence {
+        tell(&sentence);
+    }
+}
+
+/// Why `n` bytes at one end of a copy cannot be used.
+fn unusable(direction: &str, place: &Place, n: usize) -> Option<String> {
+    let head = format!("a copy of {n} bytes {direction}");
+    match place {
+        Place::Device(address) if is_device_range(*address, n) => None,
+        Place::Device(address) => Some(match MEMORY.lookup(*address) {
+            Some(a) if a.freed => format!("{head} device memory that was freed ({})", what(&a)),
+            Some(a) if *address >= a.base && *address - a.base <= a.bytes => {
+                let offset = address - a.base;
+                let past = offset.saturating_add(n as u64) - a.bytes;
+                let at = match offset {
+                    0 => String::new(),
+                    _ => format!(", {offset} bytes after its start,"),
+                };
+                format!(
+                    "{head} device memory{at} would run {past} bytes past the end of it ({})",
+                    what(&a)
+                )
+            }
+            _ => format!("{head} {address:#x}, which is no device memory"),
+        }),
+        Place::Host(0) => Some(format!("{head} host memory, and the host pointer is null")),
+        Place::Host(address) if !can_read(*address, n) => Some(format!(
+            "{head} the host address {address:#x}: not all of it is memory of this program"
+        )),
+        Place::Host(_) | Place::Array(..) => None,
+    }
+}
+
+fn is_device_range(address: u64, n: usize) -> bool {
+    crate::api::copy::device_range(address, n).is_ok()
+}
+
+/// `400 bytes from cuMemAlloc`
+fn what(a: &AllocationInfo) -> String {
+    format!("{} bytes from {}", a.bytes, a.origin.label)
+}
+
+/// Device memory is about to be copied to the host, and nothing was ever put there.
+pub(crate) fn copied_back_untouched(address: u64, n: usize) {
+    if !MEMORY.is_untouched(address, n as u64) {
+        return;
+    }
+    if let Some(a) = MEMORY.lookup(address) {
+        tell(&format!(
+            "{n} bytes are copied back from device memory in which nothing was ever written ({}): did the kernel write to \
+             another buffer, or not run?",
+            what(&a)
+        ));
+    }
+}
+
+/// `cuModuleGetFunction` with a name that no kernel has.
+pub(crate) fn kernel_name<'a>(name: &str, kernels: impl Iterator<Item = &'a str>) {
+    let kernels: Vec<&str> = kernels.collect();
+    // `_Z3addPfi` is the C++ name of `add`: its length stands before it.
+    let mangled = format!("_Z{}{name}", name.len());
+    if let Some(found) = kernels.iter().find(|kernel| kernel.starts_with(&mangled)) {
+        tell(&format!(
+            "no kernel `{name}` in this module: C++ calls it `{found}`; declare it `extern \"C\"`, or ask for that name"
+        ));
+        return;
+    }
+    const SHOWN: usize = 8;
+    let mut list: Vec<String> = kernels
+        .iter()
+        .take(SHOWN)
+        .map(|kernel| format!("`{kernel}`"))
+        .collect();
+    if kernels.len() > SHOWN {
+        list.push(format!("{} more", kernels.len() - SHOWN));
+    }
+    tell(&match list.is_empty() {
+        true => format!("no kernel `{name}` in this module: it has no kernel at all"),
+        false => format!("no kernel `{name}` in this module; it has {}", list.join(", ")),
+    });
+}
+
+/// A kernel is launched that reads `__constant__` memory which has no value of its own and was never set. Called on the
+/// worker, where the caller's settings are not known: it checks that diagnoses are on.
+pub(crate) fn constants(kernel: &str, constants: &[(String, u64)]) {
+    for (name, address) in constants {
+        if !MEMORY.host_wrote(*address) {
+            diagnose::say_once(&format!(
+                "`{kernel}` reads the constant memory `{name}`, which holds zeros: nothing was copied into it (get its \
+                 address with cuModuleGetGlobal, then copy)"
+            ));
+        }
+    }
+}

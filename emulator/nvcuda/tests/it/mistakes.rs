@@ -1,0 +1,121 @@
+//! Mistakes of the host's code: what the driver prints of them, besides the code that it returns.
+
+use std::ffi::CString;
+use std::ptr::null_mut;
+
+use cudarc::driver::sys::{self, CUresult, CUresult::*};
+
+use crate::common::{Own, alloc, emulator, function, launch, module, ok, synchronize, words};
+use crate::emulated::{is_alone, run_alone};
+
+/// A constant without a value of its own, and a kernel whose name is mangled.
+const PTX: &str = "
+.version 7.0
+.target sm_75
+.address_size 64
+.visible .const .align 4 .b8 weights[16];
+.visible .entry weigh(.param .u64 out)
+{
+	.reg .b32 %r<2>;
+	.reg .b64 %d<2>;
+	ld.param.u64 %d0, [out];
+	ld.const.u32 %r0, [weights+4];
+	st.global.u32 [%d0], %r0;
+	ret;
+}
+.visible .entry _Z3addPfi() { ret; }
+";
+
+#[track_caller]
+fn refused(code: CUresult) {
+    assert_eq!(code, CUDA_ERROR_INVALID_VALUE);
+}
+
+fn make_mistakes() {
+    let own = Own::new();
+    emulator().set_diagnosis(None);
+    let mut host = vec![0u8; 800];
+    let pointer = host.as_mut_ptr().cast::<std::ffi::c_void>();
+    // SAFETY: the driver refuses all of these calls, or they are right.
+    unsafe {
+        let freed = alloc(400);
+        ok(sys::cuMemFree_v2(freed));
+        refused(sys::cuMemFree_v2(freed));
+        let buffer = alloc(400);
+        refused(sys::cuMemFree_v2(buffer + 100));
+        refused(sys::cuMemFree_v2(host.as_ptr() as u64));
+
+        refused(sys::cuMemcpyHtoD_v2(buffer, pointer, 800));
+        refused(sys::cuMemcpyDtoH_v2(pointer, buffer + 300, 400));
+        refused(sys::cuMemcpyHtoD_v2(freed, pointer, 400));
+        refused(sys::cuMemcpyHtoD_v2(
+            host.as_ptr() as u64,
+            buffer as *const _,
+            400,
+        ));
+        refused(sys::cuMemcpyDtoH_v2(buffer as *mut _, host.as_ptr() as u64, 400));
+        refused(sys::cuMemcpyHtoD_v2(buffer, null_mut(), 400));
+
+        let mut found = null_mut();
+        let missing = CString::new("fil").expect("no NUL");
+        let loaded = module();
+        assert_eq!(
+            sys::cuModuleGetFunction(&mut found, loaded, missing.as_ptr()),
+            CUDA_ERROR_NOT_FOUND
+        );
+
+        let text = CString::new(PTX).expect("no NUL");
+        let mut mine = null_mut();
+        ok(sys::cuModuleLoadData(&mut mine, text.as_ptr().cast()));
+        let add = CString::new("add").expect("no NUL");
+        assert_eq!(
+            sys::cuModuleGetFunction(&mut found, mine, add.as_ptr()),
+            CUDA_ERROR_NOT_FOUND
+        );
+        ok(launch(function(mine, "weigh"), 1, 1, &[buffer]));
+        ok(synchronize());
+        assert_eq!(words(buffer, 1), [0]);
+
+        // A constant that was set, one with a value of its own and memory that was written need no words.
+        let (mut address, mut bytes) = (0, 0);
+        let weights = CString::new("weights").expect("no NUL");
+        let mut other = null_mut();
+        ok(sys::cuModuleLoadData(&mut other, text.as_ptr().cast()));
+        ok(sys::cuModuleGetGlobal_v2(
+            &mut address,
+            &mut bytes,
+            other,
+            weights.as_ptr(),
+        ));
+        ok(sys::cuMemcpyHtoD_v2(address, pointer, bytes));
+        ok(launch(function(other, "weigh"), 1, 1, &[buffer]));
+        ok(launch(function(loaded, "variables"), 1, 1, &[buffer, 1]));
+        ok(synchronize());
+        words(buffer, 1);
+
+        let untouched = alloc(64);
+        ok(sys::cuMemcpyDtoH_v2(pointer, untouched, 64));
+    }
+    drop(own);
+}
+
+#[test]
+fn emulated_mistakes_of_the_host_get_a_sentence() {
+    if is_alone() {
+        make_mistakes();
+        return;
+    }
+    let (_, told) = run_alone("mistakes::emulated_mistakes_of_the_host_get_a_sentence", &[]);
+    insta::assert_snapshot!(without_addresses(&told));
+}
+
+/// Addresses differ from run to run.
+fn without_addresses(text: &str) -> String {
+    let mut parts = text.split("0x");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str("ADDRESS");
+        out.push_str(part.trim_start_matches(|c: char| c.is_ascii_hexdigit()));
+    }
+    out
+}
