@@ -106,7 +106,7 @@ fn run_with(name: &str, threads: usize, with_source: bool) -> (Head, Vec<String>
     let module = Module::load(&memory, &ptx, None).unwrap_or_else(|error| panic!("{name}: {error}"));
     let loaded = module.kernels().first().expect("a kernel").clone();
     let mut params = Vec::new();
-    for ((_, words), param) in head.args.iter().zip(&loaded.kernel.params) {
+    for ((_, words), param) in head.args.iter().zip(&loaded.kernel().params) {
         params.resize(param.offset as usize, 0);
         params.extend(argument(&memory, words));
     }
@@ -136,12 +136,12 @@ fn run_with(name: &str, threads: usize, with_source: bool) -> (Head, Vec<String>
         clock: &|| 0,
     };
     // What the driver does before a launch: nobody raised the limit of dynamic shared memory here.
-    let allowed = simt::launch::check(&loaded.kernel, &config, None);
+    let allowed = simt::launch::check(loaded.kernel(), &config, None);
     match allowed.and_then(|()| launch(&memory, &loaded, &config, environment)) {
         Err(refused) => (
             head,
             vec!["E-LAUNCH".into()],
-            findings::refusal(&loaded.kernel, &config, &refused),
+            findings::refusal(loaded.kernel(), &config, &refused),
         ),
         Ok(report) => {
             let report = findings::Report::new(report, &loaded, &config);

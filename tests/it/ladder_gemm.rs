@@ -393,7 +393,7 @@ fn v07_one_barrier_per_tile_and_two_buffers() {
         module
             .kernel(entry.name)
             .expect("the entry")
-            .kernel
+            .kernel()
             .shared
             .iter()
             .map(|v| v.bytes)

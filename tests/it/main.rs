@@ -1,5 +1,7 @@
 //! Behaviour across crates.
 
+#![forbid(unsafe_code)]
+
 mod conformance;
 mod corpus;
 mod counters;

@@ -46,7 +46,7 @@ fn loads_merge_as_ptxas_merges_them() {
         let ours = module
             .kernels()
             .iter()
-            .map(|k| merged(&k.kernel))
+            .map(|k| merged(k.kernel()))
             .fold([0; 3], |a, b| [a[0] + b[0], a[1] + b[1], a[2] + b[2]]);
         assert_eq!(ours.as_slice(), expected, "{} on {}", words[0], words[1]);
         n += 1;

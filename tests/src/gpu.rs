@@ -171,8 +171,8 @@ impl Gpu {
         options: LaunchOptions,
     ) -> Result<Report, String> {
         let loaded = module.kernel(name).ok_or_else(|| format!("no kernel `{name}`"))?;
-        let mut params = vec![0; loaded.kernel.param_bytes as usize];
-        for (param, argument) in loaded.kernel.params.iter().zip(arguments) {
+        let mut params = vec![0; loaded.kernel().param_bytes as usize];
+        for (param, argument) in loaded.kernel().params.iter().zip(arguments) {
             let start = param.offset as usize;
             if argument.0.len() != param.bytes as usize {
                 return Err(format!("{} has another size", param.name));
@@ -206,7 +206,7 @@ impl Gpu {
         };
         match launch(&self.memory, kernel, &config, environment) {
             Ok(report) => Ok(Report::new(report, kernel, &config)),
-            Err(refused) => Err(findings::refusal(&kernel.kernel, &config, &refused)),
+            Err(refused) => Err(findings::refusal(kernel.kernel(), &config, &refused)),
         }
     }
 

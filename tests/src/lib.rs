@@ -1,5 +1,7 @@
 //! Behaviour across crates lives in `tests/it`; this library holds what those tests share.
 
+#![forbid(unsafe_code)]
+
 pub mod conformance;
 pub mod gemm;
 pub mod gpu;

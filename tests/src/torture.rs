@@ -181,7 +181,7 @@ fn run(text: &str, seed: u64, setting: Setting) -> Result<(Report, Vec<u32>), St
         .map_err(|error| error.to_string())?;
     let kernel = module.kernels().first().ok_or("no kernel")?;
     let mut params = [source.to_le_bytes(), target.to_le_bytes()].concat();
-    params.resize(kernel.kernel.param_bytes as usize, 0);
+    params.resize(kernel.kernel().param_bytes as usize, 0);
     let Setting {
         watch,
         threads,

@@ -3,6 +3,7 @@
 //! Starts the steps, looks after the files that are made from others, and says what is missing. It links neither a
 //! CUDA library nor a step, so that it is built in seconds.
 
+#![deny(unsafe_code)]
 #![warn(clippy::print_stderr)]
 
 mod bench;
@@ -10,14 +11,17 @@ mod book;
 mod calls;
 mod check;
 mod choice;
+#[expect(unsafe_code, reason = "a limit for a child process")]
 mod compiler;
 mod doctor;
 mod fresh;
 mod home;
+#[expect(unsafe_code, reason = "signals")]
 mod interrupt;
 mod kernels;
 mod list;
 mod markers;
+#[expect(unsafe_code, reason = "a C library")]
 mod nvrtc;
 mod place;
 mod profile;

@@ -28,7 +28,10 @@ fn parts() -> anyhow::Result<Parts> {
         k: 8,
     };
     let trace = machine::product(KERNEL, shape, FIRST)?;
-    let [threads, ..] = trace.kernel.max_threads.context("the kernel has launch bounds")?;
+    let [threads, ..] = trace
+        .kernel()
+        .max_threads
+        .context("the kernel has launch bounds")?;
     let stores = trace.global(2);
     let owned = stores.iter().map(|store| store.access.bytes as usize / 4).sum();
     Ok(Parts {

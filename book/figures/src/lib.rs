@@ -6,6 +6,8 @@
 //!
 //! Not here: the text around them, and the pages (`press`).
 
+#![forbid(unsafe_code)]
+
 mod banks;
 mod bars;
 mod counts;

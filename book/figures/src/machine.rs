@@ -8,7 +8,7 @@ use ladder::{STEPS, Shape};
 use simt::launch::{self, Environment, LaunchConfig, LaunchOptions};
 use simt::memory::rules::Addresses;
 use simt::memory::{Memory, Origin};
-use simt::module::Module;
+use simt::module::{LoadedKernel, Module};
 use simt::program::{Kernel, MemSpace};
 use simt::report::{Counters, LaunchReport};
 use simt::texture::Textures;
@@ -39,7 +39,7 @@ pub(crate) const FIRST: Who = Who {
 pub(crate) struct Trace {
     pub(crate) report: LaunchReport,
     pub(crate) steps: Vec<Step>,
-    pub(crate) kernel: Arc<Kernel>,
+    loaded: Arc<LoadedKernel>,
     /// First bytes of the buffers: A, B, C of a product, in and out of a transpose.
     pub(crate) buffers: Vec<u64>,
 }
@@ -63,6 +63,11 @@ impl Reached<'_> {
 }
 
 impl Trace {
+    /// What ran.
+    pub(crate) fn kernel(&self) -> &Kernel {
+        self.loaded.kernel()
+    }
+
     /// The accesses to a buffer: 0 for A, 1 for B, 2 for C.
     pub(crate) fn global(&self, buffer: usize) -> Vec<Reached<'_>> {
         let base = self.buffers[buffer];
@@ -77,7 +82,12 @@ impl Trace {
 
     /// The accesses to the shared array whose symbol contains this name.
     pub(crate) fn shared(&self, name: &str) -> Vec<Reached<'_>> {
-        let Some(array) = self.kernel.shared.iter().find(|array| array.name.contains(name)) else {
+        let Some(array) = self
+            .kernel()
+            .shared
+            .iter()
+            .find(|array| array.name.contains(name))
+        else {
             return Vec::new();
         };
         let (start, end) = (u64::from(array.offset), u64::from(array.offset + array.bytes));
@@ -169,7 +179,7 @@ fn run(launch: &Launch, who: Option<Who>) -> anyhow::Result<Trace> {
         .kernel(launch.kernel)
         .with_context(|| format!("{} has no kernel {}", path.display(), launch.kernel))?;
     let threads = kernel
-        .kernel
+        .kernel()
         .max_threads
         .context("the kernel has no launch bounds")?;
     let mut params: Vec<u8> = launch.sizes.iter().flat_map(|size| size.to_le_bytes()).collect();
@@ -209,7 +219,7 @@ fn run(launch: &Launch, who: Option<Who>) -> anyhow::Result<Trace> {
     Ok(Trace {
         report,
         steps,
-        kernel: Arc::clone(&kernel.kernel),
+        loaded: Arc::clone(kernel),
         buffers,
     })
 }

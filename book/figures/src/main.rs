@@ -1,5 +1,7 @@
 //! `cargo run -p figures -- write` draws the book's pictures; `… -- explorers` checks the rules that its pages run.
 
+#![forbid(unsafe_code)]
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 

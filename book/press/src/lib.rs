@@ -6,6 +6,8 @@
 //!
 //! Not here: drawing pictures (`figures`), taking measurements (`lab`).
 
+#![forbid(unsafe_code)]
+
 pub mod browser;
 mod chapter;
 mod check;

@@ -1,5 +1,6 @@
 //! The program behind `cargo xtask book`; as `press preprocess`, a preprocessor for other people's mdBook.
 
+#![forbid(unsafe_code)]
 #![allow(
     clippy::print_stderr,
     clippy::print_stdout,

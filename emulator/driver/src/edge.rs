@@ -1,9 +1,10 @@
 //! The C edge: how calls come in, how panics stop, and how callers' pointers are read and written.
 //!
-//! Every exported call is made by [`export!`]. Pointers arrive as [`Out`], [`In`], [`Text`] and [`Host`]: values of
-//! these types come from C callers only, and who makes such a call promises what `cuda.h` asks for: each pointer is
-//! null or valid for what the call reads or writes through it, for as long as the call says. That promise is the one
-//! thing here that cannot be checked; null always is.
+//! Every exported call is made by [`export!`]. Pointers arrive as [`Out`], [`In`], [`Text`] and [`Host`]. A value of
+//! these types is a promise: it is null, or valid for one value of its type that the call reads or writes, for as long
+//! as `cuda.h` says. C callers give it with each argument of an exported call (which is `unsafe` for that reason);
+//! elsewhere an `unsafe` constructor does. So one value is read and written by safe methods, and whatever depends on a
+//! length as well is `unsafe`. Null is always checked.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
@@ -126,7 +127,10 @@ unsafe impl<T> Sync for Out<T> {}
 
 impl<T> Out<T> {
     /// A place that a C caller named in an array of places.
-    pub(crate) fn at(place: *mut T) -> Self {
+    ///
+    /// # Safety
+    /// Null, or valid for a `T` as the C caller promised.
+    pub(crate) unsafe fn at(place: *mut T) -> Self {
         Self(place)
     }
 
@@ -156,16 +160,24 @@ impl<T> Out<T> {
         let _ = self.put(value);
     }
 
-    /// Writes one element of an array.
-    pub(crate) fn put_at(self, index: usize, value: T) -> Outcome {
+    /// Writes one element of an array; null is a bad argument.
+    ///
+    /// # Safety
+    /// `index` is below the length that the C caller gave.
+    pub(crate) unsafe fn put_at(self, index: usize, value: T) -> Outcome {
         self.check()?;
-        // SAFETY: not null; callers of this method keep to the length that the C caller gave.
+        // SAFETY: not null, and inside the array.
         unsafe { self.0.add(index).write_unaligned(value) }
         Ok(())
     }
+}
 
-    /// The same place, for another type: attributes that are `void*`.
-    pub(crate) fn cast<U>(self) -> Out<U> {
+impl Out<c_void> {
+    /// The same place for a certain type: attributes that are `void*`.
+    ///
+    /// # Safety
+    /// The call asks the C caller for a place of this type.
+    pub(crate) unsafe fn typed<T>(self) -> Out<T> {
         Out(self.0.cast())
     }
 }
@@ -176,35 +188,38 @@ impl<T: Copy> Out<T> {
         In(self.0.cast_const()).get()
     }
 
-    /// Reads an array of an in-and-out argument.
-    pub(crate) fn list(self, n: usize) -> Result<Vec<T>, CUresult> {
-        In(self.0.cast_const()).list(n)
-    }
-}
-
-impl Out<usize> {
-    /// Reads an array; null is fine when it is empty.
-    pub(crate) fn list_or_empty(self, n: usize) -> Result<Vec<usize>, CUresult> {
-        if n == 0 { Ok(Vec::new()) } else { self.list(n) }
+    /// Reads an array of an in-and-out argument; null is fine when it is empty.
+    ///
+    /// # Safety
+    /// As [`In::list`].
+    pub(crate) unsafe fn list(self, n: usize) -> Result<Vec<T>, CUresult> {
+        // SAFETY: the caller's promise.
+        unsafe { In(self.0.cast_const()).list(n) }
     }
 }
 
 impl In<u8> {
     /// The bytes up to the first NUL, as text; null is a bad argument.
-    pub(crate) fn text(self) -> Result<String, CUresult> {
+    ///
+    /// # Safety
+    /// There is a NUL, as the C caller promised.
+    pub(crate) unsafe fn text(self) -> Result<String, CUresult> {
         Text(self.0.cast()).get()
     }
 }
 
 impl Out<c_char> {
     /// Writes text into a buffer of `len` bytes, cut to fit, with its NUL.
-    pub(crate) fn put_text(self, text: &str, len: usize) -> Outcome {
+    ///
+    /// # Safety
+    /// The C caller promised `len` bytes.
+    pub(crate) unsafe fn put_text(self, text: &str, len: usize) -> Outcome {
         self.check()?;
         let fits = text.len().min(len.saturating_sub(1));
         if len == 0 {
             return Err(ERROR_INVALID_VALUE);
         }
-        // SAFETY: the caller promises `len` bytes; `fits + 1 <= len`.
+        // SAFETY: `len` bytes; `fits + 1 <= len`.
         unsafe {
             std::ptr::copy_nonoverlapping(text.as_ptr().cast(), self.0, fits);
             self.0.add(fits).write(0);
@@ -226,7 +241,10 @@ impl<T> Copy for In<T> {}
 
 impl<T: Copy> In<T> {
     /// A place that a C caller named in a structure.
-    pub(crate) fn new(place: *const T) -> Self {
+    ///
+    /// # Safety
+    /// Null, or valid for a `T` as the C caller promised.
+    pub(crate) unsafe fn new(place: *const T) -> Self {
         Self(place)
     }
 
@@ -234,13 +252,11 @@ impl<T: Copy> In<T> {
         Self(std::ptr::null())
     }
 
-    /// As [`In::new`], from a number.
-    pub(crate) fn at_address(address: usize) -> Self {
-        Self(address as *const T)
-    }
-
     /// One element of an array whose end the values tell.
-    pub(crate) fn at(self, index: usize) -> Result<T, CUresult> {
+    ///
+    /// # Safety
+    /// The array goes that far.
+    pub(crate) unsafe fn at(self, index: usize) -> Result<T, CUresult> {
         In(self.0.wrapping_add(index)).get()
     }
 
@@ -258,14 +274,17 @@ impl<T: Copy> In<T> {
     }
 
     /// Reads an array of `n` values; null is fine when it is empty.
-    pub(crate) fn list(self, n: usize) -> Result<Vec<T>, CUresult> {
+    ///
+    /// # Safety
+    /// The C caller promised `n` values.
+    pub(crate) unsafe fn list(self, n: usize) -> Result<Vec<T>, CUresult> {
         if n == 0 {
             return Ok(Vec::new());
         }
         if self.is_null() {
             return Err(ERROR_INVALID_VALUE);
         }
-        // SAFETY: not null, and the caller promises `n` values.
+        // SAFETY: not null, and `n` values.
         Ok((0..n)
             .map(|i| unsafe { self.0.add(i).read_unaligned() })
             .collect())
@@ -307,6 +326,7 @@ unsafe impl Send for Host {}
 unsafe impl Sync for Host {}
 
 impl Host {
+    /// An address that a C caller named in a structure. Nothing is promised until bytes are read or written.
     pub(crate) fn new(address: u64) -> Self {
         Self(address as usize as *mut c_void)
     }
@@ -319,21 +339,27 @@ impl Host {
         self.0.is_null()
     }
 
-    /// The bytes at `offset`, to read.
-    pub(crate) fn bytes<'a>(self, n: usize) -> &'a [u8] {
+    /// The first `n` bytes, to read.
+    ///
+    /// # Safety
+    /// The C caller promised that they can be read, and that nobody writes them during `'a`.
+    pub(crate) unsafe fn bytes<'a>(self, n: usize) -> &'a [u8] {
         if n == 0 {
             return &[];
         }
-        // SAFETY: the caller of the copy promises that these bytes can be read, and calls no one to write them.
+        // SAFETY: the caller's promise.
         unsafe { std::slice::from_raw_parts(self.0.cast::<u8>().cast_const(), n) }
     }
 
-    /// The bytes at `offset`, to write.
-    pub(crate) fn bytes_mut<'a>(self, n: usize) -> &'a mut [u8] {
+    /// The first `n` bytes, to write.
+    ///
+    /// # Safety
+    /// The C caller promised that they can be written, and leaves them alone during `'a`.
+    pub(crate) unsafe fn bytes_mut<'a>(self, n: usize) -> &'a mut [u8] {
         if n == 0 {
             return &mut [];
         }
-        // SAFETY: the caller of the copy promises that these bytes can be written, and leaves them alone meanwhile.
+        // SAFETY: the caller's promise.
         unsafe { std::slice::from_raw_parts_mut(self.0.cast::<u8>(), n) }
     }
 }

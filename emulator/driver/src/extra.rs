@@ -95,7 +95,8 @@ export! {
 
     fn tile_name_parameters(kernel: Text, names: In<Text>, n: c_uint) {
         let kernel = if kernel.is_null() { None } else { Some(kernel.get()?) };
-        let names = names.list(n as usize)?.into_iter().map(Text::get).collect::<Result<_, _>>()?;
+        // SAFETY: the caller promises `n` names.
+        let names = unsafe { names.list(n as usize) }?.into_iter().map(Text::get).collect::<Result<_, _>>()?;
         settings::name_params(kernel, names);
         Ok(())
     }
@@ -115,6 +116,7 @@ export! {
         if room <= json.len() {
             return Err(ERROR_INVALID_VALUE);
         }
-        buffer.put_text(&json, room)
+        // SAFETY: the caller promises a buffer of this length.
+        unsafe { buffer.put_text(&json, room) }
     }
 }

@@ -15,7 +15,10 @@ use crate::result::*;
 use crate::settings;
 
 /// Text of an image, or why it is none.
-pub(crate) fn image_text(image: In<u8>) -> Result<String, (CUresult, String)> {
+///
+/// # Safety
+/// A text ends with NUL, anything else has at least four bytes.
+pub(crate) unsafe fn image_text(image: In<u8>) -> Result<String, (CUresult, String)> {
     const MAGICS: [(&[u8], &str); 3] = [
         (b"\x7fELF", "a cubin"),
         (b"\x50\xed\x55\xba", "a fatbin"),
@@ -23,13 +26,15 @@ pub(crate) fn image_text(image: In<u8>) -> Result<String, (CUresult, String)> {
     ];
     for (magic, what) in MAGICS {
         // Compared byte by byte: the image may be a text shorter than four bytes.
-        let same = |i: usize| image.list(i + 1).is_ok_and(|bytes| bytes[i] == magic[i]);
+        // SAFETY: all bytes before this one were those of a binary's head, not NUL.
+        let same = |i: usize| unsafe { image.at(i) }.is_ok_and(|byte| byte == magic[i]);
         if (0..magic.len()).all(same) {
             let message = format!("the image is {what}, made for a real GPU; the emulated one runs PTX only");
             return Err((ERROR_INVALID_IMAGE, message));
         }
     }
-    image.text().map_err(|code| (code, "no image".to_owned()))
+    // SAFETY: no binary, so a text that ends with NUL.
+    unsafe { image.text() }.map_err(|code| (code, "no image".to_owned()))
 }
 
 /// Compiles PTX for a memory. The message says what is wrong.
@@ -138,11 +143,13 @@ impl Buffer {
         if let Some(buffer) = self.text.filter(|b| !b.is_null())
             && self.size > 0
         {
-            buffer.put_text(text, self.size)?;
+            // SAFETY: the size that the options name with the buffer.
+            unsafe { buffer.put_text(text, self.size) }?;
             n = text.len().min(self.size - 1);
         }
         match self.written {
-            Some((values, index)) => values.put_at(index, if n == 0 { 0 } else { n + 1 }),
+            // SAFETY: the index of one of the options, of which there are as many as values.
+            Some((values, index)) => unsafe { values.put_at(index, if n == 0 { 0 } else { n + 1 }) },
             None => Ok(()),
         }
     }
@@ -153,22 +160,32 @@ impl Buffer {
 }
 
 impl Log {
-    pub(crate) fn new(n: c_uint, options: In<c_uint>, values: Out<usize>) -> Result<Self, CUresult> {
-        let options = options.list(n as usize)?;
+    /// # Safety
+    /// There are `n` options and `n` values, and the buffers among them are as large as the values say.
+    pub(crate) unsafe fn new(n: c_uint, options: In<c_uint>, values: Out<usize>) -> Result<Self, CUresult> {
+        // SAFETY: the caller's promise.
+        let options = unsafe { options.list(n as usize) }?;
         if n > 0 {
             values.check()?;
         }
-        let given = values.list_or_empty(options.len())?;
+        // SAFETY: the caller's promise.
+        let given = unsafe { values.list(options.len()) }?;
         let mut log = Self::default();
         for (index, (option, value)) in options.into_iter().zip(given).enumerate() {
             match option {
-                3 => log.info.text = Some(Out::at(value as *mut c_char)),
+                3 => {
+                    // SAFETY: a buffer, as the option says.
+                    log.info.text = Some(unsafe { Out::at(value as *mut c_char) });
+                }
                 4 => {
                     // The value is a 32-bit size, whatever stands above it.
                     log.info.size = value as u32 as usize;
                     log.info.written = Some((values, index));
                 }
-                5 => log.error.text = Some(Out::at(value as *mut c_char)),
+                5 => {
+                    // SAFETY: as above.
+                    log.error.text = Some(unsafe { Out::at(value as *mut c_char) });
+                }
                 6 => {
                     log.error.size = value as u32 as usize;
                     log.error.written = Some((values, index));

@@ -48,17 +48,26 @@
 //! but null is always refused, and kernel arguments and copies from addresses that are not there are refused where
 //! the system can tell (on Linux).
 
+#![deny(unsafe_code)]
+
+#[expect(unsafe_code, reason = "host memory that kernels reach")]
 mod allocations;
+#[expect(unsafe_code, reason = "the C edge")]
 mod api;
 mod attributes;
 mod current;
 mod diagnose;
+#[expect(unsafe_code, reason = "the C edge")]
 mod edge;
+#[expect(unsafe_code, reason = "the C edge")]
 pub mod extra;
 #[rustfmt::skip]
+#[expect(unsafe_code, reason = "the C edge")]
 mod generated;
 mod handle;
+#[expect(unsafe_code, reason = "buffers of a C caller")]
 mod image;
+#[expect(unsafe_code, reason = "handlers of the process")]
 mod life;
 mod mistakes;
 mod queue;

@@ -6,6 +6,8 @@
 //! [`scene`] knows the launch and lays out text, [`source`] reads the `.cu`, [`arrays`] finds the array behind an
 //! address and [`subscript`] the numbers behind an index. Each of the other files words one family of mistakes.
 
+#![forbid(unsafe_code)]
+
 mod arrays;
 mod bounds;
 mod case;

@@ -213,8 +213,8 @@ mod tests {
             params: Vec::new(),
             options,
         };
-        refused(&loaded.kernel, &config)
-            .map(|refused| refusal(&loaded.kernel, &config, &refused))
+        refused(loaded.kernel(), &config)
+            .map(|refused| refusal(loaded.kernel(), &config, &refused))
             .unwrap_or_default()
     }
 

@@ -58,8 +58,8 @@ impl Report {
             counted.map_or(0, |instr| instr.counters.thread_instructions)
         };
         let context = Context {
-            kernel: &loaded.kernel,
-            files: &loaded.files,
+            kernel: loaded.kernel(),
+            files: loaded.files(),
             config,
             find: &find,
             executed: if launch.counted { Some(&executed) } else { None },

@@ -4,5 +4,7 @@
 //! A crate of its own because it can only be linked when everything below it is compiled, and nothing else has to wait
 //! for that. Nobody uses it from Rust; programs that want to find the library beside them depend on it.
 
+#![forbid(unsafe_code)]
+
 // Its exported functions become this library's.
 use driver as _;

@@ -8,6 +8,8 @@
 //! ptoxide 0.1 reads less PTX than compilers write today: comments and [`NOT_FOR_PTOXIDE`] are taken out for it. What
 //! it cannot run even so is shown with its own words. Ours runs with all checks but races on global memory.
 
+#![forbid(unsafe_code)]
+
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

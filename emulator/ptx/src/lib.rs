@@ -34,6 +34,8 @@
 //! What it is not: it executes nothing and resolves no names, it does not check operand types, and it keeps
 //! neither comments nor the spelling of numbers. Debug sections stay text.
 
+#![forbid(unsafe_code)]
+
 pub mod ast;
 pub mod error;
 mod lex;

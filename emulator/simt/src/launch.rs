@@ -131,7 +131,7 @@ fn run(
     environment: Environment<'_>,
     recorder: Option<&Recorder>,
 ) -> LaunchResult {
-    let kernel = &*loaded.kernel;
+    let kernel = loaded.kernel();
     let options = &config.options;
     let (n_threads, shared_bytes) = refused::sizes(kernel, config)?;
     let watch = match recorder {
@@ -141,7 +141,7 @@ fn run(
     let table = memory.table();
     let job = Job {
         kernel,
-        plan: &loaded.plan,
+        plan: loaded.plan(),
         table: Arc::clone(&table),
         params: &config.params,
         grid: config.grid,
@@ -154,7 +154,7 @@ fn run(
         dynamic_shared: config.dynamic_shared,
         counted: watch >= Watch::Counted,
         checked: watch >= Watch::Checked,
-        level: options.level.unwrap_or(loaded.level).min(loaded.level),
+        level: options.level.unwrap_or(loaded.level()).min(loaded.level()),
         environment,
         budget: options.budget,
         recorder,
@@ -176,14 +176,14 @@ fn run(
     }
     let counted = job.counted && !outcome.stopped;
     let counters = if counted {
-        report::by_instruction(kernel, &loaded.plan, &outcome.counts, &outcome.tallies)
+        report::by_instruction(kernel, loaded.plan(), &outcome.counts, &outcome.tallies)
     } else {
         vec![Counters::default(); kernel.instrs.len()]
     };
     let mistakes = outcome.collector.finish(kernel, &table);
     let mut total = Counters::default();
     counters.iter().for_each(|c| total.add(c));
-    let instructions = report::instructions(kernel, &loaded.files, &counters);
+    let instructions = report::instructions(kernel, loaded.files(), &counters);
     Ok(LaunchReport {
         kernel: kernel.name.clone(),
         grid: config.grid,

@@ -60,16 +60,47 @@ pub struct ModuleVariable {
     pub constant: bool,
 }
 
-/// A kernel that can be launched.
+/// A kernel that can be launched. [`Module::load`] alone makes one, and nobody can change it: a launch reaches
+/// registers by the numbers in it, all of which loading has validated.
+///
+/// ```compile_fail
+/// fn exchange(loaded: &mut simt::module::LoadedKernel, other: std::sync::Arc<simt::program::Kernel>) {
+///     loaded.kernel = other;
+/// }
+/// ```
+///
+/// ```compile_fail
+/// fn change(loaded: &mut simt::module::LoadedKernel) {
+///     loaded.kernel().n_lines = 0;
+/// }
+/// ```
 #[derive(Debug)]
 pub struct LoadedKernel {
+    kernel: Kernel,
+    files: Arc<[(u32, String)]>,
+    plan: Plan,
+    level: CpuLevel,
+}
+
+impl LoadedKernel {
     /// What runs.
-    pub kernel: Arc<Kernel>,
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
     /// `.file` table of its module.
-    pub files: Arc<[(u32, String)]>,
-    pub(crate) plan: Plan,
+    pub fn files(&self) -> &[(u32, String)] {
+        &self.files
+    }
+
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
     /// Vector instructions that it was decoded for.
-    pub(crate) level: CpuLevel,
+    pub(crate) fn level(&self) -> CpuLevel {
+        self.level
+    }
 }
 
 /// A loaded module. Its variables are freed when it is dropped.

@@ -3,15 +3,13 @@
 //! Names have become indices, virtual registers have become lines of a small register file, labels have
 //! become positions, device functions have been inlined. A program never changes once made.
 
-use std::sync::Arc;
-
 use crate::lanes::{AluArgs, AluFn, Dst, Line, Src};
 
 /// A decoded PTX module.
 #[derive(Debug)]
 pub struct Program {
     /// Entry points, in the order of the text.
-    pub kernels: Vec<Arc<Kernel>>,
+    pub kernels: Vec<Kernel>,
     /// Paths of the source files, by `.file` index.
     pub files: Vec<(u32, String)>,
 }

@@ -3,6 +3,8 @@
 //! Everybody who talks about steps stands on this crate: the steps themselves (through `lab`), `xtask`, the book.
 //! It knows nothing of CUDA and runs nothing.
 
+#![forbid(unsafe_code)]
+
 pub mod catalogue;
 pub mod counters;
 pub mod files;

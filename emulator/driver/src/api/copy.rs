@@ -87,25 +87,30 @@ impl Place {
 }
 
 /// Moves bytes now.
-pub(crate) fn transfer(to: &Place, from: &Place, n: usize) -> Outcome {
+///
+/// # Safety
+/// Where a place is the host's, the C caller promised `n` bytes there, and leaves them alone meanwhile.
+pub(crate) unsafe fn transfer(to: &Place, from: &Place, n: usize) -> Outcome {
     if n == 0 {
         return Ok(());
     }
     let bad = |_| ERROR_INVALID_VALUE;
+    // SAFETY: the caller's promise.
+    let read = |from: u64| unsafe { Host::new(from).bytes(n) };
+    // SAFETY: as above.
+    let write = |to: u64| unsafe { Host::new(to).bytes_mut(n) };
     match (to, from) {
         (Place::Device(to), Place::Device(from)) => MEMORY.copy(*to, *from, n as u64).map_err(bad),
-        (Place::Device(to), Place::Host(from)) => write_device(*to, Host::new(*from).bytes(n)),
-        (Place::Host(to), Place::Device(from)) => {
-            MEMORY.read(*from, Host::new(*to).bytes_mut(n)).map_err(bad)
-        }
+        (Place::Device(to), Place::Host(from)) => write_device(*to, read(*from)),
+        (Place::Host(to), Place::Device(from)) => MEMORY.read(*from, write(*to)).map_err(bad),
         (Place::Host(to), Place::Host(from)) => {
             // Ranges may overlap, so by way of a copy.
-            let bytes = Host::new(*from).bytes(n).to_vec();
-            Host::new(*to).bytes_mut(n).copy_from_slice(&bytes);
+            let bytes = read(*from).to_vec();
+            write(*to).copy_from_slice(&bytes);
             Ok(())
         }
-        (Place::Array(array, at), Place::Host(from)) => array.write(*at, Host::new(*from).bytes(n)),
-        (Place::Host(to), Place::Array(array, at)) => array.read(*at, Host::new(*to).bytes_mut(n)),
+        (Place::Array(array, at), Place::Host(from)) => array.write(*at, read(*from)),
+        (Place::Host(to), Place::Array(array, at)) => array.read(*at, write(*to)),
         (Place::Array(array, at), from) => {
             let mut bytes = vec![0; n];
             match from {
@@ -136,7 +141,8 @@ fn copy_sync(handle: Handle, to: Place, from: Place, n: usize) -> Outcome {
     stream.context.check()?;
     check_ends(&to, &from, n)?;
     let back = to_host(&to, &from);
-    stream.submit_sync(move || transfer(&to, &from, n))?;
+    // SAFETY: whoever copies from or to the host promises the bytes.
+    stream.submit_sync(move || unsafe { transfer(&to, &from, n) })?;
     if let Some(address) = back {
         mistakes::copied_back_untouched(address, n);
     }
@@ -162,7 +168,8 @@ fn copy_async(handle: Handle, to: Place, from: Place, n: usize) -> Outcome {
 fn copy_in_stream(stream: &Stream, to: Place, from: Place, n: usize) -> Outcome {
     if to.is_pageable(n) {
         let back = to_host(&to, &from);
-        stream.submit_sync(move || transfer(&to, &from, n))?;
+        // SAFETY: whoever copies to the host promises the bytes.
+        stream.submit_sync(move || unsafe { transfer(&to, &from, n) })?;
         if let Some(address) = back {
             mistakes::copied_back_untouched(address, n);
         }
@@ -174,7 +181,8 @@ fn copy_in_stream(stream: &Stream, to: Place, from: Place, n: usize) -> Outcome 
     let taken = (wait && !stream.context.queue.is_idle()).then(|| Taken::new(n as u64));
     match (&to, &from, taken) {
         (Place::Device(address), Place::Host(source), Some(Ok(taken))) => {
-            let bytes = Host::new(*source).bytes(n).to_vec();
+            // SAFETY: whoever copies from the host promises the bytes.
+            let bytes = unsafe { Host::new(*source).bytes(n) }.to_vec();
             let address = *address;
             stream.submit_async(Where::Here, move || {
                 let written = write_device(address, &bytes);
@@ -182,8 +190,10 @@ fn copy_in_stream(stream: &Stream, to: Place, from: Place, n: usize) -> Outcome 
                 written
             })
         }
-        _ if wait => stream.submit_sync(move || transfer(&to, &from, n)),
-        _ => stream.submit_async(Where::Here, move || transfer(&to, &from, n)),
+        // SAFETY: whoever copies from or to the host promises the bytes.
+        _ if wait => stream.submit_sync(move || unsafe { transfer(&to, &from, n) }),
+        // SAFETY: as above, until the copy is done.
+        _ => stream.submit_async(Where::Here, move || unsafe { transfer(&to, &from, n) }),
     }
 }
 

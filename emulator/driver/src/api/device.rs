@@ -51,7 +51,8 @@ export! {
         initialised()?;
         name.check()?;
         device(dev)?;
-        name.put_text(NAME, usize::try_from(len).unwrap_or(0))
+        // SAFETY: the caller promises a buffer of this length.
+        unsafe { name.put_text(NAME, usize::try_from(len).unwrap_or(0)) }
     }
 
     fn cuDeviceGetUuid(uuid: Out<Uuid>, dev: c_int) {
@@ -121,7 +122,8 @@ export! {
         initialised()?;
         id.check()?;
         device(dev)?;
-        id.put_text(PCI_BUS_ID, usize::try_from(len).unwrap_or(0))
+        // SAFETY: the caller promises a buffer of this length.
+        unsafe { id.put_text(PCI_BUS_ID, usize::try_from(len).unwrap_or(0)) }
     }
 
     fn cuDeviceGetByPCIBusId(dev: Out<c_int>, id: Text) {
@@ -250,7 +252,8 @@ later! {
 
     fn cuDeviceGetHostAtomicCapabilities(out: Out<c_uint>, _ops: In<c_uint>, count: c_uint, dev: c_int) {
         device(dev)?;
-        (0..count as usize).try_for_each(|i| out.put_at(i, 0))
+        // SAFETY: the caller promises `count` places.
+        (0..count as usize).try_for_each(|i| unsafe { out.put_at(i, 0) })
     }
 }
 

@@ -21,13 +21,13 @@ pub(crate) fn default_dynamic_shared(kernel: &Kernel) -> i32 {
 /// Registers of a thread: as ptxas said where the PTX tells, else what the emulated device keeps for it, which is
 /// near what a compiler needs.
 pub(crate) fn registers(function: &Function) -> u32 {
-    let estimate = function.loaded.kernel.n_lines.clamp(16, 255);
+    let estimate = function.loaded.kernel().n_lines.clamp(16, 255);
     function.about.registers.unwrap_or(estimate)
 }
 
 /// Threads that a block of this kernel can have.
 pub(crate) fn max_threads(function: &Function) -> u32 {
-    let kernel = &function.loaded.kernel;
+    let kernel = function.loaded.kernel();
     let asked = kernel.max_threads.map_or(limit::THREADS_PER_BLOCK, |t| {
         t.iter().copied().fold(1, u32::saturating_mul)
     });
@@ -39,7 +39,7 @@ pub(crate) fn max_threads(function: &Function) -> u32 {
 }
 
 fn attribute(function: &Function, attribute: c_uint) -> Result<c_int, CUresult> {
-    let kernel = &function.loaded.kernel;
+    let kernel = function.loaded.kernel();
     Ok(match attribute {
         0 => max_threads(function) as c_int,
         1 => kernel.shared_static_bytes as c_int,
@@ -60,7 +60,7 @@ fn set_attribute(function: &Function, attribute: c_uint, value: c_int) -> Outcom
     match attribute {
         8 => {
             let room =
-                limit::SHARED_PER_BLOCK_OPTIN.saturating_sub(function.loaded.kernel.shared_static_bytes);
+                limit::SHARED_PER_BLOCK_OPTIN.saturating_sub(function.loaded.kernel().shared_static_bytes);
             if value < 0 || value as u32 > room {
                 return Err(ERROR_INVALID_VALUE);
             }
@@ -88,7 +88,7 @@ fn param_info(function: &Function, index: usize, offset: Out<usize>, size: Out<u
     offset.check()?;
     let param = function
         .loaded
-        .kernel
+        .kernel()
         .params
         .get(index)
         .ok_or(ERROR_INVALID_VALUE)?;
@@ -187,11 +187,11 @@ export! {
 later! {
     fn cuFuncGetParamCount(handle: Handle, count: Out<usize>) {
         count.check()?;
-        count.put(function(handle)?.loaded.kernel.params.len())
+        count.put(function(handle)?.loaded.kernel().params.len())
     }
 
     fn cuKernelGetParamCount(handle: Handle, count: Out<usize>) {
         count.check()?;
-        count.put(kernel(handle)?.loaded.kernel.params.len())
+        count.put(kernel(handle)?.loaded.kernel().params.len())
     }
 }

@@ -45,7 +45,7 @@ const PARAM_SIZE: usize = 2;
 /// Says why a launch is refused. The driver has one code for all of that, whatever its sentences say.
 fn refuse(function: &Function, config: &LaunchConfig, why: &LaunchRefused) -> CUresult {
     if settings::current().diagnosis {
-        diagnose::refusal(&findings::refusal(&function.loaded.kernel, config, why));
+        diagnose::refusal(&findings::refusal(function.loaded.kernel(), config, why));
     }
     ERROR_INVALID_VALUE
 }
@@ -53,7 +53,7 @@ fn refuse(function: &Function, config: &LaunchConfig, why: &LaunchRefused) -> CU
 /// What the driver checks before anything runs.
 fn check(function: &Function, config: &LaunchConfig) -> Outcome {
     let allowed = function.max_dynamic_shared.load(Ordering::Relaxed).max(0) as u32;
-    simt::launch::check(&function.loaded.kernel, config, Some(allowed))
+    simt::launch::check(function.loaded.kernel(), config, Some(allowed))
         .map_err(|why| refuse(function, config, &why))?;
     let threads = config.block.iter().product::<u32>();
     if threads > max_threads(function) {
@@ -64,7 +64,7 @@ fn check(function: &Function, config: &LaunchConfig) -> Outcome {
              Try: smaller blocks, or __launch_bounds__({threads}).",
             threads * registers,
             limit::REGISTERS,
-            function.loaded.kernel.name
+            function.loaded.kernel().name
         );
         if settings::current().diagnosis {
             diagnose::refusal(&why);
@@ -76,8 +76,11 @@ fn check(function: &Function, config: &LaunchConfig) -> Outcome {
 
 /// Arguments by pointers, one per parameter. Read so that a pointer to nowhere is an error, not a crash: how many
 /// there are is known to the kernel only.
-fn gather(function: &Function, config: &LaunchConfig, pointers: In<u64>) -> Result<Vec<u8>, CUresult> {
-    let kernel = &function.loaded.kernel;
+///
+/// # Safety
+/// Null, or a pointer to each argument of the kernel.
+unsafe fn gather(function: &Function, config: &LaunchConfig, pointers: In<u64>) -> Result<Vec<u8>, CUresult> {
+    let kernel = function.loaded.kernel();
     let mut block = vec![0; kernel.param_bytes as usize];
     let n = kernel.params.len();
     if n == 0 {
@@ -95,7 +98,8 @@ fn gather(function: &Function, config: &LaunchConfig, pointers: In<u64>) -> Resu
             .map(|c| u64::from_ne_bytes(c.try_into().unwrap_or([0; 8])))
             .collect(),
         Some(false) => return Err(missing(0)),
-        None => pointers.list(n)?,
+        // SAFETY: the caller promises a pointer for each parameter of the kernel.
+        None => unsafe { pointers.list(n) }?,
     };
     if let Some(null) = addresses.iter().position(|a| *a == 0) {
         return Err(missing(null));
@@ -118,7 +122,8 @@ fn gather(function: &Function, config: &LaunchConfig, pointers: In<u64>) -> Resu
         }
         None => {
             for (argument, (address, bytes)) in arguments.iter_mut().zip(sources) {
-                argument.copy_from_slice(crate::edge::Host::new(address).bytes(bytes));
+                // SAFETY: the caller promises an argument as large as its parameter.
+                argument.copy_from_slice(unsafe { crate::edge::Host::new(address).bytes(bytes) });
             }
         }
     }
@@ -131,15 +136,28 @@ fn gather(function: &Function, config: &LaunchConfig, pointers: In<u64>) -> Resu
 }
 
 /// Arguments in one buffer, as `extra` gives it.
-fn from_extra(function: &Function, config: &LaunchConfig, extra: In<usize>) -> Result<Vec<u8>, CUresult> {
-    let wanted = function.loaded.kernel.param_bytes as usize;
+///
+/// # Safety
+/// `extra` is a list of keys and values that ends with `CU_LAUNCH_PARAM_END`; the values are what the keys say.
+unsafe fn from_extra(
+    function: &Function,
+    config: &LaunchConfig,
+    extra: In<usize>,
+) -> Result<Vec<u8>, CUresult> {
+    let wanted = function.loaded.kernel().param_bytes as usize;
     let (mut buffer, mut size) = (0, None);
     for i in 0.. {
-        let key = extra.at(i * 2)?;
+        // SAFETY: the list goes on, since no key so far was its end.
+        let key = unsafe { extra.at(i * 2) }?;
+        // SAFETY: asked for behind a key that is not the end.
+        let value = || unsafe { extra.at(i * 2 + 1) };
         match key {
             PARAM_END => break,
-            PARAM_POINTER => buffer = extra.at(i * 2 + 1)?,
-            PARAM_SIZE => size = Some(In::<usize>::at_address(extra.at(i * 2 + 1)?).get()?),
+            PARAM_POINTER => buffer = value()?,
+            PARAM_SIZE => {
+                // SAFETY: the place of a size, by its key.
+                size = Some(unsafe { In::new(value()? as *const usize) }.get()?);
+            }
             _ => return Err(ERROR_INVALID_VALUE),
         }
     }
@@ -151,10 +169,13 @@ fn from_extra(function: &Function, config: &LaunchConfig, extra: In<usize>) -> R
             &LaunchRefused::ParameterBytes { given: size },
         ));
     }
-    In::<u8>::at_address(buffer).list(wanted)
+    // SAFETY: a buffer of that size at least, by its keys.
+    unsafe { In::new(buffer as *const u8).list(wanted) }
 }
 
-fn arguments(
+/// # Safety
+/// As `cuLaunchKernel` asks for: a pointer to each argument of the kernel, or a list that ends as it should.
+unsafe fn arguments(
     function: &Function,
     config: &LaunchConfig,
     pointers: In<u64>,
@@ -162,8 +183,10 @@ fn arguments(
 ) -> Result<Vec<u8>, CUresult> {
     match (pointers.is_null(), extra.is_null()) {
         (false, false) => Err(ERROR_INVALID_VALUE),
-        (true, false) => from_extra(function, config, extra),
-        _ => gather(function, config, pointers),
+        // SAFETY: the caller's promise.
+        (true, false) => unsafe { from_extra(function, config, extra) },
+        // SAFETY: as above.
+        _ => unsafe { gather(function, config, pointers) },
     }
 }
 
@@ -179,7 +202,7 @@ fn run(context: &Context, function: &Function, config: &LaunchConfig, tell: bool
         return;
     }
     if tell {
-        mistakes::constants(&function.loaded.kernel.name, &function.unset_constants);
+        mistakes::constants(&function.loaded.kernel().name, &function.unset_constants);
     }
     let textures = if function.has_textures {
         texture::all()
@@ -206,7 +229,7 @@ fn run(context: &Context, function: &Function, config: &LaunchConfig, tell: bool
         Err(refused) => {
             // Checked before; what is left is for the machine itself to refuse.
             if tell {
-                diagnose::refusal(&findings::refusal(&function.loaded.kernel, config, &refused));
+                diagnose::refusal(&findings::refusal(function.loaded.kernel(), config, &refused));
             }
             context.lose(ERROR_LAUNCH_FAILED);
         }
@@ -216,7 +239,7 @@ fn run(context: &Context, function: &Function, config: &LaunchConfig, tell: bool
 /// A launch whose arguments are in one block already.
 pub(crate) fn launch_with(handle: Handle, shape: Shape, stream: Handle, arguments: Vec<u8>) -> Outcome {
     launch_by(handle, shape, stream, |function, config| {
-        let wanted = function.loaded.kernel.param_bytes as usize;
+        let wanted = function.loaded.kernel().param_bytes as usize;
         if arguments.len() < wanted {
             let given = arguments.len();
             return Err(refuse(function, config, &LaunchRefused::ParameterBytes { given }));
@@ -227,7 +250,8 @@ pub(crate) fn launch_with(handle: Handle, shape: Shape, stream: Handle, argument
 
 fn launch(handle: Handle, shape: Shape, stream: Handle, pointers: In<u64>, extra: In<usize>) -> Outcome {
     launch_by(handle, shape, stream, |function, config| {
-        arguments(function, config, pointers, extra)
+        // SAFETY: whoever launches a kernel promises its arguments.
+        unsafe { arguments(function, config, pointers, extra) }
     })
 }
 
@@ -249,7 +273,7 @@ fn launch_by(
         block: shape.block,
         dynamic_shared: shape.dynamic,
         params: Vec::new(),
-        options: settings::options_for(&function.loaded.kernel.name, &function.sources),
+        options: settings::options_for(&function.loaded.kernel().name, &function.sources),
     };
     check(&function, &config)?;
     config.params = arguments(&function, &config)?;
@@ -275,7 +299,7 @@ fn check_cooperative(handle: Handle, shape: Shape) -> Outcome {
     let footprint = Footprint {
         threads: shape.block.iter().copied().fold(1, u32::saturating_mul),
         registers: functions::registers(&function),
-        shared: u64::from(function.loaded.kernel.shared_static_bytes) + u64::from(shape.dynamic),
+        shared: u64::from(function.loaded.kernel().shared_static_bytes) + u64::from(shape.dynamic),
     };
     let fit = u64::from(blocks_per_sm(footprint)) * u64::from(limit::SMS);
     let blocks = shape
@@ -319,7 +343,9 @@ export! {
         crate::state::initialised()?;
         let config = config.get()?;
         let shape = Shape { grid: config.grid, block: config.block, dynamic: config.shared_bytes };
-        for attribute in In::new(config.attributes.cast_const()).list(config.n_attributes as usize)? {
+        // SAFETY: the caller promises as many attributes.
+        let attributes = unsafe { In::new(config.attributes.cast_const()).list(config.n_attributes as usize) }?;
+        for attribute in attributes {
             match attribute.id {
                 // Nothing, cache policy, synchronisation policy, priority, memory domains: no difference here.
                 0 | 1 | 3 | 5 | 8 | 9 | 10 => {}

@@ -73,7 +73,7 @@ fn load(out: Out<Handle>, text: Result<String, (CUresult, String)>, log: &Log) -
         let names = module
             .kernels()
             .iter()
-            .map(|k| k.kernel.name.clone())
+            .map(|k| k.kernel().name.clone())
             .collect::<Vec<_>>();
         Ok((text, names))
     });
@@ -114,8 +114,10 @@ export! {
     ) {
         initialised()?;
         out.check()?;
-        let log = Log::new(n, options, values)?;
-        load(out, image_text(image), &log)
+        // SAFETY: the caller promises as many options and values.
+        let log = unsafe { Log::new(n, options, values) }?;
+        // SAFETY: the caller promises an image.
+        load(out, unsafe { image_text(image) }, &log)
     }
 
     fn cuLibraryLoadFromFile(
@@ -130,7 +132,8 @@ export! {
     ) {
         initialised()?;
         out.check()?;
-        let log = Log::new(n, options, values)?;
+        // SAFETY: the caller promises as many options and values.
+        let log = unsafe { Log::new(n, options, values) }?;
         let path = path.get()?;
         load(out, read_file(&path), &log)
     }
@@ -169,7 +172,8 @@ export! {
         kernels.check()?;
         let library = library(handle)?;
         let all = lock(&library.kernels);
-        all.iter().take(n as usize).enumerate().try_for_each(|(i, k)| kernels.put_at(i, k.1))
+        // SAFETY: the caller promises `n` places.
+        all.iter().take(n as usize).enumerate().try_for_each(|(i, k)| unsafe { kernels.put_at(i, k.1) })
     }
 
     fn cuLibraryGetModule(out: Out<Handle>, handle: Handle) {

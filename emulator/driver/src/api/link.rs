@@ -66,7 +66,8 @@ export! {
         initialised()?;
         out.check()?;
         usable()?;
-        let log = Log::new(n, options, values)?;
+        // SAFETY: the caller promises as many options and values.
+        let log = unsafe { Log::new(n, options, values) }?;
         out.put(LINKS.insert_with(|_| Link { log, text: Mutex::default() }).0)
     }
 
@@ -84,10 +85,12 @@ export! {
             return Err(ERROR_INVALID_VALUE);
         }
         // As long as said, or up to a NUL before that.
-        let bytes = data.list(size)?;
+        // SAFETY: the caller promises as many bytes.
+        let bytes = unsafe { data.list(size) }?;
         let end = bytes.iter().position(|b| *b == 0).unwrap_or(size);
         let text = CString::new(&bytes[..end]).map_err(|_| ERROR_UNKNOWN)?;
-        add(handle, kind, image_text(In::new(text.as_ptr().cast())))
+        // SAFETY: our own text, with its NUL.
+        add(handle, kind, unsafe { image_text(In::new(text.as_ptr().cast())) })
     }
 
     fn cuLinkAddFile_v2(

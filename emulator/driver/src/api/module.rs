@@ -109,10 +109,10 @@ pub(crate) fn enter(context: &Context, module: Module, text: &str) -> Handle {
         .map(|v| v.bytes)
         .sum::<u64>();
     let kernels = module.kernels().to_vec();
-    let files = kernels.first().map(|k| Arc::clone(&k.files));
-    let sources: Arc<[(String, Arc<str>)]> = files
+    let sources: Arc<[(String, Arc<str>)]> = kernels
+        .first()
         .iter()
-        .flat_map(|files| files.iter())
+        .flat_map(|kernel| kernel.files())
         .filter_map(|(_, path)| Some((path.clone(), settings::find_source(path)?)))
         .collect();
     let unset: Vec<(String, u64)> = module
@@ -128,7 +128,7 @@ pub(crate) fn enter(context: &Context, module: Module, text: &str) -> Handle {
         functions: OnceLock::new(),
     });
     let make = |kernel: &Arc<LoadedKernel>| {
-        let name = kernel.kernel.name.as_str();
+        let name = kernel.kernel().name.as_str();
         let function = Function {
             module: handle,
             context_id: context.id,
@@ -141,16 +141,16 @@ pub(crate) fn enter(context: &Context, module: Module, text: &str) -> Handle {
             },
             sources: Arc::clone(&sources),
             has_textures: kernel
-                .kernel
+                .kernel()
                 .ops
                 .iter()
                 .any(|op| matches!(op.kind, OpKind::Texture(_))),
             unset_constants: unset
                 .iter()
-                .filter(|(name, _)| names(&kernel.kernel, name))
+                .filter(|(name, _)| names(kernel.kernel(), name))
                 .cloned()
                 .collect(),
-            max_dynamic_shared: AtomicI32::new(super::function::default_dynamic_shared(&kernel.kernel)),
+            max_dynamic_shared: AtomicI32::new(super::function::default_dynamic_shared(kernel.kernel())),
             carveout: AtomicI32::new(-1),
             cache_config: AtomicU32::new(0),
             prepared: Mutex::default(),
@@ -201,7 +201,8 @@ export! {
         initialised()?;
         out.check()?;
         usable()?;
-        load(out, image_text(image), &Log::default())
+        // SAFETY: the caller promises an image.
+        load(out, unsafe { image_text(image) }, &Log::default())
     }
 
     fn cuModuleLoadDataEx(
@@ -214,15 +215,18 @@ export! {
         initialised()?;
         out.check()?;
         usable()?;
-        let log = Log::new(n, options, values)?;
-        load(out, image_text(image), &log)
+        // SAFETY: the caller promises as many options and values.
+        let log = unsafe { Log::new(n, options, values) }?;
+        // SAFETY: the caller promises an image.
+        load(out, unsafe { image_text(image) }, &log)
     }
 
     fn cuModuleLoadFatBinary(out: Out<Handle>, image: In<u8>) {
         initialised()?;
         out.check()?;
         usable()?;
-        load(out, image_text(image), &Log::default())
+        // SAFETY: the caller promises an image.
+        load(out, unsafe { image_text(image) }, &Log::default())
     }
 
     fn cuModuleUnload(handle: Handle) {
@@ -245,7 +249,7 @@ export! {
         }
         let loaded = module(handle)?;
         let found = function_named(&loaded, &name).ok_or_else(|| {
-            mistakes::kernel_name(&name, loaded.module.kernels().iter().map(|k| k.kernel.name.as_str()));
+            mistakes::kernel_name(&name, loaded.module.kernels().iter().map(|k| k.kernel().name.as_str()));
             ERROR_NOT_FOUND
         })?;
         out.put(found)
@@ -262,7 +266,8 @@ export! {
         functions.check()?;
         let loaded = module(handle)?;
         let all = loaded.functions.get().into_iter().flatten();
-        all.take(n as usize).enumerate().try_for_each(|(i, f)| functions.put_at(i, *f))
+        // SAFETY: the caller promises `n` places.
+        all.take(n as usize).enumerate().try_for_each(|(i, f)| unsafe { functions.put_at(i, *f) })
     }
 
     fn cuModuleGetGlobal_v2(address: Out<u64>, bytes: Out<usize>, handle: Handle, name: Text) {
@@ -289,7 +294,7 @@ pub(crate) fn function_named(loaded: &Loaded, name: &str) -> Option<Handle> {
         .module
         .kernels()
         .iter()
-        .position(|k| k.kernel.name == name)?;
+        .position(|k| k.kernel().name == name)?;
     loaded.functions.get()?.get(at).copied()
 }
 

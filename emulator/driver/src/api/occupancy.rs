@@ -45,7 +45,7 @@ fn footprint(function: &Function, threads: u32, dynamic: usize) -> Footprint {
     Footprint {
         threads,
         registers: registers(function),
-        shared: u64::from(function.loaded.kernel.shared_static_bytes) + dynamic as u64,
+        shared: u64::from(function.loaded.kernel().shared_static_bytes) + dynamic as u64,
     }
 }
 
@@ -158,7 +158,7 @@ export! {
         if blocks as u32 > fit {
             return Err(ERROR_INVALID_VALUE);
         }
-        let taken = limit::SHARED_RESERVED + function.loaded.kernel.shared_static_bytes;
+        let taken = limit::SHARED_RESERVED + function.loaded.kernel().shared_static_bytes;
         let each = limit::SHARED_PER_SM / blocks as u32 / SHARED_UNIT * SHARED_UNIT;
         let room = each.saturating_sub(taken);
         // What a launch may have is the kernel's own limit.

@@ -188,7 +188,9 @@ export! {
         if bytes as usize > MAX_ARGUMENTS {
             return Err(ERROR_INVALID_VALUE);
         }
-        set_argument(handle, offset, &data.list(bytes as usize)?)
+        // SAFETY: the caller promises as many bytes.
+        let data = unsafe { data.list(bytes as usize) }?;
+        set_argument(handle, offset, &data)
     }
 
     fn cuLaunch(handle: Handle) {

@@ -1,41 +1,68 @@
 //! What a pointer is.
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_uint, c_void};
 
 use crate::allocations::{self, Allocation, Kind};
 use crate::edge::{In, Out, export};
 use crate::result::*;
 use crate::state::{initialised, usable};
 
-/// One attribute of a known pointer. `data` points to what the manual says for it.
-fn put(data: Out<c_void>, attribute: c_uint, address: u64, a: &Allocation) -> Outcome {
-    let on_host = matches!(a.kind, Kind::Host | Kind::Registered);
-    match attribute {
-        1 => data.cast::<usize>().put(a.context),
-        2 => data.cast::<c_uint>().put(if on_host { 1 } else { 2 }),
-        3 => data.cast::<u64>().put(address),
-        4 if on_host || a.kind == Kind::Managed => data.cast::<u64>().put(address),
-        4 => Err(ERROR_INVALID_VALUE),
-        6 => data.cast::<c_uint>().put(0),
-        7 => data.cast::<u64>().put(a.id),
-        8 => data.cast::<u8>().put(u8::from(a.kind == Kind::Managed)),
-        9 => data.cast::<c_int>().put(0),
-        10 => data.cast::<u8>().put(0),
-        11 => data.cast::<u64>().put(a.base),
-        12 => data.cast::<usize>().put(a.bytes as usize),
-        13 => data.cast::<u8>().put(1),
-        14 => data.cast::<u64>().put(0),
-        15 => data.cast::<u8>().put(0),
-        16 => data.cast::<c_uint>().put(3),
-        17 => match a.kind {
-            Kind::Pooled(pool) => data.cast::<usize>().put(pool),
-            _ => data.cast::<usize>().put(0),
-        },
-        18 => data.cast::<usize>().put(a.bytes as usize),
-        19 => data.cast::<u64>().put(a.base),
-        20 => data.cast::<u64>().put(a.id),
-        _ => Err(ERROR_INVALID_VALUE),
+/// An attribute's value, as wide as the manual says.
+enum Value {
+    Bool(bool),
+    Bits32(u32),
+    Bits64(u64),
+}
+
+impl Value {
+    /// # Safety
+    /// The C caller promised a place for this attribute.
+    unsafe fn put(self, data: Out<c_void>) -> Outcome {
+        // SAFETY: the caller's promise; each value is made as wide as its attribute.
+        unsafe {
+            match self {
+                Self::Bool(value) => data.typed().put(u8::from(value)),
+                Self::Bits32(value) => data.typed().put(value),
+                Self::Bits64(value) => data.typed().put(value),
+            }
+        }
     }
+}
+
+/// One attribute of a known pointer.
+fn of_known(attribute: c_uint, address: u64, a: &Allocation) -> Result<Value, CUresult> {
+    let on_host = matches!(a.kind, Kind::Host | Kind::Registered);
+    Ok(match attribute {
+        1 => Value::Bits64(a.context as u64),
+        2 => Value::Bits32(if on_host { 1 } else { 2 }),
+        3 => Value::Bits64(address),
+        4 if on_host || a.kind == Kind::Managed => Value::Bits64(address),
+        6 | 9 => Value::Bits32(0),
+        7 | 20 => Value::Bits64(a.id),
+        8 => Value::Bool(a.kind == Kind::Managed),
+        10 | 15 => Value::Bool(false),
+        11 | 19 => Value::Bits64(a.base),
+        12 | 18 => Value::Bits64(a.bytes),
+        13 => Value::Bool(true),
+        14 => Value::Bits64(0),
+        16 => Value::Bits32(3),
+        17 => match a.kind {
+            Kind::Pooled(pool) => Value::Bits64(pool as u64),
+            _ => Value::Bits64(0),
+        },
+        _ => return Err(ERROR_INVALID_VALUE),
+    })
+}
+
+/// The same of a pointer that is not ours: everything is 0, and the ordinal is -2.
+fn of_unknown(attribute: c_uint) -> Result<Value, CUresult> {
+    Ok(match attribute {
+        9 => Value::Bits32(-2i32 as u32),
+        8 | 10 | 13 | 15 => Value::Bool(false),
+        2 | 6 | 16 => Value::Bits32(0),
+        1..=20 => Value::Bits64(0),
+        _ => return Err(ERROR_INVALID_VALUE),
+    })
 }
 
 export! {
@@ -43,30 +70,30 @@ export! {
         usable()?;
         data.check()?;
         let found = allocations::find(address).ok_or(ERROR_INVALID_VALUE)?;
-        put(data, attribute, address, &found)
+        let value = of_known(attribute, address, &found)?;
+        // SAFETY: the caller promises a place for this attribute.
+        unsafe { value.put(data) }
     }
 
     fn cuPointerGetAttributes(n: c_uint, attributes: In<c_uint>, data: In<*mut c_void>, address: u64) {
         usable()?;
-        let attributes = attributes.list(n as usize)?;
-        let places = data.list(n as usize)?;
+        // SAFETY: the caller promises `n` attributes and as many places.
+        let (attributes, places) = unsafe { (attributes.list(n as usize)?, data.list(n as usize)?) };
         if n == 0 {
             return Err(ERROR_INVALID_VALUE);
         }
         let found = allocations::find(address);
         for (attribute, place) in attributes.into_iter().zip(places) {
-            let data = Out::at(place);
+            // SAFETY: the caller promises a place for this attribute.
+            let data = unsafe { Out::at(place) };
             data.check()?;
-            // Of what is not ours, everything is 0, and the ordinal is -2.
-            match (&found, attribute) {
-                (Some(found), 4) if put(data, 4, address, found).is_err() => data.cast::<u64>().put(0)?,
-                (Some(found), _) => put(data, attribute, address, found)?,
-                (None, 9) => data.cast::<c_int>().put(-2)?,
-                (None, 8 | 10 | 13 | 15) => data.cast::<u8>().put(0)?,
-                (None, 2 | 6 | 16) => data.cast::<c_uint>().put(0)?,
-                (None, 1..=20) => data.cast::<u64>().put(0)?,
-                _ => return Err(ERROR_INVALID_VALUE),
-            }
+            let value = match &found {
+                Some(found) if attribute != 4 => of_known(attribute, address, found)?,
+                Some(found) => of_known(attribute, address, found).unwrap_or(Value::Bits64(0)),
+                None => of_unknown(attribute)?,
+            };
+            // SAFETY: as above.
+            unsafe { value.put(data) }?;
         }
         Ok(())
     }

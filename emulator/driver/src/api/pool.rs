@@ -126,12 +126,14 @@ export! {
         value.check()?;
         let pool = POOLS.get(handle).ok_or(ERROR_INVALID_VALUE)?;
         let used = *lock(&pool.used);
+        // SAFETY: as `cuda.h` says, attributes 1 to 3 are an `int`, the others `cuuint64_t`.
+        let (flag, number) = unsafe { (value.typed::<c_int>(), value.typed::<u64>()) };
         match attribute {
-            1..=3 => value.cast::<c_int>().put(lock(&pool.flags)[attribute as usize - 1]),
-            4 => value.cast::<u64>().put(*lock(&pool.threshold)),
-            5 | 7 => value.cast::<u64>().put(used.now),
-            6 => value.cast::<u64>().put(used.reserved_high),
-            8 => value.cast::<u64>().put(used.high),
+            1..=3 => flag.put(lock(&pool.flags)[attribute as usize - 1]),
+            4 => number.put(*lock(&pool.threshold)),
+            5 | 7 => number.put(used.now),
+            6 => number.put(used.reserved_high),
+            8 => number.put(used.high),
             _ => Err(ERROR_INVALID_VALUE),
         }
     }
@@ -140,11 +142,13 @@ export! {
         initialised()?;
         value.check()?;
         let pool = POOLS.get(handle).ok_or(ERROR_INVALID_VALUE)?;
+        // SAFETY: as `cuda.h` says, attributes 1 to 3 are an `int`, the others `cuuint64_t`.
+        let (flag, number) = unsafe { (value.typed::<c_int>(), value.typed::<u64>()) };
         match attribute {
-            1..=3 => lock(&pool.flags)[attribute as usize - 1] = c_int::from(value.cast::<c_int>().get()? != 0),
-            4 => *lock(&pool.threshold) = value.cast::<u64>().get()?,
+            1..=3 => lock(&pool.flags)[attribute as usize - 1] = c_int::from(flag.get()? != 0),
+            4 => *lock(&pool.threshold) = number.get()?,
             // High-water marks can be reset only.
-            6 | 8 if value.cast::<u64>().get()? == 0 => {
+            6 | 8 if number.get()? == 0 => {
                 let mut used = lock(&pool.used);
                 if attribute == 6 { used.reserved_high = used.now } else { used.high = used.now }
             }
@@ -162,7 +166,8 @@ export! {
     fn cuMemPoolSetAccess(handle: Handle, access: In<MemAccessDesc>, n: usize) {
         initialised()?;
         POOLS.get(handle).ok_or(ERROR_INVALID_VALUE)?;
-        for desc in access.list(n)? {
+        // SAFETY: the caller promises `n` descriptions.
+        for desc in unsafe { access.list(n) }? {
             if desc.location.kind != 1 || desc.location.id != 0 {
                 return Err(ERROR_INVALID_DEVICE);
             }

@@ -30,8 +30,6 @@ mod validate;
 mod variables;
 mod virt;
 
-use std::sync::Arc;
-
 use ptx::ast::{Function, FunctionKind, Item, Module};
 
 use crate::lanes::CpuLevel;
@@ -64,7 +62,7 @@ pub fn decode(module: &Module, symbols: &Symbols, level: CpuLevel) -> Result<Pro
             continue;
         }
         match kernel(module, &index, symbols, level, function) {
-            Ok(kernel) => kernels.push(Arc::new(kernel)),
+            Ok(kernel) => kernels.push(kernel),
             Err(DecodeError::Unsupported(what)) => {
                 for one in what {
                     if !refused.contains(&one) {

@@ -194,6 +194,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Never runs: the test has its own idea of what an op computes.
+    #[expect(unsafe_code, reason = "the type of a function that never runs here")]
     unsafe fn nothing(_: &mut Lanes, _: &AluArgs, _: u32) {}
 
     /// Registers of the random programs: predicates from 2, then 32 bits, then 64.
