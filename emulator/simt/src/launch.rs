@@ -51,7 +51,8 @@ pub struct LaunchConfig {
 pub struct LaunchOptions {
     /// Observers.
     pub watch: Watch,
-    /// Thread-instructions after which a launch is stopped as runaway; 0 for no limit.
+    /// Thread-instructions after which a launch is stopped as runaway, where a warp's instruction counts as 32, however
+    /// many lanes take part; 0 for no limit.
     pub budget: u64,
     /// Worker threads; 0 for one per core.
     pub threads: usize,

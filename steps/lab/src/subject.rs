@@ -371,7 +371,7 @@ impl<'a> Subject<'a> {
 /// kernel of the ladder needs, so that a loop without an end is told in seconds.
 fn budget(shape: Shape) -> u64 {
     const LEAST: f64 = 2e7;
-    const EACH: f64 = 2000.0;
+    const EACH: f64 = 400.0;
     (LEAST + EACH * shape.volume()) as u64
 }
 

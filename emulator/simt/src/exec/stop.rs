@@ -3,9 +3,16 @@
 use crate::check::Code;
 use crate::check::{BarrierGroup, Details};
 
+use crate::lanes::Line;
+
 use super::fiber::{Fiber, State};
 use super::warp::{self, Pause};
 use super::{Cx, Job, Watch};
+
+/// Rounds of a loop in which its state may come back, to be known for one without end.
+const MAX_ROUNDS: u32 = 1 << 10;
+/// Turns for that, in all.
+const MAX_TURNS: u32 = 1 << 14;
 
 impl Cx<'_> {
     /// Nobody can go on.
@@ -63,9 +70,10 @@ impl Cx<'_> {
         let at = loop_of.map_or_else(|| low.min(job.kernel.ops.len() as u32 - 1), |(first, _)| first);
         let instr = |pc: u32| job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
         let span = loop_of.map(|(a, b)| (instr(a), instr(b)));
+        let proven = !self.stopped && loop_of.is_some_and(|(first, last)| self.repeats::<W>(w, first, last));
         let details = Details::Runaway {
             budget: job.budget,
-            proven: false,
+            proven,
             span,
         };
         self.stopped = false;
@@ -76,6 +84,77 @@ impl Cx<'_> {
             self.waited_for(instr(at));
         }
         self.fatal(at, Code::Runaway, mask, details);
+    }
+
+    /// A warp that runs the loop at `first ..= last` is bound to run it for ever: its state comes back without a store,
+    /// and nobody else is there to change what it reads.
+    fn repeats<W: Watch>(&mut self, w: u32, first: u32, last: u32) -> bool {
+        let job = self.job;
+        let ready = |f: &Fiber| f.state == State::Ready;
+        let others = self.block.warps.iter().enumerate();
+        let alone = { others }.all(|(other, warp)| other == w as usize || !warp.fibers.iter().any(ready));
+        let blocks: u64 = job.grid.iter().map(|&n| u64::from(n)).product();
+        let ops = &job.kernel.ops[first as usize..=last as usize];
+        let stay = ops.iter().all(|op| stays(op, alone && blocks == 1));
+        if !stay || self.block.warps[w as usize].fibers.len() != 1 {
+            return false;
+        }
+        // The state at one place of the loop, kept at rounds 1, 2, 4, … until one comes back.
+        let mut kept: Option<(Fiber, Vec<Line>, Vec<u32>)> = None;
+        let (mut rounds, mut keep_at) = (0u32, 1u32);
+        for _ in 0..MAX_TURNS {
+            let fibers = &mut self.block.warps[w as usize].fibers;
+            let Some(i) = fibers.iter().position(ready) else {
+                return false;
+            };
+            self.fiber = fibers.remove(i);
+            self.left = 0;
+            self.progress = false;
+            let pause = warp::run::<W>(self);
+            let fiber = std::mem::replace(&mut self.fiber, Fiber::new(0));
+            if pause == Pause::Ended {
+                return false;
+            }
+            let pc = fiber.top().map_or(0, |t| t.pc);
+            let left = self.progress || self.stopped || !(first..=last).contains(&pc);
+            let mut same = false;
+            if kept
+                .as_ref()
+                .is_none_or(|(at, ..)| at.top().map(|t| t.pc) == Some(pc))
+            {
+                rounds += 1;
+                let (lines, preds) = self.registers();
+                same = kept.as_ref().is_some_and(|(at, old, old_preds)| {
+                    at.stack == fiber.stack && *old_preds == preds && { old }
+                        .iter()
+                        .zip(&lines)
+                        .all(|(a, b)| a.0 == b.0)
+                });
+                if rounds == keep_at {
+                    kept = Some((fiber.clone(), lines, preds));
+                    keep_at *= 2;
+                }
+            }
+            self.block.warps[w as usize].fibers.push(fiber);
+            if left || same || rounds > MAX_ROUNDS {
+                return same && !left;
+            }
+        }
+        false
+    }
+
+    /// The registers of the warp that runs.
+    fn registers(&self) -> (Vec<Line>, Vec<u32>) {
+        let kernel = self.job.kernel;
+        let lines = (0..kernel.n_lines as usize).map(|i| {
+            // SAFETY: a warp has so many lines of registers, and this worker owns them.
+            unsafe { Line((*self.lanes.regs.add(i)).0) }
+        });
+        let preds = (0..kernel.n_preds as usize).map(|i| {
+            // SAFETY: and so many predicates.
+            unsafe { *self.lanes.preds.add(i) }
+        });
+        (lines.collect(), preds.collect())
     }
 
     /// A warp polls memory without end while threads of its block wait at a barrier: for each other, it seems.
@@ -107,6 +186,23 @@ impl Cx<'_> {
         };
         self.report_at(instr, Code::Barrier, mask, details);
         self.warp = polling;
+    }
+}
+
+/// An operation does the same in every round with the same registers. `alone`: nobody else runs.
+fn stays(op: &crate::program::Op, alone: bool) -> bool {
+    use crate::program::{MemSpace, OpKind};
+    match &op.kind {
+        OpKind::Alu { .. }
+        | OpKind::Branch { .. }
+        | OpKind::BranchIndexed { .. }
+        | OpKind::Nop
+        | OpKind::Yield
+        | OpKind::Fence => true,
+        OpKind::Load(access) => {
+            alone || matches!(access.space, MemSpace::Param | MemSpace::Const | MemSpace::Local)
+        }
+        _ => false,
     }
 }
 

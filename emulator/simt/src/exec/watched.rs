@@ -191,9 +191,13 @@ impl Cx<'_> {
     pub(crate) fn report_unwritten(&mut self, spec: &Spec<'_>, guilty: u32, at: u64, is_global: bool) {
         let job = self.job;
         let instr = job.kernel.ops[spec.pc as usize].instr;
+        let place = match is_global {
+            true => (MemSpace::Global, at),
+            false => (MemSpace::Shared, at.wrapping_sub(window::SHARED)),
+        };
         let new = self
             .collector
-            .is_new(Code::Uninitialised, instr, self.block.index);
+            .is_new_access(Code::Uninitialised, instr, self.block.index, place);
         let (space, address, ranges) = if is_global {
             let ranges = match job.table.live(at) {
                 Some(a) if new => a

@@ -28,10 +28,19 @@ const LOW: u64 = 1 << 24;
 const STAGGER: u64 = 1 << 16;
 /// After so many numbers the low parts repeat.
 const STAGGERED: u64 = 1024;
+/// Added for what is no module's variable, so that half an address can be told from a large round number.
+const ODD: u64 = 3 << 9;
+
+/// A number is, by all appearances, the low half of an allocation's address.
+pub fn is_low_half_of_an_address(number: u32) -> bool {
+    let number = u64::from(number);
+    (LOW..LOW + STAGGER * STAGGERED).contains(&number) && number % STAGGER == ODD
+}
+
 /// Freed numbers that are not used again yet.
 const QUARANTINE: usize = 1 << 16;
 /// Largest single allocation.
-const MAX_BYTES: u64 = (1 << window::BITS) - 2 * START - LOW - STAGGER * STAGGERED;
+const MAX_BYTES: u64 = (1 << window::BITS) - 2 * START - LOW - STAGGER * STAGGERED - ODD;
 
 /// Who asked for an allocation; used in messages.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -290,7 +299,8 @@ impl Memory {
         };
         state.serial += 1;
         state.used += bytes;
-        let low = LOW + slot as u64 % STAGGERED * STAGGER;
+        let odd = if origin.symbol { 0 } else { ODD };
+        let low = LOW + slot as u64 % STAGGERED * STAGGER + odd;
         let base = ((slot as u64 + FIRST_NUMBER) << window::BITS) + START + low;
         let id = state.serial;
         let allocation = Slot::Live(Arc::new(Allocation {
