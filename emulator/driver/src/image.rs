@@ -62,12 +62,14 @@ pub(crate) fn compile(memory: &Arc<Memory>, text: &str) -> Result<Module, (CUres
         let code = match &error {
             LoadError::Memory(..) => ERROR_OUT_OF_MEMORY,
             LoadError::Internal(_) => ERROR_UNKNOWN,
-            LoadError::Parse(_) | LoadError::Unsupported(_) => ERROR_INVALID_PTX,
+            LoadError::Parse(_) | LoadError::Unsupported(_) | LoadError::SharedMemory { .. } => {
+                ERROR_INVALID_PTX
+            }
         };
         let what = match &error {
             LoadError::Parse(_) => "the PTX cannot be read: ",
             LoadError::Unsupported(_) => "the PTX uses what the emulated GPU does not support:\n",
-            LoadError::Internal(_) | LoadError::Memory(..) => "",
+            LoadError::Internal(_) | LoadError::Memory(..) | LoadError::SharedMemory { .. } => "",
         };
         (code, format!("{what}{error}"))
     })

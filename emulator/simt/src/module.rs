@@ -11,6 +11,9 @@ use crate::lanes::CpuLevel;
 use crate::memory::{Memory, Origin, OutOfMemory};
 use crate::program::Kernel;
 
+/// Shared memory that a kernel may declare, on every device: ptxas refuses more.
+pub const MAX_DECLARED_SHARED: u32 = 48 * 1024;
+
 /// Why a module was not loaded.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LoadError {
@@ -23,6 +26,19 @@ pub enum LoadError {
     /// Our own mistake.
     #[error("internal error: {0}")]
     Internal(String),
+    /// A kernel declares more shared memory than the assembler allows.
+    #[error(
+        "kernel `{kernel}` declares {bytes} bytes of __shared__ arrays, and {limit} is the most that a kernel may \
+             declare; what it needs beyond must be dynamic shared memory (extern __shared__), for which the program asks"
+    )]
+    SharedMemory {
+        /// The kernel.
+        kernel: String,
+        /// What it declares.
+        bytes: u32,
+        /// What it may declare.
+        limit: u32,
+    },
     /// No room for its variables.
     #[error("no memory for variable `{0}`: {1}")]
     Memory(String, OutOfMemory),
@@ -185,6 +201,13 @@ impl Module {
         let files: Arc<[(u32, String)]> = program.files.into();
         let mut kernels = Vec::with_capacity(program.kernels.len());
         for kernel in program.kernels {
+            if kernel.shared_static_bytes > MAX_DECLARED_SHARED {
+                return Err(LoadError::SharedMemory {
+                    kernel: kernel.name.clone(),
+                    bytes: kernel.shared_static_bytes,
+                    limit: MAX_DECLARED_SHARED,
+                });
+            }
             plan::validate(&kernel).map_err(LoadError::Internal)?;
             let plan = Plan::new(&kernel);
             kernels.push(Arc::new(LoadedKernel {

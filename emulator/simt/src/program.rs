@@ -132,6 +132,8 @@ pub struct InstrInfo {
     pub ptx_line: u32,
     /// Where it comes from, when the PTX says: file index, line, column.
     pub source: Option<SourceLoc>,
+    /// Where the compiler put the function that holds that place, when it did.
+    pub called: Option<SourceLoc>,
     /// Floating-point multiply-adds per lane: 1 for `fma.f32`, 2 for `fma.f16x2`.
     pub fmas: u8,
     /// Shared loads that ptxas would merge share a group number (their position of the first); see

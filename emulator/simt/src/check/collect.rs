@@ -132,6 +132,24 @@ impl Collector {
         of_site.all(|(_, kind)| kind.first.block > block)
     }
 
+    /// The same for an access to this array alone: two arrays in one line are two kinds.
+    pub fn is_new_access(
+        &self,
+        code: Code,
+        instr: u32,
+        block: u64,
+        (space, address): (MemSpace, u64),
+    ) -> bool {
+        let key = (
+            code,
+            self.sites.site(instr),
+            u32::MAX,
+            self.sites.array(space, address),
+            false,
+        );
+        self.kinds.get(&key).is_none_or(|kind| kind.first.block > block)
+    }
+
     /// Takes note of an event.
     pub fn record(&mut self, event: Event) {
         self.clock += 1;

@@ -98,7 +98,7 @@ impl<'a> Lower<'a> {
         }
 
         let scopes = std::mem::replace(&mut self.scopes, vec![scope]);
-        let loc = self.loc;
+        let (loc, called) = (self.loc, self.called);
         let end = self.fresh_label();
         let outer_return = self.return_label.replace(end);
         let outer_depth = std::mem::replace(&mut self.depth_in_function, 0);
@@ -106,7 +106,7 @@ impl<'a> Lower<'a> {
         self.place(end);
         self.depth_in_function = outer_depth;
         self.return_label = outer_return;
-        self.loc = loc;
+        (self.loc, self.called) = (loc, called);
         self.scopes = scopes;
         self.addressed = caller_addressed;
         self.function = caller;

@@ -23,6 +23,7 @@ impl<'a> Lower<'a> {
                     text: text::instruction(instruction),
                     ptx_line: instruction.span.line,
                     source: self.loc,
+                    called: self.called,
                     fmas: text::fmas(instruction),
                     merge: None,
                 });

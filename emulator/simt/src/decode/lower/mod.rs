@@ -78,6 +78,8 @@ pub(super) struct Lower<'a> {
     /// Blocks open inside the function being lowered.
     depth_in_function: usize,
     loc: Option<SourceLoc>,
+    /// Where the function of `loc` was inlined by the compiler.
+    called: Option<SourceLoc>,
     carry: Option<u32>,
     /// Branch targets of all `brx.idx` so far.
     n_targets: usize,
@@ -140,6 +142,7 @@ impl<'a> Lower<'a> {
             depth: 0,
             depth_in_function: 0,
             loc: None,
+            called: None,
             carry: None,
             n_targets: 0,
             guard: TRUE,
@@ -178,6 +181,7 @@ impl<'a> Lower<'a> {
                     text: "}".to_owned(),
                     ptx_line: kernel.span.line,
                     source: None,
+                    called: None,
                     fmas: 0,
                     merge: None,
                 });
@@ -249,6 +253,12 @@ impl<'a> Lower<'a> {
                         file: loc.file,
                         line: loc.line,
                         column: loc.column,
+                    });
+                    let called = loc.inlined_at.as_ref().filter(|at| at.line != 0);
+                    self.called = called.map(|at| SourceLoc {
+                        file: at.file,
+                        line: at.line,
+                        column: at.column,
                     });
                 }
                 Statement::Pragma(..)
