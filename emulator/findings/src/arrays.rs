@@ -45,8 +45,9 @@ impl Target {
     /// The same for another element.
     pub(crate) fn at(&self, index: i64) -> String {
         let name = &self.element.name;
+        // A variable of its own, not what a pointer points to.
         let scalar = self.element.n_elements == 1 && index == 0 && self.element.dims.is_empty();
-        if scalar && self.named {
+        if scalar && self.named && self.parameter.is_none() {
             return name.clone();
         }
         if !self.named {

@@ -1,11 +1,14 @@
 //! Messages about accesses outside of arrays, and what explains them.
 
+use super::arguments::lying_bound;
 use super::arrays::Target;
 use super::case::{Case, noun, verb};
+use super::expression::Overflow;
+use super::layout::Outside;
 use super::scene::{Draft, Scene};
-use super::words::{self, code, count, nth};
+use super::words::{self, capital, code, count, grouped, nth};
 use simt::check::Kind;
-use simt::check::{AccessKind, BadAccess};
+use simt::check::{AccessKind, BadAccess, Code, Details};
 use simt::program::MemSpace;
 
 /// Below this, an address is a null pointer with something added.
@@ -29,7 +32,7 @@ pub(crate) fn out_of_bounds(scene: &Scene<'_>, kind: &Kind, access: BadAccess) -
     draft.notes.push(case.who());
     let (why, advice) = bounds_reason(&case, target);
     draft.why = why;
-    draft.advice = Some(advice);
+    draft.advice = advice;
     draft.on_gpu = Some(
         match (access.space, access.kind) {
             (MemSpace::Shared, AccessKind::Read) => {
@@ -91,102 +94,194 @@ fn bounds_note(case: &Case<'_>, target: &Target) -> String {
     format!("{owner}; this {verb} {hit}, {place}.")
 }
 
-/// Why an index is outside, and what to do: the first explanation that the data supports.
-fn bounds_reason(case: &Case<'_>, target: &Target) -> (Option<String>, String) {
+/// Why an index is outside, and what to do: the first explanation that the data supports. Where nothing is certain,
+/// nothing is advised.
+fn bounds_reason(case: &Case<'_>, target: &Target) -> (Option<String>, Option<String>) {
     let scene = case.scene;
-    let config = scene.context.config;
     let element = &target.element;
     let name = &element.name;
-    if target.dynamic && config.dynamic_shared == 0 {
-        let bytes = scene.threads_per_block() * u64::from(element.element_bytes);
+    if target.dynamic && scene.context.config.dynamic_shared == 0 {
         return (
             Some(
                 "an `extern __shared__` array has the size that the launch asks for, and it asked for none."
                     .into(),
             ),
-            format!(
-                "give the launch its shared_mem_bytes (one {} per thread would be {bytes}).",
-                if element.element_type.is_empty() {
-                    "element"
-                } else {
-                    &element.element_type
-                },
-            ),
+            Some(no_dynamic_shared(case, target)),
         );
+    }
+    if let Some(strange) = scene.strange_argument() {
+        return (Some(strange.why), Some(strange.advice));
+    }
+    if let Some(overflow) = case
+        .explained
+        .as_ref()
+        .and_then(|explained| explained.overflow.as_ref())
+    {
+        return overflow_reason(overflow);
     }
     if let Some(reason) = loop_reason(case) {
         return reason;
     }
-    if let Some(reason) = block_shape_reason(case, target) {
+    if let Some(reason) = data_reason(case, target) {
         return reason;
     }
-    if matches!(
-        case.access.space,
-        MemSpace::Global | MemSpace::Generic | MemSpace::Const
-    ) && let Some(reason) = grid_reason(case, target)
-    {
+    if target.dynamic {
+        return dynamic_reason(case, target);
+    }
+    let outside = case.outside(target);
+    // Threads that have no place in a shared array have none elsewhere either.
+    if let Some(reason) = block_shape_reason(case, target, &outside).or_else(|| block_shape(scene)) {
         return reason;
+    }
+    if let Some((why, advice)) = lying_bound(case, target, &outside) {
+        return (Some(why), Some(advice));
+    }
+    if let Some(reason) = grid_reason(case, target, &outside) {
+        return reason;
+    }
+    if let Some(part) = outside.iter().find(|part| part.several) {
+        return part_reason(case, target, part);
     }
     let last = target.at(element.n_elements as i64 - 1);
-    if element.index < 0 {
+    let reaches = case.explained.as_ref().map(|explained| {
+        let with = match explained.text() {
+            text if text.is_empty() => String::new(),
+            text => format!("with {text}, "),
+        };
+        format!(
+            "{with}{} is {}",
+            code(&explained.written(name)),
+            case.element(target)
+        )
+    });
+    let one = case.kind.n_threads == 1 && case.scene.sees_all();
+    let edge = element.index == element.n_elements as i64 || element.index == -1;
+    if let Some(reaches) = reaches.as_ref().filter(|_| one && edge) {
         return (
-            Some(format!(
+            Some(format!("one thread does this, the one at the edge: {reaches}.")),
+            Some("let the thread at the edge do without this element (or use a neighbour it has).".into()),
+        );
+    }
+    if element.index < 0 {
+        let why = match reaches {
+            Some(reaches) => format!("{reaches}, in front of {name}."),
+            None => format!(
                 "the index is {}: below 0, so it lies in front of {name}.",
                 element.index
-            )),
-            "leave out the threads that have no element there, or clamp the index to 0.".into(),
-        );
-    }
-    if case.kind.n_threads == 1 && element.index == element.n_elements as i64 {
-        let how = match &case.explained {
-            Some(explained) => format!(
-                ": with {}, {} is {}, and {last} is the last",
-                explained.text(),
-                code(&explained.written(name)),
-                case.element(target)
             ),
-            None => format!(": {last} is the last"),
         };
-        return (
-            Some(format!("one thread does this, the one at the edge{how}.")),
-            "let the thread at the edge do without this element (or use a neighbour it has).".into(),
-        );
+        return (Some(why), None);
     }
-    let why = match &case.explained {
-        Some(explained) if !explained.values.is_empty() => Some(format!(
-            "with {}, {} is {}; the last element is {last}.",
-            explained.text(),
-            code(&explained.written(name)),
-            case.element(target),
-        )),
-        _ => Some(format!(
-            "the index is {}, and the last element is {last}.",
-            element.index
-        )),
+    let why = match reaches {
+        Some(reaches) => format!("{reaches}; the last element is {last}."),
+        None => format!("the index is {}, and the last element is {last}.", element.index),
     };
     let most = case.most_used(target);
     let advice = match case.access.space {
-        MemSpace::Shared if most > element.n_elements => {
-            format!(
-                "make {name} larger ({most} elements would do here), or keep the index below {}.",
-                element.n_elements
-            )
-        }
-        MemSpace::Shared | MemSpace::Local => {
-            format!(
-                "make {name} larger, or keep the index below {}.",
-                element.n_elements
-            )
-        }
-        _ => format!(
+        MemSpace::Shared | MemSpace::Local if most > element.n_elements => Some(format!(
+            "if the index is right, {name} needs {most} elements; if not, keep the index below {}.",
+            element.n_elements
+        )),
+        MemSpace::Shared | MemSpace::Local => None,
+        _ => Some(format!(
             "compare the index with the size of {name} before using it; check the size given to the allocation."
-        ),
+        )),
     };
-    (why, advice)
+    (Some(why), advice)
+}
+
+/// Why, and what to do.
+pub(crate) type Reason = (Option<String>, Option<String>);
+
+fn no_dynamic_shared(case: &Case<'_>, target: &Target) -> String {
+    let element = &target.element;
+    let bytes = case.scene.threads_per_block() * u64::from(element.element_bytes);
+    format!(
+        "give the launch its shared_mem_bytes (one {} per thread would be {bytes}).",
+        if element.element_type.is_empty() {
+            "element"
+        } else {
+            &element.element_type
+        },
+    )
+}
+
+/// The index does not fit in an `int`.
+fn overflow_reason(overflow: &Overflow) -> Reason {
+    let signed = |value: i64| match value < 0 {
+        true => format!("-{}", grouped(value.unsigned_abs())),
+        false => grouped(value.unsigned_abs()),
+    };
+    let text = code(&overflow.text);
+    (
+        Some(format!(
+            "{text} is {}, and an int holds at most {}: it became {}.",
+            signed(overflow.exact),
+            signed(i64::from(i32::MAX)),
+            signed(overflow.wrapped),
+        )),
+        Some(format!(
+            "compute {text} with 64 bits: make one of its factors a long long (or size_t)."
+        )),
+    )
+}
+
+/// The index is a value of the data, or made of one.
+fn data_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
+    let found = case.data()?;
+    let element = &target.element;
+    let name = &element.name;
+    let from = match &found.element {
+        Some(element) => format!("{} is {}", code(element), found.value),
+        None => format!("here it is {}", found.value),
+    };
+    let line = case.scene.line_name(found.instr);
+    let why = match (found.atomic, found.alone && found.value == element.index) {
+        (true, _) => format!(
+            "the index comes from what the atomic at {line} returned: {}.",
+            found.value
+        ),
+        (false, true) => {
+            format!(
+                "the index is a value of the data, read at {line}: {from}, and {name} has elements 0 to {}.",
+                element.n_elements.saturating_sub(1)
+            )
+        }
+        (false, false) => format!("the index depends on a value of the data, read at {line}: {from}."),
+    };
+    let advice = (found.alone && found.value == element.index).then(|| match found.atomic {
+        true => format!(
+            "compare it with the size of {name} before using it, or make {name} large enough for all."
+        ),
+        false => format!(
+            "use a value as an index only where it lies between 0 and {}, or check the data.",
+            element.n_elements.saturating_sub(1)
+        ),
+    });
+    Some((Some(why), advice))
+}
+
+/// Dynamic shared memory that is too small.
+fn dynamic_reason(case: &Case<'_>, target: &Target) -> Reason {
+    let given = u64::from(case.scene.context.config.dynamic_shared);
+    let each = u64::from(target.element.element_bytes);
+    let most = case.most_used(target);
+    let ty = match target.element.element_type.as_str() {
+        "" => String::new(),
+        ty => format!(" * sizeof({ty})"),
+    };
+    let why = format!(
+        "dynamic shared memory is given in bytes: {given} bytes hold {}; the accesses of this launch reach {most}, which take {} bytes.",
+        target.size(),
+        most * each,
+    );
+    let advice =
+        (most == given && each > 1).then(|| format!("give the launch {}.", code(&format!("{most}{ty}"))));
+    (Some(why), advice)
 }
 
 /// The loop variable ran one too far.
-fn loop_reason(case: &Case<'_>) -> Option<(Option<String>, String)> {
+fn loop_reason(case: &Case<'_>) -> Option<Reason> {
     let explained = case.explained.as_ref()?;
     let variable = explained.concluded.as_ref()?;
     let (_, value) = explained.values.iter().find(|(name, _)| name == variable)?;
@@ -194,7 +289,12 @@ fn loop_reason(case: &Case<'_>) -> Option<(Option<String>, String)> {
     let (number, header) = case.scene.source(case.instr)?.loop_header(line)?;
     let condition = header.split(';').nth(1)?.trim().to_owned();
     let (left, right) = condition.split_once("<=")?;
-    if left.trim() != variable {
+    let names = |name: &str, depth: u32| {
+        case.scene
+            .variable(case.instr, name, case.who.0, case.who.1, depth)
+    };
+    let last = super::expression::value(right, 0, &names);
+    if left.trim() != variable || last.is_some_and(|last| last != *value) {
         return None;
     }
     Some((
@@ -202,26 +302,29 @@ fn loop_reason(case: &Case<'_>) -> Option<(Option<String>, String)> {
             "the loop at line {number} runs while {}, so its last round has {variable} = {value}.",
             code(&condition)
         )),
-        format!(
+        Some(format!(
             "stop one earlier: {}.",
             code(&format!("{} < {}", left.trim(), right.trim()))
-        ),
+        )),
     ))
 }
 
-/// The block has more threads than the array has room for.
-fn block_shape_reason(case: &Case<'_>, target: &Target) -> Option<(Option<String>, String)> {
-    if case.access.space != MemSpace::Shared {
+/// The block has more threads than the array has room for, and nothing but the thread's place makes the index.
+fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<Reason> {
+    if case.access.space != MemSpace::Shared || !case.by_thread_alone() {
         return None;
     }
     let block = case.scene.context.config.block;
     let dims = &target.element.dims;
     let sides: Vec<u64> = dims.iter().rev().copied().collect();
-    let too_small = sides
-        .iter()
-        .zip(block)
-        .any(|(&side, threads)| side > 1 && u64::from(threads) > side);
-    if !too_small || sides.is_empty() || sides.len() > 3 {
+    // `threadIdx.x` by itself, or by another name.
+    let kernel = &case.scene.context.kernel.name;
+    let is_place = |part: &Outside| {
+        let defined = || case.scene.source(case.instr)?.definition(kernel, &part.text);
+        let text = defined().unwrap_or(&part.text);
+        ["threadIdx.x", "threadIdx.y", "threadIdx.z"].contains(&text)
+    };
+    if outside.is_empty() || !outside.iter().all(is_place) || sides.is_empty() || sides.len() > 3 {
         return None;
     }
     let room: Vec<String> = sides.iter().map(u64::to_string).collect();
@@ -232,13 +335,29 @@ fn block_shape_reason(case: &Case<'_>, target: &Target) -> Option<(Option<String
         Some(format!(
             "the block is {shape} threads, and {name} has room for {room}."
         )),
-        format!("launch blocks of {room}, or change the tile size and the block together."),
+        Some(format!(
+            "launch blocks of {room}, or change the tile size and the block together."
+        )),
     ))
 }
 
-/// The launch has more threads than there is data: an index of this thread is not below the size that the
-/// kernel was given.
-fn grid_reason(case: &Case<'_>, target: &Target) -> Option<(Option<String>, String)> {
+/// The same, as far as any access of the launch shows it.
+pub(crate) fn block_shape(scene: &Scene<'_>) -> Option<Reason> {
+    scene.kinds.iter().find_map(|kind| {
+        let Details::Access(access) = &kind.first.details else {
+            return None;
+        };
+        if kind.first.code != Code::OutOfBounds || access.space != MemSpace::Shared {
+            return None;
+        }
+        let case = Case::new(scene, kind, *access);
+        let target = case.target.as_ref()?;
+        block_shape_reason(&case, target, &case.outside(target))
+    })
+}
+
+/// The launch has more threads than there is data: the part of the index that is outside is a place in the grid.
+fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<Reason> {
     let scene = case.scene;
     let config = scene.context.config;
     let source = scene.source(case.instr)?;
@@ -267,7 +386,11 @@ fn grid_reason(case: &Case<'_>, target: &Target) -> Option<(Option<String>, Stri
         .collect();
     let (axis, variable, name, value, is) = axes.iter().find_map(|(axis, variable, name, value)| {
         let is = scene.variable(case.instr, variable, case.who.0, case.who.1, 0)?;
-        (is >= *value).then_some((*axis, variable, name, *value, is))
+        let at_fault = |part: &Outside| part.text == *variable && part.limit == *value && part.value == is;
+        outside
+            .iter()
+            .any(at_fault)
+            .then_some((*axis, variable, name, *value, is))
     })?;
     let extent: Vec<String> = (0..3)
         .filter(|&axis| axis == 0 || total(axis) > 1)
@@ -286,11 +409,84 @@ fn grid_reason(case: &Case<'_>, target: &Target) -> Option<(Option<String>, Stri
         .iter()
         .map(|(_, variable, name, _)| format!("{variable} < {name}"))
         .collect();
-    let advice = format!(
-        "guard the work: {}.",
-        code(&format!("if ({})", conditions.join(" && ")))
+    let guard = code(&format!("if ({})", conditions.join(" && ")));
+    let advice = match scene.has_barrier() {
+        true => format!("guard the accesses: {guard}; let all threads reach __syncthreads()."),
+        false => format!("guard the work: {guard}."),
+    };
+    Some((Some(why), Some(advice)))
+}
+
+/// A row or a place in it that the array does not have.
+fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
+    let name = &target.element.name;
+    let Outside {
+        text, value, limit, ..
+    } = part;
+    let is = match text.parse::<i64>() {
+        Ok(_) => text.clone(),
+        Err(_) => format!("{} is {value} here", code(text)),
+    };
+    if part.outermost {
+        let why = format!("{is}, and {name} has {limit} {}.", rows(target, *limit));
+        let bound = case
+            .scene
+            .integers()
+            .into_iter()
+            .filter(|(_, value)| value == limit);
+        let bounds: Vec<String> = bound.map(|(name, _)| name).collect();
+        let advice = match (&bounds[..], *value < 0) {
+            ([bound], false) => Some(only_where(case, name, &format!("{text} < {bound}"))),
+            (_, true) if text.parse::<i64>().is_err() => {
+                Some(only_where(case, name, &format!("{text} >= 0")))
+            }
+            _ => None,
+        };
+        return (Some(why), advice);
+    }
+    let length = match &part.pitch {
+        Some(pitch) if pitch.parse::<i64>().is_err() => format!("{pitch} = {limit}"),
+        _ => limit.to_string(),
+    };
+    let side = if *value < 0 {
+        "in front of"
+    } else {
+        "past the end of"
+    };
+    let why = format!(
+        "{is}, and a row of {name} has {length} {}: it lies {side} its row. In other rows this reaches the neighbouring \
+         row, silently.",
+        target.elements(*limit as u64),
     );
-    Some((Some(why), advice))
+    let condition = match (&part.pitch, *value < 0) {
+        (_, true) => format!("{text} >= 0"),
+        (Some(pitch), false) => format!("{text} < {pitch}"),
+        (None, false) => format!("{text} < {limit}"),
+    };
+    // What lies past the row of a tile is no edge of the data: the index is wrong, and how, nobody can tell.
+    let edge = case.access.space != MemSpace::Shared && case.access.space != MemSpace::Local;
+    let advice = (edge && text.parse::<i64>().is_err()).then(|| only_where(case, name, &condition));
+    (Some(why), advice)
+}
+
+fn rows(target: &Target, n: i64) -> &'static str {
+    match (target.element.dims.len() > 2, n) {
+        (true, 1) => "plane",
+        (true, _) => "planes",
+        (false, 1) => "row",
+        (false, _) => "rows",
+    }
+}
+
+/// What to do about an access that some threads must not make.
+fn only_where(case: &Case<'_>, name: &str, condition: &str) -> String {
+    let condition = code(condition);
+    match case.access.kind {
+        AccessKind::Read => format!(
+            "read {name} only where {condition}; elsewhere use a value that changes nothing (0 in a sum)."
+        ),
+        _ => format!("write to {name} only where {condition}."),
+    }
 }
 
 /// The address belongs to no array at all.
@@ -310,6 +506,7 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
         draft.advice = Some("check how the pointer was computed.".into());
     } else if access.address < NULL_PAGE {
         let line = scene.loc(case.instr).map_or(0, |loc| loc.line);
+        let given = near_null(case);
         let null = (0..kernel.params.len()).find(|&index| {
             let param = &kernel.params[index];
             let (name, _) = scene.parameter(index);
@@ -319,11 +516,14 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
             param.maybe_pointer && param.bytes == 8 && scene.parameter_value(index) == Some(0) && used
         });
         let name = null.map(|index| scene.parameter(index).0);
-        draft = match &name {
-            Some(name) => Draft::new(format!("{what} through the null pointer `{name}`")),
-            None => Draft::new(format!("{what} through a null pointer")),
+        draft = match (&name, &given) {
+            (Some(name), _) => Draft::new(format!("{what} through the null pointer `{name}`")),
+            (None, Some((_, name, _))) => {
+                Draft::new(format!("{what} through `{name}`, which is no device pointer"))
+            }
+            (None, None) => Draft::new(format!("{what} through a null pointer")),
         };
-        if let Some(name) = &name {
+        if let Some(name) = name.as_ref().or(given.as_ref().map(|(_, name, _)| name)) {
             let uses = scene.uses(case.instr, name, access.kind);
             draft.carets = uses.iter().map(|found| (found.start, found.end)).collect();
         }
@@ -340,6 +540,17 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
         }
         draft.advice =
             Some("allocate the buffer before the launch, and check the order of the arguments.".into());
+        if let (None, Some((index, name, value))) = (&name, &given) {
+            draft.why = Some(format!(
+                "the launch gave {value} for `{name}`, the {} argument.",
+                nth(*index as u64 + 1)
+            ));
+            draft.advice = Some("give the arguments in the order of the parameters.".into());
+            if let Some(strange) = scene.strange_argument() {
+                draft.why = draft.why.map(|why| format!("{why} {}", capital(&strange.why)));
+                draft.advice = Some(strange.advice);
+            }
+        }
     } else {
         draft = Draft::new(format!("{what} at an address that belongs to no buffer"));
         draft
@@ -352,6 +563,21 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
     draft.notes.push(case.who());
     draft.on_gpu = Some("the kernel stops with \"illegal memory access\", and the context is lost.".into());
     draft
+}
+
+/// A pointer parameter that was given a small number, and is used in this line: index, name and value.
+fn near_null(case: &Case<'_>) -> Option<(usize, String, u64)> {
+    let scene = case.scene;
+    let kernel = scene.context.kernel;
+    let line = scene.loc(case.instr).map_or(0, |loc| loc.line);
+    (0..kernel.params.len()).find_map(|index| {
+        let param = &kernel.params[index];
+        let value = scene.parameter_value(index)?;
+        let (name, ty) = scene.parameter(index);
+        let used = !scene.source(case.instr)?.uses(line, &name).is_empty();
+        let pointer = param.maybe_pointer && param.bytes == 8 && ty.is_some_and(|ty| ty.ends_with('*'));
+        (pointer && used && (1..NULL_PAGE).contains(&value)).then_some((index, name, value))
+    })
 }
 
 /// An address that is, or is near, what a parameter holds.

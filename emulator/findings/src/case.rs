@@ -3,8 +3,9 @@
 use super::arrays::Target;
 use super::scene::{Draft, Scene};
 use super::subscript::Explained;
-use simt::check::Kind;
-use simt::check::{AccessKind, BadAccess, Details};
+use super::trace::{End, Who};
+use simt::check::{AccessKind, BadAccess, Details, Kind, block_position};
+use simt::program::{MemSpace, OpKind};
 
 /// `read`, `write`, `atomic update`.
 pub(crate) fn noun(kind: AccessKind) -> &'static str {
@@ -33,6 +34,19 @@ pub(crate) struct Case<'a> {
     pub(crate) who: (u64, u64),
     pub(crate) target: Option<Target>,
     pub(crate) explained: Option<Explained>,
+}
+
+/// A value from memory that an index is made of.
+pub(crate) struct Data {
+    /// What read it.
+    pub(crate) instr: u32,
+    /// That was an atomic.
+    pub(crate) atomic: bool,
+    pub(crate) value: i64,
+    /// Where it lay, when that is known.
+    pub(crate) element: Option<String>,
+    /// Nothing else that differs between threads or rounds makes the index.
+    pub(crate) alone: bool,
 }
 
 impl<'a> Case<'a> {
@@ -94,6 +108,78 @@ impl<'a> Case<'a> {
             text = format!("{text} {more}");
         }
         text
+    }
+
+    fn whom(&self) -> Who<'_> {
+        let config = self.scene.context.config;
+        Who {
+            config,
+            block: block_position(self.who.0, config.grid),
+            thread: self.who.1,
+        }
+    }
+
+    /// The index follows from the thread's place in its block alone.
+    pub(crate) fn by_thread_alone(&self) -> bool {
+        let ends = self.scene.trace().ends(self.instr);
+        ends.is_some_and(|ends| {
+            ends.iter()
+                .all(|end| matches!(end, End::Thread(_) | End::Size | End::Symbol))
+        })
+    }
+
+    /// The value from memory that the index is made of, when there is one, and the element follows from it.
+    pub(crate) fn data(&self) -> Option<Data> {
+        let trace = self.scene.trace();
+        let ends = trace.ends(self.instr)?;
+        let varies = |end: &&End| !matches!(end, End::Param(_) | End::Symbol | End::Size);
+        let mut from_memory = ends
+            .iter()
+            .filter(|end| matches!(end, End::Loaded(_) | End::Atomic(_)));
+        let (end, None) = (*from_memory.next()?, from_memory.next()) else {
+            return None;
+        };
+        let (instr, atomic) = match end {
+            End::Loaded(instr) => (instr, false),
+            End::Atomic(instr) => (instr, true),
+            _ => return None,
+        };
+        // Addresses in shared memory count from its start, however they are made.
+        let low = match self.access.space {
+            MemSpace::Global | MemSpace::Generic | MemSpace::Const => 64,
+            _ => 32,
+        };
+        let value = trace.solve(self.instr, self.whom(), end, self.access.address, low)?;
+        let element = self.loaded_from(instr);
+        // What `const int bin = in[i];` reads is an index. A pointer from memory is not.
+        (value.unsigned_abs() < 1 << 36).then(|| Data {
+            instr,
+            atomic,
+            value,
+            element,
+            alone: ends.iter().filter(varies).count() == 1,
+        })
+    }
+
+    /// `in[33]`: what a load reads for this thread.
+    fn loaded_from(&self, instr: u32) -> Option<String> {
+        let op = self
+            .scene
+            .context
+            .kernel
+            .ops
+            .iter()
+            .find(|op| op.instr == instr)?;
+        let OpKind::Load(access) = &op.kind else {
+            return None;
+        };
+        let address = self.scene.trace().known_address(instr, self.whom())?;
+        let bytes = u32::from(access.element);
+        let target = self
+            .scene
+            .target(instr, access.space, address, bytes, AccessKind::Read)?;
+        let inside = (0..target.element.n_elements as i64).contains(&target.element.index);
+        (inside && target.named).then(|| target.indexed())
     }
 
     /// Elements that the array would need for all accesses past its end in this launch.

@@ -1,5 +1,7 @@
 //! The value of a C expression of integers, where every name in it has one.
 
+use std::cell::RefCell;
+
 use super::text::{bracketed, size_of};
 
 /// Nesting of brackets and definitions that is followed.
@@ -8,24 +10,66 @@ const MAX_DEPTH: u32 = 12;
 /// Values of names; the second argument is the depth to go on with.
 pub(crate) type Names<'a> = dyn Fn(&str, u32) -> Option<i64> + 'a;
 
+/// An operation whose result does not fit in an `int`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Overflow {
+    /// As written: `row * N`.
+    pub(crate) text: String,
+    /// What it should be.
+    pub(crate) exact: i64,
+    /// What an `int` makes of it.
+    pub(crate) wrapped: i64,
+}
+
 /// The value of `text`; `None` when it is more than sums, products, shifts and known names.
 pub(crate) fn value(text: &str, depth: u32, names: &Names<'_>) -> Option<i64> {
+    evaluate(text, depth, names, None)
+}
+
+/// The same as `int` arithmetic computes it; the first operation that does not fit is put into `overflow`.
+pub(crate) fn value_of_int(
+    text: &str,
+    depth: u32,
+    names: &Names<'_>,
+    overflow: &RefCell<Option<Overflow>>,
+) -> Option<i64> {
+    evaluate(text, depth, names, Some(overflow))
+}
+
+fn evaluate(
+    text: &str,
+    depth: u32,
+    names: &Names<'_>,
+    narrow: Option<&RefCell<Option<Overflow>>>,
+) -> Option<i64> {
     if depth > MAX_DEPTH {
         return None;
     }
+    let text = text.trim();
     let mut parser = Parser {
-        rest: text.trim(),
+        text,
+        rest: text,
         depth: depth + 1,
         names,
+        narrow,
     };
-    let value = parser.shift()?;
-    parser.rest.trim().is_empty().then_some(value)
+    let term = parser.shift()?;
+    parser.rest.trim().is_empty().then_some(term.value)
+}
+
+/// A value, and whether it has 64 bits.
+#[derive(Clone, Copy)]
+struct Term {
+    value: i64,
+    wide: bool,
 }
 
 struct Parser<'a> {
+    text: &'a str,
     rest: &'a str,
     depth: u32,
     names: &'a Names<'a>,
+    narrow: Option<&'a RefCell<Option<Overflow>>>,
 }
 
 impl Parser<'_> {
@@ -40,57 +84,94 @@ impl Parser<'_> {
         }
     }
 
-    fn shift(&mut self) -> Option<i64> {
-        let mut value = self.sum()?;
+    fn start(&mut self) -> usize {
+        self.rest = self.rest.trim_start();
+        self.text.len() - self.rest.len()
+    }
+
+    /// The result of an operation on `a` and `b` that began at `start`.
+    fn result(&self, start: usize, a: Term, b: Term, exact: Option<i64>) -> Option<Term> {
+        let exact = exact?;
+        let wide = a.wide || b.wide;
+        let mut value = exact;
+        if let Some(overflow) = self.narrow.filter(|_| !wide && i32::try_from(exact).is_err()) {
+            value = i64::from(exact as i32);
+            let end = self.text.len() - self.rest.len();
+            let text = self.text.get(start..end).unwrap_or_default().trim().to_owned();
+            let wrapped = value;
+            overflow
+                .borrow_mut()
+                .get_or_insert(Overflow { text, exact, wrapped });
+        }
+        Some(Term { value, wide })
+    }
+
+    fn shift(&mut self) -> Option<Term> {
+        let start = self.start();
+        let mut a = self.sum()?;
         loop {
             if self.take("<<") {
-                value = value.checked_shl(u32::try_from(self.sum()?).ok()?)?;
+                let b = self.sum()?;
+                let exact = u32::try_from(b.value).ok().filter(|by| *by < 32);
+                a = self.result(start, a, a, exact.and_then(|by| a.value.checked_mul(1 << by)))?;
             } else if self.take(">>") {
-                value = value.checked_shr(u32::try_from(self.sum()?).ok()?)?;
+                let b = self.sum()?;
+                let exact = a.value.checked_shr(u32::try_from(b.value).ok()?);
+                a = self.result(start, a, a, exact)?;
             } else {
-                return Some(value);
+                return Some(a);
             }
         }
     }
 
-    fn sum(&mut self) -> Option<i64> {
-        let mut value = self.product()?;
+    fn sum(&mut self) -> Option<Term> {
+        let start = self.start();
+        let mut a = self.product()?;
         loop {
             if self.take("+") {
-                value = value.checked_add(self.product()?)?;
+                let b = self.product()?;
+                a = self.result(start, a, b, a.value.checked_add(b.value))?;
             } else if self.take("-") {
-                value = value.checked_sub(self.product()?)?;
+                let b = self.product()?;
+                a = self.result(start, a, b, a.value.checked_sub(b.value))?;
             } else {
-                return Some(value);
+                return Some(a);
             }
         }
     }
 
-    fn product(&mut self) -> Option<i64> {
-        let mut value = self.atom()?;
+    fn product(&mut self) -> Option<Term> {
+        let start = self.start();
+        let mut a = self.atom()?;
         loop {
             if self.take("*") {
-                value = value.checked_mul(self.atom()?)?;
+                let b = self.atom()?;
+                a = self.result(start, a, b, a.value.checked_mul(b.value))?;
             } else if self.take("/") {
-                value = value.checked_div(self.atom()?)?;
+                let b = self.atom()?;
+                a = self.result(start, a, b, a.value.checked_div(b.value))?;
             } else if self.take("%") {
-                value = value.checked_rem(self.atom()?)?;
+                let b = self.atom()?;
+                a = self.result(start, a, b, a.value.checked_rem(b.value))?;
             } else {
-                return Some(value);
+                return Some(a);
             }
         }
     }
 
-    fn atom(&mut self) -> Option<i64> {
+    fn atom(&mut self) -> Option<Term> {
+        let narrow = |value: i64| Term { value, wide: false };
         self.rest = self.rest.trim_start();
         if self.rest.starts_with('(') {
             let inside = bracketed(self.rest)?;
             self.rest = &self.rest[inside.len() + 2..];
-            if size_of(inside).is_some() {
+            if let Some(size) = size_of(inside) {
                 self.depth += 1;
-                return if self.depth > MAX_DEPTH { None } else { self.atom() };
+                let term = if self.depth > MAX_DEPTH { None } else { self.atom() }?;
+                let wide = size == 8;
+                return Some(Term { wide, ..term });
             }
-            return value(inside, self.depth, self.names);
+            return evaluate(inside, self.depth, self.names, self.narrow).map(narrow);
         }
         let end = self
             .rest
@@ -100,21 +181,24 @@ impl Parser<'_> {
         self.rest = rest;
         if word.starts_with(|c: char| c.is_ascii_digit()) {
             let digits = word.trim_end_matches(['u', 'U', 'l', 'L']);
-            return match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
+            let wide = word[digits.len()..].to_ascii_lowercase().contains('l');
+            let value = match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
                 Some(hex) => i64::from_str_radix(hex, 16).ok(),
                 None => digits.parse().ok(),
-            };
+            }?;
+            return Some(Term { value, wide });
         }
         if word == "sizeof" {
             let rest = self.rest.trim_start();
             let inside = rest.starts_with('(').then(|| bracketed(rest))??;
             self.rest = &rest[inside.len() + 2..];
-            return size_of(inside).map(i64::from);
+            let value = i64::from(size_of(inside)?);
+            return Some(Term { value, wide: true });
         }
         if word.is_empty() {
             return None;
         }
-        (self.names)(word, self.depth)
+        (self.names)(word, self.depth).map(narrow)
     }
 }
 
@@ -136,5 +220,21 @@ mod tests {
         check("1 / 0", None);
         check("a ? b : c", None);
         check(&"(".repeat(10_000), None);
+    }
+
+    #[test]
+    fn the_first_operation_that_overflows_is_named() {
+        let names = |name: &str, _| (name == "row").then_some(50_000);
+        let overflow = std::cell::RefCell::new(None);
+        let value = super::value_of_int("2 + (row * 50000 + 7) % 100", 0, &names, &overflow);
+        assert_eq!(value, Some(2 + i64::from((2_500_000_007u32 as i32) % 100)));
+        let found = overflow.into_inner().expect("it overflows");
+        assert_eq!(
+            (found.text.as_str(), found.exact, found.wrapped),
+            ("row * 50000", 2_500_000_000, -1_794_967_296)
+        );
+        let none = std::cell::RefCell::new(None);
+        let wide = super::value_of_int("(long long)row * 50000", 0, &names, &none);
+        assert_eq!((wide, none.into_inner()), (Some(2_500_000_000), None));
     }
 }

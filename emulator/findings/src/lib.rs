@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod arguments;
 mod arrays;
 mod bounds;
 mod case;
@@ -15,6 +16,7 @@ mod choose;
 mod context;
 mod expression;
 mod finding;
+mod layout;
 mod memory;
 mod race;
 mod refusal;
@@ -29,6 +31,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 mod text;
+mod trace;
 mod words;
 mod written;
 

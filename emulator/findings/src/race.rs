@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 
 use super::arrays::Target;
+use super::bounds::block_shape;
 use super::scene::{Draft, Scene};
-use super::words::{code, list};
+use super::trace::End;
+use super::words::{capital, code, list};
 use simt::check::Kind;
 use simt::check::{AccessKind, Details, MissingOrder, RaceFacts, RaceParty};
 use simt::program::MemSpace;
@@ -80,8 +82,58 @@ pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, also: &[&Ki
     draft.array = target.as_ref().map(|target| target.element.clone());
     draft.notes.extend(extent(scene, kind, race, target.as_ref()));
     draft.notes.extend(others(scene, also, &array));
+    if let Some(target) = &target
+        && let Some(text) = past_the_row(scene, [first, second], target)
+    {
+        draft.why = Some(text);
+        draft.on_gpu = Some("the result depends on timing: it can be right today and wrong tomorrow.".into());
+        return draft;
+    }
+    if let Some((why, advice)) = block_shape(scene) {
+        (draft.why, draft.advice) = (why, advice);
+        return draft;
+    }
     reasons(&mut draft, scene, race, (first, second), &array, update);
     draft
+}
+
+/// One of the parties means another element, past the end of its row.
+fn past_the_row(scene: &Scene<'_>, parties: [RaceParty; 2], target: &Target) -> Option<String> {
+    parties.into_iter().find_map(|party| {
+        let who = (party.block, u64::from(party.thread));
+        let explained = scene.explain(party.instr, target, party.kind, who)?;
+        let name = &target.element.name;
+        explained.leaves_its_row(&target.element.dims).then(|| {
+            format!(
+                "{} means {} at {}: that is past the end of its row, and lies where {} does.",
+                capital(&who_is(scene, party)),
+                explained.indexed(name),
+                scene.line_name(party.instr),
+                target.indexed(),
+            )
+        })
+    })
+}
+
+fn who_is(scene: &Scene<'_>, party: RaceParty) -> String {
+    format!("thread {}", scene.thread_position(u64::from(party.thread)))
+}
+
+/// What an index leaves out: the threads of a block, or the blocks, then use the same elements.
+fn leaves_out(scene: &Scene<'_>, race: &RaceFacts) -> Option<&'static str> {
+    let ends = scene.trace().ends(race.parties[0].instr)?;
+    let config = scene.context.config;
+    let is_open = |end: &End| matches!(end, End::Loaded(_) | End::Atomic(_) | End::Other(_));
+    if race.parties[0].instr != race.parties[1].instr || ends.iter().any(is_open) {
+        return None;
+    }
+    let thread = ends.iter().any(|end| matches!(end, End::Thread(_)));
+    let block = ends.iter().any(|end| matches!(end, End::Block(_)));
+    match (thread, block) {
+        (false, true) if config.block != [1; 3] => Some("threadIdx"),
+        (true, false) if config.grid != [1; 3] => Some("blockIdx"),
+        _ => None,
+    }
 }
 
 fn known(a: u32, b: u32) -> u32 {
@@ -267,6 +319,16 @@ fn others(scene: &Scene<'_>, also: &[&Kind], array: &str) -> Option<String> {
     (!names.is_empty()).then(|| format!("The same happens to {}.", list(&names)))
 }
 
+fn same_elements(left_out: &str) -> String {
+    match left_out {
+        "threadIdx" => {
+            "the index depends on blockIdx, not on threadIdx: all threads of a block write to one element"
+                .into()
+        }
+        _ => "the index depends on threadIdx, not on blockIdx: all blocks write to the same elements".into(),
+    }
+}
+
 fn reasons(
     draft: &mut Draft,
     scene: &Scene<'_>,
@@ -283,14 +345,30 @@ fn reasons(
     } else {
         "__syncthreads()"
     };
+    let left_out = leaves_out(scene, race);
     if race.equal {
-        draft.why = Some(
-            "whichever write comes last, the value is the same: harmless as long as that stays so.".into(),
-        );
-        draft.advice = Some(
-            "let one thread write it, or use an atomic (atomicOr, atomicExch) to say that it is meant."
-                .into(),
-        );
+        let ends = scene
+            .trace()
+            .ends(first.instr)
+            .filter(|_| first.instr == second.instr);
+        let constant = ends.is_some_and(|ends| {
+            ends.iter()
+                .all(|end| matches!(end, End::Param(_) | End::Symbol | End::Size))
+        });
+        (draft.why, draft.advice) = match (left_out, constant) {
+            (Some(what), _) => (
+                Some(format!("{}. The values are equal, so the result is the same every time.", same_elements(what))),
+                Some(format!("if each thread has an element of its own, {what} belongs into the index; if not, let one thread write.")),
+            ),
+            (None, true) => (
+                Some("whichever write comes last, the value is the same: harmless as long as that stays so.".into()),
+                Some("let one thread write it, or use an atomic (atomicOr, atomicExch) to say that it is meant.".into()),
+            ),
+            (None, false) => (
+                Some("their indices are the same here. The values are equal, so the result is the same every time.".into()),
+                Some("if each thread should have an element of its own, check the index; if not, let one thread write.".into()),
+            ),
+        };
         draft.on_gpu = Some("the result is the same every time.".into());
         return;
     }
@@ -315,6 +393,13 @@ fn reasons(
             false => format!("make it one step: {}.", code(&format!("atomicAdd({pointer}, …)"))),
         });
         draft.on_gpu = Some("some updates are lost, another number of them in every run.".into());
+        return;
+    }
+    if let Some(what) = left_out.filter(|_| both_write) {
+        draft.why = Some(format!("{}, and only one value stays.", same_elements(what)));
+        draft.advice = Some(format!(
+            "if each thread has an element of its own, {what} belongs into the index; if not, let one thread write."
+        ));
         return;
     }
     if race.same_instruction {

@@ -5,11 +5,13 @@ use std::fmt::Write as _;
 
 use super::source::{Parameter, Source};
 use super::text::plain_name;
+use super::trace::Trace;
 use super::words;
 use crate::context::Context;
 use crate::finding::{ArrayElement, Finding, Party, Place};
 use simt::check::{Code, Kind, Severity, block_position, thread_position};
-use simt::program::SourceLoc;
+use simt::launch::Watch;
+use simt::program::{OpKind, SourceLoc};
 
 /// Columns of a message.
 const WIDTH: usize = 98;
@@ -23,6 +25,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) kinds: &'a [Kind],
     sources: HashMap<u32, Source>,
     parameters: Vec<Parameter>,
+    trace: Trace<'a>,
 }
 
 impl<'a> Scene<'a> {
@@ -39,7 +42,9 @@ impl<'a> Scene<'a> {
                     .find(|(name, _)| file_name(name) == file_name(path))
             };
             if let Some((_, text)) = exact.or_else(close) {
-                sources.insert(*index, Source::new(text));
+                let mut source = Source::new(text);
+                source.instantiate(&context.kernel.name);
+                sources.insert(*index, source);
             }
         }
         let mut parameters = Vec::new();
@@ -58,11 +63,37 @@ impl<'a> Scene<'a> {
             kinds,
             sources,
             parameters,
+            trace: Trace::new(context.kernel),
         }
+    }
+
+    /// What sets which register.
+    pub(crate) fn trace(&self) -> &Trace<'a> {
+        &self.trace
+    }
+
+    /// All threads ran, whatever the first ones did: counts are of the whole launch.
+    pub(crate) fn sees_all(&self) -> bool {
+        matches!(
+            self.context.config.options.watch,
+            Watch::Checked | Watch::CheckedGlobalRaces
+        )
+    }
+
+    /// The kernel has a barrier of the block.
+    pub(crate) fn has_barrier(&self) -> bool {
+        let ops = &self.context.kernel.ops;
+        ops.iter().any(|op| matches!(op.kind, OpKind::Barrier { .. }))
     }
 
     pub(crate) fn loc(&self, instr: u32) -> Option<SourceLoc> {
         self.context.kernel.instrs.get(instr as usize)?.source
+    }
+
+    /// The line that calls the function of an instruction, when the compiler inlined it.
+    pub(crate) fn called(&self, instr: u32) -> Option<(u32, &str)> {
+        let called = self.context.kernel.instrs.get(instr as usize)?.called?;
+        Some((called.line, self.sources.get(&called.file)?.line(called.line)?))
     }
 
     /// The source that an instruction comes from.
@@ -199,6 +230,11 @@ impl<'a> Scene<'a> {
             (_, _, 1) => format!("{n} threads of this block"),
             (_, _, blocks) => format!("{n} threads in {blocks} blocks"),
         };
+        let who = match self.sees_all() {
+            true => who,
+            // The launch ended here.
+            false => format!("At least {n} threads"),
+        };
         Some(format!("{who} do the same here."))
     }
 
@@ -284,7 +320,7 @@ impl Draft {
             .iter()
             .find(same)
             .map(|found| scene.line_name(found.instr));
-        let text = self.text(scene, code, &place, said);
+        let text = self.text(scene, code, &place, instr, said);
         let config = scene.context.config;
         Finding {
             severity: code.severity(),
@@ -307,10 +343,17 @@ impl Draft {
         }
     }
 
-    fn text(&self, scene: &Scene<'_>, code: Code, place: &Place, said: Option<String>) -> String {
+    fn text(&self, scene: &Scene<'_>, code: Code, place: &Place, instr: u32, said: Option<String>) -> String {
         let mut out = header(code, &self.title, &where_(place, scene));
         if !self.no_listing {
             listing(&mut out, place, &self.carets);
+        }
+        if let Some((number, text)) = scene.called(instr).filter(|_| !self.no_listing) {
+            let _ = writeln!(
+                out,
+                "   called here:\n   {number:>4} | {}",
+                text.replace('\t', " ").trim_end()
+            );
         }
         for line in &self.verbatim {
             let _ = writeln!(out, "   {}", line.trim_end());

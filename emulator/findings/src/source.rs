@@ -16,6 +16,8 @@ pub(crate) struct Source {
     clean: String,
     /// Where each line starts and ends.
     lines: Vec<(usize, usize)>,
+    /// Values of the kernel's template parameters.
+    given: Vec<(String, i64)>,
 }
 
 /// A parameter of a kernel.
@@ -33,6 +35,15 @@ pub(crate) struct Declared {
     pub(crate) ty: String,
     /// Dimensions, outermost first; `None` where the text does not tell.
     pub(crate) dims: Vec<Option<u64>>,
+}
+
+/// A comparison that holds where a line runs: `left` is below `right`, or at most as large.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Compared {
+    pub(crate) left: String,
+    pub(crate) right: String,
+    /// As written.
+    pub(crate) text: String,
 }
 
 /// A use of an array in a line.
@@ -61,6 +72,7 @@ impl Source {
             text: text.clone(),
             clean: blank(text),
             lines,
+            given: Vec::new(),
         }
     }
 
@@ -102,7 +114,8 @@ impl Source {
     }
 
     fn constant_at(&self, name: &str, depth: u32) -> Option<i64> {
-        let mut found = None;
+        let given = self.given.iter().find(|(known, _)| known == name);
+        let mut found = given.map(|(_, value)| *value);
         for (at, _) in words(&self.clean).filter(|(_, word)| *word == name) {
             let rest = self.clean[at + name.len()..].trim_start();
             let before = &self.clean[..at];
@@ -366,6 +379,127 @@ impl Source {
             .collect()
     }
 
+    /// The comparisons that hold in a line of a kernel: of the `if`s and loops around it, and of the `return`s above it.
+    pub(crate) fn conditions(&self, kernel: &str, line: u32) -> Vec<Compared> {
+        let mut found = Vec::new();
+        for (_, word, text) in self.governing(line) {
+            let text = match word {
+                "if" | "while" => text,
+                "for" => text.split(';').nth(1).unwrap_or_default().to_owned(),
+                _ => continue,
+            };
+            if !text.contains("||") {
+                found.extend(text.split("&&").filter_map(|text| compared(text, false)));
+            }
+        }
+        for number in self.returns(kernel, line) {
+            // `if (i >= n) return;`, of the kernel's own: what a loop leaves out may come back in the next round.
+            let own = self.governing(number).collect::<Vec<_>>();
+            let [(_, "if", text)] = &own[..] else { continue };
+            if !text.contains("&&") {
+                found.extend(text.split("||").filter_map(|text| compared(text, true)));
+            }
+        }
+        found
+    }
+
+    /// The variables that a `while`'s condition tests, when nothing in the loop sets any of them; empty when one may change.
+    pub(crate) fn unchanged_in_loop(&self, line: u32, condition: &str) -> Vec<String> {
+        let nothing = Vec::new();
+        // Calls, memory and assignments may change what they name.
+        if condition.contains(['(', '[', '*', '&', '.']) {
+            return nothing;
+        }
+        let Some((start, _)) = (line as usize).checked_sub(1).and_then(|at| self.lines.get(at)) else {
+            return nothing;
+        };
+        let rest = &self.clean[*start..];
+        let Some(header) = rest
+            .find("while")
+            .map(|at| rest[at + "while".len()..].trim_start())
+        else {
+            return nothing;
+        };
+        let Some(inside) = header.starts_with('(').then(|| bracketed(header)).flatten() else {
+            return nothing;
+        };
+        let body = header[inside.len() + 2..].trim_start();
+        let Some(body) = body.starts_with('{').then(|| bracketed(body)).flatten() else {
+            return nothing;
+        };
+        let mut names: Vec<String> = Vec::new();
+        for (_, word) in words(inside) {
+            if !names.iter().any(|known| known == word) {
+                names.push(word.to_owned());
+            }
+        }
+        let operators = [
+            "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--",
+        ];
+        let sets = |name: &String| {
+            words(body).filter(|(_, word)| word == name).any(|(at, word)| {
+                let (before, after) = (body[..at].trim_end(), body[at + word.len()..].trim_start());
+                let plain = after.starts_with('=') && !after.starts_with("==");
+                let changes = operators.iter().any(|operator| after.starts_with(operator));
+                // By reference, or its address is taken.
+                let given = before.ends_with(['(', ',']) && after.starts_with([',', ')']);
+                plain
+                    || changes
+                    || given
+                    || before.ends_with("++")
+                    || before.ends_with("--")
+                    || before.ends_with('&')
+            })
+        };
+        let leaves = words(body).any(|(_, word)| ["break", "return", "goto"].contains(&word));
+        if leaves || names.iter().any(|name| sets(name) || self.in_memory(name)) {
+            return nothing;
+        }
+        names.retain(|name| self.constant(name).is_none());
+        names
+    }
+
+    /// A variable that other threads can see, or that another name may stand for.
+    pub(crate) fn in_memory(&self, name: &str) -> bool {
+        let qualifiers = ["__shared__", "__device__", "__managed__", "volatile"];
+        self.clean.split([';', '{', '}', '(', ')']).any(|statement| {
+            let named = words(statement).any(|(_, word)| word == name);
+            let shared = words(statement).any(|(_, word)| qualifiers.contains(&word));
+            named
+                && (shared
+                    || statement.contains(&format!("&{name}"))
+                    || statement.contains(&format!("& {name}")))
+        })
+    }
+
+    /// The values that a kernel's template parameters have, by its mangled name.
+    pub(crate) fn instantiate(&mut self, kernel: &str) {
+        let name = plain_name(kernel);
+        let values = template_values(kernel, name);
+        for (at, _) in words(&self.clean).filter(|(_, word)| *word == name) {
+            let start = self.clean[..at].rfind([';', '}']).map_or(0, |end| end + 1);
+            let head = &self.clean[start..at];
+            let Some(list) = head
+                .find("template")
+                .map(|at| head[at + "template".len()..].trim_start())
+            else {
+                continue;
+            };
+            let Some(list) = list.strip_prefix('<').and_then(|rest| rest.split_once('>')) else {
+                continue;
+            };
+            let names = split(list.0, ',').into_iter().map(|parameter| {
+                let parameter = parameter.split('=').next().unwrap_or_default();
+                words(parameter).last().map_or("", |(_, word)| word)
+            });
+            let given = names
+                .zip(&values)
+                .filter_map(|(name, value)| Some((name.to_owned(), (*value)?)));
+            self.given = given.collect();
+            return;
+        }
+    }
+
     /// What a line stands under, innermost first: line, `if`/`else`/`for`/`while`, and the text in brackets.
     /// Indentation is taken at its word.
     fn governing(&self, line: u32) -> impl Iterator<Item = (u32, &'static str, String)> + '_ {
@@ -399,6 +533,53 @@ impl Source {
             ))
         })
     }
+}
+
+/// `i < n`, `n > i`; where the condition does not hold, `i >= n`.
+fn compared(text: &str, negated: bool) -> Option<Compared> {
+    let text = text.trim();
+    let at = text.find(['<', '>'])?;
+    let (left, rest) = (text[..at].trim(), &text[at + 1..]);
+    let right = rest.strip_prefix('=').unwrap_or(rest).trim();
+    if right.starts_with(['<', '>']) || right.contains(['<', '>', '=', '(', '?']) {
+        return None;
+    }
+    let below = text[at..].starts_with('<') != negated;
+    let (left, right) = if below { (left, right) } else { (right, left) };
+    Some(Compared {
+        left: left.to_owned(),
+        right: right.to_owned(),
+        text: text.to_owned(),
+    })
+}
+
+/// `_Z5tiledILi16ELj8EfEvPKf` → 16, 8 and nothing for the type.
+fn template_values(symbol: &str, name: &str) -> Vec<Option<i64>> {
+    let Some((_, rest)) = symbol.split_once(&format!("{}{name}I", name.len())) else {
+        return Vec::new();
+    };
+    let mut rest = rest;
+    let mut values = Vec::new();
+    while let Some(c) = rest.chars().next().filter(|c| *c != 'E') {
+        if c == 'L'
+            && let Some(end) = rest.find('E')
+        {
+            let digits = rest.get(2..end).unwrap_or_default();
+            let value = match digits.strip_prefix('n') {
+                Some(digits) => digits.parse().map(|value: i64| -value),
+                None => digits.parse(),
+            };
+            values.push(value.ok());
+            rest = &rest[end + 1..];
+        } else if c.is_ascii_lowercase() {
+            values.push(None);
+            rest = &rest[1..];
+        } else {
+            // Anything else is not followed.
+            break;
+        }
+    }
+    values
 }
 
 fn parameter(text: &str) -> Option<Parameter> {
@@ -520,6 +701,30 @@ tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
     }
 
     #[test]
+    fn template_parameters_have_the_values_of_the_symbol() {
+        let text = "template <typename T, int BM, unsigned BK = 8>\n__global__ void tiled(T* x)\n{ __shared__ T t[BM][BK + 1]; }";
+        let mut source = Source::new(&text.into());
+        source.instantiate("_Z5tiledIfLi16ELj8EEvPT_");
+        assert_eq!(
+            (source.constant("BM"), source.constant("BK")),
+            (Some(16), Some(8))
+        );
+        let dims = source.array("__shared__", "t").map(|found| found.dims);
+        assert_eq!(dims, Some(vec![Some(16), Some(9)]));
+    }
+
+    #[test]
+    fn conditions_hold_in_what_they_govern() {
+        let text = "__global__ void k(int n, int m)\n{\n    if (i >= n || j > m) return;\n    for (int k = 0; k < n; ++k) {\n        x[k] = 1;\n    }\n}";
+        let found: Vec<String> = Source::new(&text.into())
+            .conditions("k", 5)
+            .iter()
+            .map(|c| format!("{} below {}", c.left, c.right))
+            .collect();
+        assert_eq!(found, ["k below n", "i below n", "j below m"]);
+    }
+
+    #[test]
     fn symbols_become_plain_names() {
         for (symbol, name) in [
             ("_ZZ5tiledE6a_tile", "a_tile"),
@@ -547,14 +752,16 @@ tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
             ),
         ) {
             let text: String = pieces.concat();
-            let source = Source::new(&text.as_str().into());
+            let mut source = Source::new(&text.as_str().into());
             let _ = (source.parameters("kernel"), source.arrays(""), source.arrays("__shared__"));
             let _ = (source.constant("N"), source.index_variable(0), source.definition("kernel", "i"));
             for line in 0..=source.n_lines() + 1 {
                 let _ = (source.uses(line, "x"), source.condition(line), source.enclosing_loop(line));
                 let _ = (source.loop_header(line), source.returns("kernel", line), source.line(line));
             }
-            let _ = (plain_name(&text), source.lines_storing("x"));
+            let _ = (plain_name(&text), source.lines_storing("x"), source.conditions("kernel", 3));
+            let _ = source.unchanged_in_loop(1, &text);
+            source.instantiate(&text);
         }
     }
 }

@@ -1,21 +1,9 @@
 //! Messages about kernels that never end, or stop themselves.
 
 use super::scene::{Draft, Scene};
-use super::words::code;
+use super::text::words;
+use super::words::{code, grouped, list};
 use simt::check::Kind;
-
-/// `2,000,000`
-fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
 
 /// `E-LOOP`
 pub(crate) fn runaway(
@@ -46,7 +34,7 @@ pub(crate) fn runaway(
     draft.notes.push(match (&header, proven) {
         (Some((number, header)), true) => {
             format!(
-                "{who} is in {} (line {number}); its registers repeat, and nothing in memory changes.",
+                "{who} is in {} (line {number}); its registers repeat, and nobody can change what it tests.",
                 code(header)
             )
         }
@@ -56,48 +44,115 @@ pub(crate) fn runaway(
                 code(header)
             )
         }
-        (None, true) => format!("{who}: its registers repeat, and nothing in memory changes."),
+        (None, true) => format!("{who}: its registers repeat, and nobody can change what it tests."),
         (None, false) => format!("{who} was here when the budget was spent."),
     });
-    let step = header.as_ref().and_then(|(_, header)| {
-        let last = header.trim_end_matches(')').split(';').nth(2)?.trim().to_owned();
-        let (variable, step) = last.split_once("+=").or_else(|| last.split_once("-="))?;
-        let (variable, step) = (variable.trim().to_owned(), step.trim().to_owned());
-        let value = scene.variable(instr, &step, kind.first.block, first, 0)?;
-        Some((variable, step, value))
-    });
-    let condition = header.as_ref().map(|(_, header)| header.clone());
-    match step {
-        Some((variable, step, 0)) => {
-            draft.why = Some(format!("{step} is 0, so {variable} never changes."));
-            draft.advice = Some(format!(
-                "give {step} a value above 0 at the launch, and check it on the host."
-            ));
-        }
-        _ if condition
-            .as_ref()
-            .is_some_and(|header| header.starts_with("while")) =>
-        {
-            draft.why =
-                Some("the condition of the loop stays true: nobody changes what it waits for.".into());
-            draft.advice = Some(
-                "let another thread write it where this one can see it (atomics), or use a barrier instead."
-                    .into(),
-            );
-        }
-        _ => {
-            draft.advice =
-                Some("check what ends the loop: its step, its bound, and the type of its counter.".into());
-            if !proven {
-                draft.advice = Some(
-                    "check what ends the loop: its step, its bound, and its counter; if it is only slow, raise the budget.".into(),
-                );
-            }
-        }
-    }
+    let (why, advice) = loop_reason(scene, kind, proven, header.as_ref());
+    (draft.why, draft.advice) = (why, advice);
     draft.on_gpu =
         Some("the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").".into());
     draft
+}
+
+/// Why a loop does not end, as far as its text and the arguments tell.
+fn loop_reason(
+    scene: &Scene<'_>,
+    kind: &Kind,
+    proven: bool,
+    header: Option<&(u32, String)>,
+) -> (Option<String>, Option<String>) {
+    let instr = kind.first.instr;
+    if let Some(strange) = scene.strange_argument() {
+        return (Some(strange.why), Some(strange.advice));
+    }
+    let slow = || match proven {
+        true => None,
+        false => Some("check what ends the loop; if it is only slow, raise the budget.".to_owned()),
+    };
+    let (Some((number, text)), Some(source)) = (header, scene.source(instr)) else {
+        return (None, slow());
+    };
+    let first = u64::from(kind.first.warp) * 32 + u64::from(kind.first.mask.trailing_zeros() & 31);
+    let inside = text
+        .split_once('(')
+        .map_or("", |(_, rest)| rest.strip_suffix(')').unwrap_or(rest));
+    let parts: Vec<&str> = inside.split(';').map(str::trim).collect();
+    if let [init, condition, step] = parts[..] {
+        if let Some((variable, by)) = step.split_once("+=").or_else(|| step.split_once("-="))
+            && scene.variable(instr, by.trim(), kind.first.block, first, 0) == Some(0)
+        {
+            let (variable, by) = (variable.trim(), by.trim());
+            return (
+                Some(format!("{by} is 0, so {variable} never changes.")),
+                Some(format!(
+                    "give {by} a value above 0 at the launch, and check it on the host."
+                )),
+            );
+        }
+        let unsigned = ["unsigned", "size_t", "uint32_t", "uint64_t"];
+        let below_zero = condition
+            .strip_suffix('0')
+            .and_then(|left| left.trim_end().strip_suffix(">="))
+            .map(str::trim);
+        if let Some(variable) = below_zero.filter(|_| words(init).any(|(_, word)| unsigned.contains(&word))) {
+            return (
+                Some(format!(
+                    "{variable} is unsigned: {} always holds.",
+                    code(condition)
+                )),
+                Some(format!("count with a signed {variable}.")),
+            );
+        }
+        let operator = |text: &'static str| step.split_once(text).map(|(variable, _)| variable.trim());
+        let halves = operator("/=").or_else(|| operator(">>="));
+        if let Some(variable) = halves.filter(|variable| below_zero == Some(variable)) {
+            return (
+                Some(format!(
+                    "{variable} stays 0 once it is 0, and {} holds for 0.",
+                    code(condition)
+                )),
+                Some(format!("go on while {}.", code(&format!("{variable} > 0")))),
+            );
+        }
+        let doubles = operator("*=").or_else(|| operator("<<="));
+        let starts_at_0 = init.split_once('=').is_some_and(|(_, value)| value.trim() == "0");
+        if let Some(variable) = doubles.filter(|_| starts_at_0) {
+            return (
+                Some(format!("{variable} starts at 0, and {} leaves it 0.", code(step))),
+                Some(format!("start with {variable} = 1.")),
+            );
+        }
+        return (None, slow());
+    }
+    let unchanged = source.unchanged_in_loop(*number, inside);
+    if !unchanged.is_empty() {
+        let names = list(&unchanged);
+        return (
+            Some(format!(
+                "nothing in the loop changes {names}, which its condition tests."
+            )),
+            Some(format!(
+                "change {} in the loop, or leave it by another condition.",
+                if unchanged.len() == 1 {
+                    names
+                } else {
+                    "one of them".into()
+                }
+            )),
+        );
+    }
+    // Memory that another thread is to change, or an atomic.
+    let memory = inside.contains(['*', '[', '(']) || words(inside).any(|(_, word)| source.in_memory(word));
+    if memory {
+        let why = match proven {
+            true => {
+                "what the condition reads stays as it is: all other threads have ended or wait at a barrier."
+            }
+            false => "the condition holds in every round: no thread changed what it reads while it ran.",
+        };
+        return (Some(why.into()), None);
+    }
+    (Some(format!("{} holds in every round.", code(inside))), slow())
 }
 
 /// `E-TRAP`
@@ -166,16 +221,5 @@ fn values(scene: &Scene<'_>, instr: u32, condition: &str, block: u64, thread: u6
         String::new()
     } else {
         format!(" ({})", parts.join(", "))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn long_numbers_are_grouped() {
-        assert_eq!(
-            [7, 1000, 2_000_000].map(super::grouped),
-            ["7", "1,000", "2,000,000"]
-        );
     }
 }

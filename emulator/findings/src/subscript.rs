@@ -4,8 +4,10 @@
 //! One unknown (a loop variable) may remain: it follows from the element. The result is used only when the
 //! subscript, computed with these values, gives exactly the element that was accessed.
 
+use std::cell::RefCell;
+
 use super::arrays::Target;
-use super::expression;
+use super::expression::{self, Overflow};
 use super::scene::Scene;
 use super::source::Use;
 use super::text::words;
@@ -24,6 +26,8 @@ pub(crate) struct Explained {
     pub(crate) subscripts: Vec<i64>,
     /// The variable that was not computed but concluded.
     pub(crate) concluded: Option<String>,
+    /// The element is what `int` arithmetic makes of the subscript, and this operation did not fit.
+    pub(crate) overflow: Option<Overflow>,
 }
 
 impl Explained {
@@ -45,6 +49,13 @@ impl Explained {
             .filter(|(name, _)| !self.positions.contains(name));
         let parts: Vec<String> = telling.map(|(name, value)| format!("{name} = {value}")).collect();
         parts.join(", ")
+    }
+
+    /// `tile[0][16]` where rows have 16 elements: as written, and past the end of its row.
+    pub(crate) fn leaves_its_row(&self, dims: &[u64]) -> bool {
+        let several = dims.len() > 1 && dims.len() == self.subscripts.len();
+        let inner = self.subscripts.iter().zip(dims).skip(1);
+        several && { inner }.any(|(value, dim)| *value < 0 || *value >= *dim as i64)
     }
 
     /// `A[row * K + k]`, as the programmer wrote it.
@@ -94,22 +105,24 @@ impl Scene<'_> {
         let strides: Vec<i64> = (0..n)
             .map(|place| if n == 1 { 1 } else { inner(place) })
             .collect();
-        let flat = |unknown: Option<(&str, i64)>| -> Option<(i64, Vec<i64>)> {
+        let overflow = RefCell::new(None);
+        let flat = |unknown: Option<(&str, i64)>, narrow: bool| -> Option<(i64, Vec<i64>)> {
+            let overflow = narrow.then_some(&overflow);
             let names = |name: &str, depth: u32| match unknown {
                 Some((free, value)) if free == name => Some(value),
-                _ => self.variable(instr, name, block, thread, depth),
+                _ => self.variable_in(instr, name, block, thread, depth, overflow),
             };
-            let subscripts: Option<Vec<i64>> = used
-                .subscripts
-                .iter()
-                .map(|text| expression::value(text, 0, &names))
-                .collect();
+            let value = |text: &String| match overflow {
+                Some(overflow) => expression::value_of_int(text, 0, &names, overflow),
+                None => expression::value(text, 0, &names),
+            };
+            let subscripts: Option<Vec<i64>> = used.subscripts.iter().map(value).collect();
             let subscripts = subscripts?;
             let flat = subscripts
                 .iter()
                 .zip(&strides)
-                .map(|(value, stride)| value * stride)
-                .sum();
+                .map(|(value, stride)| value.checked_mul(*stride))
+                .try_fold(0i64, |sum, part| sum.checked_add(part?))?;
             Some((flat, subscripts))
         };
         let mut names: Vec<String> = Vec::new();
@@ -120,16 +133,31 @@ impl Scene<'_> {
                 }
             }
         }
-        let known = |name: &str| self.variable(instr, name, block, thread, 0);
+        let exact = |name: &str| self.variable(instr, name, block, thread, 0);
+        let as_int = |name: &str| {
+            let unused = RefCell::new(None);
+            self.variable_in(instr, name, block, thread, 0, Some(&unused))
+        };
+        let known = |name: &str| match overflow.borrow().is_some() {
+            true => as_int(name),
+            false => exact(name),
+        };
         let unknown: Vec<&String> = names.iter().filter(|name| known(name).is_none()).collect();
         let index = target.element.index;
         let (subscripts, concluded) = match unknown[..] {
-            [] => (flat(None).filter(|(value, _)| *value == index)?.1, None),
+            [] => {
+                let exact = flat(None, false).filter(|(value, _)| *value == index);
+                // A negative `int` that is extended as if it had no sign lies 2^32 further on.
+                let same = |value: i64| value == index || value < 0 && value + (1 << 32) == index;
+                let narrow =
+                    || flat(None, true).filter(|(value, _)| same(*value) && overflow.borrow().is_some());
+                (exact.or_else(narrow)?.1, None)
+            }
             [free] => {
-                let (zero, one) = (flat(Some((free, 0)))?.0, flat(Some((free, 1)))?.0);
+                let (zero, one) = (flat(Some((free, 0)), false)?.0, flat(Some((free, 1)), false)?.0);
                 let slope = one.checked_sub(zero)?;
                 let value = index.checked_sub(zero)?.checked_div(slope)?;
-                let (_, subscripts) = flat(Some((free, value))).filter(|(flat, _)| *flat == index)?;
+                let (_, subscripts) = flat(Some((free, value)), false).filter(|(flat, _)| *flat == index)?;
                 (subscripts, Some((free.clone(), value)))
             }
             _ => return None,
@@ -168,6 +196,7 @@ impl Scene<'_> {
             positions,
             subscripts,
             concluded: concluded.map(|(name, _)| name),
+            overflow: overflow.into_inner(),
         })
     }
 
@@ -179,6 +208,19 @@ impl Scene<'_> {
         block: u64,
         thread: u64,
         depth: u32,
+    ) -> Option<i64> {
+        self.variable_in(instr, name, block, thread, depth, None)
+    }
+
+    /// The same; with `overflow`, as `int` arithmetic computes it.
+    fn variable_in(
+        &self,
+        instr: u32,
+        name: &str,
+        block: u64,
+        thread: u64,
+        depth: u32,
+        overflow: Option<&RefCell<Option<Overflow>>>,
     ) -> Option<i64> {
         let config = self.context.config;
         if let Some((builtin, axis)) = name.split_once('.') {
@@ -195,14 +237,16 @@ impl Scene<'_> {
             return Some(value);
         }
         let text = self.source(instr)?.definition(&self.context.kernel.name, name)?;
-        expression::value(text, depth, &|name, depth| {
-            self.variable(instr, name, block, thread, depth)
-        })
+        let names = |name: &str, depth: u32| self.variable_in(instr, name, block, thread, depth, overflow);
+        match overflow {
+            Some(overflow) => expression::value_of_int(text, depth, &names, overflow),
+            None => expression::value(text, depth, &names),
+        }
     }
 }
 
 /// Names in an expression, `threadIdx.x` as one.
-fn dotted(text: &str) -> Vec<String> {
+pub(crate) fn dotted(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut end_of_last = usize::MAX;
     for (at, word) in words(text) {

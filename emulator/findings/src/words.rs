@@ -16,6 +16,27 @@ pub(crate) fn plural(n: u64, one: &str) -> String {
     }
 }
 
+/// `2,000,000`
+pub(crate) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// With a capital first letter.
+pub(crate) fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars
+        .next()
+        .map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
 /// `1st`, `2nd`.
 pub(crate) fn nth(n: u64) -> String {
     let suffix = match (n % 10, n % 100) {
@@ -107,6 +128,11 @@ pub(crate) fn code(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_numbers_are_grouped() {
+        assert_eq!([7, 1000, 2_000_000].map(grouped), ["7", "1,000", "2,000,000"]);
+    }
 
     #[test]
     fn ranges_join_neighbours() {

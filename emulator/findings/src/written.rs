@@ -49,6 +49,19 @@ pub(crate) fn uninitialised(
         .uses(case.instr, &element.name, AccessKind::Read)
         .iter()
         .any(|found| found.stored);
+    if let Some(explained) = case
+        .explained
+        .as_ref()
+        .filter(|e| e.leaves_its_row(&element.dims))
+    {
+        draft.why = Some(format!(
+            "{} is past the end of its row, and lies where {} does.",
+            explained.indexed(&element.name),
+            target.indexed()
+        ));
+        draft.on_gpu = Some("it holds left-over values, which differ from run to run.".into());
+        return draft;
+    }
     match access.space {
         MemSpace::Shared | MemSpace::Local => {
             draft.why = fillers
@@ -71,7 +84,9 @@ pub(crate) fn uninitialised(
         }
         _ => {
             let what = &element.name;
-            if compound {
+            if let Some(strange) = scene.strange_argument() {
+                (draft.why, draft.advice) = (Some(strange.why), Some(strange.advice));
+            } else if compound {
                 draft.why = Some(format!("this line adds to {what}, and so reads it first."));
                 draft.advice = Some(format!(
                     "set {what} to 0 before the launch (memset), or assign with `=`."

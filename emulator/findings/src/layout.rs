@@ -1,0 +1,251 @@
+//! Which part of an index is outside: `row * K + k` names a row and a place in it, and each has a bound of its own.
+//!
+//! An index is taken apart only where its bounds are certain: each pitch is a parameter or a constant, divides the one
+//! before it (at last, the number of elements), and all parts have values.
+
+use super::arrays::Target;
+use super::case::Case;
+use super::expression;
+use super::subscript::dotted;
+use super::text::{bracketed, split};
+
+/// A part of an index that is outside its bound.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Outside {
+    /// As written: `k0 + threadIdx.x`.
+    pub(crate) text: String,
+    pub(crate) value: i64,
+    /// The values that it may have are `0 .. limit`.
+    pub(crate) limit: i64,
+    /// The bound's name in the source, when it is a pitch.
+    pub(crate) pitch: Option<String>,
+    /// It is the outermost part: the bound follows from the size of the array.
+    pub(crate) outermost: bool,
+    /// The index has several parts.
+    pub(crate) several: bool,
+}
+
+/// A term of a sum: sign, what varies, and what it is multiplied by.
+#[derive(Debug)]
+struct Term {
+    negative: bool,
+    text: String,
+    pitch: Option<(String, i64)>,
+}
+
+/// Splits at `+` and `-` outside brackets.
+fn terms(text: &str) -> Vec<(bool, &str)> {
+    let mut found = Vec::new();
+    let (mut depth, mut start, mut negative) = (0, 0, false);
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            '+' | '-' if depth == 0 && !text[start..at].trim().is_empty() => {
+                found.push((negative, text[start..at].trim()));
+                start = at + 1;
+                negative = c == '-';
+            }
+            _ => {}
+        }
+    }
+    found.push((negative, text[start..].trim()));
+    found
+}
+
+/// Without brackets around all of it.
+fn bare(text: &str) -> &str {
+    let text = text.trim();
+    match bracketed(text) {
+        Some(inside) if text.starts_with('(') && inside.len() + 2 == text.len() => bare(inside),
+        _ => text,
+    }
+}
+
+impl Case<'_> {
+    /// The value of a text for this thread, with what was concluded from the element.
+    fn value(&self, text: &str) -> Option<i64> {
+        let explained = self.explained.as_ref()?;
+        let names = |name: &str, depth: u32| match explained.values.iter().find(|(known, _)| known == name) {
+            Some((_, value)) => Some(*value),
+            None => self
+                .scene
+                .variable(self.instr, name, self.who.0, self.who.1, depth),
+        };
+        expression::value(text, 0, &names)
+    }
+
+    /// A parameter, a constant or a number: the same for all threads, and chosen by the programmer.
+    fn uniform(&self, text: &str) -> Option<i64> {
+        let names = |name: &str, _: u32| self.scene.value(self.instr, name);
+        let text = bare(text);
+        if text.contains("blockDim") || text.contains("gridDim") {
+            return None;
+        }
+        expression::value(text, 0, &names)
+    }
+
+    /// The parts of the index that are outside, outermost first; empty when that is not certain.
+    pub(crate) fn outside(&self, target: &Target) -> Vec<Outside> {
+        let Some(explained) = self
+            .explained
+            .as_ref()
+            .filter(|explained| explained.overflow.is_none())
+        else {
+            return Vec::new();
+        };
+        let dims = &target.element.dims;
+        if explained.subscripts.len() > 1 {
+            if dims.len() != explained.subscripts.len() {
+                return Vec::new();
+            }
+            let parts = explained
+                .subscripts
+                .iter()
+                .zip(&explained.used.subscripts)
+                .zip(dims);
+            return parts
+                .enumerate()
+                .filter(|(_, ((value, _), dim))| **value < 0 || **value >= **dim as i64)
+                .map(|(place, ((value, text), dim))| Outside {
+                    text: text.clone(),
+                    value: *value,
+                    limit: *dim as i64,
+                    pitch: None,
+                    outermost: place == 0,
+                    several: true,
+                })
+                .collect();
+        }
+        let Some(subscript) = explained.used.subscripts.first() else {
+            return Vec::new();
+        };
+        self.parts(subscript, target.element.n_elements as i64)
+            .unwrap_or_default()
+    }
+
+    fn parts(&self, subscript: &str, n: i64) -> Option<Vec<Outside>> {
+        let mut text = bare(subscript);
+        // `const int idx = row * K + k; A[idx]`
+        if dotted(text).len() == 1
+            && dotted(text)[0] == text
+            && let Some(definition) = self
+                .scene
+                .source(self.instr)?
+                .definition(&self.scene.context.kernel.name, text)
+            && terms(bare(definition))
+                .iter()
+                .any(|(_, term)| self.pitch(term).is_some())
+        {
+            text = bare(definition);
+        }
+        let mut parsed = Vec::new();
+        for (negative, term) in terms(text) {
+            let pitch = self.pitch(term);
+            let text = pitch.as_ref().map_or(term, |(varies, ..)| *varies).to_owned();
+            let pitch = pitch.map(|(_, name, value)| (name, value));
+            parsed.push(Term {
+                negative,
+                text,
+                pitch,
+            });
+        }
+        let mut pitches: Vec<(String, i64)> = Vec::new();
+        for (name, value) in parsed.iter().filter_map(|term| term.pitch.clone()) {
+            if !pitches.iter().any(|(_, known)| *known == value) {
+                pitches.push((name, value));
+            }
+        }
+        pitches.sort_by_key(|(_, value)| -value);
+        let several = !pitches.is_empty();
+        pitches.push((String::new(), 1));
+        let mut above = (None, n);
+        let mut found = Vec::new();
+        for (place, (name, pitch)) in pitches.iter().enumerate() {
+            if above.1 % pitch != 0 {
+                return None;
+            }
+            let own: Vec<&Term> = parsed
+                .iter()
+                .filter(|term| term.pitch.as_ref().map_or(1, |(_, value)| *value) == *pitch)
+                .collect();
+            let limit = above.1 / pitch;
+            let mut value = 0;
+            let mut text = String::new();
+            for term in own {
+                // A product that is no pitch could hide one: `z * H * W`.
+                let hides =
+                    term.pitch.is_none() && term.text.contains('*') && !term.text.contains("blockIdx");
+                if several && hides {
+                    return None;
+                }
+                let is = self.value(&term.text)?;
+                // A multiple of the pitch above, hidden in a part that should be smaller.
+                if several && self.uniform(&term.text).is_some_and(|is| is >= limit) {
+                    return None;
+                }
+                value += if term.negative { -is } else { is };
+                text += match (text.is_empty(), term.negative) {
+                    (true, false) => "",
+                    (true, true) => "-",
+                    (false, false) => " + ",
+                    (false, true) => " - ",
+                };
+                text += bare(&term.text);
+            }
+            if value < 0 || value >= limit {
+                found.push(Outside {
+                    text,
+                    value,
+                    limit,
+                    // The bound of a part is the pitch above it, by name when this one's own is 1.
+                    pitch: above.0.clone().filter(|_| *pitch == 1),
+                    outermost: place == 0,
+                    several,
+                });
+            }
+            above = (Some(name.clone()), *pitch);
+        }
+        // What is below its bound and what is above can make up for each other.
+        (found.iter().all(|part| part.value >= 0) || found.len() == 1).then_some(found)
+    }
+
+    /// `row * K` → `row`, `K` and its value.
+    fn pitch<'t>(&self, term: &'t str) -> Option<(&'t str, String, i64)> {
+        let factors = split(bare(term), '*');
+        let [a, b] = factors[..] else { return None };
+        let (varies, pitch) = match (self.uniform(a), self.uniform(b)) {
+            (None, Some(_)) => (a, b),
+            (Some(_), None) => (b, a),
+            _ => return None,
+        };
+        let value = self.uniform(pitch).filter(|value| *value > 1)?;
+        let varies = bare(varies);
+        // `blockIdx.x * 256` is a place along the same axis.
+        if varies.starts_with("blockIdx")
+            && dotted(varies).len() == 1
+            && !varies.contains(['+', '-', '*', '/', '%'])
+        {
+            return None;
+        }
+        Some((varies, bare(pitch).to_owned(), value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn sums_are_split_outside_brackets() {
+        assert_eq!(
+            super::terms("(a + b) * K - c[i + 1] + 2"),
+            [(false, "(a + b) * K"), (true, "c[i + 1]"), (false, "2")]
+        );
+        assert_eq!(super::terms("-1"), [(false, "-1")]);
+    }
+
+    #[test]
+    fn brackets_around_everything_go() {
+        assert_eq!(super::bare("((a + b))"), "a + b");
+        assert_eq!(super::bare("(a) + (b)"), "(a) + (b)");
+    }
+}

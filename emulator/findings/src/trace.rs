@@ -1,0 +1,445 @@
+//! Where an address comes from: the PTX behind it, followed backwards.
+//!
+//! Only registers that one instruction sets are followed, so that the value of a register is the value of its
+//! expression wherever it is used. What is left at the ends (a thread's position, a parameter, a value from memory, a
+//! loop variable) tells what an index depends on. At most one of the ends may be unknown: it follows from the address.
+
+use std::collections::{BTreeSet, HashMap};
+
+use simt::check::thread_position;
+use simt::launch::LaunchConfig;
+use simt::program::Kernel;
+
+/// Instructions that are followed behind one address.
+const MAX_NODES: usize = 2000;
+/// Nesting that is followed.
+const MAX_DEPTH: u32 = 60;
+
+/// Where a value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum End {
+    /// `threadIdx` along an axis.
+    Thread(usize),
+    /// `blockIdx` along an axis.
+    Block(usize),
+    /// `blockDim`, `gridDim`.
+    Size,
+    /// A parameter, by index.
+    Param(usize),
+    /// The start of an array in shared, local or global memory.
+    Symbol,
+    /// This instruction loads it.
+    Loaded(u32),
+    /// This instruction is an atomic that returns it.
+    Atomic(u32),
+    /// Something else: a loop variable, a result of a warp-wide instruction.
+    Other(u32),
+}
+
+/// The thread, and what it runs with.
+#[derive(Clone, Copy)]
+pub(crate) struct Who<'a> {
+    pub(crate) config: &'a LaunchConfig,
+    pub(crate) block: [u32; 3],
+    pub(crate) thread: u64,
+}
+
+/// The registers of a kernel, by the instruction that sets them.
+pub(crate) struct Trace<'a> {
+    kernel: &'a Kernel,
+    set_by: HashMap<&'a str, Setter>,
+}
+
+/// What sets a register.
+#[derive(Debug, Clone, Copy)]
+enum Setter {
+    /// This instruction, whenever it is reached.
+    One(u32),
+    /// More than one, this one last; or one under a condition.
+    Several(u32),
+}
+
+/// An instruction's text in pieces.
+struct Parts<'a> {
+    guarded: bool,
+    mnemonic: &'a str,
+    operands: Vec<&'a str>,
+}
+
+fn parts(text: &str) -> Parts<'_> {
+    let text = text.trim().trim_end_matches(';');
+    let (guarded, text) = match text.strip_prefix('@') {
+        Some(rest) => (
+            true,
+            rest.split_once(char::is_whitespace)
+                .map_or("", |(_, rest)| rest)
+                .trim(),
+        ),
+        None => (false, text),
+    };
+    let (mnemonic, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let mut operands = Vec::new();
+    let (mut depth, mut start) = (0, 0);
+    for (at, c) in rest.char_indices() {
+        match c {
+            '[' | '{' | '(' => depth += 1,
+            ']' | '}' | ')' => depth -= 1,
+            ',' if depth == 0 => {
+                operands.push(rest[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if !rest[start..].trim().is_empty() {
+        operands.push(rest[start..].trim());
+    }
+    Parts {
+        guarded,
+        mnemonic,
+        operands,
+    }
+}
+
+/// The registers that an instruction sets.
+fn targets<'t>(parts: &Parts<'t>) -> Vec<&'t str> {
+    let family = parts.mnemonic.split('.').next().unwrap_or("");
+    let sets = ![
+        "st", "red", "bar", "barrier", "bra", "ret", "exit", "membar", "fence", "cp", "trap", "prefetch",
+    ]
+    .contains(&family);
+    let Some(first) = parts.operands.first().filter(|_| sets) else {
+        return Vec::new();
+    };
+    first
+        .split(['{', '}', ',', '|', '(', ')'])
+        .map(str::trim)
+        .filter(|word| word.starts_with('%'))
+        .collect()
+}
+
+impl<'a> Trace<'a> {
+    pub(crate) fn new(kernel: &'a Kernel) -> Self {
+        let mut set_by = HashMap::new();
+        for (index, instr) in kernel.instrs.iter().enumerate() {
+            let parts = parts(&instr.text);
+            for register in targets(&parts) {
+                let instr = index as u32;
+                let by = if parts.guarded {
+                    Setter::Several(instr)
+                } else {
+                    Setter::One(instr)
+                };
+                set_by
+                    .entry(register)
+                    .and_modify(|known| *known = Setter::Several(instr))
+                    .or_insert(by);
+            }
+        }
+        Self { kernel, set_by }
+    }
+
+    fn parts(&self, instr: u32) -> Option<Parts<'a>> {
+        Some(parts(&self.kernel.instrs.get(instr as usize)?.text))
+    }
+
+    /// The operand in brackets of an access.
+    fn operand(&self, instr: u32) -> Option<&'a str> {
+        let parts = self.parts(instr)?;
+        let operand = parts
+            .operands
+            .into_iter()
+            .find(|operand| operand.starts_with('['))?;
+        Some(operand.trim_start_matches('[').trim_end_matches(']').trim())
+    }
+
+    /// What the address of an access depends on. `None`: too much to follow.
+    pub(crate) fn ends(&self, instr: u32) -> Option<BTreeSet<End>> {
+        let (base, _) = split_address(self.operand(instr)?);
+        let mut ends = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        self.collect(base, &mut ends, &mut seen, 0)?;
+        Some(ends)
+    }
+
+    fn collect<'t>(
+        &'t self,
+        word: &'t str,
+        ends: &mut BTreeSet<End>,
+        seen: &mut BTreeSet<&'t str>,
+        depth: u32,
+    ) -> Option<()> {
+        if !word.starts_with('%') {
+            if word.starts_with(|c: char| c.is_ascii_alphabetic() || "_$".contains(c)) {
+                ends.insert(End::Symbol);
+            }
+            return Some(());
+        }
+        if let Some(end) = special(word) {
+            ends.insert(end);
+            return Some(());
+        }
+        if !seen.insert(word) {
+            return Some(());
+        }
+        if seen.len() > MAX_NODES || depth > MAX_DEPTH {
+            return None;
+        }
+        match self.source(word)? {
+            Source::End(end) => {
+                ends.insert(end);
+            }
+            Source::Computed(operands) => {
+                for operand in operands {
+                    self.collect(operand, ends, seen, depth + 1)?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// What sets a register.
+    fn source(&self, register: &str) -> Option<Source<'a>> {
+        let instr = match self.set_by.get(register)? {
+            Setter::One(instr) => *instr,
+            Setter::Several(instr) => return Some(Source::End(End::Other(*instr))),
+        };
+        let parts = self.parts(instr)?;
+        let family = parts.mnemonic.split('.').next().unwrap_or("");
+        Some(match family {
+            "ld" if parts.mnemonic.starts_with("ld.param") => {
+                let name = split_address(self.operand(instr)?).0;
+                match self.kernel.params.iter().position(|param| param.name == name) {
+                    Some(index) => Source::End(End::Param(index)),
+                    None => Source::End(End::Other(instr)),
+                }
+            }
+            "ld" | "ldu" => Source::End(End::Loaded(instr)),
+            "atom" => Source::End(End::Atomic(instr)),
+            "shfl" | "vote" | "match" | "redux" | "activemask" | "tex" | "call" | "bar" | "barrier" => {
+                Source::End(End::Other(instr))
+            }
+            _ => Source::Computed(parts.operands.get(1..)?.to_vec()),
+        })
+    }
+
+    /// The address of an access, when `unknown` has this value.
+    fn address(&self, instr: u32, who: Who<'_>, unknown: (End, u64)) -> Option<u64> {
+        let (base, offset) = split_address(self.operand(instr)?);
+        let mut known = HashMap::new();
+        let base = self.value(base, who, unknown, &mut known, 0)?;
+        Some(base.wrapping_add(offset as u64))
+    }
+
+    /// The value of `end` that leads to this address, the one thing that is not known behind it.
+    ///
+    /// `low` bits of the address count: what a space's own addresses have.
+    pub(crate) fn solve(&self, instr: u32, who: Who<'_>, end: End, address: u64, low: u32) -> Option<i64> {
+        let mask = if low >= 64 { u64::MAX } else { (1 << low) - 1 };
+        let at = |value: u64| self.address(instr, who, (end, value));
+        let (zero, one) = (at(0)?, at(1)?);
+        let slope = one.wrapping_sub(zero) as i64;
+        let far = address.wrapping_sub(zero) & mask;
+        // The top bit of the part that counts is its sign.
+        let far = if low >= 64 {
+            far as i64
+        } else {
+            ((far << (64 - low)) as i64) >> (64 - low)
+        };
+        let value = far.checked_div(slope)?;
+        (at(value as u64)? & mask == address & mask).then_some(value)
+    }
+
+    /// The address of an access, when everything behind it is known.
+    pub(crate) fn known_address(&self, instr: u32, who: Who<'_>) -> Option<u64> {
+        self.address(instr, who, (End::Other(u32::MAX), 0))
+    }
+
+    fn value<'t>(
+        &'t self,
+        word: &'t str,
+        who: Who<'_>,
+        unknown: (End, u64),
+        known: &mut HashMap<&'t str, u64>,
+        depth: u32,
+    ) -> Option<u64> {
+        if let Some(value) = number(word) {
+            return Some(value as u64);
+        }
+        if !word.starts_with('%') {
+            let shared = self.kernel.shared.iter().find(|array| array.name == word);
+            return shared.map(|array| u64::from(array.offset));
+        }
+        if let Some(value) = known.get(word) {
+            return Some(*value);
+        }
+        if known.len() > MAX_NODES || depth > MAX_DEPTH {
+            return None;
+        }
+        let value = match special(word) {
+            Some(_) => special_value(word, who)?,
+            None => match self.source(word)? {
+                Source::End(end) if end == unknown.0 => {
+                    // A register of 32 bits holds the low ones.
+                    if word.starts_with("%rd") {
+                        unknown.1
+                    } else {
+                        unknown.1 & 0xffff_ffff
+                    }
+                }
+                Source::End(End::Param(_)) => self.parameter(self.setter(word)?, who)?,
+                Source::End(_) => return None,
+                Source::Computed(_) => {
+                    let parts = self.parts(self.setter(word)?)?;
+                    let mut operands = Vec::new();
+                    for operand in parts.operands.get(1..)? {
+                        operands.push(self.value(operand, who, unknown, known, depth + 1)?);
+                    }
+                    compute(parts.mnemonic, &operands)?
+                }
+            },
+        };
+        known.insert(word, value);
+        Some(value)
+    }
+
+    fn setter(&self, register: &str) -> Option<u32> {
+        match self.set_by.get(register)? {
+            Setter::One(instr) => Some(*instr),
+            Setter::Several(_) => None,
+        }
+    }
+
+    /// What `ld.param` gives.
+    fn parameter(&self, instr: u32, who: Who<'_>) -> Option<u64> {
+        let parts = self.parts(instr)?;
+        let (name, offset) = split_address(self.operand(instr)?);
+        let param = self.kernel.params.iter().find(|param| param.name == name)?;
+        let at = usize::try_from(i64::from(param.offset).checked_add(offset)?).ok()?;
+        let bytes = match parts.mnemonic.rsplit('.').next()? {
+            "u64" | "s64" | "b64" => 8,
+            "u32" | "s32" | "b32" => 4,
+            _ => return None,
+        };
+        let bytes = who.config.params.get(at..at.checked_add(bytes)?)?;
+        let mut whole = [0; 8];
+        whole[..bytes.len()].copy_from_slice(bytes);
+        Some(u64::from_le_bytes(whole))
+    }
+}
+
+enum Source<'a> {
+    End(End),
+    Computed(Vec<&'a str>),
+}
+
+/// `%rd6+4` → `%rd6` and 4.
+fn split_address(text: &str) -> (&str, i64) {
+    let Some(at) = text.rfind('+') else {
+        return (text, 0);
+    };
+    match text[at + 1..].trim().parse() {
+        Ok(offset) => (text[..at].trim(), offset),
+        Err(_) => (text, 0),
+    }
+}
+
+fn number(word: &str) -> Option<i64> {
+    match word.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16).ok().map(|value| value as i64),
+        None => word
+            .parse()
+            .ok()
+            .or_else(|| word.parse::<u64>().ok().map(|value| value as i64)),
+    }
+}
+
+fn axis(word: &str) -> Option<usize> {
+    match word.rsplit('.').next()? {
+        "x" => Some(0),
+        "y" => Some(1),
+        "z" => Some(2),
+        _ => None,
+    }
+}
+
+/// A special register that is known before a thread starts.
+fn special(word: &str) -> Option<End> {
+    Some(match word.split('.').next()? {
+        "%tid" => End::Thread(axis(word)?),
+        "%ctaid" => End::Block(axis(word)?),
+        "%ntid" | "%nctaid" => End::Size,
+        "%laneid" | "%warpid" => End::Thread(0),
+        _ => return None,
+    })
+}
+
+fn special_value(word: &str, who: Who<'_>) -> Option<u64> {
+    let config = who.config;
+    Some(u64::from(match word.split('.').next()? {
+        "%tid" => thread_position(who.thread, config.block)[axis(word)?],
+        "%ctaid" => who.block[axis(word)?],
+        "%ntid" => config.block[axis(word)?],
+        "%nctaid" => config.grid[axis(word)?],
+        "%laneid" => (who.thread % 32) as u32,
+        "%warpid" => (who.thread / 32) as u32,
+        _ => return None,
+    }))
+}
+
+/// The instructions that addresses are made of.
+fn compute(mnemonic: &str, operands: &[u64]) -> Option<u64> {
+    let mut words = mnemonic.split('.');
+    let family = words.next()?;
+    let ty = mnemonic.rsplit('.').next()?;
+    let wide = mnemonic.contains(".wide");
+    let bits: u32 = ty.get(1..)?.parse().ok()?;
+    let signed = ty.starts_with('s');
+    if !["u", "s", "b"].contains(&ty.get(..1)?) || ![32, 64].contains(&bits) {
+        return None;
+    }
+    let extend = |value: u64, bits: u32, signed: bool| -> i128 {
+        match (bits, signed) {
+            (32, true) => i128::from(value as u32 as i32),
+            (32, false) => i128::from(value as u32),
+            (_, true) => i128::from(value as i64),
+            _ => i128::from(value),
+        }
+    };
+    let cut = |value: i128, bits: u32| match bits {
+        32 => u64::from(value as u32),
+        _ => value as u64,
+    };
+    let at = |place: usize| operands.get(place).map(|value| extend(*value, bits, signed));
+    let (a, b) = (at(0)?, at(1));
+    let value = match family {
+        "mov" | "cvta" => a,
+        "cvt" => {
+            // `cvt.s64.s32`: the last type is the source's.
+            let to: u32 = mnemonic.split('.').rev().nth(1)?.get(1..)?.parse().ok()?;
+            return [32, 64].contains(&to).then(|| cut(a, to));
+        }
+        "add" => a + b?,
+        "sub" => a - b?,
+        "mul" if mnemonic.contains(".hi") => return None,
+        "mul" if wide => return Some((a.wrapping_mul(b?)) as u64),
+        "mad" if mnemonic.contains(".hi") => return None,
+        "mad" if wide => return Some((a.wrapping_mul(b?) as u64).wrapping_add(*operands.get(2)?)),
+        "mul" => a.checked_mul(b?)?,
+        "mad" => a.checked_mul(b?)?.checked_add(at(2)?)?,
+        "shl" => a.checked_mul(1 << u32::try_from(b?).ok().filter(|by| *by < bits)?)?,
+        "shr" => a >> u32::try_from(b?).ok().filter(|by| *by < bits)?,
+        "and" => a & b?,
+        "or" => a | b?,
+        "xor" => a ^ b?,
+        "not" => !a,
+        "neg" => -a,
+        "abs" => a.abs(),
+        "min" => a.min(b?),
+        "max" => a.max(b?),
+        "div" => a.checked_div(b?)?,
+        "rem" => a.checked_rem(b?)?,
+        _ => return None,
+    };
+    Some(cut(value, bits))
+}
