@@ -6,4 +6,5 @@ pub mod conformance;
 pub mod gemm;
 pub mod gpu;
 pub mod random_kernel;
+pub mod specimen;
 pub mod torture;

@@ -1,0 +1,21 @@
+// inlined_helper_broken.cu: a helper reads in front of the array; the compiler has put it into the kernel.
+//
+// grid: 4
+// block: 64
+// arg: n i32 256
+// arg: in f32[256] filled
+// arg: out f32[256] empty
+// expect: E-OOB
+
+__device__ __forceinline__ float left_of(const float* x, int i)
+{
+    return x[i - 1];
+}
+
+extern "C" __global__ void steps(int n, const float* in, float* out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        out[i] = in[i] - left_of(in, i);
+    }
+}

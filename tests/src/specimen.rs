@@ -1,0 +1,201 @@
+//! Kernels whose `.cu` says at its top how they are launched, and what the checks say of them.
+//!
+//! `tests/data/gallery/README.md` describes the lines. Nothing here knows what ought to be found.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use findings::Finding;
+use simt::launch::{Environment, LaunchConfig, LaunchOptions, Names, Watch, launch};
+use simt::memory::{Memory, Origin};
+use simt::module::Module;
+use simt::texture::Textures;
+
+/// How a `.cu` says that it is launched.
+#[derive(Debug, Default)]
+pub struct Head {
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub shared: u32,
+    /// Limit of thread-instructions.
+    pub budget: u64,
+    /// Name and description of each argument.
+    pub args: Vec<(String, Vec<String>)>,
+    /// Codes that must be found.
+    pub expect: Vec<String>,
+}
+
+/// The lines at the top of a `.cu`.
+pub fn head(text: &str) -> Head {
+    let mut head = Head {
+        grid: [1; 3],
+        block: [1; 3],
+        ..Head::default()
+    };
+    for line in text.lines().map_while(|line| line.strip_prefix("//")) {
+        let Some((key, value)) = line.trim().split_once(':') else {
+            continue;
+        };
+        let words: Vec<&str> = value.split_whitespace().collect();
+        let triple = || {
+            let at = |i: usize| words.get(i).map_or(1, |word| word.parse().expect("a number"));
+            [at(0), at(1), at(2)]
+        };
+        match key {
+            "grid" => head.grid = triple(),
+            "block" => head.block = triple(),
+            "shared" => head.shared = words[0].parse().expect("bytes"),
+            "budget" => head.budget = words[0].parse().expect("instructions"),
+            "arg" => {
+                let rest = words[1..].iter().map(|&word| word.to_owned()).collect();
+                head.args.push((words[0].to_owned(), rest));
+            }
+            "expect" => head.expect = words.iter().map(|&word| word.to_owned()).collect(),
+            _ => {}
+        }
+    }
+    head
+}
+
+/// An argument's bytes.
+fn argument(memory: &Memory, words: &[String]) -> Vec<u8> {
+    let kind = words[0].as_str();
+    if kind == "null" {
+        return 0u64.to_le_bytes().to_vec();
+    }
+    let Some((ty, n)) = kind.split_once('[') else {
+        return match kind {
+            "i32" => words[1].parse::<i32>().expect("an int").to_le_bytes().to_vec(),
+            "f32" => words[1].parse::<f32>().expect("a float").to_le_bytes().to_vec(),
+            _ => panic!("argument of type {kind}"),
+        };
+    };
+    let n: u32 = n.trim_end_matches(']').parse().expect("a length");
+    let address = memory
+        .alloc(u64::from(n) * 4, Origin::new("cuMemAlloc"))
+        .expect("there is room");
+    let (filled, value): (u32, fn(u32, u32) -> u32) = match words[1].as_str() {
+        "empty" => (0, |i, _| i),
+        "half" => (n / 2, |i, _| i),
+        "mod4" => (n, |i, _| i % 4),
+        "down" => (n, |i, n| n - 1 - i),
+        "zero" => (n, |_, _| 0),
+        "one" => (n, |_, _| 1),
+        _ => (n, |i, _| i),
+    };
+    let bytes: Vec<u8> = (0..filled)
+        .flat_map(|i| match ty {
+            "f32" => ((value(i, n) % 10) as f32).to_le_bytes(),
+            _ => value(i, n).to_le_bytes(),
+        })
+        .collect();
+    memory.write(address, &bytes).expect("it is allocated");
+    if words[1] == "freed" {
+        memory.free(address).expect("it is allocated");
+    }
+    address.to_le_bytes().to_vec()
+}
+
+/// What a launch was said to do, and did.
+#[derive(Debug)]
+pub struct Ran {
+    /// How it was launched.
+    pub head: Head,
+    /// Codes found; `E-LOAD` and `E-LAUNCH` for what did not run.
+    pub codes: Vec<String>,
+    /// What was found.
+    pub findings: Vec<Finding>,
+    /// All messages.
+    pub text: String,
+}
+
+/// Launches `NAME.ptx` of a folder as `NAME.cu` says, with all checks; `with_source`: the source text is at hand.
+pub fn run(folder: &Path, name: &str, threads: usize, with_source: bool) -> Ran {
+    let text = std::fs::read_to_string(folder.join(format!("{name}.cu"))).expect("the source is there");
+    let ptx = std::fs::read_to_string(folder.join(format!("{name}.ptx"))).expect("its PTX is there");
+    let head = head(&text);
+    let memory = Arc::new(Memory::new(1 << 30));
+    let module = match Module::load(&memory, &ptx, None) {
+        Ok(module) => module,
+        Err(refused) => return did_not_run(head, "E-LOAD", format!("{refused}\n")),
+    };
+    let loaded = module.kernels().first().expect("a kernel").clone();
+    let mut params = Vec::new();
+    for ((_, words), param) in head.args.iter().zip(&loaded.kernel().params) {
+        params.resize(param.offset as usize, 0);
+        params.extend(argument(&memory, words));
+    }
+    params.resize(loaded.kernel().param_bytes as usize, 0);
+    let mut sources: Vec<(String, Arc<str>)> = vec![(format!("{name}.cu"), Arc::from(text.as_str()))];
+    if !with_source {
+        sources.clear();
+    }
+    let config = LaunchConfig {
+        grid: head.grid,
+        block: head.block,
+        dynamic_shared: head.shared,
+        params,
+        options: LaunchOptions {
+            watch: Watch::CheckedGlobalRaces,
+            budget: head.budget,
+            threads,
+            names: Names {
+                params: Vec::new(),
+                sources,
+            },
+            ..LaunchOptions::default()
+        },
+    };
+    let textures = Textures::default();
+    let environment = Environment {
+        textures: &textures,
+        clock: &|| 0,
+    };
+    // What the driver does before a launch: nobody raised the limit of dynamic shared memory here.
+    let allowed = simt::launch::check(loaded.kernel(), &config, None);
+    match allowed.and_then(|()| launch(&memory, &loaded, &config, environment)) {
+        Err(refused) => did_not_run(
+            head,
+            "E-LAUNCH",
+            findings::refusal(loaded.kernel(), &config, &refused),
+        ),
+        Ok(report) => {
+            let report = findings::Report::new(report, &loaded, &config);
+            let findings = report.findings;
+            let texts: Vec<&str> = findings.iter().map(|found| found.text.as_str()).collect();
+            Ran {
+                head,
+                codes: findings
+                    .iter()
+                    .map(|found| found.code.as_str().to_owned())
+                    .collect(),
+                text: texts.join("\n"),
+                findings,
+            }
+        }
+    }
+}
+
+fn did_not_run(head: Head, code: &str, text: String) -> Ran {
+    Ran {
+        head,
+        codes: vec![code.to_owned()],
+        findings: Vec::new(),
+        text,
+    }
+}
+
+/// Names of the `.cu` files of a folder that end so, in order.
+pub fn names(folder: &Path, ending: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("the folder is there");
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter_map(|name| Some(name.strip_suffix(".cu")?.to_owned()))
+        .filter(|name| name.ends_with(ending))
+        .collect();
+    names.sort();
+    names
+}
