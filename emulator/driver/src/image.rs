@@ -37,8 +37,8 @@ pub(crate) unsafe fn image_text(image: In<u8>) -> Result<String, (CUresult, Stri
     unsafe { image.text() }.map_err(|code| (code, "no image".to_owned()))
 }
 
-/// Compiles PTX for a memory. The message says what is wrong.
-pub(crate) fn compile(memory: &Arc<Memory>, text: &str) -> Result<Module, (CUresult, String)> {
+/// Whether a text is PTX of a version and for an architecture that can run here.
+pub(crate) fn check_head(text: &str) -> Result<(), (CUresult, String)> {
     if let Some(version) = directive(text, ".version")
         && let Some(major) = version.split('.').next().and_then(|v| v.parse::<u32>().ok())
         && major > 9
@@ -58,6 +58,12 @@ pub(crate) fn compile(memory: &Arc<Memory>, text: &str) -> Result<Module, (CUres
         let message = format!("the PTX is for sm_{target} and newer; the emulated GPU is sm_90");
         return Err((ERROR_INVALID_PTX, message));
     }
+    Ok(())
+}
+
+/// Compiles PTX for a memory. The message says what is wrong.
+pub(crate) fn compile(memory: &Arc<Memory>, text: &str) -> Result<Module, (CUresult, String)> {
+    check_head(text)?;
     Module::load(memory, text, None).map_err(|error| {
         let code = match &error {
             LoadError::Memory(..) => ERROR_OUT_OF_MEMORY,
@@ -124,11 +130,14 @@ pub(crate) fn read_file(path: &str) -> Result<String, (CUresult, String)> {
     Ok(String::from_utf8_lossy(&bytes[..end]).into_owned())
 }
 
-/// The log buffers among JIT options. The others ask for things that do not change results here.
+/// The log buffers and the limit of registers among JIT options. The others ask for things that do not change results
+/// here.
 #[derive(Default)]
 pub(crate) struct Log {
     info: Buffer,
     error: Buffer,
+    /// `CU_JIT_MAX_REGISTERS`
+    pub(crate) max_registers: Option<u32>,
 }
 
 #[derive(Default)]
@@ -175,6 +184,7 @@ impl Log {
         let mut log = Self::default();
         for (index, (option, value)) in options.into_iter().zip(given).enumerate() {
             match option {
+                0 => log.max_registers = Some(value as u32).filter(|n| *n > 0),
                 3 => {
                     // SAFETY: a buffer, as the option says.
                     log.info.text = Some(unsafe { Out::at(value as *mut c_char) });
@@ -192,7 +202,7 @@ impl Log {
                     log.error.size = value as u32 as usize;
                     log.error.written = Some((values, index));
                 }
-                0..=33 => {}
+                1..=33 => {}
                 _ => return Err(ERROR_INVALID_VALUE),
             }
         }

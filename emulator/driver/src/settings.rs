@@ -206,6 +206,7 @@ pub(crate) fn options_for(kernel: &str, found_sources: &[(String, Arc<str>)]) ->
         threads: settings.threads,
         level: None,
         unordered: settings.unordered,
+        grid_workspace: 0,
         names: Names {
             params: params.unwrap_or_default(),
             sources,
@@ -221,7 +222,7 @@ const MAX_SOURCE: u64 = 1 << 20;
 pub(crate) fn find_source(path: &str) -> Option<Arc<str>> {
     let path = Path::new(path);
     let extension = path.extension()?.to_str()?;
-    if !["cu", "cuh", "h", "hpp", "cpp", "cc", "inl"].contains(&extension) {
+    if !["cu", "cuh", "h", "hpp", "cpp", "cc", "inl", "py"].contains(&extension) {
         return None;
     }
     candidates(path).into_iter().find_map(|candidate| {

@@ -31,7 +31,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What it is not: it executes nothing and resolves no names, it does not check operand types, and it keeps
+//! Several modules become one by [`link::link`].
+//!
+//! What it is not: it executes nothing and resolves names only between modules, it does not check operand types, and it keeps
 //! neither comments nor the spelling of numbers. Debug sections stay text.
 
 #![forbid(unsafe_code)]
@@ -39,6 +41,7 @@
 pub mod ast;
 pub mod error;
 mod lex;
+pub mod link;
 mod parse;
 mod print;
 pub mod span;

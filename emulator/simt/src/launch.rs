@@ -60,6 +60,9 @@ pub struct LaunchOptions {
     pub level: Option<CpuLevel>,
     /// Run blocks in parallel even where their order could change results.
     pub unordered: bool,
+    /// Where a cooperative launch has its workspace, which `this_grid().sync()` finds through `%envreg1` and `%envreg2`:
+    /// 8 bytes that start as zeros. 0: the launch is not cooperative.
+    pub grid_workspace: u64,
     /// Names for messages.
     pub names: Names,
 }
@@ -82,6 +85,7 @@ impl Default for LaunchOptions {
             threads: 0,
             level: None,
             unordered: false,
+            grid_workspace: 0,
             names: Names::default(),
         }
     }
@@ -153,6 +157,7 @@ fn run(
         shared_shift: unit_shift(kernel, MemSpace::Shared),
         global_shift: unit_shift(kernel, MemSpace::Global),
         dynamic_shared: config.dynamic_shared,
+        grid_workspace: options.grid_workspace,
         counted: watch >= Watch::Counted,
         checked: watch >= Watch::Checked,
         level: options.level.unwrap_or(loaded.level()).min(loaded.level()),

@@ -49,6 +49,8 @@ pub struct Kernel {
     pub local: Vec<SharedArray>,
     /// `.maxntid`
     pub max_threads: Option<[u32; 3]>,
+    /// `.maxnreg`
+    pub max_registers: Option<u32>,
     /// `.reqntid`
     pub required_threads: Option<[u32; 3]>,
     /// `.minnctapersm`
@@ -91,6 +93,10 @@ pub enum Special {
     LanemaskGt,
     DynamicSharedBytes,
     TotalSharedBytes,
+    /// `%envreg1`: the high half of the address of a cooperative grid's workspace, or 0.
+    EnvReg1,
+    /// `%envreg2`: its low half.
+    EnvReg2,
 }
 
 /// A kernel parameter.

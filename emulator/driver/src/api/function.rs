@@ -19,10 +19,16 @@ pub(crate) fn default_dynamic_shared(kernel: &Kernel) -> i32 {
 }
 
 /// Registers of a thread: as ptxas said where the PTX tells, else what the emulated device keeps for it, which is
-/// near what a compiler needs.
+/// near what a compiler needs; never more than the program or the kernel allows.
 pub(crate) fn registers(function: &Function) -> u32 {
-    let estimate = function.loaded.kernel().n_lines.clamp(16, 255);
-    function.about.registers.unwrap_or(estimate)
+    let kernel = function.loaded.kernel();
+    let most = function
+        .about
+        .max_registers
+        .or(kernel.max_registers)
+        .unwrap_or(255);
+    let estimate = kernel.n_lines.clamp(16, 255);
+    function.about.registers.unwrap_or(estimate).min(most.max(16))
 }
 
 /// Threads that a block of this kernel can have.

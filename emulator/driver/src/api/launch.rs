@@ -11,6 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use findings::Report;
 use simt::check::Severity;
 use simt::launch::{Environment, LaunchConfig, LaunchRefused};
+use simt::memory::Origin;
 use simt::texture::Textures;
 
 use crate::api::function::max_threads;
@@ -35,6 +36,8 @@ pub(crate) struct Shape {
     pub(crate) grid: [c_uint; 3],
     pub(crate) block: [c_uint; 3],
     pub(crate) dynamic: c_uint,
+    /// All blocks are on the device at once and may wait for each other.
+    pub(crate) cooperative: bool,
 }
 
 /// `CU_LAUNCH_PARAM_BUFFER_POINTER` and its kin.
@@ -276,11 +279,22 @@ fn launch_by(
         options: settings::options_for(&function.loaded.kernel().name, &function.sources),
     };
     check(&function, &config)?;
+    let workspace = match shape.cooperative {
+        true => {
+            check_cooperative(&function, shape)?;
+            Some(Workspace::new()?)
+        }
+        false => None,
+    };
+    config.options.grid_workspace = workspace.as_ref().map_or(0, |w| w.0);
     config.params = arguments(&function, &config)?;
     let tell = settings::current().diagnosis;
     let slot = reports::Slot::new();
     let (context, for_job) = (Arc::clone(&stream.context), Arc::clone(&slot));
-    let job = move || run(&context, &function, &config, tell, &for_job);
+    let job = move || {
+        run(&context, &function, &config, tell, &for_job);
+        drop(workspace);
+    };
     let ticket = stream.submit(Where::Worker, |_| {}, Box::new(job));
     reports::remember(&stream.context, ticket, slot);
     Ok(())
@@ -293,12 +307,31 @@ fn cluster_of_one(value: &[u64; 8]) -> bool {
         .all(|n| *n <= 1)
 }
 
+/// What the blocks of a cooperative launch synchronise through.
+struct Workspace(u64);
+
+impl Workspace {
+    fn new() -> Result<Self, CUresult> {
+        let origin = Origin::new("the workspace of a cooperative launch");
+        let address = MEMORY.alloc(8, origin).map_err(|_| ERROR_OUT_OF_MEMORY)?;
+        let workspace = Self(address);
+        MEMORY.write(address, &[0; 8]).map_err(|_| ERROR_UNKNOWN)?;
+        Ok(workspace)
+    }
+}
+
+impl Drop for Workspace {
+    fn drop(&mut self) {
+        // A kernel can find its address, but not free it.
+        let _ = MEMORY.free(self.0);
+    }
+}
+
 /// All blocks of a cooperative launch must be on the device at once.
-fn check_cooperative(handle: Handle, shape: Shape) -> Outcome {
-    let function = function(handle)?;
+fn check_cooperative(function: &Function, shape: Shape) -> Outcome {
     let footprint = Footprint {
         threads: shape.block.iter().copied().fold(1, u32::saturating_mul),
-        registers: functions::registers(&function),
+        registers: functions::registers(function),
         shared: u64::from(function.loaded.kernel().shared_static_bytes) + u64::from(shape.dynamic),
     };
     let fit = u64::from(blocks_per_sm(footprint)) * u64::from(limit::SMS);
@@ -331,7 +364,7 @@ export! {
         pointers: In<u64>,
         extra: In<usize>,
     ) {
-        launch(handle, Shape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic }, stream, pointers, extra)
+        launch(handle, Shape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, cooperative: false }, stream, pointers, extra)
     }
 
     fn cuLaunchKernelEx / cuLaunchKernelEx_ptsz (
@@ -342,15 +375,19 @@ export! {
     ) {
         crate::state::initialised()?;
         let config = config.get()?;
-        let shape = Shape { grid: config.grid, block: config.block, dynamic: config.shared_bytes };
+        let mut shape = Shape {
+            grid: config.grid,
+            block: config.block,
+            dynamic: config.shared_bytes,
+            cooperative: false,
+        };
         // SAFETY: the caller promises as many attributes.
         let attributes = unsafe { In::new(config.attributes.cast_const()).list(config.n_attributes as usize) }?;
         for attribute in attributes {
             match attribute.id {
                 // Nothing, cache policy, synchronisation policy, priority, memory domains: no difference here.
                 0 | 1 | 3 | 5 | 8 | 9 | 10 => {}
-                2 if attribute.value[0] as u32 != 0 => check_cooperative(handle, shape)?,
-                2 => {}
+                2 => shape.cooperative = attribute.value[0] as u32 != 0,
                 // One block is a cluster of its own.
                 4 if cluster_of_one(&attribute.value) => {}
                 6 | 13 if attribute.value[0] as u32 == 0 => {}
@@ -375,8 +412,7 @@ export! {
         stream: Handle,
         pointers: In<u64>,
     ) {
-        let shape = Shape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic };
-        check_cooperative(handle, shape)?;
+        let shape = Shape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, cooperative: true };
         launch(handle, shape, stream, pointers, In::null())
     }
 }

@@ -17,6 +17,7 @@ use crate::types::Handle;
 
 struct Library {
     text: String,
+    max_registers: Option<u32>,
     /// Modules by context.
     modules: Mutex<BTreeMap<u64, Handle>>,
     /// Names of its kernels, and their handles.
@@ -52,7 +53,7 @@ fn module_of(library: &Library) -> Result<Handle, CUresult> {
         return Ok(*module);
     }
     let module = compile(&MEMORY, &library.text).map_err(|(code, _)| code)?;
-    let handle = enter(&context, module, &library.text);
+    let handle = enter(&context, module, &library.text, library.max_registers);
     modules.insert(context.id, handle);
     Ok(handle)
 }
@@ -81,6 +82,7 @@ fn load(out: Out<Handle>, text: Result<String, (CUresult, String)>, log: &Log) -
         Ok((text, names)) => {
             let (handle, library) = LIBRARIES.insert_with(|_| Library {
                 text,
+                max_registers: log.max_registers,
                 modules: Mutex::default(),
                 kernels: Mutex::default(),
             });

@@ -1,35 +1,50 @@
-//! The JIT linker, as far as PTX goes: one text in, the same text out as the "cubin" that `cuModuleLoadData` takes.
+//! The JIT linker, as far as PTX goes: texts in, one text out, as the "cubin" that `cuModuleLoadData` takes.
 //!
-//! Programs that compile PTX by `cuLinkAddData` and `cuLinkComplete` work; linking several inputs together does not.
+//! A single input comes out as it went in. Several become one module, in which external functions and variables meet
+//! their definitions. Of CUDA's device runtime library, what grids need to synchronise is there as PTX of our own;
+//! other libraries and machine code are made for real GPUs and refused.
 
 use std::ffi::{CString, c_uint, c_void};
 use std::sync::{Arc, Mutex};
 
+use ptx::ast::{FunctionKind, Item};
 use simt::memory::Memory;
 
 use crate::diagnose;
 use crate::edge::{In, Out, Text, export};
 use crate::handle::{Kind, Table};
-use crate::image::{Log, compile, image_text, read_file};
+use crate::image::{Log, check_head, compile, image_text, read_file};
 use crate::result::*;
 use crate::state::{MEMORY, initialised, lock, usable};
 use crate::types::Handle;
 
 /// A link in the making.
 struct Link {
-    /// Options given at its creation: their buffers take what adding finds wrong.
+    /// Options given at its creation: their buffers take what is found wrong.
     log: Log,
-    text: Mutex<Option<CString>>,
+    inputs: Mutex<Vec<String>>,
+    image: Mutex<Option<CString>>,
 }
 
 static LINKS: Table<Link> = Table::new(Kind::Link);
 
 /// `CU_JIT_INPUT_PTX`
 const PTX: c_uint = 1;
+/// `CU_JIT_INPUT_LIBRARY`
+const LIBRARY: c_uint = 4;
+/// All inputs together: what a program may make us remember.
+const MAX_BYTES: usize = 256 << 20;
+
+/// What this project has of `libcudadevrt.a`.
+const DEVICE_RUNTIME: &str = include_str!("../device_runtime.ptx");
 
 fn link(handle: Handle) -> Result<Arc<Link>, CUresult> {
     initialised()?;
     LINKS.get(handle).ok_or(ERROR_INVALID_HANDLE)
+}
+
+fn is_device_runtime(name: &str) -> bool {
+    name.rsplit('/').next() == Some("libcudadevrt.a")
 }
 
 fn add(handle: Handle, kind: c_uint, text: Result<String, (CUresult, String)>) -> Outcome {
@@ -42,21 +57,67 @@ fn add(handle: Handle, kind: c_uint, text: Result<String, (CUresult, String)>) -
             ERROR_INVALID_VALUE
         });
     }
-    // Compiled once for its errors, in a memory that nobody sees.
-    let checked = text.and_then(|text| compile(&Arc::new(Memory::new(MEMORY.limit())), &text).map(|_| text));
+    let checked = text.and_then(|text| {
+        check_head(&text)?;
+        // Read for its errors; what is declared here and defined elsewhere is looked at once all inputs are there.
+        let module =
+            ptx::parse(&text).map_err(|e| (ERROR_INVALID_PTX, format!("the PTX cannot be read: {e}")))?;
+        ptx::table::check(&module).map_err(|e| (ERROR_INVALID_PTX, e.to_string()))?;
+        Ok(text)
+    });
     match checked {
         Ok(text) => {
-            let mut slot = lock(&link.text);
-            if slot.is_some() {
-                diagnose::say_once("cuLink of several inputs is not supported");
-                return Err(ERROR_NOT_SUPPORTED);
+            let mut inputs = lock(&link.inputs);
+            let bytes: usize = inputs.iter().map(String::len).sum();
+            if bytes.saturating_add(text.len()) > MAX_BYTES {
+                return Err(ERROR_OUT_OF_MEMORY);
             }
-            *slot = CString::new(text).ok();
+            inputs.push(text);
             Ok(())
         }
         Err((code, message)) => {
             link.log.report(&message)?;
             Err(code)
+        }
+    }
+}
+
+/// What the inputs are together.
+fn complete(inputs: &[String], max_registers: Option<u32>) -> Result<String, (CUresult, String)> {
+    let text = match inputs {
+        [one] if max_registers.is_none() => one.clone(),
+        _ => {
+            let wrong = |e: String| (ERROR_INVALID_PTX, e);
+            let modules = inputs
+                .iter()
+                .map(|text| ptx::parse(text))
+                .collect::<Result<Vec<_>, _>>();
+            let modules = modules.map_err(|e| wrong(e.to_string()))?;
+            let mut module = ptx::link::link(modules).map_err(|e| wrong(e.to_string()))?;
+            if let Some(most) = max_registers {
+                limit_registers(&mut module, most);
+            }
+            // What `cargo xtask ptx` writes at the head of a text says what ptxas gave its kernels.
+            let heads = inputs
+                .iter()
+                .flat_map(|text| text.lines().take_while(|l| l.starts_with("// sm_")));
+            let heads: String = heads.map(|line| format!("{line}\n")).collect();
+            format!("{heads}{module}")
+        }
+    };
+    // Compiled once for its errors, in a memory that nobody sees.
+    compile(&Arc::new(Memory::new(MEMORY.limit())), &text)?;
+    Ok(text)
+}
+
+/// `CU_JIT_MAX_REGISTERS` becomes the directive that says the same, where a kernel has none.
+fn limit_registers(module: &mut ptx::Module, most: u32) {
+    for item in &mut module.items {
+        if let Item::Function(f) = item
+            && f.kind == FunctionKind::Entry
+            && f.directives.iter().all(|(name, _)| name != "maxnreg")
+        {
+            f.directives.push(("maxnreg".to_owned(), vec![most]));
         }
     }
 }
@@ -68,7 +129,8 @@ export! {
         usable()?;
         // SAFETY: the caller promises as many options and values.
         let log = unsafe { Log::new(n, options, values) }?;
-        out.put(LINKS.insert_with(|_| Link { log, text: Mutex::default() }).0)
+        let made = LINKS.insert_with(|_| Link { log, inputs: Mutex::default(), image: Mutex::default() });
+        out.put(made.0)
     }
 
     fn cuLinkAddData_v2(
@@ -76,13 +138,19 @@ export! {
         kind: c_uint,
         data: In<u8>,
         size: usize,
-        _name: Text,
+        name: Text,
         _n: c_uint,
         _options: In<c_uint>,
         _values: Out<usize>,
     ) {
         if size == 0 {
             return Err(ERROR_INVALID_VALUE);
+        }
+        if kind == LIBRARY && !name.is_null() && is_device_runtime(&name.get()?) {
+            return add(handle, PTX, Ok(DEVICE_RUNTIME.to_owned()));
+        }
+        if kind != PTX {
+            return add(handle, kind, Ok(String::new()));
         }
         // As long as said, or up to a NUL before that.
         // SAFETY: the caller promises as many bytes.
@@ -102,6 +170,9 @@ export! {
         _values: Out<usize>,
     ) {
         let path = path.get()?;
+        if kind == LIBRARY && is_device_runtime(&path) && std::path::Path::new(&path).is_file() {
+            return add(handle, PTX, Ok(DEVICE_RUNTIME.to_owned()));
+        }
         add(handle, kind, read_file(&path))
     }
 
@@ -109,9 +180,22 @@ export! {
         initialised()?;
         image.check()?;
         let link = link(handle)?;
-        let text = lock(&link.text);
-        let text = text.as_ref().ok_or(ERROR_INVALID_VALUE)?;
+        let inputs = lock(&link.inputs);
+        if inputs.is_empty() {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        let mut made = lock(&link.image);
+        if made.is_none() {
+            match complete(&inputs, link.log.max_registers) {
+                Ok(text) => *made = CString::new(text).ok(),
+                Err((code, message)) => {
+                    link.log.report(&message)?;
+                    return Err(code);
+                }
+            }
+        }
         // Lives until the link is destroyed; never changed once it is there.
+        let text = made.as_ref().ok_or(ERROR_UNKNOWN)?;
         image.put(text.as_ptr().cast())?;
         size.put_if_wanted(text.as_bytes_with_nul().len());
         Ok(())

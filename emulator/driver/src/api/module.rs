@@ -50,6 +50,8 @@ pub(crate) struct Function {
 pub(crate) struct About {
     /// Registers that ptxas gave it for this architecture, from the comments at the head of the file.
     pub(crate) registers: Option<u32>,
+    /// The most that the program allowed: `CU_JIT_MAX_REGISTERS`.
+    pub(crate) max_registers: Option<u32>,
     /// `.target sm_75` is 75.
     pub(crate) target: u32,
     /// Bytes of constant variables of the module.
@@ -101,7 +103,7 @@ pub(crate) fn unload_after_work(handle: Handle) -> Outcome {
 }
 
 /// Puts a compiled module into a context.
-pub(crate) fn enter(context: &Context, module: Module, text: &str) -> Handle {
+pub(crate) fn enter(context: &Context, module: Module, text: &str, max_registers: Option<u32>) -> Handle {
     let constant_bytes = module
         .variables()
         .iter()
@@ -136,6 +138,7 @@ pub(crate) fn enter(context: &Context, module: Module, text: &str) -> Handle {
             name: CString::new(name).unwrap_or_default(),
             about: About {
                 registers: registers(text, name),
+                max_registers,
                 target: architecture(text).unwrap_or(0),
                 constant_bytes: u32::try_from(constant_bytes).unwrap_or(u32::MAX),
             },
@@ -179,7 +182,7 @@ fn load(out: Out<Handle>, text: Result<String, (CUresult, String)>, log: &Log) -
     match compiled {
         Ok((module, text)) => {
             log.finish("", "")?;
-            out.put(enter(&context, module, &text))
+            out.put(enter(&context, module, &text, log.max_registers))
         }
         Err((code, message)) => {
             log.report(&message)?;

@@ -62,6 +62,7 @@ fn launch_grid(handle: Handle, width: c_int, height: c_int, stream: Handle) -> O
             grid,
             block: prepared.block.ok_or(ERROR_INVALID_VALUE)?,
             dynamic: prepared.dynamic_shared,
+            cooperative: false,
         };
         let mut arguments = prepared.arguments.clone();
         arguments.resize(prepared.size, 0);

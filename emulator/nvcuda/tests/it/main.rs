@@ -12,6 +12,7 @@ mod garbage;
 #[rustfmt::skip]
 mod layouts;
 mod lifetimes;
+mod linker;
 mod mistakes;
 mod programs;
 mod streams;

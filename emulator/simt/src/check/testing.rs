@@ -36,6 +36,7 @@ pub(crate) fn kernel(lines: &[u32]) -> Kernel {
         local_bytes: 0,
         local: Vec::new(),
         max_threads: None,
+        max_registers: None,
         required_threads: None,
         min_blocks_per_sm: None,
         ordered: false,

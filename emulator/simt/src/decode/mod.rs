@@ -182,6 +182,7 @@ fn kernel(
         local_bytes: lower.local_bytes,
         local: lower.local,
         max_threads: directive("maxntid").map(three),
+        max_registers: directive("maxnreg").and_then(|n| n.first().copied()),
         required_threads: directive("reqntid").map(three),
         min_blocks_per_sm: directive("minnctapersm").and_then(|n| n.first().copied()),
         ordered,

@@ -50,7 +50,7 @@ fn kernel_of(lines: &str) -> String {
         ".version 8.4\n.target sm_90\n.address_size 64\n\
          .extern .shared .align 16 .b8 dynamic[];\n.extern .global .u32 elsewhere;\n\
          .global .f32 table[4] = {{1.0, 2.0, 3.0, 4.0}};\n.const .u32 limit = 7;\n\
-         .extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func cudaSomething();\n\
+         .extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func cudaSomething(); .extern .func foreign();\n\
          .func (.reg .u32 r) twice(.reg .u32 a) {{ add.u32 r, a, a; ret; }}\n\
          .func again() {{ call again; ret; }}\n\
          .visible .entry k(.param .u64 out, .param .align 8 .b8 pack[24])\n{{\n\
@@ -87,7 +87,7 @@ fn what_is_not_supported_is_named() {
     );
     refused(
         "call cudaSomething;",
-        "line 17: the external function `cudaSomething` is not supported",
+        "line 17: `cudaSomething` of the device runtime is not supported",
     );
     refused(
         "call again;",
@@ -103,7 +103,11 @@ fn what_is_not_supported_is_named() {
     );
     refused(
         "ld.global.u32 %r1, [elsewhere];",
-        "line 17: the external variable `elsewhere` is not supported",
+        "line 17, column 1: nothing defines the external variable `elsewhere`",
+    );
+    refused(
+        "call foreign;",
+        "line 17, column 1: nothing defines the external function `foreign`",
     );
     refused(
         "mov.u32 %r1, %envreg0;",

@@ -204,6 +204,8 @@ fn special_line(job: &Job<'_>, coords: [u32; 3], special: Special, warp: u32) ->
         Special::LanemaskGt => each(&|l| !(u32::MAX >> (31 - l))),
         Special::DynamicSharedBytes => all(job.dynamic_shared),
         Special::TotalSharedBytes => all(job.kernel.shared_static_bytes + job.dynamic_shared),
+        Special::EnvReg1 => all((job.grid_workspace >> 32) as u32),
+        Special::EnvReg2 => all(job.grid_workspace as u32),
     }
 }
 

@@ -95,6 +95,8 @@ pub(crate) struct Job<'j> {
     pub(crate) shared_shift: u32,
     pub(crate) global_shift: u32,
     pub(crate) dynamic_shared: u32,
+    /// See [`crate::launch::LaunchOptions::grid_workspace`].
+    pub(crate) grid_workspace: u64,
     pub(crate) counted: bool,
     pub(crate) checked: bool,
     pub(crate) level: crate::lanes::CpuLevel,

@@ -10,6 +10,13 @@ use super::{Lower, class_of, mov_of, params};
 use crate::lanes::{Class, NONE, Src};
 use crate::program::{Access, Addr, MemSpace, OpKind, Order};
 
+/// Whether a function comes with CUDA (`libcudadevrt`), and not from another input of the linker.
+fn is_of_the_device_runtime(name: &str) -> bool {
+    ["cuda", "__cuda", "__nv", "cnp"]
+        .iter()
+        .any(|start| name.starts_with(start))
+}
+
 impl<'a> Lower<'a> {
     pub(super) fn call(&mut self, instruction: &'a Instruction) -> Result<()> {
         // `(returns), function, (arguments), prototype`: all but the function may be left out.
@@ -43,7 +50,10 @@ impl<'a> Lower<'a> {
             return Err(self.invalid(format!("there is no function `{name}`")));
         };
         if function.body.is_none() {
-            return Err(self.unsupported(format!("the external function `{name}`")));
+            return Err(match is_of_the_device_runtime(name) {
+                true => self.unsupported(format!("`{name}` of the device runtime")),
+                false => self.invalid(format!("nothing defines the external function `{name}`")),
+            });
         }
         if function.params.len() != arguments.len() || function.returns.len() != returns.len() {
             return Err(self.invalid(format!(

@@ -53,6 +53,8 @@ pub(super) fn find(name: &str) -> Option<Found> {
         "%lanemask_gt" => Line(Special::LanemaskGt),
         "%dynamic_smem_size" => Line(Special::DynamicSharedBytes),
         "%total_smem_size" | "%aggr_smem_size" => Line(Special::TotalSharedBytes),
+        "%envreg1" => Line(Special::EnvReg1),
+        "%envreg2" => Line(Special::EnvReg2),
         "%clock" => Found::Clock(Clock::Clock),
         "%clock_hi" => Found::Clock(Clock::ClockHi),
         "%clock64" => Found::Clock(Clock::Clock64),

@@ -101,7 +101,10 @@ impl<'a> Lower<'a> {
             },
             Space::Global | Space::Const => {
                 let Some(address) = self.symbols.get(name) else {
-                    return Err(unsupported(self.span, format!("the external variable `{name}`")));
+                    return Err(invalid(
+                        self.span,
+                        format!("nothing defines the external variable `{name}`"),
+                    ));
                 };
                 if v.space == Space::Const {
                     Binding::Const(address)

@@ -1,0 +1,247 @@
+//! The JIT linker, limits of registers, grids that synchronise, and launches of the old kind.
+
+use std::ffi::{CStr, CString, c_uint, c_void};
+use std::ptr::null_mut;
+
+use cudarc::driver::sys::{self, CUfunction_attribute, CUjit_option, CUresult};
+
+use crate::common::{Own, alloc, function, launch, module, ok, synchronize, words};
+
+const HEAD: &str = ".version 7.0\n.target sm_75\n.address_size 64\n";
+
+/// Stores `scale(i)` + `bias`, both of another input, and the module's own `f`.
+const CALLER: &str = "
+.extern .func (.param .b32 r) scale(.param .b32 x);
+.extern .global .u32 bias;
+.func (.param .b32 r) f() { st.param.b32 [r], 100; ret; }
+.visible .entry k(.param .u64 out) {
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    { .param .b32 a; .param .b32 b; st.param.b32 [a], %r1; call (b), scale, (a); ld.param.b32 %r2, [b]; }
+    { .param .b32 b; call (b), f, (); ld.param.b32 %r3, [b]; }
+    ld.global.u32 %r4, [bias];
+    add.u32 %r2, %r2, %r3;
+    add.u32 %r2, %r2, %r4;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r2;
+    ret;
+}";
+
+const CALLEE: &str = "
+.visible .global .u32 bias = 1000;
+.func (.param .b32 r) f() { st.param.b32 [r], 3; ret; }
+.visible .func (.param .b32 r) scale(.param .b32 x) {
+    .reg .b32 %r<4>;
+    ld.param.b32 %r1, [x];
+    { .param .b32 b; call (b), f, (); ld.param.b32 %r2, [b]; }
+    mul.lo.u32 %r3, %r1, %r2;
+    st.param.b32 [r], %r3;
+    ret;
+}";
+
+/// Each block adds 1 to a counter; after the grid has met, each stores what it reads there.
+const MEETING: &str = "
+.extern .func (.param .b64 r) cudaCGGetIntrinsicHandle(.param .b32 scope);
+.extern .func (.param .b32 r) cudaCGSynchronize(.param .b64 handle, .param .b32 flags);
+.visible .entry meet(.param .u64 out, .param .u64 counter) {
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<6>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u64 %rd2, [counter];
+    atom.global.add.u32 %r1, [%rd2], 1;
+    { .param .b32 a; .param .b64 b; st.param.b32 [a], 1; call (b), cudaCGGetIntrinsicHandle, (a);
+      ld.param.b64 %rd3, [b]; }
+    { .param .b64 a; .param .b32 c; .param .b32 b; st.param.b64 [a], %rd3; st.param.b32 [c], 0;
+      call (b), cudaCGSynchronize, (a, c); ld.param.b32 %r2, [b]; }
+    ld.volatile.global.u32 %r3, [%rd2];
+    mov.u32 %r4, %ctaid.x;
+    mul.wide.u32 %rd4, %r4, 4;
+    add.u64 %rd5, %rd1, %rd4;
+    st.global.u32 [%rd5], %r3;
+    ret;
+}";
+
+const PTX: c_uint = 1;
+const LIBRARY: c_uint = 4;
+
+/// Links inputs and loads the result; what went wrong first, with the error log.
+fn link(inputs: &[(c_uint, &str, &CStr)]) -> Result<sys::CUmodule, (CUresult, String)> {
+    let mut log = vec![0u8; 4096];
+    let mut options = [
+        CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+        CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+    ];
+    let mut values = [
+        log.as_mut_ptr().cast::<c_void>(),
+        std::ptr::without_provenance_mut(log.len()),
+    ];
+    let (mut link, mut image, mut size, mut loaded) = (null_mut(), null_mut(), 0, null_mut());
+    // SAFETY: texts of the lengths given, and a log that outlives the link.
+    let code = unsafe {
+        ok(sys::cuLinkCreate_v2(
+            2,
+            options.as_mut_ptr(),
+            values.as_mut_ptr(),
+            &mut link,
+        ));
+        let add = |kind: c_uint, text: &str, name: &CStr| {
+            let text = CString::new(text).expect("PTX has no NUL");
+            let n = text.as_bytes_with_nul().len();
+            let kind = match kind {
+                LIBRARY => sys::CUjitInputType::CU_JIT_INPUT_LIBRARY,
+                _ => sys::CUjitInputType::CU_JIT_INPUT_PTX,
+            };
+            let data = text.as_ptr().cast_mut().cast();
+            sys::cuLinkAddData_v2(link, kind, data, n, name.as_ptr(), 0, null_mut(), null_mut())
+        };
+        let added = inputs.iter().map(|(kind, text, name)| add(*kind, text, name));
+        let failed = added.into_iter().find(|code| *code != CUresult::CUDA_SUCCESS);
+        let code = failed.unwrap_or_else(|| sys::cuLinkComplete(link, &mut image, &mut size));
+        if code == CUresult::CUDA_SUCCESS {
+            ok(sys::cuModuleLoadData(&mut loaded, image));
+        }
+        ok(sys::cuLinkDestroy(link));
+        code
+    };
+    let end = log.iter().position(|b| *b == 0).unwrap_or(0);
+    match code {
+        CUresult::CUDA_SUCCESS => Ok(loaded),
+        code => Err((code, String::from_utf8_lossy(&log[..end]).into_owned())),
+    }
+}
+
+fn ptx(text: &str) -> String {
+    format!("{HEAD}{text}")
+}
+
+#[test]
+fn inputs_find_what_others_define() {
+    let _own = Own::new();
+    let (caller, callee) = (ptx(CALLER), ptx(CALLEE));
+    let loaded = link(&[(PTX, &caller, c"caller"), (PTX, &callee, c"callee")]).expect("they belong together");
+    let out = alloc(4 * 4);
+    ok(launch(function(loaded, "k"), 1, 4, &[out]));
+    assert_eq!(words(out, 4), [1100, 1103, 1106, 1109]);
+}
+
+#[test]
+fn emulated_what_no_input_defines_is_named() {
+    let _own = Own::new();
+    let caller = ptx(&CALLER.replace(".extern .global .u32 bias", ".global .u32 bias"));
+    let (code, log) = link(&[(PTX, &caller, c"caller")]).expect_err("`scale` is missing");
+    assert_eq!(code, CUresult::CUDA_ERROR_INVALID_PTX);
+    assert!(
+        log.contains("nothing defines the external function `scale`"),
+        "{log}"
+    );
+    let callee = ptx(CALLEE);
+    let (code, log) =
+        link(&[(PTX, &callee, c"one"), (PTX, &callee, c"two")]).expect_err("`bias` is there twice");
+    assert_eq!(code, CUresult::CUDA_ERROR_INVALID_PTX);
+    assert!(log.contains("`bias` is defined more than once"), "{log}");
+}
+
+#[test]
+fn emulated_a_cooperative_grid_meets() {
+    let _own = Own::new();
+    let meeting = ptx(MEETING);
+    let loaded = link(&[
+        (PTX, &meeting, c"meeting"),
+        (LIBRARY, "!<arch>", c"libcudadevrt.a"),
+    ])
+    .expect("it links");
+    let meet = function(loaded, "meet");
+    let (mut out, mut counter) = (alloc(16 * 4), alloc(4));
+    let mut arguments = [(&raw mut out).cast::<c_void>(), (&raw mut counter).cast()];
+    // SAFETY: the arguments are what the kernel takes.
+    unsafe {
+        ok(sys::cuMemsetD8_v2(counter, 0, 4));
+        let null = null_mut();
+        ok(sys::cuLaunchCooperativeKernel(
+            meet,
+            16,
+            1,
+            1,
+            1,
+            1,
+            1,
+            0,
+            null,
+            arguments.as_mut_ptr(),
+        ));
+    }
+    ok(synchronize());
+    assert_eq!(words(out, 16), [16; 16]);
+}
+
+#[test]
+fn emulated_a_grid_that_is_not_cooperative_cannot_meet() {
+    let _own = Own::new();
+    let meeting = ptx(MEETING);
+    let loaded = link(&[
+        (PTX, &meeting, c"meeting"),
+        (LIBRARY, "!<arch>", c"libcudadevrt.a"),
+    ])
+    .expect("it links");
+    let (out, counter) = (alloc(16 * 4), alloc(4));
+    ok(launch(function(loaded, "meet"), 16, 1, &[out, counter]));
+    assert_ne!(synchronize(), CUresult::CUDA_SUCCESS);
+}
+
+#[test]
+fn a_limit_of_registers_is_kept() {
+    let _own = Own::new();
+    let text = CString::new(crate::common::KERNELS).expect("PTX has no NUL");
+    let mut options = [CUjit_option::CU_JIT_MAX_REGISTERS];
+    let mut values = [std::ptr::without_provenance_mut(16)];
+    let (mut loaded, mut registers) = (null_mut(), 0);
+    let which = CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS;
+    // SAFETY: a string that ends with NUL, and one option with its value.
+    unsafe {
+        let image = text.as_ptr().cast();
+        ok(sys::cuModuleLoadDataEx(
+            &mut loaded,
+            image,
+            1,
+            options.as_mut_ptr(),
+            values.as_mut_ptr(),
+        ));
+        ok(sys::cuFuncGetAttribute(
+            &mut registers,
+            which,
+            function(loaded, "variables"),
+        ));
+    }
+    assert!((1..=16).contains(&registers), "{registers}");
+}
+
+#[test]
+fn launches_of_the_old_kind() {
+    let _own = Own::new();
+    let fill = function(module(), "fill");
+    let out = alloc(64 * 4);
+    let address = out.to_ne_bytes();
+    // SAFETY: the argument has the size that is passed.
+    unsafe {
+        ok(sys::cuFuncSetBlockShape(fill, 32, 1, 1));
+        ok(sys::cuFuncSetSharedSize(fill, 0));
+        ok(sys::cuParamSetSize(fill, 16));
+        ok(sys::cuParamSetv(fill, 0, address.as_ptr().cast_mut().cast(), 8));
+        ok(sys::cuParamSeti(fill, 8, 64));
+        ok(sys::cuParamSeti(fill, 12, 7));
+        ok(sys::cuLaunchGrid(fill, 2, 1));
+        assert_eq!(
+            sys::cuFuncSetBlockShape(fill, 0, 1, 1),
+            CUresult::CUDA_ERROR_INVALID_VALUE
+        );
+        assert_eq!(sys::cuParamSeti(fill, -4, 1), CUresult::CUDA_ERROR_INVALID_VALUE);
+        assert_eq!(
+            sys::cuParamSeti(fill, 1 << 20, 1),
+            CUresult::CUDA_ERROR_INVALID_VALUE
+        );
+    }
+    assert_eq!(words(out, 64), [7; 64]);
+}

@@ -1,0 +1,459 @@
+//! Several modules into one, as a linker does: names that modules share meet, names of one module stay its own.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use crate::ast::*;
+
+/// Why modules cannot become one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LinkError {
+    /// Two modules define what only one may.
+    #[error("`{0}` is defined more than once")]
+    DefinedTwice(String),
+    /// A variable that no module defines.
+    #[error("no input defines the variable `{0}`")]
+    Undefined(String),
+}
+
+/// How strongly a name is defined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Strength {
+    /// `.common`: the largest wins, and anything else wins over it.
+    Common,
+    /// `.weak`: the first wins.
+    Weak,
+    /// `.visible`, and kernels: only one.
+    Strong,
+}
+
+/// One module from several. External functions that none of them defines stay external.
+///
+/// Debug sections are left out: they would have to be merged, and nothing here reads them.
+///
+/// # Errors
+/// When two modules define the same name, or none defines a variable.
+pub fn link(modules: Vec<Module>) -> Result<Module, LinkError> {
+    let chosen = definitions(&modules)?;
+    let mut names = Names::new(&modules);
+    let mut linked = Module {
+        version: (0, 0),
+        target: Vec::new(),
+        address_size: 64,
+        files: Vec::new(),
+        items: Vec::new(),
+    };
+    let mut dynamic_shared: HashMap<String, usize> = HashMap::new();
+    let mut external: HashSet<String> = HashSet::new();
+    for (at, mut module) in modules.into_iter().enumerate() {
+        linked.version = linked.version.max(module.version);
+        if newer(&module.target, &linked.target) {
+            linked.target = std::mem::take(&mut module.target);
+        }
+        linked.address_size = linked.address_size.min(module.address_size);
+        let renamed = names.renamed(&module);
+        let files = merge_files(&mut linked.files, &module.files);
+        for mut item in module.items {
+            rename_item(&mut item, &renamed, &files);
+            match &mut item {
+                Item::Section(..) => continue,
+                Item::Variable(v) if v.linkage == Linkage::Extern && v.space == Space::Shared => {
+                    // All name the same memory: what the launch adds.
+                    if let Some(&first) = dynamic_shared.get(&v.name) {
+                        if let Item::Variable(known) = &mut linked.items[first] {
+                            known.align = known.align.max(v.align);
+                        }
+                        continue;
+                    }
+                    dynamic_shared.insert(v.name.clone(), linked.items.len());
+                }
+                Item::Variable(v) if v.linkage == Linkage::Extern => {
+                    if !chosen.contains_key(&v.name) {
+                        return Err(LinkError::Undefined(v.name.clone()));
+                    }
+                    continue;
+                }
+                Item::Function(f) if f.body.is_none() && f.linkage != Linkage::Internal => {
+                    let defined = chosen.contains_key(&f.name);
+                    if defined || !external.insert(f.name.clone()) {
+                        continue;
+                    }
+                }
+                _ => {}
+            }
+            let loses = |name: &str| chosen.get(name).is_some_and(|winner| *winner != at);
+            match &item {
+                Item::Variable(v) if v.linkage != Linkage::Internal && loses(&v.name) => continue,
+                Item::Function(f) if is_shared(f) && loses(&f.name) => continue,
+                _ => linked.items.push(item),
+            }
+        }
+    }
+    Ok(linked)
+}
+
+/// Whether another module can name it.
+fn is_shared(function: &Function) -> bool {
+    function.linkage != Linkage::Internal || function.kind == FunctionKind::Entry
+}
+
+/// The module whose definition of each shared name counts.
+fn definitions(modules: &[Module]) -> Result<BTreeMap<String, usize>, LinkError> {
+    let mut found: BTreeMap<String, (Strength, u64, usize)> = BTreeMap::new();
+    for (at, module) in modules.iter().enumerate() {
+        for item in &module.items {
+            let (name, strength, bytes) = match item {
+                Item::Variable(v) => match v.linkage {
+                    Linkage::Visible => (&v.name, Strength::Strong, 0),
+                    Linkage::Weak => (&v.name, Strength::Weak, 0),
+                    Linkage::Common => (&v.name, Strength::Common, bytes(v)),
+                    Linkage::Internal | Linkage::Extern => continue,
+                },
+                Item::Function(f) if f.body.is_some() && is_shared(f) => match f.linkage {
+                    Linkage::Weak => (&f.name, Strength::Weak, 0),
+                    _ => (&f.name, Strength::Strong, 0),
+                },
+                _ => continue,
+            };
+            match found.get(name) {
+                Some((Strength::Strong, _, other)) if strength == Strength::Strong && *other != at => {
+                    return Err(LinkError::DefinedTwice(name.clone()));
+                }
+                Some((known, size, _)) if (*known, *size) >= (strength, bytes) => {}
+                _ => {
+                    found.insert(name.clone(), (strength, bytes, at));
+                }
+            }
+        }
+    }
+    Ok(found.into_iter().map(|(name, (_, _, at))| (name, at)).collect())
+}
+
+fn bytes(variable: &Variable) -> u64 {
+    let elements = variable
+        .dims
+        .iter()
+        .fold(1u64, |n, dim| n.saturating_mul(dim.unwrap_or(1)));
+    elements
+        .saturating_mul(u64::from(variable.vector))
+        .saturating_mul(u64::from(variable.ty.bytes()))
+}
+
+/// Whether the first target is of a newer architecture.
+fn newer(target: &[String], than: &[String]) -> bool {
+    let number = |target: &[String]| -> u32 {
+        let digits = target.first().and_then(|t| t.strip_prefix("sm_"));
+        digits
+            .and_then(|t| t.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().ok())
+            .unwrap_or(0)
+    };
+    than.is_empty() || number(target) > number(than)
+}
+
+/// Numbers of one module's files among all files.
+fn merge_files(all: &mut Vec<SourceFile>, files: &[SourceFile]) -> BTreeMap<u32, u32> {
+    let mut numbers = BTreeMap::new();
+    let mut known: HashMap<String, u32> = all.iter().map(|f| (f.path.clone(), f.index)).collect();
+    for file in files {
+        let next = all.len() as u32 + 1;
+        let number = *known.entry(file.path.clone()).or_insert(next);
+        if number == next {
+            all.push(SourceFile {
+                index: number,
+                path: file.path.clone(),
+            });
+        }
+        numbers.insert(file.index, number);
+    }
+    numbers
+}
+
+/// Names in use, and who may keep which.
+struct Names {
+    taken: BTreeSet<String>,
+}
+
+impl Names {
+    fn new(modules: &[Module]) -> Self {
+        let mut taken = BTreeSet::new();
+        for item in modules.iter().flat_map(|module| &module.items) {
+            match item {
+                Item::Variable(v) if v.linkage != Linkage::Internal => taken.insert(v.name.clone()),
+                Item::Function(f) if is_shared(f) => taken.insert(f.name.clone()),
+                _ => false,
+            };
+        }
+        Self { taken }
+    }
+
+    /// New names for what is private to a module and has a name that another uses.
+    fn renamed(&mut self, module: &Module) -> HashMap<String, String> {
+        let mut renamed = HashMap::new();
+        for item in &module.items {
+            let name = match item {
+                Item::Variable(v) if v.linkage == Linkage::Internal => &v.name,
+                Item::Function(f) if !is_shared(f) => &f.name,
+                Item::Alias { name, .. } => name,
+                _ => continue,
+            };
+            // A declaration before the definition.
+            if renamed.contains_key(name) {
+                continue;
+            }
+            let free = (1u32..)
+                .map(|n| {
+                    if n == 1 {
+                        name.clone()
+                    } else {
+                        format!("{name}$link{n}")
+                    }
+                })
+                .find(|candidate| !self.taken.contains(candidate));
+            let free = free.unwrap_or_else(|| name.clone());
+            self.taken.insert(free.clone());
+            renamed.insert(name.clone(), free);
+        }
+        renamed.retain(|from, to| from != to);
+        renamed
+    }
+}
+
+fn rename_item(item: &mut Item, names: &HashMap<String, String>, files: &BTreeMap<u32, u32>) {
+    match item {
+        Item::Variable(v) => {
+            rename(&mut v.name, names);
+            if let Some(init) = &mut v.init {
+                rename_initializer(init, names);
+            }
+        }
+        Item::Function(f) => {
+            rename(&mut f.name, names);
+            let Some(body) = &mut f.body else {
+                return;
+            };
+            let mut own = HashSet::new();
+            own.extend(f.returns.iter().chain(&f.params).map(|v| v.name.clone()));
+            declared(body, &mut own);
+            let mut visible: HashMap<String, String> = HashMap::new();
+            for (from, to) in names {
+                if !own.contains(from) {
+                    visible.insert(from.clone(), to.clone());
+                }
+            }
+            rename_statements(body, &visible, files);
+        }
+        Item::Alias { name, target, .. } => {
+            rename(name, names);
+            rename(target, names);
+        }
+        Item::Pragma(..) | Item::Section(..) => {}
+    }
+}
+
+/// Names that a body declares: they hide those of the module.
+fn declared(statements: &[Statement], own: &mut HashSet<String>) {
+    for statement in statements {
+        match statement {
+            Statement::Label(_, name)
+            | Statement::BranchTargets { name, .. }
+            | Statement::CallTargets { name, .. }
+            | Statement::CallPrototype { name, .. } => {
+                own.insert(name.clone());
+            }
+            Statement::Variable(v) => {
+                own.insert(v.name.clone());
+            }
+            // Numbered registers begin with `%`, which names of modules do not.
+            Statement::Reg(reg) => own.extend(reg.names.iter().map(|(name, _)| name.clone())),
+            Statement::Block(inner) => declared(inner, own),
+            Statement::Instruction(_) | Statement::Loc(_) | Statement::Pragma(..) => {}
+        }
+    }
+}
+
+fn rename(name: &mut String, names: &HashMap<String, String>) {
+    if let Some(new) = names.get(name) {
+        name.clone_from(new);
+    }
+}
+
+fn rename_initializer(init: &mut Initializer, names: &HashMap<String, String>) {
+    match init {
+        Initializer::List(list) => list.iter_mut().for_each(|init| rename_initializer(init, names)),
+        Initializer::Symbol { name, .. } => rename(name, names),
+        Initializer::Int(_) | Initializer::Float(_) | Initializer::Other(_) => {}
+    }
+}
+
+fn rename_statements(
+    statements: &mut [Statement],
+    names: &HashMap<String, String>,
+    files: &BTreeMap<u32, u32>,
+) {
+    let number = |file: &mut u32| *file = files.get(file).copied().unwrap_or(0);
+    for statement in statements {
+        match statement {
+            Statement::Instruction(instruction) => {
+                instruction
+                    .operands
+                    .iter_mut()
+                    .for_each(|o| rename_operand(o, names));
+            }
+            Statement::Block(inner) => rename_statements(inner, names, files),
+            Statement::Variable(v) => {
+                if let Some(init) = &mut v.init {
+                    rename_initializer(init, names);
+                }
+            }
+            Statement::CallTargets { targets, .. } => targets.iter_mut().for_each(|t| rename(t, names)),
+            Statement::Loc(loc) => {
+                number(&mut loc.file);
+                if let Some(inlined) = &mut loc.inlined_at {
+                    number(&mut inlined.file);
+                }
+            }
+            Statement::Label(..)
+            | Statement::Reg(_)
+            | Statement::Pragma(..)
+            | Statement::BranchTargets { .. }
+            | Statement::CallPrototype { .. } => {}
+        }
+    }
+}
+
+fn rename_operand(operand: &mut Operand, names: &HashMap<String, String>) {
+    match operand {
+        Operand::Name(name) | Operand::NameOffset { name, .. } => rename(name, names),
+        Operand::Address { base: Some(name), .. } => rename(name, names),
+        Operand::Vector(list) | Operand::List(list) => list.iter_mut().for_each(|o| rename_operand(o, names)),
+        Operand::Pair(first, second) => {
+            rename_operand(first, names);
+            rename_operand(second, names);
+        }
+        Operand::Texture { handles, coordinates } => {
+            handles
+                .iter_mut()
+                .chain(coordinates)
+                .for_each(|o| rename_operand(o, names));
+        }
+        Operand::Address { base: None, .. }
+        | Operand::NotPred(_)
+        | Operand::Immediate(_)
+        | Operand::Component(..) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = ".version 8.4\n.target sm_80\n.address_size 64\n";
+
+    /// What linking texts gives, without the header and blank lines.
+    fn linked(texts: &[&str]) -> String {
+        let modules = texts
+            .iter()
+            .map(|text| crate::parse(&format!("{HEAD}{text}")).expect("valid PTX"));
+        match link(modules.collect()) {
+            Ok(module) => {
+                let text = module.to_string();
+                let again = crate::parse(&text).expect("what is printed can be read");
+                assert_eq!(again.without_spans(), module.without_spans());
+                let lines = text.lines().skip(3).filter(|line| !line.is_empty());
+                lines.map(|line| format!("{line}\n")).collect()
+            }
+            Err(error) => format!("{error}\n"),
+        }
+    }
+
+    #[track_caller]
+    fn check(texts: &[&str], expected: &str) {
+        let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(plain(&linked(texts)), plain(expected));
+    }
+
+    #[test]
+    fn a_declaration_meets_its_definition() {
+        check(
+            &[
+                ".extern .func f();\n.extern .global .u32 g;\n.visible .entry k() { call f, (); ret; }",
+                ".visible .global .u32 g = 1;\n.visible .func f() { ret; }",
+            ],
+            ".visible .entry k() { call f, (); ret; } .visible .global .u32 g = 1; .visible .func f() { ret; }",
+        );
+    }
+
+    #[test]
+    fn private_names_stay_apart() {
+        let text = |entry: &str| {
+            format!(
+                ".global .u32 g;\n.func f() {{ ret; }}\n.visible .entry {entry}() {{ .reg .u32 a; ld.global.u32 a, [g]; call f, (); ret; }}"
+            )
+        };
+        let (one, two) = (text("one"), text("two"));
+        let both = format!(
+            "{one} {}",
+            two.replace("[g]", "[g$link2]")
+                .replace("u32 g;", "u32 g$link2;")
+                .replace("func f", "func f$link2")
+                .replace("call f,", "call f$link2,")
+        );
+        check(&[&one, &two], &both);
+    }
+
+    #[test]
+    fn a_local_name_hides_that_of_the_module() {
+        let first = ".global .u32 g;";
+        let second =
+            ".global .u32 g;\n.visible .entry k(.param .u64 g) { .reg .u64 a; ld.param.u64 a, [g]; ret; }";
+        let both = ".global .u32 g; .global .u32 g$link2; .visible .entry k(.param .u64 g) { .reg .u64 a; ld.param.u64 a, [g]; ret; }";
+        check(&[first, second], both);
+    }
+
+    #[test]
+    fn one_weak_definition_is_enough() {
+        let weak = ".weak .func f() { ret; }";
+        check(&[weak, weak], weak);
+        check(
+            &[weak, ".visible .func f() { trap; ret; }"],
+            ".visible .func f() { trap; ret; }",
+        );
+    }
+
+    #[test]
+    fn two_strong_definitions_are_too_many() {
+        let strong = ".visible .global .u32 g;";
+        check(&[strong, strong], "`g` is defined more than once");
+        let kernel = ".entry k() { ret; }";
+        check(&[kernel, kernel], "`k` is defined more than once");
+    }
+
+    #[test]
+    fn what_nobody_defines() {
+        check(&[".extern .global .u32 g;"], "no input defines the variable `g`");
+        let call = ".extern .func f();";
+        check(&[call, call], call);
+    }
+
+    #[test]
+    fn dynamic_shared_memory_is_one() {
+        check(
+            &[
+                ".extern .shared .align 4 .b8 s[];",
+                ".extern .shared .align 16 .b8 s[];",
+            ],
+            ".extern .shared .align 16 .b8 s[];",
+        );
+    }
+
+    #[test]
+    fn files_are_numbered_again() {
+        let one = ".file 1 \"a.cu\"\n.visible .entry one() { .loc 1 2 3\n ret; }";
+        let two =
+            ".file 1 \"b.cu\"\n.file 2 \"a.cu\"\n.visible .entry two() { .loc 1 2 3\n .loc 2 4 5\n ret; }";
+        check(
+            &[one, two],
+            ".file 1 \"a.cu\" .file 2 \"b.cu\" .visible .entry one() { .loc 1 2 3 ret; } \
+             .visible .entry two() { .loc 2 2 3 .loc 1 4 5 ret; }",
+        );
+    }
+}
