@@ -9,7 +9,7 @@ mod gallery;
 mod gemm;
 mod ladder_gemm;
 mod ladder_transpose;
-mod merged_loads;
+mod merged;
 mod ptx_fresh;
 mod random;
 mod reads_all;

@@ -2,9 +2,11 @@
 
 #![forbid(unsafe_code)]
 
+pub mod accesses;
 pub mod conformance;
 pub mod gemm;
 pub mod gpu;
+pub mod machine_code;
 pub mod random_kernel;
 pub mod specimen;
 pub mod torture;

@@ -557,7 +557,9 @@ mod tests {
             counters.extend(names.map(|name| ((*name).to_owned(), 0.into())));
         }
         metrics.insert("smsp__inst_executed_op_shared_st.sum".into(), theirs);
-        counters.insert("shared_store_requests".into(), ours.into());
+        for name in ["shared_store_requests", "shared_store_requests_merged"] {
+            counters.insert(name.into(), ours.into());
+        }
         let profile = Profile {
             run: "one".into(),
             step: "v08".into(),

@@ -154,6 +154,7 @@ fn passed(emulated: bool) -> Outcome {
         "warp_instructions": 100_000_000, "fmas": 1_073_741_824, "global_load_sectors": 9_000_000,
         "global_store_sectors": 131_072, "shared_load_wavefronts": 17_000_000, "shared_load_ideal": 17_000_000,
         "shared_store_wavefronts": 1_000_000, "shared_store_ideal": 900_000,
+        "shared_store_wavefronts_merged": 1_000_000, "shared_store_ideal_merged": 900_000,
     });
     Outcome::Passed(Box::new(Passed {
         grid: [8, 8, 1],

@@ -37,11 +37,11 @@ const COLUMNS: [Column; 4] = [
         c.global_load_sectors + c.global_store_sectors
     }),
     ("shared", "wavefronts", |c| {
-        c.shared_load_wavefronts_merged + c.shared_store_wavefronts
+        c.shared_load_wavefronts_merged + c.shared_store_wavefronts_merged
     }),
     ("of these", "too many", |c| {
-        let wavefronts = c.shared_load_wavefronts_merged + c.shared_store_wavefronts;
-        wavefronts.saturating_sub(c.shared_load_ideal_merged + c.shared_store_ideal)
+        let wavefronts = c.shared_load_wavefronts_merged + c.shared_store_wavefronts_merged;
+        wavefronts.saturating_sub(c.shared_load_ideal_merged + c.shared_store_ideal_merged)
     }),
 ];
 

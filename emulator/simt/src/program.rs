@@ -142,17 +142,17 @@ pub struct InstrInfo {
     pub called: Option<SourceLoc>,
     /// Floating-point multiply-adds per lane: 1 for `fma.f32`, 2 for `fma.f16x2`.
     pub fmas: u8,
-    /// Shared loads that ptxas would merge share a group number (their position of the first); see
-    /// `decode::merge`. `None`: counted as written.
+    /// The wider access to shared memory that ptxas would make of this one and its neighbours; see `decode::merge`.
+    /// `None`: counted as written.
     pub merge: Option<MergeGroup>,
 }
 
-/// A shared load that is merged with neighbours into one wider access.
+/// Accesses to shared memory that are merged into one wider access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MergeGroup {
     /// Instruction that stands for the group.
     pub leader: u32,
-    /// Bytes per lane of the merged access: 8 or 16.
+    /// Bytes per lane of the merged access.
     pub bytes: u8,
     /// Byte offset, relative to this instruction's own address, of the start of the merged access.
     pub back: u8,

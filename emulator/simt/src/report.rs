@@ -105,13 +105,13 @@ pub struct Counters {
     pub shared_load_ideal: u64,
     /// Bytes that lanes loaded.
     pub shared_load_bytes: u64,
-    /// Requests after adjacent scalar loads are merged as ptxas does.
+    /// Requests after neighbouring loads are merged as ptxas merges them. `smsp__inst_executed_op_shared_ld.sum`.
     pub shared_load_requests_merged: u64,
     /// Wavefronts of those.
     pub shared_load_wavefronts_merged: u64,
     /// Ideal of those.
     pub shared_load_ideal_merged: u64,
-    /// Shared store instructions.
+    /// Shared store instructions, as written.
     pub shared_store_requests: u64,
     /// `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum`
     pub shared_store_wavefronts: u64,
@@ -119,6 +119,12 @@ pub struct Counters {
     pub shared_store_ideal: u64,
     /// Bytes that lanes stored.
     pub shared_store_bytes: u64,
+    /// Requests after neighbouring stores are merged as ptxas merges them. `smsp__inst_executed_op_shared_st.sum`.
+    pub shared_store_requests_merged: u64,
+    /// Wavefronts of those.
+    pub shared_store_wavefronts_merged: u64,
+    /// Ideal of those.
+    pub shared_store_ideal_merged: u64,
     /// Atomics on shared memory.
     pub shared_atomic_requests: u64,
     /// Local loads and stores.

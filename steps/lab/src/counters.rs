@@ -43,8 +43,8 @@ impl Counters {
             load_sectors: n("global_load_sectors"),
             store_sectors: n("global_store_sectors"),
             global_requests: n("global_load_requests") + n("global_store_requests"),
-            wavefronts: n("shared_load_wavefronts_merged") + n("shared_store_wavefronts"),
-            ideal: n("shared_load_ideal_merged") + n("shared_store_ideal"),
+            wavefronts: n("shared_load_wavefronts_merged") + n("shared_store_wavefronts_merged"),
+            ideal: n("shared_load_ideal_merged") + n("shared_store_ideal_merged"),
             wavefronts_as_written: n("shared_load_wavefronts") + n("shared_store_wavefronts"),
             barriers: n("barriers"),
         }
@@ -177,7 +177,8 @@ mod tests {
     #[test]
     fn merged_wavefronts_are_what_the_hardware_sees() {
         let text = r#"{"shared_load_wavefronts": 40, "shared_load_wavefronts_merged": 16,
-            "shared_load_ideal_merged": 8, "shared_store_wavefronts": 4, "shared_store_ideal": 4}"#;
+            "shared_load_ideal_merged": 8, "shared_store_wavefronts": 4, "shared_store_wavefronts_merged": 4,
+            "shared_store_ideal_merged": 4}"#;
         let c = counters(text);
         assert_eq!(
             (c.wavefronts, c.excess(), c.wavefronts_as_written),

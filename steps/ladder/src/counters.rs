@@ -39,7 +39,7 @@ pub struct Pair {
     pub name: &'static str,
     /// Fields of the emulated GPU's counters.
     pub ours: &'static [&'static str],
-    /// The same before neighbouring loads are merged, where that makes a difference.
+    /// The same before neighbouring accesses are merged, where that makes a difference.
     pub as_written: &'static [&'static str],
     /// Metrics.
     pub metrics: &'static [&'static str],
@@ -106,25 +106,27 @@ pub const PAIRS: &[Pair] = &[
         as_written: &["shared_load_wavefronts"],
         metrics: &["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"],
     },
-    pair(
-        "shared_store_requests",
-        &["shared_store_requests"],
-        &["smsp__inst_executed_op_shared_st.sum"],
-    ),
-    pair(
-        "shared_store_wavefronts",
-        &["shared_store_wavefronts"],
-        &["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"],
-    ),
+    Pair {
+        name: "shared_store_requests",
+        ours: &["shared_store_requests_merged"],
+        as_written: &["shared_store_requests"],
+        metrics: &["smsp__inst_executed_op_shared_st.sum"],
+    },
+    Pair {
+        name: "shared_store_wavefronts",
+        ours: &["shared_store_wavefronts_merged"],
+        as_written: &["shared_store_wavefronts"],
+        metrics: &["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"],
+    },
     Pair {
         name: "shared_wavefronts",
-        ours: &["shared_load_wavefronts_merged", "shared_store_wavefronts"],
+        ours: &["shared_load_wavefronts_merged", "shared_store_wavefronts_merged"],
         as_written: &["shared_load_wavefronts", "shared_store_wavefronts"],
         metrics: &["memory_l1_wavefronts_shared"],
     },
     Pair {
         name: "shared_ideal",
-        ours: &["shared_load_ideal_merged", "shared_store_ideal"],
+        ours: &["shared_load_ideal_merged", "shared_store_ideal_merged"],
         as_written: &["shared_load_ideal", "shared_store_ideal"],
         metrics: &["memory_l1_wavefronts_shared_ideal"],
     },
@@ -320,7 +322,7 @@ pub struct Compared {
     pub pair: &'static Pair,
     /// The emulated GPU's.
     pub ours: u64,
-    /// The same before loads are merged, where it is another number.
+    /// The same before accesses are merged, where it is another number.
     pub as_written: Option<u64>,
     /// Nsight Compute's.
     pub theirs: u64,

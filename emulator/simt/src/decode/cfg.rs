@@ -131,6 +131,55 @@ impl Cfg {
     }
 }
 
+/// Which blocks every way to a block leads through.
+#[derive(Debug)]
+pub(super) struct Dominators {
+    /// Each block's number in a walk over the tree of immediate dominators, and the last number below it.
+    spans: Vec<(u32, u32)>,
+}
+
+impl Dominators {
+    pub(super) fn new(cfg: &Cfg) -> Self {
+        let n = cfg.n_blocks();
+        // With the edges turned round, post-dominators are dominators. Edges to the entry change nothing, but it
+        // has to be the end of all ways.
+        let predecessors = |b: u32| if b == 0 { &[] } else { cfg.predecessors.of(b) };
+        let lists: Vec<&[u32]> = (0..n as u32).map(predecessors).collect();
+        let above = post_dominators(&lists);
+        let pairs: Vec<(u32, u32)> = (0..n as u32)
+            .filter(|&b| above[b as usize] != OUTSIDE)
+            .map(|b| (above[b as usize], b))
+            .collect();
+        let below = Lists::from_pairs(n, &pairs);
+        let mut spans = vec![(0, 0); n];
+        let mut number = 0;
+        let roots = (0..n as u32).filter(|&b| above[b as usize] == OUTSIDE);
+        let mut stack: Vec<(u32, bool)> = roots.rev().map(|b| (b, false)).collect();
+        while let Some((block, left)) = stack.pop() {
+            if left {
+                spans[block as usize].1 = number - 1;
+                continue;
+            }
+            spans[block as usize].0 = number;
+            number += 1;
+            stack.push((block, true));
+            stack.extend(below.of(block).iter().rev().map(|&b| (b, false)));
+        }
+        Self { spans }
+    }
+
+    /// A number by which a block comes right before those that it dominates.
+    pub(super) fn number(&self, block: u32) -> u32 {
+        self.spans[block as usize].0
+    }
+
+    /// Whether every way to `b` leads through `a`.
+    pub(super) fn dominates(&self, a: u32, b: u32) -> bool {
+        let (first, last) = self.spans[a as usize];
+        (first..=last).contains(&self.number(b))
+    }
+}
+
 /// Immediate post-dominators of a graph, by the Semi-NCA algorithm of Georgiadis and Tarjan on the reversed
 /// graph. A block without successors leaves. Blocks that can never leave get an edge to the outside, one for
 /// each place where all else fails (the last block in the order of the text).

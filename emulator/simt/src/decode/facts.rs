@@ -19,7 +19,12 @@ pub(super) struct Facts<'a> {
     zeros: Vec<u8>,
     /// For a register that is written once, as another one plus a constant, in the same block.
     origin: HashMap<u32, (u32, i64)>,
+    /// The position where each register is written; [`MANY`] for several.
+    written: Vec<u32>,
 }
+
+/// Written more than once.
+const MANY: u32 = u32::MAX - 1;
 
 impl<'a> Facts<'a> {
     pub(super) fn new(
@@ -33,6 +38,7 @@ impl<'a> Facts<'a> {
             constants,
             zeros: vec![64; n_registers],
             origin: HashMap::new(),
+            written: vec![u32::MAX; n_registers],
         };
         for &register in special {
             facts.zeros[register as usize] = 0;
@@ -63,12 +69,10 @@ impl<'a> Facts<'a> {
         }
 
         // Where each register is written, if once.
-        const MANY: u32 = u32::MAX - 1;
-        let mut written = vec![u32::MAX; n_registers];
         for (at, op) in ops.iter_mut().enumerate() {
             operands(op, &mut |register, _, role| {
                 if role != Role::Use {
-                    let place = &mut written[register as usize];
+                    let place = &mut facts.written[register as usize];
                     *place = if *place == u32::MAX { at as u32 } else { MANY };
                 }
                 register
@@ -80,8 +84,8 @@ impl<'a> Facts<'a> {
                 let Some((dst, src, offset)) = facts.step(op) else {
                     continue;
                 };
-                let from = written[src as usize];
-                if written[dst as usize] == at && cfg.range(block).contains(&from) && from < at {
+                let from = facts.written[src as usize];
+                if facts.written[dst as usize] == at && cfg.range(block).contains(&from) && from < at {
                     facts.origin.insert(dst, (src, offset));
                 }
             }
@@ -135,6 +139,11 @@ impl<'a> Facts<'a> {
             }
         }
         (src as Src, offset)
+    }
+
+    /// Whether a register is written at one place of the program, or never.
+    pub(super) fn written_once(&self, register: u32) -> bool {
+        self.written[register as usize] != MANY
     }
 
     /// Trailing zeros of a base.

@@ -142,7 +142,7 @@ fn memos<'j>(job: &Job<'_>) -> Vec<Memo<'j>> {
     };
     for op in &job.kernel.ops {
         match &op.kind {
-            OpKind::Load(a) => {
+            OpKind::Load(a) | OpKind::Store(a) => {
                 let group = job.kernel.instrs.get(op.instr as usize).and_then(|i| i.merge);
                 let merge = match group {
                     Some(g) if g.leader == op.instr => Merge::Leads {
@@ -152,14 +152,9 @@ fn memos<'j>(job: &Job<'_>) -> Vec<Memo<'j>> {
                     Some(_) => Merge::Follows,
                     None => Merge::Alone,
                 };
-                add(a.space, u32::from(a.element) * u32::from(a.n), true, merge);
+                let load = matches!(op.kind, OpKind::Load(_));
+                add(a.space, u32::from(a.element) * u32::from(a.n), load, merge);
             }
-            OpKind::Store(a) => add(
-                a.space,
-                u32::from(a.element) * u32::from(a.n),
-                false,
-                Merge::Alone,
-            ),
             OpKind::Atomic(a) => add(a.space, a.ty.bytes(), false, Merge::Alone),
             OpKind::CpAsync { bytes, .. } => {
                 add(MemSpace::Shared, (*bytes).into(), false, Merge::Alone);

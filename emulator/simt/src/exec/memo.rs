@@ -70,7 +70,7 @@ pub(crate) enum Home {
     Param,
 }
 
-/// How a shared load counts after merging.
+/// How a shared access counts after merging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Merge {
     /// As written.

@@ -88,6 +88,9 @@ fn add_store(c: &mut Counters, t: &Tally, bytes: u64) {
     c.shared_store_wavefronts += t.wavefronts;
     c.shared_store_ideal += t.ideal;
     c.shared_store_bytes += t.shared_lanes * bytes;
+    c.shared_store_requests_merged += t.merged_requests;
+    c.shared_store_wavefronts_merged += t.merged_wavefronts;
+    c.shared_store_ideal_merged += t.merged_ideal;
     c.local_requests += t.local_requests;
     c.local_bytes += t.local_lanes * bytes;
 }
@@ -148,6 +151,9 @@ impl Counters {
         self.shared_store_wavefronts += o.shared_store_wavefronts;
         self.shared_store_ideal += o.shared_store_ideal;
         self.shared_store_bytes += o.shared_store_bytes;
+        self.shared_store_requests_merged += o.shared_store_requests_merged;
+        self.shared_store_wavefronts_merged += o.shared_store_wavefronts_merged;
+        self.shared_store_ideal_merged += o.shared_store_ideal_merged;
         self.shared_atomic_requests += o.shared_atomic_requests;
         self.local_requests += o.local_requests;
         self.local_bytes += o.local_bytes;

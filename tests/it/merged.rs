@@ -1,0 +1,56 @@
+//! "As merged" against machine code: what `decode::merge` makes of accesses to shared memory is what ptxas made.
+//!
+//! `tests/data/sass` holds counts from disassembled kernels. They are static counts, so of whole programs only kernels
+//! whose loops ptxas leaves as they are can be compared.
+
+use std::fs;
+use std::path::Path;
+
+use tests::gpu::Gpu;
+use tests::machine_code::{HEADER, Widths, kernel, lines, merged};
+
+fn data(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sass").join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The sum over the kernels of a module.
+fn count(text: &str) -> Widths {
+    let module = Gpu::default().load(text).expect("kernels that load");
+    let kernels = module.kernels().iter().map(|k| merged(k.kernel()));
+    kernels.fold(Widths::default(), |sum, one| {
+        std::array::from_fn(|at| sum[at] + one[at])
+    })
+}
+
+#[test]
+fn loads_of_programs_merge_as_ptxas_merges_them() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let table = data("shared_loads.txt");
+    let mut n = 0;
+    for line in table.lines().filter(|line| !line.starts_with('#')) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let expected: Vec<usize> = words[2..].iter().filter_map(|w| w.parse().ok()).collect();
+        let text = fs::read_to_string(root.join(words[0])).expect("a kernel");
+        assert_eq!(count(&text)[..3], expected, "{} on {}", words[0], words[1]);
+        n += 1;
+    }
+    assert!(n >= 30);
+}
+
+#[test]
+fn patterns_merge_as_ptxas_merges_them() {
+    let table = data("shared_patterns.txt");
+    let mut wrong = Vec::new();
+    let mut n = 0;
+    for (expected, pattern) in lines(&table) {
+        let expected = expected.expect("counts");
+        let ours = count(&format!("{HEADER}{}", kernel("k", pattern)));
+        if ours != expected {
+            wrong.push(format!("ptxas {expected:?}, here {ours:?}: {pattern}"));
+        }
+        n += 1;
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(n >= 200);
+}
