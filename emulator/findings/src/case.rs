@@ -51,26 +51,25 @@ pub(crate) struct Data {
 
 impl<'a> Case<'a> {
     pub(crate) fn new(scene: &'a Scene<'a>, kind: &'a Kind, access: BadAccess) -> Self {
+        Self::at(scene, kind, access, kind.first.instr)
+    }
+
+    /// The same, for an access that another instruction than the event's made.
+    pub(crate) fn at(scene: &'a Scene<'a>, kind: &'a Kind, access: BadAccess, instr: u32) -> Self {
         let event = &kind.first;
         let who = (
             event.block,
             u64::from(event.warp) * 32 + u64::from(event.mask.trailing_zeros() & 31),
         );
-        let target = scene.target(
-            event.instr,
-            access.space,
-            access.address,
-            access.bytes,
-            access.kind,
-        );
+        let target = scene.target(instr, access.space, access.address, access.bytes, access.kind);
         let explained = target
             .as_ref()
-            .and_then(|target| scene.explain(event.instr, target, access.kind, who));
+            .and_then(|target| scene.explain(instr, target, access.kind, who));
         Self {
             scene,
             kind,
             access,
-            instr: event.instr,
+            instr,
             who,
             target,
             explained,

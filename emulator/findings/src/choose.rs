@@ -42,17 +42,11 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
                     || on_bad_line
                     || races.iter().any(|other| explains(scene, other, kind))
             }
-            Details::Uninitialised { access, .. } => {
-                let line = scene.line(first.instr);
+            Details::Uninitialised { access, load, .. } => {
+                let line = scene.line(*load);
                 let same_array = |race: &RaceFacts| {
-                    let a = scene.target(
-                        first.instr,
-                        access.space,
-                        access.address,
-                        access.bytes,
-                        access.kind,
-                    );
-                    let b = scene.target(first.instr, race.space, race.address, access.bytes, access.kind);
+                    let a = scene.target(*load, access.space, access.address, access.bytes, access.kind);
+                    let b = scene.target(*load, race.space, race.address, access.bytes, access.kind);
                     a.zip(b).is_some_and(|(a, b)| a.start == b.start)
                 };
                 let shared = matches!(access.space, MemSpace::Shared);

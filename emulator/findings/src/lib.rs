@@ -71,10 +71,9 @@ fn finding(scene: &Scene<'_>, Chosen { kind, also }: &Chosen<'_>, earlier: &[Fin
             Code::UseAfterFree => memory::freed(scene, kind, *access),
             Code::Misaligned => memory::misaligned(scene, kind, *access),
             Code::ReadOnly => memory::read_only(scene, kind, *access),
-            Code::Uninitialised => written::uninitialised(scene, kind, *access, &[]),
             _ => bounds::out_of_bounds(scene, kind, *access),
         },
-        Details::Uninitialised { access, written } => written::uninitialised(scene, kind, *access, written),
+        Details::Uninitialised { .. } => written::uninitialised(scene, kind),
         Details::Race(facts) => {
             let party = facts.parties[1];
             who = (party.block, u64::from(party.thread));

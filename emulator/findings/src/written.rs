@@ -7,40 +7,60 @@ use super::scene::{Draft, Scene};
 use super::subscript::Explained;
 use super::words::{self, code};
 use simt::check::Kind;
-use simt::check::{AccessKind, BadAccess, Details};
+use simt::check::{AccessKind, Details, Use};
 use simt::program::{MemSpace, OpKind};
 
 /// `E-UNINIT`
-pub(crate) fn uninitialised(
-    scene: &Scene<'_>,
-    kind: &Kind,
-    access: BadAccess,
-    written: &[(u64, u64)],
-) -> Draft {
-    let case = Case::new(scene, kind, access);
+pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
+    let Details::Uninitialised {
+        access,
+        load,
+        used,
+        copied,
+        written,
+    } = &kind.first.details
+    else {
+        return Draft::new("something is used that nothing wrote");
+    };
+    let (access, load) = (*access, *load);
+    let case = Case::at(scene, kind, access, load);
     let Some(target) = &case.target else {
         return nowhere(&case);
     };
     let element = &target.element;
-    let title = match target.named {
-        true => format!("`{}` is read before anything wrote it", case.element(target)),
-        false => format!("{} is read before anything wrote it", case.element(target)),
+    let name = match target.named {
+        true => format!("`{}`", case.element(target)),
+        false => case.element(target),
     };
-    let mut draft = case.draft(title);
+    // Used where it is read: the array is what to look at.
+    let at_once = scene.line(load) == scene.line(kind.first.instr);
+    let mut draft;
+    if at_once {
+        draft = case.draft(format!("{name} is read before anything wrote it"));
+        draft.instr = Some(load);
+    } else {
+        draft = Draft::new(used_title(*used, &name, *copied));
+        draft.array = Some(element.clone());
+    }
     let who = scene.thread_name(case.who.0, case.who.1);
-    let mut reader = format!("Read by {who}.");
+    let read = match at_once {
+        true => "Read".to_owned(),
+        false => format!("Read at {}", scene.line_name(load)),
+    };
+    let mut reader = format!("{read} by {who}.");
     let values = case
         .explained
         .as_ref()
         .map(Explained::telling)
         .unwrap_or_default();
     if !values.is_empty() {
-        reader = format!("Read by {who}: {values}.");
+        reader = format!("{read} by {who}: {values}.");
     }
     if let Some(more) = scene.others_do_the_same(kind) {
         reader = format!("{reader} {more}");
     }
     draft.notes.push(reader);
+    draft.notes.extend(way(scene, kind, *used, *copied));
     draft.notes.push(written_note(target, written));
     let fillers = fillers(&case, target);
     let any = written.iter().any(|(from, to)| from < to);
@@ -105,6 +125,47 @@ pub(crate) fn uninitialised(
         }
     }
     draft
+}
+
+/// What the value is used for, when that is on another line than the read.
+fn used_title(used: Use, name: &str, copied: Option<u32>) -> String {
+    let which = match copied {
+        Some(UNKNOWN) => "which holds no defined value",
+        _ => "which nothing wrote",
+    };
+    let use_of = match used {
+        Use::Address => "an address depends on",
+        Use::Condition => "a condition depends on",
+        Use::Control => "a lane or barrier number depends on",
+        Use::Atomic => "an atomic update uses",
+        Use::Printed => "`printf` prints",
+        Use::Stored { .. } => "arithmetic uses",
+    };
+    format!("{use_of} {name}, {which}")
+}
+
+/// [`Details::Uninitialised`]'s `copied`, when it is not known who did.
+const UNKNOWN: u32 = u32::MAX - 1;
+
+/// Where the value went between the read and the use, and after.
+fn way(scene: &Scene<'_>, kind: &Kind, used: Use, copied: Option<u32>) -> Option<String> {
+    let here = scene.line(kind.first.instr);
+    let mut parts = Vec::new();
+    match copied {
+        Some(UNKNOWN) => {
+            parts.push("A copy of something that nothing wrote was stored there before.".to_owned())
+        }
+        Some(by) if scene.line(by) != here => {
+            parts.push(format!("A copy went through memory at {}.", scene.line_name(by)));
+        }
+        _ => {}
+    }
+    if let Use::Stored { by } = used
+        && scene.line(by) != here
+    {
+        parts.push(format!("The result is stored at {}.", scene.line_name(by)));
+    }
+    (!parts.is_empty()).then(|| parts.join(" "))
 }
 
 /// `Written so far: 128 of 256 elements, rows 0..7.`

@@ -248,10 +248,16 @@ fn accesses_that_go_wrong_are_told() {
     found("st.global.u32 [%rd3+2], %r1;", 33, &["E-ALIGN"]);
     found("mov.u64 %rd7, 0; st.global.u32 [%rd7], %r1;", 1, &["E-OOB"]);
     found("mov.u64 %rd7, -8; ld.u32 %r5, [%rd7];", 1, &["E-OOB"]);
-    found("ld.global.u32 %r5, [%rd6];", 1, &["E-UNINIT"]);
-    found("ld.shared.u32 %r5, [dynamic];", 1, &["E-UNINIT"]);
+    found("ld.global.u32 %r5, [%rd6];", 1, &[]);
+    let stored = "add.u32 %r5, %r5, 1; st.global.u32 [%rd3], %r5;";
+    found(&format!("ld.global.u32 %r5, [%rd6]; {stored}"), 32, &["E-UNINIT"]);
+    found(
+        &format!("ld.shared.u32 %r5, [dynamic]; {stored}"),
+        32,
+        &["E-UNINIT"],
+    );
     found("ld.shared.u32 %r5, [dynamic+256];", 1, &["E-OOB"]);
-    found("ld.local.u32 %r5, [depot];", 1, &["E-UNINIT"]);
+    found(&format!("ld.local.u32 %r5, [depot]; {stored}"), 32, &["E-UNINIT"]);
     found(
         "mov.u64 %rd7, table; cvta.const.u64 %rd7, %rd7; st.u32 [%rd7], %r1;",
         1,

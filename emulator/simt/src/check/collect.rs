@@ -124,6 +124,7 @@ impl Collector {
     }
 
     /// An event of this code and instruction in `block` would be the first of its kind: worth finding out more.
+    /// The instruction is that of the event, of `E-UNINIT` the load.
     pub fn is_new(&self, code: Code, instr: u32, block: u64) -> bool {
         let site = self.sites.site(instr);
         let mut of_site = self
@@ -166,9 +167,17 @@ impl Collector {
                     race.parties[0].block != race.parties[1].block,
                 )
             }
-            Details::Access(access) | Details::Uninitialised { access, .. } => (
+            Details::Access(access) => (
                 event.code,
                 site,
+                u32::MAX,
+                self.sites.array(access.space, access.address),
+                false,
+            ),
+            // One read that has several uses is one mistake.
+            Details::Uninitialised { access, load, .. } => (
+                event.code,
+                self.sites.site(*load),
                 u32::MAX,
                 self.sites.array(access.space, access.address),
                 false,

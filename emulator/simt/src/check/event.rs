@@ -39,10 +39,17 @@ pub enum Details {
     None,
     /// `E-OOB`, `E-FREED`, `E-ALIGN`, `E-READ-ONLY`.
     Access(BadAccess),
-    /// `E-UNINIT`.
+    /// `E-UNINIT`: [`Event::instr`] is where the value was put to use.
     Uninitialised {
-        /// The read.
+        /// The read that brought the value.
         access: BadAccess,
+        /// The instruction that read it: often [`Event::instr`] itself or one on the same line.
+        load: u32,
+        /// What the value was used for.
+        used: Use,
+        /// It was read from memory that held a copy of it: the last instruction that stored one, `u32::MAX - 1` when
+        /// that is not known. `None`: nothing stored to what was read.
+        copied: Option<u32>,
         /// Byte ranges (start, end) of the same array or allocation that were written so far, as addresses
         /// like [`BadAccess::address`], in order. May be empty when [`super::Collector::is_new`] says that
         /// this event is not the first of its kind.
@@ -97,6 +104,26 @@ pub enum Details {
     Texture {
         /// The value used as a handle.
         handle: u64,
+    },
+}
+
+/// What an undefined value was used for. Moving it is no use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// It is part of an address.
+    Address,
+    /// A branch or a guard depends on it.
+    Condition,
+    /// The number of a lane or barrier, or a mask of lanes.
+    Control,
+    /// An atomic works on it.
+    Atomic,
+    /// It is printed.
+    Printed,
+    /// It went through arithmetic, and the result was stored.
+    Stored {
+        /// The store.
+        by: u32,
     },
 }
 

@@ -15,4 +15,6 @@ mod testing;
 
 pub use code::{Code, Severity};
 pub use collect::{Collector, Kind, Mistakes, block_position, lanes, thread_position};
-pub use event::{AccessKind, BadAccess, BarrierGroup, Details, Event, MissingOrder, RaceFacts, RaceParty};
+pub use event::{
+    AccessKind, BadAccess, BarrierGroup, Details, Event, MissingOrder, RaceFacts, RaceParty, Use,
+};

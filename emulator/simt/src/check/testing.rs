@@ -41,5 +41,6 @@ pub(crate) fn kernel(lines: &[u32]) -> Kernel {
         min_blocks_per_sm: None,
         ordered: false,
         shared_subword: false,
+        shapes: Vec::new(),
     }
 }

@@ -13,6 +13,7 @@ mod constants;
 mod display;
 mod error;
 mod facts;
+mod flow;
 #[cfg(test)]
 mod fuzz;
 mod hash;
@@ -33,7 +34,7 @@ mod virt;
 use ptx::ast::{Function, FunctionKind, Item, Module};
 
 use crate::lanes::CpuLevel;
-use crate::program::{Guard, Kernel, Op, OpKind, Program};
+use crate::program::{Guard, Kernel, Op, OpKind, Program, Shape};
 use cfg::{Cfg, OUTSIDE};
 pub use error::DecodeError;
 use error::{Result, unsupported};
@@ -187,6 +188,7 @@ fn kernel(
         min_blocks_per_sm: directive("minnctapersm").and_then(|n| n.first().copied()),
         ordered,
         shared_subword: lower.shared_subword,
+        shapes: ops.iter().map(shape).collect(),
     };
     kernel.validate(&mut ops).map_err(DecodeError::Internal)?;
     Ok(kernel)
@@ -288,6 +290,15 @@ fn remove_moves(ops: &mut Vec<VirtualOp>) {
             }
             _ => {}
         }
+    }
+}
+
+/// The classes of an op's operands, and what becomes of undefined bits in it.
+fn shape(op: &VirtualOp) -> Shape {
+    Shape {
+        flow: op.flow,
+        dst: op.classes.dst,
+        srcs: op.classes.srcs,
     }
 }
 

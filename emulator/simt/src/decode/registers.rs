@@ -303,6 +303,7 @@ mod tests {
             pred: TRUE,
             moves: false,
             rule: Default::default(),
+            flow: Default::default(),
         }
     }
 
@@ -386,6 +387,7 @@ mod tests {
                 pred: TRUE,
                 moves: false,
             rule: Default::default(),
+            flow: Default::default(),
             });
             let want = trace(&mut ops.clone(), 200, |register, _| 2 * register as usize);
 

@@ -4,7 +4,7 @@
 //! hold label numbers. [`operands`] is the one place that knows which fields of an operation are registers.
 
 use crate::lanes::{Class, NONE};
-use crate::program::{Addr, AtomicKind, BarrierKind, Clock, OpKind, VoteMode};
+use crate::program::{Addr, AtomicKind, BarrierKind, Clock, Flow, OpKind, VoteMode};
 
 /// Virtual predicate 0 is always true.
 pub(super) const TRUE: u32 = 0;
@@ -66,6 +66,7 @@ pub(super) struct VirtualOp {
     /// A plain move: nothing to do when both registers get the same place.
     pub(super) moves: bool,
     pub(super) rule: Rule,
+    pub(super) flow: Flow,
 }
 
 /// How an operand is used.

@@ -222,6 +222,12 @@ impl Cx<'_> {
                 }
             }
         }
+        if self.job.checked {
+            self.follow_atomic(a, on);
+            if self.fresh.lanes != 0 {
+                self.follow_fresh_atomic(a, pc);
+            }
+        }
         if a.dst != NONE {
             for lane in bits(on & !good) {
                 if bytes == 8 {

@@ -5,6 +5,7 @@ use crate::memory::bits::{Bits, CellBits};
 use crate::program::{SHARED_BASE, Special};
 
 use super::barrier::Barrier;
+use super::defined::{Carried, Shadow};
 use super::fiber::Fiber;
 use super::{Cx, Job, ZERO_LINE};
 
@@ -33,6 +34,9 @@ pub(crate) struct Block {
     pub(crate) shared_written: CellBits,
     local: Vec<Line>,
     pub(crate) local_written: Bits,
+    /// Undefined registers, by warp, when checked.
+    pub(super) shadows: Vec<Shadow>,
+    pub(super) carried: Carried,
     pub(crate) barriers: [Barrier; 16],
     /// Threads that have not exited.
     pub(crate) live: u32,
@@ -68,6 +72,10 @@ impl Block {
             ),
             local: vec![ZERO_LINE; local.div_ceil(size_of::<Line>())],
             local_written: checked(local),
+            shadows: std::iter::repeat_with(|| Shadow::new(job.kernel.n_lines, job.kernel.n_preds))
+                .take(if job.checked { n_warps } else { 0 })
+                .collect(),
+            carried: Carried::default(),
             barriers: [Barrier::default(); 16],
             live: 0,
             copies: super::copy::Copies::default(),
@@ -90,6 +98,8 @@ impl Block {
         self.shared_written.clear();
         self.local.fill(ZERO_LINE);
         self.local_written.clear();
+        self.shadows.iter_mut().for_each(Shadow::reset);
+        self.carried.clear();
         self.barriers = [Barrier::default(); 16];
         self.live = job.n_threads;
         self.copies.clear();

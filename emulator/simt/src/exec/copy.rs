@@ -5,10 +5,10 @@
 
 use crate::check::AccessKind;
 use crate::lanes::NONE;
-use crate::program::{MemSpace, OpKind};
+use crate::program::{MemSpace, OpKind, window};
 
 use super::access::Spec;
-use super::{Cx, bits};
+use super::{Cx, bits, defined};
 
 /// One lane's copy under way.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +17,8 @@ struct Copy {
     bytes: u8,
     /// To read; the rest is zero.
     n: u8,
+    /// Bytes of the source that nothing had written, as a mask.
+    undefined: u16,
     group: u32,
     /// Offset in shared memory.
     to: u32,
@@ -86,6 +88,7 @@ impl Cx<'_> {
                     good |= found;
                 }
                 if good == 0 || self.stopped {
+                    self.fresh.lanes = 0;
                     return;
                 }
                 let target = spec(MemSpace::Shared, dst, AccessKind::Write, memo);
@@ -95,20 +98,27 @@ impl Cx<'_> {
                 for lane in bits(found) {
                     // SAFETY: `locate` has found memory for these lanes.
                     let to = unsafe { place.of(lane) } as usize - shared;
+                    let mut undefined = 0;
                     if self.job.checked {
                         self.block.shared_written.unset(to, usize::from(*bytes));
+                        let at = window::SHARED + to as u64;
+                        undefined = self.follow_fresh_copy(lane, at, (*bytes).into(), pc);
+                        // What is not read is zero.
+                        undefined &= (1 << n[lane]) - 1;
                     }
                     let group = self.block.copies.committed[first + lane];
                     let copy = Copy {
                         lane: lane as u8,
                         bytes: *bytes,
                         n: n[lane],
+                        undefined: undefined as u16,
                         group,
                         to: to as u32,
                         from: from[lane],
                     };
                     self.block.copies.pending[self.warp as usize].push(copy);
                 }
+                self.fresh.lanes = 0;
                 self.progress = true;
             }
             OpKind::CpAsyncCommit => bits(on).for_each(|l| self.block.copies.committed[first + l] += 1),
@@ -142,6 +152,9 @@ impl Cx<'_> {
             }
             if checked {
                 written.set(c.to as usize, bytes);
+                for (start, n) in defined::runs(c.undefined.into()) {
+                    written.unset_whole(c.to as usize + start, n);
+                }
             }
             false
         });

@@ -18,6 +18,7 @@ use crate::lanes::Lanes;
 use crate::program::{MemSpace, OpKind};
 
 use super::block::Block;
+use super::defined::{Fresh, Shadow};
 use super::fiber::Fiber;
 use super::memo::{Memo, Merge, Tally};
 use super::turns::Visit;
@@ -194,6 +195,8 @@ fn work<W: Watch>(
         block: Box::new(Block::new(job)),
         memos: memos(job),
         counts: Counts::new(if W::COUNTED { kernel.ops.len() } else { 0 }),
+        shadow: Shadow::default(),
+        fresh: Box::new(Fresh::new()),
         pointers: [std::ptr::null_mut(); 32],
         collector: Collector::new(kernel, job.grid, job.block),
         shared_races: (W::CHECKED && job.shared_bytes > 0).then(|| SharedRaces::new(kernel)),

@@ -11,6 +11,7 @@ pub(crate) mod barrier;
 pub(crate) mod block;
 pub(crate) mod copy;
 pub(crate) mod data;
+pub(crate) mod defined;
 pub(crate) mod fiber;
 pub(crate) mod grid;
 pub(crate) mod memo;
@@ -38,6 +39,7 @@ use crate::program::Kernel;
 use crate::trace::Recorder;
 
 use block::Block;
+use defined::{Fresh, Shadow};
 use fiber::Fiber;
 use memo::Memo;
 use plan::Plan;
@@ -48,6 +50,8 @@ pub(crate) trait Watch: 'static {
     const CHECKED: bool;
     /// Steps are written down.
     const TRACED: bool = false;
+    /// Undefined values are followed.
+    const FOLLOWED: bool = false;
 }
 
 /// Results only.
@@ -56,6 +60,8 @@ pub(crate) struct Plain;
 pub(crate) struct Counted;
 /// And checks.
 pub(crate) struct Checked;
+/// Checked, for a warp that has undefined values in registers.
+pub(crate) struct Followed;
 /// Counted, and the steps of a warp written down.
 pub(crate) struct Traced;
 
@@ -72,6 +78,12 @@ impl Watch for Counted {
 impl Watch for Checked {
     const COUNTED: bool = true;
     const CHECKED: bool = true;
+}
+
+impl Watch for Followed {
+    const COUNTED: bool = true;
+    const CHECKED: bool = true;
+    const FOLLOWED: bool = true;
 }
 
 impl Watch for Traced {
@@ -130,6 +142,10 @@ pub(crate) struct Cx<'j> {
     pub(crate) block: Box<Block>,
     pub(crate) memos: Vec<Memo<'j>>,
     pub(crate) counts: Counts,
+    /// Undefined registers of the warp that runs.
+    pub(crate) shadow: Shadow,
+    /// What the last access read that nothing had written.
+    pub(crate) fresh: Box<Fresh>,
     /// Host addresses of an access that was looked up lane by lane.
     pub(crate) pointers: [*mut u8; 32],
     /// What the current block did wrong.

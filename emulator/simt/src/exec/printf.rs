@@ -12,7 +12,7 @@ const LONGEST: usize = 1 << 14;
 const WIDEST: usize = 1 << 10;
 
 impl Cx<'_> {
-    pub(crate) fn printf(&mut self, format: i32, arguments: i32, dst: i32, on: u32) {
+    pub(crate) fn printf(&mut self, format: i32, arguments: i32, dst: i32, pc: u32, on: u32) {
         for lane in bits(on) {
             let text = self.bytes_at(self.u64_at(format, lane), lane);
             let arguments = self.u64_at(arguments, lane);
@@ -20,8 +20,16 @@ impl Cx<'_> {
                 cx: self,
                 at: arguments,
                 lane,
+                read: Vec::new(),
             };
             let (line, n) = render(&text, &mut source);
+            let read = source.read;
+            if self.job.checked {
+                let instr = self.job.kernel.ops[pc as usize].instr;
+                for (at, bytes) in read {
+                    self.follow_printed(at, bytes, lane, instr);
+                }
+            }
             self.set32(dst, lane, n);
             let room = MOST.saturating_sub(self.block.printed.len());
             if room == 0 {
@@ -85,11 +93,14 @@ struct Arguments<'a, 'j> {
     cx: &'a Cx<'j>,
     at: u64,
     lane: usize,
+    /// Address and size of each argument that was taken.
+    read: Vec<(u64, u32)>,
 }
 
 impl Source for Arguments<'_, '_> {
     fn next(&mut self, bytes: usize) -> u64 {
         self.at = self.at.wrapping_add(bytes as u64 - 1) & !(bytes as u64 - 1);
+        self.read.push((self.at, bytes as u32));
         let mut value = [0; 8];
         for (i, byte) in value.iter_mut().enumerate().take(bytes) {
             *byte = self

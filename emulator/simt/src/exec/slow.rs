@@ -159,7 +159,6 @@ fn check(cx: &mut Cx<'_>, spec: &Spec<'_>, good: u32, addresses: &[u64; 32], spa
     let job = cx.job;
     let n = spec.bytes as usize;
     let writes = spec.kind == AccessKind::Write;
-    let mut unwritten = [0u32; 3];
     for lane in bits(good) {
         let at = addresses[lane];
         match spaces[lane] {
@@ -168,7 +167,7 @@ fn check(cx: &mut Cx<'_>, spec: &Spec<'_>, good: u32, addresses: &[u64; 32], spa
                 if writes {
                     cx.block.shared_written.set(offset, n);
                 } else if !cx.block.shared_written.all(offset, n) {
-                    unwritten[0] |= 1 << lane;
+                    cx.look(lane, at, spec.bytes);
                 }
             }
             MemSpace::Local => {
@@ -176,7 +175,7 @@ fn check(cx: &mut Cx<'_>, spec: &Spec<'_>, good: u32, addresses: &[u64; 32], spa
                 if writes {
                     cx.block.local_written.set(offset, n);
                 } else if !cx.block.local_written.all(offset, n) {
-                    unwritten[1] |= 1 << lane;
+                    cx.look(lane, at, spec.bytes);
                 }
             }
             MemSpace::Global => {
@@ -186,22 +185,12 @@ fn check(cx: &mut Cx<'_>, spec: &Spec<'_>, good: u32, addresses: &[u64; 32], spa
                 if writes {
                     allocation.bytes.mark(offset, n);
                 } else if !allocation.bytes.is_written(offset, n) {
-                    unwritten[2] |= 1 << lane;
+                    cx.look(lane, at, spec.bytes);
                 }
             }
             _ => {}
         }
         tell_races(cx, spec, lane, at, spaces[lane]);
-    }
-    let first = |mask: u32| addresses[mask.trailing_zeros() as usize & 31];
-    if unwritten[0] != 0 {
-        cx.report_unwritten(spec, unwritten[0], first(unwritten[0]), false);
-    }
-    if unwritten[2] != 0 {
-        cx.report_unwritten(spec, unwritten[2], first(unwritten[2]), true);
-    }
-    if unwritten[1] != 0 {
-        cx.report_unwritten_local(spec, unwritten[1], first(unwritten[1]));
     }
 }
 

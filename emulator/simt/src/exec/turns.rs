@@ -77,6 +77,9 @@ impl Cx<'_> {
         self.lanes.regs = self.block.regs_of(job, index);
         self.lanes.preds = self.block.preds_of(job, index);
         self.live = self.block.warps[index].live;
+        if W::CHECKED {
+            std::mem::swap(&mut self.shadow, &mut self.block.shadows[index]);
+        }
         if let Some(races) = &mut self.shared_races {
             races.enter(w);
         }
@@ -108,6 +111,9 @@ impl Cx<'_> {
             if matches!(pause, Pause::Turn | Pause::Poll) {
                 break;
             }
+        }
+        if W::CHECKED {
+            std::mem::swap(&mut self.shadow, &mut self.block.shadows[index]);
         }
         let done = !self.block.warps[index]
             .fibers

@@ -7,7 +7,7 @@ use crate::program::{Access, BarrierKind, Clock, MemSpace, Op, OpKind, Order, wi
 
 use super::access::Spec;
 use super::fiber::{ANY_WARP_SYNC, State};
-use super::{Cx, Watch, bits, data};
+use super::{Cx, Followed, Watch, bits, data};
 
 /// Looks at memory in a row after which others get their turn.
 const POLLS: u32 = 64;
@@ -25,10 +25,27 @@ pub(crate) enum Pause {
     Poll,
     /// The block cannot go on.
     Stopped,
+    /// Registers have become undefined, or all are defined again: it goes on in another loop at once.
+    Followed,
 }
 
 /// Runs the fiber in `cx.fiber` with the vector instructions that the launch chose.
 pub(crate) fn run<W: Watch>(cx: &mut Cx<'_>) -> Pause {
+    loop {
+        let pause = if W::CHECKED && !cx.shadow.is_clean() {
+            // Rare: compiled once.
+            run_any::<Followed>(cx)
+        } else {
+            run_at_level::<W>(cx)
+        };
+        if pause != Pause::Followed {
+            return pause;
+        }
+    }
+}
+
+#[inline(always)]
+fn run_at_level<W: Watch>(cx: &mut Cx<'_>) -> Pause {
     match cx.job.level {
         // Nobody waits for a trace: the loop is compiled for it once.
         _ if W::TRACED => run_any::<W>(cx),
@@ -130,6 +147,11 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
             reload!();
             continue;
         }
+        if W::FOLLOWED && cx.shadow.is_clean() {
+            at.count::<W>(cx, at.pc, at.pc);
+            cx.fiber.set_pc(at.pc);
+            return Pause::Followed;
+        }
         let Some(op) = ops.get(at.pc as usize) else {
             // Decode ends every path in an exit.
             return Pause::Stopped;
@@ -139,6 +161,9 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
         let on = (guard ^ 0u32.wrapping_sub(u32::from(op.guard.negated))) & at.active;
         if W::TRACED && on != 0 {
             cx.trace(op, on);
+        }
+        if W::FOLLOWED {
+            cx.follow(op, at.pc, on, at.active);
         }
         match &op.kind {
             OpKind::Alu { run, args } => {
@@ -161,6 +186,9 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
                     }
                     if cx.stopped {
                         pause!(at.pc, Pause::Stopped);
+                    }
+                    if W::CHECKED && !W::FOLLOWED && !cx.shadow.is_clean() {
+                        pause!(at.pc + 1, Pause::Followed);
                     }
                 }
             }
@@ -246,6 +274,9 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
             other => {
                 if on != 0 {
                     match cx.other(other, at.pc, on, &at) {
+                        Next::Go if W::CHECKED && !W::FOLLOWED && !cx.shadow.is_clean() => {
+                            pause!(at.pc + 1, Pause::Followed)
+                        }
                         Next::Go => {}
                         Next::Wait => {
                             // It is counted when it is done.
@@ -290,6 +321,11 @@ impl Cx<'_> {
         if good != on {
             self.zero(a, on & !good);
         }
+        if W::CHECKED && self.fresh.lanes != 0 {
+            self.follow_fresh_load(a, pc, on);
+        } else if W::FOLLOWED {
+            self.follow_load(a, on);
+        }
     }
 
     #[inline(always)]
@@ -304,6 +340,7 @@ impl Cx<'_> {
             pc,
             memo: self.job.plan.memo_of[pc as usize] as usize,
         };
+        let moved = W::FOLLOWED && self.follow_store(a, pc, on);
         let spot = self.locate::<W>(&spec, on);
         let (good, place, class) = self.place(spot, spec.memo, on);
         if a.order == Order::Strong {
@@ -311,6 +348,9 @@ impl Cx<'_> {
         }
         // SAFETY: `locate` has found writable memory for the lanes in `good`.
         unsafe { data::store(&self.lanes, a, good, place, class) };
+        if W::FOLLOWED && moved {
+            self.leave_holes(a, &spec, good);
+        }
         self.progress = true;
         self.fiber.polls = 0;
     }
@@ -521,7 +561,7 @@ impl Cx<'_> {
                 format,
                 arguments,
                 dst,
-            } => self.printf(*format, *arguments, *dst, on),
+            } => self.printf(*format, *arguments, *dst, pc, on),
             OpKind::AssertFail { text, line } => {
                 let lane = on.trailing_zeros() as usize;
                 let [message, file, function] = text.map(|t| self.text_at(self.u64_at(t, lane)));

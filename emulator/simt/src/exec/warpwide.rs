@@ -70,12 +70,17 @@ impl Cx<'_> {
             } => {
                 let (a, b, c) = (self.u32s(src[0]), self.u32s(src[1]), self.u32s(src[2]));
                 let (mut in_range, mut astray) = (0, 0);
+                let mut sources = [0; 32];
                 let out = self.out32(*dst);
                 for lane in bits(on) {
                     let (from, ok) = source_lane(*mode, lane as u32, b[lane], c[lane]);
                     out[lane] = a[from as usize];
+                    sources[lane] = from;
                     in_range |= u32::from(ok) << lane;
                     astray |= u32::from(on >> from & 1 == 0) << lane;
+                }
+                if !self.shadow.is_clean() {
+                    self.follow_shuffle(src[0], *dst, *dst_pred, &sources, on);
                 }
                 if astray != 0 && self.job.checked {
                     // The lane that they read from is not here: it went elsewhere, or has exited.
@@ -100,6 +105,9 @@ impl Cx<'_> {
                 let p = if *negated { !p } else { p };
                 for (_, lanes) in groups {
                     let yes = p & lanes;
+                    if !self.shadow.is_clean() {
+                        self.follow_vote(*mode, *dst, (*pred, *negated), lanes, pc);
+                    }
                     match mode {
                         VoteMode::Ballot => bits(lanes).for_each(|lane| self.out32(*dst)[lane] = yes),
                         VoteMode::All => self.set_pred(*dst, all_if(yes == lanes), lanes),
@@ -121,6 +129,13 @@ impl Cx<'_> {
                 };
                 let values: [u64; 32] = std::array::from_fn(|lane| value(self, lane));
                 for (_, lanes) in groups {
+                    if !self.shadow.is_clean() {
+                        self.follow_gathered(src[0], self.shadow.line(*dst), lanes, u32::MAX.into(), pc);
+                        if *dst_pred != NONE {
+                            let dst_pred = self.shadow.pred(*dst_pred as u32);
+                            self.follow_gathered(src[0], dst_pred, lanes, 1, pc);
+                        }
+                    }
                     let like = |v: u64| {
                         bits(lanes)
                             .filter(|l| values[*l] == v)
@@ -139,6 +154,9 @@ impl Cx<'_> {
             OpKind::Redux { kind, dst, src } => {
                 let values = self.u32s(src[0]);
                 for (_, lanes) in groups {
+                    if !self.shadow.is_clean() {
+                        self.follow_gathered(src[0], self.shadow.line(*dst), lanes, u32::MAX.into(), pc);
+                    }
                     let of_lanes = bits(lanes).map(|l| values[l]);
                     let result = of_lanes.reduce(|a, b| match kind {
                         ReduxKind::Add => a.wrapping_add(b),

@@ -1,10 +1,9 @@
 //! The checks of an access that was found: does it read what nothing wrote, and does it race?
 
-use crate::check::Code;
+use crate::check::AccessKind;
 use crate::check::race::{Touch, Values};
-use crate::check::{AccessKind, BadAccess, Details};
 use crate::lanes::{Lanes, WARP};
-use crate::program::{Access, MemSpace, window};
+use crate::program::{Access, window};
 
 use super::access::Spec;
 use super::{Cx, bits};
@@ -24,36 +23,10 @@ impl Cx<'_> {
                 guilty |= 1 << lane;
             }
         }
-        if guilty != 0 {
-            let lane = guilty.trailing_zeros() as usize & 31;
+        for lane in bits(guilty) {
             let at = base.wrapping_add(i64::from(self.memos[spec.memo].delta[lane]) as u64);
-            self.report_unwritten_local(spec, guilty, at);
+            self.look(lane, at, spec.bytes);
         }
-    }
-
-    /// As [`Cx::report_unwritten`], for local memory.
-    #[cold]
-    pub(crate) fn report_unwritten_local(&mut self, spec: &Spec<'_>, guilty: u32, at: u64) {
-        let own = self.local_offset(guilty.trailing_zeros() as usize & 31);
-        let end = own + self.job.kernel.local_bytes as usize;
-        let ranges = self.block.local_written.ranges(own, end, 256);
-        let written = ranges
-            .iter()
-            .map(|(s, e)| (s - own as u64, e - own as u64))
-            .collect();
-        let address = at - window::LOCAL;
-        let access = BadAccess {
-            kind: spec.kind,
-            space: MemSpace::Local,
-            address,
-            bytes: spec.bytes,
-        };
-        self.report(
-            spec.pc,
-            Code::Uninitialised,
-            guilty,
-            Details::Uninitialised { access, written },
-        );
     }
 
     #[inline(always)]
@@ -165,71 +138,10 @@ impl Cx<'_> {
     fn unwritten(&mut self, spec: &Spec<'_>, base: u64) {
         let m = &self.memos[spec.memo];
         let (mask, delta) = (m.mask, m.delta);
-        let mut guilty = 0;
         for lane in bits(mask) {
             let at = base.wrapping_add(i64::from(delta[lane]) as u64);
-            let written = match m.allocation {
-                Some(a) => a.bytes.is_written((at - a.base) as usize, spec.bytes as usize),
-                None => self
-                    .block
-                    .shared_written
-                    .all((at - window::SHARED) as usize, spec.bytes as usize),
-            };
-            guilty |= u32::from(!written) << lane;
+            self.look(lane, at, spec.bytes);
         }
-        if guilty == 0 {
-            return;
-        }
-        let lane = guilty.trailing_zeros() as usize & 31;
-        let at = base.wrapping_add(i64::from(delta[lane]) as u64);
-        let is_global = m.allocation.is_some();
-        self.report_unwritten(spec, guilty, at, is_global);
-    }
-
-    /// Tells of lanes that read what nothing wrote; `at` is the lowest lane's address in the one address space.
-    #[cold]
-    pub(crate) fn report_unwritten(&mut self, spec: &Spec<'_>, guilty: u32, at: u64, is_global: bool) {
-        let job = self.job;
-        let instr = job.kernel.ops[spec.pc as usize].instr;
-        let place = match is_global {
-            true => (MemSpace::Global, at),
-            false => (MemSpace::Shared, at.wrapping_sub(window::SHARED)),
-        };
-        let new = self
-            .collector
-            .is_new_access(Code::Uninitialised, instr, self.block.index, place);
-        let (space, address, ranges) = if is_global {
-            let ranges = match job.table.live(at) {
-                Some(a) if new => a
-                    .bytes
-                    .written_ranges(256)
-                    .iter()
-                    .map(|(s, e)| (a.base + s, a.base + e))
-                    .collect(),
-                _ => Vec::new(),
-            };
-            (MemSpace::Global, at, ranges)
-        } else {
-            let offset = at - window::SHARED;
-            let ranges = match self.block.shared_range(job, offset) {
-                Some((from, to)) if new => self.block.shared_written.ranges(from as usize, to as usize, 256),
-                _ => Vec::new(),
-            };
-            (MemSpace::Shared, offset, ranges)
-        };
-        let access = BadAccess {
-            kind: spec.kind,
-            space,
-            address,
-            bytes: spec.bytes,
-        };
-        let written = ranges.into_boxed_slice();
-        self.report(
-            spec.pc,
-            Code::Uninitialised,
-            guilty,
-            Details::Uninitialised { access, written },
-        );
     }
 }
 

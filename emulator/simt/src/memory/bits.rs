@@ -47,6 +47,20 @@ impl CellBits {
         self.bits.all(from, n)
     }
 
+    /// Takes out the cells of which all bytes lie in a range.
+    pub(crate) fn unset_whole(&mut self, start: usize, n: usize) {
+        let (from, to) = (start.div_ceil(1 << self.shift), (start + n) >> self.shift);
+        self.bits.unset(from, to.saturating_sub(from));
+    }
+
+    /// Which of up to 32 bytes are in the set.
+    pub(crate) fn mask(&self, start: usize, n: usize) -> u32 {
+        let in_set = |byte: &usize| self.bits.mask((start + byte) >> self.shift, 1) == 1;
+        (0..n.min(32))
+            .filter(in_set)
+            .fold(0, |mask, byte| mask | 1 << byte)
+    }
+
     /// Sets the cells of a pattern that begins at byte `start`.
     #[inline(always)]
     pub(crate) fn set_cells(&mut self, start: usize, pattern: &[u64]) {
@@ -156,10 +170,23 @@ impl Bits {
         missing == 0
     }
 
+    /// Which of up to 32 numbers are in the set.
+    pub(crate) fn mask(&self, start: usize, n: usize) -> u32 {
+        mask(start, n, |i| self.words.get(i).copied().unwrap_or(0))
+    }
+
     /// The members in `from .. to` as ranges, at most `limit` of them.
     pub(crate) fn ranges(&self, from: usize, to: usize, limit: usize) -> Vec<(u64, u64)> {
         ranges(from, to, limit, |i| self.words.get(i).copied().unwrap_or(0))
     }
+}
+
+/// Up to 32 bits from `start` on of the words that `word` gives.
+pub(crate) fn mask(start: usize, n: usize, word: impl Fn(usize) -> u64) -> u32 {
+    let (at, by) = (start / 64, start % 64);
+    let low = word(at) >> by;
+    let high = if by == 0 { 0 } else { word(at + 1) << (64 - by) };
+    (low | high) as u32 & span(0, n) as u32
 }
 
 /// Ranges of set bits in `from .. to` of the words that `word` gives, at most `limit`.
@@ -204,6 +231,25 @@ mod tests {
         assert!(cells.all(252, 8) && !cells.all(252, 9));
         cells.unset(256, 4);
         assert_eq!(cells.ranges(0, 1024, 9), [(252, 256), (264, 268)]);
+    }
+
+    #[test]
+    fn masks_cross_words() {
+        let mut bits = Bits::new(300);
+        bits.set(62, 3);
+        assert_eq!(bits.mask(60, 32), 0b11100);
+        assert_eq!(bits.mask(62, 2), 0b11);
+        assert_eq!(bits.mask(64, 32), 1);
+    }
+
+    #[test]
+    fn cells_are_taken_out_whole() {
+        let mut cells = CellBits::new(1024, 2);
+        cells.set(0, 16);
+        cells.unset_whole(2, 7);
+        assert_eq!(cells.mask(0, 16), 0xFF0F);
+        cells.unset_whole(9, 2);
+        assert_eq!(cells.mask(0, 16), 0xFF0F);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! pointers, and a value that is read while it is written is whatever the CPU gives, as on a GPU.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Host memory starts at a multiple of this, so that vectors in it are aligned as on a device.
@@ -23,6 +24,10 @@ pub(crate) struct Bytes {
     all_written: AtomicBool,
     /// The host copied or filled some of it.
     host_wrote: AtomicBool,
+    /// Every byte counts as written but for those in `unmarked`: `written` is not asked.
+    base_written: AtomicBool,
+    /// One bit per byte: what stands there is a copy of something that nothing wrote. Made when first needed.
+    unmarked: OnceLock<Box<[AtomicU64]>>,
 }
 
 // SAFETY: the pointer is used for raw copies and atomics only, never to make a reference to plain data. Racing
@@ -77,6 +82,8 @@ impl Bytes {
             written: Box::default(),
             all_written: AtomicBool::new(len == 0),
             host_wrote: AtomicBool::new(false),
+            base_written: AtomicBool::new(false),
+            unmarked: OnceLock::new(),
         };
         bytes.written = lazy_words(len.div_ceil(64))?;
         Some(bytes)
@@ -94,6 +101,8 @@ impl Bytes {
             written: Box::default(),
             all_written: AtomicBool::new(true),
             host_wrote: AtomicBool::new(true),
+            base_written: AtomicBool::new(true),
+            unmarked: OnceLock::new(),
         }
     }
 
@@ -140,9 +149,14 @@ impl Bytes {
         // SAFETY: both in range; `copy` allows overlap.
         unsafe { std::ptr::copy(source.start.add(source_offset), self.start.add(offset), n) }
         // Unwritten bytes stay unwritten where they are copied to.
+        let mut copied = 0;
         for (from, to) in source.ranges_written(source_offset, source_offset + n, usize::MAX) {
-            self.mark(offset + (from as usize - source_offset), (to - from) as usize);
+            let (from, to) = (from as usize - source_offset, to as usize - source_offset);
+            self.unmark(offset + copied, from - copied);
+            self.mark(offset + from, to - from);
+            copied = to;
         }
+        self.unmark(offset + copied, n - copied);
         self.note_host_write();
         true
     }
@@ -189,6 +203,11 @@ impl Bytes {
     /// Everything counts as written from now on.
     pub(crate) fn trust(&self) {
         if !self.all_written.load(Ordering::Relaxed) {
+            if let Some(unmarked) = self.unmarked.get() {
+                for word in unmarked.iter().filter(|word| word.load(Ordering::Relaxed) != 0) {
+                    word.store(0, Ordering::Relaxed);
+                }
+            }
             self.all_written.store(true, Ordering::Relaxed);
         }
     }
@@ -209,8 +228,66 @@ impl Bytes {
         if self.trusted() {
             return vec![(from as u64, to as u64)];
         }
-        let word = |i: usize| self.written.get(i).map_or(0, |w| w.load(Ordering::Relaxed));
-        super::bits::ranges(from, to, limit, word)
+        super::bits::ranges(from, to, limit, |i| self.written_word(i))
+    }
+
+    /// 64 bytes, one bit each: something wrote it.
+    #[inline]
+    fn written_word(&self, i: usize) -> u64 {
+        let written = match self.base_written.load(Ordering::Relaxed) {
+            true => u64::MAX,
+            false => self.written.get(i).map_or(0, |w| w.load(Ordering::Relaxed)),
+        };
+        written & !self.unmarked_word(i)
+    }
+
+    #[inline]
+    fn unmarked_word(&self, i: usize) -> u64 {
+        let unmarked = self.unmarked.get().and_then(|unmarked| unmarked.get(i));
+        unmarked.map_or(0, |word| word.load(Ordering::Relaxed))
+    }
+
+    /// Which of up to 32 bytes were written.
+    pub(crate) fn written_mask(&self, offset: usize, n: usize) -> u32 {
+        if self.trusted() {
+            return u32::MAX;
+        }
+        super::bits::mask(offset, n, |i| self.written_word(i))
+    }
+
+    /// A byte that is not written holds a copy of something that nothing wrote.
+    pub(crate) fn was_unmarked(&self, offset: usize) -> bool {
+        !self.trusted() && self.unmarked_word(offset / 64) >> (offset % 64) & 1 == 1
+    }
+
+    /// Notes that a range holds a copy of something that nothing wrote. Memory of the host stays as it is: the host
+    /// may write to it and tell nobody.
+    pub(crate) fn unmark(&self, offset: usize, n: usize) {
+        if n == 0 || self.owned.is_none() {
+            return;
+        }
+        let whole = self.trusted();
+        if !whole && !self.written_any(offset, n) {
+            return;
+        }
+        let made = || lazy_words(self.len.div_ceil(64)).unwrap_or_default();
+        let unmarked = self.unmarked.get_or_init(made);
+        each_word(offset, n, |word, bits| {
+            if let Some(cell) = unmarked.get(word) {
+                cell.fetch_or(bits, Ordering::Relaxed);
+            }
+        });
+        if whole {
+            self.base_written.store(true, Ordering::Relaxed);
+            self.all_written.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether any byte of a range was written.
+    fn written_any(&self, offset: usize, n: usize) -> bool {
+        let mut any = false;
+        each_word(offset, n, |word, bits| any |= self.written_word(word) & bits != 0);
+        any
     }
 
     /// Notes that a range was written.
@@ -230,6 +307,15 @@ impl Bytes {
                 cell.fetch_or(bits, Ordering::Relaxed);
             }
         });
+        if let Some(unmarked) = self.unmarked.get() {
+            each_word(offset, n, |word, bits| {
+                if let Some(cell) = unmarked.get(word)
+                    && cell.load(Ordering::Relaxed) & bits != 0
+                {
+                    cell.fetch_and(!bits, Ordering::Relaxed);
+                }
+            });
+        }
     }
 
     /// Whether every byte of a range was written.
@@ -240,10 +326,7 @@ impl Bytes {
         }
         let mut all = true;
         each_word(offset, n, |word, bits| {
-            all &= self
-                .written
-                .get(word)
-                .is_some_and(|cell| cell.load(Ordering::Relaxed) & bits == bits);
+            all &= self.written_word(word) & bits == bits;
         });
         all
     }
@@ -295,6 +378,31 @@ mod tests {
         a.write(2, &[7, 7]);
         assert!(b.copy_from(0, &a, 0, 4));
         assert_eq!((b.is_written(0, 2), b.is_written(2, 2)), (false, true));
+    }
+
+    #[test]
+    fn copies_of_what_was_unwritten_undo_a_write() {
+        let a = Bytes::zeroed(200).expect("200 bytes can be had");
+        let b = Bytes::zeroed(200).expect("200 bytes can be had");
+        a.write(70, &[7, 7]);
+        assert!(b.fill(0, &[1], 200) && b.trusted());
+        assert!(b.copy_from(66, &a, 68, 4));
+        assert_eq!(b.written_ranges(9), [(0, 66), (68, 200)]);
+        assert!(!b.trusted() && b.was_unmarked(66) && !b.was_unmarked(68));
+        assert_eq!(b.written_mask(65, 5), 0b11001);
+        b.mark(66, 1);
+        assert_eq!(b.written_ranges(9), [(0, 67), (68, 200)]);
+        b.write(0, &[0; 200]);
+        assert!(b.trusted() && !b.was_unmarked(67));
+    }
+
+    #[test]
+    fn what_nothing_wrote_is_not_a_copy() {
+        let a = Bytes::zeroed(8).expect("8 bytes can be had");
+        let b = Bytes::zeroed(8).expect("8 bytes can be had");
+        b.write(0, &[1; 4]);
+        assert!(b.copy_from(2, &a, 0, 4));
+        assert_eq!((b.written_ranges(9), b.was_unmarked(3)), (vec![(0, 2)], true));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use ptx::ast::{Instruction, Operand, Type};
 
 use super::super::error::Result;
+use super::super::flow;
 use super::super::virt::Rule;
 use super::Lower;
 use crate::alu::{Builtin, lookup};
@@ -19,6 +20,7 @@ impl<'a> Lower<'a> {
             return self.convert(instruction, form);
         }
 
+        let flow = flow::of(instruction);
         let reads_carry = matches!(opcode, "addc" | "subc" | "madc");
         let written = form.srcs.len() - usize::from(reads_carry && !form.srcs.is_empty());
         self.count(instruction, 1 + written)?;
@@ -61,6 +63,7 @@ impl<'a> Lower<'a> {
         let dst = self.destination(first, form.dst)?;
         let Some((part, second)) = second else {
             self.rule = rule(instruction);
+            self.flow = flow;
             return self.alu(form, dst, &sources);
         };
         // The second part reads the sources again, so the first must not overwrite one.
@@ -71,11 +74,15 @@ impl<'a> Lower<'a> {
             .any(|(&class, s)| class == form.dst && s == dst as Src);
         if overwrites {
             let copy = self.registers.fresh(form.dst);
+            self.flow = flow;
             self.alu(form, copy, &sources)?;
+            self.flow = flow::second(flow);
             self.alu(part, second, &sources)?;
             return self.builtin(super::mov_of(form.dst), dst, &[copy as Src]);
         }
+        self.flow = flow;
         self.alu(form, dst, &sources)?;
+        self.flow = flow::second(flow);
         self.alu(part, second, &sources)
     }
 
@@ -100,6 +107,7 @@ impl<'a> Lower<'a> {
         };
         if reg.class == form.dst {
             self.rule = rule(instruction);
+            self.flow = flow::of(instruction);
             self.alu(form, reg.id, &sources)?;
             return match instruction.types().next() {
                 Some(Type::S8 | Type::S16) if reg.bits == 32 && !instruction.has("pack") => {
@@ -112,6 +120,7 @@ impl<'a> Lower<'a> {
             self.destination(&instruction.operands[0], form.dst)?;
         }
         let narrow = self.registers.fresh(form.dst);
+        self.flow = flow::of(instruction);
         self.alu(form, narrow, &sources)?;
         let extend = match instruction.types().next() {
             Some(Type::S8 | Type::S16) => Builtin::Sext64(16),

@@ -3,6 +3,7 @@
 use ptx::ast::Instruction;
 
 use super::super::error::{Result, unsupported};
+use super::super::flow;
 use super::super::virt::{AluClasses, Role, Rule, TRUE, VirtualOp, operands};
 use super::{Lower, MAX_OPS, mov_of, text};
 use crate::alu::{Builtin, Form, builtin};
@@ -75,6 +76,7 @@ impl<'a> Lower<'a> {
             pred: TRUE,
             moves: true,
             rule: Rule::Unknown,
+            flow: flow::of_builtin(Builtin::MovPred),
         };
         self.ops[start].first = false;
         self.ops.insert(start, mov);
@@ -102,6 +104,7 @@ impl<'a> Lower<'a> {
             pred,
             moves: false,
             rule: std::mem::take(&mut self.rule),
+            flow: std::mem::take(&mut self.flow),
         };
         self.part_sources(&mut op)?;
         self.ops.push(op);
@@ -166,6 +169,7 @@ impl<'a> Lower<'a> {
     pub(super) fn builtin(&mut self, op: Builtin, dst: u32, sources: &[Src]) -> Result<()> {
         self.alu(builtin(op, self.level), dst, sources)?;
         if let Some(last) = self.ops.last_mut() {
+            last.flow = flow::of_builtin(op);
             last.moves = matches!(op, Builtin::Mov32 | Builtin::Mov64 | Builtin::MovPred);
             last.rule = match op {
                 Builtin::Mov32 | Builtin::Mov64 | Builtin::Lo32Of64 => Rule::Same,
@@ -184,6 +188,7 @@ impl<'a> Lower<'a> {
     pub(super) fn value(&mut self, op: Builtin, sources: &[Src]) -> Result<Src> {
         let form = builtin(op, self.level);
         let dst = self.registers.fresh(form.dst);
+        self.flow = flow::of_builtin(op);
         self.alu(form, dst, sources)?;
         Ok(dst as Src)
     }

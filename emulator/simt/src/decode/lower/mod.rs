@@ -35,7 +35,7 @@ use super::variables::Symbols;
 use super::virt::{AluClasses, Rule, TRUE, VirtualOp};
 use crate::alu::Builtin;
 use crate::lanes::{Class, CpuLevel};
-use crate::program::{InstrInfo, OpKind, SharedArray, SourceLoc, Special};
+use crate::program::{Flow, InstrInfo, OpKind, SharedArray, SourceLoc, Special};
 
 /// Largest kernel, in operations, with everything inlined.
 pub(super) const MAX_OPS: usize = 1 << 20;
@@ -92,6 +92,7 @@ pub(super) struct Lower<'a> {
     span: Span,
     /// Of the next operation.
     rule: Rule,
+    flow: Flow,
 }
 
 /// [`Special`] has no order of its own.
@@ -151,6 +152,7 @@ impl<'a> Lower<'a> {
             first: false,
             span: Span::default(),
             rule: Rule::Unknown,
+            flow: Flow::default(),
         }
     }
 

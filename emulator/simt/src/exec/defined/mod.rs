@@ -1,0 +1,696 @@
+//! Following values that nothing has defined.
+//!
+//! A load of bytes that nothing wrote is no mistake by itself: padding of structs, unset members and tails of vectors
+//! are loaded, moved and stored by programs that are right. So the bits that such a load brings are followed through
+//! registers and memory, and told where they matter: in an address, a condition, an atomic, what is printed, and in
+//! the result of arithmetic once it is stored.
+//!
+//! A warp without undefined registers runs in the ordinary checked loop. The load that brings the first ones ends it,
+//! and the warp goes on in a loop of its own ([`super::Followed`]) until all its registers are defined again.
+
+mod shadow;
+mod transfer;
+
+use std::collections::HashMap;
+
+use crate::check::{AccessKind, BadAccess, Code, Details, Use};
+use crate::lanes::{AluArgs, AluFn, Class, NONE};
+use crate::program::{Access, Addr, Atomic, AtomicKind, BarrierKind, MemSpace, Op, OpKind, VoteMode, window};
+
+use super::access::{self, Spec};
+use super::{Cx, bits};
+pub(crate) use shadow::Shadow;
+use shadow::{NO_ORIGINS, NOWHERE, Origin, SOMEWHERE, Spot};
+
+/// What the last access read that nothing had written.
+#[derive(Debug)]
+pub(crate) struct Fresh {
+    /// Lanes that did; what is kept of the others is stale.
+    pub(crate) lanes: u32,
+    /// Bytes of each lane's access.
+    bytes: [u32; 32],
+    /// Where each lane read, in the one address space.
+    address: [u64; 32],
+}
+
+impl Fresh {
+    pub(crate) fn new() -> Self {
+        Self {
+            lanes: 0,
+            bytes: [0; 32],
+            address: [0; 32],
+        }
+    }
+}
+
+/// Places kept in [`Carried`].
+const MOST_CARRIED: usize = 1 << 16;
+
+/// Where undefined values in memory come from that this block has stored there.
+#[derive(Debug, Default)]
+pub(crate) struct Carried {
+    /// By words of four bytes.
+    origins: HashMap<u64, Origin>,
+    /// There were more.
+    full: bool,
+}
+
+impl Carried {
+    pub(crate) fn clear(&mut self) {
+        self.origins.clear();
+        self.full = false;
+    }
+
+    fn put(&mut self, place: u64, origin: Origin) {
+        if self.origins.len() < MOST_CARRIED || self.origins.contains_key(&(place / 4)) {
+            self.origins.insert(place / 4, origin);
+        } else {
+            self.full = true;
+        }
+    }
+}
+
+/// The bytes of a value of so many bytes of which no bit is defined.
+fn holes(undefined: u64, bytes: u32) -> u32 {
+    (0..bytes.min(8))
+        .filter(|byte| undefined >> (8 * byte) & 0xFF == 0xFF)
+        .fold(0, |mask, byte| mask | 1 << byte)
+}
+
+/// Runs of set bits: start and length.
+pub(super) fn runs(mut mask: u32) -> impl Iterator<Item = (usize, usize)> {
+    std::iter::from_fn(move || {
+        if mask == 0 {
+            return None;
+        }
+        let start = mask.trailing_zeros();
+        let n = (!(mask >> start)).trailing_zeros().min(32 - start);
+        let covered = if n == 32 {
+            u32::MAX
+        } else {
+            ((1 << n) - 1) << start
+        };
+        mask &= !covered;
+        Some((start as usize, n as usize))
+    })
+}
+
+fn low_bits(n: u32) -> u32 {
+    if n >= 32 { u32::MAX } else { (1 << n) - 1 }
+}
+
+impl Cx<'_> {
+    /// Notes what of a lane's access nothing has written.
+    pub(super) fn look(&mut self, lane: usize, at: u64, bytes: u32) {
+        let undefined = self.unwritten_bytes(at, bytes, lane);
+        if undefined != 0 {
+            self.fresh.lanes |= 1 << lane;
+            self.fresh.bytes[lane] = undefined;
+            self.fresh.address[lane] = at;
+        }
+    }
+
+    /// The bytes of an access that nothing has written.
+    fn unwritten_bytes(&self, at: u64, bytes: u32, lane: usize) -> u32 {
+        let offset = (at & ((1 << window::BITS) - 1)) as usize;
+        let n = bytes as usize;
+        let written = match at & !((1 << window::BITS) - 1) {
+            window::SHARED => self.block.shared_written.mask(offset, n),
+            window::LOCAL => self.block.local_written.mask(self.local_offset(lane) + offset, n),
+            window::PARAM => u32::MAX,
+            _ => match self.job.table.find(at, u64::from(bytes)) {
+                Some((allocation, offset)) => allocation.bytes.written_mask(offset, n),
+                None => u32::MAX,
+            },
+        };
+        !written & low_bits(bytes)
+    }
+
+    /// Which bytes of a lane's memory are defined, after a store whose undefined bytes are `undefined`.
+    fn set_written(&mut self, at: u64, bytes: u32, undefined: u32, lane: usize) {
+        let offset = (at & ((1 << window::BITS) - 1)) as usize;
+        let defined = !undefined & low_bits(bytes);
+        match at & !((1 << window::BITS) - 1) {
+            window::SHARED => {
+                let written = &mut self.block.shared_written;
+                runs(undefined).for_each(|(start, n)| written.unset_whole(offset + start, n));
+                runs(defined).for_each(|(start, n)| written.set(offset + start, n));
+            }
+            window::LOCAL => {
+                let offset = self.local_offset(lane) + offset;
+                let written = &mut self.block.local_written;
+                runs(undefined).for_each(|(start, n)| written.unset(offset + start, n));
+                runs(defined).for_each(|(start, n)| written.set(offset + start, n));
+            }
+            window::PARAM => {}
+            _ => {
+                if let Some((allocation, offset)) = self.job.table.find(at, u64::from(bytes)) {
+                    runs(undefined).for_each(|(start, n)| allocation.bytes.unmark(offset + start, n));
+                    runs(defined).for_each(|(start, n)| allocation.bytes.mark(offset + start, n));
+                }
+            }
+        }
+    }
+
+    /// A lane's byte as a place of [`Carried`]: local memory is each lane's own.
+    fn carried_place(&self, at: u64, lane: usize) -> u64 {
+        match at >> window::BITS == window::LOCAL >> window::BITS {
+            true => at + self.local_offset(lane) as u64,
+            false => at,
+        }
+    }
+
+    /// Where the undefined bytes come from that a lane has just read at `at`, the first of them at `first`.
+    fn origin_of(&self, at: u64, first: u64, bytes: u32, load: u32, lane: usize) -> Origin {
+        if let Some(origin) = self
+            .block
+            .carried
+            .origins
+            .get(&(self.carried_place(first, lane) / 4))
+        {
+            return *origin;
+        }
+        let copied_earlier = match first >> window::BITS {
+            w if w >= window::SHARED >> window::BITS => false,
+            _ => match self.job.table.find(first, 1) {
+                Some((allocation, offset)) => allocation.bytes.was_unmarked(offset),
+                None => false,
+            },
+        };
+        let unknown = copied_earlier || self.block.carried.full;
+        Origin {
+            load,
+            bytes,
+            address: at,
+            computed: NOWHERE,
+            copied: if unknown { SOMEWHERE } else { NOWHERE },
+        }
+    }
+
+    /// A load has read what nothing wrote: its registers are undefined so far.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn follow_fresh_load(&mut self, a: &Access, pc: u32, on: u32) {
+        self.follow_load(a, on);
+        let lanes = std::mem::take(&mut self.fresh.lanes);
+        let instr = self.job.kernel.ops[pc as usize].instr;
+        let element = u32::from(a.element);
+        let wide = a.wide || a.element == 8;
+        for (e, &dst) in a.regs.iter().take(usize::from(a.n)).enumerate() {
+            if dst == NONE {
+                continue;
+            }
+            let spot = self.shadow.line(dst as u32);
+            for lane in bits(lanes) {
+                let skip = e as u32 * element;
+                let bytes = self.fresh.bytes[lane] >> skip & low_bits(element);
+                if bytes == 0 {
+                    continue;
+                }
+                let mut undefined = (0..element)
+                    .filter(|byte| bytes >> byte & 1 == 1)
+                    .fold(0u64, |mask, byte| mask | 0xFF << (8 * byte));
+                if a.signed && element < 8 && bytes >> (element - 1) & 1 == 1 {
+                    undefined |= u64::MAX << (8 * element);
+                }
+                if !wide {
+                    undefined &= u64::from(u32::MAX);
+                }
+                let at = self.fresh.address[lane];
+                let first = at + u64::from(skip + bytes.trailing_zeros());
+                let whole = element * u32::from(a.n);
+                let origin = self.origin_of(at, first, whole, instr, lane);
+                self.shadow.undefine(spot, lane, undefined, origin);
+            }
+        }
+    }
+
+    /// A load's registers are defined from now on.
+    pub(super) fn follow_load(&mut self, a: &Access, on: u32) {
+        for &dst in a.regs.iter().take(usize::from(a.n)).filter(|r| **r != NONE) {
+            self.shadow.define(self.shadow.line(dst as u32), on);
+        }
+    }
+
+    /// A store is about to be done: whether any of it is undefined and only moved. What was computed is told.
+    pub(super) fn follow_store(&mut self, a: &Access, pc: u32, on: u32) -> bool {
+        let element = u32::from(a.element);
+        let mut moved = 0;
+        for &src in &a.regs[..usize::from(a.n)] {
+            let Some(spot) = self.shadow.source(src) else {
+                continue;
+            };
+            let instr = self.job.kernel.ops[pc as usize].instr;
+            let lanes = self.shadow.lanes(spot) & on;
+            let stored = if element >= 8 {
+                u64::MAX
+            } else {
+                (1 << (8 * element)) - 1
+            };
+            let computed = bits(lanes)
+                .filter(|&lane| self.shadow.origin(spot, lane).computed != NOWHERE)
+                .filter(|&lane| self.shadow.bits(spot, lane) & stored != 0)
+                .fold(0, |mask, lane| mask | 1 << lane);
+            self.undefined_use(spot, computed, Use::Stored { by: instr }, instr);
+            moved |= lanes & !computed;
+        }
+        moved != 0
+    }
+
+    /// Undefined bytes that were only moved stay undefined in memory, which counts as written by now.
+    #[cold]
+    pub(super) fn leave_holes(&mut self, a: &Access, spec: &Spec<'_>, good: u32) {
+        let addresses = access::addresses(&self.lanes, spec.addr, spec.bias());
+        let instr = self.job.kernel.ops[spec.pc as usize].instr;
+        let element = u32::from(a.element);
+        // In index order: where lanes meet, the highest one's value stays.
+        for lane in bits(good) {
+            let at = addresses[lane];
+            let mut undefined = 0;
+            for (e, &src) in a.regs[..usize::from(a.n)].iter().enumerate() {
+                let Some(spot) = self.shadow.source(src) else {
+                    continue;
+                };
+                let skip = e as u32 * element;
+                let holes = holes(self.shadow.bits(spot, lane), element);
+                if holes == 0 {
+                    continue;
+                }
+                undefined |= holes << skip;
+                let origin = Origin {
+                    copied: instr,
+                    ..self.shadow.origin(spot, lane)
+                };
+                for byte in bits(holes) {
+                    let place = self.carried_place(at + u64::from(skip) + byte as u64, lane);
+                    self.block.carried.put(place, origin);
+                }
+            }
+            self.set_written(at, spec.bytes, undefined, lane);
+        }
+    }
+
+    /// An undefined value is put to use: told, and taken as defined from then on.
+    fn undefined_use(&mut self, spot: Spot, lanes: u32, used: Use, instr: u32) {
+        let lanes = self.shadow.lanes(spot) & lanes;
+        let mut left = lanes;
+        while left != 0 {
+            let first = self.shadow.origin(spot, left.trailing_zeros() as usize);
+            let alike = |lane: &usize| {
+                let origin = self.shadow.origin(spot, *lane);
+                (origin.load, origin.computed, origin.copied) == (first.load, first.computed, first.copied)
+            };
+            let group = bits(left).filter(alike).fold(0, |mask, lane| mask | 1u32 << lane);
+            left &= !group;
+            self.report_undefined(first, group, used, instr);
+        }
+        self.shadow.define(spot, lanes);
+    }
+
+    /// Tells of lanes that use an undefined value; `origin` is that of the lowest.
+    #[cold]
+    fn report_undefined(&mut self, origin: Origin, lanes: u32, used: Use, instr: u32) {
+        let kernel = self.job.kernel;
+        let line = |instr: u32| {
+            let source = kernel.instrs.get(instr as usize)?.source?;
+            Some((source.file, source.line))
+        };
+        // Arithmetic is where the value was put to use. A condition's comparison is closer to it than its branch.
+        let at = match used {
+            Use::Stored { .. } if origin.computed != NOWHERE => origin.computed,
+            Use::Condition if origin.computed != NOWHERE && line(origin.computed) == line(instr) => {
+                origin.computed
+            }
+            _ => instr,
+        };
+        let (space, address) = match origin.address >> window::BITS {
+            w if w == window::SHARED >> window::BITS => (MemSpace::Shared, origin.address - window::SHARED),
+            w if w == window::LOCAL >> window::BITS => (MemSpace::Local, origin.address - window::LOCAL),
+            _ => (MemSpace::Global, origin.address),
+        };
+        let new = self.collector.is_new_access(
+            Code::Uninitialised,
+            origin.load,
+            self.block.index,
+            (space, address),
+        );
+        let written = if new {
+            self.written_around(origin.address, lanes.trailing_zeros() as usize & 31)
+        } else {
+            Box::default()
+        };
+        let access = BadAccess {
+            kind: AccessKind::Read,
+            space,
+            address,
+            bytes: origin.bytes,
+        };
+        let details = Details::Uninitialised {
+            access,
+            load: origin.load,
+            used,
+            copied: (origin.copied != NOWHERE).then_some(origin.copied),
+            written,
+        };
+        self.report_at(at, Code::Uninitialised, lanes, details);
+    }
+
+    /// What is written of the array or allocation at an address, as ranges of addresses like [`BadAccess::address`].
+    fn written_around(&self, at: u64, lane: usize) -> Box<[(u64, u64)]> {
+        const MOST: usize = 256;
+        let job = self.job;
+        let ranges = match at >> window::BITS {
+            w if w == window::SHARED >> window::BITS => {
+                match self.block.shared_range(job, at - window::SHARED) {
+                    Some((from, to)) => self.block.shared_written.ranges(from as usize, to as usize, MOST),
+                    None => Vec::new(),
+                }
+            }
+            w if w == window::LOCAL >> window::BITS => {
+                let own = self.local_offset(lane);
+                let end = own + job.kernel.local_bytes as usize;
+                let ranges = self.block.local_written.ranges(own, end, MOST);
+                ranges
+                    .iter()
+                    .map(|(s, e)| (s - own as u64, e - own as u64))
+                    .collect()
+            }
+            _ => match job.table.live(at) {
+                Some(a) => {
+                    let ranges = a.bytes.written_ranges(MOST);
+                    ranges.iter().map(|(s, e)| (a.base + s, a.base + e)).collect()
+                }
+                None => Vec::new(),
+            },
+        };
+        ranges.into_boxed_slice()
+    }
+
+    /// What an operation makes of undefined registers, before it is done. Loads, stores, atomics and operations on
+    /// other lanes' registers do their part themselves.
+    pub(super) fn follow(&mut self, op: &Op, pc: u32, on: u32, active: u32) {
+        let guard = self.shadow.pred(op.guard.pred.into());
+        if self.shadow.lanes(guard) & active != 0 {
+            self.undefined_use(guard, active, Use::Condition, op.instr);
+        }
+        if on == 0 {
+            return;
+        }
+        let instr = op.instr;
+        match &op.kind {
+            OpKind::Alu { run, args } => self.follow_alu(*run, args, pc, on, instr),
+            OpKind::Load(a) => self.follow_address(&a.addr, on, instr),
+            OpKind::Store(a) => self.follow_address(&a.addr, on, instr),
+            OpKind::Atomic(a) => {
+                self.follow_address(&a.addr, on, instr);
+                a.src
+                    .iter()
+                    .for_each(|&src| self.follow_use(src, on, Use::Atomic, instr));
+            }
+            OpKind::BranchIndexed { index, .. } => self.follow_use(*index, on, Use::Condition, instr),
+            OpKind::Barrier { kind, id, count } => {
+                self.follow_use(*id, on, Use::Control, instr);
+                self.follow_use(*count, on, Use::Control, instr);
+                let (pred, dst) = match *kind {
+                    BarrierKind::Sync | BarrierKind::Arrive => return,
+                    BarrierKind::RedPopc(dst, pred, _) => (pred, self.shadow.line(dst)),
+                    BarrierKind::RedAnd(dst, pred, _) | BarrierKind::RedOr(dst, pred, _) => {
+                        (pred, self.shadow.pred(dst))
+                    }
+                };
+                let pred = self.shadow.pred(pred.into());
+                self.undefined_use(pred, on, Use::Condition, instr);
+                self.shadow.define(dst, on);
+            }
+            OpKind::WarpSync { members } | OpKind::Vote { members, .. } => {
+                self.follow_use(*members, on, Use::Control, instr);
+            }
+            OpKind::Shuffle { src, .. } => {
+                src[1..]
+                    .iter()
+                    .for_each(|&src| self.follow_use(src, on, Use::Control, instr));
+            }
+            OpKind::Match { src, .. } | OpKind::Redux { src, .. } => {
+                self.follow_use(src[1], on, Use::Control, instr);
+            }
+            OpKind::CpAsync {
+                dst, src, src_bytes, ..
+            } => {
+                self.follow_address(dst, on, instr);
+                self.follow_address(src, on, instr);
+                self.follow_use(*src_bytes, on, Use::Control, instr);
+            }
+            OpKind::IsSpace { dst, src, .. } => {
+                self.follow_use(*src, on, Use::Address, instr);
+                self.shadow.define(self.shadow.pred(*dst), on);
+            }
+            OpKind::Texture(t) => {
+                self.follow_use(t.handle, on, Use::Address, instr);
+                let coordinates = &t.coordinates[..usize::from(t.dims.min(2))];
+                coordinates
+                    .iter()
+                    .for_each(|&c| self.follow_use(c, on, Use::Address, instr));
+                t.dst.iter().for_each(|&dst| self.define_line(dst, on));
+            }
+            OpKind::Printf {
+                format,
+                arguments,
+                dst,
+            } => {
+                self.follow_use(*format, on, Use::Address, instr);
+                self.follow_use(*arguments, on, Use::Address, instr);
+                self.define_line(*dst, on);
+            }
+            OpKind::AssertFail { text, line } => {
+                text.iter()
+                    .for_each(|&t| self.follow_use(t, on, Use::Address, instr));
+                self.follow_use(*line, on, Use::Printed, instr);
+            }
+            OpKind::ActiveMask { dst } | OpKind::ReadClock { dst, .. } => {
+                self.shadow.define(self.shadow.line(*dst), on);
+            }
+            OpKind::Branch { .. }
+            | OpKind::Exit
+            | OpKind::Trap
+            | OpKind::Fence
+            | OpKind::Yield
+            | OpKind::CpAsyncCommit
+            | OpKind::CpAsyncWait { .. }
+            | OpKind::Nop => {}
+        }
+    }
+
+    fn define_line(&mut self, dst: i32, on: u32) {
+        if dst != NONE {
+            self.shadow.define(self.shadow.line(dst as u32), on);
+        }
+    }
+
+    fn follow_use(&mut self, src: i32, on: u32, used: Use, instr: u32) {
+        if let Some(spot) = self.shadow.source(src)
+            && self.shadow.lanes(spot) & on != 0
+        {
+            self.undefined_use(spot, on, used, instr);
+        }
+    }
+
+    fn follow_address(&mut self, addr: &Addr, on: u32, instr: u32) {
+        self.follow_use(addr.src, on, Use::Address, instr);
+    }
+
+    fn follow_alu(&mut self, run: AluFn, args: &AluArgs, pc: u32, on: u32, instr: u32) {
+        let Some(shape) = self.job.kernel.shapes.get(pc as usize).copied() else {
+            return;
+        };
+        let dst = match shape.dst {
+            Class::Pred => self.shadow.pred(args.dst),
+            Class::Bits32 | Class::Bits64 => self.shadow.line(args.dst),
+        };
+        let mut spots = [None; 4];
+        let mut lanes = 0;
+        for ((spot, &src), &class) in spots.iter_mut().zip(&args.src).zip(shape.srcs) {
+            *spot = match class {
+                Class::Pred => Some(self.shadow.pred(src as u32)),
+                Class::Bits32 | Class::Bits64 => self.shadow.source(src),
+            };
+            lanes |= spot.map_or(0, |spot| self.shadow.lanes(spot));
+        }
+        if lanes & on == 0 {
+            return self.shadow.define(dst, on);
+        }
+        let mut sources = transfer::Sources {
+            values: [[0; 32]; 4],
+            undefined: [[0; 32]; 4],
+            same: [0; 4],
+        };
+        for (i, &class) in shape.srcs.iter().enumerate().take(4) {
+            let src = args.src[i];
+            for lane in bits(on) {
+                sources.values[i][lane] = match class {
+                    Class::Pred => u64::from(self.pred(src as u32) >> lane & 1),
+                    Class::Bits32 => self.u32_at(src, lane).into(),
+                    Class::Bits64 => self.u64_at(src, lane),
+                };
+                sources.undefined[i][lane] = spots[i].map_or(0, |spot| self.shadow.bits(spot, lane));
+            }
+            sources.same[i] = (0..i)
+                .find(|&j| spots[j].is_some() && spots[j] == spots[i])
+                .unwrap_or(i);
+        }
+        let result = transfer::alu(run, args, shape, &sources, on);
+        let mut origins = NO_ORIGINS;
+        for lane in bits(on & lanes) {
+            // The source that the result got its undefined bits from, as far as they show it.
+            let of = |i: usize| sources.undefined[i][lane];
+            let known = (0..4).find(|&i| of(i) & result.undefined[lane] != 0);
+            let from = known.or_else(|| (0..4).find(|&i| of(i) != 0));
+            if let Some(spot) = from.and_then(|i| spots[i]) {
+                origins[lane] = self.shadow.origin(spot, lane);
+            }
+            if result.computed >> lane & 1 == 1 && origins[lane].computed == NOWHERE {
+                origins[lane].computed = instr;
+            }
+        }
+        self.shadow.put(dst, on, &result.undefined, &origins);
+    }
+
+    /// An atomic has been located, and it read what nothing wrote.
+    #[cold]
+    pub(super) fn follow_fresh_atomic(&mut self, a: &Atomic, pc: u32) {
+        let lanes = std::mem::take(&mut self.fresh.lanes);
+        let instr = self.job.kernel.ops[pc as usize].instr;
+        let bytes = a.ty.bytes();
+        let exchange = a.kind == AtomicKind::Exch;
+        let all = if bytes == 8 {
+            u64::MAX
+        } else {
+            (1 << (8 * bytes)) - 1
+        };
+        for lane in bits(lanes) {
+            let at = self.fresh.address[lane];
+            let origin = self.origin_of(at, at, bytes, instr, lane);
+            if !exchange {
+                self.report_undefined(origin, 1 << lane, Use::Atomic, instr);
+            } else if a.dst != NONE {
+                self.shadow
+                    .undefine(self.shadow.line(a.dst as u32), lane, all, origin);
+            }
+            // Global memory stays as it is unless it is overwritten: other blocks, which run at the same time, find
+            // the same mistake.
+            if exchange || at >> window::BITS >= window::SHARED >> window::BITS {
+                self.set_written(at, bytes, 0, lane);
+            }
+        }
+    }
+
+    /// An atomic's result is defined from now on.
+    pub(super) fn follow_atomic(&mut self, a: &Atomic, on: u32) {
+        self.define_line(a.dst, on);
+    }
+
+    /// What a copy by `cp.async` has just read of a lane that nothing wrote, as a mask of bytes.
+    pub(super) fn follow_fresh_copy(&mut self, lane: usize, to: u64, bytes: u32, pc: u32) -> u32 {
+        let instr = self.job.kernel.ops[pc as usize].instr;
+        let first = self.carried_place(to, lane);
+        for word in 0..u64::from(bytes.div_ceil(4)) {
+            self.block.carried.origins.remove(&(first / 4 + word));
+        }
+        if self.fresh.lanes >> lane & 1 == 0 {
+            return 0;
+        }
+        let (undefined, at) = (self.fresh.bytes[lane], self.fresh.address[lane]);
+        for (start, n) in runs(undefined) {
+            let origin = self.origin_of(at, at + start as u64, bytes, instr, lane);
+            for word in start / 4..(start + n).div_ceil(4) {
+                let origin = Origin {
+                    copied: instr,
+                    ..origin
+                };
+                self.block.carried.put(first + 4 * word as u64, origin);
+            }
+        }
+        undefined
+    }
+
+    /// A shuffle: each lane of `on` takes what the lane `from` of it has.
+    pub(super) fn follow_shuffle(&mut self, src: i32, dst: u32, dst_pred: i32, from: &[u32; 32], on: u32) {
+        let dst = self.shadow.line(dst);
+        if dst_pred != NONE {
+            self.shadow.define(self.shadow.pred(dst_pred as u32), on);
+        }
+        self.shadow.define(dst, on);
+        let Some(src) = self.shadow.source(src) else {
+            return;
+        };
+        for lane in bits(on) {
+            let from = from[lane] as usize & 31;
+            let undefined = self.shadow.bits(src, from);
+            if undefined != 0 {
+                self.shadow
+                    .undefine(dst, lane, undefined, self.shadow.origin(src, from));
+            }
+        }
+    }
+
+    /// A vote among the lanes of a group.
+    pub(super) fn follow_vote(&mut self, mode: VoteMode, dst: u32, pred: (u16, bool), group: u32, pc: u32) {
+        let dst = match mode {
+            VoteMode::Ballot => self.shadow.line(dst),
+            _ => self.shadow.pred(dst),
+        };
+        let source = self.shadow.pred(pred.0.into());
+        let undefined = self.shadow.lanes(source) & group;
+        let yes = self.pred(pred.0.into());
+        let yes = if pred.1 { !yes } else { yes };
+        let known = group & !undefined;
+        // What the lanes that are defined decide already.
+        let decided = match mode {
+            VoteMode::Ballot => false,
+            VoteMode::All => !yes & known != 0,
+            VoteMode::Any => yes & known != 0,
+            VoteMode::Uni => yes & known != 0 && !yes & known != 0,
+        };
+        if undefined == 0 || decided {
+            return self.shadow.define(dst, group);
+        }
+        let open = if mode == VoteMode::Ballot {
+            undefined.into()
+        } else {
+            1
+        };
+        let origin = self.shadow.origin(source, undefined.trailing_zeros() as usize);
+        self.spread(dst, group, open, origin, pc);
+    }
+
+    /// A result for the lanes of a group that depends on all bits that they bring.
+    pub(super) fn follow_gathered(&mut self, src: i32, dst: Spot, group: u32, open: u64, pc: u32) {
+        let source = self.shadow.source(src);
+        let undefined = source.map_or(0, |source| self.shadow.lanes(source) & group);
+        match source {
+            Some(source) if undefined != 0 => {
+                let origin = self.shadow.origin(source, undefined.trailing_zeros() as usize);
+                self.spread(dst, group, open, origin, pc);
+            }
+            _ => self.shadow.define(dst, group),
+        }
+    }
+
+    fn spread(&mut self, dst: Spot, group: u32, open: u64, mut origin: Origin, pc: u32) {
+        if origin.computed == NOWHERE {
+            origin.computed = self.job.kernel.ops[pc as usize].instr;
+        }
+        bits(group).for_each(|lane| self.shadow.undefine(dst, lane, open, origin));
+    }
+
+    /// `printf` has read arguments from here.
+    pub(super) fn follow_printed(&mut self, at: u64, bytes: u32, lane: usize, instr: u32) {
+        let undefined = self.unwritten_bytes(at, bytes, lane);
+        if undefined == 0 {
+            return;
+        }
+        let first = at + u64::from(undefined.trailing_zeros());
+        let origin = self.origin_of(at, first, bytes, instr, lane);
+        self.report_undefined(origin, 1 << lane, Use::Printed, instr);
+        self.set_written(at, bytes, 0, lane);
+    }
+}

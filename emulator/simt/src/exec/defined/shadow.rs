@@ -1,0 +1,163 @@
+//! Which bits of a warp's registers nothing has defined, and where each lane's come from.
+
+use super::super::bits;
+
+/// No instruction.
+pub(crate) const NOWHERE: u32 = u32::MAX;
+/// Some instruction, which is not known any more.
+pub(crate) const SOMEWHERE: u32 = u32::MAX - 1;
+
+/// Where an undefined value comes from, and what became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Origin {
+    /// The instruction that read it from memory that nothing had written.
+    pub(crate) load: u32,
+    /// Bytes that it read per lane.
+    pub(crate) bytes: u32,
+    /// Where the lane read, in the one address space.
+    pub(crate) address: u64,
+    /// The first arithmetic that it went through, or [`NOWHERE`].
+    pub(crate) computed: u32,
+    /// The last store that put a copy of it in memory, or [`NOWHERE`].
+    pub(crate) copied: u32,
+}
+
+impl Origin {
+    const NONE: Self = Self {
+        load: NOWHERE,
+        bytes: 0,
+        address: 0,
+        computed: NOWHERE,
+        copied: NOWHERE,
+    };
+}
+
+/// One register with undefined bits.
+#[derive(Debug)]
+pub(crate) struct Trace {
+    /// Lanes that have any. What is kept of the others is stale.
+    pub(crate) lanes: u32,
+    pub(crate) bits: [u64; 32],
+    pub(crate) origins: [Origin; 32],
+}
+
+/// The registers of one warp that have undefined bits: by line, a 64-bit register at its first, then by predicate.
+#[derive(Debug, Default)]
+pub(crate) struct Shadow {
+    traces: Vec<Option<Box<Trace>>>,
+    n_lines: usize,
+    /// Registers with undefined bits.
+    live: usize,
+}
+
+/// A register or predicate of a [`Shadow`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Spot(usize);
+
+impl Shadow {
+    pub(crate) fn new(n_lines: u32, n_preds: u32) -> Self {
+        let n_lines = n_lines as usize;
+        Self {
+            traces: std::iter::repeat_with(|| None)
+                .take(n_lines + n_preds as usize)
+                .collect(),
+            n_lines,
+            live: 0,
+        }
+    }
+
+    /// All registers are defined.
+    #[inline(always)]
+    pub(crate) fn is_clean(&self) -> bool {
+        self.live == 0
+    }
+
+    /// Forgets everything.
+    pub(crate) fn reset(&mut self) {
+        if self.live > 0 {
+            self.traces.iter_mut().flatten().for_each(|trace| trace.lanes = 0);
+            self.live = 0;
+        }
+    }
+
+    /// A source's place; `None` for constants and absent operands.
+    pub(crate) fn source(&self, src: i32) -> Option<Spot> {
+        (src >= 0).then_some(Spot(src as usize))
+    }
+
+    pub(crate) fn line(&self, dst: u32) -> Spot {
+        Spot(dst as usize)
+    }
+
+    pub(crate) fn pred(&self, index: u32) -> Spot {
+        Spot(self.n_lines + index as usize)
+    }
+
+    pub(crate) fn get(&self, spot: Spot) -> Option<&Trace> {
+        self.traces
+            .get(spot.0)?
+            .as_deref()
+            .filter(|trace| trace.lanes != 0)
+    }
+
+    /// Lanes with undefined bits.
+    #[inline]
+    pub(crate) fn lanes(&self, spot: Spot) -> u32 {
+        self.get(spot).map_or(0, |trace| trace.lanes)
+    }
+
+    /// One lane's undefined bits.
+    pub(crate) fn bits(&self, spot: Spot, lane: usize) -> u64 {
+        self.get(spot)
+            .filter(|trace| trace.lanes >> lane & 1 == 1)
+            .map_or(0, |trace| trace.bits[lane])
+    }
+
+    /// Where one lane's undefined bits come from.
+    pub(crate) fn origin(&self, spot: Spot, lane: usize) -> Origin {
+        self.get(spot)
+            .map_or(Origin::NONE, |trace| trace.origins[lane & 31])
+    }
+
+    /// The lanes are defined from now on.
+    pub(crate) fn define(&mut self, spot: Spot, lanes: u32) {
+        let Some(Some(trace)) = self.traces.get_mut(spot.0) else {
+            return;
+        };
+        if trace.lanes & lanes != 0 {
+            trace.lanes &= !lanes;
+            self.live -= usize::from(trace.lanes == 0);
+        }
+    }
+
+    /// A lane has these undefined bits from now on.
+    pub(crate) fn undefine(&mut self, spot: Spot, lane: usize, bits: u64, origin: Origin) {
+        if bits == 0 {
+            return self.define(spot, 1 << lane);
+        }
+        let Some(place) = self.traces.get_mut(spot.0) else {
+            return;
+        };
+        let trace = place.get_or_insert_with(|| {
+            Box::new(Trace {
+                lanes: 0,
+                bits: [0; 32],
+                origins: [Origin::NONE; 32],
+            })
+        });
+        self.live += usize::from(trace.lanes == 0);
+        trace.lanes |= 1 << lane;
+        trace.bits[lane] = bits;
+        trace.origins[lane] = origin;
+    }
+
+    /// Puts the result of an operation: the undefined bits of the lanes `on`.
+    pub(crate) fn put(&mut self, spot: Spot, on: u32, undefined: &[u64; 32], origins: &[Origin; 32]) {
+        for lane in bits(on) {
+            self.undefine(spot, lane, undefined[lane], origins[lane]);
+        }
+    }
+}
+
+/// Origins of 32 lanes, none yet.
+pub(crate) const NO_ORIGINS: [Origin; 32] = [Origin::NONE; 32];

@@ -1,0 +1,20 @@
+// undefined_condition_broken.cu: a flag that only those set who found something.
+//
+// grid: 1
+// block: 64
+// arg: x f32[64] filled
+// arg: y f32[64] filled
+// expect: E-UNINIT
+
+extern "C" __global__ void mark_peaks(const float* x, float* y)
+{
+    __shared__ bool peak[64];
+
+    const int i = threadIdx.x;
+    if (x[i] > 8.0f) peak[i] = true;
+    __syncthreads();
+
+    const bool mine = peak[i];
+    const bool left = i > 0 && peak[i - 1];
+    if (mine || left) y[i] = 1.0f;
+}
