@@ -6,8 +6,8 @@ use std::sync::Mutex;
 
 use simt::memory::Origin;
 
+use crate::contexts::{MEMORY, drain_all, lock, next_id};
 use crate::result::*;
-use crate::state::{MEMORY, drain_all, lock, next_id};
 use crate::types::Handle;
 
 /// How an allocation came about, and so how it goes.

@@ -6,6 +6,8 @@
 
 use std::ffi::{c_int, c_uint};
 
+use crate::numbers::device;
+
 /// The API that is spoken: CUDA 12.4.
 pub(crate) const DRIVER_VERSION: c_int = 12040;
 /// The device's name.
@@ -31,108 +33,144 @@ pub(crate) mod limit {
     pub(crate) const PITCH: usize = 512;
 }
 
-/// `CUdevice_attribute`, by number.
+/// The value of a `CUdevice_attribute`.
 pub(crate) fn attribute_value(attribute: c_uint) -> Option<c_int> {
     use limit::*;
     let int = |value: u32| value as c_int;
     Some(match attribute {
-        1 => int(THREADS_PER_BLOCK),
-        2..=4 => int(BLOCK[attribute as usize - 2]),
-        5..=7 => int(GRID[attribute as usize - 5]),
-        8 => int(SHARED_PER_BLOCK),
-        9 => 65536,           // constant memory
-        10 => 32,             // warp size
-        11 => 0x7fff_ffff,    // pitch
-        12 => int(REGISTERS), // per block
-        13 => 1_980_000,      // clock, kHz: nominal
-        14 => 512,            // texture alignment
-        15 => 1,              // overlap
-        16 => int(SMS),
-        17 => 0,       // no watchdog: the instruction budget stops what does not end
-        18 => 0,       // not integrated
-        19 => 1,       // can map host memory
-        20 => 0,       // default compute mode
-        21 => 131_072, // textures: 1D
-        22 => 131_072, // 2D
-        23 => 65536,
-        24..=26 => 16384, // 3D
-        27 | 28 => 32768, // layered
-        29 => 2048,
-        30 => 512,  // surface alignment
-        31 => 1,    // concurrent kernels
-        32 => 0,    // ECC
-        33 => 0x7e, // PCI
-        34 => 0,
-        35 => 0,          // TCC
-        36 => 3_201_000,  // memory clock, kHz: nominal
-        37 => 6016,       // bus, bits: nominal
-        38 => 62_914_560, // L2
-        39 => int(THREADS_PER_SM),
-        40 => 3, // copy engines
-        41 => 1, // unified addressing
-        42 => 32768,
-        43 => 2048,
-        44 => 0, // no tex2D gather
-        45 | 46 => 32768,
-        47 | 48 => 8192,
-        49 => 32768,
-        50 => 0,  // PCI domain
-        51 => 32, // texture pitch alignment
-        52 | 53 => 32768,
-        54 => 2046,
-        55 | 61 | 63 | 64 | 66 | 67 => 32768, // surfaces
-        56 => 131_072,
-        57 => 65536,
-        58..=60 => 16384,
-        62 | 65 => 2048,
-        68 => 2046,
-        69 => 1 << 28, // 1D linear
-        70 => 131_072,
-        71 => 65000,
-        72 => 2_097_120,
-        73 | 74 | 77 => 32768,
-        75 => CAPABILITY.0,
-        76 => CAPABILITY.1,
-        78 => 1,      // stream priorities: accepted
-        79 | 80 => 1, // L1
-        81 => int(SHARED_PER_SM),
-        82 => int(REGISTERS), // per SM
-        83 => 1,              // managed memory
-        84 | 85 => 0,         // board
-        86 => 0,              // native host atomics
-        87 => 2,              // single to double
-        88 => 0,              // pageable memory access
-        89 => 1,              // concurrent managed access
-        90 => 1,              // preemption
-        91 => 1,              // host pointers of registered memory
-        92..=94 => 0,         // stream memory operations
-        95 => 1,              // cooperative launch
-        96 => 0,              // on many devices
-        97 => int(SHARED_PER_BLOCK_OPTIN),
-        98 => 0, // remote writes
-        99 => 1, // host register
-        100 => 0,
-        101 => 0,
-        102..=105 => 0, // virtual memory management, shareable handles
-        106 => int(BLOCKS_PER_SM),
-        107..=110 => 0, // compression, persisting L2, RDMA
-        111 => int(SHARED_RESERVED),
-        112 => 0, // sparse arrays
-        113 => 0, // read-only registration
-        114 => 0,
-        115 => 1,       // memory pools
-        116..=119 => 0, // RDMA, pool handles
-        120 => 0,       // clusters
-        121..=125 => 0,
-        126 => 1, // memory synchronisation domains
-        127 => 0, // tensor maps
-        128 => 0,
-        129 => 0, // unified function pointers
-        130 => 0,
-        131 => -1,      // NUMA
-        132 | 133 => 0, // multicast, MPS
-        134 => -1,
-        135..=160 => 0, // newer than this driver: not there
+        device::MAX_THREADS_PER_BLOCK => int(THREADS_PER_BLOCK),
+        device::MAX_BLOCK_DIM_X => int(BLOCK[0]),
+        device::MAX_BLOCK_DIM_Y => int(BLOCK[1]),
+        device::MAX_BLOCK_DIM_Z => int(BLOCK[2]),
+        device::MAX_GRID_DIM_X => int(GRID[0]),
+        device::MAX_GRID_DIM_Y => int(GRID[1]),
+        device::MAX_GRID_DIM_Z => int(GRID[2]),
+        device::MAX_SHARED_MEMORY_PER_BLOCK => int(SHARED_PER_BLOCK),
+        device::TOTAL_CONSTANT_MEMORY => 65536,
+        device::WARP_SIZE => 32,
+        device::MAX_PITCH => 0x7fff_ffff,
+        device::MAX_REGISTERS_PER_BLOCK => int(REGISTERS),
+        // kHz; nominal
+        device::CLOCK_RATE => 1_980_000,
+        device::TEXTURE_ALIGNMENT => 512,
+        device::GPU_OVERLAP => 1,
+        device::MULTIPROCESSOR_COUNT => int(SMS),
+        // No watchdog: the instruction budget stops what does not end.
+        device::KERNEL_EXEC_TIMEOUT => 0,
+        device::INTEGRATED => 0,
+        device::CAN_MAP_HOST_MEMORY => 1,
+        device::COMPUTE_MODE => 0,
+        device::MAXIMUM_TEXTURE1D_WIDTH => 131_072,
+        device::MAXIMUM_TEXTURE2D_WIDTH => 131_072,
+        device::MAXIMUM_TEXTURE2D_HEIGHT => 65536,
+        device::MAXIMUM_TEXTURE3D_WIDTH
+        | device::MAXIMUM_TEXTURE3D_HEIGHT
+        | device::MAXIMUM_TEXTURE3D_DEPTH => 16384,
+        device::MAXIMUM_TEXTURE2D_LAYERED_WIDTH | device::MAXIMUM_TEXTURE2D_LAYERED_HEIGHT => 32768,
+        device::MAXIMUM_TEXTURE2D_LAYERED_LAYERS => 2048,
+        device::SURFACE_ALIGNMENT => 512,
+        device::CONCURRENT_KERNELS => 1,
+        device::ECC_ENABLED => 0,
+        device::PCI_BUS_ID => 0x7e,
+        device::PCI_DEVICE_ID => 0,
+        device::TCC_DRIVER => 0,
+        // kHz; nominal
+        device::MEMORY_CLOCK_RATE => 3_201_000,
+        // nominal
+        device::GLOBAL_MEMORY_BUS_WIDTH => 6016,
+        device::L2_CACHE_SIZE => 62_914_560,
+        device::MAX_THREADS_PER_MULTIPROCESSOR => int(THREADS_PER_SM),
+        device::ASYNC_ENGINE_COUNT => 3,
+        device::UNIFIED_ADDRESSING => 1,
+        device::MAXIMUM_TEXTURE1D_LAYERED_WIDTH => 32768,
+        device::MAXIMUM_TEXTURE1D_LAYERED_LAYERS => 2048,
+        device::CAN_TEX2D_GATHER => 0,
+        device::MAXIMUM_TEXTURE2D_GATHER_WIDTH | device::MAXIMUM_TEXTURE2D_GATHER_HEIGHT => 32768,
+        device::MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE | device::MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE => 8192,
+        device::MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE => 32768,
+        device::PCI_DOMAIN_ID => 0,
+        device::TEXTURE_PITCH_ALIGNMENT => 32,
+        device::MAXIMUM_TEXTURECUBEMAP_WIDTH | device::MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH => 32768,
+        device::MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS => 2046,
+        device::MAXIMUM_SURFACE1D_WIDTH
+        | device::MAXIMUM_SURFACE1D_LAYERED_WIDTH
+        | device::MAXIMUM_SURFACE2D_LAYERED_WIDTH
+        | device::MAXIMUM_SURFACE2D_LAYERED_HEIGHT
+        | device::MAXIMUM_SURFACECUBEMAP_WIDTH
+        | device::MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH => 32768,
+        device::MAXIMUM_SURFACE2D_WIDTH => 131_072,
+        device::MAXIMUM_SURFACE2D_HEIGHT => 65536,
+        device::MAXIMUM_SURFACE3D_WIDTH
+        | device::MAXIMUM_SURFACE3D_HEIGHT
+        | device::MAXIMUM_SURFACE3D_DEPTH => 16384,
+        device::MAXIMUM_SURFACE1D_LAYERED_LAYERS | device::MAXIMUM_SURFACE2D_LAYERED_LAYERS => 2048,
+        device::MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS => 2046,
+        device::MAXIMUM_TEXTURE1D_LINEAR_WIDTH => 1 << 28,
+        device::MAXIMUM_TEXTURE2D_LINEAR_WIDTH => 131_072,
+        device::MAXIMUM_TEXTURE2D_LINEAR_HEIGHT => 65000,
+        device::MAXIMUM_TEXTURE2D_LINEAR_PITCH => 2_097_120,
+        device::MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH
+        | device::MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT
+        | device::MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH => 32768,
+        device::COMPUTE_CAPABILITY_MAJOR => CAPABILITY.0,
+        device::COMPUTE_CAPABILITY_MINOR => CAPABILITY.1,
+        // They are accepted.
+        device::STREAM_PRIORITIES_SUPPORTED => 1,
+        device::GLOBAL_L1_CACHE_SUPPORTED | device::LOCAL_L1_CACHE_SUPPORTED => 1,
+        device::MAX_SHARED_MEMORY_PER_MULTIPROCESSOR => int(SHARED_PER_SM),
+        device::MAX_REGISTERS_PER_MULTIPROCESSOR => int(REGISTERS),
+        device::MANAGED_MEMORY => 1,
+        device::MULTI_GPU_BOARD | device::MULTI_GPU_BOARD_GROUP_ID => 0,
+        device::HOST_NATIVE_ATOMIC_SUPPORTED => 0,
+        device::SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO => 2,
+        device::PAGEABLE_MEMORY_ACCESS => 0,
+        device::CONCURRENT_MANAGED_ACCESS => 1,
+        device::COMPUTE_PREEMPTION_SUPPORTED => 1,
+        device::CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM => 1,
+        device::CAN_USE_STREAM_MEM_OPS_V1
+        | device::CAN_USE_64_BIT_STREAM_MEM_OPS_V1
+        | device::CAN_USE_STREAM_WAIT_VALUE_NOR_V1 => 0,
+        device::COOPERATIVE_LAUNCH => 1,
+        device::COOPERATIVE_MULTI_DEVICE_LAUNCH => 0,
+        device::MAX_SHARED_MEMORY_PER_BLOCK_OPTIN => int(SHARED_PER_BLOCK_OPTIN),
+        device::CAN_FLUSH_REMOTE_WRITES => 0,
+        device::HOST_REGISTER_SUPPORTED => 1,
+        device::PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES => 0,
+        device::DIRECT_MANAGED_MEM_ACCESS_FROM_HOST => 0,
+        device::VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED
+        | device::HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED
+        | device::HANDLE_TYPE_WIN32_HANDLE_SUPPORTED
+        | device::HANDLE_TYPE_WIN32_KMT_HANDLE_SUPPORTED => 0,
+        device::MAX_BLOCKS_PER_MULTIPROCESSOR => int(BLOCKS_PER_SM),
+        device::GENERIC_COMPRESSION_SUPPORTED
+        | device::MAX_PERSISTING_L2_CACHE_SIZE
+        | device::MAX_ACCESS_POLICY_WINDOW_SIZE
+        | device::GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED => 0,
+        device::RESERVED_SHARED_MEMORY_PER_BLOCK => int(SHARED_RESERVED),
+        device::SPARSE_CUDA_ARRAY_SUPPORTED => 0,
+        device::READ_ONLY_HOST_REGISTER_SUPPORTED => 0,
+        device::TIMELINE_SEMAPHORE_INTEROP_SUPPORTED => 0,
+        device::MEMORY_POOLS_SUPPORTED => 1,
+        device::GPU_DIRECT_RDMA_SUPPORTED
+        | device::GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS
+        | device::GPU_DIRECT_RDMA_WRITES_ORDERING
+        | device::MEMPOOL_SUPPORTED_HANDLE_TYPES => 0,
+        device::CLUSTER_LAUNCH => 0,
+        device::DEFERRED_MAPPING_CUDA_ARRAY_SUPPORTED
+        | device::CAN_USE_64_BIT_STREAM_MEM_OPS
+        | device::CAN_USE_STREAM_WAIT_VALUE_NOR
+        | device::DMA_BUF_SUPPORTED
+        | device::IPC_EVENT_SUPPORTED => 0,
+        device::MEM_SYNC_DOMAIN_COUNT => 1,
+        device::TENSOR_MAP_ACCESS_SUPPORTED => 0,
+        device::HANDLE_TYPE_FABRIC_SUPPORTED => 0,
+        device::UNIFIED_FUNCTION_POINTERS => 0,
+        device::NUMA_CONFIG => 0,
+        device::NUMA_ID => -1,
+        device::MULTICAST_SUPPORTED | device::MPS_ENABLED => 0,
+        device::HOST_NUMA_ID => -1,
+        // Newer than this driver: not there.
+        135..=160 => 0,
         _ => return None,
     })
 }

@@ -64,16 +64,17 @@ pub mod extra;
 #[rustfmt::skip]
 #[expect(unsafe_code, reason = "the C edge")]
 mod generated;
+mod contexts;
 mod handle;
 #[expect(unsafe_code, reason = "buffers of a C caller")]
 mod image;
 #[expect(unsafe_code, reason = "handlers of the process")]
 mod life;
 mod mistakes;
+mod numbers;
 mod queue;
 mod reports;
 mod result;
 mod settings;
-mod state;
+mod streams;
 mod types;
-mod work;

@@ -4,8 +4,8 @@
 use simt::memory::AllocationInfo;
 
 use crate::api::copy::Place;
+use crate::contexts::MEMORY;
 use crate::edge::can_read;
-use crate::state::MEMORY;
 use crate::{diagnose, settings};
 
 /// Prints a sentence unless diagnoses are off for the calling thread.

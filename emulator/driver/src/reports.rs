@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use findings::Report;
 
+use crate::contexts::{Context, lock};
 use crate::queue::Queue;
 use crate::result::*;
-use crate::state::{Context, lock};
 
 /// Where a launch leaves its report.
 #[derive(Default)]

@@ -31,6 +31,18 @@ pub enum Watch {
     CheckedGlobalRaces,
 }
 
+impl Watch {
+    /// Counters are kept.
+    pub fn counts(self) -> bool {
+        self >= Self::Counted
+    }
+
+    /// Mistakes are recorded, and the launch goes on.
+    pub fn checks(self) -> bool {
+        self >= Self::Checked
+    }
+}
+
 /// Grid, block and arguments.
 #[derive(Debug, Clone)]
 pub struct LaunchConfig {
@@ -158,8 +170,7 @@ fn run(
         global_shift: unit_shift(kernel, MemSpace::Global),
         dynamic_shared: config.dynamic_shared,
         grid_workspace: options.grid_workspace,
-        counted: watch >= Watch::Counted,
-        checked: watch >= Watch::Checked,
+        watch,
         level: options.level.unwrap_or(loaded.level()).min(loaded.level()),
         environment,
         budget: options.budget,
@@ -180,7 +191,7 @@ fn run(
     {
         races.finish(&mut outcome.collector);
     }
-    let counted = job.counted && !outcome.stopped;
+    let counted = job.watch.counts() && !outcome.stopped;
     let counters = if counted {
         report::by_instruction(kernel, loaded.plan(), &outcome.counts, &outcome.tallies)
     } else {
@@ -196,7 +207,7 @@ fn run(
         block: config.block,
         dynamic_shared: config.dynamic_shared,
         counted,
-        checked: job.checked,
+        checked: job.watch.checks(),
         total,
         lines: report::lines(&instructions),
         instructions,

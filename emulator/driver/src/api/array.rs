@@ -6,10 +6,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use simt::texture::TexelFormat;
 
 use crate::allocations::Taken;
+use crate::contexts::{initialised, usable};
 use crate::edge::{In, Out, export};
 use crate::handle::{Kind, Table};
 use crate::result::*;
-use crate::state::{initialised, usable};
 use crate::types::{Array3DDescriptor, ArrayDescriptor, Handle};
 
 /// An array.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::api::device::{device, flags_are_known};
+use crate::contexts::{self, Context, context, current, initialised, lock, usable};
 use crate::current as stack;
 use crate::edge::{In, Out, export, later};
 use crate::result::*;
-use crate::state::{self, Context, context, current, initialised, lock, usable};
+use crate::streams::{event, stream};
 use crate::types::{CtxCreateParams, Handle};
-use crate::work::{event, stream};
 
 fn create(out: Out<Handle>, flags: c_uint, dev: c_int) -> Outcome {
     initialised()?;
@@ -272,5 +272,5 @@ pub(crate) fn owner(context: &Context) -> crate::allocations::Owner {
 
 /// The current context as an owner.
 pub(crate) fn current_owner() -> Result<crate::allocations::Owner, CUresult> {
-    state::usable().map(|c| owner(&c))
+    contexts::usable().map(|c| owner(&c))
 }

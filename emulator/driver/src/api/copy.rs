@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use crate::allocations::{FIRST_DEVICE_ADDRESS, Taken, is_pinned};
 use crate::api::array::{self, Array};
-use crate::api::boxes::Boxes;
+use crate::api::rows::Rows;
+use crate::contexts::MEMORY;
 use crate::edge::{Host, In, can_read, export};
 use crate::mistakes;
 use crate::queue::Where;
 use crate::result::*;
-use crate::state::MEMORY;
+use crate::streams::{Stream, stream};
 use crate::types::{Handle, Memcpy2D, Memcpy3D};
-use crate::work::{Stream, stream};
 
 /// One end of a copy.
 #[derive(Clone)]
@@ -231,8 +231,8 @@ export! {
     }
 
     fn cuMemcpyPeer / cuMemcpyPeer_ptds (to: u64, to_context: Handle, from: u64, from_context: Handle, n: usize) {
-        crate::state::context(to_context)?;
-        crate::state::context(from_context)?;
+        crate::contexts::context(to_context)?;
+        crate::contexts::context(from_context)?;
         copy_sync(0, Place::Device(to), Place::Device(from), n)
     }
 
@@ -244,8 +244,8 @@ export! {
         n: usize,
         stream: Handle,
     ) {
-        crate::state::context(to_context)?;
-        crate::state::context(from_context)?;
+        crate::contexts::context(to_context)?;
+        crate::contexts::context(from_context)?;
         copy_async(stream, Place::Device(to), Place::Device(from), n)
     }
 
@@ -278,31 +278,31 @@ export! {
     }
 
     fn cuMemcpy2D_v2 / cuMemcpy2D_v2_ptds (copy: In<Memcpy2D>) {
-        Boxes::from_2d(copy.get()?)?.run(0, true)
+        Rows::from_2d(copy.get()?)?.run(0, true)
     }
 
     fn cuMemcpy2DUnaligned_v2 / cuMemcpy2DUnaligned_v2_ptds (copy: In<Memcpy2D>) {
-        Boxes::from_2d(copy.get()?)?.run(0, true)
+        Rows::from_2d(copy.get()?)?.run(0, true)
     }
 
     fn cuMemcpy2DAsync_v2 / cuMemcpy2DAsync_v2_ptsz (copy: In<Memcpy2D>, stream: Handle) {
-        Boxes::from_2d(copy.get()?)?.run(stream, false)
+        Rows::from_2d(copy.get()?)?.run(stream, false)
     }
 
     fn cuMemcpy3D_v2 / cuMemcpy3D_v2_ptds (copy: In<Memcpy3D>) {
-        Boxes::from_3d(copy.get()?)?.run(0, true)
+        Rows::from_3d(copy.get()?)?.run(0, true)
     }
 
     fn cuMemcpy3DAsync_v2 / cuMemcpy3DAsync_v2_ptsz (copy: In<Memcpy3D>, stream: Handle) {
-        Boxes::from_3d(copy.get()?)?.run(stream, false)
+        Rows::from_3d(copy.get()?)?.run(stream, false)
     }
 
     fn cuMemcpy3DPeer / cuMemcpy3DPeer_ptds (copy: In<Memcpy3D>) {
-        Boxes::from_3d(copy.get()?)?.run(0, true)
+        Rows::from_3d(copy.get()?)?.run(0, true)
     }
 
     fn cuMemcpy3DPeerAsync / cuMemcpy3DPeerAsync_ptsz (copy: In<Memcpy3D>, stream: Handle) {
-        Boxes::from_3d(copy.get()?)?.run(stream, false)
+        Rows::from_3d(copy.get()?)?.run(stream, false)
     }
 }
 

@@ -5,11 +5,12 @@ use std::sync::atomic::Ordering;
 
 use crate::api::pool;
 use crate::attributes::{CAPABILITY, DRIVER_VERSION, NAME, PCI_BUS_ID, UUID, attribute_value};
+use crate::contexts::{PRIMARY, current, end_primary, initialised, lock};
 use crate::edge::{In, Out, Text, export, later};
 use crate::life;
+use crate::numbers::device as is;
 use crate::result::*;
 use crate::settings;
-use crate::state::{PRIMARY, current, end_primary, initialised, lock};
 use crate::types::{DeviceProperties, Handle, Uuid};
 
 /// A device by its number.
@@ -96,16 +97,16 @@ export! {
         device(dev)?;
         let value = |attribute| attribute_value(attribute).unwrap_or(0);
         properties.put(DeviceProperties {
-            max_threads_per_block: value(1),
-            max_threads_dim: [value(2), value(3), value(4)],
-            max_grid_size: [value(5), value(6), value(7)],
-            shared_mem_per_block: value(8),
-            total_constant_memory: value(9),
-            simd_width: value(10),
-            mem_pitch: value(11),
-            regs_per_block: value(12),
-            clock_rate: value(13),
-            texture_align: value(14),
+            max_threads_per_block: value(is::MAX_THREADS_PER_BLOCK),
+            max_threads_dim: [value(is::MAX_BLOCK_DIM_X), value(is::MAX_BLOCK_DIM_Y), value(is::MAX_BLOCK_DIM_Z)],
+            max_grid_size: [value(is::MAX_GRID_DIM_X), value(is::MAX_GRID_DIM_Y), value(is::MAX_GRID_DIM_Z)],
+            shared_mem_per_block: value(is::MAX_SHARED_MEMORY_PER_BLOCK),
+            total_constant_memory: value(is::TOTAL_CONSTANT_MEMORY),
+            simd_width: value(is::WARP_SIZE),
+            mem_pitch: value(is::MAX_PITCH),
+            regs_per_block: value(is::MAX_REGISTERS_PER_BLOCK),
+            clock_rate: value(is::CLOCK_RATE),
+            texture_align: value(is::TEXTURE_ALIGNMENT),
         })
     }
 
@@ -246,7 +247,7 @@ later! {
     fn cuCtxGetDevice_v2(dev: Out<c_int>, context: Handle) {
         initialised()?;
         dev.check()?;
-        if context == 0 { current()?; } else { crate::state::context(context)?; }
+        if context == 0 { current()?; } else { crate::contexts::context(context)?; }
         dev.put(0)
     }
 

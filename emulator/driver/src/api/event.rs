@@ -3,11 +3,11 @@
 use std::ffi::c_uint;
 use std::time::Instant;
 
+use crate::contexts::{initialised, usable};
 use crate::edge::{Out, export, later};
 use crate::result::*;
-use crate::state::{initialised, usable};
+use crate::streams::{DISABLE_TIMING, EVENTS, Event, event, stream};
 use crate::types::Handle;
-use crate::work::{DISABLE_TIMING, EVENTS, Event, event, stream};
 
 fn record(recorded: Handle, handle: Handle, flags: c_uint) -> Outcome {
     let event = event(recorded)?;

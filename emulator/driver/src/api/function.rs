@@ -8,9 +8,10 @@ use simt::program::Kernel;
 use crate::api::library;
 use crate::api::module::{Function, function};
 use crate::attributes::limit;
+use crate::contexts::initialised;
 use crate::edge::{Out, export, later};
+use crate::numbers::function as is;
 use crate::result::*;
-use crate::state::initialised;
 use crate::types::Handle;
 
 /// What a block may have dynamically without asking for more.
@@ -47,24 +48,24 @@ pub(crate) fn max_threads(function: &Function) -> u32 {
 fn attribute(function: &Function, attribute: c_uint) -> Result<c_int, CUresult> {
     let kernel = function.loaded.kernel();
     Ok(match attribute {
-        0 => max_threads(function) as c_int,
-        1 => kernel.shared_static_bytes as c_int,
-        2 => function.about.constant_bytes as c_int,
-        3 => kernel.local_bytes as c_int,
-        4 => registers(function) as c_int,
-        5 => function.about.target as c_int,
-        6 => 90,
-        7 => 0,
-        8 => function.max_dynamic_shared.load(Ordering::Relaxed),
-        9 => function.carveout.load(Ordering::Relaxed),
-        10..=15 => 0,
+        is::MAX_THREADS_PER_BLOCK => max_threads(function) as c_int,
+        is::SHARED_SIZE_BYTES => kernel.shared_static_bytes as c_int,
+        is::CONST_SIZE_BYTES => function.about.constant_bytes as c_int,
+        is::LOCAL_SIZE_BYTES => kernel.local_bytes as c_int,
+        is::NUM_REGS => registers(function) as c_int,
+        is::PTX_VERSION => function.about.target as c_int,
+        is::BINARY_VERSION => 90,
+        is::CACHE_MODE_CA => 0,
+        is::MAX_DYNAMIC_SHARED_SIZE_BYTES => function.max_dynamic_shared.load(Ordering::Relaxed),
+        is::PREFERRED_SHARED_MEMORY_CARVEOUT => function.carveout.load(Ordering::Relaxed),
+        is::CLUSTER_SIZE_MUST_BE_SET..=is::CLUSTER_SCHEDULING_POLICY_PREFERENCE => 0,
         _ => return Err(ERROR_INVALID_VALUE),
     })
 }
 
 fn set_attribute(function: &Function, attribute: c_uint, value: c_int) -> Outcome {
     match attribute {
-        8 => {
+        is::MAX_DYNAMIC_SHARED_SIZE_BYTES => {
             let room =
                 limit::SHARED_PER_BLOCK_OPTIN.saturating_sub(function.loaded.kernel().shared_static_bytes);
             if value < 0 || value as u32 > room {
@@ -72,11 +73,15 @@ fn set_attribute(function: &Function, attribute: c_uint, value: c_int) -> Outcom
             }
             function.max_dynamic_shared.store(value, Ordering::Relaxed);
         }
-        9 if (-1..=100).contains(&value) => function.carveout.store(value, Ordering::Relaxed),
+        is::PREFERRED_SHARED_MEMORY_CARVEOUT if (-1..=100).contains(&value) => {
+            function.carveout.store(value, Ordering::Relaxed)
+        }
         // Clusters: only the trivial one.
-        11..=13 if value <= 1 => {}
-        14 | 15 if value == 0 => {}
-        11..=15 => return Err(ERROR_NOT_SUPPORTED),
+        is::REQUIRED_CLUSTER_WIDTH..=is::REQUIRED_CLUSTER_DEPTH if value <= 1 => {}
+        is::NON_PORTABLE_CLUSTER_SIZE_ALLOWED | is::CLUSTER_SCHEDULING_POLICY_PREFERENCE if value == 0 => {}
+        is::REQUIRED_CLUSTER_WIDTH..=is::CLUSTER_SCHEDULING_POLICY_PREFERENCE => {
+            return Err(ERROR_NOT_SUPPORTED);
+        }
         _ => return Err(ERROR_INVALID_VALUE),
     }
     Ok(())

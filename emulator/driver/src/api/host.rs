@@ -5,9 +5,9 @@ use std::ffi::c_uint;
 use crate::allocations::{self, Kind};
 use crate::api::context::current_owner;
 use crate::api::memory::release_after_work;
+use crate::contexts::{initialised, usable};
 use crate::edge::{Host, Out, can_write_all, export};
 use crate::result::*;
-use crate::state::{initialised, usable};
 
 /// `CU_MEMHOSTALLOC_PORTABLE | DEVICEMAP | WRITECOMBINED`
 const ALLOC_FLAGS: c_uint = 7;

@@ -19,16 +19,17 @@ use crate::api::module::{Function, function};
 use crate::api::occupancy::{Footprint, blocks_per_sm};
 use crate::api::{function as functions, texture};
 use crate::attributes::limit;
+use crate::contexts::{Context, MEMORY};
 use crate::diagnose;
 use crate::edge::{In, export, read_process};
 use crate::mistakes;
+use crate::numbers::launch as is;
 use crate::queue::Where;
 use crate::reports;
 use crate::result::*;
 use crate::settings;
-use crate::state::{Context, MEMORY};
+use crate::streams::stream;
 use crate::types::{Handle, LaunchConfigC};
-use crate::work::stream;
 
 /// Grid, block and dynamic shared memory as asked for.
 #[derive(Debug, Clone, Copy)]
@@ -373,7 +374,7 @@ export! {
         pointers: In<u64>,
         extra: In<usize>,
     ) {
-        crate::state::initialised()?;
+        crate::contexts::initialised()?;
         let config = config.get()?;
         let mut shape = Shape {
             grid: config.grid,
@@ -385,12 +386,13 @@ export! {
         let attributes = unsafe { In::new(config.attributes.cast_const()).list(config.n_attributes as usize) }?;
         for attribute in attributes {
             match attribute.id {
-                // Nothing, cache policy, synchronisation policy, priority, memory domains: no difference here.
-                0 | 1 | 3 | 5 | 8 | 9 | 10 => {}
-                2 => shape.cooperative = attribute.value[0] as u32 != 0,
+                // These make no difference here.
+                is::IGNORE | is::ACCESS_POLICY_WINDOW | is::SYNCHRONIZATION_POLICY | is::CLUSTER_SCHEDULING_POLICY_PREFERENCE
+                | is::PRIORITY | is::MEM_SYNC_DOMAIN_MAP | is::MEM_SYNC_DOMAIN => {}
+                is::COOPERATIVE => shape.cooperative = attribute.value[0] as u32 != 0,
                 // One block is a cluster of its own.
-                4 if cluster_of_one(&attribute.value) => {}
-                6 | 13 if attribute.value[0] as u32 == 0 => {}
+                is::CLUSTER_DIMENSION if cluster_of_one(&attribute.value) => {}
+                is::PROGRAMMATIC_STREAM_SERIALIZATION | is::DEVICE_UPDATABLE_KERNEL_NODE if attribute.value[0] as u32 == 0 => {}
                 other => {
                     diagnose::say_once(&format!("cuLaunchKernelEx: launch attribute {other} is not supported"));
                     return Err(ERROR_NOT_SUPPORTED);

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex};
 use simt::memory::Memory;
 
 use crate::api::module::{MODULES, enter, function_named, unload_after_work, variable};
+use crate::contexts::{MEMORY, initialised, lock, usable};
 use crate::edge::{In, Out, Text, export, later};
 use crate::handle::{Kind, Table};
 use crate::image::{Log, compile, image_text, read_file};
 use crate::mistakes;
 use crate::result::*;
-use crate::state::{MEMORY, initialised, lock, usable};
 use crate::types::Handle;
 
 struct Library {

@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex};
 use ptx::ast::{FunctionKind, Item};
 use simt::memory::Memory;
 
+use crate::contexts::{MEMORY, initialised, lock, usable};
 use crate::diagnose;
 use crate::edge::{In, Out, Text, export};
 use crate::handle::{Kind, Table};
 use crate::image::{Log, check_head, compile, image_text, read_file};
 use crate::result::*;
-use crate::state::{MEMORY, initialised, lock, usable};
 use crate::types::Handle;
 
 /// A link in the making.

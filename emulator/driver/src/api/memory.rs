@@ -6,13 +6,13 @@ use crate::allocations::{self, Kind};
 use crate::api::context::{current_owner, owner};
 use crate::api::pool;
 use crate::attributes::limit;
+use crate::contexts::{MEMORY, initialised, usable};
 use crate::edge::{Out, export};
 use crate::mistakes;
 use crate::queue::Where;
 use crate::result::*;
-use crate::state::{MEMORY, initialised, usable};
+use crate::streams::stream;
 use crate::types::{Handle, MemLocation};
-use crate::work::stream;
 
 export! {
     fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) {
@@ -57,7 +57,7 @@ export! {
             code
         };
         let own = allocations::find(address).ok_or(ERROR_INVALID_VALUE).map_err(unknown)?;
-        crate::state::context(own.context)?.check()?;
+        crate::contexts::context(own.context)?.check()?;
         let free = |kind| matches!(kind, Kind::Device | Kind::Pooled(_) | Kind::Managed);
         let gone = allocations::forget(address, free).ok_or(ERROR_INVALID_VALUE).map_err(unknown)?;
         release_after_work(gone)
@@ -159,8 +159,8 @@ export! {
 /// goes away, for all.
 pub(crate) fn release_after_work(gone: allocations::Allocation) -> Outcome {
     match gone.kind {
-        Kind::Device | Kind::Pooled(_) => crate::state::context(gone.context)?.queue.drain()?,
-        Kind::Managed | Kind::Host | Kind::Registered => crate::state::drain_all(),
+        Kind::Device | Kind::Pooled(_) => crate::contexts::context(gone.context)?.queue.drain()?,
+        Kind::Managed | Kind::Host | Kind::Registered => crate::contexts::drain_all(),
     }
     pool::note_free(&gone);
     allocations::release(gone);

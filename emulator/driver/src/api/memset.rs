@@ -3,12 +3,12 @@
 use std::ffi::{c_uchar, c_uint, c_ushort};
 
 use crate::api::copy::device_range;
+use crate::contexts::MEMORY;
 use crate::edge::export;
 use crate::queue::Where;
 use crate::result::*;
-use crate::state::MEMORY;
+use crate::streams::stream;
 use crate::types::Handle;
-use crate::work::stream;
 
 /// Fills `height` rows of `width` values, `pitch` bytes apart.
 fn fill(

@@ -9,7 +9,6 @@
 )]
 
 pub(crate) mod array;
-pub(crate) mod boxes;
 pub(crate) mod context;
 pub(crate) mod copy;
 pub(crate) mod device;
@@ -28,5 +27,6 @@ pub(crate) mod old;
 pub(crate) mod other;
 pub(crate) mod pointer;
 pub(crate) mod pool;
+pub(crate) mod rows;
 pub(crate) mod stream;
 pub(crate) mod texture;

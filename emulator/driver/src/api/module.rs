@@ -8,13 +8,13 @@ use simt::module::{LoadedKernel, Module};
 use simt::program::OpKind;
 
 use crate::api::old::Prepared;
+use crate::contexts::{CONTEXTS, Context, MEMORY, initialised, usable};
 use crate::edge::{In, Out, Text, export};
 use crate::handle::{Kind, Table};
 use crate::image::{Log, architecture, compile, image_text, read_file, registers};
 use crate::mistakes;
 use crate::result::*;
 use crate::settings;
-use crate::state::{CONTEXTS, Context, MEMORY, initialised, usable};
 use crate::types::Handle;
 
 /// A loaded module.

@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering;
 use crate::api::function::{max_threads, registers};
 use crate::api::module::{Function, function};
 use crate::attributes::limit;
+use crate::contexts::initialised;
 use crate::edge::{In, Out, export};
 use crate::result::*;
-use crate::state::initialised;
 use crate::types::{BlockToShared, Handle, LaunchConfigC};
 
 /// Shared memory is handed out in pieces of this size.

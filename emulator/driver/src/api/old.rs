@@ -15,9 +15,9 @@ use crate::api::link::{cuLinkAddData_v2, cuLinkAddFile_v2, cuLinkCreate_v2};
 use crate::api::module::{Function, function};
 use crate::api::stream::cuStreamDestroy_v2;
 use crate::attributes::limit;
+use crate::contexts::{MEMORY, lock, usable};
 use crate::edge::{Host, In, Out, Text, export};
 use crate::result::*;
-use crate::state::{MEMORY, lock, usable};
 use crate::types::Handle;
 
 /// What `cuFuncSet*` and `cuParamSet*` gave a function for its next launches.

@@ -2,9 +2,9 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
+use crate::contexts::{current, initialised};
 use crate::edge::{In, Out, Text, export};
 use crate::result::*;
-use crate::state::{current, initialised};
 use crate::types::Uuid;
 
 export! {

@@ -3,9 +3,10 @@
 use std::ffi::{c_uint, c_void};
 
 use crate::allocations::{self, Allocation, Kind};
+use crate::contexts::{initialised, usable};
 use crate::edge::{In, Out, export};
+use crate::numbers::pointer as is;
 use crate::result::*;
-use crate::state::{initialised, usable};
 
 /// An attribute's value, as wide as the manual says.
 enum Value {
@@ -33,20 +34,20 @@ impl Value {
 fn of_known(attribute: c_uint, address: u64, a: &Allocation) -> Result<Value, CUresult> {
     let on_host = matches!(a.kind, Kind::Host | Kind::Registered);
     Ok(match attribute {
-        1 => Value::Bits64(a.context as u64),
-        2 => Value::Bits32(if on_host { 1 } else { 2 }),
-        3 => Value::Bits64(address),
-        4 if on_host || a.kind == Kind::Managed => Value::Bits64(address),
-        6 | 9 => Value::Bits32(0),
-        7 | 20 => Value::Bits64(a.id),
-        8 => Value::Bool(a.kind == Kind::Managed),
-        10 | 15 => Value::Bool(false),
-        11 | 19 => Value::Bits64(a.base),
-        12 | 18 => Value::Bits64(a.bytes),
-        13 => Value::Bool(true),
-        14 => Value::Bits64(0),
-        16 => Value::Bits32(3),
-        17 => match a.kind {
+        is::CONTEXT => Value::Bits64(a.context as u64),
+        is::MEMORY_TYPE => Value::Bits32(if on_host { 1 } else { 2 }),
+        is::DEVICE_POINTER => Value::Bits64(address),
+        is::HOST_POINTER if on_host || a.kind == Kind::Managed => Value::Bits64(address),
+        is::SYNC_MEMOPS | is::DEVICE_ORDINAL => Value::Bits32(0),
+        is::BUFFER_ID | is::MEMORY_BLOCK_ID => Value::Bits64(a.id),
+        is::IS_MANAGED => Value::Bool(a.kind == Kind::Managed),
+        is::IS_LEGACY_CUDA_IPC_CAPABLE | is::IS_GPU_DIRECT_RDMA_CAPABLE => Value::Bool(false),
+        is::RANGE_START_ADDR | is::MAPPING_BASE_ADDR => Value::Bits64(a.base),
+        is::RANGE_SIZE | is::MAPPING_SIZE => Value::Bits64(a.bytes),
+        is::MAPPED => Value::Bool(true),
+        is::ALLOWED_HANDLE_TYPES => Value::Bits64(0),
+        is::ACCESS_FLAGS => Value::Bits32(3),
+        is::MEMPOOL_HANDLE => match a.kind {
             Kind::Pooled(pool) => Value::Bits64(pool as u64),
             _ => Value::Bits64(0),
         },
@@ -57,10 +58,12 @@ fn of_known(attribute: c_uint, address: u64, a: &Allocation) -> Result<Value, CU
 /// The same of a pointer that is not ours: everything is 0, and the ordinal is -2.
 fn of_unknown(attribute: c_uint) -> Result<Value, CUresult> {
     Ok(match attribute {
-        9 => Value::Bits32(-2i32 as u32),
-        8 | 10 | 13 | 15 => Value::Bool(false),
-        2 | 6 | 16 => Value::Bits32(0),
-        1..=20 => Value::Bits64(0),
+        is::DEVICE_ORDINAL => Value::Bits32(-2i32 as u32),
+        is::IS_MANAGED | is::IS_LEGACY_CUDA_IPC_CAPABLE | is::MAPPED | is::IS_GPU_DIRECT_RDMA_CAPABLE => {
+            Value::Bool(false)
+        }
+        is::MEMORY_TYPE | is::SYNC_MEMOPS | is::ACCESS_FLAGS => Value::Bits32(0),
+        is::CONTEXT..=is::MEMORY_BLOCK_ID => Value::Bits64(0),
         _ => return Err(ERROR_INVALID_VALUE),
     })
 }
@@ -88,7 +91,7 @@ export! {
             let data = unsafe { Out::at(place) };
             data.check()?;
             let value = match &found {
-                Some(found) if attribute != 4 => of_known(attribute, address, found)?,
+                Some(found) if attribute != is::HOST_POINTER => of_known(attribute, address, found)?,
                 Some(found) => of_known(attribute, address, found).unwrap_or(Value::Bits64(0)),
                 None => of_unknown(attribute)?,
             };
@@ -101,8 +104,8 @@ export! {
     fn cuPointerSetAttribute(value: In<c_uint>, attribute: c_uint, address: u64) {
         initialised()?;
         value.get()?;
-        // Only CU_POINTER_ATTRIBUTE_SYNC_MEMOPS can be set, and copies are synchronous enough.
-        if attribute != 6 || allocations::find(address).is_none() {
+        // Copies are synchronous enough.
+        if attribute != is::SYNC_MEMOPS || allocations::find(address).is_none() {
             return Err(ERROR_INVALID_VALUE);
         }
         Ok(())

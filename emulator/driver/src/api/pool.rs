@@ -4,10 +4,10 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Mutex;
 
 use crate::allocations::{self, Allocation, Kind, Owner};
+use crate::contexts::{initialised, lock};
 use crate::edge::{In, Out, export};
 use crate::handle::{Kind as HandleKind, Table};
 use crate::result::*;
-use crate::state::{initialised, lock};
 use crate::types::{Handle, MemAccessDesc, MemLocation, PoolProps};
 
 /// Attributes 1 to 8; 5 to 8 are what is and was reserved and used.

@@ -3,12 +3,12 @@
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::sync::Arc;
 
+use crate::contexts::{initialised, lock, usable};
 use crate::edge::{Out, export, later};
 use crate::queue::Where;
 use crate::result::*;
-use crate::state::{initialised, lock, usable};
+use crate::streams::{Event, STREAMS, Stream, event, stream};
 use crate::types::{Handle, HostFn, StreamCallback};
-use crate::work::{Event, STREAMS, Stream, event, stream};
 
 /// Priorities that streams are given, best last.
 const PRIORITIES: std::ops::RangeInclusive<c_int> = -5..=0;
@@ -38,7 +38,7 @@ pub(crate) fn wait_for(stream: &Stream, event: &Event) -> Outcome {
 }
 
 /// The worker of one context waits for another one's; that one never waits for this, since it was there first.
-fn wait_elsewhere(context: &crate::state::Context, ticket: u64) -> Outcome {
+fn wait_elsewhere(context: &crate::contexts::Context, ticket: u64) -> Outcome {
     while !context.queue.is_done(ticket) {
         std::thread::sleep(std::time::Duration::from_micros(50));
     }

@@ -8,10 +8,10 @@ use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject, Texture
 use crate::api::array::{self, Array, texel_format};
 use crate::api::copy::device_range;
 use crate::attributes::limit;
+use crate::contexts::{MEMORY, initialised, usable};
 use crate::edge::{In, Out, export};
 use crate::handle::{Kind, Table};
 use crate::result::*;
-use crate::state::{MEMORY, initialised, usable};
 use crate::types::{Handle, ResourceDesc, TextureDesc};
 
 /// Where texels come from.

@@ -17,10 +17,10 @@ mod carry;
 mod compare;
 mod convert;
 mod convert_any;
+#[cfg(test)]
+mod edges;
 mod elementary;
 mod engine;
-#[cfg(test)]
-mod facts;
 mod float;
 pub(crate) mod half;
 mod half_ops;

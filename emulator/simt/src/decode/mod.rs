@@ -11,8 +11,8 @@
 mod cfg;
 mod constants;
 mod display;
+mod distances;
 mod error;
-mod facts;
 mod flow;
 #[cfg(test)]
 mod fuzz;

@@ -144,7 +144,7 @@ impl<'j> Cx<'j> {
     fn learn(&mut self, spec: &Spec<'_>, on: u32) -> bool {
         let addresses = addresses(&self.lanes, spec.addr, spec.bias());
         self.serial += 1;
-        self.memos[spec.memo].learn(&addresses, on, self.serial, self.job.checked)
+        self.memos[spec.memo].learn(&addresses, on, self.serial, self.job.watch.checks())
     }
 
     /// Looks up where an access lies; false when it is not all in one place, or not allowed.
@@ -186,7 +186,7 @@ impl<'j> Cx<'j> {
                 if writes && allocation.origin.read_only {
                     return false;
                 }
-                if writes && !job.checked {
+                if writes && !job.watch.checks() {
                     // Nobody marks what an unchecked launch writes: a later check must not complain of it.
                     allocation.bytes.trust();
                 }

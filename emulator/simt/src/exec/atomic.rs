@@ -167,9 +167,9 @@ unsafe fn update(at: *mut u8, bytes: u32, alone: bool, f: impl Fn(u64) -> u64) -
 impl Cx<'_> {
     /// [`Cx::locate`] for operations outside the loop.
     pub(crate) fn locate_any(&mut self, spec: &Spec<'_>, on: u32) -> Spot {
-        if self.job.checked {
+        if self.job.watch.checks() {
             self.locate::<Checked>(spec, on)
-        } else if self.job.counted {
+        } else if self.job.watch.counts() {
             self.locate::<Counted>(spec, on)
         } else {
             self.locate::<Plain>(spec, on)
@@ -222,7 +222,7 @@ impl Cx<'_> {
                 }
             }
         }
-        if self.job.checked {
+        if self.job.watch.checks() {
             self.follow_atomic(a, on);
             if self.fresh.lanes != 0 {
                 self.follow_fresh_atomic(a, pc);

@@ -76,7 +76,7 @@ impl Cx<'_> {
         if b.arrived == 0 || !enough {
             return;
         }
-        if job.checked && b.count == 0 {
+        if job.watch.checks() && b.count == 0 {
             self.check_barrier(id);
         }
         self.block.barriers[id as usize & 15] = Barrier::default();

@@ -53,7 +53,7 @@ impl Block {
         let n_warps = job.n_warps as usize;
         let local = job.n_warps as usize * WARP * local_stride(job);
         let checked = |n: usize| {
-            if job.checked {
+            if job.watch.checks() {
                 Bits::new(n)
             } else {
                 Bits::default()
@@ -67,13 +67,17 @@ impl Block {
             warps: Vec::with_capacity(n_warps),
             shared: vec![ZERO_LINE; (job.shared_bytes as usize).div_ceil(size_of::<Line>())],
             shared_written: CellBits::new(
-                if job.checked { job.shared_bytes as usize } else { 0 },
+                if job.watch.checks() {
+                    job.shared_bytes as usize
+                } else {
+                    0
+                },
                 job.shared_shift,
             ),
             local: vec![ZERO_LINE; local.div_ceil(size_of::<Line>())],
             local_written: checked(local),
             shadows: std::iter::repeat_with(|| Shadow::new(job.kernel.n_lines, job.kernel.n_preds))
-                .take(if job.checked { n_warps } else { 0 })
+                .take(if job.watch.checks() { n_warps } else { 0 })
                 .collect(),
             carried: Carried::default(),
             barriers: [Barrier::default(); 16],
@@ -163,7 +167,7 @@ impl Block {
     /// The range of shared memory that `offset` may move in: its array when checked, all there is otherwise.
     pub(crate) fn shared_range(&self, job: &Job<'_>, offset: u64) -> Option<(u32, u32)> {
         let offset = u32::try_from(offset).ok().filter(|o| *o < job.shared_bytes)?;
-        if !job.checked {
+        if !job.watch.checks() {
             return (offset >= SHARED_BASE).then_some((SHARED_BASE, job.shared_bytes));
         }
         let dynamic = job.kernel.shared_dynamic_base;

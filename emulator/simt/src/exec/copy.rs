@@ -99,7 +99,7 @@ impl Cx<'_> {
                     // SAFETY: `locate` has found memory for these lanes.
                     let to = unsafe { place.of(lane) } as usize - shared;
                     let mut undefined = 0;
-                    if self.job.checked {
+                    if self.job.watch.checks() {
                         self.block.shared_written.unset(to, usize::from(*bytes));
                         let at = window::SHARED + to as u64;
                         undefined = self.follow_fresh_copy(lane, at, (*bytes).into(), pc);
@@ -133,7 +133,7 @@ impl Cx<'_> {
         let committed = &self.block.copies.committed[self.warp as usize * 32..];
         let shared = self.block.shared.as_mut_ptr().cast::<u8>();
         let written = &mut self.block.shared_written;
-        let checked = self.job.checked;
+        let checked = self.job.watch.checks();
         copies.retain(|c| {
             let lane = usize::from(c.lane);
             let due =

@@ -4,7 +4,7 @@ use crate::lanes::{Lanes, NONE};
 use crate::program::Access;
 
 use super::access::Spot;
-use super::memo::{Class, Home};
+use super::memo::{Home, Spread};
 use super::{Cx, bits};
 
 /// Where each lane's memory is.
@@ -29,11 +29,11 @@ impl Place {
     }
 }
 
-/// The shape of a pattern, as a whole and by halves.
+/// How the lanes of a pattern lie, as a whole and by halves.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
-    class: Class,
-    halves: [Class; 2],
+    spread: Spread,
+    halves: [Spread; 2],
 }
 
 impl Cx<'_> {
@@ -45,8 +45,8 @@ impl Cx<'_> {
                 let m = &self.memos[memo];
                 if m.home == Home::Local {
                     let shape = Shape {
-                        class: Class::Gather,
-                        halves: [Class::Gather; 2],
+                        spread: Spread::Gather,
+                        halves: [Spread::Gather; 2],
                     };
                     return (
                         on,
@@ -65,15 +65,15 @@ impl Cx<'_> {
                     on,
                     place,
                     Shape {
-                        class: m.class,
+                        spread: m.spread,
                         halves: m.halves,
                     },
                 )
             }
             Spot::Far(good) => {
                 let shape = Shape {
-                    class: Class::Gather,
-                    halves: [Class::Gather; 2],
+                    spread: Spread::Gather,
+                    halves: [Spread::Gather; 2],
                 };
                 (good, Place::Far(self.pointers.as_ptr()), shape)
             }
@@ -101,7 +101,7 @@ pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, on: u32, place: Place, shap
                 _ => {}
             }
         }
-        load_any(lanes, a, on, place, shape.class);
+        load_any(lanes, a, on, place, shape.spread);
     }
 }
 
@@ -135,29 +135,29 @@ unsafe fn load_word(lanes: &Lanes, dst: i32, on: u32, place: Near, shape: Shape)
     unsafe {
         let out = lanes.regs.add(dst as usize).cast::<u32>();
         if on == u32::MAX {
-            if shape.class == Class::Linear {
+            if shape.spread == Spread::Linear {
                 return std::ptr::copy_nonoverlapping(place.host, out.cast(), 128);
             }
-            for (half, class) in shape.halves.into_iter().enumerate() {
+            for (half, spread) in shape.halves.into_iter().enumerate() {
                 let first = 16 * half;
-                match class {
-                    Class::Linear => {
+                match spread {
+                    Spread::Linear => {
                         std::ptr::copy_nonoverlapping(place.of(first), out.add(first).cast(), 64);
                     }
-                    Class::Uniform => {
+                    Spread::Uniform => {
                         let value = place.of(first).cast::<u32>().read_unaligned();
                         for lane in first..first + 16 {
                             *out.add(lane) = value;
                         }
                     }
-                    Class::Gather => {
+                    Spread::Gather => {
                         for lane in first..first + 16 {
                             *out.add(lane) = place.of(lane).cast::<u32>().read_unaligned();
                         }
                     }
                 }
             }
-        } else if shape.class == Class::Uniform {
+        } else if shape.spread == Spread::Uniform {
             let value = place.host.cast::<u32>().read_unaligned();
             for lane in 0..32 {
                 let select = 0u32.wrapping_sub(on >> lane & 1);
@@ -194,9 +194,9 @@ unsafe fn load_quads(lanes: &Lanes, a: &Access, place: Near, shape: Shape) {
     // SAFETY: as the caller of `load` vouches. SSE2 is part of every x86-64.
     unsafe {
         let out: [*mut u32; 4] = std::array::from_fn(|e| lanes.regs.add(a.regs[e] as usize).cast());
-        for (half, class) in shape.halves.into_iter().enumerate() {
+        for (half, spread) in shape.halves.into_iter().enumerate() {
             let first = 16 * half;
-            if class == Class::Uniform {
+            if spread == Spread::Uniform {
                 let row = place.of(first).cast::<[u32; 4]>().read_unaligned();
                 for (out, value) in out.iter().zip(row) {
                     for lane in first..first + 16 {
@@ -255,7 +255,7 @@ unsafe fn read_element(from: *const u8, bytes: u8, signed: bool) -> u64 {
 /// # Safety
 /// As [`load`].
 #[inline(never)]
-unsafe fn load_any(lanes: &Lanes, a: &Access, on: u32, place: Place, class: Class) {
+unsafe fn load_any(lanes: &Lanes, a: &Access, on: u32, place: Place, spread: Spread) {
     let wide = a.wide || a.element == 8;
     for (e, &dst) in a.regs.iter().take(usize::from(a.n)).enumerate() {
         if dst == NONE {
@@ -266,7 +266,7 @@ unsafe fn load_any(lanes: &Lanes, a: &Access, on: u32, place: Place, class: Clas
         unsafe {
             let out = lanes.regs.add(dst as usize);
             let mut same = None;
-            if class == Class::Uniform {
+            if spread == Spread::Uniform {
                 let from = place.of(on.trailing_zeros() as usize & 31).add(skip);
                 same = Some(read_element(from, a.element, a.signed));
             }
@@ -316,12 +316,12 @@ unsafe fn store_word(lanes: &Lanes, src: i32, place: Near, shape: Shape) {
     // SAFETY: as the caller of `store` vouches.
     unsafe {
         let from = lanes.source(src).cast::<u32>();
-        if shape.class == Class::Linear {
+        if shape.spread == Spread::Linear {
             return std::ptr::copy_nonoverlapping(from.cast::<u8>(), place.host, 128);
         }
-        for (half, class) in shape.halves.into_iter().enumerate() {
+        for (half, spread) in shape.halves.into_iter().enumerate() {
             let first = 16 * half;
-            if class == Class::Linear {
+            if spread == Spread::Linear {
                 std::ptr::copy_nonoverlapping(from.add(first).cast::<u8>(), place.of(first), 64);
             } else {
                 for lane in first..first + 16 {

@@ -272,7 +272,7 @@ fn begin_checks(cx: &mut Cx<'_>, index: u64) {
 fn finish(cx: &mut Cx<'_>, job: &Job<'_>, shared: &Shared) {
     let index = cx.block.index;
     let failed = !cx.collector.is_empty();
-    let stops = cx.block.fatal || (failed && !job.checked);
+    let stops = cx.block.fatal || (failed && !job.watch.checks());
     if stops {
         shared.last.fetch_min(index, Ordering::Relaxed);
     }

@@ -11,9 +11,9 @@ use crate::memory::rules::{self, Addresses};
 
 use super::bits;
 
-/// The shape of a pattern.
+/// How the lanes of a pattern lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Class {
+pub(crate) enum Spread {
     /// All 32 lanes, one after the other.
     Linear,
     /// All active lanes at one address.
@@ -96,9 +96,9 @@ pub(crate) struct Memo<'j> {
     pub(crate) span: u64,
     /// All distances or-ed: their common alignment.
     pub(crate) align: u64,
-    pub(crate) class: Class,
+    pub(crate) spread: Spread,
     /// The same for lanes 0 to 15 and 16 to 31, when all are active: blocks 16 wide have two rows in a warp.
-    pub(crate) halves: [Class; 2],
+    pub(crate) halves: [Spread; 2],
     /// Two lanes touch the same byte.
     pub(crate) overlapping: bool,
     /// Changes with the pattern.
@@ -140,8 +140,8 @@ impl Memo<'_> {
             low: 0,
             span: 0,
             align: 0,
-            class: Class::Gather,
-            halves: [Class::Gather; 2],
+            spread: Spread::Gather,
+            halves: [Spread::Gather; 2],
             overlapping: false,
             serial: 0,
             from: 0,
@@ -239,22 +239,26 @@ impl Memo<'_> {
             return false;
         }
         let step = self.bytes as i32;
-        let class = |lanes: &[i32]| {
+        let spread = |lanes: &[i32]| {
             let linear = lanes
                 .iter()
                 .enumerate()
                 .all(|(i, d)| *d == lanes[0].wrapping_add(i as i32 * step));
             match linear {
-                true => Class::Linear,
-                false if lanes.iter().all(|d| *d == lanes[0]) => Class::Uniform,
-                false => Class::Gather,
+                true => Spread::Linear,
+                false if lanes.iter().all(|d| *d == lanes[0]) => Spread::Uniform,
+                false => Spread::Gather,
             }
         };
         if on == u32::MAX {
-            self.class = class(&self.delta);
-            self.halves = [class(&self.delta[..16]), class(&self.delta[16..])];
+            self.spread = spread(&self.delta);
+            self.halves = [spread(&self.delta[..16]), spread(&self.delta[16..])];
         } else {
-            self.class = if align == 0 { Class::Uniform } else { Class::Gather };
+            self.spread = if align == 0 {
+                Spread::Uniform
+            } else {
+                Spread::Gather
+            };
         }
         self.mask = on;
         self.first = first as u32;

@@ -18,9 +18,9 @@ pub(crate) mod memo;
 pub(crate) mod plan;
 pub(crate) mod printf;
 pub(crate) mod report;
-pub(crate) mod sample;
 pub(crate) mod slow;
 pub(crate) mod stop;
+pub(crate) mod texture;
 pub(crate) mod traced;
 pub(crate) mod turns;
 pub(crate) mod warp;
@@ -109,8 +109,7 @@ pub(crate) struct Job<'j> {
     pub(crate) dynamic_shared: u32,
     /// See [`crate::launch::LaunchOptions::grid_workspace`].
     pub(crate) grid_workspace: u64,
-    pub(crate) counted: bool,
-    pub(crate) checked: bool,
+    pub(crate) watch: crate::launch::Watch,
     pub(crate) level: crate::lanes::CpuLevel,
     pub(crate) environment: Environment<'j>,
     pub(crate) budget: u64,
@@ -271,7 +270,7 @@ impl<'j> Cx<'j> {
 
     /// The same, by instruction.
     pub(crate) fn report_at(&mut self, instr: u32, code: Code, mask: u32, details: Details) {
-        if self.stopped && !self.job.checked {
+        if self.stopped && !self.job.watch.checks() {
             return;
         }
         let warp = self.warp;
@@ -283,7 +282,7 @@ impl<'j> Cx<'j> {
             mask,
             details,
         });
-        self.stopped |= !self.job.checked;
+        self.stopped |= !self.job.watch.checks();
     }
 
     /// Records what ends the block, checked or not.

@@ -24,7 +24,7 @@ impl Cx<'_> {
             };
             let (line, n) = render(&text, &mut source);
             let read = source.read;
-            if self.job.checked {
+            if self.job.watch.checks() {
                 let instr = self.job.kernel.ops[pc as usize].instr;
                 for (at, bytes) in read {
                     self.follow_printed(at, bytes, lane, instr);

@@ -57,10 +57,10 @@ pub(crate) fn locate(cx: &mut Cx<'_>, spec: &Spec<'_>, on: u32) -> u32 {
             return 0;
         }
     }
-    if cx.job.checked {
+    if cx.job.watch.checks() {
         check(cx, spec, good, &addresses, &spaces);
     }
-    if cx.job.counted {
+    if cx.job.watch.counts() {
         count(cx, spec, good, &addresses, &spaces);
     }
     good
@@ -143,7 +143,7 @@ fn find(cx: &mut Cx<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> Result<F
             if !aligned {
                 return Err((Code::Misaligned, MemSpace::Global, address));
             }
-            if writes && !job.checked {
+            if writes && !job.watch.checks() {
                 allocation.bytes.trust();
             }
             Ok(Found {

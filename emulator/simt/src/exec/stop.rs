@@ -77,7 +77,7 @@ impl Cx<'_> {
             span,
         };
         self.stopped = false;
-        if job.checked
+        if job.watch.checks()
             && let Some((first, last)) = loop_of
             && polls(&job.kernel.ops[first as usize..=last as usize])
         {

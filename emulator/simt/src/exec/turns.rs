@@ -170,7 +170,7 @@ impl Cx<'_> {
         let any = !found.is_empty();
         for (w, at, present, named) in found {
             self.warp = w;
-            if self.job.checked {
+            if self.job.watch.checks() {
                 self.report_at(at, Code::SyncMask, present, Details::SyncMask { named, present });
             }
         }

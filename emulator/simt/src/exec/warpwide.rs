@@ -82,7 +82,7 @@ impl Cx<'_> {
                 if !self.shadow.is_clean() {
                     self.follow_shuffle(src[0], *dst, *dst_pred, &sources, on);
                 }
-                if astray != 0 && self.job.checked {
+                if astray != 0 && self.job.watch.checks() {
                     // The lane that they read from is not here: it went elsewhere, or has exited.
                     let details = Details::SyncMask {
                         named: need,

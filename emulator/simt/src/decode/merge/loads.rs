@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 
 use super::super::cfg::{Cfg, Dominators};
-use super::super::facts::Facts;
+use super::super::distances::Distances;
 use super::super::virt::TRUE;
 use super::{Groups, Key, Member, Place, largest_window, window};
 
@@ -21,7 +21,7 @@ type State = u32;
 const MEETING: State = 1 << 31;
 
 /// Merges all loads.
-pub(super) fn merge(places: &[Vec<(u32, Place)>], cfg: &Cfg, facts: &Facts<'_>, groups: &mut Groups) {
+pub(super) fn merge(places: &[Vec<(u32, Place)>], cfg: &Cfg, known: &Distances<'_>, groups: &mut Groups) {
     let states = states(places, cfg);
     let mut loads: HashMap<(Key, State), Vec<Member>> = HashMap::new();
     for (block, places) in places.iter().enumerate() {
@@ -43,7 +43,7 @@ pub(super) fn merge(places: &[Vec<(u32, Place)>], cfg: &Cfg, facts: &Facts<'_>, 
         while let Some(leader) = rest.first() {
             let n = rest.iter().take_while(|member| led(leader, member)).count();
             let (family, others) = rest.split_at(n.max(1));
-            by_windows(&key, family, facts, groups);
+            by_windows(&key, family, known, groups);
             rest = others;
         }
     }
@@ -81,14 +81,14 @@ fn states(places: &[Vec<(u32, Place)>], cfg: &Cfg) -> Vec<State> {
     entry.into_iter().enumerate().map(own).collect()
 }
 
-fn by_windows(key: &Key, members: &[Member], facts: &Facts<'_>, groups: &mut Groups) {
+fn by_windows(key: &Key, members: &[Member], known: &Distances<'_>, groups: &mut Groups) {
     let most = largest_window(key);
     let mut windows: HashMap<i64, Vec<Member>> = HashMap::new();
     for member in members {
         let start = member.offset.div_euclid(most) * most;
         windows.entry(start).or_default().push(*member);
     }
-    let size = match window(key, facts) {
+    let size = match window(key, known) {
         Some(size) if key.guard == TRUE => size,
         Some(size) => size.min(2 * i64::from(key.bytes)),
         None => i64::from(key.bytes),

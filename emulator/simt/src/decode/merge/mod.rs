@@ -17,7 +17,7 @@ use std::collections::HashMap;
 
 use super::cfg::Cfg;
 use super::constants::Constants;
-use super::facts::Facts;
+use super::distances::Distances;
 use super::virt::{Role, TRUE, VirtualOp, operands};
 use crate::lanes::Src;
 use crate::program::{Access, InstrInfo, MemSpace, MergeGroup, OpKind, Order};
@@ -37,11 +37,11 @@ pub(super) fn merge(
     if !ops.iter().any(|op| candidate(op).is_some()) {
         return;
     }
-    let facts = Facts::new(ops, cfg, constants, n_registers, special);
-    let places = places(ops, cfg, &facts, instrs);
+    let known = Distances::new(ops, cfg, constants, n_registers, special);
+    let places = places(ops, cfg, &known, instrs);
     let mut groups = Groups::default();
-    loads::merge(&places, cfg, &facts, &mut groups);
-    stores::merge(&places, &facts, &mut groups);
+    loads::merge(&places, cfg, &known, &mut groups);
+    stores::merge(&places, &known, &mut groups);
     groups.write(instrs);
 }
 
@@ -95,7 +95,7 @@ impl Member {
 fn places(
     ops: &mut [VirtualOp],
     cfg: &Cfg,
-    facts: &Facts<'_>,
+    known: &Distances<'_>,
     instrs: &[InstrInfo],
 ) -> Vec<Vec<(u32, Place)>> {
     let mut all = Vec::with_capacity(cfg.n_blocks());
@@ -106,14 +106,14 @@ fn places(
         for at in cfg.range(block) {
             let op = &mut ops[at as usize];
             let based = candidate(op).map(|(access, bytes, n)| {
-                let (base, offset) = facts.base(access.addr.src, access.addr.offset);
+                let (base, offset) = known.base(access.addr.src, access.addr.offset);
                 (base, offset, bytes, n)
             });
             let place = match based {
                 Some((base, offset, bytes, n)) if offset.unsigned_abs() < FAR => {
                     let version = |r: u32| versions.get(&r).copied().unwrap_or(0);
                     // ptxas merges halves early, when blocks are still apart.
-                    let once = base < 0 || facts.written_once(base as u32);
+                    let once = base < 0 || known.written_once(base as u32);
                     let once = once && op.guard == TRUE && bytes != 2;
                     let key = Key {
                         base,
@@ -211,12 +211,12 @@ fn largest_window(key: &Key) -> i64 {
 
 /// Bytes from the start of one window to the next, and what can be merged there at most. `None` where two elements
 /// cannot be proven to be aligned, and for bytes.
-fn window(key: &Key, facts: &Facts<'_>) -> Option<i64> {
+fn window(key: &Key, known: &Distances<'_>) -> Option<i64> {
     if key.bytes == 1 {
         return None;
     }
     let most = largest_window(key);
-    let proven = 1i64 << facts.zeros_of(key.base).min(4);
+    let proven = 1i64 << known.zeros_of(key.base).min(4);
     let window = most.min(proven);
     (window >= 2 * i64::from(key.bytes)).then_some(window)
 }

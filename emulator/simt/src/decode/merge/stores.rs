@@ -6,7 +6,7 @@
 //!
 //! Where a vector comes first and single elements follow, nothing is merged. Stores under a guard stay apart.
 
-use super::super::facts::Facts;
+use super::super::distances::Distances;
 use super::super::virt::TRUE;
 use super::{Groups, Key, Member, Place, window};
 
@@ -20,7 +20,7 @@ struct Open {
 }
 
 /// Merges all stores.
-pub(super) fn merge(places: &[Vec<(u32, Place)>], facts: &Facts<'_>, groups: &mut Groups) {
+pub(super) fn merge(places: &[Vec<(u32, Place)>], known: &Distances<'_>, groups: &mut Groups) {
     for places in places {
         let mut open: Option<Open> = None;
         for (_, place) in places {
@@ -28,7 +28,7 @@ pub(super) fn merge(places: &[Vec<(u32, Place)>], facts: &Facts<'_>, groups: &mu
                 let grew = open.as_mut().is_some_and(|open| open.take(key, member));
                 if !grew {
                     close(open.take(), groups);
-                    open = Open::new(key, member, facts);
+                    open = Open::new(key, member, known);
                     if open.is_none() {
                         groups.put(member.instr, None);
                     }
@@ -42,8 +42,8 @@ pub(super) fn merge(places: &[Vec<(u32, Place)>], facts: &Facts<'_>, groups: &mu
 }
 
 impl Open {
-    fn new(key: &Key, member: &Member, facts: &Facts<'_>) -> Option<Self> {
-        let size = window(key, facts)?;
+    fn new(key: &Key, member: &Member, known: &Distances<'_>) -> Option<Self> {
+        let size = window(key, known)?;
         if key.guard != TRUE {
             return None;
         }

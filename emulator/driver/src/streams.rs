@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use crate::contexts::{CONTEXTS, Context, current, initialised, lock, next_id};
 use crate::edge;
 use crate::handle::{Kind, Table};
 use crate::queue::{Job, Queue, Where};
 use crate::result::*;
-use crate::state::{CONTEXTS, Context, current, initialised, lock, next_id};
 use crate::types::Handle;
 
 pub(crate) static STREAMS: Table<Stream> = Table::new(Kind::Stream);

@@ -7,8 +7,8 @@ use crate::api::copy::{Place, transfer};
 use crate::edge::Host;
 use crate::queue::Where;
 use crate::result::*;
+use crate::streams::stream;
 use crate::types::{Handle, Memcpy2D, Memcpy3D};
-use crate::work::stream;
 
 /// One end of a two- or three-dimensional copy.
 struct Layout {
@@ -18,7 +18,7 @@ struct Layout {
 }
 
 /// Rows of bytes from one layout to another.
-pub(crate) struct Boxes {
+pub(crate) struct Rows {
     to: Layout,
     from: Layout,
     width: usize,
@@ -81,7 +81,7 @@ impl Layout {
     }
 }
 
-impl Boxes {
+impl Rows {
     pub(crate) fn from_2d(c: Memcpy2D) -> Result<Self, CUresult> {
         let from = Side {
             x: c.src_x,

@@ -11,8 +11,8 @@ use simt::memory::Memory;
 use crate::handle::{Kind, Table};
 use crate::queue::{Queue, on_worker};
 use crate::result::*;
+use crate::streams::{EVENTS, STREAMS};
 use crate::types::Handle;
-use crate::work::{EVENTS, STREAMS};
 use crate::{allocations, diagnose, life, settings};
 
 pub(crate) static MEMORY: LazyLock<Arc<Memory>> =

@@ -14,7 +14,7 @@ const MAX_ROUNDS: usize = 16;
 const MAX_STEPS: usize = 16;
 
 /// What is known of registers: trailing zero bits, and what they are a constant away from.
-pub(super) struct Facts<'a> {
+pub(super) struct Distances<'a> {
     constants: &'a Constants,
     zeros: Vec<u8>,
     /// For a register that is written once, as another one plus a constant, in the same block.
@@ -26,22 +26,22 @@ pub(super) struct Facts<'a> {
 /// Written more than once.
 const MANY: u32 = u32::MAX - 1;
 
-impl<'a> Facts<'a> {
+impl<'a> Distances<'a> {
     pub(super) fn new(
         ops: &mut [VirtualOp],
         cfg: &Cfg,
         constants: &'a Constants,
         n_registers: usize,
         special: &[u32],
-    ) -> Facts<'a> {
-        let mut facts = Facts {
+    ) -> Distances<'a> {
+        let mut known = Distances {
             constants,
             zeros: vec![64; n_registers],
             origin: HashMap::new(),
             written: vec![u32::MAX; n_registers],
         };
         for &register in special {
-            facts.zeros[register as usize] = 0;
+            known.zeros[register as usize] = 0;
         }
 
         // A register that nothing writes is 0; every write can only take zeros away.
@@ -49,9 +49,9 @@ impl<'a> Facts<'a> {
         for _ in 0..MAX_ROUNDS {
             let mut changed = false;
             for op in ops.iter_mut() {
-                let zeros = facts.result(op);
+                let zeros = known.result(op);
                 operands(op, &mut |register, _, role| {
-                    let known = &mut facts.zeros[register as usize];
+                    let known = &mut known.zeros[register as usize];
                     if role != Role::Use && zeros < *known {
                         *known = zeros;
                         changed = true;
@@ -65,14 +65,14 @@ impl<'a> Facts<'a> {
             }
         }
         if !settled {
-            facts.zeros.fill(0);
+            known.zeros.fill(0);
         }
 
         // Where each register is written, if once.
         for (at, op) in ops.iter_mut().enumerate() {
             operands(op, &mut |register, _, role| {
                 if role != Role::Use {
-                    let place = &mut facts.written[register as usize];
+                    let place = &mut known.written[register as usize];
                     *place = if *place == u32::MAX { at as u32 } else { MANY };
                 }
                 register
@@ -81,16 +81,16 @@ impl<'a> Facts<'a> {
         for block in 0..cfg.n_blocks() as u32 {
             for at in cfg.range(block) {
                 let op = &ops[at as usize];
-                let Some((dst, src, offset)) = facts.step(op) else {
+                let Some((dst, src, offset)) = known.step(op) else {
                     continue;
                 };
-                let from = facts.written[src as usize];
-                if facts.written[dst as usize] == at && cfg.range(block).contains(&from) && from < at {
-                    facts.origin.insert(dst, (src, offset));
+                let from = known.written[src as usize];
+                if known.written[dst as usize] == at && cfg.range(block).contains(&from) && from < at {
+                    known.origin.insert(dst, (src, offset));
                 }
             }
         }
-        facts
+        known
     }
 
     /// `dst = src + constant`, for all lanes.
