@@ -211,7 +211,7 @@ pub(crate) fn release(allocation: Allocation) {
 }
 
 /// Frees what a context leaves behind. Its own queue is at rest.
-pub(crate) fn free_all_of(context_id: u64) {
+pub(crate) fn forget_context(context_id: u64) {
     let mut gone = Vec::new();
     lock(&ALL).retain(|_, a| {
         let keep = a.context_id != context_id;

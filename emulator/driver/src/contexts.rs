@@ -4,21 +4,30 @@
 //! allocation remembers the context that frees it when it goes.
 
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use simt::memory::Memory;
 
 use crate::handle::{Kind, Table};
 use crate::queue::{Queue, on_worker};
 use crate::result::*;
-use crate::streams::{EVENTS, STREAMS};
 use crate::types::Handle;
-use crate::{allocations, diagnose, life, settings};
+use crate::{diagnose, life, settings};
 
 pub(crate) static MEMORY: LazyLock<Arc<Memory>> =
     LazyLock::new(|| Arc::new(Memory::new(settings::memory_bytes())));
 
 pub(crate) static CONTEXTS: Table<Context> = Table::new(Kind::Context);
+
+/// What else goes with a context, by its id.
+pub(crate) type Forget = fn(u64);
+
+static AT_END: OnceLock<&'static [Forget]> = OnceLock::new();
+
+/// Says what goes with a context, in this order. The first list counts.
+pub(crate) fn at_end(forget: &'static [Forget]) {
+    let _ = AT_END.set(forget);
+}
 
 /// Locks; a panic elsewhere does not spread.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -134,16 +143,9 @@ impl Context {
         let _ = self.queue.drain();
         self.flush_printed();
         self.queue.close();
-        let id = self.id;
-        for handle in STREAMS.handles_where(|s| s.context.id == id) {
-            STREAMS.remove(handle);
+        for forget in AT_END.get().copied().into_iter().flatten() {
+            forget(self.id);
         }
-        for handle in EVENTS.handles_where(|e| e.context_id == id) {
-            EVENTS.remove(handle);
-        }
-        crate::api::module::forget_context(id);
-        crate::api::array::forget_context(id);
-        allocations::free_all_of(id);
     }
 
     /// `cuCtxDestroy`

@@ -3,7 +3,7 @@
 
 use simt::memory::AllocationInfo;
 
-use crate::api::copy::Place;
+use crate::api::place::Place;
 use crate::contexts::MEMORY;
 use crate::edge::can_read;
 use crate::{diagnose, settings};
@@ -101,7 +101,7 @@ fn unusable(direction: &str, place: &Place, n: usize) -> Option<String> {
 }
 
 fn is_device_range(address: u64, n: usize) -> bool {
-    crate::api::copy::device_range(address, n).is_ok()
+    crate::api::place::device_range(address, n).is_ok()
 }
 
 /// `400 bytes from cuMemAlloc`

@@ -16,6 +16,15 @@ use crate::types::Handle;
 pub(crate) static STREAMS: Table<Stream> = Table::new(Kind::Stream);
 pub(crate) static EVENTS: Table<Event> = Table::new(Kind::Event);
 
+pub(crate) fn forget_context(id: u64) {
+    for handle in STREAMS.handles_where(|s| s.context.id == id) {
+        STREAMS.remove(handle);
+    }
+    for handle in EVENTS.handles_where(|e| e.context_id == id) {
+        EVENTS.remove(handle);
+    }
+}
+
 thread_local! {
     /// Last tickets of the calling thread's own default streams, by context.
     static OWN_STREAMS: RefCell<BTreeMap<u64, Arc<AtomicU64>>> = const { RefCell::new(BTreeMap::new()) };

@@ -96,7 +96,6 @@ pub(crate) fn forget_context(id: u64) {
     for handle in ARRAYS.handles_where(|a| a.context_id == id) {
         ARRAYS.remove(handle);
     }
-    super::texture::forget_context(id);
 }
 
 fn create(out: Out<Handle>, descriptor: Array3DDescriptor) -> Outcome {

@@ -1,4 +1,4 @@
-//! Initialisation and the one device.
+//! The one device.
 
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::atomic::Ordering;
@@ -7,7 +7,6 @@ use crate::api::pool;
 use crate::attributes::{CAPABILITY, DRIVER_VERSION, NAME, PCI_BUS_ID, UUID, attribute_value};
 use crate::contexts::{PRIMARY, current, end_primary, initialised, lock};
 use crate::edge::{In, Out, Text, export, later};
-use crate::life;
 use crate::numbers::device as is;
 use crate::result::*;
 use crate::settings;
@@ -24,14 +23,6 @@ pub(crate) fn device(number: c_int) -> Outcome {
 }
 
 export! {
-    fn cuInit(flags: c_uint) {
-        if flags != 0 {
-            return Err(ERROR_INVALID_VALUE);
-        }
-        life::begin();
-        Ok(())
-    }
-
     fn cuDriverGetVersion(version: Out<c_int>) {
         version.put(DRIVER_VERSION)
     }

@@ -3,21 +3,14 @@
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::atomic::Ordering;
 
-use simt::program::Kernel;
-
-use crate::api::library;
-use crate::api::module::{Function, function};
+use crate::api::library::{self, function};
+use crate::api::module::Function;
 use crate::attributes::limit;
 use crate::contexts::initialised;
 use crate::edge::{Out, export, later};
 use crate::numbers::function as is;
 use crate::result::*;
 use crate::types::Handle;
-
-/// What a block may have dynamically without asking for more.
-pub(crate) fn default_dynamic_shared(kernel: &Kernel) -> i32 {
-    limit::SHARED_PER_BLOCK.saturating_sub(kernel.shared_static_bytes) as i32
-}
 
 /// Registers of a thread: as ptxas said where the PTX tells, else what the emulated device keeps for it, which is
 /// near what a compiler needs; never more than the program or the kernel allows.

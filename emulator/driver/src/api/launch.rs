@@ -15,7 +15,8 @@ use simt::memory::Origin;
 use simt::texture::Textures;
 
 use crate::api::function::max_threads;
-use crate::api::module::{Function, function};
+use crate::api::library::function;
+use crate::api::module::Function;
 use crate::api::occupancy::{Footprint, blocks_per_sm};
 use crate::api::{function as functions, texture};
 use crate::attributes::limit;

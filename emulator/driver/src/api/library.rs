@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use simt::memory::Memory;
 
-use crate::api::module::{MODULES, enter, function_named, unload_after_work, variable};
+use crate::api::module::{FUNCTIONS, Function, MODULES, enter, function_named, unload_after_work, variable};
 use crate::contexts::{MEMORY, initialised, lock, usable};
 use crate::edge::{In, Out, Text, export, later};
 use crate::handle::{Kind, Table};
@@ -65,6 +65,15 @@ pub(crate) fn function_of(kernel: Handle) -> Result<Handle, CUresult> {
     let module = module_of(&*library(kernel.library)?)?;
     let loaded = MODULES.get(module).ok_or(ERROR_INVALID_HANDLE)?;
     function_named(&loaded, &kernel.name).ok_or(ERROR_NOT_FOUND)
+}
+
+/// A function by its handle; a library's kernel stands for its function in the current context.
+pub(crate) fn function(handle: Handle) -> Result<Arc<Function>, CUresult> {
+    initialised()?;
+    if let Some(function) = FUNCTIONS.get(handle) {
+        return Ok(function);
+    }
+    FUNCTIONS.get(function_of(handle)?).ok_or(ERROR_INVALID_HANDLE)
 }
 
 fn load(out: Out<Handle>, text: Result<String, (CUresult, String)>, log: &Log) -> Outcome {

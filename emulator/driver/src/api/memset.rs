@@ -2,7 +2,7 @@
 
 use std::ffi::{c_uchar, c_uint, c_ushort};
 
-use crate::api::copy::device_range;
+use crate::api::place::device_range;
 use crate::contexts::MEMORY;
 use crate::edge::export;
 use crate::queue::Where;

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicI32, AtomicU32};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use simt::module::{LoadedKernel, Module};
+use simt::program::Kernel;
 use simt::program::OpKind;
 
-use crate::api::old::Prepared;
+use crate::attributes::limit;
 use crate::contexts::{CONTEXTS, Context, MEMORY, initialised, usable};
 use crate::edge::{In, Out, Text, export};
 use crate::handle::{Kind, Table};
@@ -45,6 +46,16 @@ pub(crate) struct Function {
     pub(crate) prepared: Mutex<Prepared>,
 }
 
+/// What `cuFuncSet*` and `cuParamSet*` gave a function for its next launches.
+#[derive(Debug, Default)]
+pub(crate) struct Prepared {
+    pub(crate) block: Option<[c_uint; 3]>,
+    pub(crate) dynamic_shared: c_uint,
+    /// Bytes of arguments that the program announced.
+    pub(crate) size: usize,
+    pub(crate) arguments: Vec<u8>,
+}
+
 /// What the text says about a kernel besides its code.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct About {
@@ -61,27 +72,21 @@ pub(crate) struct About {
 pub(crate) static MODULES: Table<Loaded> = Table::new(Kind::Module);
 pub(crate) static FUNCTIONS: Table<Function> = Table::new(Kind::Function);
 
+/// What a block may have dynamically without asking for more.
+fn default_dynamic_shared(kernel: &Kernel) -> i32 {
+    limit::SHARED_PER_BLOCK.saturating_sub(kernel.shared_static_bytes) as i32
+}
+
 /// A module by its handle.
 pub(crate) fn module(handle: Handle) -> Result<Arc<Loaded>, CUresult> {
     initialised()?;
     MODULES.get(handle).ok_or(ERROR_INVALID_HANDLE)
 }
 
-/// A function by its handle; a library's kernel stands for its function in the current context.
-pub(crate) fn function(handle: Handle) -> Result<Arc<Function>, CUresult> {
-    initialised()?;
-    if let Some(function) = FUNCTIONS.get(handle) {
-        return Ok(function);
-    }
-    let resolved = super::library::function_of(handle)?;
-    FUNCTIONS.get(resolved).ok_or(ERROR_INVALID_HANDLE)
-}
-
 pub(crate) fn forget_context(id: u64) {
     for handle in MODULES.handles_where(|m| m.context_id == id) {
         unload(handle);
     }
-    super::library::forget_context(id);
 }
 
 fn unload(handle: Handle) -> Option<Arc<Loaded>> {
@@ -153,7 +158,7 @@ pub(crate) fn enter(context: &Context, module: Module, text: &str, max_registers
                 .filter(|(name, _)| names(kernel.kernel(), name))
                 .cloned()
                 .collect(),
-            max_dynamic_shared: AtomicI32::new(super::function::default_dynamic_shared(kernel.kernel())),
+            max_dynamic_shared: AtomicI32::new(default_dynamic_shared(kernel.kernel())),
             carveout: AtomicI32::new(-1),
             cache_config: AtomicU32::new(0),
             prepared: Mutex::default(),

@@ -4,7 +4,8 @@ use std::ffi::{c_int, c_uint};
 use std::sync::atomic::Ordering;
 
 use crate::api::function::{max_threads, registers};
-use crate::api::module::{Function, function};
+use crate::api::library::function;
+use crate::api::module::Function;
 use crate::attributes::limit;
 use crate::contexts::initialised;
 use crate::edge::{In, Out, export};

@@ -11,24 +11,15 @@ use crate::api::event::cuEventDestroy_v2;
 use crate::api::function::max_threads;
 use crate::api::host::{cuMemAllocHost_v2, cuMemHostRegister_v2};
 use crate::api::launch::{Shape, launch_with};
+use crate::api::library::function;
 use crate::api::link::{cuLinkAddData_v2, cuLinkAddFile_v2, cuLinkCreate_v2};
-use crate::api::module::{Function, function};
+use crate::api::module::Function;
 use crate::api::stream::cuStreamDestroy_v2;
 use crate::attributes::limit;
 use crate::contexts::{MEMORY, lock, usable};
 use crate::edge::{Host, In, Out, Text, export};
 use crate::result::*;
 use crate::types::Handle;
-
-/// What `cuFuncSet*` and `cuParamSet*` gave a function for its next launches.
-#[derive(Debug, Default)]
-pub(crate) struct Prepared {
-    block: Option<[c_uint; 3]>,
-    dynamic_shared: c_uint,
-    /// Bytes of arguments that the program announced.
-    size: usize,
-    arguments: Vec<u8>,
-}
 
 /// Arguments are 4 KiB at most, as those of kernels for CUDA 12.0 and before.
 const MAX_ARGUMENTS: usize = 4096;

@@ -3,8 +3,8 @@
 use std::ffi::c_uint;
 
 use crate::api::array;
-use crate::api::copy::{Place, transfer};
-use crate::edge::Host;
+use crate::api::place::{Place, transfer};
+use crate::edge::{Host, In, export};
 use crate::queue::Where;
 use crate::result::*;
 use crate::streams::stream;
@@ -184,5 +184,35 @@ impl Rows {
         } else {
             stream.submit_async(Where::Here, move || self.transfer())
         }
+    }
+}
+
+export! {
+    fn cuMemcpy2D_v2 / cuMemcpy2D_v2_ptds (copy: In<Memcpy2D>) {
+        Rows::from_2d(copy.get()?)?.run(0, true)
+    }
+
+    fn cuMemcpy2DUnaligned_v2 / cuMemcpy2DUnaligned_v2_ptds (copy: In<Memcpy2D>) {
+        Rows::from_2d(copy.get()?)?.run(0, true)
+    }
+
+    fn cuMemcpy2DAsync_v2 / cuMemcpy2DAsync_v2_ptsz (copy: In<Memcpy2D>, stream: Handle) {
+        Rows::from_2d(copy.get()?)?.run(stream, false)
+    }
+
+    fn cuMemcpy3D_v2 / cuMemcpy3D_v2_ptds (copy: In<Memcpy3D>) {
+        Rows::from_3d(copy.get()?)?.run(0, true)
+    }
+
+    fn cuMemcpy3DAsync_v2 / cuMemcpy3DAsync_v2_ptsz (copy: In<Memcpy3D>, stream: Handle) {
+        Rows::from_3d(copy.get()?)?.run(stream, false)
+    }
+
+    fn cuMemcpy3DPeer / cuMemcpy3DPeer_ptds (copy: In<Memcpy3D>) {
+        Rows::from_3d(copy.get()?)?.run(0, true)
+    }
+
+    fn cuMemcpy3DPeerAsync / cuMemcpy3DPeerAsync_ptsz (copy: In<Memcpy3D>, stream: Handle) {
+        Rows::from_3d(copy.get()?)?.run(stream, false)
     }
 }

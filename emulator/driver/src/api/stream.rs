@@ -288,6 +288,6 @@ fn write_value(handle: Handle, address: u64, bytes: &[u8], flags: c_uint) -> Out
         return Err(ERROR_INVALID_VALUE);
     }
     let bytes = bytes.to_vec();
-    super::copy::device_range(address, bytes.len())?;
-    stream.submit_async(Where::Here, move || super::copy::write_device(address, &bytes))
+    super::place::device_range(address, bytes.len())?;
+    stream.submit_async(Where::Here, move || super::place::write_device(address, &bytes))
 }

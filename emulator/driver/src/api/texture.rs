@@ -6,7 +6,7 @@ use std::sync::Arc;
 use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject, Textures};
 
 use crate::api::array::{self, Array, texel_format};
-use crate::api::copy::device_range;
+use crate::api::place::device_range;
 use crate::attributes::limit;
 use crate::contexts::{MEMORY, initialised, usable};
 use crate::edge::{In, Out, export};

@@ -1,0 +1,30 @@
+//! Initialisation.
+
+use std::ffi::c_uint;
+
+use crate::api::{array, library, module, texture};
+use crate::contexts::{self, Forget};
+use crate::edge::export;
+use crate::result::*;
+use crate::{allocations, life, streams};
+
+/// What goes with a context: what uses memory before the memory.
+const AT_END: [Forget; 6] = [
+    streams::forget_context,
+    module::forget_context,
+    library::forget_context,
+    array::forget_context,
+    texture::forget_context,
+    allocations::forget_context,
+];
+
+export! {
+    fn cuInit(flags: c_uint) {
+        if flags != 0 {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        contexts::at_end(&AT_END);
+        life::begin();
+        Ok(())
+    }
+}
