@@ -1,5 +1,6 @@
 //! What single instructions give at the edges, as the PTX manual and the hardware say.
 
+use super::soft::{self, F32, Mode, Round};
 use super::tests::scalar;
 
 /// `mnemonic` of the operands' bits gives these bits.
@@ -113,6 +114,80 @@ fn carries_chain() {
     check("madc.hi.u32", &[ONES, ONES, 1, 1], 0);
     check("madc.hi.s32", &[ONES, 1, 0, 0], ONES);
     check_second("add.cc.u64", &[u64::MAX, 1], 1);
+}
+
+/// Flushing looks at the result with its exponent unbounded, so that one that is made normal by rounding to a
+/// subnormal's place becomes a zero.
+#[test]
+fn what_lies_below_the_normal_numbers_is_flushed() {
+    const MIN: u64 = 0x0080_0000;
+    check("div.rn.ftz.f32", &[0xbf7f_ffff, 0x7e80_0000], NEG0);
+    check("div.rn.f32", &[0xbf7f_ffff, 0x7e80_0000], MIN | NEG0);
+    check("div.rn.ftz.f32", &[0xbf80_0000, 0x7e80_0000], MIN | NEG0);
+    check("div.rn.ftz.f32", &[0x3f80_0001, 0x7e80_0001], MIN);
+    check("div.rn.ftz.f32", &[0x3f7f_fffe, 0x7e7f_ffff], 0);
+    check("div.rn.ftz.f32", &[MIN, 0x3f80_0001], 0);
+    check("mul.rn.ftz.f32", &[0x3f7f_ffff, MIN], 0);
+    check("fma.rn.ftz.f32", &[0x3f7f_ffff, MIN, 0], 0);
+    check("rcp.rn.ftz.f32", &[0x7e80_0000], MIN);
+    check("rcp.rn.ftz.f32", &[0x7e80_0001], 0);
+    check("add.rn.ftz.f32", &[0x0100_0000, 0x80ff_ffff], 0);
+}
+
+/// The fast forms against the plain ones, around the smallest normal number.
+#[test]
+fn flushing_fast_is_flushing_slowly() {
+    let mode = Mode {
+        round: Round::Nearest,
+        flush: true,
+    };
+    let fractions = [
+        0, 1, 2, 3, 0x40_0000, 0x3f_ffff, 0x7f_fffd, 0x7f_fffe, 0x7f_ffff, 0x2a_aaaa,
+    ];
+    let number =
+        |exponent: u64, at: usize| exponent << 23 | fractions[at % fractions.len()] | (at as u64 & 1) << 31;
+    for (i, j) in (0..10).flat_map(|i| (0..10).map(move |j| (i, j))) {
+        for (first, off) in [
+            (1, 0),
+            (1, 1),
+            (2, 2),
+            (64, 0),
+            (64, 1),
+            (126, 0),
+            (127, 0),
+            (127, 1),
+            (128, 2),
+        ] {
+            let a = number(first, i);
+            // Together 1 - 127 or so, as a product and as a quotient.
+            let (factor, divisor) = (
+                number(128 - first.min(127) + off, j),
+                number((first + 126 - off).min(254), j),
+            );
+            let sum = number(1 + off, i + j);
+            let finite = |bits: Option<u64>| bits.expect("finite operands");
+            check(
+                "mul.rn.ftz.f32",
+                &[a, factor],
+                finite(soft::mul(a, factor, F32, mode)),
+            );
+            check(
+                "div.rn.ftz.f32",
+                &[a, divisor],
+                finite(soft::div(a, divisor, F32, mode)),
+            );
+            check(
+                "fma.rn.ftz.f32",
+                &[a, factor, sum],
+                finite(soft::fma(a, factor, sum, F32, mode)),
+            );
+            check(
+                "rcp.rn.ftz.f32",
+                &[divisor],
+                finite(soft::div(f(1.0), divisor, F32, mode)),
+            );
+        }
+    }
 }
 
 #[test]

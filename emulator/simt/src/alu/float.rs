@@ -90,6 +90,25 @@ fn fma32<const FTZ: bool>(a: f32, b: f32, c: f32) -> f32 {
     ))
 }
 
+const TINY: f32 = f32::MIN_POSITIVE;
+/// What lies between [`TINY`] and [`TINY_SCALE`].
+const TINY_DOWN: f32 = f32::from_bits((127 - 62) << 23);
+
+/// A quotient, flushed by the same rule: the one that rounding made the smallest normal number is a zero if it lay
+/// below. There, both products are exact.
+#[inline(always)]
+fn div32<const FTZ: bool>(a: f32, b: f32) -> f32 {
+    if !FTZ {
+        return canonical(a / b);
+    }
+    let (a, b) = (flush(a), flush(b));
+    let quotient = a / b;
+    let below = (a * TINY_SCALE).abs() < (b * TINY_DOWN).abs();
+    let tiny = (quotient.abs() < TINY) | ((quotient.abs() == TINY) & below);
+    let bits = quotient.to_bits() & if tiny { 0x8000_0000 } else { 0xffff_ffff };
+    canonical(f32::from_bits(bits))
+}
+
 #[inline(always)]
 fn min32<const FTZ: bool>(a: f32, b: f32) -> f32 {
     let (a, b) = (flush_if::<FTZ>(a), flush_if::<FTZ>(b));
@@ -150,7 +169,7 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
         ("neg", ["f32"], false) => by_ftz!(ftz, Z => hot1(level, |a: f32| done::<Z>(-a))),
         ("abs", ["f32"], false) => by_ftz!(ftz, Z => hot1(level, |a: f32| done::<Z>(a.abs()))),
         ("div", ["f32"], true) => {
-            by_ftz!(ftz, Z => hot2(level, |a: f32, b: f32| done::<Z>(flush_if::<Z>(a) / flush_if::<Z>(b))))
+            by_ftz!(ftz, Z => hot2(level, div32::<Z>))
         }
         ("rcp", ["f32"], true) => by_ftz!(ftz, Z => hot1(level, |a: f32| done::<Z>(1.0 / flush_if::<Z>(a)))),
         ("sqrt", ["f32"], true) => {
