@@ -88,6 +88,7 @@ fn finding(scene: &Scene<'_>, Chosen { kind, also }: &Chosen<'_>, earlier: &[Fin
         Details::Runaway { budget, proven, span } => stop::runaway(scene, kind, *budget, *proven, *span),
         Details::Assert { message, .. } => stop::assertion(scene, kind, message),
         Details::SyncMask { named, present } => sync::mask(scene, kind, *named, *present),
+        Details::Operand { problem, value } => stop::operand(scene, kind, *problem, *value),
         Details::Texture { handle } => memory::texture(scene, *handle),
         Details::None => match event.code {
             Code::Trap => stop::trap(scene, kind),

@@ -3,7 +3,8 @@
 use super::scene::{Draft, Scene};
 use super::text::words;
 use super::words::{code, grouped, list};
-use simt::check::Kind;
+use simt::check::{BadOperand, Kind};
+use simt::program::BARRIERS;
 
 /// `E-LOOP`
 pub(crate) fn runaway(
@@ -153,6 +154,37 @@ fn loop_reason(
         return (Some(why.into()), None);
     }
     (Some(format!("{} holds in every round.", code(inside))), slow())
+}
+
+/// `E-OPERAND`
+pub(crate) fn operand(scene: &Scene<'_>, kind: &Kind, problem: BadOperand, value: u32) -> Draft {
+    let instruction = scene.place(kind.first.instr).instruction;
+    let instruction = code(instruction.trim_end_matches(';'));
+    let last = BARRIERS - 1;
+    let (title, note, advice) = match problem {
+        BadOperand::BarrierNumber => (
+            format!("there is no barrier {value}"),
+            format!("{instruction} names barrier {value}, and a block has the barriers 0 to {last}."),
+            format!("keep the number of the barrier between 0 and {last}."),
+        ),
+        BadOperand::BarrierThreads => (
+            format!("a barrier cannot count {value} threads"),
+            format!(
+                "{instruction} waits for {value} threads, which is no multiple of 32: barriers count whole warps."
+            ),
+            "give the number of threads as a multiple of 32.".to_owned(),
+        ),
+        BadOperand::BranchIndex { targets } => (
+            format!("jump through a table of {targets} targets with the index {value}"),
+            format!("{instruction} has no target for the index {value}."),
+            format!("test the index against {targets} before the jump."),
+        ),
+    };
+    let mut draft = Draft::new(title);
+    draft.notes.push(note);
+    draft.notes.push(first_and_more(scene, kind));
+    draft.advice = Some(advice);
+    draft
 }
 
 /// `E-TRAP`

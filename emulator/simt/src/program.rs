@@ -580,6 +580,9 @@ pub mod window {
     pub const PARAM: u64 = 0x7F_0002 << BITS;
 }
 
+/// Barriers of a block: they have the numbers from 0.
+pub const BARRIERS: u32 = 16;
+
 /// Shared memory starts here: the first bytes stay free, so that a null pointer is no array.
 pub const SHARED_BASE: u32 = 1024;
 /// Between two shared arrays: a multiple of 128, so that banks stay what they are on hardware.

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Arg, Device, codes};
+use simt::check::{BadOperand, Details};
 use simt::launch::Watch;
 
 /// A kernel with one pointer parameter in `%rd1`, the thread in `%r1`, and room for more registers.
@@ -224,6 +225,73 @@ fn named_barriers_count_their_threads() {
         DONE:";
     let expected: Vec<u32> = (0..128).map(|t: u32| t.saturating_sub(64)).collect();
     assert_eq!(outcome(body, 1, 128), expected);
+}
+
+/// What barriers and jump tables do not take ends the launch, with or without checks.
+#[test]
+fn operands_out_of_range_are_told() {
+    for (body, first, value, lanes) in [
+        (
+            "mov.u32 %r5, 16; bar.sync %r5;",
+            BadOperand::BarrierNumber,
+            16,
+            u32::MAX,
+        ),
+        (
+            "mov.u32 %r5, 17; bar.arrive %r5, 64;",
+            BadOperand::BarrierNumber,
+            17,
+            u32::MAX,
+        ),
+        (
+            "mov.u32 %r5, 33; barrier.sync 1, %r5;",
+            BadOperand::BarrierThreads,
+            33,
+            u32::MAX,
+        ),
+        (
+            "setp.eq.u32 %p1, %r1, 3; mov.u32 %r5, 1; bar.red.popc.u32 %r6, 1, %r5, %p1;",
+            BadOperand::BarrierThreads,
+            1,
+            u32::MAX,
+        ),
+        (
+            "and.b32 %r5, %r1, 3; TABLE: .branchtargets A, B, C; brx.idx %r5, TABLE; A: B: C:",
+            BadOperand::BranchIndex { targets: 3 },
+            3,
+            0x8888_8888,
+        ),
+        (
+            "TABLE: .branchtargets A; mov.u32 %r5, -1; @%p1 brx.idx %r5, TABLE; @!%p1 brx.idx %r5, TABLE; A:",
+            BadOperand::BranchIndex { targets: 1 },
+            u32::MAX,
+            u32::MAX,
+        ),
+    ] {
+        for watch in [Watch::Plain, Watch::Counted, Watch::Checked] {
+            let device = Device::new(&kernel("", body)).watch(watch);
+            let report = device.launch([1, 1, 1], [64, 1, 1], 0, &[Arg::Long(0)]);
+            assert_eq!(codes(&report), ["E-OPERAND"], "{body} {watch:?}");
+            let event = &report.mistakes.kinds[0].first;
+            let expected = Details::Operand {
+                problem: first,
+                value,
+            };
+            assert_eq!(
+                (&event.details, event.mask),
+                (&expected, lanes),
+                "{body} {watch:?}"
+            );
+        }
+    }
+}
+
+/// A barrier that waits for more threads than there are is never complete.
+#[test]
+fn a_barrier_for_more_threads_than_the_block_has_is_told() {
+    let device = Device::new(&kernel("", "bar.sync 1, 96;"));
+    let report = device.launch([1, 1, 1], [64, 1, 1], 0, &[Arg::Long(0)]);
+    assert_eq!(codes(&report), ["E-BARRIER"]);
 }
 
 #[test]

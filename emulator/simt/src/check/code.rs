@@ -39,6 +39,9 @@ pub enum Code {
     /// `shfl.sync` and its kin: lanes named that do not take part.
     #[serde(rename = "E-SYNC-MASK")]
     SyncMask,
+    /// An instruction that does not take the value of its register: a barrier that does not exist.
+    #[serde(rename = "E-OPERAND")]
+    Operand,
     /// `trap`
     #[serde(rename = "E-TRAP")]
     Trap,
@@ -74,6 +77,7 @@ impl Code {
             Self::Texture => "E-TEXTURE",
             Self::Barrier => "E-BARRIER",
             Self::SyncMask => "E-SYNC-MASK",
+            Self::Operand => "E-OPERAND",
             Self::Trap => "E-TRAP",
             Self::Assert => "E-ASSERT",
             Self::Runaway => "E-LOOP",

@@ -100,6 +100,13 @@ pub enum Details {
         /// Lanes that execute it.
         present: u32,
     },
+    /// `E-OPERAND`.
+    Operand {
+        /// What is wrong with it.
+        problem: BadOperand,
+        /// The value.
+        value: u32,
+    },
     /// `E-TEXTURE`.
     Texture {
         /// The value used as a handle.
@@ -124,6 +131,20 @@ pub enum Use {
     Stored {
         /// The store.
         by: u32,
+    },
+}
+
+/// Why an instruction does not take a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BadOperand {
+    /// A block has no barrier of this number.
+    BarrierNumber,
+    /// A barrier does not count so many threads.
+    BarrierThreads,
+    /// `brx.idx` past the end of its table.
+    BranchIndex {
+        /// Targets in the table.
+        targets: u32,
     },
 }
 

@@ -16,5 +16,5 @@ mod testing;
 pub use code::{Code, Severity};
 pub use collect::{Collector, Kind, Mistakes, block_position, lanes, thread_position};
 pub use event::{
-    AccessKind, BadAccess, BarrierGroup, Details, Event, MissingOrder, RaceFacts, RaceParty, Use,
+    AccessKind, BadAccess, BadOperand, BarrierGroup, Details, Event, MissingOrder, RaceFacts, RaceParty, Use,
 };

@@ -149,6 +149,22 @@ fn what_the_table_refuses_is_told_with_the_reason() {
 #[test]
 fn nonsense_is_explained() {
     refused(
+        "bar.sync 16;",
+        "line 17, column 1: there is no barrier 16: a block has the barriers 0 to 15",
+    );
+    refused(
+        "barrier.sync -1, 64;",
+        "line 17, column 1: there is no barrier -1: a block has the barriers 0 to 15",
+    );
+    refused(
+        "bar.red.popc.u32 %r1, 1, 17, %p1;",
+        "line 17, column 1: a barrier of 17 threads: it counts whole warps, so the number must be a multiple of 32",
+    );
+    refused(
+        "bar.arrive 1, 0;",
+        "line 17, column 1: `bar.arrive` needs the number of threads, and 0 stands for none",
+    );
+    refused(
         "add.s32 %r1, %r2, %r9;",
         "line 17, column 1: `%r9` is not declared",
     );

@@ -4,7 +4,7 @@
 
 use crate::check::Code;
 use crate::check::{BarrierGroup, Details};
-use crate::program::BarrierKind;
+use crate::program::{BARRIERS, BarrierKind};
 
 use super::fiber::{Fiber, State};
 use super::turns::join_ready;
@@ -22,11 +22,11 @@ pub(crate) struct Barrier {
     voters: u32,
 }
 impl Cx<'_> {
-    /// Lanes arrive at a barrier; true when it is complete and they need not wait.
+    /// Lanes arrive at barrier `id`, below [`BARRIERS`]; true when it is complete and they need not wait.
     pub(crate) fn arrive(&mut self, kind: BarrierKind, id: u32, count: u32, on: u32, instr: u32) -> bool {
         let warp = self.warp as usize;
         let all_of_warp = on == self.live;
-        let barrier = &mut self.block.barriers[id as usize & 15];
+        let barrier = &mut self.block.barriers[id as usize];
         // A barrier with a count is told in whole warps: lanes that never were or have exited count with theirs.
         let threads = if count != 0 && all_of_warp {
             32
@@ -67,7 +67,7 @@ impl Cx<'_> {
     /// Lets the waiting go, if all have come.
     pub(super) fn try_complete(&mut self, id: u32) {
         let job = self.job;
-        let b = self.block.barriers[id as usize & 15];
+        let b = self.block.barriers[id as usize];
         let enough = if b.count == 0 {
             b.arrived >= self.block.live
         } else {
@@ -79,7 +79,7 @@ impl Cx<'_> {
         if job.watch.checks() && b.count == 0 {
             self.check_barrier(id);
         }
-        self.block.barriers[id as usize & 15] = Barrier::default();
+        self.block.barriers[id as usize] = Barrier::default();
         for w in 0..self.block.warps.len() {
             let regs = self.block.regs_of(job, w);
             let preds = self.block.preds_of(job, w);
@@ -129,7 +129,7 @@ impl Cx<'_> {
             warp.exit = Some(instr);
         }
         warp.live = self.live;
-        for id in 0..16 {
+        for id in 0..BARRIERS {
             if self.block.barriers[id as usize].arrived > 0 {
                 self.try_complete(id);
             }

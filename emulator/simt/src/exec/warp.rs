@@ -1,9 +1,9 @@
 //! The loop over operations: one fiber runs until it waits, ends, or has had its turn.
 
 use crate::check::Code;
-use crate::check::{AccessKind, Details};
+use crate::check::{AccessKind, BadOperand, Details};
 use crate::lanes::{CpuLevel, NONE};
-use crate::program::{Access, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
+use crate::program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
 
 use super::access::Spec;
 use super::fiber::{ANY_WARP_SYNC, State};
@@ -233,6 +233,9 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
             } => {
                 if on != 0 {
                     at.count::<W>(cx, at.pc + 1, at.pc + 1);
+                    if cx.is_past_the_table(*index, targets, on, at.pc) {
+                        pause!(at.pc, Pause::Stopped);
+                    }
                     let ways = cx.ways(*index, targets, on, at.active, at.pc);
                     if W::COUNTED && ways.len() > 1 {
                         cx.counts.parted[at.pc as usize] += 1;
@@ -416,10 +419,28 @@ impl Cx<'_> {
             add(active & !on, pc + 1);
         }
         for lane in bits(on) {
-            let target = targets.get(self.u32_at(index, lane) as usize).copied();
-            add(1 << lane, target.unwrap_or(pc + 1));
+            if let Some(target) = targets.get(self.u32_at(index, lane) as usize) {
+                add(1 << lane, *target);
+            }
         }
         ways
+    }
+
+    /// Whether a lane's index has no target; that ends the block.
+    fn is_past_the_table(&mut self, index: i32, targets: &[u32], on: u32, pc: u32) -> bool {
+        let past = |lane: &usize| self.u32_at(index, *lane) as usize >= targets.len();
+        let Some(lane) = bits(on).find(past) else {
+            return false;
+        };
+        let lanes = bits(on).filter(past).fold(0, |mask, lane| mask | 1 << lane);
+        let details = Details::Operand {
+            problem: BadOperand::BranchIndex {
+                targets: targets.len() as u32,
+            },
+            value: self.u32_at(index, lane),
+        };
+        self.fatal(pc, Code::Operand, lanes, details);
+        true
     }
 
     /// `None`: go on with the frame on top.
@@ -439,6 +460,15 @@ impl Cx<'_> {
         } else {
             self.u32_at(count, lane)
         };
+        let problem = match () {
+            () if id >= BARRIERS => Some((BadOperand::BarrierNumber, id)),
+            () if !count.is_multiple_of(32) => Some((BadOperand::BarrierThreads, count)),
+            () => None,
+        };
+        if let Some((problem, value)) = problem {
+            self.fatal(at.pc, Code::Operand, on, Details::Operand { problem, value });
+            return Some(Pause::Stopped);
+        }
         self.fiber.set_pc(at.pc + 1);
         if kind != BarrierKind::Arrive && self.fiber.lanes() != on {
             // The other lanes do not wait here: they go their own way. Those at this very place skip the barrier.

@@ -7,7 +7,7 @@ use super::super::virt::TRUE;
 use super::{AluClasses, Lower, special};
 use crate::alu::{Builtin, lookup};
 use crate::lanes::{Class, NONE, Src};
-use crate::program::{BarrierKind, OpKind, ReduxKind, ShuffleMode, VoteMode};
+use crate::program::{BARRIERS, BarrierKind, OpKind, ReduxKind, ShuffleMode, VoteMode};
 
 impl<'a> Lower<'a> {
     pub(super) fn warp(&mut self, instruction: &'a Instruction) -> Result<()> {
@@ -50,6 +50,7 @@ impl<'a> Lower<'a> {
             };
             let id = number(self, id)?;
             let count = count.map_or(Ok(NONE), |count| number(self, count))?;
+            self.barrier_operands(id, count)?;
             let (pred, negated) = self.predicate_operand(pred)?;
             let kind = if instruction.has("popc") {
                 BarrierKind::RedPopc(self.destination(to, Class::Bits32)?, 0, negated)
@@ -77,7 +78,33 @@ impl<'a> Lower<'a> {
         }
         let id = number(self, id)?;
         let count = count.map_or(Ok(NONE), |count| number(self, count))?;
+        if kind == BarrierKind::Arrive && self.number(count) == Some(0) {
+            return Err(self.invalid("`bar.arrive` needs the number of threads, and 0 stands for none"));
+        }
+        self.barrier_operands(id, count)?;
         self.emit(OpKind::Barrier { kind, id, count })
+    }
+
+    /// The value of a constant operand.
+    fn number(&self, operand: Src) -> Option<u32> {
+        self.constants
+            .value32(operand)
+            .filter(|_| operand < 0 && operand != NONE)
+    }
+
+    /// Numbers that no barrier has, and numbers of threads that none counts. Registers are looked at when they run.
+    fn barrier_operands(&self, id: Src, count: Src) -> Result<()> {
+        match (self.number(id), self.number(count)) {
+            (Some(id), _) if id >= BARRIERS => Err(self.invalid(format!(
+                "there is no barrier {}: a block has the barriers 0 to {}",
+                id as i32,
+                BARRIERS - 1
+            ))),
+            (_, Some(count)) if !count.is_multiple_of(32) => Err(self.invalid(format!(
+                "a barrier of {count} threads: it counts whole warps, so the number must be a multiple of 32"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     fn members(&mut self, operand: &'a Operand) -> Result<Src> {
