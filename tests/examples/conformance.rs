@@ -5,7 +5,8 @@
 //! ```
 //!
 //! On a real GPU this makes the files that the emulated one must reproduce. `--ptx FOLDER` writes the modules
-//! instead, for a look or for an assembler. The program runs its work in a child process and starts another
+//! instead, for a look or for an assembler. `--missing FOLDER` asks only for what FOLDER has no answer to, and adds
+//! it there. The program runs its work in a child process and starts another
 //! one behind a fixture that takes the context down, so that one bad kernel costs one answer.
 
 #![expect(clippy::print_stdout, reason = "a program that talks to whoever runs it")]
@@ -38,14 +39,17 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match words[..] {
         ["--ptx", folder] => write_modules(Path::new(folder)),
-        ["--child", start, end, folder] => match child(number(start), number(end), Path::new(folder)) {
-            Ok(true) => Ok(()),
-            Ok(false) => return ExitCode::from(CONTEXT_LOST),
-            Err(error) => Err(error),
-        },
+        ["--child", which, start, end, folder] => {
+            match child(which, number(start), number(end), Path::new(folder)) {
+                Ok(true) => Ok(()),
+                Ok(false) => return ExitCode::from(CONTEXT_LOST),
+                Err(error) => Err(error),
+            }
+        }
         ["--emulate", folder] => emulated(Path::new(folder)),
-        [folder] => parent(Path::new(folder)),
-        _ => Err("usage: conformance FOLDER | conformance --ptx FOLDER".into()),
+        ["--missing", folder] => parent("missing", Path::new(folder)),
+        [folder] => parent("all", Path::new(folder)),
+        _ => Err("usage: conformance [--missing | --ptx | --emulate] FOLDER".into()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -89,9 +93,30 @@ fn write_modules(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn parent(folder: &Path) -> Result<(), Box<dyn Error>> {
+/// The answers that lie in a folder.
+fn known(folder: &Path) -> Answers {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = files.filter(|entry| entry.path().extension().is_some_and(|e| e == "bin"));
+    files
+        .filter_map(|entry| read_answers(&fs::read(entry.path()).ok()?))
+        .flatten()
+        .collect()
+}
+
+/// The fixtures to be run: `all`, or those `missing` in a folder.
+fn wanted(which: &str, folder: &Path) -> Vec<Fixture> {
+    let mut list = fixtures();
+    if which == "missing" {
+        let known = known(folder);
+        list.retain(|fixture| !known.contains_key(&fixture.name));
+    }
+    list
+}
+
+fn parent(which: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(folder)?;
-    let list = fixtures();
+    let list = wanted(which, folder);
+    println!("{} fixtures", list.len());
     let program = std::env::current_exe()?;
     let part = folder.join("part");
     let mut all = Answers::new();
@@ -101,7 +126,7 @@ fn parent(folder: &Path) -> Result<(), Box<dyn Error>> {
         let _ = fs::remove_file(&part);
         let end = list.len().min(start + chunk);
         let mut child = Command::new(&program)
-            .args(["--child", &start.to_string(), &end.to_string()])
+            .args(["--child", which, &start.to_string(), &end.to_string()])
             .arg(folder)
             .spawn()?;
         let ended = wait(&mut child, PATIENCE)?;
@@ -128,7 +153,10 @@ fn parent(folder: &Path) -> Result<(), Box<dyn Error>> {
         }
     }
     let _ = fs::remove_file(&part);
-    write_groups(&list, all, folder)
+    if which == "missing" {
+        all.extend(known(folder));
+    }
+    write_groups(&fixtures(), all, folder)
 }
 
 /// The emulator's answers, without a driver in between.
@@ -185,8 +213,8 @@ fn wait(child: &mut Child, patience: Duration) -> std::io::Result<Option<ExitSta
 }
 
 /// Runs some fixtures; `false` when one of them took the context down.
-fn child(start: usize, end: usize, folder: &Path) -> Result<bool, Box<dyn Error>> {
-    let list = fixtures();
+fn child(which: &str, start: usize, end: usize, folder: &Path) -> Result<bool, Box<dyn Error>> {
+    let list = wanted(which, folder);
     let end = end.min(list.len());
     let device = Device::new()?;
     if start == 0 {
