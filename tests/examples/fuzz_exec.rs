@@ -6,7 +6,8 @@
 //!
 //! A tame kernel must run clean and give the same results and counts however it is run: watched or not, on one
 //! thread or two, with each kind of vector instruction. A wild one, and a text with random damage, must end in an
-//! answer or in findings, the same ones on any number of threads. `tests::torture` holds the rules; what they catch
+//! answer or in findings, the same ones on any number of threads. Kernels whose blocks meet on few words of memory must
+//! leave the same there, unless a race is reported. `tests::torture` holds the rules; what they catch
 //! is printed with the seed that brings it back.
 
 use std::error::Error;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use findings::Report;
+use simt::check::Code;
 use simt::lanes::CpuLevel;
 use simt::launch::{Environment, LaunchConfig, LaunchOptions, Watch, launch};
 use simt::memory::{Memory, Origin};
@@ -193,6 +194,21 @@ impl Gpu {
         params: Vec<u8>,
         options: LaunchOptions,
     ) -> Result<Report, String> {
+        self.launch_raw_with_codes(kernel, shape, params, options)
+            .map(|(report, _)| report)
+    }
+
+    /// The same, and the codes of all that went wrong: a report leaves out what follows from something else.
+    ///
+    /// # Errors
+    /// When the launch is refused, why.
+    pub fn launch_raw_with_codes(
+        &self,
+        kernel: &LoadedKernel,
+        shape: Shape,
+        params: Vec<u8>,
+        options: LaunchOptions,
+    ) -> Result<(Report, Vec<Code>), String> {
         let config = LaunchConfig {
             grid: shape.grid,
             block: shape.block,
@@ -205,7 +221,10 @@ impl Gpu {
             clock: &|| 0,
         };
         match launch(&self.memory, kernel, &config, environment) {
-            Ok(report) => Ok(Report::new(report, kernel, &config)),
+            Ok(report) => {
+                let codes = report.mistakes.codes();
+                Ok((Report::new(report, kernel, &config), codes))
+            }
             Err(refused) => Err(findings::refusal(kernel.kernel(), &config, &refused)),
         }
     }

@@ -7,6 +7,7 @@ pub mod conformance;
 pub mod gemm;
 pub mod gpu;
 pub mod machine_code;
+pub mod random_atomics;
 pub mod random_kernel;
 pub mod specimen;
 pub mod torture;

@@ -18,7 +18,12 @@ pub const INPUT_WORDS: usize = 1024;
 /// 32-bit words of output for each thread.
 pub const OUTPUT_WORDS_PER_THREAD: usize = 16;
 /// 32-bit words of output.
-pub const OUTPUT_WORDS: usize = OUTPUT_WORDS_PER_THREAD * (BLOCK * GRID) as usize;
+pub const OUTPUT_WORDS: usize = output_words(GRID);
+
+/// 32-bit words of output of so many blocks.
+pub const fn output_words(grid: u32) -> usize {
+    OUTPUT_WORDS_PER_THREAD * (BLOCK * grid) as usize
+}
 
 /// Registers of each class that statements draw from; a few more hold pointers and loop counters.
 const N_REGS: u32 = 8;

@@ -6,14 +6,21 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use findings::Report;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
+use simt::check::Code;
 use simt::lanes::CpuLevel;
 use simt::launch::{LaunchOptions, Watch};
 
 use crate::gpu::{Gpu, Shape};
-use crate::random_kernel::{BLOCK, GRID, OUTPUT_WORDS, input, tame, wild};
+use crate::random_atomics::{self, Mix};
+use crate::random_kernel::{BLOCK, GRID, INPUT_WORDS, input, output_words, tame, wild};
 
 /// Thread-instructions after which a kernel counts as endless.
 const BUDGET: u64 = 3_000_000;
+
+/// Blocks of a launch that is spread over several threads: small ones are not.
+const MANY: u32 = 40;
+/// Numbers of threads that must not make a difference.
+const THREADS: [usize; 4] = [1, 2, 4, 8];
 
 /// What became of a number of kernels.
 #[derive(Debug, Default, Clone, Copy)]
@@ -51,6 +58,7 @@ struct Setting {
     watch: Watch,
     level: Option<CpuLevel>,
     threads: usize,
+    grid: u32,
 }
 
 /// A tame kernel, a wild one and a damaged one of this seed, against all rules.
@@ -62,6 +70,8 @@ pub fn all(seed: u64) -> Result<Tally, String> {
     caught("tame", || tame_agrees_with_itself(seed))?;
     tally += caught("wild", || ends_the_same_way(&wild(seed), seed))?;
     tally += caught("damaged", || ends_the_same_way(&damaged(seed), seed))?;
+    tally += caught("meeting", || meets_the_same_way(seed, Mix::Defined))?;
+    tally += caught("racing", || meets_the_same_way(seed, Mix::Racing))?;
     Ok(tally)
 }
 
@@ -71,6 +81,7 @@ pub fn output_of_tame(seed: u64) -> Result<Vec<u32>, String> {
         watch: Watch::Checked,
         level: None,
         threads: 1,
+        grid: GRID,
     };
     run(&tame(seed), seed, setting)
         .map(|(_, output)| output)
@@ -86,32 +97,39 @@ fn caught<T>(kind: &str, rule: impl FnOnce() -> Result<T, String>) -> Result<T, 
 
 fn tame_agrees_with_itself(seed: u64) -> Result<(), String> {
     let text = tame(seed);
-    let settings = [
-        Setting {
-            watch: Watch::Plain,
-            level: Some(CpuLevel::Baseline),
-            threads: 1,
-        },
-        Setting {
-            watch: Watch::Counted,
-            level: None,
-            threads: 2,
-        },
-        Setting {
-            watch: Watch::CheckedGlobalRaces,
-            level: Some(best().min(CpuLevel::Avx2)),
-            threads: 2,
-        },
-    ];
+    let setting = |watch, level, threads, grid| Setting {
+        watch,
+        level,
+        threads,
+        grid,
+    };
     let mut first: Option<Vec<u32>> = None;
     let mut counts = None;
-    for setting in settings {
+    for setting in [
+        setting(Watch::Plain, Some(CpuLevel::Baseline), 1, GRID),
+        setting(Watch::Counted, None, 1, MANY),
+        setting(Watch::Plain, None, 2, MANY),
+        setting(Watch::Counted, None, 4, MANY),
+        setting(
+            Watch::CheckedGlobalRaces,
+            Some(best().min(CpuLevel::Avx2)),
+            8,
+            MANY,
+        ),
+    ] {
         let (report, output) = run(&text, seed, setting).map_err(|what| format!("{setting:?}: {what}"))?;
         if let Some(finding) = report.findings.first() {
             return Err(format!("{setting:?}: {}", finding.text));
         }
-        if first.get_or_insert_with(|| output.clone()) != &output {
+        // What more blocks do comes behind what fewer do.
+        let first = first.get_or_insert_with(|| output.clone());
+        let n = first.len().min(output.len());
+        if first[..n] != output[..n] {
             return Err(format!("{setting:?}: other results than the first setting"));
+        }
+        if output.len() > n {
+            *first = output;
+            counts = None;
         }
         if report.counted && *counts.get_or_insert(report.total) != report.total {
             return Err(format!("{setting:?}: other counts than before"));
@@ -120,15 +138,61 @@ fn tame_agrees_with_itself(seed: u64) -> Result<(), String> {
     Ok(())
 }
 
+/// What a launch came to.
+struct Ended {
+    report: Report,
+    /// Codes of all that went wrong.
+    codes: Vec<Code>,
+    memory: Vec<u8>,
+}
+
+impl Ended {
+    /// A race between blocks: what comes of it is not defined, and may depend on the number of threads.
+    fn races(&self) -> bool {
+        let races = [Code::Race, Code::RaceEqual];
+        self.codes.iter().any(|code| races.contains(code))
+    }
+
+    /// The first difference in what is promised: messages and counts, and memory of a launch that ran to its end.
+    fn difference(&self, other: &Ended) -> Option<String> {
+        let messages = |ended: &Ended| {
+            let texts: Vec<&str> = ended
+                .report
+                .findings
+                .iter()
+                .map(|finding| finding.text.as_str())
+                .collect();
+            texts.join("\n")
+        };
+        let (mine, theirs) = (messages(self), messages(other));
+        if mine != theirs {
+            return Some(format!("other messages:\n{mine}\n--\n{theirs}"));
+        }
+        if (self.report.counted, self.report.total) != (other.report.counted, other.report.total) {
+            return Some(format!(
+                "other counts:\n{:?}\n{:?}",
+                self.report.total, other.report.total
+            ));
+        }
+        let at = self.memory.iter().zip(&other.memory).position(|(a, b)| a != b)?;
+        let (a, b) = (self.memory[at], other.memory[at]);
+        // Only a launch that ran to its end is counted.
+        self.report
+            .counted
+            .then(|| format!("byte {at} of the memory is {a:#x} and {b:#x}"))
+    }
+}
+
 fn ends_the_same_way(text: &str, seed: u64) -> Result<Tally, String> {
-    let mut first: Option<String> = None;
-    for threads in [1, 2] {
+    let mut first: Option<Ended> = None;
+    for threads in THREADS {
         let setting = Setting {
             watch: Watch::CheckedGlobalRaces,
             level: None,
             threads,
+            grid: MANY,
         };
-        match run(text, seed, setting) {
+        let ended = match run_with_codes(text, seed, setting) {
             Err(refusal) if refusal.is_empty() => return Err("refused without a reason".to_owned()),
             Err(_) => {
                 return Ok(Tally {
@@ -136,28 +200,16 @@ fn ends_the_same_way(text: &str, seed: u64) -> Result<Tally, String> {
                     ..Tally::default()
                 });
             }
-            Ok((report, output)) => {
-                let told: Vec<&str> = report
-                    .findings
-                    .iter()
-                    .map(|finding| finding.text.as_str())
-                    .collect();
-                let told = format!("{}\n{output:?}", told.join("\n"));
-                if first.get_or_insert_with(|| told.clone()) != &told {
-                    return Err(format!(
-                        "{threads} threads tell another story:\n{}\n{told}",
-                        first.unwrap_or_default()
-                    ));
-                }
-                if threads == 2 {
-                    let clean = u64::from(report.findings.is_empty());
-                    return Ok(Tally {
-                        clean,
-                        with_findings: 1 - clean,
-                        refused: 0,
-                    });
-                }
-            }
+            Ok(ended) => ended,
+        };
+        let races = ended.races();
+        let difference = first.as_ref().and_then(|first| first.difference(&ended));
+        first.get_or_insert(ended);
+        if races && threads == 1 {
+            break;
+        }
+        if let Some(what) = difference {
+            return Err(format!("{threads} threads: {what}"));
         }
     }
     run(
@@ -167,15 +219,105 @@ fn ends_the_same_way(text: &str, seed: u64) -> Result<Tally, String> {
             watch: Watch::Plain,
             level: None,
             threads: 2,
+            grid: MANY,
         },
     )?;
-    Ok(Tally::default())
+    Ok(tally_of(first.as_ref()))
+}
+
+fn tally_of(ended: Option<&Ended>) -> Tally {
+    let clean = u64::from(ended.is_some_and(|ended| ended.report.findings.is_empty()));
+    Tally {
+        clean,
+        with_findings: 1 - clean,
+        refused: 0,
+    }
+}
+
+/// Blocks that meet on a few words: the same on any number of threads, unless a race is found.
+fn meets_the_same_way(seed: u64, mix: Mix) -> Result<Tally, String> {
+    let text = random_atomics::kernel(seed, mix);
+    let ended = |watch, threads| -> Result<Ended, String> {
+        let gpu = Gpu::with_room(1 << 20);
+        let (start, places) = random_atomics::buffers(seed);
+        let threads_in_all = (random_atomics::GRID * random_atomics::BLOCK) as usize;
+        let shared = gpu.upload(&start);
+        let elsewhere = gpu.upload(&start);
+        let own = gpu.upload(&vec![0u64; threads_in_all]);
+        let module = gpu.load(&text).map_err(|error| error.to_string())?;
+        let mut pointers = places.map(|word| shared + 8 * word as u64);
+        if seed % 2 == 1 {
+            pointers[1] = elsewhere;
+        }
+        let mut params: Vec<u8> = pointers
+            .into_iter()
+            .chain([own])
+            .flat_map(u64::to_le_bytes)
+            .collect();
+        params.extend(9u32.to_le_bytes());
+        let options = LaunchOptions {
+            watch,
+            threads,
+            budget: BUDGET,
+            ..LaunchOptions::default()
+        };
+        let kernel = module.kernels().first().ok_or("no kernel")?;
+        let shape = Shape::line(random_atomics::GRID, random_atomics::BLOCK);
+        let (report, codes) = gpu.launch_raw_with_codes(kernel, shape, params, options)?;
+        let words = [
+            gpu.read::<u64>(shared, start.len()),
+            gpu.read(elsewhere, start.len()),
+            gpu.read(own, threads_in_all),
+        ];
+        let memory = words
+            .concat()
+            .iter()
+            .flat_map(|word| word.to_le_bytes())
+            .collect();
+        Ok(Ended {
+            report,
+            codes,
+            memory,
+        })
+    };
+    let checked = ended(Watch::CheckedGlobalRaces, 1)?;
+    let tally = tally_of(Some(&checked));
+    if checked.races() {
+        return match mix {
+            Mix::Racing => Ok(tally),
+            Mix::Defined => Err(format!(
+                "a race where there is none:\n{}\n{text}",
+                checked.report.findings[0].text
+            )),
+        };
+    }
+    for watch in [Watch::Counted, Watch::CheckedGlobalRaces] {
+        let alone = ended(watch, 1)?;
+        for threads in &THREADS[1..] {
+            if let Some(what) = alone.difference(&ended(watch, *threads)?) {
+                return Err(format!("{threads} threads, {watch:?}: {what}\n{text}"));
+            }
+        }
+    }
+    Ok(tally)
 }
 
 fn run(text: &str, seed: u64, setting: Setting) -> Result<(Report, Vec<u32>), String> {
+    let ended = run_with_codes(text, seed, setting)?;
+    let words = ended.memory.as_chunks::<4>().0.iter();
+    let output = words
+        .take(output_words(setting.grid))
+        .map(|bytes| u32::from_le_bytes(*bytes));
+    Ok((ended.report, output.collect()))
+}
+
+fn run_with_codes(text: &str, seed: u64, setting: Setting) -> Result<Ended, String> {
     let gpu = Gpu::with_room(1 << 24);
     // Before loading: a module's variables may leave no room, and that is for loading to say.
-    let (source, target) = (gpu.upload(&input(seed)), gpu.upload(&[0u32; OUTPUT_WORDS]));
+    let (source, target) = (
+        gpu.upload(&input(seed)),
+        gpu.upload(&vec![0u32; output_words(setting.grid)]),
+    );
     let module = gpu
         .load_at(text, setting.level)
         .map_err(|error| error.to_string())?;
@@ -186,6 +328,7 @@ fn run(text: &str, seed: u64, setting: Setting) -> Result<(Report, Vec<u32>), St
         watch,
         threads,
         level,
+        grid,
     } = setting;
     let options = LaunchOptions {
         watch,
@@ -194,10 +337,15 @@ fn run(text: &str, seed: u64, setting: Setting) -> Result<(Report, Vec<u32>), St
         budget: BUDGET,
         ..LaunchOptions::default()
     };
-    let report = gpu
-        .launch_raw(kernel, Shape::line(GRID, BLOCK), params, options)
-        .map_err(|refusal| refusal.to_string())?;
-    Ok((report, gpu.read(target, OUTPUT_WORDS)))
+    let (report, codes) = gpu.launch_raw_with_codes(kernel, Shape::line(grid, BLOCK), params, options)?;
+    // The output, and behind it what became of the input.
+    let mut memory: Vec<u8> = gpu.read(target, 4 * output_words(grid));
+    memory.extend(gpu.read::<u8>(source, 4 * INPUT_WORDS));
+    Ok(Ended {
+        report,
+        codes,
+        memory,
+    })
 }
 
 /// A wild kernel with a few of its characters, words and lines exchanged, lost or doubled.

@@ -222,7 +222,7 @@ fn workers(kernel: &Kernel, config: &LaunchConfig, n_threads: u32) -> usize {
     let n_blocks = config.grid.iter().map(|n| u64::from(*n)).product::<u64>();
     // Starting a thread takes as long as a few thousand threads of a small kernel.
     let small = n_blocks * u64::from(n_threads) <= 2048;
-    if n_blocks == 1 || small || (kernel.ordered && !options.unordered) {
+    if n_blocks == 1 || small || (kernel.order.is_by_index(&config.params) && !options.unordered) {
         return 1;
     }
     let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());

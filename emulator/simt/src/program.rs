@@ -55,8 +55,8 @@ pub struct Kernel {
     pub required_threads: Option<[u32; 3]>,
     /// `.minnctapersm`
     pub min_blocks_per_sm: Option<u32>,
-    /// Results could depend on the order of blocks, so blocks run in index order.
-    pub ordered: bool,
+    /// How the order of blocks could show in what they compute.
+    pub order: BlockOrder,
     /// Some shared access is narrower than four bytes: races are tracked per byte, not per word.
     pub shared_subword: bool,
     /// By operation: the registers of an [`OpKind::Alu`], and what becomes of undefined bits in them.
@@ -106,6 +106,47 @@ pub enum Ordering {
     Signed(u8),
     /// As floating-point numbers of so many bits.
     Float(u8),
+}
+
+/// In which order the blocks of a kernel run, so that what they compute does not depend on the number of threads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BlockOrder {
+    /// Any: in parallel.
+    Any,
+    /// In index order on one thread.
+    ByIndex,
+    /// In index order when two of these pointers lead into one allocation, which the arguments decide.
+    ByIndexIfAliased(Box<[(Pointer, Pointer)]>),
+}
+
+/// What an address was computed from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Pointer {
+    /// The parameter at this offset.
+    Param(u32),
+    /// An address in this [`window`].
+    Window(u64),
+}
+
+impl BlockOrder {
+    /// Whether blocks must run in index order when the kernel gets these parameters.
+    pub fn is_by_index(&self, params: &[u8]) -> bool {
+        let window_of = |pointer: &Pointer| match *pointer {
+            Pointer::Window(number) => Some(number),
+            Pointer::Param(offset) => {
+                let bytes = params.get(offset as usize..)?.first_chunk::<8>()?;
+                Some(u64::from_le_bytes(*bytes) >> window::BITS)
+            }
+        };
+        match self {
+            BlockOrder::Any => false,
+            BlockOrder::ByIndex => true,
+            BlockOrder::ByIndexIfAliased(pairs) => pairs.iter().any(|(a, b)| {
+                let (a, b) = (window_of(a), window_of(b));
+                a.is_none() || b.is_none() || a == b
+            }),
+        }
+    }
 }
 
 /// A special register that is known before a warp starts.

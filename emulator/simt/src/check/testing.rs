@@ -39,7 +39,7 @@ pub(crate) fn kernel(lines: &[u32]) -> Kernel {
         max_registers: None,
         required_threads: None,
         min_blocks_per_sm: None,
-        ordered: false,
+        order: crate::program::BlockOrder::Any,
         shared_subword: false,
         shapes: Vec::new(),
     }

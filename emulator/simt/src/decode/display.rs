@@ -5,7 +5,7 @@
 use std::fmt;
 
 use crate::lanes::{NONE, Src};
-use crate::program::{Access, Addr, BarrierKind, Kernel, Op, OpKind, Order};
+use crate::program::{Access, Addr, BarrierKind, BlockOrder, Kernel, Op, OpKind, Order};
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -15,8 +15,13 @@ impl fmt::Display for Kernel {
             self.name, self.n_lines, self.n_preds
         )?;
         write!(f, ", {} constants", self.consts.len())?;
-        if self.ordered {
-            write!(f, ", ordered")?;
+        match &self.order {
+            BlockOrder::Any => {}
+            BlockOrder::ByIndex => write!(f, ", ordered")?,
+            BlockOrder::ByIndexIfAliased(pairs) => {
+                write!(f, ", ordered if one allocation:")?;
+                pairs.iter().try_for_each(|(a, b)| write!(f, " {a:?} {b:?}"))?;
+            }
         }
         if self.shared_subword {
             write!(f, ", shared by bytes")?;

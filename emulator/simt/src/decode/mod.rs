@@ -24,6 +24,7 @@ mod lower;
 mod merge;
 mod names;
 mod order;
+mod pointers;
 mod registers;
 #[cfg(test)]
 mod tests;
@@ -130,12 +131,12 @@ fn kernel(
     } = lower;
     sort_instructions(&mut ops, &mut instrs, &starts);
 
-    let ordered = order::depends_on_order(&mut ops, registers.classes.len());
+    let special: Vec<u32> = lower.specials.values().copied().collect();
+    let order = order::of_blocks(&mut ops, registers.classes.len(), &lower.constants, &special);
 
     let cfg = Cfg::new(&ops);
     reconverge(&mut ops, &cfg);
     let too_big = || unsupported(function.span, format!("a kernel as big as `{}`", function.name));
-    let special: Vec<u32> = lower.specials.values().copied().collect();
     merge::merge(
         &mut ops,
         &cfg,
@@ -186,7 +187,7 @@ fn kernel(
         max_registers: directive("maxnreg").and_then(|n| n.first().copied()),
         required_threads: directive("reqntid").map(three),
         min_blocks_per_sm: directive("minnctapersm").and_then(|n| n.first().copied()),
-        ordered,
+        order,
         shared_subword: lower.shared_subword,
         shapes: ops.iter().map(shape).collect(),
     };

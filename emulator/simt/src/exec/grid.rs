@@ -1,8 +1,10 @@
 //! Handing blocks to worker threads, and putting together what they bring back.
 //!
-//! What a launch gives does not depend on the number of threads. Blocks start in index order. What each brings
-//! back is taken in index order, too, and nothing is taken behind a block at which the launch stops: the lowest
-//! one that fails (any failure in an unchecked launch, a trap or a runaway loop in a checked one).
+//! What a launch gives does not depend on the number of threads, apart from what comes of races between blocks, and
+//! from memory after a launch that stopped: blocks behind the one that it stops at may have run. Blocks start in
+//! index order. What each brings back is taken in index order, too, and nothing is taken behind a block at which the
+//! launch stops: the lowest one that fails (any failure in an unchecked launch, a trap or a runaway loop in a checked
+//! one).
 //!
 //! The budget: a block may use up the launch's whole budget by itself, and the launch stops at the first block
 //! at which the sum over it and all blocks before it exceeds the budget.
