@@ -14,7 +14,7 @@ mod memory;
 mod pattern;
 mod refused;
 
-use crate::ast::{Instruction, Item, Module, Statement};
+use crate::ast::{Instruction, Item, Module, Statement, Type};
 use crate::error::{CheckError, ParseError, Unsupported};
 use pattern::Pattern;
 use std::collections::HashMap;
@@ -118,21 +118,62 @@ pub fn rows() -> &'static [Row] {
 /// The row that an instruction belongs to: by modifiers, and among several such rows by the number of
 /// operands.
 pub fn lookup(instruction: &Instruction) -> Option<&'static Row> {
-    let mut modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
     let (opcode, n_operands) = (instruction.opcode.as_str(), instruction.operands.len());
-    let found = best(opcode, &modifiers, n_operands);
-    if found.is_some() || !matches!(opcode, "atom" | "red" | "ld" | "st") {
-        return found;
+    best(opcode, &words(instruction), n_operands)
+        .or_else(|| best(opcode, &arranged(instruction)?, n_operands))
+}
+
+fn words(instruction: &Instruction) -> Vec<&str> {
+    instruction.modifiers.iter().map(String::as_str).collect()
+}
+
+/// The modifiers in the manual's order, when they are written in another one. ptxas takes any (`div.ftz.rn.f32`,
+/// `setp.f32.lt`, `ld.shared.volatile.f32`) as long as the types keep their order and `.lo` and its kin follow
+/// the opcode; compilers and NVIDIA's own headers make use of it.
+fn arranged(instruction: &Instruction) -> Option<Vec<&'static str>> {
+    let words = words(instruction);
+    if words
+        .iter()
+        .skip(1)
+        .any(|word| matches!(*word, "lo" | "hi" | "wide" | "l" | "r"))
+    {
+        return None;
     }
-    // The manual's order is semantics, scope, space, and then the rest; ptxas takes any, and NVIDIA's own headers
-    // write `atom.add.release.gpu.u32` and `atom.global.cta.add.u32`.
-    modifiers.sort_by_key(|word| match *word {
-        "weak" | "volatile" | "relaxed" | "acquire" | "release" | "acq_rel" => 0,
-        "cta" | "cluster" | "gpu" | "sys" => 1,
-        "global" | "shared" | "shared::cta" | "shared::cluster" | "local" => 2,
-        _ => 3,
-    });
-    best(opcode, &modifiers, n_operands)
+    let (types, others): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| is_type(word));
+    let rows = TABLE.opcodes.get(instruction.opcode.as_str())?;
+    rows.iter()
+        .filter(|&&at| TABLE.rows[at].is_supported())
+        .find_map(|&at| TABLE.reading(at).pattern.arrange(&types, &others))
+}
+
+fn is_type(word: &str) -> bool {
+    Type::from_name(word).is_some() || matches!(word, "u16x2" | "s16x2" | "tf32")
+}
+
+/// Puts the modifiers of every instruction into the manual's order.
+pub fn canonicalise(module: &mut Module) {
+    for item in &mut module.items {
+        if let Item::Function(function) = item {
+            canonicalise_statements(function.body.as_deref_mut().unwrap_or_default());
+        }
+    }
+}
+
+fn canonicalise_statements(statements: &mut [Statement]) {
+    for statement in statements {
+        match statement {
+            Statement::Instruction(instruction) => {
+                let as_written = places(&instruction.opcode, &words(instruction)).next();
+                if as_written.is_none()
+                    && let Some(arranged) = arranged(instruction)
+                {
+                    instruction.modifiers = arranged.into_iter().map(str::to_owned).collect();
+                }
+            }
+            Statement::Block(inner) => canonicalise_statements(inner),
+            _ => {}
+        }
+    }
 }
 
 /// The first matching row that takes as many operands, or the first one at all.

@@ -147,7 +147,8 @@ impl Module {
     pub fn load(memory: &Arc<Memory>, text: &str, level: Option<CpuLevel>) -> Result<Self, LoadError> {
         let best = crate::alu::cpu_level();
         let level = level.map_or(best, |asked| asked.min(best));
-        let module = ptx::parse(text)?;
+        let mut module = ptx::parse(text)?;
+        ptx::table::canonicalise(&mut module);
         // The table alone says which instructions there are and which of them run here; decode relies on it.
         ptx::table::check(&module)?;
         let mut variables = Variables {

@@ -57,6 +57,45 @@ fn narrow_loads_extend() {
 }
 
 #[test]
+fn a_constant_can_be_added_to_a_register_operand() {
+    let body = "
+        mov.u32 %r5, %r1+40;
+        add.u32 %r5, %r5+-2, %r1+4;
+        mov.u64 %rd7, %rd3+4;
+        st.global.u32 [%rd7+-4], %r5+1;";
+    assert_eq!(outcome(body, 1, 3, &[0; 3]), [43, 45, 47]);
+}
+
+#[test]
+fn vectors_move_as_a_whole() {
+    let body = "
+        .reg .v4 .u32 %v<2>;
+        mov.u32 %r5, 1;
+        mov.u32 %r6, 20;
+        mov.v2.u32 {%r5, %r6}, {%r6, %r5};
+        mov.v4.u32 %v0, {%r5, %r6, 300, %r1};
+        mov.v4.u32 %v1, %v0;
+        mov.v4.u32 {%r7, %r8, %r9, %r10}, %v1;
+        mad.lo.u32 %r5, %r7, 2, %r8;
+        add.u32 %r5, %r5, %r9;
+        add.u32 %r5, %r5, %r10;
+        st.global.u32 [%rd3], %r5;";
+    assert_eq!(outcome(body, 1, 2, &[0; 2]), [341, 342]);
+}
+
+#[test]
+fn modifiers_in_another_order_are_the_same_instruction() {
+    let body = "
+        cvt.f32.u32.rn %f1, %r1;
+        div.ftz.rn.f32 %f2, %f1, 0f40000000;
+        setp.ftz.gt.f32 %p1, %f2, 0f3F000000;
+        cvt.u32.f32.rzi %r5, %f2;
+        selp.u32 %r5, %r5, 77, %p1;
+        st.u32.global [%rd3], %r5;";
+    assert_eq!(outcome(body, 1, 5, &[0; 5]), [77, 77, 1, 1, 2]);
+}
+
+#[test]
 fn vectors_go_lane_by_lane() {
     let body = "
         mul.wide.u32 %rd7, %r1, 16;

@@ -33,7 +33,8 @@ fn trials(row: &Row, mnemonic: &str) -> Vec<Trial> {
     let opcode = words.next().unwrap_or_default();
     let words: Vec<&str> = words.collect();
     let has = |word: &str| words.contains(&word);
-    let named = |w: &&str| Type::from_name(w).or(matches!(*w, "u16x2" | "s16x2").then_some(Type::B32));
+    let packed = |w: &&str| matches!(*w, "u16x2" | "s16x2" | "tf32").then_some(Type::B32);
+    let named = |w: &&str| Type::from_name(w).or(packed(w));
     let types: Vec<Type> = words.iter().filter_map(named).collect();
     let n_sources = row.operands.split(", ").count().saturating_sub(1);
     let Some(&ty) = types.last() else {
@@ -158,6 +159,21 @@ fn trials(row: &Row, mnemonic: &str) -> Vec<Trial> {
             }
             trials
         }
+        "mov" if has("v2") => vec![Trial {
+            variant: String::new(),
+            results: vec![ty, ty],
+            sources: same(2),
+            text: format!("{mnemonic} {{D, E}}, {{Y, X}}; {mnemonic} {{D, E}}, {{E, D}};"),
+        }],
+        "mov" if has("v4") => {
+            let letter = class(ty);
+            vec![Trial {
+                variant: String::new(),
+                results: vec![ty, ty],
+                sources: same(3),
+                text: format!("{mnemonic} {{D, E, %{letter}10, %{letter}11}}, {{Z, Y, X, X}};"),
+            }]
+        }
         "mov" => {
             let mut trials = simple(vec![ty], same(1));
             trials.extend(packing(mnemonic, ty));
@@ -173,7 +189,9 @@ fn trials(row: &Row, mnemonic: &str) -> Vec<Trial> {
         }
         "add" | "sub" | "mul" | "mul24" | "mad" | "mad24" | "sad" | "div" | "rem" | "abs" | "neg" | "min"
         | "max" | "brev" | "copysign" | "fma" | "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2"
-        | "tanh" | "and" | "or" | "xor" | "not" | "cnot" => simple(vec![ty], same(n_sources)),
+        | "tanh" | "vabsdiff" | "vabsdiff2" | "vabsdiff4" | "and" | "or" | "xor" | "not" | "cnot" => {
+            simple(vec![ty], same(n_sources))
+        }
         _ => Vec::new(),
     }
 }

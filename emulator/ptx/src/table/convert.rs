@@ -49,6 +49,10 @@ pub(super) const SECTIONS: &[Section] = &[
         ("cvt{.rn,.rz}{,.relu}{,.satfinite}.f16x2.f32", "d, a, b", "two f32 to packed f16, a in the upper half"),
         ("cvt{.rn,.rz}{,.relu}{,.satfinite}.bf16x2.f32", "d, a, b", "two f32 to packed bf16, a in the upper half"),
     ] },
+    Section { title: "Conversion: cvt to tf32", refused: None, rows: &[
+        ("cvt.rna.tf32.f32", "d, a", "f32 to tf32, ties away from zero"),
+        ("cvt{.rn,.rz}{,.relu}.tf32.f32", "d, a", "f32 to tf32"),
+    ] },
     Section { title: "Conversion: cvt.pack", refused: None, rows: &[
         ("cvt.pack.sat{.u16,.s16}.s32", "d, a, b", "two integers clamped and packed"),
         ("cvt.pack.sat{.u8,.s8,.u4,.s4,.u2,.s2}.s32.b32", "d, a, b, c", "two integers clamped and packed below c"),

@@ -120,4 +120,15 @@ pub(super) const SECTIONS: &[Section] = &[
         ("madc.hi{.u32,.u64,.s32,.s64}", "d, a, b, c", "high half of the product, plus c and the carry"),
         ("madc.hi.cc{.u32,.u64,.s32,.s64}", "d, a, b, c", "high half of the product, plus c and the carry; writes the carry"),
     ] },
+    Section { title: "Video: vabsdiff", refused: None, rows: &[
+        ("vabsdiff{.u32,.s32}{.u32,.s32}{.u32,.s32}{,.sat}", "d, a, b", "distance of a and b"),
+        ("vabsdiff{.u32,.s32}{.u32,.s32}{.u32,.s32}{,.sat}.add", "d, a, b, c", "distance of a and b, plus c"),
+        ("vabsdiff{.u32,.s32}{.u32,.s32}{.u32,.s32}{,.sat}{.min,.max}", "d, a, b, c", "distance of a and b, or c"),
+    ] },
+    Section { title: "Video: vabsdiff2, vabsdiff4", refused: None, rows: &[
+        ("vabsdiff2{.u32,.s32}{.u32,.s32}{.u32,.s32}{,.sat}", "d, a, b, c", "distances of two halves"),
+        ("vabsdiff2{.u32,.s32}{.u32,.s32}{.u32,.s32}.add", "d, a, b, c", "distances of two halves, summed with c"),
+        ("vabsdiff4{.u32,.s32}{.u32,.s32}{.u32,.s32}{,.sat}", "d, a, b, c", "distances of four bytes"),
+        ("vabsdiff4{.u32,.s32}{.u32,.s32}{.u32,.s32}.add", "d, a, b, c", "distances of four bytes, summed with c"),
+    ] },
 ];

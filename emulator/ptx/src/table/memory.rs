@@ -10,6 +10,8 @@ pub(super) const SECTIONS: &[Section] = &[
         ("mov{.b16,.b32,.b64}", "d, a", "copy; packs or unpacks when one side is a vector"),
         ("mov{.u16,.u32,.u64,.s16,.s32,.s64}", "d, a", "copy, or the address of a variable"),
         ("mov{.f32,.f64}", "d, a", "copy"),
+        ("mov.v2{.b16,.b32,.b64,.u16,.u32,.u64,.s16,.s32,.s64,.f32,.f64}", "d, a", "copy of a vector of two"),
+        ("mov.v4{.b16,.b32,.u16,.u32,.s16,.s32,.f32}", "d, a", "copy of a vector of four"),
     ] },
     Section { title: "Data movement: shfl", refused: None, rows: &[
         ("shfl{.up,.down,.bfly,.idx}.b32", "d, a, b, c", "value of another lane of the warp (before Volta)"),

@@ -103,6 +103,16 @@ impl Pattern {
         reached >> n & 1 == 1
     }
 
+    /// The modifiers in the order of this pattern, where it stands for them in some order. `types` keep their own
+    /// order, `others` may stand anywhere.
+    pub(super) fn arrange(&self, types: &[&str], others: &[&str]) -> Option<Vec<&'static str>> {
+        if types.len() + others.len() > MAX_ARRANGED {
+            return None;
+        }
+        let mut found = Vec::new();
+        arrange(&self.parts, types, &mut others.to_vec(), &mut found).then_some(found)
+    }
+
     pub(super) fn n_forms(&self) -> u64 {
         self.parts
             .iter()
@@ -127,6 +137,37 @@ impl Pattern {
             .flatten()
             .copied()
     }
+}
+
+/// No instruction has more modifiers; a limit on the combinations that are tried.
+const MAX_ARRANGED: usize = 10;
+
+/// Chooses an alternative of each part so that every word is used once.
+fn arrange(parts: &[Part], types: &[&str], others: &mut Vec<&str>, found: &mut Vec<&'static str>) -> bool {
+    let Some((Part::One(runs), rest)) = parts.split_first() else {
+        return parts.is_empty() && types.is_empty() && others.is_empty();
+    };
+    for run in runs {
+        let (n_found, before) = (found.len(), others.clone());
+        let mut types = types;
+        let fits = run.iter().all(|word| {
+            if types.first() == Some(word) {
+                types = &types[1..];
+            } else if let Some(at) = others.iter().position(|other| other == word) {
+                others.remove(at);
+            } else {
+                return false;
+            }
+            found.push(word);
+            true
+        });
+        if fits && arrange(rest, types, others, found) {
+            return true;
+        }
+        found.truncate(n_found);
+        *others = before;
+    }
+    false
 }
 
 pub(super) fn expand(pattern: &str) -> Vec<String> {

@@ -120,3 +120,36 @@ fn messages() {
          not supported",
     );
 }
+
+#[test]
+fn modifiers_in_any_order_have_the_manuals() {
+    // Each was given to ptxas 12.4, which takes it.
+    let check = |written: &str, canonical: &str| {
+        let mut module = module(&format!("{written} %x;"));
+        canonicalise(&mut module);
+        let Some(Item::Function(function)) = module.items.last() else {
+            panic!("a function");
+        };
+        let Some([Statement::Instruction(instruction)]) = function.body.as_deref() else {
+            panic!("an instruction");
+        };
+        assert_eq!(instruction.mnemonic(), canonical);
+    };
+    check("add.s32.sat", "add.sat.s32");
+    check("div.ftz.rn.f32", "div.rn.ftz.f32");
+    check("div.ftz.approx.f32", "div.approx.ftz.f32");
+    check("setp.ftz.lt.f32", "setp.lt.ftz.f32");
+    check("setp.and.lt.s32", "setp.lt.and.s32");
+    check("cvt.sat.ftz.f32.f32", "cvt.ftz.sat.f32.f32");
+    check("cvt.f32.f64.rn", "cvt.rn.f32.f64");
+    check("min.NaN.ftz.f32", "min.ftz.NaN.f32");
+    check("set.u32.ftz.lt.f32", "set.lt.ftz.u32.f32");
+    check("shfl.down.sync.b32", "shfl.sync.down.b32");
+    check("ld.shared.volatile.f32", "ld.volatile.shared.f32");
+    check("ld.nc.global.f32", "ld.global.nc.f32");
+    check("atom.add.release.gpu.u32", "atom.release.gpu.add.u32");
+    // ptxas does not take these, and types keep their order.
+    check("mul.u32.lo", "mul.u32.lo");
+    check("shf.wrap.l.b32", "shf.wrap.l.b32");
+    check("cvt.rn.f64.f32.f32", "cvt.rn.f64.f32.f32");
+}

@@ -474,3 +474,29 @@ fn approximations_at_special_values() {
     check("sin.approx.f32", &[f(0.00000001)], 0);
     check("cos.approx.f32", &[0x4b00_0001], f(-1.0));
 }
+
+#[test]
+fn distances_of_parts() {
+    check("vabsdiff.u32.u32.u32", &[3, 10], 7);
+    check("vabsdiff.s32.s32.s32", &[MIN, 1], 0x8000_0001);
+    check("vabsdiff.s32.s32.s32.sat", &[MIN, 1], 0x7fff_ffff);
+    check("vabsdiff.u32.u32.u32.add", &[3, 10, 5], 12);
+    check("vabsdiff.u32.s32.u32", &[ONES, 2], 3);
+    check(
+        "vabsdiff4.u32.u32.u32",
+        &[0x01ff_1000, 0x0301_0020, 0],
+        0x02fe_1020,
+    );
+    check(
+        "vabsdiff4.u32.u32.u32.add",
+        &[0x01ff_1000, 0x0301_0020, 1],
+        2 + 0xfe + 0x10 + 0x20 + 1,
+    );
+    check("vabsdiff4.s32.s32.s32", &[0x80, 1, 0], 0x81);
+    check("vabsdiff4.s32.s32.s32.sat", &[0x80, 1, 0], 0x7f);
+    check(
+        "vabsdiff2.u32.u32.u32",
+        &[0x0001_ffff, 0x0003_0000, 0],
+        0x0002_ffff,
+    );
+}

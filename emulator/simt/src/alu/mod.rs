@@ -31,6 +31,7 @@ mod moves;
 mod soft;
 #[cfg(test)]
 mod tests;
+mod video;
 
 use crate::lanes::{AluFn, Class, CpuLevel};
 pub use moves::{Builtin, builtin};
@@ -74,6 +75,7 @@ pub fn lookup(opcode: &str, modifiers: &[&str], part: u8, level: CpuLevel) -> Op
         .or_else(|| half_ops::lookup(opcode, modifiers, level))
         .or_else(|| approx::lookup(opcode, modifiers, level))
         .or_else(|| convert::lookup(opcode, modifiers, level))
+        .or_else(|| video::lookup(opcode, modifiers))
 }
 
 /// What the CPU can. Detection takes a moment: keep the answer.

@@ -5,7 +5,8 @@ use ptx::ast::{Instruction, Operand, Type};
 use super::super::error::Result;
 use super::super::names::Binding;
 use super::super::virt::{TRUE, clock_class};
-use super::{AluClasses, Lower, class_of, mov_of, special};
+use super::operand::Elements;
+use super::{AluClasses, Lower, Reg, class_of, mov_of, special};
 use crate::alu::Builtin;
 use crate::lanes::{Class, Src};
 use crate::program::OpKind;
@@ -16,6 +17,14 @@ impl<'a> Lower<'a> {
         let (to, from) = (&instruction.operands[0], &instruction.operands[1]);
         let ty = match &instruction.modifiers[..] {
             [name] => Type::from_name(name),
+            [count, name] => {
+                let ty = Type::from_name(name).filter(|_| matches!(count.as_str(), "v2" | "v4"));
+                let n = if count == "v2" { 2 } else { 4 };
+                return match ty {
+                    Some(ty) => self.mov_vector(to, from, ty, n),
+                    None => Err(self.unsupported(format!("`{}`", instruction.mnemonic()))),
+                };
+            }
             _ => None,
         };
         let Some(ty) = ty.filter(|ty| ty.bytes() < 16) else {
@@ -48,6 +57,40 @@ impl<'a> Lower<'a> {
             dst,
             &[src],
         )
+    }
+
+    /// `mov.v2.f32 {%f1, %f2}, {%f2, %f1};`, or with vector registers.
+    fn mov_vector(&mut self, to: &'a Operand, from: &'a Operand, ty: Type, n: usize) -> Result<()> {
+        let class = class_of(ty.bytes());
+        let (to, from) = (self.elements(to)?, self.elements(from)?);
+        if to.len() != n || from.len() != n {
+            return Err(self.invalid(format!("both sides of this `mov` must have {n} elements")));
+        }
+        // All sources are read before a destination is written: they may be the same registers.
+        let mut values = Vec::with_capacity(n);
+        for at in 0..n {
+            let source = match &from {
+                Elements::Operands(list) => self.source(&list[at], class, Some(ty))?,
+                Elements::Registers(list) => self.register_of(list[at], class)?,
+            };
+            values.push(self.value(mov_of(class), &[source])?);
+        }
+        for (at, value) in values.into_iter().enumerate() {
+            let dst = match &to {
+                Elements::Operands(list) => self.destination(&list[at], class)?,
+                Elements::Registers(list) => self.register_of(list[at], class)? as u32,
+            };
+            self.builtin(mov_of(class), dst, &[value])?;
+        }
+        Ok(())
+    }
+
+    /// An element of a vector register as an operand.
+    fn register_of(&self, reg: Reg, class: Class) -> Result<Src> {
+        match reg.class == class {
+            true => Ok(reg.id as Src),
+            false => Err(self.invalid("the vector's elements have another size than the instruction's type")),
+        }
     }
 
     /// `mov.b64 %rd1, {%r1, %r2};`

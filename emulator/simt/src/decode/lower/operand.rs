@@ -60,10 +60,20 @@ impl<'a> Lower<'a> {
             return Err(self.undeclared(name));
         };
         if let Binding::Register(reg) = binding {
-            if offset != 0 {
-                return Err(self.invalid(format!("`{name}` is a register: nothing can be added to it here")));
+            let value = self.of_class(reg, class, name)?;
+            if offset == 0 {
+                return Ok(value);
             }
-            return self.of_class(reg, class, name);
+            // ptxas takes `%r1+4` as an operand and adds.
+            let sum = match class {
+                Class::Bits32 => Builtin::Add32,
+                Class::Bits64 => Builtin::Add64,
+                Class::Pred => {
+                    return Err(self.invalid(format!("`{name}` is a predicate: nothing can be added")));
+                }
+            };
+            let offset = self.constant(offset as u64, class)?;
+            return self.value(sum, &[value, offset]);
         }
         let Some(address) = symbol_value(&binding) else {
             return Err(self.invalid(format!("`{name}` has no address")));

@@ -1,0 +1,115 @@
+//! Video instructions: distances of whole registers, of two halves and of four bytes.
+//!
+//! Forms that choose bytes of an operand (`a.b1`) or of the result are not here: the parser refuses them.
+
+use super::Form;
+use super::engine::{moded2, moded3};
+
+/// Bits of a mode.
+const A_SIGNED: u32 = 1;
+const B_SIGNED: u32 = 2;
+const D_SIGNED: u32 = 4;
+const SAT: u32 = 8;
+/// What happens with `c`: two bits.
+const SECOND_SHIFT: u32 = 4;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Second {
+    None,
+    Add,
+    Min,
+    Max,
+}
+
+fn second(mode: u32) -> Second {
+    match mode >> SECOND_SHIFT & 3 {
+        0 => Second::None,
+        1 => Second::Add,
+        2 => Second::Min,
+        _ => Second::Max,
+    }
+}
+
+pub(super) fn lookup(opcode: &str, modifiers: &[&str]) -> Option<Form> {
+    let [d, a, b, rest @ ..] = modifiers else {
+        return None;
+    };
+    let bits = match opcode {
+        "vabsdiff" => 32,
+        "vabsdiff2" => 16,
+        "vabsdiff4" => 8,
+        _ => return None,
+    };
+    let mut mode = 0;
+    for (name, flag) in [(a, A_SIGNED), (b, B_SIGNED), (d, D_SIGNED)] {
+        match *name {
+            "u32" => {}
+            "s32" => mode |= flag,
+            _ => return None,
+        }
+    }
+    let rest = match rest {
+        ["sat", rest @ ..] => {
+            mode |= SAT;
+            rest
+        }
+        rest => rest,
+    };
+    mode |= match (rest, bits) {
+        ([], _) => 0,
+        (["add"], _) => 1 << SECOND_SHIFT,
+        (["min"], 32) => 2 << SECOND_SHIFT,
+        (["max"], 32) => 3 << SECOND_SHIFT,
+        _ => return None,
+    };
+    Some(match (bits, second(mode)) {
+        (32, Second::None) => moded2(mode, |mode, a: u32, b: u32| whole(mode, a, b, 0)),
+        (32, _) => moded3(mode, whole),
+        (16, _) => moded3(mode, |mode, a: u32, b: u32, c: u32| parts::<16>(mode, a, b, c)),
+        _ => moded3(mode, |mode, a: u32, b: u32, c: u32| parts::<8>(mode, a, b, c)),
+    })
+}
+
+/// The low `bits` of a register as a number.
+fn number(value: u32, bits: u32, signed: bool) -> i64 {
+    let up = 32 - bits;
+    match signed {
+        true => i64::from((value << up).cast_signed() >> up),
+        false => i64::from(value << up >> up),
+    }
+}
+
+/// |a - b|, clamped to the result's type where that is asked for.
+fn distance(mode: u32, a: u32, b: u32, bits: u32) -> i64 {
+    let d = (number(a, bits, mode & A_SIGNED != 0) - number(b, bits, mode & B_SIGNED != 0)).abs();
+    let largest = (1_i64 << (bits - u32::from(mode & D_SIGNED != 0))) - 1;
+    match mode & SAT {
+        0 => d,
+        _ => d.min(largest),
+    }
+}
+
+fn whole(mode: u32, a: u32, b: u32, c: u32) -> u32 {
+    let d = distance(mode, a, b, 32);
+    let signed = mode & D_SIGNED != 0;
+    let (d, c) = (number(d as u32, 32, signed), number(c, 32, signed));
+    (match second(mode) {
+        Second::None => d,
+        Second::Add => d + c,
+        Second::Min => d.min(c),
+        Second::Max => d.max(c),
+    }) as u32
+}
+
+/// The distances part by part, or their sum and `c`.
+fn parts<const BITS: u32>(mode: u32, a: u32, b: u32, c: u32) -> u32 {
+    let each = (0..32 / BITS).map(|part| {
+        let at = part * BITS;
+        (at, distance(mode, a >> at, b >> at, BITS) as u32)
+    });
+    let ones = u32::MAX >> (32 - BITS);
+    match second(mode) {
+        Second::None => each.fold(0, |all, (at, d)| all | (d & ones) << at),
+        _ => each.fold(c, |sum, (_, d)| sum.wrapping_add(d)),
+    }
+}
