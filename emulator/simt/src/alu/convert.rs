@@ -4,7 +4,7 @@
 //! to convert, goes by way of wide integers and `soft`.
 
 use super::Form;
-use super::convert_any::{FloatKind, KINDS, Kind, Variant, clamp, convert};
+use super::convert_any::{FloatKind, KINDS, Kind, ROUND_AWAY, Variant, clamp, convert};
 use super::engine::{hot1, hot2, moded1, moded2, moded3};
 use super::float::{NAN32, flush};
 use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
@@ -144,7 +144,7 @@ fn rounding(request: &Request<'_>, to: Kind, from: Kind, pair: bool) -> Option<u
     // `.relu`, `.satfinite`, pairs and `tf32` come from `f32` only, to nearest or towards zero.
     let special = clamping || pair || to == Kind::Float(FloatKind::Tf32);
     if special {
-        let away = request.round == Some(4) && to == Kind::Float(FloatKind::Tf32);
+        let away = request.round == Some(ROUND_AWAY) && to == Kind::Float(FloatKind::Tf32);
         let fits = from == Kind::Float(FloatKind::F32)
             && matches!(
                 to,
@@ -155,7 +155,7 @@ fn rounding(request: &Request<'_>, to: Kind, from: Kind, pair: bool) -> Option<u
             && !flag(Variant::SAT);
         return if fits { request.round } else { None };
     }
-    if request.round == Some(4) {
+    if request.round == Some(ROUND_AWAY) {
         return None;
     }
     match (from, to) {

@@ -150,6 +150,9 @@ impl Variant {
     }
 }
 
+/// The code of `.rna`.
+pub(super) const ROUND_AWAY: u32 = 4;
+
 /// `x` as an integer of so many bits, in the lane's bits.
 pub(super) fn cut(x: i128, bits: u32, signed: bool) -> u64 {
     match (bits, signed) {
@@ -230,6 +233,8 @@ pub(super) fn convert(variant: u32, bits: u64) -> u64 {
             let out = match value_of(bits, from) {
                 // Without anything to do it is a move.
                 None if from == to && from == FloatKind::F32 && variant.0 & !255 == 0 => bits,
+                // `.rna` cuts a NaN like a number (asked of an H200); other roundings make one of their own.
+                None if to == FloatKind::Tf32 && variant.round() == ROUND_AWAY => bits >> 13,
                 None => to.nan_of(bits, from, variant),
                 Some(x) if variant.has(Variant::INTEGRAL) => {
                     let integral = to_integral64(x, variant.round()).to_bits();
@@ -239,21 +244,9 @@ pub(super) fn convert(variant: u32, bits: u64) -> u64 {
                 Some(_) => soft::convert(bits, from.format(), to.format(), mode).unwrap_or(to.nan()),
             };
             let out = saturate(variant, to.flush(out, ftz), to);
-            if to == FloatKind::Tf32 {
-                tf32_in_register(out)
-            } else {
-                out
-            }
+            // The fraction's missing bits are zero.
+            if to == FloatKind::Tf32 { out << 13 } else { out }
         }
-    }
-}
-
-/// The fraction's missing bits are zero, except in the NaN.
-pub(super) fn tf32_in_register(bits: u64) -> u64 {
-    if bits == FloatKind::Tf32.nan() {
-        FloatKind::F32.nan()
-    } else {
-        bits << 13
     }
 }
 

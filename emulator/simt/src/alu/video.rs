@@ -79,9 +79,13 @@ fn number(value: u32, bits: u32, signed: bool) -> i64 {
     }
 }
 
-/// |a - b|, clamped to the result's type where that is asked for.
+/// |a - b|, one bit wider than the parts.
 fn distance(mode: u32, a: u32, b: u32, bits: u32) -> i64 {
-    let d = (number(a, bits, mode & A_SIGNED != 0) - number(b, bits, mode & B_SIGNED != 0)).abs();
+    (number(a, bits, mode & A_SIGNED != 0) - number(b, bits, mode & B_SIGNED != 0)).abs()
+}
+
+/// Clamped to the result's type where that is asked for.
+fn clamped(mode: u32, d: i64, bits: u32) -> i64 {
     let largest = (1_i64 << (bits - u32::from(mode & D_SIGNED != 0))) - 1;
     match mode & SAT {
         0 => d,
@@ -89,10 +93,12 @@ fn distance(mode: u32, a: u32, b: u32, bits: u32) -> i64 {
     }
 }
 
+/// An H200 compares and adds the whole distance, 33 bits; and it does not clamp to `u32`: 2^32 becomes 0.
 fn whole(mode: u32, a: u32, b: u32, c: u32) -> u32 {
-    let d = distance(mode, a, b, 32);
     let signed = mode & D_SIGNED != 0;
-    let (d, c) = (number(d as u32, 32, signed), number(c, 32, signed));
+    let d = distance(mode, a, b, 32);
+    let d = if signed { clamped(mode, d, 32) } else { d };
+    let c = number(c, 32, signed);
     (match second(mode) {
         Second::None => d,
         Second::Add => d + c,
@@ -105,7 +111,8 @@ fn whole(mode: u32, a: u32, b: u32, c: u32) -> u32 {
 fn parts<const BITS: u32>(mode: u32, a: u32, b: u32, c: u32) -> u32 {
     let each = (0..32 / BITS).map(|part| {
         let at = part * BITS;
-        (at, distance(mode, a >> at, b >> at, BITS) as u32)
+        let d = distance(mode, a >> at, b >> at, BITS);
+        (at, clamped(mode, d, BITS) as u32)
     });
     let ones = u32::MAX >> (32 - BITS);
     match second(mode) {
