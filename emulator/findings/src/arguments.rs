@@ -5,7 +5,7 @@ use super::case::Case;
 use super::layout::Outside;
 use super::scene::Scene;
 use super::source::Compared;
-use super::words::{code, grouped, nth};
+use super::words::{code, nth};
 use simt::memory::is_low_half_of_an_address;
 
 /// An argument that is no count, and why.
@@ -56,7 +56,11 @@ impl Scene<'_> {
 }
 
 /// A condition lets the access pass, because the parameter in it is larger than the array.
-pub(crate) fn lying_bound(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<(String, String)> {
+pub(crate) fn lying_bound(
+    case: &Case<'_>,
+    target: &Target,
+    outside: &[Outside],
+) -> Option<(String, Option<String>)> {
     let scene = case.scene;
     let line = scene.loc(case.instr)?.line;
     let source = scene.source(case.instr)?;
@@ -70,29 +74,63 @@ pub(crate) fn lying_bound(case: &Case<'_>, target: &Target, outside: &[Outside])
                 return None;
             }
             let element = &target.element;
-            let size = match (&part.pitch, part.several) {
-                (Some(pitch), _) => format!("a row of {} has {pitch} = {}", element.name, part.limit),
-                (None, true) => format!("{} has only {} rows", element.name, part.limit),
-                (None, false) => format!("{} has only {}", element.name, target.size()),
+            let (name, place) = (&element.name, nth(index as u64 + 1));
+            let passes = format!("the condition {} lets this pass: {right} = {given}", code(text));
+            let integers = scene.integers();
+            let bytes = target.allocation.as_ref().map_or(0, |found| found.bytes as i64);
+            // Rows of another length would fill the array exactly.
+            let length = |(other, value): &&(String, i64)| {
+                Some(other) != part.factor.as_ref() && value.checked_mul(given) == Some(element.n_elements as i64)
             };
-            let why = format!(
-                "the condition {} lets this pass: {right} = {}, but {size}.",
-                code(text),
-                grouped(given.unsigned_abs()),
-            );
-            let advice = match part.several {
-                true => format!(
-                    "check {right}, the {} argument, and the size of {}.",
-                    nth(index as u64 + 1),
-                    element.name
+            if let Some(((other, is), pitch)) = integers.iter().find(length).zip(part.factor.as_ref())
+                && part.outermost
+                && part.several
+                && pitch != right
+            {
+                return Some((
+                    format!(
+                        "the index takes a row of {name} for {pitch} long, but {name} has {} = {right} * {other}: {given} rows of {is}.",
+                        target.size(),
+                    ),
+                    Some(format!("check which length a row of {name} has: {other} or {pitch}.")),
+                ));
+            }
+            let (size, advice) = match (&part.pitch, part.several) {
+                (Some(_), _) | (None, true) => {
+                    let size = match &part.pitch {
+                        Some(pitch) => format!("a row of {name} has {pitch} = {}", part.limit),
+                        None => format!("{name} has only {} rows", part.limit),
+                    };
+                    let bound = part.bound(&integers);
+                    (size, bound.map(|bound| format!("compare with {bound}: {}.", code(&format!("{left} < {bound}")))))
+                }
+                _ if element.space == "local" || element.space == "shared" => {
+                    (format!("{name} has only {}", target.size()), None)
+                }
+                _ if given == bytes => (
+                    format!("{name} has only {}; {given} is its size in bytes", target.size()),
+                    Some(format!("give {} for {right} (the {place} argument).", part.limit)),
                 ),
-                false => format!(
-                    "give {} for {right} (the {} argument), or a buffer of {given} {}.",
-                    part.limit,
-                    nth(index as u64 + 1),
-                    target.elements(2)
+                // As many floats would fit exactly: the types may differ, or the count.
+                _ if element.element_bytes == 8 && given.checked_mul(4) == Some(bytes) => (
+                    format!("{name} has only {}: {bytes} bytes, which {given} floats need", target.size()),
+                    Some(format!(
+                        "give {} for {right} (the {place} argument), or a buffer of {given} {}; if the host means floats, \
+                         let {name} point to float.",
+                        part.limit,
+                        target.elements(2)
+                    )),
+                ),
+                _ => (
+                    format!("{name} has only {}", target.size()),
+                    Some(format!(
+                        "give {} for {right} (the {place} argument), or a buffer of {given} {}.",
+                        part.limit,
+                        target.elements(2)
+                    )),
                 ),
             };
+            let why = format!("{passes}, but {size}.");
             Some((why, advice))
         })
     })

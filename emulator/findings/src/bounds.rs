@@ -6,7 +6,8 @@ use super::case::{Case, noun, verb};
 use super::expression::Overflow;
 use super::layout::Outside;
 use super::scene::{Draft, Scene};
-use super::words::{self, capital, code, count, grouped, nth};
+use super::text::words as words_of;
+use super::words::{self, code, count, grouped, nth};
 use simt::check::Kind;
 use simt::check::{AccessKind, BadAccess, Code, Details};
 use simt::program::MemSpace;
@@ -134,7 +135,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> (Option<String>, Option<St
         return reason;
     }
     if let Some((why, advice)) = lying_bound(case, target, &outside) {
-        return (Some(why), Some(advice));
+        return (Some(why), advice);
     }
     if let Some(reason) = grid_reason(case, target, &outside) {
         return reason;
@@ -288,6 +289,16 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
     let line = case.scene.loc(case.instr)?.line;
     let (number, header) = case.scene.source(case.instr)?.loop_header(line)?;
     let condition = header.split(';').nth(1)?.trim().to_owned();
+    let unsigned = unsigned_countdown(&header).is_some_and(|counter| counter == variable);
+    if unsigned && (*value < 0 || *value > i64::from(i32::MAX)) {
+        return Some((
+            Some(format!(
+                "{variable} is unsigned: {} always holds, and after 0 it is 4294967295.",
+                code(&condition)
+            )),
+            Some(format!("count with a signed {variable}.")),
+        ));
+    }
     let (left, right) = condition.split_once("<=")?;
     let names = |name: &str, depth: u32| {
         case.scene
@@ -307,6 +318,17 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
             code(&format!("{} < {}", left.trim(), right.trim()))
         )),
     ))
+}
+
+/// The counter of a loop `for (unsigned i = …; i >= 0; …)`.
+pub(crate) fn unsigned_countdown(header: &str) -> Option<&str> {
+    let mut parts = header.split(';');
+    let (init, condition) = (parts.next()?, parts.next()?.trim());
+    let counter = condition.strip_suffix('0')?.trim_end().strip_suffix(">=")?.trim();
+    let unsigned = ["unsigned", "size_t", "uint32_t", "uint64_t"];
+    words_of(init)
+        .any(|(_, word)| unsigned.contains(&word))
+        .then_some(counter)
 }
 
 /// The block has more threads than the array has room for, and nothing but the thread's place makes the index.
@@ -429,14 +451,8 @@ fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
     };
     if part.outermost {
         let why = format!("{is}, and {name} has {limit} {}.", rows(target, *limit));
-        let bound = case
-            .scene
-            .integers()
-            .into_iter()
-            .filter(|(_, value)| value == limit);
-        let bounds: Vec<String> = bound.map(|(name, _)| name).collect();
-        let advice = match (&bounds[..], *value < 0) {
-            ([bound], false) => Some(only_where(case, name, &format!("{text} < {bound}"))),
+        let advice = match (part.bound(&case.scene.integers()), *value < 0) {
+            (Some(bound), false) => Some(only_where(case, name, &format!("{text} < {bound}"))),
             (_, true) if text.parse::<i64>().is_err() => {
                 Some(only_where(case, name, &format!("{text} >= 0")))
             }
@@ -541,15 +557,20 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
         draft.advice =
             Some("allocate the buffer before the launch, and check the order of the arguments.".into());
         if let (None, Some((index, name, value))) = (&name, &given) {
-            draft.why = Some(format!(
-                "the launch gave {value} for `{name}`, the {} argument.",
+            let given = format!(
+                "the launch gave {value} for `{name}`, the {} argument",
                 nth(*index as u64 + 1)
-            ));
-            draft.advice = Some("give the arguments in the order of the parameters.".into());
-            if let Some(strange) = scene.strange_argument() {
-                draft.why = draft.why.map(|why| format!("{why} {}", capital(&strange.why)));
-                draft.advice = Some(strange.advice);
-            }
+            );
+            (draft.why, draft.advice) = match scene.strange_argument() {
+                Some(strange) => (
+                    Some(format!("{given}, and {}", strange.why)),
+                    Some(strange.advice),
+                ),
+                None => (
+                    Some(format!("{given}.")),
+                    Some("give the arguments in the order of the parameters.".into()),
+                ),
+            };
         }
     } else {
         draft = Draft::new(format!("{what} at an address that belongs to no buffer"));

@@ -4,7 +4,7 @@ use super::arrays::Target;
 use super::scene::{Draft, Scene};
 use super::subscript::Explained;
 use super::trace::{End, Who};
-use simt::check::{AccessKind, BadAccess, Details, Kind, block_position};
+use simt::check::{AccessKind, BadAccess, Details, Kind, RaceParty, block_position};
 use simt::program::{MemSpace, OpKind};
 
 /// `read`, `write`, `atomic update`.
@@ -73,6 +73,33 @@ impl<'a> Case<'a> {
             who,
             target,
             explained,
+        }
+    }
+
+    /// One party of a race.
+    pub(crate) fn of_party(
+        scene: &'a Scene<'a>,
+        kind: &'a Kind,
+        party: RaceParty,
+        target: &Target,
+        explained: Explained,
+    ) -> Self {
+        let address = target.start.wrapping_add_signed(target.element.byte_offset);
+        let access = BadAccess {
+            kind: party.kind,
+            space: MemSpace::Generic,
+            address,
+            high: address,
+            bytes: party.bytes,
+        };
+        Self {
+            scene,
+            kind,
+            access,
+            instr: party.instr,
+            who: (party.block, u64::from(party.thread)),
+            target: Some(target.clone()),
+            explained: Some(explained),
         }
     }
 

@@ -19,6 +19,8 @@ pub(crate) struct Outside {
     pub(crate) limit: i64,
     /// The bound's name in the source, when it is a pitch.
     pub(crate) pitch: Option<String>,
+    /// The pitch that this part is multiplied by, by name.
+    pub(crate) factor: Option<String>,
     /// It is the outermost part: the bound follows from the size of the array.
     pub(crate) outermost: bool,
     /// The index has several parts.
@@ -30,6 +32,8 @@ pub(crate) struct Outside {
 struct Term {
     negative: bool,
     text: String,
+    /// With its factor.
+    whole: String,
     pitch: Option<(String, i64)>,
 }
 
@@ -59,6 +63,22 @@ fn bare(text: &str) -> &str {
     match bracketed(text) {
         Some(inside) if text.starts_with('(') && inside.len() + 2 == text.len() => bare(inside),
         _ => text,
+    }
+}
+
+impl Outside {
+    /// The parameter that is this part's bound: the pitch, or the one integer that is as large.
+    pub(crate) fn bound(&self, integers: &[(String, i64)]) -> Option<String> {
+        if let Some(pitch) = &self.pitch {
+            return Some(pitch.clone()).filter(|pitch| pitch.parse::<i64>().is_err());
+        }
+        let fits =
+            |(name, value): &&(String, i64)| *value == self.limit && Some(name) != self.factor.as_ref();
+        let mut fitting = integers.iter().filter(fits);
+        match (fitting.next(), fitting.next()) {
+            (Some((name, _)), None) => Some(name.clone()),
+            _ => None,
+        }
     }
 }
 
@@ -112,6 +132,7 @@ impl Case<'_> {
                     value: *value,
                     limit: *dim as i64,
                     pitch: None,
+                    factor: None,
                     outermost: place == 0,
                     several: true,
                 })
@@ -144,19 +165,28 @@ impl Case<'_> {
             let pitch = self.pitch(term);
             let text = pitch.as_ref().map_or(term, |(varies, ..)| *varies).to_owned();
             let pitch = pitch.map(|(_, name, value)| (name, value));
+            let whole = term.to_owned();
             parsed.push(Term {
                 negative,
                 text,
+                whole,
                 pitch,
             });
         }
-        let mut pitches: Vec<(String, i64)> = Vec::new();
-        for (name, value) in parsed.iter().filter_map(|term| term.pitch.clone()) {
-            if !pitches.iter().any(|(_, known)| *known == value) {
-                pitches.push((name, value));
+        // The largest pitch makes rows; what is smaller is a place in one.
+        let largest = parsed
+            .iter()
+            .filter_map(|term| term.pitch.clone())
+            .max_by_key(|(_, value)| *value);
+        for term in &mut parsed {
+            if let Some((_, value)) = &term.pitch
+                && largest.as_ref().is_some_and(|(_, largest)| value != largest)
+            {
+                term.text.clone_from(&term.whole);
+                term.pitch = None;
             }
         }
-        pitches.sort_by_key(|(_, value)| -value);
+        let mut pitches: Vec<(String, i64)> = largest.into_iter().collect();
         let several = !pitches.is_empty();
         pitches.push((String::new(), 1));
         let mut above = (None, n);
@@ -174,8 +204,12 @@ impl Case<'_> {
             let mut text = String::new();
             for term in own {
                 // A product that is no pitch could hide one: `z * H * W`.
-                let hides =
+                let product =
                     term.pitch.is_none() && term.text.contains('*') && !term.text.contains("blockIdx");
+                let hides = product
+                    && self
+                        .pitch(&term.text)
+                        .is_none_or(|(_, name, _)| !self.constant(&name));
                 if several && hides {
                     return None;
                 }
@@ -200,6 +234,7 @@ impl Case<'_> {
                     limit,
                     // The bound of a part is the pitch above it, by name when this one's own is 1.
                     pitch: above.0.clone().filter(|_| *pitch == 1),
+                    factor: Some(name.clone()).filter(|name| !name.is_empty()),
                     outermost: place == 0,
                     several,
                 });
@@ -208,6 +243,15 @@ impl Case<'_> {
         }
         // What is below its bound and what is above can make up for each other.
         (found.iter().all(|part| part.value >= 0) || found.len() == 1).then_some(found)
+    }
+
+    /// A number, or a constant of the source: not a parameter.
+    fn constant(&self, name: &str) -> bool {
+        name.parse::<i64>().is_ok()
+            || self
+                .scene
+                .source(self.instr)
+                .is_some_and(|source| source.constant(name).is_some())
     }
 
     /// `row * K` → `row`, `K` and its value.

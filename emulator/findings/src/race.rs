@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::arrays::Target;
 use super::bounds::block_shape;
+use super::case::Case;
 use super::scene::{Draft, Scene};
 use super::trace::End;
 use super::words::{capital, code, list};
@@ -83,7 +84,7 @@ pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, also: &[&Ki
     draft.notes.extend(extent(scene, kind, race, target.as_ref()));
     draft.notes.extend(others(scene, also, &array));
     if let Some(target) = &target
-        && let Some(text) = past_the_row(scene, [first, second], target)
+        && let Some(text) = past_the_row(scene, kind, [first, second], target)
     {
         draft.why = Some(text);
         draft.on_gpu = Some("the result depends on timing: it can be right today and wrong tomorrow.".into());
@@ -98,11 +99,22 @@ pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, also: &[&Ki
 }
 
 /// One of the parties means another element, past the end of its row.
-fn past_the_row(scene: &Scene<'_>, parties: [RaceParty; 2], target: &Target) -> Option<String> {
+fn past_the_row(scene: &Scene<'_>, kind: &Kind, parties: [RaceParty; 2], target: &Target) -> Option<String> {
     parties.into_iter().find_map(|party| {
         let who = (party.block, u64::from(party.thread));
         let explained = scene.explain(party.instr, target, party.kind, who)?;
         let name = &target.element.name;
+        let case = Case::of_party(scene, kind, party, target, explained.clone());
+        if let Some(part) = case.outside(target).iter().find(|part| !part.outermost) {
+            let length = part.pitch.as_ref().map_or_else(|| part.limit.to_string(), |pitch| format!("{pitch} = {}", part.limit));
+            return Some(format!(
+                "for {}, {} is {} at {}, and a row of {name} has {length} elements: it reaches into another row.",
+                who_is(scene, party),
+                code(&part.text),
+                part.value,
+                scene.line_name(party.instr),
+            ));
+        }
         explained.leaves_its_row(&target.element.dims).then(|| {
             format!(
                 "{} means {} at {}: that is past the end of its row, and lies where {} does.",
@@ -116,7 +128,7 @@ fn past_the_row(scene: &Scene<'_>, parties: [RaceParty; 2], target: &Target) -> 
 }
 
 fn who_is(scene: &Scene<'_>, party: RaceParty) -> String {
-    format!("thread {}", scene.thread_position(u64::from(party.thread)))
+    scene.thread_name(party.block, u64::from(party.thread))
 }
 
 /// What an index leaves out: the threads of a block, or the blocks, then use the same elements.
@@ -319,6 +331,34 @@ fn others(scene: &Scene<'_>, also: &[&Kind], array: &str) -> Option<String> {
     (!names.is_empty()).then(|| format!("The same happens to {}.", list(&names)))
 }
 
+/// `for (int i = blockIdx.x * … ; …; i += blockDim.x)` goes through what other blocks go through.
+fn stride_too_short(scene: &Scene<'_>, party: RaceParty, between_blocks: bool) -> Option<(String, String)> {
+    let (number, header) = scene
+        .source(party.instr)?
+        .loop_header(scene.loc(party.instr)?.line)?;
+    let mut parts = header.split(';');
+    let (init, step) = (parts.next()?, parts.nth(1)?);
+    let (counter, step) = step.split_once("+=")?;
+    let (counter, step) = (counter.trim(), step.trim().trim_end_matches(')').trim());
+    let starts_in_block = init.contains("blockIdx.x") || {
+        let start = init.split_once('=')?.1.trim();
+        let kernel = &scene.context.kernel.name;
+        scene
+            .source(party.instr)?
+            .definition(kernel, start)
+            .is_some_and(|text| text.contains("blockIdx.x"))
+    };
+    (between_blocks && starts_in_block && step == "blockDim.x").then(|| {
+        (
+            format!(
+                "the loop at line {number} starts where the block does and steps by blockDim.x: it goes on through the elements of the \
+                 blocks behind it."
+            ),
+            format!("step by the whole grid: {}.", code(&format!("{counter} += gridDim.x * blockDim.x"))),
+        )
+    })
+}
+
 fn same_elements(left_out: &str) -> String {
     match left_out {
         "threadIdx" => {
@@ -373,8 +413,12 @@ fn reasons(
         return;
     }
     draft.on_gpu = Some("the result depends on timing: it can be right today and wrong tomorrow.".into());
+    if let Some((why, advice)) = stride_too_short(scene, first, between_blocks) {
+        (draft.why, draft.advice) = (Some(why), Some(advice));
+        return;
+    }
     if update {
-        draft.why = Some("adding is three steps (read, add, write); of two threads that read the same old value, one is forgotten.".into());
+        draft.why = Some("an update is three steps (read, compute, write); of two threads that read the same old value, one is forgotten.".into());
         let one = scene.uses(first.instr, array, AccessKind::Write);
         let text = scene.place(first.instr).text.unwrap_or_default();
         let element = one
@@ -388,10 +432,23 @@ fn reasons(
         } else {
             format!("&{element}")
         };
-        draft.advice = Some(match text.is_empty() {
-            true => "make it one step with an atomic (atomicAdd and its kin).".into(),
-            false => format!("make it one step: {}.", code(&format!("atomicAdd({pointer}, …)"))),
+        let after = one
+            .first()
+            .and_then(|found| text.get(found.end..))
+            .map(str::trim_start);
+        let sum = after.is_some_and(|after| {
+            ["+=", "++", "-=", "--"]
+                .iter()
+                .any(|sign| after.starts_with(sign))
         });
+        draft.advice = match (text.is_empty(), sum) {
+            (true, _) => Some("make it one step with an atomic (atomicAdd and its kin).".into()),
+            (false, true) => Some(format!(
+                "make it one step: {}.",
+                code(&format!("atomicAdd({pointer}, …)"))
+            )),
+            (false, false) => None,
+        };
         draft.on_gpu = Some("some updates are lost, another number of them in every run.".into());
         return;
     }
@@ -454,6 +511,17 @@ fn reasons(
         });
         draft.on_gpu =
             Some("it often works, until the compiler or the next GPU schedules lanes otherwise.".into());
+        return;
+    }
+    let in_loop = scene.loc(first.instr).is_some_and(|loc| {
+        let source = scene.source(first.instr);
+        source.is_some_and(|source| source.enclosing_loop(loc.line).is_some())
+    });
+    if same_line && !in_loop {
+        draft.why = Some(format!(
+            "{write} reads {array} and writes it, in all these threads, and no barrier can come between."
+        ));
+        draft.advice = None;
         return;
     }
     let (why, advice) = match race.missing {

@@ -1,5 +1,6 @@
 //! Messages about kernels that never end, or stop themselves.
 
+use super::bounds::unsigned_countdown;
 use super::scene::{Draft, Scene};
 use super::text::words;
 use super::words::{code, grouped, list};
@@ -14,7 +15,13 @@ pub(crate) fn runaway(
     proven: bool,
     span: Option<(u32, u32)>,
 ) -> Draft {
-    let instr = kind.first.instr;
+    // The first instruction of the loop that comes from a line.
+    let has_line = |instr: &u32| scene.loc(*instr).is_some_and(|loc| loc.line > 0);
+    let (start, end) = span.unwrap_or((kind.first.instr, kind.first.instr));
+    let instr = std::iter::once(kind.first.instr)
+        .chain(start..=end)
+        .find(has_line)
+        .unwrap_or(kind.first.instr);
     let mut draft = match proven {
         true => Draft::new("this loop never ends"),
         false => Draft::new(format!(
@@ -22,6 +29,7 @@ pub(crate) fn runaway(
             grouped(budget)
         )),
     };
+    draft.instr = Some(instr);
     let first = u64::from(kind.first.warp) * 32 + u64::from(kind.first.mask.trailing_zeros() & 31);
     let who = scene.thread_name(kind.first.block, first).replacen('t', "T", 1);
     let source = scene.source(instr);
@@ -48,7 +56,7 @@ pub(crate) fn runaway(
         (None, true) => format!("{who}: its registers repeat, and nobody can change what it tests."),
         (None, false) => format!("{who} was here when the budget was spent."),
     });
-    let (why, advice) = loop_reason(scene, kind, proven, header.as_ref());
+    let (why, advice) = loop_reason(scene, kind, instr, proven, header.as_ref());
     (draft.why, draft.advice) = (why, advice);
     draft.on_gpu =
         Some("the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").".into());
@@ -59,10 +67,10 @@ pub(crate) fn runaway(
 fn loop_reason(
     scene: &Scene<'_>,
     kind: &Kind,
+    instr: u32,
     proven: bool,
     header: Option<&(u32, String)>,
 ) -> (Option<String>, Option<String>) {
-    let instr = kind.first.instr;
     if let Some(strange) = scene.strange_argument() {
         return (Some(strange.why), Some(strange.advice));
     }
@@ -90,12 +98,11 @@ fn loop_reason(
                 )),
             );
         }
-        let unsigned = ["unsigned", "size_t", "uint32_t", "uint64_t"];
         let below_zero = condition
             .strip_suffix('0')
             .and_then(|left| left.trim_end().strip_suffix(">="))
             .map(str::trim);
-        if let Some(variable) = below_zero.filter(|_| words(init).any(|(_, word)| unsigned.contains(&word))) {
+        if let Some(variable) = unsigned_countdown(inside) {
             return (
                 Some(format!(
                     "{variable} is unsigned: {} always holds.",

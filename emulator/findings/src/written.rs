@@ -68,7 +68,8 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
         .scene
         .uses(case.instr, &element.name, AccessKind::Read)
         .iter()
-        .any(|found| found.stored);
+        .any(|found| found.stored)
+        || access.kind == AccessKind::Atomic;
     if let Some(explained) = case
         .explained
         .as_ref()
@@ -107,10 +108,13 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
             if let Some(strange) = scene.strange_argument() {
                 (draft.why, draft.advice) = (Some(strange.why), Some(strange.advice));
             } else if compound {
-                draft.why = Some(format!("this line adds to {what}, and so reads it first."));
-                draft.advice = Some(format!(
-                    "set {what} to 0 before the launch (memset), or assign with `=`."
-                ));
+                draft.why = Some(format!("this line updates {what}, and so reads it first."));
+                draft.advice = Some(match access.kind {
+                    AccessKind::Atomic => {
+                        format!("set {what} to its first value (0 for a sum) before the launch (memset).")
+                    }
+                    _ => format!("set {what} to 0 before the launch (memset), or assign with `=`."),
+                });
             } else {
                 if !any {
                     draft.why = Some(format!(
@@ -271,6 +275,24 @@ fn filler_reason(scene: &Scene<'_>, filler: &Filler, name: &str) -> String {
             };
             format!("line {line}, which fills {name}, ran in {threads} of {all} threads{rest}.")
         }
-        (None, _) => format!("line {line} writes to {name}, but not to this element before it is read here."),
+        (None, Some(under)) => {
+            format!(
+                "line {line}, which fills {name}, does not write this element before it is read here: {under}."
+            )
+        }
+        (None, None) => {
+            let returned = scene.kinds.iter().find_map(|kind| match kind.first.details {
+                Details::Exited { returned, .. } => Some(returned),
+                _ => None,
+            });
+            match returned {
+                Some(n) => format!(
+                    "line {line} fills {name}, but {n} threads of a block had returned before they could fill their part."
+                ),
+                None => {
+                    format!("line {line} writes to {name}, but not to this element before it is read here.")
+                }
+            }
+        }
     }
 }

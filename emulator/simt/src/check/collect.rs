@@ -216,8 +216,8 @@ impl Collector {
             }
         }
         if let Details::Access(access) | Details::Uninitialised { access, .. } = &event.details {
-            let (low, high) = kind.addresses.unwrap_or((access.address, access.address));
-            kind.addresses = Some((low.min(access.address), high.max(access.address)));
+            let (low, high) = kind.addresses.unwrap_or((access.address, access.high));
+            kind.addresses = Some((low.min(access.address), high.max(access.high)));
         }
         if rank(&event) < rank(&kind.first) {
             let old = std::mem::replace(&mut kind.first, event);

@@ -158,6 +158,8 @@ pub struct BadAccess {
     /// Address that the lowest lane of [`Event::mask`] used. In `Global` and `Generic` the 64-bit address; in
     /// the other spaces the offset from the start of the space.
     pub address: u64,
+    /// The same of the lane with the highest address.
+    pub high: u64,
     /// Bytes of the whole access of one lane (16 for a `float4`).
     pub bytes: u32,
 }

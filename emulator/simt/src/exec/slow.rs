@@ -27,7 +27,7 @@ struct Found {
 pub(crate) fn locate(cx: &mut Cx<'_>, spec: &Spec<'_>, on: u32) -> u32 {
     let addresses = access::addresses(&cx.lanes, spec.addr, spec.bias());
     let mut good = 0;
-    let mut bad: Vec<(Bad, u32)> = Vec::new();
+    let mut bad: Vec<(Bad, u32, u64)> = Vec::new();
     let mut spaces = [MemSpace::Generic; 32];
     for lane in bits(on) {
         match find(cx, spec, addresses[lane], lane) {
@@ -38,18 +38,22 @@ pub(crate) fn locate(cx: &mut Cx<'_>, spec: &Spec<'_>, on: u32) -> u32 {
             }
             Err(what) => match bad
                 .iter_mut()
-                .find(|(known, _)| (known.0, known.1) == (what.0, what.1))
+                .find(|(known, ..)| (known.0, known.1) == (what.0, what.1))
             {
-                Some((_, mask)) => *mask |= 1 << lane,
-                None => bad.push((what, 1 << lane)),
+                Some((_, mask, high)) => {
+                    *mask |= 1 << lane;
+                    *high = (*high).max(what.2);
+                }
+                None => bad.push((what, 1 << lane, what.2)),
             },
         }
     }
-    for ((code, space, address), mask) in bad {
+    for ((code, space, address), mask, high) in bad {
         let access = BadAccess {
             kind: spec.kind,
             space,
             address,
+            high,
             bytes: spec.bytes,
         };
         cx.report(spec.pc, code, mask, Details::Access(access));

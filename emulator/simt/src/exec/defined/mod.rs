@@ -343,6 +343,7 @@ impl Cx<'_> {
             kind: AccessKind::Read,
             space,
             address,
+            high: address,
             bytes: origin.bytes,
         };
         let details = Details::Uninitialised {
