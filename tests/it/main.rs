@@ -10,6 +10,7 @@ mod gemm;
 mod ladder_gemm;
 mod ladder_transpose;
 mod merged;
+mod mistakes;
 mod ptx_fresh;
 mod random;
 mod reads_all;

@@ -1,0 +1,30 @@
+// gemm_block_too_large.cu: blocks of 32 x 32 for tiles of 16 x 16.
+//
+// grid: 2 2
+// block: 32 32
+// arg: M i32 64
+// arg: N i32 64
+// arg: K i32 64
+// arg: A f32[4096] filled
+// arg: B f32[4096] filled
+// arg: C f32[4096] empty
+
+#define TILE 16
+extern "C" __global__ void gemm(int M, int N, int K, const float* A, const float* B, float* C)
+{
+    __shared__ float As[TILE][TILE];
+    __shared__ float Bs[TILE][TILE];
+    int tx = threadIdx.x, ty = threadIdx.y;
+    int row = blockIdx.y * TILE + ty;
+    int col = blockIdx.x * TILE + tx;
+    float sum = 0.0f;
+    for (int t = 0; t < K / TILE; ++t) {
+        As[ty][tx] = A[row * K + t * TILE + tx];
+        Bs[ty][tx] = B[(t * TILE + ty) * N + col];
+        __syncthreads();
+        for (int k = 0; k < TILE; ++k)
+            sum += As[ty][k] * Bs[k][tx];
+        __syncthreads();
+    }
+    C[row * N + col] = sum;
+}

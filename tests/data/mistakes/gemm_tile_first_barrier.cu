@@ -1,0 +1,29 @@
+// gemm_tile_first_barrier.cu: no barrier between filling and reading the tiles.
+//
+// grid: 4 4
+// block: 16 16
+// arg: M i32 64
+// arg: N i32 64
+// arg: K i32 64
+// arg: A f32[4096] filled
+// arg: B f32[4096] filled
+// arg: C f32[4096] empty
+
+#define TILE 16
+extern "C" __global__ void gemm(int M, int N, int K, const float* A, const float* B, float* C)
+{
+    __shared__ float As[TILE][TILE];
+    __shared__ float Bs[TILE][TILE];
+    int tx = threadIdx.x, ty = threadIdx.y;
+    int row = blockIdx.y * TILE + ty;
+    int col = blockIdx.x * TILE + tx;
+    float sum = 0.0f;
+    for (int t = 0; t < K; t += TILE) {
+        As[ty][tx] = A[row * K + t + tx];
+        Bs[ty][tx] = B[(t + ty) * N + col];
+        for (int k = 0; k < TILE; ++k)
+            sum += As[ty][k] * Bs[k][tx];
+        __syncthreads();
+    }
+    C[row * N + col] = sum;
+}
