@@ -445,11 +445,43 @@ fn listing(out: &mut String, place: &Place, carets: &[(usize, usize)]) {
             mark(from, from + 1, '^');
         }
     }
-    if carets.is_empty() && place.column > 0 && (place.column as usize) <= text.chars().count() {
+    // numba names the first column of every line: a caret below white space says nothing.
+    let named = (place.column as usize)
+        .checked_sub(1)
+        .and_then(|at| text.chars().nth(at));
+    if carets.is_empty() && named.is_some_and(|c| !c.is_whitespace()) {
         mark(place.column as usize - 1, place.column as usize, '^');
     }
     if !marks.is_empty() {
         let marks: String = marks.into_iter().collect();
         let _ = writeln!(out, "        | {marks}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(column: u32, expected: &str) {
+        let place = Place {
+            file: String::new(),
+            line: 7,
+            column,
+            text: Some("    y[i] = x[i]".into()),
+            ptx_line: 0,
+            instruction: String::new(),
+        };
+        let mut out = String::new();
+        listing(&mut out, &place, &[]);
+        assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn a_caret_stands_below_text() {
+        check(5, "      7 |     y[i] = x[i]\n        |     ^\n");
+        check(1, "      7 |     y[i] = x[i]\n");
+        check(0, "      7 |     y[i] = x[i]\n");
+        check(99, "      7 |     y[i] = x[i]\n");
     }
 }

@@ -1,0 +1,1 @@
+// NVRTC declares printf and malloc by itself.
