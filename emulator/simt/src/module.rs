@@ -6,7 +6,7 @@ use ptx::CheckError;
 use ptx::ast::Space;
 
 use crate::decode::{self, DecodeError, Symbols};
-use crate::exec::plan::{self, Plan};
+use crate::exec::plan::Plan;
 use crate::lanes::CpuLevel;
 use crate::memory::{Memory, Origin, OutOfMemory};
 use crate::program::Kernel;
@@ -209,7 +209,6 @@ impl Module {
                     limit: MAX_DECLARED_SHARED,
                 });
             }
-            plan::validate(&kernel).map_err(LoadError::Internal)?;
             let plan = Plan::new(&kernel);
             kernels.push(Arc::new(LoadedKernel {
                 kernel,

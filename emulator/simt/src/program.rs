@@ -410,11 +410,11 @@ pub enum BarrierKind {
     /// Arrive and go on.
     Arrive,
     /// `bar.red.popc.u32 d, a, c, p`: destination line, predicate, negated.
-    RedPopc(Dst, u16, bool),
+    RedPopc(Dst, u32, bool),
     /// `bar.red.and.pred d, a, c, p`: destination predicate, predicate, negated.
-    RedAnd(Dst, u16, bool),
+    RedAnd(Dst, u32, bool),
     /// `bar.red.or.pred d, a, c, p`
-    RedOr(Dst, u16, bool),
+    RedOr(Dst, u32, bool),
 }
 
 /// A clock.
@@ -518,7 +518,7 @@ pub enum OpKind {
         /// Result.
         dst: Dst,
         /// Predicate.
-        pred: u16,
+        pred: u32,
         /// `!p`
         negated: bool,
         /// Members.

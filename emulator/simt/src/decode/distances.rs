@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::cfg::Cfg;
 use super::constants::Constants;
-use super::virt::{Role, Rule, TRUE, VirtualOp, operands};
+use super::operands::{Role, operands};
+use super::virt::{Rule, TRUE, VirtualOp};
 use crate::lanes::{Class, Src};
 use crate::program::OpKind;
 

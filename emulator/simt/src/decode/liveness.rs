@@ -5,7 +5,8 @@
 //! are zero when a warp starts, so it reads as 0.
 
 use super::cfg::{Cfg, Lists};
-use super::virt::{Role, TRUE, VirtualOp, operands};
+use super::operands::{Role, operands};
+use super::virt::{TRUE, VirtualOp};
 
 /// From, up to (excluded).
 pub(super) type Stretch = (u32, u32);

@@ -23,6 +23,7 @@ mod liveness;
 mod lower;
 mod merge;
 mod names;
+mod operands;
 mod order;
 mod pointers;
 mod registers;
@@ -191,7 +192,7 @@ fn kernel(
         shared_subword: lower.shared_subword,
         shapes: ops.iter().map(shape).collect(),
     };
-    kernel.validate(&mut ops).map_err(DecodeError::Internal)?;
+    validate::validate(&kernel, &mut ops).map_err(DecodeError::Internal)?;
     Ok(kernel)
 }
 
@@ -305,21 +306,11 @@ fn shape(op: &VirtualOp) -> Shape {
 
 /// The final form of an op whose registers have been given places.
 fn finish(op: &VirtualOp) -> Op {
-    use crate::program::BarrierKind;
-    let mut kind = op.kind.clone();
-    let of_class = op.pred as u16;
-    match &mut kind {
-        OpKind::Vote { pred, .. } => *pred = of_class,
-        OpKind::Barrier {
-            kind:
-                BarrierKind::RedPopc(_, pred, _)
-                | BarrierKind::RedAnd(_, pred, _)
-                | BarrierKind::RedOr(_, pred, _),
-            ..
-        } => *pred = of_class,
-        _ if moves_nothing(op) => kind = OpKind::Nop,
-        _ => {}
-    }
+    let kind = if moves_nothing(op) {
+        OpKind::Nop
+    } else {
+        op.kind.clone()
+    };
     Op {
         guard: Guard {
             pred: op.guard as u16,

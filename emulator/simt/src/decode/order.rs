@@ -8,8 +8,9 @@
 use ptx::ast::Type;
 
 use super::constants::Constants;
+use super::operands::{Role, operands};
 use super::pointers::Pointers;
-use super::virt::{Role, VirtualOp, operands};
+use super::virt::VirtualOp;
 use crate::lanes::NONE;
 use crate::program::{Addr, Atomic, AtomicKind, BlockOrder, MemSpace, OpKind, Order, Pointer};
 

@@ -4,8 +4,9 @@
 //! for an index, and the sum still leads into the pointer's allocation.
 
 use super::constants::Constants;
+use super::operands::{Role, operands};
 use super::order::Bound;
-use super::virt::{Role, Rule, VirtualOp, operands};
+use super::virt::{Rule, VirtualOp};
 use crate::lanes::{Class, NONE, Src};
 use crate::program::{Addr, MemSpace, OpKind, Pointer, window};
 

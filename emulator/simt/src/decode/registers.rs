@@ -9,7 +9,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use super::liveness::{Liveness, Stretch};
-use super::virt::{FALSE, TRUE, VirtualOp, operands};
+use super::operands::operands;
+use super::virt::{FALSE, TRUE, VirtualOp};
 use crate::lanes::Class;
 use crate::program::OpKind;
 
@@ -186,7 +187,8 @@ pub(super) fn rewrite(op: &mut VirtualOp, allocation: &Allocation) {
 #[cfg(test)]
 mod tests {
     use super::super::cfg::Cfg;
-    use super::super::virt::{AluClasses, Role};
+    use super::super::operands::Role;
+    use super::super::virt::AluClasses;
     use super::*;
     use crate::lanes::Class::{Bits32, Bits64, Pred};
     use crate::lanes::{AluArgs, Lanes, NONE};
@@ -300,7 +302,6 @@ mod tests {
             first: true,
             kind,
             classes,
-            pred: TRUE,
             moves: false,
             rule: Default::default(),
             flow: Default::default(),
@@ -384,8 +385,7 @@ mod tests {
                 first: true,
                 kind: OpKind::Exit,
                 classes: AluClasses::NONE,
-                pred: TRUE,
-                moves: false,
+                    moves: false,
             rule: Default::default(),
             flow: Default::default(),
             });

@@ -75,7 +75,7 @@ pub(crate) fn place(addr: &Addr, bias: u64, value: u64) -> u64 {
 
 /// All lanes' addresses.
 pub(crate) fn addresses(lanes: &Lanes, addr: &Addr, bias: u64) -> [u64; WARP] {
-    // SAFETY: operands are in range, as `plan::validate` has established.
+    // SAFETY: operands are in range, as `decode::validate` has established.
     unsafe {
         let source = lanes.source(addr.src);
         if addr.wide {
@@ -92,7 +92,7 @@ impl<'j> Cx<'j> {
     #[inline(always)]
     pub(crate) fn locate<W: Watch>(&mut self, spec: &Spec<'_>, on: u32) -> Spot {
         let m = &mut self.memos[spec.memo];
-        // SAFETY: operands are in range, as `plan::validate` has established.
+        // SAFETY: operands are in range, as `decode::validate` has established.
         let source = unsafe { self.lanes.source(spec.addr.src) };
         // SAFETY: as above.
         if !unsafe { m.repeats(source, spec.addr.wide, on) } && !self.learn(spec, on) {

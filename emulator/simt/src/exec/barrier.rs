@@ -39,8 +39,8 @@ impl Cx<'_> {
         | BarrierKind::RedAnd(_, p, negated)
         | BarrierKind::RedOr(_, p, negated) = kind
         {
-            // SAFETY: predicates are in range, as `plan::validate` has established.
-            let p = unsafe { *self.lanes.preds.add(usize::from(p)) };
+            // SAFETY: predicates are in range, as `decode::validate` has established.
+            let p = unsafe { *self.lanes.preds.add(p as usize) };
             let p = if negated { !p } else { p };
             barrier.trues += (p & on).count_ones();
             barrier.voters += on.count_ones();
@@ -89,7 +89,7 @@ impl Cx<'_> {
                 }
                 f.state = State::Ready;
                 let lanes = f.top().map_or(0, |t| t.mask);
-                // SAFETY: destinations are in range, as `plan::validate` has established.
+                // SAFETY: destinations are in range, as `decode::validate` has established.
                 unsafe {
                     let set = |dst: u32, value: bool| {
                         let p = preds.add(dst as usize);

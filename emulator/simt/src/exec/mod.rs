@@ -204,7 +204,7 @@ impl<'j> Cx<'j> {
     /// A 32-bit operand, all lanes.
     #[inline(always)]
     pub(crate) fn u32s(&self, src: Src) -> [u32; 32] {
-        // SAFETY: decode keeps operands in range, which `plan::validate` has established.
+        // SAFETY: decode keeps operands in range, which `decode::validate` has established.
         unsafe { (*self.lanes.source(src)).0 }
     }
 

@@ -156,7 +156,7 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
             // Decode ends every path in an exit.
             return Pause::Stopped;
         };
-        // SAFETY: guards are in range, as `plan::validate` has established. Predicate 0 is constant true.
+        // SAFETY: guards are in range, as `decode::validate` has established. Predicate 0 is constant true.
         let guard = unsafe { *cx.lanes.preds.add(usize::from(op.guard.pred)) };
         let on = (guard ^ 0u32.wrapping_sub(u32::from(op.guard.negated))) & at.active;
         if W::TRACED && on != 0 {

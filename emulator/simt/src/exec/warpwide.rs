@@ -101,7 +101,7 @@ impl Cx<'_> {
                 negated,
                 ..
             } => {
-                let p = self.pred(u32::from(*pred));
+                let p = self.pred(*pred);
                 let p = if *negated { !p } else { p };
                 for (_, lanes) in groups {
                     let yes = p & lanes;

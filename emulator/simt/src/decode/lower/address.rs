@@ -4,8 +4,8 @@ use ptx::ast::{Instruction, Operand};
 
 use super::super::error::Result;
 use super::super::names::Binding;
+use super::Lower;
 use super::operand::generic_value;
-use super::{AluClasses, Lower, TRUE};
 use crate::alu::Builtin;
 use crate::lanes::{Class, Src};
 use crate::program::{Addr, MemSpace, OpKind, window};
@@ -128,6 +128,6 @@ impl<'a> Lower<'a> {
         };
         let dst = self.destination(&instruction.operands[0], Class::Pred)?;
         let src = self.source(&instruction.operands[1], Class::Bits64, None)?;
-        self.emit_with(OpKind::IsSpace { space, dst, src }, AluClasses::NONE, TRUE)
+        self.emit(OpKind::IsSpace { space, dst, src })
     }
 }

@@ -4,7 +4,8 @@ use ptx::ast::Instruction;
 
 use super::super::error::{Result, unsupported};
 use super::super::flow;
-use super::super::virt::{AluClasses, Role, Rule, TRUE, VirtualOp, operands};
+use super::super::operands::{Role, operands};
+use super::super::virt::{AluClasses, Rule, TRUE, VirtualOp};
 use super::{Lower, MAX_OPS, mov_of, text};
 use crate::alu::{Builtin, Form, builtin};
 use crate::lanes::{AluArgs, Class, NONE, Src};
@@ -73,7 +74,6 @@ impl<'a> Lower<'a> {
                 dst: form.dst,
                 srcs: form.srcs,
             },
-            pred: TRUE,
             moves: true,
             rule: Rule::Unknown,
             flow: flow::of_builtin(Builtin::MovPred),
@@ -84,10 +84,10 @@ impl<'a> Lower<'a> {
 
     /// Adds an operation under the guard of the instruction.
     pub(super) fn emit(&mut self, kind: OpKind) -> Result<()> {
-        self.emit_with(kind, AluClasses::NONE, TRUE)
+        self.emit_with(kind, AluClasses::NONE)
     }
 
-    pub(super) fn emit_with(&mut self, kind: OpKind, classes: AluClasses, pred: u32) -> Result<()> {
+    pub(super) fn emit_with(&mut self, kind: OpKind, classes: AluClasses) -> Result<()> {
         if self.ops.len() >= MAX_OPS {
             return Err(unsupported(
                 self.span,
@@ -101,7 +101,6 @@ impl<'a> Lower<'a> {
             first: std::mem::take(&mut self.first),
             kind,
             classes,
-            pred,
             moves: false,
             rule: std::mem::take(&mut self.rule),
             flow: std::mem::take(&mut self.flow),
@@ -162,7 +161,6 @@ impl<'a> Lower<'a> {
                 args: AluArgs { dst, src },
             },
             classes,
-            TRUE,
         )
     }
 

@@ -32,7 +32,7 @@ use super::index::{Index, MAX_DEPTH};
 use super::layout::SharedLayout;
 use super::names::{Binding, Reg, Registers, Scope};
 use super::variables::Symbols;
-use super::virt::{AluClasses, Rule, TRUE, VirtualOp};
+use super::virt::{Rule, TRUE, VirtualOp};
 use crate::alu::Builtin;
 use crate::lanes::{Class, CpuLevel};
 use crate::program::{Flow, InstrInfo, OpKind, SharedArray, SourceLoc, Special};

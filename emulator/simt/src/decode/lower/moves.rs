@@ -4,9 +4,9 @@ use ptx::ast::{Instruction, Operand, Type};
 
 use super::super::error::Result;
 use super::super::names::Binding;
-use super::super::virt::{TRUE, clock_class};
+use super::super::operands::clock_class;
 use super::operand::Elements;
-use super::{AluClasses, Lower, Reg, class_of, mov_of, special};
+use super::{Lower, Reg, class_of, mov_of, special};
 use crate::alu::Builtin;
 use crate::lanes::{Class, Src};
 use crate::program::OpKind;
@@ -47,7 +47,7 @@ impl<'a> Lower<'a> {
             && clock_class(clock) == class
             && self.find(name)?.is_none()
         {
-            return self.emit_with(OpKind::ReadClock { clock, dst }, AluClasses::NONE, TRUE);
+            return self.emit(OpKind::ReadClock { clock, dst });
         }
         let src = self.source(from, class, Some(ty))?;
         // 16-bit registers are zero above; what else there is (`%tid.x`, once) may not be.

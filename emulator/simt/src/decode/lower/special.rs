@@ -1,7 +1,7 @@
 //! Special registers.
 
 use super::super::error::Result;
-use super::super::virt::{TRUE, clock_class};
+use super::super::operands::clock_class;
 use super::{Lower, SpecialKey};
 use crate::alu::Builtin;
 use crate::lanes::{Class, Src};
@@ -88,7 +88,7 @@ impl Lower<'_> {
             Found::Clock(clock) => {
                 let own = clock_class(clock);
                 let dst = self.registers.fresh(own);
-                self.emit_with(OpKind::ReadClock { clock, dst }, super::AluClasses::NONE, TRUE)?;
+                self.emit(OpKind::ReadClock { clock, dst })?;
                 if own == Class::Bits64 {
                     return match class {
                         Class::Bits64 => Ok(dst as Src),

@@ -3,8 +3,7 @@
 use ptx::ast::{Instruction, Operand, Type};
 
 use super::super::error::Result;
-use super::super::virt::TRUE;
-use super::{AluClasses, Lower, special};
+use super::{Lower, special};
 use crate::alu::{Builtin, lookup};
 use crate::lanes::{Class, NONE, Src};
 use crate::program::{BARRIERS, BarrierKind, OpKind, ReduxKind, ShuffleMode, VoteMode};
@@ -53,15 +52,15 @@ impl<'a> Lower<'a> {
             self.barrier_operands(id, count)?;
             let (pred, negated) = self.predicate_operand(pred)?;
             let kind = if instruction.has("popc") {
-                BarrierKind::RedPopc(self.destination(to, Class::Bits32)?, 0, negated)
+                BarrierKind::RedPopc(self.destination(to, Class::Bits32)?, pred, negated)
             } else if instruction.has("and") {
-                BarrierKind::RedAnd(self.destination(to, Class::Pred)?, 0, negated)
+                BarrierKind::RedAnd(self.destination(to, Class::Pred)?, pred, negated)
             } else if instruction.has("or") {
-                BarrierKind::RedOr(self.destination(to, Class::Pred)?, 0, negated)
+                BarrierKind::RedOr(self.destination(to, Class::Pred)?, pred, negated)
             } else {
                 return refuse;
             };
-            return self.emit_with(OpKind::Barrier { kind, id, count }, AluClasses::NONE, pred);
+            return self.emit(OpKind::Barrier { kind, id, count });
         }
         let kind = if instruction.has("arrive") {
             BarrierKind::Arrive
@@ -178,17 +177,13 @@ impl<'a> Lower<'a> {
             Class::Pred
         };
         let dst = self.destination(&instruction.operands[0], class)?;
-        self.emit_with(
-            OpKind::Vote {
-                mode,
-                dst,
-                pred: 0,
-                negated,
-                members,
-            },
-            AluClasses::NONE,
+        self.emit(OpKind::Vote {
+            mode,
+            dst,
             pred,
-        )
+            negated,
+            members,
+        })
     }
 
     fn match_lanes(&mut self, instruction: &'a Instruction) -> Result<()> {
@@ -268,15 +263,11 @@ impl<'a> Lower<'a> {
         let value = self.source(&instruction.operands[1], Class::Bits32, Some(Type::U32))?;
         let members = self.members(&instruction.operands[2])?;
         let dst = self.destination(&instruction.operands[0], Class::Bits32)?;
-        self.emit_with(
-            OpKind::Redux {
-                kind,
-                dst,
-                src: [value, members],
-            },
-            AluClasses::NONE,
-            TRUE,
-        )
+        self.emit(OpKind::Redux {
+            kind,
+            dst,
+            src: [value, members],
+        })
     }
 }
 

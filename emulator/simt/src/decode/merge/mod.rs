@@ -18,7 +18,8 @@ use std::collections::HashMap;
 use super::cfg::Cfg;
 use super::constants::Constants;
 use super::distances::Distances;
-use super::virt::{Role, TRUE, VirtualOp, operands};
+use super::operands::{Role, operands};
+use super::virt::{TRUE, VirtualOp};
 use crate::lanes::Src;
 use crate::program::{Access, InstrInfo, MemSpace, MergeGroup, OpKind, Order};
 

@@ -419,7 +419,7 @@ impl Cx<'_> {
                         (pred, self.shadow.pred(dst))
                     }
                 };
-                let pred = self.shadow.pred(pred.into());
+                let pred = self.shadow.pred(pred);
                 self.undefined_use(pred, on, Use::Condition, instr);
                 self.shadow.define(dst, on);
             }
@@ -634,14 +634,14 @@ impl Cx<'_> {
     }
 
     /// A vote among the lanes of a group.
-    pub(super) fn follow_vote(&mut self, mode: VoteMode, dst: u32, pred: (u16, bool), group: u32, pc: u32) {
+    pub(super) fn follow_vote(&mut self, mode: VoteMode, dst: u32, pred: (u32, bool), group: u32, pc: u32) {
         let dst = match mode {
             VoteMode::Ballot => self.shadow.line(dst),
             _ => self.shadow.pred(dst),
         };
-        let source = self.shadow.pred(pred.0.into());
+        let source = self.shadow.pred(pred.0);
         let undefined = self.shadow.lanes(source) & group;
-        let yes = self.pred(pred.0.into());
+        let yes = self.pred(pred.0);
         let yes = if pred.1 { !yes } else { yes };
         let known = group & !undefined;
         // What the lanes that are defined decide already.
