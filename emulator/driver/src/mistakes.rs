@@ -1,10 +1,13 @@
 //! One sentence for mistakes of the host's code whose error code says little: freeing twice, copies past the end, a
 //! kernel's name that is not there, memory that nothing filled. Each sentence is printed once per process.
 
+use std::sync::Mutex;
+
+use findings::Output;
 use simt::memory::AllocationInfo;
 
 use crate::api::place::Place;
-use crate::contexts::MEMORY;
+use crate::contexts::{MEMORY, lock};
 use crate::edge::can_read;
 use crate::{diagnose, settings};
 
@@ -109,8 +112,42 @@ fn what(a: &AllocationInfo) -> String {
     format!("{} bytes from {}", a.bytes, a.origin.label)
 }
 
-/// Device memory is about to be copied to the host, and nothing was ever put there.
-pub(crate) fn copied_back_untouched(address: u64, n: usize) {
+/// Findings about undefined values in device memory, which wait for the host to read them.
+static OUTPUTS: Mutex<Vec<Output>> = Mutex::new(Vec::new());
+/// Outputs that wait; more are not told.
+const MOST_OUTPUTS: usize = 256;
+
+/// Keeps what a launch stored undefined, for when the host reads it.
+pub(crate) fn remember_outputs(outputs: &[Output]) {
+    if outputs.is_empty() {
+        return;
+    }
+    let mut waiting = lock(&OUTPUTS);
+    if waiting.len() + outputs.len() > MOST_OUTPUTS {
+        waiting.retain(|output| MEMORY.holds_undefined(output.range.0, output.range.1 - output.range.0));
+    }
+    let room = MOST_OUTPUTS.saturating_sub(waiting.len());
+    waiting.extend(outputs.iter().take(room).cloned());
+}
+
+/// Device memory was copied to the host.
+pub(crate) fn copied_back(address: u64, n: usize) {
+    let end = address.saturating_add(n as u64);
+    let read = |output: &mut Output| {
+        let (from, to) = (output.range.0.max(address), output.range.1.min(end));
+        from < to && MEMORY.holds_undefined(from, to - from)
+    };
+    let found: Vec<Output> = lock(&OUTPUTS).extract_if(.., read).collect();
+    if settings::current().diagnosis {
+        found
+            .iter()
+            .for_each(|output| diagnose::findings(std::slice::from_ref(&output.finding)));
+    }
+    copied_back_untouched(address, n);
+}
+
+/// Nothing was ever put into what was copied to the host.
+fn copied_back_untouched(address: u64, n: usize) {
     if !MEMORY.is_untouched(address, n as u64) {
         return;
     }

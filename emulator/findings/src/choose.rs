@@ -50,7 +50,20 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
                     a.zip(b).is_some_and(|(a, b)| a.start == b.start)
                 };
                 let shared = matches!(access.space, MemSpace::Shared);
-                shared && out_of_step.is_some()
+                // What was told of the same array where it was used need not be told again.
+                let told = first.code == Code::UndefinedOutput
+                    && code(Code::Uninitialised).any(|kind| match &kind.first.details {
+                        Details::Uninitialised { access: other, .. } => {
+                            let start = |access: &simt::check::BadAccess| {
+                                scene
+                                    .target(*load, access.space, access.address, access.bytes, access.kind)
+                                    .map(|target| target.start)
+                            };
+                            other.space == access.space && start(other) == start(access)
+                        }
+                        _ => false,
+                    });
+                told || shared && out_of_step.is_some()
                     || races.iter().filter_map(|kind| race_of(kind)).any(|race| {
                         race.space == access.space
                             && race.parties.iter().any(|party| {

@@ -37,7 +37,7 @@ mod written;
 
 pub use finding::{ArrayElement, Finding, Party, Place};
 pub use refusal::refusal;
-pub use report::Report;
+pub use report::{Output, Report};
 
 use choose::Chosen;
 use context::Context;
@@ -47,19 +47,24 @@ use simt::check::{AccessKind, Code, Details, Kind};
 /// Messages shown for one launch; what is beyond is the same trouble again.
 const MAX_FINDINGS: usize = 64;
 
-/// One message per kind.
-fn findings(context: &Context<'_>, kinds: &[Kind]) -> Vec<Finding> {
+/// One message per kind; apart from the others those that only count once the host reads what was stored.
+fn findings(context: &Context<'_>, kinds: &[Kind]) -> (Vec<Finding>, Vec<Output>) {
+    let (mut findings, mut outputs) = (Vec::new(), Vec::new());
     if kinds.is_empty() {
-        return Vec::new();
+        return (findings, outputs);
     }
     let scene = Scene::new(context, kinds);
     let chosen = choose::choose(&scene);
-    let mut findings = Vec::new();
     for chosen in chosen.iter().take(MAX_FINDINGS) {
         let next = finding(&scene, chosen, &findings);
-        findings.push(next);
+        match chosen.kind.addresses {
+            Some(range) if chosen.kind.first.code == Code::UndefinedOutput => {
+                outputs.push(Output { finding: next, range });
+            }
+            _ => findings.push(next),
+        }
     }
-    findings
+    (findings, outputs)
 }
 
 fn finding(scene: &Scene<'_>, Chosen { kind, also }: &Chosen<'_>, earlier: &[Finding]) -> Finding {

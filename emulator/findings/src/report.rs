@@ -28,6 +28,18 @@ pub struct Report {
     pub launch: LaunchReport,
     /// What the checks found, most serious first, then by place. Errors make the launch fail.
     pub findings: Vec<Finding>,
+    /// Undefined values that were stored where the host may read them: findings only once it does.
+    #[serde(skip)]
+    pub outputs: Vec<Output>,
+}
+
+/// An undefined value in global memory.
+#[derive(Debug, Clone)]
+pub struct Output {
+    /// What to tell when the host reads it.
+    pub finding: Finding,
+    /// Where such values lie: start and end of a range that may hold others, too.
+    pub range: (u64, u64),
 }
 
 impl Deref for Report {
@@ -64,7 +76,11 @@ impl Report {
             find: &find,
             executed: if launch.counted { Some(&executed) } else { None },
         };
-        let findings = findings(&context, &mistakes.kinds);
-        Self { launch, findings }
+        let (findings, outputs) = findings(&context, &mistakes.kinds);
+        Self {
+            launch,
+            findings,
+            outputs,
+        }
     }
 }

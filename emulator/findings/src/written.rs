@@ -35,7 +35,10 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
     // Used where it is read: the array is what to look at.
     let at_once = scene.line(load) == scene.line(kind.first.instr);
     let mut draft;
-    if at_once {
+    if at_once && matches!(used, Use::Output { .. }) {
+        draft = case.draft(used_title(*used, &name, *copied));
+        draft.instr = Some(load);
+    } else if at_once {
         draft = case.draft(format!("{name} is read before anything wrote it"));
         draft.instr = Some(load);
     } else {
@@ -144,6 +147,7 @@ fn used_title(used: Use, name: &str, copied: Option<u32>) -> String {
         Use::Atomic => "an atomic update uses",
         Use::Printed => "`printf` prints",
         Use::Stored { .. } => "arithmetic uses",
+        Use::Output { .. } => "the host copies back a value of",
     };
     format!("{use_of} {name}, {which}")
 }

@@ -5,7 +5,7 @@
 // arg: n i32 100
 // arg: x f32[128] filled
 // arg: y f32[128] empty
-// expect: W-EXITED
+// expect: W-EXITED W-UNINIT
 
 constexpr int BLOCK = 128;
 

@@ -29,7 +29,7 @@ fn copy_sync(handle: Handle, to: Place, from: Place, n: usize) -> Outcome {
     // SAFETY: whoever copies from or to the host promises the bytes.
     stream.submit_sync(move || unsafe { transfer(&to, &from, n) })?;
     if let Some(address) = back {
-        mistakes::copied_back_untouched(address, n);
+        mistakes::copied_back(address, n);
     }
     Ok(())
 }
@@ -56,7 +56,7 @@ fn copy_in_stream(stream: &Stream, to: Place, from: Place, n: usize) -> Outcome 
         // SAFETY: whoever copies to the host promises the bytes.
         stream.submit_sync(move || unsafe { transfer(&to, &from, n) })?;
         if let Some(address) = back {
-            mistakes::copied_back_untouched(address, n);
+            mistakes::copied_back(address, n);
         }
         return Ok(());
     }

@@ -224,6 +224,7 @@ fn run(context: &Context, function: &Function, config: &LaunchConfig, tell: bool
             context.print(&report.printed);
             if tell {
                 diagnose::findings(&report.findings);
+                mistakes::remember_outputs(&report.outputs);
             }
             let worst = report.findings.iter().find(|f| f.severity == Severity::Error);
             if let Some(finding) = worst {

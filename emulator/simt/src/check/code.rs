@@ -57,6 +57,9 @@ pub enum Code {
     /// Read before anything wrote it.
     #[serde(rename = "E-UNINIT")]
     Uninitialised,
+    /// A value that nothing defined was stored whole where the host may read it.
+    #[serde(rename = "W-UNINIT")]
+    UndefinedOutput,
     /// Threads returned before a barrier that others waited at.
     #[serde(rename = "W-EXITED")]
     ExitedBeforeBarrier,
@@ -83,6 +86,7 @@ impl Code {
             Self::Runaway => "E-LOOP",
             Self::Race => "E-RACE",
             Self::Uninitialised => "E-UNINIT",
+            Self::UndefinedOutput => "W-UNINIT",
             Self::ExitedBeforeBarrier => "W-EXITED",
             Self::RaceEqual => "W-RACE-EQUAL",
         }
@@ -91,7 +95,7 @@ impl Code {
     /// Error or warning: the letter in front says it.
     pub fn severity(self) -> Severity {
         match self {
-            Self::ExitedBeforeBarrier | Self::RaceEqual => Severity::Warning,
+            Self::UndefinedOutput | Self::ExitedBeforeBarrier | Self::RaceEqual => Severity::Warning,
             _ => Severity::Error,
         }
     }

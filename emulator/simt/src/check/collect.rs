@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::event::{AccessKind, Details, Event};
+use super::event::{AccessKind, Details, Event, Use};
 use super::{Code, Severity};
 use crate::memory::{AllocationInfo, Table};
 use crate::program::{Kernel, MemSpace, OpKind, SourceLoc, window};
@@ -133,6 +133,11 @@ impl Collector {
         of_site.all(|(_, kind)| kind.first.block > block)
     }
 
+    /// Two reads with the same place and array are one cause.
+    pub(crate) fn cause(&self, load: u32, space: MemSpace, address: u64) -> (u32, u64) {
+        (self.sites.site(load), self.sites.array(space, address))
+    }
+
     /// The same for an access to this array alone: two arrays in one line are two kinds.
     pub fn is_new_access(
         &self,
@@ -215,9 +220,19 @@ impl Collector {
                 kind.high[axis] = kind.high[axis].max(at);
             }
         }
-        if let Details::Access(access) | Details::Uninitialised { access, .. } = &event.details {
-            let (low, high) = kind.addresses.unwrap_or((access.address, access.high));
-            kind.addresses = Some((low.min(access.address), high.max(access.high)));
+        let touched = match &event.details {
+            Details::Uninitialised {
+                used: Use::Output { range },
+                ..
+            } => Some(*range),
+            Details::Access(access) | Details::Uninitialised { access, .. } => {
+                Some((access.address, access.high))
+            }
+            _ => None,
+        };
+        if let Some((from, to)) = touched {
+            let (low, high) = kind.addresses.unwrap_or((from, to));
+            kind.addresses = Some((low.min(from), high.max(to)));
         }
         if rank(&event) < rank(&kind.first) {
             let old = std::mem::replace(&mut kind.first, event);

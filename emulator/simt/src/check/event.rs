@@ -39,7 +39,7 @@ pub enum Details {
     None,
     /// `E-OOB`, `E-FREED`, `E-ALIGN`, `E-READ-ONLY`.
     Access(BadAccess),
-    /// `E-UNINIT`: [`Event::instr`] is where the value was put to use.
+    /// `E-UNINIT`, `W-UNINIT`: [`Event::instr`] is where the value was put to use.
     Uninitialised {
         /// The read that brought the value.
         access: BadAccess,
@@ -131,6 +131,11 @@ pub enum Use {
     Stored {
         /// The store.
         by: u32,
+    },
+    /// It was stored as it is to global memory (`W-UNINIT`): a mistake only if the host reads it there.
+    Output {
+        /// The lowest address, and the end of the highest.
+        range: (u64, u64),
     },
 }
 

@@ -197,7 +197,19 @@ impl Bytes {
 
     /// Whether no byte of a range was ever written, by the host or by a kernel.
     pub(crate) fn is_untouched(&self, offset: usize, n: usize) -> bool {
-        n > 0 && self.ranges_written(offset, offset + n, 1).is_empty()
+        // What holds a copy of something that nothing wrote has been written to, too.
+        n > 0 && self.ranges_written(offset, offset + n, 1).is_empty() && !self.holds_unmarked(offset, n)
+    }
+
+    /// Whether any byte of a range holds a copy of something that nothing wrote.
+    pub(crate) fn holds_unmarked(&self, offset: usize, n: usize) -> bool {
+        let mut any = false;
+        if !self.trusted() && self.unmarked.get().is_some() {
+            each_word(offset, n, |word, bits| {
+                any |= self.unmarked_word(word) & bits != 0
+            });
+        }
+        any
     }
 
     /// Everything counts as written from now on.

@@ -458,6 +458,12 @@ impl Memory {
         self.with(address, bytes, untouched).unwrap_or(false)
     }
 
+    /// Whether any of a range holds a copy of something that nothing wrote. False for what is no live allocation.
+    pub fn holds_undefined(&self, address: u64, bytes: u64) -> bool {
+        let holds = |own: &Bytes, offset| own.holds_unmarked(offset, bytes as usize);
+        self.with(address, bytes, holds).unwrap_or(false)
+    }
+
     /// Whether the host copied or filled any of an allocation. False for what is no live allocation.
     pub fn host_wrote(&self, address: u64) -> bool {
         self.with(address, 0, |bytes, _| bytes.host_wrote())

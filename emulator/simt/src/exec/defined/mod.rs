@@ -20,7 +20,7 @@ use crate::program::{Access, Addr, Atomic, AtomicKind, BarrierKind, MemSpace, Op
 use super::access::{self, Spec};
 use super::{Cx, bits};
 pub(crate) use shadow::Shadow;
-use shadow::{NO_ORIGINS, NOWHERE, Origin, SOMEWHERE, Spot};
+use shadow::{NO_ORIGINS, NOWHERE, Origin, Origins, SOMEWHERE, Spot};
 
 /// What the last access read that nothing had written.
 #[derive(Debug)]
@@ -93,6 +93,15 @@ pub(super) fn runs(mut mask: u32) -> impl Iterator<Item = (usize, usize)> {
         mask &= !covered;
         Some((start as usize, n as usize))
     })
+}
+
+/// Space, and address as [`BadAccess::address`] has it, of an address in the one address space.
+fn place_of(at: u64) -> (MemSpace, u64) {
+    match at >> window::BITS {
+        w if w == window::SHARED >> window::BITS => (MemSpace::Shared, at - window::SHARED),
+        w if w == window::LOCAL >> window::BITS => (MemSpace::Local, at - window::LOCAL),
+        _ => (MemSpace::Global, at),
+    }
 }
 
 fn low_bits(n: u32) -> u32 {
@@ -178,12 +187,14 @@ impl Cx<'_> {
             },
         };
         let unknown = copied_earlier || self.block.carried.full;
+        let (space, address) = place_of(at);
         Origin {
             load,
             bytes,
             address: at,
             computed: NOWHERE,
             copied: if unknown { SOMEWHERE } else { NOWHERE },
+            cause: self.collector.cause(load, space, address),
         }
     }
 
@@ -220,7 +231,7 @@ impl Cx<'_> {
                 let first = at + u64::from(skip + bytes.trailing_zeros());
                 let whole = element * u32::from(a.n);
                 let origin = self.origin_of(at, first, whole, instr, lane);
-                self.shadow.undefine(spot, lane, undefined, origin);
+                self.shadow.undefine(spot, lane, undefined, Origins::one(origin));
             }
         }
     }
@@ -248,7 +259,7 @@ impl Cx<'_> {
                 (1 << (8 * element)) - 1
             };
             let computed = bits(lanes)
-                .filter(|&lane| self.shadow.origin(spot, lane).computed != NOWHERE)
+                .filter(|&lane| self.shadow.origins(spot, lane).is_computed())
                 .filter(|&lane| self.shadow.bits(spot, lane) & stored != 0)
                 .fold(0, |mask, lane| mask | 1 << lane);
             self.undefined_use(spot, computed, Use::Stored { by: instr }, instr);
@@ -263,10 +274,13 @@ impl Cx<'_> {
         let addresses = access::addresses(&self.lanes, spec.addr, spec.bias());
         let instr = self.job.kernel.ops[spec.pc as usize].instr;
         let element = u32::from(a.element);
+        // Lanes that stored nothing but undefined bytes where the host can read them, by origin.
+        let mut whole: Vec<(Origin, u32)> = Vec::new();
         // In index order: where lanes meet, the highest one's value stays.
         for lane in bits(good) {
             let at = addresses[lane];
             let mut undefined = 0;
+            let mut from = None;
             for (e, &src) in a.regs[..usize::from(a.n)].iter().enumerate() {
                 let Some(spot) = self.shadow.source(src) else {
                     continue;
@@ -277,9 +291,11 @@ impl Cx<'_> {
                     continue;
                 }
                 undefined |= holes << skip;
+                let first = self.shadow.origins(spot, lane).first();
+                from.get_or_insert(first);
                 let origin = Origin {
                     copied: instr,
-                    ..self.shadow.origin(spot, lane)
+                    ..first
                 };
                 for byte in bits(holes) {
                     let place = self.carried_place(at + u64::from(skip) + byte as u64, lane);
@@ -287,22 +303,43 @@ impl Cx<'_> {
                 }
             }
             self.set_written(at, spec.bytes, undefined, lane);
+            if let Some(origin) = from
+                && undefined == low_bits(spec.bytes)
+                && place_of(at).0 == MemSpace::Global
+            {
+                match whole.iter_mut().find(|(known, _)| known.cause == origin.cause) {
+                    Some((_, lanes)) => *lanes |= 1 << lane,
+                    None => whole.push((origin, 1 << lane)),
+                }
+            }
+        }
+        for (origin, lanes) in whole {
+            let starts = || bits(lanes).map(|lane| addresses[lane]);
+            let from = starts().min().unwrap_or(0);
+            let to = starts().max().unwrap_or(0).saturating_add(spec.bytes.into());
+            self.report_undefined(origin, lanes, Use::Output { range: (from, to) }, instr);
         }
     }
 
     /// An undefined value is put to use: told, and taken as defined from then on.
     fn undefined_use(&mut self, spot: Spot, lanes: u32, used: Use, instr: u32) {
         let lanes = self.shadow.lanes(spot) & lanes;
-        let mut left = lanes;
-        while left != 0 {
-            let first = self.shadow.origin(spot, left.trailing_zeros() as usize);
-            let alike = |lane: &usize| {
-                let origin = self.shadow.origin(spot, *lane);
-                (origin.load, origin.computed, origin.copied) == (first.load, first.computed, first.copied)
-            };
-            let group = bits(left).filter(alike).fold(0, |mask, lane| mask | 1u32 << lane);
-            left &= !group;
-            self.report_undefined(first, group, used, instr);
+        // Lanes by origin; the lowest lane's stands for all.
+        let mut groups: Vec<(Origin, u32)> = Vec::new();
+        for lane in bits(lanes) {
+            for origin in self.shadow.origins(spot, lane).iter() {
+                let alike = |known: &Origin| {
+                    (known.load, known.computed, known.copied)
+                        == (origin.load, origin.computed, origin.copied)
+                };
+                match groups.iter_mut().find(|(known, _)| alike(known)) {
+                    Some((_, lanes)) => *lanes |= 1 << lane,
+                    None => groups.push((*origin, 1 << lane)),
+                }
+            }
+        }
+        for (origin, lanes) in groups {
+            self.report_undefined(origin, lanes, used, instr);
         }
         self.shadow.define(spot, lanes);
     }
@@ -323,17 +360,14 @@ impl Cx<'_> {
             }
             _ => instr,
         };
-        let (space, address) = match origin.address >> window::BITS {
-            w if w == window::SHARED >> window::BITS => (MemSpace::Shared, origin.address - window::SHARED),
-            w if w == window::LOCAL >> window::BITS => (MemSpace::Local, origin.address - window::LOCAL),
-            _ => (MemSpace::Global, origin.address),
+        let code = match used {
+            Use::Output { .. } => Code::UndefinedOutput,
+            _ => Code::Uninitialised,
         };
-        let new = self.collector.is_new_access(
-            Code::Uninitialised,
-            origin.load,
-            self.block.index,
-            (space, address),
-        );
+        let (space, address) = place_of(origin.address);
+        let new = self
+            .collector
+            .is_new_access(code, origin.load, self.block.index, (space, address));
         let written = if new {
             self.written_around(origin.address, lanes.trailing_zeros() as usize & 31)
         } else {
@@ -353,7 +387,7 @@ impl Cx<'_> {
             copied: (origin.copied != NOWHERE).then_some(origin.copied),
             written,
         };
-        self.report_at(at, Code::Uninitialised, lanes, details);
+        self.report_at(at, code, lanes, details);
     }
 
     /// What is written of the array or allocation at an address, as ranges of addresses like [`BadAccess::address`].
@@ -541,15 +575,13 @@ impl Cx<'_> {
         let result = transfer::alu(run, args, shape, &sources, on);
         let mut origins = NO_ORIGINS;
         for lane in bits(on & lanes) {
-            // The source that the result got its undefined bits from, as far as they show it.
-            let of = |i: usize| sources.undefined[i][lane];
-            let known = (0..4).find(|&i| of(i) & result.undefined[lane] != 0);
-            let from = known.or_else(|| (0..4).find(|&i| of(i) != 0));
-            if let Some(spot) = from.and_then(|i| spots[i]) {
-                origins[lane] = self.shadow.origin(spot, lane);
+            for (spot, from) in spots.iter().zip(result.from) {
+                if let Some(spot) = spot.filter(|_| from >> lane & 1 == 1) {
+                    origins[lane].join(&self.shadow.origins(spot, lane));
+                }
             }
-            if result.computed >> lane & 1 == 1 && origins[lane].computed == NOWHERE {
-                origins[lane].computed = instr;
+            if result.computed >> lane & 1 == 1 {
+                origins[lane].compute(instr);
             }
         }
         self.shadow.put(dst, on, &result.undefined, &origins);
@@ -573,8 +605,8 @@ impl Cx<'_> {
             if !exchange {
                 self.report_undefined(origin, 1 << lane, Use::Atomic, instr);
             } else if a.dst != NONE {
-                self.shadow
-                    .undefine(self.shadow.line(a.dst as u32), lane, all, origin);
+                let dst = self.shadow.line(a.dst as u32);
+                self.shadow.undefine(dst, lane, all, Origins::one(origin));
             }
             // Global memory stays as it is unless it is overwritten: other blocks, which run at the same time, find
             // the same mistake.
@@ -628,7 +660,7 @@ impl Cx<'_> {
             let undefined = self.shadow.bits(src, from);
             if undefined != 0 {
                 self.shadow
-                    .undefine(dst, lane, undefined, self.shadow.origin(src, from));
+                    .undefine(dst, lane, undefined, self.shadow.origins(src, from));
             }
         }
     }
@@ -659,8 +691,8 @@ impl Cx<'_> {
         } else {
             1
         };
-        let origin = self.shadow.origin(source, undefined.trailing_zeros() as usize);
-        self.spread(dst, group, open, origin, pc);
+        let origins = self.shadow.origins(source, undefined.trailing_zeros() as usize);
+        self.spread(dst, group, open, origins, pc);
     }
 
     /// A result for the lanes of a group that depends on all bits that they bring.
@@ -669,18 +701,16 @@ impl Cx<'_> {
         let undefined = source.map_or(0, |source| self.shadow.lanes(source) & group);
         match source {
             Some(source) if undefined != 0 => {
-                let origin = self.shadow.origin(source, undefined.trailing_zeros() as usize);
-                self.spread(dst, group, open, origin, pc);
+                let origins = self.shadow.origins(source, undefined.trailing_zeros() as usize);
+                self.spread(dst, group, open, origins, pc);
             }
             _ => self.shadow.define(dst, group),
         }
     }
 
-    fn spread(&mut self, dst: Spot, group: u32, open: u64, mut origin: Origin, pc: u32) {
-        if origin.computed == NOWHERE {
-            origin.computed = self.job.kernel.ops[pc as usize].instr;
-        }
-        bits(group).for_each(|lane| self.shadow.undefine(dst, lane, open, origin));
+    fn spread(&mut self, dst: Spot, group: u32, open: u64, mut origins: Origins, pc: u32) {
+        origins.compute(self.job.kernel.ops[pc as usize].instr);
+        bits(group).for_each(|lane| self.shadow.undefine(dst, lane, open, origins));
     }
 
     /// `printf` has read arguments from here.

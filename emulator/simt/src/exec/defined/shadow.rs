@@ -20,6 +20,56 @@ pub(crate) struct Origin {
     pub(crate) computed: u32,
     /// The last store that put a copy of it in memory, or [`NOWHERE`].
     pub(crate) copied: u32,
+    /// Reads that are told as one have the same: see [`crate::check::Collector::cause`].
+    pub(crate) cause: (u32, u64),
+}
+
+/// Most origins that are kept of one value.
+const MOST: usize = 3;
+
+/// Where a value comes from that may have been computed from several undefined ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Origins([Origin; MOST]);
+
+impl Origins {
+    pub(crate) const NONE: Self = Self([Origin::NONE; MOST]);
+
+    pub(crate) fn one(origin: Origin) -> Self {
+        let mut all = Self::NONE;
+        all.0[0] = origin;
+        all
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Origin> {
+        self.0.iter().filter(|origin| origin.load != NOWHERE)
+    }
+
+    pub(crate) fn first(&self) -> Origin {
+        self.0[0]
+    }
+
+    /// Adds those that have causes of their own, as long as there is room.
+    pub(crate) fn join(&mut self, other: &Self) {
+        for origin in other.iter() {
+            if self.iter().any(|known| known.cause == origin.cause) {
+                continue;
+            }
+            if let Some(free) = self.0.iter_mut().find(|place| place.load == NOWHERE) {
+                *free = *origin;
+            }
+        }
+    }
+
+    /// They went through arithmetic.
+    pub(crate) fn compute(&mut self, instr: u32) {
+        for origin in self.0.iter_mut().filter(|origin| origin.computed == NOWHERE) {
+            origin.computed = instr;
+        }
+    }
+
+    pub(crate) fn is_computed(&self) -> bool {
+        self.iter().any(|origin| origin.computed != NOWHERE)
+    }
 }
 
 impl Origin {
@@ -29,6 +79,7 @@ impl Origin {
         address: 0,
         computed: NOWHERE,
         copied: NOWHERE,
+        cause: (NOWHERE, 0),
     };
 }
 
@@ -38,7 +89,7 @@ pub(crate) struct Trace {
     /// Lanes that have any. What is kept of the others is stale.
     pub(crate) lanes: u32,
     pub(crate) bits: [u64; 32],
-    pub(crate) origins: [Origin; 32],
+    pub(crate) origins: [Origins; 32],
 }
 
 /// The registers of one warp that have undefined bits: by line, a 64-bit register at its first, then by predicate.
@@ -114,9 +165,9 @@ impl Shadow {
     }
 
     /// Where one lane's undefined bits come from.
-    pub(crate) fn origin(&self, spot: Spot, lane: usize) -> Origin {
+    pub(crate) fn origins(&self, spot: Spot, lane: usize) -> Origins {
         self.get(spot)
-            .map_or(Origin::NONE, |trace| trace.origins[lane & 31])
+            .map_or(Origins::NONE, |trace| trace.origins[lane & 31])
     }
 
     /// The lanes are defined from now on.
@@ -131,7 +182,7 @@ impl Shadow {
     }
 
     /// A lane has these undefined bits from now on.
-    pub(crate) fn undefine(&mut self, spot: Spot, lane: usize, bits: u64, origin: Origin) {
+    pub(crate) fn undefine(&mut self, spot: Spot, lane: usize, bits: u64, origins: Origins) {
         if bits == 0 {
             return self.define(spot, 1 << lane);
         }
@@ -142,17 +193,17 @@ impl Shadow {
             Box::new(Trace {
                 lanes: 0,
                 bits: [0; 32],
-                origins: [Origin::NONE; 32],
+                origins: [Origins::NONE; 32],
             })
         });
         self.live += usize::from(trace.lanes == 0);
         trace.lanes |= 1 << lane;
         trace.bits[lane] = bits;
-        trace.origins[lane] = origin;
+        trace.origins[lane] = origins;
     }
 
     /// Puts the result of an operation: the undefined bits of the lanes `on`.
-    pub(crate) fn put(&mut self, spot: Spot, on: u32, undefined: &[u64; 32], origins: &[Origin; 32]) {
+    pub(crate) fn put(&mut self, spot: Spot, on: u32, undefined: &[u64; 32], origins: &[Origins; 32]) {
         for lane in bits(on) {
             self.undefine(spot, lane, undefined[lane], origins[lane]);
         }
@@ -160,4 +211,4 @@ impl Shadow {
 }
 
 /// Origins of 32 lanes, none yet.
-pub(crate) const NO_ORIGINS: [Origin; 32] = [Origin::NONE; 32];
+pub(crate) const NO_ORIGINS: [Origins; 32] = [Origins::NONE; 32];

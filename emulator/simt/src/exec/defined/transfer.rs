@@ -24,6 +24,8 @@ pub(super) struct Sources {
 pub(super) struct Result {
     pub(super) undefined: [u64; 32],
     pub(super) computed: u32,
+    /// By source: the lanes in which it has a part in what is undefined.
+    pub(super) from: [u32; 4],
 }
 
 /// Registers of its own for running one operation.
@@ -114,7 +116,13 @@ pub(super) fn alu(run: AluFn, args: &AluArgs, shape: Shape, sources: &Sources, o
     let mut result = Result {
         undefined: [0; 32],
         computed: on,
+        from: [0; 4],
     };
+    for (from, undefined) in result.from.iter_mut().zip(&sources.undefined) {
+        *from = bits(on)
+            .filter(|&lane| undefined[lane] != 0)
+            .fold(0, |mask, lane| mask | 1 << lane);
+    }
     let any = |lane: usize| sources.undefined[..n].iter().fold(0, |all, s| all | s[lane]);
     let all = all_bits(shape.dst);
     match shape.flow {
@@ -127,15 +135,28 @@ pub(super) fn alu(run: AluFn, args: &AluArgs, shape: Shape, sources: &Sources, o
             let is_data = |i: usize| data >> i & 1 == 1;
             let mut inputs = sources.values;
             for i in (0..n).filter(|&i| is_data(i)) {
-                inputs[i] = sources.undefined[i];
+                inputs[i] = [0; 32];
             }
-            result.undefined = bench.eval(&inputs, on);
+            // One source after the other: each bit of the result is one bit of one source.
+            let sure = result.from;
+            for i in (0..n).filter(|&i| is_data(i) && sure[i] != 0) {
+                inputs[i] = sources.undefined[i];
+                let moved = bench.eval(&inputs, on);
+                inputs[i] = [0; 32];
+                for lane in bits(on) {
+                    result.undefined[lane] |= moved[lane];
+                    result.from[i] &= !(u32::from(moved[lane] == 0) << lane);
+                }
+            }
             result.computed = 0;
             for lane in bits(on) {
                 let steers = || (0..n).filter(|&i| !is_data(i));
                 if steers().any(|i| sources.undefined[i][lane] != 0) {
                     result.undefined[lane] = all;
                     result.computed |= 1 << lane;
+                    for i in (0..n).filter(|&i| sources.undefined[i][lane] != 0) {
+                        result.from[i] |= 1 << lane;
+                    }
                 } else if shifts && steers().any(|i| !sources.values[i][lane].is_multiple_of(8)) {
                     result.computed |= 1 << lane;
                 }
@@ -212,6 +233,10 @@ fn bitwise(bench: &mut Bench, sources: &Sources, on: u32, result: &mut Result) {
             once |= sources.undefined[i][lane];
         }
         let passed = once & !twice & ones[lane] & !zeros[lane];
+        for (i, &class) in bench.shape.srcs.iter().enumerate().take(4) {
+            let part = class == Class::Pred || sources.undefined[i][lane] & result.undefined[lane] != 0;
+            result.from[i] &= !(u32::from(!part) << lane);
+        }
         result.computed |= u32::from(result.undefined[lane] & !passed != 0) << lane;
     }
 }
