@@ -77,6 +77,12 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
         if follows {
             continue;
         }
+        if chosen
+            .iter()
+            .any(|earlier| one_element(scene, earlier.kind, kind))
+        {
+            continue;
+        }
         // The same missing barrier, seen through another array.
         let twin = chosen
             .iter_mut()
@@ -111,6 +117,20 @@ fn lines(scene: &Scene<'_>, race: &RaceFacts) -> [(u32, u32); 2] {
 
 fn between(race: &RaceFacts) -> bool {
     race.parties[0].block != race.parties[1].block
+}
+
+/// The same element, read at two places and used at one.
+fn one_element(scene: &Scene<'_>, a: &Kind, b: &Kind) -> bool {
+    let element = |kind: &Kind| match &kind.first.details {
+        Details::Uninitialised { access, .. } => Some((
+            kind.first.code,
+            access.space,
+            access.address,
+            scene.line(kind.first.instr),
+        )),
+        _ => None,
+    };
+    element(a).is_some() && element(a) == element(b)
 }
 
 /// `root` says all that `kind` would say, and more.
