@@ -83,7 +83,7 @@ fn moving_is_no_use() {
     ));
     // Half of what is stored is defined.
     fine(&format!(
-        "{LOAD} mov.b64 %rd5, {{%r1, %r2}}; mov.u64 %rd6, tile; cvta.shared.u64 %rd6, %rd6; st.u64 [%rd6], %rd5;"
+        "{LOAD} mov.b64 %rd5, {{%r1, %r2}}; mov.u64 %rd6, tile; cvta.shared.u64 %rd6, %rd6; add.u64 %rd6, %rd6, %rd4; add.u64 %rd6, %rd6, %rd4; st.u64 [%rd6], %rd5;"
     ));
     fine(&format!("{LOAD} setp.lt.s32 %p1, %r2, 5;"));
     fine(&format!("{LOAD} add.u32 %r3, %r2, 5; mul.lo.u32 %r3, %r3, %r3;"));
