@@ -11,6 +11,7 @@ mod ladder_gemm;
 mod ladder_transpose;
 mod merged;
 mod mistakes;
+mod promises;
 mod ptx_fresh;
 mod random;
 mod reads_all;

@@ -1,0 +1,147 @@
+//! The promises of ARCHITECTURE.md that can be read off the sources, and that each of the others names its tests.
+
+use std::path::{Path, PathBuf};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the workspace")
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The `.rs` files under a folder.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// The code of a file without its unit tests and comments.
+fn code(path: &Path) -> String {
+    let is_test = path
+        .file_stem()
+        .is_some_and(|name| name == "tests" || name == "testing" || name == "fuzz");
+    let text = std::fs::read_to_string(path).expect("text");
+    let end = text.find("mod tests {").unwrap_or(text.len());
+    let lines = text[..end]
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    if is_test {
+        String::new()
+    } else {
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+#[test]
+fn every_promise_names_the_tests_that_hold_it() {
+    let text = read("ARCHITECTURE.md");
+    let section = text
+        .split("\n## ")
+        .find(|part| part.starts_with("Invariants"))
+        .expect("the section");
+    let promises: Vec<&str> = section.split("\n- ").skip(1).collect();
+    assert!(promises.len() >= 7, "{}", promises.len());
+    for promise in promises {
+        let (_, held) = promise
+            .split_once("Held by ")
+            .unwrap_or_else(|| panic!("nothing holds: {promise}"));
+        let tests: Vec<(&str, &str)> = held
+            .split('`')
+            .filter_map(|word| word.split_once("::").filter(|(file, _)| file.ends_with(".rs")))
+            .collect();
+        assert!(!tests.is_empty(), "no test holds: {promise}");
+        for (file, name) in tests {
+            assert!(
+                read(file).contains(&format!("fn {name}(")),
+                "{file} has no test {name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_emulator_does_no_input_or_output() {
+    const FORBIDDEN: [&str; 10] = [
+        "std::fs",
+        "std::io",
+        "std::net",
+        "std::env",
+        "std::process",
+        "Instant::",
+        "SystemTime::",
+        "thread_local!",
+        "static mut",
+        "println!",
+    ];
+    for folder in ["emulator/ptx/src", "emulator/simt/src", "emulator/findings/src"] {
+        for path in sources(&root().join(folder)) {
+            let code = code(&path);
+            let found: Vec<_> = FORBIDDEN.iter().filter(|word| code.contains(**word)).collect();
+            assert!(found.is_empty(), "{}: {found:?}", path.display());
+        }
+    }
+}
+
+#[test]
+fn crates_without_unsafe_code_forbid_it() {
+    for krate in [
+        "emulator/ptx",
+        "emulator/findings",
+        "steps/ladder",
+        "book/press",
+        "book/figures",
+    ] {
+        let lib = root().join(krate).join("src/lib.rs");
+        let lib = if lib.exists() {
+            lib
+        } else {
+            root().join(krate).join("src/main.rs")
+        };
+        assert!(
+            code(&lib).contains("#![forbid(unsafe_code)]"),
+            "{}",
+            lib.display()
+        );
+    }
+}
+
+#[test]
+fn dependencies_point_one_way() {
+    let allowed: [(&str, &[&str]); 6] = [
+        ("emulator/ptx", &[]),
+        ("emulator/simt", &["ptx"]),
+        ("emulator/findings", &["ptx", "simt"]),
+        ("emulator/driver", &["ptx", "simt", "findings"]),
+        ("steps/ladder", &[]),
+        ("xtask", &["ladder"]),
+    ];
+    const OURS: [&str; 9] = [
+        "ptx", "simt", "findings", "driver", "nvcuda", "emulated", "ladder", "lab", "cudarc",
+    ];
+    for (krate, may) in allowed {
+        let manifest = read(&format!("{krate}/Cargo.toml"));
+        let section = manifest
+            .split("\n[")
+            .find(|part| part.starts_with("dependencies]"))
+            .unwrap_or_default();
+        let names = section
+            .lines()
+            .filter_map(|line| line.split(['.', ' ', '=']).next());
+        let wrong: Vec<&str> = names
+            .filter(|name| OURS.contains(name) || name.starts_with('v') && name.len() == 3)
+            .filter(|name| !may.contains(name))
+            .collect();
+        assert!(wrong.is_empty(), "{krate} depends on {wrong:?}");
+    }
+}
