@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::scene::Scene;
+use super::spot;
 use simt::check::{AccessKind, Code, Details, Kind, RaceFacts, RaceParty};
 use simt::program::MemSpace;
 
@@ -28,10 +29,14 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
     for kind in kinds {
         let first = &kind.first;
         let follows = match &first.details {
-            Details::Barrier { deadlock: false, .. } => {
-                out_of_step.is_some_and(|root| !std::ptr::eq(root, kind))
+            Details::Barrier { deadlock: false, .. } => match out_of_step {
+                Some(root) => !std::ptr::eq(root, kind),
+                None => first_of(kinds, Code::BarriersApart).is_some_and(|root| !std::ptr::eq(root, kind)),
+            },
+            Details::Exited { .. } => {
+                let first = first_of(kinds, Code::ExitedBeforeBarrier);
+                out_of_step.is_some() || first.is_some_and(|first| !std::ptr::eq(first, kind))
             }
-            Details::Exited { .. } => out_of_step.is_some(),
             Details::Race(race) => {
                 let shared = race.space == MemSpace::Shared;
                 let on_bad_line = race
@@ -102,6 +107,12 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
     chosen
 }
 
+/// The first of its code, in the order of blocks and of execution.
+fn first_of(kinds: &[Kind], code: Code) -> Option<&Kind> {
+    let of_code = kinds.iter().filter(|kind| kind.first.code == code);
+    of_code.min_by_key(|kind| (kind.first.block, kind.order))
+}
+
 fn race_of(kind: &Kind) -> Option<&RaceFacts> {
     match &kind.first.details {
         Details::Race(race) => Some(race),
@@ -141,16 +152,7 @@ fn explains(scene: &Scene<'_>, root: &Kind, kind: &Kind) -> bool {
     let (Some(a), Some(b)) = (race_of(root), race_of(kind)) else {
         return false;
     };
-    let same_array = || {
-        let target = |race: &RaceFacts| {
-            let party = race.parties[0];
-            scene
-                .target(party.instr, race.space, race.address, 1, party.kind)
-                .map(|target| target.start)
-        };
-        target(a) == target(b)
-    };
-    if a.space != b.space || lines(scene, a) != lines(scene, b) || !same_array() {
+    if lines(scene, a) != lines(scene, b) || !same_array(scene, a, b) {
         return false;
     }
     // Between blocks before inside a block, different values before equal ones, a read and a write before two
@@ -189,11 +191,38 @@ fn one_barrier_for_both(scene: &Scene<'_>, a: &Kind, b: &Kind) -> bool {
     let (Some(x), Some(y)) = (reader(a), reader(b)) else {
         return false;
     };
-    !between(a)
-        && !between(b)
-        && a.space == b.space
-        && scene.line(x.instr) == scene.line(y.instr)
-        && (a.missing == b.missing || a.same_warp != b.same_warp)
+    if between(a) || between(b) || a.space != b.space || a.left_out.is_some() != b.left_out.is_some() {
+        return false;
+    }
+    // The steps of one reduction.
+    let steps = in_step(scene, a) && in_step(scene, b) && same_array(scene, a, b);
+    let same_line =
+        scene.line(x.instr) == scene.line(y.instr) && (a.missing == b.missing || a.same_warp != b.same_warp);
+    let one_spot = || {
+        let (one, other) = (spot::spots(scene, a)?, spot::spots(scene, b)?);
+        let fits = one.len() == other.len() && one.iter().zip(&other).all(|(a, b)| a.and(*b).is_some());
+        (a.missing == b.missing && fits).then_some(())
+    };
+    steps || same_line || one_spot().is_some()
+}
+
+/// Both accesses are volatile, and of one warp.
+pub(crate) fn in_step(scene: &Scene<'_>, race: &RaceFacts) -> bool {
+    let volatile = |party: &RaceParty| {
+        let info = scene.context.kernel.instrs.get(party.instr as usize);
+        info.is_some_and(|info| info.text.contains(".volatile"))
+    };
+    race.same_warp && !race.same_instruction && race.parties.iter().all(volatile)
+}
+
+fn same_array(scene: &Scene<'_>, a: &RaceFacts, b: &RaceFacts) -> bool {
+    let target = |race: &RaceFacts| {
+        let party = race.parties[0];
+        scene
+            .target(party.instr, race.space, race.address, 1, party.kind)
+            .map(|target| target.start)
+    };
+    a.space == b.space && target(a) == target(b)
 }
 
 fn better(kind: &Kind, than: &Kind) -> bool {

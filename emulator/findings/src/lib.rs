@@ -3,7 +3,7 @@
 //! `simt` gathers facts ([`simt::check::Mistakes`]); [`Report::new`] makes [`Finding`]s of them, and [`refusal`] says
 //! why a launch did not start. Nothing here runs a kernel or changes what a launch does.
 //!
-//! [`scene`] knows the launch and lays out text, [`source`] reads the `.cu`, [`arrays`] finds the array behind an
+//! [`scene`] knows the launch and lays out text, [`source`] and [`statements`] read the `.cu`, [`arrays`] finds the array behind an
 //! address and [`subscript`] the numbers behind an index. Each of the other files words one family of mistakes.
 
 #![forbid(unsafe_code)]
@@ -23,6 +23,8 @@ mod refusal;
 mod report;
 mod scene;
 mod source;
+mod spot;
+mod statements;
 mod stop;
 mod subscript;
 mod sync;
@@ -78,13 +80,23 @@ fn finding(scene: &Scene<'_>, Chosen { kind, also }: &Chosen<'_>, earlier: &[Fin
             Code::ReadOnly => memory::read_only(scene, kind, *access),
             _ => bounds::out_of_bounds(scene, kind, *access),
         },
+        Details::Uninitialised {
+            access,
+            load,
+            copy: Some(copy),
+            ..
+        } => written::under_way(scene, kind, *access, *load, *copy),
         Details::Uninitialised { .. } => written::uninitialised(scene, kind),
         Details::Race(facts) => {
             let party = facts.parties[1];
             who = (party.block, u64::from(party.thread));
             race::race(scene, kind, facts, also)
         }
-        Details::Barrier { groups, deadlock } => sync::barrier(scene, kind, groups, *deadlock),
+        Details::Barrier {
+            groups,
+            deadlock,
+            late,
+        } => sync::barrier(scene, kind, groups, *deadlock, late.as_ref()),
         Details::Exited {
             returned,
             first,
@@ -92,7 +104,7 @@ fn finding(scene: &Scene<'_>, Chosen { kind, also }: &Chosen<'_>, earlier: &[Fin
         } => sync::exited(scene, kind, *returned, *first, *exit),
         Details::Runaway { budget, proven, span } => stop::runaway(scene, kind, *budget, *proven, *span),
         Details::Assert { message, .. } => stop::assertion(scene, kind, message),
-        Details::SyncMask { named, present } => sync::mask(scene, kind, *named, *present),
+        Details::SyncMask(facts) => sync::mask(scene, kind, facts),
         Details::Operand { problem, value } => stop::operand(scene, kind, *problem, *value),
         Details::Texture { handle } => memory::texture(scene, *handle),
         Details::None => match event.code {

@@ -5,12 +5,15 @@ use std::fmt::Write as _;
 use super::arrays::Target;
 use super::bounds::block_shape;
 use super::case::Case;
+use super::choose;
 use super::scene::{Draft, Scene};
+use super::spot::{self, Spot};
 use super::trace::End;
 use super::words::{capital, code, list};
 use simt::check::Kind;
 use simt::check::{AccessKind, Details, MissingOrder, RaceFacts, RaceParty};
-use simt::program::MemSpace;
+use simt::lanes::NONE;
+use simt::program::{MemSpace, OpKind};
 
 /// `E-RACE`, `W-RACE-EQUAL`
 pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, also: &[&Kind]) -> Draft {
@@ -94,7 +97,7 @@ pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, also: &[&Ki
         (draft.why, draft.advice) = (why, advice);
         return draft;
     }
-    reasons(&mut draft, scene, race, (first, second), &array, update);
+    reasons(&mut draft, scene, race, (first, second), (&array, also), update);
     draft
 }
 
@@ -233,6 +236,7 @@ fn party(lines: &mut Vec<String>, scene: &Scene<'_>, party: RaceParty, target: O
         let _ = write!(line, "     | {}", marks.into_iter().collect::<String>());
         lines.push(line);
     }
+    lines.extend(scene.calls(party.instr));
 }
 
 /// Where a party's line names the array: the use that gives the element, or all of them.
@@ -374,7 +378,7 @@ fn reasons(
     scene: &Scene<'_>,
     race: &RaceFacts,
     (first, second): (RaceParty, RaceParty),
-    array: &str,
+    (array, also): (&str, &[&Kind]),
     update: bool,
 ) {
     let between_blocks = first.block != second.block;
@@ -480,6 +484,17 @@ fn reasons(
         });
         return;
     }
+    if let Some(atomic) = ticket(scene, first, second).filter(|_| between_blocks) {
+        let line = scene.line_name(atomic);
+        draft.why = Some(format!(
+            "the atomic at {line} counts the blocks that are done, but no __threadfence() makes what they wrote at {write} \
+             visible before it."
+        ));
+        draft.advice = Some(format!(
+            "put __threadfence() between {write} and the atomic at {line}, and another one between the atomic and {other}."
+        ));
+        return;
+    }
     if between_blocks {
         draft.why = Some(
             "blocks run in any order and at the same time; __syncthreads() orders threads of one block only."
@@ -491,7 +506,39 @@ fn reasons(
         });
         return;
     }
-    let same_line = write == other;
+    let same_line = write == other || spot::same_statement(scene, first.instr, second.instr);
+    let spots = together(scene, race, also);
+    if let Some((sync, mask)) = race.left_out {
+        let outside = [first, second]
+            .into_iter()
+            .find(|party| mask >> (party.thread % 32) & 1 == 0);
+        let lane = outside.map_or(0, |party| party.thread % 32);
+        let line = scene.line_name(sync);
+        draft.why = Some(format!(
+            "__syncwarp({mask:#010x}) at {line} orders only the lanes that it names, and leaves out lane {lane}."
+        ));
+        draft.advice = Some(
+            "let every lane that writes or reads here take part: __syncwarp() where all of them are, before the branch."
+                .into(),
+        );
+        draft.on_gpu = Some(OFTEN_WORKS.into());
+        return;
+    }
+    if choose::in_step(scene, race) {
+        draft.title = format!("warp-synchronous code: {}", draft.title);
+        draft.why = Some(
+            "volatile keeps each access in the program, and orders no lanes: since Volta the lanes of a warp need not run \
+             in step."
+                .into(),
+        );
+        draft.advice = Some(
+            "take the sum in a register, and put __syncwarp() between reading and writing in every step; or use \
+             __shfl_down_sync, which needs no shared memory."
+                .into(),
+        );
+        draft.on_gpu = Some(OFTEN_WORKS.into());
+        return;
+    }
     if race.same_warp {
         draft.why = Some(match race.missing {
             MissingOrder::BeforeOverwriting => {
@@ -503,51 +550,68 @@ fn reasons(
                 "a lane can read the element at {other} before another has written it at {write}: lanes of a warp need not run in step (since Volta)."
             ),
         });
-        draft.advice = Some(match race.missing {
-            MissingOrder::BeforeOverwriting => {
-                format!("put {barrier} after {other}, before {write} writes again.")
-            }
-            _ => format!("put {barrier} after {write}, before {other} reads."),
+        draft.advice = Some(match &spots[..] {
+            [spot] => place_barrier(barrier, spot, race.missing, array),
+            _ if same_line => READ_FIRST.replace("BARRIER", barrier),
+            _ => match race.missing {
+                MissingOrder::BeforeOverwriting => {
+                    format!("put {barrier} after {other}, before {write} writes again.")
+                }
+                _ => format!("put {barrier} after {write}, before {other} reads."),
+            },
         });
-        draft.on_gpu =
-            Some("it often works, until the compiler or the next GPU schedules lanes otherwise.".into());
+        draft.on_gpu = Some(OFTEN_WORKS.into());
         return;
     }
-    let in_loop = scene.loc(first.instr).is_some_and(|loc| {
-        let source = scene.source(first.instr);
-        source.is_some_and(|source| source.enclosing_loop(loc.line).is_some())
-    });
-    if same_line && !in_loop {
-        draft.why = Some(format!(
-            "{write} reads {array} and writes it, in all these threads, and no barrier can come between."
-        ));
-        draft.advice = None;
-        return;
-    }
+    let in_loop = spot::in_one_loop(scene, first.instr, second.instr);
     let (why, advice) = match race.missing {
-        _ if same_line => (
+        _ if same_line && (in_loop || scene.source(first.instr).is_none()) => (
             format!(
                 "both happen at {write}: in one round of the loop a thread reads what another writes in that round or the next."
             ),
             format!("put {barrier} at the end of each round, outside any `if` that not all threads enter."),
         ),
+        _ if same_line => (
+            format!("both happen at {write}: a thread can write before another has read the old value."),
+            READ_FIRST.replace("BARRIER", barrier),
+        ),
         MissingOrder::BeforeReading => (
             format!("a thread can reach {other} before another has written the element at {write}."),
-            format!("put {barrier} between {write} (all writes done) and {other} (reads may start)."),
+            match &spots[..] {
+                [spot] => place_barrier(barrier, spot, race.missing, array),
+                _ => {
+                    format!("put {barrier} between {write} (all writes done) and {other} (reads may start).")
+                }
+            },
         ),
         MissingOrder::BeforeOverwriting => (
-            format!(
-                "a fast thread goes on to the next round and overwrites {array} at {write} while others still read at {other}."
-            ),
-            format!("put {barrier} after {other}, before the next round writes to {array}."),
+            match &spots[..] {
+                [Spot { before: Some(_), .. }] => {
+                    format!("a fast thread overwrites {array} at {write} while others still read at {other}.")
+                }
+                _ => format!(
+                    "a fast thread goes on to the next round and overwrites {array} at {write} while others still read at {other}."
+                ),
+            },
+            match &spots[..] {
+                [spot] => place_barrier(barrier, spot, race.missing, array),
+                _ => format!("put {barrier} after {other}, before the next round writes to {array}."),
+            },
         ),
         MissingOrder::Both => (
             format!(
                 "no barrier separates the writes at {write} from the reads at {other}, in neither direction."
             ),
-            format!(
-                "put one {barrier} before reading (after {write}), and one before the next round overwrites {array} (after {other})."
-            ),
+            match &spots[..] {
+                [reading, overwriting] => {
+                    let one = place_barrier(barrier, reading, MissingOrder::BeforeReading, array);
+                    let two = place_barrier("another", overwriting, MissingOrder::BeforeOverwriting, array);
+                    format!("{}, and {two}", one.trim_end_matches('.'))
+                }
+                _ => format!(
+                    "put one {barrier} before reading (after {write}), and one before the next round overwrites {array} (after {other})."
+                ),
+            },
         ),
         MissingOrder::Unknown => (
             format!("{write} and {other} are run by different threads, and no barrier lies between."),
@@ -556,4 +620,72 @@ fn reasons(
     };
     draft.why = Some(why);
     draft.advice = Some(advice);
+}
+
+const OFTEN_WORKS: &str = "it often works, until the compiler or the next GPU schedules lanes otherwise.";
+const READ_FIRST: &str = "read into a variable first, then BARRIER in all threads, then write.";
+
+/// Where barriers belong for a race and those that are told with it.
+fn together(scene: &Scene<'_>, race: &RaceFacts, also: &[&Kind]) -> Vec<Spot> {
+    let Some(mut spots) = spot::spots(scene, race) else {
+        return Vec::new();
+    };
+    for kind in also {
+        let Details::Race(other) = &kind.first.details else {
+            continue;
+        };
+        let more = spot::spots(scene, other).filter(|_| other.missing == race.missing);
+        for (spot, more) in spots.iter_mut().zip(more.unwrap_or_default()) {
+            *spot = spot.and(more).unwrap_or(*spot);
+        }
+    }
+    spots
+}
+
+/// `put __syncthreads() after line 29, …`
+fn place_barrier(barrier: &str, spot: &Spot, missing: MissingOrder, array: &str) -> String {
+    let (done, next) = match missing {
+        MissingOrder::BeforeOverwriting => ("all reads done", "writes may start"),
+        _ => ("all writes done", "reads may start"),
+    };
+    let outside = match spot.in_branch && barrier == "__syncthreads()" {
+        true => ", outside any `if` that not all threads enter",
+        false => "",
+    };
+    let after = spot.after;
+    match (spot.before, missing) {
+        (Some(before), _) => {
+            format!("put {barrier} between line {after} ({done}) and line {before} ({next}){outside}.")
+        }
+        (None, MissingOrder::BeforeOverwriting) if spot.ends_loop => format!(
+            "put {barrier} after line {after}, where the loop that reads ends, before the next round writes to {array}{outside}."
+        ),
+        (None, MissingOrder::BeforeOverwriting) => {
+            format!("put {barrier} after line {after}, before the next round writes to {array}{outside}.")
+        }
+        (None, _) => {
+            format!("put {barrier} after line {after}, before the next round reads {array}{outside}.")
+        }
+    }
+}
+
+/// The atomic by which a block learns that the others have written, when the kernel has no fence at all: the
+/// pattern of a last block that adds up what the others left.
+fn ticket(scene: &Scene<'_>, write: RaceParty, read: RaceParty) -> Option<u32> {
+    let kernel = scene.context.kernel;
+    if write.kind != AccessKind::Write || read.kind != AccessKind::Read {
+        return None;
+    }
+    if kernel.ops.iter().any(|op| matches!(op.kind, OpKind::Fence)) {
+        return None;
+    }
+    let between = write.instr.min(read.instr)..write.instr.max(read.instr);
+    kernel.ops.iter().find_map(|op| match &op.kind {
+        OpKind::Atomic(atomic) => {
+            let global = matches!(atomic.space, MemSpace::Global | MemSpace::Generic);
+            (global && atomic.dst != NONE && write.instr < read.instr && between.contains(&op.instr))
+                .then_some(op.instr)
+        }
+        _ => None,
+    })
 }

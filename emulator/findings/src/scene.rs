@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::source::{Parameter, Source};
+use super::statements::Enclosure;
 use super::text::plain_name;
 use super::trace::Trace;
 use super::words;
@@ -86,19 +87,76 @@ impl<'a> Scene<'a> {
         ops.iter().any(|op| matches!(op.kind, OpKind::Barrier { .. }))
     }
 
-    pub(crate) fn loc(&self, instr: u32) -> Option<SourceLoc> {
-        self.context.kernel.instrs.get(instr as usize)?.source
+    /// Where an instruction comes from: its own place, then that of the call which was inlined, and so on. Places
+    /// in files without a text (headers of the toolkit) are left out, unless there are no others.
+    pub(crate) fn frames(&self, instr: u32) -> Vec<SourceLoc> {
+        let Some(info) = self.context.kernel.instrs.get(instr as usize) else {
+            return Vec::new();
+        };
+        let mut all: Vec<SourceLoc> = info
+            .source
+            .into_iter()
+            .chain(info.calls.iter().copied())
+            .collect();
+        all.retain(|loc| loc.line > 0);
+        let known = |loc: &SourceLoc| self.sources.contains_key(&loc.file);
+        if all.iter().any(known) {
+            all.retain(known);
+        } else {
+            all.truncate(1);
+        }
+        all
     }
 
-    /// The line that calls the function of an instruction, when the compiler inlined it.
-    pub(crate) fn called(&self, instr: u32) -> Option<(u32, &str)> {
-        let called = self.context.kernel.instrs.get(instr as usize)?.called?;
-        Some((called.line, self.sources.get(&called.file)?.line(called.line)?))
+    /// The first of [`Scene::frames`].
+    pub(crate) fn loc(&self, instr: u32) -> Option<SourceLoc> {
+        let info = self.context.kernel.instrs.get(instr as usize)?;
+        match info.calls[..] {
+            [] => info.source,
+            _ => self.frames(instr).first().copied(),
+        }
+    }
+
+    /// `called at line 20: …`, for an instruction of a function that was inlined.
+    pub(crate) fn calls(&self, instr: u32) -> Vec<String> {
+        let frames = self.frames(instr);
+        let mut around: Vec<&SourceLoc> = frames.iter().skip(1).collect();
+        if around.len() > 2 {
+            around.drain(1..around.len() - 1);
+        }
+        let told = |loc: &&SourceLoc| {
+            let text = self.sources.get(&loc.file)?.line(loc.line)?;
+            Some(format!("     | called at line {}: {}", loc.line, text.trim()))
+        };
+        around.iter().filter_map(told).collect()
+    }
+
+    /// Branches and loops around an instruction, outermost first, with their line; those around the calls that were
+    /// inlined come before those in the function.
+    pub(crate) fn around(&self, instr: u32) -> Vec<Around<'_>> {
+        let of = |loc: SourceLoc| {
+            let source = self.sources.get(&loc.file);
+            source.into_iter().flat_map(move |source| {
+                let around = source.around(loc.line, loc.column).into_iter();
+                around.map(move |enclosure| Around {
+                    file: loc.file,
+                    line: source.line_of(enclosure.start),
+                    last: source.line_of(enclosure.body.end.saturating_sub(1)),
+                    enclosure,
+                })
+            })
+        };
+        self.frames(instr).into_iter().rev().flat_map(of).collect()
     }
 
     /// The source that an instruction comes from.
     pub(crate) fn source(&self, instr: u32) -> Option<&Source> {
         self.sources.get(&self.loc(instr)?.file)
+    }
+
+    /// The text of a file.
+    pub(crate) fn text_of(&self, file: u32) -> Option<&Source> {
+        self.sources.get(&file)
     }
 
     /// Name and type of a parameter.
@@ -158,7 +216,7 @@ impl<'a> Scene<'a> {
 
     pub(crate) fn place(&self, instr: u32) -> Place {
         let info = self.context.kernel.instrs.get(instr as usize);
-        let loc = info.and_then(|info| info.source).filter(|loc| loc.line > 0);
+        let loc = self.loc(instr).filter(|loc| loc.line > 0);
         let file = loc.and_then(|loc| self.context.files.iter().find(|(index, _)| *index == loc.file));
         Place {
             file: file.map(|(_, path)| path.clone()).unwrap_or_default(),
@@ -265,6 +323,16 @@ impl<'a> Scene<'a> {
     }
 }
 
+/// A branch or loop around an instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Around<'a> {
+    pub(crate) file: u32,
+    /// Lines of the header, and where the statement under it ends.
+    pub(crate) line: u32,
+    pub(crate) last: u32,
+    pub(crate) enclosure: &'a Enclosure,
+}
+
 /// A message in the making.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
@@ -347,13 +415,9 @@ impl Draft {
         let mut out = header(code, &self.title, &where_(place, scene));
         if !self.no_listing {
             listing(&mut out, place, &self.carets);
-        }
-        if let Some((number, text)) = scene.called(instr).filter(|_| !self.no_listing) {
-            let _ = writeln!(
-                out,
-                "   called here:\n   {number:>4} | {}",
-                text.replace('\t', " ").trim_end()
-            );
+            for call in scene.calls(instr) {
+                let _ = writeln!(out, "   {call}");
+            }
         }
         for line in &self.verbatim {
             let _ = writeln!(out, "   {}", line.trim_end());

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::expression;
+use super::statements::{Control, Enclosure, Statements};
 use super::text::{blank, bracketed, plain_name, split, strip_qualifiers, words};
 
 /// One source file.
@@ -18,6 +19,7 @@ pub(crate) struct Source {
     lines: Vec<(usize, usize)>,
     /// Values of the kernel's template parameters.
     given: Vec<(String, i64)>,
+    statements: Statements,
 }
 
 /// A parameter of a kernel.
@@ -68,9 +70,11 @@ impl Source {
             lines.push((start, start + line.trim_end_matches(['\n', '\r']).len()));
             start += line.len();
         }
+        let clean = blank(text);
         Self {
             text: text.clone(),
-            clean: blank(text),
+            statements: Statements::new(&clean),
+            clean,
             lines,
             given: Vec::new(),
         }
@@ -85,6 +89,11 @@ impl Source {
     fn clean_line(&self, number: u32) -> Option<&str> {
         let (start, end) = *self.lines.get((number as usize).checked_sub(1)?)?;
         self.clean.get(start..end)
+    }
+
+    /// The text, comments aside, holds these characters.
+    pub(crate) fn contains(&self, what: &str) -> bool {
+        self.clean.contains(what)
     }
 
     /// Number of lines.
@@ -345,25 +354,63 @@ impl Source {
         })
     }
 
-    /// The condition of the `if` that a line stands directly under, as far as indentation tells.
+    /// The condition of the `if` that a line stands directly under.
     pub(crate) fn condition(&self, line: u32) -> Option<(u32, String)> {
-        self.governing(line)
-            .next()
-            .and_then(|(number, word, text)| (word == "if").then_some((number, text)))
+        let around = self.around(line, 0);
+        let nearest = around.last().filter(|e| e.control == Control::If)?;
+        Some((self.line_of(nearest.start), nearest.condition.clone()))
     }
 
     /// The nearest `if` that a line stands under, also through loops.
     pub(crate) fn enclosing_condition(&self, line: u32) -> Option<(u32, String)> {
-        self.governing(line)
-            .find(|(_, word, _)| *word == "if")
-            .map(|(number, _, text)| (number, text))
+        let around = self.around(line, 0);
+        let nearest = around.iter().rev().find(|e| e.control == Control::If)?;
+        Some((self.line_of(nearest.start), nearest.condition.clone()))
     }
 
-    /// The nearest loop that a line stands in.
-    pub(crate) fn enclosing_loop(&self, line: u32) -> Option<u32> {
-        self.governing(line)
-            .find(|(_, word, _)| *word == "for" || *word == "while")
-            .map(|(number, ..)| number)
+    /// Branches and loops around a position, outermost first. Column 0: around the last statement of the line.
+    pub(crate) fn around(&self, line: u32, column: u32) -> Vec<&Enclosure> {
+        self.position(line, column)
+            .map(|at| self.statements.around(at))
+            .unwrap_or_default()
+    }
+
+    /// The statement at a position, as bytes of the text.
+    pub(crate) fn statement(&self, line: u32, column: u32) -> Option<std::ops::Range<usize>> {
+        self.statements.at(self.position(line, column)?)
+    }
+
+    /// The line in which the statement at a position ends.
+    pub(crate) fn statement_end(&self, line: u32, column: u32) -> Option<u32> {
+        let statement = self.statement(line, column)?;
+        Some(self.line_of(statement.end.saturating_sub(1)))
+    }
+
+    fn position(&self, line: u32, column: u32) -> Option<usize> {
+        let (start, end) = *self.lines.get((line as usize).checked_sub(1)?)?;
+        match column {
+            0 => {
+                let text = &self.clean[start..end];
+                let first = start + text.len() - text.trim_start().len();
+                Some(self.statements.last_in(first..end).unwrap_or(first))
+            }
+            _ => {
+                let at = (start + column as usize - 1).min(end);
+                // Compilers give the header's place to what stands behind it in the same line.
+                let header = ["if", "else", "for", "while", "do", "switch"];
+                let here = self.clean.get(at..end).unwrap_or("");
+                let (_, first) = words(here).next().unwrap_or((0, ""));
+                match header.contains(&first) && here.starts_with(first) {
+                    true => Some(self.statements.last_in(at..end).unwrap_or(at)),
+                    false => Some(at),
+                }
+            }
+        }
+    }
+
+    /// The line of a byte of the text, from 1.
+    pub(crate) fn line_of(&self, at: usize) -> u32 {
+        self.lines.partition_point(|(start, _)| *start <= at) as u32
     }
 
     /// The lines of a kernel above `line` that hold a `return`.
@@ -500,37 +547,37 @@ impl Source {
         }
     }
 
-    /// What a line stands under, innermost first: line, `if`/`else`/`for`/`while`, and the text in brackets.
-    /// Indentation is taken at its word.
+    /// What a line stands under, innermost first: line, `if`/`else`/`for`/`while`/`do`/`switch`, and the text in
+    /// brackets. A header in the line itself counts.
     fn governing(&self, line: u32) -> impl Iterator<Item = (u32, &'static str, String)> + '_ {
-        let indent = |text: &str| text.len() - text.trim_start().len();
-        let mut limit = self.clean_line(line).map_or(0, indent) + 1;
-        (1..=line).rev().filter_map(move |number| {
-            let text = self.clean_line(number)?;
-            if text.trim().is_empty() || indent(text) >= limit {
-                return None;
-            }
-            let own = number == line;
-            limit = indent(text);
-            let keywords = ["if", "else", "for", "while"];
-            let first = words(text).find(|(_, word)| keywords.contains(word));
-            let (at, word) = first?;
-            // On other lines only a keyword that starts the line opens something around this one.
-            if !own && !text[..at].trim().trim_start_matches('}').is_empty() {
-                return None;
-            }
-            let word = *keywords.iter().find(|keyword| **keyword == word)?;
-            let rest = text[at + word.len()..].trim_start();
-            let inside = rest
-                .starts_with('(')
-                .then(|| bracketed(rest))
-                .flatten()
-                .unwrap_or("");
-            Some((
-                number,
-                word,
-                inside.split_whitespace().collect::<Vec<_>>().join(" "),
-            ))
+        let mut around = self.around(line, 0);
+        if let Some(&(start, end)) = (line as usize).checked_sub(1).and_then(|at| self.lines.get(at)) {
+            let own = self.statements.headed(start..end);
+            around.extend(
+                own.into_iter()
+                    .filter(|one| !around.contains(one))
+                    .collect::<Vec<_>>(),
+            );
+        }
+        around.into_iter().rev().map(|one| {
+            let word = match one.control {
+                Control::If => "if",
+                Control::Else => "else",
+                Control::Switch => "switch",
+                Control::Loop if one.header.starts_with("for") => "for",
+                Control::Loop if one.header.starts_with("do") => "do",
+                Control::Loop => "while",
+            };
+            let inside = match word {
+                "if" => one.condition.clone(),
+                "for" | "while" => one.header[word.len()..].trim().trim_start_matches('(').to_owned(),
+                _ => String::new(),
+            };
+            let inside = match word {
+                "for" | "while" => inside.strip_suffix(')').unwrap_or(&inside).to_owned(),
+                _ => inside,
+            };
+            (self.line_of(one.start), word, inside)
         })
     }
 }
@@ -756,7 +803,8 @@ tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
             let _ = (source.parameters("kernel"), source.arrays(""), source.arrays("__shared__"));
             let _ = (source.constant("N"), source.index_variable(0), source.definition("kernel", "i"));
             for line in 0..=source.n_lines() + 1 {
-                let _ = (source.uses(line, "x"), source.condition(line), source.enclosing_loop(line));
+                let _ = (source.uses(line, "x"), source.condition(line), source.enclosing_condition(line));
+                let _ = (source.around(line, 3).len(), source.statement_end(line, 1));
                 let _ = (source.loop_header(line), source.returns("kernel", line), source.line(line));
             }
             let _ = (plain_name(&text), source.lines_storing("x"), source.conditions("kernel", 3));

@@ -1,8 +1,9 @@
 //! Messages about threads that should meet and do not: barriers, masks.
 
-use super::scene::{Draft, Scene};
+use super::scene::{Around, Draft, Scene};
+use super::statements::Control;
 use super::words::{self, code, count, plural};
-use simt::check::BarrierGroup;
+use simt::check::{BarrierGroup, SyncMask, WrongMask};
 use simt::check::{Kind, lanes};
 
 /// Threads of a group, by index.
@@ -46,41 +47,55 @@ fn group_name(scene: &Scene<'_>, group: &BarrierGroup) -> String {
     format!("{n} threads ({})", words::ranges(threads(group)))
 }
 
-/// `E-BARRIER`
-pub(crate) fn barrier(scene: &Scene<'_>, kind: &Kind, groups: &[BarrierGroup], deadlock: bool) -> Draft {
-    let all_at_barriers = groups.iter().all(|group| group.at_barrier);
-    let total: u64 = groups.iter().map(|group| threads(group).count() as u64).sum();
-    let mut draft;
-    if deadlock {
-        let waiting: u64 = groups
-            .iter()
-            .filter(|g| g.at_barrier)
-            .map(|g| threads(g).count() as u64)
-            .sum();
-        draft = Draft::new(match all_at_barriers && groups.len() > 1 {
-            true => "the threads of one block wait for each other at different barriers, for ever".to_owned(),
-            false => format!("{waiting} of {total} threads wait at a barrier for ever"),
-        });
-    } else {
-        draft = Draft::new("the threads of one block met at different barriers");
+/// Where a group is, in words: its line, the PTX line where lines do not tell groups apart.
+fn where_(scene: &Scene<'_>, group: &BarrierGroup, groups: &[BarrierGroup]) -> String {
+    let line = scene.line(group.instr);
+    let alike = groups
+        .iter()
+        .filter(|other| scene.line(other.instr) == line)
+        .count();
+    let name = scene.line_name(group.instr);
+    match scene.place(group.instr) {
+        place if alike > 1 && place.line > 0 => format!("{name} (PTX line {})", place.ptx_line),
+        _ => name,
     }
-    draft.no_listing = groups.len() > 1;
-    let block = scene.block_position(kind.first.block);
-    for group in groups {
+}
+
+/// What stands around a group's barrier and not around the others'.
+fn apart<'a>(scene: &'a Scene<'_>, groups: &[BarrierGroup]) -> Vec<Option<Around<'a>>> {
+    let all: Vec<Vec<Around<'a>>> = groups.iter().map(|group| scene.around(group.instr)).collect();
+    let own = |around: &Vec<Around<'a>>| {
+        let common = |one: &Around<'a>| all.iter().all(|others| others.contains(one));
+        around.iter().find(|one| !common(one)).copied()
+    };
+    all.iter().map(own).collect()
+}
+
+/// `, inside `if (i < n)``
+fn inside(around: Option<Around<'_>>) -> String {
+    let Some(around) = around else {
+        return String::new();
+    };
+    let header = code(&around.enclosure.header);
+    match around.enclosure.control {
+        Control::Else => format!(", in the `else` of {header}"),
+        Control::Loop => format!(", in the loop {header}"),
+        Control::If | Control::Switch => format!(", inside {header}"),
+    }
+}
+
+/// The groups, each with the text of its line.
+fn list_groups(draft: &mut Draft, scene: &Scene<'_>, groups: &[BarrierGroup], around: &[Option<Around<'_>>]) {
+    for (group, around) in groups.iter().zip(around) {
         let place = scene.place(group.instr);
-        let under = scene
-            .source(group.instr)
-            .and_then(|source| source.condition(place.line))
-            .map(|(_, condition)| format!(", inside {}", code(&format!("if ({condition})"))))
-            .unwrap_or_default();
+        let under = inside(*around);
         let does = if group.at_barrier {
-            format!("waited at {}", barrier_name(scene, group.instr))
+            format!("waited at {},", barrier_name(scene, group.instr))
         } else {
             "were at".to_owned()
         };
-        let comma = if group.at_barrier { "," } else { "" };
-        let line = scene.line_name(group.instr);
-        let intro = format!("{} {does}{comma} {line}{under}:", group_name(scene, group));
+        let line = where_(scene, group, groups);
+        let intro = format!("{} {does} {line}{under}:", group_name(scene, group));
         draft.verbatim.push(intro.replace('\u{a0}', " "));
         match &place.text {
             Some(text) => draft
@@ -90,33 +105,65 @@ pub(crate) fn barrier(scene: &Scene<'_>, kind: &Kind, groups: &[BarrierGroup], d
                 .verbatim
                 .push(format!("PTX line {} | {}", place.ptx_line, place.instruction)),
         }
+        draft.verbatim.extend(scene.calls(group.instr));
+    }
+}
+
+/// `E-BARRIER`, `W-BARRIER`
+pub(crate) fn barrier(
+    scene: &Scene<'_>,
+    kind: &Kind,
+    groups: &[BarrierGroup],
+    deadlock: bool,
+    late: Option<&BarrierGroup>,
+) -> Draft {
+    let all_at_barriers = groups.iter().all(|group| group.at_barrier);
+    let n_threads = |group: &BarrierGroup| threads(group).count() as u64;
+    let total: u64 = groups.iter().map(n_threads).sum();
+    let n_warps = groups.iter().map(|group| group.threads.len()).max().unwrap_or(0);
+    let split = (0..n_warps).find(|&warp| {
+        let here = |group: &&BarrierGroup| group.threads.get(warp).is_some_and(|lanes| *lanes != 0);
+        groups.iter().filter(here).count() > 1
+    });
+    let mut draft = Draft::new(match (deadlock, split, late) {
+        (true, ..) if all_at_barriers && groups.len() > 1 => {
+            "the threads of one block wait for each other at different barriers, for ever".to_owned()
+        }
+        (true, ..) => {
+            let waiting: u64 = groups.iter().filter(|g| g.at_barrier).map(n_threads).sum();
+            format!("{waiting} of {total} threads wait at a barrier for ever")
+        }
+        (_, Some(_), _) => "threads of one warp met at different barriers".to_owned(),
+        (_, None, Some(_)) => "the threads of one block met at different barriers".to_owned(),
+        (_, None, None) => "the warps of one block met at different barriers".to_owned(),
+    });
+    draft.no_listing = groups.len() > 1;
+    let around = apart(scene, groups);
+    list_groups(&mut draft, scene, groups, &around);
+    if let Some(late) = late {
+        draft.notes.push(format!(
+            "Later, {} waited at {} when the others, which had passed it, had ended.",
+            group_name(scene, late),
+            where_(scene, late, groups),
+        ));
     }
     if scene.n_blocks() > 1 {
         let more = match kind.n_blocks {
             1 => String::new(),
             n => format!(" {n} blocks do the same."),
         };
+        let block = scene.block_position(kind.first.block);
         draft.notes.push(format!("In block {block}.{more}"));
     }
     draft.others = groups
         .iter()
         .skip(1)
         .map(|group| {
-            let n = threads(group).count() as u64;
             let first = threads(group).next().unwrap_or(0);
             let does = if group.at_barrier { "wait" } else { "run" };
-            scene.party(does, group.instr, kind.first.block, first, n)
+            scene.party(does, group.instr, kind.first.block, first, n_threads(group))
         })
         .collect();
-    let in_branch = groups.iter().find_map(|group| {
-        let place = scene.place(group.instr);
-        scene.source(group.instr)?.condition(place.line)
-    });
-    let in_loop = groups.iter().any(|group| {
-        let line = scene.place(group.instr).line;
-        let source = scene.source(group.instr);
-        source.and_then(|source| source.enclosing_loop(line)).is_some()
-    });
     if deadlock {
         draft.why = Some(match all_at_barriers && groups.len() > 1 {
             true => "each group waits for threads that wait elsewhere, so no barrier ever gets all of its threads.".into(),
@@ -128,53 +175,118 @@ pub(crate) fn barrier(scene: &Scene<'_>, kind: &Kind, groups: &[BarrierGroup], d
         );
         return draft;
     }
-    draft.why = Some("a barrier only counts arrivals: one group's arrival at one line lets the other go on from another line.".into());
-    draft.advice = Some(match (in_branch, in_loop) {
-        (Some((line, condition)), _) => format!(
-            "move the barrier out of {} (line {line}), so that all threads reach it.",
-            code(&format!("if ({condition})"))
+    draft.why = Some(match (split, late) {
+        (Some(warp), _) => format!(
+            "all threads of a warp must reach the same __syncthreads(), and those of warp {warp} part before it: under a \
+             condition or in a loop it is allowed only where all threads of the block do the same."
         ),
-        (None, true) => {
-            "let all threads make the same number of rounds; put the condition on the work, not on the loop."
-                .into()
-        }
-        (None, false) => "let all threads of the block reach the same barrier.".into(),
+        (None, Some(_)) => "a barrier only counts arrivals: one group's arrival at one line lets the other go on from \
+                            another line, and from then on the groups are out of step."
+            .into(),
+        (None, None) => "a barrier counts the arrivals of whole warps, from wherever they come. CUDA C++ allows \
+                         __syncthreads() under a condition only where the condition is the same for all threads of the \
+                         block."
+            .into(),
     });
-    draft.on_gpu =
-        Some("both groups go on, out of step; what follows is undefined, or the kernel hangs.".into());
+    draft.advice = Some(advice(&around));
+    draft.on_gpu = Some(match (split, late) {
+        (Some(_), _) => "what follows is undefined: the groups go on out of step, or the kernel hangs.".into(),
+        (None, Some(_)) => {
+            "both groups go on, out of step: one reads what the other has not yet written, or has overwritten.".into()
+        }
+        (None, None) => "it works: the warps let each other go on, as here.".into(),
+    });
     draft
 }
 
-/// `W-EXITED`
+/// How all threads come to one barrier.
+fn advice(around: &[Option<Around<'_>>]) -> String {
+    let of = |wanted: &[Control]| {
+        around
+            .iter()
+            .flatten()
+            .find(|one| wanted.contains(&one.enclosure.control))
+    };
+    let in_else = of(&[Control::Else]).filter(|other| {
+        let pair = |one: &&Around<'_>| {
+            one.enclosure.control == Control::If && one.enclosure.header == other.enclosure.header
+        };
+        around.iter().flatten().any(|one| pair(&one))
+    });
+    if let (Some(_), Some(branch)) = (in_else, of(&[Control::If])) {
+        return format!(
+            "put one barrier after both arms of {} (line {}), where all threads reach it.",
+            code(&branch.enclosure.header),
+            branch.line
+        );
+    }
+    if let Some(one) = of(&[Control::Loop]) {
+        return format!(
+            "let all threads make the same number of rounds of the loop at line {}: put the condition on the work, not on \
+             the loop.",
+            one.line
+        );
+    }
+    match of(&[Control::If, Control::Else, Control::Switch]) {
+        Some(one) => format!(
+            "move the barrier out of {} (line {}), so that all threads reach it.",
+            code(&one.enclosure.header),
+            one.line
+        ),
+        None => "let all threads of the block pass the same barriers, equally often.".into(),
+    }
+}
+
+/// `W-EXITED`: told together with the read that goes wrong because of it.
 pub(crate) fn exited(scene: &Scene<'_>, kind: &Kind, returned: u32, first: u32, exit: Option<u32>) -> Draft {
     let n = u64::from(returned);
     let mut draft = Draft::new(format!(
-        "{} returned before a barrier that the others wait at",
+        "{} had ended before a barrier that the others wait at",
         count(n, "thread")
     ));
     let which = format!("Thread {}", scene.thread_position(u64::from(first)));
     // Compilers join all returns at the end of a kernel: the source tells better, if it has one only.
-    let line = scene.place(kind.first.instr).line;
-    let returns = scene
-        .source(kind.first.instr)
-        .map(|source| source.returns(&scene.context.kernel.name, line));
-    let at = match (returns.as_deref(), exit) {
-        (Some([one]), _) => {
-            let text = scene
-                .source(kind.first.instr)
-                .and_then(|source| source.line(*one))
-                .unwrap_or("");
+    let instr = kind.first.instr;
+    let line = scene.place(instr).line;
+    let source = scene.source(instr);
+    let returns = source.map(|source| source.returns(&scene.context.kernel.name, line));
+    let around = scene.around(instr);
+    let mut advice = "put the condition on the work, so that all threads reach the barrier.".to_owned();
+    let did = match (returns.as_deref(), &around[..], exit) {
+        (Some([one]), ..) => {
+            let text = source.and_then(|source| source.line(*one)).unwrap_or("");
             draft
                 .verbatim
                 .push(format!("{one:>4} | {}", text.replace('\t', " ")));
-            format!(" at line {one}")
+            advice = "put the condition on the work, not on a `return`, when a barrier follows.".into();
+            format!("returned at line {one}")
         }
-        (Some([]) | None, Some(exit)) => format!(" at {}", scene.line_name(exit)),
-        _ => String::new(),
+        (Some([]), [.., one], _) if one.enclosure.control == Control::Loop => {
+            advice = format!(
+                "let all threads make the same number of rounds of the loop at line {}: put the condition on the work, not \
+                 on the loop.",
+                one.line
+            );
+            format!("left the loop at line {}, and ended", one.line)
+        }
+        (Some([]), [one], _) => {
+            advice = format!(
+                "move the barrier out of {} (line {}), so that all threads reach it.",
+                code(&one.enclosure.header),
+                one.line
+            );
+            format!(
+                "did not enter {} (line {}), and ended",
+                code(&one.enclosure.header),
+                one.line
+            )
+        }
+        (None, _, Some(exit)) => format!("ended at {}", scene.line_name(exit)),
+        _ => "ended".to_owned(),
     };
     let who = match n {
-        1 => format!("{which} returned{at}"),
-        _ => format!("{which} and {} more returned{at}", n - 1),
+        1 => format!("{which} {did}"),
+        _ => format!("{which} and {} more {did}", n - 1),
     };
     let block = match scene.n_blocks() {
         1 => String::new(),
@@ -186,70 +298,115 @@ pub(crate) fn exited(scene: &Scene<'_>, kind: &Kind, returned: u32, first: u32, 
     }
     draft.notes.push(who);
     draft.why = Some(format!(
-        "since Volta a barrier waits only for threads that have not returned, so it goes on without {}; {} no longer {} to fill shared memory.",
+        "since Volta a barrier waits only for threads that have not ended, so it goes on without {}; {} no longer {} to fill shared memory.",
         if n == 1 { "this one" } else { "these" },
         if n == 1 { "it" } else { "they" },
         if n == 1 { "helps" } else { "help" },
     ));
-    draft.advice = Some("put the condition on the work, not on a `return`, when a barrier follows.".into());
-    draft.on_gpu = Some("it works, if nobody needed what the missing threads would have done.".into());
+    draft.advice = Some(advice);
+    draft.on_gpu = Some("the barrier works; what these threads would have written is missing.".into());
     draft
 }
 
-/// `E-SYNC-MASK`
-pub(crate) fn mask(scene: &Scene<'_>, kind: &Kind, named: u32, present: u32) -> Draft {
+/// The call behind a warp-wide instruction: `__shfl_down_sync`.
+fn call_name(scene: &Scene<'_>, instr: u32) -> String {
+    let info = scene.context.kernel.instrs.get(instr as usize);
+    let text = info.map_or("", |info| info.text.as_str());
+    let mut words = text.split_whitespace();
+    let mnemonic = words.find(|word| !word.starts_with('@')).unwrap_or("this");
+    let parts: Vec<&str> = mnemonic.split('.').collect();
+    let has = |part: &str| parts.contains(&part);
+    let one_of = |names: &[&'static str]| names.iter().copied().find(|name| has(name)).unwrap_or("*");
+    code(&match parts[0] {
+        "shfl" if has("idx") => "__shfl_sync".to_owned(),
+        "shfl" if has("bfly") => "__shfl_xor_sync".to_owned(),
+        "shfl" => format!("__shfl_{}_sync", one_of(&["up", "down"])),
+        "vote" => format!("__{}_sync", one_of(&["ballot", "any", "all", "uni"])),
+        "match" => format!("__match_{}_sync", one_of(&["any", "all"])),
+        "redux" => format!(
+            "__reduce_{}_sync",
+            one_of(&["add", "min", "max", "and", "or", "xor"])
+        ),
+        "bar" => "__syncwarp".to_owned(),
+        _ => mnemonic.to_owned(),
+    })
+}
+
+/// `lanes 0..15`
+fn lane_names(mask: u32) -> String {
+    let n = u64::from(mask.count_ones());
+    format!(
+        "{} {}",
+        plural(n, "lane"),
+        words::ranges(lanes(mask).map(u64::from))
+    )
+}
+
+/// `E-SYNC-MASK`, `W-SHUFFLE`
+pub(crate) fn mask(scene: &Scene<'_>, kind: &Kind, facts: &SyncMask) -> Draft {
     let instr = kind.first.instr;
-    let text = scene
-        .context
-        .kernel
-        .instrs
-        .get(instr as usize)
-        .map_or("", |info| info.text.as_str());
-    let mnemonic = text
-        .split_whitespace()
-        .find(|word| !word.starts_with('@'))
-        .unwrap_or("this");
-    let call = match mnemonic.split('.').next() {
-        Some("shfl") => "__shfl_*_sync",
-        Some("vote") => "a vote (__ballot_sync, __any_sync, __all_sync)",
-        Some("match") => "__match_*_sync",
-        Some("redux") => "__reduce_*_sync",
-        Some("bar") => "__syncwarp",
-        _ => mnemonic,
-    };
+    let SyncMask {
+        named,
+        present,
+        exited,
+        wrong,
+        ..
+    } = *facts;
+    let call = call_name(scene, instr);
+    let caller = kind.first.mask.trailing_zeros() & 31;
     let missing = named & !present;
-    let outside = present & !named;
-    let mut draft = Draft::new(match missing {
-        0 => format!("{call} runs in lanes that its mask does not name"),
-        _ => format!("{call} names lanes that do not take part"),
+    let mut draft = Draft::new(match wrong {
+        WrongMask::Missing => format!("{call} names lanes that never come"),
+        WrongMask::CallerNotNamed => format!("{call} is called by lanes that its mask does not name"),
+        WrongMask::Differs(_) => format!("lanes that meet in one {call} name different masks"),
+        WrongMask::SourceMissing(_) => format!("{call} reads from lanes that do not take part"),
+        WrongMask::SourceNotNamed(_) => format!("{call} reads from a lane outside its mask"),
     });
-    let names = |mask: u32| {
-        let n = u64::from(mask.count_ones());
-        format!(
-            "{} {}",
-            plural(n, "lane"),
-            words::ranges(lanes(mask).map(u64::from))
-        )
-    };
     let mut note = format!(
-        "The mask {named:#010x} names {}, and {} run it",
-        names(named),
-        names(present)
+        "The mask {named:#010x} names {}, and {} {} it",
+        lane_names(named),
+        lane_names(present),
+        if present.count_ones() == 1 { "runs" } else { "run" },
     );
-    if missing != 0 {
-        note += &format!(
-            "; {} missing",
-            if missing.count_ones() == 1 {
-                format!("{} is", names(missing))
-            } else {
-                format!("{} are", names(missing))
-            }
-        );
-    } else if outside != 0 {
-        note += &format!("; {} not named", names(outside));
+    if matches!(wrong, WrongMask::Missing | WrongMask::SourceMissing(_)) && missing != 0 {
+        let gone = match (missing & !exited, missing & exited) {
+            (0, _) => " (ended)",
+            _ => "",
+        };
+        let are = if missing.count_ones() == 1 { "is" } else { "are" };
+        note += &format!("; {} {are} missing{gone}", lane_names(missing));
+    }
+    match wrong {
+        WrongMask::Differs(other) => {
+            note = format!("Lane {caller} names {named:#010x}, another lane {other:#010x}")
+        }
+        WrongMask::SourceMissing(from) | WrongMask::SourceNotNamed(from) => {
+            note += &format!(". Lane {caller} reads from lane {from}");
+        }
+        _ => {}
     }
     draft.notes.push(format!("{note}."));
-    let first = u64::from(kind.first.warp) * 32 + u64::from(kind.first.mask.trailing_zeros() & 31);
+    if wrong == WrongMask::Missing {
+        for &(at, lanes) in facts
+            .elsewhere
+            .iter()
+            .filter(|(_, lanes)| lanes & missing != 0)
+            .take(3)
+        {
+            let text = scene
+                .place(at)
+                .text
+                .unwrap_or_else(|| scene.place(at).instruction);
+            let wait = if lanes.count_ones() == 1 { "waits" } else { "wait" };
+            draft.notes.push(format!(
+                "{} {wait} at {}: {}.",
+                capital(&lane_names(lanes)),
+                scene.line_name(at),
+                code(text.trim())
+            ));
+        }
+    }
+    let first = u64::from(kind.first.warp) * 32 + u64::from(caller);
     let more = scene
         .others_do_the_same(kind)
         .map(|more| format!(" {more}"))
@@ -258,27 +415,74 @@ pub(crate) fn mask(scene: &Scene<'_>, kind: &Kind, named: u32, present: u32) -> 
         "First: {}.{more}",
         scene.thread_name(kind.first.block, first)
     ));
-    let line = scene.place(instr).line;
-    let condition = scene
-        .source(instr)
-        .and_then(|source| source.enclosing_condition(line));
-    if missing == 0 {
-        draft.advice = Some("name every lane that executes the call in its mask.".into());
-    } else if let Some((number, condition)) = condition {
-        draft.why = Some(format!(
-            "the call stands under {} (line {number}), which is false in the missing lanes.",
-            code(&format!("if ({condition})"))
-        ));
-        draft.advice = Some(format!(
-            "call it in all lanes and let the others give a neutral value (0 for a sum), or take the mask from {} before the branch.",
-            code(&format!("__ballot_sync(0xffffffff, {condition})"))
-        ));
-    } else {
-        draft.why = Some("the missing lanes took another branch or have returned.".into());
-        draft.advice = Some(
-            "call it where all named lanes are, or name only those that are there (__ballot_sync).".into(),
-        );
+    let around = scene.around(instr);
+    let branch = around
+        .iter()
+        .rev()
+        .find(|one| one.enclosure.control == Control::If);
+    let under = branch.map(|one| {
+        format!(
+            "the call stands under {} (line {}), and the missing lanes are not there",
+            code(&one.enclosure.header),
+            one.line
+        )
+    });
+    let ballot = branch.map(|one| code(&format!("__ballot_sync(0xffffffff, {})", one.enclosure.condition)));
+    match wrong {
+        WrongMask::CallerNotNamed => {
+            draft.why = Some("a lane must name itself in the mask of its own call.".into());
+            draft.advice = Some("name every lane that executes the call in its mask.".into());
+            draft.on_gpu = Some("the result is undefined.".into());
+        }
+        WrongMask::Differs(_) => {
+            draft.why = Some("lanes that take part in one call must give the same mask.".into());
+            draft.advice = Some(
+                "compute the mask once, where all of these lanes are, and let each call use that value."
+                    .into(),
+            );
+            draft.on_gpu = Some("the result is undefined.".into());
+        }
+        WrongMask::SourceNotNamed(_) => {
+            draft.why = Some(
+                "the value that such a lane gets is undefined, which does harm only if it is used.".into(),
+            );
+            draft.advice = Some(
+                "use the value only where the source lane is in the mask, or call it in all lanes, with a neutral value \
+                 (0 for a sum) in the others."
+                    .into(),
+            );
+            draft.on_gpu = Some("such a lane gets some value; the others get theirs.".into());
+        }
+        WrongMask::Missing => {
+            draft.why = under.map(|under| format!("{under}."));
+            draft.advice = Some(match ballot {
+                Some(ballot) => format!(
+                    "call it where all named lanes are, or take the mask from {ballot} before the branch."
+                ),
+                None => "call it where all named lanes are, or name only those that are there.".into(),
+            });
+            draft.on_gpu = Some("the lanes wait for the missing ones, and the kernel may hang.".into());
+        }
+        WrongMask::SourceMissing(_) => {
+            draft.why = Some(match under {
+                Some(under) => format!("{under}."),
+                None => "the missing lanes went another way or have ended.".into(),
+            });
+            draft.advice = Some(match ballot {
+                Some(_) => {
+                    "call it in all lanes and let the others give a neutral value (0 for a sum).".into()
+                }
+                None => "call it where all named lanes are.".into(),
+            });
+            draft.on_gpu = Some("the value that is read is undefined.".into());
+        }
     }
-    draft.on_gpu = Some("the result is undefined, or the warp hangs.".into());
     draft
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars
+        .next()
+        .map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }

@@ -7,7 +7,7 @@ use super::scene::{Draft, Scene};
 use super::subscript::Explained;
 use super::words::{self, code};
 use simt::check::Kind;
-use simt::check::{AccessKind, Details, Use};
+use simt::check::{AccessKind, BadAccess, CopyUnderWay, Details, Use};
 use simt::program::{MemSpace, OpKind};
 
 /// `E-UNINIT`
@@ -18,6 +18,7 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
         used,
         copied,
         written,
+        ..
     } = &kind.first.details
     else {
         return Draft::new("something is used that nothing wrote");
@@ -174,6 +175,96 @@ fn way(scene: &Scene<'_>, kind: &Kind, used: Use, copied: Option<u32>) -> Option
         parts.push(format!("The result is stored at {}.", scene.line_name(by)));
     }
     (!parts.is_empty()).then(|| parts.join(" "))
+}
+
+/// `E-UNINIT` where a `cp.async` is to write, and nobody has waited for it.
+pub(crate) fn under_way(
+    scene: &Scene<'_>,
+    kind: &Kind,
+    access: BadAccess,
+    load: u32,
+    copy: CopyUnderWay,
+) -> Draft {
+    let case = Case::at(scene, kind, access, load);
+    let name = case.target.as_ref().map(|target| match target.named {
+        true => format!("`{}`", case.element(target)),
+        false => case.element(target),
+    });
+    let name = name.unwrap_or_else(|| "shared memory".to_owned());
+    let mut draft = case.draft(format!(
+        "{name} is read before the asynchronous copy to it is done"
+    ));
+    draft.instr = Some(load);
+    let reader = case.who.1;
+    let line = scene.line_name(copy.instr);
+    let copier = match u64::from(copy.thread) == reader {
+        true => "the same thread".to_owned(),
+        false => format!("thread {}", scene.thread_position(u64::from(copy.thread))),
+    };
+    let place = scene.place(copy.instr);
+    draft.verbatim.push(format!("the copy was started by {copier}:"));
+    draft.verbatim.push(match &place.text {
+        Some(text) => format!("{:>4} | {}", place.line, text.replace('\t', " ").trim_end()),
+        None => format!("PTX line {} | {}", place.ptx_line, place.instruction),
+    });
+    let who = scene.thread_name(case.who.0, reader);
+    let more = scene.others_do_the_same(kind).map(|more| format!(" {more}"));
+    draft
+        .notes
+        .push(format!("Read by {who}.{}", more.unwrap_or_default()));
+    // The words of the program: intrinsics, or PTX.
+    let text = |instr: u32| {
+        scene
+            .source(instr)
+            .is_some_and(|source| source.contains("__pipeline_"))
+    };
+    let intrinsics = text(copy.instr) || text(case.instr);
+    let wait = |n: u32| match intrinsics {
+        true => format!("__pipeline_wait_prior({n})"),
+        false => format!("`cp.async.wait_group\u{a0}{n}`"),
+    };
+    let commit = match intrinsics {
+        true => "__pipeline_commit()".to_owned(),
+        false => code("cp.async.commit_group"),
+    };
+    let behind = copy.behind.unwrap_or(0);
+    let steps = match (copy.behind, copy.left) {
+        (None, Some(_)) => {
+            draft.why = Some(format!(
+                "the copy belongs to no group yet: a wait is only for groups that were committed before it ({commit})."
+            ));
+            format!("{commit} after {line}, then {}", wait(0))
+        }
+        (Some(_), Some(left)) => {
+            draft.why = Some(format!(
+                "the thread that started it waited with {}, which leaves the last {} under way; {} committed after this \
+                 copy's.",
+                wait(left),
+                words::count(u64::from(left), "group"),
+                match behind {
+                    0 => "no group was".to_owned(),
+                    1 => "one group was".to_owned(),
+                    n => format!("{n} groups were"),
+                },
+            ));
+            wait(behind)
+        }
+        (behind_known, None) => {
+            draft.why = Some(
+                "the copy goes on while the thread does other things, and __syncthreads() does not wait for it.".into(),
+            );
+            match behind_known {
+                None => format!("{commit} after {line}, then {}", wait(0)),
+                Some(_) => wait(behind),
+            }
+        }
+    };
+    draft.advice = Some(match u64::from(copy.thread) == reader {
+        true => format!("{steps}, before this line."),
+        false => format!("{steps} in the thread that copies, and then __syncthreads(), before this line."),
+    });
+    draft.on_gpu = Some("the old value or the new one is read, depending on timing.".into());
+    draft
 }
 
 /// `Written so far: 128 of 256 elements, rows 0..7.`

@@ -217,6 +217,9 @@ pub struct SharedArray {
     pub dims: Vec<u64>,
 }
 
+/// Calls kept for an instruction of an inlined function.
+pub const MAX_CALLS: usize = 4;
+
 /// What is known of one PTX instruction, for counters and messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstrInfo {
@@ -226,8 +229,9 @@ pub struct InstrInfo {
     pub ptx_line: u32,
     /// Where it comes from, when the PTX says: file index, line, column.
     pub source: Option<SourceLoc>,
-    /// Where the compiler put the function that holds that place, when it did.
-    pub called: Option<SourceLoc>,
+    /// Where the function that holds it was inlined, and where that one was: the innermost call first. At most
+    /// [`MAX_CALLS`], which keeps hostile modules small.
+    pub calls: Box<[SourceLoc]>,
     /// Floating-point multiply-adds per lane: 1 for `fma.f32`, 2 for `fma.f16x2`.
     pub fmas: u8,
     /// The wider access to shared memory that ptxas would make of this one and its neighbours; see `decode::merge`.
@@ -308,6 +312,12 @@ pub struct Addr {
 pub enum Order {
     /// Ordinary.
     Weak,
+    /// An ordinary load whose value a compare-and-swap compares with what memory holds then: a stale value costs
+    /// one more round. Ordinary but for the race checks.
+    Guess,
+    /// `.volatile` on shared memory, in a kernel where no thread waits for what another one stores: it keeps
+    /// accesses in the program and orders no threads.
+    InStep,
     /// `.volatile`, `.relaxed`, `.acquire`, `.release`, `.mmio`: seen by others while the kernel runs.
     Strong,
 }

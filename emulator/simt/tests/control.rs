@@ -201,7 +201,7 @@ fn a_barrier_does_not_wait_for_the_exited() {
     let device = Device::new(&kernel("", body));
     let out = device.words(&[0; 128]);
     let report = device.launch([1, 1, 1], [128, 1, 1], 0, &[Arg::Long(out)]);
-    assert_eq!(codes(&report), ["W-EXITED"]);
+    assert!(codes(&report).is_empty());
     assert_eq!(device.read(out, 128), [[1; 40].as_slice(), &[0; 88]].concat());
 }
 

@@ -36,7 +36,7 @@ pub enum Code {
     /// Threads of one block met at different barriers, or wait for ever.
     #[serde(rename = "E-BARRIER")]
     Barrier,
-    /// `shfl.sync` and its kin: lanes named that do not take part.
+    /// `shfl.sync` and its kin: the mask does not name the lanes that take part.
     #[serde(rename = "E-SYNC-MASK")]
     SyncMask,
     /// An instruction that does not take the value of its register: a barrier that does not exist.
@@ -66,6 +66,12 @@ pub enum Code {
     /// Racing writes of the same value.
     #[serde(rename = "W-RACE-EQUAL")]
     RaceEqual,
+    /// Whole warps met at different `__syncthreads()`.
+    #[serde(rename = "W-BARRIER")]
+    BarriersApart,
+    /// A shuffle reads from a lane that its mask leaves out.
+    #[serde(rename = "W-SHUFFLE")]
+    ShuffleOutside,
 }
 
 impl Code {
@@ -89,13 +95,21 @@ impl Code {
             Self::UndefinedOutput => "W-UNINIT",
             Self::ExitedBeforeBarrier => "W-EXITED",
             Self::RaceEqual => "W-RACE-EQUAL",
+            Self::BarriersApart => "W-BARRIER",
+            Self::ShuffleOutside => "W-SHUFFLE",
         }
     }
 
     /// Error or warning: the letter in front says it.
     pub fn severity(self) -> Severity {
         match self {
+<<<<<<< HEAD
             Self::UndefinedOutput | Self::ExitedBeforeBarrier | Self::RaceEqual => Severity::Warning,
+=======
+            Self::ExitedBeforeBarrier | Self::RaceEqual | Self::BarriersApart | Self::ShuffleOutside => {
+                Severity::Warning
+            }
+>>>>>>> 9aee55f (simt: judge barriers, masks and races by what they order)
             _ => Severity::Error,
         }
     }

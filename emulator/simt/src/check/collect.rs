@@ -238,12 +238,19 @@ impl Collector {
             let old = std::mem::replace(&mut kind.first, event);
             kind.order = self.clock;
             // What was written is found out for the first of a block only.
-            if let (Details::Uninitialised { written, .. }, Details::Uninitialised { written: known, .. }) =
-                (&mut kind.first.details, old.details)
+            if let (
+                Details::Uninitialised { written, copy, .. },
+                Details::Uninitialised {
+                    written: known,
+                    copy: of_first,
+                    ..
+                },
+            ) = (&mut kind.first.details, old.details)
                 && written.is_empty()
                 && old.block == kind.first.block
             {
                 *written = known;
+                *copy = copy.or(of_first);
             }
         }
     }

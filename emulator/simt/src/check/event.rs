@@ -10,8 +10,7 @@ pub enum AccessKind {
     Read,
     /// Store.
     Write,
-    /// Atomic or reduction; also a load or store with [`crate::program::Order::Strong`] when told to the
-    /// race checks: neither races with its like.
+    /// Atomic or reduction.
     Atomic,
 }
 
@@ -54,15 +53,19 @@ pub enum Details {
         /// like [`BadAccess::address`], in order. May be empty when [`super::Collector::is_new`] says that
         /// this event is not the first of its kind.
         written: Box<[(u64, u64)]>,
+        /// The asynchronous copy that was to write it.
+        copy: Option<CopyUnderWay>,
     },
     /// `E-RACE`, `W-RACE-EQUAL`: made by the race checks.
     Race(Box<RaceFacts>),
-    /// `E-BARRIER`: the groups of threads, those of [`Event::instr`] first.
+    /// `E-BARRIER`, `W-BARRIER`: the groups of threads, those of [`Event::instr`] first.
     Barrier {
         /// Who waits where.
         groups: Vec<BarrierGroup>,
         /// Nobody can go on. Otherwise they met at different barriers and went on.
         deadlock: bool,
+        /// Threads that waited later at a barrier of another group, after threads of that group had exited.
+        late: Option<BarrierGroup>,
     },
     /// `W-EXITED`: [`Event::instr`] is the barrier, [`Event::mask`] lanes of a warp that waited there.
     Exited {
@@ -93,13 +96,8 @@ pub enum Details {
         /// Function.
         function: String,
     },
-    /// `E-SYNC-MASK`.
-    SyncMask {
-        /// Lanes that the instruction names.
-        named: u32,
-        /// Lanes that execute it.
-        present: u32,
-    },
+    /// `E-SYNC-MASK`, `W-SHUFFLE`.
+    SyncMask(SyncMask),
     /// `E-OPERAND`.
     Operand {
         /// What is wrong with it.
@@ -153,6 +151,49 @@ pub enum BadOperand {
     },
 }
 
+/// What is wrong with the mask of a warp-wide instruction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyncMask {
+    /// Lanes that the instruction names, in the first lane of [`Event::mask`].
+    pub named: u32,
+    /// Lanes that execute it.
+    pub present: u32,
+    /// Lanes of the warp that have exited.
+    pub exited: u32,
+    /// What is wrong.
+    pub wrong: WrongMask,
+    /// Where lanes of the warp are that do not execute it: instruction and lanes.
+    pub elsewhere: Vec<(u32, u32)>,
+}
+
+/// See [`SyncMask`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WrongMask {
+    /// Named lanes never come.
+    Missing,
+    /// A lane that executes it is not named by itself.
+    CallerNotNamed,
+    /// Lanes that execute it together name different lanes: the other mask.
+    Differs(u32),
+    /// A shuffle reads from this lane, which is named and does not execute it.
+    SourceMissing(u32),
+    /// A shuffle reads from this lane, which is not named.
+    SourceNotNamed(u32),
+}
+
+/// A `cp.async` that was not waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CopyUnderWay {
+    /// The copy.
+    pub instr: u32,
+    /// Thread in the block that started it.
+    pub thread: u32,
+    /// Groups that this thread committed after the copy's; `None`: the copy's own is not committed.
+    pub behind: Option<u32>,
+    /// Groups that the last `cp.async.wait_group` of this thread left under way; `None`: it has not waited.
+    pub left: Option<u32>,
+}
+
 /// A memory access that went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BadAccess {
@@ -178,6 +219,16 @@ pub struct BarrierGroup {
     pub at_barrier: bool,
     /// Lanes by warp.
     pub threads: Box<[u32]>,
+}
+
+impl BarrierGroup {
+    /// More threads at the same place, as lanes by warp.
+    pub(crate) fn add(&mut self, threads: &[u32]) {
+        self.threads
+            .iter_mut()
+            .zip(threads)
+            .for_each(|(own, more)| *own |= more);
+    }
 }
 
 /// One party of a race.
@@ -214,6 +265,8 @@ pub struct RaceFacts {
     pub same_instruction: bool,
     /// Which order is not kept, where the accesses of one warp show it.
     pub missing: MissingOrder,
+    /// In one warp: the instruction and the mask of a `__syncwarp` that leaves out one of the two.
+    pub left_out: Option<(u32, u32)>,
 }
 
 /// Where a barrier is missing between a write and a read.

@@ -13,7 +13,7 @@ pub(crate) fn kernel(lines: &[u32]) -> Kernel {
             .map(|(index, &line)| InstrInfo {
                 text: format!("instr{index};"),
                 ptx_line: 100 + index as u32,
-                called: None,
+                calls: Box::default(),
                 source: (line > 0).then_some(SourceLoc {
                     file: 1,
                     line,

@@ -203,7 +203,12 @@ impl Kernel {
 
     fn access(&self, a: &Access) -> String {
         let sign = if a.signed { "s" } else { "" };
-        let strong = if a.order == Order::Strong { " strong" } else { "" };
+        let strong = match a.order {
+            Order::Weak => "",
+            Order::Guess => " guess",
+            Order::InStep => " in step",
+            Order::Strong => " strong",
+        };
         format!(
             "{}x{}{sign}{strong} {:?}{}",
             a.n,

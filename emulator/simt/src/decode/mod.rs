@@ -17,6 +17,7 @@ mod flow;
 #[cfg(test)]
 mod fuzz;
 mod hash;
+mod idioms;
 mod index;
 mod layout;
 mod liveness;
@@ -146,6 +147,7 @@ fn kernel(
         &special,
         &mut instrs,
     );
+    idioms::classify(&mut ops, registers.classes.len(), &instrs);
     let live = Liveness::new(&mut ops, &cfg, registers.classes.len()).ok_or_else(too_big)?;
     let allocation = registers::allocate(&mut ops, &live, &registers.classes);
     if allocation.n_lines > MAX_LINES || allocation.n_preds > u32::from(u16::MAX) {

@@ -1,8 +1,9 @@
 //! Finding the memory of a warp-wide access, with checks and counters on the way.
 
 use crate::check::AccessKind;
+use crate::check::race::Mark;
 use crate::lanes::{Lanes, WARP};
-use crate::program::{Access, Addr, MemSpace, window};
+use crate::program::{Access, Addr, MemSpace, Order, window};
 
 use super::memo::Home;
 use super::{Cx, Watch, slow};
@@ -15,8 +16,8 @@ pub(crate) struct Spec<'a> {
     /// Bytes per lane.
     pub(crate) bytes: u32,
     pub(crate) kind: AccessKind,
-    /// Seen by others while the kernel runs: does not race with its like.
-    pub(crate) strong: bool,
+    /// How it is ordered; [`Order::Strong`] for atomics.
+    pub(crate) order: Order,
     /// For a store: where its values are.
     pub(crate) store: Option<&'a Access>,
     /// Position of the operation, and its memo.
@@ -26,12 +27,14 @@ pub(crate) struct Spec<'a> {
 
 impl Spec<'_> {
     /// As the race checks take it.
-    pub(crate) fn race_kind(&self) -> AccessKind {
-        if self.strong {
-            AccessKind::Atomic
-        } else {
-            self.kind
-        }
+    pub(crate) fn mark(&self) -> Mark {
+        let excused = matches!(self.order, Order::Strong | Order::Guess);
+        Mark::new(self.kind, excused)
+    }
+
+    /// An atomic or a volatile, relaxed, acquire or release access.
+    pub(crate) fn is_strong(&self) -> bool {
+        matches!(self.order, Order::Strong | Order::InStep)
     }
 
     /// What to add to an address operand's value.

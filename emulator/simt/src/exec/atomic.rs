@@ -10,7 +10,7 @@ use ptx::ast::Type;
 use crate::alu::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::check::AccessKind;
 use crate::lanes::NONE;
-use crate::program::{Atomic, AtomicKind};
+use crate::program::{Atomic, AtomicKind, Order};
 
 use super::access::{Spec, Spot};
 use super::memo::Home;
@@ -184,7 +184,7 @@ impl Cx<'_> {
             addr: &a.addr,
             bytes,
             kind: AccessKind::Atomic,
-            strong: true,
+            order: Order::Strong,
             store: None,
             pc,
             memo: self.job.plan.memo_of[pc as usize] as usize,

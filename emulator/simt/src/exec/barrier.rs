@@ -21,6 +21,18 @@ pub(crate) struct Barrier {
     trues: u32,
     voters: u32,
 }
+
+/// What is known of whole warps that met at different barriers.
+#[derive(Debug, Default)]
+pub(crate) struct Apart {
+    /// The first such meeting.
+    first: Vec<BarrierGroup>,
+    /// Who passed which barrier in such a meeting.
+    passed: Vec<BarrierGroup>,
+    /// Threads of the block were said to be out of step.
+    told: bool,
+}
+
 impl Cx<'_> {
     /// Lanes arrive at barrier `id`, below [`BARRIERS`]; true when it is complete and they need not wait.
     pub(crate) fn arrive(&mut self, kind: BarrierKind, id: u32, count: u32, on: u32, instr: u32) -> bool {
@@ -139,48 +151,137 @@ impl Cx<'_> {
     /// What a complete barrier shows to be wrong.
     fn check_barrier(&mut self, id: u32) {
         let groups = self.groups(|s| s == State::Barrier(id as u8));
-        let kernel = self.job.kernel;
-        let place = |g: &BarrierGroup| {
-            let source = kernel.instrs.get(g.instr as usize).and_then(|i| i.source);
-            source.map_or((u32::MAX, g.instr, 0), |s| (s.file, s.line, s.column))
-        };
         let Some(first) = groups.first() else { return };
-        let (instr, place_of_first) = (first.instr, place(first));
+        let instr = first.instr;
         let Some(warp) = first.threads.iter().position(|m| *m != 0) else {
             return;
         };
         let mask = first.threads[warp];
         let running = std::mem::replace(&mut self.warp, warp as u32);
-        let apart = groups.iter().any(|g| place(g) != place_of_first);
-        if apart {
-            self.report_at(
-                instr,
-                Code::Barrier,
-                mask,
-                Details::Barrier {
-                    groups,
-                    deadlock: false,
-                },
-            );
+        if groups.len() > 1 {
+            self.check_meeting(&groups, instr, mask);
+        }
+        if !self.block.apart.passed.is_empty() && !self.block.apart.told {
+            self.check_left_behind(groups, instr, mask);
         }
         let returned = self.job.n_threads - self.block.live;
-        if returned > 0
-            && self
-                .collector
-                .is_new(Code::ExitedBeforeBarrier, instr, self.block.index)
-        {
+        if returned > 0 && self.block.exited.is_none() {
             let exited = self.block.warps.iter().enumerate().find(|(_, w)| w.all != w.live);
-            if let Some((w, warp)) = exited {
-                let first = w as u32 * 32 + (warp.all & !warp.live).trailing_zeros();
+            if let Some((w, gone)) = exited {
+                let first = w as u32 * 32 + (gone.all & !gone.live).trailing_zeros();
                 let details = Details::Exited {
                     returned,
                     first,
-                    exit: warp.exit,
+                    exit: gone.exit,
                 };
-                self.report_at(instr, Code::ExitedBeforeBarrier, mask, details);
+                self.block.exited = Some((warp as u32, mask, instr, Some(details)));
             }
         }
         self.warp = running;
+    }
+
+    /// What is used or stored came from shared memory that nothing wrote. When threads had exited before a barrier,
+    /// that may be what they would have written; otherwise nothing follows from it, as barriers do not wait for them.
+    #[cold]
+    pub(super) fn exited_matters(&mut self) {
+        let Some((warp, mask, instr, details)) = &mut self.block.exited else {
+            return;
+        };
+        let (warp, mask, instr) = (*warp, *mask, *instr);
+        if let Some(details) = details.take() {
+            let running = std::mem::replace(&mut self.warp, warp);
+            self.report_at(instr, Code::ExitedBeforeBarrier, mask, details);
+            self.warp = running;
+        }
+    }
+
+    /// All lanes of a warp must be at the same barrier: `bar.sync`, `barrier.sync.aligned`.
+    fn is_aligned(&self, instr: u32) -> bool {
+        let text = self
+            .job
+            .kernel
+            .instrs
+            .get(instr as usize)
+            .map_or("", |i| i.text.as_str());
+        let mut words = text.split_whitespace();
+        let name = words.find(|word| !word.starts_with('@')).unwrap_or("");
+        name.starts_with("bar.") || name.contains(".aligned")
+    }
+
+    /// Threads met at several barriers.
+    ///
+    /// The lanes of one warp must be at one instruction, unless it is `barrier.sync` without `.aligned`, which
+    /// counts threads wherever they are. Whole warps count each for itself; that is a warning, as CUDA C++ wants
+    /// all threads at one `__syncthreads()`. Copies of one, as in an unrolled loop, are told by its place.
+    fn check_meeting(&mut self, groups: &[BarrierGroup], instr: u32, mask: u32) {
+        let kernel = self.job.kernel;
+        let place = |g: &BarrierGroup| {
+            let info = kernel.instrs.get(g.instr as usize);
+            let source = info.and_then(|i| Some((i.source?, i.calls.first().copied())));
+            source.ok_or(g.instr)
+        };
+        let aligned: Vec<&BarrierGroup> = groups.iter().filter(|g| self.is_aligned(g.instr)).collect();
+        let parted = (0..self.block.warps.len()).any(|w| {
+            let here = groups.iter().filter(|g| g.threads[w] != 0).count();
+            here > 1 && aligned.iter().any(|g| g.threads[w] != 0)
+        });
+        let apart = &mut self.block.apart;
+        if parted {
+            if !std::mem::replace(&mut apart.told, true) {
+                let details = Details::Barrier {
+                    groups: groups.to_vec(),
+                    deadlock: false,
+                    late: None,
+                };
+                self.report_at(instr, Code::Barrier, mask, details);
+            }
+            return;
+        }
+        let mut places: Vec<BarrierGroup> = Vec::new();
+        for group in aligned {
+            match places.iter_mut().find(|g| place(g) == place(group)) {
+                Some(known) => known.add(&group.threads),
+                None => places.push(group.clone()),
+            }
+        }
+        if places.len() < 2 {
+            return;
+        }
+        for group in &places {
+            match apart.passed.iter_mut().find(|g| g.instr == group.instr) {
+                Some(known) => known.add(&group.threads),
+                None => apart.passed.push(group.clone()),
+            }
+        }
+        if apart.first.is_empty() {
+            apart.first = places.clone();
+            let details = Details::Barrier {
+                groups: places,
+                deadlock: false,
+                late: None,
+            };
+            self.report_at(instr, Code::BarriersApart, mask, details);
+        }
+    }
+
+    /// Threads wait at a barrier which others, who have exited, had passed while these were at another one: the
+    /// block was out of step.
+    fn check_left_behind(&mut self, groups: Vec<BarrierGroup>, instr: u32, mask: u32) {
+        let gone = |g: &BarrierGroup| {
+            let passed = self.block.apart.passed.iter().find(|then| then.instr == g.instr);
+            let warps = passed.map(|then| self.block.warps.iter().zip(&then.threads));
+            warps.is_some_and(|mut warps| warps.any(|(w, threads)| threads & !w.live != 0))
+        };
+        let Some(late) = groups.into_iter().find(gone) else {
+            return;
+        };
+        self.block.apart.told = true;
+        let details = Details::Barrier {
+            groups: self.block.apart.first.clone(),
+            deadlock: false,
+            late: Some(late),
+        };
+        self.report_at(instr, Code::Barrier, mask, details);
     }
 
     /// Fibers in some state, by the instruction they are at.

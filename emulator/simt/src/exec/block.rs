@@ -38,6 +38,11 @@ pub(crate) struct Block {
     pub(super) shadows: Vec<Shadow>,
     pub(super) carried: Carried,
     pub(crate) barriers: [Barrier; 16],
+    /// The first barrier that completed without threads that had exited: warp, lanes and instruction of threads that
+    /// waited there, and what to report, until it is.
+    pub(super) exited: Option<(u32, u32, u32, Option<crate::check::Details>)>,
+    /// Whole warps that met at different barriers.
+    pub(super) apart: super::barrier::Apart,
     /// Threads that have not exited.
     pub(crate) live: u32,
     pub(crate) copies: super::copy::Copies,
@@ -81,6 +86,8 @@ impl Block {
                 .collect(),
             carried: Carried::default(),
             barriers: [Barrier::default(); 16],
+            apart: super::barrier::Apart::default(),
+            exited: None,
             live: 0,
             copies: super::copy::Copies::default(),
             printed: String::new(),
@@ -105,6 +112,8 @@ impl Block {
         self.shadows.iter_mut().for_each(Shadow::reset);
         self.carried.clear();
         self.barriers = [Barrier::default(); 16];
+        self.apart = super::barrier::Apart::default();
+        self.exited = None;
         self.live = job.n_threads;
         self.copies.clear();
         self.printed.clear();

@@ -3,18 +3,22 @@
 //! Done as late as the program allows, so that a forgotten wait shows: until then, what the copy overwrites
 //! counts as never written.
 
-use crate::check::AccessKind;
+use crate::check::{AccessKind, CopyUnderWay};
 use crate::lanes::NONE;
-use crate::program::{MemSpace, OpKind, window};
+use crate::program::{MemSpace, OpKind, Order, window};
 
 use super::access::Spec;
 use super::{Cx, bits, defined};
+
+/// Copies under way among which the one behind a read is looked for.
+const MOST_SEARCHED: usize = 1 << 14;
 
 /// One lane's copy under way.
 #[derive(Debug, Clone, Copy)]
 struct Copy {
     lane: u8,
     bytes: u8,
+    instr: u32,
     /// To read; the rest is zero.
     n: u8,
     /// Bytes of the source that nothing had written, as a mask.
@@ -32,19 +36,43 @@ pub(crate) struct Copies {
     pending: Vec<Vec<Copy>>,
     /// Groups committed, by thread.
     committed: Vec<u32>,
+    /// Groups that its last wait left under way, plus one, by thread; 0: it has not waited.
+    left: Vec<u32>,
 }
 
 impl Copies {
     pub(crate) fn clear(&mut self) {
         self.pending.iter_mut().for_each(Vec::clear);
         self.committed.fill(0);
+        self.left.fill(0);
     }
 
     fn make_room(&mut self, n_warps: usize) {
         if self.pending.len() < n_warps {
             self.pending.resize_with(n_warps, Vec::new);
             self.committed.resize(n_warps * 32, 0);
+            self.left.resize(n_warps * 32, 0);
         }
+    }
+}
+
+impl Copies {
+    /// A copy that has yet to write one of `bytes` bytes at `offset` in shared memory.
+    pub(crate) fn under_way(&self, offset: u32, bytes: u32) -> Option<CopyUnderWay> {
+        if self.pending.iter().map(Vec::len).sum::<usize>() > MOST_SEARCHED {
+            return None;
+        }
+        let overlaps = |c: &Copy| c.to < offset + bytes && offset < c.to + u32::from(c.bytes);
+        self.pending.iter().enumerate().find_map(|(warp, copies)| {
+            let copy = copies.iter().rev().find(|c| overlaps(c))?;
+            let thread = warp * 32 + usize::from(copy.lane);
+            Some(CopyUnderWay {
+                instr: copy.instr,
+                thread: thread as u32,
+                behind: self.committed[thread].checked_sub(copy.group + 1),
+                left: self.left[thread].checked_sub(1),
+            })
+        })
     }
 }
 
@@ -65,7 +93,7 @@ impl Cx<'_> {
                     addr,
                     bytes: u32::from(*bytes),
                     kind,
-                    strong: false,
+                    order: Order::Weak,
                     store: None,
                     pc,
                     memo,
@@ -109,6 +137,7 @@ impl Cx<'_> {
                     let group = self.block.copies.committed[first + lane];
                     let copy = Copy {
                         lane: lane as u8,
+                        instr: self.job.kernel.ops[pc as usize].instr,
                         bytes: *bytes,
                         n: n[lane],
                         undefined: undefined as u16,
@@ -129,8 +158,10 @@ impl Cx<'_> {
 
     /// Does the copies of the lanes `on`, but for their last `pending` groups.
     fn finish_copies(&mut self, on: u32, pending: u32) {
+        let first = self.warp as usize * 32;
+        bits(on).for_each(|l| self.block.copies.left[first + l] = pending.min(u32::MAX - 1) + 1);
         let mut copies = std::mem::take(&mut self.block.copies.pending[self.warp as usize]);
-        let committed = &self.block.copies.committed[self.warp as usize * 32..];
+        let committed = &self.block.copies.committed[first..];
         let shared = self.block.shared.as_mut_ptr().cast::<u8>();
         let written = &mut self.block.shared_written;
         let checked = self.job.watch.checks();

@@ -201,7 +201,8 @@ fn check(cx: &mut Cx<'_>, spec: &Spec<'_>, good: u32, addresses: &[u64; 32], spa
 fn tell_races(cx: &mut Cx<'_>, spec: &Spec<'_>, lane: usize, at: u64, space: MemSpace) {
     cx.serial += 1;
     let touch = Touch {
-        kind: spec.race_kind(),
+        kind: spec.mark(),
+        strong: spec.is_strong(),
         instr: cx.job.kernel.ops[spec.pc as usize].instr,
         warp: cx.warp,
         mask: 1 << lane,

@@ -31,6 +31,7 @@ impl Cx<'_> {
             Details::Barrier {
                 groups,
                 deadlock: true,
+                late: None,
             },
         );
         self.stopped = true;
@@ -183,6 +184,7 @@ impl Cx<'_> {
         let details = Details::Barrier {
             groups,
             deadlock: true,
+            late: None,
         };
         self.report_at(instr, Code::Barrier, mask, details);
         self.warp = polling;

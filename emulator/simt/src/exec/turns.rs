@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::check::Code;
-use crate::check::Details;
+use crate::check::WrongMask;
 
 use super::fiber::{Fiber, State};
 use super::warp::{self, Pause};
@@ -157,21 +157,28 @@ impl Cx<'_> {
     /// Nobody can go on: lanes that wait for others of their warp go on without them.
     fn force_lanes(&mut self) -> bool {
         let mut found = Vec::new();
-        for (w, warp) in self.block.warps.iter_mut().enumerate() {
-            for f in &mut warp.fibers {
+        for w in 0..self.block.warps.len() {
+            self.warp = w as u32;
+            self.live = self.block.warps[w].live;
+            for f in &self.block.warps[w].fibers {
                 if let State::Lanes { need, .. } = f.state {
+                    let present = f.top().map_or(0, |t| t.mask);
+                    let details = self.sync_mask(need, present, WrongMask::Missing);
+                    found.push((w as u32, f.at, present, details));
+                }
+            }
+            for f in &mut self.block.warps[w].fibers {
+                if matches!(f.state, State::Lanes { .. }) {
                     f.state = State::Ready;
                     f.forced = true;
-                    let present = f.top().map_or(0, |t| t.mask);
-                    found.push((w as u32, f.at, present, need & warp.live));
                 }
             }
         }
         let any = !found.is_empty();
-        for (w, at, present, named) in found {
-            self.warp = w;
-            if self.job.watch.checks() {
-                self.report_at(at, Code::SyncMask, present, Details::SyncMask { named, present });
+        if self.job.watch.checks() {
+            for (w, at, present, details) in found {
+                self.warp = w;
+                self.report_at(at, Code::SyncMask, present, details);
             }
         }
         any

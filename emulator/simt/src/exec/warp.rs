@@ -312,7 +312,7 @@ impl Cx<'_> {
             addr: &a.addr,
             bytes: u32::from(a.element) * u32::from(a.n),
             kind: AccessKind::Read,
-            strong: a.order == Order::Strong,
+            order: a.order,
             store: None,
             pc,
             memo: self.job.plan.memo_of[pc as usize] as usize,
@@ -338,7 +338,7 @@ impl Cx<'_> {
             addr: &a.addr,
             bytes: u32::from(a.element) * u32::from(a.n),
             kind: AccessKind::Write,
-            strong: a.order == Order::Strong,
+            order: a.order,
             store: Some(a),
             pc,
             memo: self.job.plan.memo_of[pc as usize] as usize,
@@ -537,11 +537,10 @@ impl Cx<'_> {
                 if self.waits_for(need, ANY_WARP_SYNC, pc, on) {
                     return Next::Wait;
                 }
-                if let Some(races) = &mut self.shared_races {
-                    races.warp_sync();
-                }
-                if let Some(races) = &mut self.global_races {
-                    races.warp_sync();
+                if self.job.watch.checks() {
+                    let groups = self.groups_of(*members, on);
+                    self.check_masks(&groups, pc, on);
+                    self.warp_synced(pc, &groups);
                 }
             }
             OpKind::Shuffle { .. } | OpKind::Vote { .. } | OpKind::Match { .. } | OpKind::Redux { .. } => {
@@ -623,6 +622,21 @@ impl Cx<'_> {
             | OpKind::Nop => {}
         }
         Next::Go
+    }
+
+    /// Tells the race checks of a `bar.warp.sync` by groups of lanes that name the same mask.
+    fn warp_synced(&mut self, pc: u32, groups: &[(u32, u32)]) {
+        let instr = self.job.kernel.ops[pc as usize].instr;
+        for (named, lanes) in groups {
+            let mask = named | lanes;
+            let all = self.live & !mask == 0;
+            if let Some(races) = &mut self.shared_races {
+                races.warp_sync(instr, mask, all);
+            }
+            if let Some(races) = &mut self.global_races {
+                races.warp_sync(instr, mask, all);
+            }
+        }
     }
 
     fn is_in(&self, space: MemSpace, address: u64) -> bool {

@@ -1,7 +1,7 @@
 //! What lanes of a warp do with each other's registers: shuffles, votes, matches, reductions.
 
 use crate::check::Code;
-use crate::check::Details;
+use crate::check::{Details, SyncMask, WrongMask};
 use crate::lanes::NONE;
 use crate::program::{OpKind, ReduxKind, ShuffleMode, VoteMode};
 
@@ -36,7 +36,7 @@ fn source_lane(mode: ShuffleMode, lane: u32, b: u32, c: u32) -> (u32, bool) {
 
 impl Cx<'_> {
     /// Lanes `on` by the members that they name.
-    fn groups_of(&self, members: i32, on: u32) -> Vec<(u32, u32)> {
+    pub(super) fn groups_of(&self, members: i32, on: u32) -> Vec<(u32, u32)> {
         let mut groups: Vec<(u32, u32)> = Vec::with_capacity(1);
         for lane in bits(on) {
             let named = self.u32_at(members, lane);
@@ -46,6 +46,71 @@ impl Cx<'_> {
             }
         }
         groups
+    }
+
+    /// Lanes whose mask leaves out the lane itself, or is not the one of a lane that it names.
+    #[inline]
+    pub(super) fn check_masks(&mut self, groups: &[(u32, u32)], pc: u32, on: u32) {
+        for &(named, lanes) in groups {
+            if lanes & !named != 0 {
+                self.wrong_mask(pc, lanes & !named, named, on, WrongMask::CallerNotNamed);
+                continue;
+            }
+            let differs = groups
+                .iter()
+                .find(|(other, theirs)| *other != named && theirs & named != 0);
+            if let Some(&(other, _)) = differs {
+                self.wrong_mask(pc, lanes, named, on, WrongMask::Differs(other));
+            }
+        }
+    }
+
+    /// Lanes that shuffle a value from a lane that is not there, or that their mask leaves out.
+    #[inline]
+    fn check_sources(&mut self, groups: &[(u32, u32)], sources: &[u32; 32], pc: u32, on: u32) {
+        for &(named, lanes) in groups {
+            let astray = |there: u32| bits(lanes).filter(move |&lane| there >> sources[lane] & 1 == 0);
+            let first = |mask: u32| sources[mask.trailing_zeros() as usize & 31];
+            let all = |there: u32| astray(there).fold(0, |all, lane| all | 1 << lane);
+            let missing = all(on | !named);
+            let unnamed = all(named);
+            if missing != 0 {
+                self.wrong_mask(pc, missing, named, on, WrongMask::SourceMissing(first(missing)));
+            }
+            if unnamed != 0 {
+                self.wrong_mask(pc, unnamed, named, on, WrongMask::SourceNotNamed(first(unnamed)));
+            }
+        }
+    }
+
+    #[cold]
+    pub(super) fn wrong_mask(&mut self, pc: u32, lanes: u32, named: u32, present: u32, wrong: WrongMask) {
+        let instr = self.job.kernel.ops[pc as usize].instr;
+        let code = match wrong {
+            WrongMask::SourceNotNamed(_) => Code::ShuffleOutside,
+            _ => Code::SyncMask,
+        };
+        let details = self.sync_mask(named, present, wrong);
+        self.report_at(instr, code, lanes, details);
+    }
+
+    /// The facts about a mask, of the warp that runs.
+    pub(super) fn sync_mask(&self, named: u32, present: u32, wrong: WrongMask) -> Details {
+        let warp = &self.block.warps[self.warp as usize];
+        let elsewhere = warp
+            .fibers
+            .iter()
+            .map(|f| (f.at, f.lanes() & !present, f.state))
+            .filter(|(_, lanes, state)| *lanes != 0 && *state != super::fiber::State::Ready)
+            .map(|(at, lanes, _)| (at, lanes))
+            .collect();
+        Details::SyncMask(SyncMask {
+            named,
+            present,
+            exited: warp.all & !self.live,
+            wrong,
+            elsewhere,
+        })
     }
 
     pub(crate) fn warp_wide(&mut self, kind: &OpKind, pc: u32, on: u32) -> Next {
@@ -60,6 +125,9 @@ impl Cx<'_> {
         if self.waits_for(need, pc, pc, on) {
             return Next::Wait;
         }
+        if self.job.watch.checks() {
+            self.check_masks(&groups, pc, on);
+        }
         match kind {
             OpKind::Shuffle {
                 mode,
@@ -69,7 +137,7 @@ impl Cx<'_> {
                 ..
             } => {
                 let (a, b, c) = (self.u32s(src[0]), self.u32s(src[1]), self.u32s(src[2]));
-                let (mut in_range, mut astray) = (0, 0);
+                let mut in_range = 0;
                 let mut sources = [0; 32];
                 let out = self.out32(*dst);
                 for lane in bits(on) {
@@ -77,18 +145,12 @@ impl Cx<'_> {
                     out[lane] = a[from as usize];
                     sources[lane] = from;
                     in_range |= u32::from(ok) << lane;
-                    astray |= u32::from(on >> from & 1 == 0) << lane;
                 }
                 if !self.shadow.is_clean() {
                     self.follow_shuffle(src[0], *dst, *dst_pred, &sources, on);
                 }
-                if astray != 0 && self.job.watch.checks() {
-                    // The lane that they read from is not here: it went elsewhere, or has exited.
-                    let details = Details::SyncMask {
-                        named: need,
-                        present: on,
-                    };
-                    self.report(pc, Code::SyncMask, astray, details);
+                if self.job.watch.checks() {
+                    self.check_sources(&groups, &sources, pc, on);
                 }
                 if *dst_pred != NONE {
                     self.set_pred(*dst_pred as u32, in_range, on);

@@ -63,7 +63,8 @@ impl Cx<'_> {
                 delta: &m.delta,
             };
             let touch = Touch {
-                kind: spec.race_kind(),
+                kind: spec.mark(),
+                strong: spec.is_strong(),
                 instr: self.job.kernel.ops[spec.pc as usize].instr,
                 warp: self.warp,
                 mask: m.mask,
@@ -96,7 +97,8 @@ impl Cx<'_> {
                 delta: &m.delta,
             };
             let touch = Touch {
-                kind: spec.race_kind(),
+                kind: spec.mark(),
+                strong: spec.is_strong(),
                 instr: self.job.kernel.ops[spec.pc as usize].instr,
                 warp: self.warp,
                 mask: m.mask,

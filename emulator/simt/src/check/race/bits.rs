@@ -1,6 +1,6 @@
 //! Bitmaps over memory: one bit per unit, in chunks of 1024 units.
 
-use crate::check::AccessKind;
+use super::touch::Mark;
 
 /// Units in a chunk.
 pub(super) const CHUNK: u64 = 1024;
@@ -13,8 +13,8 @@ pub(super) type Bits = [u64; WORDS as usize];
 /// What was done to the units of a chunk since the last barrier: read, written, atomically changed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Marks {
-    /// By [`AccessKind`].
-    pub(super) bits: [Bits; 3],
+    /// By [`Mark`].
+    pub(super) bits: [Bits; KINDS.len()],
     /// Which of them are not empty: a bit per kind.
     pub(super) kinds: u8,
 }
@@ -28,21 +28,29 @@ pub(super) struct Chunk {
 }
 
 /// The kinds that race with `kind`, as a set of bits.
-pub(super) const fn rivals(kind: AccessKind) -> u8 {
+pub(super) const fn rivals(kind: Mark) -> u8 {
+    use Mark::{Atomic, Read, StrongRead, StrongWrite, Write};
     match kind {
-        AccessKind::Read => bit(AccessKind::Write) | bit(AccessKind::Atomic),
-        AccessKind::Write => bit(AccessKind::Read) | bit(AccessKind::Write) | bit(AccessKind::Atomic),
-        AccessKind::Atomic => bit(AccessKind::Read) | bit(AccessKind::Write),
+        Read => bit(Write) | bit(Atomic) | bit(StrongWrite),
+        Write => bit(Read) | bit(Write) | bit(Atomic) | bit(StrongRead) | bit(StrongWrite),
+        Atomic | StrongWrite => bit(Read) | bit(Write),
+        StrongRead => bit(Write),
     }
 }
 
 /// A set of one kind.
-pub(super) const fn bit(kind: AccessKind) -> u8 {
+pub(super) const fn bit(kind: Mark) -> u8 {
     1 << kind as u8
 }
 
 /// All kinds.
-pub(super) const KINDS: [AccessKind; 3] = [AccessKind::Read, AccessKind::Write, AccessKind::Atomic];
+pub(super) const KINDS: [Mark; 5] = [
+    Mark::Read,
+    Mark::Write,
+    Mark::Atomic,
+    Mark::StrongRead,
+    Mark::StrongWrite,
+];
 
 /// The words that hold units `from .. to`, each with the mask of those units.
 #[inline]
@@ -76,7 +84,7 @@ pub(super) fn shifted(from: u64, pattern: &[u64], mut each: impl FnMut(u64, u64)
 impl Marks {
     /// Marks units of a word; tells whether a rival of `kind` had marked one of them.
     #[inline]
-    pub(super) fn mark(&mut self, kind: AccessKind, word: usize, units: u64) -> bool {
+    pub(super) fn mark(&mut self, kind: Mark, word: usize, units: u64) -> bool {
         let rivals = rivals(kind) & self.kinds;
         let hit = if rivals == 0 {
             0
@@ -184,7 +192,7 @@ mod tests {
 
     #[test]
     fn reads_do_not_conflict_with_reads_nor_atomics_with_atomics() {
-        for kind in [AccessKind::Read, AccessKind::Atomic] {
+        for kind in [Mark::Read, Mark::Atomic, Mark::StrongRead] {
             let mut marks = Marks::default();
             assert!(!marks.mark(kind, 0, 0xFF));
             assert!(!marks.mark(kind, 0, 0xFF0));

@@ -9,14 +9,14 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::Touch;
-use super::bits::{self, Bits, CHUNK};
+use super::bits::{self, Bits, CHUNK, KINDS};
 use super::interval::{Interval, Space};
 use super::shared::unit_shift;
+use super::{Mark, Touch};
 use crate::check::Code;
 use crate::check::Collector;
 use crate::check::collect::{Sites, lanes};
-use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
+use crate::check::event::{Details, Event, MissingOrder, RaceFacts, RaceParty};
 use crate::program::{Kernel, MemSpace};
 
 /// Chunks (4 KiB at word granularity) that one block, and one launch, are watched on: 64 MiB. What a launch
@@ -118,9 +118,9 @@ impl Space for Pages {
 /// What one block did to one chunk: which units, by kind, and who was the first.
 #[derive(Debug, Default)]
 struct Total {
-    bits: [Bits; 3],
+    bits: [Bits; KINDS.len()],
     /// Instruction and thread, packed.
-    who: [Option<Box<[u32]>>; 3],
+    who: [Option<Box<[u32]>>; KINDS.len()],
     /// What was written last.
     values: Option<Box<[u32]>>,
     /// Some write came without its value.
@@ -131,7 +131,7 @@ struct Total {
 #[derive(Debug, Default)]
 struct Page {
     /// By kind: for each unit the lowest and the highest block, packed with instruction and thread.
-    spans: [Option<Span>; 3],
+    spans: [Option<Span>; KINDS.len()],
     /// Lowest and highest value written.
     values: Option<Box<[(u32, u32)]>>,
 }
@@ -178,8 +178,8 @@ impl BlockRaces {
     /// The running warp is about to access global memory.
     pub fn access(&mut self, touch: &Touch<'_>, out: &mut Collector) {
         let kind = touch.kind as usize;
-        let mut fresh = touch.kind == AccessKind::Write;
-        self.strong |= touch.kind == AccessKind::Atomic;
+        let mut fresh = touch.kind == Mark::Write;
+        self.strong |= touch.strong;
         let totals = &mut self.totals;
         self.interval.access(touch, out, |chunk, word, units| {
             if chunk as usize >= totals.len() {
@@ -203,7 +203,7 @@ impl BlockRaces {
         for lane in lanes(touch.mask) {
             let start = touch.address(lane);
             // Many lanes read one element: the lowest is named.
-            if before == Some(start) && touch.kind == AccessKind::Read {
+            if before == Some(start) && touch.kind == Mark::Read {
                 continue;
             }
             before = Some(start);
@@ -226,7 +226,7 @@ impl BlockRaces {
                     let of = total.who[kind].get_or_insert_with(|| vec![0; CHUNK as usize].into());
                     of[at] = who;
                 }
-                if touch.kind == AccessKind::Write {
+                if touch.kind == Mark::Write {
                     match touch.values {
                         Some(values) => {
                             let offset = ((unit << shift) - start) as u32;
@@ -240,9 +240,9 @@ impl BlockRaces {
         }
     }
 
-    /// The running warp passed `bar.warp.sync`.
-    pub fn warp_sync(&mut self) {
-        self.interval.in_step();
+    /// Lanes of the running warp passed `bar.warp.sync`; `all`: it leaves out no lane that has not exited.
+    pub fn warp_sync(&mut self, instr: u32, mask: u32, all: bool) {
+        self.interval.warp_sync(instr, mask, all);
     }
 
     /// The running warp passed a fence.
@@ -306,7 +306,7 @@ impl GlobalRaces {
             return;
         }
         let page = shard.entry(number).or_default();
-        for kind in bits::KINDS {
+        for kind in KINDS {
             let Some(who) = &total.who[kind as usize] else {
                 continue;
             };
@@ -321,7 +321,7 @@ impl GlobalRaces {
                 *low = (*low).min(packed);
                 *high = (*high).max(packed);
             }
-            if kind == AccessKind::Write {
+            if kind == Mark::Write {
                 let values = page
                     .values
                     .get_or_insert_with(|| vec![(u32::MAX, 0); CHUNK as usize].into());
@@ -352,7 +352,7 @@ impl GlobalRaces {
         pages.sort_by_key(|(number, _)| *number);
         let mut groups: BTreeMap<(u32, u32, u64, bool), Group> = BTreeMap::new();
         for (number, page) in &pages {
-            if page.spans[1].is_none() && (page.spans[2].is_none() || page.spans[0].is_none()) {
+            if !page.has_rivals() {
                 continue;
             }
             for unit in 0..CHUNK {
@@ -387,6 +387,7 @@ impl GlobalRaces {
                         same_warp: false,
                         same_instruction: false,
                         missing: MissingOrder::Unknown,
+                        left_out: None,
                     })),
                 });
             }
@@ -426,9 +427,9 @@ fn instr_of(packed: u64) -> u32 {
     packed as u32 >> 10
 }
 
-fn party((kind, packed): (AccessKind, u64), bytes: u32) -> RaceParty {
+fn party((kind, packed): (Mark, u64), bytes: u32) -> RaceParty {
     RaceParty {
-        kind,
+        kind: kind.kind(),
         instr: instr_of(packed),
         block: packed >> 32,
         thread: packed as u32 & 1023,
@@ -437,16 +438,28 @@ fn party((kind, packed): (AccessKind, u64), bytes: u32) -> RaceParty {
 }
 
 impl Page {
+    /// Some two kinds of access to it race.
+    fn has_rivals(&self) -> bool {
+        let seen = |kind: &Mark| self.spans[*kind as usize].is_some();
+        let all = KINDS
+            .iter()
+            .filter(|kind| seen(kind))
+            .fold(0, |all, kind| all | bits::bit(*kind));
+        KINDS
+            .iter()
+            .any(|kind| seen(kind) && bits::rivals(*kind) & all != 0)
+    }
+
     /// Tells the pairs of different blocks that race on a unit, the lower block first.
-    fn races(&self, unit: usize, mut tell: impl FnMut((AccessKind, u64), (AccessKind, u64), bool)) {
-        use AccessKind::{Atomic, Read, Write};
-        let span = |kind: AccessKind| {
+    fn races(&self, unit: usize, mut tell: impl FnMut((Mark, u64), (Mark, u64), bool)) {
+        use Mark::{Atomic, Read, StrongRead, StrongWrite, Write};
+        let span = |kind: Mark| {
             self.spans[kind as usize]
                 .as_ref()
                 .map_or(NOBODY, |span| span[unit])
         };
-        let (read, write, atomic) = (span(Read), span(Write), span(Atomic));
-        let mut pair = |a: (AccessKind, (u64, u64)), b: (AccessKind, (u64, u64)), equal| {
+        let [read, write, atomic, strong_read, strong_write] = KINDS.map(span);
+        let mut pair = |a: (Mark, (u64, u64)), b: (Mark, (u64, u64)), equal| {
             if a.1 == NOBODY || b.1 == NOBODY {
                 return;
             }
@@ -462,6 +475,9 @@ impl Page {
         pair((Write, write), (Read, read), false);
         pair((Write, write), (Atomic, atomic), false);
         pair((Atomic, atomic), (Read, read), false);
+        pair((Write, write), (StrongRead, strong_read), false);
+        pair((Write, write), (StrongWrite, strong_write), false);
+        pair((StrongWrite, strong_write), (Read, read), false);
         let equal = self
             .values
             .as_ref()

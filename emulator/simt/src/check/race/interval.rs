@@ -10,12 +10,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::bits::{self, Bits, CHUNK, Chunk, Marks, WORDS, bit};
+use super::bits::{self, Bits, CHUNK, Chunk, KINDS, Marks, WORDS, bit};
 use super::log::Log;
-use super::touch::Touch;
+use super::touch::{Mark, Touch};
+use crate::check::AccessKind;
 use crate::check::Collector;
 use crate::check::collect::{Sites, lanes};
-use crate::check::event::AccessKind;
 use crate::program::{Kernel, MemSpace};
 
 /// How addresses become chunks.
@@ -44,9 +44,11 @@ pub(super) struct Interval<S> {
     /// Warps that may come back before the barrier, with their marks.
     pub(super) parked: Vec<(u32, Vec<(u32, Marks)>)>,
     pub(super) log: Log,
-    pub(super) owners: Vec<Option<Box<[[Owner; 3]]>>>,
+    pub(super) owners: Vec<Option<Box<[[Owner; KINDS.len()]]>>>,
     /// Tells owners of this step from older ones.
     pub(super) step: u32,
+    /// What `__syncwarp` of some lanes ordered in this step; `None`: nothing.
+    pub(super) partial: Option<Box<Partial>>,
     pub(super) sites: Arc<Sites>,
     pub(super) warp: u32,
     pub(super) running: bool,
@@ -70,6 +72,15 @@ pub(super) struct Owner {
     pub(super) lane: [u8; 2],
 }
 
+/// Warp syncs of some lanes only, since the warp was last in step.
+#[derive(Debug, Clone)]
+pub(super) struct Partial {
+    /// For each lane and each other one: log entries of the other below this number came before what it does now.
+    pub(super) seen: [[u32; 32]; 32],
+    /// By lane: instruction and mask of the last one that it took part in.
+    pub(super) last: [Option<(u32, u32)>; 32],
+}
+
 impl<S: Space> Interval<S> {
     pub(super) fn new(kernel: &Kernel, shift: u32, space: S) -> Self {
         Self {
@@ -82,6 +93,7 @@ impl<S: Space> Interval<S> {
             log: Log::new(kernel.instrs.len()),
             owners: Vec::new(),
             step: 0,
+            partial: None,
             sites: Sites::new(kernel).into(),
             warp: 0,
             running: false,
@@ -116,8 +128,38 @@ impl<S: Space> Interval<S> {
         }
     }
 
+    /// Lanes of the running warp passed `bar.warp.sync` together; `all`: nobody was left out.
+    pub(super) fn warp_sync(&mut self, instr: u32, mask: u32, all: bool) {
+        if all {
+            self.in_step();
+            return;
+        }
+        // Entries made from now on are new ones.
+        let next = self.log.part();
+        let partial = self.partial.get_or_insert_with(|| {
+            Box::new(Partial {
+                seen: [[0; 32]; 32],
+                last: [None; 32],
+            })
+        });
+        let mut joined = [0u32; 32];
+        for lane in lanes(mask) {
+            for (all, seen) in joined.iter_mut().zip(partial.seen[lane as usize]) {
+                *all = (*all).max(seen);
+            }
+        }
+        for lane in lanes(mask) {
+            joined[lane as usize] = next;
+        }
+        for lane in lanes(mask) {
+            partial.seen[lane as usize] = joined;
+            partial.last[lane as usize] = Some((instr, mask));
+        }
+    }
+
     /// The lanes of the running warp are in step.
     pub(super) fn in_step(&mut self) {
+        self.partial = None;
         self.log.sync();
         self.step = self.step.wrapping_add(1);
         if self.step == 0 {
@@ -140,7 +182,7 @@ impl<S: Space> Interval<S> {
     ) {
         let mut within = false;
         let mut overwrites = false;
-        self.strong |= touch.kind == AccessKind::Atomic;
+        self.strong |= touch.strong;
         let shift = self.shift;
         // Neighbouring words mostly lie in one chunk.
         let mut last = (u64::MAX, 0);
@@ -164,8 +206,8 @@ impl<S: Space> Interval<S> {
                 }
             }
             within |= chunk.own.mark(touch.kind, word, units);
-            if touch.kind == AccessKind::Write {
-                let writes = bit(AccessKind::Write);
+            if touch.kind.kind() == AccessKind::Write {
+                let writes = bit(Mark::Write) | bit(Mark::StrongWrite);
                 overwrites |= chunk.past.any(writes, word, units);
                 for (_, marks) in &self.parked {
                     let here = marks.iter().find(|(at, _)| *at == index);
@@ -190,7 +232,7 @@ impl<S: Space> Interval<S> {
         if within {
             self.within_warp(touch, out);
         }
-        if touch.overlapping && touch.kind == AccessKind::Write {
+        if touch.overlapping && touch.kind == Mark::Write {
             self.within_instruction(touch, out);
         }
         let changed = overwrites && changes(touch, touch.mask);

@@ -3,8 +3,7 @@
 //! A loop makes the same access again and again, the address moving by a constant: such repeats share one
 //! entry. The log is bounded; past its end races are still found, but a party can go untold.
 
-use super::{Touch, bits};
-use crate::check::AccessKind;
+use super::{Mark, Touch, bits};
 use crate::check::collect::lanes;
 
 /// Most entries, and most lane patterns, of one interval.
@@ -14,7 +13,7 @@ const MAX_PATTERNS: usize = 1 << 13;
 /// One access, or several with the same lanes at a constant distance.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
-    pub(super) kind: AccessKind,
+    pub(super) kind: Mark,
     pub(super) instr: u32,
     pub(super) mask: u32,
     base: u64,
@@ -102,6 +101,12 @@ impl Log {
     pub(super) fn sync(&mut self) {
         self.stamp = self.stamp.wrapping_add(1);
         self.since_sync = self.entries.len();
+    }
+
+    /// Some lanes of the running warp are in step again: entries are not continued. Gives the number of the next.
+    pub(super) fn part(&mut self) -> u32 {
+        self.stamp = self.stamp.wrapping_add(1);
+        self.entries.len() as u32
     }
 
     /// Adds an access. `changed`: it changes what another warp wrote.

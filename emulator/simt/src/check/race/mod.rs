@@ -8,9 +8,12 @@
 //!
 //! - A barrier of the block orders everything before it against everything after it. A barrier of only some
 //!   of its threads (`bar.sync 1, 64`) is taken for a whole one: races past it go unnoticed, none is invented.
-//! - `__syncwarp` orders the lanes of its warp, all of them, whatever its mask. Shuffles and votes order nothing.
+//! - `__syncwarp` orders the lanes that its mask names. Shuffles and votes order nothing.
 //! - Atomics do not race with atomics, nor do `volatile`, relaxed, acquire and release accesses among
-//!   themselves or with atomics.
+//!   themselves or with atomics. Volatile accesses to shared memory count as ordinary ones in a kernel where no
+//!   thread waits for the value of one ([`crate::program::Order::InStep`]).
+//! - An ordinary load whose value a compare-and-swap compares ([`crate::program::Order::Guess`]) does not race
+//!   with atomics: a stale value makes the swap fail, and the loop tries again.
 //! - A fence, together with atomics or strong accesses, is how threads hand data to each other without a
 //!   barrier. An interval between barriers (for races between blocks: a launch) in which both were seen is
 //!   left alone, since telling right from wrong there needs the value that each load saw.
@@ -33,4 +36,4 @@ mod within;
 pub use global::{BlockRaces, GlobalRaces};
 pub use shared::SharedRaces;
 pub(crate) use shared::unit_shift;
-pub use touch::{Cells, Run, Touch, Values};
+pub use touch::{Cells, Mark, Run, Touch, Values};

@@ -55,6 +55,7 @@ impl<S: Space> Interval<S> {
                 same_warp: false,
                 same_instruction: false,
                 missing: self.missing(&own, &other),
+                left_out: None,
             };
             out.record(Event {
                 code: if equal { Code::RaceEqual } else { Code::Race },
@@ -107,7 +108,7 @@ impl<S: Space> Interval<S> {
 
     /// Two writes of different values, or a write and something else.
     pub(super) fn unequal(&self, own: &Entry, other: &Entry) -> bool {
-        own.kind != AccessKind::Write || other.kind != AccessKind::Write || own.changed
+        own.kind.kind() != AccessKind::Write || other.kind.kind() != AccessKind::Write || own.changed
     }
 
     pub(super) fn site_of(&self, instr: u32) -> u32 {
@@ -116,7 +117,7 @@ impl<S: Space> Interval<S> {
 
     pub(super) fn party(&self, entry: &Entry, lane: u32) -> RaceParty {
         RaceParty {
-            kind: entry.kind,
+            kind: entry.kind.kind(),
             instr: entry.instr,
             block: self.block,
             thread: entry.warp() * 32 + lane,
@@ -126,7 +127,7 @@ impl<S: Space> Interval<S> {
 
     /// In which order warps do the two things: what one warp did in this interval shows it.
     pub(super) fn missing(&self, own: &Entry, other: &Entry) -> MissingOrder {
-        let (write, read) = match (own.kind, other.kind) {
+        let (write, read) = match (own.kind.kind(), other.kind.kind()) {
             (AccessKind::Read, _) => (other, own),
             (_, AccessKind::Read) => (own, other),
             _ => return MissingOrder::Unknown,

@@ -56,9 +56,9 @@ impl SharedRaces {
         self.0.access(touch, out, |_, _, _| {});
     }
 
-    /// The running warp passed `bar.warp.sync`.
-    pub fn warp_sync(&mut self) {
-        self.0.in_step();
+    /// Lanes of the running warp passed `bar.warp.sync`; `all`: it leaves out no lane that has not exited.
+    pub fn warp_sync(&mut self, instr: u32, mask: u32, all: bool) {
+        self.0.warp_sync(instr, mask, all);
     }
 
     /// The running warp passed a fence.

@@ -8,9 +8,11 @@ use crate::check::collect::Kind;
 use crate::check::testing::kernel;
 use crate::check::{AccessKind, Collector, Details, MissingOrder, RaceFacts};
 
-const R: AccessKind = AccessKind::Read;
-const W: AccessKind = AccessKind::Write;
-const A: AccessKind = AccessKind::Atomic;
+const R: Mark = Mark::Read;
+const W: Mark = Mark::Write;
+const A: Mark = Mark::Atomic;
+const STRONG_R: Mark = Mark::StrongRead;
+const STRONG_W: Mark = Mark::StrongWrite;
 
 /// What a block does, step by step.
 #[derive(Clone, Copy)]
@@ -18,10 +20,10 @@ enum Step {
     Enter(u32),
     Leave(bool),
     Barrier,
-    WarpSync,
+    WarpSync(u32),
     Fence,
     /// Kind, instruction, address of each lane as `base + lane * stride`.
-    Do(AccessKind, u32, u64, i32),
+    Do(Mark, u32, u64, i32),
 }
 use Step::*;
 
@@ -54,7 +56,7 @@ fn touch_runs(stride: i32) -> Vec<Run> {
 }
 
 fn with_touch(
-    (kind, instr, base, stride): (AccessKind, u32, u64, i32),
+    (kind, instr, base, stride): (Mark, u32, u64, i32),
     warp: u32,
     changes: bool,
     run: impl FnOnce(&Touch<'_>),
@@ -62,6 +64,7 @@ fn with_touch(
     let store = Store { changes };
     run(&Touch {
         kind,
+        strong: !matches!(kind, R | W),
         instr,
         warp,
         mask: u32::MAX,
@@ -97,7 +100,7 @@ macro_rules! walk {
                 }
                 Leave(done) => $races.leave(done, &mut $out),
                 Barrier => $races.barrier(&mut $out),
-                WarpSync => $races.warp_sync(),
+                WarpSync(mask) => $races.warp_sync(9, mask, mask == u32::MAX),
                 Fence => $races.fence(),
                 Do(kind, instr, base, stride) => {
                     with_touch((kind, instr, base, stride), warp, $changes, |touch| {
@@ -138,6 +141,42 @@ fn shared(steps: &[Step]) -> Vec<(Code, RaceFacts, Kind)> {
 }
 
 #[test]
+fn volatile_loads_do_not_race_with_loads() {
+    assert!(shared(&in_turn(&[Do(STRONG_R, 0, 1024, 4)], &[Do(R, 1, 1024, 4)])).is_empty());
+    assert!(shared(&in_turn(&[Do(STRONG_R, 0, 1024, 4)], &[Do(STRONG_W, 1, 1024, 4)])).is_empty());
+    assert!(shared(&in_turn(&[Do(STRONG_R, 0, 1024, 4)], &[Do(A, 1, 1024, 4)])).is_empty());
+    assert_eq!(
+        shared(&in_turn(&[Do(STRONG_R, 0, 1024, 4)], &[Do(W, 1, 1024, 4)])).len(),
+        1
+    );
+    assert_eq!(
+        shared(&in_turn(&[Do(STRONG_W, 0, 1024, 4)], &[Do(R, 1, 1024, 4)])).len(),
+        1
+    );
+}
+
+#[test]
+fn a_warp_sync_orders_the_lanes_that_it_names() {
+    let exchange = |mask| shared(&[Enter(0), Do(W, 0, 1024, 4), WarpSync(mask), Do(R, 1, 1028, 4)]);
+    assert!(exchange(u32::MAX).is_empty());
+    let found = exchange(0xFFFF);
+    // Lane 15 reads what lane 16 wrote, which the mask leaves out; lanes 16 to 31 did not sync at all.
+    assert_eq!(found[0].2.first.mask, 0x7FFF_8000);
+    assert_eq!(found[0].1.left_out, Some((9, 0xFFFF)));
+    let halves = [
+        Enter(0),
+        Do(W, 0, 1024, 4),
+        WarpSync(0xFFFF),
+        WarpSync(0xFFFF_0000),
+        Do(R, 1, 1024, 4),
+        WarpSync(0xFFFF),
+        WarpSync(0xFFFF_0000),
+        Do(W, 0, 1024, 4),
+    ];
+    assert!(shared(&halves).is_empty());
+}
+
+#[test]
 fn a_barrier_orders_writes_and_reads() {
     let writes = in_turn(&[Do(W, 0, 1024, 4)], &[Do(W, 0, 1152, 4)]);
     let reads = in_turn(&[Do(R, 1, 1152, 4)], &[Do(R, 1, 1024, 4)]);
@@ -160,7 +199,7 @@ fn a_missing_barrier_before_reading_is_told_with_both_parties() {
     );
     assert_eq!(
         race.parties.map(|p| (p.kind, p.instr, p.thread)),
-        [(R, 1, 31), (W, 0, 32)]
+        [(AccessKind::Read, 1, 31), (AccessKind::Write, 0, 32)]
     );
 }
 
@@ -198,7 +237,7 @@ fn a_warp_that_comes_back_does_not_race_with_itself() {
         Do(W, 0, 1152, 4),
         Leave(false), //
         Enter(0),
-        WarpSync,
+        WarpSync(u32::MAX),
         Do(R, 1, 1028, 4),
         Leave(true),
     ];
@@ -230,7 +269,7 @@ fn lanes_that_read_their_neighbours_need_a_warp_sync() {
     assert!(found[0].1.same_warp);
     assert_eq!(found[0].1.parties.map(|p| p.thread), [1, 0]);
     assert_eq!(found[0].2.n_open_threads(), 31);
-    assert!(shared(&[Enter(0), Do(W, 0, 1024, 4), WarpSync, Do(R, 1, 1028, 4)]).is_empty());
+    assert!(shared(&[Enter(0), Do(W, 0, 1024, 4), WarpSync(u32::MAX), Do(R, 1, 1028, 4)]).is_empty());
 }
 
 #[test]
@@ -314,7 +353,7 @@ fn a_block_that_reads_what_another_writes_races() {
     let race = &found[0].1;
     assert_eq!(
         race.parties.map(|p| (p.kind, p.block, p.thread)),
-        [(W, 0, 16), (R, 1, 0)]
+        [(AccessKind::Write, 0, 16), (AccessKind::Read, 1, 0)]
     );
     assert_eq!((race.address, race.end), (BASE + 64, BASE + 128));
 }
@@ -346,11 +385,11 @@ fn warps_of_one_block_race_on_global_memory_too() {
 }
 
 /// A warp's turn: after a barrier or not, and what it accesses (kind, base, distance of lanes).
-type Turn = (u32, bool, Vec<(AccessKind, u64, i32)>);
+type Turn = (u32, bool, Vec<(Mark, u64, i32)>);
 
 /// What the definition says: two warps, the same word, no barrier between, kinds that race.
 fn races_by_definition(turns: &[Turn]) -> bool {
-    let mut since_barrier: Vec<(u32, AccessKind, u64)> = Vec::new();
+    let mut since_barrier: Vec<(u32, Mark, u64)> = Vec::new();
     for (warp, barrier, accesses) in turns {
         if *barrier {
             since_barrier.clear();
@@ -358,7 +397,7 @@ fn races_by_definition(turns: &[Turn]) -> bool {
         for &(kind, base, stride) in accesses {
             for lane in 0..32 {
                 let word = base.wrapping_add_signed(i64::from(lane * stride));
-                let races = |&(other, past, at): &(u32, AccessKind, u64)| {
+                let races = |&(other, past, at): &(u32, Mark, u64)| {
                     other != *warp && at == word && (past == W || kind == W || past != kind)
                 };
                 if since_barrier.iter().any(races) {
@@ -398,7 +437,7 @@ proptest::proptest! {
             }
             steps.push(Enter(*warp));
             // An instruction per kind: a pair of the same kind must not hide another.
-            let access = |&(kind, base, stride): &(AccessKind, u64, i32)| Do(kind, kind as u32, base, stride);
+            let access = |&(kind, base, stride): &(Mark, u64, i32)| Do(kind, kind as u32, base, stride);
             steps.extend(accesses.iter().map(access));
             steps.push(Leave(false));
         }

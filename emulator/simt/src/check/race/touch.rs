@@ -11,13 +11,52 @@ pub struct Run {
     pub bytes: u32,
 }
 
+/// What an access does, as far as races are concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mark {
+    /// Ordinary load.
+    Read,
+    /// Ordinary store.
+    Write,
+    /// Atomic or reduction.
+    Atomic,
+    /// Volatile, relaxed or acquiring load, or one that only proposes a value to a compare-and-swap.
+    StrongRead,
+    /// Volatile, relaxed or releasing store.
+    StrongWrite,
+}
+
+impl Mark {
+    /// Of an access of this kind, `strong` or ordinary.
+    pub fn new(kind: AccessKind, strong: bool) -> Self {
+        match (kind, strong) {
+            (AccessKind::Read, false) => Self::Read,
+            (AccessKind::Write, false) => Self::Write,
+            (AccessKind::Atomic, _) => Self::Atomic,
+            (AccessKind::Read, true) => Self::StrongRead,
+            (AccessKind::Write, true) => Self::StrongWrite,
+        }
+    }
+
+    /// What the program does.
+    pub fn kind(self) -> AccessKind {
+        match self {
+            Self::Read | Self::StrongRead => AccessKind::Read,
+            Self::Write | Self::StrongWrite => AccessKind::Write,
+            Self::Atomic => AccessKind::Atomic,
+        }
+    }
+}
+
 /// One warp-wide access, told before it is performed.
 ///
 /// Accesses whose lanes lie more than 2³¹ bytes apart are told in several parts, one per group of lanes.
 #[derive(Clone, Copy)]
 pub struct Touch<'a> {
-    /// Read, write, atomic. Strong loads and stores are told as `Atomic`.
-    pub kind: AccessKind,
+    /// What it does.
+    pub kind: Mark,
+    /// An atomic, or an access that other threads see while the kernel runs.
+    pub strong: bool,
     /// Instruction.
     pub instr: u32,
     /// Warp in the block: the one that [`super::SharedRaces::enter`] named last.

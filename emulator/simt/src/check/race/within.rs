@@ -1,8 +1,8 @@
 //! Races between lanes of one warp: units get owners, the lanes that touched them since the warp was in step.
 
-use super::bits::{self, CHUNK, bit, rivals};
-use super::interval::{Interval, Owner, Space, changes};
-use super::touch::Touch;
+use super::bits::{self, CHUNK, KINDS, bit, rivals};
+use super::interval::{Interval, Owner, Partial, Space, changes};
+use super::touch::{Mark, Touch};
 use crate::check::Code;
 use crate::check::Collector;
 use crate::check::collect::lanes;
@@ -21,7 +21,7 @@ impl<S: Space> Interval<S> {
         }
         self.index_owners();
         let unit_bytes = 1u64 << self.shift;
-        // The other's log entry, the lanes of this access, the first unit, its other lane.
+        // The other's log entry, the lanes of this access, the first unit, its end, its other lane.
         let mut found: Vec<(u32, u32, u64, u64, u32)> = Vec::new();
         for lane in lanes(touch.mask) {
             let start = touch.address(lane) >> self.shift;
@@ -51,20 +51,21 @@ impl<S: Space> Interval<S> {
         for (entry, mask, address, end, rival) in found {
             self.within += 1;
             let other = self.log.entries[entry as usize];
-            let both_write = touch.kind == AccessKind::Write && other.kind == AccessKind::Write;
+            let write = AccessKind::Write;
+            let both_write = touch.kind.kind() == write && other.kind.kind() == write;
             // One store told lane by lane: not a race of two instructions, and its values are not known.
             if both_write && touch.values.is_none() && touch.instr == other.instr {
                 continue;
             }
             let equal = both_write && !changes(touch, mask);
             let own = RaceParty {
-                kind: touch.kind,
+                kind: touch.kind.kind(),
                 instr: touch.instr,
                 block: self.block,
                 thread: touch.warp * 32 + mask.trailing_zeros(),
                 bytes: touch.bytes,
             };
-            let missing = match (other.kind, touch.kind) {
+            let missing = match (other.kind.kind(), touch.kind.kind()) {
                 (AccessKind::Write, AccessKind::Read) => MissingOrder::BeforeReading,
                 (AccessKind::Read, AccessKind::Write) => MissingOrder::BeforeOverwriting,
                 _ => MissingOrder::Unknown,
@@ -78,9 +79,18 @@ impl<S: Space> Interval<S> {
                 same_warp: true,
                 same_instruction: false,
                 missing,
+                left_out: self.left_out(mask.trailing_zeros(), rival),
             };
             self.tell(touch, mask, race, out);
         }
+    }
+
+    /// A warp sync that `lane` took part in and `rival` was left out of, after what `rival` did.
+    fn left_out(&self, lane: u32, rival: u32) -> Option<(u32, u32)> {
+        let last = |lane: u32| self.partial.as_ref()?.last[lane as usize & 31];
+        let (instr, mask) = last(lane).or_else(|| last(rival))?;
+        let both = 1 << (lane & 31) | 1 << (rival & 31);
+        (mask & both != both).then_some((instr, mask))
     }
 
     /// Several lanes store to one place in one instruction.
@@ -121,6 +131,7 @@ impl<S: Space> Interval<S> {
             same_warp: true,
             same_instruction: true,
             missing: MissingOrder::Unknown,
+            left_out: None,
         };
         self.tell(touch, mask, race, out);
     }
@@ -155,16 +166,17 @@ impl<S: Space> Interval<S> {
         }
     }
 
-    fn own(&mut self, unit: u64, kind: AccessKind, entry: u32, lane: u32) {
+    fn own(&mut self, unit: u64, kind: Mark, entry: u32, lane: u32) {
         let Some(chunk) = self.space.chunk(unit / CHUNK) else {
             return;
         };
         let chunk = chunk as usize;
+        let partial = self.partial.is_some();
         if chunk >= self.owners.len() {
             self.owners.resize_with(chunk + 1, || None);
         }
         let owners = self.owners[chunk]
-            .get_or_insert_with(|| vec![[Owner::default(); 3]; CHUNK as usize].into_boxed_slice());
+            .get_or_insert_with(|| vec![[Owner::default(); KINDS.len()]; CHUNK as usize].into_boxed_slice());
         let owner = &mut owners[(unit % CHUNK) as usize][kind as usize];
         let name = lane as u8 + 1;
         if owner.step != self.step {
@@ -173,14 +185,23 @@ impl<S: Space> Interval<S> {
                 entry: [entry, 0],
                 lane: [name, 0],
             };
-        } else if owner.lane[0] != name && owner.lane[1] == 0 {
+        } else if let Some(at) = (0..2).find(|&at| owner.lane[at] == name) {
+            owner.entry[at] = if partial { entry } else { owner.entry[at] };
+        } else if owner.lane[1] == 0 || partial {
+            // After a sync of some lanes the latest one says most: earlier ones may be in order.
             owner.entry[1] = entry;
             owner.lane[1] = name;
         }
     }
 
+    /// Log entries of `other` below this number are in order with what `lane` does now.
+    fn seen(&self, lane: u32, other: u32) -> u32 {
+        let of = |partial: &Partial| partial.seen[lane as usize & 31][other as usize & 31];
+        self.partial.as_deref().map_or(0, of)
+    }
+
     /// A lane other than `lane` that did something rival to a unit since the warp was in step.
-    fn rival_owner(&mut self, kind: AccessKind, unit: u64, lane: u32) -> Option<(u32, u32)> {
+    fn rival_owner(&mut self, kind: Mark, unit: u64, lane: u32) -> Option<(u32, u32)> {
         let chunk = self.space.chunk(unit / CHUNK)?;
         let owners = self.owners.get(chunk as usize)?.as_ref()?;
         let owners = &owners[(unit % CHUNK) as usize];
@@ -192,7 +213,11 @@ impl<S: Space> Interval<S> {
                 let owner = owners[other as usize];
                 (0..2)
                     .filter(|_| owner.step == self.step)
-                    .find(|&at| owner.lane[at] != 0 && owner.lane[at] != name)
+                    .find(|&at| {
+                        owner.lane[at] != 0
+                            && owner.lane[at] != name
+                            && owner.entry[at] >= self.seen(lane, u32::from(owner.lane[at]) - 1)
+                    })
                     .map(|at| (owner.entry[at], u32::from(owner.lane[at]) - 1))
             })
     }

@@ -108,7 +108,7 @@ impl<'a> Lower<'a> {
         }
 
         let scopes = std::mem::replace(&mut self.scopes, vec![scope]);
-        let (loc, called) = (self.loc, self.called);
+        let (loc, calls) = (self.loc, std::mem::take(&mut self.calls));
         let end = self.fresh_label();
         let outer_return = self.return_label.replace(end);
         let outer_depth = std::mem::replace(&mut self.depth_in_function, 0);
@@ -116,7 +116,7 @@ impl<'a> Lower<'a> {
         self.place(end);
         self.depth_in_function = outer_depth;
         self.return_label = outer_return;
-        (self.loc, self.called) = (loc, called);
+        (self.loc, self.calls) = (loc, calls);
         self.scopes = scopes;
         self.addressed = caller_addressed;
         self.function = caller;

@@ -25,7 +25,7 @@ impl<'a> Lower<'a> {
                     text: text::instruction(instruction),
                     ptx_line: instruction.span.line,
                     source: self.loc,
-                    called: self.called,
+                    calls: self.calls.as_slice().into(),
                     fmas: text::fmas(instruction),
                     merge: None,
                 });

@@ -35,7 +35,7 @@ use super::variables::Symbols;
 use super::virt::{Rule, TRUE, VirtualOp};
 use crate::alu::Builtin;
 use crate::lanes::{Class, CpuLevel};
-use crate::program::{Flow, InstrInfo, OpKind, SharedArray, SourceLoc, Special};
+use crate::program::{Flow, InstrInfo, MAX_CALLS, OpKind, SharedArray, SourceLoc, Special};
 
 /// Largest kernel, in operations, with everything inlined.
 pub(super) const MAX_OPS: usize = 1 << 20;
@@ -78,8 +78,9 @@ pub(super) struct Lower<'a> {
     /// Blocks open inside the function being lowered.
     depth_in_function: usize,
     loc: Option<SourceLoc>,
-    /// Where the function of `loc` was inlined by the compiler.
-    called: Option<SourceLoc>,
+    /// Calls around `loc`, innermost first, and those around each place that was inlined.
+    calls: Vec<SourceLoc>,
+    inlined: HashMap<SourceLoc, Vec<SourceLoc>>,
     carry: Option<u32>,
     /// Branch targets of all `brx.idx` so far.
     n_targets: usize,
@@ -142,8 +143,9 @@ impl<'a> Lower<'a> {
             return_label: None,
             depth: 0,
             depth_in_function: 0,
+            calls: Vec::new(),
+            inlined: HashMap::new(),
             loc: None,
-            called: None,
             carry: None,
             n_targets: 0,
             guard: TRUE,
@@ -183,7 +185,7 @@ impl<'a> Lower<'a> {
                     text: "}".to_owned(),
                     ptx_line: kernel.span.line,
                     source: None,
-                    called: None,
+                    calls: Box::default(),
                     fmas: 0,
                     merge: None,
                 });
@@ -256,12 +258,18 @@ impl<'a> Lower<'a> {
                         line: loc.line,
                         column: loc.column,
                     });
-                    let called = loc.inlined_at.as_ref().filter(|at| at.line != 0);
-                    self.called = called.map(|at| SourceLoc {
-                        file: at.file,
-                        line: at.line,
-                        column: at.column,
-                    });
+                    self.calls.clear();
+                    if let (Some(here), Some(at)) = (self.loc, &loc.inlined_at) {
+                        let at = SourceLoc {
+                            file: at.file,
+                            line: at.line,
+                            column: at.column,
+                        };
+                        self.calls.push(at);
+                        let outer = self.inlined.get(&at).map_or(&[][..], Vec::as_slice);
+                        self.calls.extend(&outer[..outer.len().min(MAX_CALLS - 1)]);
+                        self.inlined.insert(here, self.calls.clone());
+                    }
                 }
                 Statement::Pragma(..)
                 | Statement::BranchTargets { .. }

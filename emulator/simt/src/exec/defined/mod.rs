@@ -205,6 +205,7 @@ impl Cx<'_> {
         self.follow_load(a, on);
         let lanes = std::mem::take(&mut self.fresh.lanes);
         let instr = self.job.kernel.ops[pc as usize].instr;
+        let lanes = lanes & !self.report_in_flight(lanes, u32::from(a.element) * u32::from(a.n), instr);
         let element = u32::from(a.element);
         let wide = a.wide || a.element == 8;
         for (e, &dst) in a.regs.iter().take(usize::from(a.n)).enumerate() {
@@ -234,6 +235,40 @@ impl Cx<'_> {
                 self.shadow.undefine(spot, lane, undefined, Origins::one(origin));
             }
         }
+    }
+
+    /// Lanes that read shared memory to which an asynchronous copy is under way: that is a mistake whatever becomes
+    /// of the value.
+    fn report_in_flight(&mut self, lanes: u32, bytes: u32, load: u32) -> u32 {
+        let copy = |cx: &Self, lane: usize| match cx.fresh.address[lane].checked_sub(window::SHARED) {
+            Some(offset) if offset >> window::BITS == 0 => cx.block.copies.under_way(offset as u32, bytes),
+            _ => None,
+        };
+        let found = |lane: &usize| copy(self, *lane).is_some();
+        let guilty = bits(lanes)
+            .filter(found)
+            .fold(0, |mask, lane| mask | 1u32 << lane);
+        if guilty != 0 {
+            let lane = guilty.trailing_zeros() as usize;
+            let address = self.fresh.address[lane] - window::SHARED;
+            let access = BadAccess {
+                kind: AccessKind::Read,
+                space: MemSpace::Shared,
+                address,
+                high: address,
+                bytes,
+            };
+            let details = Details::Uninitialised {
+                access,
+                load,
+                used: Use::Stored { by: load },
+                copied: None,
+                written: Box::default(),
+                copy: copy(self, lane),
+            };
+            self.report_at(load, Code::Uninitialised, guilty, details);
+        }
+        guilty
     }
 
     /// A load's registers are defined from now on.
@@ -297,6 +332,9 @@ impl Cx<'_> {
                     copied: instr,
                     ..first
                 };
+                if origin.address >> window::BITS == window::SHARED >> window::BITS {
+                    self.exited_matters();
+                }
                 for byte in bits(holes) {
                     let place = self.carried_place(at + u64::from(skip) + byte as u64, lane);
                     self.block.carried.put(place, origin);
@@ -386,8 +424,12 @@ impl Cx<'_> {
             used,
             copied: (origin.copied != NOWHERE).then_some(origin.copied),
             written,
+            copy: None,
         };
         self.report_at(at, code, lanes, details);
+        if space == MemSpace::Shared {
+            self.exited_matters();
+        }
     }
 
     /// What is written of the array or allocation at an address, as ranges of addresses like [`BadAccess::address`].

@@ -1,0 +1,116 @@
+//! Where a barrier belongs: after what is done first, before what is done then, and outside loops and branches
+//! that hold only one of the two.
+
+use super::scene::Scene;
+use super::statements::Control;
+use simt::check::{AccessKind, MissingOrder, RaceFacts};
+
+/// A place for a barrier, as far as the text of the source shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Spot {
+    file: u32,
+    /// The line after which it may stand.
+    pub(crate) after: u32,
+    /// A loop that does the first of the two ends there.
+    pub(crate) ends_loop: bool,
+    /// The line before which it must stand; `None`: the next round of a loop starts there.
+    pub(crate) before: Option<u32>,
+    /// Both stand under an `if`.
+    pub(crate) in_branch: bool,
+}
+
+impl Spot {
+    /// One barrier that does for both.
+    pub(crate) fn and(self, other: Self) -> Option<Self> {
+        let after = self.after.max(other.after);
+        let before = match (self.before, other.before) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (None, None) => None,
+            _ => return None,
+        };
+        let fits = self.file == other.file && before.is_none_or(|before| after < before);
+        // Without an end, what lies between is not known: the same place only.
+        let same = before.is_some() || self.after == other.after;
+        (fits && same).then_some(Self {
+            after,
+            before,
+            ends_loop: self.ends_loop || other.ends_loop,
+            in_branch: self.in_branch || other.in_branch,
+            ..self
+        })
+    }
+}
+
+/// Two accesses of one statement.
+pub(crate) fn same_statement(scene: &Scene<'_>, a: u32, b: u32) -> bool {
+    let (a, b) = (scene.frames(a), scene.frames(b));
+    let (Some(x), Some(y)) = (a.first(), b.first()) else {
+        return false;
+    };
+    a[1..] == b[1..]
+        && x.file == y.file
+        && scene.text_of(x.file).is_some_and(|source| {
+            let of = |line, column| source.statement(line, column);
+            of(x.line, x.column).is_some() && of(x.line, x.column) == of(y.line, y.column)
+        })
+}
+
+/// Both stand in one loop.
+pub(crate) fn in_one_loop(scene: &Scene<'_>, a: u32, b: u32) -> bool {
+    let others = scene.around(b);
+    let around = scene.around(a);
+    around
+        .iter()
+        .any(|one| one.enclosure.control == Control::Loop && others.contains(one))
+}
+
+/// Where a barrier between the write and the read of a race belongs: before reading, before overwriting.
+pub(crate) fn spots(scene: &Scene<'_>, race: &RaceFacts) -> Option<Vec<Spot>> {
+    let find = |kind: AccessKind| {
+        race.parties
+            .iter()
+            .find(|party| party.kind == kind)
+            .map(|party| party.instr)
+    };
+    let (write, read) = (find(AccessKind::Write)?, find(AccessKind::Read)?);
+    let reading = || between(scene, write, read);
+    let overwriting = || between(scene, read, write);
+    match race.missing {
+        MissingOrder::BeforeReading => Some(vec![reading()?]),
+        MissingOrder::BeforeOverwriting => Some(vec![overwriting()?]),
+        MissingOrder::Both => Some(vec![reading()?, overwriting()?]),
+        MissingOrder::Unknown => None,
+    }
+}
+
+/// After instruction `first`, before instruction `then`.
+fn between(scene: &Scene<'_>, first: u32, then: u32) -> Option<Spot> {
+    let outermost = |instr: u32| scene.frames(instr).into_iter().rev();
+    let (a, b) = outermost(first).zip(outermost(then)).find(|(a, b)| a != b)?;
+    if a.file != b.file {
+        return None;
+    }
+    let source = scene.text_of(a.file)?;
+    if source.statement(a.line, a.column) == source.statement(b.line, b.column) {
+        return None;
+    }
+    let (x, y) = (source.around(a.line, a.column), source.around(b.line, b.column));
+    let common = x.iter().zip(&y).take_while(|(x, y)| x == y).count();
+    let in_branch = x[..common].iter().any(|one| one.control != Control::Loop);
+    let after = match x.get(common) {
+        Some(own) => source.line_of(own.body.end.saturating_sub(1)),
+        None => source.statement_end(a.line, a.column)?,
+    };
+    let before = y.get(common).map_or(b.line, |own| source.line_of(own.start));
+    let in_loop = x[..common].iter().any(|one| one.control == Control::Loop);
+    if before <= after && !in_loop {
+        return None;
+    }
+    Some(Spot {
+        file: a.file,
+        after,
+        ends_loop: x.get(common).is_some_and(|own| own.control == Control::Loop),
+        before: (after < before).then_some(before),
+        in_branch,
+    })
+}
