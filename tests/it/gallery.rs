@@ -79,3 +79,18 @@ fn messages_do_not_depend_on_the_number_of_threads() {
         assert_eq!(run(&name, 1).text, run(&name, 4).text, "{name}");
     }
 }
+
+/// Unusual ways to synchronise that are right: nothing may be said of them.
+#[test]
+fn every_right_kernel_runs_clean() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/right");
+    let names = specimen::names(&folder, "");
+    assert!(names.len() >= 20);
+    for name in names {
+        for threads in [1, 4] {
+            let specimen::Ran { text, wrong, .. } = specimen::run(&folder, &name, threads, true);
+            let wrong = wrong.join("\n");
+            assert!(text.is_empty() && wrong.is_empty(), "{name}:\n{text}{wrong}");
+        }
+    }
+}

@@ -9,6 +9,7 @@ use findings::Finding;
 use simt::launch::{Environment, LaunchConfig, LaunchOptions, Names, Watch, launch};
 use simt::memory::{Memory, Origin};
 use simt::module::Module;
+use simt::program::Kernel;
 use simt::texture::Textures;
 
 /// How a `.cu` says that it is launched.
@@ -26,6 +27,8 @@ pub struct Head {
     pub args: Vec<(String, Vec<String>)>,
     /// Codes that must be found.
     pub expect: Vec<String>,
+    /// Elements of arguments after the launch: name, index, value.
+    pub gives: Vec<(String, u64, String)>,
 }
 
 /// The lines at the top of a `.cu`.
@@ -52,6 +55,11 @@ pub fn head(text: &str) -> Head {
             "arg" => {
                 let rest = words[1..].iter().map(|&word| word.to_owned()).collect();
                 head.args.push((words[0].to_owned(), rest));
+            }
+            "gives" => {
+                let element = words[1].parse().expect("an index");
+                let value = words[2].to_owned();
+                head.gives.push((words[0].to_owned(), element, value));
             }
             "expect" => head.expect = words.iter().map(|&word| word.to_owned()).collect(),
             _ => {}
@@ -110,6 +118,8 @@ pub struct Ran {
     pub findings: Vec<Finding>,
     /// All messages.
     pub text: String,
+    /// Elements that do not have the value that the head says.
+    pub wrong: Vec<String>,
 }
 
 /// Launches `NAME.ptx` of a folder as `NAME.cu` says, with all checks; `with_source`: the source text is at hand.
@@ -163,6 +173,7 @@ pub fn run(folder: &Path, name: &str, threads: usize, with_source: bool) -> Ran 
             findings::refusal(loaded.kernel(), &config, &refused),
         ),
         Ok(report) => {
+            let wrong = wrong(&memory, &head, loaded.kernel(), &config.params);
             let report = findings::Report::new(report, &loaded, &config);
             // The host of a broken kernel copies everything back.
             let outputs = report.outputs.into_iter().map(|output| output.finding);
@@ -177,9 +188,31 @@ pub fn run(folder: &Path, name: &str, threads: usize, with_source: bool) -> Ran 
                     .collect(),
                 text: texts.join("\n"),
                 findings,
+                wrong,
             }
         }
     }
+}
+
+/// What differs from what the head says.
+fn wrong(memory: &Memory, head: &Head, kernel: &Kernel, params: &[u8]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (name, index, wanted) in &head.gives {
+        let of_name = |(arg, _): &(String, Vec<String>)| arg == name;
+        let at = head.args.iter().position(of_name).expect("an argument");
+        let start = kernel.params[at].offset as usize;
+        let address = u64::from_le_bytes(params[start..start + 8].try_into().expect("a pointer"));
+        let mut bytes = [0; 4];
+        memory.read(address + 4 * index, &mut bytes).expect("an element");
+        let found = match head.args[at].1[0].starts_with("f32") {
+            true => f32::from_le_bytes(bytes).to_string(),
+            false => i32::from_le_bytes(bytes).to_string(),
+        };
+        if found != *wanted {
+            wrong.push(format!("{name}[{index}] is {found}, not {wanted}"));
+        }
+    }
+    wrong
 }
 
 fn did_not_run(head: Head, code: &str, text: String) -> Ran {
@@ -188,6 +221,7 @@ fn did_not_run(head: Head, code: &str, text: String) -> Ran {
         codes: vec![code.to_owned()],
         findings: Vec::new(),
         text,
+        wrong: Vec::new(),
     }
 }
 

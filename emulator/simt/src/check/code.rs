@@ -103,13 +103,11 @@ impl Code {
     /// Error or warning: the letter in front says it.
     pub fn severity(self) -> Severity {
         match self {
-<<<<<<< HEAD
-            Self::UndefinedOutput | Self::ExitedBeforeBarrier | Self::RaceEqual => Severity::Warning,
-=======
-            Self::ExitedBeforeBarrier | Self::RaceEqual | Self::BarriersApart | Self::ShuffleOutside => {
-                Severity::Warning
-            }
->>>>>>> 9aee55f (simt: judge barriers, masks and races by what they order)
+            Self::UndefinedOutput
+            | Self::ExitedBeforeBarrier
+            | Self::RaceEqual
+            | Self::BarriersApart
+            | Self::ShuffleOutside => Severity::Warning,
             _ => Severity::Error,
         }
     }

@@ -1,0 +1,24 @@
+// barrier_in_helper_broken.cu: a helper with a barrier is called by some threads, then by all.
+//
+// block: 64
+// arg: y i32[64] empty
+// expect: E-BARRIER
+
+__device__ __forceinline__ int share(int* box, int thread, int value)
+{
+    box[thread] = value;
+    __syncthreads();
+    return box[thread ^ 1];
+}
+
+extern "C" __global__ void trade(int* y)
+{
+    __shared__ int box[64];
+
+    const int thread = threadIdx.x;
+    int sum = thread;
+    if (thread < 32) sum = share(box, thread, sum);
+    else box[thread] = 1;
+    sum = share(box, thread, sum);
+    y[thread] = sum;
+}
