@@ -22,10 +22,35 @@ struct Trial {
 
 /// The fixtures of one form; none when it is not arithmetic.
 pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
-    trials(row, mnemonic)
-        .into_iter()
+    let mut list = trials(row, mnemonic);
+    list.extend(tiny(mnemonic, &list));
+    list.into_iter()
         .map(|trial| build(row, mnemonic, &trial))
         .collect()
+}
+
+/// The same with results around the smallest normal number, where rounding and flushing meet.
+fn tiny(mnemonic: &str, trials: &[Trial]) -> Option<Trial> {
+    let words: Vec<&str> = mnemonic.split('.').collect();
+    let has = |word: &str| words.contains(&word);
+    let [first] = trials else { return None };
+    let (to, from) = (*first.results.first()?, first.sources.first()?.0);
+    let computes = match words[0] {
+        "mul" | "fma" | "div" | "rcp" => has("ftz") && !has("sat") && to == from,
+        "cvt" => (to, from) == (Type::F32, Type::F64) && !has("sat"),
+        _ => false,
+    };
+    let known = matches!(from, Type::F16 | Type::F16x2 | Type::F32 | Type::F64);
+    (computes && known).then(|| Trial {
+        variant: "tiny".to_string(),
+        results: first.results.clone(),
+        sources: first
+            .sources
+            .iter()
+            .map(|(ty, _)| (*ty, Kind::Tiny(*ty)))
+            .collect(),
+        text: first.text.clone(),
+    })
 }
 
 fn trials(row: &Row, mnemonic: &str) -> Vec<Trial> {

@@ -3,7 +3,7 @@
 use ptx::ast::Type;
 use ptx::table::{Row, Support, rows};
 
-use super::{Fixture, alu, machine, memory};
+use super::{Fixture, alu, chains, machine, memory};
 
 /// Rows with at most so many forms get all of them; of others, each alternative occurs at least once.
 const ALL_FORMS: usize = 400;
@@ -44,6 +44,7 @@ fn of(row: &Row, mnemonic: &str) -> Vec<Fixture> {
     if made.is_empty() {
         made = alu::fixtures(row, mnemonic);
     }
+    made.extend(chains::fixtures(row, mnemonic));
     made
 }
 

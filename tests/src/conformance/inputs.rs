@@ -15,6 +15,8 @@ pub(super) enum Kind {
     Amount,
     /// A truth value.
     Truth,
+    /// Floats whose products, quotients, sums and conversions lie around the smallest normal number.
+    Tiny(Type),
     /// Nothing reads it.
     Unused,
 }
@@ -44,6 +46,9 @@ impl Random {
 pub(super) fn inputs(kinds: [Kind; 3]) -> [Vec<u64>; 3] {
     let [a, b, c] = kinds;
     let mut random = Random::new(1);
+    if let Kind::Tiny(ty) = a {
+        return tiny(ty);
+    }
     let mut rows: Vec<[u64; 3]> = Vec::new();
     match (b == Kind::Unused, c == Kind::Unused) {
         (true, true) => {
@@ -112,7 +117,7 @@ fn cancelling(kind: Kind, [a, b, c]: [u64; 3]) -> u64 {
 /// The values at which a type is most likely to go wrong.
 pub(super) fn edges(kind: Kind) -> Vec<u64> {
     match kind {
-        Kind::Unused => vec![0],
+        Kind::Unused | Kind::Tiny(_) => vec![0],
         Kind::Truth => vec![0, 1],
         Kind::Amount => (0..=40)
             .chain([
@@ -146,7 +151,7 @@ pub(super) fn edges(kind: Kind) -> Vec<u64> {
 fn sample(kind: Kind, random: &mut Random) -> u64 {
     let bits = random.next();
     match kind {
-        Kind::Unused => 0,
+        Kind::Unused | Kind::Tiny(_) => 0,
         Kind::Truth | Kind::Of(Type::Pred) => bits & 1,
         Kind::Amount => bits % 70,
         Kind::Of(Type::F32) => float(random, 8, 23),
@@ -186,6 +191,97 @@ fn float(random: &mut Random, exponent_bits: u32, mantissa_bits: u32) -> u64 {
     }
     let sign = (bits >> 32) & 1;
     sign << (exponent_bits + mantissa_bits) | exponent << mantissa_bits | mantissa
+}
+
+/// Rows of three floats whose product, quotient, or sum of product and third lies around the smallest normal
+/// number, where flushing and rounding meet: exponents chosen so, fractions at and beside their ends.
+///
+/// `f64` stands for sources of conversions to `f32`: around the smallest normal number of that.
+fn tiny(ty: Type) -> [Vec<u64>; 3] {
+    let mut random = Random::new(3);
+    let (exponent_bits, fraction_bits, lanes) = match ty {
+        Type::F16 => (5, 10, 1),
+        Type::F16x2 => (5, 10, 2),
+        _ => (8, 23, 1),
+    };
+    let mut rows: Vec<[u64; 3]> = Vec::new();
+    while rows.len() < 384 {
+        let mut row = [0; 3];
+        for lane in 0..lanes {
+            let one = match ty {
+                Type::F64 => [around(&mut random), 0, 0],
+                _ => near_smallest(&mut random, exponent_bits, fraction_bits, rows.len()),
+            };
+            row.iter_mut()
+                .zip(one)
+                .for_each(|(word, bits)| *word |= bits << (16 * lane));
+        }
+        rows.push(row);
+    }
+    [0, 1, 2].map(|k| rows.iter().map(|row| row[k]).collect())
+}
+
+/// A fraction of all zeros, all ones, nearly so, or any.
+fn fraction(random: &mut Random, bits: u32) -> u64 {
+    let all = (1 << bits) - 1;
+    match random.below(8) {
+        0 | 1 => 0,
+        2 => all,
+        3 => random.below(4) as u64,
+        4 => all - random.below(4) as u64,
+        5 => 1 << random.below(bits as usize),
+        6 => all & !(1 << random.below(bits as usize)),
+        _ => random.next() & all,
+    }
+}
+
+fn near_smallest(random: &mut Random, exponent_bits: u32, fraction_bits: u32, row: usize) -> [u64; 3] {
+    let bias = (1i64 << (exponent_bits - 1)) - 1;
+    let lowest = 1 - bias;
+    let make = |exponent: i64, random: &mut Random| {
+        let sign = random.next() & 1;
+        let biased = (exponent + bias).clamp(0, 2 * bias) as u64;
+        sign << (exponent_bits + fraction_bits) | biased << fraction_bits | fraction(random, fraction_bits)
+    };
+    let span = 2 * bias as usize;
+    let first = lowest + random.below(span) as i64;
+    let off = random.below(4) as i64 - 2;
+    // In turn: a product, a quotient, a reciprocal or a sum that lies there.
+    let (a, b) = match row % 4 {
+        0 | 3 => (first.min(0), lowest - first.min(0) + off),
+        1 => (first.min(1), first.min(1) - lowest + off),
+        _ => (-lowest + off.min(1), first),
+    };
+    let third = match row % 8 {
+        3 => 0,
+        _ => lowest - random.below(3) as i64 + 1,
+    };
+    let mut bits = [make(a, random), make(b, random), make(third, random)];
+    if row % 8 == 3 {
+        bits[2] = 0;
+    }
+    bits
+}
+
+/// An `f64` around the smallest normal `f32`, often half a unit of its last place away from it.
+fn around(random: &mut Random) -> u64 {
+    let smallest = u64::from(f32::MIN_POSITIVE.to_bits() >> 23)
+        .wrapping_sub(127)
+        .wrapping_add(1023)
+        << 52;
+    let sign = (random.next() & 1) << 63;
+    let bits = match random.below(3) {
+        0 => smallest
+            .wrapping_sub(1 << random.below(31))
+            .wrapping_sub(random.next() & 1),
+        1 => smallest
+            .wrapping_add(1 << random.below(31))
+            .wrapping_sub(random.next() & 1),
+        _ => smallest
+            .wrapping_sub(2 << 52)
+            .wrapping_add(random.next() & ((3 << 52) - 1)),
+    };
+    sign | bits
 }
 
 fn integers(width: u32) -> Vec<u64> {

@@ -5,6 +5,7 @@
 
 mod alu;
 mod answers;
+mod chains;
 mod emulated;
 mod forms;
 mod inputs;

@@ -1,0 +1,185 @@
+//! Carry chains that go from one family of instructions to another and from one width to the other.
+
+use std::fmt::Write as _;
+
+use ptx::table::Row;
+
+use super::inputs::{Kind, Random, inputs};
+use super::{Fixture, TARGET};
+
+/// The form whose row the chains are listed under.
+const FORM: &str = "add.cc.u32";
+/// Random chains.
+const CHAINS: u64 = 40;
+/// Threads that run each.
+const THREADS: usize = 192;
+/// Instructions of a random chain; each gives a result, and so does the carry at the end.
+const STEPS: usize = 7;
+
+/// Chains that say by themselves what the flag is; `X` and `Y` are inputs of 32 bits, `V` and `W` of 64.
+const PLAIN: &[(&str, &str)] = &[
+    ("sub-addc", "sub.cc.u32 %r5, X, Y; addc.u32 %r6, 0, 0;"),
+    ("add-subc", "add.cc.u32 %r5, X, Y; subc.u32 %r6, 10, 3;"),
+    ("sub-addc-numbers", "sub.cc.u32 %r5, 5, 3; addc.u32 %r6, 0, 0;"),
+    ("add-subc-numbers", "add.cc.u32 %r5, 5, 3; subc.u32 %r6, 10, 3;"),
+    ("sub-zero", "sub.cc.u32 %r5, X, 0; addc.u32 %r6, 0, 0;"),
+    ("sub-all-ones", "sub.cc.u32 %r5, X, -1; addc.u32 %r6, 0, 0;"),
+    ("sub-itself", "sub.cc.u32 %r5, X, X; addc.u32 %r6, 0, 0;"),
+    ("sub-from-zero", "sub.cc.u32 %r5, 0, X; addc.u32 %r6, 0, 0;"),
+    (
+        "wide-sub-zero",
+        "sub.cc.u64 %d5, V, 0; addc.u32 %r6, 0, 0; cvt.u32.u64 %r5, %d5;",
+    ),
+    (
+        "wide-sub-itself",
+        "sub.cc.u64 %d5, V, V; addc.u32 %r6, 0, 0; cvt.u32.u64 %r5, %d5;",
+    ),
+    ("mad-subc", "mad.lo.cc.u32 %r5, X, Y, X; subc.u32 %r6, 10, 3;"),
+    ("mad-hi-subc", "mad.hi.cc.u32 %r5, X, Y, X; subc.u32 %r6, 10, 3;"),
+    (
+        "mad-hi-signed-subc",
+        "mad.hi.cc.s32 %r5, X, Y, X; subc.u32 %r6, 10, 3;",
+    ),
+    ("sub-madc", "sub.cc.u32 %r5, X, Y; madc.lo.u32 %r6, X, 3, 1;"),
+    ("sub-madc-hi", "sub.cc.u32 %r5, X, Y; madc.hi.u32 %r6, X, Y, 1;"),
+    (
+        "wide-sub-addc",
+        "sub.cc.u64 %d5, V, W; addc.u32 %r6, 0, 0; cvt.u32.u64 %r5, %d5;",
+    ),
+    (
+        "wide-add-subc",
+        "add.cc.u64 %d5, V, W; subc.u32 %r6, 10, 3; cvt.u32.u64 %r5, %d5;",
+    ),
+    (
+        "sub-wide-addc",
+        "sub.cc.u32 %r5, X, Y; addc.u64 %d6, V, 0; cvt.u32.u64 %r6, %d6;",
+    ),
+    (
+        "add-wide-subc",
+        "add.cc.u32 %r5, X, Y; subc.u64 %d6, V, W; cvt.u32.u64 %r6, %d6;",
+    ),
+    (
+        "wide-mad-subc",
+        "mad.lo.cc.u64 %d5, V, W, V; subc.u32 %r6, 10, 3; cvt.u32.u64 %r5, %d5;",
+    ),
+    (
+        "wide-mad-hi-subc",
+        "mad.hi.cc.u64 %d5, V, W, V; subc.u32 %r6, 10, 3; cvt.u32.u64 %r5, %d5;",
+    ),
+    (
+        "sub-wide-madc",
+        "sub.cc.u32 %r5, X, Y; madc.hi.u64 %d6, V, W, 1; cvt.u32.u64 %r6, %d6;",
+    ),
+    (
+        "guarded",
+        "sub.cc.u32 %r5, X, Y; setp.lt.u32 %p1, X, 100; @%p1 add.cc.u32 %r5, Y, -1; addc.u32 %r6, 0, 0;",
+    ),
+    (
+        "kept-by-others",
+        "sub.cc.u32 %r5, X, Y; add.u32 %r6, X, -1; mad.lo.u32 %r5, X, Y, %r6; addc.u32 %r6, 0, 0;",
+    ),
+];
+
+/// The chains, if this is the form that they are listed under.
+pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
+    if mnemonic != FORM {
+        return Vec::new();
+    }
+    let make = |name: String, outs: usize, body: String| Fixture {
+        name: format!("{FORM}#{name}"),
+        row: row.pattern,
+        section: row.section,
+        inputs: inputs([Kind::Of(ptx::ast::Type::U64); 3]).map(|mut list| {
+            list.truncate(THREADS);
+            list
+        }),
+        outs,
+        declarations: String::new(),
+        body,
+        target: TARGET,
+    };
+    let plain = PLAIN.iter().map(|(name, text)| {
+        let registers = [("X", "%r1"), ("Y", "%r2"), ("V", "%a"), ("W", "%b")];
+        let text = registers
+            .iter()
+            .fold((*text).to_string(), |text, (letter, register)| {
+                text.replace(letter, register)
+            });
+        let mut body = START.to_string();
+        for line in text.split_inclusive("; ") {
+            let _ = writeln!(body, "    {}", line.trim());
+        }
+        for k in 0..2 {
+            let _ = writeln!(
+                body,
+                "    cvt.u64.u32 %d10, %r{};\n    st.global.b64 [%O+{}], %d10;",
+                k + 5,
+                8 * k
+            );
+        }
+        make((*name).to_string(), 2, body)
+    });
+    let random = (0..CHAINS).map(|seed| make(format!("chain-{seed:02}"), STEPS + 1, chain(seed)));
+    plain.chain(random).collect()
+}
+
+/// `%r1 %r2 %r3`: low halves of the inputs; the next three: their high halves.
+const START: &str =
+    "    mov.b64 {%r1, %r11}, %a;\n    mov.b64 {%r2, %r12}, %b;\n    mov.b64 {%r3, %r13}, %c;\n";
+
+fn chain(seed: u64) -> String {
+    let mut random = Random::new(100 + seed);
+    let mut below = |n: u64| random.next() % n;
+    let mut body = START.to_string();
+    for step in 0..STEPS {
+        let ty = ["u32", "u32", "s32", "u64", "s64"][below(5) as usize];
+        let wide = ty.ends_with("64");
+        let reads = step > 0;
+        // Some instructions read the flag and leave it as it is.
+        let writes = if step == 0 || below(4) != 0 { ".cc" } else { "" };
+        let (opcode, n) = match below(5) {
+            0 | 1 => ("add", 2),
+            2 | 3 => ("sub", 2),
+            _ => (["mad.lo", "mad.hi"][below(2) as usize], 3),
+        };
+        // Now and then a chain starts again in the middle.
+        let opcode = match (reads && below(6) != 0, opcode.split_once('.')) {
+            (false, _) => format!("{opcode}.cc"),
+            (true, Some((mad, half))) => format!("{mad}c.{half}{writes}"),
+            (true, None) => format!("{opcode}c{writes}"),
+        };
+        let mut operands = String::new();
+        for _ in 0..n {
+            let pick = below(10) as usize;
+            let _ = match (pick, wide) {
+                (0, _) => write!(operands, ", {}", below(3)),
+                (1, _) => write!(operands, ", -1"),
+                (2 | 3, true) if step > 0 => write!(operands, ", %d{}", 14 + below(step as u64)),
+                (2 | 3, false) if step > 0 => write!(operands, ", %r{}", 14 + below(step as u64)),
+                (_, true) => write!(operands, ", {}", ["%a", "%b", "%c"][pick % 3]),
+                (_, false) => write!(
+                    operands,
+                    ", {}",
+                    ["%r1", "%r2", "%r3", "%r11", "%r12", "%r13"][pick % 6]
+                ),
+            };
+        }
+        let at = 14 + step;
+        let _ = match wide {
+            true => writeln!(
+                body,
+                "    {opcode}.{ty} %d{at}{operands};\n    cvt.u32.u64 %r{at}, %d{at};"
+            ),
+            false => writeln!(
+                body,
+                "    {opcode}.{ty} %r{at}{operands};\n    cvt.u64.u32 %d{at}, %r{at};"
+            ),
+        };
+    }
+    let _ = writeln!(body, "    addc.u32 %r9, 0, 0;\n    cvt.u64.u32 %d9, %r9;");
+    for k in 0..STEPS {
+        let _ = writeln!(body, "    st.global.b64 [%O+{}], %d{};", 8 * k, 14 + k);
+    }
+    let _ = writeln!(body, "    st.global.b64 [%O+{}], %d9;", 8 * STEPS);
+    body
+}
