@@ -94,6 +94,7 @@ pub(crate) fn code_of(code: Code) -> CUresult {
         Code::Misaligned => ERROR_MISALIGNED_ADDRESS,
         Code::Runaway => ERROR_LAUNCH_TIMEOUT,
         Code::Assert => ERROR_ASSERT,
+        Code::Operand => ERROR_ILLEGAL_INSTRUCTION,
         _ => ERROR_LAUNCH_FAILED,
     }
 }

@@ -168,29 +168,41 @@ pub(crate) fn operand(scene: &Scene<'_>, kind: &Kind, problem: BadOperand, value
     let instruction = scene.place(kind.first.instr).instruction;
     let instruction = code(instruction.trim_end_matches(';'));
     let last = BARRIERS - 1;
-    let (title, note, advice) = match problem {
+    let (title, note, advice, on_gpu) = match problem {
         BadOperand::BarrierNumber => (
             format!("there is no barrier {value}"),
             format!("{instruction} names barrier {value}, and a block has the barriers 0 to {last}."),
             format!("keep the number of the barrier between 0 and {last}."),
+            format!(
+                "not defined. An H200 looks at four bits of the number: there it is barrier {}.",
+                value % BARRIERS
+            ),
         ),
         BadOperand::BarrierThreads => (
             format!("a barrier cannot count {value} threads"),
-            format!(
-                "{instruction} waits for {value} threads, which is no multiple of 32: barriers count whole warps."
-            ),
-            "give the number of threads as a multiple of 32.".to_owned(),
+            match value % 32 {
+                _ if value == 0 => format!("{instruction} counts 0 threads."),
+                0 => format!("{instruction} counts {value} threads, and a block has 1024 at most."),
+                _ => format!("{instruction} counts {value} threads: barriers count whole warps of 32."),
+            },
+            "give the number of threads that meet here, a multiple of 32.".to_owned(),
+            match value {
+                ..4096 => "the launch fails with \"an illegal instruction was encountered\".".to_owned(),
+                _ => "not defined. An H200 looks at twelve bits of the number.".to_owned(),
+            },
         ),
         BadOperand::BranchIndex { targets } => (
             format!("jump through a table of {targets} targets with the index {value}"),
             format!("{instruction} has no target for the index {value}."),
             format!("test the index against {targets} before the jump."),
+            "the kernel jumps to wherever what lies behind the table points; an H200 hung.".to_owned(),
         ),
     };
     let mut draft = Draft::new(title);
     draft.notes.push(note);
     draft.notes.push(first_and_more(scene, kind));
     draft.advice = Some(advice);
+    draft.on_gpu = Some(on_gpu);
     draft
 }
 

@@ -232,15 +232,15 @@ fn named_barriers_count_their_threads() {
 fn operands_out_of_range_are_told() {
     for (body, first, value, lanes) in [
         (
-            "mov.u32 %r5, 16; bar.sync %r5;",
-            BadOperand::BarrierNumber,
-            16,
+            "mov.u32 %r5, 0; bar.arrive 1, %r5;",
+            BadOperand::BarrierThreads,
+            0,
             u32::MAX,
         ),
         (
-            "mov.u32 %r5, 17; bar.arrive %r5, 64;",
-            BadOperand::BarrierNumber,
-            17,
+            "mov.u32 %r5, 2048; bar.sync 1, %r5;",
+            BadOperand::BarrierThreads,
+            2048,
             u32::MAX,
         ),
         (
@@ -283,6 +283,24 @@ fn operands_out_of_range_are_told() {
                 "{body} {watch:?}"
             );
         }
+    }
+}
+
+/// An H200 looks at four bits of a barrier's number; a checked launch reports it and goes on.
+#[test]
+fn the_number_of_a_barrier_is_cut() {
+    let body = "
+        shr.u32 %r5, %r1, 5;
+        shl.b32 %r5, %r5, 4;
+        add.u32 %r5, %r5, 1;
+        barrier.sync %r5, 64;
+        st.global.u32 [%rd3], %r5;";
+    for (watch, expected) in [(Watch::Plain, &[][..]), (Watch::Checked, &["E-OPERAND"])] {
+        let device = Device::new(&kernel("", body)).watch(watch);
+        let out = device.words(&[0; 64]);
+        let report = device.launch([1, 1, 1], [64, 1, 1], 0, &[Arg::Long(out)]);
+        assert_eq!(codes(&report), expected, "{watch:?}");
+        assert_eq!(device.read(out, 64), [[1; 32], [17; 32]].concat());
     }
 }
 

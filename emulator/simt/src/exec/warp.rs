@@ -12,6 +12,9 @@ use super::{Cx, Followed, Watch, bits, data};
 /// Looks at memory in a row after which others get their turn.
 const POLLS: u32 = 64;
 
+/// Threads from which on a barrier is an illegal instruction.
+const MOST_COUNTED: u32 = 2048;
+
 /// Why a fiber stopped running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pause {
@@ -460,13 +463,24 @@ impl Cx<'_> {
         } else {
             self.u32_at(count, lane)
         };
-        let problem = match () {
-            () if id >= BARRIERS => Some((BadOperand::BarrierNumber, id)),
-            () if !count.is_multiple_of(32) => Some((BadOperand::BarrierThreads, count)),
-            () => None,
-        };
-        if let Some((problem, value)) = problem {
-            self.fatal(at.pc, Code::Operand, on, Details::Operand { problem, value });
+        if id >= BARRIERS && self.job.watch.checks() {
+            let problem = BadOperand::BarrierNumber;
+            self.report(at.pc, Code::Operand, on, Details::Operand { problem, value: id });
+        }
+        // PTX has no such barrier; hardware looks at four bits.
+        let id = id % BARRIERS;
+        let none = kind == BarrierKind::Arrive && count == 0;
+        if !count.is_multiple_of(32) || count >= MOST_COUNTED || none {
+            let problem = BadOperand::BarrierThreads;
+            self.fatal(
+                at.pc,
+                Code::Operand,
+                on,
+                Details::Operand {
+                    problem,
+                    value: count,
+                },
+            );
             return Some(Pause::Stopped);
         }
         self.fiber.set_pc(at.pc + 1);
