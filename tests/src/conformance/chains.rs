@@ -12,7 +12,7 @@ const FORM: &str = "add.cc.u32";
 /// Random chains.
 const CHAINS: u64 = 40;
 /// Threads that run each.
-const THREADS: usize = 192;
+const THREADS: usize = 64;
 /// Instructions of a random chain; each gives a result, and so does the carry at the end.
 const STEPS: usize = 7;
 

@@ -4,7 +4,7 @@
 //! nearest, which lies within every bound. Special cases follow the tables of the PTX manual.
 
 use super::engine::{cold1, hot1, hot2};
-use super::float::{NAN32, canonical_root, flush};
+use super::float::{NAN32, canonical_root, div32, flush};
 use super::{Form, elementary};
 use crate::lanes::CpuLevel;
 
@@ -75,7 +75,7 @@ fn tanh(a: f32) -> f32 {
 
 #[inline(always)]
 fn div_full<const FTZ: bool>(a: f32, b: f32) -> f32 {
-    write::<FTZ>(read::<FTZ>(a) / read::<FTZ>(b))
+    div32::<FTZ>(a, b)
 }
 
 /// Divisors beyond 2^126 have a reciprocal that is flushed: the quotient is a zero, or NaN for an infinite
@@ -85,7 +85,7 @@ fn div_approx<const FTZ: bool>(a: f32, b: f32) -> f32 {
     let (a, b) = (read::<FTZ>(a), read::<FTZ>(b));
     let huge = (b.abs() > f32::from_bits(253 << 23)) & (b.abs() < f32::INFINITY);
     let b = if huge { f32::INFINITY.copysign(b) } else { b };
-    write::<FTZ>(a / b)
+    div32::<FTZ>(a, b)
 }
 
 /// The upper word of `f` of the upper word; the lower is not looked at, and zero in the result.

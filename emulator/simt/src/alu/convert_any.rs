@@ -1,6 +1,6 @@
 //! Any `cvt`, told at run time what to convert: by way of wide integers and [`soft`].
 
-use super::soft::{self, BF16, F16, F32, F64, Format, Round, TF32};
+use super::soft::{self, BF16, F16, F32, F64, Format, Mode, Round, TF32};
 
 /// A type that `cvt` knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -229,7 +229,10 @@ pub(super) fn convert(variant: u32, bits: u64) -> u64 {
         (Kind::Float(from), Kind::Float(to)) => {
             // `f32` to `f16` does not flush what it reads, whatever is asked.
             let bits = from.flush(bits, ftz && to != FloatKind::F16);
-            let mode = Round::from_code(variant.round());
+            let mode = Mode {
+                round: Round::from_code(variant.round()),
+                flush: ftz && to == FloatKind::F32,
+            };
             let out = match value_of(bits, from) {
                 // Without anything to do it is a move.
                 None if from == to && from == FloatKind::F32 && variant.0 & !255 == 0 => bits,

@@ -97,7 +97,7 @@ const TINY_DOWN: f32 = f32::from_bits((127 - 62) << 23);
 /// A quotient, flushed by the same rule: the one that rounding made the smallest normal number is a zero if it lay
 /// below. There, both products are exact.
 #[inline(always)]
-fn div32<const FTZ: bool>(a: f32, b: f32) -> f32 {
+pub(super) fn div32<const FTZ: bool>(a: f32, b: f32) -> f32 {
     if !FTZ {
         return canonical(a / b);
     }
