@@ -5,7 +5,7 @@
 //! cargo run -p tests --example accesses_on_device -- [PREFIX…] [--ptx FILE]
 //! ```
 //!
-//! Under Nsight Compute this gives the counters that `tests/data/accesses.csv` holds; its README says how. `--ptx`
+//! Under Nsight Compute this gives the counters that `tests/data/accesses.csv` holds; the head of that file says how. `--ptx`
 //! writes the PTX instead of launching.
 
 use std::error::Error;

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod accesses;
 mod conformance;
 mod corpus;
 mod counters;

@@ -38,13 +38,20 @@
         return load && (pairsUp(1) || pairsUp(2)) ? 2 * plain : plain;
     }
 
+    // Lanes that could go together: as above, but lanes without a partner are no pairs.
+    function lanesAtBest(addresses, bytes, load) {
+        const paired = (distance) => addresses.some((mine, lane) => mine !== null && mine === addresses[lane ^ distance]);
+        return lanesTogether(addresses, bytes, load && (paired(1) || paired(2)));
+    }
+
     // What a shared access costs: for each wavefront, which lanes each bank serves; and the fewest wavefronts that
     // an access of this shape could take. Which of the words of a bank goes first is not known; here it is the one
     // of the lowest lane.
     function shared(addresses, bytes, load) {
         const together = lanesTogether(addresses, bytes, load);
         const wavefronts = [];
-        let ideal = 0;
+        const active = addresses.filter((address) => address !== null).length;
+        const ideal = Math.ceil(active / lanesAtBest(addresses, bytes, load));
         for (let first = 0; first < LANES; first += together) {
             const banks = new Map();
             for (let lane = first; lane < first + together; lane += 1) {
@@ -57,7 +64,6 @@
                     words.get(word).push(lane);
                 }
             }
-            if (banks.size > 0) ideal += 1;
             const most = Math.max(0, ...[...banks.values()].map((words) => words.size));
             for (let i = 0; i < most; i += 1) {
                 const served = new Map();

@@ -187,6 +187,17 @@ pub enum Special {
     EnvReg2,
 }
 
+impl Special {
+    /// Whether lanes of one warp can have different values.
+    pub fn varies_in_a_warp(self) -> bool {
+        use Special::*;
+        matches!(
+            self,
+            TidX | TidY | TidZ | LaneId | LanemaskEq | LanemaskLe | LanemaskLt | LanemaskGe | LanemaskGt
+        )
+    }
+}
+
 /// A kernel parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Param {
@@ -237,6 +248,24 @@ pub struct InstrInfo {
     /// The wider access to shared memory that ptxas would make of this one and its neighbours; see `decode::merge`.
     /// `None`: counted as written.
     pub merge: Option<MergeGroup>,
+    /// What ptxas makes of an atomic.
+    pub atomic: AtomicForm,
+}
+
+/// What ptxas makes of an atomic, as far as counters depend on it; see `decode::atomics`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AtomicForm {
+    /// One instruction that does the work lane by lane where lanes meet. Also of instructions that are no atomics.
+    #[default]
+    Native,
+    /// One compare-and-swap.
+    CompareAndSwap,
+    /// In shared memory: a loop of a load and a compare-and-swap.
+    Loop,
+    /// In shared memory: the hardware counts the lanes that add 1 to the same word.
+    CountLanes,
+    /// The lanes' values are combined first, and one lane does the atomic for all.
+    OncePerWarp,
 }
 
 /// Accesses to shared memory that are merged into one wider access.

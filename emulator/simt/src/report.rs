@@ -93,9 +93,11 @@ pub struct Counters {
     pub global_store_sectors: u64,
     /// Bytes that lanes stored.
     pub global_store_bytes: u64,
-    /// Atomic and reduction requests on global memory.
+    /// Atomic and reduction requests on global memory: `l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum` and
+    /// `…_op_red.sum` together.
     pub global_atomic_requests: u64,
-    /// Sectors of them.
+    /// Sectors of them. Lanes on one word go one after the other, each with a sector of its own:
+    /// `l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum` and `…_op_red.sum` together.
     pub global_atomic_sectors: u64,
     /// Shared load instructions, as written.
     pub shared_load_requests: u64,
@@ -125,8 +127,25 @@ pub struct Counters {
     pub shared_store_wavefronts_merged: u64,
     /// Ideal of those.
     pub shared_store_ideal_merged: u64,
-    /// Atomics on shared memory.
+    /// Atomics on shared memory, as written.
     pub shared_atomic_requests: u64,
+    /// Atomics in machine code: ptxas makes a loop of a load and a compare-and-swap of those on floats and of most on
+    /// 64 bits, and each round counts, as many as one warp by itself needs. The loads are in
+    /// [`Counters::shared_load_requests_merged`]. `smsp__inst_executed_op_shared_atom.sum`.
+    pub shared_atomic_requests_merged: u64,
+    /// Wavefronts of those. `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum`.
+    pub shared_atomic_wavefronts: u64,
+    /// Ideal of those.
+    pub shared_atomic_ideal: u64,
+    /// `cp.async`, which is no store to shared memory. Its reads are global loads. `smsp__inst_executed_op_ldgsts.sum`.
+    pub async_copy_requests: u64,
+    /// Wavefronts of its writes, for sources that lie side by side; others take more.
+    /// `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum`.
+    pub async_copy_wavefronts: u64,
+    /// Ideal of those.
+    pub async_copy_ideal: u64,
+    /// Bytes that lanes copied.
+    pub async_copy_bytes: u64,
     /// Local loads and stores.
     pub local_requests: u64,
     /// Bytes of them.

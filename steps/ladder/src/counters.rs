@@ -120,14 +120,34 @@ pub const PAIRS: &[Pair] = &[
     },
     Pair {
         name: "shared_wavefronts",
-        ours: &["shared_load_wavefronts_merged", "shared_store_wavefronts_merged"],
-        as_written: &["shared_load_wavefronts", "shared_store_wavefronts"],
+        ours: &[
+            "shared_load_wavefronts_merged",
+            "shared_store_wavefronts_merged",
+            "shared_atomic_wavefronts",
+            "async_copy_wavefronts",
+        ],
+        as_written: &[
+            "shared_load_wavefronts",
+            "shared_store_wavefronts",
+            "shared_atomic_wavefronts",
+            "async_copy_wavefronts",
+        ],
         metrics: &["memory_l1_wavefronts_shared"],
     },
     Pair {
         name: "shared_ideal",
-        ours: &["shared_load_ideal_merged", "shared_store_ideal_merged"],
-        as_written: &["shared_load_ideal", "shared_store_ideal"],
+        ours: &[
+            "shared_load_ideal_merged",
+            "shared_store_ideal_merged",
+            "shared_atomic_ideal",
+            "async_copy_ideal",
+        ],
+        as_written: &[
+            "shared_load_ideal",
+            "shared_store_ideal",
+            "shared_atomic_ideal",
+            "async_copy_ideal",
+        ],
         metrics: &["memory_l1_wavefronts_shared_ideal"],
     },
 ];

@@ -1,6 +1,6 @@
 //! Kernels made by hand for the tests of the checks: nothing in them runs.
 
-use crate::program::{InstrInfo, Kernel, SourceLoc};
+use crate::program::{AtomicForm, InstrInfo, Kernel, SourceLoc};
 
 /// A kernel whose instructions come from the given source lines.
 pub(crate) fn kernel(lines: &[u32]) -> Kernel {
@@ -21,6 +21,7 @@ pub(crate) fn kernel(lines: &[u32]) -> Kernel {
                 }),
                 fmas: 0,
                 merge: None,
+                atomic: AtomicForm::Native,
             })
             .collect(),
         n_lines: 0,

@@ -8,6 +8,7 @@
 //!
 //! A register that is read before it is written reads as 0.
 
+mod atomics;
 mod cfg;
 mod constants;
 mod display;
@@ -148,6 +149,19 @@ fn kernel(
         &mut instrs,
     );
     idioms::classify(&mut ops, registers.classes.len(), &instrs);
+    let varying: Vec<u32> = lower
+        .specials
+        .iter()
+        .filter(|(key, _)| key.0.varies_in_a_warp())
+        .map(|(_, &register)| register)
+        .collect();
+    atomics::forms(
+        &mut ops,
+        &lower.constants,
+        registers.classes.len(),
+        &varying,
+        &mut instrs,
+    );
     let live = Liveness::new(&mut ops, &cfg, registers.classes.len()).ok_or_else(too_big)?;
     let allocation = registers::allocate(&mut ops, &live, &registers.classes);
     if allocation.n_lines > MAX_LINES || allocation.n_preds > u32::from(u16::MAX) {

@@ -17,7 +17,7 @@ use crate::check::Code;
 use crate::check::race::{BlockRaces, GlobalRaces, SharedRaces};
 use crate::check::{Collector, Details, Event};
 use crate::lanes::Lanes;
-use crate::program::{MemSpace, OpKind};
+use crate::program::{AtomicForm, MemSpace, OpKind};
 
 use super::block::Block;
 use super::defined::{Fresh, Shadow};
@@ -135,8 +135,9 @@ pub(crate) fn run<W: Watch>(job: &Job<'_>, n_threads: usize, global_races: Optio
 
 fn memos<'j>(job: &Job<'_>) -> Vec<Memo<'j>> {
     let mut memos = Vec::with_capacity(job.plan.n_memos);
-    let mut add = |space: MemSpace, bytes: u32, load: bool, merge: Merge| {
+    let mut add = |space: MemSpace, bytes: u32, load: bool, merge: Merge, atomic: Option<AtomicForm>| {
         let mut memo = Memo::new(bytes, load, merge);
+        memo.atomic = atomic;
         memo.cell_shift = match space {
             MemSpace::Shared | MemSpace::Generic => job.shared_shift,
             _ => job.global_shift,
@@ -156,12 +157,16 @@ fn memos<'j>(job: &Job<'_>) -> Vec<Memo<'j>> {
                     None => Merge::Alone,
                 };
                 let load = matches!(op.kind, OpKind::Load(_));
-                add(a.space, u32::from(a.element) * u32::from(a.n), load, merge);
+                add(a.space, u32::from(a.element) * u32::from(a.n), load, merge, None);
             }
-            OpKind::Atomic(a) => add(a.space, a.ty.bytes(), false, Merge::Alone),
+            OpKind::Atomic(a) => {
+                let info = job.kernel.instrs.get(op.instr as usize);
+                let form = info.map_or(AtomicForm::Native, |info| info.atomic);
+                add(a.space, a.ty.bytes(), false, Merge::Alone, Some(form));
+            }
             OpKind::CpAsync { bytes, .. } => {
-                add(MemSpace::Shared, (*bytes).into(), false, Merge::Alone);
-                add(MemSpace::Global, (*bytes).into(), true, Merge::Alone);
+                add(MemSpace::Shared, (*bytes).into(), false, Merge::Alone, None);
+                add(MemSpace::Global, (*bytes).into(), true, Merge::Alone, None);
             }
             _ => {}
         }

@@ -7,7 +7,8 @@
 use crate::check::race::{Cells, Run};
 use crate::lanes::Line;
 use crate::memory::Allocation;
-use crate::memory::rules::{self, Addresses};
+use crate::memory::rules::{self, Addresses, AtomicCost, SharedCost};
+use crate::program::AtomicForm;
 
 use super::bits;
 
@@ -34,9 +35,12 @@ pub(crate) struct Tally {
     pub(crate) shared_lanes: u64,
     pub(crate) wavefronts: u64,
     pub(crate) ideal: u64,
+    /// Of accesses that are merged; of an atomic: the loads of the loop that it becomes.
     pub(crate) merged_requests: u64,
     pub(crate) merged_wavefronts: u64,
     pub(crate) merged_ideal: u64,
+    /// Atomics on shared memory, in loops too.
+    pub(crate) atomics: u64,
     pub(crate) local_requests: u64,
     pub(crate) local_lanes: u64,
     pub(crate) constant_requests: u64,
@@ -54,9 +58,26 @@ impl Tally {
         self.merged_requests += o.merged_requests;
         self.merged_wavefronts += o.merged_wavefronts;
         self.merged_ideal += o.merged_ideal;
+        self.atomics += o.atomics;
         self.local_requests += o.local_requests;
         self.local_lanes += o.local_lanes;
         self.constant_requests += o.constant_requests;
+    }
+}
+
+impl Tally {
+    /// One atomic on shared memory.
+    pub(crate) fn count_atomic(&mut self, atomic: &AtomicCost, n_lanes: u32) {
+        self.shared_requests += 1;
+        self.shared_lanes += u64::from(n_lanes);
+        self.atomics += u64::from(atomic.requests);
+        self.wavefronts += u64::from(atomic.cost.wavefronts);
+        self.ideal += u64::from(atomic.cost.ideal);
+        if atomic.loads != SharedCost::default() {
+            self.merged_requests += u64::from(atomic.requests);
+            self.merged_wavefronts += u64::from(atomic.loads.wavefronts);
+            self.merged_ideal += u64::from(atomic.loads.ideal);
+        }
     }
 }
 
@@ -114,6 +135,10 @@ pub(crate) struct Memo<'j> {
     pub(crate) bytes: u32,
     pub(crate) load: bool,
     pub(crate) merge: Merge,
+    /// Of an atomic.
+    pub(crate) atomic: Option<AtomicForm>,
+    /// Costs of an atomic on shared memory, by the half of a word; no requests: not known yet.
+    atomic_costs: [AtomicCost; 2],
     /// Sectors by the base's place in its sector, and wavefronts by its place in its word; 0: not known yet.
     sectors: [u8; 32],
     wavefronts: [u8; 4],
@@ -152,6 +177,8 @@ impl Memo<'_> {
             bytes,
             load,
             merge,
+            atomic: None,
+            atomic_costs: [AtomicCost::default(); 2],
             sectors: [0; 32],
             wavefronts: [0; 4],
             ideal: 0,
@@ -268,6 +295,7 @@ impl Memo<'_> {
         self.serial = serial;
         self.sectors = [0; 32];
         self.wavefronts = [0; 4];
+        self.atomic_costs = [AtomicCost::default(); 2];
         self.n_runs = 0;
         if self.home == Home::Local {
             self.forget_place();
@@ -369,7 +397,13 @@ impl Memo<'_> {
 
     #[cold]
     fn find_sectors(&mut self, base: u64) -> u8 {
-        let n = rules::sectors(&self.addresses(base), self.bytes).min(255) as u8;
+        let addresses = self.addresses(base);
+        let n = match self.atomic {
+            None => rules::sectors(&addresses, self.bytes),
+            Some(AtomicForm::OncePerWarp) => 1,
+            Some(_) => rules::atomic_sectors(&addresses, self.bytes),
+        };
+        let n = n.min(255) as u8;
         self.sectors[base as usize & 31] = n;
         n
     }
@@ -377,6 +411,9 @@ impl Memo<'_> {
     /// Counts one shared access at `base`.
     #[inline(always)]
     pub(crate) fn count_shared(&mut self, base: u64) {
+        if let Some(form) = self.atomic {
+            return self.count_shared_atomic(base, form);
+        }
         if self.wavefronts[base as usize & 3] == 0 {
             self.find_wavefronts(base);
         }
@@ -400,6 +437,16 @@ impl Memo<'_> {
             }
             Merge::Follows => {}
         }
+    }
+
+    #[inline(never)]
+    fn count_shared_atomic(&mut self, base: u64, form: AtomicForm) {
+        let half = base as usize >> 1 & 1;
+        if self.atomic_costs[half].requests == 0 {
+            self.atomic_costs[half] = rules::shared_atomic_cost(&self.addresses(base), self.bytes, form);
+        }
+        let cost = self.atomic_costs[half];
+        self.tally.count_atomic(&cost, self.mask.count_ones());
     }
 
     #[cold]

@@ -38,7 +38,10 @@ pub(crate) fn by_instruction(
             OpKind::CpAsync { bytes, .. } => {
                 let memo = plan.memo_of[i] as usize;
                 let (to, from) = (&tallies[memo], &tallies[memo + 1]);
-                add_store(c, to, (*bytes).into());
+                c.async_copy_requests += to.shared_requests;
+                c.async_copy_wavefronts += to.wavefronts;
+                c.async_copy_ideal += to.ideal;
+                c.async_copy_bytes += to.shared_lanes * u64::from(*bytes);
                 add_load(c, from, (*bytes).into(), MemSpace::Global);
             }
             _ => {}
@@ -56,6 +59,12 @@ pub(crate) fn by_instruction(
                 c.global_atomic_requests += t.global_requests;
                 c.global_atomic_sectors += t.sectors;
                 c.shared_atomic_requests += t.shared_requests;
+                c.shared_atomic_requests_merged += t.atomics;
+                c.shared_atomic_wavefronts += t.wavefronts;
+                c.shared_atomic_ideal += t.ideal;
+                c.shared_load_requests_merged += t.merged_requests;
+                c.shared_load_wavefronts_merged += t.merged_wavefronts;
+                c.shared_load_ideal_merged += t.merged_ideal;
                 c.local_requests += t.local_requests;
             }
             _ => {}
@@ -155,6 +164,13 @@ impl Counters {
         self.shared_store_wavefronts_merged += o.shared_store_wavefronts_merged;
         self.shared_store_ideal_merged += o.shared_store_ideal_merged;
         self.shared_atomic_requests += o.shared_atomic_requests;
+        self.shared_atomic_requests_merged += o.shared_atomic_requests_merged;
+        self.shared_atomic_wavefronts += o.shared_atomic_wavefronts;
+        self.shared_atomic_ideal += o.shared_atomic_ideal;
+        self.async_copy_requests += o.async_copy_requests;
+        self.async_copy_wavefronts += o.async_copy_wavefronts;
+        self.async_copy_ideal += o.async_copy_ideal;
+        self.async_copy_bytes += o.async_copy_bytes;
         self.local_requests += o.local_requests;
         self.local_bytes += o.local_bytes;
         self.constant_requests += o.constant_requests;

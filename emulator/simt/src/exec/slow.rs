@@ -4,7 +4,7 @@ use crate::check::Code;
 use crate::check::race::{Cells, Run, Touch};
 use crate::check::{AccessKind, BadAccess, Details};
 use crate::memory::{Slot, rules};
-use crate::program::{MemSpace, window};
+use crate::program::{AtomicForm, MemSpace, window};
 
 use super::access::{self, Spec};
 use super::memo::Merge;
@@ -245,7 +245,7 @@ fn count(cx: &mut Cx<'_>, spec: &Spec<'_>, good: u32, addresses: &[u64; 32], spa
     };
     let of = |mask: u32| std::array::from_fn(|l| (mask >> l & 1 != 0).then_some(addresses[l]));
     let memo = &mut cx.memos[spec.memo];
-    let (load, merge) = (memo.load, memo.merge);
+    let (load, merge, atomic) = (memo.load, memo.merge, memo.atomic);
     let t = &mut memo.tally;
     let (global, shared) = (lanes_in(MemSpace::Global), lanes_in(MemSpace::Shared));
     if global != 0 && spec.space == MemSpace::Const {
@@ -253,9 +253,18 @@ fn count(cx: &mut Cx<'_>, spec: &Spec<'_>, good: u32, addresses: &[u64; 32], spa
     } else if global != 0 {
         t.global_requests += 1;
         t.global_lanes += u64::from(global.count_ones());
-        t.sectors += u64::from(rules::sectors(&of(global), spec.bytes));
+        t.sectors += u64::from(match atomic {
+            None => rules::sectors(&of(global), spec.bytes),
+            Some(AtomicForm::OncePerWarp) => 1,
+            Some(_) => rules::atomic_sectors(&of(global), spec.bytes),
+        });
     }
-    if shared != 0 {
+    if shared != 0
+        && let Some(form) = atomic
+    {
+        let cost = rules::shared_atomic_cost(&of(shared), spec.bytes, form);
+        t.count_atomic(&cost, shared.count_ones());
+    } else if shared != 0 {
         let cost = rules::shared_cost(&of(shared), spec.bytes, load);
         t.shared_requests += 1;
         t.shared_lanes += u64::from(shared.count_ones());

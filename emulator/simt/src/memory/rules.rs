@@ -3,6 +3,8 @@
 //! Measured on an H200; `tests/data/h200_memory_patterns.csv` holds what the hardware reported for 130 patterns,
 //! and these functions give the same numbers. Fast paths elsewhere must agree with them.
 
+use crate::program::AtomicForm;
+
 /// Byte addresses of the 32 lanes; `None` for a lane that takes no part.
 pub type Addresses = [Option<u64>; 32];
 
@@ -62,14 +64,123 @@ pub fn lanes_together(addresses: &Addresses, bytes: u32, load: bool) -> usize {
     }
 }
 
+/// Lanes that could go together: as [`lanes_together`], but lanes without a partner are no pairs.
+fn lanes_at_best(addresses: &Addresses, bytes: u32, load: bool) -> usize {
+    let together = lanes_together(addresses, bytes, load);
+    let plain = lanes_together(addresses, bytes, false);
+    let paired =
+        |distance: usize| (0..32).any(|i| addresses[i].is_some() && addresses[i] == addresses[i ^ distance]);
+    if paired(1) || paired(2) { together } else { plain }
+}
+
 /// Wavefronts of one warp-wide shared access of `bytes` per lane.
 pub fn shared_cost(addresses: &Addresses, bytes: u32, load: bool) -> SharedCost {
     let mut cost = SharedCost::default();
     for part in addresses.chunks(lanes_together(addresses, bytes, load)) {
         cost.wavefronts += most_words_in_a_bank(part, bytes);
-        cost.ideal += u32::from(part.iter().any(Option::is_some));
     }
+    let active = addresses.iter().flatten().count();
+    cost.ideal = active.div_ceil(lanes_at_best(addresses, bytes, load)) as u32;
     cost
+}
+
+/// Sectors of an atomic on global memory. Lanes that meet in one element go one after the other, in as many passes
+/// as there are lanes on the busiest element of a sector.
+pub fn atomic_sectors(addresses: &Addresses, bytes: u32) -> u32 {
+    let mut elements: Vec<u64> = addresses.iter().flatten().copied().collect();
+    elements.sort_unstable();
+    let bytes = u64::from(bytes.max(1));
+    let mut passes: Vec<(u64, u32)> = Vec::new();
+    for lanes in elements.chunk_by(|a, b| a == b) {
+        for sector in lanes[0] / 32..=lanes[0].saturating_add(bytes - 1) / 32 {
+            match passes.last_mut() {
+                Some((known, most)) if *known == sector => *most = (*most).max(lanes.len() as u32),
+                _ => passes.push((sector, lanes.len() as u32)),
+            }
+        }
+    }
+    passes.iter().map(|(_, passes)| passes).sum()
+}
+
+/// What an atomic on shared memory costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AtomicCost {
+    /// Instructions: more than one for a loop.
+    pub requests: u32,
+    /// Of the atomics.
+    pub cost: SharedCost,
+    /// Of a loop's loads, one for each of the requests.
+    pub loads: SharedCost,
+}
+
+/// Costs of one warp-wide atomic on shared memory, if no other warp comes between.
+pub fn shared_atomic_cost(addresses: &Addresses, bytes: u32, form: AtomicForm) -> AtomicCost {
+    let lanes_together = if bytes <= 4 { 32 } else { 16 };
+    let bank = |address: u64| (address / 4 % 32) as usize;
+    let at_best = |addresses: &Addresses, each: u32| {
+        let active = addresses.iter().flatten().count();
+        each * active.div_ceil(lanes_together) as u32
+    };
+    let in_turn = |each: u32| {
+        let mut cost = SharedCost::default();
+        for part in addresses.chunks(lanes_together) {
+            let mut lanes = [0; 32];
+            part.iter()
+                .flatten()
+                .for_each(|&address| lanes[bank(address)] += each);
+            cost.wavefronts += lanes.into_iter().max().unwrap_or(0);
+        }
+        cost.ideal = at_best(addresses, each);
+        AtomicCost {
+            requests: 1,
+            cost,
+            loads: SharedCost::default(),
+        }
+    };
+    match form {
+        AtomicForm::Native => in_turn(1),
+        AtomicForm::CompareAndSwap => in_turn(2),
+        AtomicForm::OncePerWarp => AtomicCost {
+            requests: 1,
+            cost: SharedCost {
+                wavefronts: 1,
+                ideal: 1,
+            },
+            loads: SharedCost::default(),
+        },
+        AtomicForm::CountLanes => AtomicCost {
+            requests: 1,
+            cost: shared_cost(addresses, bytes, false),
+            loads: SharedCost::default(),
+        },
+        AtomicForm::Loop => {
+            let mut all = AtomicCost::default();
+            let mut left = *addresses;
+            // In each round one lane of each bank gets through, and only one of each word.
+            while left.iter().any(Option::is_some) {
+                let load = shared_cost(&left, bytes, true);
+                all.requests += 1;
+                all.loads.wavefronts += load.wavefronts;
+                all.loads.ideal += load.ideal;
+                all.cost.ideal += at_best(&left, 2);
+                let mut changed: Vec<u64> = Vec::new();
+                for part in left.chunks_mut(lanes_together) {
+                    all.cost.wavefronts += 2 * u32::from(part.iter().any(Option::is_some));
+                    let mut done = [false; 32];
+                    let earlier = changed.len();
+                    for lane in part {
+                        let Some(address) = *lane else { continue };
+                        let first = !std::mem::replace(&mut done[bank(address)], true);
+                        if first && !changed[..earlier].contains(&address) {
+                            changed.push(address);
+                            *lane = None;
+                        }
+                    }
+                }
+            }
+            all
+        }
+    }
 }
 
 #[cfg(test)]

@@ -21,14 +21,14 @@ const COLUMNS: [Column; 10] = [
         ratio(c.global_store_sectors, c.global_store_requests, 2)
     }),
     ("shared", |c| {
-        number(c.shared_load_requests + c.shared_store_requests)
+        number(c.shared_load_requests + c.shared_store_requests + c.async_copy_requests)
     }),
     ("wavefronts", |c| {
-        number(c.shared_load_wavefronts + c.shared_store_wavefronts)
+        number(c.shared_load_wavefronts + c.shared_store_wavefronts + c.async_copy_wavefronts)
     }),
     ("excess", |c| {
-        let wavefronts = c.shared_load_wavefronts + c.shared_store_wavefronts;
-        let ideal = c.shared_load_ideal + c.shared_store_ideal;
+        let wavefronts = c.shared_load_wavefronts + c.shared_store_wavefronts + c.async_copy_wavefronts;
+        let ideal = c.shared_load_ideal + c.shared_store_ideal + c.async_copy_ideal;
         (wavefronts > 0).then(|| wavefronts.saturating_sub(ideal).to_string())
     }),
 ];

@@ -9,7 +9,7 @@ use super::super::virt::{AluClasses, Rule, TRUE, VirtualOp};
 use super::{Lower, MAX_OPS, mov_of, text};
 use crate::alu::{Builtin, Form, builtin};
 use crate::lanes::{AluArgs, Class, NONE, Src};
-use crate::program::{InstrInfo, OpKind};
+use crate::program::{AtomicForm, InstrInfo, OpKind};
 
 impl<'a> Lower<'a> {
     /// Makes what is emitted next belong to `instruction`.
@@ -28,6 +28,7 @@ impl<'a> Lower<'a> {
                     calls: self.calls.as_slice().into(),
                     fmas: text::fmas(instruction),
                     merge: None,
+                    atomic: AtomicForm::Native,
                 });
                 self.starts.push(start);
                 self.instr_of.insert(start, own);

@@ -35,7 +35,7 @@ use super::variables::Symbols;
 use super::virt::{Rule, TRUE, VirtualOp};
 use crate::alu::Builtin;
 use crate::lanes::{Class, CpuLevel};
-use crate::program::{Flow, InstrInfo, MAX_CALLS, OpKind, SharedArray, SourceLoc, Special};
+use crate::program::{AtomicForm, Flow, InstrInfo, MAX_CALLS, OpKind, SharedArray, SourceLoc, Special};
 
 /// Largest kernel, in operations, with everything inlined.
 pub(super) const MAX_OPS: usize = 1 << 20;
@@ -188,6 +188,7 @@ impl<'a> Lower<'a> {
                     calls: Box::default(),
                     fmas: 0,
                     merge: None,
+                    atomic: AtomicForm::Native,
                 });
                 self.starts.push(kernel.span.end);
             }

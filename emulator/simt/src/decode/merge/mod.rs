@@ -110,7 +110,16 @@ fn places(
                 let (base, offset) = known.base(access.addr.src, access.addr.offset);
                 (base, offset, bytes, n)
             });
+            // A guarded load leaves the old values where the guard is false: they are in the way, if there are any.
+            let kept = match &op.kind {
+                OpKind::Load(access) if op.guard != TRUE => {
+                    let written = access.regs[..usize::from(access.n)].iter().filter(|&&r| r >= 0);
+                    !written.copied().all(|r| known.written_once(r as u32))
+                }
+                _ => false,
+            };
             let place = match based {
+                Some(_) if kept => Some(Place::EndsStores),
                 Some((base, offset, bytes, n)) if offset.unsigned_abs() < FAR => {
                     let version = |r: u32| versions.get(&r).copied().unwrap_or(0);
                     // ptxas merges halves early, when blocks are still apart.
