@@ -6,11 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use findings::Finding;
-use simt::launch::{Environment, LaunchConfig, LaunchOptions, Names, Watch, launch};
+use simt::gpu::{Gpu, Shape};
+use simt::launch::{LaunchOptions, Names, Watch, check};
 use simt::memory::{Memory, Origin};
-use simt::module::Module;
 use simt::program::Kernel;
-use simt::texture::Textures;
 
 /// How a `.cu` says that it is launched.
 #[derive(Debug, Default)]
@@ -127,8 +126,8 @@ pub fn run(folder: &Path, name: &str, threads: usize, with_source: bool) -> Ran 
     let text = std::fs::read_to_string(folder.join(format!("{name}.cu"))).expect("the source is there");
     let ptx = std::fs::read_to_string(folder.join(format!("{name}.ptx"))).expect("its PTX is there");
     let head = head(&text);
-    let memory = Arc::new(Memory::new(1 << 30));
-    let module = match Module::load(&memory, &ptx, None) {
+    let gpu = Gpu::with_room(1 << 30);
+    let module = match gpu.load(&ptx) {
         Ok(module) => module,
         Err(refused) => return did_not_run(head, "E-LOAD", format!("{refused}\n")),
     };
@@ -136,44 +135,39 @@ pub fn run(folder: &Path, name: &str, threads: usize, with_source: bool) -> Ran 
     let mut params = Vec::new();
     for ((_, words), param) in head.args.iter().zip(&loaded.kernel().params) {
         params.resize(param.offset as usize, 0);
-        params.extend(argument(&memory, words));
+        params.extend(argument(&gpu.memory, words));
     }
     params.resize(loaded.kernel().param_bytes as usize, 0);
     let mut sources: Vec<(String, Arc<str>)> = vec![(format!("{name}.cu"), Arc::from(text.as_str()))];
     if !with_source {
         sources.clear();
     }
-    let config = LaunchConfig {
+    let options = LaunchOptions {
+        watch: Watch::CheckedGlobalRaces,
+        budget: head.budget,
+        threads,
+        names: Names {
+            params: Vec::new(),
+            sources,
+        },
+        ..LaunchOptions::default()
+    };
+    let shape = Shape {
         grid: head.grid,
         block: head.block,
-        dynamic_shared: head.shared,
-        params,
-        options: LaunchOptions {
-            watch: Watch::CheckedGlobalRaces,
-            budget: head.budget,
-            threads,
-            names: Names {
-                params: Vec::new(),
-                sources,
-            },
-            ..LaunchOptions::default()
-        },
+        shared: head.shared,
     };
-    let textures = Textures::default();
-    let environment = Environment {
-        textures: &textures,
-        clock: &|| 0,
-    };
+    let config = shape.config(params, options);
     // What the driver does before a launch: nobody raised the limit of dynamic shared memory here.
-    let allowed = simt::launch::check(loaded.kernel(), &config, None);
-    match allowed.and_then(|()| launch(&memory, &loaded, &config, environment)) {
+    let allowed = check(loaded.kernel(), &config, None);
+    match allowed.and_then(|()| gpu.launch(&loaded, &config)) {
         Err(refused) => did_not_run(
             head,
             "E-LAUNCH",
             findings::refusal(loaded.kernel(), &config, &refused),
         ),
         Ok(report) => {
-            let wrong = wrong(&memory, &head, loaded.kernel(), &config.params);
+            let wrong = wrong(&gpu.memory, &head, loaded.kernel(), &config.params);
             let report = findings::Report::new(report, &loaded, &config);
             // The host of a broken kernel copies everything back.
             let outputs = report.outputs.into_iter().map(|output| output.finding);

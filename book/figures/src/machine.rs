@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use ladder::{STEPS, Shape};
-use simt::launch::{self, Environment, LaunchConfig, LaunchOptions};
+use simt::gpu::{self, Argument, Gpu};
+use simt::launch::LaunchOptions;
 use simt::memory::rules::Addresses;
-use simt::memory::{Memory, Origin};
-use simt::module::{LoadedKernel, Module};
+use simt::module::LoadedKernel;
 use simt::program::{Kernel, MemSpace};
 use simt::report::{Counters, LaunchReport};
-use simt::texture::Textures;
 use simt::trace::{Access, Follow, Step};
 
 /// The repository.
@@ -173,8 +172,8 @@ fn run(launch: &Launch, who: Option<Who>) -> anyhow::Result<Trace> {
     let source = source_of(launch.kernel)?;
     let path = root().join("kernels/ptx").join(source).with_extension("ptx");
     let ptx = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let memory = Arc::new(Memory::new(1 << 32));
-    let module = Module::load(&memory, &ptx, None).with_context(|| path.display().to_string())?;
+    let gpu = Gpu::with_room(1 << 32);
+    let module = gpu.load(&ptx).with_context(|| path.display().to_string())?;
     let kernel = module
         .kernel(launch.kernel)
         .with_context(|| format!("{} has no kernel {}", path.display(), launch.kernel))?;
@@ -182,26 +181,20 @@ fn run(launch: &Launch, who: Option<Who>) -> anyhow::Result<Trace> {
         .kernel()
         .max_threads
         .context("the kernel has no launch bounds")?;
-    let mut params: Vec<u8> = launch.sizes.iter().flat_map(|size| size.to_le_bytes()).collect();
-    params.resize(params.len().next_multiple_of(8), 0);
+    let mut arguments: Vec<Argument> = launch.sizes.iter().map(|&size| size.into()).collect();
     let mut buffers = Vec::new();
     for bytes in &launch.buffers {
-        let address = memory.alloc(*bytes, Origin::new("figures"))?;
-        memory.write(address, &vec![0; usize::try_from(*bytes)?])?;
-        params.extend(address.to_le_bytes());
+        let address = gpu.upload(&vec![0u8; usize::try_from(*bytes)?]);
+        arguments.push(address.into());
         buffers.push(address);
     }
-    let config = LaunchConfig {
+    let shape = gpu::Shape {
         grid: [launch.grid[0], launch.grid[1], 1],
         block: threads,
-        dynamic_shared: 0,
-        params,
-        options: LaunchOptions::default(),
+        shared: 0,
     };
-    let environment = Environment {
-        textures: &Textures::default(),
-        clock: &|| 0,
-    };
+    let params = Gpu::params(kernel.kernel(), &arguments)?;
+    let config = shape.config(params, LaunchOptions::default());
     let (report, steps) = match who {
         Some(Who { block: [x, y], warp }) => {
             let follow = Follow {
@@ -209,9 +202,9 @@ fn run(launch: &Launch, who: Option<Who>) -> anyhow::Result<Trace> {
                 warp,
                 most: MOST_STEPS,
             };
-            launch::trace(&memory, kernel, &config, environment, follow)?
+            gpu.trace(kernel, &config, follow)?
         }
-        None => (launch::launch(&memory, kernel, &config, environment)?, Vec::new()),
+        None => (gpu.launch(kernel, &config)?, Vec::new()),
     };
     if let Some(code) = report.mistakes.codes().first() {
         bail!("{} on the emulated GPU: {}", launch.kernel, code.as_str());

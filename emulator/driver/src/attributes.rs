@@ -19,11 +19,11 @@ pub(crate) const PCI_BUS_ID: &str = "0000:7E:00.0";
 
 /// Limits that other parts of the driver check against.
 pub(crate) mod limit {
-    pub(crate) const THREADS_PER_BLOCK: u32 = 1024;
-    pub(crate) const BLOCK: [u32; 3] = [1024, 1024, 64];
-    pub(crate) const GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
-    pub(crate) const SHARED_PER_BLOCK: u32 = 48 * 1024;
-    pub(crate) const SHARED_PER_BLOCK_OPTIN: u32 = 227 * 1024;
+    pub(crate) use simt::launch::{
+        MAX_BLOCK as BLOCK, MAX_GRID as GRID, MAX_SHARED as SHARED_PER_BLOCK,
+        MAX_SHARED_OPT_IN as SHARED_PER_BLOCK_OPTIN, MAX_THREADS as THREADS_PER_BLOCK,
+    };
+
     pub(crate) const SHARED_PER_SM: u32 = 228 * 1024;
     pub(crate) const SHARED_RESERVED: u32 = 1024;
     pub(crate) const REGISTERS: u32 = 65536;

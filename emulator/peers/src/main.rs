@@ -12,15 +12,12 @@
 
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ptoxide::{Argument, Context, LaunchParams};
 use serde_json::json;
-use simt::launch::{Environment, LaunchConfig, LaunchOptions, Watch, launch};
-use simt::memory::{Memory, Origin};
-use simt::module::Module;
-use simt::texture::Textures;
+use simt::gpu::{self, Gpu, Shape};
+use simt::launch::{LaunchOptions, Watch};
 
 const N: usize = 256;
 const SAMPLES: usize = 5;
@@ -107,49 +104,26 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn run_ours(case: &Case, a: &[f32], b: &[f32]) -> Result<(f64, Vec<f32>), Box<dyn Error>> {
-    let memory = Arc::new(Memory::new(1 << 32));
-    let module = Module::load(&memory, case.ptx, None)?;
+    let gpu = Gpu::with_room(1 << 32);
+    let module = gpu.load(case.ptx)?;
     let kernel = module.kernel(case.name).ok_or("no such kernel")?;
-    let mut params: Vec<u8> = [N as i32; 3].iter().flat_map(|size| size.to_le_bytes()).collect();
-    params.resize(16, 0);
-    let mut result = 0;
-    for data in [Some(a), Some(b), None] {
-        result = memory.alloc((4 * N * N) as u64, Origin::new("matrix"))?;
-        if let Some(data) = data {
-            let bytes: Vec<u8> = data.iter().flat_map(|value| value.to_le_bytes()).collect();
-            memory.write(result, &bytes)?;
-        }
-        params.extend(result.to_le_bytes());
-    }
+    let result = gpu.alloc::<f32>(N * N);
+    let mut arguments: Vec<gpu::Argument> = [N as i32; 3].map(gpu::Argument::from).into();
+    arguments.extend([gpu.upload(a), gpu.upload(b), result].map(gpu::Argument::from));
     let tiles = N.div_ceil(case.tile) as u32;
     let options = LaunchOptions {
         watch: Watch::Checked,
         threads: 1,
         ..LaunchOptions::default()
     };
-    let config = LaunchConfig {
+    let shape = Shape {
         grid: [tiles, tiles, 1],
         block: case.block,
-        dynamic_shared: 0,
-        params,
-        options,
+        shared: 0,
     };
-    let rate = best_rate(|| {
-        let environment = Environment {
-            textures: &Textures::default(),
-            clock: &|| 0,
-        };
-        launch(&memory, kernel, &config, environment).map(drop)
-    })?;
-    let mut bytes = vec![0; 4 * N * N];
-    memory.read(result, &mut bytes)?;
-    Ok((
-        rate,
-        bytes
-            .chunks_exact(4)
-            .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-            .collect(),
-    ))
+    let config = shape.config(Gpu::params(kernel.kernel(), &arguments)?, options);
+    let rate = best_rate(|| gpu.launch(kernel, &config).map(drop))?;
+    Ok((rate, gpu.read(result, N * N)))
 }
 
 fn run_ptoxide(case: &Case, a: &[f32], b: &[f32]) -> Result<(f64, Vec<f32>), String> {

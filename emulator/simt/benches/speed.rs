@@ -12,14 +12,11 @@
 #![expect(clippy::print_stdout, reason = "a benchmark shows what it measured")]
 
 use std::error::Error;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use simt::launch::{Environment, LaunchConfig, LaunchOptions, Watch};
-use simt::memory::{Memory, Origin};
-use simt::module::Module;
-use simt::texture::Textures;
+use simt::gpu::{Argument, Gpu, Shape};
+use simt::launch::{LaunchOptions, Watch};
 
 const SAMPLE: Duration = Duration::from_millis(200);
 const SAMPLES: usize = 5;
@@ -131,46 +128,32 @@ fn measure(
     threads: usize,
     native: f64,
 ) -> Result<Row, Box<dyn Error>> {
-    let memory = Arc::new(Memory::new(1 << 32));
-    let module = Module::load(&memory, case.ptx, None)?;
+    let gpu = Gpu::with_room(1 << 32);
+    let module = gpu.load(case.ptx)?;
     let kernel = module
         .kernel(case.name)
         .ok_or("the kernel is not in its module")?;
-    let mut params: Vec<u8> = case.sizes.iter().flat_map(|size| size.to_le_bytes()).collect();
-    params.resize(params.len().next_multiple_of(8), 0);
+    let mut arguments: Vec<Argument> = case.sizes.iter().map(|&size| size.into()).collect();
     for (i, &words) in case.buffers.iter().enumerate() {
-        let address = memory.alloc(4 * words as u64, Origin::new("benchmark"))?;
-        if i + 1 < case.buffers.len() {
-            let bytes: Vec<u8> = values(words, i)
-                .iter()
-                .flat_map(|value| value.to_le_bytes())
-                .collect();
-            memory.write(address, &bytes)?;
-        }
-        params.extend(address.to_le_bytes());
+        let address = match i + 1 < case.buffers.len() {
+            true => gpu.upload(&values(words, i)),
+            false => gpu.alloc::<f32>(words),
+        };
+        arguments.push(address.into());
     }
+    let params = Gpu::params(kernel.kernel(), &arguments)?;
+    let shape = Shape {
+        grid: case.grid,
+        block: case.block,
+        shared: 0,
+    };
     let launch = |watch: Watch| {
         let options = LaunchOptions {
             watch,
             threads,
             ..LaunchOptions::default()
         };
-        let config = LaunchConfig {
-            grid: case.grid,
-            block: case.block,
-            dynamic_shared: 0,
-            params: params.clone(),
-            options,
-        };
-        simt::launch::launch(
-            &memory,
-            kernel,
-            &config,
-            Environment {
-                textures: &Textures::default(),
-                clock: &|| 0,
-            },
-        )
+        gpu.launch(kernel, &shape.config(params.clone(), options))
     };
 
     let report = launch(Watch::Counted)?;

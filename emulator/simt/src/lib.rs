@@ -14,6 +14,7 @@ pub mod check;
 pub mod decode;
 #[expect(unsafe_code, reason = "registers by index")]
 mod exec;
+pub mod gpu;
 #[expect(unsafe_code, reason = "registers by index")]
 pub mod lanes;
 pub mod launch;

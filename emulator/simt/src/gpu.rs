@@ -1,0 +1,233 @@
+//! The machine for programs in Rust: buffers of numbers, arguments, launches. (The driver has memory of its own, and
+//! other rules.)
+
+use std::sync::Arc;
+
+use crate::lanes::CpuLevel;
+use crate::launch::{self, Environment, LaunchConfig, LaunchOptions, LaunchRefused, LaunchResult};
+use crate::memory::{Memory, Origin};
+use crate::module::{LoadError, LoadedKernel, Module};
+use crate::program::Kernel;
+use crate::report::LaunchReport;
+use crate::texture::Textures;
+use crate::trace::{Follow, Step};
+
+/// Memory and textures of one device.
+#[derive(Debug)]
+pub struct Gpu {
+    /// Its memory.
+    pub memory: Arc<Memory>,
+    /// Its texture objects, by handle.
+    pub textures: Textures,
+}
+
+/// A number that buffers hold and kernels take.
+pub trait Value: Copy {
+    /// Size in bytes.
+    const BYTES: usize;
+    /// Little endian.
+    fn put(self, to: &mut Vec<u8>);
+    /// The other way round.
+    fn get(from: &[u8]) -> Self;
+}
+
+macro_rules! values {
+    ($($ty:ty),*) => { $(
+        impl Value for $ty {
+            const BYTES: usize = size_of::<$ty>();
+            fn put(self, to: &mut Vec<u8>) {
+                to.extend(self.to_le_bytes());
+            }
+            fn get(from: &[u8]) -> Self {
+                <$ty>::from_le_bytes(from.try_into().unwrap_or_default())
+            }
+        }
+        impl From<$ty> for Argument {
+            fn from(value: $ty) -> Self {
+                Self(value.to_le_bytes().to_vec())
+            }
+        }
+    )* };
+}
+values!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+
+/// The bytes of a kernel argument.
+#[derive(Debug, Clone)]
+pub struct Argument(pub Vec<u8>);
+
+/// How a kernel is launched.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads.
+    pub block: [u32; 3],
+    /// Dynamic shared memory.
+    pub shared: u32,
+}
+
+impl Shape {
+    /// In one dimension.
+    pub fn line(grid: u32, block: u32) -> Self {
+        Self {
+            grid: [grid, 1, 1],
+            block: [block, 1, 1],
+            shared: 0,
+        }
+    }
+
+    /// In two dimensions.
+    pub fn plane(grid: [u32; 2], block: [u32; 2]) -> Self {
+        Self {
+            grid: [grid[0], grid[1], 1],
+            block: [block[0], block[1], 1],
+            shared: 0,
+        }
+    }
+}
+
+impl Shape {
+    /// A launch of this shape.
+    pub fn config(self, params: Vec<u8>, options: LaunchOptions) -> LaunchConfig {
+        LaunchConfig {
+            grid: self.grid,
+            block: self.block,
+            dynamic_shared: self.shared,
+            params,
+            options,
+        }
+    }
+}
+
+/// An argument of another size than its parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("argument {index} has {given} bytes, its parameter {wanted}")]
+pub struct WrongArgument {
+    /// Which.
+    pub index: usize,
+    /// Bytes of the argument.
+    pub given: usize,
+    /// Bytes of the parameter.
+    pub wanted: usize,
+}
+
+impl Default for Gpu {
+    fn default() -> Self {
+        Self::with_room(1 << 30)
+    }
+}
+
+impl Gpu {
+    /// With so many bytes of memory.
+    pub fn with_room(bytes: u64) -> Self {
+        Self {
+            memory: Arc::new(Memory::new(bytes)),
+            textures: Textures::default(),
+        }
+    }
+
+    /// A buffer that nobody has written.
+    ///
+    /// # Panics
+    /// When there is no room.
+    pub fn alloc<T: Value>(&self, n: usize) -> u64 {
+        self.memory
+            .alloc((n * T::BYTES) as u64, Origin::new("buffer"))
+            .expect("room for a buffer")
+    }
+
+    /// A buffer with these values.
+    ///
+    /// # Panics
+    /// When there is no room.
+    pub fn upload<T: Value>(&self, values: &[T]) -> u64 {
+        let address = self.alloc::<T>(values.len());
+        self.write(address, values);
+        address
+    }
+
+    /// Writes values to a buffer.
+    ///
+    /// # Panics
+    /// When they do not fit.
+    pub fn write<T: Value>(&self, address: u64, values: &[T]) {
+        let mut bytes = Vec::with_capacity(values.len() * T::BYTES);
+        values.iter().for_each(|v| v.put(&mut bytes));
+        self.memory
+            .write(address, &bytes)
+            .expect("a buffer that is large enough");
+    }
+
+    /// Reads values from a buffer.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    pub fn read<T: Value>(&self, address: u64, n: usize) -> Vec<T> {
+        let mut bytes = vec![0; n * T::BYTES];
+        self.memory
+            .read(address, &mut bytes)
+            .expect("a buffer that is large enough");
+        bytes.chunks_exact(T::BYTES).map(T::get).collect()
+    }
+
+    /// Loads PTX.
+    ///
+    /// # Errors
+    /// As [`Module::load`].
+    pub fn load(&self, text: &str) -> Result<Module, LoadError> {
+        self.load_at(text, None)
+    }
+
+    /// Loads PTX for certain vector instructions of the CPU; `None` for the best.
+    ///
+    /// # Errors
+    /// As [`Module::load`].
+    pub fn load_at(&self, text: &str, level: Option<CpuLevel>) -> Result<Module, LoadError> {
+        Module::load(&self.memory, text, level)
+    }
+
+    /// The parameter block of a kernel with these arguments, in its order. What is missing stays 0.
+    pub fn params(kernel: &Kernel, arguments: &[Argument]) -> Result<Vec<u8>, WrongArgument> {
+        let mut params = vec![0; kernel.param_bytes as usize];
+        for (index, (param, argument)) in kernel.params.iter().zip(arguments).enumerate() {
+            let start = param.offset as usize;
+            let (given, wanted) = (argument.0.len(), param.bytes as usize);
+            match params.get_mut(start..start + wanted) {
+                Some(place) if given == wanted => place.copy_from_slice(&argument.0),
+                _ => {
+                    return Err(WrongArgument { index, given, wanted });
+                }
+            }
+        }
+        Ok(params)
+    }
+
+    /// Launches a kernel with a parameter block, right or wrong.
+    ///
+    /// # Errors
+    /// As [`launch::launch`].
+    pub fn launch(&self, kernel: &LoadedKernel, config: &LaunchConfig) -> LaunchResult {
+        launch::launch(&self.memory, kernel, config, self.environment())
+    }
+
+    /// The same, with the steps of one warp.
+    ///
+    /// # Errors
+    /// As [`launch::trace`].
+    pub fn trace(
+        &self,
+        kernel: &LoadedKernel,
+        config: &LaunchConfig,
+        follow: Follow,
+    ) -> Result<(LaunchReport, Vec<Step>), LaunchRefused> {
+        launch::trace(&self.memory, kernel, config, self.environment(), follow)
+    }
+
+    /// Its clock stands still.
+    fn environment(&self) -> Environment<'_> {
+        Environment {
+            textures: &self.textures,
+            clock: &|| 0,
+        }
+    }
+}
