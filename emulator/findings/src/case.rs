@@ -36,6 +36,30 @@ pub(crate) struct Case<'a> {
     pub(crate) explained: Option<Explained>,
 }
 
+/// A line may hold an access to memory: a subscript, a member, a dereference, a call.
+fn may_access(line: &str) -> bool {
+    let bytes: Vec<u8> = line.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let dereferences = |at: usize| {
+        let before = at
+            .checked_sub(1)
+            .and_then(|at| bytes.get(at))
+            .copied()
+            .unwrap_or(b';');
+        !is_word(before) && before != b')' && before != b']'
+    };
+    let calls = |at: usize| at > 0 && is_word(bytes[at - 1]);
+    let index = line.contains("blockIdx") || line.contains("threadIdx");
+    line.contains(['[', '{', '}'])
+        || line.contains("->")
+        || !index
+        || bytes.iter().enumerate().any(|(at, byte)| match byte {
+            b'*' => dereferences(at),
+            b'(' => calls(at),
+            _ => false,
+        })
+}
+
 /// A value from memory that an index is made of.
 pub(crate) struct Data {
     /// What read it.
@@ -115,6 +139,14 @@ impl<'a> Case<'a> {
             };
             draft.carets = uses.iter().map(|found| (found.start, found.end)).collect();
             draft.array = Some(target.element.clone());
+        }
+        // The compiler puts an access under the line of its index at times: a caret there would accuse that.
+        let line = self.scene.place(self.instr).text.unwrap_or_default();
+        if draft.carets.is_empty() && !line.is_empty() && !may_access(&line) {
+            draft.no_caret = true;
+            draft
+                .notes
+                .push("The compiler names this line for the access; it computes the index.".into());
         }
         draft
     }
@@ -236,5 +268,17 @@ impl<'a> Case<'a> {
             Some(explained) if explained.subscripts.len() > 1 => explained.indexed(&target.element.name),
             _ => target.indexed(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn lines_that_only_compute_an_index_access_nothing() {
+        let may = |line: &str| super::may_access(line);
+        assert!(!may("    const int i = blockIdx.x * blockDim.x + threadIdx.x;"));
+        assert!(!may("int row = (blockIdx.y * 16 + ty) * K;"));
+        assert!(may("sum += A[i];") && may("*total += threadIdx.x;") && may("y = load(threadIdx.x);"));
+        assert!(may("m = x > m ? x : m;"));
     }
 }

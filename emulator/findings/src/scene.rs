@@ -347,6 +347,8 @@ pub(crate) struct Draft {
     pub(crate) why: Option<String>,
     pub(crate) advice: Option<String>,
     pub(crate) on_gpu: Option<String>,
+    /// The line cannot be where the memory is accessed: no caret.
+    pub(crate) no_caret: bool,
     /// The source line is shown with the parties instead.
     pub(crate) no_listing: bool,
     /// The instruction to name, when it is not the event's.
@@ -414,7 +416,7 @@ impl Draft {
     fn text(&self, scene: &Scene<'_>, code: Code, place: &Place, instr: u32, said: Option<String>) -> String {
         let mut out = header(code, &self.title, &where_(place, scene));
         if !self.no_listing {
-            listing(&mut out, place, &self.carets);
+            listing(&mut out, place, &self.carets, !self.no_caret);
             for call in scene.calls(instr) {
                 let _ = writeln!(out, "   {call}");
             }
@@ -485,7 +487,7 @@ fn where_(place: &Place, scene: &Scene<'_>) -> String {
 }
 
 /// The source line with carets, or the PTX instruction.
-fn listing(out: &mut String, place: &Place, carets: &[(usize, usize)]) {
+fn listing(out: &mut String, place: &Place, carets: &[(usize, usize)], by_column: bool) {
     let Some(text) = &place.text else {
         if !place.instruction.is_empty() {
             let _ = writeln!(out, "   PTX line {} | {}", place.ptx_line, place.instruction);
@@ -513,7 +515,7 @@ fn listing(out: &mut String, place: &Place, carets: &[(usize, usize)]) {
     let named = (place.column as usize)
         .checked_sub(1)
         .and_then(|at| text.chars().nth(at));
-    if carets.is_empty() && named.is_some_and(|c| !c.is_whitespace()) {
+    if by_column && carets.is_empty() && named.is_some_and(|c| !c.is_whitespace()) {
         mark(place.column as usize - 1, place.column as usize, '^');
     }
     if !marks.is_empty() {
@@ -537,7 +539,7 @@ mod tests {
             instruction: String::new(),
         };
         let mut out = String::new();
-        listing(&mut out, &place, &[]);
+        listing(&mut out, &place, &[], true);
         assert_eq!(out, expected);
     }
 
