@@ -17,6 +17,25 @@ pub(super) struct Marks {
     pub(super) bits: [Bits; KINDS.len()],
     /// Which of them are not empty: a bit per kind.
     pub(super) kinds: u8,
+    /// Words that hold a mark of some kind. Random accesses mark few of a chunk's words, and only those are looked at.
+    words: u16,
+}
+
+/// With more words than this, all of them are taken: that is quicker than one by one.
+const FEW: u32 = 4;
+
+/// Calls `f` with the words of a set, or with all words when they are many.
+#[inline(always)]
+fn each_word(words: u16, mut f: impl FnMut(usize)) {
+    if words.count_ones() > FEW {
+        (0..WORDS as usize).for_each(f);
+    } else {
+        let mut rest = words;
+        while rest != 0 {
+            f(rest.trailing_zeros() as usize);
+            rest &= rest - 1;
+        }
+    }
 }
 
 /// A chunk: what the running warp did, what the others did, and what was already told.
@@ -25,6 +44,8 @@ pub(super) struct Chunk {
     pub(super) own: Marks,
     pub(super) past: Marks,
     pub(super) told: Bits,
+    /// Something is in `told`.
+    pub(super) any_told: bool,
 }
 
 /// The kinds that race with `kind`, as a set of bits.
@@ -92,6 +113,7 @@ impl Marks {
             self.rival_word(rivals, word) & units
         };
         self.bits[kind as usize][word] |= units;
+        self.words |= 1 << word;
         self.kinds |= bit(kind);
         hit != 0
     }
@@ -115,15 +137,19 @@ impl Marks {
 
     /// Units on which these marks and `other` race.
     pub(super) fn conflicts(&self, other: &Self) -> Option<Bits> {
+        let words = self.words & other.words;
+        if words == 0 {
+            return None;
+        }
         let mut found = [0; WORDS as usize];
         for kind in KINDS {
             let rivals = rivals(kind) & other.kinds;
             if self.kinds & bit(kind) == 0 || rivals == 0 {
                 continue;
             }
-            for (word, slot) in found.iter_mut().enumerate() {
-                *slot |= self.bits[kind as usize][word] & other.rival_word(rivals, word);
-            }
+            each_word(words, |word| {
+                found[word] |= self.bits[kind as usize][word] & other.rival_word(rivals, word);
+            });
         }
         found.iter().any(|&word| word != 0).then_some(found)
     }
@@ -132,12 +158,11 @@ impl Marks {
     pub(super) fn merge(&mut self, other: &Self) {
         for kind in KINDS {
             if other.kinds & bit(kind) != 0 {
-                let theirs = &other.bits[kind as usize];
-                for (ours, theirs) in self.bits[kind as usize].iter_mut().zip(theirs) {
-                    *ours |= theirs;
-                }
+                let (ours, theirs) = (&mut self.bits[kind as usize], &other.bits[kind as usize]);
+                each_word(other.words, |word| ours[word] |= theirs[word]);
             }
         }
+        self.words |= other.words;
         self.kinds |= other.kinds;
     }
 
@@ -145,21 +170,25 @@ impl Marks {
     pub(super) fn clear(&mut self) {
         for kind in KINDS {
             if self.kinds & bit(kind) != 0 {
-                self.bits[kind as usize] = [0; WORDS as usize];
+                let ours = &mut self.bits[kind as usize];
+                each_word(self.words, |word| ours[word] = 0);
             }
         }
+        self.words = 0;
         self.kinds = 0;
     }
 }
 
-/// The set bits, lowest first.
-pub(super) fn ones(bits: &Bits) -> impl Iterator<Item = u64> + '_ {
-    bits.iter().enumerate().flat_map(|(index, &word)| {
-        std::iter::successors((word != 0).then_some(word), |rest| {
-            let next = rest & (rest - 1);
-            (next != 0).then_some(next)
-        })
-        .map(move |rest| index as u64 * 64 + u64::from(rest.trailing_zeros()))
+/// The set bits of some words, lowest first.
+pub(super) fn ones(bits: &Bits, words: u16) -> impl Iterator<Item = u64> + '_ {
+    each_bit(words.into()).flat_map(|index| each_bit(bits[index as usize]).map(move |at| index * 64 + at))
+}
+
+fn each_bit(mut rest: u64) -> impl Iterator<Item = u64> {
+    std::iter::from_fn(move || {
+        let at = (rest != 0).then_some(rest.trailing_zeros())?;
+        rest &= rest - 1;
+        Some(at.into())
     })
 }
 
@@ -174,7 +203,10 @@ mod tests {
             for (word, mask) in words(from, to) {
                 bits[word as usize] |= mask;
             }
-            assert_eq!(ones(&bits).collect::<Vec<_>>(), (from..to).collect::<Vec<_>>());
+            assert_eq!(
+                ones(&bits, u16::MAX).collect::<Vec<_>>(),
+                (from..to).collect::<Vec<_>>()
+            );
         }
     }
 
@@ -186,7 +218,7 @@ mod tests {
                 bits[word as usize] |= units
             });
             let expected = [0, 2, 63, 64, 65].map(|i| from + i);
-            assert_eq!(ones(&bits).collect::<Vec<_>>(), expected);
+            assert_eq!(ones(&bits, u16::MAX).collect::<Vec<_>>(), expected);
         }
     }
 

@@ -17,12 +17,12 @@ use crate::check::Code;
 use crate::check::Collector;
 use crate::check::collect::{Sites, lanes};
 use crate::check::event::{Details, Event, MissingOrder, RaceFacts, RaceParty};
+use crate::limits::RACE_CHUNKS;
 use crate::program::{Kernel, MemSpace};
 
-/// Chunks (4 KiB at word granularity) that one block, and one launch, are watched on: 64 MiB. What a launch
-/// touches beyond goes unwatched, and which part that is can then depend on timing.
-const MAX_BLOCK_CHUNKS: usize = 1 << 14;
-const MAX_LAUNCH_CHUNKS: usize = 1 << 14;
+/// Memory that the tables of one chunk take, of a block and of a launch.
+const BLOCK_CHUNK_BYTES: u64 = 20 << 10;
+const LAUNCH_CHUNK_BYTES: u64 = 60 << 10;
 /// Warps remembered for one pair of places.
 const MAX_WARPS: usize = 1 << 16;
 const SHARDS: usize = 64;
@@ -40,10 +40,11 @@ pub struct BlockRaces {
 /// What all blocks of a launch did to global memory. Shared by the workers.
 #[derive(Debug)]
 pub struct GlobalRaces {
-    shards: Vec<Mutex<HashMap<u64, Page>>>,
+    shards: Vec<Mutex<Chunks<Page>>>,
     sites: Sites,
     shift: u32,
     n_chunks: AtomicUsize,
+    most: usize,
     fenced: AtomicBool,
     strong: AtomicBool,
 }
@@ -51,11 +52,19 @@ pub struct GlobalRaces {
 /// Global memory is large: chunks get numbers as they are touched.
 #[derive(Debug, Default)]
 struct Pages {
-    table: HashMap<u64, u32, BuildHasherDefault<Mix>>,
+    table: Chunks<u32>,
     numbers: Vec<u64>,
-    /// The chunks looked up last, by the low bits of their number.
-    recent: Vec<(u64, u32)>,
+    /// The chunks looked up last, by the low bits of their number: number, index, and the block that it holds for.
+    recent: Vec<(u64, u32, u32)>,
+    /// Tells entries of this block from older ones.
+    block: u32,
+    /// Chunks that are watched. What a launch touches beyond goes unwatched, and which part that is can then depend
+    /// on timing.
+    most: usize,
 }
+
+/// By number of the chunk.
+type Chunks<T> = HashMap<u64, T, BuildHasherDefault<Mix>>;
 
 #[derive(Debug, Default)]
 struct Mix(u64);
@@ -76,7 +85,7 @@ impl Hasher for Mix {
     }
 }
 
-const RECENT: u64 = 64;
+const RECENT: u64 = 512;
 
 impl Space for Pages {
     const SPACE: MemSpace = MemSpace::Global;
@@ -84,23 +93,23 @@ impl Space for Pages {
     #[inline]
     fn chunk(&mut self, number: u64) -> Option<u32> {
         if self.recent.is_empty() {
-            self.recent = vec![(u64::MAX, 0); RECENT as usize];
+            self.recent = vec![(u64::MAX, 0, 0); RECENT as usize];
         }
         let slot = &mut self.recent[(number % RECENT) as usize];
-        if slot.0 == number {
+        if (slot.0, slot.2) == (number, self.block) {
             return Some(slot.1);
         }
         let next = self.numbers.len();
         let index = match self.table.get(&number) {
             Some(&index) => index,
-            None if next >= MAX_BLOCK_CHUNKS => return None,
+            None if next >= self.most => return None,
             None => {
                 self.numbers.push(number);
                 self.table.insert(number, next as u32);
                 next as u32
             }
         };
-        *slot = (number, index);
+        *slot = (number, index, self.block);
         Some(index)
     }
 
@@ -111,7 +120,10 @@ impl Space for Pages {
     fn clear(&mut self) {
         self.table.clear();
         self.numbers.clear();
-        self.recent.fill((u64::MAX, 0));
+        self.block = self.block.wrapping_add(1);
+        if self.block == 0 {
+            self.recent.clear();
+        }
     }
 }
 
@@ -119,6 +131,8 @@ impl Space for Pages {
 #[derive(Debug, Default)]
 struct Total {
     bits: [Bits; KINDS.len()],
+    /// By kind: words that are not 0.
+    words: [u16; KINDS.len()],
     /// Instruction and thread, packed.
     who: [Option<Box<[u32]>>; KINDS.len()],
     /// What was written last.
@@ -141,6 +155,10 @@ type Span = Box<[(u64, u64)]>;
 
 const NOBODY: (u64, u64) = (u64::MAX, 0);
 
+fn most_chunks(bytes: u64, each: u64) -> usize {
+    (bytes / 2 / each).min(RACE_CHUNKS as u64) as usize
+}
+
 /// Thread in 10 bits, instruction in 22.
 fn pack(instr: u32, thread: u32) -> u32 {
     instr.min((1 << 22) - 1) << 10 | thread & 1023
@@ -149,8 +167,17 @@ fn pack(instr: u32, thread: u32) -> u32 {
 impl BlockRaces {
     /// For blocks of `kernel`.
     pub fn new(kernel: &Kernel) -> Self {
+        Self::within(kernel, u64::MAX)
+    }
+
+    /// The same, with a good part of so many bytes of memory.
+    pub fn within(kernel: &Kernel, bytes: u64) -> Self {
+        let pages = Pages {
+            most: most_chunks(bytes, BLOCK_CHUNK_BYTES),
+            ..Pages::default()
+        };
         Self {
-            interval: Interval::new(kernel, unit_shift(kernel, MemSpace::Global), Pages::default()),
+            interval: Interval::new(kernel, unit_shift(kernel, MemSpace::Global), pages),
             totals: Vec::new(),
             block: 0,
             fenced: false,
@@ -223,6 +250,7 @@ impl BlockRaces {
                 let word = &mut total.bits[kind][at / 64];
                 if *word >> (at % 64) & 1 == 0 {
                     *word |= 1 << (at % 64);
+                    total.words[kind] |= 1 << (at / 64);
                     let of = total.who[kind].get_or_insert_with(|| vec![0; CHUNK as usize].into());
                     of[at] = who;
                 }
@@ -274,7 +302,13 @@ impl BlockRaces {
     fn forget(&mut self) {
         let used = self.interval.space.numbers.len().min(self.totals.len());
         for total in &mut self.totals[..used] {
-            total.bits = Default::default();
+            for (bits, words) in total.bits.iter_mut().zip(&mut total.words) {
+                let mut rest = std::mem::take(words);
+                while rest != 0 {
+                    bits[rest.trailing_zeros() as usize] = 0;
+                    rest &= rest - 1;
+                }
+            }
             total.unknown = false;
         }
         self.fenced = false;
@@ -285,7 +319,13 @@ impl BlockRaces {
 impl GlobalRaces {
     /// For one launch of `kernel`.
     pub fn new(kernel: &Kernel) -> Self {
+        Self::within(kernel, u64::MAX)
+    }
+
+    /// The same, with a good part of so many bytes of memory.
+    pub fn within(kernel: &Kernel, bytes: u64) -> Self {
         Self {
+            most: most_chunks(bytes, LAUNCH_CHUNK_BYTES),
             shards: std::iter::repeat_with(Mutex::default).take(SHARDS).collect(),
             sites: Sites::new(kernel),
             shift: unit_shift(kernel, MemSpace::Global),
@@ -296,13 +336,12 @@ impl GlobalRaces {
     }
 
     fn join(&self, number: u64, block: u64, total: &Total) {
-        if total.bits.iter().flatten().all(|&word| word == 0) {
+        if total.words == [0; KINDS.len()] {
             return;
         }
         let shard = &self.shards[(number as usize) % SHARDS];
         let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
-        if !shard.contains_key(&number) && self.n_chunks.fetch_add(1, Ordering::Relaxed) >= MAX_LAUNCH_CHUNKS
-        {
+        if !shard.contains_key(&number) && self.n_chunks.fetch_add(1, Ordering::Relaxed) >= self.most {
             return;
         }
         let page = shard.entry(number).or_default();
@@ -310,12 +349,13 @@ impl GlobalRaces {
             let Some(who) = &total.who[kind as usize] else {
                 continue;
             };
-            let marked = &total.bits[kind as usize];
-            if marked.iter().all(|&word| word == 0) {
+            let words = total.words[kind as usize];
+            if words == 0 {
                 continue;
             }
+            let marked = || bits::ones(&total.bits[kind as usize], words);
             let span = page.spans[kind as usize].get_or_insert_with(|| vec![NOBODY; CHUNK as usize].into());
-            for unit in bits::ones(marked) {
+            for unit in marked() {
                 let packed = block << 32 | u64::from(who[unit as usize]);
                 let (low, high) = &mut span[unit as usize];
                 *low = (*low).min(packed);
@@ -325,7 +365,7 @@ impl GlobalRaces {
                 let values = page
                     .values
                     .get_or_insert_with(|| vec![(u32::MAX, 0); CHUNK as usize].into());
-                for unit in bits::ones(marked) {
+                for unit in marked() {
                     let (low, high) = &mut values[unit as usize];
                     match &total.values {
                         Some(written) if !total.unknown => {

@@ -269,6 +269,7 @@ impl<S: Space> Interval<S> {
                     any |= *found;
                 }
                 if any != 0 {
+                    chunk.any_told = true;
                     conflicts.push((index, found));
                 }
             }
@@ -312,7 +313,9 @@ impl<S: Space> Interval<S> {
             if let Some(chunk) = self.chunks.get_mut(index as usize) {
                 chunk.own.clear();
                 chunk.past.clear();
-                chunk.told = Bits::default();
+                if std::mem::take(&mut chunk.any_told) {
+                    chunk.told = Bits::default();
+                }
             }
         }
         for (_, parked) in self.parked.drain(..) {

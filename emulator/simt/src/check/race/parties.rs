@@ -98,7 +98,7 @@ impl<S: Space> Interval<S> {
     pub(super) fn end_of(&self, array: u64, conflicts: &[(u32, Bits)]) -> u64 {
         let ends = conflicts.iter().filter_map(|(chunk, bits)| {
             let of_array = |unit: &u64| self.sites.array(S::SPACE, self.unit_address(*chunk, *unit)) == array;
-            bits::ones(bits)
+            bits::ones(bits, u16::MAX)
                 .filter(of_array)
                 .last()
                 .map(|unit| self.unit_address(*chunk, unit) + (1 << self.shift))
