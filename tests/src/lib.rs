@@ -6,6 +6,7 @@ pub mod accesses;
 pub mod conformance;
 pub mod gemm;
 pub mod gpu;
+pub mod hostile;
 pub mod machine_code;
 pub mod random_atomics;
 pub mod random_kernel;

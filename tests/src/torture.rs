@@ -349,9 +349,16 @@ fn run_with_codes(text: &str, seed: u64, setting: Setting) -> Result<Ended, Stri
 }
 
 /// A wild kernel with a few of its characters, words and lines exchanged, lost or doubled.
-fn damaged(seed: u64) -> String {
-    let mut rng = ChaCha8Rng::seed_from_u64(!seed);
-    let mut lines: Vec<String> = wild(seed).lines().map(str::to_owned).collect();
+pub fn damaged(seed: u64) -> String {
+    damage(&wild(seed), &mut ChaCha8Rng::seed_from_u64(!seed))
+}
+
+/// The same of any text.
+pub(crate) fn damage(text: &str, rng: &mut ChaCha8Rng) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    if lines.is_empty() {
+        return String::new();
+    }
     for _ in 0..rng.random_range(1..6u32) {
         let (i, j) = (rng.random_range(0..lines.len()), rng.random_range(0..lines.len()));
         match rng.random_range(0..6u32) {
@@ -368,7 +375,8 @@ fn damaged(seed: u64) -> String {
             }
             4 => {
                 let cut = rng.random_range(0..=lines[i].len());
-                lines[i].truncate(cut);
+                let cut = (0..=cut).rev().find(|at| lines[i].is_char_boundary(*at));
+                lines[i].truncate(cut.unwrap_or(0));
             }
             _ => {
                 let mut bytes = lines[i].clone().into_bytes();
