@@ -11,7 +11,15 @@ use crate::result::*;
 
 /// One line of the driver's own.
 pub(crate) fn say(message: &str) {
-    write(&format!("libnvcuda (emulated GPU): {message}\n"));
+    write(&format!("libnvcuda (emulated GPU): {}\n", clip(message)));
+}
+
+/// As much of a message as anybody reads: names in it can be as long as a module.
+fn clip(message: &str) -> &str {
+    match message.char_indices().nth(1 << 14) {
+        Some((end, _)) => &message[..end],
+        None => message,
+    }
 }
 
 /// As [`say`], but each message once per process.
@@ -24,8 +32,8 @@ pub(crate) fn say_once(message: &str) {
 fn first_time(message: &str) -> bool {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
-    // A program that makes endless new messages shall not fill memory with them.
-    said.len() < 1000 && said.insert(message.to_owned())
+    // A program that makes endless or very long new messages shall not fill memory with them.
+    said.len() < 1000 && said.insert(clip(message).to_owned())
 }
 
 fn write(text: &str) {

@@ -367,7 +367,11 @@ impl Host {
 /// Whether the first and the last byte of a range can be read. Cheap, and good enough to turn a stray pointer into
 /// an error code; where the system cannot tell, the answer is yes.
 pub(crate) fn can_read(address: u64, n: usize) -> bool {
-    let last = address.wrapping_add(n.saturating_sub(1) as u64);
+    // No object is larger than half of the address space.
+    let last = match address.checked_add(n.saturating_sub(1) as u64) {
+        Some(last) if n <= isize::MAX as usize => last,
+        _ => return false,
+    };
     let mut bytes = [[0u8; 1]; 2];
     let [a, b] = &mut bytes;
     read_process(

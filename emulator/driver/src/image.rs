@@ -3,6 +3,7 @@
 //! The JIT of the emulated device reads PTX only. Binaries for real GPUs (cubin, and fatbins that hold them) cannot
 //! run here and are refused as images.
 
+use std::collections::HashMap;
 use std::ffi::{c_char, c_uint};
 use std::sync::Arc;
 
@@ -66,7 +67,7 @@ pub(crate) fn compile(memory: &Arc<Memory>, text: &str) -> Result<Module, (CUres
     check_head(text)?;
     Module::load(memory, text, None).map_err(|error| {
         let code = match &error {
-            LoadError::Memory(..) => ERROR_OUT_OF_MEMORY,
+            LoadError::Memory(..) | LoadError::TooLarge(_) => ERROR_OUT_OF_MEMORY,
             LoadError::Internal(_) => ERROR_UNKNOWN,
             LoadError::Parse(_) | LoadError::Unsupported(_) | LoadError::SharedMemory { .. } => {
                 ERROR_INVALID_PTX
@@ -75,7 +76,10 @@ pub(crate) fn compile(memory: &Arc<Memory>, text: &str) -> Result<Module, (CUres
         let what = match &error {
             LoadError::Parse(_) => "the PTX cannot be read: ",
             LoadError::Unsupported(_) => "the PTX uses what the emulated GPU does not support:\n",
-            LoadError::Internal(_) | LoadError::Memory(..) | LoadError::SharedMemory { .. } => "",
+            LoadError::Internal(_)
+            | LoadError::Memory(..)
+            | LoadError::TooLarge(_)
+            | LoadError::SharedMemory { .. } => "",
         };
         (code, format!("{what}{error}"))
     })
@@ -101,20 +105,23 @@ pub(crate) fn architecture(text: &str) -> Option<u32> {
 }
 
 /// Reads what `cargo xtask ptx` writes at the head: `// sm_90: saxpy: 10 registers, …`.
-pub(crate) fn registers(text: &str, kernel: &str) -> Option<u32> {
+/// By kernel.
+pub(crate) fn registers(text: &str) -> HashMap<&str, u32> {
     let head = text.lines().take_while(|l| l.starts_with("//"));
-    let mut mine = head.filter_map(|line| {
-        let line = line
-            .strip_prefix("// sm_90")?
-            .trim_start_matches('a')
-            .strip_prefix(": ")?;
-        let (name, rest) = line.split_once(": ")?;
-        (name == kernel).then_some(rest)
-    });
-    mine.find_map(|rest| {
-        rest.split(", ")
-            .find_map(|part| part.strip_suffix(" registers")?.parse().ok())
-    })
+    let mut known = HashMap::new();
+    for line in head {
+        let line = line.strip_prefix("// sm_90").map(|l| l.trim_start_matches('a'));
+        let Some((name, rest)) = line.and_then(|l| l.strip_prefix(": ")?.split_once(": ")) else {
+            continue;
+        };
+        let number = rest
+            .split(", ")
+            .find_map(|part| part.strip_suffix(" registers")?.parse().ok());
+        if let Some(number) = number {
+            known.entry(name).or_insert(number);
+        }
+    }
+    known
 }
 
 /// The text of a PTX file.
@@ -232,9 +239,10 @@ mod tests {
 
     #[test]
     fn registers_come_from_the_head() {
-        assert_eq!(registers(HEAD, "saxpy"), Some(10));
-        assert_eq!(registers(HEAD, "other"), Some(255));
-        assert_eq!(registers(HEAD, "sax"), None);
+        let known = registers(HEAD);
+        assert_eq!(known.get("saxpy"), Some(&10));
+        assert_eq!(known.get("other"), Some(&255));
+        assert_eq!(known.get("sax"), None);
     }
 
     #[test]

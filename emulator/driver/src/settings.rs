@@ -1,7 +1,7 @@
 //! What can be chosen from outside: environment variables for the process, the extra API for a thread.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -217,9 +217,30 @@ pub(crate) fn options_for(kernel: &str, found_sources: &[(String, Arc<str>)]) ->
 /// Largest source file that is read for messages.
 const MAX_SOURCE: u64 = 1 << 20;
 
+/// Files that one module's messages are about, at most, and bytes of them.
+const MAX_SOURCES: usize = 1000;
+const MAX_SOURCE_BYTES: usize = 16 << 20;
+
+/// The texts of the files that a module names, each once.
+pub(crate) fn find_sources<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<(String, Arc<str>)> {
+    let (mut seen, mut found, mut bytes) = (BTreeSet::new(), Vec::new(), 0);
+    for path in paths {
+        if seen.len() >= MAX_SOURCES || bytes >= MAX_SOURCE_BYTES {
+            break;
+        }
+        if seen.insert(path)
+            && let Some(text) = find_source(path)
+        {
+            bytes += text.len();
+            found.push((path.to_owned(), text));
+        }
+    }
+    found
+}
+
 /// The text of a file that a module's `.file` directive names, for messages. Only what looks like source code is
 /// read: a module must not be able to make the driver print any file it likes.
-pub(crate) fn find_source(path: &str) -> Option<Arc<str>> {
+fn find_source(path: &str) -> Option<Arc<str>> {
     let path = Path::new(path);
     let extension = path.extension()?.to_str()?;
     if !["cu", "cuh", "h", "hpp", "cpp", "cc", "inl", "py"].contains(&extension) {
@@ -295,6 +316,12 @@ mod tests {
             &[v1, ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "536870912\n")],
             1 << 29,
         );
+    }
+
+    #[test]
+    fn a_file_that_is_named_often_is_read_once() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/common.cuh");
+        assert_eq!(find_sources([path; 1000].into_iter()).len(), 1);
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use simt::check::Code;
 use simt::launch::{
-    LaunchConfig, LaunchRefused, MAX_BLOCK, MAX_GRID, MAX_LOCAL, MAX_SHARED, MAX_SHARED_OPT_IN, MAX_THREADS,
+    LaunchConfig, LaunchRefused, MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_SHARED_OPT_IN, MAX_THREADS,
 };
+use simt::limits::LOCAL_BYTES;
 use simt::program::Kernel;
 
 use crate::scene::{header, paragraph};
@@ -102,8 +103,18 @@ pub fn refusal(kernel: &Kernel, config: &LaunchConfig, refused: &LaunchRefused) 
             )
         }
         LaunchRefused::LargeLocal => format!(
-            "{} bytes of local memory per thread, and there are {MAX_LOCAL}",
+            "{} bytes of local memory per thread, and there are {LOCAL_BYTES}",
             kernel.local_bytes
+        ),
+        LaunchRefused::LargeMemory { asked, room } => message(
+            kernel,
+            "a block needs more memory than the emulated GPU has for running it",
+            &[format!(
+                "A block of {} threads with {} bytes of local memory each takes {asked} bytes; there are {room}.",
+                config.block.iter().product::<u32>(),
+                kernel.local_bytes
+            )],
+            "use smaller local arrays or blocks, or raise TILE_MEMORY.",
         ),
         LaunchRefused::ParameterBytes { given } => message(
             kernel,

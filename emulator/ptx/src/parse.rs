@@ -17,6 +17,9 @@ use crate::span::Span;
 /// Longest input, in bytes. A tree takes up to a hundred times the memory of its text.
 const LONGEST: usize = 64 << 20;
 
+/// Bytes of the tree for one token, besides its text: short instructions take about that much.
+const TOKEN_BYTES: u64 = 256;
+
 /// Deepest nesting of blocks, initialisers and operands, each.
 const DEEPEST: usize = 200;
 
@@ -26,6 +29,15 @@ const DEEPEST: usize = 200;
 ///
 /// The first place that is not PTX, with what was expected there.
 pub fn parse(text: &str) -> Result<Module, ParseError> {
+    parse_within(text, u64::MAX)
+}
+
+/// The same, for a tree of at most so many bytes of memory, by an estimate that is on the high side.
+///
+/// # Errors
+///
+/// As [`parse`], and where the tree has become too large.
+pub fn parse_within(text: &str, bytes: u64) -> Result<Module, ParseError> {
     if text.len() > LONGEST {
         let span = Span {
             start: 0,
@@ -47,6 +59,8 @@ pub fn parse(text: &str) -> Result<Module, ParseError> {
         last: token.span,
         open: Vec::new(),
         in_call: false,
+        room: bytes.saturating_sub(text.len() as u64) / TOKEN_BYTES,
+        bytes,
     }
     .module()
 }
@@ -66,6 +80,9 @@ struct Parser<'a> {
     open: Vec<Open>,
     /// Inside a `call`, where `(` opens an argument list; elsewhere it opens a part of an expression.
     in_call: bool,
+    /// Tokens that there is still room for, in a tree of `bytes`.
+    room: u64,
+    bytes: u64,
 }
 
 type Parsed<T> = Result<T, ParseError>;
@@ -75,6 +92,13 @@ impl<'a> Parser<'a> {
         let token = self.token;
         self.token = self.lexer.next()?;
         self.last = token.span;
+        if self.room == 0 {
+            let bytes = self.bytes;
+            return Err(self.error(format!(
+                "the text up to here takes more than the {bytes} bytes of memory that there are for it"
+            )));
+        }
+        self.room -= 1;
         Ok(token)
     }
 

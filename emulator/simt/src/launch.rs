@@ -4,13 +4,12 @@ mod refused;
 
 use std::sync::Arc;
 
-pub use refused::{
-    LaunchRefused, MAX_BLOCK, MAX_GRID, MAX_LOCAL, MAX_SHARED, MAX_SHARED_OPT_IN, MAX_THREADS, check,
-};
+pub use refused::{LaunchRefused, MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_SHARED_OPT_IN, MAX_THREADS, check};
 
 use crate::check::race::{GlobalRaces, unit_shift};
 use crate::exec::{self, Job, grid, report};
 use crate::lanes::CpuLevel;
+use crate::limits;
 use crate::memory::Memory;
 use crate::module::LoadedKernel;
 use crate::program::{Kernel, MemSpace};
@@ -155,8 +154,9 @@ fn run(
         Some(_) => Watch::Counted,
         None => options.watch,
     };
+    let room = limits::launch_bytes(memory.limit());
     let table = memory.table();
-    let job = Job {
+    let mut job = Job {
         kernel,
         plan: loaded.plan(),
         table: Arc::clone(&table),
@@ -174,10 +174,18 @@ fn run(
         level: options.level.unwrap_or(loaded.level()).min(loaded.level()),
         environment,
         budget: options.budget,
+        room,
         recorder,
     };
-    let n_workers = workers(kernel, config, n_threads);
-    let races = (watch == Watch::CheckedGlobalRaces).then(|| GlobalRaces::new(kernel));
+    let each = exec::worker_bytes(&job);
+    if each > room {
+        return Err(LaunchRefused::LargeMemory { asked: each, room });
+    }
+    let n_workers = workers(kernel, config, n_threads)
+        .min((room / each) as usize)
+        .max(1);
+    job.room = room / n_workers as u64;
+    let races = (watch == Watch::CheckedGlobalRaces).then(|| GlobalRaces::within(kernel, room));
     let mut outcome = match watch {
         Watch::Plain => grid::run::<exec::Plain>(&job, n_workers, None),
         _ if recorder.is_some() => grid::run::<exec::Traced>(&job, n_workers, None),
@@ -231,5 +239,7 @@ fn workers(kernel: &Kernel, config: &LaunchConfig, n_threads: u32) -> usize {
     } else {
         options.threads
     };
-    asked.clamp(1, 256).min(usize::try_from(n_blocks).unwrap_or(256))
+    asked
+        .clamp(1, limits::WORKERS)
+        .min(usize::try_from(n_blocks).unwrap_or(limits::WORKERS))
 }

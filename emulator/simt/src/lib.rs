@@ -18,6 +18,7 @@ pub mod gpu;
 #[expect(unsafe_code, reason = "registers by index")]
 pub mod lanes;
 pub mod launch;
+pub mod limits;
 #[expect(unsafe_code, reason = "memory that blocks share")]
 pub mod memory;
 pub mod module;

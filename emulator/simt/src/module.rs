@@ -8,6 +8,7 @@ use ptx::ast::Space;
 use crate::decode::{self, DecodeError, Symbols};
 use crate::exec::plan::Plan;
 use crate::lanes::CpuLevel;
+use crate::limits::{self, Account};
 use crate::memory::{Memory, Origin, OutOfMemory};
 use crate::program::Kernel;
 
@@ -26,6 +27,9 @@ pub enum LoadError {
     /// Our own mistake.
     #[error("internal error: {0}")]
     Internal(String),
+    /// More than a module may take: [`crate::limits`].
+    #[error("{0}")]
+    TooLarge(String),
     /// A kernel declares more shared memory than the assembler allows.
     #[error(
         "kernel `{kernel}` declares {bytes} bytes of __shared__ arrays, and {limit} is the most that a kernel may \
@@ -58,6 +62,7 @@ impl From<DecodeError> for LoadError {
         match error {
             DecodeError::Unsupported(list) => Self::Unsupported(list),
             DecodeError::Invalid(error) => Self::Parse(error),
+            DecodeError::TooLarge(why) => Self::TooLarge(why),
             DecodeError::Internal(what) => Self::Internal(what),
         }
     }
@@ -131,10 +136,13 @@ pub struct Module {
 struct Variables {
     memory: Arc<Memory>,
     list: Vec<ModuleVariable>,
+    /// Bytes of the decoded kernels, which count as the device's.
+    code_bytes: u64,
 }
 
 impl Drop for Variables {
     fn drop(&mut self) {
+        self.memory.give_back(self.code_bytes);
         for variable in &self.list {
             // Somebody may have freed it through its address; then there is nothing left to do.
             let _ = self.memory.free(variable.address);
@@ -147,15 +155,17 @@ impl Module {
     pub fn load(memory: &Arc<Memory>, text: &str, level: Option<CpuLevel>) -> Result<Self, LoadError> {
         let best = crate::alu::cpu_level();
         let level = level.map_or(best, |asked| asked.min(best));
-        let mut module = ptx::parse(text)?;
+        let mut module = ptx::parse_within(text, limits::tree_bytes(memory.limit()))?;
         ptx::table::canonicalise(&mut module);
+        let account = Account::new(memory.free_bytes());
         // The table alone says which instructions there are and which of them run here; decode relies on it.
         ptx::table::check(&module)?;
         let mut variables = Variables {
             memory: Arc::clone(memory),
             list: Vec::new(),
+            code_bytes: 0,
         };
-        let wanted = decode::module_variables(&module)?;
+        let wanted = decode::module_variables_within(&module, &account)?;
         let mut symbols = Symbols::new();
         for v in &wanted {
             let constant = v.space == Space::Const;
@@ -176,29 +186,28 @@ impl Module {
             });
         }
         for (v, placed) in wanted.iter().zip(&variables.list) {
-            let mut bytes = v.init.clone();
+            let write = |at: u64, bytes: &[u8]| {
+                let written = memory.write(placed.address.saturating_add(at), bytes);
+                written.map_err(|e| LoadError::Internal(e.to_string()))
+            };
+            for (at, bytes) in &v.init {
+                write(*at, bytes)?;
+            }
             for r in &v.relocations {
-                let address = symbols
-                    .get(&r.symbol)
-                    .unwrap_or(0)
-                    .wrapping_add_signed(r.offset)
-                    .to_le_bytes();
-                let (from, to) = (r.at as usize, (r.at as usize).saturating_add(r.bytes as usize));
-                if let (Some(slot), Some(address)) =
-                    (bytes.get_mut(from..to), address.get(..r.bytes as usize))
-                {
-                    slot.copy_from_slice(address);
-                }
+                let address = symbols.get(&r.symbol).unwrap_or(0).wrapping_add_signed(r.offset);
+                let bytes = address.to_le_bytes();
+                write(r.at, bytes.get(..r.bytes as usize).unwrap_or(&bytes))?;
             }
-            let internal = |e: crate::memory::AddressError| LoadError::Internal(e.to_string());
-            // Variables without a value start as zeros, and that counts as written.
-            if bytes.is_empty() {
-                memory.trust(placed.address).map_err(internal)?;
-            } else {
-                memory.write(placed.address, &bytes).map_err(internal)?;
-            }
+            // What has no value starts as zeros, and that counts as written.
+            memory
+                .trust(placed.address)
+                .map_err(|e| LoadError::Internal(e.to_string()))?;
         }
-        let program = decode::decode(&module, &symbols, level)?;
+        let program = decode::decode_within(&module, &symbols, level, &account)?;
+        let code_bytes = account.bytes_taken();
+        let no_room = |e: OutOfMemory| LoadError::TooLarge(format!("no memory for the module's code: {e}"));
+        memory.take(code_bytes).map_err(no_room)?;
+        variables.code_bytes = code_bytes;
         let files: Arc<[(u32, String)]> = program.files.into();
         let mut kernels = Vec::with_capacity(program.kernels.len());
         for kernel in program.kernels {

@@ -1,5 +1,6 @@
 //! Modules: PTX text in, kernels and variables out.
 
+use std::collections::BTreeMap;
 use std::ffi::{CString, c_uint, c_void};
 use std::sync::atomic::{AtomicI32, AtomicU32};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -116,25 +117,24 @@ pub(crate) fn enter(context: &Context, module: Module, text: &str, max_registers
         .map(|v| v.bytes)
         .sum::<u64>();
     let kernels = module.kernels().to_vec();
-    let sources: Arc<[(String, Arc<str>)]> = kernels
-        .first()
-        .iter()
-        .flat_map(|kernel| kernel.files())
-        .filter_map(|(_, path)| Some((path.clone(), settings::find_source(path)?)))
-        .collect();
-    let unset: Vec<(String, u64)> = module
+    let files = kernels.iter().take(1).flat_map(|kernel| kernel.files());
+    let paths = files.map(|(_, path)| path.as_str());
+    let sources: Arc<[(String, Arc<str>)]> = settings::find_sources(paths).into();
+    let (registers, target) = (registers(text), architecture(text).unwrap_or(0));
+    let unset: BTreeMap<&str, u64> = module
         .variables()
         .iter()
         .filter(|v| v.constant && !MEMORY.host_wrote(v.address))
-        .map(|v| (v.name.clone(), v.address))
+        .map(|v| (v.name.as_str(), v.address))
         .collect();
+    let unset: Vec<Vec<(String, u64)>> = kernels.iter().map(|k| named(k.kernel(), &unset)).collect();
     let (handle, loaded) = MODULES.insert_with(|_| Loaded {
         context_id: context.id,
         context: context.handle,
         module,
         functions: OnceLock::new(),
     });
-    let make = |kernel: &Arc<LoadedKernel>| {
+    let make = |(kernel, unset_constants): (&Arc<LoadedKernel>, _)| {
         let name = kernel.kernel().name.as_str();
         let function = Function {
             module: handle,
@@ -142,9 +142,9 @@ pub(crate) fn enter(context: &Context, module: Module, text: &str, max_registers
             loaded: Arc::clone(kernel),
             name: CString::new(name).unwrap_or_default(),
             about: About {
-                registers: registers(text, name),
+                registers: registers.get(name).copied(),
                 max_registers,
-                target: architecture(text).unwrap_or(0),
+                target,
                 constant_bytes: u32::try_from(constant_bytes).unwrap_or(u32::MAX),
             },
             sources: Arc::clone(&sources),
@@ -153,11 +153,7 @@ pub(crate) fn enter(context: &Context, module: Module, text: &str, max_registers
                 .ops
                 .iter()
                 .any(|op| matches!(op.kind, OpKind::Texture(_))),
-            unset_constants: unset
-                .iter()
-                .filter(|(name, _)| names(kernel.kernel(), name))
-                .cloned()
-                .collect(),
+            unset_constants,
             max_dynamic_shared: AtomicI32::new(default_dynamic_shared(kernel.kernel())),
             carveout: AtomicI32::new(-1),
             cache_config: AtomicU32::new(0),
@@ -165,19 +161,30 @@ pub(crate) fn enter(context: &Context, module: Module, text: &str, max_registers
         };
         FUNCTIONS.insert_with(|_| function).0
     };
-    let functions = kernels.iter().map(make).collect();
+    let functions = kernels.iter().zip(unset).map(make).collect();
     // Just made, so empty.
     let _ = loaded.functions.set(functions);
     handle
 }
 
-/// Whether an instruction of a kernel names a variable.
-fn names(kernel: &simt::program::Kernel, variable: &str) -> bool {
+/// Those of the variables that an instruction of a kernel names.
+fn named(kernel: &simt::program::Kernel, variables: &BTreeMap<&str, u64>) -> Vec<(String, u64)> {
+    let mut found = BTreeMap::new();
+    if variables.is_empty() {
+        return Vec::new();
+    }
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_$.%".contains(c);
-    kernel
-        .instrs
-        .iter()
-        .any(|instr| instr.text.split(|c| !is_part(c)).any(|word| word == variable))
+    for instr in &kernel.instrs {
+        for word in instr.text.split(|c| !is_part(c)) {
+            if let Some(address) = variables.get(word) {
+                found.insert(word, *address);
+            }
+        }
+    }
+    found
+        .into_iter()
+        .map(|(name, address)| (name.to_owned(), address))
+        .collect()
 }
 
 /// Compiles into the current context; what is wrong goes to the log, or where there is none, to stderr.

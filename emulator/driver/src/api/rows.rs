@@ -55,10 +55,14 @@ impl Side {
                 };
                 let pitch = if self.pitch == 0 { width } else { self.pitch };
                 // A pitch that is narrower than a row makes rows overlap; a single row needs none.
-                if n_rows * n_slices > 1 && pitch < self.x.saturating_add(width) {
+                if n_rows.saturating_mul(n_slices) > 1 && pitch < self.x.saturating_add(width) {
                     return Err(ERROR_INVALID_VALUE);
                 }
                 let rows = if self.height == 0 { n_rows } else { self.height };
+                // The same for slices.
+                if n_slices > 1 && rows < self.y.saturating_add(n_rows) && self.height != 0 {
+                    return Err(ERROR_INVALID_VALUE);
+                }
                 let slice = (pitch as u64)
                     .checked_mul(rows as u64)
                     .ok_or(ERROR_INVALID_VALUE)?;

@@ -115,6 +115,12 @@ impl Collector {
         self.kinds.is_empty()
     }
 
+    /// About how much memory it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        // The texts and tables of an event are bounded, and few are that large.
+        size_of::<Self>() + self.kinds.len() * (size_of::<Kind>() + 4096)
+    }
+
     /// Nothing was recorded that fails the launch.
     pub fn is_clean(&self) -> bool {
         !self

@@ -6,9 +6,7 @@ use ptx::ast::{Immediate, Type};
 use super::error::{Result, invalid, unsupported};
 use super::hash::QuickMap;
 use crate::lanes::{Class, Line, Src, WARP};
-
-/// More lines of constants than any compiler writes.
-const MAX_LINES: usize = 1 << 18;
+use crate::limits::CONSTANT_LINES;
 
 /// Constants of a kernel.
 #[derive(Debug, Default)]
@@ -30,7 +28,7 @@ impl Constants {
         if let Some(&src) = self.known.get(&(value, wide)) {
             return Ok(src);
         }
-        if self.lines.len() + 2 > MAX_LINES {
+        if self.lines.len() + 2 > CONSTANT_LINES {
             return Err(unsupported(span, "a kernel with so many different constants"));
         }
         let src = !(self.lines.len() as i32);

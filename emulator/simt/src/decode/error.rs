@@ -11,6 +11,9 @@ pub enum DecodeError {
     /// It reads as PTX but means nothing: an unknown register, an operand of the wrong kind.
     #[error(transparent)]
     Invalid(ParseError),
+    /// More than a module may take.
+    #[error("{0}")]
+    TooLarge(String),
     /// Our own mistake: decode made something that it would not accept itself.
     #[error("internal error in decode: {0}")]
     Internal(String),
@@ -22,7 +25,7 @@ impl DecodeError {
         match self {
             DecodeError::Unsupported(list) => list.first().map(|e| e.span),
             DecodeError::Invalid(e) => Some(e.span),
-            DecodeError::Internal(_) => None,
+            DecodeError::TooLarge(_) | DecodeError::Internal(_) => None,
         }
     }
 }

@@ -7,6 +7,7 @@ use ptx::ast::{Function, Instruction, Item, Module, Operand, Space, Statement, V
 
 use super::error::{Result, invalid, unsupported};
 use super::hash::QuickMap;
+use crate::limits::{Account, STATEMENT_STEPS};
 
 /// Deepest nesting of blocks, and of calls.
 pub(super) const MAX_DEPTH: usize = 100;
@@ -17,19 +18,28 @@ pub(super) struct Index<'a> {
     functions: QuickMap<&'a str, &'a Function>,
     variables: QuickMap<&'a str, &'a Variable>,
     aliases: QuickMap<&'a str, &'a str>,
+    /// Shared variables at module scope, by name.
+    pub(super) shared: QuickMap<&'a str, Vec<&'a Variable>>,
+    /// What loading the module may take.
+    pub(super) account: &'a Account,
 }
 
 impl<'a> Index<'a> {
-    pub(super) fn new(module: &'a Module) -> Index<'a> {
+    pub(super) fn new(module: &'a Module, account: &'a Account) -> Index<'a> {
         let mut index = Index {
             functions: QuickMap::default(),
             variables: QuickMap::default(),
             aliases: QuickMap::default(),
+            shared: QuickMap::default(),
+            account,
         };
         for item in &module.items {
             match item {
                 Item::Variable(v) => {
                     index.variables.insert(&v.name, v);
+                    if v.space == Space::Shared {
+                        index.shared.entry(&v.name).or_default().push(v);
+                    }
                 }
                 Item::Function(f) => {
                     let known = index.functions.get(f.name.as_str());
@@ -78,6 +88,7 @@ impl<'a> Index<'a> {
                 format!("a chain of more than {MAX_DEPTH} calls"),
             ));
         }
+        self.account.steps(n_statements(function) * STATEMENT_STEPS / 2)?;
         order.push(function);
         path.push(&function.name);
         let mut calls = Vec::new();
@@ -132,6 +143,20 @@ pub(super) fn for_each_instruction<'a>(body: &'a [Statement], f: &mut dyn FnMut(
     }
 }
 
+/// Statements of a function, however deep in blocks.
+pub(super) fn n_statements(function: &Function) -> u64 {
+    let mut n = 1;
+    let mut stack = vec![function.body.as_deref().unwrap_or_default()];
+    while let Some(body) = stack.pop() {
+        n += body.len() as u64;
+        stack.extend(body.iter().filter_map(|statement| match statement {
+            Statement::Block(inner) => Some(&inner[..]),
+            _ => None,
+        }));
+    }
+    n
+}
+
 /// Calls `f` for each variable declared in a body, however deep in blocks.
 pub(super) fn for_each_variable<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Variable)) {
     let mut stack = vec![body.iter()];
@@ -151,7 +176,7 @@ pub(super) fn for_each_variable<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a
 pub(super) fn for_each_name<'a>(operand: &'a Operand, f: &mut dyn FnMut(&'a str)) {
     match operand {
         Operand::Name(name) | Operand::NotPred(name) | Operand::NameOffset { name, .. } => f(name),
-        Operand::Address { base: Some(name), .. } => f(name),
+        Operand::Address { base: Some(name), .. } | Operand::Component(name, _) => f(name),
         Operand::Vector(list) | Operand::List(list) => list.iter().for_each(|o| for_each_name(o, f)),
         Operand::Pair(a, b) => {
             for_each_name(a, f);
@@ -163,7 +188,7 @@ pub(super) fn for_each_name<'a>(operand: &'a Operand, f: &mut dyn FnMut(&'a str)
                 .chain(coordinates)
                 .for_each(|o| for_each_name(o, f));
         }
-        Operand::Address { base: None, .. } | Operand::Immediate(_) | Operand::Component(..) => {}
+        Operand::Address { base: None, .. } | Operand::Immediate(_) => {}
     }
 }
 

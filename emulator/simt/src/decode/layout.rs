@@ -2,10 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ptx::ast::{Function, Item, Module, Space, Type, Variable};
+use ptx::ast::{Function, Space, Type, Variable};
 
 use super::error::{Result, invalid, unsupported};
-use super::index::{align_of, for_each_instruction, for_each_name, for_each_variable, is_dynamic, size_of};
+use super::index::{
+    Index, align_of, for_each_instruction, for_each_name, for_each_variable, is_dynamic, size_of,
+};
 use crate::program::{Param, SHARED_BASE, SHARED_GUARD, SharedArray};
 
 /// Static shared memory that any device has, with opt-in.
@@ -22,20 +24,13 @@ pub(super) struct SharedLayout {
     pub(super) dynamic_base: u32,
     pub(super) dynamic_align: u32,
     /// By where in the text the variable is declared.
-    offsets: HashMap<u32, u32>,
+    offsets: HashMap<(u32, u32), u32>,
 }
 
 impl SharedLayout {
     /// Arrays of the module that are mentioned, then those of the functions, in the order of the text.
-    pub(super) fn new(module: &Module, reached: &[&Function]) -> Result<SharedLayout> {
-        let of_module: HashSet<&str> = module
-            .items
-            .iter()
-            .filter_map(|item| match item {
-                Item::Variable(v) if v.space == Space::Shared => Some(v.name.as_str()),
-                _ => None,
-            })
-            .collect();
+    pub(super) fn new(index: &Index, reached: &[&Function]) -> Result<SharedLayout> {
+        let of_module = &index.shared;
         let mut mentioned: HashSet<&str> = HashSet::new();
         let mut inner: Vec<&Variable> = Vec::new();
         for function in reached {
@@ -44,22 +39,38 @@ impl SharedLayout {
             if of_module.is_empty() {
                 continue;
             }
+            let mut mention = |name: &str| {
+                if let Some((&name, _)) = of_module.get_key_value(name) {
+                    mentioned.insert(name);
+                }
+            };
             for_each_instruction(body, &mut |instruction| {
+                if let Some(guard) = &instruction.guard {
+                    mention(guard.register.as_str());
+                }
                 for operand in &instruction.operands {
-                    for_each_name(operand, &mut |name| {
-                        if of_module.contains(name) {
-                            mentioned.insert(name);
-                        }
-                    });
+                    for_each_name(operand, &mut mention);
                 }
             });
         }
-        inner.sort_by_key(|v| v.span.start);
-        let outer = module.items.iter().filter_map(|item| match item {
-            Item::Variable(v) if mentioned.contains(v.name.as_str()) => Some(v),
-            _ => None,
-        });
-        let all: Vec<&Variable> = outer.chain(inner).filter(|v| v.space == Space::Shared).collect();
+        let mut outer: Vec<&Variable> = mentioned
+            .iter()
+            .filter_map(|name| of_module.get(name))
+            .flatten()
+            .copied()
+            .collect();
+        outer.sort_by_key(|v| place(v));
+        inner.sort_by_key(|v| place(v));
+        let all: Vec<&Variable> = outer
+            .into_iter()
+            .chain(inner)
+            .filter(|v| v.space == Space::Shared)
+            .collect();
+        for v in &all {
+            index
+                .account
+                .bytes((v.name.len() + std::mem::size_of::<SharedArray>()) as u64)?;
+        }
 
         let mut layout = SharedLayout {
             arrays: Vec::new(),
@@ -99,7 +110,7 @@ impl SharedLayout {
     }
 
     fn add(&mut self, v: &Variable, offset: u32, bytes: u32, align: u32) {
-        self.offsets.insert(v.span.start, offset);
+        self.offsets.insert(place(v), offset);
         self.arrays.push(SharedArray {
             name: v.name.clone(),
             offset,
@@ -111,8 +122,13 @@ impl SharedLayout {
     }
 
     pub(super) fn offset(&self, v: &Variable) -> Option<u32> {
-        self.offsets.get(&v.span.start).copied()
+        self.offsets.get(&place(v)).copied()
     }
+}
+
+/// A variable's place in the text. Those of one declaration start at the same place and end at different ones.
+fn place(v: &Variable) -> (u32, u32) {
+    (v.span.start, v.span.end)
 }
 
 /// Where the next array may start: behind a guard gap, and on the bank that would come next anyway.

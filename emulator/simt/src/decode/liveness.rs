@@ -7,6 +7,7 @@
 use super::cfg::{Cfg, Lists};
 use super::operands::{Role, operands};
 use super::virt::{TRUE, VirtualOp};
+use crate::limits::LIVE_PAIRS;
 
 /// From, up to (excluded).
 pub(super) type Stretch = (u32, u32);
@@ -16,10 +17,9 @@ pub(super) type Stretch = (u32, u32);
 pub(super) struct Liveness {
     offsets: Vec<u32>,
     stretches: Vec<Stretch>,
+    /// Pairs of a register and a block that it lives through the end of.
+    pub(super) n_pairs: usize,
 }
-
-/// More than this many (register, block) pairs is not a program that a compiler wrote.
-const MAX_PAIRS: usize = 1 << 26;
 
 impl Liveness {
     pub(super) fn of(&self, register: u32) -> &[Stretch] {
@@ -86,10 +86,11 @@ impl Liveness {
                     }
                 }
             }
-            if live_out.len() > MAX_PAIRS {
+            if live_out.len() > LIVE_PAIRS {
                 return None;
             }
         }
+        let n_pairs = live_out.len();
         let live_out = Lists::from_pairs(n_blocks, &live_out);
 
         // Backwards through each block, last block first: stretches come out in descending order.
@@ -130,12 +131,12 @@ impl Liveness {
                 }
             }
         }
-        Some(Self::merge(n_registers, &pieces))
+        Some(Self::merge(n_registers, &pieces, n_pairs))
     }
 
     /// Sorts pieces by register and joins those that touch. Pieces of one register come in descending order
     /// of blocks.
-    fn merge(n_registers: usize, pieces: &[(u32, Stretch)]) -> Liveness {
+    fn merge(n_registers: usize, pieces: &[(u32, Stretch)], n_pairs: usize) -> Liveness {
         let mut counts = vec![0u32; n_registers + 1];
         for &(register, _) in pieces {
             counts[register as usize + 1] += 1;
@@ -164,7 +165,11 @@ impl Liveness {
             }
             offsets.push(stretches.len() as u32);
         }
-        Liveness { offsets, stretches }
+        Liveness {
+            offsets,
+            stretches,
+            n_pairs,
+        }
     }
 }
 

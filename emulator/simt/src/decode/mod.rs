@@ -38,6 +38,7 @@ mod virt;
 use ptx::ast::{Function, FunctionKind, Item, Module};
 
 use crate::lanes::CpuLevel;
+use crate::limits::{Account, REFUSALS, REGISTER_LINES};
 use crate::program::{Guard, Kernel, Op, OpKind, Program, Shape};
 use cfg::{Cfg, OUTSIDE};
 pub use error::DecodeError;
@@ -46,19 +47,26 @@ use index::Index;
 use layout::SharedLayout;
 use liveness::Liveness;
 use lower::Lower;
-pub use variables::{ModuleVariable, Relocation, Symbols, module_variables};
+pub use variables::{ModuleVariable, Relocation, Symbols, module_variables, module_variables_within};
 use virt::VirtualOp;
-
-/// Lines of registers that a warp may have: no GPU program has more than a few hundred live at once.
-const MAX_LINES: u32 = 1 << 14;
 
 /// Decodes all kernels of a module that has passed [`ptx::table::check`]. `symbols` says where its [`module_variables`] have been put.
 pub fn decode(module: &Module, symbols: &Symbols, level: CpuLevel) -> Result<Program> {
+    decode_within(module, symbols, level, &Account::default())
+}
+
+/// The same, within what is left on an account.
+pub fn decode_within(
+    module: &Module,
+    symbols: &Symbols,
+    level: CpuLevel,
+    account: &Account,
+) -> Result<Program> {
     let nowhere = ptx::Span::default();
     if module.address_size == 32 {
         return Err(unsupported(nowhere, "`.address_size 32`"));
     }
-    let index = Index::new(module);
+    let index = Index::new(module, account);
     let mut kernels = Vec::new();
     let mut refused = Vec::new();
     for item in &module.items {
@@ -66,11 +74,11 @@ pub fn decode(module: &Module, symbols: &Symbols, level: CpuLevel) -> Result<Pro
         if function.kind != FunctionKind::Entry || function.body.is_none() {
             continue;
         }
-        match kernel(module, &index, symbols, level, function) {
+        match kernel(&index, symbols, level, function) {
             Ok(kernel) => kernels.push(kernel),
             Err(DecodeError::Unsupported(what)) => {
                 for one in what {
-                    if !refused.contains(&one) {
+                    if refused.len() < REFUSALS && !refused.contains(&one) {
                         refused.push(one);
                     }
                 }
@@ -90,13 +98,7 @@ pub fn decode(module: &Module, symbols: &Symbols, level: CpuLevel) -> Result<Pro
     Ok(Program { kernels, files })
 }
 
-fn kernel(
-    module: &Module,
-    index: &Index,
-    symbols: &Symbols,
-    level: CpuLevel,
-    function: &Function,
-) -> Result<Kernel> {
+fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function) -> Result<Kernel> {
     let directive = |name: &str| {
         let found = function
             .directives
@@ -110,7 +112,7 @@ fn kernel(
     }
 
     let reached = index.reach(function)?;
-    let shared = SharedLayout::new(module, &reached)?;
+    let shared = SharedLayout::new(index, &reached)?;
     let (params, param_bytes) = layout::params(function)?;
     let mut lower = Lower::new(index, symbols, level, &shared);
     let named: Vec<(&str, u32)> = function
@@ -163,8 +165,9 @@ fn kernel(
         &mut instrs,
     );
     let live = Liveness::new(&mut ops, &cfg, registers.classes.len()).ok_or_else(too_big)?;
-    let allocation = registers::allocate(&mut ops, &live, &registers.classes);
-    if allocation.n_lines > MAX_LINES || allocation.n_preds > u32::from(u16::MAX) {
+    index.account.steps(live.n_pairs as u64)?;
+    let allocation = registers::allocate(&mut ops, &live, &registers.classes, index.account)?;
+    if allocation.n_lines > REGISTER_LINES || allocation.n_preds > u32::from(u16::MAX) {
         return Err(unsupported(
             function.span,
             format!(

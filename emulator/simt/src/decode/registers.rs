@@ -8,10 +8,12 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
+use super::error::Result;
 use super::liveness::{Liveness, Stretch};
 use super::operands::operands;
 use super::virt::{FALSE, TRUE, VirtualOp};
 use crate::lanes::Class;
+use crate::limits::{Account, COMPARISONS};
 use crate::program::OpKind;
 
 /// Where each virtual register lives, and how much room that takes.
@@ -35,12 +37,14 @@ struct Pool {
 
 /// Slots looked at before a fresh one is taken.
 const MAX_TRIES: usize = 64;
-/// Comparisons of stretches in all, after which a register in a hole keeps its slot to itself. Compilers'
-/// programs need a few per register; this bounds what a hostile one can ask for.
-const MAX_COMPARISONS: u64 = 50_000_000;
 
 /// Registers are given slots in the order in which they come to life.
-pub(super) fn allocate(ops: &mut [VirtualOp], live: &Liveness, classes: &[Class]) -> Allocation {
+pub(super) fn allocate(
+    ops: &mut [VirtualOp],
+    live: &Liveness,
+    classes: &[Class],
+    account: &Account,
+) -> Result<Allocation> {
     let n = classes.len();
     let hints = hints(ops, n);
     let mut order: Vec<u32> = (0..n as u32)
@@ -54,6 +58,8 @@ pub(super) fn allocate(ops: &mut [VirtualOp], live: &Liveness, classes: &[Class]
     let mut events: BinaryHeap<Reverse<(u32, bool, u32)>> = BinaryHeap::new();
     let mut current = vec![0u32; n];
     let comparisons = std::cell::Cell::new(0u64);
+    // Compilers' programs need a few per register.
+    let most = COMPARISONS.min(account.steps_left() / 2);
 
     for register in order {
         let class = classes[register as usize];
@@ -87,7 +93,7 @@ pub(super) fn allocate(ops: &mut [VirtualOp], live: &Liveness, classes: &[Class]
             if resting.is_empty() {
                 return true;
             }
-            if comparisons.get() > MAX_COMPARISONS {
+            if comparisons.get() > most {
                 return false;
             }
             resting.iter().all(|&r| {
@@ -111,6 +117,7 @@ pub(super) fn allocate(ops: &mut [VirtualOp], live: &Liveness, classes: &[Class]
         events.push(Reverse((stretches[0].1, false, register)));
     }
 
+    account.steps(comparisons.get().min(account.steps_left()))?;
     let n_wide = pools[index(Class::Bits64)].resting.len() as u32;
     let n_narrow = pools[index(Class::Bits32)].resting.len() as u32;
     let n_preds = pools[index(Class::Pred)].resting.len() as u32 + 2;
@@ -127,11 +134,11 @@ pub(super) fn allocate(ops: &mut [VirtualOp], live: &Liveness, classes: &[Class]
             (Class::Pred, s) => 2 + s,
         })
         .collect();
-    Allocation {
+    Ok(Allocation {
         place,
         n_lines: 2 * n_wide + n_narrow,
         n_preds,
-    }
+    })
 }
 
 fn index(class: Class) -> usize {
@@ -394,7 +401,7 @@ mod tests {
             let cfg = Cfg::new(&ops);
             let classes = classes();
             let live = Liveness::new(&mut ops, &cfg, classes.len()).expect("small");
-            let allocation = allocate(&mut ops, &live, &classes);
+            let allocation = allocate(&mut ops, &live, &classes, &Account::default()).expect("small");
             for op in &mut ops {
                 rewrite(op, &allocation);
             }

@@ -6,6 +6,7 @@ use ptx::ast::{Immediate, Initializer, Item, Linkage, Module, Space, Type, Varia
 
 use super::error::{Result, invalid, unsupported};
 use super::index::{Index, align_of, for_each_variable, size_of};
+use crate::limits::Account;
 
 /// A `.global` or `.const` variable of a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,13 +19,13 @@ pub struct ModuleVariable {
     pub bytes: u64,
     /// Alignment in bytes, a power of two.
     pub align: u32,
-    /// What it starts with: as many bytes as it has, or none when it starts as zeros.
-    pub init: Vec<u8>,
+    /// What it starts with, from which byte on; the rest are zeros.
+    pub init: Vec<(u64, Vec<u8>)>,
     /// Addresses to be written over `init`.
     pub relocations: Vec<Relocation>,
 }
 
-/// `init[at .. at + 8]` is the address of a variable.
+/// The bytes `at .. at + 8` of a variable are the address of another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relocation {
     /// Byte offset.
@@ -58,12 +59,14 @@ impl Symbols {
     }
 }
 
-/// Largest initialised variable.
-const MAX_INIT: u64 = 1 << 31;
-
 /// The variables that need memory before [`super::decode`]. Declarations of external ones are left out.
 pub fn module_variables(module: &Module) -> Result<Vec<ModuleVariable>> {
-    let index = Index::new(module);
+    module_variables_within(module, &Account::default())
+}
+
+/// The same, within what is left on an account.
+pub fn module_variables_within(module: &Module, account: &Account) -> Result<Vec<ModuleVariable>> {
+    let index = Index::new(module, account);
     let mut found = Vec::new();
     for item in &module.items {
         match item {
@@ -72,6 +75,8 @@ pub fn module_variables(module: &Module) -> Result<Vec<ModuleVariable>> {
                 let mut inner = Vec::new();
                 for_each_variable(f.body.as_deref().unwrap_or_default(), &mut |v| inner.push(v));
                 for v in inner {
+                    // The name stands in several places.
+                    account.bytes(4 * (f.name.len() + v.name.len()) as u64)?;
                     add(v, local_name(&f.name, &v.name), &index, &mut found)?;
                 }
             }
@@ -125,21 +130,12 @@ fn add(v: &Variable, name: String, index: &Index, found: &mut Vec<ModuleVariable
     let mut writer = Writer {
         variable: v,
         index,
+        bytes,
         init: Vec::new(),
         relocations: Vec::new(),
     };
     if let Some(init) = &v.init {
-        if bytes > MAX_INIT {
-            return Err(unsupported(
-                v.span,
-                format!("an initialised variable of {bytes} bytes"),
-            ));
-        }
-        writer.init = vec![0; bytes as usize];
         writer.write(init, 0, 0)?;
-        if writer.relocations.is_empty() && writer.init.iter().all(|&b| b == 0) {
-            writer.init.clear();
-        }
     }
     let Writer {
         init, relocations, ..
@@ -158,7 +154,9 @@ fn add(v: &Variable, name: String, index: &Index, found: &mut Vec<ModuleVariable
 struct Writer<'a> {
     variable: &'a Variable,
     index: &'a Index<'a>,
-    init: Vec<u8>,
+    /// Its size.
+    bytes: u64,
+    init: Vec<(u64, Vec<u8>)>,
     relocations: Vec<Relocation>,
 }
 
@@ -223,7 +221,7 @@ impl Writer<'_> {
                 if bytes < 4 {
                     return Err(unsupported(v.span, format!("part of an address in `{}`", v.name)));
                 }
-                if at.saturating_add(u64::from(bytes)) > self.init.len() as u64 {
+                if at.saturating_add(u64::from(bytes)) > self.bytes {
                     return Err(self.too_many());
                 }
                 let bytes = bytes.min(8);
@@ -242,11 +240,14 @@ impl Writer<'_> {
                 ));
             }
         };
-        let (from, until) = (at as usize, at.saturating_add(u64::from(bytes)) as usize);
-        let Some(place) = self.init.get_mut(from..until) else {
+        if at.saturating_add(u64::from(bytes)) > self.bytes {
             return Err(self.too_many());
-        };
-        place.copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
+        }
+        let value = &value.to_le_bytes()[..bytes as usize];
+        match self.init.last_mut() {
+            Some((start, piece)) if *start + piece.len() as u64 == at => piece.extend_from_slice(value),
+            _ => self.init.push((at, value.to_vec())),
+        }
         Ok(())
     }
 

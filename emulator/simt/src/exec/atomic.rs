@@ -222,6 +222,10 @@ impl Cx<'_> {
                 }
             }
         }
+        if self.listening {
+            // SAFETY: as above.
+            unsafe { self.listen(place, good, bytes) };
+        }
         if self.job.watch.checks() {
             self.follow_atomic(a, on);
             if self.fresh.lanes != 0 {

@@ -52,6 +52,11 @@ pub(crate) struct Block {
     pub(crate) fatal: bool,
     /// Turns without an event.
     pub(super) quiet: u32,
+    /// What it looked at in them.
+    pub(super) seen: super::listen::Seen,
+    /// While it waits: how often it was passed over, and how often it may be.
+    pub(super) passes: u32,
+    pub(super) patience: u32,
 }
 impl Block {
     pub(crate) fn new(job: &Job<'_>) -> Self {
@@ -94,6 +99,9 @@ impl Block {
             spent: 0,
             fatal: false,
             quiet: 0,
+            seen: super::listen::Seen::default(),
+            passes: 0,
+            patience: 0,
         }
     }
 
@@ -120,6 +128,7 @@ impl Block {
         self.spent = 0;
         self.fatal = false;
         self.quiet = 0;
+        self.seen.clear();
         self.warps.clear();
         for w in 0..job.n_warps {
             let n = (job.n_threads - w * 32).min(32);
@@ -188,6 +197,21 @@ impl Block {
         // In the gap behind an array, the array is the one that was meant; the caller sees that it is outside.
         Some((from, to)).filter(|_| offset < to)
     }
+}
+
+/// Memory that a block takes while it runs or waits.
+pub(crate) fn block_bytes(job: &Job<'_>) -> u64 {
+    let warps = u64::from(job.n_warps);
+    let local = warps * WARP as u64 * local_stride(job) as u64;
+    let shared = u64::from(job.shared_bytes);
+    let marks = if job.watch.checks() {
+        (local + shared).div_ceil(8)
+    } else {
+        0
+    };
+    let registers = 128 * u64::from(job.kernel.n_lines) + 4 * u64::from(job.kernel.n_preds);
+    // A warp's own state besides.
+    warps * (registers + 512) + local + shared + marks + 1024
 }
 
 /// Bytes of local memory from one thread to the next: the alignment of every access is kept.

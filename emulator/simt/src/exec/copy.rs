@@ -5,6 +5,8 @@
 
 use crate::check::{AccessKind, CopyUnderWay};
 use crate::lanes::NONE;
+use crate::limits::COPIES;
+use crate::memory::bits::CellBits;
 use crate::program::{MemSpace, OpKind, Order, window};
 
 use super::access::Spec;
@@ -148,6 +150,9 @@ impl Cx<'_> {
                     self.block.copies.pending[self.warp as usize].push(copy);
                 }
                 self.fresh.lanes = 0;
+                if self.block.copies.pending[self.warp as usize].len() > COPIES {
+                    self.finish_oldest();
+                }
                 self.progress = true;
             }
             OpKind::CpAsyncCommit => bits(on).for_each(|l| self.block.copies.committed[first + l] += 1),
@@ -172,23 +177,50 @@ impl Cx<'_> {
             if on >> lane & 1 == 0 || !due {
                 return true;
             }
-            let (bytes, n) = (usize::from(c.bytes), usize::from(c.n));
-            // SAFETY: both ends were found by `locate`, for `bytes` bytes; the allocation is held by the launch.
-            unsafe {
-                let to = shared.add(c.to as usize);
-                if n > 0 {
-                    std::ptr::copy_nonoverlapping(c.from, to, n);
-                }
-                std::ptr::write_bytes(to.add(n), 0, bytes - n);
-            }
+            // SAFETY: a copy of this block.
+            unsafe { c.finish(shared) };
             if checked {
-                written.set(c.to as usize, bytes);
-                for (start, n) in defined::runs(c.undefined.into()) {
-                    written.unset_whole(c.to as usize + start, n);
-                }
+                c.mark(written);
             }
             false
         });
         self.block.copies.pending[self.warp as usize] = copies;
+    }
+
+    /// Does the older half of the running warp's copies: there is no room for so many.
+    #[cold]
+    fn finish_oldest(&mut self) {
+        let shared = self.block.shared.as_mut_ptr().cast::<u8>();
+        for c in self.block.copies.pending[self.warp as usize].drain(..COPIES / 2) {
+            // SAFETY: a copy of this block.
+            unsafe { c.finish(shared) };
+            if self.job.watch.checks() {
+                c.mark(&mut self.block.shared_written);
+            }
+        }
+    }
+}
+
+impl Copy {
+    /// Notes what the copy wrote, and which of its bytes nobody had written at their source.
+    fn mark(&self, written: &mut CellBits) {
+        written.set(self.to as usize, usize::from(self.bytes));
+        for (start, n) in defined::runs(self.undefined.into()) {
+            written.unset_whole(self.to as usize + start, n);
+        }
+    }
+
+    /// # Safety
+    /// `shared` is the memory of the block that started it.
+    unsafe fn finish(&self, shared: *mut u8) {
+        let (bytes, n) = (usize::from(self.bytes), usize::from(self.n));
+        // SAFETY: both ends were found by `locate`, for `bytes` bytes; the allocation is held by the launch.
+        unsafe {
+            let to = shared.add(self.to as usize);
+            if n > 0 {
+                std::ptr::copy_nonoverlapping(self.from, to, n);
+            }
+            std::ptr::write_bytes(to.add(n), 0, bytes - n);
+        }
     }
 }

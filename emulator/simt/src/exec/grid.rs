@@ -10,28 +10,27 @@
 //! at which the sum over it and all blocks before it exceeds the budget.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::check::Code;
 use crate::check::race::{BlockRaces, GlobalRaces, SharedRaces};
 use crate::check::{Collector, Details, Event};
 use crate::lanes::Lanes;
+use crate::limits::{EARLY_BYTES, LAUNCH_PRINTS, WAITING_BLOCKS};
 use crate::program::{AtomicForm, MemSpace, OpKind};
 
-use super::block::Block;
+use super::block::{Block, block_bytes};
 use super::defined::{Fresh, Shadow};
 use super::fiber::Fiber;
 use super::memo::{Memo, Merge, Tally};
 use super::turns::Visit;
 use super::{Counts, Cx, Job, Watch};
 
-/// Blocks that wait for each other on one worker: as many as a big GPU has room for.
-const MOST_WAITING: usize = 132 * 16;
-/// Bytes that blocks which wait may take.
-const MOST_WAITING_BYTES: usize = 1 << 30;
-/// Text that a launch may print.
-const MOST_PRINTED: usize = 1 << 24;
+/// How often a waiting block is passed over because nothing has changed for it, at first; twice as often after each
+/// time that it waits on. A loop that gives up by itself after some tries goes on, too.
+const FIRST_PASSES: u32 = 2048;
 
 /// What a launch comes to.
 pub(crate) struct Outcome {
@@ -51,6 +50,12 @@ struct Done {
     stops: bool,
 }
 
+impl Done {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.printed.len() + self.collector.as_ref().map_or(0, Collector::bytes)
+    }
+}
+
 struct Ledger {
     /// All blocks below have been taken.
     next: u64,
@@ -68,6 +73,36 @@ struct Shared {
     /// No block above needs to run.
     last: AtomicU64,
     ledger: Mutex<Ledger>,
+    /// Bytes of results in the ledger that wait for those of earlier blocks.
+    early_bytes: AtomicUsize,
+    /// They have become fewer.
+    taken: Condvar,
+}
+
+impl Shared {
+    /// Whether another block may start. Where the results of those that ended too early fill their room, none may,
+    /// until an earlier one has ended; a worker that has none of these itself waits for that.
+    fn may_start(&self, waits: bool) -> bool {
+        let full = || {
+            self.early_bytes.load(Ordering::Relaxed) > EARLY_BYTES
+                && self.last.load(Ordering::Relaxed) == u64::MAX
+        };
+        if !full() {
+            return true;
+        }
+        if !waits {
+            return false;
+        }
+        let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+        while full() {
+            let (guard, _) = self
+                .taken
+                .wait_timeout(ledger, Duration::from_millis(20))
+                .unwrap_or_else(PoisonError::into_inner);
+            ledger = guard;
+        }
+        true
+    }
 }
 
 /// Runs all blocks on so many threads.
@@ -87,6 +122,8 @@ pub(crate) fn run<W: Watch>(job: &Job<'_>, n_threads: usize, global_races: Optio
         next: AtomicU64::new(0),
         last: AtomicU64::new(u64::MAX),
         ledger: Mutex::new(ledger),
+        early_bytes: AtomicUsize::new(0),
+        taken: Condvar::new(),
     };
     let mut counts = Counts::new(if W::COUNTED { job.kernel.ops.len() } else { 0 });
     let mut tallies = vec![Tally::default(); job.plan.n_memos];
@@ -116,8 +153,8 @@ pub(crate) fn run<W: Watch>(job: &Job<'_>, n_threads: usize, global_races: Optio
         });
     }
     let mut ledger = shared.ledger.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if ledger.printed.len() > MOST_PRINTED {
-        let cut = (0..=MOST_PRINTED)
+    if ledger.printed.len() > LAUNCH_PRINTS {
+        let cut = (0..=LAUNCH_PRINTS)
             .rev()
             .find(|i| ledger.printed.is_char_boundary(*i))
             .unwrap_or(0);
@@ -198,6 +235,7 @@ fn work<W: Watch>(
         spent: 0,
         progress: false,
         polled: false,
+        listening: false,
         stopped: false,
         block: Box::new(Block::new(job)),
         memos: memos(job),
@@ -207,34 +245,33 @@ fn work<W: Watch>(
         pointers: [std::ptr::null_mut(); 32],
         collector: Collector::new(kernel, job.grid, job.block),
         shared_races: (W::CHECKED && job.shared_bytes > 0).then(|| SharedRaces::new(kernel)),
-        global_races: global_races.map(|_| BlockRaces::new(kernel)),
+        global_races: global_races.map(|_| BlockRaces::within(kernel, job.room)),
     };
-    let each = job.n_warps as usize * 128 * kernel.n_lines as usize + job.shared_bytes as usize;
-    let most_waiting = MOST_WAITING.min(MOST_WAITING_BYTES / each.max(1)).max(2);
-    let mut waiting: VecDeque<Box<Block>> = VecDeque::new();
+    let mut waiting = Waiting::new(job);
     let mut more = true;
     loop {
         let mut fresh = None;
-        if more && waiting.len() < most_waiting {
+        if more && waiting.has_room() && shared.may_start(waiting.blocks.is_empty()) {
             let index = shared.next.fetch_add(1, Ordering::Relaxed);
             more = index < shared.n_blocks && index <= shared.last.load(Ordering::Relaxed);
             fresh = more.then_some(index);
         }
         match fresh {
             Some(index) => {
-                if !waiting.is_empty() {
+                if !waiting.blocks.is_empty() {
                     // Its predecessor still lives; take one that has ended, or make another.
                     if cx.block.live > 0 {
-                        cx.block = Box::new(Block::new(job));
+                        cx.block = waiting.another(job);
                     }
                     cx.memos.iter_mut().for_each(Memo::forget_place);
                 }
                 cx.block.begin(job, index);
+                cx.block.patience = FIRST_PASSES;
                 begin_checks(&mut cx, index);
             }
-            None => match waiting.pop_front() {
+            None => match waiting.next() {
                 Some(block) => {
-                    cx.block = block;
+                    waiting.spare = Some(std::mem::replace(&mut cx.block, block));
                     cx.memos.iter_mut().for_each(Memo::forget_place);
                     let index = cx.block.index;
                     begin_checks(&mut cx, index);
@@ -256,14 +293,100 @@ fn work<W: Watch>(
             races.end_block(all, &mut cx.collector);
         }
         if visit == Visit::Stuck {
-            let next = Box::new(Block::new(job));
-            waiting.push_back(std::mem::replace(&mut cx.block, next));
-            continue;
+            let next = waiting.another(job);
+            waiting.push(std::mem::replace(&mut cx.block, next));
+            if job.budget == 0 || waiting.spent <= job.budget {
+                continue;
+            }
+            // Together they have used up what the launch may: the lowest one is where it stops.
+            let Some(lowest) = waiting.lowest() else { continue };
+            cx.block = lowest;
+            cx.memos.iter_mut().for_each(Memo::forget_place);
+            let index = cx.block.index;
+            begin_checks(&mut cx, index);
+            cx.spent = cx.block.spent;
+            cx.runaway_block::<W>();
         }
         cx.block.live = 0;
         finish(&mut cx, job, shared);
     }
     (cx.counts, cx.memos.iter().map(|m| m.tally).collect())
+}
+
+/// The blocks of one worker that wait for what others do.
+struct Waiting {
+    /// In the order in which they were last run.
+    blocks: VecDeque<Box<Block>>,
+    /// Room for a block that is done with, or that has not begun.
+    spare: Option<Box<Block>>,
+    /// Bytes of a block, of all of these, and of all that there may be.
+    each: u64,
+    bytes: u64,
+    most: u64,
+    /// Thread-instructions of all of these.
+    spent: u64,
+}
+
+impl Waiting {
+    fn new(job: &Job<'_>) -> Self {
+        Self {
+            blocks: VecDeque::new(),
+            spare: None,
+            each: block_bytes(job),
+            bytes: 0,
+            most: job.room,
+            spent: 0,
+        }
+    }
+
+    /// Another block may begin while these wait: two at least can wait for each other.
+    fn has_room(&self) -> bool {
+        let n = self.blocks.len();
+        n < 2 || (n < WAITING_BLOCKS && self.bytes + 2 * self.each <= self.most)
+    }
+
+    fn another(&mut self, job: &Job<'_>) -> Box<Block> {
+        self.spare.take().unwrap_or_else(|| Box::new(Block::new(job)))
+    }
+
+    fn push(&mut self, mut block: Box<Block>) {
+        self.bytes += self.each + block.printed.len() as u64;
+        self.spent += block.spent;
+        block.passes = 0;
+        self.blocks.push_back(block);
+    }
+
+    fn remove(&mut self, at: usize) -> Option<Box<Block>> {
+        let block = self.blocks.remove(at)?;
+        self.bytes -= self.each + block.printed.len() as u64;
+        self.spent -= block.spent;
+        Some(block)
+    }
+
+    /// The first one for which something has changed; if there is none, the one that has waited longest.
+    fn next(&mut self) -> Option<Box<Block>> {
+        let wakes = |block: &mut Box<Block>| {
+            block.passes += 1;
+            if block.passes > block.patience {
+                block.patience = block.patience.saturating_mul(2);
+                return true;
+            }
+            block.seen.changed()
+        };
+        let at = self.blocks.iter_mut().position(wakes).unwrap_or(0);
+        self.remove(at)
+    }
+
+    /// The one with the lowest index.
+    fn lowest(&mut self) -> Option<Box<Block>> {
+        let indices = self
+            .blocks
+            .iter()
+            .enumerate()
+            .map(|(at, block)| (block.index, at));
+        let (_, at) = indices.min()?;
+        self.remove(at)
+    }
 }
 
 fn begin_checks(cx: &mut Cx<'_>, index: u64) {
@@ -286,19 +409,22 @@ fn finish(cx: &mut Cx<'_>, job: &Job<'_>, shared: &Shared) {
     let collector = (!cx.collector.is_empty()).then(|| cx.collector.take());
     let printed = std::mem::take(&mut cx.block.printed);
     let mut ledger = shared.ledger.lock().unwrap_or_else(PoisonError::into_inner);
-    ledger.early.insert(
-        index,
-        Done {
-            spent: cx.spent,
-            printed,
-            collector,
-            stops,
-        },
-    );
+    let done = Done {
+        spent: cx.spent,
+        printed,
+        collector,
+        stops,
+    };
+    shared.early_bytes.fetch_add(done.bytes(), Ordering::Relaxed);
+    ledger.early.insert(index, done);
     while let Some(done) = {
         let next = ledger.next;
         ledger.early.remove(&next)
     } {
+        let before = shared.early_bytes.fetch_sub(done.bytes(), Ordering::Relaxed);
+        if before > EARLY_BYTES {
+            shared.taken.notify_all();
+        }
         ledger.take(done, job, shared);
     }
 }
@@ -311,7 +437,7 @@ impl Ledger {
             return;
         }
         self.spent += done.spent;
-        if self.printed.len() <= MOST_PRINTED {
+        if self.printed.len() <= LAUNCH_PRINTS {
             self.printed.push_str(&done.printed);
         }
         let mut stops = done.stops;

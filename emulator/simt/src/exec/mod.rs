@@ -14,6 +14,7 @@ pub(crate) mod data;
 pub(crate) mod defined;
 pub(crate) mod fiber;
 pub(crate) mod grid;
+pub(crate) mod listen;
 pub(crate) mod memo;
 pub(crate) mod plan;
 pub(crate) mod printf;
@@ -113,6 +114,8 @@ pub(crate) struct Job<'j> {
     pub(crate) level: crate::lanes::CpuLevel,
     pub(crate) environment: Environment<'j>,
     pub(crate) budget: u64,
+    /// Memory for running blocks.
+    pub(crate) room: u64,
     pub(crate) recorder: Option<&'j Recorder>,
 }
 
@@ -136,6 +139,8 @@ pub(crate) struct Cx<'j> {
     pub(crate) progress: bool,
     /// The turn looked at memory that others change.
     pub(crate) polled: bool,
+    /// Nothing has happened for some turns: what is looked at is remembered.
+    pub(crate) listening: bool,
     /// The block cannot go on.
     pub(crate) stopped: bool,
     pub(crate) block: Box<Block>,
@@ -185,6 +190,17 @@ impl Counts {
         sum(&mut self.held, &other.held);
         sum(&mut self.parted, &other.parted);
     }
+}
+
+/// Memory that a worker takes: a block, and what it remembers and counts by operation.
+pub(crate) fn worker_bytes(job: &Job<'_>) -> u64 {
+    let counts = if job.watch.counts() {
+        4 * 8 * job.kernel.ops.len()
+    } else {
+        0
+    };
+    let memos = job.plan.n_memos * size_of::<Memo<'_>>();
+    block::block_bytes(job) + (counts + memos) as u64
 }
 
 /// Each set bit, lowest first.

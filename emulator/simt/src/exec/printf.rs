@@ -1,11 +1,10 @@
 //! The kernel's `printf`: C's conversions, safe against any format.
 
+use crate::limits::BLOCK_PRINTS;
 use crate::program::window;
 
 use super::{Cx, bits};
 
-/// Bytes that one block may print.
-const MOST: usize = 1 << 20;
 /// Longest format or string.
 const LONGEST: usize = 1 << 14;
 /// Widest field: formats are untrusted.
@@ -31,7 +30,7 @@ impl Cx<'_> {
                 }
             }
             self.set32(dst, lane, n);
-            let room = MOST.saturating_sub(self.block.printed.len());
+            let room = BLOCK_PRINTS.saturating_sub(self.block.printed.len());
             if room == 0 {
                 continue;
             }

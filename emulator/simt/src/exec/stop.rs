@@ -36,6 +36,17 @@ impl Cx<'_> {
         );
         self.stopped = true;
     }
+    /// The budget is spent by blocks that wait for each other, of which this is one.
+    pub(super) fn runaway_block<W: Watch>(&mut self) {
+        let ready = |w: &super::block::Warp| w.fibers.iter().any(|f| f.state == State::Ready);
+        let warp = self.block.warps.iter().position(ready).unwrap_or(0);
+        self.warp = warp as u32;
+        self.lanes.regs = self.block.regs_of(self.job, warp);
+        self.lanes.preds = self.block.preds_of(self.job, warp);
+        self.live = self.block.warps[warp].live;
+        self.runaway::<W>(warp as u32);
+    }
+
     /// The budget is spent: finds the loop that the warp is in, and stops.
     pub(super) fn runaway<W: Watch>(&mut self, w: u32) {
         let job = self.job;

@@ -27,6 +27,8 @@ impl Cx<'_> {
     /// Runs the block's warps in turn.
     pub(crate) fn visit<W: Watch>(&mut self, last: &AtomicU64) -> Visit {
         let job = self.job;
+        self.listening = false;
+        self.block.seen.clear();
         loop {
             let mut ran = false;
             for w in 0..job.n_warps {
@@ -49,7 +51,12 @@ impl Cx<'_> {
                     return Visit::Ended;
                 }
                 match (self.progress, self.polled) {
-                    (true, _) => self.block.quiet = 0,
+                    (true, _) => {
+                        self.block.quiet = 0;
+                        if std::mem::take(&mut self.listening) {
+                            self.block.seen.clear();
+                        }
+                    }
                     (_, true) => self.block.quiet += 1,
                     (false, false) => {}
                 }
@@ -62,6 +69,8 @@ impl Cx<'_> {
                 return Visit::Ended;
             }
             let limit = if self.left > 0 { STUCK } else { STUCK_BUSY };
+            // In the turns that are left before it lets others run, every warp looks again at what it waits for.
+            self.listening = self.block.quiet > STUCK / 2 * job.n_warps;
             if ran && self.block.quiet > limit * job.n_warps {
                 self.block.quiet = 0;
                 return Visit::Stuck;

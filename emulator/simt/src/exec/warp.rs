@@ -324,6 +324,10 @@ impl Cx<'_> {
         let (good, place, class) = self.place(spot, spec.memo, on);
         // SAFETY: `locate` has found readable memory for the lanes in `good`.
         unsafe { data::load(&self.lanes, a, good, place, class) };
+        if a.order == Order::Strong && self.listening {
+            // SAFETY: as above.
+            unsafe { self.listen(place, good, spec.bytes) };
+        }
         if good != on {
             self.zero(a, on & !good);
         }
@@ -681,6 +685,7 @@ impl Cx<'_> {
             Clock::GlobalTimerHi => time() >> 32,
         };
         self.polled = true;
+        self.block.seen.other();
         for lane in bits(on) {
             if matches!(clock, Clock::Clock64 | Clock::GlobalTimer) {
                 self.out64(dst)[lane] = value;

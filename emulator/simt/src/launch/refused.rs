@@ -3,6 +3,7 @@
 //! The limits are those of compute capability 9.0, which the emulated device reports.
 
 use super::LaunchConfig;
+use crate::limits::LOCAL_BYTES;
 use crate::program::Kernel;
 
 /// Most threads in a block.
@@ -15,8 +16,6 @@ pub const MAX_GRID: [u32; 3] = [0x7FFF_FFFF, 65535, 65535];
 pub const MAX_SHARED: u32 = 48 * 1024;
 /// Shared memory of a block that asked for it (`cuFuncSetAttribute`).
 pub const MAX_SHARED_OPT_IN: u32 = 227 * 1024;
-/// Local memory of a thread, as on every GPU so far.
-pub const MAX_LOCAL: u32 = 512 * 1024;
 /// Shared memory of a block with the gaps between its arrays.
 const MAX_SHARED_WITH_GAPS: u32 = 1 << 24;
 
@@ -53,8 +52,15 @@ pub enum LaunchRefused {
     LargeShared,
     /// More shared memory than a block has without asking.
     SharedNotAllowed,
-    /// More than [`MAX_LOCAL`] bytes of local memory in a thread.
+    /// More than [`LOCAL_BYTES`] bytes of local memory in a thread.
     LargeLocal,
+    /// Running one block takes more of this machine's memory than there is for it.
+    LargeMemory {
+        /// Bytes for a block, most of them local memory.
+        asked: u64,
+        /// Bytes that there are: see [`crate::limits::launch_bytes`].
+        room: u64,
+    },
     /// The parameter block has another size.
     ParameterBytes {
         /// Bytes that the launch gave.
@@ -124,7 +130,7 @@ pub(super) fn sizes(kernel: &Kernel, config: &LaunchConfig) -> Result<(u32, u32)
     if given < kernel.param_bytes as usize {
         return Err(LaunchRefused::ParameterBytes { given });
     }
-    if kernel.local_bytes > MAX_LOCAL {
+    if kernel.local_bytes > LOCAL_BYTES {
         return Err(LaunchRefused::LargeLocal);
     }
     let shared = kernel

@@ -229,6 +229,11 @@ impl Memory {
         self.read_state().used
     }
 
+    /// Bytes not in use.
+    pub fn free_bytes(&self) -> u64 {
+        self.limit.saturating_sub(self.used())
+    }
+
     /// Bytes in all.
     pub fn limit(&self) -> u64 {
         self.limit

@@ -6,6 +6,7 @@ use super::super::error::Result;
 use super::super::virt::TRUE;
 use super::Lower;
 use crate::lanes::Class;
+use crate::limits::KERNEL_OPS;
 use crate::program::OpKind;
 
 impl<'a> Lower<'a> {
@@ -31,12 +32,13 @@ impl<'a> Lower<'a> {
                 let Some(names) = self.targets(list) else {
                     return Err(self.invalid(format!("`{list}` is no list of branch targets")));
                 };
+                self.index.account.ops(names.len() as u64)?;
                 let targets = names
                     .iter()
                     .map(|name| self.target(name))
                     .collect::<Result<Box<[u32]>>>()?;
                 self.n_targets += targets.len();
-                if self.n_targets > super::MAX_OPS {
+                if self.n_targets > KERNEL_OPS {
                     return Err(self.unsupported("so many branch targets"));
                 }
                 if targets.is_empty() {

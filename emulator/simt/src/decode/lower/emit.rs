@@ -6,20 +6,25 @@ use super::super::error::{Result, unsupported};
 use super::super::flow;
 use super::super::operands::{Role, operands};
 use super::super::virt::{AluClasses, Rule, TRUE, VirtualOp};
-use super::{Lower, MAX_OPS, mov_of, text};
+use super::{Lower, mov_of, text};
 use crate::alu::{Builtin, Form, builtin};
 use crate::lanes::{AluArgs, Class, NONE, Src};
+use crate::limits::{INSTR_BYTES, KERNEL_OPS};
 use crate::program::{AtomicForm, InstrInfo, OpKind};
 
 impl<'a> Lower<'a> {
     /// Makes what is emitted next belong to `instruction`.
-    pub(super) fn begin(&mut self, instruction: &'a Instruction) {
+    pub(super) fn begin(&mut self, instruction: &'a Instruction) -> Result<()> {
         self.span = instruction.span;
         self.first = true;
         let start = instruction.span.start;
+        // Long names are looked up at each use.
+        let text = u64::from(instruction.span.end.saturating_sub(start));
+        self.index.account.steps(text / 8)?;
         self.instr = match self.instr_of.get(&start) {
             Some(&known) => known,
             None => {
+                self.index.account.bytes(text + INSTR_BYTES)?;
                 let own = self.instrs.len() as u32;
                 self.instrs.push(InstrInfo {
                     text: text::instruction(instruction),
@@ -35,6 +40,7 @@ impl<'a> Lower<'a> {
                 own
             }
         };
+        Ok(())
     }
 
     /// An op that writes its own guard would change the guard of those after it: keep a copy.
@@ -89,12 +95,13 @@ impl<'a> Lower<'a> {
     }
 
     pub(super) fn emit_with(&mut self, kind: OpKind, classes: AluClasses) -> Result<()> {
-        if self.ops.len() >= MAX_OPS {
+        if self.ops.len() >= KERNEL_OPS {
             return Err(unsupported(
                 self.span,
-                format!("a kernel of more than {MAX_OPS} operations, with its functions inlined,"),
+                format!("a kernel of more than {KERNEL_OPS} operations, with its functions inlined,"),
             ));
         }
+        self.index.account.ops(1)?;
         let mut op = VirtualOp {
             guard: self.guard,
             negated: self.negated,

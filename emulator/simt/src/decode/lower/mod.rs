@@ -35,14 +35,8 @@ use super::variables::Symbols;
 use super::virt::{Rule, TRUE, VirtualOp};
 use crate::alu::Builtin;
 use crate::lanes::{Class, CpuLevel};
+use crate::limits::{KERNEL_OPS, REFUSALS, STATEMENT_STEPS};
 use crate::program::{AtomicForm, Flow, InstrInfo, MAX_CALLS, OpKind, SharedArray, SourceLoc, Special};
-
-/// Largest kernel, in operations, with everything inlined.
-pub(super) const MAX_OPS: usize = 1 << 20;
-/// Local memory that a thread can have.
-const MAX_LOCAL: u64 = 512 << 10;
-/// Unsupported things that are told at once.
-const MAX_REFUSALS: usize = 50;
 
 /// A kernel on its way.
 pub(super) struct Lower<'a> {
@@ -206,6 +200,9 @@ impl<'a> Lower<'a> {
         if self.depth > 4 * MAX_DEPTH {
             return Err(unsupported(self.span, "nesting as deep as this"));
         }
+        self.index
+            .account
+            .steps((body.len() as u64 + 4) * STATEMENT_STEPS)?;
         let mut scope = Scope::default();
         for statement in body {
             match statement {
@@ -234,7 +231,7 @@ impl<'a> Lower<'a> {
                     let last = at + 1 == body.len();
                     match self.instruction(instruction, last) {
                         Err(DecodeError::Unsupported(what))
-                            if self.refused.len() < MAX_REFUSALS && self.ops.len() < MAX_OPS =>
+                            if self.refused.len() < REFUSALS && self.ops.len() < KERNEL_OPS =>
                         {
                             for one in what {
                                 if !self.refused.contains(&one) {
@@ -311,7 +308,7 @@ impl<'a> Lower<'a> {
 
     /// One instruction. `last`: nothing follows it in its block.
     fn instruction(&mut self, instruction: &'a Instruction, last: bool) -> Result<()> {
-        self.begin(instruction);
+        self.begin(instruction)?;
         (self.guard, self.negated) = (TRUE, false);
         if let Some(guard) = &instruction.guard {
             self.guard = self.predicate(&guard.register)?;

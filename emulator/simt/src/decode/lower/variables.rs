@@ -6,7 +6,8 @@ use super::super::error::{DecodeError, Result, invalid, unsupported};
 use super::super::index::{align_of, size_of};
 use super::super::names::{Binding, Scope};
 use super::super::variables::local_name;
-use super::{Lower, MAX_LOCAL};
+use super::Lower;
+use crate::limits::LOCAL_BYTES;
 use crate::program::SharedArray;
 
 impl<'a> Lower<'a> {
@@ -25,6 +26,9 @@ impl<'a> Lower<'a> {
             Space::Local => Binding::Local(self.frame_slot(v)?),
             Space::Param => self.param_variable(v)?,
             Space::Global | Space::Const => {
+                self.index
+                    .account
+                    .steps((self.function.len() + v.name.len()) as u64)?;
                 let name = local_name(self.function, &v.name);
                 let Some(address) = self.symbols.get(&name) else {
                     return Err(unsupported(v.span, format!("the external variable `{}`", v.name)));
@@ -50,10 +54,10 @@ impl<'a> Lower<'a> {
         };
         let align = align_of(v)?;
         let offset = u64::from(self.frame).next_multiple_of(u64::from(align));
-        if offset + bytes > MAX_LOCAL {
+        if offset + bytes > u64::from(LOCAL_BYTES) {
             return Err(unsupported(
                 v.span,
-                format!("more than {MAX_LOCAL} bytes of local memory per thread"),
+                format!("more than {LOCAL_BYTES} bytes of local memory per thread"),
             ));
         }
         self.frame = (offset + bytes) as u32;
@@ -66,7 +70,9 @@ impl<'a> Lower<'a> {
             element: v.ty.bytes() * v.vector,
             dims: v.dims.iter().map(|d| d.unwrap_or(0)).collect(),
         };
-        if !self.local.contains(&array) && self.local.len() < 1000 {
+        self.index.account.steps(self.local.len() as u64 / 8)?;
+        if self.local.len() < 1000 && !self.local.contains(&array) {
+            self.index.account.bytes(array.name.len() as u64 + 100)?;
             self.local.push(array);
         }
         Ok(offset as u32)

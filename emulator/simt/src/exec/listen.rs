@@ -1,0 +1,108 @@
+//! What a block that waits for others has looked at: going back to it is of use when one of those values has changed.
+//!
+//! Without this, a chain of blocks that each wait for the next one costs the square of its length.
+
+use super::data::Place;
+use super::{Cx, bits};
+
+/// Places remembered; a block that looks at more is gone back to in any case.
+const MOST: usize = 64;
+
+/// Values that a block saw, since it last changed anything itself.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// Address on this machine, bytes, value.
+    places: Vec<(usize, u8, u64)>,
+    /// It looked at more than that: a clock, or too many places.
+    more: bool,
+}
+
+impl Seen {
+    pub(crate) fn clear(&mut self) {
+        self.places.clear();
+        self.more = false;
+    }
+
+    /// Something else than memory was looked at.
+    pub(crate) fn other(&mut self) {
+        self.more = true;
+    }
+
+    /// # Safety
+    /// `at` is readable for `bytes` bytes, at most 8, for as long as the launch lasts.
+    unsafe fn note(&mut self, at: *const u8, bytes: u8) {
+        let address = at as usize;
+        // SAFETY: as the caller vouches.
+        let now = unsafe { read(address, bytes) };
+        let known = self
+            .places
+            .iter_mut()
+            .find(|(known, n, _)| (*known, *n) == (address, bytes));
+        if let Some((.., value)) = known {
+            *value = now;
+        } else if self.places.len() < MOST {
+            self.places.push((address, bytes, now));
+        } else {
+            self.more = true;
+        }
+    }
+
+    /// The block may find something new.
+    pub(crate) fn changed(&self) -> bool {
+        // SAFETY: `note` was given these places by a block of this launch, which lasts.
+        let differs = |&(at, bytes, value): &(usize, u8, u64)| unsafe { read(at, bytes) } != value;
+        self.more || self.places.is_empty() || self.places.iter().any(differs)
+    }
+}
+
+/// # Safety
+/// `at` is readable for `bytes` bytes, at most 8.
+unsafe fn read(at: usize, bytes: u8) -> u64 {
+    let mut value = [0; 8];
+    for (i, byte) in value.iter_mut().enumerate().take(bytes.into()) {
+        // SAFETY: as the caller vouches; another thread may write the byte, and then either value will do.
+        *byte = unsafe { (at as *const u8).add(i).read_volatile() };
+    }
+    u64::from_le_bytes(value)
+}
+
+impl Cx<'_> {
+    /// Remembers what the lanes `on` looked at.
+    ///
+    /// # Safety
+    /// `place` is readable for `bytes` bytes, for every lane in `on`.
+    #[cold]
+    pub(crate) unsafe fn listen(&mut self, place: Place, on: u32, bytes: u32) {
+        for lane in bits(on) {
+            for at in (0..bytes).step_by(8) {
+                // SAFETY: as the caller vouches; allocations stay in place until the launch ends.
+                unsafe {
+                    let start = place.of(lane).add(at as usize);
+                    self.block.seen.note(start, (bytes - at).min(8) as u8);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_noticed() {
+        let mut value = 5u32;
+        let at = (&raw mut value).cast::<u8>();
+        let mut seen = Seen::default();
+        assert!(seen.changed());
+        // SAFETY: the place is there until the end of the test.
+        unsafe {
+            seen.note(at, 4);
+            assert!(!seen.changed());
+            at.write(6);
+            assert!(seen.changed());
+            seen.note(at, 4);
+        }
+        assert!(!seen.changed());
+    }
+}

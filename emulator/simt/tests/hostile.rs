@@ -1,0 +1,279 @@
+//! Modules and launches that ask for too much: each ends in words about what was too large, and what is counted stays
+//! within its bounds.
+
+mod common;
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use common::Arg::Long;
+use common::{Device, codes, header};
+use simt::launch::{Environment, LaunchConfig, LaunchOptions, LaunchRefused, Watch};
+use simt::limits::{self, Account};
+use simt::memory::Memory;
+use simt::module::Module;
+
+/// A device with so much memory, on which a text is loaded.
+fn load(bytes: u64, ptx: &str) -> (Arc<Memory>, Result<Module, String>) {
+    let memory = Arc::new(Memory::new(bytes));
+    let module = Module::load(&memory, &format!("{}{ptx}", header()), None);
+    (memory, module.map_err(|error| error.to_string()))
+}
+
+/// A text is refused, with these words.
+#[track_caller]
+fn refused(bytes: u64, ptx: &str, words: &str) {
+    let (memory, module) = load(bytes, ptx);
+    match module {
+        Ok(_) => panic!("it loads"),
+        Err(error) => assert!(error.contains(words), "{}", &error[..error.len().min(500)]),
+    }
+    assert_eq!(memory.used(), 0);
+}
+
+/// So many kernels, each calling one function with this body.
+fn callers(n: usize, body: &str) -> String {
+    let mut text = format!(".func f() {{ .reg .b32 %r<9>;\n{body}ret; }}\n");
+    for i in 0..n {
+        let _ = writeln!(text, ".entry k{i}() {{ call f; ret; }}");
+    }
+    text
+}
+
+#[test]
+fn an_initialiser_takes_the_bytes_that_are_written() {
+    let text = ".global .b8 g[2147483648] = {1};\n.global .b32 h[1000000000] = {0};\n\
+                .global .b32 m[2][500000000] = {{1, 2}, {3}};\n";
+    refused(1 << 30, text, "no memory for variable `g`");
+    let (memory, module) = load(12 << 30, text);
+    let module = module.expect("it loads");
+    let mut last = [9; 4];
+    let m = module.variable("m").expect("it is there").address;
+    memory.read(m + 2_000_000_000, &mut last).expect("in range");
+    assert_eq!(u32::from_le_bytes(last), 3);
+    drop(module);
+    assert_eq!(memory.used(), 0);
+}
+
+#[test]
+fn operations_of_a_module_are_counted_before_they_are_made() {
+    let body = "add.s32 %r1, %r1, 1;\n".repeat(5000);
+    refused(
+        8 << 30,
+        &callers(5000, &body),
+        "operations, with their functions inlined",
+    );
+    refused(64 << 20, &callers(500, &body), "its code takes more than");
+    assert!(load(1 << 30, &callers(50, &body)).1.is_ok());
+}
+
+#[test]
+fn calls_that_double_at_each_level_are_refused() {
+    let mut text = ".func f0() { ret; }\n".to_owned();
+    for i in 1..60 {
+        let below = i - 1;
+        let _ = writeln!(text, ".func f{i}() {{ call f{below}; call f{below}; ret; }}");
+    }
+    text.push_str(".entry k() { call f59; ret; }\n");
+    refused(8 << 30, &text, "operations");
+}
+
+#[test]
+fn statements_without_operations_count_too() {
+    let body = ".loc 1 2 3\n".repeat(40_000);
+    refused(8 << 30, &callers(4000, &body), "steps");
+    let registers = "{ .reg .b32 %q; }\n".repeat(40_000);
+    refused(8 << 30, &callers(4000, &registers), "steps");
+}
+
+#[test]
+fn long_names_count_where_they_are_copied() {
+    let name = "a".repeat(1 << 20);
+    let text = format!(
+        ".shared .b32 {name};\n{}",
+        callers(200, &format!("mov.u32 %r1, {name};\n"))
+    );
+    refused(64 << 20, &text, "its code takes more than");
+    let variables: String = (0..200).map(|i| format!(".global .b32 v{i};\n")).collect();
+    refused(
+        64 << 20,
+        &format!(".func {name}() {{ {variables} ret; }}"),
+        "its code takes more than",
+    );
+}
+
+/// Steps that decoding takes.
+fn steps(ptx: &str) -> u64 {
+    let module = ptx::parse(&format!("{}{ptx}", header())).expect("it is PTX");
+    let account = Account::default();
+    let level = simt::lanes::CpuLevel::Baseline;
+    simt::decode::decode_within(&module, &simt::decode::Symbols::new(), level, &account).expect("it decodes");
+    account.steps_taken()
+}
+
+#[test]
+fn kernels_do_not_pay_for_what_others_declare() {
+    let kernels = |n: usize| -> String { (0..n).map(|i| format!(".entry k{i}() {{ ret; }}\n")).collect() };
+    let shared: String = (0..5000).map(|i| format!(".shared .b32 s{i};\n")).collect();
+    let (few, many) = (steps(&kernels(5000)), steps(&(shared + &kernels(5000))));
+    assert_eq!(few, many);
+    assert!(few < 200 * 5000);
+}
+
+#[test]
+fn a_text_is_no_larger_than_its_tree_may_be() {
+    let text = format!("{}.entry k() {{ {} }}", header(), "ret;".repeat(100_000));
+    assert!(ptx::parse_within(&text, 1 << 30).is_ok());
+    let error = ptx::parse_within(&text, 1 << 20).expect_err("it is too large");
+    assert!(error.message.contains("more than the 1048576 bytes"), "{error}");
+}
+
+#[test]
+fn a_shared_variable_is_no_vector_and_no_predicate() {
+    let kernel = |line: &str| format!(".shared .b32 b;\n.entry k() {{\n.reg .b32 %r;\n{line}\nret;\n}}\n");
+    refused(
+        1 << 30,
+        &kernel("mov.u32 %r, b.x;"),
+        "line 7, column 1: `b` is no vector",
+    );
+    refused(
+        1 << 30,
+        &kernel("@b mov.u32 %r, 1;"),
+        "line 7, column 1: `b` is no predicate",
+    );
+}
+
+#[test]
+fn variables_of_one_declaration_have_places_of_their_own() {
+    let kernel = "  .reg .b32 %a, %b; .reg .b64 %out; .shared .b32 c, d;
+        st.shared.u32 [x], 1; st.shared.u32 [y], 2; st.shared.u32 [c], 4; st.shared.u32 [d], 8;
+        ld.shared.u32 %a, [x]; ld.shared.u32 %b, [y]; mad.lo.u32 %a, %b, 16, %a;
+        ld.shared.u32 %b, [c]; mad.lo.u32 %a, %b, 256, %a; ld.shared.u32 %b, [d]; mad.lo.u32 %a, %b, 4096, %a;
+        ld.param.u64 %out, [p]; st.global.u32 [%out], %a; ret;";
+    let device = Device::new(&format!(
+        ".shared .b32 x, y;\n.entry k(.param .u64 p) {{\n{kernel}\n}}\n"
+    ));
+    let out = device.words(&[0]);
+    device.run(1, 1, &[Long(out)]);
+    assert_eq!(device.read(out, 1), [0x8421]);
+}
+
+/// Block `i` waits until block `i + 1` has set its flag.
+const CHAIN: &str = ".entry chain(.param .u64 flags) {
+    .reg .b32 %i, %n, %v; .reg .b64 %at; .reg .pred %p;
+    ld.param.u64 %at, [flags];
+    mov.u32 %i, %ctaid.x;
+    mad.wide.u32 %at, %i, 4, %at;
+    mov.u32 %n, %nctaid.x;
+    sub.u32 %n, %n, 1;
+    setp.eq.u32 %p, %i, %n;
+    @%p bra done;
+again:
+    ld.volatile.global.u32 %v, [%at+4];
+    setp.eq.u32 %p, %v, 0;
+    @%p bra again;
+done:
+    st.volatile.global.u32 [%at], 1;
+    ret;
+}
+";
+
+#[test]
+fn a_chain_of_waiting_blocks_is_no_square() {
+    let instructions = |n: u32| {
+        let device = Device::new(CHAIN).watch(Watch::Counted);
+        let flags = device.words(&vec![0; n as usize + 1]);
+        let report = device.run(n, 1, &[Long(flags)]);
+        assert_eq!(device.read(flags, n as usize), vec![1; n as usize]);
+        report.total.thread_instructions
+    };
+    let (few, many) = (instructions(250), instructions(2000));
+    assert!(many < 10 * few, "{few} and {many}");
+}
+
+#[test]
+fn blocks_that_wait_for_ever_share_the_budget() {
+    // The last block waits for a flag that nobody sets.
+    let mut device = Device::new(&CHAIN.replace("@%p bra done;", ""));
+    device.budget = 3_000_000;
+    let flags = device.words(&[0; 501]);
+    let report = device.launch([500, 1, 1], [1, 1, 1], 0, &[Long(flags)]);
+    assert_eq!(codes(&report), ["E-LOOP"]);
+}
+
+#[test]
+fn local_memory_is_looked_at_before_it_is_taken() {
+    let text = ".entry k() { .local .b8 l[500000]; .reg .b32 %r; .reg .b64 %a; mov.u64 %a, l; st.local.u32 [%a], 1; ret; }";
+    let (memory, module) = load(1 << 28, text);
+    let module = module.expect("it loads");
+    let config = LaunchConfig {
+        grid: [4, 1, 1],
+        block: [1024, 1, 1],
+        dynamic_shared: 0,
+        params: Vec::new(),
+        options: LaunchOptions::default(),
+    };
+    let textures = simt::texture::Textures::default();
+    let environment = Environment {
+        textures: &textures,
+        clock: &|| 0,
+    };
+    let kernel = module.kernel("k").expect("it is there");
+    match simt::launch::launch(&memory, kernel, &config, environment) {
+        Err(LaunchRefused::LargeMemory { asked, room }) => {
+            assert!(asked > 1024 * 500_000 && room == limits::launch_bytes(1 << 28));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_a_launch_prints_is_cut() {
+    let line = "65,".repeat(2000);
+    let text = format!(
+        ".global .b8 text[2001] = {{{line}0}};
+        .extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
+        .entry k() {{
+            .reg .b64 %f; .reg .b32 %i; .reg .pred %p;
+            mov.u32 %i, 0;
+            mov.u64 %f, text;
+        again:
+            {{ .param .b64 p0; st.param.b64 [p0], %f; .param .b64 p1; st.param.b64 [p1], 0; .param .b32 r;
+              call (r), vprintf, (p0, p1); }}
+            add.u32 %i, %i, 1;
+            setp.lt.u32 %p, %i, 20;
+            @%p bra again;
+            ret;
+        }}"
+    );
+    let device = Device::new(&text).watch(Watch::Plain);
+    let report = device.run(40, 32, &[]);
+    assert!(
+        report.printed.len() <= limits::LAUNCH_PRINTS + 100,
+        "{}",
+        report.printed.len()
+    );
+    assert!(report.printed.ends_with("[further output is cut]\n"));
+}
+
+#[test]
+fn copies_without_a_wait_are_done_in_the_end() {
+    let text = ".entry k(.param .u64 from, .param .u64 to) {
+        .shared .align 16 .b8 s[512];
+        .reg .b64 %from, %to, %o; .reg .b32 %i, %t, %s, %v; .reg .pred %p;
+        ld.param.u64 %from, [from]; ld.param.u64 %to, [to];
+        mov.u32 %t, %tid.x;
+        mul.wide.u32 %o, %t, 4; add.u64 %from, %from, %o; add.u64 %to, %to, %o;
+        mov.u32 %s, s; mad.lo.u32 %s, %t, 4, %s;
+        mov.u32 %i, 0;
+    again:
+        cp.async.ca.shared.global [%s], [%from], 4;
+        add.u32 %i, %i, 1; setp.lt.u32 %p, %i, 5000; @%p bra again;
+        cp.async.wait_all;
+        ld.shared.u32 %v, [%s]; st.global.u32 [%to], %v; ret; }";
+    let device = Device::new(text);
+    let numbers: Vec<u32> = (0..32).collect();
+    let (from, to) = (device.words(&numbers), device.words(&[0; 32]));
+    device.run(1, 32, &[Long(from), Long(to)]);
+    assert_eq!(device.read(to, 32), numbers);
+}
