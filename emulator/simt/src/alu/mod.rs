@@ -28,6 +28,8 @@ mod integer;
 mod lane;
 mod modes;
 mod moves;
+#[cfg(test)]
+mod reference;
 mod soft;
 #[cfg(test)]
 mod tests;

@@ -29,6 +29,8 @@ fn mnemonics() -> Vec<(String, &'static ptx::table::Row)> {
     rows.flat_map(|row| {
         ptx::table::expand(row.pattern)
             .into_iter()
+            // Moves of vectors are several moves.
+            .filter(|text| !text.starts_with("mov.v"))
             .map(move |text| (text, row))
     })
     .collect()
