@@ -16,6 +16,7 @@ fn committed_ptx_is_fresh() {
     collect(&root.join("kernels"), &mut sources);
     collect(&root.join("tests/data"), &mut sources);
     collect(&root.join("book/exhibits"), &mut sources);
+    collect(&root.join("book/python"), &mut sources);
     assert!(!sources.is_empty());
 
     let stale: Vec<String> = sources

@@ -1,6 +1,6 @@
 //! `cargo xtask ptx`: CUDA sources → the PTX that is committed for them.
 //!
-//! `kernels/**/NAME.cu` becomes `kernels/ptx/NAME.ptx`; one under `tests/data` or `book/exhibits`
+//! `kernels/**/NAME.cu` becomes `kernels/ptx/NAME.ptx`; one under `tests/data`, `book/exhibits` or `book/python`
 //! becomes `NAME.ptx` beside it.
 //! Each begins with comments that say what it was made from and how; `tests/it/ptx_fresh.rs` compares the
 //! hashes, so a source that was changed and not compiled is noticed without a compiler.
@@ -18,7 +18,7 @@ use crate::nvrtc::Nvrtc;
 use crate::{place, readme, say};
 
 /// Where sources are.
-const FOLDERS: [&str; 3] = ["kernels", "tests/data", "book/exhibits"];
+const FOLDERS: [&str; 4] = ["kernels", "tests/data", "book/exhibits", "book/python"];
 /// What is compiled for, unless the source has a line `// arch: compute_80`.
 const ARCHITECTURE: &str = "compute_75";
 /// Devices whose register counts are noted in the header.
@@ -37,7 +37,7 @@ pub(crate) struct Args {
     /// Change nothing; fail if a file would change
     #[arg(long)]
     check: bool,
-    /// Sources; none for all under kernels/, tests/data/ and book/exhibits/
+    /// Sources; none for all under kernels/, tests/data/ and book/
     files: Vec<PathBuf>,
 }
 
@@ -110,10 +110,22 @@ fn provenance(ptx: &str) -> &str {
     ptx.lines().nth(1).unwrap_or_default()
 }
 
-/// Apart from register counts, which ptxas does not give the same twice for every kernel.
+/// Apart from register counts, which ptxas does not give the same twice for every kernel, and from the numbers of calls
+/// in comments, which go on from one source to the next.
 fn is_same(old: &str, new: &str) -> bool {
-    let stable = |line: &&str| !line.starts_with("// sm_");
-    old.lines().filter(stable).eq(new.lines().filter(stable))
+    let stable = |text: &str| -> Vec<String> {
+        text.lines()
+            .filter(|line| !line.starts_with("// sm_"))
+            .map(|line| {
+                line.split("// callseq")
+                    .next()
+                    .unwrap_or(line)
+                    .trim_end()
+                    .to_owned()
+            })
+            .collect()
+    };
+    stable(old) == stable(new)
 }
 
 /// The folder of the workspace; where there is none, the current one.
@@ -350,6 +362,13 @@ fn unescaped(literal: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_of_calls_and_of_registers_are_no_difference() {
+        let text = |call: u32| format!("// sm_90: k: {call} registers\n\t{{ // callseq {call}, 0\n\tret;\n");
+        assert!(is_same(&text(1), &text(150)));
+        assert!(!is_same(&text(1), &text(1).replace("ret", "exit")));
+    }
 
     #[test]
     fn reads_what_ptxas_says() {
