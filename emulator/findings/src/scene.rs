@@ -247,6 +247,15 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// The same, with the file's name where it is not that of `here`: `line 22 of common.cuh`.
+    pub(crate) fn line_name_from(&self, here: u32, instr: u32) -> String {
+        let (name, place) = (self.line_name(instr), self.place(instr));
+        match place.line > 0 && place.file != self.place(here).file {
+            true => format!("{name} of {}", place.file.rsplit('/').next().unwrap_or_default()),
+            false => name,
+        }
+    }
+
     /// `thread (4,12) of block (6,5)`; the block is left out when there is one only.
     pub(crate) fn thread_name(&self, block: u64, thread: u64) -> String {
         let config = self.context.config;

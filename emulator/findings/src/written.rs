@@ -158,21 +158,28 @@ const UNKNOWN: u32 = u32::MAX - 1;
 
 /// Where the value went between the read and the use, and after.
 fn way(scene: &Scene<'_>, kind: &Kind, used: Use, copied: Option<u32>) -> Option<String> {
-    let here = scene.line(kind.first.instr);
+    let first = kind.first.instr;
+    let here = scene.line(first);
     let mut parts = Vec::new();
     match copied {
         Some(UNKNOWN) => {
             parts.push("A copy of something that nothing wrote was stored there before.".to_owned())
         }
         Some(by) if scene.line(by) != here => {
-            parts.push(format!("A copy went through memory at {}.", scene.line_name(by)));
+            parts.push(format!(
+                "A copy went through memory at {}.",
+                scene.line_name_from(first, by)
+            ));
         }
         _ => {}
     }
     if let Use::Stored { by } = used
         && scene.line(by) != here
     {
-        parts.push(format!("The result is stored at {}.", scene.line_name(by)));
+        parts.push(format!(
+            "The result is stored at {}.",
+            scene.line_name_from(first, by)
+        ));
     }
     (!parts.is_empty()).then(|| parts.join(" "))
 }

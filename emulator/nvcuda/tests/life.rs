@@ -96,6 +96,10 @@ unsafe extern "C" fn key_gone(_: *mut c_void) {
 }
 
 #[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what runs when a process exits is the subject"
+)]
 fn calls_at_the_end_of_threads_and_of_the_process() {
     if std::env::var_os(PART).is_some() {
         // SAFETY: handlers and destructors that live as long as the program; a key that was just made.
@@ -173,10 +177,8 @@ fn pinned_and_managed_memory_and_arrays_count() {
     let free = || {
         let (mut free, mut total) = (0, 0);
         // SAFETY: valid places for results.
-        assert_eq!(
-            unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) },
-            CUDA_SUCCESS
-        );
+        let code = unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) };
+        assert_eq!(code, CUDA_SUCCESS);
         free
     };
     // Other tests of this program allocate little, so that a large part of what is free tells enough.

@@ -13,7 +13,7 @@ pub const KERNEL_OPS: usize = 1 << 20;
 /// Operations and branch targets of all kernels of a module, with their functions inlined: seconds of decoding.
 pub const MODULE_OPS: u64 = 1 << 21;
 /// Steps of decoding a module, a few nanoseconds each: registers live from block to block, comparisons of register
-/// allocation, and [`STATEMENT_STEPS`] for each statement visited.
+/// allocation, and `STATEMENT_STEPS` for each statement visited.
 pub const MODULE_STEPS: u64 = 1 << 28;
 /// Steps of visiting a statement.
 pub(crate) const STATEMENT_STEPS: u64 = 8;
