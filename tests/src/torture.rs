@@ -334,7 +334,8 @@ fn run_with_codes(text: &str, seed: u64, setting: Setting) -> Result<Ended, Stri
         watch,
         threads,
         level,
-        budget: BUDGET,
+        // Summed over the blocks.
+        budget: BUDGET * u64::from(grid.div_ceil(GRID)),
         ..LaunchOptions::default()
     };
     let (report, codes) = gpu.launch_raw_with_codes(kernel, Shape::line(grid, BLOCK), params, options)?;

@@ -21,14 +21,21 @@ fn main() -> Result<(), Box<dyn Error>> {
             .to_string_lossy()
             .into_owned();
         // `error[E-OOB]: read past the end of `A`      path:line:column`
-        let line = text
+        let told = text
             .lines()
-            .find(|line| line.starts_with("error[") || line.starts_with("warning["));
-        let (head, title) = line
-            .and_then(|line| line.split_once("]: "))
-            .ok_or("a message without a code")?;
-        let code = head.split_once('[').map_or(head, |(_, code)| code);
-        let title = title.split("  ").next().unwrap_or(title);
+            .filter(|line| line.starts_with("error[") || line.starts_with("warning["))
+            .find_map(|line| line.split_once("]: "));
+        let (code, title) = match told {
+            Some((head, title)) => (
+                head.split_once('[').map_or(head, |(_, code)| code),
+                title.split("  ").next().unwrap_or(title),
+            ),
+            // The module does not load, so there is no launch to tell of.
+            None => (
+                "refused when loaded",
+                text.rsplit("---").next().unwrap_or(&text).trim(),
+            ),
+        };
         by_code
             .entry(code.to_owned())
             .or_default()

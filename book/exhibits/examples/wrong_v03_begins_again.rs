@@ -15,6 +15,6 @@ const PIECE: Piece = Piece {
 
 fn main() -> Result<(), Box<dyn Error>> {
     drop(exhibits::device()?);
-    museum::what_check_says(&PIECE, Shape { m: 1, n: 1, k: 97 });
+    museum::what_check_says(&PIECE, Shape { m: 64, n: 96, k: 16 });
     Ok(())
 }

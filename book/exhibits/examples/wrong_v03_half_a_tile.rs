@@ -14,5 +14,5 @@ const PIECE: Piece = Piece {
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
-    museum::wrong(&PIECE, Shape { m: 1, n: 1, k: 1 })
+    museum::wrong(&PIECE, Shape { m: 100, n: 1, k: 1 })
 }

@@ -172,17 +172,19 @@ pub fn wrong(piece: &Piece, shape: Shape) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The same of a transpose of v08 by tiles of 32.
+/// The same of a transpose of v08 by tiles of 32, and how many elements of its result are wrong.
 ///
 /// # Errors
 /// When there is no device.
 pub fn wrong_transpose(ptx: &str, kernel: &str, rows: usize, cols: usize) -> Result<(), Box<dyn Error>> {
     const EDGE: u32 = 32;
     quiet()?;
+    let start: Vec<f32> = (0..rows * cols).map(|i| 1.0 + i as f32).collect();
+    let mut result = None;
     on_the_emulator(&format!("{kernel} at {rows}x{cols}"), || {
         let stream = CudaContext::new(0)?.default_stream();
         let kernel = stream.context().load_module(ptx.into())?.load_function(kernel)?;
-        let input = stream.clone_htod(&vec![1.0_f32; rows * cols])?;
+        let input = stream.clone_htod(&start)?;
         let mut output = stream.alloc_zeros::<f32>(rows * cols)?;
         let (rows_arg, cols_arg) = (int(rows), int(cols));
         let mut launch = stream.launch_builder(&kernel);
@@ -194,8 +196,18 @@ pub fn wrong_transpose(ptx: &str, kernel: &str, rows: usize, cols: usize) -> Res
         };
         // SAFETY: the arguments are what the kernel takes. What it does with them is the subject.
         unsafe { launch.launch(config) }?;
-        Ok(stream.synchronize()?)
+        stream.synchronize()?;
+        result = Some(stream.clone_dtoh(&output)?);
+        Ok(())
     });
+    if let Some(result) = result {
+        let right = |at: usize| start[at % rows * cols + at / rows];
+        let n_wrong = (0..result.len()).filter(|&at| result[at] != right(at)).count();
+        say(&format!(
+            "{n_wrong} of {} elements of the result are wrong",
+            result.len()
+        ));
+    }
     Ok(())
 }
 

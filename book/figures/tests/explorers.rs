@@ -38,7 +38,7 @@ fn a_wrong_rule_is_found() -> anyhow::Result<()> {
         ("pairsUp(1) || pairsUp(2)", "pairsUp(1)"),
         ("return load && ", "return "),
         ("bytes <= 8 ? 16 : 8", "16"),
-        ("if (banks.size > 0) ideal += 1", "ideal += 1"),
+        ("Math.ceil(active / lanesAtBest", "Math.ceil(32 / lanesAtBest"),
         ("col ^ (row % width)", "col ^ 1"),
         ("width + padding", "width"),
         ("first + lane * stride", "first + lane"),
