@@ -95,6 +95,10 @@ fn make_mistakes() {
 
         let untouched = alloc(64);
         ok(sys::cuMemcpyDtoH_v2(pointer, untouched, 64));
+
+        // What the CUDA runtime begins with.
+        let mut table = std::ptr::null();
+        refused(sys::cuGetExportTable(&mut table, &sys::CUuuid { bytes: [7; 16] }));
     }
     drop(own);
 }
