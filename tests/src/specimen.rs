@@ -170,8 +170,9 @@ pub fn run(folder: &Path, name: &str, threads: usize, with_source: bool) -> Ran 
             let wrong = wrong(&gpu.memory, &head, loaded.kernel(), &config.params);
             let report = findings::Report::new(report, &loaded, &config);
             // The host of a broken kernel copies everything back.
+            let broken = name.ends_with("_broken") || folder.ends_with("mistakes");
             let outputs = report.outputs.into_iter().map(|output| output.finding);
-            let copied = outputs.filter(|_| name.ends_with("_broken"));
+            let copied = outputs.filter(|_| broken);
             let findings: Vec<Finding> = report.findings.into_iter().chain(copied).collect();
             let texts: Vec<&str> = findings.iter().map(|found| found.text.as_str()).collect();
             Ran {

@@ -105,7 +105,12 @@ pub(crate) fn lying_bound(
                     (size, bound.map(|bound| format!("compare with {bound}: {}.", code(&format!("{left} < {bound}")))))
                 }
                 _ if element.space == "local" || element.space == "shared" => {
-                    (format!("{name} has only {}", target.size()), None)
+                    let advice = format!(
+                        "if {right} may be {given}, {name} needs room for {given} {}; if not, compare with {}.",
+                        target.elements(2),
+                        part.limit
+                    );
+                    (format!("{name} has only {}", target.size()), Some(advice))
                 }
                 _ if given == bytes => (
                     format!("{name} has only {}; {given} is its size in bytes", target.size()),

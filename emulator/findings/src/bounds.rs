@@ -479,9 +479,18 @@ fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
         (Some(pitch), false) => format!("{text} < {pitch}"),
         (None, false) => format!("{text} < {limit}"),
     };
-    // What lies past the row of a tile is no edge of the data: the index is wrong, and how, nobody can tell.
-    let edge = case.access.space != MemSpace::Shared && case.access.space != MemSpace::Local;
-    let advice = (edge && text.parse::<i64>().is_err()).then(|| only_where(case, name, &condition));
+    // What lies past the row of a tile is no edge of the data: the index is wrong, or the row is too short.
+    let tile = matches!(case.access.space, MemSpace::Shared | MemSpace::Local);
+    let advice = match (text.parse::<i64>().is_ok(), tile) {
+        (true, _) => None,
+        (false, false) => Some(only_where(case, name, &condition)),
+        (false, true) if *value < 0 => Some(format!("keep {} at 0 or above.", code(text))),
+        (false, true) => Some(format!(
+            "if the index is right, a row of {name} needs at least {} elements; if not, keep {} below {limit}.",
+            value + 1,
+            code(text)
+        )),
+    };
     (Some(why), advice)
 }
 

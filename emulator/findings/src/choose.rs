@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::scene::Scene;
 use super::spot;
+use super::sync;
 use simt::check::{AccessKind, Code, Details, Kind, RaceFacts, RaceParty};
 use simt::program::MemSpace;
 
@@ -31,10 +32,19 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
         let follows = match &first.details {
             Details::Barrier { deadlock: false, .. } => match out_of_step {
                 Some(root) => !std::ptr::eq(root, kind),
-                None => first_of(kinds, Code::BarriersApart).is_some_and(|root| !std::ptr::eq(root, kind)),
+                None => first_apart(kinds).is_some_and(|root| !std::ptr::eq(root, kind)),
             },
+            // Said where the source shows the branch, and nothing else is known to be wrong with the barriers.
+            Details::Parted { exit, .. } => {
+                let others = [Code::Barrier, Code::ExitedBeforeBarrier];
+                let root = first_of(kinds, |kind| matches!(kind.first.details, Details::Parted { .. }));
+                others.into_iter().any(|other| code(other).next().is_some())
+                    || first_apart(kinds).is_some()
+                    || root.is_some_and(|root| !std::ptr::eq(root, kind))
+                    || sync::branch_of(scene, first.instr, *exit).is_none()
+            }
             Details::Exited { .. } => {
-                let first = first_of(kinds, Code::ExitedBeforeBarrier);
+                let first = first_of(kinds, |kind| kind.first.code == Code::ExitedBeforeBarrier);
                 out_of_step.is_some() || first.is_some_and(|first| !std::ptr::eq(first, kind))
             }
             Details::Race(race) => {
@@ -107,10 +117,17 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
     chosen
 }
 
-/// The first of its code, in the order of blocks and of execution.
-fn first_of(kinds: &[Kind], code: Code) -> Option<&Kind> {
-    let of_code = kinds.iter().filter(|kind| kind.first.code == code);
-    of_code.min_by_key(|kind| (kind.first.block, kind.order))
+/// The first of some kinds, in the order of blocks and of execution.
+fn first_of(kinds: &[Kind], wanted: impl Fn(&Kind) -> bool) -> Option<&Kind> {
+    let wanted = kinds.iter().filter(|kind| wanted(kind));
+    wanted.min_by_key(|kind| (kind.first.block, kind.order))
+}
+
+/// The first meeting of whole warps at different barriers.
+fn first_apart(kinds: &[Kind]) -> Option<&Kind> {
+    first_of(kinds, |kind| {
+        kind.first.code == Code::BarriersApart && matches!(kind.first.details, Details::Barrier { .. })
+    })
 }
 
 fn race_of(kind: &Kind) -> Option<&RaceFacts> {
@@ -206,13 +223,29 @@ fn one_barrier_for_both(scene: &Scene<'_>, a: &Kind, b: &Kind) -> bool {
     steps || same_line || one_spot().is_some()
 }
 
-/// Both accesses are volatile, and of one warp.
+/// Code that takes the lanes of a warp to run in step: both accesses are volatile, or steps of a reduction
+/// (`s[t] += s[t + 8]`).
 pub(crate) fn in_step(scene: &Scene<'_>, race: &RaceFacts) -> bool {
-    let volatile = |party: &RaceParty| {
-        let info = scene.context.kernel.instrs.get(party.instr as usize);
-        info.is_some_and(|info| info.text.contains(".volatile"))
+    if !race.same_warp || race.same_instruction {
+        return false;
+    }
+    let step = |party: &RaceParty| {
+        let target = scene.target(party.instr, race.space, race.address, party.bytes, party.kind);
+        let name = target.map(|target| target.element.name);
+        let (Some(name), Some(source), Some(loc)) = (name, scene.source(party.instr), scene.loc(party.instr))
+        else {
+            return false;
+        };
+        let uses = source.uses(loc.line, &name);
+        uses.len() > 1 && uses.iter().any(|found| found.stored && found.loaded)
     };
-    race.same_warp && !race.same_instruction && race.parties.iter().all(volatile)
+    race.parties.iter().all(|party| is_volatile(scene, party.instr)) || race.parties.iter().all(step)
+}
+
+/// A `volatile` access.
+pub(crate) fn is_volatile(scene: &Scene<'_>, instr: u32) -> bool {
+    let info = scene.context.kernel.instrs.get(instr as usize);
+    info.is_some_and(|info| info.text.contains(".volatile"))
 }
 
 fn same_array(scene: &Scene<'_>, a: &RaceFacts, b: &RaceFacts) -> bool {

@@ -97,6 +97,7 @@ fn finding(scene: &Scene<'_>, Chosen { kind, also }: &Chosen<'_>, earlier: &[Fin
             deadlock,
             late,
         } => sync::barrier(scene, kind, groups, *deadlock, late.as_ref()),
+        Details::Parted { missing, .. } => sync::parted(scene, kind, *missing),
         Details::Exited {
             returned,
             first,

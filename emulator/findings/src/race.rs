@@ -8,6 +8,7 @@ use super::case::Case;
 use super::choose;
 use super::scene::{Draft, Scene};
 use super::spot::{self, Spot};
+use super::statements::Control;
 use super::trace::End;
 use super::words::{capital, code, list};
 use simt::check::Kind;
@@ -18,7 +19,7 @@ use simt::program::{MemSpace, OpKind};
 /// `E-RACE`, `W-RACE-EQUAL`
 pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, also: &[&Kind]) -> Draft {
     let [a, b] = race.parties;
-    // The write is told first: it is what goes wrong.
+    // The write comes first: it is what goes wrong.
     let (first, second) = if a.kind == AccessKind::Read || a.kind > b.kind && b.kind != AccessKind::Read {
         (b, a)
     } else {
@@ -527,9 +528,17 @@ fn reasons(
     if choose::in_step(scene, race) {
         draft.title = format!("warp-synchronous code: {}", draft.title);
         draft.why = Some(
-            "volatile keeps each access in the program, and orders no lanes: since Volta the lanes of a warp need not run \
-             in step."
-                .into(),
+            match choose::is_volatile(scene, first.instr) {
+                true => {
+                    "volatile keeps each access in the program, and orders no lanes: since Volta the lanes of a warp need \
+                     not run in step."
+                }
+                false => {
+                    "since Volta the lanes of a warp need not run in step: nothing orders what lanes write in one step \
+                     and others read in another."
+                }
+            }
+            .into(),
         );
         draft.advice = Some(
             "take the sum in a register, and put __syncwarp() between reading and writing in every step; or use \
@@ -563,17 +572,39 @@ fn reasons(
         draft.on_gpu = Some(OFTEN_WORKS.into());
         return;
     }
-    let in_loop = spot::in_one_loop(scene, first.instr, second.instr);
+    let in_loop = spot::common_loop(scene, first.instr, second.instr);
+    // A barrier in the loop that all threads pass would separate its rounds: no second one belongs there.
+    let in_loop = in_loop.is_some_and(|(file, lines)| spot::barrier_in(scene, file, lines).is_none());
+    let in_header = spot::under_its_header(scene, first.instr, second.instr);
+    let both_orders = matches!(race.missing, MissingOrder::Both | MissingOrder::BeforeReading);
     let (why, advice) = match race.missing {
-        _ if same_line && (in_loop || scene.source(first.instr).is_none()) => (
-            format!(
-                "both happen at {write}: in one round of the loop a thread reads what another writes in that round or the next."
-            ),
+        _ if in_loop && both_orders && (same_line || in_header) => (
+            match same_line {
+                true => format!(
+                    "both happen at {write}: in one round of the loop a thread reads what another writes in that round or the next."
+                ),
+                false => format!(
+                    "in one round of the loop a thread reads at {other} what another writes at {write} in that round or the next."
+                ),
+            },
             format!("put {barrier} at the end of each round, outside any `if` that not all threads enter."),
         ),
-        _ if same_line => (
-            format!("both happen at {write}: a thread can write before another has read the old value."),
-            READ_FIRST.replace("BARRIER", barrier),
+        _ if same_line || in_header => (
+            match same_line {
+                true => format!(
+                    "both happen at {write}: a thread can write before another has read the old value."
+                ),
+                false => {
+                    format!("a thread can write at {write} before another has read the old value at {other}.")
+                }
+            },
+            match both_orders {
+                false => READ_FIRST.replace("BARRIER", barrier),
+                true => format!(
+                    "{} Another {barrier} belongs before the next read.",
+                    READ_FIRST.replace("BARRIER", barrier)
+                ),
+            },
         ),
         MissingOrder::BeforeReading => (
             format!("a thread can reach {other} before another has written the element at {write}."),
@@ -619,7 +650,26 @@ fn reasons(
         ),
     };
     draft.why = Some(why);
-    draft.advice = Some(advice);
+    let there = spots.iter().find_map(|spot| spot::taken(scene, spot));
+    draft.advice = match there {
+        Some(there) => move_out(scene, there),
+        None if spots.is_empty() && !same_line && spot::barrier_between(scene, first.instr, second.instr) => {
+            None
+        }
+        None => Some(advice),
+    };
+}
+
+/// For a barrier that stands where one is needed, and not all threads reach: out of its branch with it.
+fn move_out(scene: &Scene<'_>, barrier: u32) -> Option<String> {
+    let around = scene.around(barrier);
+    let branch = around.last().filter(|one| one.enclosure.control == Control::If)?;
+    Some(format!(
+        "move the barrier at {} out of {} (line {}), so that all threads reach it between the two.",
+        scene.line_name(barrier),
+        code(&branch.enclosure.header),
+        branch.line
+    ))
 }
 
 const OFTEN_WORKS: &str = "it often works, until the compiler or the next GPU schedules lanes otherwise.";

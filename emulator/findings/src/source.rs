@@ -197,6 +197,24 @@ impl Source {
         found
     }
 
+    /// Whether an expression of a kernel names `threadIdx`, itself or through variables that are set once.
+    pub(crate) fn depends_on_thread(&self, kernel: &str, text: &str) -> bool {
+        let mut open = vec![text];
+        let mut seen: Vec<&str> = Vec::new();
+        while let Some(text) = open.pop() {
+            for (_, word) in words(text) {
+                if word == "threadIdx" {
+                    return true;
+                }
+                if seen.len() < 64 && !seen.contains(&word) {
+                    seen.push(word);
+                    open.extend(self.definition(kernel, word));
+                }
+            }
+        }
+        false
+    }
+
     /// The declaration of an array with a qualifier (`__shared__`), or of a local one (`""`).
     pub(crate) fn array(&self, qualifier: &str, name: &str) -> Option<Declared> {
         self.arrays(qualifier)
@@ -386,7 +404,7 @@ impl Source {
         Some(self.line_of(statement.end.saturating_sub(1)))
     }
 
-    fn position(&self, line: u32, column: u32) -> Option<usize> {
+    pub(crate) fn position(&self, line: u32, column: u32) -> Option<usize> {
         let (start, end) = *self.lines.get((line as usize).checked_sub(1)?)?;
         match column {
             0 => {

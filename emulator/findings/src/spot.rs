@@ -1,9 +1,12 @@
 //! Where a barrier belongs: after what is done first, before what is done then, and outside loops and branches
 //! that hold only one of the two.
 
+use std::ops::RangeInclusive;
+
 use super::scene::Scene;
 use super::statements::Control;
 use simt::check::{AccessKind, MissingOrder, RaceFacts};
+use simt::program::OpKind;
 
 /// A place for a barrier, as far as the text of the source shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +20,9 @@ pub(crate) struct Spot {
     pub(crate) before: Option<u32>,
     /// Both stand under an `if`.
     pub(crate) in_branch: bool,
+    /// Line of what is done then, and the lines of the innermost loop around both.
+    start: u32,
+    round: Option<(u32, u32)>,
 }
 
 impl Spot {
@@ -55,13 +61,69 @@ pub(crate) fn same_statement(scene: &Scene<'_>, a: u32, b: u32) -> bool {
         })
 }
 
-/// Both stand in one loop.
-pub(crate) fn in_one_loop(scene: &Scene<'_>, a: u32, b: u32) -> bool {
+/// The read stands in the header of a branch, and the write under it: no barrier can stand between them.
+pub(crate) fn under_its_header(scene: &Scene<'_>, write: u32, read: u32) -> bool {
+    let Some(loc) = scene.loc(read) else { return false };
+    let at = scene
+        .text_of(loc.file)
+        .and_then(|source| source.position(loc.line, loc.column));
+    let within = |at: usize| {
+        scene.around(write).iter().any(|one| {
+            let header = one.enclosure.start..one.enclosure.body.start;
+            one.file == loc.file && one.enclosure.control == Control::If && header.contains(&at)
+        })
+    };
+    at.is_some_and(within)
+}
+
+/// The innermost loop around both: its file, and its first and last line.
+pub(crate) fn common_loop(scene: &Scene<'_>, a: u32, b: u32) -> Option<(u32, RangeInclusive<u32>)> {
     let others = scene.around(b);
     let around = scene.around(a);
-    around
+    let mut loops = around
         .iter()
-        .any(|one| one.enclosure.control == Control::Loop && others.contains(one))
+        .filter(|one| one.enclosure.control == Control::Loop && others.contains(one));
+    loops.next_back().map(|one| (one.file, one.line..=one.last))
+}
+
+/// The first barrier of the block in these lines.
+pub(crate) fn barrier_in(scene: &Scene<'_>, file: u32, lines: RangeInclusive<u32>) -> Option<u32> {
+    barriers(scene).find(|&instr| {
+        let mut frames = scene.frames(instr).into_iter();
+        frames.any(|loc| loc.file == file && lines.contains(&loc.line))
+    })
+}
+
+fn barriers(scene: &Scene<'_>) -> impl Iterator<Item = u32> {
+    let ops = scene.context.kernel.ops.iter();
+    ops.filter(|op| matches!(op.kind, OpKind::Barrier { .. }))
+        .map(|op| op.instr)
+}
+
+/// A barrier of the block stands between two instructions in the text, in either order.
+pub(crate) fn barrier_between(scene: &Scene<'_>, a: u32, b: u32) -> bool {
+    match (scene.loc(a), scene.loc(b)) {
+        (Some(x), Some(y)) if x.line > 0 && y.line > 0 => {
+            let lines = x.line.min(y.line)..=x.line.max(y.line);
+            x.file == y.file && barrier_in(scene, x.file, lines).is_some()
+        }
+        _ => barriers(scene).any(|instr| (a.min(b)..a.max(b)).contains(&instr)),
+    }
+}
+
+/// A barrier that already stands where one would be advised. The accesses raced in spite of it, so not all threads
+/// pass it between the two, and a second one there is no remedy.
+pub(crate) fn taken(scene: &Scene<'_>, spot: &Spot) -> Option<u32> {
+    let last = match (spot.before, spot.round) {
+        (Some(before), _) => before,
+        (None, Some((_, end))) => end,
+        (None, None) => return None,
+    };
+    let start = || match (spot.before, spot.round) {
+        (None, Some((start, _))) => barrier_in(scene, spot.file, start..=spot.start),
+        _ => None,
+    };
+    barrier_in(scene, spot.file, spot.after..=last).or_else(start)
 }
 
 /// Where a barrier between the write and the read of a race belongs: before reading, before overwriting.
@@ -102,12 +164,18 @@ fn between(scene: &Scene<'_>, first: u32, then: u32) -> Option<Spot> {
         None => source.statement_end(a.line, a.column)?,
     };
     let before = y.get(common).map_or(b.line, |own| source.line_of(own.start));
-    let in_loop = x[..common].iter().any(|one| one.control == Control::Loop);
-    if before <= after && !in_loop {
+    let round = x[..common].iter().rfind(|one| one.control == Control::Loop);
+    if before <= after && round.is_none() {
         return None;
     }
+    let round = round.map(|one| {
+        let end = source.line_of(one.body.end.saturating_sub(1));
+        (source.line_of(one.start), end)
+    });
     Some(Spot {
         file: a.file,
+        start: before,
+        round,
         after,
         ends_loop: x.get(common).is_some_and(|own| own.control == Control::Loop),
         before: (after < before).then_some(before),

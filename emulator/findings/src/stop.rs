@@ -211,6 +211,23 @@ pub(crate) fn trap(scene: &Scene<'_>, kind: &Kind) -> Draft {
     let instr = kind.first.instr;
     let mut draft = Draft::new("the kernel stopped itself (`__trap()`)");
     let (block, thread) = first(kind);
+    if scene.context.config.options.grid_workspace == 0 && scene.trace().traps_without_workspace(instr) {
+        draft.title = "the barrier of a grid in a launch that is not cooperative".into();
+        draft.notes.push(first_and_more(scene, kind));
+        draft.why = Some(
+            "`this_grid().sync()` needs the workspace that a cooperative launch has, and this launch has none: the library \
+             traps."
+                .into(),
+        );
+        draft.advice = Some(
+            "launch it with cuLaunchCooperativeKernel (cudaLaunchCooperativeKernel), with no more blocks than the device \
+             runs at once."
+                .into(),
+        );
+        draft.on_gpu =
+            Some("the kernel stops with \"illegal instruction\" or \"unspecified launch failure\".".into());
+        return draft;
+    }
     draft.notes.push(first_and_more(scene, kind));
     let line = scene.place(instr).line;
     if let Some((_, condition)) = scene

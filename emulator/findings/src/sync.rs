@@ -3,8 +3,7 @@
 use super::scene::{Around, Draft, Scene};
 use super::statements::Control;
 use super::words::{self, code, count, plural};
-use simt::check::{BarrierGroup, SyncMask, WrongMask};
-use simt::check::{Kind, lanes};
+use simt::check::{BarrierGroup, Details, Event, Kind, SyncMask, WrongMask, lanes};
 
 /// Threads of a group, by index.
 fn threads(group: &BarrierGroup) -> impl Iterator<Item = u64> {
@@ -92,7 +91,10 @@ fn list_groups(draft: &mut Draft, scene: &Scene<'_>, groups: &[BarrierGroup], ar
         let does = if group.at_barrier {
             format!("waited at {},", barrier_name(scene, group.instr))
         } else {
-            "were at".to_owned()
+            match threads(group).count() {
+                1 => "was at".to_owned(),
+                _ => "were at".to_owned(),
+            }
         };
         let line = where_(scene, group, groups);
         let intro = format!("{} {does} {line}{under}:", group_name(scene, group));
@@ -165,11 +167,34 @@ pub(crate) fn barrier(
         })
         .collect();
     if deadlock {
-        draft.why = Some(match all_at_barriers && groups.len() > 1 {
-            true => "each group waits for threads that wait elsewhere, so no barrier ever gets all of its threads.".into(),
-            false => "the others never arrive: they wait for something that only the waiting threads could give.".into(),
+        // Lanes that wait for lanes, not for memory.
+        let warp_wide = groups.iter().find(|group| {
+            let info = scene.context.kernel.instrs.get(group.instr as usize);
+            let text = info.map_or("", |info| info.text.as_str());
+            let mut words = text.split_whitespace().filter(|word| !word.starts_with('@'));
+            let mnemonic = words.next().unwrap_or("").split('.').next().unwrap_or("");
+            !group.at_barrier && ["shfl", "vote", "match", "redux", "bar", "activemask"].contains(&mnemonic)
         });
-        draft.advice = Some("let all threads pass the same barriers in the same order.".into());
+        let (why, advice) = match (all_at_barriers && groups.len() > 1, warp_wide) {
+            (true, _) => (
+                "each group waits for threads that wait elsewhere, so no barrier ever gets all of its threads.".to_owned(),
+                "let all threads pass the same barriers in the same order.",
+            ),
+            (false, Some(group)) => (
+                format!(
+                    "the others never arrive: in {} they wait for lanes of their warp that wait at the barrier.",
+                    call_name(scene, group.instr)
+                ),
+                "let all lanes that the call names reach it before the barrier, or name only those that do.",
+            ),
+            (false, None) => (
+                "the others never arrive: they wait in a loop for memory to change, and every thread that could change \
+                 it waits too, or has ended."
+                    .to_owned(),
+                "write what they wait for before the waiting starts, in a thread that does not wait itself.",
+            ),
+        };
+        (draft.why, draft.advice) = (Some(why), Some(advice.into()));
         draft.on_gpu = Some(
             "the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").".into(),
         );
@@ -235,6 +260,65 @@ fn advice(around: &[Option<Around<'_>>]) -> String {
         ),
         None => "let all threads of the block pass the same barriers, equally often.".into(),
     }
+}
+
+/// The branch or loop that keeps part of a warp from a barrier: the one around it whose header depends on the
+/// thread. `None` where there is not exactly one, or where a `return` may be the reason.
+pub(crate) fn branch_of<'a>(scene: &'a Scene<'_>, instr: u32, exit: Option<u32>) -> Option<Around<'a>> {
+    let source = scene.source(instr)?;
+    let kernel = &scene.context.kernel.name;
+    let ended = exit.and_then(|exit| scene.context.kernel.instrs.get(exit as usize))?;
+    let returns = !source.returns(kernel, source.n_lines() + 1).is_empty();
+    if returns || scene.frames(instr).len() != 1 || !ended.text.contains("ret") {
+        return None;
+    }
+    let around = scene.around(instr);
+    let mut apart = around
+        .into_iter()
+        .filter(|one| source.depends_on_thread(kernel, &one.enclosure.header));
+    apart.next().filter(|_| apart.next().is_none())
+}
+
+/// `W-BARRIER`: part of a warp waited at a barrier, the rest never came.
+pub(crate) fn parted(scene: &Scene<'_>, kind: &Kind, missing: u32) -> Draft {
+    let Event {
+        instr, warp, mask, ..
+    } = kind.first;
+    let around = match kind.first.details {
+        Details::Parted { exit, .. } => branch_of(scene, instr, exit),
+        _ => None,
+    };
+    let barrier = barrier_name(scene, instr);
+    let mut draft = Draft::new(format!("only part of a warp comes to this {barrier}"));
+    let threads = |mask: u32| {
+        let all = lanes(mask).map(|lane| u64::from(warp) * 32 + u64::from(lane));
+        format!(
+            "{} ({})",
+            count(u64::from(mask.count_ones()), "thread"),
+            words::ranges(all)
+        )
+    };
+    let block = match scene.n_blocks() {
+        1 => String::new(),
+        _ => format!(" In block {}.", scene.block_position(kind.first.block)),
+    };
+    draft.notes.push(format!(
+        "{} of warp {warp} waited here{}; {} of the same warp did not come, and ended.{block}",
+        threads(mask),
+        inside(around),
+        threads(missing),
+    ));
+    draft.why = Some(
+        "CUDA C++ allows __syncthreads() under a condition or in a loop only where all threads of the block do the \
+         same: otherwise the behaviour is undefined."
+            .into(),
+    );
+    draft.advice = Some(advice(&[around]));
+    draft.on_gpu = Some(
+        "since Volta a barrier does not wait for threads that have ended, so it goes on, as here; older GPUs may hang."
+            .into(),
+    );
+    draft
 }
 
 /// `W-EXITED`: told together with the read that goes wrong because of it.

@@ -88,3 +88,57 @@ fn the_twin_holds_every_fact() {
 fn colour_marks_the_header_the_caret_and_the_labels() {
     insta::assert_snapshot!(finding().colored().replace('\x1b', "ESC"));
 }
+
+/// The title of the first finding of a launch of one thread of a kernel with this body.
+fn title(body: &str) -> String {
+    let ptx = format!(
+        ".version 8.4\n.target sm_80\n.address_size 64\n.visible .entry kernel(.param .u64 p)\n{{\n.reg .pred %p<4>;\n\
+         .reg .b32 %r<8>;\n.reg .b64 %rd<8>;\nld.param.u64 %rd1, [p];\n{body}\n$on:\nret;\n}}\n"
+    );
+    let memory = Arc::new(Memory::new(1 << 20));
+    let module = Module::load(&memory, &ptx, None).expect("it loads");
+    let config = LaunchConfig {
+        grid: [1; 3],
+        block: [1; 3],
+        dynamic_shared: 0,
+        params: vec![0; 8],
+        options: LaunchOptions {
+            watch: Watch::Checked,
+            ..LaunchOptions::default()
+        },
+    };
+    let environment = Environment {
+        textures: &Textures::default(),
+        clock: &|| 0,
+    };
+    let loaded = &module.kernels()[0];
+    let report = launch(&memory, loaded, &config, environment).expect("it starts");
+    Report::new(report, loaded, &config).findings.remove(0).title
+}
+
+#[test]
+fn the_trap_of_a_grid_that_is_not_cooperative_has_its_cause() {
+    let no_workspace = "the barrier of a grid in a launch that is not cooperative";
+    let itself = "the kernel stopped itself (`__trap()`)";
+    let branch = "@%p1 bra $on;\ntrap;";
+    for (body, expected) in [
+        // What NVRTC makes of `this_grid().sync()`.
+        (
+            "mov.u32 %r4, %envreg2;\ncvt.u64.u32 %rd6, %r4;\nmov.u32 %r5, %envreg1;\ncvt.u64.u32 %rd7, %r5;\n\
+             bfi.b64 %rd2, %rd7, %rd6, 32, 32;\nsetp.ne.s64 %p1, %rd2, 0;",
+            no_workspace,
+        ),
+        (
+            "mov.u32 %r4, %envreg2;\nmov.u32 %r5, %envreg1;\nmov.b64 %rd2, {%r4, %r5};\nsetp.ne.s64 %p1, %rd2, 0;",
+            no_workspace,
+        ),
+        // A pointer of the kernel's own, beside a workspace.
+        (
+            "mov.u32 %r4, %envreg2;\nmov.u32 %r5, %envreg1;\nmov.b64 %rd2, {%r4, %r5};\nsetp.ne.s64 %p1, %rd1, 0;",
+            itself,
+        ),
+        ("setp.ne.s64 %p1, %rd1, 0;", itself),
+    ] {
+        assert_eq!(title(&format!("{body}\n{branch}")), expected, "{body}");
+    }
+}

@@ -10,6 +10,8 @@ use simt::check::thread_position;
 use simt::launch::LaunchConfig;
 use simt::program::Kernel;
 
+/// How far back an instruction of straight code is looked for.
+const NEAR: usize = 64;
 /// Instructions that are followed behind one address.
 const MAX_NODES: usize = 2000;
 /// Nesting that is followed.
@@ -151,6 +153,58 @@ impl<'a> Trace<'a> {
             .into_iter()
             .find(|operand| operand.starts_with('['))?;
         Some(operand.trim_start_matches('[').trim_end_matches(']').trim())
+    }
+
+    /// The trap is what the barrier of a grid does that has no workspace: a branch on `%envreg1` and `%envreg2`, which
+    /// say where the workspace is, goes past it.
+    pub(crate) fn traps_without_workspace(&self, trap: u32) -> bool {
+        let last = |register: &str, before: u32| {
+            let from = (before as usize).saturating_sub(NEAR) as u32;
+            (from..before).rev().find(|&at| {
+                self.parts(at)
+                    .is_some_and(|parts| targets(&parts).contains(&register))
+            })
+        };
+        let found = || {
+            let branch = trap.checked_sub(1)?;
+            let text = self.kernel.instrs.get(branch as usize)?.text.trim();
+            let predicate = text.strip_prefix('@')?.trim_start_matches('!');
+            let (predicate, rest) = predicate.split_once(char::is_whitespace)?;
+            let compare = last(predicate, branch).filter(|_| rest.trim_start().starts_with("bra"))?;
+            let parts = self.parts(compare)?;
+            let compares = parts.mnemonic.starts_with("setp.") && parts.mnemonic.ends_with("64");
+            let [_, workspace, "0"] = parts.operands[..] else {
+                return None;
+            };
+            let mut open = vec![(workspace, compare)];
+            let mut steps = 0;
+            while let Some((register, before)) = open.pop().filter(|_| compares && steps < NEAR) {
+                steps += 1;
+                let Some(parts) = last(register, before).and_then(|at| Some((at, self.parts(at)?))) else {
+                    continue;
+                };
+                let (at, parts) = parts;
+                let sources = parts.operands.get(1..)?;
+                if sources
+                    .iter()
+                    .any(|source| ["%envreg1", "%envreg2", "[grid_workspace]"].contains(source))
+                {
+                    return Some(());
+                }
+                let family = parts.mnemonic.split('.').next().unwrap_or("");
+                if ["mov", "cvt", "bfi", "shl", "or", "add"].contains(&family) {
+                    let words = sources.iter().flat_map(|source| source.split(['{', '}', ',']));
+                    open.extend(
+                        words
+                            .map(str::trim)
+                            .filter(|word| word.starts_with('%'))
+                            .map(|word| (word, at)),
+                    );
+                }
+            }
+            None
+        };
+        found().is_some()
     }
 
     /// What the address of an access depends on. `None`: too much to follow.

@@ -105,6 +105,11 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
                 }
                 (false, _) => format!("give {} its values before the first read.", element.name),
             });
+            if let [filler] = &fillers[..]
+                && let Some((why, advice)) = stepped_over(scene, filler, target)
+            {
+                (draft.why, draft.advice) = (Some(why), Some(advice));
+            }
             draft.on_gpu = Some("it holds left-over values, which differ from run to run.".into());
         }
         _ => {
@@ -353,6 +358,79 @@ fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
             Some(Filler { line, instr, threads })
         })
         .collect()
+}
+
+/// A loop that fills an array by the threads of one axis steps further than there are threads, and this element lies
+/// in a gap.
+fn stepped_over(scene: &Scene<'_>, filler: &Filler, target: &Target) -> Option<(String, String)> {
+    let element = &target.element;
+    let source = scene.source(filler.instr)?;
+    let uses = source.uses(filler.line, &element.name);
+    let stored = uses.iter().find(|found| found.stored)?;
+    if stored.subscripts.len() != element.dims.len() {
+        return None;
+    }
+    let mut pitch = 1i64;
+    for (text, dim) in stored.subscripts.iter().zip(&element.dims).rev() {
+        let value = element
+            .index
+            .div_euclid(pitch)
+            .rem_euclid(i64::try_from(*dim).ok()?.max(1));
+        pitch = pitch.checked_mul(i64::try_from(*dim).ok()?)?;
+        let Some((a, b)) = text.split_once('+') else {
+            continue;
+        };
+        let (a, b) = (a.trim(), b.trim());
+        if let Some(reason) = gap(scene, filler, (a, b), value).or_else(|| gap(scene, filler, (b, a), value))
+        {
+            return Some(reason);
+        }
+    }
+    None
+}
+
+/// The same for a subscript `thread + counter`, of which an element has `value`.
+fn gap(
+    scene: &Scene<'_>,
+    filler: &Filler,
+    (thread, counter): (&str, &str),
+    value: i64,
+) -> Option<(String, String)> {
+    let source = scene.source(filler.instr)?;
+    let place = source
+        .definition(&scene.context.kernel.name, thread)
+        .unwrap_or(thread);
+    let axis = ["threadIdx.x", "threadIdx.y", "threadIdx.z"]
+        .iter()
+        .position(|name| *name == place)?;
+    let threads = i64::from(scene.context.config.block[axis]);
+    let letter = ["x", "y", "z"][axis];
+    let names = |name: &str, depth: u32| scene.variable(filler.instr, name, 0, 0, depth);
+    let number = |text: &str| super::expression::value(text, 0, &names);
+    let around = scene.around(filler.instr);
+    let headed = around.iter().find_map(|one| {
+        let inside = one.enclosure.header.strip_prefix("for (")?.strip_suffix(')')?;
+        let mut parts = inside.split(';');
+        let (start, step) = (parts.next()?, parts.nth(1)?);
+        let (name, start) = start.split_once('=')?;
+        let (counted, step) = step.split_once("+=")?;
+        let same = super::text::words(name).last()?.1 == counter && counted.trim() == counter;
+        same.then_some((one.line, number(start)?, number(step)?))
+    });
+    let (line, start, step) = headed?;
+    let left_out = step > threads && (value - start).rem_euclid(step) >= threads && value >= start;
+    left_out.then(|| {
+        (
+            format!(
+                "{} fills what {} gives: the loop at line {line} steps by {step}, and the block has {threads} threads in \
+                 {letter}, so of every {step} the last {} are left out.",
+                scene.line_name(filler.instr),
+                code(&format!("{thread} + {counter}")),
+                step - threads,
+            ),
+            format!("step by the threads there are: {}.", code(&format!("{counter} += blockDim.{letter}"))),
+        )
+    })
 }
 
 /// `line 22, which fills a_tile, ran in 128 of 256 threads: it stands under …`

@@ -66,7 +66,7 @@ pub enum Code {
     /// Racing writes of the same value.
     #[serde(rename = "W-RACE-EQUAL")]
     RaceEqual,
-    /// Whole warps met at different `__syncthreads()`.
+    /// Whole warps met at different `__syncthreads()`, or part of a warp waited at one and the rest ended elsewhere.
     #[serde(rename = "W-BARRIER")]
     BarriersApart,
     /// A shuffle reads from a lane that its mask leaves out.

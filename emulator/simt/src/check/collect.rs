@@ -1,7 +1,7 @@
 //! Events gathered by kind: the first of each, and how many threads did the same.
 //!
 //! Instructions that come from one place of the source (the copies of an unrolled loop) count as one kind, so
-//! that a mistake is told once. What is kept does not depend on how blocks were shared out to workers: "first"
+//! that a mistake is reported once. What is kept does not depend on how blocks were shared out to workers: "first"
 //! means the lowest block and, in it, the order of execution; counts are sums over blocks.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::program::{Kernel, MemSpace, OpKind, SourceLoc, window};
 /// Kinds kept by one collector: far more than anybody reads, and a bound on memory.
 const MAX_KINDS: usize = 256;
 
-/// What is told as one: code, place, the other party's place, the array, and whether blocks race with blocks.
+/// What is reported as one kind: code, place, the other party's place, the array, and whether blocks race with blocks.
 type Key = (Code, u32, u32, u64, bool);
 
 /// Gathers events. One per worker thread.
@@ -193,6 +193,8 @@ impl Collector {
                 self.sites.array(access.space, access.address),
                 false,
             ),
+            // Beside what else is known of the barrier.
+            Details::Parted { .. } => (event.code, site, 0, 0, false),
             _ => (event.code, site, u32::MAX, 0, false),
         };
         let dims = self.block;
@@ -338,7 +340,7 @@ impl Kind {
     }
 }
 
-/// Which event of a kind is told: the lowest block's, of accesses the lowest warp's, else the first; of a race
+/// Which event of a kind is reported: the lowest block's, of accesses the lowest warp's, else the first; of a race
 /// one between different warps, if there is one.
 fn rank(event: &Event) -> (bool, u64, u32) {
     let same_warp = matches!(&event.details, Details::Race(race) if race.same_warp);

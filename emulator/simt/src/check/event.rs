@@ -25,7 +25,7 @@ pub struct Event {
     pub block: u64,
     /// Warp in the block.
     pub warp: u32,
-    /// Lanes that did it. The lowest is told by name.
+    /// Lanes that did it. The message names the lowest.
     pub mask: u32,
     /// What more is known.
     pub details: Details,
@@ -62,10 +62,18 @@ pub enum Details {
     Barrier {
         /// Who waits where.
         groups: Vec<BarrierGroup>,
-        /// Nobody can go on. Otherwise they met at different barriers and went on.
+        /// No thread can go on. Otherwise they met at different barriers and went on.
         deadlock: bool,
         /// Threads that waited later at a barrier of another group, after threads of that group had exited.
         late: Option<BarrierGroup>,
+    },
+    /// `W-BARRIER`: [`Event::instr`] is the barrier, [`Event::mask`] lanes of a warp that waited there. Whether that
+    /// is a mistake depends on the source: a branch around the barrier, or a `return` before it.
+    Parted {
+        /// The other lanes of the warp that had not exited then. They exited without coming to the barrier.
+        missing: u32,
+        /// The instruction at which the lowest thread of the warp that has exited did so.
+        exit: Option<u32>,
     },
     /// `W-EXITED`: [`Event::instr`] is the barrier, [`Event::mask`] lanes of a warp that waited there.
     Exited {

@@ -31,6 +31,21 @@ pub(crate) struct Apart {
     passed: Vec<BarrierGroup>,
     /// Threads of the block were said to be out of step.
     told: bool,
+    /// Part of a warp waits at an aligned barrier, the rest of it was elsewhere.
+    part: Option<PartOfWarp>,
+    /// That was reported.
+    part_told: bool,
+}
+
+/// Lanes that came to a barrier without the rest of their warp.
+#[derive(Debug, Clone, Copy)]
+struct PartOfWarp {
+    id: u32,
+    instr: u32,
+    warp: u32,
+    here: u32,
+    /// Lanes that had neither exited nor arrived.
+    missing: u32,
 }
 
 impl Cx<'_> {
@@ -38,8 +53,11 @@ impl Cx<'_> {
     pub(crate) fn arrive(&mut self, kind: BarrierKind, id: u32, count: u32, on: u32, instr: u32) -> bool {
         let warp = self.warp as usize;
         let all_of_warp = on == self.live;
+        if !all_of_warp && count == 0 && self.job.watch.checks() {
+            self.note_part(id, on, instr);
+        }
         let barrier = &mut self.block.barriers[id as usize];
-        // A barrier with a count is told in whole warps: lanes that never were or have exited count with theirs.
+        // A barrier with a count counts whole warps: lanes that never were or have exited count with theirs.
         let threads = if count != 0 && all_of_warp {
             32
         } else {
@@ -161,6 +179,7 @@ impl Cx<'_> {
         if groups.len() > 1 {
             self.check_meeting(&groups, instr, mask);
         }
+        self.check_part(id);
         if !self.block.apart.passed.is_empty() && !self.block.apart.told {
             self.check_left_behind(groups, instr, mask);
         }
@@ -195,6 +214,45 @@ impl Cx<'_> {
         }
     }
 
+    /// Lanes arrive at a barrier, and others of their warp have not exited.
+    #[cold]
+    fn note_part(&mut self, id: u32, here: u32, instr: u32) {
+        let warp = self.warp;
+        let waits = |f: &&Fiber| f.state == State::Barrier(id as u8);
+        let fibers = self.block.warps[warp as usize].fibers.iter();
+        let arrived = fibers.filter(waits).fold(0, |all, f| all | f.lanes());
+        let missing = self.live & !here & !arrived;
+        let apart = &self.block.apart;
+        if missing != 0 && apart.part.is_none() && !apart.part_told && self.is_aligned(instr) {
+            self.block.apart.part = Some(PartOfWarp {
+                id,
+                instr,
+                warp,
+                here,
+                missing,
+            });
+        }
+    }
+
+    /// The barrier is complete: did the rest of a warp exit, instead of coming to it?
+    fn check_part(&mut self, id: u32) {
+        let Some(part) = self.block.apart.part.take_if(|part| part.id == id) else {
+            return;
+        };
+        let warp = &self.block.warps[part.warp as usize];
+        if warp.live & part.missing != 0 {
+            return;
+        }
+        let details = Details::Parted {
+            missing: part.missing,
+            exit: warp.exit,
+        };
+        self.block.apart.part_told = true;
+        let running = std::mem::replace(&mut self.warp, part.warp);
+        self.report_at(part.instr, Code::BarriersApart, part.here, details);
+        self.warp = running;
+    }
+
     /// All lanes of a warp must be at the same barrier: `bar.sync`, `barrier.sync.aligned`.
     fn is_aligned(&self, instr: u32) -> bool {
         let text = self
@@ -211,7 +269,7 @@ impl Cx<'_> {
     /// Threads met at several barriers.
     ///
     /// The lanes of one warp must be at one instruction, unless it is `barrier.sync` without `.aligned`, which
-    /// counts threads wherever they are. Whole warps count each for itself; that is a warning, as CUDA C++ wants
+    /// counts threads wherever they are. Whole warps count each for itself; that is a warning, as CUDA C++ requires
     /// all threads at one `__syncthreads()`. Copies of one, as in an unrolled loop, are told by its place.
     fn check_meeting(&mut self, groups: &[BarrierGroup], instr: u32, mask: u32) {
         let kernel = self.job.kernel;
