@@ -126,7 +126,7 @@ impl Gpu {
         }
     }
 
-    /// A buffer that nobody has written.
+    /// A buffer that nothing has written.
     ///
     /// # Panics
     /// When there is no room.

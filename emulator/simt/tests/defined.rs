@@ -141,10 +141,18 @@ fn uses_are_told_as_what_they_are() {
     used(&format!("{LOAD} shfl.sync.idx.b32 %r3, %r1, %r2, 31, -1;"), |u| {
         *u == Use::Control
     });
-    // Today the mask that is wrong for this reason is reported once more as a mask.
-    let (codes, uses) = found(&format!("{LOAD} bar.warp.sync %r2; or.b32 %r2, %r2, -1;"));
-    assert_eq!(codes, ["E-SYNC-MASK", "E-UNINIT"]);
-    assert_eq!(uses, [Use::Control]);
+    // What is wrong with the mask for this reason is not reported once more.
+    for sync in [
+        "bar.warp.sync %r2; or.b32 %r2, %r2, -1;",
+        "bar.warp.sync %r2; bar.warp.sync %r2;",
+        "shfl.sync.idx.b32 %r3, %r1, 0, 31, %r2;",
+        "shfl.sync.idx.b32 %r3, %r1, 0, 31, %r2; shfl.sync.idx.b32 %r3, %r1, 5, 31, %r2;",
+        "vote.sync.ballot.b32 %r3, 1, %r2;",
+    ] {
+        let (codes, uses) = found(&format!("{LOAD} {sync}"));
+        assert_eq!(codes, ["E-UNINIT"], "{sync}");
+        assert_eq!(uses, [Use::Control], "{sync}");
+    }
     used(
         &format!("{LOAD} mov.u64 %rd7, own; st.local.u32 [%rd7], %r2; cvta.local.u64 %rd7, %rd7; mov.u64 %rd8, text;
         cvta.global.u64 %rd8, %rd8; {{ .param .b64 a0; .param .b64 a1; .param .b32 r0; st.param.b64 [a0], %rd8;

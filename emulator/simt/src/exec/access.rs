@@ -190,7 +190,7 @@ impl<'j> Cx<'j> {
                     return false;
                 }
                 if writes && !job.watch.checks() {
-                    // Nobody marks what an unchecked launch writes: a later check must not complain of it.
+                    // What an unchecked launch writes is not marked: a later check must not complain of it.
                     allocation.bytes.trust();
                 }
                 m.from = allocation.base;

@@ -20,6 +20,8 @@ pub(crate) struct Warp {
     pub(crate) issued: u64,
     /// Instruction at which its lowest exited lane did.
     pub(crate) exit: Option<u32>,
+    /// An undefined value named lanes: what is wrong with masks from then on follows from that.
+    pub(crate) undefined_mask: bool,
 }
 
 /// Everything of a block that outlives a turn.
@@ -140,6 +142,7 @@ impl Block {
                 all,
                 issued: 0,
                 exit: None,
+                undefined_mask: false,
             });
         }
         for w in 0..job.n_warps as usize {

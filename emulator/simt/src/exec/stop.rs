@@ -15,7 +15,7 @@ const MAX_ROUNDS: u32 = 1 << 10;
 const MAX_TURNS: u32 = 1 << 14;
 
 impl Cx<'_> {
-    /// Nobody can go on.
+    /// No thread can go on.
     pub(super) fn deadlock(&mut self) {
         let groups = self.groups(|_| true);
         let Some(first) = groups.first() else { return };
@@ -99,7 +99,7 @@ impl Cx<'_> {
     }
 
     /// A warp that runs the loop at `first ..= last` is bound to run it for ever: its state comes back without a store,
-    /// and nobody else is there to change what it reads.
+    /// and no other thread is left to change what it reads.
     fn repeats<W: Watch>(&mut self, w: u32, first: u32, last: u32) -> bool {
         let job = self.job;
         let ready = |f: &Fiber| f.state == State::Ready;
@@ -202,7 +202,7 @@ impl Cx<'_> {
     }
 }
 
-/// An operation does the same in every round with the same registers. `alone`: nobody else runs.
+/// An operation does the same in every round with the same registers. `alone`: no other warp runs.
 fn stays(op: &crate::program::Op, alone: bool) -> bool {
     use crate::program::{MemSpace, OpKind};
     match &op.kind {

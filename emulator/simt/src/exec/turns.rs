@@ -163,14 +163,18 @@ impl Cx<'_> {
         join_ready(&mut warp.fibers);
     }
 
-    /// Nobody can go on: lanes that wait for others of their warp go on without them.
+    /// No thread can go on: lanes that wait for others of their warp go on without them.
     fn force_lanes(&mut self) -> bool {
+        let mut any = false;
         let mut found = Vec::new();
         for w in 0..self.block.warps.len() {
             self.warp = w as u32;
             self.live = self.block.warps[w].live;
+            let undefined = self.block.warps[w].undefined_mask;
             for f in &self.block.warps[w].fibers {
-                if let State::Lanes { need, .. } = f.state {
+                if let State::Lanes { need, .. } = f.state
+                    && !undefined
+                {
                     let present = f.top().map_or(0, |t| t.mask);
                     let details = self.sync_mask(need, present, WrongMask::Missing);
                     found.push((w as u32, f.at, present, details));
@@ -180,10 +184,10 @@ impl Cx<'_> {
                 if matches!(f.state, State::Lanes { .. }) {
                     f.state = State::Ready;
                     f.forced = true;
+                    any = true;
                 }
             }
         }
-        let any = !found.is_empty();
         if self.job.watch.checks() {
             for (w, at, present, details) in found {
                 self.warp = w;

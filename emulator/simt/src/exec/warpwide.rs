@@ -85,6 +85,9 @@ impl Cx<'_> {
 
     #[cold]
     pub(super) fn wrong_mask(&mut self, pc: u32, lanes: u32, named: u32, present: u32, wrong: WrongMask) {
+        if self.block.warps[self.warp as usize].undefined_mask {
+            return;
+        }
         let instr = self.job.kernel.ops[pc as usize].instr;
         let code = match wrong {
             WrongMask::SourceNotNamed(_) => Code::ShuffleOutside,

@@ -147,7 +147,7 @@ impl Cx<'_> {
     }
 }
 
-/// The values of a store, for who wants to know whether racing writes are equal.
+/// The values of a store, to decide whether racing writes are equal.
 pub(crate) struct Stored<'a> {
     pub(crate) lanes: &'a Lanes,
     pub(crate) store: Option<&'a Access>,

@@ -18,7 +18,7 @@ pub(crate) struct Bytes {
     len: usize,
     /// What to give back, when it is ours.
     owned: Option<(*mut u8, Layout)>,
-    /// One bit per byte: something wrote it. Empty when nobody asks.
+    /// One bit per byte: something wrote it. Empty where that is not followed.
     written: Box<[AtomicU64]>,
     /// Every byte was written.
     all_written: AtomicBool,

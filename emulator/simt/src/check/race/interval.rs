@@ -128,7 +128,7 @@ impl<S: Space> Interval<S> {
         }
     }
 
-    /// Lanes of the running warp passed `bar.warp.sync` together; `all`: nobody was left out.
+    /// Lanes of the running warp passed `bar.warp.sync` together; `all`: no lane was left out.
     pub(super) fn warp_sync(&mut self, instr: u32, mask: u32, all: bool) {
         if all {
             self.in_step();
@@ -172,7 +172,7 @@ impl<S: Space> Interval<S> {
         self.fenced = true;
     }
 
-    /// Marks an access. `seen` is told each word of units: chunk, word in it, units of the word.
+    /// Marks an access. `seen` is called for each word of units: chunk, word in it, units of the word.
     #[inline]
     pub(super) fn access(
         &mut self,

@@ -278,7 +278,7 @@ impl Cx<'_> {
         }
     }
 
-    /// A store is about to be done: whether any of it is undefined and only moved. What was computed is told.
+    /// A store is about to be done: whether any of it is undefined and only moved. What was computed is reported.
     pub(super) fn follow_store(&mut self, a: &Access, pc: u32, on: u32) -> bool {
         let element = u32::from(a.element);
         let mut moved = 0;
@@ -362,6 +362,9 @@ impl Cx<'_> {
     /// An undefined value is put to use: told, and taken as defined from then on.
     fn undefined_use(&mut self, spot: Spot, lanes: u32, used: Use, instr: u32) {
         let lanes = self.shadow.lanes(spot) & lanes;
+        if used == Use::Control {
+            self.block.warps[self.warp as usize].undefined_mask = true;
+        }
         // Lanes by origin; the lowest lane's stands for all.
         let mut groups: Vec<(Origin, u32)> = Vec::new();
         for lane in bits(lanes) {
