@@ -202,7 +202,7 @@ pub(crate) fn release(allocation: Allocation) {
             if let Ok(layout) = layout(allocation.bytes)
                 && unmapped
             {
-                // SAFETY: allocated by `host` with this layout, mapped until now, and nobody uses it any more.
+                // SAFETY: allocated by `host` with this layout, mapped until now, and no longer used.
                 unsafe { dealloc(allocation.block as *mut u8, layout) };
                 MEMORY.give_back(allocation.bytes);
             }

@@ -123,7 +123,7 @@ impl Context {
         let text = std::mem::take(&mut *lock(&self.printed));
         if !text.is_empty() {
             let mut out = std::io::stdout().lock();
-            // Nobody to tell when stdout is gone.
+            // Stdout may be closed.
             let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
         }
     }
@@ -234,15 +234,6 @@ pub(crate) fn usable() -> Result<Arc<Context>, CUresult> {
     let context = current()?;
     context.check()?;
     Ok(context)
-}
-
-/// For calls that need no context, and report what happened in the one that is current: all contexts share one space of
-/// addresses, so a pointer says without one what it is.
-pub(crate) fn usable_if_any() -> Result<(), CUresult> {
-    match usable() {
-        Err(ERROR_INVALID_CONTEXT) if crate::current::top().is_none() => Ok(()),
-        other => other.map(|_| ()),
-    }
 }
 
 /// All contexts come to rest: before host memory goes away that any of them might use.

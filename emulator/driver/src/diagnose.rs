@@ -37,7 +37,7 @@ fn first_time(message: &str) -> bool {
 }
 
 fn write(text: &str) {
-    // Nobody to tell when stderr is gone.
+    // Stderr may be closed.
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 

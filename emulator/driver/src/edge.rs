@@ -10,7 +10,10 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::result::{CUresult, ERROR_INVALID_VALUE, ERROR_NOT_SUPPORTED, ERROR_UNKNOWN, Outcome, SUCCESS};
+use crate::result::{
+    CUresult, ERROR_INVALID_CONTEXT, ERROR_INVALID_VALUE, ERROR_NOT_SUPPORTED, ERROR_UNKNOWN, Outcome,
+    SUCCESS,
+};
 use crate::{diagnose, life};
 
 /// Defines exported calls. `fn name / alias(…)` adds the variant whose null stream is the calling thread's own.
@@ -83,13 +86,14 @@ pub(crate) fn not_supported(name: &'static str) -> CUresult {
     })
 }
 
-/// The body of calls whose form of before CUDA 3.2 takes 32-bit device addresses, which no device memory here has.
+/// The body of calls whose form of before CUDA 3.2 takes 32-bit device addresses, which no device memory here has: the
+/// real driver has no context in which they work either.
 pub(crate) fn replaced(name: &'static str) -> CUresult {
     guard(name, || {
         diagnose::say_once(&format!(
-            "{name} without _v2 takes 32-bit device addresses (CUDA 3.1 and before) and is not supported; {name}_v2 is"
+            "{name} without _v2 takes 32-bit device addresses (CUDA 3.1 and before) and works in no context; {name}_v2 does"
         ));
-        Err(ERROR_NOT_SUPPORTED)
+        Err(ERROR_INVALID_CONTEXT)
     })
 }
 
@@ -155,7 +159,7 @@ impl<T> Out<T> {
         Ok(())
     }
 
-    /// Writes where the caller wants to know.
+    /// Writes to an optional result: null is no error.
     pub(crate) fn put_if_wanted(self, value: T) {
         let _ = self.put(value);
     }
@@ -320,7 +324,7 @@ impl Text {
 #[derive(Clone, Copy)]
 pub(crate) struct Host(*mut c_void);
 
-// SAFETY: an address; whoever asked for a copy keeps the memory in place until the copy is done.
+// SAFETY: an address; the caller of a copy keeps the memory in place until the copy is done.
 unsafe impl Send for Host {}
 // SAFETY: as above.
 unsafe impl Sync for Host {}
@@ -342,7 +346,7 @@ impl Host {
     /// The first `n` bytes, to read.
     ///
     /// # Safety
-    /// The C caller promised that they can be read, and that nobody writes them during `'a`.
+    /// The C caller promised that they can be read, and that nothing writes them during `'a`.
     pub(crate) unsafe fn bytes<'a>(self, n: usize) -> &'a [u8] {
         if n == 0 {
             return &[];

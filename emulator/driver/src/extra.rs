@@ -22,7 +22,7 @@
 //! // 0: in index order then; -1 as the process does.
 //! CUresult tile_set_unordered(int on);
 //!
-//! // 1: what goes wrong in the calling thread's launches is told on stderr; 0: it is in the report only;
+//! // 1: what goes wrong in the calling thread's launches is printed on stderr; 0: it is in the report only;
 //! // -1 as the process does.
 //! CUresult tile_set_diagnosis(int on);
 //!

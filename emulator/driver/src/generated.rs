@@ -316,6 +316,7 @@ replaced! {
     cuMemAllocPitch
     cuMemFree
     cuMemGetAddressRange
+    cuMemGetInfo
     cuMemHostGetDevicePointer
     cuMemcpy2D
     cuMemcpy2DAsync
@@ -632,7 +633,7 @@ pub(crate) static CALLS: &[Call] = &[
     Call { name: "cuMemAddressFree", since: 10020, address: cuMemAddressFree as *const c_void },
     Call { name: "cuMemAddressReserve", since: 10020, address: cuMemAddressReserve as *const c_void },
     Call { name: "cuMemAdvise", since: 8000, address: cuMemAdvise as *const c_void },
-    Call { name: "cuMemAdvise_v2", since: 13000, address: cuMemAdvise_v2 as *const c_void },
+    Call { name: "cuMemAdvise_v2", since: 12020, address: cuMemAdvise_v2 as *const c_void },
     Call { name: "cuMemAlloc", since: 2000, address: cuMemAlloc as *const c_void },
     Call { name: "cuMemAllocAsync", since: 11020, address: cuMemAllocAsync as *const c_void },
     Call { name: "cuMemAllocAsync_ptsz", since: 11020, address: cuMemAllocAsync_ptsz as *const c_void },
@@ -683,8 +684,8 @@ pub(crate) static CALLS: &[Call] = &[
     Call { name: "cuMemPoolTrimTo", since: 11020, address: cuMemPoolTrimTo as *const c_void },
     Call { name: "cuMemPrefetchAsync", since: 8000, address: cuMemPrefetchAsync as *const c_void },
     Call { name: "cuMemPrefetchAsync_ptsz", since: 8000, address: cuMemPrefetchAsync_ptsz as *const c_void },
-    Call { name: "cuMemPrefetchAsync_v2", since: 13000, address: cuMemPrefetchAsync_v2 as *const c_void },
-    Call { name: "cuMemPrefetchAsync_v2_ptsz", since: 13000, address: cuMemPrefetchAsync_v2_ptsz as *const c_void },
+    Call { name: "cuMemPrefetchAsync_v2", since: 12020, address: cuMemPrefetchAsync_v2 as *const c_void },
+    Call { name: "cuMemPrefetchAsync_v2_ptsz", since: 12020, address: cuMemPrefetchAsync_v2_ptsz as *const c_void },
     Call { name: "cuMemRangeGetAttribute", since: 8000, address: cuMemRangeGetAttribute as *const c_void },
     Call { name: "cuMemRangeGetAttributes", since: 8000, address: cuMemRangeGetAttributes as *const c_void },
     Call { name: "cuMemRelease", since: 10020, address: cuMemRelease as *const c_void },
@@ -859,8 +860,8 @@ pub(crate) static CALLS: &[Call] = &[
     Call { name: "cuStreamGetCaptureInfo_ptsz", since: 10010, address: cuStreamGetCaptureInfo_ptsz as *const c_void },
     Call { name: "cuStreamGetCaptureInfo_v2", since: 11030, address: cuStreamGetCaptureInfo_v2 as *const c_void },
     Call { name: "cuStreamGetCaptureInfo_v2_ptsz", since: 11030, address: cuStreamGetCaptureInfo_v2_ptsz as *const c_void },
-    Call { name: "cuStreamGetCaptureInfo_v3", since: 13000, address: cuStreamGetCaptureInfo_v3 as *const c_void },
-    Call { name: "cuStreamGetCaptureInfo_v3_ptsz", since: 13000, address: cuStreamGetCaptureInfo_v3_ptsz as *const c_void },
+    Call { name: "cuStreamGetCaptureInfo_v3", since: 12030, address: cuStreamGetCaptureInfo_v3 as *const c_void },
+    Call { name: "cuStreamGetCaptureInfo_v3_ptsz", since: 12030, address: cuStreamGetCaptureInfo_v3_ptsz as *const c_void },
     Call { name: "cuStreamGetCtx", since: 9020, address: cuStreamGetCtx as *const c_void },
     Call { name: "cuStreamGetCtx_ptsz", since: 9020, address: cuStreamGetCtx_ptsz as *const c_void },
     Call { name: "cuStreamGetCtx_v2", since: 12050, address: cuStreamGetCtx_v2 as *const c_void },

@@ -49,29 +49,31 @@ pub(crate) fn free(address: u64) {
 
 /// A copy one of whose ends cannot be used.
 pub(crate) fn copy(to: &Place, from: &Place, n: usize) {
-    let sentence = match (to, from) {
-        // The other way round both ends would be fine.
-        (Place::Device(to), Place::Device(from) | Place::Host(from))
-            if is_device_range(*from, n) && MEMORY.lookup(*to).is_none() && can_read(*to, n) =>
-        {
-            Some(format!(
-                "a copy of {n} bytes to the device address {to:#x}, which is host memory, from {from:#x}, which is device \
-                 memory: are source and destination exchanged?"
-            ))
-        }
-        (Place::Host(to) | Place::Device(to), Place::Device(from))
-            if is_device_range(*to, n) && MEMORY.lookup(*from).is_none() && can_read(*from, n) =>
-        {
-            Some(format!(
-                "a copy of {n} bytes from the device address {from:#x}, which is host memory, to {to:#x}, which is device \
-                 memory: are source and destination exchanged?"
-            ))
-        }
-        _ => unusable("to", to, n).or_else(|| unusable("from", from, n)),
-    };
+    let sentence = exchanged(("to", to), ("from", from), n)
+        .or_else(|| exchanged(("from", from), ("to", to), n))
+        .or_else(|| unusable("to", to, n))
+        .or_else(|| unusable("from", from, n));
     if let Some(sentence) = sentence {
         tell(&sentence);
     }
+}
+
+/// One end is given as a device address and lies in host memory, the other lies in device memory: the other way round
+/// both would be fine.
+fn exchanged((here, one): (&str, &Place), (there, other): (&str, &Place), n: usize) -> Option<String> {
+    let Place::Device(address) = *one else {
+        return None;
+    };
+    let (Place::Device(far) | Place::Host(far)) = *other else {
+        return None;
+    };
+    let fits = is_device_range(far, n) && MEMORY.lookup(address).is_none() && can_read(address, n);
+    fits.then(|| {
+        format!(
+            "a copy of {n} bytes {here} the device address {address:#x}, which is host memory, {there} {far:#x}, which is \
+             device memory: are source and destination exchanged?"
+        )
+    })
 }
 
 /// Why `n` bytes at one end of a copy cannot be used.

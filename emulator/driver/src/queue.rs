@@ -74,7 +74,7 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a job. `note` is told its ticket before it can run.
+    /// Adds a job. `note` gets its ticket before it can run.
     pub(crate) fn submit(
         self: &Arc<Self>,
         place: Where,

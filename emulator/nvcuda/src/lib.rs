@@ -2,7 +2,7 @@
 //! NVIDIA driver.
 //!
 //! A crate of its own because it can only be linked when everything below it is compiled, and nothing else has to wait
-//! for that. Nobody uses it from Rust; programs that want to find the library beside them depend on it.
+//! for that. No Rust code uses it; programs that want to find the library beside them depend on it.
 
 #![forbid(unsafe_code)]
 

@@ -26,7 +26,7 @@ fn copy_sync(handle: Handle, to: Place, from: Place, n: usize) -> Outcome {
     stream.context.check()?;
     check_ends(&to, &from, n)?;
     let back = to_host(&to, &from);
-    // SAFETY: whoever copies from or to the host promises the bytes.
+    // SAFETY: the caller of a copy promises the bytes of the host memory.
     stream.submit_sync(move || unsafe { transfer(&to, &from, n) })?;
     if let Some(address) = back {
         mistakes::copied_back(address, n);
@@ -53,7 +53,7 @@ fn copy_async(handle: Handle, to: Place, from: Place, n: usize) -> Outcome {
 fn copy_in_stream(stream: &Stream, to: Place, from: Place, n: usize) -> Outcome {
     if to.is_pageable(n) {
         let back = to_host(&to, &from);
-        // SAFETY: whoever copies to the host promises the bytes.
+        // SAFETY: the caller of a copy to the host promises the bytes.
         stream.submit_sync(move || unsafe { transfer(&to, &from, n) })?;
         if let Some(address) = back {
             mistakes::copied_back(address, n);
@@ -66,7 +66,7 @@ fn copy_in_stream(stream: &Stream, to: Place, from: Place, n: usize) -> Outcome 
     let taken = (wait && !stream.context.queue.is_idle()).then(|| Taken::new(n as u64));
     match (&to, &from, taken) {
         (Place::Device(address), Place::Host(source), Some(Ok(taken))) => {
-            // SAFETY: whoever copies from the host promises the bytes.
+            // SAFETY: the caller of a copy from the host promises the bytes.
             let bytes = unsafe { Host::new(*source).bytes(n) }.to_vec();
             let address = *address;
             stream.submit_async(Where::Here, move || {
@@ -75,7 +75,7 @@ fn copy_in_stream(stream: &Stream, to: Place, from: Place, n: usize) -> Outcome 
                 written
             })
         }
-        // SAFETY: whoever copies from or to the host promises the bytes.
+        // SAFETY: the caller of a copy promises the bytes of the host memory.
         _ if wait => stream.submit_sync(move || unsafe { transfer(&to, &from, n) }),
         // SAFETY: as above, until the copy is done.
         _ => stream.submit_async(Where::Here, move || unsafe { transfer(&to, &from, n) }),

@@ -42,19 +42,25 @@ export! {
     ) {
         let found = find_call(symbol, pfn, version, flags)?;
         status.put_if_wanted(found.err().unwrap_or(0));
-        found.map_err(|_| ERROR_NOT_FOUND)
+        // A caller that takes a status learns from it that there is no such call.
+        match status.is_null() {
+            true => found.map_err(|_| ERROR_NOT_FOUND),
+            false => Ok(()),
+        }
     }
 }
 
 /// `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`
 const PER_THREAD: u64 = 2;
+/// All flags: `CU_GET_PROC_ADDRESS_LEGACY_STREAM` is the other one.
+const FLAGS: u64 = 1 | PER_THREAD;
 /// `CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND`
 const SYMBOL_NOT_FOUND: c_uint = 1;
 /// `CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT`
 const VERSION_NOT_SUFFICIENT: c_uint = 2;
 
-/// Looks a call up, by its plain name (`cuMemAlloc`) or a symbol (`cuMemAlloc_v2`), and writes its address. The inner
-/// error is the status that the caller gets when there is none.
+/// Looks a call up by its plain name (`cuMemAlloc`), and writes its address. The inner error is the status that the
+/// caller gets when there is none.
 fn find_call(
     symbol: Text,
     pfn: Out<*const c_void>,
@@ -63,16 +69,22 @@ fn find_call(
 ) -> Result<Result<(), c_uint>, CUresult> {
     pfn.check()?;
     let symbol = symbol.get()?;
-    if flags > PER_THREAD || version < 0 {
+    if flags > FLAGS {
         return Err(ERROR_INVALID_VALUE);
     }
-    let found = newest(&symbol, version, flags == PER_THREAD);
+    // The driver takes the version as unsigned: -1 is newer than all.
+    let version = c_int::try_from(version as c_uint).unwrap_or(c_int::MAX);
+    let found = newest(&symbol, version, flags & PER_THREAD != 0);
     pfn.put(found.map_or(std::ptr::null(), |call| call.address))?;
     Ok(found.map(|_| ()))
 }
 
-/// The newest variant of a call up to a version of CUDA.
+/// The newest variant of a call up to a version of CUDA. As in the real driver, the symbols of variants
+/// (`cuMemAlloc_v2`) are no names of calls.
 fn newest(symbol: &str, version: c_int, own_stream: bool) -> Result<&'static Call, c_uint> {
+    if matches!(symbol.as_bytes(), [.., b'_', b'v', b'0'..=b'9']) {
+        return Err(SYMBOL_NOT_FOUND);
+    }
     let start = CALLS.partition_point(|call| call.name < symbol);
     let all = CALLS[start..].iter();
     let variants: Vec<&Call> = all
@@ -133,13 +145,28 @@ mod tests {
     fn a_plain_name_finds_the_newest_that_the_caller_knows() {
         check("cuMemAlloc", 12040, false, Ok("cuMemAlloc_v2"));
         check("cuMemAlloc", 2000, false, Ok("cuMemAlloc"));
-        check("cuMemAlloc_v2", 12040, false, Ok("cuMemAlloc_v2"));
+        check("cuMemAlloc", c_int::MAX, false, Ok("cuMemAlloc_v2"));
         check("cuCtxCreate", 3020, false, Ok("cuCtxCreate_v2"));
         check("cuCtxCreate", 12040, false, Ok("cuCtxCreate_v3"));
         check("cuCtxCreate", 13000, false, Ok("cuCtxCreate_v4"));
         check("cuCtxGetDevice", 12040, false, Ok("cuCtxGetDevice"));
         check("cuCtxGetDevice", 13000, false, Ok("cuCtxGetDevice_v2"));
-        check("cuMemAdvise", 12040, false, Ok("cuMemAdvise"));
+        check("cuMemAdvise", 11040, false, Ok("cuMemAdvise"));
+        check("cuMemAdvise", 12020, false, Ok("cuMemAdvise_v2"));
+        check("cuMemPrefetchAsync", 11040, false, Ok("cuMemPrefetchAsync"));
+        check("cuMemPrefetchAsync", 12020, false, Ok("cuMemPrefetchAsync_v2"));
+        check(
+            "cuStreamGetCaptureInfo",
+            12020,
+            false,
+            Ok("cuStreamGetCaptureInfo_v2"),
+        );
+        check(
+            "cuStreamGetCaptureInfo",
+            12030,
+            false,
+            Ok("cuStreamGetCaptureInfo_v3"),
+        );
         check("cuGetProcAddress", 12040, false, Ok("cuGetProcAddress_v2"));
     }
 
@@ -155,6 +182,10 @@ mod tests {
     fn what_is_not_there_has_a_reason() {
         check("cuNoSuchCall", 12040, false, Err(SYMBOL_NOT_FOUND));
         check("cuMem", 12040, false, Err(SYMBOL_NOT_FOUND));
+        check("cuMemAlloc_v2", 12040, false, Err(SYMBOL_NOT_FOUND));
+        check("cuMemAlloc_v2", 2000, false, Err(SYMBOL_NOT_FOUND));
+        check("cuMemAdvise", 3020, false, Err(VERSION_NOT_SUFFICIENT));
+        check("cuLaunchKernel", 3020, false, Err(VERSION_NOT_SUFFICIENT));
         check("cuKernelGetLibrary", 12040, false, Err(VERSION_NOT_SUFFICIENT));
         check("cuKernelGetLibrary", 12050, false, Ok("cuKernelGetLibrary"));
     }

@@ -49,7 +49,7 @@ export! {
         initialised()?;
         out.check()?;
         let context = usable()?;
-        // Between processes there is nothing to share; CUDA wants such events without timing.
+        // Between processes there is nothing to share; CUDA requires such events without timing.
         if flags & !7 != 0 || (flags & 4 != 0 && flags & DISABLE_TIMING == 0) {
             return Err(ERROR_INVALID_VALUE);
         }

@@ -84,7 +84,7 @@ export! {
         usable()?;
         flags.check()?;
         let found = allocations::find(pointer.address()).filter(|a| a.kind == Kind::Host);
-        // With unified addressing all pinned memory is mapped and portable, and says so.
+        // With unified addressing all pinned memory is mapped and portable, and its flags report that.
         flags.put(found.ok_or(ERROR_INVALID_VALUE)?.flags | 2)
     }
 }

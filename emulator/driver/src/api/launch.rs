@@ -256,7 +256,7 @@ pub(crate) fn launch_with(handle: Handle, shape: Shape, stream: Handle, argument
 
 fn launch(handle: Handle, shape: Shape, stream: Handle, pointers: In<u64>, extra: In<usize>) -> Outcome {
     launch_by(handle, shape, stream, |function, config| {
-        // SAFETY: whoever launches a kernel promises its arguments.
+        // SAFETY: the caller of a launch promises valid arguments.
         unsafe { arguments(function, config, pointers, extra) }
     })
 }

@@ -105,7 +105,7 @@ fn complete(inputs: &[String], max_registers: Option<u32>) -> Result<String, (CU
             format!("{heads}{module}")
         }
     };
-    // Compiled once for its errors, in a memory that nobody sees.
+    // Compiled once for its errors, in a memory of its own.
     compile(&Arc::new(Memory::new(MEMORY.limit())), &text)?;
     Ok(text)
 }

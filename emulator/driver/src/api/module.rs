@@ -52,8 +52,8 @@ pub(crate) struct Function {
 pub(crate) struct Prepared {
     pub(crate) block: Option<[c_uint; 3]>,
     pub(crate) dynamic_shared: c_uint,
-    /// Bytes of arguments that the program announced.
-    pub(crate) size: usize,
+    /// Bytes of arguments that the program announced; `None`: as many as the kernel takes.
+    pub(crate) size: Option<usize>,
     pub(crate) arguments: Vec<u8>,
 }
 

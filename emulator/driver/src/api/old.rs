@@ -1,12 +1,12 @@
 //! Calls that newer ones have replaced, and programs still use: first forms that take the same arguments as their `_v2`,
 //! and launches with `cuParamSet*` and `cuLaunchGrid`.
 //!
-//! First forms with 32-bit device addresses are not here: see `edge::replaced`.
+//! First forms with 32-bit device addresses are not here: see `edge::replaced`. The codes are those of an H200.
 
 use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
 
-use crate::api::context::{cuCtxCreate_v2, cuCtxDestroy_v2, cuCtxPopCurrent_v2, cuCtxPushCurrent_v2};
+use crate::api::context::{cuCtxDestroy_v2, cuCtxPopCurrent_v2, cuCtxPushCurrent_v2};
 use crate::api::event::cuEventDestroy_v2;
 use crate::api::function::max_threads;
 use crate::api::host::{cuMemAllocHost_v2, cuMemHostRegister_v2};
@@ -16,7 +16,8 @@ use crate::api::link::{cuLinkAddData_v2, cuLinkAddFile_v2, cuLinkCreate_v2};
 use crate::api::module::Function;
 use crate::api::stream::cuStreamDestroy_v2;
 use crate::attributes::limit;
-use crate::contexts::{MEMORY, lock, usable};
+use crate::contexts::{lock, usable};
+use crate::diagnose;
 use crate::edge::{Host, In, Out, Text, export};
 use crate::result::*;
 use crate::types::Handle;
@@ -29,6 +30,7 @@ fn outcome(code: CUresult) -> Outcome {
 }
 
 fn set_argument(handle: Handle, offset: c_int, bytes: &[u8]) -> Outcome {
+    usable()?;
     let function = function(handle)?;
     let offset = usize::try_from(offset).map_err(|_| ERROR_INVALID_VALUE)?;
     let end = offset.checked_add(bytes.len()).ok_or(ERROR_INVALID_VALUE)?;
@@ -51,25 +53,32 @@ fn launch_grid(handle: Handle, width: c_int, height: c_int, stream: Handle) -> O
         let prepared = lock(&function.prepared);
         let shape = Shape {
             grid,
-            block: prepared.block.ok_or(ERROR_INVALID_VALUE)?,
+            block: prepared.block.unwrap_or([1; 3]),
             dynamic: prepared.dynamic_shared,
             cooperative: false,
         };
         let mut arguments = prepared.arguments.clone();
-        arguments.resize(prepared.size, 0);
+        let taken = function.loaded.kernel().param_bytes as usize;
+        arguments.resize(prepared.size.unwrap_or(taken), 0);
         (shape, arguments)
     };
     launch_with(handle, shape, stream, arguments)
 }
 
 export! {
-    fn cuCtxCreate(out: Out<Handle>, flags: c_uint, dev: c_int) {
-        // SAFETY: the same arguments, with the caller's promises.
-        outcome(unsafe { cuCtxCreate_v2(out, flags, dev) })
+    fn cuCtxCreate(_out: Out<Handle>, _flags: c_uint, _dev: c_int) {
+        diagnose::say_once(
+            "cuCtxCreate without _v2 makes a context of 32-bit addresses (CUDA 3.1 and before), which 64-bit devices refuse; \
+             use cuCtxCreate_v2",
+        );
+        Err(ERROR_OUT_OF_MEMORY)
     }
 
     fn cuCtxDestroy(handle: Handle) {
-        // SAFETY: as above.
+        if handle == 0 {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        // SAFETY: the same arguments, with the caller's promises.
         outcome(unsafe { cuCtxDestroy_v2(handle) })
     }
 
@@ -101,14 +110,6 @@ export! {
     fn cuMemAllocHost(out: Out<u64>, bytes: c_uint) {
         // SAFETY: as above; the size is wider.
         outcome(unsafe { cuMemAllocHost_v2(out, bytes as usize) })
-    }
-
-    fn cuMemGetInfo(free: Out<c_uint>, total: Out<c_uint>) {
-        usable()?;
-        let clamped = |bytes: u64| c_uint::try_from(bytes).unwrap_or(c_uint::MAX);
-        free.put_if_wanted(clamped(MEMORY.limit().saturating_sub(MEMORY.used())));
-        total.put_if_wanted(clamped(MEMORY.limit()));
-        Ok(())
     }
 
     fn cuLinkCreate(n: c_uint, options: In<c_uint>, values: Out<usize>, out: Out<Handle>) {
@@ -160,11 +161,12 @@ export! {
     }
 
     fn cuParamSetSize(handle: Handle, bytes: c_uint) {
+        usable()?;
         let function = function(handle)?;
         if bytes as usize > MAX_ARGUMENTS {
             return Err(ERROR_INVALID_VALUE);
         }
-        lock(&function.prepared).size = bytes as usize;
+        lock(&function.prepared).size = Some(bytes as usize);
         Ok(())
     }
 

@@ -3,7 +3,6 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use crate::contexts::{current, initialised};
-use crate::diagnose;
 use crate::edge::{In, Out, Text, export};
 use crate::result::*;
 use crate::types::Uuid;
@@ -23,13 +22,9 @@ export! {
     }
 
     fn cuGetExportTable(out: Out<*const c_void>, id: In<Uuid>) {
+        // Undocumented tables that the CUDA runtime uses; a program that needs them must know early.
         out.put_if_wanted(std::ptr::null());
         id.get()?;
-        // The runtime makes of this error an "invalid argument" of whatever its first call was.
-        diagnose::say_once(
-            "cuGetExportTable is not supported: the CUDA runtime (functions named `cuda…`) and other libraries of NVIDIA \
-             ask for tables without documentation; programs that use the driver's functions (`cu…`) run",
-        );
         Err(ERROR_INVALID_VALUE)
     }
 

@@ -168,7 +168,7 @@ impl Rows {
         for z in 0..self.depth {
             for y in 0..self.height {
                 let (to, from) = (self.to.row(y, z)?, self.from.row(y, z)?);
-                // SAFETY: whoever copies from or to the host promises all rows, until the copy is done.
+                // SAFETY: the caller of a copy promises all rows of the host memory, until the copy is done.
                 unsafe { transfer(&to, &from, self.width) }?;
             }
         }

@@ -292,12 +292,22 @@ fn load(text: &[u8]) -> CUresult {
     unsafe { sys::cuModuleLoadData(&mut module, image.as_ptr().cast()) }
 }
 
+/// A kernel that uses a shared array of so many bytes.
+fn declares(bytes: u32) -> Vec<u8> {
+    let head = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { .reg .b32 %r;";
+    format!("{head} .shared .align 4 .b8 tile[{bytes}]; st.shared.u32 [tile], 1; ld.shared.u32 %r, [tile]; ret; }}").into_bytes()
+}
+
 #[test]
 fn texts_that_are_no_ptx() {
     let _own = Own::new();
     codes! {
         load(b".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { frobnicate; }") => CUDA_ERROR_INVALID_PTX,
         load(b".version 99.0\n.target sm_75\n.address_size 64\n") => CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+        load(&declares(48 * 1024)) => CUDA_SUCCESS,
+        // What ptxas refuses: only dynamic shared memory goes beyond 48 KiB.
+        load(&declares(48 * 1024 + 4)) => CUDA_ERROR_INVALID_PTX,
+        load(&declares(1 << 20)) => CUDA_ERROR_INVALID_PTX,
     }
 }
 
@@ -307,7 +317,6 @@ fn emulated_images_for_real_gpus_and_other_texts_are_refused() {
     codes! {
         load(b"\xff\xfe\x01") => CUDA_ERROR_INVALID_IMAGE,
         load(b"\x7fELF\x02\x01\x01") => CUDA_ERROR_INVALID_IMAGE,
-        load(b"\xedCN\x7f\x01\x40\x02\0") => CUDA_ERROR_INVALID_IMAGE,
         load(b"\x50\xed\x55\xba\x01") => CUDA_ERROR_INVALID_IMAGE,
         load(b".version 8.4\n.target sm_90\n.address_size 64\n.visible .entry k() { wgmma.fence.sync.aligned; }")
             => CUDA_ERROR_INVALID_PTX,
@@ -377,18 +386,6 @@ fn without_a_context() {
         }
         // SAFETY: written by the call above.
         assert!(unsafe { context.assume_init() }.is_null());
-        // What a pointer is can be told without one: cuda.core asks it of any array, NumPy's too.
-        let (mut kind, mut ordinal, here) = (9u32, 9i32, &raw mut address);
-        let mut attributes = [
-            sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-            sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
-        ];
-        let mut places = [(&raw mut kind).cast(), (&raw mut ordinal).cast()];
-        codes! {
-            sys::cuPointerGetAttributes(2, attributes.as_mut_ptr(), places.as_mut_ptr(), here as u64) => CUDA_SUCCESS,
-            sys::cuPointerGetAttribute(places[0], attributes[0], here as u64) => CUDA_ERROR_INVALID_VALUE,
-        }
-        assert_eq!((kind, ordinal), (0, -2));
     })
     .join()
     .expect("no assertion failed");
@@ -446,6 +443,32 @@ fn emulated_calls_are_found_by_name() {
         sys::cuGetProcAddress_v2(null(), &mut found, 12040, 0, null_mut()) => CUDA_ERROR_INVALID_VALUE,
         sys::cuGetProcAddress_v2(c"cuLaunchKernel".as_ptr(), &mut found, 12040, 2, null_mut()) => CUDA_SUCCESS,
         sys::cuGetProcAddress_v2(c"cuNoSuchCall".as_ptr(), &mut found, 12040, 0, null_mut()) => CUDA_ERROR_NOT_FOUND,
+    }
+    // What an H200 answers, with the driver of CUDA 13.0: status and whether there is an address.
+    let found_with = |name: &std::ffi::CStr, version, flags| {
+        let (mut found, mut status) = (
+            null_mut(),
+            sys::CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SUCCESS,
+        );
+        // SAFETY: a string that ends with NUL, and places for two results.
+        ok(unsafe { sys::cuGetProcAddress_v2(name.as_ptr(), &mut found, version, flags, &mut status) });
+        (status as u32, !found.is_null())
+    };
+    for (name, version, flags, expected) in [
+        (c"cuMemAlloc", 12040, 0, (0, true)),
+        (c"cuMemAlloc", 12040, 3, (0, true)),
+        (c"cuMemAlloc", -1, 0, (0, true)),
+        (c"cuMemAlloc_v2", 12040, 0, (1, false)),
+        (c"cuNoSuchCall", 12040, 0, (1, false)),
+        (c"cuGraphAddNode", 11040, 0, (2, false)),
+        (c"cuKernelGetLibrary", 12040, 0, (2, false)),
+        (c"cuKernelGetLibrary", 12050, 0, (0, true)),
+    ] {
+        assert_eq!(
+            found_with(name, version, flags),
+            expected,
+            "{name:?} {version} {flags}"
+        );
     }
     // SAFETY: valid places for results; the call has the type of cuMemAlloc_v2.
     unsafe {

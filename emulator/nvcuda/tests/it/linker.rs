@@ -218,6 +218,60 @@ fn a_limit_of_registers_is_kept() {
     assert!((1..=16).contains(&registers), "{registers}");
 }
 
+/// A call that the bindings do not name.
+macro_rules! first_form {
+    ($name:ident($($value:expr),*) as $signature:ty) => {{
+        // SAFETY: the call has this signature in the first versions of CUDA.
+        let call = unsafe { sys::culib().get::<$signature>(concat!(stringify!($name), "\0").as_bytes()) };
+        call.expect(stringify!($name))($($value),*)
+    }};
+}
+
+#[test]
+fn first_forms_work_in_no_context() {
+    let _own = Own::new();
+    let (mut address, mut free, mut total, mut context) = (0u32, 0u32, 0u32, 0usize);
+    for (code, expected) in [
+        (
+            first_form!(cuMemAlloc(&mut address, 1024) as extern "C" fn(&mut u32, u32) -> CUresult),
+            CUresult::CUDA_ERROR_INVALID_CONTEXT,
+        ),
+        (
+            first_form!(cuMemGetInfo(&mut free, &mut total) as extern "C" fn(&mut u32, &mut u32) -> CUresult),
+            CUresult::CUDA_ERROR_INVALID_CONTEXT,
+        ),
+        (
+            first_form!(cuCtxCreate(&mut context, 0, 0) as extern "C" fn(&mut usize, u32, i32) -> CUresult),
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY,
+        ),
+        (
+            first_form!(cuCtxDestroy(0) as extern "C" fn(usize) -> CUresult),
+            CUresult::CUDA_ERROR_INVALID_VALUE,
+        ),
+        (
+            first_form!(cuDeviceTotalMem(&mut total, 0) as extern "C" fn(&mut u32, i32) -> CUresult),
+            CUresult::CUDA_SUCCESS,
+        ),
+    ] {
+        assert_eq!(code, expected);
+    }
+    assert_eq!(total, u32::MAX);
+}
+
+#[test]
+fn a_launch_of_the_old_kind_needs_no_arguments() {
+    let own = Own::new();
+    let fill = function(module(), "fill");
+    // As on an H200: a block of one thread, and arguments that are all 0.
+    // SAFETY: a function of the current context.
+    unsafe {
+        ok(sys::cuLaunchGrid(fill, 1, 1));
+        ok(sys::cuFuncSetBlockShape(fill, 32, 1, 1));
+        ok(sys::cuLaunchGrid(fill, 1, 1));
+    }
+    drop(own);
+}
+
 #[test]
 fn launches_of_the_old_kind() {
     let _own = Own::new();
