@@ -27,13 +27,13 @@ pub fn alias(soname: &str, path: &Path) -> Result<()> {
     if descriptor < 0 {
         return Err(Error::last_os_error());
     }
-    // SAFETY: just made, and owned by nobody else.
+    // SAFETY: just made, and not shared.
     let mut file = unsafe { File::from_raw_fd(descriptor) };
     file.write_all(&image(soname, path))?;
     let place = format!("/proc/self/fd/{}", file.as_raw_fd());
     // SAFETY: there is nothing in it that could run; what it needs is loaded, or is what the caller wants loaded.
     let library = unsafe { Library::open(Some(place), RTLD_NOW | RTLD_GLOBAL) }.map_err(Error::other)?;
-    // The loader knows it by its number, which nobody else may have.
+    // The loader identifies it by this number, which must be unique.
     std::mem::forget((library, file));
     Ok(())
 }

@@ -206,7 +206,7 @@ impl Emulator {
         unsafe { (self.set_unordered)(on.map_or(-1, c_int::from)) };
     }
 
-    /// Whether what goes wrong in this thread's launches is told on stderr (it is in the report in any case); `None`:
+    /// Whether what goes wrong in this thread's launches is printed on stderr (it is in the report in any case); `None`:
     /// as `TILE_DIAGNOSIS` says.
     pub fn set_diagnosis(&self, on: Option<bool>) {
         // SAFETY: takes a number.

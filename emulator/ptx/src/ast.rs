@@ -326,7 +326,7 @@ pub struct Instruction {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operand {
     /// A register (`%r1`), a special register (`%tid.x`), a label, a variable or a function: one name,
-    /// resolved by whoever knows the scopes. `_` is `"_"`.
+    /// resolved where the scopes are known. `_` is `"_"`.
     Name(String),
     /// `-%f1` does not exist in PTX, but `!%p1` does.
     NotPred(String),

@@ -4,6 +4,14 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
 
+/// The folder that holds a file: `.` for a bare name.
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
 /// An exclusive lock on a folder, released when dropped. It leaves no file behind.
 #[derive(Debug)]
 pub struct FolderLock {
@@ -46,14 +54,10 @@ pub fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
 
 /// Removes `NAME.PID.tmp` beside `path` where the process PID is gone.
 fn remove_abandoned(path: &Path) {
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
         return;
     };
-    let folder = match folder.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => folder,
-    };
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+    for entry in std::fs::read_dir(folder_of(path)).into_iter().flatten().flatten() {
         let found = entry.file_name();
         let pid = found
             .to_str()
@@ -106,6 +110,14 @@ mod tests {
         expected.sort_unstable();
         assert_eq!(names(&folder), expected);
         let _ = std::fs::remove_dir_all(&folder);
+    }
+
+    #[test]
+    fn a_bare_name_lies_in_the_current_folder() {
+        assert_eq!(folder_of(Path::new("a.json")), Path::new("."));
+        assert_eq!(folder_of(Path::new("data/a.json")), Path::new("data"));
+        assert_eq!(folder_of(Path::new("/a.json")), Path::new("/"));
+        assert!(crate::record::lock_folder_of(Path::new("a.json")).is_ok());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::files::{FolderLock, lock_folder, write_whole};
+use crate::files::{FolderLock, folder_of, lock_folder, write_whole};
 
 /// Layout of the file; raised when an old reader would misunderstand a new file.
 pub const SCHEMA: u32 = 1;
@@ -454,7 +454,7 @@ impl RecordError {
 
 /// The lock of the folder in which a record lies.
 pub(crate) fn lock_folder_of(path: &Path) -> Result<FolderLock, RecordError> {
-    let folder = path.parent().unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     lock_folder(folder).map_err(|source| RecordError::Io {
         path: folder.to_owned(),
         source,
