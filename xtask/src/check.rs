@@ -1,20 +1,30 @@
-//! `cargo xtask check`: every kernel of the steps on awkward shapes, one line each.
+//! `cargo xtask check`: the learner's copies of tasks where they are asked for and there, else every kernel of the steps
+//! on awkward shapes, one line each.
 
-use anyhow::Result;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use course::{Task, TaskName};
 use ladder::STEPS;
 use ladder::record::{Check, Line};
 use ladder::text::Paint;
 
 use crate::programs::Programs;
 use crate::say::{self, Status, Stop};
-use crate::{Verdict, bench, choice, interrupt, kernels};
+use crate::{Verdict, bench, choice, interrupt, judge, kernels, learner, place};
 
 #[derive(clap::Args)]
-#[command(after_help = "Examples: cargo xtask check v05\n          cargo xtask check all --emulate")]
+#[command(
+    after_help = "Examples: cargo xtask check v05\n          cargo xtask check v05.wide\n          \
+    cargo xtask check all --emulate"
+)]
 pub(crate) struct Args {
-    /// Steps: `v05`, `5` or `bank-conflict-free`; all when left out
-    #[arg(value_name = "STEP")]
+    /// Tasks and steps: `v05`, `5`, `bank-conflict-free`, `v05.wide`; all steps when left out
+    #[arg(value_name = "TASK")]
     steps: Vec<String>,
+    /// The finished kernels of the steps, also where there is a copy of yours
+    #[arg(long)]
+    finished: bool,
     /// Use the emulated GPU even where there is a real one
     #[arg(long)]
     emulate: bool,
@@ -25,9 +35,71 @@ pub(crate) struct Args {
 
 /// Checks them, and tells the first failure in full.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
-    let steps = match args.steps.is_empty() {
+    let (copies, rest) = copies(args)?;
+    if copies.is_empty() {
+        return finished(args, &rest);
+    }
+    interrupt::watch();
+    let root = learner::root()?;
+    let mut passed = true;
+    for task in &copies {
+        passed &= copy(args, &root, task)?;
+    }
+    if !rest.is_empty() {
+        passed &= finished(args, &rest)? == Verdict::Passed;
+    }
+    Ok(if passed { Verdict::Passed } else { Verdict::Failed })
+}
+
+/// What is asked for: tasks of which there are copies, and the others, which must be steps.
+fn copies(args: &Args) -> Result<(Vec<Task>, Vec<String>)> {
+    let (mut copies, mut rest) = (Vec::new(), Vec::new());
+    for asked in &args.steps {
+        let name = TaskName::parse(asked).ok();
+        let has_copy = |name: &TaskName| {
+            let root = place::checkout();
+            root.is_some_and(|root| learner::copy(&root, name).is_file())
+        };
+        match name {
+            Some(name) if name.id.is_some() && args.finished => {
+                bail!(Stop::Usage(format!(
+                    "--finished is for the kernels of steps, and {name} is a transfer task"
+                )));
+            }
+            Some(name) if !args.finished && has_copy(&name) => {
+                copies.push(learner::task(&learner::root()?, asked)?);
+            }
+            // Names the tasks that there are, when there is none of that name.
+            Some(name) if name.id.is_some() => {
+                let task = learner::task(&learner::root()?, asked)?;
+                let (me, name) = (place::me(), &task.name);
+                bail!("there is no my/{name}.cu; begin with: {me} start {name}");
+            }
+            _ => rest.push(asked.clone()),
+        }
+    }
+    Ok((copies, rest))
+}
+
+/// Judges one copy, says what came out, and records it.
+fn copy(args: &Args, root: &Path, task: &Task) -> Result<bool> {
+    let verdict = judge::judge(root, task)?;
+    judge::record(root, &verdict);
+    if args.json {
+        say::answer(&format!("{}\n", serde_json::json!({"verdict": verdict})))?;
+    } else {
+        let shown = learner::shown(root, &learner::copy(root, &task.name));
+        let text = judge::told(&verdict, &shown, Paint::for_stdout());
+        say::answer(&format!("{text}\n{}\n", judge::next(root, &verdict)))?;
+    }
+    Ok(verdict.status == course::verdict::Status::Passed)
+}
+
+/// The kernels of steps, as they are under `kernels`; of all steps when none is named.
+fn finished(args: &Args, asked: &[String]) -> Result<Verdict> {
+    let steps = match asked.is_empty() {
         true => STEPS.iter().collect(),
-        false => choice::steps("check", &args.steps)?,
+        false => choice::steps("check", asked)?,
     };
     interrupt::watch();
     kernels::compile_edited(&steps)?;

@@ -63,6 +63,18 @@ pub(crate) fn serve(args: &Args) -> Result<Verdict> {
     Ok(Verdict::Passed)
 }
 
+/// The compiler refuses a source: what it says about it.
+#[derive(Debug)]
+pub(crate) struct DoesNotCompile(pub(crate) String);
+
+impl std::fmt::Display for DoesNotCompile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for DoesNotCompile {}
+
 /// A compiler that runs elsewhere.
 pub(crate) struct Compiler {
     child: Child,
@@ -115,17 +127,17 @@ impl Compiler {
             Err(_) => Err(RecvTimeoutError::Disconnected),
         };
         match answer {
-            Ok(line) => serde_json::from_str::<Answer>(&line)?.map_err(|why| anyhow!("{why}")),
+            Ok(line) => serde_json::from_str::<Answer>(&line)?.map_err(|why| anyhow!(DoesNotCompile(why))),
             Err(_) if interrupt::happened() => {
                 Err(Stop::Interrupted(format!("{name} was not compiled")).into())
             }
             Err(RecvTimeoutError::Timeout) => {
                 let _ = self.child.kill();
-                bail!(
+                Err(anyhow!(DoesNotCompile(format!(
                     "{name} was still being compiled after {} s, and the compiler was stopped; look for a template, a \
                      macro or an #include without end",
                     self.limit.as_secs()
-                )
+                ))))
             }
             Err(RecvTimeoutError::Disconnected) => {
                 let status = self.child.wait()?;

@@ -11,16 +11,19 @@ mod book;
 mod calls;
 mod check;
 mod choice;
+mod clang;
 #[expect(unsafe_code, reason = "a limit for a child process")]
 mod compiler;
 mod doctor;
+mod exercise;
 mod fresh;
 mod home;
 #[expect(unsafe_code, reason = "signals")]
 mod interrupt;
+mod judge;
 mod kernels;
+mod learner;
 mod list;
-mod markers;
 #[expect(unsafe_code, reason = "a C library")]
 mod nvrtc;
 mod place;
@@ -31,6 +34,7 @@ mod readme;
 mod sanitize;
 mod say;
 mod setup;
+mod starters;
 mod table;
 mod tidy;
 mod wheel;
@@ -53,8 +57,16 @@ struct Cli {
 enum Command {
     /// Measure steps, after verifying their results
     Bench(bench::Args),
-    /// Check the results of steps on awkward shapes
+    /// Begin a task: write its starter to my/
+    Start(exercise::StartArgs),
+    /// Check your copy of a task, or the kernels of steps
     Check(check::Args),
+    /// Your copy beside the starter, and later the solution
+    Diff(exercise::DiffArgs),
+    /// Begin a task anew; your text is kept
+    Reset(exercise::ResetArgs),
+    /// Show the finished kernel of a task that you passed
+    Solution(exercise::SolutionArgs),
     /// List the steps, their kernels and best recorded numbers
     List(list::Args),
     /// Counters of a real GPU beside the emulated ones
@@ -69,6 +81,8 @@ enum Command {
     Book(book::Args),
     /// Compile CUDA sources to the PTX committed beside them
     Ptx(ptx::Args),
+    /// Write the starters of all tasks
+    Starters(starters::Args),
     /// Fetch the compiler that `ptx` uses into target/nvrtc
     Setup,
     /// Fill the parts of READMEs that come from other files
@@ -91,7 +105,11 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         None => home::run(),
         Some(Command::Bench(args)) => bench::run(&args),
+        Some(Command::Start(args)) => exercise::start(&args),
         Some(Command::Check(args)) => check::run(&args),
+        Some(Command::Diff(args)) => exercise::diff(&args),
+        Some(Command::Reset(args)) => exercise::reset(&args),
+        Some(Command::Solution(args)) => exercise::solution(&args),
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Profile(args)) => profile::run(&args),
         Some(Command::Sanitize(args)) => sanitize::run(&args),
@@ -99,6 +117,7 @@ fn main() -> ExitCode {
         Some(Command::Tidy(args)) => tidy::run(&args),
         Some(Command::Book(args)) => book::run(&args),
         Some(Command::Ptx(args)) => ptx::run(&args),
+        Some(Command::Starters(args)) => starters::run(&args),
         Some(Command::Setup) => setup::run(),
         Some(Command::Readme(args)) => readme::run(&args),
         Some(Command::Calls) => calls::run(),

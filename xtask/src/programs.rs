@@ -71,45 +71,8 @@ impl Programs {
                 );
             }
         }
-        let mut command = Command::new(cargo);
-        command.arg("build");
-        if !is_first_build(steps) {
-            command.arg("-q");
-        } else {
-            say::note("building; the first time takes a minute or two");
-        }
-        for step in steps {
-            command.args(["-p", step.id]);
-        }
-        say::command(&shown(&command, &[]));
-        command.arg("--message-format=json-render-diagnostics");
-        command.current_dir(root).stdout(Stdio::piped());
-        let mut child = command.spawn().context("starting cargo")?;
-        let waiting = Waiting::for_child(&child);
-        let mut paths = BTreeMap::new();
-        for line in BufReader::new(child.stdout.take().context("no output")?).lines() {
-            let Ok(message) = serde_json::from_str::<serde_json::Value>(&line?) else {
-                continue;
-            };
-            let (target, path) = (&message["target"], message["executable"].as_str());
-            let built = steps.iter().find(|step| target["name"] == step.id);
-            if let (Some(step), Some(path)) = (built, path) {
-                paths.insert(step.id, PathBuf::from(path));
-            }
-        }
-        let status = child.wait()?;
-        drop(waiting);
-        if interrupt::happened() {
-            return Err(Stop::Interrupted("nothing was run".into()).into());
-        }
-        if !status.success() {
-            bail!("the step does not build; the errors of the compiler are above");
-        }
-        for step in steps {
-            if !paths.contains_key(step.id) {
-                bail!("cargo built no program called {}", step.id);
-            }
-        }
+        let names: Vec<&'static str> = steps.iter().map(|step| step.id).collect();
+        let paths = build(cargo, root, &names)?;
         // As `cargo run` does: libnvcuda.so of the same build.
         let folder = paths.values().next().and_then(|path| path.parent());
         let libraries = folder.map(|folder| folder.join("deps")).into_iter().collect();
@@ -268,12 +231,84 @@ impl Programs {
     }
 }
 
+/// Builds programs, each called as its package, and says where they are.
+pub(crate) fn build(
+    cargo: &Path,
+    root: &Path,
+    names: &[&'static str],
+) -> Result<BTreeMap<&'static str, PathBuf>> {
+    let mut command = Command::new(cargo);
+    command.arg("build");
+    if !is_first_build(names) {
+        command.arg("-q");
+    } else {
+        say::note("building; the first time takes a minute or two");
+    }
+    for name in names {
+        command.args(["-p", name]);
+    }
+    say::command(&shown(&command, &[]));
+    command.arg("--message-format=json-render-diagnostics");
+    command.current_dir(root).stdout(Stdio::piped());
+    let mut child = command.spawn().context("starting cargo")?;
+    let waiting = Waiting::for_child(&child);
+    let mut paths = BTreeMap::new();
+    for line in BufReader::new(child.stdout.take().context("no output")?).lines() {
+        let Ok(message) = serde_json::from_str::<serde_json::Value>(&line?) else {
+            continue;
+        };
+        let (target, path) = (&message["target"], message["executable"].as_str());
+        let built = names.iter().find(|name| target["name"] == **name);
+        if let (Some(name), Some(path)) = (built, path) {
+            paths.insert(*name, PathBuf::from(path));
+        }
+    }
+    let status = child.wait()?;
+    drop(waiting);
+    if interrupt::happened() {
+        return Err(Stop::Interrupted("nothing was run".into()).into());
+    }
+    if !status.success() {
+        bail!("the step does not build; the errors of the compiler are above");
+    }
+    for name in names {
+        if !paths.contains_key(name) {
+            bail!("cargo built no program called {name}");
+        }
+    }
+    Ok(paths)
+}
+
+/// The program of a package that is no step: built when Cargo is there, or lying beside this one.
+pub(crate) fn one(name: &'static str) -> Result<PathBuf> {
+    let beside = || {
+        let path = place::beside()?
+            .join(name)
+            .with_extension(std::env::consts::EXE_EXTENSION);
+        path.is_file().then_some(path)
+    };
+    let root = place::checkout();
+    let builder = root.as_deref().and_then(place::builder);
+    if builder.is_none()
+        && let Some(path) = beside()
+    {
+        return Ok(path);
+    }
+    let (Some(root), Some(cargo)) = (root, builder.or_else(|| place::on_path("cargo"))) else {
+        bail!(
+            "there is no program {name} beside this one: copy it there, or run `cargo xtask` in a checkout"
+        );
+    };
+    let mut paths = build(&cargo, &root, &[name])?;
+    paths.remove(name).context("it was just built")
+}
+
 /// Nothing of them lies beside this program, which Cargo built into the same folder.
-fn is_first_build(steps: &[&Step]) -> bool {
+fn is_first_build(names: &[&str]) -> bool {
     let Some(folder) = place::beside() else {
         return true;
     };
-    !steps.iter().any(|step| folder.join(step.id).is_file())
+    !names.iter().any(|name| folder.join(name).is_file())
 }
 
 /// Reads standard error to its end; the last line is shown while it lasts.
@@ -291,7 +326,7 @@ fn gather(stream: impl std::io::Read, step: &Step, status: &Status) -> String {
 }
 
 /// The command as one would type it.
-fn shown(command: &Command, libraries: &[PathBuf]) -> String {
+pub(crate) fn shown(command: &Command, libraries: &[PathBuf]) -> String {
     let word = |text: &OsStr| {
         let text = text.to_string_lossy();
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);

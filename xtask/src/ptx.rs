@@ -1,6 +1,6 @@
 //! `cargo xtask ptx`: CUDA sources → the PTX that is committed for them.
 //!
-//! `kernels/**/NAME.cu` becomes `kernels/ptx/NAME.ptx`; one under `tests/data`, `book/exhibits` or `book/python`
+//! `kernels/**/NAME.cu` becomes `kernels/ptx/NAME.ptx`; one under `steps`, `tests/data`, `book/exhibits` or `book/python`
 //! becomes `NAME.ptx` beside it.
 //! Each begins with comments that say what it was made from and how; `tests/it/ptx_fresh.rs` compares the
 //! hashes, so a source that was changed and not compiled is noticed without a compiler.
@@ -14,11 +14,11 @@ use ladder::provenance::{sha256, target_of};
 
 use crate::Verdict;
 use crate::compiler::Compiler;
-use crate::nvrtc::Nvrtc;
+use crate::nvrtc::{Compiled, Nvrtc};
 use crate::{place, readme, say};
 
 /// Where sources are.
-const FOLDERS: [&str; 4] = ["kernels", "tests/data", "book/exhibits", "book/python"];
+const FOLDERS: [&str; 5] = ["kernels", "steps", "tests/data", "book/exhibits", "book/python"];
 /// What is compiled for, unless the source has a line `// arch: compute_80`.
 const ARCHITECTURE: &str = "compute_75";
 /// Devices whose register counts are noted in the header.
@@ -37,7 +37,7 @@ pub(crate) struct Args {
     /// Change nothing; fail if a file would change
     #[arg(long)]
     check: bool,
-    /// Sources; none for all under kernels/, tests/data/ and book/
+    /// Sources; none for all under kernels/, steps/, tests/data/ and book/
     files: Vec<PathBuf>,
 }
 
@@ -146,43 +146,116 @@ pub(crate) fn collect(folder: &Path, into: &mut Vec<PathBuf>) -> anyhow::Result<
     Ok(())
 }
 
-fn compile(nvrtc: &Nvrtc, compiler: &mut Compiler, root: &Path, path: &Path) -> anyhow::Result<String> {
-    let source = read_source(path)?;
-    let name = path
-        .strip_prefix(root)
-        .unwrap_or(path)
-        .to_string_lossy()
-        .into_owned();
-    let architecture = source
-        .lines()
-        .find_map(|l| l.strip_prefix("// arch: "))
-        .unwrap_or(ARCHITECTURE)
-        .trim();
-    // What a source needs beyond the options that all have, as `--device-int128`.
-    let extra: Vec<String> = source
-        .lines()
-        .filter_map(|line| line.strip_prefix("// options: "))
-        .flat_map(str::split_whitespace)
-        .map(str::to_string)
-        .collect();
-    let mut shown = vec![
-        format!("--gpu-architecture={architecture}"),
-        "--std=c++17".to_string(),
-        "--generate-line-info".to_string(),
-    ];
-    shown.extend(extra.clone());
-    let mut hidden: Vec<String> = include_folders(root, path)
-        .iter()
-        .map(|folder| format!("--include-path={}", folder.display()))
-        .collect();
-    hidden.extend(
-        nvrtc
-            .include
-            .iter()
-            .map(|i| format!("--include-path={}", i.display())),
-    );
+/// What is compiled, and how.
+pub(crate) struct Job {
+    /// The text.
+    pub(crate) source: String,
+    /// As the compiler calls it in messages: from the root of the checkout.
+    pub(crate) name: String,
+    architecture: String,
+    /// Options that a source adds to those that all have, as `--device-int128`.
+    extra: Vec<String>,
+    /// Folders for `#include "…"`.
+    pub(crate) folders: [PathBuf; 2],
+}
 
-    let compiled = compiler.compile(&source, &name, &[shown.clone(), hidden.clone()].concat())?;
+impl Job {
+    /// Reads a source.
+    pub(crate) fn read(root: &Path, path: &Path) -> anyhow::Result<Self> {
+        let source = read_source(path)?;
+        let architecture = source
+            .lines()
+            .find_map(|l| l.strip_prefix("// arch: "))
+            .unwrap_or(ARCHITECTURE)
+            .trim()
+            .to_owned();
+        let extra = source
+            .lines()
+            .filter_map(|line| line.strip_prefix("// options: "))
+            .flat_map(str::split_whitespace)
+            .map(str::to_string)
+            .collect();
+        Ok(Self {
+            name: path
+                .strip_prefix(root)
+                .unwrap_or(path)
+                .to_string_lossy()
+                .into_owned(),
+            folders: include_folders(root, path),
+            source,
+            architecture,
+            extra,
+        })
+    }
+
+    /// Reads a learner's source. It cannot choose options: some of them name files. Where it does not say for which
+    /// architecture it is written, asynchronous copies compile too; for everything else that makes no difference.
+    pub(crate) fn of_learner(root: &Path, path: &Path) -> anyhow::Result<Self> {
+        const ARCHITECTURE: &str = "compute_80";
+        let mut job = Self::read(root, path)?;
+        job.extra.clear();
+        let is_said = job.source.lines().any(|line| line.starts_with("// arch: "));
+        let is_plain = job
+            .architecture
+            .strip_prefix("compute_")
+            .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_alphanumeric()));
+        if !is_said || !is_plain {
+            job.architecture = ARCHITECTURE.into();
+        }
+        Ok(job)
+    }
+
+    /// `80` of `compute_80`
+    pub(crate) fn capability(&self) -> &str {
+        self.architecture.trim_start_matches("compute_")
+    }
+
+    /// Options that change what comes out.
+    pub(crate) fn shown(&self) -> Vec<String> {
+        let mut options = vec![
+            format!("--gpu-architecture={}", self.architecture),
+            "--std=c++17".to_string(),
+            "--generate-line-info".to_string(),
+        ];
+        options.extend(self.extra.clone());
+        options
+    }
+
+    /// Options that name folders of this machine.
+    fn hidden(&self, nvrtc: &Nvrtc) -> Vec<String> {
+        let folders = self.folders.iter().chain(&nvrtc.include);
+        folders
+            .map(|folder| format!("--include-path={}", folder.display()))
+            .collect()
+    }
+
+    /// PTX with paths as seen from the root, and the compiler's warnings.
+    pub(crate) fn compile(
+        &self,
+        nvrtc: &Nvrtc,
+        compiler: &mut Compiler,
+        root: &Path,
+    ) -> anyhow::Result<Compiled> {
+        let options = [self.shown(), self.hidden(nvrtc)].concat();
+        let compiled = compiler.compile(&self.source, &self.name, &options)?;
+        Ok(Compiled {
+            ptx: normalise(&compiled.ptx, root, nvrtc.include.as_deref()),
+            log: compiled.log,
+        })
+    }
+}
+
+fn compile(nvrtc: &Nvrtc, compiler: &mut Compiler, root: &Path, path: &Path) -> anyhow::Result<String> {
+    let job = Job::read(root, path)?;
+    let compiled = job.compile(nvrtc, compiler, root)?;
+    let (shown, hidden) = (job.shown(), job.hidden(nvrtc));
+    let Job {
+        source,
+        name,
+        architecture,
+        extra,
+        ..
+    } = job;
     if !compiled.log.trim().is_empty() {
         say::note(compiled.log.trim_end());
     }
@@ -215,7 +288,7 @@ fn compile(nvrtc: &Nvrtc, compiler: &mut Compiler, root: &Path, path: &Path) -> 
             writeln!(out, "// sm_{device}: {line}")?;
         }
     }
-    out.push_str(&normalise(&compiled.ptx, root, nvrtc.include.as_deref()));
+    out.push_str(&compiled.ptx);
     Ok(out)
 }
 
@@ -226,7 +299,7 @@ fn include_folders(root: &Path, path: &Path) -> [PathBuf; 2] {
 }
 
 /// The files of the repository that the source includes with quotes, and those that they include, each once.
-fn local_includes(root: &Path, path: &Path, source: &str) -> anyhow::Result<Vec<PathBuf>> {
+pub(crate) fn local_includes(root: &Path, path: &Path, source: &str) -> anyhow::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     add_includes(root, path, source, &mut vec![path.to_owned()], &mut found)?;
     Ok(found)
@@ -261,7 +334,7 @@ fn add_includes(
 }
 
 /// The text of a source or header.
-fn read_source(path: &Path) -> anyhow::Result<String> {
+pub(crate) fn read_source(path: &Path) -> anyhow::Result<String> {
     let size = std::fs::metadata(path)
         .with_context(|| path.display().to_string())?
         .len();
@@ -301,7 +374,7 @@ fn resources(log: &str) -> Vec<String> {
 }
 
 /// `.file` paths as seen from the repository, and header files by their names alone.
-fn normalise(ptx: &str, root: &Path, include: Option<&Path>) -> String {
+pub(crate) fn normalise(ptx: &str, root: &Path, include: Option<&Path>) -> String {
     // The headers may lie inside the repository, so their folder goes first.
     let resolved = include.and_then(|folder| folder.canonicalize().ok());
     let folders: Vec<&Path> = [resolved.as_deref(), include, Some(root)]

@@ -12,7 +12,9 @@ use ladder::{counters, provenance, sanitizer};
 use serde_json::{Value, json};
 
 use crate::fresh::{self, State};
-use crate::{Verdict, markers, place, readme, say};
+use course::markers;
+
+use crate::{Verdict, place, readme, say};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask tidy")]

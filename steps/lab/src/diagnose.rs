@@ -49,6 +49,12 @@ pub struct Diagnosis {
     pub why: String,
     /// For somebody who has to find it.
     pub details: String,
+    /// The first wrong element, whose it is, and what it should be.
+    pub first: String,
+    /// What it looks like, where that is known.
+    pub looks: Option<String>,
+    /// Which tiles are wrong, drawn; empty where there is one only.
+    pub map: String,
 }
 
 /// So many wrong elements are looked at more closely.
@@ -77,15 +83,26 @@ impl<T: Real, A: Answer + Sync> Scene<'_, T, A> {
             None => amount.clone(),
         };
         let mut details = format!("{amount}{}\n", self.not_finite());
-        if let Some([row, col]) = self.comparison.first {
+        let first = self
+            .comparison
+            .first
+            .map_or(String::new(), |[row, col]| self.first(row, col));
+        if !first.is_empty() {
             // Writing to a string does not fail.
-            let _ = writeln!(details, "{}", self.first(row, col));
+            let _ = writeln!(details, "{first}");
         }
-        if let Some(sentence) = sentence {
+        if let Some(sentence) = &sentence {
             let _ = writeln!(details, "it looks like this: {sentence}");
         }
-        details.push_str(&self.map(&wrong));
-        Diagnosis { why, details }
+        let map = self.map(&wrong);
+        details.push_str(&map);
+        Diagnosis {
+            why,
+            details,
+            first,
+            looks: sentence,
+            map,
+        }
     }
 
     fn output(&self) -> &'static str {

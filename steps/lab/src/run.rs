@@ -1,7 +1,6 @@
 //! The run that measurements refer to: where, when, and of what.
 
 use std::process::Command;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use ladder::Run;
 
@@ -9,10 +8,7 @@ use crate::device::Gpu;
 
 /// Describes this process.
 pub fn describe(step: &str, gpu: &Gpu) -> Run {
-    let seconds = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs());
-    let date = utc(seconds);
+    let date = ladder::time::utc(ladder::time::now());
     let id = format!("{}-{step}-{}", date.replace(['-', ':'], ""), std::process::id());
     Run {
         id,
@@ -26,32 +22,6 @@ pub fn describe(step: &str, gpu: &Gpu) -> Run {
         roofline: None,
         cublas: None,
     }
-}
-
-/// `2026-11-21T22:40:12Z`, from seconds since 1970.
-fn utc(seconds: u64) -> String {
-    const DAY: u64 = 24 * 60 * 60;
-    let (days, rest) = (seconds / DAY, seconds % DAY);
-    // Days to a civil date, after Howard Hinnant's `civil_from_days`: years that begin in March end in leap days.
-    const ERA: u64 = 146_097;
-    let shifted = days + 719_468;
-    let (era, day) = (shifted / ERA, shifted % ERA);
-    let year_of_era = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day_of_year = day - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day_of_month = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    format!(
-        "{year:04}-{month:02}-{day_of_month:02}T{:02}:{:02}:{:02}Z",
-        rest / 3600,
-        rest / 60 % 60,
-        rest % 60
-    )
 }
 
 /// `AMD EPYC 9654, 32 threads`
@@ -84,17 +54,5 @@ fn revision() -> String {
     match git(&["status", "--porcelain", "--untracked-files=no"]).as_deref() {
         Some("") => revision,
         _ => format!("{revision}-dirty"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dates_are_those_of_the_calendar() {
-        assert_eq!(utc(0), "1970-01-01T00:00:00Z");
-        assert_eq!(utc(951_782_400), "2000-02-29T00:00:00Z");
-        assert_eq!(utc(1_795_300_812), "2026-11-21T22:40:12Z");
     }
 }

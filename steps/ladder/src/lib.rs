@@ -12,6 +12,7 @@ pub mod provenance;
 pub mod record;
 pub mod sanitizer;
 pub mod text;
+pub mod time;
 
 pub use catalogue::{Kernel, STEPS, Step, UnknownStep, Work, find};
 pub use record::{Measurement, Outcome, Record, Run, Samples, Shape};

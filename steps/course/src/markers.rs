@@ -7,8 +7,98 @@
 //!                                  // SOLUTION_END
 //! ```
 
+/// A comment on a line of its own, without its slashes, and the white space before it.
+fn comment(line: &str) -> Option<(&str, &str)> {
+    let text = line.trim_start();
+    let indent = &line[..line.len() - text.len()];
+    Some((indent, text.trim_end().strip_prefix("// ")?))
+}
+
+fn is_anchor(comment: &str) -> bool {
+    comment.starts_with("ANCHOR: ") || comment.starts_with("ANCHOR_END: ")
+}
+
+/// What a learner begins with: each region of a solution gives way to `// TODO(v05): …` and the lines that the starter
+/// has instead.
+pub fn starter(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut inside = false;
+    for line in text.lines() {
+        if let Some((indent, comment)) = comment(line) {
+            if let Some(task) = comment.strip_prefix("SOLUTION(") {
+                inside = true;
+                out.push_str(&format!("{indent}// TODO({task}\n"));
+                continue;
+            }
+            if comment == "SOLUTION_END" {
+                inside = false;
+                continue;
+            }
+            if let Some(instead) = comment.strip_prefix("STARTER|") {
+                let instead = instead.strip_prefix(' ').unwrap_or(instead);
+                out.push_str(format!("{indent}{instead}").trim_end());
+                out.push('\n');
+                continue;
+            }
+            if is_anchor(comment) {
+                continue;
+            }
+        }
+        if !inside {
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// The finished text without its markers.
+pub fn finished(text: &str) -> String {
+    let is_marker = |line: &str| {
+        comment(line).is_some_and(|(_, comment)| {
+            is_anchor(comment)
+                || comment.starts_with("SOLUTION(")
+                || comment == "SOLUTION_END"
+                || comment.starts_with("STARTER|")
+        })
+    };
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines().filter(|line| !is_marker(line)) {
+        out.push_str(line);
+        out.push('\n');
+    }
+    out
+}
+
+/// The regions of a solution: what is to be done, and the finished lines.
+pub fn regions(text: &str) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let mut inside = false;
+    for line in text.lines() {
+        if let Some((_, comment)) = comment(line) {
+            if let Some(task) = comment.strip_prefix("SOLUTION(") {
+                inside = true;
+                let task = task.split_once("): ").map_or("", |(_, task)| task);
+                found.push((task.to_owned(), String::new()));
+                continue;
+            }
+            if comment == "SOLUTION_END" {
+                inside = false;
+            }
+            if is_anchor(comment) || comment.starts_with("STARTER|") {
+                continue;
+            }
+        }
+        if inside && let Some((_, lines)) = found.last_mut() {
+            lines.push_str(line);
+            lines.push('\n');
+        }
+    }
+    found
+}
+
 /// What is wrong with the markers of a text: line and complaint. Solutions must belong to `step`.
-pub(crate) fn complaints(text: &str, step: &str) -> Vec<(usize, String)> {
+pub fn complaints(text: &str, step: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     // Anchors that are open, and the line where each began.
     let mut open: Vec<(&str, usize)> = Vec::new();
@@ -74,6 +164,14 @@ pub(crate) fn complaints(text: &str, step: &str) -> Vec<(usize, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn regions_are_what_a_starter_lacks() {
+        let text = "a\n  // SOLUTION(v05): do it\n  // ANCHOR: x\n  b\n  // ANCHOR_END: x\n  // STARTER| c\n  // SOLUTION_END\nd\n";
+        assert_eq!(regions(text), [("do it".to_owned(), "  b\n".to_owned())]);
+        assert_eq!(starter(text), "a\n  // TODO(v05): do it\n  c\nd\n");
+        assert_eq!(finished(text), "a\n  b\nd\n");
+    }
 
     #[track_caller]
     fn told(text: &str) -> String {

@@ -1,0 +1,310 @@
+//! Errors of a CUDA compiler as records: file, line, message, and at most one hint in all.
+//!
+//! NVRTC writes `my/v05.cu(23): error: …`, clang `my/v05.cu:23:5: error: …`.
+
+use serde::{Deserialize, Serialize};
+
+/// One error.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompileError {
+    /// As the compiler names it; empty when it names none.
+    pub file: String,
+    /// From 1; 0 when unknown.
+    pub line: u32,
+    /// Without `error:`.
+    pub message: String,
+}
+
+/// What a compiler said about a source that it refused.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// In the order in which they were reported, each place once.
+    pub errors: Vec<CompileError>,
+    /// What the first error that we know usually comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// Everything the compiler wrote, cut to a length that a person can read.
+    pub log: String,
+}
+
+/// Errors that are kept.
+const MOST: usize = 20;
+/// Bytes of a log that are kept.
+const LONGEST_LOG: usize = 16 << 10;
+/// Bytes of a message that are kept: types of templates can be endless.
+const LONGEST_MESSAGE: usize = 400;
+
+impl Refused {
+    /// Reads the log of a compiler.
+    pub fn from_log(log: &str) -> Self {
+        let mut errors: Vec<CompileError> = Vec::new();
+        for error in log.lines().filter_map(error_of) {
+            if errors.len() < MOST && !errors.contains(&error) {
+                errors.push(error);
+            }
+        }
+        let hint = errors
+            .iter()
+            .find_map(|error| hint(&error.message))
+            .map(str::to_owned);
+        Self {
+            errors,
+            hint,
+            log: cut(log, LONGEST_LOG),
+        }
+    }
+
+    /// The first error as `my/v05.cu:23: …`, or what there is instead.
+    pub fn first(&self) -> String {
+        match self.errors.first() {
+            Some(error) => error.to_string(),
+            None => cut(
+                self.log
+                    .trim()
+                    .lines()
+                    .next()
+                    .unwrap_or("the compiler gave no reason"),
+                LONGEST_MESSAGE,
+            ),
+        }
+    }
+}
+
+impl std::fmt::Display for CompileError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.file.as_str(), self.line) {
+            ("", _) => f.write_str(&self.message),
+            (file, 0) => write!(f, "{file}: {}", self.message),
+            (file, line) => write!(f, "{file}:{line}: {}", self.message),
+        }
+    }
+}
+
+fn cut(text: &str, most: usize) -> String {
+    let mut end = most.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text[..end].to_owned()
+}
+
+/// The error that a line of a log reports.
+fn error_of(line: &str) -> Option<CompileError> {
+    let (place, message) = ["catastrophic error: ", "fatal error: ", "error: "]
+        .iter()
+        .find_map(|word| line.split_once(word))?;
+    // Text of the source may hold the words, too; places end with a colon, or are empty.
+    let place = place.trim();
+    let place = match place.strip_suffix(':') {
+        Some(place) => place,
+        None if place.is_empty() => "",
+        None => return None,
+    };
+    let (file, line) = match place.strip_suffix(')').and_then(|place| place.rsplit_once('(')) {
+        Some((file, line)) => (file, line.parse().unwrap_or(0)),
+        None => {
+            let mut parts = place.rsplitn(3, ':');
+            let (last, middle, first) = (parts.next(), parts.next(), parts.next());
+            match (first, middle, last) {
+                (Some(file), Some(line), Some(column)) if column.parse::<u32>().is_ok() => {
+                    (file, line.parse().unwrap_or(0))
+                }
+                _ => (place, 0),
+            }
+        }
+    };
+    Some(CompileError {
+        file: file.to_owned(),
+        line,
+        message: cut(message.trim(), LONGEST_MESSAGE),
+    })
+}
+
+/// Words of messages, all of which must occur, and what such an error usually comes from.
+const HINTS: &[(&[&str], &str)] = &[
+    (
+        &["is undefined", "threadIdx"],
+        "the kernel is not compiled as CUDA: is `threadIdx` used in a function without __global__ or __device__?",
+    ),
+    (
+        &["identifier \"float4\""],
+        "float4 is built in; is a name spelled otherwise, or a semicolon missing above?",
+    ),
+    (
+        &["is undefined"],
+        "a name is used that is not declared here: look at its spelling, and whether it was declared in an inner { } block",
+    ),
+    (
+        &["undeclared identifier"],
+        "a name is used that is not declared here: look at its spelling, and whether it was declared in an inner { } block",
+    ),
+    (
+        &["expected a \";\""],
+        "a semicolon is missing, most often at the end of the line before",
+    ),
+    (
+        &["expected ';'"],
+        "a semicolon is missing, most often at the end of the line before",
+    ),
+    (
+        &["expected a \"}\""],
+        "a brace is opened and not closed; the place where it is missing is above this line",
+    ),
+    (
+        &["expected '}'"],
+        "a brace is opened and not closed; the place where it is missing is above this line",
+    ),
+    (
+        &["expected a declaration"],
+        "this line lies outside of every function: a brace above it closes too much",
+    ),
+    (
+        &["extraneous closing brace"],
+        "this line lies outside of every function: a brace above it closes too much",
+    ),
+    (
+        &["static assertion failed"],
+        "constants at the top of the file no longer fit each other; the assertion says which",
+    ),
+    (
+        &["static_assert failed"],
+        "constants at the top of the file no longer fit each other; the assertion says which",
+    ),
+    (
+        &["must have a constant value"],
+        "the size of a __shared__ array must be known when it is compiled: constexpr, or a template parameter",
+    ),
+    (
+        &["must be a modifiable lvalue"],
+        "A and B are const, and so are values declared const: write to C or to a variable of your own",
+    ),
+    (
+        &["read-only"],
+        "A and B are const, and so are values declared const: write to C or to a variable of your own",
+    ),
+    (
+        &["const-qualified type"],
+        "A and B are const, and so are values declared const: write to C or to a variable of your own",
+    ),
+    (
+        &["no suitable conversion", "float4"],
+        "a float4 is four numbers: take its .x, .y, .z or .w, or load with load4(&…)",
+    ),
+    (
+        &["no operator", "float4"],
+        "float4 has no arithmetic: compute with its .x, .y, .z and .w one by one",
+    ),
+    (
+        &["invalid operands", "float4"],
+        "float4 has no arithmetic: compute with its .x, .y, .z and .w one by one",
+    ),
+    (
+        &["incompatible with parameter of type"],
+        "an address is wanted where a value is given, or the other way round: & takes the address of an element",
+    ),
+    (
+        &["no matching function"],
+        "the number or the types of the arguments differ from those of the function: look it up in common.cuh",
+    ),
+    (
+        &["no instance of function template"],
+        "the number or the types of the arguments differ from those of the function: look it up in common.cuh",
+    ),
+    (
+        &["too few arguments"],
+        "an argument is missing: look the function up in common.cuh",
+    ),
+    (
+        &["too many arguments"],
+        "there is an argument too many: look the function up in common.cuh",
+    ),
+    (
+        &["expression must have pointer"],
+        "this is subscripted more often than it has dimensions: A, B and C have one, X[row * columns + col]",
+    ),
+    (
+        &["subscripted value"],
+        "this is subscripted more often than it has dimensions: A, B and C have one, X[row * columns + col]",
+    ),
+    (
+        &["cannot open source file"],
+        "only common.cuh and the headers of CUDA are there; the C++ standard library is not, and is not needed",
+    ),
+    (
+        &["file not found"],
+        "only common.cuh is there; the C++ standard library is not, and is not needed",
+    ),
+    (
+        &["could not open source file"],
+        "only common.cuh and the headers of CUDA are there; the C++ standard library is not, and is not needed",
+    ),
+    (
+        &["calling a __host__ function"],
+        "a kernel can call only functions marked __device__",
+    ),
+    (
+        &["already been declared"],
+        "two things of one name: call one of them otherwise",
+    ),
+    (
+        &["redefinition of"],
+        "two things of one name: call one of them otherwise",
+    ),
+    (
+        &["narrowing conversion"],
+        "a number does not fit the type in the braces: convert it, or use = instead of braces",
+    ),
+    (
+        &["too much shared data"],
+        "a kernel may declare 48 KiB of __shared__ arrays: make the tiles smaller",
+    ),
+];
+
+/// What a message usually comes from.
+fn hint(message: &str) -> Option<&'static str> {
+    HINTS
+        .iter()
+        .find(|(words, _)| words.iter().all(|word| message.contains(word)))
+        .map(|(_, hint)| *hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_both_compilers_are_read() {
+        let nvrtc = "my/v05.cu(23): error: identifier \"acc2\" is undefined\n          acc2 += 1; // error: no\n          ^\n\n\
+                     my/v05.cu(30): error: expected a \";\"\n\n2 errors detected in the compilation of \"my/v05.cu\".\n";
+        let refused = Refused::from_log(nvrtc);
+        let told: Vec<String> = refused.errors.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "my/v05.cu:23: identifier \"acc2\" is undefined",
+                "my/v05.cu:30: expected a \";\""
+            ]
+        );
+        assert!(refused.hint.expect("known").contains("not declared here"));
+        let clang =
+            "my/v05.cu:23:5: error: expected ';' after expression\n    x\n    ^\n1 error generated.\n";
+        let refused = Refused::from_log(clang);
+        assert_eq!(refused.first(), "my/v05.cu:23: expected ';' after expression");
+        assert!(refused.hint.expect("known").contains("semicolon"));
+    }
+
+    #[test]
+    fn catastrophes_and_unknown_words_are_kept() {
+        let log = "a.cu(1): catastrophic error: cannot open source file \"x.h\"\n";
+        let refused = Refused::from_log(log);
+        assert_eq!(refused.first(), "a.cu:1: cannot open source file \"x.h\"");
+        assert_eq!(Refused::from_log("something else\n").first(), "something else");
+        assert_eq!(Refused::from_log("").first(), "the compiler gave no reason");
+    }
+
+    #[test]
+    fn a_long_log_is_cut_between_letters() {
+        let refused = Refused::from_log(&"é".repeat(LONGEST_LOG));
+        assert!(refused.log.len() <= LONGEST_LOG);
+    }
+}

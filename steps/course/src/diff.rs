@@ -1,0 +1,133 @@
+//! The difference of two texts, line by line, as `diff -u` shows it.
+
+/// Lines around a change.
+const CONTEXT: usize = 3;
+/// Texts that are longer are compared as a whole: the table of the algorithm would not fit in memory.
+const MOST_LINES: usize = 8_000;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Edit {
+    Same(usize, usize),
+    Removed(usize),
+    Added(usize),
+}
+
+/// What has to change in `old` to get `new`; empty when they are equal.
+pub fn unified(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    if old == new {
+        return String::new();
+    }
+    let edits = edits(&old, &new);
+    let mut out = format!("--- {old_name}\n+++ {new_name}\n");
+    let is_change = |edit: &Edit| !matches!(edit, Edit::Same(..));
+    let mut at = 0;
+    while let Some(first) = edits[at..].iter().position(is_change).map(|n| at + n) {
+        let start = first.saturating_sub(CONTEXT).max(at);
+        // The hunk goes on while the next change is near.
+        let mut end = first;
+        while let Some(next) = edits[end..]
+            .iter()
+            .position(is_change)
+            .filter(|gap| *gap <= 2 * CONTEXT)
+        {
+            end += next + 1;
+        }
+        let stop = (end + CONTEXT).min(edits.len());
+        let hunk = &edits[start..stop];
+        out.push_str(&header(&edits[..start], hunk));
+        for edit in hunk {
+            let (sign, line) = match *edit {
+                Edit::Same(_, line) => (' ', new[line]),
+                Edit::Removed(line) => ('-', old[line]),
+                Edit::Added(line) => ('+', new[line]),
+            };
+            out.push_str(format!("{sign}{line}").trim_end());
+            out.push('\n');
+        }
+        at = stop;
+    }
+    out
+}
+
+/// `@@ -12,7 +12,9 @@`
+fn header(before: &[Edit], hunk: &[Edit]) -> String {
+    let count = |edits: &[Edit], skip: fn(&Edit) -> bool| edits.iter().filter(|edit| !skip(edit)).count();
+    let range = |skip: fn(&Edit) -> bool| {
+        let n = count(hunk, skip);
+        let start = count(before, skip) + usize::from(n > 0);
+        match n {
+            1 => start.to_string(),
+            _ => format!("{start},{n}"),
+        }
+    };
+    let old = range(|edit| matches!(edit, Edit::Added(_)));
+    let new = range(|edit| matches!(edit, Edit::Removed(_)));
+    format!("@@ -{old} +{new} @@\n")
+}
+
+/// By the longest common subsequence.
+fn edits(old: &[&str], new: &[&str]) -> Vec<Edit> {
+    let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let tail = old[head..]
+        .iter()
+        .rev()
+        .zip(new[head..].iter().rev())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let (n, m) = (old.len() - head - tail, new.len() - head - tail);
+    let mut edits: Vec<Edit> = (0..head).map(|line| Edit::Same(line, line)).collect();
+    let (mut i, mut j) = (0, 0);
+    if n.max(m) <= MOST_LINES {
+        // length[i][j]: of the longest common subsequence of old[i..] and new[j..].
+        let width = m + 1;
+        let mut length = vec![0_u16; (n + 1) * width];
+        for i in (0..n).rev() {
+            for j in (0..m).rev() {
+                length[i * width + j] = match old[head + i] == new[head + j] {
+                    true => length[(i + 1) * width + j + 1] + 1,
+                    false => length[(i + 1) * width + j].max(length[i * width + j + 1]),
+                };
+            }
+        }
+        while i < n && j < m {
+            if old[head + i] == new[head + j] {
+                edits.push(Edit::Same(head + i, head + j));
+                (i, j) = (i + 1, j + 1);
+            } else if length[(i + 1) * width + j] >= length[i * width + j + 1] {
+                edits.push(Edit::Removed(head + i));
+                i += 1;
+            } else {
+                edits.push(Edit::Added(head + j));
+                j += 1;
+            }
+        }
+    }
+    edits.extend((i..n).map(|i| Edit::Removed(head + i)));
+    edits.extend((j..m).map(|j| Edit::Added(head + j)));
+    edits.extend((0..tail).map(|t| Edit::Same(head + n + t, head + m + t)));
+    edits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hunks_are_those_of_diff() {
+        let old = "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\n";
+        let new = "a\nB\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\n";
+        assert_eq!(
+            unified(old, new, "x", "y"),
+            "--- x\n+++ y\n@@ -1,5 +1,5 @@\n a\n-b\n+B\n c\n d\n e\n@@ -9,3 +9,4 @@\n i\n j\n k\n+l\n"
+        );
+        assert_eq!(unified(old, old, "x", "y"), "");
+    }
+
+    #[test]
+    fn near_changes_share_a_hunk() {
+        let text = unified("a\nb\nc\nd\n", "a\nc\nx\nd\n", "x", "y");
+        assert_eq!(text, "--- x\n+++ y\n@@ -1,4 +1,4 @@\n a\n-b\n c\n+x\n d\n");
+        assert_eq!(unified("", "a\n", "x", "y"), "--- x\n+++ y\n@@ -0,0 +1 @@\n+a\n");
+    }
+}

@@ -1,0 +1,30 @@
+//! Tasks and questions of the steps as plain data, and what is derived from them: starters, measures, verdicts, progress.
+//!
+//! The command line, the program that judges a kernel, the book and the tests read the same files through this crate:
+//!
+//! - [`tasks`]: `steps/vNN/tasks.toml`, the catalogue of a step's tasks and questions.
+//! - [`work`]: what a task computes: the parameters of its kernel, the grid.
+//! - [`markers`], [`starter`]: what a learner begins with, generated from a finished kernel.
+//! - [`measure`]: named measures over the counters of the emulated GPU, which thresholds refer to.
+//! - [`verdict`]: the outcome of judging one kernel.
+//! - [`compile`]: errors of a CUDA compiler as records, each with at most one hint.
+//! - [`diff`]: the difference of two texts.
+//! - [`progress`]: the learner's progress file.
+//!
+//! Nothing here compiles or runs a kernel: `judge` does, and `xtask` starts it.
+
+#![forbid(unsafe_code)]
+
+pub mod compile;
+pub mod diff;
+pub mod markers;
+pub mod measure;
+pub mod progress;
+pub mod starter;
+pub mod tasks;
+pub mod verdict;
+pub mod work;
+
+pub use tasks::{Catalogue, CatalogueError, Task, TaskName};
+pub use verdict::Verdict;
+pub use work::Work;

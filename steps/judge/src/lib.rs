@@ -1,0 +1,323 @@
+//! Judges one kernel: results on awkward shapes, all checks, and then what its task is about, by counters.
+//!
+//! The kernel runs on the emulated GPU inside of this process, without the driver: no library is looked for, nothing is
+//! shared between two judgements, and the verdict depends on the PTX, the task and the seed alone. This is the only
+//! program that runs kernels of learners; the command line and the grader start it as a process.
+//!
+//! - [`trial`]: inputs of a shape and what must come out.
+//! - [`machine`]: a module with its launches.
+//! - [`shapes`]: which shapes.
+//! - [`ahead`]: when what is loaded is waited for, from the trace of a warp.
+
+#![forbid(unsafe_code)]
+
+pub mod ahead;
+pub mod machine;
+pub mod shapes;
+pub mod trial;
+
+use course::measure::Taken;
+use course::tasks::Criterion;
+use course::verdict::{CLEAN, Found, Measured, Part, RIGHT, Status, Verdict, Wrong};
+use course::{Task, compile::Refused};
+use findings::Report;
+use lab::inputs::Real;
+use ladder::Shape;
+use simt::gpu::Value;
+use simt::launch::Watch;
+
+use machine::{Machine, Stopped};
+use trial::{Trial, trials};
+
+/// What is judged.
+#[derive(Debug, Clone)]
+pub struct Request<'a> {
+    /// Against what.
+    pub task: &'a Task,
+    /// The compiled kernel.
+    pub ptx: &'a str,
+    /// Texts of source files by the names that the PTX has for them, for messages.
+    pub sources: &'a [(String, String)],
+    /// Of the inputs, and of the hidden shapes.
+    pub seed: u64,
+    /// Adds shapes drawn from the seed.
+    pub hidden: bool,
+    /// Threads of this machine; 0 for one per core.
+    pub threads: usize,
+}
+
+/// Bytes of what a kernel prints that are kept.
+const MOST_PRINTED: usize = 4096;
+
+/// Judges it.
+pub fn judge(request: &Request<'_>) -> Verdict {
+    let task = request.task;
+    let machine = match Machine::new(request) {
+        Ok(machine) => machine,
+        Err(Stopped::NotLoaded(why)) => {
+            return Verdict::refused(task.name.clone(), &task.does, Refused::from_log(&why));
+        }
+        Err(Stopped::NoEntry(why)) => {
+            return Verdict::stopped(task.name.clone(), &task.does, "no-entry", &why);
+        }
+    };
+    match task.work.is_double() {
+        true => Judgement::<f64>::new(request, &machine).run(),
+        false => Judgement::<f32>::new(request, &machine).run(),
+    }
+}
+
+/// A verdict in the making.
+struct Judgement<'a, T: Real> {
+    request: &'a Request<'a>,
+    task: &'a Task,
+    machine: &'a Machine<'a>,
+    n_shapes: usize,
+    findings: Vec<Found>,
+    wrong: Option<Wrong>,
+    printed: String,
+    of: std::marker::PhantomData<T>,
+}
+
+/// What became of one launch.
+enum Ran {
+    Right(Box<Report>),
+    Wrong,
+    Broken,
+}
+
+impl<'a, T: Real + Value> Judgement<'a, T> {
+    fn new(request: &'a Request<'a>, machine: &'a Machine<'a>) -> Self {
+        Self {
+            request,
+            task: request.task,
+            machine,
+            n_shapes: 0,
+            findings: Vec::new(),
+            wrong: None,
+            printed: String::new(),
+            of: std::marker::PhantomData,
+        }
+    }
+
+    fn run(mut self) -> Verdict {
+        self.awkward();
+        let mut criteria = Vec::new();
+        if !self.has_failed() {
+            criteria = self.criteria();
+        }
+        self.verdict(criteria)
+    }
+
+    fn has_failed(&self) -> bool {
+        self.wrong.is_some() || self.is_broken()
+    }
+
+    fn is_broken(&self) -> bool {
+        self.findings.iter().any(|found| found.severity == "error")
+    }
+
+    /// All shapes with all checks. What a check finds ends it: what comes after is the same mistake again, or its
+    /// consequence. A wrong result does not, because another shape may say more about it.
+    fn awkward(&mut self) {
+        for shape in shapes::of(self.task, self.request.seed, self.request.hidden) {
+            let mut right = true;
+            for trial in trials::<T>(self.task.work, shape, self.request.seed) {
+                match self.launch(&trial, Watch::CheckedGlobalRaces) {
+                    Ran::Right(_) => {}
+                    Ran::Wrong => {
+                        right = false;
+                        break;
+                    }
+                    Ran::Broken => return,
+                }
+            }
+            self.n_shapes += usize::from(right);
+        }
+    }
+
+    /// One launch, and the comparison of what came out.
+    fn launch(&mut self, trial: &Trial<T>, watch: Watch) -> Ran {
+        let (report, got) = match self.machine.launch(trial, watch) {
+            Ok(ran) => ran,
+            Err(refusal) => {
+                self.findings.push(refused(&refusal, trial.shape));
+                return Ran::Broken;
+            }
+        };
+        if self.printed.len() < MOST_PRINTED {
+            let room = MOST_PRINTED - self.printed.len();
+            self.printed.extend(report.printed.chars().take(room));
+        }
+        for finding in &report.findings {
+            self.add(found(finding, trial.shape, None));
+        }
+        // An undefined value in the result is a mistake also where it happens to be the right one.
+        for output in &report.outputs {
+            self.add(found(&output.finding, trial.shape, Some("error")));
+        }
+        if self.is_broken() {
+            return Ran::Broken;
+        }
+        match trial.look(self.task, &got) {
+            None => Ran::Right(Box::new(report)),
+            Some(wrong) => {
+                let says = |wrong: &Wrong| (wrong.diagnosis.is_some(), !wrong.map.is_empty());
+                if self.wrong.as_ref().is_none_or(|known| says(&wrong) > says(known)) {
+                    self.wrong = Some(wrong);
+                }
+                Ran::Wrong
+            }
+        }
+    }
+
+    fn add(&mut self, found: Found) {
+        let same =
+            |known: &Found| (&known.code, known.line, &known.file) == (&found.code, found.line, &found.file);
+        if !self.findings.iter().any(same) {
+            self.findings.push(found);
+        }
+    }
+
+    /// What the task is about. Launches are shared by criteria of one shape.
+    fn criteria(&mut self) -> Vec<Part> {
+        let mut reports: Vec<(Shape, serde_json::Value)> = Vec::new();
+        let mut parts = Vec::new();
+        for criterion in &self.task.does {
+            let shape = criterion.shape();
+            if !reports.iter().any(|(known, _)| *known == shape) {
+                let Some(trial) = trials::<T>(self.task.work, shape, self.request.seed).pop() else {
+                    continue;
+                };
+                match self.launch(&trial, Watch::Counted) {
+                    Ran::Right(report) => {
+                        let report = serde_json::to_value(&*report).unwrap_or_default();
+                        reports.push((shape, report));
+                    }
+                    Ran::Wrong | Ran::Broken => return Vec::new(),
+                }
+            }
+            let report = reports.iter().find(|(known, _)| *known == shape);
+            if let Some((_, report)) = report {
+                parts.push(self.criterion(criterion, report));
+            }
+        }
+        parts
+    }
+
+    fn criterion(&self, criterion: &Criterion, report: &serde_json::Value) -> Part {
+        let shape = criterion.shape();
+        let ahead = criterion
+            .measure
+            .needs_trace()
+            .then(|| trials::<T>(self.task.work, shape, self.request.seed).pop())
+            .flatten()
+            .and_then(|trial| ahead::of(self.machine, &trial, criterion.bk.unwrap_or(1)));
+        let value = criterion.measure.of(&Taken {
+            report,
+            work: self.task.work,
+            shape,
+            bk: criterion.bk,
+            ahead,
+        });
+        // Where there is nothing to measure, nothing is too much, and everything is too little.
+        let passes = value.map_or(criterion.at_least.is_none(), |value| criterion.accepts(value));
+        let measure = serde_json::to_value(criterion.measure).unwrap_or_default();
+        Part {
+            status: if passes { Status::Passed } else { Status::Failed },
+            why: (!passes).then(|| criterion.misses.clone()),
+            measured: Some(Measured {
+                measure: measure.as_str().unwrap_or_default().to_owned(),
+                words: criterion.measure.words().to_owned(),
+                value,
+                at_most: criterion.at_most,
+                at_least: criterion.at_least,
+                shape,
+            }),
+            ..Part::passed(&criterion.id, &criterion.what)
+        }
+    }
+
+    fn verdict(self, criteria: Vec<Part>) -> Verdict {
+        let error = self.findings.iter().find(|found| found.severity == "error");
+        let (mut right, mut clean) = (Part::passed("right", RIGHT), Part::passed("clean", CLEAN));
+        if let Some(found) = error {
+            clean.status = Status::Failed;
+            clean.why = Some(found.title.clone());
+            right.status = Status::NotRun;
+            right.why = Some("the result of a kernel with such a mistake says nothing".into());
+        } else if let Some(wrong) = &self.wrong {
+            right.status = Status::Failed;
+            right.why = Some(wrong.in_a_sentence());
+        }
+        let mut parts = vec![Part::passed("compiles", "the source compiles"), right, clean];
+        match criteria.len() == self.task.does.len() {
+            true => parts.extend(criteria),
+            false => {
+                let not_run = Part::not_run(&self.task.does, "the kernel is not right yet");
+                parts.extend(not_run.into_iter().skip(2));
+            }
+        }
+        let failed = parts.iter().find(|part| part.status == Status::Failed);
+        let code = failed.map(|part| match (part.id.as_str(), error) {
+            ("clean", Some(found)) => found.code.clone(),
+            ("right", _) => "wrong-result".to_owned(),
+            (id, _) => id.to_owned(),
+        });
+        Verdict {
+            task: self.task.name.clone(),
+            status: if failed.is_some() {
+                Status::Failed
+            } else {
+                Status::Passed
+            },
+            code,
+            why: failed.and_then(|part| part.why.clone()),
+            n_shapes: self.n_shapes,
+            wrong: self.wrong.filter(|_| error.is_none()),
+            findings: self.findings,
+            compiler: None,
+            printed: self.printed,
+            parts,
+        }
+    }
+}
+
+/// A finding as a record; `severity` in place of its own.
+fn found(finding: &findings::Finding, shape: Shape, severity: Option<&str>) -> Found {
+    let word = |value: serde_json::Result<serde_json::Value>| {
+        let value = value.unwrap_or_default();
+        value.as_str().unwrap_or_default().to_owned()
+    };
+    Found {
+        severity: match severity {
+            Some(severity) => severity.to_owned(),
+            None => word(serde_json::to_value(finding.severity)),
+        },
+        code: word(serde_json::to_value(finding.code)),
+        title: finding.title.clone(),
+        file: finding
+            .place
+            .as_ref()
+            .map_or(String::new(), |place| place.file.clone()),
+        line: finding.place.as_ref().map_or(0, |place| place.line),
+        shape,
+        text: finding.text.clone(),
+    }
+}
+
+/// A launch that did not start, by its message: `error[E-LAUNCH]: …`
+fn refused(text: &str, shape: Shape) -> Found {
+    let first = text.lines().next().unwrap_or_default();
+    let code = first.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    let title = first.split_once("]: ").map_or(first, |(_, title)| title);
+    Found {
+        severity: "error".into(),
+        code: code.map_or("E-LAUNCH", |(code, _)| code).to_owned(),
+        title: title.to_owned(),
+        file: String::new(),
+        line: 0,
+        shape,
+        text: text.to_owned(),
+    }
+}

@@ -1,0 +1,91 @@
+//! `judge`: one kernel against one task; prints one verdict.
+
+#![forbid(unsafe_code)]
+
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Parser;
+use course::Task;
+use judge::Request;
+
+/// Judge the PTX of one kernel against a task
+#[derive(Parser)]
+#[command(name = "judge", version)]
+#[command(
+    after_help = "Example: judge --task task.json --ptx my/v05.ptx --source my/v05.cu\n\n\
+    Prints a verdict as JSON. Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 could not run."
+)]
+struct Cli {
+    /// The task, as JSON
+    #[arg(long, value_name = "FILE")]
+    task: PathBuf,
+    /// What was compiled
+    #[arg(long, value_name = "FILE")]
+    ptx: PathBuf,
+    /// Sources, for messages: the learner's, and what it includes
+    #[arg(long, value_name = "FILE")]
+    source: Vec<PathBuf>,
+    /// Seed of the inputs
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Also on shapes that are drawn from the seed
+    #[arg(long)]
+    hidden: bool,
+    /// Threads; 0 for one per core
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+    /// Print JSON, which is what it prints in any case
+    #[arg(long)]
+    json: bool,
+}
+
+const FAILED: u8 = 1;
+const COULD_NOT: u8 = 3;
+
+fn main() -> ExitCode {
+    let code = match run(&Cli::parse()) {
+        Ok(code) => code,
+        Err(why) => {
+            eprintln!("error: {why}");
+            COULD_NOT
+        }
+    };
+    ExitCode::from(code)
+}
+
+fn run(cli: &Cli) -> Result<u8, String> {
+    let task: Task = serde_json::from_str(&read(&cli.task)?)
+        .map_err(|error| format!("{} is not a task: {error}", cli.task.display()))?;
+    let ptx = read(&cli.ptx)?;
+    let sources = cli
+        .source
+        .iter()
+        .map(|path| Ok((path.display().to_string(), read(path)?)));
+    let sources = sources.collect::<Result<Vec<_>, String>>()?;
+    let verdict = judge::judge(&Request {
+        task: &task,
+        ptx: &ptx,
+        sources: &sources,
+        seed: cli.seed,
+        hidden: cli.hidden,
+        threads: cli.threads,
+    });
+    let text = serde_json::to_string(&verdict).map_err(|error| error.to_string())?;
+    match writeln!(std::io::stdout().lock(), "{text}") {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            return Err(format!("standard output: {error}"));
+        }
+        _ => {}
+    }
+    Ok(match verdict.status {
+        course::verdict::Status::Passed => 0,
+        _ => FAILED,
+    })
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    String::from_utf8(bytes).map_err(|_| format!("{} is not text", path.display()))
+}

@@ -1,0 +1,342 @@
+//! Inputs of a shape, what must come out of a kernel, and how it is compared.
+
+use course::verdict::Wrong;
+use course::{Task, Work};
+use lab::diagnose::{Diagnosis, Scene, Terms};
+use lab::inputs::{Data, Real, elements, transposed};
+use lab::reference::Problem;
+use lab::verify::{self, Answer, Comparison};
+use ladder::Shape;
+
+/// One launch: operands, and what must come out.
+#[derive(Debug)]
+pub struct Trial<T: Real> {
+    /// Sizes.
+    pub shape: Shape,
+    /// `small integers` or `reals`.
+    pub on: &'static str,
+    /// A and B, or the matrix to transpose, as the kernel takes them.
+    pub inputs: Vec<Vec<T>>,
+    /// What lies in the output before the launch: numbers that matter, or NaN.
+    pub start: Vec<T>,
+    /// Factor of the product.
+    pub alpha: f32,
+    /// Factor of what was there.
+    pub beta: f32,
+    /// What must come out, in pieces that are compared one by one.
+    pieces: Vec<Piece<T>>,
+    right_on_integers: bool,
+}
+
+/// A part of the output with its answer: a product of a batch, or a field of a struct.
+#[derive(Debug)]
+struct Piece<T: Real> {
+    /// `product 1 of 3`; empty where there is one piece.
+    name: String,
+    /// Elements of the output before its first one.
+    offset: usize,
+    /// From one of its elements to the next.
+    stride: usize,
+    expected: Expected<T>,
+}
+
+#[derive(Debug)]
+enum Expected<T: Real> {
+    /// A · B
+    Product(Problem<T>),
+    /// αA · B + βC
+    Scaled {
+        problem: Problem<T>,
+        alpha: f64,
+        beta: f64,
+        start: Vec<T>,
+    },
+    /// The transpose of this.
+    Transposed {
+        rows: usize,
+        cols: usize,
+        elements: Vec<T>,
+    },
+}
+
+impl<T: Real> Answer for Expected<T> {
+    fn rows(&self) -> usize {
+        match self {
+            Self::Product(problem) | Self::Scaled { problem, .. } => problem.shape.m,
+            Self::Transposed { cols, .. } => *cols,
+        }
+    }
+
+    fn cols(&self) -> usize {
+        match self {
+            Self::Product(problem) | Self::Scaled { problem, .. } => problem.shape.n,
+            Self::Transposed { rows, .. } => *rows,
+        }
+    }
+
+    fn want(&self, row: usize, col: usize) -> f64 {
+        match self {
+            Self::Product(problem) => problem.c[row * problem.shape.n + col],
+            Self::Scaled {
+                problem,
+                alpha,
+                beta,
+                start,
+            } => {
+                let at = row * problem.shape.n + col;
+                match *beta == 0.0 {
+                    true => alpha * problem.c[at],
+                    false => alpha * problem.c[at] + beta * start[at].to_f64(),
+                }
+            }
+            Self::Transposed { cols, elements, .. } => elements[col * cols + row].to_f64(),
+        }
+    }
+
+    fn bound(&self, row: usize, col: usize) -> f64 {
+        match self {
+            Self::Product(problem) => problem.bound(row, col),
+            // On integers that is 0 too: sums and products are exact. Otherwise the factor may be applied before or
+            // after the sum, and two more operations round.
+            Self::Scaled { problem, alpha, .. } => match problem.bound(row, col) {
+                0.0 => 0.0,
+                bound => {
+                    const ROUNDINGS: f64 = 4.0;
+                    (1.0 + T::UNIT * ROUNDINGS) * alpha.abs() * bound
+                        + ROUNDINGS
+                            * T::UNIT
+                            * (self.want(row, col).abs()
+                                + (alpha * problem.c[row * problem.shape.n + col]).abs())
+                }
+            },
+            Self::Transposed { .. } => 0.0,
+        }
+    }
+}
+
+/// Seeds of the products of a batch lie so far apart.
+const NEXT: u64 = 1 << 32;
+
+/// The launches that decide whether a kernel is right on a shape, in order: on integers first, where every sum is exact.
+pub fn trials<T: Real>(work: Work, shape: Shape, seed: u64) -> Vec<Trial<T>> {
+    if work.is_transpose() {
+        return vec![transpose(work, shape, seed)];
+    }
+    let products: &[(Data, f32, f32)] = match work {
+        // With β = 0 nothing of C may be read: it is NaN.
+        Work::SgemmScaled => &[
+            (Data::Integers, 2.0, 0.0),
+            (Data::Integers, 2.0, 3.0),
+            (Data::Reals, -0.75, 0.4),
+        ],
+        _ => &[(Data::Integers, 1.0, 0.0), (Data::Reals, 1.0, 0.0)],
+    };
+    products
+        .iter()
+        .map(|(data, alpha, beta)| product(work, shape, seed, *data, [*alpha, *beta]))
+        .collect()
+}
+
+fn transpose<T: Real>(work: Work, shape: Shape, seed: u64) -> Trial<T> {
+    let Shape { m: rows, n: cols, .. } = shape;
+    let fields = match work {
+        Work::Transpose12 => ["x", "y", "z"].as_slice(),
+        _ => &[""],
+    };
+    let n = fields.len();
+    let input = elements::<T>(Data::Reals, seed, 0, 1, rows * cols * n);
+    let piece = |(offset, field): (usize, &&str)| Piece {
+        name: match n {
+            1 => String::new(),
+            _ => format!("field {field}"),
+        },
+        offset,
+        stride: n,
+        expected: Expected::Transposed {
+            rows,
+            cols,
+            elements: input.iter().skip(offset).step_by(n).copied().collect(),
+        },
+    };
+    Trial {
+        shape,
+        on: "reals",
+        start: vec![T::POISON; input.len()],
+        alpha: 1.0,
+        beta: 0.0,
+        pieces: fields.iter().enumerate().map(piece).collect(),
+        inputs: vec![input],
+        right_on_integers: false,
+    }
+}
+
+fn product<T: Real>(work: Work, shape: Shape, seed: u64, data: Data, factors: [f32; 2]) -> Trial<T> {
+    let Shape { m, n, k } = shape;
+    let [alpha, beta] = factors;
+    let [turn_a, turn_b] = work.turned();
+    let store = |x: &[T], rows: usize, cols: usize, turn: bool| match turn {
+        true => transposed(x, rows, cols),
+        false => x.to_vec(),
+    };
+    let batch = work.batch();
+    let start = match beta == 0.0 {
+        true => vec![T::POISON; batch * m * n],
+        false => elements::<T>(data, seed, 2, k, batch * m * n),
+    };
+    let (mut a, mut b, mut pieces) = (Vec::new(), Vec::new(), Vec::new());
+    for number in 0..batch {
+        let problem = Problem::<T>::new(shape, data, seed.wrapping_add(number as u64 * NEXT));
+        a.extend(store(&problem.a, m, k, turn_a));
+        b.extend(store(&problem.b, k, n, turn_b));
+        pieces.push(Piece {
+            name: match batch {
+                1 => String::new(),
+                _ => format!("product {number} of {batch}"),
+            },
+            offset: number * m * n,
+            stride: 1,
+            expected: match work {
+                Work::SgemmScaled => Expected::Scaled {
+                    problem,
+                    alpha: f64::from(alpha),
+                    beta: f64::from(beta),
+                    start: start.clone(),
+                },
+                _ => Expected::Product(problem),
+            },
+        });
+    }
+    Trial {
+        shape,
+        on: match data {
+            Data::Integers => "small integers",
+            Data::Reals => "reals",
+        },
+        inputs: vec![a, b],
+        start,
+        alpha,
+        beta,
+        pieces,
+        right_on_integers: data == Data::Reals,
+    }
+}
+
+impl<T: Real> Trial<T> {
+    /// Compares an output with the answer: `None` when it is right.
+    pub fn look(&self, task: &Task, got: &[T]) -> Option<Wrong> {
+        self.pieces.iter().find_map(|piece| {
+            let n = piece.expected.rows() * piece.expected.cols();
+            let part: Vec<T> = got
+                .iter()
+                .skip(piece.offset)
+                .step_by(piece.stride)
+                .take(n)
+                .copied()
+                .collect();
+            let comparison = verify::compare(&piece.expected, &part);
+            (!comparison.is_right()).then(|| self.wrong(task, piece, &part, &comparison))
+        })
+    }
+
+    fn wrong(&self, task: &Task, piece: &Piece<T>, got: &[T], comparison: &Comparison) -> Wrong {
+        let (work, turned) = match task.work.is_transpose() {
+            true => (ladder::Work::Transpose, [false; 2]),
+            false => (ladder::Work::Sgemm, task.work.turned()),
+        };
+        // Sums of αA · B are those of a product whose A is α times as large; a βC in addition hides them.
+        let scaled: Vec<T>;
+        let terms = match &piece.expected {
+            Expected::Product(problem) => Some((&problem.a, &problem.b, problem.shape)),
+            Expected::Scaled {
+                problem, alpha, beta, ..
+            } if *beta == 0.0 => {
+                scaled = problem.a.iter().map(|x| T::of(x.to_f64() * alpha)).collect();
+                Some((&scaled, &problem.b, problem.shape))
+            }
+            Expected::Scaled { .. } | Expected::Transposed { .. } => None,
+        };
+        let stored: Option<(Vec<T>, Vec<T>, Shape)> = terms.map(|(a, b, shape)| {
+            let turn = |x: &[T], rows: usize, cols: usize, turn: bool| match turn {
+                true => transposed(x, rows, cols),
+                false => x.to_vec(),
+            };
+            let Shape { m, n, k } = shape;
+            (turn(a, m, k, turned[0]), turn(b, k, n, turned[1]), shape)
+        });
+        let scene = Scene {
+            answer: &piece.expected,
+            got,
+            comparison,
+            work,
+            tile: Some(task.tile.map(|n| n as usize)),
+            terms: stored.as_ref().map(|(a, b, shape)| Terms {
+                shape: *shape,
+                a,
+                b,
+                turned,
+            }),
+            right_on_integers: self.right_on_integers,
+        };
+        let Diagnosis {
+            first, looks, map, ..
+        } = scene.diagnose();
+        let looks = factors(&piece.expected, got).or(looks);
+        let mut on = self.on.to_owned();
+        if matches!(piece.expected, Expected::Scaled { .. }) {
+            on.push_str(&format!(", alpha = {}, beta = {}", self.alpha, self.beta));
+        }
+        if !piece.name.is_empty() {
+            on.push_str(&format!(", {}", piece.name));
+        }
+        Wrong {
+            shape: self.shape,
+            on,
+            n_wrong: comparison.n_wrong,
+            n: got.len(),
+            first,
+            diagnosis: looks,
+            map,
+        }
+    }
+}
+
+/// Whether one of the factors of αA · B + βC was forgotten.
+fn factors<T: Real>(expected: &Expected<T>, got: &[T]) -> Option<String> {
+    const ENOUGH: usize = 8;
+    let Expected::Scaled {
+        problem,
+        alpha,
+        beta,
+        start,
+    } = expected
+    else {
+        return None;
+    };
+    let all = |value: &dyn Fn(usize) -> f64| {
+        let cols = problem.shape.n;
+        got.len() >= ENOUGH
+            && got.iter().enumerate().all(|(at, got)| {
+                let bound = expected.bound(at / cols, at % cols);
+                (got.to_f64() - value(at)).abs() <= bound
+            })
+    };
+    let before = |at: usize| match *beta == 0.0 {
+        true => 0.0,
+        false => beta * start[at].to_f64(),
+    };
+    let c = &problem.c;
+    let text = if *beta != 0.0 && all(&|at| alpha * c[at]) {
+        "beta * C is missing"
+    } else if all(&|at| c[at] + before(at)) {
+        "the product is not multiplied by alpha"
+    } else if *beta != 0.0 && all(&|at| alpha * c[at] + start[at].to_f64()) {
+        "C is added without beta"
+    } else if *beta != 0.0 && all(&|at| alpha * (c[at] + before(at))) {
+        "beta * C is multiplied by alpha, too"
+    } else if all(&|at| c[at]) {
+        "it is A * B, without alpha and beta"
+    } else {
+        return None;
+    };
+    Some(text.to_owned())
+}

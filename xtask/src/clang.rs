@@ -1,0 +1,135 @@
+//! clang as a compiler of kernels, for machines for which NVIDIA has no NVRTC.
+//!
+//! No header of CUDA is there: what kernels of this course use is declared in `prelude.cuh`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail};
+
+use crate::compiler::DoesNotCompile;
+use crate::interrupt::Waiting;
+use crate::learner::Folder;
+use crate::place;
+use crate::ptx::{self, Job};
+
+/// When there is none.
+pub(crate) const MISSING: &str =
+    "no clang found; install it, or get NVIDIA's compiler with: cargo xtask setup";
+
+/// Declarations that NVIDIA's compilers have built in.
+const PRELUDE: &str = include_str!("prelude.cuh");
+
+/// A template or a macro without end must not keep it busy for ever.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Names under which it is installed; from 14 on it knows what is needed here.
+const NAMES: [&str; 10] = [
+    "clang", "clang-22", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "clang-15",
+    "clang-14",
+];
+
+/// A clang that is there.
+pub(crate) struct Clang(PathBuf);
+
+impl Clang {
+    /// The first on the `PATH`.
+    pub(crate) fn find() -> Option<Self> {
+        NAMES.iter().find_map(|name| place::on_path(name)).map(Self)
+    }
+
+    /// `Debian clang version 14.0.6`
+    pub(crate) fn version(&self) -> Result<String> {
+        let output = Command::new(&self.0)
+            .arg("--version")
+            .output()
+            .with_context(|| format!("starting {}", self.0.display()))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        Ok(text.lines().next().unwrap_or_default().to_owned())
+    }
+
+    /// PTX with paths as seen from the root.
+    pub(crate) fn compile(&self, root: &Path, path: &Path, job: &Job) -> Result<String> {
+        let prelude = Folder::of(root).put("prelude.cuh", PRELUDE)?;
+        let mut command = Command::new(&self.0);
+        command
+            .args([
+                "-x",
+                "cuda",
+                "--cuda-device-only",
+                "-nocudainc",
+                "-nocudalib",
+                "-S",
+                "-O3",
+                "-std=c++17",
+            ])
+            .args([
+                "-gline-directives-only",
+                "-ffp-contract=fast",
+                "-fno-exceptions",
+                "-fcolor-diagnostics",
+            ])
+            .args(["-fno-color-diagnostics", "-Wno-unknown-cuda-version"])
+            .arg(format!("--cuda-gpu-arch=sm_{}", job.capability()))
+            .args(["-Xclang", "-target-feature", "-Xclang", "+ptx70"])
+            .arg("-include")
+            .arg(&prelude);
+        for folder in &job.folders {
+            command.arg("-I").arg(folder);
+        }
+        // Messages name the file as it is given here.
+        let given = path.strip_prefix(root).unwrap_or(path);
+        command.arg("-o").arg("-").arg(given).current_dir(root);
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("starting {}", self.0.display()))?;
+        let _waiting = Waiting::for_child(&child);
+        let (out, errors) = (child.stdout.take(), child.stderr.take());
+        let (sender, done) = channel();
+        let read = |stream: Option<Box<dyn std::io::Read + Send>>,
+                    sender: std::sync::mpsc::Sender<(bool, String)>,
+                    is_log| {
+            std::thread::spawn(move || {
+                let mut bytes = Vec::new();
+                if let Some(mut stream) = stream {
+                    // What cannot be read is not there.
+                    let _ = std::io::Read::read_to_end(&mut stream, &mut bytes);
+                }
+                let _ = sender.send((is_log, String::from_utf8_lossy(&bytes).into_owned()));
+            })
+        };
+        read(out.map(|out| Box::new(out) as _), sender.clone(), false);
+        read(errors.map(|errors| Box::new(errors) as _), sender, true);
+        let (mut text, mut log) = (String::new(), String::new());
+        for _ in 0..2 {
+            match done.recv_timeout(LIMIT) {
+                Ok((true, words)) => log = words,
+                Ok((false, words)) => text = words,
+                Err(RecvTimeoutError::Timeout) => {
+                    let _ = child.kill();
+                    let _ = child.wait();
+                    return Err(anyhow!(DoesNotCompile(format!(
+                        "{} was still being compiled after {} s, and the compiler was stopped; look for a template, a \
+                         macro or an #include without end",
+                        job.name,
+                        LIMIT.as_secs()
+                    ))));
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        let status = child.wait()?;
+        if !status.success() {
+            if status.code().is_none() {
+                bail!("clang ended ({status}) while it compiled {}", job.name);
+            }
+            return Err(anyhow!(DoesNotCompile(log)));
+        }
+        Ok(ptx::normalise(&text, root, None))
+    }
+}

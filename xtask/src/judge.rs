@@ -1,0 +1,207 @@
+//! Judging a learner's copy: compiling it, starting `judge`, and saying what came out.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use course::progress::Progress;
+use course::verdict::{Part, Status, Verdict};
+use course::{Task, TaskName};
+use ladder::text::Paint;
+
+use crate::interrupt::{self, Waiting};
+use crate::learner::{self, Compiled, Folder};
+use crate::say::{self, Stop};
+use crate::{place, programs};
+
+/// Names the program in place of the one that Cargo builds: where there is no Cargo, and in tests.
+const VARIABLE: &str = "TILE_JUDGE";
+
+/// Compiles and judges the copy of a task.
+pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
+    let path = learner::copy(root, &task.name);
+    let (ptx, sources) = match learner::compile(root, &path)? {
+        Compiled::Ptx { ptx, sources } => (ptx, sources),
+        Compiled::Refused(refused) => {
+            return Ok(Verdict::refused(task.name.clone(), &task.does, refused));
+        }
+    };
+    run(root, task, &ptx, &sources)
+}
+
+/// Starts `judge` on what was compiled.
+fn run(root: &Path, task: &Task, ptx: &Path, sources: &[PathBuf]) -> Result<Verdict> {
+    let program = match std::env::var_os(VARIABLE) {
+        Some(path) => PathBuf::from(path),
+        None => programs::one("judge")?,
+    };
+    let json = serde_json::to_string(task)?;
+    let described = Folder::of(root).put(&format!("{}.task.json", task.name), &json)?;
+    let mut command = Command::new(program);
+    command.arg("--task").arg(described).arg("--ptx").arg(ptx);
+    for source in sources {
+        command
+            .arg("--source")
+            .arg(source.strip_prefix(root).unwrap_or(source));
+    }
+    command.arg("--json").current_dir(root);
+    say::command(&programs::shown(&command, &[]));
+    let child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .context("starting judge")?;
+    let waiting = Waiting::for_child(&child);
+    let output = child.wait_with_output()?;
+    drop(waiting);
+    if interrupt::happened() {
+        bail!(Stop::Interrupted("nothing was recorded".into()));
+    }
+    let words = String::from_utf8_lossy(&output.stderr);
+    let words = words.trim().trim_start_matches("error: ");
+    match (output.status.code(), words) {
+        (Some(0 | 1), _) => {
+            serde_json::from_slice(&output.stdout).context("judge printed what is no verdict")
+        }
+        (_, "") => bail!("judge ended ({}) and said nothing", output.status),
+        (_, words) => bail!("judge could not do it: {words}"),
+    }
+}
+
+/// Records a verdict in the progress file. Where that cannot be, it is said, and nothing else is lost.
+pub(crate) fn record(root: &Path, verdict: &Verdict) {
+    let now = ladder::time::now();
+    if let Err(error) = Progress::update(root, |progress| progress.record(verdict, now)) {
+        say::note(&format!("your progress is not recorded: {error}"));
+    }
+}
+
+/// A verdict for people.
+pub(crate) fn told(verdict: &Verdict, copy: &str, paint: Paint) -> String {
+    let mut out = format!("{copy}: your copy; the finished kernel is checked with --finished\n\n");
+    let width = verdict.parts.iter().map(|part| part.id.len()).max().unwrap_or(0);
+    for part in &verdict.parts {
+        out.push_str(&line(part, verdict, width, paint));
+    }
+    if let Some(refused) = &verdict.compiler {
+        for error in refused.errors.iter().skip(1) {
+            out.push_str(&format!("{}{error}\n", " ".repeat(width + 13)));
+        }
+        if let Some(excerpt) = excerpt(&refused.log) {
+            out.push_str(&format!("\n{excerpt}"));
+        }
+        if let Some(hint) = &refused.hint {
+            out.push_str(&format!("\nhint: {hint}\n"));
+        }
+    }
+    if let Some(wrong) = &verdict.wrong {
+        out.push_str(&format!("\non {}, {}:\n{}\n", wrong.shape, wrong.on, wrong.first));
+        if let Some(diagnosis) = &wrong.diagnosis {
+            out.push_str(&format!("it looks like this: {diagnosis}\n"));
+        }
+        out.push_str(&wrong.map);
+    }
+    for found in &verdict.findings {
+        out.push_str(&format!("\non {}:\n{}\n", found.shape, found.text.trim_end()));
+    }
+    if !verdict.printed.is_empty() {
+        out.push_str(&format!(
+            "\nthe kernel printed:\n{}\n",
+            verdict.printed.trim_end()
+        ));
+    }
+    out
+}
+
+/// The first error with its line, as the compiler shows it.
+fn excerpt(log: &str) -> Option<String> {
+    let lines: Vec<&str> = log.lines().collect();
+    let at = lines.iter().position(|line| line.contains("error: "))?;
+    let shown: Vec<&str> = lines[at + 1..]
+        .iter()
+        .take_while(|line| !line.trim().is_empty() && !line.contains("error: "))
+        .take(4)
+        .copied()
+        .collect();
+    (!shown.is_empty()).then(|| shown.iter().map(|line| format!("{line}\n")).collect())
+}
+
+/// One line for a part, and what belongs to it below.
+fn line(part: &Part, verdict: &Verdict, width: usize, paint: Paint) -> String {
+    let word = match part.status {
+        Status::Passed => paint.good("passed "),
+        Status::Failed => paint.bad("failed "),
+        Status::NotRun => paint.dim("not run"),
+    };
+    let indent = " ".repeat(width + 13);
+    let text = match (part.status, &part.why) {
+        (Status::Passed, _) if part.id == "right" => {
+            format!("{} on {} shapes", part.what, verdict.n_shapes)
+        }
+        (Status::Passed, _) => part.what.clone(),
+        (Status::NotRun, Some(why)) => format!("{}: {why}", part.what),
+        (_, Some(why)) if matches!(part.id.as_str(), "compiles" | "right" | "clean") => why.clone(),
+        _ => part.what.clone(),
+    };
+    let mut out = format!("  {word}  {:<width$}  {text}\n", part.id);
+    if let Some(measured) = &part.measured {
+        let value = match measured.value {
+            Some(value) => number(value),
+            None => "none".into(),
+        };
+        let threshold = match (measured.at_most, measured.at_least) {
+            (Some(most), Some(least)) => format!("from {} to {}", number(least), number(most)),
+            (Some(most), None) => format!("at most {}", number(most)),
+            (_, Some(least)) => format!("at least {}", number(least)),
+            (None, None) => "any".into(),
+        };
+        out.push_str(&format!(
+            "{indent}{value}, and should be {threshold}: {}, on {}\n",
+            measured.words, measured.shape
+        ));
+        if let (Status::Failed, Some(why)) = (part.status, &part.why) {
+            out.push_str(&format!("{indent}{why}\n"));
+        }
+    }
+    out
+}
+
+/// With as many digits as say something.
+fn number(value: f64) -> String {
+    let text = match value.abs() {
+        v if v >= 100.0 => format!("{value:.0}"),
+        v if v >= 1.0 => format!("{value:.2}"),
+        _ => format!("{value:.4}"),
+    };
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+/// The one command to go on with.
+pub(crate) fn next(root: &Path, verdict: &Verdict) -> String {
+    let (me, task) = (place::me(), &verdict.task);
+    match verdict.status {
+        Status::Passed => match following(root, task) {
+            Some(next) => format!("next: {me} start {next}"),
+            None => format!("next: {me} diff {task}"),
+        },
+        _ => format!("next: change my/{task}.cu, then: {me} check {task}"),
+    }
+}
+
+/// The first task after this one, in the order of the steps, that has not been passed.
+fn following(root: &Path, task: &TaskName) -> Option<TaskName> {
+    let progress = Progress::load(root).unwrap_or_default();
+    let catalogues = course::Catalogue::load_all(root).ok()?;
+    let names: Vec<TaskName> = catalogues
+        .into_iter()
+        .flat_map(|catalogue| catalogue.tasks)
+        .map(|task| task.name)
+        .collect();
+    let at = names.iter().position(|name| name == task)?;
+    let open = |name: &&TaskName| !progress.task(name).is_over();
+    names[at + 1..].iter().find(open).cloned()
+}

@@ -1,0 +1,219 @@
+//! The learner's copies under `my/`, and compiling them.
+//!
+//! What was compiled once is kept under `target/my` by the hash of everything that goes in, so that a check of an
+//! unchanged copy starts no compiler.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anyhow::{Context, Result, bail};
+use course::compile::Refused;
+use course::{Catalogue, Task, TaskName, progress};
+use ladder::files::write_whole;
+use ladder::provenance::sha256;
+
+use crate::clang::{self, Clang};
+use crate::compiler::{Compiler, DoesNotCompile};
+use crate::nvrtc::Nvrtc;
+use crate::ptx::{self, Job};
+use crate::say::{self, Stop};
+use crate::{interrupt, place};
+
+/// Chooses the compiler: `nvrtc` or `clang`.
+const VARIABLE: &str = "TILE_COMPILER";
+/// Compiled copies that are kept.
+const MOST_KEPT: usize = 64;
+
+/// The checkout, which has the tasks.
+pub(crate) fn root() -> Result<PathBuf> {
+    place::checkout().context("the tasks are in a checkout of the repository, and this is none")
+}
+
+/// The task that somebody asks for.
+pub(crate) fn task(root: &Path, asked: &str) -> Result<Task> {
+    let name = TaskName::parse(asked).map_err(|error| Stop::Usage(error.to_string()))?;
+    let catalogue = Catalogue::load(root, &name.step)?;
+    let Some(task) = catalogue.task(&name) else {
+        let names: Vec<String> = catalogue.tasks.iter().map(|task| task.name.to_string()).collect();
+        let there = match names.is_empty() {
+            true => format!("{} has no tasks", name.step),
+            false => format!("{} has {}", name.step, names.join(", ")),
+        };
+        return Err(Stop::Usage(format!("there is no task `{asked}`; {there}")).into());
+    };
+    Ok(task.clone())
+}
+
+/// The learner's copy as it is called in messages: `my/v05.cu`
+pub(crate) fn shown(root: &Path, path: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).display().to_string()
+}
+
+/// The learner's copy of a task.
+pub(crate) fn copy(root: &Path, task: &TaskName) -> PathBuf {
+    progress::copy_of(root, task)
+}
+
+/// What became of a source.
+pub(crate) enum Compiled {
+    /// The PTX, and the files that it was made of: the copy and what it includes.
+    Ptx { ptx: PathBuf, sources: Vec<PathBuf> },
+    /// The compiler refuses it.
+    Refused(Refused),
+}
+
+/// Which compiler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    Nvrtc,
+    Clang,
+    /// NVRTC where it is, otherwise clang where that is.
+    Any,
+}
+
+fn choice() -> Result<Choice> {
+    match std::env::var(VARIABLE).as_deref() {
+        Ok("nvrtc") => Ok(Choice::Nvrtc),
+        Ok("clang") => Ok(Choice::Clang),
+        Err(_) | Ok("") => Ok(Choice::Any),
+        Ok(other) => Err(Stop::Usage(format!(
+            "{VARIABLE}={other} is not understood; use nvrtc or clang, or leave it out"
+        ))
+        .into()),
+    }
+}
+
+/// Compiles a learner's source.
+pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
+    let choice = choice()?;
+    let job = Job::of_learner(root, path)?;
+    let includes = ptx::local_includes(root, path, &job.source)?;
+    let mut sources = vec![path.to_owned()];
+    sources.extend(includes.iter().cloned());
+    let mut parts = vec![job.name.clone(), job.source.clone()];
+    for include in &includes {
+        parts.push(include.display().to_string());
+        parts.push(ptx::read_source(include)?);
+    }
+    parts.extend(job.shown());
+    let key = |compiler: &str| {
+        let text: String = parts
+            .iter()
+            .map(|part| format!("{}:{part}", part.len()))
+            .collect();
+        sha256(format!("{compiler}\n{text}").as_bytes())
+    };
+    let folder = Folder::of(root);
+    if choice != Choice::Clang
+        && let Some(ptx) = folder.known(&key(NVRTC))
+    {
+        return Ok(Compiled::Ptx { ptx, sources });
+    }
+    let nvrtc = match choice {
+        Choice::Clang => None,
+        Choice::Nvrtc => Some(Nvrtc::find()?),
+        Choice::Any => match Nvrtc::find() {
+            Ok(nvrtc) => Some(nvrtc),
+            Err(error) if Clang::find().is_none() => return Err(error),
+            Err(_) => {
+                say::note(
+                    "no NVRTC here: compiling with clang, whose counts may differ (cargo xtask setup gets NVRTC)",
+                );
+                None
+            }
+        },
+    };
+    let (key, compiled) = match nvrtc {
+        Some(nvrtc) => {
+            let mut compiler = Compiler::start(&nvrtc.directory)?;
+            (
+                key(NVRTC),
+                job.compile(&nvrtc, &mut compiler, root)
+                    .map(|compiled| compiled.ptx),
+            )
+        }
+        None => {
+            let clang = Clang::find().context(clang::MISSING)?;
+            let key = key(&clang.version()?);
+            if let Some(ptx) = folder.known(&key) {
+                return Ok(Compiled::Ptx { ptx, sources });
+            }
+            (key, clang.compile(root, path, &job))
+        }
+    };
+    if interrupt::happened() {
+        bail!(Stop::Interrupted(format!("{} was not compiled", job.name)));
+    }
+    match compiled {
+        Ok(text) => {
+            let ptx = folder.keep(&key, &text)?;
+            Ok(Compiled::Ptx { ptx, sources })
+        }
+        Err(error) => match error.downcast::<DoesNotCompile>() {
+            Ok(DoesNotCompile(log)) => Ok(Compiled::Refused(Refused::from_log(&log))),
+            Err(other) => Err(other),
+        },
+    }
+}
+
+/// Part of a key: the one version that is used.
+const NVRTC: &str = "NVRTC 12.4";
+
+/// Where compiled copies are kept: in the checkout, or where that cannot be written, in a folder for temporary files.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn of(root: &Path) -> Self {
+        let inside = root.join("target/my");
+        let works = std::fs::create_dir_all(&inside).is_ok() && {
+            let probe = inside.join(format!("probe.{}.tmp", std::process::id()));
+            let written = std::fs::write(&probe, "").is_ok();
+            let _ = std::fs::remove_file(&probe);
+            written
+        };
+        match works {
+            true => Self(inside),
+            false => Self(std::env::temp_dir().join(format!("tile-by-tile-{}", user()))),
+        }
+    }
+
+    fn known(&self, key: &str) -> Option<PathBuf> {
+        let path = self.0.join(key).with_extension("ptx");
+        path.is_file().then_some(path)
+    }
+
+    fn keep(&self, key: &str, ptx: &str) -> Result<PathBuf> {
+        self.forget_the_oldest();
+        self.put(&format!("{key}.ptx"), ptx)
+    }
+
+    /// Writes a file of this folder.
+    pub(crate) fn put(&self, name: &str, text: &str) -> Result<PathBuf> {
+        let path = self.0.join(name);
+        std::fs::create_dir_all(&self.0).with_context(|| format!("making {}", self.0.display()))?;
+        write_whole(&path, text).with_context(|| format!("writing {}", path.display()))?;
+        Ok(path)
+    }
+
+    fn forget_the_oldest(&self) {
+        let entries = std::fs::read_dir(&self.0).into_iter().flatten().flatten();
+        let mut files: Vec<(SystemTime, PathBuf)> = entries
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "ptx"))
+            .filter_map(|path| Some((path.metadata().ok()?.modified().ok()?, path)))
+            .collect();
+        files.sort();
+        let n = files.len().saturating_sub(MOST_KEPT - 1);
+        for (_, path) in &files[..n] {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// So that two users of a machine do not share a folder for temporary files.
+fn user() -> String {
+    let name = std::env::var("USER")
+        .or_else(|_| std::env::var("USERNAME"))
+        .unwrap_or_default();
+    name.chars().filter(|c| c.is_ascii_alphanumeric()).collect()
+}
