@@ -3,9 +3,10 @@
 //! ```text
 //! cargo bench -p simt --bench speed                      # the table
 //! cargo bench -p simt --bench speed -- --save FILE.json  # and a record
+//! cargo bench -p simt --bench speed -- --against OTHER   # beside this benchmark as built from another commit
 //! ```
 //!
-//! Five kernels, three ways to watch them, on one core and on all. Each figure is the best of several runs of at
+//! Six kernels, four ways to watch them, on one core and on all. Each figure is the best of several runs of at
 //! least a fifth of a second; the native loop beside it does the same arithmetic, one element at a time, compiled to
 //! machine code, and is timed in the same process, one core, right before.
 
@@ -62,29 +63,139 @@ struct Record {
     rows: Vec<Row>,
 }
 
+/// The ways to watch a launch, as the table calls them.
+const WATCHES: [(&str, Watch); 4] = [
+    ("plain", Watch::Plain),
+    ("counted", Watch::Counted),
+    ("checked", Watch::Checked),
+    ("+ global races", Watch::CheckedGlobalRaces),
+];
+
+const USAGE: &str = "usage: cargo bench -p simt --bench speed -- [--save FILE | --against PROGRAM | --cell KERNEL WATCH THREADS]";
+
+/// Threads of the kernel `gather`.
+const GATHERERS: usize = 1 << 15;
+
+/// Each thread adds 16 words from anywhere in 4 MiB: no pattern repeats, and no two lanes are neighbours.
+const GATHER: &str = ".version 8.0
+.target sm_80
+.address_size 64
+.entry gather(.param .u64 in, .param .u64 out) {
+    .reg .b32 %i, %n, %h, %v, %t, %c;
+    .reg .f32 %f, %s;
+    .reg .b64 %a, %o, %x;
+    .reg .pred %p;
+    ld.param.u64 %a, [in];
+    ld.param.u64 %o, [out];
+    mov.u32 %t, %tid.x;
+    mov.u32 %c, %ctaid.x;
+    mov.u32 %n, %ntid.x;
+    mad.lo.u32 %i, %c, %n, %t;
+    mov.u32 %h, %i;
+    mov.f32 %s, 0f00000000;
+    mov.u32 %c, 0;
+more:
+    mad.lo.u32 %h, %h, 1664525, 1013904223;
+    shr.u32 %v, %h, 5;
+    and.b32 %v, %v, 1048575;
+    mad.wide.u32 %x, %v, 4, %a;
+    ld.global.f32 %f, [%x];
+    add.f32 %s, %s, %f;
+    add.u32 %c, %c, 1;
+    setp.lt.u32 %p, %c, 16;
+    @%p bra more;
+    mad.wide.u32 %x, %i, 4, %o;
+    st.global.f32 [%x], %s;
+    ret;
+}";
+
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args()
         .skip(1)
         .filter(|argument| argument != "--bench")
         .collect();
-    let save = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] => None,
-        ["--save", file] => Some(file.to_owned()),
-        _ => return Err("usage: cargo bench -p simt --bench speed -- [--save FILE]".into()),
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => table(None),
+        ["--save", file] => table(Some(file)),
+        ["--against", program] => compare(program),
+        ["--cell", kernel, watch, threads] => cell(kernel, watch, threads.parse()?),
+        _ => Err(USAGE.into()),
+    }
+}
+
+/// Threads to measure with.
+fn thread_counts() -> Vec<usize> {
+    match std::thread::available_parallelism().map_or(1, usize::from) {
+        1 => vec![1],
+        cores => vec![1, cores],
+    }
+}
+
+/// Prints the seconds of one cell of the table, for [`compare`].
+fn cell(kernel: &str, watch: &str, threads: usize) -> Result<(), Box<dyn Error>> {
+    let case = cases().into_iter().find(|case| case.name == kernel);
+    let watch = WATCHES.into_iter().find(|(label, _)| *label == watch);
+    let (Some(case), Some((label, watch))) = (case, watch) else {
+        return Err(USAGE.into());
     };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let row = measure(&case, label, watch, threads, 1.0)?;
+    println!("{}", row.seconds.into_iter().fold(f64::INFINITY, f64::min));
+    Ok(())
+}
+
+/// Times each cell with this program and another one by turns, so that both meet the same weather, and prints the
+/// ratio of their speeds: above 1 this one is faster.
+fn compare(other: &str) -> Result<(), Box<dyn Error>> {
+    const TURNS: usize = 5;
+    let this = std::env::current_exe()?;
+    let seconds = |program: &std::path::Path, row: [&str; 3]| -> Result<f64, Box<dyn Error>> {
+        let output = std::process::Command::new(program)
+            .arg("--cell")
+            .args(row)
+            .output()?;
+        let text = String::from_utf8(output.stdout)?;
+        text.trim()
+            .parse()
+            .map_err(|_| format!("{} has no cell {row:?}", program.display()).into())
+    };
+    println!(
+        "kernel          watch          threads   this ms   other ms   other / this: median (least .. most)"
+    );
+    for case in cases() {
+        for (label, _) in WATCHES {
+            for threads in thread_counts() {
+                let row = [case.name, label, &threads.to_string()];
+                let mut turns = Vec::new();
+                for _ in 0..TURNS {
+                    turns.push((seconds(&this, row)?, seconds(other.as_ref(), row)?));
+                }
+                let mut ratios: Vec<f64> = turns.iter().map(|(this, other)| other / this).collect();
+                ratios.sort_by(f64::total_cmp);
+                let best = |of: fn(&(f64, f64)) -> f64| turns.iter().map(of).fold(f64::INFINITY, f64::min);
+                println!(
+                    "{:<15} {label:<14} {threads:>7}   {:>7.2}   {:>8.2}   {:.2} ({:.2} .. {:.2})",
+                    case.name,
+                    best(|turn| turn.0) * 1e3,
+                    best(|turn| turn.1) * 1e3,
+                    ratios[TURNS / 2],
+                    ratios[0],
+                    ratios[TURNS - 1],
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+fn table(save: Option<&str>) -> Result<(), Box<dyn Error>> {
     let mut rows = Vec::new();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     println!("{}, {cores} cores\n", machine());
     println!("kernel          watch       cores   G thread-instr/s   M work/s               vs native");
     for case in cases() {
         let native = native_rate(&case);
-        for (label, watch) in [
-            ("plain", Watch::Plain),
-            ("counted", Watch::Counted),
-            ("checked", Watch::Checked),
-            ("+ global races", Watch::CheckedGlobalRaces),
-        ] {
-            for threads in if cores > 1 { vec![1, cores] } else { vec![1] } {
+        for (label, watch) in WATCHES {
+            for threads in thread_counts() {
                 let row = measure(&case, label, watch, threads, native)?;
                 println!(
                     "{:<15} {:<14} {:>2}   {:>16.2}   {:>9.0} {:<12} {:>8.3}",
@@ -115,7 +226,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             command: "cargo bench -p simt --bench speed".to_owned(),
             rows,
         };
-        std::fs::write(&file, serde_json::to_string_pretty(&record)? + "\n")?;
+        std::fs::write(file, serde_json::to_string_pretty(&record)? + "\n")?;
         eprintln!("saved {file}");
     }
     Ok(())
@@ -273,6 +384,26 @@ fn cases() -> Vec<Case> {
                 for row in 0..rows {
                     for col in 0..cols {
                         out[col * rows + row] = inputs[0][row * cols + col];
+                    }
+                }
+            },
+        },
+        Case {
+            name: "gather",
+            ptx: GATHER,
+            grid: [(GATHERERS / 256) as u32, 1, 1],
+            block: [256, 1, 1],
+            sizes: vec![],
+            buffers: vec![BIG * BIG, GATHERERS],
+            work: (GATHERERS * 16) as u64,
+            unit: "elements",
+            native: |inputs, out, _| {
+                for (thread, sum) in out.iter_mut().enumerate() {
+                    let mut state = thread as u32;
+                    *sum = 0.0;
+                    for _ in 0..16 {
+                        state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+                        *sum += inputs[0][(state >> 5) as usize % (BIG * BIG)];
                     }
                 }
             },
