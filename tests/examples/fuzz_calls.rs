@@ -5,9 +5,11 @@
 //! cargo run -p tests --example fuzz_calls -- --seconds 3600 [--seed SEED]
 //! ```
 //!
-//! With `FUZZ_TRACE=1`, each call is printed before it is made. The signatures are read from the driver's sources. Host pointers are null or lead to memory of the fuzzer, with room
-//! for what the call may read or write there: no driver survives others. Each call must come back with a code that CUDA
-//! knows, and not with `CUDA_ERROR_UNKNOWN`.
+//! With `FUZZ_TRACE=1`, each call is printed before it is made. The signatures are read from the driver's sources.
+//! Host pointers are null or lead to memory of the fuzzer, with room for what the call may read or write there: no
+//! driver survives others. So host addresses that calls return (pinned memory, which may be freed by then; functions)
+//! go only to calls that look them up. Each call must come back with a code that CUDA knows, and not with
+//! `CUDA_ERROR_UNKNOWN`.
 
 #[path = "fuzz/mod.rs"]
 mod fuzz;
@@ -21,6 +23,21 @@ use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
 /// Calls of one seed.
 const CALLS: u32 = 400;
+
+/// Device addresses begin here; handles are far below host addresses.
+const FIRST_DEVICE_ADDRESS: u64 = 1 << 48;
+const LAST_HANDLE: u64 = u32::MAX as u64;
+
+/// Calls that look a host address up, and read and write nothing there.
+const LOOK_UP: [&str; 7] = [
+    "cuMemFreeHost",
+    "cuMemFree_v2",
+    "cuMemHostUnregister",
+    "cuMemHostGetDevicePointer_v2",
+    "cuMemHostGetFlags",
+    "cuMemGetAddressRange_v2",
+    "cuPointerGetAttribute",
+];
 
 const PTX: &str = ".version 8.0
 .target sm_80
@@ -249,6 +266,7 @@ impl Fuzzer {
         let mut pool = Pool {
             rng: ChaCha8Rng::seed_from_u64(seed),
             values: vec![0, 1, 2],
+            host: Vec::new(),
             arena: self.arena,
         };
         self.named("cuInit", &[0]);
@@ -282,13 +300,22 @@ impl Fuzzer {
                     Kind::Memory | Kind::Pointers | Kind::Structure | Kind::Image
                 )
             });
+            // Addresses of host memory, or sizes beyond it: both together would be this program's own mistake.
+            let followed = followed || pool.rng.random_range(0..2u32) == 0;
             let mut first = true;
-            let arguments: Vec<usize> = call
+            let mut arguments: Vec<usize> = call
                 .arguments
                 .iter()
                 .enumerate()
                 .map(|(i, kind)| self.argument(&mut pool, *kind, followed, i, &mut first))
                 .collect();
+            let pointer = |kind: &Kind| matches!(kind, Kind::Memory | Kind::Address);
+            if LOOK_UP.contains(&call.name.as_str())
+                && let Some(address) = pool.host_address()
+                && let Some(last) = call.arguments.iter().rposition(pointer)
+            {
+                arguments[last] = address;
+            }
             if self.trace {
                 eprintln!("{} {arguments:x?}", call.name);
             }
@@ -362,7 +389,7 @@ impl Fuzzer {
             Kind::Image => self.images[pool.rng.random_range(0..self.images.len())].as_ptr() as usize,
             Kind::Handle => pool.any() as usize,
             Kind::Address => match pool.rng.random_range(0..4u32) {
-                0 => self.arena + 0x30000 + pool.rng.random_range(0..4096usize),
+                0 if followed => self.arena + 0x30000 + pool.rng.random_range(0..4096usize),
                 _ => pool.any() as usize,
             },
             // More than the caller's memory holds is the caller's mistake; far more is found out.
@@ -382,7 +409,10 @@ impl Fuzzer {
 /// Values that calls returned, and others.
 struct Pool {
     rng: ChaCha8Rng,
+    /// Handles, device addresses, small numbers.
     values: Vec<u64>,
+    /// Host addresses.
+    host: Vec<u64>,
     arena: usize,
 }
 
@@ -424,12 +454,24 @@ impl Pool {
         }
     }
 
+    /// A host address that a call returned, now and then.
+    fn host_address(&mut self) -> Option<usize> {
+        if self.host.is_empty() || self.rng.random_range(0..2u32) == 0 {
+            return None;
+        }
+        Some(self.host[self.rng.random_range(0..self.host.len())] as usize)
+    }
+
     fn keep(&mut self, value: u64) {
-        if self.values.len() < 64 {
-            self.values.push(value);
+        let values = match value {
+            LAST_HANDLE..FIRST_DEVICE_ADDRESS => &mut self.host,
+            _ => &mut self.values,
+        };
+        if values.len() < 64 {
+            values.push(value);
         } else {
             let at = self.rng.random_range(0..64usize);
-            self.values[at] = value;
+            values[at] = value;
         }
     }
 }

@@ -10,8 +10,13 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// A child that is silent for so long hangs; a loaded machine is slow.
-const SILENCE: Duration = Duration::from_secs(300);
+/// A child that is silent while it spends so much processor time on one seed hangs in a loop. Not wall time alone:
+/// on a loaded machine a child may get next to none.
+const BUSY_SILENCE: f64 = 300.0;
+/// A child that is silent for so long waits for something that never comes.
+const SILENCE: Duration = Duration::from_secs(900);
+/// How often a silent child is looked at.
+const LOOK: Duration = Duration::from_secs(10);
 /// Seeds for one child.
 const SEEDS: u64 = 200;
 
@@ -88,6 +93,18 @@ pub(crate) fn cpu_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
+/// Processor time of another process, where the system tells.
+fn cpu_seconds_of(process: u32) -> Option<f64> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // After the name, which may hold anything, in brackets: state is the first field, user and system time the
+    // twelfth and thirteenth.
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
+    // SAFETY: it reads a number.
+    let per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
+    Some(ticks as f64 / per_second as f64)
+}
+
 fn parent(options: &Options, variables: &[(&str, &str)]) -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
     let mut seed = options.seed;
@@ -128,9 +145,11 @@ fn parent(options: &Options, variables: &[(&str, &str)]) -> Result<(), Box<dyn E
         });
         let mut at = seed;
         let mut silent = false;
+        let mut heard = (Instant::now(), 0.0);
         loop {
-            match hear.recv_timeout(SILENCE) {
+            match hear.recv_timeout(LOOK) {
                 Ok(line) => {
+                    heard = (Instant::now(), cpu_seconds_of(child.id()).unwrap_or(heard.1));
                     if let Some(number) = line.strip_prefix("seed ") {
                         at = number.parse()?;
                     } else if let Some((spent, outcome)) =
@@ -151,8 +170,11 @@ fn parent(options: &Options, variables: &[(&str, &str)]) -> Result<(), Box<dyn E
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    silent = true;
-                    child.kill()?;
+                    let busy = cpu_seconds_of(child.id()).unwrap_or(heard.1) - heard.1;
+                    if busy > BUSY_SILENCE || heard.0.elapsed() > SILENCE {
+                        silent = true;
+                        child.kill()?;
+                    }
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
