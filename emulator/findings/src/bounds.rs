@@ -120,7 +120,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> (Option<String>, Option<St
     {
         return overflow_reason(overflow);
     }
-    if let Some(reason) = loop_reason(case) {
+    if let Some(reason) = loop_reason(case).or_else(|| tree_reason(case, target)) {
         return reason;
     }
     if let Some(reason) = data_reason(case, target) {
@@ -318,6 +318,51 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
             code(&format!("{} < {}", left.trim(), right.trim()))
         )),
     ))
+}
+
+/// A tree `for (int stride = n; …; stride /= 2) if (t < stride) s[t] += s[t + stride];` over n elements that starts with
+/// all of them instead of half.
+fn tree_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
+    let scene = case.scene;
+    let explained = case.explained.as_ref()?;
+    let line = scene.loc(case.instr)?.line;
+    let source = scene.source(case.instr)?;
+    let [subscript] = &explained.used.subscripts[..] else {
+        return None;
+    };
+    let (a, b) = subscript.split_once('+')?;
+    let conditions = source.conditions(&scene.context.kernel.name, line);
+    let pairs = [(a.trim(), b.trim()), (b.trim(), a.trim())];
+    let (_, stride) = pairs.into_iter().find(|(thread, stride)| {
+        let guards = |found: &super::source::Compared| found.left == *thread && found.right == *stride;
+        conditions.iter().any(guards)
+    })?;
+    let around = scene.around(case.instr);
+    let (number, start, value) = around.iter().find_map(|one| {
+        let inside = one.enclosure.header.strip_prefix("for (")?.strip_suffix(')')?;
+        let mut parts = inside.split(';');
+        let (init, step) = (parts.next()?, parts.nth(1)?.replace(' ', ""));
+        let (name, start) = init.split_once('=')?;
+        let halves = [format!("{stride}/=2"), format!("{stride}>>=1")].contains(&step);
+        let names = |name: &str, depth: u32| scene.variable(case.instr, name, case.who.0, case.who.1, depth);
+        let value = super::expression::value(start, 0, &names)?;
+        let same = words_of(name).last()?.1 == stride;
+        (same && halves).then(|| (one.line, start.trim().to_owned(), value))
+    })?;
+    let n = i64::try_from(target.element.n_elements).ok()?;
+    let (_, is) = explained.values.iter().find(|(name, _)| name == stride)?;
+    (value == n && *is == n && n % 2 == 0).then(|| {
+        let name = &target.element.name;
+        (
+            Some(format!(
+                "the loop at line {number} starts with {stride} = {n}, so {} reaches up to {}; the last element is {}.",
+                code(&explained.written(name)),
+                target.at(2 * n - 1),
+                target.at(n - 1),
+            )),
+            Some(format!("start with half of it: {}.", code(&format!("{stride} = {start} / 2")))),
+        )
+    })
 }
 
 /// The counter of a loop `for (unsigned i = …; i >= 0; …)`.

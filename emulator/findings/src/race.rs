@@ -6,6 +6,7 @@ use super::arrays::Target;
 use super::bounds::block_shape;
 use super::case::Case;
 use super::choose;
+use super::layout::Outside;
 use super::scene::{Draft, Scene};
 use super::spot::{self, Spot};
 use super::statements::Control;
@@ -88,9 +89,9 @@ pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, also: &[&Ki
     draft.notes.extend(extent(scene, kind, race, target.as_ref()));
     draft.notes.extend(others(scene, also, &array));
     if let Some(target) = &target
-        && let Some(text) = past_the_row(scene, kind, [first, second], target)
+        && let Some((why, advice)) = past_the_row(scene, kind, [first, second], target)
     {
-        draft.why = Some(text);
+        (draft.why, draft.advice) = (Some(why), advice);
         draft.on_gpu = Some("the result depends on timing: it can be right today and wrong tomorrow.".into());
         return draft;
     }
@@ -102,8 +103,29 @@ pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, also: &[&Ki
     draft
 }
 
+/// A longer row of the array that would hold all values of a part of the index: a condition says how many there are.
+fn longer_row(scene: &Scene<'_>, instr: u32, part: &Outside, target: &Target) -> Option<String> {
+    let (source, pitch) = (scene.source(instr)?, part.pitch.as_ref()?);
+    let conditions = source.conditions(&scene.context.kernel.name, scene.loc(instr)?.line);
+    let bound = conditions.iter().find(|found| {
+        let n = scene.value(instr, &found.right).unwrap_or(0);
+        found.left == part.text && n > part.limit && target.element.n_elements as i64 % n == 0
+    })?;
+    let name = &target.element.name;
+    Some(format!(
+        "if a row of {name} is to have room for every {}, use {} in its index instead of {pitch}.",
+        code(&bound.text),
+        bound.right,
+    ))
+}
+
 /// One of the parties means another element, past the end of its row.
-fn past_the_row(scene: &Scene<'_>, kind: &Kind, parties: [RaceParty; 2], target: &Target) -> Option<String> {
+fn past_the_row(
+    scene: &Scene<'_>,
+    kind: &Kind,
+    parties: [RaceParty; 2],
+    target: &Target,
+) -> Option<(String, Option<String>)> {
     parties.into_iter().find_map(|party| {
         let who = (party.block, u64::from(party.thread));
         let explained = scene.explain(party.instr, target, party.kind, who)?;
@@ -111,22 +133,24 @@ fn past_the_row(scene: &Scene<'_>, kind: &Kind, parties: [RaceParty; 2], target:
         let case = Case::of_party(scene, kind, party, target, explained.clone());
         if let Some(part) = case.outside(target).iter().find(|part| !part.outermost) {
             let length = part.pitch.as_ref().map_or_else(|| part.limit.to_string(), |pitch| format!("{pitch} = {}", part.limit));
-            return Some(format!(
+            let why = format!(
                 "for {}, {} is {} at {}, and a row of {name} has {length} elements: it reaches into another row.",
                 who_is(scene, party),
                 code(&part.text),
                 part.value,
                 scene.line_name(party.instr),
-            ));
+            );
+            return Some((why, longer_row(scene, party.instr, part, target)));
         }
         explained.leaves_its_row(&target.element.dims).then(|| {
-            format!(
+            let why = format!(
                 "{} means {} at {}: that is past the end of its row, and lies where {} does.",
                 capital(&who_is(scene, party)),
                 explained.indexed(name),
                 scene.line_name(party.instr),
                 target.indexed(),
-            )
+            );
+            (why, None)
         })
     })
 }
