@@ -329,7 +329,7 @@ const BODIES: &[(&str, &str, &str)] = &[
     (
         "merge",
         "ld_guarded",
-        "mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r4, 0; @%p0 ld.shared.u32 %r1, [%s64]; @%p0 ld.shared.u32 %r2, [%s64+4]; @%p0 ld.shared.u32 %r3, [%s64+8]; @%p0 ld.shared.u32 %r4, [%s64+12]; {sum4}",
+        "{zero4} @%p0 ld.shared.u32 %r1, [%s64]; @%p0 ld.shared.u32 %r2, [%s64+4]; @%p0 ld.shared.u32 %r3, [%s64+8]; @%p0 ld.shared.u32 %r4, [%s64+12]; {sum4}",
     ),
     (
         "merge",
@@ -393,25 +393,21 @@ const BODIES: &[(&str, &str, &str)] = &[
         "@%p0 cp.async.ca.shared.global [%s4], [%g4], 4; {arrive}",
     ),
     // What else could differ.
-    (
-        "other",
-        "ld_v4",
-        "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%g16]; {sum4}",
-    ),
+    ("other", "ld_v4", "ld.global.v4.u32 {results}, [%g16]; {sum4}"),
     (
         "other",
         "ld_v4_half",
-        "mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r4, 0; @%p0 ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%g16]; {sum4}",
+        "{zero4} @%p0 ld.global.v4.u32 {results}, [%g16]; {sum4}",
     ),
     (
         "other",
         "ld_v2_odd",
-        "mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r4, 0; @%p1 ld.global.v2.u32 {%r1, %r2}, [%g8]; {sum4}",
+        "{zero4} @%p1 ld.global.v2.u32 {%r1, %r2}, [%g8]; {sum4}",
     ),
     (
         "other",
         "ld_v4_strided",
-        "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%g64]; {sum4}",
+        "ld.global.v4.u32 {results}, [%g64]; {sum4}",
     ),
     (
         "other",
@@ -495,11 +491,7 @@ const BODIES: &[(&str, &str, &str)] = &[
         "shr.u32 %r2, %lane, 5; mad.wide.u32 %x1, %r2, 4, %data; st.global.u32 [%x1], %v;",
     ),
     ("other", "st_v2_half", "@%p0 st.global.v2.u32 [%g8], {%v, %lane};"),
-    (
-        "other",
-        "st_v4_odd",
-        "@%p1 st.global.v4.u32 [%g16], {%v, %lane, %n, %v};",
-    ),
+    ("other", "st_v4_odd", "@%p1 st.global.v4.u32 [%g16], {values};"),
     (
         "other",
         "ld_shifted",
@@ -508,27 +500,27 @@ const BODIES: &[(&str, &str, &str)] = &[
     (
         "other",
         "shared_v2_half",
-        "@%p0 st.shared.v2.u32 [%s8], {%v, %lane}; bar.sync 0; mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r4, 0; @%p0 ld.shared.v2.u32 {%r1, %r2}, [%s8]; {sum4}",
+        "@%p0 st.shared.v2.u32 [%s8], {%v, %lane}; bar.sync 0; {zero4} @%p0 ld.shared.v2.u32 {%r1, %r2}, [%s8]; {sum4}",
     ),
     (
         "other",
         "shared_v2_odd",
-        "@%p1 st.shared.v2.u32 [%s8], {%v, %lane}; bar.sync 0; mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r4, 0; @%p1 ld.shared.v2.u32 {%r1, %r2}, [%s8]; {sum4}",
+        "@%p1 st.shared.v2.u32 [%s8], {%v, %lane}; bar.sync 0; {zero4} @%p1 ld.shared.v2.u32 {%r1, %r2}, [%s8]; {sum4}",
     ),
     (
         "other",
         "shared_v4_half",
-        "@%p0 st.shared.v4.u32 [%s16], {%v, %lane, %n, %v}; bar.sync 0; mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r4, 0; @%p0 ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [%s16]; {sum4}",
+        "@%p0 st.shared.v4.u32 [%s16], {values}; bar.sync 0; {zero4} @%p0 ld.shared.v4.u32 {results}, [%s16]; {sum4}",
     ),
     (
         "other",
         "shared_v4_odd",
-        "@%p1 st.shared.v4.u32 [%s16], {%v, %lane, %n, %v}; bar.sync 0; mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r4, 0; @%p1 ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [%s16]; {sum4}",
+        "@%p1 st.shared.v4.u32 [%s16], {values}; bar.sync 0; {zero4} @%p1 ld.shared.v4.u32 {results}, [%s16]; {sum4}",
     ),
     (
         "other",
         "shared_v4_strided",
-        "st.shared.v4.u32 [%s64], {%v, %lane, %n, %v}; bar.sync 0; ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [%s64]; {sum4}",
+        "st.shared.v4.u32 [%s64], {values}; bar.sync 0; ld.shared.v4.u32 {results}, [%s64]; {sum4}",
     ),
     (
         "other",
@@ -623,7 +615,13 @@ const BODIES: &[(&str, &str, &str)] = &[
 ];
 
 /// What bodies abbreviate.
-const SHORT: [(&str, &str); 2] = [
+const SHORT: [(&str, &str); 5] = [
+    ("{values}", "{%v, %lane, %n, %v}"),
+    ("{results}", "{%r1, %r2, %r3, %r4}"),
+    (
+        "{zero4}",
+        "mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r4, 0;",
+    ),
     (
         "{sum4}",
         "add.u32 %r1, %r1, %r2; add.u32 %r3, %r3, %r4; add.u32 %r1, %r1, %r3; st.global.u32 [%out], %r1;",
