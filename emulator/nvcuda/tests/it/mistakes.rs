@@ -95,6 +95,16 @@ fn make_mistakes() {
 
         let untouched = alloc(64);
         ok(sys::cuMemcpyDtoH_v2(pointer, untouched, 64));
+
+        // What NVRTC's `nvrtcGetLTOIR` returns begins like this.
+        assert_eq!(
+            sys::cuModuleLoadData(&mut mine, c"\xedCN\x7f\x01".as_ptr().cast()),
+            CUDA_ERROR_INVALID_IMAGE
+        );
+
+        // The CUDA runtime asks for tables even where it does without them: no words.
+        let mut table = std::ptr::null();
+        refused(sys::cuGetExportTable(&mut table, &sys::CUuuid { bytes: [7; 16] }));
     }
     drop(own);
 }
