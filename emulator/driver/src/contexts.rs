@@ -236,6 +236,15 @@ pub(crate) fn usable() -> Result<Arc<Context>, CUresult> {
     Ok(context)
 }
 
+/// For calls that need no context, and report what happened in the one that is current: all contexts share one space of
+/// addresses, so a pointer says without one what it is.
+pub(crate) fn usable_if_any() -> Result<(), CUresult> {
+    match usable() {
+        Err(ERROR_INVALID_CONTEXT) if crate::current::top().is_none() => Ok(()),
+        other => other.map(|_| ()),
+    }
+}
+
 /// All contexts come to rest: before host memory goes away that any of them might use.
 pub(crate) fn drain_all() {
     for handle in CONTEXTS.handles_where(|_| true) {

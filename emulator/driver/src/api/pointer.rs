@@ -3,7 +3,7 @@
 use std::ffi::{c_uint, c_void};
 
 use crate::allocations::{self, Allocation, Kind};
-use crate::contexts::{initialised, usable};
+use crate::contexts::{initialised, usable_if_any};
 use crate::edge::{In, Out, export};
 use crate::numbers::pointer as is;
 use crate::result::*;
@@ -70,7 +70,7 @@ fn of_unknown(attribute: c_uint) -> Result<Value, CUresult> {
 
 export! {
     fn cuPointerGetAttribute(data: Out<c_void>, attribute: c_uint, address: u64) {
-        usable()?;
+        usable_if_any()?;
         data.check()?;
         let found = allocations::find(address).ok_or(ERROR_INVALID_VALUE)?;
         let value = of_known(attribute, address, &found)?;
@@ -79,7 +79,7 @@ export! {
     }
 
     fn cuPointerGetAttributes(n: c_uint, attributes: In<c_uint>, data: In<*mut c_void>, address: u64) {
-        usable()?;
+        usable_if_any()?;
         // SAFETY: the caller promises `n` attributes and as many places.
         let (attributes, places) = unsafe { (attributes.list(n as usize)?, data.list(n as usize)?) };
         if n == 0 {

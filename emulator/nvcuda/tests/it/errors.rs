@@ -386,6 +386,18 @@ fn without_a_context() {
         }
         // SAFETY: written by the call above.
         assert!(unsafe { context.assume_init() }.is_null());
+        // What a pointer is can be told without one: cuda.core asks it of any array, NumPy's too.
+        let (mut kind, mut ordinal, here) = (9u32, 9i32, &raw mut address);
+        let mut attributes = [
+            sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+            sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+        ];
+        let mut places = [(&raw mut kind).cast(), (&raw mut ordinal).cast()];
+        codes! {
+            sys::cuPointerGetAttributes(2, attributes.as_mut_ptr(), places.as_mut_ptr(), here as u64) => CUDA_SUCCESS,
+            sys::cuPointerGetAttribute(places[0], attributes[0], here as u64) => CUDA_ERROR_INVALID_VALUE,
+        }
+        assert_eq!((kind, ordinal), (0, -2));
     })
     .join()
     .expect("no assertion failed");
