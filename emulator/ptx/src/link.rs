@@ -34,6 +34,7 @@ enum Strength {
 /// When two modules define the same name, or none defines a variable.
 pub fn link(modules: Vec<Module>) -> Result<Module, LinkError> {
     let chosen = definitions(&modules)?;
+    let signatures = signatures(&modules, &chosen);
     let mut names = Names::new(&modules);
     let mut linked = Module {
         version: (0, 0),
@@ -52,6 +53,7 @@ pub fn link(modules: Vec<Module>) -> Result<Module, LinkError> {
         linked.address_size = linked.address_size.min(module.address_size);
         let renamed = names.renamed(&module);
         let files = merge_files(&mut linked.files, &module.files);
+        fit_calls(&mut module, &signatures);
         for mut item in module.items {
             rename_item(&mut item, &renamed, &files);
             match &mut item {
@@ -89,6 +91,90 @@ pub fn link(modules: Vec<Module>) -> Result<Module, LinkError> {
         }
     }
     Ok(linked)
+}
+
+/// How many results and arguments.
+type Signature = (usize, usize);
+
+fn signature(function: &Function) -> Signature {
+    (function.returns.len(), function.params.len())
+}
+
+/// What the definitions of shared functions have.
+fn signatures(modules: &[Module], chosen: &BTreeMap<String, usize>) -> HashMap<String, Signature> {
+    let mut found = HashMap::new();
+    for (at, module) in modules.iter().enumerate() {
+        for item in &module.items {
+            if let Item::Function(f) = item
+                && f.body.is_some()
+                && is_shared(f)
+                && chosen.get(&f.name) == Some(&at)
+            {
+                found.insert(f.name.clone(), signature(f));
+            }
+        }
+    }
+    found
+}
+
+/// Calls by a declaration that has more results or arguments than the definition, which linkers let pass: they look at
+/// names only. What the definition lacks goes from the call. The caller's variable for a result stays unwritten, as the
+/// register of a GPU does. numba-cuda declares functions of C that return nothing with a result.
+fn fit_calls(module: &mut Module, signatures: &HashMap<String, Signature>) {
+    let mut fewer: HashMap<String, (Signature, Signature)> = HashMap::new();
+    for item in &module.items {
+        if let Item::Function(f) = item
+            && f.body.is_none()
+            && let Some(&defined) = signatures.get(&f.name)
+            && signature(f) != defined
+        {
+            fewer.insert(f.name.clone(), (signature(f), defined));
+        }
+    }
+    if fewer.is_empty() {
+        return;
+    }
+    for item in &mut module.items {
+        if let Item::Function(Function { body: Some(body), .. }) = item {
+            fit_statements(body, &fewer);
+        }
+    }
+}
+
+fn fit_statements(statements: &mut [Statement], fewer: &HashMap<String, (Signature, Signature)>) {
+    for statement in statements {
+        match statement {
+            Statement::Block(inner) => fit_statements(inner, fewer),
+            Statement::Instruction(call) if call.opcode == "call" => {
+                let operands = &mut call.operands;
+                let Some(at) = operands.iter().position(|o| matches!(o, Operand::Name(_))) else {
+                    continue;
+                };
+                let Operand::Name(name) = &operands[at] else {
+                    continue;
+                };
+                let Some(&(declared, defined)) = fewer.get(name) else {
+                    continue;
+                };
+                let mut fit = |at: Option<usize>, declared: usize, defined: usize| {
+                    if let Some(Operand::List(list)) = at.and_then(|at| operands.get_mut(at))
+                        && list.len() == declared
+                    {
+                        list.truncate(defined);
+                    }
+                };
+                fit(Some(at + 1), declared.1, defined.1);
+                fit(at.checked_sub(1), declared.0, defined.0);
+                if let Some(Operand::List(list)) = operands.first()
+                    && at == 1
+                    && list.is_empty()
+                {
+                    operands.remove(0);
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Whether another module can name it.
@@ -379,6 +465,25 @@ mod tests {
                 ".visible .global .u32 g = 1;\n.visible .func f() { ret; }",
             ],
             ".visible .entry k() { call f, (); ret; } .visible .global .u32 g = 1; .visible .func f() { ret; }",
+        );
+    }
+
+    #[test]
+    fn a_definition_with_fewer_results_and_arguments_than_its_declaration() {
+        let call = |returns: &str, arguments: &str| {
+            format!(
+                ".visible .entry k() {{ .param .b32 a; .param .b32 b; {{ call {returns} f, ({arguments}); }} call g, (); ret; }}"
+            )
+        };
+        let f = ".visible .func f(.param .b32 x) { ret; }";
+        let g = ".visible .func g() { ret; }";
+        let declared = ".extern .func (.param .b32 r) f(.param .b32 x, .param .b32 y);\n.extern .func g();";
+        check(
+            &[
+                &format!("{declared}\n{}", call("(a),", "a, b")),
+                &format!("{f}\n{g}"),
+            ],
+            &format!("{} {f} {g}", call("", "a")),
         );
     }
 
