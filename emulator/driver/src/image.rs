@@ -1,7 +1,7 @@
 //! Images of modules: which are PTX, what is wrong with one, and the logs that report it.
 //!
-//! The JIT of the emulated device reads PTX only. Binaries for real GPUs (cubin, and fatbins that hold them) cannot
-//! run here and are refused as images.
+//! The JIT of the emulated device reads PTX only. Binaries for real GPUs (cubin, and fatbins that hold them) and what
+//! the compilers of real GPUs link (LTO-IR) cannot run here and are refused as images.
 
 use std::collections::HashMap;
 use std::ffi::{c_char, c_uint};
@@ -20,10 +20,11 @@ use crate::settings;
 /// # Safety
 /// A text ends with NUL, anything else has at least four bytes.
 pub(crate) unsafe fn image_text(image: In<u8>) -> Result<String, (CUresult, String)> {
-    const MAGICS: [(&[u8], &str); 3] = [
+    const MAGICS: [(&[u8], &str); 4] = [
         (b"\x7fELF", "a cubin"),
         (b"\x50\xed\x55\xba", "a fatbin"),
         (b"\xb1\x43\x62\x46", "a fatbin"),
+        (b"\xed\x43\x4e\x7f", "LTO-IR"),
     ];
     for (magic, what) in MAGICS {
         // Compared byte by byte: the image may be a text shorter than four bytes.

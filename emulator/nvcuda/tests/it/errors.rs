@@ -317,6 +317,7 @@ fn emulated_images_for_real_gpus_and_other_texts_are_refused() {
     codes! {
         load(b"\xff\xfe\x01") => CUDA_ERROR_INVALID_IMAGE,
         load(b"\x7fELF\x02\x01\x01") => CUDA_ERROR_INVALID_IMAGE,
+        load(b"\xedCN\x7f\x01\x40\x02\0") => CUDA_ERROR_INVALID_IMAGE,
         load(b"\x50\xed\x55\xba\x01") => CUDA_ERROR_INVALID_IMAGE,
         load(b".version 8.4\n.target sm_90\n.address_size 64\n.visible .entry k() { wgmma.fence.sync.aligned; }")
             => CUDA_ERROR_INVALID_PTX,
