@@ -22,7 +22,6 @@ export! {
     }
 
     fn cuGetExportTable(out: Out<*const c_void>, id: In<Uuid>) {
-        // Undocumented tables that the CUDA runtime uses; a program that needs them must know early.
         out.put_if_wanted(std::ptr::null());
         id.get()?;
         // Nothing is printed: the runtime asks for them too where it then does without, as when NVRTC's users ask for
