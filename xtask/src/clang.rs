@@ -40,14 +40,14 @@ impl Clang {
         NAMES.iter().find_map(|name| place::on_path(name)).map(Self)
     }
 
-    /// `Debian clang version 14.0.6`
-    pub(crate) fn version(&self) -> Result<String> {
+    /// What else goes into what it makes of a source: `Debian clang version 14.0.6`, and the prelude.
+    pub(crate) fn key(&self) -> Result<String> {
         let output = Command::new(&self.0)
             .arg("--version")
             .output()
             .with_context(|| format!("starting {}", self.0.display()))?;
         let text = String::from_utf8_lossy(&output.stdout);
-        Ok(text.lines().next().unwrap_or_default().to_owned())
+        Ok(format!("{}\n{PRELUDE}", text.lines().next().unwrap_or_default()))
     }
 
     /// PTX with paths as seen from the root.
@@ -69,7 +69,6 @@ impl Clang {
                 "-gline-directives-only",
                 "-ffp-contract=fast",
                 "-fno-exceptions",
-                "-fcolor-diagnostics",
             ])
             .args(["-fno-color-diagnostics", "-Wno-unknown-cuda-version"])
             .arg(format!("--cuda-gpu-arch=sm_{}", job.capability()))

@@ -134,7 +134,7 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
         }
         None => {
             let clang = Clang::find().context(clang::MISSING)?;
-            let key = key(&clang.version()?);
+            let key = key(&clang.key()?);
             if let Some(ptx) = folder.known(&key) {
                 return Ok(Compiled::Ptx { ptx, sources });
             }

@@ -24,17 +24,19 @@ typedef unsigned long long uint64_t;
 typedef unsigned long uintptr_t;
 typedef unsigned int uint;
 
-// Vectors. The alignment is what makes one access of them.
-struct __align__(8) float2 { float x, y; };
+// Vectors of clang, because it takes a struct of four floats apart and makes four accesses of one. They have arithmetic
+// that CUDA's have not, and no element of theirs has an address.
+typedef float float2 __attribute__((ext_vector_type(2)));
+typedef float float4 __attribute__((ext_vector_type(4)));
+typedef double double2 __attribute__((ext_vector_type(2)));
+typedef int int2 __attribute__((ext_vector_type(2)));
+typedef int int4 __attribute__((ext_vector_type(4)));
+typedef unsigned int uint2 __attribute__((ext_vector_type(2)));
+typedef unsigned int uint4 __attribute__((ext_vector_type(4)));
+// One of clang would have the size of four.
 struct float3 { float x, y, z; };
-struct __align__(16) float4 { float x, y, z, w; };
-struct __align__(16) double2 { double x, y; };
-struct __align__(8) int2 { int x, y; };
 struct int3 { int x, y, z; };
-struct __align__(16) int4 { int x, y, z, w; };
-struct __align__(8) uint2 { unsigned int x, y; };
 struct uint3 { unsigned int x, y, z; };
-struct __align__(16) uint4 { unsigned int x, y, z, w; };
 
 struct dim3 {
     unsigned int x, y, z;
@@ -87,17 +89,32 @@ extern const __device__ __attribute__((weak)) tile_blockDim blockDim;
 extern const __device__ __attribute__((weak)) tile_gridDim gridDim;
 #define warpSize 32
 
-// Barriers and fences.
-TILE_INLINE void __syncthreads() { __nvvm_bar0(); }
-TILE_INLINE int __syncthreads_or(int x) { return __nvvm_bar0_or(x); }
-TILE_INLINE int __syncthreads_and(int x) { return __nvvm_bar0_and(x); }
-TILE_INLINE int __syncthreads_count(int x) { return __nvvm_bar0_popc(x); }
-TILE_INLINE void __syncwarp(unsigned int mask = 0xffffffff) { __nvvm_bar_warp_sync(mask); }
-TILE_INLINE void __threadfence() { __nvvm_membar_gl(); }
-TILE_INLINE void __threadfence_block() { __nvvm_membar_cta(); }
+// Barriers and fences; __syncthreads() is built in.
+#define TILE_BARRIER(NAME, OPERATION)                                                                   \
+    TILE_INLINE int NAME(int x)                                                                         \
+    {                                                                                                   \
+        int out;                                                                                        \
+        asm volatile("{ .reg .pred p, q; setp.ne.s32 p, %1, 0; barrier.red." OPERATION ".pred q, 0, p; " \
+                     "selp.s32 %0, 1, 0, q; }"                                                          \
+                     : "=r"(out)                                                                        \
+                     : "r"(x)                                                                           \
+                     : "memory");                                                                       \
+        return out;                                                                                     \
+    }
+TILE_BARRIER(__syncthreads_or, "or")
+TILE_BARRIER(__syncthreads_and, "and")
+TILE_INLINE int __syncthreads_count(int x)
+{
+    int out;
+    asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; barrier.red.popc.u32 %0, 0, p; }" : "=r"(out) : "r"(x) : "memory");
+    return out;
+}
+TILE_INLINE void __syncwarp(unsigned int mask = 0xffffffff) { asm volatile("bar.warp.sync %0;" : : "r"(mask) : "memory"); }
+TILE_INLINE void __threadfence() { asm volatile("membar.gl;" : : : "memory"); }
+TILE_INLINE void __threadfence_block() { asm volatile("membar.cta;" : : : "memory"); }
 
 // Exchanges between lanes.
-#define TILE_SHUFFLE(NAME, MODE, TYPE, BITS_OF, OF_BITS, CLAMP, LANE)                                  \
+#define TILE_SHUFFLE(NAME, MODE, TYPE, CLAMP, LANE)                                                    \
     TILE_INLINE TYPE NAME(unsigned int mask, TYPE v, LANE lane, int width = 32)                        \
     {                                                                                                  \
         int in, out;                                                                                   \
@@ -109,10 +126,10 @@ TILE_INLINE void __threadfence_block() { __nvvm_membar_cta(); }
         return v;                                                                                      \
     }
 #define TILE_SHUFFLES(TYPE)                                                  \
-    TILE_SHUFFLE(__shfl_sync, "idx", TYPE, , , 31, int)                      \
-    TILE_SHUFFLE(__shfl_up_sync, "up", TYPE, , , 0, unsigned int)            \
-    TILE_SHUFFLE(__shfl_down_sync, "down", TYPE, , , 31, unsigned int)       \
-    TILE_SHUFFLE(__shfl_xor_sync, "bfly", TYPE, , , 31, int)
+    TILE_SHUFFLE(__shfl_sync, "idx", TYPE, 31, int)                          \
+    TILE_SHUFFLE(__shfl_up_sync, "up", TYPE, 0, unsigned int)                \
+    TILE_SHUFFLE(__shfl_down_sync, "down", TYPE, 31, unsigned int)           \
+    TILE_SHUFFLE(__shfl_xor_sync, "bfly", TYPE, 31, int)
 TILE_SHUFFLES(int)
 TILE_SHUFFLES(unsigned int)
 TILE_SHUFFLES(float)
@@ -132,12 +149,17 @@ TILE_INLINE unsigned int __ballot_sync(unsigned int mask, int x)
 // Loads by the read-only path, atomics, arithmetic.
 template <typename T>
 TILE_INLINE T __ldg(const T* from) { return *from; }
-TILE_INLINE float atomicAdd(float* to, float v) { return __nvvm_atom_add_gen_f(to, v); }
-TILE_INLINE int atomicAdd(int* to, int v) { return __nvvm_atom_add_gen_i(to, v); }
-TILE_INLINE unsigned int atomicAdd(unsigned int* to, unsigned int v)
-{
-    return (unsigned int)__nvvm_atom_add_gen_i((int*)to, (int)v);
-}
+#define TILE_ATOMIC_ADD(TYPE, PTX, REGISTER)                                                                          \
+    TILE_INLINE TYPE atomicAdd(TYPE* to, TYPE v)                                                                      \
+    {                                                                                                                 \
+        TYPE old;                                                                                                     \
+        asm volatile("atom.add." PTX " %0, [%1], %2;" : "=" REGISTER(old) : "l"(to), REGISTER(v) : "memory");        \
+        return old;                                                                                                   \
+    }
+TILE_ATOMIC_ADD(int, "s32", "r")
+TILE_ATOMIC_ADD(unsigned int, "u32", "r")
+TILE_ATOMIC_ADD(float, "f32", "f")
+TILE_ATOMIC_ADD(double, "f64", "d")
 TILE_INLINE float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 TILE_INLINE double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 TILE_INLINE float __fmaf_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }

@@ -162,7 +162,10 @@ impl<'a, T: Real + Value> Judgement<'a, T> {
         match trial.look(self.task, &got) {
             None => Ran::Right(Box::new(report)),
             Some(wrong) => {
-                let says = |wrong: &Wrong| (wrong.diagnosis.is_some(), !wrong.map.is_empty());
+                // A row or a column alone shows little.
+                let is_flat = |wrong: &Wrong| wrong.shape.m == 1 || wrong.shape.n == 1;
+                let says =
+                    |wrong: &Wrong| (wrong.diagnosis.is_some(), !is_flat(wrong), !wrong.map.is_empty());
                 if self.wrong.as_ref().is_none_or(|known| says(&wrong) > says(known)) {
                     self.wrong = Some(wrong);
                 }
