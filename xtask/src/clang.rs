@@ -12,12 +12,16 @@ use anyhow::{Context, Result, anyhow, bail};
 use crate::compiler::DoesNotCompile;
 use crate::interrupt::Waiting;
 use crate::learner::Folder;
-use crate::place;
 use crate::ptx::{self, Job};
+use crate::{place, setup};
 
 /// When there is none.
-pub(crate) const MISSING: &str =
-    "no clang found; install it, or get NVIDIA's compiler with: cargo xtask setup";
+pub(crate) const MISSING: &str = match setup::IS_OFFERED {
+    true => "no clang found; install it, or get NVIDIA's compiler with: cargo xtask setup",
+    false => {
+        "no clang found, and NVIDIA offers no compiler for this kind of machine; install clang 14 or later"
+    }
+};
 
 /// Declarations that NVIDIA's compilers have built in.
 const PRELUDE: &str = include_str!("prelude.cuh");
@@ -60,16 +64,14 @@ impl Clang {
                 "cuda",
                 "--cuda-device-only",
                 "-nocudainc",
+                "-nostdinc",
+                "-nostdinc++",
                 "-nocudalib",
                 "-S",
                 "-O3",
                 "-std=c++17",
             ])
-            .args([
-                "-gline-directives-only",
-                "-ffp-contract=fast",
-                "-fno-exceptions",
-            ])
+            .args(["-gline-directives-only", "-ffp-contract=fast", "-fno-exceptions"])
             .args(["-fno-color-diagnostics", "-Wno-unknown-cuda-version"])
             .arg(format!("--cuda-gpu-arch=sm_{}", job.capability()))
             .args(["-Xclang", "-target-feature", "-Xclang", "+ptx70"])

@@ -61,7 +61,7 @@ pub(crate) fn start(args: &StartArgs) -> Result<Verdict> {
     if path.symlink_metadata().is_ok() {
         bail!("{shown} is there already; begin anew with: {me} reset {name}");
     }
-    write_new(&path, &text).with_context(|| format!("writing {shown}"))?;
+    write_new(&path, &text).with_context(|| unwritten(&shown))?;
     note_progress(&root, name, |task, now| {
         task.started.get_or_insert(ladder::time::utc(now));
     });
@@ -82,8 +82,8 @@ pub(crate) fn reset(args: &ResetArgs) -> Result<Verdict> {
     if path.symlink_metadata().is_err() {
         bail!("there is no {shown}; begin with: {me} start {name}");
     }
-    let kept = keep(&path).with_context(|| format!("keeping {shown}"))?;
-    write_whole(&path, &text).with_context(|| format!("writing {shown}"))?;
+    let kept = keep(&path).with_context(|| unwritten(&shown))?;
+    write_whole(&path, &text).with_context(|| unwritten(&shown))?;
     note_progress(&root, name, |_, _| ());
     say::answer(&format!(
         "{shown} is the starter again; your text is in {}\nnext: {me} check {name}\n",
@@ -187,6 +187,11 @@ fn starter_of(root: &Path, task: &Task) -> Result<String> {
 
 fn solution_of(root: &Path, task: &Task) -> Result<String> {
     Ok(starter::finished(&solution_text(root, task)?))
+}
+
+/// Why there is no copy: what the system says follows.
+fn unwritten(shown: &str) -> String {
+    format!("{shown} cannot be written; work in a checkout that is yours")
 }
 
 /// Writes a file that is not there: whole, and not over one that somebody else has just made.

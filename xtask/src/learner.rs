@@ -17,7 +17,7 @@ use crate::compiler::{Compiler, DoesNotCompile};
 use crate::nvrtc::Nvrtc;
 use crate::ptx::{self, Job};
 use crate::say::{self, Stop};
-use crate::{interrupt, place};
+use crate::{interrupt, place, setup};
 
 /// Chooses the compiler: `nvrtc` or `clang`.
 const VARIABLE: &str = "TILE_COMPILER";
@@ -114,6 +114,7 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
         Choice::Nvrtc => Some(Nvrtc::find()?),
         Choice::Any => match Nvrtc::find() {
             Ok(nvrtc) => Some(nvrtc),
+            Err(_) if !setup::IS_OFFERED => None,
             Err(error) if Clang::find().is_none() => return Err(error),
             Err(_) => {
                 say::note(

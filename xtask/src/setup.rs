@@ -75,6 +75,9 @@ const WHEELS: &[Wheel] = &[
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 const WHEELS: &[Wheel] = &[];
 
+/// Whether there is one to get for this kind of machine.
+pub(crate) const IS_OFFERED: bool = !WHEELS.is_empty();
+
 /// Where it goes.
 pub(crate) fn directory() -> PathBuf {
     crate::ptx::repository().join("target/nvrtc")
@@ -88,8 +91,8 @@ pub(crate) fn run() -> Result<Verdict> {
     }
     let root = place::checkout().context("setup fills target/nvrtc of a checkout, and this is none")?;
     ensure!(
-        !WHEELS.is_empty(),
-        "NVIDIA offers no compiler for this kind of machine; kernels can be compiled on Linux, and their PTX runs here"
+        IS_OFFERED,
+        "NVIDIA offers no compiler for this kind of machine; copies of tasks are compiled with clang where it is installed"
     );
     let new = root.join(format!("target/nvrtc.{}.tmp", std::process::id()));
     std::fs::create_dir_all(&new).with_context(|| format!("making {}", new.display()))?;

@@ -5,8 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use course::tasks::Kind;
-use course::{Catalogue, Task, starter};
+use course::{Catalogue, starter};
 use ladder::files::write_whole;
 
 use crate::{Verdict, learner, say};
@@ -52,15 +51,6 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     }
 }
 
-/// Where the starter of a task is committed, from the root.
-pub(crate) fn file_of(task: &Task) -> PathBuf {
-    let step = Path::new("steps").join(&task.name.step);
-    match (&task.name.id, task.kind) {
-        (Some(id), Kind::Transfer) => step.join("tasks").join(format!("{id}.starter.cu")),
-        _ => step.join("exercise.cu"),
-    }
-}
-
 /// All of them with their texts.
 pub(crate) fn all(root: &Path) -> Result<Vec<(PathBuf, String)>> {
     let mut found = Vec::new();
@@ -71,7 +61,7 @@ pub(crate) fn all(root: &Path) -> Result<Vec<(PathBuf, String)>> {
                     .with_context(|| task.solution.display().to_string())?,
                 false => String::new(),
             };
-            found.push((file_of(task), starter::starter(task, &text)));
+            found.push((task.starter_file(), starter::starter(task, &text)));
         }
     }
     Ok(found)

@@ -527,6 +527,15 @@ fn is_code(text: &str) -> bool {
 }
 
 impl Task {
+    /// Where its starter is committed, from the root of the checkout.
+    pub fn starter_file(&self) -> PathBuf {
+        let step = Path::new("steps").join(&self.name.step);
+        match &self.name.id {
+            Some(id) => step.join("tasks").join(format!("{id}.starter.cu")),
+            None => step.join("exercise.cu"),
+        }
+    }
+
     /// Where in the table, and why.
     fn complaint(&self) -> Option<(String, String)> {
         let here = |why: &str| Some((String::new(), why.to_owned()));

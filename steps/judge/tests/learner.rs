@@ -1,0 +1,250 @@
+//! A learner's path with the real programs: `xtask`, the compilers that this machine has, `judge`.
+//!
+//! A compiler that is not here is not tested here; what was not run is said.
+
+#![cfg(unix)]
+#![expect(
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test says what went wrong, and what was not run"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use course::verdict::{Status, Verdict};
+use course::{Catalogue, Task};
+
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors()
+        .nth(2)
+        .expect("steps/judge lies in the checkout")
+        .to_owned()
+}
+
+/// `xtask` of the same build.
+fn xtask() -> PathBuf {
+    let folder = Path::new(env!("CARGO_BIN_EXE_judge")).parent().expect("a folder");
+    let path = folder.join("xtask");
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command
+        .args(["build", "--quiet", "--package", "xtask"])
+        .current_dir(root());
+    if folder.ends_with("release") {
+        command.arg("--release");
+    }
+    let built = command.status().expect("cargo is there");
+    assert!(built.success() && path.is_file(), "{} is missing", path.display());
+    path
+}
+
+/// A checkout with the tasks and kernels of this one, and a `my` of its own.
+struct Learner {
+    root: PathBuf,
+    xtask: PathBuf,
+    compiler: &'static str,
+}
+
+impl Learner {
+    /// `None` where the compiler is not.
+    fn with(compiler: &'static str, test: &str) -> Option<Self> {
+        let name = format!("judge-learner-{test}-{compiler}-{}", std::process::id());
+        let root = std::env::temp_dir().join(name);
+        let _ = std::fs::remove_dir_all(&root);
+        std::fs::create_dir_all(root.join("xtask")).expect("a folder");
+        std::fs::create_dir_all(root.join("my")).expect("a folder");
+        std::fs::write(root.join("xtask/Cargo.toml"), "").expect("a file");
+        for name in ["kernels", "steps"] {
+            std::os::unix::fs::symlink(self::root().join(name), root.join(name)).expect("a link");
+        }
+        let learner = Self {
+            root,
+            xtask: xtask(),
+            compiler,
+        };
+        let name = names().into_iter().next().expect("there are tasks");
+        let probe = learner.judged(&name, &learner.solution(&name));
+        match probe.status.code() {
+            Some(3) => {
+                println!("not run: {}", String::from_utf8_lossy(&probe.stderr).trim());
+                None
+            }
+            _ => Some(learner),
+        }
+    }
+
+    fn task(&self, name: &str) -> Task {
+        let step = name.split('.').next().unwrap_or_default();
+        let catalogue = Catalogue::load(&root(), step).unwrap_or_else(|error| panic!("{error}"));
+        let task = catalogue
+            .tasks
+            .into_iter()
+            .find(|task| task.name.to_string() == name);
+        task.unwrap_or_else(|| panic!("there is no task {name}"))
+    }
+
+    fn solution(&self, name: &str) -> String {
+        let path = root().join(self.task(name).solution);
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// `check` of a text in the place of the copy.
+    fn judged(&self, name: &str, text: &str) -> Output {
+        std::fs::write(self.root.join("my").join(name).with_extension_added("cu"), text).expect("a file");
+        let mut command = Command::new(&self.xtask);
+        command
+            .args(["check", name, "--json"])
+            .current_dir(&self.root)
+            .env("TILE_COMPILER", self.compiler)
+            .env("TILE_JUDGE", env!("CARGO_BIN_EXE_judge"))
+            .env_remove("CARGO")
+            .env_remove("CARGO_MANIFEST_DIR");
+        if std::env::var_os("TILE_NVRTC").is_none() {
+            command.env("TILE_NVRTC", root().join("target/nvrtc"));
+        }
+        command.output().expect("xtask runs")
+    }
+
+    #[track_caller]
+    fn verdict(&self, name: &str, text: &str) -> Verdict {
+        let output = self.judged(name, text);
+        let out = String::from_utf8_lossy(&output.stdout);
+        let value: serde_json::Value = serde_json::from_str(&out).unwrap_or_else(|error| {
+            panic!(
+                "{name}: {error}: {out}{}",
+                String::from_utf8_lossy(&output.stderr)
+            )
+        });
+        serde_json::from_value(value["verdict"].clone()).expect("a verdict")
+    }
+}
+
+impl Drop for Learner {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.root);
+    }
+}
+
+trait WithExtension {
+    fn with_extension_added(self, extension: &str) -> PathBuf;
+}
+
+impl WithExtension for PathBuf {
+    /// `v05.wide` has a dot of its own.
+    fn with_extension_added(self, extension: &str) -> PathBuf {
+        let mut name = self.into_os_string();
+        name.push(format!(".{extension}"));
+        name.into()
+    }
+}
+
+/// All tasks of all steps.
+fn names() -> Vec<String> {
+    let catalogues = Catalogue::load_all(&root()).unwrap_or_else(|error| panic!("{error}"));
+    let tasks = catalogues.iter().flat_map(|catalogue| &catalogue.tasks);
+    tasks.map(|task| task.name.to_string()).collect()
+}
+
+/// What NVRTC makes is committed, and `tests/tasks.rs` judges all of it: here two tasks show that the way there works.
+#[test]
+fn solutions_pass_with_nvrtc() {
+    let names = names();
+    pass(
+        "nvrtc",
+        &[names.first(), names.last()].map(|name| name.expect("there are tasks").clone()),
+    );
+}
+
+#[test]
+fn solutions_pass_with_clang() {
+    pass("clang", &names());
+}
+
+#[track_caller]
+fn pass(compiler: &'static str, names: &[String]) {
+    let Some(learner) = Learner::with(compiler, "solutions") else {
+        return;
+    };
+    let (next, complaints) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let verdict = learner.verdict(name, &learner.solution(name));
+                    if verdict.status != Status::Passed {
+                        let complaint = format!("{name} by {compiler}: {verdict:#?}");
+                        complaints.lock().expect("nothing panicked").push(complaint);
+                    }
+                }
+            });
+        }
+    });
+    let complaints = complaints.into_inner().expect("nothing panicked");
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+#[test]
+fn messages_of_each_compiler_are_understood() {
+    for compiler in ["nvrtc", "clang"] {
+        let Some(learner) = Learner::with(compiler, "messages") else {
+            continue;
+        };
+        let good = learner.solution("v05");
+        let line = |text: &str| good.lines().position(|line| line.contains(text)).expect("there") as u32 + 1;
+        let cases = [
+            (
+                "acc[i][j] +=",
+                "akk[i][j] +=",
+                line("acc[i][j] +="),
+                "a name is used that is not declared",
+            ),
+            (
+                "const int thread = threadIdx.x;",
+                "const int thread = threadIdx.x",
+                0,
+                "a semicolon is missing",
+            ),
+            (
+                "BK = 8;",
+                "BK = 16;",
+                line("each thread loads one float4 of a_tile"),
+                "constants at the top",
+            ),
+            (
+                "float acc[TM][TN] = {};",
+                "A[0] = 1.0f; float acc[TM][TN] = {};",
+                line("float acc[TM][TN]"),
+                "A and B are const",
+            ),
+            (
+                "#include \"common.cuh\"",
+                "#include <vector>",
+                line("#include"),
+                "the C++ standard library is not",
+            ),
+            (
+                "store4(&b_tile[b_row][b_col], b);",
+                "store4(&b_tile[b_row][b_col]);",
+                line("store4(&b_tile"),
+                "common.cuh",
+            ),
+        ];
+        for (from, to, line, hint) in cases {
+            assert!(good.contains(from), "{from}");
+            let verdict = learner.verdict("v05", &good.replacen(from, to, 1));
+            assert_eq!(verdict.code.as_deref(), Some("compile"), "{compiler}: {to}");
+            let refused = verdict.compiler.expect("the words of the compiler");
+            let first = refused
+                .errors
+                .first()
+                .unwrap_or_else(|| panic!("{compiler}: {}", refused.log));
+            assert_eq!(first.file, "my/v05.cu", "{compiler}: {to}: {}", refused.log);
+            assert!(line == 0 || first.line == line, "{compiler}: {to}: {first}");
+            let told = refused.hint.unwrap_or_default();
+            assert!(told.contains(hint), "{compiler}: {to}: {first}: {told}");
+        }
+    }
+}

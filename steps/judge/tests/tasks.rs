@@ -1,0 +1,78 @@
+//! Every finished kernel of a task passes, and every starter falls short: from committed PTX, so without a compiler.
+
+#![expect(clippy::panic, reason = "a test says what went wrong")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use course::verdict::{Status, Verdict};
+use course::{Catalogue, Task};
+use judge::Request;
+use ladder::provenance::target_of;
+
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors()
+        .nth(2)
+        .expect("steps/judge lies in the checkout")
+        .to_owned()
+}
+
+fn judged(task: &Task, source: &Path) -> Verdict {
+    let root = root();
+    let path = target_of(&root, &root.join(source));
+    let ptx = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}; make it with: cargo xtask ptx", path.display()));
+    judge::judge(&Request {
+        task,
+        ptx: &ptx,
+        sources: &[],
+        seed: 1,
+        hidden: false,
+        threads: 1,
+    })
+}
+
+/// What is wrong with a task, if anything.
+fn complaint(task: &Task) -> Option<String> {
+    let finished = judged(task, &task.solution);
+    if finished.status != Status::Passed {
+        return Some(format!("{}: its solution fails: {:?}", task.name, finished.why));
+    }
+    let begun = judged(task, &task.starter_file());
+    let compiles = begun
+        .parts
+        .first()
+        .is_some_and(|part| part.status == Status::Passed);
+    if begun.status != Status::Failed || !compiles {
+        return Some(format!(
+            "{}: its starter should compile and fail: {:?}",
+            task.name, begun.why
+        ));
+    }
+    None
+}
+
+#[test]
+fn every_finished_kernel_passes_and_every_starter_fails() {
+    let catalogues = Catalogue::load_all(&root()).unwrap_or_else(|error| panic!("{error}"));
+    let tasks: Vec<Task> = catalogues
+        .into_iter()
+        .flat_map(|catalogue| catalogue.tasks)
+        .collect();
+    assert!(!tasks.is_empty());
+    let (next, complaints) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let found = complaint(task);
+                    complaints.lock().expect("nothing panicked").extend(found);
+                }
+            });
+        }
+    });
+    let complaints = complaints.into_inner().expect("nothing panicked");
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
