@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use course::progress::Progress;
@@ -9,13 +10,15 @@ use course::verdict::{Part, Status, Verdict};
 use course::{Task, TaskName};
 use ladder::text::Paint;
 
-use crate::interrupt::{self, Waiting};
 use crate::learner::{self, Compiled, Folder};
 use crate::say::{self, Stop};
-use crate::{place, programs};
+use crate::{bounded, interrupt, place, programs};
 
 /// Names the program in place of the one that Cargo builds: where there is no Cargo, and in tests.
 const VARIABLE: &str = "TILE_JUDGE";
+
+/// A kernel that runs into its budget of instructions on the first shape takes a second.
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// Compiles and judges the copy of a task.
 pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
@@ -52,19 +55,21 @@ fn run(root: &Path, task: &Task, ptx: &Path, sources: &[PathBuf]) -> Result<Verd
         .stderr(Stdio::piped())
         .spawn()
         .context("starting judge")?;
-    let waiting = Waiting::for_child(&child);
-    let output = child.wait_with_output()?;
-    drop(waiting);
+    let Some(ended) = bounded::output(child, LIMIT)? else {
+        let why = format!(
+            "it was still running after {} s, and was stopped",
+            LIMIT.as_secs()
+        );
+        return Ok(Verdict::stopped(task.name.clone(), &task.does, "timeout", &why));
+    };
     if interrupt::happened() {
         bail!(Stop::Interrupted("nothing was recorded".into()));
     }
-    let words = String::from_utf8_lossy(&output.stderr);
+    let words = String::from_utf8_lossy(&ended.err);
     let words = words.trim().trim_start_matches("error: ");
-    match (output.status.code(), words) {
-        (Some(0 | 1), _) => {
-            serde_json::from_slice(&output.stdout).context("judge printed what is no verdict")
-        }
-        (_, "") => bail!("judge ended ({}) and said nothing", output.status),
+    match (ended.status.code(), words) {
+        (Some(0 | 1), _) => serde_json::from_slice(&ended.out).context("judge printed what is no verdict"),
+        (_, "") => bail!("judge ended ({}) and said nothing", ended.status),
         (_, words) => bail!("judge could not do it: {words}"),
     }
 }
