@@ -5,14 +5,16 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use course::host::HostCall;
 use course::progress::Progress;
 use course::verdict::{Part, Status, Verdict};
 use course::{Task, TaskName};
+use ladder::provenance::target_of;
 use ladder::text::Paint;
 
 use crate::learner::{self, Compiled, Folder};
 use crate::say::{self, Stop};
-use crate::{bounded, interrupt, place, programs};
+use crate::{bounded, fresh, interrupt, place, programs};
 
 /// Names the program in place of the one that Cargo builds: where there is no Cargo, and in tests.
 const VARIABLE: &str = "TILE_JUDGE";
@@ -23,17 +25,31 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// Compiles and judges the copy of a task.
 pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
     let path = learner::copy(root, &task.name);
+    if let Some(host) = &task.host {
+        let ptx = match &host.call {
+            HostCall::Launch { source } => Some(target_of(root, &fresh::source_of(root, source))),
+            HostCall::Blas => None,
+        };
+        let answer = path.to_string_lossy();
+        return ask(root, task, ptx.as_deref(), &[], &["--answer", &answer]);
+    }
     let (ptx, sources) = match learner::compile(root, &path)? {
         Compiled::Ptx { ptx, sources } => (ptx, sources),
         Compiled::Refused(refused) => {
             return Ok(Verdict::refused(task.name.clone(), &task.does, refused));
         }
     };
-    run(root, task, &ptx, &sources)
+    ask(root, task, ptx.as_path(), &sources, &[])
 }
 
-/// Starts `judge` on what was compiled.
-fn run(root: &Path, task: &Task, ptx: &Path, sources: &[PathBuf]) -> Result<Verdict> {
+/// Starts `judge` on what was compiled, and reads its answer.
+fn ask<'a>(
+    root: &Path,
+    task: &Task,
+    ptx: impl Into<Option<&'a Path>>,
+    sources: &[PathBuf],
+    words: &[&str],
+) -> Result<Verdict> {
     let program = match std::env::var_os(VARIABLE) {
         Some(path) => PathBuf::from(path),
         None => programs::one("judge")?,
@@ -41,13 +57,16 @@ fn run(root: &Path, task: &Task, ptx: &Path, sources: &[PathBuf]) -> Result<Verd
     let json = serde_json::to_string(task)?;
     let described = Folder::of(root).put(&format!("{}.task.json", task.name), &json)?;
     let mut command = Command::new(program);
-    command.arg("--task").arg(described).arg("--ptx").arg(ptx);
+    command.arg("--task").arg(described);
+    if let Some(ptx) = ptx.into() {
+        command.arg("--ptx").arg(ptx);
+    }
     for source in sources {
         command
             .arg("--source")
             .arg(source.strip_prefix(root).unwrap_or(source));
     }
-    command.arg("--json").current_dir(root);
+    command.args(words).arg("--json").current_dir(root);
     say::command(&programs::shown(&command, &[]));
     let child = command
         .stdin(Stdio::null())
@@ -84,7 +103,11 @@ pub(crate) fn record(root: &Path, verdict: &Verdict) {
 
 /// A verdict for people.
 pub(crate) fn told(verdict: &Verdict, copy: &str, paint: Paint) -> String {
-    let mut out = format!("{copy}: your copy; the finished kernel is checked with --finished\n\n");
+    let finished = match verdict.task.id {
+        None => "; the finished kernel is checked with --finished",
+        Some(_) => "",
+    };
+    let mut out = format!("{copy}: your copy{finished}\n\n");
     let width = verdict.parts.iter().map(|part| part.id.len()).max().unwrap_or(0);
     for part in &verdict.parts {
         out.push_str(&line(part, verdict, width, paint));
@@ -193,7 +216,10 @@ pub(crate) fn next(root: &Path, verdict: &Verdict) -> String {
             Some(next) => format!("next: {me} start {next}"),
             None => format!("next: {me} diff {task}"),
         },
-        _ => format!("next: change my/{task}.cu, then: {me} check {task}"),
+        _ => {
+            let copy = learner::shown(root, &learner::copy(root, task));
+            format!("next: change {copy}, then: {me} check {task}")
+        }
     }
 }
 

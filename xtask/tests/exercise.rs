@@ -33,6 +33,7 @@ echo "// compiled $last"
 /// Prints the verdict that lies beside it; says nothing without one.
 const JUDGE: &str = r#"#!/bin/sh
 here=$(dirname "$0")
+echo "$*" > "$here/asked"
 cat "$here/verdict.json" 2>/dev/null || exit 3
 if grep -q '"status":"passed","parts"' "$here/verdict.json"; then exit 0; else exit 1; fi
 "#;
@@ -61,6 +62,19 @@ work = "sgemm"
 tile = [64, 128]
 block = [256, 1, 1]
 minutes = 30
+[[host]]
+id = "launch"
+title = "Its launch"
+text = "Write it."
+call = { launch = { source = "v05_x" } }
+entry = "sgemm_x"
+work = "sgemm"
+tile = [128, 128]
+block = [256, 1, 1]
+minutes = 5
+starter = """
+grid = [1, 1, 1]  # TODO(v05): how many blocks?
+"""
 "#;
 
 const SOLUTION: &str = "// v05_x.cu: the idea.\n#include \"common.cuh\"\nvoid f()\n{\n    // SOLUTION(v05): do it\n    \
@@ -384,6 +398,37 @@ fn the_solution_is_shown_after_passing_or_giving_up() {
 }
 
 #[test]
+fn a_task_for_the_host_has_an_answer_file_and_no_compiler() {
+    let learner = Learner::new();
+    fs::write(learner.path("steps/v05/tasks/launch.toml"), "grid = [2, 2, 1]\n").expect("a file");
+    let (code, out, _) = learner.run("start v05.launch");
+    assert_eq!(code, 0);
+    assert!(out.starts_with("my/v05.launch.toml: Its launch\n"), "{out}");
+    assert_eq!(
+        learner.read("my/v05.launch.toml"),
+        "# v05.launch, a transfer task of 5 minutes: Its launch.\n#\n# Write it.\n#\n\
+         # What is missing is marked TODO. Check it with: cargo xtask check v05.launch\n\
+         grid = [1, 1, 1]  # TODO(v05): how many blocks?\n"
+    );
+    let mut verdict = wrong();
+    verdict.task = TaskName::transfer("v05", "launch");
+    learner.verdict(&verdict);
+    let (code, out, _) = learner.run("check v05.launch");
+    assert_eq!(code, 1);
+    assert!(
+        out.ends_with("next: change my/v05.launch.toml, then: xtask check v05.launch\n"),
+        "{out}"
+    );
+    let asked = learner.read("bin/asked");
+    assert!(
+        asked.contains("kernels/ptx/v05_x.ptx --answer ") && asked.contains("my/v05.launch.toml --json"),
+        "{asked}"
+    );
+    let (code, out, _) = learner.run("solution v05.launch --give-up");
+    assert_eq!((code, out.as_str()), (0, "grid = [2, 2, 1]\n"));
+}
+
+#[test]
 fn what_is_not_there_is_named() {
     let learner = Learner::new();
     let cases = [
@@ -395,7 +440,7 @@ fn what_is_not_there_is_named() {
         (
             "check v05.narrow",
             2,
-            "there is no task `v05.narrow`; v05 has v05, v05.wide",
+            "there is no task `v05.narrow`; v05 has v05, v05.wide, v05.launch",
         ),
         ("start v77", 2, "there is no step `v77`"),
         ("start v00", 2, "there is no task `v00`; v00 has no tasks"),
