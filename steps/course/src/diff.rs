@@ -50,6 +50,18 @@ pub fn unified(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
     out
 }
 
+/// Which lines of `old` have no counterpart in `new`, in the order of the lines.
+pub fn missing(old: &str, new: &str) -> Vec<bool> {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let mut missing = vec![false; old.len()];
+    for edit in edits(&old, &new) {
+        if let Edit::Removed(line) = edit {
+            missing[line] = true;
+        }
+    }
+    missing
+}
+
 /// `@@ -12,7 +12,9 @@`
 fn header(before: &[Edit], hunk: &[Edit]) -> String {
     let count = |edits: &[Edit], skip: fn(&Edit) -> bool| edits.iter().filter(|edit| !skip(edit)).count();

@@ -4,13 +4,15 @@
 //!
 //! - [`tasks`]: `steps/vNN/tasks.toml`, the catalogue of a step's tasks and questions.
 //! - [`work`]: what a task computes: the parameters of its kernel, the grid.
-//! - [`host`]: tasks whose idea is on the host.
 //! - [`markers`], [`starter`]: what a learner begins with, generated from a finished kernel.
 //! - [`measure`]: named measures over the counters of the emulated GPU, which thresholds refer to.
 //! - [`verdict`]: the outcome of judging one kernel.
 //! - [`compile`]: errors of a CUDA compiler as records, each with at most one hint.
 //! - [`diff`]: the difference of two texts.
 //! - [`progress`]: the learner's progress file.
+//! - [`hints`]: which hint fits a verdict.
+//! - [`quiz`]: the questions of a step, and those that come back.
+//! - [`explain`]: what each source line of a kernel did.
 //!
 //! Nothing here compiles or runs a kernel: `judge` does, and `xtask` starts it.
 
@@ -18,10 +20,12 @@
 
 pub mod compile;
 pub mod diff;
-pub mod host;
+pub mod explain;
+pub mod hints;
 pub mod markers;
 pub mod measure;
 pub mod progress;
+pub mod quiz;
 pub mod starter;
 pub mod tasks;
 pub mod verdict;

@@ -18,6 +18,13 @@ fn is_anchor(comment: &str) -> bool {
     comment.starts_with("ANCHOR: ") || comment.starts_with("ANCHOR_END: ")
 }
 
+fn is_marker(comment: &str) -> bool {
+    is_anchor(comment)
+        || comment.starts_with("SOLUTION(")
+        || comment == "SOLUTION_END"
+        || comment.starts_with("STARTER|")
+}
+
 /// What a learner begins with: each region of a solution gives way to `// TODO(v05): …` and the lines that the starter
 /// has instead.
 pub fn starter(text: &str) -> String {
@@ -54,44 +61,43 @@ pub fn starter(text: &str) -> String {
 
 /// The finished text without its markers.
 pub fn finished(text: &str) -> String {
-    let is_marker = |line: &str| {
-        comment(line).is_some_and(|(_, comment)| {
-            is_anchor(comment)
-                || comment.starts_with("SOLUTION(")
-                || comment == "SOLUTION_END"
-                || comment.starts_with("STARTER|")
-        })
-    };
+    let is_kept = |line: &&str| !comment(line).is_some_and(|(_, comment)| is_marker(comment));
     let mut out = String::with_capacity(text.len());
-    for line in text.lines().filter(|line| !is_marker(line)) {
+    for line in text.lines().filter(is_kept) {
         out.push_str(line);
         out.push('\n');
     }
     out
 }
 
-/// The regions of a solution: what is to be done, and the finished lines.
-pub fn regions(text: &str) -> Vec<(String, String)> {
-    let mut found: Vec<(String, String)> = Vec::new();
+/// A region of a solution.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Region {
+    /// What is to be done.
+    pub todo: String,
+    /// Its lines, counted from 0 in the [`finished`] text.
+    pub lines: std::ops::Range<usize>,
+}
+
+/// The regions of a solution by their lines in the finished text.
+pub fn regions(text: &str) -> Vec<Region> {
+    let mut found: Vec<Region> = Vec::new();
+    let mut at = 0;
     let mut inside = false;
     for line in text.lines() {
-        if let Some((_, comment)) = comment(line) {
-            if let Some(task) = comment.strip_prefix("SOLUTION(") {
-                inside = true;
-                let task = task.split_once("): ").map_or("", |(_, task)| task);
-                found.push((task.to_owned(), String::new()));
-                continue;
+        let Some((_, comment)) = comment(line).filter(|(_, comment)| is_marker(comment)) else {
+            at += 1;
+            if inside && let Some(region) = found.last_mut() {
+                region.lines.end = at;
             }
-            if comment == "SOLUTION_END" {
-                inside = false;
-            }
-            if is_anchor(comment) || comment.starts_with("STARTER|") {
-                continue;
-            }
-        }
-        if inside && let Some((_, lines)) = found.last_mut() {
-            lines.push_str(line);
-            lines.push('\n');
+            continue;
+        };
+        if let Some(task) = comment.strip_prefix("SOLUTION(") {
+            inside = true;
+            let todo = task.split_once("): ").map_or("", |(_, todo)| todo).to_owned();
+            found.push(Region { todo, lines: at..at });
+        } else if comment == "SOLUTION_END" {
+            inside = false;
         }
     }
     found
@@ -168,7 +174,11 @@ mod tests {
     #[test]
     fn regions_are_what_a_starter_lacks() {
         let text = "a\n  // SOLUTION(v05): do it\n  // ANCHOR: x\n  b\n  // ANCHOR_END: x\n  // STARTER| c\n  // SOLUTION_END\nd\n";
-        assert_eq!(regions(text), [("do it".to_owned(), "  b\n".to_owned())]);
+        let region = Region {
+            todo: "do it".into(),
+            lines: 1..2,
+        };
+        assert_eq!(regions(text), [region]);
         assert_eq!(starter(text), "a\n  // TODO(v05): do it\n  c\nd\n");
         assert_eq!(finished(text), "a\n  b\nd\n");
     }

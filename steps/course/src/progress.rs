@@ -30,7 +30,7 @@ pub struct Progress {
     /// By the name of the task.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tasks: BTreeMap<String, TaskProgress>,
-    /// By step and id: `v05.b-load-wavefronts`.
+    /// By step and id, `v05.b-load-wavefronts`; where it comes back, `v05.b-load-wavefronts@v07`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub questions: BTreeMap<String, QuestionProgress>,
     /// Of other versions.
@@ -73,15 +73,21 @@ pub struct TaskProgress {
     /// When the learner gave up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gave_up: Option<String>,
-    /// Hints shown.
+    /// Hints shown; a level of one that was seen before does not count again.
     #[serde(default)]
     pub hints: u32,
+    /// Of the copy that the last verdict is of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked_sha256: Option<String>,
     /// Code of the last verdict, when it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// How often each code failed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub failures: BTreeMap<String, u32>,
+    /// The highest level of hint shown for each symptom; the general hint is called `general`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub hint_levels: BTreeMap<String, u32>,
     /// Of other versions.
     #[serde(flatten)]
     pub other: toml::Table,
@@ -99,6 +105,9 @@ pub struct QuestionProgress {
     /// Answers so far.
     #[serde(default)]
     pub tries: u32,
+    /// When the right answer was shown on request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<String>,
     /// Last answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<String>,
@@ -148,14 +157,9 @@ pub fn file(root: &Path) -> PathBuf {
     folder(root).join("progress.toml")
 }
 
-/// The learner's copy of a kernel.
+/// The learner's copy of a task.
 pub fn copy_of(root: &Path, task: &TaskName) -> PathBuf {
     folder(root).join(format!("{task}.cu"))
-}
-
-/// The learner's answer to a task whose idea is on the host.
-pub fn answer_of(root: &Path, task: &TaskName) -> PathBuf {
-    folder(root).join(format!("{task}.toml"))
 }
 
 impl Progress {
@@ -231,6 +235,34 @@ impl Progress {
         task
     }
 
+    /// Records that a hint was shown, up to a level from 1 on.
+    pub fn hinted(&mut self, name: &TaskName, symptom: &str, level: u32, now: u64) {
+        let task = self.touch(name, now);
+        let known = task
+            .hint_levels
+            .entry(symptom_key(symptom).to_owned())
+            .or_default();
+        task.hints += level.saturating_sub(*known);
+        *known = level.max(*known);
+    }
+
+    /// Records an answer to a question; without one it was skipped, which takes nothing back.
+    pub fn answered(&mut self, key: &str, given: Option<(&str, bool)>, now: u64) {
+        let question = self.questions.entry(key.to_owned()).or_default();
+        question.last = Some(ladder::time::utc(now));
+        if let Some((answer, right)) = given {
+            question.answer = Some(answer.to_owned());
+            question.right = Some(right);
+            question.tries += 1;
+        }
+    }
+
+    /// Records that the answer to a question was shown.
+    pub fn showed(&mut self, key: &str, now: u64) {
+        let question = self.questions.entry(key.to_owned()).or_default();
+        question.shown.get_or_insert(ladder::time::utc(now));
+    }
+
     /// Records a verdict.
     pub fn record(&mut self, verdict: &Verdict, now: u64) {
         if verdict.status == Status::NotRun {
@@ -250,7 +282,20 @@ impl Progress {
     }
 }
 
+/// The key of a symptom in [`TaskProgress::hint_levels`].
+fn symptom_key(symptom: &str) -> &str {
+    match symptom {
+        "" => "general",
+        symptom => symptom,
+    }
+}
+
 impl TaskProgress {
+    /// The highest level of hint that was shown for a symptom.
+    pub fn hint_level(&self, symptom: &str) -> u32 {
+        self.hint_levels.get(symptom_key(symptom)).copied().unwrap_or(0)
+    }
+
     /// Whether the solution may be shown: it passed, or the learner gave up.
     pub fn is_over(&self) -> bool {
         self.passed.is_some() || self.gave_up.is_some()
@@ -290,6 +335,35 @@ mod tests {
         assert_eq!((task.checks, task.checks_to_pass, task.seconds), (4, Some(3), 70));
         assert_eq!(task.failures["wrong-result"], 2);
         assert!(task.is_over() && task.code.as_deref() == Some("compile"));
+    }
+
+    #[test]
+    fn a_level_of_a_hint_counts_once() {
+        let mut progress = Progress::default();
+        let name = TaskName::rebuild("v05");
+        for (symptom, level) in [
+            ("", 1),
+            ("E-RACE", 1),
+            ("E-RACE", 1),
+            ("E-RACE", 3),
+            ("E-RACE", 2),
+        ] {
+            progress.hinted(&name, symptom, level, 1000);
+        }
+        let task = progress.task(&name);
+        assert_eq!(
+            (task.hints, task.hint_level("E-RACE"), task.hint_level("")),
+            (4, 3, 1)
+        );
+    }
+
+    #[test]
+    fn a_question_that_is_skipped_keeps_its_answer() {
+        let mut progress = Progress::default();
+        progress.answered("v05.x", Some(("8", true)), 1000);
+        progress.answered("v05.x", None, 2000);
+        let question = &progress.questions["v05.x"];
+        assert_eq!((question.right, question.tries), (Some(true), 1));
     }
 
     #[test]

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use ladder::Shape;
 use serde::{Deserialize, Serialize};
 
-use crate::host::HostCall;
 use crate::measure::Measure;
 use crate::work::Work;
 
@@ -130,18 +129,6 @@ pub struct Task {
     /// What to say to somebody who is stuck.
     #[serde(default)]
     pub hints: Vec<Hint>,
-    /// Of a task whose idea is on the host: what is written is an answer file, and no kernel.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub host: Option<Host>,
-}
-
-/// The host's part of a task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Host {
-    /// What the host does.
-    pub call: HostCall,
-    /// What the learner's file begins with.
-    pub starter: String,
 }
 
 /// A threshold of a measure.
@@ -250,10 +237,17 @@ impl Question {
         let given = given.trim();
         match &self.answer {
             Answer::Number(right) => {
-                let number = given.replace(',', ".").parse::<f64>();
-                number.is_ok_and(|number| (number - right).abs() <= self.within.unwrap_or(0.0) + 1e-9)
+                number(given).is_some_and(|given| (given - right).abs() <= self.within.unwrap_or(0.0) + 1e-9)
             }
             Answer::Choice(right) => self.chosen(given).is_some_and(|choice| choice == right),
+        }
+    }
+
+    /// Whether it is an answer at all: a number, or one of the choices.
+    pub fn understands(&self, given: &str) -> bool {
+        match self.answer {
+            Answer::Number(_) => number(given).is_some(),
+            Answer::Choice(_) => self.chosen(given.trim()).is_some(),
         }
     }
 
@@ -273,6 +267,16 @@ impl Question {
             self.choices.get(index)
         })
     }
+}
+
+/// A number, `0.125`, `0,125`, or a quotient of two, `1/8`.
+fn number(text: &str) -> Option<f64> {
+    let one = |text: &str| text.trim().replace(',', ".").parse::<f64>().ok();
+    let value = match text.split_once('/') {
+        Some((a, b)) => one(a)? / one(b)?,
+        None => one(text)?,
+    };
+    value.is_finite().then_some(value)
 }
 
 /// How the emulated GPU counts the answer to a question.
@@ -330,38 +334,7 @@ struct File {
     #[serde(default)]
     transfer: Vec<TransferTable>,
     #[serde(default)]
-    host: Vec<HostTable>,
-    #[serde(default)]
     why: Vec<Question>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct HostTable {
-    id: String,
-    title: String,
-    text: String,
-    call: HostCall,
-    #[serde(default)]
-    entry: String,
-    work: Work,
-    #[serde(default = "one")]
-    tile: [u32; 2],
-    #[serde(default = "alone")]
-    block: [u32; 3],
-    minutes: u32,
-    starter: String,
-    #[serde(default)]
-    hints: Vec<Hint>,
-}
-
-/// Of a call that has no tiles of ours.
-fn one() -> [u32; 2] {
-    [1; 2]
-}
-
-fn alone() -> [u32; 3] {
-    [1; 3]
 }
 
 #[derive(Deserialize)]
@@ -475,7 +448,6 @@ impl Catalogue {
             has_starter: true,
             does: table.does,
             hints: table.hints,
-            host: None,
         });
         let transfers = parsed.transfer.into_iter().map(|table| Task {
             name: TaskName::transfer(step, &table.id),
@@ -496,35 +468,10 @@ impl Catalogue {
             has_starter: table.starter,
             does: table.does,
             hints: table.hints,
-            host: None,
-        });
-        let hosts = parsed.host.into_iter().map(|table| Task {
-            name: TaskName::transfer(step, &table.id),
-            kind: Kind::Transfer,
-            title: table.title,
-            text: table.text,
-            solution: Path::new("steps")
-                .join(step)
-                .join("tasks")
-                .join(&table.id)
-                .with_extension("toml"),
-            entry: table.entry,
-            work: table.work,
-            tile: table.tile,
-            block: table.block,
-            dynamic_shared: 0,
-            minutes: table.minutes,
-            has_starter: true,
-            does: Vec::new(),
-            hints: table.hints,
-            host: Some(Host {
-                call: table.call,
-                starter: table.starter,
-            }),
         });
         let catalogue = Self {
             step: step.to_owned(),
-            tasks: rebuild.into_iter().chain(transfers).chain(hosts).collect(),
+            tasks: rebuild.into_iter().chain(transfers).collect(),
             questions: parsed.why,
         };
         match catalogue.complaint() {
@@ -601,7 +548,6 @@ impl Task {
     pub fn starter_file(&self) -> PathBuf {
         let step = Path::new("steps").join(&self.name.step);
         match &self.name.id {
-            Some(id) if self.host.is_some() => step.join("tasks").join(format!("{id}.starter.toml")),
             Some(id) => step.join("tasks").join(format!("{id}.starter.cu")),
             None => step.join("exercise.cu"),
         }

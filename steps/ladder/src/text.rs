@@ -104,6 +104,26 @@ impl Table {
     }
 }
 
+/// A text in lines of at most `width` columns, each after `indent`; words are never broken.
+pub fn wrapped(text: &str, indent: &str, width: usize) -> String {
+    let mut out = String::new();
+    for line in text.trim().lines() {
+        let mut columns = 0;
+        for word in line.split_whitespace() {
+            let length = word.chars().count();
+            if columns > 0 && indent.chars().count() + columns + 1 + length > width {
+                out.push('\n');
+                columns = 0;
+            }
+            out.push_str(if columns == 0 { indent } else { " " });
+            out.push_str(word);
+            columns += length + usize::from(columns > 0);
+        }
+        out.push('\n');
+    }
+    out
+}
+
 /// Colours, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paint(bool);
@@ -150,6 +170,18 @@ impl Paint {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_is_broken_between_words() {
+        assert_eq!(
+            wrapped("one two three\n\nfour", "  ", 10),
+            "  one two\n  three\n\n  four\n"
+        );
+        assert_eq!(
+            wrapped("incomprehensibilities", "  ", 10),
+            "  incomprehensibilities\n"
+        );
+    }
 
     #[test]
     fn numbers_stand_to_the_right() {
