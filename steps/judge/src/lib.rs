@@ -4,16 +4,16 @@
 //! shared between two judgements, and the verdict depends on the PTX, the task and the seed alone. This is the only
 //! program that runs kernels of learners; the command line and the grader start it as a process.
 //!
-//! - [`host`]: tasks whose idea is on the host.
 //! - [`trial`]: inputs of a shape and what must come out.
 //! - [`machine`]: a module with its launches.
 //! - [`shapes`]: which shapes.
 //! - [`ahead`]: when what is loaded is waited for, from the trace of a warp.
+//! - [`explain`]: what each source line did, in one launch.
 
 #![forbid(unsafe_code)]
 
 pub mod ahead;
-pub mod host;
+pub mod explain;
 pub mod machine;
 pub mod shapes;
 pub mod trial;

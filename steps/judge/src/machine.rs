@@ -7,7 +7,6 @@ use lab::inputs::Real;
 use ladder::Shape;
 use simt::gpu::{Argument, Gpu, Value};
 use simt::launch::{LaunchConfig, LaunchOptions, Names, Watch};
-use simt::memory::Origin;
 use simt::module::{LoadedKernel, Module};
 use simt::report::LaunchReport;
 use simt::trace::{Follow, Step};
@@ -100,43 +99,17 @@ impl<'a> Machine<'a> {
         trial: &Trial<T>,
         watch: Watch,
     ) -> Result<(Report, Vec<T>), String> {
-        self.launch_as(trial, watch, &self.how(trial.shape))
-    }
-
-    /// The same with a geometry and an order of arguments of the caller's.
-    ///
-    /// # Errors
-    /// With the message when the launch is refused.
-    pub fn launch_as<T: Real + Value>(
-        &self,
-        trial: &Trial<T>,
-        watch: Watch,
-        how: &How,
-    ) -> Result<(Report, Vec<T>), String> {
-        let placed = self.place(trial)?;
-        let ran = self.config(trial, &placed, watch, how).and_then(|config| {
-            match self.gpu.launch(&self.kernel, &config) {
-                Ok(report) => Ok((
-                    Report::new(report, &self.kernel, &config),
-                    self.gpu
-                        .read(placed.last().copied().unwrap_or_default(), trial.start.len()),
-                )),
-                Err(refused) => Err(findings::refusal(self.kernel.kernel(), &config, &refused)),
-            }
-        });
+        let placed = self.place(trial);
+        let config = self.config(trial, &placed, watch);
+        let result = match self.gpu.launch(&self.kernel, &config) {
+            Ok(report) => Ok((
+                Report::new(report, &self.kernel, &config),
+                self.gpu.read(placed.output, trial.start.len()),
+            )),
+            Err(refused) => Err(findings::refusal(self.kernel.kernel(), &config, &refused)),
+        };
         self.free(&placed);
-        ran
-    }
-
-    /// As the task says.
-    fn how(&self, shape: Shape) -> How {
-        let task = self.request.task;
-        let names = task.work.parameters().iter();
-        How {
-            grid: task.work.grid(task.tile, shape),
-            block: task.block,
-            arguments: names.map(|(_, name)| (*name).to_owned()).collect(),
-        }
+        result
     }
 
     /// Launches once, and returns the report with the steps of a warp of the first block.
@@ -146,94 +119,56 @@ impl<'a> Machine<'a> {
         warp: u32,
         most: usize,
     ) -> Option<(LaunchReport, Vec<Step>)> {
-        let placed = self.place(trial).ok()?;
-        let config = self.config(trial, &placed, Watch::Counted, &self.how(trial.shape));
+        let placed = self.place(trial);
+        let config = self.config(trial, &placed, Watch::Counted);
         let follow = Follow {
             block: [0; 3],
             warp,
             most,
         };
-        let traced = config.and_then(|config| {
-            let traced = self.gpu.trace(&self.kernel, &config, follow);
-            traced.map_err(|error| error.to_string())
-        });
+        let traced = self.gpu.trace(&self.kernel, &config, follow).ok();
         self.free(&placed);
-        traced.ok()
+        traced
     }
 
-    /// Puts the operands into memory; without room, because the module's variables take it, why.
-    fn place<T: Real + Value>(&self, trial: &Trial<T>) -> Result<Vec<u64>, String> {
-        let mut placed = Vec::new();
-        for (values, name) in trial.inputs.iter().zip(["A", "B"]).chain([(&trial.start, "C")]) {
-            let bytes = (values.len() * T::BYTES) as u64;
-            match self.gpu.memory.alloc(bytes, Origin::new(name)) {
-                Ok(address) => {
-                    self.gpu.write(address, values);
-                    placed.push(address);
-                }
-                Err(error) => {
-                    self.free(&placed);
-                    return Err(format!(
-                        "error[E-LAUNCH]: the variables of the module leave no room for the operands: {error}"
-                    ));
-                }
-            }
+    fn place<T: Real + Value>(&self, trial: &Trial<T>) -> Placed {
+        Placed {
+            inputs: trial.inputs.iter().map(|input| self.gpu.upload(input)).collect(),
+            output: self.gpu.upload(&trial.start),
         }
-        Ok(placed)
     }
 
-    fn free(&self, placed: &[u64]) {
-        for address in placed {
+    fn free(&self, placed: &Placed) {
+        for address in placed.inputs.iter().chain([&placed.output]) {
             // Just allocated, and freed nowhere else.
             let _ = self.gpu.memory.free(*address);
         }
     }
 
-    fn config<T: Real + Value>(
-        &self,
-        trial: &Trial<T>,
-        placed: &[u64],
-        watch: Watch,
-        how: &How,
-    ) -> Result<LaunchConfig, String> {
+    fn config<T: Real + Value>(&self, trial: &Trial<T>, placed: &Placed, watch: Watch) -> LaunchConfig {
         let task = self.request.task;
         let Shape { m, n, k } = trial.shape;
         let size = |n: usize| Argument::from(i32::try_from(n).unwrap_or(i32::MAX));
-        let operand = |at: usize| Argument::from(placed.get(at).copied().unwrap_or_default());
-        let output = placed.len().saturating_sub(1);
-        let argument = |name: &String| match name.as_str() {
-            "M" | "rows" => Ok(size(m)),
-            "N" | "cols" => Ok(size(n)),
-            "K" => Ok(size(k)),
-            "alpha" => Ok(Argument::from(trial.alpha)),
-            "beta" => Ok(Argument::from(trial.beta)),
-            "A" | "in" => Ok(operand(0)),
-            "B" if output > 1 => Ok(operand(1)),
-            "C" | "out" => Ok(operand(output)),
-            other => Err(format!("error[E-LAUNCH]: there is no argument `{other}`")),
-        };
-        let arguments: Vec<Argument> = how.arguments.iter().map(argument).collect::<Result<_, _>>()?;
-        let kernel = self.kernel.kernel();
-        let (given, wanted) = (arguments.len(), kernel.params.len());
-        if given != wanted {
-            return Err(format!(
-                "error[E-LAUNCH]: {given} arguments, and the kernel takes {wanted}"
-            ));
-        }
-        let params = Gpu::params(kernel, &arguments).map_err(|error| {
-            let name = &how.arguments[error.index];
-            format!(
-                "error[E-LAUNCH]: argument {}, `{name}`, has {} bytes, and its parameter {}",
-                error.index + 1,
-                error.given,
-                error.wanted
-            )
-        })?;
-        Ok(LaunchConfig {
-            grid: how.grid,
-            block: how.block,
+        let mut inputs = placed.inputs.iter();
+        let arguments: Vec<Argument> = task
+            .work
+            .parameters()
+            .iter()
+            .map(|(_, name)| match *name {
+                "M" | "rows" => size(m),
+                "N" | "cols" => size(n),
+                "K" => size(k),
+                "alpha" => Argument::from(trial.alpha),
+                "beta" => Argument::from(trial.beta),
+                "C" | "out" => Argument::from(placed.output),
+                _ => Argument::from(inputs.next().copied().unwrap_or_default()),
+            })
+            .collect();
+        LaunchConfig {
+            grid: task.work.grid(task.tile, trial.shape),
+            block: task.block,
             dynamic_shared: task.dynamic_shared,
-            params,
+            params: Gpu::params(self.kernel.kernel(), &arguments).unwrap_or_default(),
             options: LaunchOptions {
                 watch,
                 budget: budget(trial.shape, task.work.batch()),
@@ -241,19 +176,15 @@ impl<'a> Machine<'a> {
                 names: self.names.clone(),
                 ..LaunchOptions::default()
             },
-        })
+        }
     }
 }
 
-/// How a kernel is launched.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct How {
-    /// Blocks.
-    pub grid: [u32; 3],
-    /// Threads.
-    pub block: [u32; 3],
-    /// Names of the arguments, in order.
-    pub arguments: Vec<String>,
+/// Where the operands lie.
+#[derive(Debug)]
+struct Placed {
+    inputs: Vec<u64>,
+    output: u64,
 }
 
 /// Thread-instructions after which a launch counts as runaway: many times what the slowest kernel of the ladder needs.

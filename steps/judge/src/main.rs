@@ -21,12 +21,9 @@ struct Cli {
     /// The task, as JSON
     #[arg(long, value_name = "FILE")]
     task: PathBuf,
-    /// What was compiled; of a task for the host, the finished kernel
-    #[arg(long, value_name = "FILE", required_unless_present = "answer")]
-    ptx: Option<PathBuf>,
-    /// The learner's file, of a task for the host
+    /// What was compiled
     #[arg(long, value_name = "FILE")]
-    answer: Option<PathBuf>,
+    ptx: PathBuf,
     /// Sources, for messages: the learner's, and what it includes
     #[arg(long, value_name = "FILE")]
     source: Vec<PathBuf>,
@@ -36,6 +33,9 @@ struct Cli {
     /// Also on shapes that are drawn from the seed
     #[arg(long)]
     hidden: bool,
+    /// Judge nothing: launch once, and print what each source line did
+    #[arg(long, conflicts_with = "hidden")]
+    explain: bool,
     /// Threads; 0 for one per core
     #[arg(long, default_value_t = 0)]
     threads: usize,
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Result<u8, String> {
     let task: Task = serde_json::from_str(&read(&cli.task)?)
         .map_err(|error| format!("{} is not a task: {error}", cli.task.display()))?;
-    let ptx = cli.ptx.as_deref().map(read).transpose()?.unwrap_or_default();
+    let ptx = read(&cli.ptx)?;
     let sources = cli
         .source
         .iter()
@@ -75,22 +75,25 @@ fn run(cli: &Cli) -> Result<u8, String> {
         hidden: cli.hidden,
         threads: cli.threads,
     };
-    let verdict = match (&task.host, &cli.answer) {
-        (Some(host), Some(answer)) => judge::host::judge(&request, &host.call, &read(answer)?),
-        (Some(_), None) => return Err("--answer is missing: this task is for the host".into()),
-        (None, _) => judge::judge(&request),
-    };
-    let text = serde_json::to_string(&verdict).map_err(|error| error.to_string())?;
-    match writeln!(std::io::stdout().lock(), "{text}") {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            return Err(format!("standard output: {error}"));
-        }
-        _ => {}
+    if cli.explain {
+        print(&judge::explain::explain(&request)?)?;
+        return Ok(0);
     }
+    let verdict = judge::judge(&request);
+    print(&verdict)?;
     Ok(match verdict.status {
         course::verdict::Status::Passed => 0,
         _ => FAILED,
     })
+}
+
+/// One line of JSON. Nobody may be reading.
+fn print(answer: &impl serde::Serialize) -> Result<(), String> {
+    let text = serde_json::to_string(answer).map_err(|error| error.to_string())?;
+    match writeln!(std::io::stdout().lock(), "{text}") {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(format!("standard output: {error}")),
+        _ => Ok(()),
+    }
 }
 
 fn read(path: &Path) -> Result<String, String> {
