@@ -2,54 +2,47 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use course::host::HostCall;
+use course::explain::Explained;
 use course::progress::Progress;
 use course::verdict::{Part, Status, Verdict};
 use course::{Task, TaskName};
-use ladder::provenance::target_of;
 use ladder::text::Paint;
 
+use crate::interrupt::{self, Waiting};
 use crate::learner::{self, Compiled, Folder};
 use crate::say::{self, Stop};
-use crate::{bounded, fresh, interrupt, place, programs};
+use crate::{place, programs};
 
 /// Names the program in place of the one that Cargo builds: where there is no Cargo, and in tests.
 const VARIABLE: &str = "TILE_JUDGE";
 
-/// A kernel that runs into its budget of instructions on the first shape takes a second.
-const LIMIT: Duration = Duration::from_secs(120);
-
 /// Compiles and judges the copy of a task.
 pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
     let path = learner::copy(root, &task.name);
-    if let Some(host) = &task.host {
-        let ptx = match &host.call {
-            HostCall::Launch { source } => Some(target_of(root, &fresh::source_of(root, source))),
-            HostCall::Blas => None,
-        };
-        let answer = path.to_string_lossy();
-        return ask(root, task, ptx.as_deref(), &[], &["--answer", &answer]);
-    }
     let (ptx, sources) = match learner::compile(root, &path)? {
         Compiled::Ptx { ptx, sources } => (ptx, sources),
         Compiled::Refused(refused) => {
             return Ok(Verdict::refused(task.name.clone(), &task.does, refused));
         }
     };
-    ask(root, task, ptx.as_path(), &sources, &[])
+    ask(root, task, &ptx, &sources, &[])
+}
+
+/// What each line of a kernel did, from its PTX and the sources that it was made of.
+pub(crate) fn explain(root: &Path, task: &Task, ptx: &Path, sources: &[PathBuf]) -> Result<Explained> {
+    ask(root, task, ptx, sources, &["--explain"])
 }
 
 /// Starts `judge` on what was compiled, and reads its answer.
-fn ask<'a>(
+fn ask<T: serde::de::DeserializeOwned>(
     root: &Path,
     task: &Task,
-    ptx: impl Into<Option<&'a Path>>,
+    ptx: &Path,
     sources: &[PathBuf],
-    words: &[&str],
-) -> Result<Verdict> {
+    options: &[&str],
+) -> Result<T> {
     let program = match std::env::var_os(VARIABLE) {
         Some(path) => PathBuf::from(path),
         None => programs::one("judge")?,
@@ -57,16 +50,13 @@ fn ask<'a>(
     let json = serde_json::to_string(task)?;
     let described = Folder::of(root).put(&format!("{}.task.json", task.name), &json)?;
     let mut command = Command::new(program);
-    command.arg("--task").arg(described);
-    if let Some(ptx) = ptx.into() {
-        command.arg("--ptx").arg(ptx);
-    }
+    command.arg("--task").arg(described).arg("--ptx").arg(ptx);
     for source in sources {
         command
             .arg("--source")
             .arg(source.strip_prefix(root).unwrap_or(source));
     }
-    command.args(words).arg("--json").current_dir(root);
+    command.args(options).arg("--json").current_dir(root);
     say::command(&programs::shown(&command, &[]));
     let child = command
         .stdin(Stdio::null())
@@ -74,21 +64,24 @@ fn ask<'a>(
         .stderr(Stdio::piped())
         .spawn()
         .context("starting judge")?;
-    let Some(ended) = bounded::output(child, LIMIT)? else {
-        let why = format!(
-            "it was still running after {} s, and was stopped",
-            LIMIT.as_secs()
-        );
-        return Ok(Verdict::stopped(task.name.clone(), &task.does, "timeout", &why));
-    };
+    let waiting = Waiting::for_child(&child);
+    let output = child.wait_with_output()?;
+    drop(waiting);
     if interrupt::happened() {
         bail!(Stop::Interrupted("nothing was recorded".into()));
     }
-    let words = String::from_utf8_lossy(&ended.err);
+    let words = String::from_utf8_lossy(&output.stderr);
     let words = words.trim().trim_start_matches("error: ");
-    match (ended.status.code(), words) {
-        (Some(0 | 1), _) => serde_json::from_slice(&ended.out).context("judge printed what is no verdict"),
-        (_, "") => bail!("judge ended ({}) and said nothing", ended.status),
+    match (output.status.code(), words) {
+        (Some(0 | 1), _) => {
+            let noun = if options.is_empty() {
+                "verdict"
+            } else {
+                "explanation"
+            };
+            serde_json::from_slice(&output.stdout).with_context(|| format!("judge printed what is no {noun}"))
+        }
+        (_, "") => bail!("judge ended ({}) and said nothing", output.status),
         (_, words) => bail!("judge could not do it: {words}"),
     }
 }
@@ -96,18 +89,21 @@ fn ask<'a>(
 /// Records a verdict in the progress file. Where that cannot be, it is said, and nothing else is lost.
 pub(crate) fn record(root: &Path, verdict: &Verdict) {
     let now = ladder::time::now();
-    if let Err(error) = Progress::update(root, |progress| progress.record(verdict, now)) {
+    let hash = learner::hash(root, &verdict.task);
+    let updated = Progress::update(root, |progress| {
+        progress.record(verdict, now);
+        if verdict.status != Status::NotRun {
+            progress.touch(&verdict.task, now).checked_sha256 = hash;
+        }
+    });
+    if let Err(error) = updated {
         say::note(&format!("your progress is not recorded: {error}"));
     }
 }
 
 /// A verdict for people.
 pub(crate) fn told(verdict: &Verdict, copy: &str, paint: Paint) -> String {
-    let finished = match verdict.task.id {
-        None => "; the finished kernel is checked with --finished",
-        Some(_) => "",
-    };
-    let mut out = format!("{copy}: your copy{finished}\n\n");
+    let mut out = format!("{copy}: your copy; the finished kernel is checked with --finished\n\n");
     let width = verdict.parts.iter().map(|part| part.id.len()).max().unwrap_or(0);
     for part in &verdict.parts {
         out.push_str(&line(part, verdict, width, paint));
@@ -216,10 +212,7 @@ pub(crate) fn next(root: &Path, verdict: &Verdict) -> String {
             Some(next) => format!("next: {me} start {next}"),
             None => format!("next: {me} diff {task}"),
         },
-        _ => {
-            let copy = learner::shown(root, &learner::copy(root, task));
-            format!("next: change {copy}, then: {me} check {task}")
-        }
+        _ => format!("next: change my/{task}.cu, then: {me} check {task}"),
     }
 }
 

@@ -49,13 +49,28 @@ pub(crate) fn shown(root: &Path, path: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).display().to_string()
 }
 
-/// The learner's copy of a task, or the answer to one whose idea is on the host.
+/// The learner's copy of a task.
 pub(crate) fn copy(root: &Path, task: &TaskName) -> PathBuf {
-    let catalogue = Catalogue::load(root, &task.step).ok();
-    let listed = catalogue.as_ref().and_then(|catalogue| catalogue.task(task));
-    match listed.is_some_and(|task| task.host.is_some()) {
-        true => progress::answer_of(root, task),
-        false => progress::copy_of(root, task),
+    progress::copy_of(root, task)
+}
+
+/// The hash of the learner's copy, where there is one.
+pub(crate) fn hash(root: &Path, task: &TaskName) -> Option<String> {
+    let bytes = std::fs::read(copy(root, task)).ok()?;
+    Some(sha256(&bytes))
+}
+
+/// The text of the finished kernel, with markers.
+pub(crate) fn solution(root: &Path, task: &Task) -> Result<String> {
+    let path = root.join(&task.solution);
+    std::fs::read_to_string(&path).with_context(|| task.solution.display().to_string())
+}
+
+/// Changes the progress file. Where that cannot be, it is said, and nothing else is lost.
+pub(crate) fn note_progress(root: &Path, change: impl FnOnce(&mut progress::Progress, u64)) {
+    let now = ladder::time::now();
+    if let Err(error) = progress::Progress::update(root, |progress| change(progress, now)) {
+        say::note(&format!("your progress is not recorded: {error}"));
     }
 }
 

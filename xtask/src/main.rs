@@ -8,7 +8,6 @@
 
 mod bench;
 mod book;
-mod bounded;
 mod calls;
 mod check;
 mod choice;
@@ -17,7 +16,9 @@ mod clang;
 mod compiler;
 mod doctor;
 mod exercise;
+mod explain;
 mod fresh;
+mod hint;
 mod home;
 #[expect(unsafe_code, reason = "signals")]
 mod interrupt;
@@ -28,6 +29,7 @@ mod list;
 #[expect(unsafe_code, reason = "a C library")]
 mod nvrtc;
 mod place;
+mod predict;
 mod profile;
 mod programs;
 mod ptx;
@@ -38,6 +40,7 @@ mod setup;
 mod starters;
 mod table;
 mod tidy;
+mod watch;
 mod wheel;
 
 use std::process::ExitCode;
@@ -62,6 +65,14 @@ enum Command {
     Start(exercise::StartArgs),
     /// Check your copy of a task, or the kernels of steps
     Check(check::Args),
+    /// Check your copy of a task each time you save it
+    Watch(watch::Args),
+    /// A hint that fits the last check, and more of it
+    Hint(hint::Args),
+    /// What each line of a kernel did: requests, sectors, wavefronts
+    Explain(explain::Args),
+    /// Questions of a step: answer before you run it
+    Predict(predict::Args),
     /// Your copy beside the starter, and later the solution
     Diff(exercise::DiffArgs),
     /// Begin a task anew; your text is kept
@@ -108,6 +119,10 @@ fn main() -> ExitCode {
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Start(args)) => exercise::start(&args),
         Some(Command::Check(args)) => check::run(&args),
+        Some(Command::Watch(args)) => watch::run(&args),
+        Some(Command::Hint(args)) => hint::run(&args),
+        Some(Command::Explain(args)) => explain::run(&args),
+        Some(Command::Predict(args)) => predict::run(&args),
         Some(Command::Diff(args)) => exercise::diff(&args),
         Some(Command::Reset(args)) => exercise::reset(&args),
         Some(Command::Solution(args)) => exercise::solution(&args),

@@ -1,225 +1,19 @@
 //! `start`, `check`, `diff`, `reset` and `solution` as a learner sees them: what goes where, and the exit codes.
 //!
-//! clang and `judge` are played by shell scripts; `steps/judge/tests/learner.rs` has the real ones.
+//! clang and `judge` are played by shell scripts (`played`); `steps/judge/tests/learner.rs` has the real ones.
 
 #![cfg(unix)]
 
+mod played;
+
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::path::Path;
 
+use course::TaskName;
 use course::compile::Refused;
-use course::tasks::Criterion;
-use course::verdict::{Measured, Part, Status, Verdict, Wrong};
-use course::{Catalogue, TaskName};
-use ladder::Shape;
+use course::verdict::Verdict;
 
-/// Takes every source in which there is no `?`.
-const CLANG: &str = r#"#!/bin/sh
-for word in "$@"; do
-    if [ "$word" = --version ]; then echo "clang version 99"; exit 0; fi
-    last=$word
-done
-if grep -q '?' "$last"; then
-    echo "$last:7:5: error: expected ';' after expression" >&2
-    echo "    x = ?" >&2
-    exit 1
-fi
-echo "// compiled $last"
-"#;
-
-/// Prints the verdict that lies beside it; says nothing without one.
-const JUDGE: &str = r#"#!/bin/sh
-here=$(dirname "$0")
-echo "$*" > "$here/asked"
-cat "$here/verdict.json" 2>/dev/null || exit 3
-if grep -q '"status":"passed","parts"' "$here/verdict.json"; then exit 0; else exit 1; fi
-"#;
-
-const TASKS: &str = r#"
-[rebuild]
-source = "v05_x"
-entry = "sgemm_x"
-work = "sgemm"
-tile = [128, 128]
-block = [256, 1, 1]
-minutes = 45
-[[rebuild.does]]
-id = "no-excess"
-what = "no access takes longer than it must"
-measure = "shared_excess_per_fma"
-at_most = 0.0
-shape = [256, 256, 64]
-misses = "lanes meet in a bank"
-[[transfer]]
-id = "wide"
-title = "A 64 x 128 tile"
-text = "Write it."
-entry = "sgemm_wide"
-work = "sgemm"
-tile = [64, 128]
-block = [256, 1, 1]
-minutes = 30
-[[host]]
-id = "launch"
-title = "Its launch"
-text = "Write it."
-call = { launch = { source = "v05_x" } }
-entry = "sgemm_x"
-work = "sgemm"
-tile = [128, 128]
-block = [256, 1, 1]
-minutes = 5
-starter = """
-grid = [1, 1, 1]  # TODO(v05): how many blocks?
-"""
-"#;
-
-const SOLUTION: &str = "// v05_x.cu: the idea.\n#include \"common.cuh\"\nvoid f()\n{\n    // SOLUTION(v05): do it\n    \
-                        done();\n    // SOLUTION_END\n}\n";
-
-/// A checkout of a learner, with programs of its own.
-struct Learner {
-    root: PathBuf,
-}
-
-impl Learner {
-    fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let root = std::env::temp_dir().join(format!("xtask-learner-{}-{number}", std::process::id()));
-        let _ = fs::remove_dir_all(&root);
-        for folder in ["xtask", "kernels", "steps/v05/tasks", "bin"] {
-            fs::create_dir_all(root.join(folder)).expect("a folder");
-        }
-        let write = |name: &str, text: &str| fs::write(root.join(name), text).expect("a file");
-        write("xtask/Cargo.toml", "");
-        write("kernels/common.cuh", "// common\n");
-        write("kernels/v05_x.cu", SOLUTION);
-        write("steps/v05/tasks.toml", TASKS);
-        write("steps/v05/tasks/wide.cu", "// wide.cu: whole\nvoid g() {}\n");
-        let learner = Self { root };
-        learner.program("clang", CLANG);
-        learner.program("judge", JUDGE);
-        learner
-    }
-
-    fn program(&self, name: &str, text: &str) {
-        let path = self.root.join("bin").join(name);
-        fs::write(&path, text).expect("a script");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program");
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.root.join(name)
-    }
-
-    fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.path(name)).unwrap_or_else(|error| format!("{name}: {error}"))
-    }
-
-    fn verdict(&self, verdict: &Verdict) {
-        let text = serde_json::to_string(verdict).expect("plain data");
-        // As the script wants it: passing or not is read off the order of the fields.
-        fs::write(self.path("bin/verdict.json"), text).expect("a file");
-    }
-
-    fn command(&self, words: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
-        command
-            .args(words.split_whitespace())
-            .current_dir(&self.root)
-            .env("PATH", format!("{}:/usr/bin:/bin", self.path("bin").display()))
-            .env("TILE_JUDGE", self.path("bin/judge"))
-            .env("TILE_NVRTC", self.path("none"))
-            .env("TILE_COMPILER", "clang")
-            .env_remove("CARGO")
-            .env_remove("CARGO_MANIFEST_DIR");
-        command
-    }
-
-    #[track_caller]
-    fn run(&self, words: &str) -> (i32, String, String) {
-        told(&self.command(words).output().expect("xtask runs"))
-    }
-}
-
-impl Drop for Learner {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.root);
-    }
-}
-
-/// Exit code and both streams; nothing but plain text is in them.
-#[track_caller]
-fn told(output: &Output) -> (i32, String, String) {
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
-    let (out, err) = (text(&output.stdout), text(&output.stderr));
-    assert!(
-        !out.contains('\x1b') && !err.contains('\x1b'),
-        "escapes in a pipe: {out}{err}"
-    );
-    (output.status.code().expect("an exit code"), out, err)
-}
-
-fn criteria() -> Vec<Criterion> {
-    let catalogue = Catalogue::parse(TASKS, "v05", "tasks.toml").expect("a catalogue");
-    catalogue.tasks[0].does.clone()
-}
-
-fn passed() -> Verdict {
-    let mut verdict = Verdict::stopped(TaskName::rebuild("v05"), &criteria(), "", "");
-    verdict.status = Status::Passed;
-    (verdict.code, verdict.why) = (None, None);
-    verdict.n_shapes = 17;
-    for part in &mut verdict.parts {
-        *part = Part::passed(&part.id, &part.what);
-    }
-    verdict
-}
-
-fn conflicts() -> Verdict {
-    let mut verdict = passed();
-    verdict.status = Status::Failed;
-    verdict.code = Some("no-excess".into());
-    let last = verdict.parts.last_mut().expect("a criterion");
-    last.status = Status::Failed;
-    last.why = Some("lanes meet in a bank".into());
-    last.measured = Some(Measured {
-        measure: "shared_excess_per_fma".into(),
-        words: "wavefronts too many".into(),
-        value: Some(0.75),
-        at_most: Some(0.0),
-        at_least: None,
-        shape: Shape {
-            m: 256,
-            n: 256,
-            k: 64,
-        },
-    });
-    verdict
-}
-
-fn wrong() -> Verdict {
-    let mut verdict = Verdict::stopped(
-        TaskName::rebuild("v05"),
-        &criteria(),
-        "wrong-result",
-        "it is wrong",
-    );
-    verdict.wrong = Some(Wrong {
-        shape: Shape { m: 31, n: 33, k: 17 },
-        on: "small integers".into(),
-        n_wrong: 9,
-        n: 1023,
-        first: "the first: C[0][1] is 3, and should be 4".into(),
-        diagnosis: Some("an index is off by one".into()),
-        map: "    .o\n".into(),
-    });
-    verdict
-}
+use played::{Learner, conflicts, passed, told, wrong};
 
 #[test]
 fn a_starter_is_written_once_and_reset_keeps_the_text() {
@@ -398,37 +192,6 @@ fn the_solution_is_shown_after_passing_or_giving_up() {
 }
 
 #[test]
-fn a_task_for_the_host_has_an_answer_file_and_no_compiler() {
-    let learner = Learner::new();
-    fs::write(learner.path("steps/v05/tasks/launch.toml"), "grid = [2, 2, 1]\n").expect("a file");
-    let (code, out, _) = learner.run("start v05.launch");
-    assert_eq!(code, 0);
-    assert!(out.starts_with("my/v05.launch.toml: Its launch\n"), "{out}");
-    assert_eq!(
-        learner.read("my/v05.launch.toml"),
-        "# v05.launch, a transfer task of 5 minutes: Its launch.\n#\n# Write it.\n#\n\
-         # What is missing is marked TODO. Check it with: cargo xtask check v05.launch\n\
-         grid = [1, 1, 1]  # TODO(v05): how many blocks?\n"
-    );
-    let mut verdict = wrong();
-    verdict.task = TaskName::transfer("v05", "launch");
-    learner.verdict(&verdict);
-    let (code, out, _) = learner.run("check v05.launch");
-    assert_eq!(code, 1);
-    assert!(
-        out.ends_with("next: change my/v05.launch.toml, then: xtask check v05.launch\n"),
-        "{out}"
-    );
-    let asked = learner.read("bin/asked");
-    assert!(
-        asked.contains("kernels/ptx/v05_x.ptx --answer ") && asked.contains("my/v05.launch.toml --json"),
-        "{asked}"
-    );
-    let (code, out, _) = learner.run("solution v05.launch --give-up");
-    assert_eq!((code, out.as_str()), (0, "grid = [2, 2, 1]\n"));
-}
-
-#[test]
 fn what_is_not_there_is_named() {
     let learner = Learner::new();
     let cases = [
@@ -440,7 +203,7 @@ fn what_is_not_there_is_named() {
         (
             "check v05.narrow",
             2,
-            "there is no task `v05.narrow`; v05 has v05, v05.wide, v05.launch",
+            "there is no task `v05.narrow`; v05 has v05, v05.wide",
         ),
         ("start v77", 2, "there is no step `v77`"),
         ("start v00", 2, "there is no task `v00`; v00 has no tasks"),
