@@ -1,0 +1,104 @@
+//! Limits that a process sets for itself before it becomes the program that is not trusted.
+//!
+//! The limits are those of `setrlimit`, so they hold for that program and for all that it starts. Open files that the
+//! process inherited, beside its three streams, are closed.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+/// What a program may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Seconds of processor time.
+    pub seconds: u64,
+    /// Bytes of address space.
+    pub memory: u64,
+    /// Bytes of a file that it writes.
+    pub file: u64,
+    /// Processes and threads.
+    pub processes: u64,
+}
+
+/// As words of a command line, for [`Limits::of_words`].
+impl Limits {
+    /// `20 4294967296 1048576 64`
+    pub fn words(&self) -> [String; 4] {
+        [self.seconds, self.memory, self.file, self.processes].map(|limit| limit.to_string())
+    }
+
+    /// Reads them back.
+    pub fn of_words(words: [u64; 4]) -> Self {
+        let [seconds, memory, file, processes] = words;
+        Self {
+            seconds,
+            memory,
+            file,
+            processes,
+        }
+    }
+}
+
+/// Becomes the program; returns only when that fails.
+pub fn become_program(limits: &Limits, program: &[OsString]) -> io::Error {
+    let Some((name, arguments)) = program.split_first() else {
+        return io::Error::new(io::ErrorKind::InvalidInput, "no program is named");
+    };
+    if let Err(error) = set(limits) {
+        return error;
+    }
+    close_inherited();
+    Command::new(name).args(arguments).exec()
+}
+
+fn set(limits: &Limits) -> io::Result<()> {
+    const OPEN_FILES: u64 = 256;
+    // One second between the two: the signal of the first says which limit it was.
+    limit(libc::RLIMIT_CPU as _, limits.seconds, limits.seconds + 1)?;
+    limit(libc::RLIMIT_FSIZE as _, limits.file, limits.file)?;
+    limit(libc::RLIMIT_CORE as _, 0, 0)?;
+    limit(libc::RLIMIT_NOFILE as _, OPEN_FILES, OPEN_FILES)?;
+    limit(libc::RLIMIT_NPROC as _, limits.processes, limits.processes)?;
+    // macOS has the constant and refuses it.
+    match limit(libc::RLIMIT_AS as _, limits.memory, limits.memory) {
+        Err(error) if cfg!(target_os = "linux") => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+type Resource = libc::__rlimit_resource_t;
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+type Resource = libc::c_int;
+
+/// Sets a limit, or leaves a stricter one.
+fn limit(resource: Resource, soft: u64, hard: u64) -> io::Result<()> {
+    let mut now = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the pointer is to a live local.
+    if unsafe { libc::getrlimit(resource, &mut now) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let new = libc::rlimit {
+        rlim_cur: (soft as libc::rlim_t).min(now.rlim_max),
+        rlim_max: (hard as libc::rlim_t).min(now.rlim_max),
+    };
+    // SAFETY: as above.
+    match unsafe { libc::setrlimit(resource, &new) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Marks all but the three streams to be closed when the process becomes the program.
+fn close_inherited() {
+    const FIRST: libc::c_int = 3;
+    const LAST: libc::c_int = 4096;
+    for file in FIRST..LAST {
+        // SAFETY: a number that is no open file is refused, and nothing else happens.
+        unsafe { libc::fcntl(file, libc::F_SETFD, libc::FD_CLOEXEC) };
+    }
+}

@@ -1,0 +1,215 @@
+//! How a program is started that must reach nothing: bubblewrap, with limits set by the program itself.
+//!
+//! Inside there are the program, the libraries that it loads, the folder of the job (read-only), and nothing else: no
+//! other file, no device, no `/proc`, no network, no other process, no environment, no capability, nothing that can be
+//! written. Both the compiler and the kernel run so, each in a sandbox of its own.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::process;
+
+/// Where the job lies inside.
+const JOB: &str = "/job";
+/// Where programs lie inside.
+const PROGRAMS: &str = "/bin";
+
+/// What a program may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct Limits {
+    /// Seconds of processor time.
+    pub seconds: u64,
+    /// Bytes of address space.
+    pub memory: u64,
+    /// Bytes of output.
+    pub output: usize,
+}
+
+/// Seconds of the clock for one of processor time: the machine does other work, too.
+const PATIENCE: u64 = 10;
+/// Bytes of a file that a program may write; nothing that it sees can be written.
+const FILE: u64 = 1 << 20;
+/// Processes and threads of one program.
+const PROCESSES: u64 = 64;
+
+/// Which sandbox.
+#[derive(Debug, Clone)]
+pub enum Sandbox {
+    /// bubblewrap.
+    Bubblewrap(Bubblewrap),
+    /// None: limits of time and memory only.
+    None,
+}
+
+/// bubblewrap as it is installed here.
+#[derive(Debug, Clone)]
+pub struct Bubblewrap {
+    program: PathBuf,
+    /// Since 0.8: nothing inside can make a user namespace.
+    has_disable_userns: bool,
+}
+
+/// A program to run in a sandbox.
+#[derive(Debug, Clone)]
+pub struct Confined<'a> {
+    /// The program.
+    pub program: &'a Path,
+    /// Further files and folders that it reads: outside, and the same place inside.
+    pub reads: &'a [PathBuf],
+    /// The folder of the job, in which it starts.
+    pub job: &'a Path,
+    /// Its arguments; paths are relative to the job, or among `reads`.
+    pub arguments: &'a [OsString],
+    /// Limits.
+    pub limits: Limits,
+}
+
+impl Sandbox {
+    /// bubblewrap, if it is there and works; otherwise why not.
+    ///
+    /// # Errors
+    /// With a sentence for the instructor.
+    pub fn find() -> Result<Self, String> {
+        let missing = "no bubblewrap found (the program `bwrap`; Debian and Ubuntu: apt install bubblewrap)";
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        let program = std::env::split_paths(&folders)
+            .map(|folder| folder.join("bwrap"))
+            .find(|path| path.is_file())
+            .ok_or(missing)?;
+        let version = Command::new(&program)
+            .arg("--version")
+            .output()
+            .map_err(|error| format!("{}: {error}", program.display()))?;
+        Ok(Self::Bubblewrap(Bubblewrap {
+            program,
+            has_disable_userns: is_new(&String::from_utf8_lossy(&version.stdout)),
+        }))
+    }
+
+    /// Whether nothing outside can be reached.
+    pub fn is_tight(&self) -> bool {
+        matches!(self, Self::Bubblewrap(_))
+    }
+
+    /// The command that runs it. `launcher` is a program that calls [`crate::confine`], with the words before its limits.
+    pub fn command(&self, launcher: &Launcher, what: &Confined<'_>) -> Command {
+        match self {
+            Self::Bubblewrap(wrap) => wrap.command(launcher, what),
+            Self::None => {
+                let mut command = Command::new(&launcher.program);
+                command.env_clear().current_dir(what.job);
+                command.args(launcher.words(what.limits)).arg(what.program);
+                command.args(what.arguments);
+                command
+            }
+        }
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn run(&self, launcher: &Launcher, what: &Confined<'_>) -> std::io::Result<process::Ended> {
+        let clock = Duration::from_secs(what.limits.seconds * PATIENCE);
+        process::run(self.command(launcher, what), clock, what.limits.output)
+    }
+}
+
+/// The program that sets the limits and becomes another.
+#[derive(Debug, Clone)]
+pub struct Launcher {
+    /// Where it lies.
+    pub program: PathBuf,
+    /// Its first argument.
+    pub word: String,
+    /// Libraries that it loads, and those of the programs that it starts.
+    pub libraries: BTreeSet<PathBuf>,
+}
+
+impl Launcher {
+    fn words(&self, limits: Limits) -> Vec<String> {
+        let mut words = vec![self.word.clone()];
+        words.extend([limits.seconds, limits.memory, FILE, PROCESSES].map(|limit| limit.to_string()));
+        words.push("--".into());
+        words
+    }
+}
+
+impl Bubblewrap {
+    fn command(&self, launcher: &Launcher, what: &Confined<'_>) -> Command {
+        let mut command = Command::new(&self.program);
+        command.env_clear();
+        command.args([
+            "--unshare-all",
+            "--unshare-user",
+            "--die-with-parent",
+            "--new-session",
+            "--clearenv",
+        ]);
+        command.args(["--cap-drop", "ALL", "--uid", "65534", "--gid", "65534", "--hostname", "sandbox"]);
+        if self.has_disable_userns {
+            command.arg("--disable-userns");
+        }
+        let inside = |program: &Path| Path::new(PROGRAMS).join(program.file_name().unwrap_or_default());
+        for file in launcher.libraries.iter().chain(what.reads) {
+            command.arg("--ro-bind").arg(file).arg(file);
+        }
+        let mut programs = vec![launcher.program.as_path()];
+        if what.program != launcher.program {
+            programs.push(what.program);
+        }
+        for program in programs {
+            command.arg("--ro-bind").arg(program).arg(inside(program));
+        }
+        command.arg("--ro-bind").arg(what.job).args([JOB, "--remount-ro", "/", "--chdir", JOB]);
+        command.arg(inside(&launcher.program));
+        command.args(launcher.words(what.limits)).arg(inside(what.program));
+        command.args(what.arguments);
+        command
+    }
+}
+
+/// Whether `bubblewrap 0.8.0` has what came with 0.8.
+fn is_new(version: &str) -> bool {
+    let number = version.trim().rsplit(' ').next().unwrap_or_default();
+    let mut parts = number.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= (0, 8)
+}
+
+/// The libraries that the loader gives to programs and libraries of ours, by `ldd`.
+///
+/// # Errors
+/// When there is no `ldd`, or it does not find one of them.
+pub fn libraries(of: &[&Path]) -> Result<BTreeSet<PathBuf>, String> {
+    let mut found = BTreeSet::new();
+    for path in of {
+        let output = Command::new("ldd").arg(path).output();
+        let output = output.map_err(|error| format!("ldd, which lists what a program loads: {error}"))?;
+        for line in String::from_utf8_lossy(&output.stdout).lines() {
+            let line = line.trim();
+            if line.contains("not found") {
+                return Err(format!("{}: {line}", path.display()));
+            }
+            let path = line.split_once("=> ").map_or(line, |(_, path)| path);
+            let path = path.split(" (0x").next().unwrap_or_default().trim();
+            if path.starts_with('/') {
+                found.insert(PathBuf::from(path));
+            }
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        assert!(is_new("bubblewrap 0.8.0\n") && is_new("bubblewrap 0.11.0") && is_new("bubblewrap 1.0"));
+        assert!(!is_new("bubblewrap 0.6.1\n") && !is_new(""));
+    }
+}

@@ -1,0 +1,230 @@
+//! Compiles and judges one task of one submission.
+
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+
+use course::Task;
+use course::compile::Refused;
+use course::verdict::Verdict;
+use serde::{Deserialize, Serialize};
+
+use crate::process::{Ended, Stopped};
+use crate::sandbox::{Confined, Launcher, Limits, Sandbox};
+
+/// The programs that do the work, and where they find what they need.
+#[derive(Debug, Clone)]
+pub struct Tools {
+    /// Sets limits; see [`Launcher`].
+    pub launcher: Launcher,
+    /// Compiles `my/TASK.cu` of the folder in which it starts, and prints a [`Compiled`].
+    pub compiler: PathBuf,
+    /// Its arguments before the source.
+    pub compiler_arguments: Vec<OsString>,
+    /// Files and folders that it reads.
+    pub compiler_reads: Vec<PathBuf>,
+    /// The program `judge`.
+    pub judge: PathBuf,
+    /// Headers that sources may include: name and text.
+    pub headers: Vec<(String, String)>,
+    /// Changes when the programs do: part of the key of a result.
+    pub version: String,
+}
+
+/// What the compiler prints, as JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Compiled {
+    /// PTX.
+    Ptx(String),
+    /// What it says of a source that it refuses.
+    Refused(String),
+}
+
+/// Bounds of one task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Bounds {
+    /// Of the compiler.
+    pub compile: Limits,
+    /// Of `judge`.
+    pub judge: Limits,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        const GIB: u64 = 1 << 30;
+        Self {
+            compile: Limits {
+                seconds: 20,
+                memory: 4 * GIB,
+                output: 64 << 20,
+            },
+            judge: Limits {
+                seconds: 60,
+                memory: 4 * GIB,
+                output: 16 << 20,
+            },
+        }
+    }
+}
+
+/// Codes of verdicts that only a grader gives, beside those of `judge`.
+pub mod code {
+    /// Nothing was handed in.
+    pub const MISSING: &str = "missing";
+    /// What was handed in is not read.
+    pub const REFUSED: &str = "refused";
+    /// It took too long.
+    pub const TIMEOUT: &str = "timeout";
+    /// The program that judges ended without a verdict.
+    pub const STOPPED: &str = "stopped";
+}
+
+/// Compiles and judges a source. `job` is a folder for this work alone, which exists and is empty.
+///
+/// # Errors
+/// When that could not be done for a reason that lies here, and not with the source: nothing is known then.
+pub fn judge(
+    tools: &Tools,
+    sandbox: &Sandbox,
+    bounds: &Bounds,
+    task: &Task,
+    seed: u64,
+    source: &str,
+    job: &Path,
+) -> Result<Verdict, String> {
+    let io = |error: std::io::Error| format!("{}: {error}", job.display());
+    let file = format!("my/{}.cu", task.name);
+    for folder in ["my", "kernels"] {
+        std::fs::create_dir_all(job.join(folder)).map_err(io)?;
+    }
+    std::fs::write(job.join(&file), source).map_err(io)?;
+    for (name, text) in &tools.headers {
+        std::fs::write(job.join("kernels").join(name), text).map_err(io)?;
+    }
+    let mut arguments = tools.compiler_arguments.clone();
+    arguments.push(OsString::from(&file));
+    let compiled = sandbox
+        .run(
+            &tools.launcher,
+            &Confined {
+                program: &tools.compiler,
+                reads: &tools.compiler_reads,
+                job,
+                arguments: &arguments,
+                limits: bounds.compile,
+            },
+        )
+        .map_err(|error| format!("starting the compiler: {error}"))?;
+    let ptx = match outcome("the compiler", &compiled, bounds.compile) {
+        Outcome::Ended => match serde_json::from_slice(&compiled.output) {
+            Ok(Compiled::Ptx(ptx)) => ptx,
+            Ok(Compiled::Refused(log)) => {
+                return Ok(Verdict::refused(task.name.clone(), &task.does, Refused::from_log(&log)));
+            }
+            Err(_) => return Err(complaint("the compiler", &compiled)),
+        },
+        Outcome::Stopped(code, why) => {
+            let mut verdict = Verdict::refused(task.name.clone(), &task.does, Refused::from_log(&why));
+            if code == code::TIMEOUT {
+                verdict.code = Some(code.into());
+            }
+            return Ok(verdict);
+        }
+    };
+    std::fs::write(job.join("kernel.ptx"), ptx).map_err(io)?;
+    let described = serde_json::to_string(task).map_err(|error| error.to_string())?;
+    std::fs::write(job.join("task.json"), described).map_err(io)?;
+    let mut arguments: Vec<OsString> = ["--task", "task.json", "--ptx", "kernel.ptx", "--source", &file]
+        .map(OsString::from)
+        .into();
+    for (name, _) in &tools.headers {
+        arguments.extend(["--source".into(), format!("kernels/{name}").into()]);
+    }
+    let seed = seed.to_string();
+    arguments.extend(["--hidden", "--json", "--threads", "1", "--seed", &seed].map(OsString::from));
+    let judged = sandbox
+        .run(
+            &tools.launcher,
+            &Confined {
+                program: &tools.judge,
+                reads: &[],
+                job,
+                arguments: &arguments,
+                limits: bounds.judge,
+            },
+        )
+        .map_err(|error| format!("starting judge: {error}"))?;
+    match outcome("the kernel", &judged, bounds.judge) {
+        Outcome::Ended if matches!(judged.status.code(), Some(0 | 1)) => {
+            let verdict: Verdict =
+                serde_json::from_slice(&judged.output).map_err(|_| complaint("judge", &judged))?;
+            match verdict.task == task.name {
+                true => Ok(verdict),
+                false => Err("judge gave the verdict of another task".into()),
+            }
+        }
+        Outcome::Ended => Err(complaint("judge", &judged)),
+        Outcome::Stopped(code, why) => Ok(Verdict::stopped(task.name.clone(), &task.does, code, &why)),
+    }
+}
+
+enum Outcome {
+    Ended,
+    Stopped(&'static str, String),
+}
+
+/// Whether a program came to its end; otherwise what stopped it.
+fn outcome(who: &str, ended: &Ended, limits: Limits) -> Outcome {
+    // A sandbox passes a signal on as an exit code.
+    const BY_SIGNAL: i32 = 128;
+    const MOST_SIGNALS: i32 = 64;
+    const PANICKED: i32 = 101;
+    let code = ended.status.code();
+    let passed_on = code.filter(|code| (BY_SIGNAL + 1..=BY_SIGNAL + MOST_SIGNALS).contains(code));
+    let signal = ended.status.signal().or(passed_on.map(|code| code - BY_SIGNAL));
+    let too_long = || {
+        Outcome::Stopped(
+            code::TIMEOUT,
+            format!("{who} was stopped: it was not done after {} s of processor time", limits.seconds),
+        )
+    };
+    match (ended.stopped, signal) {
+        (Some(Stopped::Time), _) | (_, Some(libc::SIGXCPU)) => too_long(),
+        (Some(Stopped::Output), _) => Outcome::Stopped(
+            code::STOPPED,
+            format!("{who} was stopped: it wrote more than {} MiB", limits.output >> 20),
+        ),
+        // What the libraries do when an allocation fails.
+        (_, Some(signal)) if is_out_of_memory(&ended.errors) => Outcome::Stopped(
+            code::STOPPED,
+            format!(
+                "{who} was stopped (signal {signal}): it needs more than {} MiB of memory",
+                limits.memory >> 20
+            ),
+        ),
+        (_, Some(signal)) => Outcome::Stopped(code::STOPPED, format!("{who} was ended by signal {signal}")),
+        // A mistake in a program of ours, which this source brings to light.
+        (None, None) if code == Some(PANICKED) => Outcome::Stopped(
+            code::STOPPED,
+            format!("{who} brought the program that judges it to a stop: look at this one by hand"),
+        ),
+        (None, None) => Outcome::Ended,
+    }
+}
+
+fn is_out_of_memory(errors: &str) -> bool {
+    ["memory allocation of", "bad_alloc", "out of memory", "Cannot allocate memory"]
+        .iter()
+        .any(|words| errors.contains(words))
+}
+
+/// Why there is no answer, from what it wrote last.
+fn complaint(who: &str, ended: &Ended) -> String {
+    let words = ended.errors.trim();
+    let last = words.lines().last().unwrap_or_default();
+    match last {
+        "" => format!("{who} gave no answer ({})", ended.status),
+        last => format!("{who} gave no answer ({}): {}", ended.status, crate::plain(last)),
+    }
+}
