@@ -7,7 +7,7 @@ use course::progress::Progress;
 use course::{Task, TaskName, starter};
 use ladder::files::write_whole;
 
-use crate::{Verdict, learner, place, say};
+use crate::{Verdict, learner, place, say, starters};
 
 /// `start`
 #[derive(clap::Args)]
@@ -57,7 +57,7 @@ pub(crate) fn start(args: &StartArgs) -> Result<Verdict> {
     let task = learner::task(&root, &args.task)?;
     let path = learner::copy(&root, &task.name);
     let (shown, me, name) = (learner::shown(&root, &path), place::me(), &task.name);
-    let text = starter_of(&root, &task)?;
+    let text = starters::text(&root, &task)?;
     if path.symlink_metadata().is_ok() {
         bail!("{shown} is there already; begin anew with: {me} reset {name}");
     }
@@ -78,7 +78,7 @@ pub(crate) fn reset(args: &ResetArgs) -> Result<Verdict> {
     let task = learner::task(&root, &args.task)?;
     let path = learner::copy(&root, &task.name);
     let (shown, me, name) = (learner::shown(&root, &path), place::me(), &task.name);
-    let text = starter_of(&root, &task)?;
+    let text = starters::text(&root, &task)?;
     if path.symlink_metadata().is_err() {
         bail!("there is no {shown}; begin with: {me} start {name}");
     }
@@ -105,7 +105,7 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<Verdict> {
     let is_over = progress(&root)?.task(name).is_over();
     let (title, other) = match is_over {
         true => ("the finished kernel", solution_of(&root, &task)?),
-        false => ("the starter", starter_of(&root, &task)?),
+        false => ("the starter", starters::text(&root, &task)?),
     };
     let text = course::diff::unified(&other, &mine, title, &shown);
     if args.json {
@@ -175,14 +175,6 @@ fn note_progress(
 fn solution_text(root: &Path, task: &Task) -> Result<String> {
     let path = root.join(&task.solution);
     std::fs::read_to_string(&path).with_context(|| task.solution.display().to_string())
-}
-
-fn starter_of(root: &Path, task: &Task) -> Result<String> {
-    let solution = match task.has_starter {
-        true => solution_text(root, task)?,
-        false => String::new(),
-    };
-    Ok(starter::starter(task, &solution))
 }
 
 fn solution_of(root: &Path, task: &Task) -> Result<String> {

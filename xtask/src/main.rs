@@ -18,6 +18,7 @@ mod doctor;
 mod exercise;
 mod explain;
 mod fresh;
+mod grade;
 mod hint;
 mod home;
 #[expect(unsafe_code, reason = "signals")]
@@ -79,6 +80,8 @@ enum Command {
     Reset(exercise::ResetArgs),
     /// Show the finished kernel of a task that you passed
     Solution(exercise::SolutionArgs),
+    /// Grade the submissions of a class
+    Grade(grade::Args),
     /// List the steps, their kernels and best recorded numbers
     List(list::Args),
     /// Counters of a real GPU beside the emulated ones
@@ -104,6 +107,12 @@ enum Command {
     /// Compile what standard input asks for
     #[command(hide = true)]
     CompileServer(compiler::Args),
+    /// Compile one source of a stranger, inside a sandbox
+    #[command(hide = true)]
+    CompileOne(grade::CompileArgs),
+    /// Set limits, and become another program
+    #[command(hide = true)]
+    Confined(grade::ConfinedArgs),
 }
 
 /// How a command that could run came out.
@@ -138,6 +147,9 @@ fn main() -> ExitCode {
         Some(Command::Readme(args)) => readme::run(&args),
         Some(Command::Calls) => calls::run(),
         Some(Command::CompileServer(args)) => compiler::serve(&args),
+        Some(Command::Grade(args)) => grade::run(&args),
+        Some(Command::CompileOne(args)) => grade::compile_one(&args),
+        Some(Command::Confined(args)) => grade::confined(&args),
     };
     let error = match result {
         Ok(Verdict::Passed) => return ExitCode::SUCCESS,

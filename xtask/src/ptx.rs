@@ -243,6 +243,13 @@ impl Job {
             log: compiled.log,
         })
     }
+
+    /// The same in this process, which then may not come back.
+    pub(crate) fn compile_here(&self, nvrtc: &Nvrtc, root: &Path) -> anyhow::Result<String> {
+        let options = [self.shown(), self.hidden(nvrtc)].concat();
+        let compiled = nvrtc.compile(&self.source, &self.name, &options)?;
+        Ok(normalise(&compiled.ptx, root, nvrtc.include.as_deref()))
+    }
 }
 
 fn compile(nvrtc: &Nvrtc, compiler: &mut Compiler, root: &Path, path: &Path) -> anyhow::Result<String> {

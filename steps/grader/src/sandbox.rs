@@ -183,7 +183,7 @@ fn is_new(version: &str) -> bool {
 ///
 /// # Errors
 /// When there is no `ldd`, or it does not find one of them.
-pub fn libraries(of: &[&Path]) -> Result<BTreeSet<PathBuf>, String> {
+pub fn libraries(of: &[PathBuf]) -> Result<BTreeSet<PathBuf>, String> {
     let mut found = BTreeSet::new();
     for path in of {
         let output = Command::new("ldd").arg(path).output();

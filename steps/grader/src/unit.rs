@@ -1,7 +1,6 @@
 //! Compiles and judges one task of one submission.
 
 use std::ffi::OsString;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 
 use course::Task;
@@ -182,7 +181,7 @@ fn outcome(who: &str, ended: &Ended, limits: Limits) -> Outcome {
     const PANICKED: i32 = 101;
     let code = ended.status.code();
     let passed_on = code.filter(|code| (BY_SIGNAL + 1..=BY_SIGNAL + MOST_SIGNALS).contains(code));
-    let signal = ended.status.signal().or(passed_on.map(|code| code - BY_SIGNAL));
+    let signal = signal_of(ended.status).or(passed_on.map(|code| code - BY_SIGNAL));
     let too_long = || {
         Outcome::Stopped(
             code::TIMEOUT,
@@ -190,7 +189,7 @@ fn outcome(who: &str, ended: &Ended, limits: Limits) -> Outcome {
         )
     };
     match (ended.stopped, signal) {
-        (Some(Stopped::Time), _) | (_, Some(libc::SIGXCPU)) => too_long(),
+        (Some(Stopped::Time), _) | (_, Some(OUT_OF_TIME)) => too_long(),
         (Some(Stopped::Output), _) => Outcome::Stopped(
             code::STOPPED,
             format!("{who} was stopped: it wrote more than {} MiB", limits.output >> 20),
@@ -211,6 +210,16 @@ fn outcome(who: &str, ended: &Ended, limits: Limits) -> Outcome {
         ),
         (None, None) => Outcome::Ended,
     }
+}
+
+/// SIGXCPU
+const OUT_OF_TIME: i32 = 24;
+
+fn signal_of(status: std::process::ExitStatus) -> Option<i32> {
+    #[cfg(unix)]
+    return std::os::unix::process::ExitStatusExt::signal(&status);
+    #[cfg(not(unix))]
+    return status.code().and(None);
 }
 
 fn is_out_of_memory(errors: &str) -> bool {

@@ -1,0 +1,386 @@
+//! `cargo xtask grade`: grades the submissions of a class; `grader` does the work.
+//!
+//! Two hidden commands run inside the sandbox: `confined` sets limits and becomes another program, `compile-one`
+//! compiles one source.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use anyhow::{Context, Result, anyhow, bail};
+use grader::grade::{Class, Grading, Stop as Stopped};
+use grader::rubric::Rubric;
+use grader::sandbox::{self, Launcher, Sandbox};
+use grader::unit::{Bounds, Compiled, Tools};
+use ladder::text::{Paint, Table};
+
+use crate::nvrtc::Nvrtc;
+use crate::ptx::Job;
+use crate::say::{self, Status, Stop};
+use crate::{Verdict, interrupt, learner, place, programs, starters};
+
+/// Names the program in place of the one that Cargo builds.
+const JUDGE: &str = "TILE_JUDGE";
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Example: cargo xtask grade submissions --rubric rubric.toml --out grades\n\n\
+    A submission is a folder named after its student, with v02.cu or my/v02.cu in it; where the\n\
+    rubric has one task, also a single .cu file. What is done is kept: the same command goes on\n\
+    where it was stopped.\n\
+    Exit codes: 0 all are graded, 1 some could not be, 2 wrong usage, 3 could not run."
+)]
+pub(crate) struct Args {
+    /// Folder of submissions
+    #[arg(value_name = "SUBMISSIONS")]
+    submissions: PathBuf,
+    /// Tasks, questions, points, and the seed of the hidden tests
+    #[arg(long, value_name = "FILE")]
+    rubric: PathBuf,
+    /// Folder for the results
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Submissions at a time; one per core when left out
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+    /// Without bubblewrap: the sources can then read your files
+    #[arg(long)]
+    no_sandbox: bool,
+    /// Judge part I of N, from 0, and write no report
+    #[arg(long, value_name = "I/N", value_parser = part)]
+    part: Option<(usize, usize)>,
+    /// Print one record per student
+    #[arg(long)]
+    json: bool,
+}
+
+/// `0/4`
+fn part(text: &str) -> Result<(usize, usize), String> {
+    let parsed = text.split_once('/').and_then(|(part, of)| {
+        let (part, of) = (part.parse().ok()?, of.parse().ok()?);
+        (part < of).then_some((part, of))
+    });
+    parsed.ok_or_else(|| "a part is I/N with I from 0 to N - 1, as in 0/4".into())
+}
+
+/// Grades, and shows the class.
+pub(crate) fn run(args: &Args) -> Result<Verdict> {
+    let root = learner::root()?;
+    let sandbox = match args.no_sandbox {
+        true => {
+            say::note(
+                "without a sandbox: compiling a source can read any file that you can read, and what it prints of it is \
+                 in the results; time and memory are limited all the same",
+            );
+            Sandbox::None
+        }
+        false => Sandbox::find().map_err(|why| anyhow!(refusal(&why)))?,
+    };
+    let name = args.rubric.display().to_string();
+    let text = std::fs::read_to_string(&args.rubric).with_context(|| name.clone())?;
+    let rubric = Rubric::parse(&text, &name, &root).map_err(anyhow::Error::msg)?;
+    if !args.submissions.is_dir() {
+        bail!("{} is not a folder", args.submissions.display());
+    }
+    interrupt::watch();
+    let tools = tools(&root)?;
+    probe(&sandbox, &tools)?;
+    std::fs::create_dir_all(&args.out).with_context(|| args.out.display().to_string())?;
+    let starters = starters(&root, &rubric);
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let grading = Grading {
+        submissions: &args.submissions,
+        rubric: &rubric,
+        out: &args.out,
+        jobs: args.jobs.unwrap_or_else(cores),
+        tools: &tools,
+        sandbox: &sandbox,
+        bounds: Bounds::default(),
+        starters: &starters,
+    };
+    let bar = Bar::new();
+    let watch = |done: usize, of: usize| {
+        bar.show(done, of);
+        !interrupt::happened()
+    };
+    let class = match args.part {
+        Some((part, of)) => {
+            grader::grade::run_part(&grading, part, of, &watch).map_err(stopped)?;
+            return Ok(Verdict::Passed);
+        }
+        None => grader::grade::run(&grading, &watch).map_err(stopped)?,
+    };
+    drop(bar);
+    let files = grader::formats::write(&class, &args.out).map_err(anyhow::Error::msg)?;
+    match args.json {
+        true => records(&class)?,
+        false => say::answer(&summary(&class, &files))?,
+    }
+    match class.students.iter().any(grader::grade::Student::is_ungraded) {
+        true => Ok(Verdict::Failed),
+        false => Ok(Verdict::Passed),
+    }
+}
+
+fn refusal(why: &str) -> String {
+    format!(
+        "{why}\nNothing is graded without a sandbox: a source that is compiled can read your files. To take that risk, \
+         as in a container that holds nothing else: --no-sandbox"
+    )
+}
+
+fn stopped(stop: Stopped) -> anyhow::Error {
+    match stop {
+        Stopped::Interrupted { done, of } => {
+            Stop::Interrupted(format!("{done} of {of} results are kept; the same command goes on")).into()
+        }
+        Stopped::Failed(why) => anyhow!(why),
+    }
+}
+
+/// Whether the sandbox works here: some systems do not let users make one.
+fn probe(sandbox: &Sandbox, tools: &Tools) -> Result<()> {
+    let ended = sandbox.run(
+        &tools.launcher,
+        &sandbox::Confined {
+            program: &tools.judge,
+            reads: &[],
+            job: &std::env::temp_dir(),
+            arguments: &["--version".into()],
+            limits: Bounds::default().compile,
+        },
+    )?;
+    match ended.status.success() {
+        true => Ok(()),
+        false => bail!(refusal(&format!(
+            "the sandbox does not work here: {}",
+            grader::plain(ended.errors.trim())
+        ))),
+    }
+}
+
+/// What grading starts.
+fn tools(root: &Path) -> Result<Tools> {
+    let judge = match std::env::var_os(JUDGE) {
+        Some(path) => PathBuf::from(path),
+        None => programs::one("judge")?,
+    };
+    let judge = judge.canonicalize().with_context(|| judge.display().to_string())?;
+    let me = std::env::current_exe()?.canonicalize()?;
+    let nvrtc = Nvrtc::find()?;
+    let directory = nvrtc.directory.canonicalize()?;
+    let mut reads: Vec<PathBuf> = std::fs::read_dir(&directory)?
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("libnvrtc") && name.contains(".so")
+        })
+        .collect();
+    reads.sort();
+    let mut loaded = vec![me.clone(), judge.clone()];
+    loaded.extend(reads.iter().cloned());
+    reads.extend(nvrtc.include.clone());
+    let mut headers = Vec::new();
+    for entry in std::fs::read_dir(root.join("kernels"))?.flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|extension| extension == "cuh") {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            headers.push((name, crate::ptx::read_source(&path)?));
+        }
+    }
+    headers.sort();
+    let libraries = match cfg!(target_os = "linux") {
+        true => sandbox::libraries(&loaded).map_err(anyhow::Error::msg)?,
+        false => BTreeSet::new(),
+    };
+    let version = format!("{} {:x} {:x}", nvrtc.title(), fingerprint(&judge)?, fingerprint(&me)?);
+    Ok(Tools {
+        launcher: Launcher {
+            program: me.clone(),
+            word: "confined".into(),
+            libraries,
+        },
+        compiler: me,
+        compiler_arguments: vec!["compile-one".into(), "--nvrtc".into(), directory.into()],
+        compiler_reads: reads,
+        judge,
+        headers,
+        version,
+    })
+}
+
+/// Of a program: different when it was built from something else. Nobody tampers with our own programs, so a plain hash
+/// of words does, which is quick in a debug build, too.
+fn fingerprint(path: &Path) -> Result<u64> {
+    const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;
+    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+    let mut hash = bytes.len() as u64;
+    let (words, rest) = bytes.as_chunks::<8>();
+    for word in words {
+        hash = (hash ^ u64::from_le_bytes(*word)).wrapping_mul(PRIME).rotate_left(23);
+    }
+    for byte in rest {
+        hash = (hash ^ u64::from(*byte)).wrapping_mul(PRIME);
+    }
+    Ok(hash)
+}
+
+/// The starters of the rubric's tasks by name, where they can be made.
+fn starters(root: &Path, rubric: &Rubric) -> BTreeMap<String, String> {
+    let tasks = rubric.tasks.iter().map(|graded| &graded.task);
+    tasks
+        .filter_map(|task| {
+            let text = starters::text(root, task).ok()?;
+            Some((task.name.to_string(), text))
+        })
+        .collect()
+}
+
+/// How far it is: a line that is redrawn on a terminal, some plain lines elsewhere.
+struct Bar {
+    status: Status,
+    last: Mutex<Option<usize>>,
+}
+
+impl Bar {
+    fn new() -> Self {
+        Self {
+            status: Status::new(),
+            last: Mutex::new(None),
+        }
+    }
+
+    fn show(&self, done: usize, of: usize) {
+        const WIDTH: usize = 40;
+        const LINES: usize = 10;
+        let Ok(mut last) = self.last.lock() else { return };
+        if self.status.is_on() {
+            let full = WIDTH * done / of.max(1);
+            self.status.set(&format!(
+                "grading [{}{}] {done} of {of}",
+                "#".repeat(full),
+                "-".repeat(WIDTH - full)
+            ));
+            return;
+        }
+        let at = LINES * done / of.max(1);
+        if last.is_none_or(|last| at > last) {
+            *last = Some(at);
+            say::note(&format!("graded {done} of {of} sources"));
+        }
+    }
+}
+
+fn summary(class: &Class, files: &[PathBuf]) -> String {
+    let paint = Paint::for_stdout();
+    let max = grader::score::shown(class.max);
+    let mut table = Table::new(["student", "points", "codes"]).left(1);
+    for student in &class.students {
+        let mut codes: Vec<String> = student.verdicts.iter().flat_map(course::Verdict::codes).collect();
+        if student.is_ungraded() {
+            codes.push("could not be graded".into());
+        }
+        table.row([
+            student.name.clone(),
+            format!("{} of {max}", grader::score::shown(student.points)),
+            codes.join(" "),
+        ]);
+    }
+    let mut out = table.render(paint);
+    let n = class.students.len();
+    let full = class
+        .students
+        .iter()
+        .filter(|student| student.points >= class.max - 1e-9)
+        .count();
+    out.push_str(&format!("\n{n} submissions, {full} with all points\n"));
+    for student in class.students.iter().filter(|student| student.is_ungraded()) {
+        let why = student.verdicts.iter().filter(|verdict| verdict.code.is_none());
+        let why = why.filter_map(|verdict| verdict.why.as_deref()).next().unwrap_or_default();
+        out.push_str(&format!("{}: could not be graded: {}\n", student.name, grader::plain(why)));
+    }
+    if !class.similar.is_empty() {
+        out.push_str(&format!(
+            "{} pairs have passages in common; the report names them\n",
+            class.similar.len()
+        ));
+    }
+    if let Some(report) = files.first() {
+        out.push_str(&format!("the report: {}\n", place::shown(report)));
+    }
+    out
+}
+
+fn records(class: &Class) -> Result<()> {
+    for student in &class.students {
+        say::answer(&format!("{}\n", serde_json::json!({"student": student})))?;
+    }
+    let (title, max, similar) = (&class.title, class.max, &class.similar);
+    let n = class.students.len();
+    say::answer(&format!(
+        "{}\n",
+        serde_json::json!({"class": {"title": title, "max": max, "n": n, "similar": similar}})
+    ))
+}
+
+/// `compile-one`
+#[derive(clap::Args)]
+pub(crate) struct CompileArgs {
+    /// Folder of NVRTC
+    #[arg(long)]
+    nvrtc: PathBuf,
+    /// The source, in the current folder
+    file: PathBuf,
+}
+
+/// Compiles one source in this process, and prints what came of it.
+pub(crate) fn compile_one(args: &CompileArgs) -> Result<Verdict> {
+    let root = std::env::current_dir()?;
+    let path = root.join(&args.file);
+    let job = Job::of_learner(&root, &path)?;
+    let nvrtc = Nvrtc::load(&args.nvrtc)?;
+    let compiled = match job.compile_here(&nvrtc, &root) {
+        Ok(ptx) => Compiled::Ptx(ptx),
+        Err(error) => Compiled::Refused(format!("{error:#}")),
+    };
+    say::answer(&serde_json::to_string(&compiled)?)?;
+    Ok(Verdict::Passed)
+}
+
+/// `confined`
+#[derive(clap::Args)]
+pub(crate) struct ConfinedArgs {
+    /// Seconds of processor time
+    seconds: u64,
+    /// Bytes of address space
+    memory: u64,
+    /// Bytes of a file
+    file: u64,
+    /// Processes
+    processes: u64,
+    /// The program and its arguments
+    #[arg(last = true)]
+    program: Vec<OsString>,
+}
+
+/// Sets limits and becomes the program.
+#[cfg(unix)]
+pub(crate) fn confined(args: &ConfinedArgs) -> Result<Verdict> {
+    use grader::confine::{Limits, become_program};
+    let limits = Limits {
+        seconds: args.seconds,
+        memory: args.memory,
+        file: args.file,
+        processes: args.processes,
+    };
+    let program = args.program.first().cloned().unwrap_or_default();
+    Err(become_program(&limits, &args.program)).with_context(|| program.to_string_lossy().into_owned())
+}
+
+/// Sets limits and becomes the program.
+#[cfg(not(unix))]
+pub(crate) fn confined(args: &ConfinedArgs) -> Result<Verdict> {
+    bail!("{:?} cannot be confined on this system", args.program)
+}
