@@ -44,6 +44,9 @@ pub(crate) struct Args {
     /// Submissions at a time; one per core when left out
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
+    /// Processor time for compiling, and for judging; 20 and 60 s when left out
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    limit: Option<u64>,
     /// Without bubblewrap: the sources can then read your files
     #[arg(long)]
     no_sandbox: bool,
@@ -96,7 +99,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         jobs: args.jobs.unwrap_or_else(cores),
         tools: &tools,
         sandbox: &sandbox,
-        bounds: Bounds::default(),
+        bounds: bounds(args.limit),
         starters: &starters,
     };
     let bar = Bar::new();
@@ -123,6 +126,15 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     }
 }
 
+fn bounds(limit: Option<u64>) -> Bounds {
+    let mut bounds = Bounds::default();
+    if let Some(seconds) = limit {
+        bounds.compile.seconds = seconds;
+        bounds.judge.seconds = seconds;
+    }
+    bounds
+}
+
 fn refusal(why: &str) -> String {
     format!(
         "{why}\nNothing is graded without a sandbox: a source that is compiled can read your files. To take that risk, \
@@ -132,9 +144,10 @@ fn refusal(why: &str) -> String {
 
 fn stopped(stop: Stopped) -> anyhow::Error {
     match stop {
-        Stopped::Interrupted { done, of } => {
-            Stop::Interrupted(format!("{done} of {of} results are kept; the same command goes on")).into()
-        }
+        Stopped::Interrupted { done, of } => Stop::Interrupted(format!(
+            "{done} of {of} results are kept; the same command goes on"
+        ))
+        .into(),
         Stopped::Failed(why) => anyhow!(why),
     }
 }
@@ -166,7 +179,9 @@ fn tools(root: &Path) -> Result<Tools> {
         Some(path) => PathBuf::from(path),
         None => programs::one("judge")?,
     };
-    let judge = judge.canonicalize().with_context(|| judge.display().to_string())?;
+    let judge = judge
+        .canonicalize()
+        .with_context(|| judge.display().to_string())?;
     let me = std::env::current_exe()?.canonicalize()?;
     let nvrtc = Nvrtc::find()?;
     let directory = nvrtc.directory.canonicalize()?;
@@ -195,7 +210,12 @@ fn tools(root: &Path) -> Result<Tools> {
         true => sandbox::libraries(&loaded).map_err(anyhow::Error::msg)?,
         false => BTreeSet::new(),
     };
-    let version = format!("{} {:x} {:x}", nvrtc.title(), fingerprint(&judge)?, fingerprint(&me)?);
+    let version = format!(
+        "{} {:x} {:x}",
+        nvrtc.title(),
+        fingerprint(&judge)?,
+        fingerprint(&me)?
+    );
     Ok(Tools {
         launcher: Launcher {
             program: me.clone(),
@@ -219,7 +239,9 @@ fn fingerprint(path: &Path) -> Result<u64> {
     let mut hash = bytes.len() as u64;
     let (words, rest) = bytes.as_chunks::<8>();
     for word in words {
-        hash = (hash ^ u64::from_le_bytes(*word)).wrapping_mul(PRIME).rotate_left(23);
+        hash = (hash ^ u64::from_le_bytes(*word))
+            .wrapping_mul(PRIME)
+            .rotate_left(23);
     }
     for byte in rest {
         hash = (hash ^ u64::from(*byte)).wrapping_mul(PRIME);
@@ -298,8 +320,15 @@ fn summary(class: &Class, files: &[PathBuf]) -> String {
     out.push_str(&format!("\n{n} submissions, {full} with all points\n"));
     for student in class.students.iter().filter(|student| student.is_ungraded()) {
         let why = student.verdicts.iter().filter(|verdict| verdict.code.is_none());
-        let why = why.filter_map(|verdict| verdict.why.as_deref()).next().unwrap_or_default();
-        out.push_str(&format!("{}: could not be graded: {}\n", student.name, grader::plain(why)));
+        let why = why
+            .filter_map(|verdict| verdict.why.as_deref())
+            .next()
+            .unwrap_or_default();
+        out.push_str(&format!(
+            "{}: could not be graded: {}\n",
+            student.name,
+            grader::plain(why)
+        ));
     }
     if !class.similar.is_empty() {
         out.push_str(&format!(

@@ -6,7 +6,7 @@
 //! - [`process`]: runs a program for a limited time and keeps a limited part of its output.
 //! - [`unit`]: compiles and judges one task of one submission.
 //! - [`grade`]: all of them, in parallel, kept by key, so that a grading that was stopped goes on where it was.
-//! - [`score`]: points.
+//! - [`score`][]: points.
 //! - [`similar`]: which submissions have passages in common.
 //! - [`formats`]: Gradescope, Exercism, JUnit, CSV, HTML.
 //!
@@ -68,7 +68,10 @@ mod tests {
         assert_eq!(file_name("ada"), "ada");
         for odd in ["../x", "", ".", "a/b", "Ada", "\u{1b}[31m", "ä"] {
             let name = file_name(odd);
-            assert!(!name.contains('/') && !name.starts_with('.') && name.contains('~'), "{name}");
+            assert!(
+                !name.contains('/') && !name.starts_with('.') && name.contains('~'),
+                "{name}"
+            );
         }
         assert_ne!(file_name("a/b"), file_name("a:b"));
     }

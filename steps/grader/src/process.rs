@@ -127,7 +127,10 @@ mod tests {
     #[test]
     fn output_and_errors_are_kept_apart() {
         let ended = sh("echo out; echo err >&2; exit 3", MINUTE, 100);
-        assert_eq!((ended.output.as_slice(), ended.errors.as_str()), (&b"out\n"[..], "err\n"));
+        assert_eq!(
+            (ended.output.as_slice(), ended.errors.as_str()),
+            (&b"out\n"[..], "err\n")
+        );
         assert_eq!((ended.status.code(), ended.stopped), (Some(3), None));
     }
 

@@ -168,12 +168,7 @@ impl Rubric {
     /// Most points.
     pub fn max(&self) -> f64 {
         let tasks: f64 = self.tasks.iter().map(GradedTask::max).sum();
-        tasks
-            + self
-                .questions
-                .iter()
-                .map(|question| question.points)
-                .sum::<f64>()
+        tasks + self.questions.iter().map(|question| question.points).sum::<f64>()
     }
 }
 
@@ -259,7 +254,12 @@ mod tests {
         let rubric = read(GOOD).expect("a rubric");
         assert!((rubric.max() - 10.0).abs() < 1e-9);
         let shares = rubric.tasks[0].does.len() as f64;
-        assert!(rubric.tasks[0].does.values().all(|points| *points == 4.0 / shares));
+        assert!(
+            rubric.tasks[0]
+                .does
+                .values()
+                .all(|points| *points == 4.0 / shares)
+        );
     }
 
     #[track_caller]

@@ -149,7 +149,16 @@ impl Bubblewrap {
             "--new-session",
             "--clearenv",
         ]);
-        command.args(["--cap-drop", "ALL", "--uid", "65534", "--gid", "65534", "--hostname", "sandbox"]);
+        command.args([
+            "--cap-drop",
+            "ALL",
+            "--uid",
+            "65534",
+            "--gid",
+            "65534",
+            "--hostname",
+            "sandbox",
+        ]);
         if self.has_disable_userns {
             command.arg("--disable-userns");
         }
@@ -164,9 +173,14 @@ impl Bubblewrap {
         for program in programs {
             command.arg("--ro-bind").arg(program).arg(inside(program));
         }
-        command.arg("--ro-bind").arg(what.job).args([JOB, "--remount-ro", "/", "--chdir", JOB]);
+        command
+            .arg("--ro-bind")
+            .arg(what.job)
+            .args([JOB, "--remount-ro", "/", "--chdir", JOB]);
         command.arg(inside(&launcher.program));
-        command.args(launcher.words(what.limits)).arg(inside(what.program));
+        command
+            .args(launcher.words(what.limits))
+            .arg(inside(what.program));
         command.args(what.arguments);
         command
     }

@@ -83,7 +83,11 @@ pub fn of_question(graded: &GradedQuestion, progress: &Progress) -> Item {
     Item {
         id: graded.id.clone(),
         what: graded.question.question.clone(),
-        points: if status == Status::Passed { graded.points } else { 0.0 },
+        points: if status == Status::Passed {
+            graded.points
+        } else {
+            0.0
+        },
         max: graded.points,
         status,
         why,

@@ -25,12 +25,62 @@ const COMMON_AT_LEAST: usize = 3;
 const MOST: usize = 30;
 /// Names that mean something to the compiler, and are kept.
 const WORDS: &[&str] = &[
-    "auto", "bool", "break", "case", "char", "class", "const", "constexpr", "continue", "do", "double", "else",
-    "enum", "extern", "false", "float", "float2", "float4", "for", "if", "inline", "int", "long", "reinterpret_cast",
-    "return", "short", "sizeof", "static", "static_cast", "struct", "switch", "template", "true", "typename",
-    "unsigned", "using", "void", "volatile", "while", "__device__", "__forceinline__", "__global__",
-    "__launch_bounds__", "__ldg", "__restrict__", "__shared__", "__shfl_sync", "__shfl_down_sync",
-    "__shfl_xor_sync", "__syncthreads", "__syncwarp", "asm", "blockDim", "blockIdx", "gridDim", "threadIdx",
+    "auto",
+    "bool",
+    "break",
+    "case",
+    "char",
+    "class",
+    "const",
+    "constexpr",
+    "continue",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "extern",
+    "false",
+    "float",
+    "float2",
+    "float4",
+    "for",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "reinterpret_cast",
+    "return",
+    "short",
+    "sizeof",
+    "static",
+    "static_cast",
+    "struct",
+    "switch",
+    "template",
+    "true",
+    "typename",
+    "unsigned",
+    "using",
+    "void",
+    "volatile",
+    "while",
+    "__device__",
+    "__forceinline__",
+    "__global__",
+    "__launch_bounds__",
+    "__ldg",
+    "__restrict__",
+    "__shared__",
+    "__shfl_sync",
+    "__shfl_down_sync",
+    "__shfl_xor_sync",
+    "__syncthreads",
+    "__syncwarp",
+    "asm",
+    "blockDim",
+    "blockIdx",
+    "gridDim",
+    "threadIdx",
 ];
 
 /// Two submissions to one task.
@@ -135,7 +185,11 @@ fn tokens(text: &str) -> Vec<String> {
                 let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
                 let end = end.unwrap_or(rest.len());
                 let word = &rest[..end];
-                out.push(if WORDS.contains(&word) { word.into() } else { "n".into() });
+                out.push(if WORDS.contains(&word) {
+                    word.into()
+                } else {
+                    "n".into()
+                });
                 end
             }
             c if c.is_ascii_digit() => {
@@ -172,28 +226,31 @@ fn string(text: &str, quote: char) -> usize {
 mod tests {
     use super::*;
 
-    /// A text of its own for each seed: a chain of different statements.
+    /// A text of its own for each seed: statements with operators that chance chose.
     fn source(seed: usize, names: &str) -> String {
-        let mut state = seed as u64 + 1;
+        const OPERATORS: [&str; 8] = ["+", "-", "*", "/", "&", "|", "^", "<"];
+        let mut state = seed as u64;
+        let mut operator = || {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            OPERATORS[(mixed >> 61) as usize]
+        };
         let mut out = String::from("__global__ void k(int M) {\n");
         for at in 0..60 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            let line = match (state >> 60) % 6 {
-                0 => format!("for (int {names}{at} = 0; {names}{at} < 4; ++{names}{at}) a += b;\n"),
-                1 => format!("if ({names}{at} > 3) return;\n"),
-                2 => format!("float {names}{at} = b[{at}] * c;\n"),
-                3 => "__syncthreads();\n".into(),
-                4 => format!("{names}{at} -= d ? e : f;\n"),
-                _ => format!("while ({names}{at} & 1) {{ {names}{at} >>= 1; }}\n"),
-            };
-            out.push_str(&line);
+            let ops: [&str; 5] = std::array::from_fn(|_| operator());
+            let [a, b, c, d, e] = ops;
+            out.push_str(&format!(
+                "float {names}{at} = p {a} q {b} r {c} s {d} t {e} {at};\n"
+            ));
         }
         out + "}\n"
     }
 
     fn named(class: &[(&str, String)], starter: &str) -> Vec<String> {
-        let sources: Vec<(String, String)> =
-            class.iter().map(|(name, text)| ((*name).to_owned(), text.clone())).collect();
+        let sources: Vec<(String, String)> = class
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), text.clone()))
+            .collect();
         pairs("v02", starter, &sources)
             .iter()
             .map(|pair| format!("{} {} {}", pair.students[0], pair.students[1], pair.share))
@@ -225,6 +282,9 @@ mod tests {
         for text in ["", "\"", "'\\", "/*", "//", "ä\u{0}€", "1e+", "/* x */ y"] {
             let _ = tokens(text);
         }
-        assert_eq!(tokens("x = 'a' + \"b\\\"\"; // c"), ["n", "=", "s", "+", "s", ";"]);
+        assert_eq!(
+            tokens("x = 'a' + \"b\\\"\"; // c"),
+            ["n", "=", "s", "+", "s", ";"]
+        );
     }
 }

@@ -57,7 +57,11 @@ pub fn all(folder: &Path, skip: &Path) -> std::io::Result<Vec<Submission>> {
         if !kind.is_dir() && !kind.is_symlink() && !is_source {
             continue;
         }
-        let student = if kind.is_dir() { &*name } else { name.trim_end_matches(".cu") };
+        let student = if kind.is_dir() {
+            &*name
+        } else {
+            name.trim_end_matches(".cu")
+        };
         found.push(Submission {
             student: crate::plain(student),
             path,
@@ -89,7 +93,8 @@ impl Submission {
             Ok(_) if is_only => return read(&self.path, LARGEST_SOURCE, "a source"),
             Ok(_) => {
                 return Handed::Refused(
-                    "the submission is one file, and the assignment has several tasks: hand in a folder".into(),
+                    "the submission is one file, and the assignment has several tasks: hand in a folder"
+                        .into(),
                 );
             }
         }
@@ -111,7 +116,10 @@ impl Submission {
                     let why = error.message().trim().to_owned();
                     (
                         Progress::default(),
-                        Some(format!("the progress file cannot be read: {}", crate::plain(&why))),
+                        Some(format!(
+                            "the progress file cannot be read: {}",
+                            crate::plain(&why)
+                        )),
                     )
                 }
             },
@@ -141,7 +149,11 @@ impl Submission {
 
 /// A file that was just seen to be no link.
 fn read(path: &Path, most: u64, what: &str) -> Handed {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     let name = crate::plain(&name);
     // Opening a pipe would wait for its other end.
     match path.symlink_metadata() {
@@ -226,7 +238,10 @@ mod tests {
             write(at.join("v02.cu"), "x");
         };
         assert_eq!(handed("both", both), text("mine"));
-        assert_eq!(handed("none", |at| write(at.join("v03.cu"), "x")), Handed::Missing);
+        assert_eq!(
+            handed("none", |at| write(at.join("v03.cu"), "x")),
+            Handed::Missing
+        );
     }
 
     #[test]
@@ -265,7 +280,9 @@ mod tests {
         let inside = |at: &Path| std::fs::create_dir(at.join("v02.cu")).expect("a folder");
         assert_eq!(refused(handed("folder-as-file", inside)), "v02.cu is not a file");
         let pipe = |at: &Path| {
-            let made = std::process::Command::new("mkfifo").arg(at.join("v02.cu")).status();
+            let made = std::process::Command::new("mkfifo")
+                .arg(at.join("v02.cu"))
+                .status();
             assert!(made.expect("mkfifo").success());
         };
         assert_eq!(refused(handed("pipe", pipe)), "v02.cu is not a file");

@@ -119,7 +119,11 @@ pub fn judge(
         Outcome::Ended => match serde_json::from_slice(&compiled.output) {
             Ok(Compiled::Ptx(ptx)) => ptx,
             Ok(Compiled::Refused(log)) => {
-                return Ok(Verdict::refused(task.name.clone(), &task.does, Refused::from_log(&log)));
+                return Ok(Verdict::refused(
+                    task.name.clone(),
+                    &task.does,
+                    Refused::from_log(&log),
+                ));
             }
             Err(_) => return Err(complaint("the compiler", &compiled)),
         },
@@ -185,14 +189,20 @@ fn outcome(who: &str, ended: &Ended, limits: Limits) -> Outcome {
     let too_long = || {
         Outcome::Stopped(
             code::TIMEOUT,
-            format!("{who} was stopped: it was not done after {} s of processor time", limits.seconds),
+            format!(
+                "{who} was stopped: it was not done after {} s of processor time",
+                limits.seconds
+            ),
         )
     };
     match (ended.stopped, signal) {
         (Some(Stopped::Time), _) | (_, Some(OUT_OF_TIME)) => too_long(),
         (Some(Stopped::Output), _) => Outcome::Stopped(
             code::STOPPED,
-            format!("{who} was stopped: it wrote more than {} MiB", limits.output >> 20),
+            format!(
+                "{who} was stopped: it wrote more than {} MiB",
+                limits.output >> 20
+            ),
         ),
         // What the libraries do when an allocation fails.
         (_, Some(signal)) if is_out_of_memory(&ended.errors) => Outcome::Stopped(
@@ -223,9 +233,14 @@ fn signal_of(status: std::process::ExitStatus) -> Option<i32> {
 }
 
 fn is_out_of_memory(errors: &str) -> bool {
-    ["memory allocation of", "bad_alloc", "out of memory", "Cannot allocate memory"]
-        .iter()
-        .any(|words| errors.contains(words))
+    [
+        "memory allocation of",
+        "bad_alloc",
+        "out of memory",
+        "Cannot allocate memory",
+    ]
+    .iter()
+    .any(|words| errors.contains(words))
 }
 
 /// Why there is no answer, from what it wrote last.

@@ -54,7 +54,11 @@ fn link(class: &Class, name: &str) -> String {
 }
 
 fn names(class: &Class, names: &[&str]) -> String {
-    let mut text: Vec<String> = names.iter().take(MOST_NAMED).map(|name| link(class, name)).collect();
+    let mut text: Vec<String> = names
+        .iter()
+        .take(MOST_NAMED)
+        .map(|name| link(class, name))
+        .collect();
     if names.len() > MOST_NAMED {
         text.push(format!("and {} more", names.len() - MOST_NAMED));
     }
@@ -252,10 +256,18 @@ fn page(at: usize, student: &Student, max: f64) -> String {
         ));
     }
     out.push_str("</table>\n");
-    for verdict in student.verdicts.iter().filter(|verdict| verdict.status != Status::Passed) {
+    for verdict in student
+        .verdicts
+        .iter()
+        .filter(|verdict| verdict.status != Status::Passed)
+    {
         let text = told(verdict);
         if !text.is_empty() {
-            out.push_str(&format!("<h3>{}</h3>\n<pre>{}</pre>\n", escaped(&verdict.task.to_string()), escaped(&text)));
+            out.push_str(&format!(
+                "<h3>{}</h3>\n<pre>{}</pre>\n",
+                escaped(&verdict.task.to_string()),
+                escaped(&text)
+            ));
         }
     }
     out + "</section>\n"

@@ -105,7 +105,9 @@ fn output_of(student: &Student, item: &crate::score::Item) -> String {
         student
             .items
             .iter()
-            .find(|other| other.status == Status::Failed && other.id.starts_with(&format!("{}.", verdict.task)))
+            .find(|other| {
+                other.status == Status::Failed && other.id.starts_with(&format!("{}.", verdict.task))
+            })
             .is_some_and(|first| first.id == item.id)
     };
     if let Some(verdict) = verdict.filter(|verdict| failed && is_first(verdict)) {
@@ -158,7 +160,12 @@ pub(crate) mod tests {
             status,
             why: why.map(str::to_owned),
         };
-        let mut verdict = Verdict::stopped(TaskName::rebuild("v02"), &[], "wrong-result", "<script>alert(1)</script>");
+        let mut verdict = Verdict::stopped(
+            TaskName::rebuild("v02"),
+            &[],
+            "wrong-result",
+            "<script>alert(1)</script>",
+        );
         verdict.parts.clear();
         let student = |name: &str, items: Vec<Item>, verdict: &Verdict| Student {
             name: name.into(),

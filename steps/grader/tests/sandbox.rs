@@ -1,0 +1,237 @@
+//! What a program in the sandbox reaches: nothing. It stands for a compiler that a source has taken over.
+//!
+//! This program plays all parts: it makes the canaries, starts itself in the sandbox, sets the limits there, and looks
+//! around. Where there is no bubblewrap it cannot, and says so.
+
+#![expect(clippy::print_stdout, reason = "its output is its answer")]
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+fn main() {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let first = arguments.first().map(|word| word.to_string_lossy().into_owned());
+    match first.as_deref() {
+        #[cfg(target_os = "linux")]
+        Some("confined") => linux::confined(&arguments[1..]),
+        Some("look") => look(&arguments[1..]),
+        Some("sleep") => std::thread::sleep(std::time::Duration::from_secs(1000)),
+        Some("spin") => while std::hint::black_box(true) {},
+        // What a test runner asks for.
+        Some("--list") => {}
+        #[cfg(target_os = "linux")]
+        _ => linux::tests(),
+        #[cfg(not(target_os = "linux"))]
+        _ => println!("not run: bubblewrap is for Linux"),
+    }
+}
+
+/// Tries everything, and prints what could be done.
+fn look(arguments: &[OsString]) {
+    let mut reached: BTreeMap<String, String> = BTreeMap::new();
+    let mut note = |what: String, how: String| {
+        reached.insert(what, how);
+    };
+    let [folder, port] = arguments else { return };
+    let folder = Path::new(folder);
+    let files = [
+        folder.join("canary"),
+        folder.join("../canary"),
+        "/etc/passwd".into(),
+        "/etc/hostname".into(),
+        "/proc/self/environ".into(),
+        "/proc/1/root/etc/passwd".into(),
+        "/dev/null".into(),
+        "/sys/kernel/notes".into(),
+        "/usr/bin/env".into(),
+        "/bin/sh".into(),
+    ];
+    for file in files {
+        if std::fs::read(&file).is_ok() {
+            note(format!("read {}", file.display()), String::new());
+        }
+    }
+    for place in ["/", "/tmp", "/job", "/bin", "/dev/shm", "."] {
+        let file = Path::new(place).join("written");
+        if std::fs::write(&file, "x").is_ok() {
+            note(format!("write {}", file.display()), String::new());
+        }
+    }
+    for (name, value) in std::env::vars() {
+        // bubblewrap sets it.
+        if name != "PWD" {
+            note(format!("variable {name}"), value);
+        }
+    }
+    #[cfg(unix)]
+    if std::os::unix::net::UnixStream::connect(folder.join("socket")).is_ok() {
+        note("unix socket".into(), String::new());
+    }
+    let port: u16 = port.to_string_lossy().parse().unwrap_or(0);
+    if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
+        note("tcp socket".into(), String::new());
+    }
+    if std::net::UdpSocket::bind("127.0.0.1:0").is_ok_and(|s| s.send_to(b"x", ("8.8.8.8", 53)).is_ok()) {
+        note("the internet".into(), String::new());
+    }
+    #[cfg(target_os = "linux")]
+    for number in 3..64 {
+        if let Some(text) = linux::read_open(number) {
+            note(format!("open file {number}"), text);
+        }
+    }
+    let mut memory: Vec<u8> = Vec::new();
+    if memory.try_reserve_exact(2 << 30).is_ok() {
+        note("2 GiB of memory".into(), String::new());
+    }
+    let root: Vec<String> = std::fs::read_dir("/")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    for name in root {
+        if !["bin", "job", "lib", "lib64", "usr"].contains(&name.as_str()) {
+            note(format!("/{name}"), String::new());
+        }
+    }
+    let mut stdin = Vec::new();
+    if std::io::stdin().read_to_end(&mut stdin).is_ok_and(|n| n > 0) {
+        note("standard input".into(), String::new());
+    }
+    println!("{}", serde_json::to_string(&reached).unwrap_or_default());
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use super::*;
+    use grader::confine;
+    use grader::process::{Ended, Stopped};
+    use grader::sandbox::{self, Confined, Launcher, Limits, Sandbox};
+    use std::os::fd::AsRawFd as _;
+
+    pub(super) fn confined(arguments: &[OsString]) {
+        let word = |at: usize| -> u64 {
+            let text = arguments.get(at).map(|text| text.to_string_lossy().into_owned());
+            text.and_then(|text| text.parse().ok()).expect("a number")
+        };
+        let limits = confine::Limits {
+            seconds: word(0),
+            memory: word(1),
+            file: word(2),
+            processes: word(3),
+        };
+        let error = confine::become_program(&limits, &arguments[5..]);
+        panic!("{error}");
+    }
+
+    /// The text of a file that was open already.
+    pub(super) fn read_open(number: i32) -> Option<String> {
+        let mut bytes = [0_u8; 64];
+        // SAFETY: the buffer is as long as it is said to be; a number that is no file is refused.
+        let n = unsafe { libc::pread(number, bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+        let n = usize::try_from(n).ok()?;
+        Some(String::from_utf8_lossy(&bytes[..n]).into_owned())
+    }
+
+    struct Place {
+        folder: PathBuf,
+        launcher: Launcher,
+        me: PathBuf,
+    }
+
+    impl Place {
+        fn run(&self, sandbox: &Sandbox, limits: Limits, arguments: &[&str]) -> Ended {
+            let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+            let what = Confined {
+                program: &self.me,
+                reads: &[],
+                job: &self.folder.join("job"),
+                arguments: &arguments,
+                limits,
+            };
+            sandbox.run(&self.launcher, &what).expect("it starts")
+        }
+    }
+
+    pub(super) fn tests() {
+        let sandbox = match Sandbox::find() {
+            Ok(sandbox) => sandbox,
+            Err(why) => return println!("not run: {why}"),
+        };
+        let me = std::env::current_exe().expect("this program");
+        let folder = std::env::temp_dir().join(format!("grader-sandbox-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(folder.join("job")).expect("a folder");
+        std::fs::write(folder.join("canary"), "canary").expect("a file");
+        let place = Place {
+            launcher: Launcher {
+                program: me.clone(),
+                word: "confined".into(),
+                libraries: sandbox::libraries(std::slice::from_ref(&me)).expect("ldd"),
+            },
+            folder,
+            me,
+        };
+        let limits = Limits {
+            seconds: 1,
+            memory: 1 << 30,
+            output: 1 << 20,
+        };
+        let probe = place.run(&sandbox, limits, &["--list"]);
+        if !probe.status.success() {
+            return println!("not run: bubblewrap does not work here: {}", probe.errors);
+        }
+        nothing_is_reached(&place, &sandbox, limits);
+        endless_programs_end(&place, &sandbox, limits);
+        std::fs::remove_dir_all(&place.folder).expect("it was made");
+        println!("the sandbox holds");
+    }
+
+    fn nothing_is_reached(place: &Place, sandbox: &Sandbox, limits: Limits) {
+        let folder = place.folder.display().to_string();
+        let socket = std::os::unix::net::UnixListener::bind(place.folder.join("socket")).expect("a socket");
+        let tcp = std::net::TcpListener::bind("127.0.0.1:0").expect("a socket");
+        let port = tcp.local_addr().expect("bound").port().to_string();
+        let open = std::fs::File::open(place.folder.join("canary")).expect("the canary");
+        // SAFETY: a flag of a file that is open.
+        unsafe { libc::fcntl(open.as_raw_fd(), libc::F_SETFD, 0) };
+        let ended = place.run(sandbox, limits, &["look", &folder, &port]);
+        let out = String::from_utf8_lossy(&ended.output);
+        assert!(ended.status.success(), "{}{}", ended.status, ended.errors);
+        assert_eq!(out.trim(), "{}", "something is reached");
+        // The program looks well: without a sandbox it reaches most of it.
+        let bare = place.run(&Sandbox::None, limits, &["look", &folder, &port]);
+        let out = String::from_utf8_lossy(&bare.output);
+        for what in ["/canary", "/etc/passwd", "unix socket", "tcp socket", "write ."] {
+            assert!(
+                out.contains(what),
+                "{what} is not reached without a sandbox: {out}"
+            );
+        }
+        for what in ["2 GiB", "open file", "variable HOME"] {
+            assert!(
+                !out.contains(what),
+                "{what} is reached in spite of the limits: {out}"
+            );
+        }
+        drop((socket, tcp));
+    }
+
+    fn endless_programs_end(place: &Place, sandbox: &Sandbox, limits: Limits) {
+        let spin = place.run(sandbox, limits, &["spin"]);
+        let signal = spin.status.code();
+        assert_eq!(
+            signal,
+            Some(128 + libc::SIGXCPU),
+            "{:?} {}",
+            spin.status,
+            spin.errors
+        );
+        let soon = Limits { seconds: 0, ..limits };
+        let sleep = place.run(sandbox, soon, &["sleep"]);
+        assert_eq!(sleep.stopped, Some(Stopped::Time));
+    }
+}
