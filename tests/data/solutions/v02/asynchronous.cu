@@ -1,4 +1,3 @@
-// arch: compute_80
 // Tiles arrive by cp.async, two rounds apart, in two buffers.
 constexpr int E = 32;
 

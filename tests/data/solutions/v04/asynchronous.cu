@@ -1,4 +1,3 @@
-// arch: compute_80
 // The tiles arrive by asynchronous copies of 16 bytes; where rows do not start on 16 bytes, by single loads.
 #include "common.cuh"
 constexpr int BM = 128, BN = 128, BK = 8;

@@ -1,4 +1,3 @@
-// arch: compute_80
 // Two buffers that are filled by cp.async while the other one is multiplied.
 #include "common.cuh"
 constexpr int BM = 128, BN = 128, BK = 8, STAGES = 2;

@@ -1,4 +1,3 @@
-// arch: compute_80
 // Three buffers that are filled by cp.async, two rounds ahead.
 #include "common.cuh"
 constexpr int BM = 128, BN = 128, BK = 8, STAGES = 3;
