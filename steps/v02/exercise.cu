@@ -1,4 +1,7 @@
-// v02, a rebuild task of 40 minutes: a block shares a tile of A and of B through shared memory.
+// v02, a rebuild task of 45 minutes: a block shares a tile of A and of B through shared memory.
+//
+// A block brings tiles of A and B to shared memory, and its threads read them there. Write one
+// round of the loop over tiles, roughly 10 lines.
 //
 // What is missing is marked TODO. Check it with: cargo xtask check v02
 //

@@ -1,5 +1,8 @@
 // v05, a rebuild task of 45 minutes: 32 banks, and no two lanes in one.
 //
+// No access to shared memory takes longer than it must. Store the tile of A transposed, choose its
+// padding, and hand out the columns, roughly 7 lines.
+//
 // What is missing is marked TODO. Check it with: cargo xtask check v05
 //
 // Any M, N, K. Launch: THREADS threads, one block per BM x BN of C.

@@ -38,6 +38,7 @@ mod readme;
 mod sanitize;
 mod say;
 mod setup;
+mod solutions;
 mod starters;
 mod table;
 mod tidy;
@@ -98,6 +99,8 @@ enum Command {
     Ptx(ptx::Args),
     /// Write the starters of all tasks
     Starters(starters::Args),
+    /// Compile the solutions that the tests judge
+    Solutions(solutions::Args),
     /// Fetch the compiler that `ptx` uses into target/nvrtc
     Setup,
     /// Fill the parts of READMEs that come from other files
@@ -143,6 +146,7 @@ fn main() -> ExitCode {
         Some(Command::Book(args)) => book::run(&args),
         Some(Command::Ptx(args)) => ptx::run(&args),
         Some(Command::Starters(args)) => starters::run(&args),
+        Some(Command::Solutions(args)) => solutions::run(&args),
         Some(Command::Setup) => setup::run(),
         Some(Command::Readme(args)) => readme::run(&args),
         Some(Command::Calls) => calls::run(),

@@ -21,6 +21,8 @@ use crate::{place, readme, say};
 const FOLDERS: [&str; 5] = ["kernels", "steps", "tests/data", "book/exhibits", "book/python"];
 /// What is compiled for, unless the source has a line `// arch: compute_80`.
 const ARCHITECTURE: &str = "compute_75";
+/// What learners' kernels are compiled for, unless they say it themselves: asynchronous copies compile there.
+const LEARNERS: &str = "compute_80";
 /// Devices whose register counts are noted in the header.
 const DEVICES: [u32; 5] = [75, 80, 86, 89, 90];
 /// Committed PTX is PTX ISA 8.4, so that every driver since CUDA 12.4 reads it.
@@ -30,7 +32,7 @@ pub(crate) const VERSION: (i32, i32) = (12, 4);
 const LARGEST_SOURCE: u64 = 16 << 20;
 
 /// How often to compile before a difference counts.
-const TRIES: u32 = 6;
+pub(crate) const TRIES: u32 = 6;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -133,10 +135,14 @@ pub(crate) fn repository() -> PathBuf {
     place::checkout().unwrap_or_else(|| PathBuf::from("."))
 }
 
-/// All `.cu` files under a folder.
+/// All `.cu` files under a folder, but for the solutions of learners: their PTX lies in files of its own, which
+/// `cargo xtask solutions` makes.
 pub(crate) fn collect(folder: &Path, into: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();
+        if path.ends_with(course::solutions::FOLDER) {
+            continue;
+        }
         if path.is_dir() {
             collect(&path, into)?;
         } else if path.extension().is_some_and(|e| e == "cu") {
@@ -191,7 +197,6 @@ impl Job {
     /// Reads a learner's source. It cannot choose options: some of them name files. Where it does not say for which
     /// architecture it is written, asynchronous copies compile too; for everything else that makes no difference.
     pub(crate) fn of_learner(root: &Path, path: &Path) -> anyhow::Result<Self> {
-        const ARCHITECTURE: &str = "compute_80";
         let mut job = Self::read(root, path)?;
         job.extra.clear();
         let is_said = job.source.lines().any(|line| line.starts_with("// arch: "));
@@ -200,9 +205,20 @@ impl Job {
             .strip_prefix("compute_")
             .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_alphanumeric()));
         if !is_said || !is_plain {
-            job.architecture = ARCHITECTURE.into();
+            job.architecture = LEARNERS.into();
         }
         Ok(job)
+    }
+
+    /// A learner's source that lies in no file, with the folder of the file that it was made from.
+    pub(crate) fn of_solution(root: &Path, base: &Path, name: &str, source: &str) -> Self {
+        Self {
+            source: source.to_owned(),
+            name: format!("{name}.cu"),
+            architecture: LEARNERS.into(),
+            extra: Vec::new(),
+            folders: include_folders(root, &root.join(base)),
+        }
     }
 
     /// `80` of `compute_80`

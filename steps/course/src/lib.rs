@@ -5,6 +5,7 @@
 //! - [`tasks`]: `steps/vNN/tasks.toml`, the catalogue of a step's tasks and questions.
 //! - [`work`]: what a task computes: the parameters of its kernel, the grid.
 //! - [`markers`], [`starter`]: what a learner begins with, generated from a finished kernel.
+//! - [`solutions`]: what learners might hand in, wrong and right, for the tests.
 //! - [`measure`]: named measures over the counters of the emulated GPU, which thresholds refer to.
 //! - [`verdict`]: the outcome of judging one kernel.
 //! - [`compile`]: errors of a CUDA compiler as records, each with at most one hint.
@@ -26,6 +27,7 @@ pub mod markers;
 pub mod measure;
 pub mod progress;
 pub mod quiz;
+pub mod solutions;
 pub mod starter;
 pub mod tasks;
 pub mod verdict;

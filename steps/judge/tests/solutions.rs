@@ -1,0 +1,123 @@
+//! Every kernel of `tests/data/solutions` is judged as its entry says: a wrong one fails for one reason, a right one that
+//! looks different passes.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use course::solutions::{self, Compiled, Solution};
+use course::{Catalogue, Verdict};
+use judge::Request;
+
+/// At least so many wrong and right ones.
+const WRONG: usize = 80;
+const RIGHT: usize = 40;
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// Those that compile, with their PTX.
+fn all() -> Vec<(Solution, String)> {
+    let mut found = Vec::new();
+    let mut stale = Vec::new();
+    for step in ladder::STEPS {
+        let compiled = solutions::compiled(root(), step.id).unwrap_or_else(|why| panic!("{why}"));
+        for solution in solutions::load(root(), step.id).unwrap_or_else(|why| panic!("{why}")) {
+            if solution.is_refused() {
+                continue;
+            }
+            let digest = solution.digest(root()).expect("the header is there");
+            let is_its = |kernel: &&Compiled| kernel.name == solution.name && kernel.digest == digest;
+            match compiled.iter().find(is_its) {
+                Some(kernel) => found.push((solution, kernel.ptx.clone())),
+                None => stale.push(solution.name),
+            }
+        }
+    }
+    assert!(
+        stale.is_empty(),
+        "compile them with `cargo xtask solutions`: {}",
+        stale.join(" ")
+    );
+    found
+}
+
+fn judged(solution: &Solution, ptx: &str) -> Verdict {
+    let sources = [(format!("{}.cu", solution.name), solution.source.clone())];
+    judge::judge(&Request {
+        task: &solution.task,
+        ptx,
+        sources: &sources,
+        seed: 1,
+        hidden: false,
+        threads: 1,
+    })
+}
+
+/// What is not as expected, if anything.
+fn complaint(solution: &Solution, ptx: &str) -> Option<String> {
+    let verdict = judged(solution, ptx);
+    let (mut codes, mut expect) = (verdict.codes(), solution.expect.clone());
+    codes.sort();
+    expect.sort();
+    let told = |codes: &[String]| match codes {
+        [] => "passes".to_owned(),
+        codes => format!("fails with {}", codes.join(", ")),
+    };
+    (codes != expect).then(|| {
+        let parts = verdict.parts.iter().filter_map(|part| {
+            let measured = part.measured.as_ref()?;
+            Some(format!("{} {:?}", part.id, measured.value))
+        });
+        format!(
+            "{} for {}: {}, expected: {}; {} ({})",
+            solution.name,
+            solution.task.name,
+            told(&codes),
+            told(&expect),
+            verdict.why.clone().unwrap_or_default(),
+            parts.collect::<Vec<_>>().join(", "),
+        )
+    })
+}
+
+#[test]
+fn each_is_judged_as_expected() {
+    let all = all();
+    let next = AtomicUsize::new(0);
+    let complaints = Mutex::new(Vec::new());
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some((solution, ptx)) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Some(complaint) = complaint(solution, ptx) {
+                        complaints.lock().expect("no panic").push(complaint);
+                    }
+                }
+            });
+        }
+    });
+    let mut complaints = complaints.into_inner().expect("no panic");
+    complaints.sort();
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+#[test]
+fn there_are_enough_of_them_for_every_task() {
+    let all = all();
+    let (right, wrong): (Vec<_>, Vec<_>) = all.iter().partition(|(solution, _)| solution.expect.is_empty());
+    assert!(wrong.len() >= WRONG && right.len() >= RIGHT);
+    for catalogue in Catalogue::load_all(root()).expect("the catalogues are right") {
+        for task in &catalogue.tasks {
+            let of_task = |set: &[&(Solution, String)]| set.iter().any(|(one, _)| one.task.name == task.name);
+            assert!(of_task(&wrong), "no wrong kernel for {}", task.name);
+            // Each criterion fails for some kernel that passes everything else.
+            for criterion in &task.does {
+                let alone = wrong.iter().any(|(one, _)| one.task.name == task.name && one.expect == [criterion.id.clone()]);
+                assert!(alone, "nothing fails {} by `{}` alone", task.name, criterion.id);
+            }
+        }
+    }
+}
