@@ -30,7 +30,10 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     for step in ladder::STEPS {
         all.push((step.id, solutions::load(&root, step.id)?));
     }
-    let known = |name: &String| all.iter().any(|(_, of_step)| of_step.iter().any(|one| one.name == *name));
+    let known = |name: &String| {
+        all.iter()
+            .any(|(_, of_step)| of_step.iter().any(|one| one.name == *name))
+    };
     if let Some(unknown) = args.names.iter().find(|name| !known(name)) {
         bail!(Stop::Usage(format!("there is no solution `{unknown}`")));
     }
@@ -88,7 +91,12 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
 }
 
 /// Its PTX; none where it is expected not to compile.
-fn compile(nvrtc: &Nvrtc, compiler: &mut Compiler, root: &Path, solution: &Solution) -> Result<Option<String>> {
+fn compile(
+    nvrtc: &Nvrtc,
+    compiler: &mut Compiler,
+    root: &Path,
+    solution: &Solution,
+) -> Result<Option<String>> {
     let job = Job::of_solution(root, &solution.base, &solution.name, &solution.source);
     let refused = match job.compile(nvrtc, compiler, root) {
         Ok(compiled) => {

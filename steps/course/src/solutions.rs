@@ -261,6 +261,12 @@ mod tests {
         assert_eq!(unpack(&pack(&kernels)).as_deref(), Some(&kernels[..]));
         assert_eq!(unpack(&pack(&[])), Some(Vec::new()));
         assert_eq!(unpack(b"no deflate"), None);
-        assert_eq!(unpack(&miniz_oxide::deflate::compress_to_vec_zlib(b"v05/a 0f 9\nret", LEVEL)), None);
+        assert_eq!(
+            unpack(&miniz_oxide::deflate::compress_to_vec_zlib(
+                b"v05/a 0f 9\nret",
+                LEVEL
+            )),
+            None
+        );
     }
 }

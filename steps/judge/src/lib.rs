@@ -53,6 +53,12 @@ const MOST_PRINTED: usize = 4096;
 
 /// Judges it.
 pub fn judge(request: &Request<'_>) -> Verdict {
+    let shapes = shapes::of(request.task, request.seed, request.hidden);
+    judge_on(request, &shapes)
+}
+
+/// The same on shapes of the caller's.
+pub fn judge_on(request: &Request<'_>, shapes: &[Shape]) -> Verdict {
     let task = request.task;
     let machine = match Machine::new(request) {
         Ok(machine) => machine,
@@ -64,8 +70,8 @@ pub fn judge(request: &Request<'_>) -> Verdict {
         }
     };
     match task.work.is_double() {
-        true => Judgement::<f64>::new(request, &machine).run(),
-        false => Judgement::<f32>::new(request, &machine).run(),
+        true => Judgement::<f64>::new(request, &machine).run(shapes),
+        false => Judgement::<f32>::new(request, &machine).run(shapes),
     }
 }
 
@@ -102,8 +108,8 @@ impl<'a, T: Real + Value> Judgement<'a, T> {
         }
     }
 
-    fn run(mut self) -> Verdict {
-        self.awkward();
+    fn run(mut self, shapes: &[Shape]) -> Verdict {
+        self.awkward(shapes);
         let mut criteria = Vec::new();
         if !self.has_failed() {
             criteria = self.criteria();
@@ -121,8 +127,8 @@ impl<'a, T: Real + Value> Judgement<'a, T> {
 
     /// All shapes with all checks. What a check finds ends it: what comes after is the same mistake again, or its
     /// consequence. A wrong result does not, because another shape may say more about it.
-    fn awkward(&mut self) {
-        for shape in shapes::of(self.task, self.request.seed, self.request.hidden) {
+    fn awkward(&mut self, shapes: &[Shape]) {
+        for &shape in shapes {
             let mut right = true;
             for trial in trials::<T>(self.task.work, shape, self.request.seed) {
                 match self.launch(&trial, Watch::CheckedGlobalRaces) {

@@ -1,6 +1,8 @@
 //! Every kernel of `tests/data/solutions` is judged as its entry says: a wrong one fails for one reason, a right one that
 //! looks different passes.
 
+#![expect(clippy::panic, reason = "a test says what went wrong")]
+
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use course::solutions::{self, Compiled, Solution};
 use course::{Catalogue, Verdict};
 use judge::Request;
+use ladder::Shape;
 
 /// At least so many wrong and right ones.
 const WRONG: usize = 80;
@@ -43,16 +46,34 @@ fn all() -> Vec<(Solution, String)> {
     found
 }
 
+/// Few and small shapes, so that three hundred kernels take a minute: one element, a row, a column, an edge in both
+/// directions, more than one block, and sums of less than a tile, of an odd number of them, and of several.
+const PRODUCTS: [[usize; 3]; 6] = [
+    [1, 1, 1],
+    [1, 129, 3],
+    [131, 1, 5],
+    [7, 5, 3],
+    [33, 31, 97],
+    [129, 132, 24],
+];
+const TRANSPOSES: [[usize; 3]; 5] = [[1, 1, 0], [1, 67, 0], [67, 1, 0], [33, 31, 0], [63, 130, 0]];
+
 fn judged(solution: &Solution, ptx: &str) -> Verdict {
     let sources = [(format!("{}.cu", solution.name), solution.source.clone())];
-    judge::judge(&Request {
+    let shapes: &[[usize; 3]] = match solution.task.work.is_transpose() {
+        true => &TRANSPOSES,
+        false => &PRODUCTS,
+    };
+    let shapes: Vec<Shape> = shapes.iter().map(|&[m, n, k]| Shape { m, n, k }).collect();
+    let request = Request {
         task: &solution.task,
         ptx,
         sources: &sources,
         seed: 1,
         hidden: false,
         threads: 1,
-    })
+    };
+    judge::judge_on(&request, &shapes)
 }
 
 /// What is not as expected, if anything.
@@ -115,7 +136,9 @@ fn there_are_enough_of_them_for_every_task() {
             assert!(of_task(&wrong), "no wrong kernel for {}", task.name);
             // Each criterion fails for some kernel that passes everything else.
             for criterion in &task.does {
-                let alone = wrong.iter().any(|(one, _)| one.task.name == task.name && one.expect == [criterion.id.clone()]);
+                let alone = wrong
+                    .iter()
+                    .any(|(one, _)| one.task.name == task.name && one.expect == [criterion.id.clone()]);
                 assert!(alone, "nothing fails {} by `{}` alone", task.name, criterion.id);
             }
         }
