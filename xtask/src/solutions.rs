@@ -24,8 +24,6 @@ pub(crate) struct Args {
 /// Compiles those whose texts have changed, or with `--check` all that were asked for.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let root = ptx::repository();
-    let nvrtc = Nvrtc::find()?;
-    let mut compiler = Compiler::start(&nvrtc.directory)?;
     let mut all = Vec::new();
     for step in ladder::STEPS {
         all.push((step.id, solutions::load(&root, step.id)?));
@@ -39,6 +37,8 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     }
     let is_asked = |name: &String| args.names.is_empty() || args.names.contains(name);
 
+    let nvrtc = Nvrtc::find()?;
+    let mut compiler = Compiler::start(&nvrtc.directory)?;
     let (mut n, mut n_stale) = (0, 0);
     for (step, of_step) in all {
         let there = solutions::compiled(&root, step)?;
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             let which = differs.map_or("a kernel that has no entry", |kernel| kernel.name.as_str());
             say::note(&format!("stale: {shown} ({which})"));
         } else {
-            ladder::files::write_whole(&root.join(&file), solutions::pack(&kernels))
+            ladder::files::write_whole_bytes(&root.join(&file), &solutions::pack(&kernels))
                 .with_context(|| format!("writing {shown}"))?;
             say::note(&format!("wrote {shown}: {} kernels", kernels.len()));
         }

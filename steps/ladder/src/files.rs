@@ -38,14 +38,22 @@ pub fn lock_folder(folder: &Path) -> std::io::Result<FolderLock> {
 ///
 /// # Errors
 /// When that is not possible; the old file is as it was.
-pub fn write_whole(path: &Path, text: impl AsRef<[u8]>) -> std::io::Result<()> {
+pub fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    write_whole_bytes(path, text.as_bytes())
+}
+
+/// The same for a file that is no text.
+///
+/// # Errors
+/// As [`write_whole`].
+pub fn write_whole_bytes(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     remove_abandoned(path);
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.tmp", std::process::id()));
     let beside = path.with_file_name(name);
     let write = || {
         let mut file = File::create(&beside)?;
-        file.write_all(text.as_ref())?;
+        file.write_all(bytes)?;
         file.sync_all()?;
         std::fs::rename(&beside, path)
     };
