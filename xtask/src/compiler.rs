@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::nvrtc::{Compiled, Nvrtc};
 use crate::say::Stop;
-use crate::{Verdict, interrupt};
+use crate::{Verdict, interrupt, place};
 
 /// The slowest source here takes a few seconds.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -86,8 +86,13 @@ pub(crate) struct Compiler {
 impl Compiler {
     /// Starts one for the NVRTC in `directory`.
     pub(crate) fn start(directory: &Path) -> Result<Self> {
+        // NVRTC writes where a source lies as seen from its working directory: what comes out must not depend on ours.
+        let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("compile-server").arg(directory);
+        if let Some(root) = place::checkout() {
+            command.current_dir(root);
+        }
         Self::spawn(command, LIMIT)
     }
 

@@ -23,7 +23,9 @@ pub enum Stale {
 /// Where the PTX of a source lies: `kernels/ptx/NAME.ptx` for what is under `kernels`, else `NAME.ptx` beside it.
 pub fn target_of(root: &Path, source: &Path) -> PathBuf {
     let kernels = root.join("kernels");
-    let name = Path::new(source.file_stem().unwrap_or_default()).with_extension("ptx");
+    // Names may have dots: `wide.starter.cu` becomes `wide.starter.ptx`.
+    let mut name = source.file_stem().unwrap_or_default().to_owned();
+    name.push(".ptx");
     match source.starts_with(&kernels) {
         true => kernels.join("ptx").join(name),
         false => source.with_file_name(name),
@@ -90,6 +92,16 @@ mod tests {
         assert_eq!(
             compared(&format!("// source: src/lib.rs sha256:{hash}\n.version 8.4\n")),
             Ok(())
+        );
+    }
+
+    #[test]
+    fn names_with_a_dot_keep_it() {
+        let target = |source: &str| target_of(Path::new("/r"), Path::new(source));
+        assert_eq!(target("/r/kernels/a.cu"), Path::new("/r/kernels/ptx/a.ptx"));
+        assert_eq!(
+            target("/r/steps/v05/tasks/b.starter.cu"),
+            Path::new("/r/steps/v05/tasks/b.starter.ptx")
         );
     }
 
