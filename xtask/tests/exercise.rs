@@ -317,36 +317,3 @@ fn a_copy_is_compiled_again_when_anything_it_is_made_of_changes() {
     fs::write(learner.path("kernels/common.cuh"), "// other\n").expect("a file");
     assert_eq!(compiled(), 2);
 }
-
-/// A kernel of each step; `cargo xtask solutions --check` compiles all of them, which takes a minute.
-#[test]
-fn committed_solutions_are_what_the_compiler_makes_of_them() {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
-    command.args(["solutions", "--check"]).args([
-        "v01/two-rows-of-sixteen",
-        "v02/early-return",
-        "v03/seven-columns",
-        "v04/starter",
-        "v05/swizzle",
-        "v06/pairs-of-columns",
-        "v07/asynchronous-copies",
-        "v08/triples-no-padding",
-    ]);
-    let (code, out, err) = told(&command.output().expect("xtask starts"));
-    match code {
-        3 => eprintln!("not run: {err}"),
-        _ => assert_eq!((code, out.as_str()), (0, "8 kernels, 0 files changed\n"), "{err}"),
-    }
-}
-
-#[test]
-fn a_solution_that_does_not_exist_is_wrong_usage() {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
-    command.args(["solutions", "v05/no-such"]);
-    let (code, _, err) = told(&command.output().expect("xtask starts"));
-    // Without a compiler that is what is said first.
-    assert!(
-        code == 2 && err.contains("there is no solution `v05/no-such`") || code == 3,
-        "{err}"
-    );
-}
