@@ -4,6 +4,7 @@ use anyhow::Result;
 use course::hints::{self, Hunk};
 use course::progress::{Progress, TaskProgress};
 use course::{Task, TaskName};
+use ladder::text::wrapped;
 
 use crate::{Verdict, learner, place, say};
 
@@ -21,6 +22,8 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// Columns of text.
+const WIDTH: usize = 100;
 /// What the levels of a hint are called.
 const NAMES: [&str; 3] = ["a nudge", "the concept", "pseudo-code"];
 
@@ -52,7 +55,19 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         None => ("a part of the finished kernel", shown(part(&root, &task)?)),
     };
     let because = chosen_by(&root, &task, &progress, chosen.symptom);
-    let mut out = format!("{because}\n\n{title} ({level} of {last}): {text}\n");
+    let mut out = wrapped(&because, "", WIDTH);
+    // Of a part of the solution the code follows, and stays as it is.
+    let (prose, code) = match level == last {
+        true => text.split_once("\n\n").unwrap_or((&text, "")),
+        false => (text.as_str(), ""),
+    };
+    out.push_str(&format!(
+        "\n{}",
+        lines(&format!("{title} ({level} of {last}): {prose}"))
+    ));
+    if !code.is_empty() {
+        out.push_str(&format!("\n{code}\n"));
+    }
     out.push_str(&match level < last {
         true => format!("\nmore: {me} hint {name} --more\n"),
         false => format!("\nthat is all; the whole kernel: {me} solution {name} --give-up\n"),
@@ -65,6 +80,15 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         &out,
         &record(name, Some(chosen.symptom), level, last, &because, &text),
     )
+}
+
+/// Prose in lines that are not too long; what is indented is code, and stays as it is.
+fn lines(text: &str) -> String {
+    let line = |line: &str| match line.starts_with(' ') || line.is_empty() {
+        true => format!("{line}\n"),
+        false => wrapped(line, "", WIDTH),
+    };
+    text.lines().map(line).collect()
 }
 
 fn answer(args: &Args, text: &str, record: &serde_json::Value) -> Result<Verdict> {
@@ -135,10 +159,10 @@ fn shown(part: Option<Hunk>) -> String {
         None => "your copy has every line of it; what fails lies in what was added".into(),
         Some(Hunk { todo, text }) => {
             let todo = match todo.is_empty() {
-                true => String::new(),
-                false => format!("{todo}\n"),
+                true => "the first lines that your copy lacks".into(),
+                false => todo,
             };
-            format!("{todo}\n{}", text.trim_end())
+            format!("{todo}\n\n{}", text.trim_end())
         }
     }
 }

@@ -212,8 +212,18 @@ pub(crate) fn next(root: &Path, verdict: &Verdict) -> String {
             Some(next) => format!("next: {me} start {next}"),
             None => format!("next: {me} diff {task}"),
         },
+        _ if is_stuck(root, verdict) => format!("next: {me} hint {task}"),
         _ => format!("next: change my/{task}.cu, then: {me} check {task}"),
     }
+}
+
+/// Whether the same has failed several times, and no hint for it was seen.
+fn is_stuck(root: &Path, verdict: &Verdict) -> bool {
+    const OFTEN: u32 = 3;
+    let progress = Progress::load(root).unwrap_or_default().task(&verdict.task);
+    let code = verdict.code.as_deref().unwrap_or_default();
+    let often = progress.failures.get(code).is_some_and(|n| *n >= OFTEN);
+    often && progress.hint_level(code).max(progress.hint_level("")) == 0
 }
 
 /// The first task after this one, in the order of the steps, that has not been passed.

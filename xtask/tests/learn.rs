@@ -70,6 +70,15 @@ fn a_hint_fits_the_last_check_and_goes_on_to_a_part_of_the_solution() {
         assert!(progress.contains(line), "{line} in {progress}");
     }
 
+    // Twice more: a hint was seen, so nobody is sent to it again.
+    for _ in 0..2 {
+        assert!(
+            learner
+                .run("check v05")
+                .1
+                .ends_with("\nnext: change my/v05.cu, then: xtask check v05\n")
+        );
+    }
     fs::write(learner.path("my/v05.cu"), "void f()\n{\n  done();\n}\n").expect("a file");
     let (_, out) = said(&learner, "hint v05", "");
     assert!(
@@ -512,6 +521,28 @@ fn bare_xtask_shows_the_ladder_and_the_next_action() {
         said(&learner, "", "steps/v05/tasks.toml:1: unknown field `what`").0,
         0
     );
+}
+
+#[test]
+fn who_fails_three_times_in_the_same_way_is_sent_to_a_hint() {
+    let learner = Learner::new();
+    learner.run("start v05");
+    learner.verdict(&conflicts());
+    let next: Vec<String> = (0..3)
+        .map(|_| {
+            learner
+                .run("check v05")
+                .1
+                .lines()
+                .last()
+                .unwrap_or_default()
+                .to_owned()
+        })
+        .collect();
+    let change = "next: change my/v05.cu, then: xtask check v05";
+    assert_eq!(next, [change, change, "next: xtask hint v05"]);
+    learner.run("hint v05");
+    assert!(learner.run("check v05").1.contains(change));
 }
 
 #[test]

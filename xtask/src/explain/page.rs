@@ -12,6 +12,11 @@ const STYLE: &str = include_str!("page.css");
 pub(super) fn page(task: &Task, subjects: &[Subject], by: Column) -> String {
     let columns = columns(subjects);
     let title = escaped(&format!("{}: {}", task.name, task.title));
+    let legend: Vec<String> = columns
+        .iter()
+        .map(|column| format!("<b>{}</b> {}", column.heading(), column.words()))
+        .collect();
+    let legend = legend.join(", ");
     let links: String = subjects
         .iter()
         .map(|subject| {
@@ -31,7 +36,7 @@ pub(super) fn page(task: &Task, subjects: &[Subject], by: Column) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n\
          <body>\n<header>\n<h1>{title}</h1>\n<p>Counted on the emulated GPU, line by line. What a line calls in \
-         another file is counted as its own. Bars are shares of the largest value in a column.</p>\n<nav aria-label=\"Parts\">\n<ul>\n\
+         another file is counted as its own. Bars are shares of the largest value in a column.</p>\n<p>{legend}.</p>\n<nav aria-label=\"Parts\">\n<ul>\n\
          <li><a href=\"#sums\">The whole launch</a></li>\n{links}</ul>\n</nav>\n</header>\n<main>\n\
          <section id=\"sums\">\n<h2>The whole launch</h2>\n{}</section>\n<div class=\"beside\">\n{sections}</div>\n</main>\n\
          </body>\n</html>\n",
@@ -61,7 +66,11 @@ fn sums(subjects: &[Subject], columns: &[Column]) -> String {
                 .map(|subject| column.of(&subject.explained.total).unwrap_or(0.0))
                 .collect();
             let largest = values.iter().copied().fold(0.0, f64::max);
-            let cells: String = values.iter().map(|value| number(*value, largest, true)).collect();
+            let cell = |value: &f64| match *value {
+                0.0 => "<td class=\"n\">0</td>".into(),
+                value => number(value, largest, column.adds_up()),
+            };
+            let cells: String = values.iter().map(cell).collect();
             format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", column.words())
         })
         .collect();
