@@ -3,6 +3,7 @@
 //! Results must be right and nothing may be found. Exact where the order of operations is fixed; the math
 //! library within what its documentation allows.
 
+mod activations;
 mod lanes;
 mod numbers;
 mod programs;

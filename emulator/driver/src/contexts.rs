@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use simt::launch::STACK_BYTES;
 use simt::memory::Memory;
 
 use crate::handle::{Kind, Table};
@@ -61,7 +62,7 @@ pub(crate) struct Context {
 /// Stack, printf buffer, heap, synchronisation depth (gone since Hopper), pending launches, L2 granularity,
 /// persisting L2.
 const LIMITS: [Option<usize>; 7] = [
-    Some(1024),
+    Some(STACK_BYTES as usize),
     Some(8_650_752),
     Some(8 << 20),
     None,
@@ -71,6 +72,12 @@ const LIMITS: [Option<usize>; 7] = [
 ];
 
 impl Context {
+    /// Bytes of a thread's stack: `CU_LIMIT_STACK_SIZE`.
+    pub(crate) fn stack_bytes(&self) -> u32 {
+        let asked = lock(&self.limits)[0].unwrap_or(STACK_BYTES as usize);
+        u32::try_from(asked).unwrap_or(u32::MAX)
+    }
+
     fn new(handle: Handle, primary: bool, flags: u32) -> Self {
         Self {
             handle,

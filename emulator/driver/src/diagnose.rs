@@ -103,6 +103,8 @@ pub(crate) fn code_of(code: Code) -> CUresult {
         Code::Runaway => ERROR_LAUNCH_TIMEOUT,
         Code::Assert => ERROR_ASSERT,
         Code::Operand => ERROR_ILLEGAL_INSTRUCTION,
+        Code::Call => ERROR_INVALID_PC,
+        Code::Stack => ERROR_HARDWARE_STACK_ERROR,
         _ => ERROR_LAUNCH_FAILED,
     }
 }

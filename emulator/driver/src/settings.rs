@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use simt::launch::{LaunchOptions, Names, Watch};
+use simt::launch::{LaunchOptions, Names, STACK_BYTES, Watch};
 
 use crate::diagnose;
 
@@ -207,6 +207,7 @@ pub(crate) fn options_for(kernel: &str, found_sources: &[(String, Arc<str>)]) ->
         level: None,
         unordered: settings.unordered,
         grid_workspace: 0,
+        stack_bytes: STACK_BYTES,
         names: Names {
             params: params.unwrap_or_default(),
             sources,

@@ -11,6 +11,7 @@
 mod arguments;
 mod arrays;
 mod bounds;
+mod calls;
 mod case;
 mod choose;
 mod context;
@@ -107,6 +108,12 @@ fn finding(scene: &Scene<'_>, Chosen { kind, also }: &Chosen<'_>, earlier: &[Fin
         Details::Assert { message, .. } => stop::assertion(scene, kind, message),
         Details::SyncMask(facts) => sync::mask(scene, kind, facts),
         Details::Operand { problem, value } => stop::operand(scene, kind, *problem, *value),
+        Details::Call { address, problem } => calls::target(scene, kind, *address, problem),
+        Details::Stack {
+            function,
+            depth,
+            limit,
+        } => calls::stack(scene, kind, function, *depth, *limit),
         Details::Texture { handle } => memory::texture(scene, *handle),
         Details::None => match event.code {
             Code::Trap => stop::trap(scene, kind),

@@ -263,7 +263,7 @@ fn first(kind: &Kind) -> (u64, u64) {
     (kind.first.block, u64::from(kind.first.warp) * 32 + lane)
 }
 
-fn first_and_more(scene: &Scene<'_>, kind: &Kind) -> String {
+pub(crate) fn first_and_more(scene: &Scene<'_>, kind: &Kind) -> String {
     let (block, thread) = first(kind);
     let more = scene
         .others_do_the_same(kind)

@@ -25,7 +25,7 @@ pub type Dst = u32;
 pub const NONE: i32 = i32::MIN;
 
 /// What kind of register an operand of an [`AluFn`] is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
     /// One bit per lane.
     Pred,

@@ -57,6 +57,9 @@ pub struct LaunchConfig {
     pub options: LaunchOptions,
 }
 
+/// The stack of a thread, unless the host sets another one: as CUDA has it.
+pub const STACK_BYTES: u32 = 1024;
+
 /// How to run a launch.
 #[derive(Debug, Clone)]
 pub struct LaunchOptions {
@@ -74,6 +77,9 @@ pub struct LaunchOptions {
     /// Where a cooperative launch has its workspace, which `this_grid().sync()` finds through `%envreg1` and `%envreg2`:
     /// 8 bytes that start as zeros. 0: the launch is not cooperative.
     pub grid_workspace: u64,
+    /// Bytes of a thread's stack, for kernels whose calls go as deep as their data say: what
+    /// `cuCtxSetLimit(CU_LIMIT_STACK_SIZE)` sets.
+    pub stack_bytes: u32,
     /// Names for messages.
     pub names: Names,
 }
@@ -97,6 +103,7 @@ impl Default for LaunchOptions {
             level: None,
             unordered: false,
             grid_workspace: 0,
+            stack_bytes: STACK_BYTES,
             names: Names::default(),
         }
     }
@@ -174,9 +181,20 @@ fn run(
         level: options.level.unwrap_or(loaded.level()).min(loaded.level()),
         environment,
         budget: options.budget,
+        local_bytes: kernel.local_bytes,
+        stack_bytes: options.stack_bytes,
         room,
         recorder,
     };
+    if let Some(calls) = &kernel.calls {
+        // Frames here may take more than a GPU's; where there is no room for that, the stack is as asked for.
+        let most = u64::from(limits::LOCAL_BYTES);
+        job.local_bytes = calls.local_bytes(options.stack_bytes).min(most) as u32;
+        if exec::worker_bytes(&job) > room {
+            let least = u64::from(calls.frame) + u64::from(options.stack_bytes);
+            job.local_bytes = job.local_bytes.min(least.min(most) as u32);
+        }
+    }
     let each = exec::worker_bytes(&job);
     if each > room {
         return Err(LaunchRefused::LargeMemory { asked: each, room });

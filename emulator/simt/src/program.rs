@@ -1,7 +1,7 @@
 //! A kernel, decoded: what the machine runs.
 //!
 //! Names have become indices, virtual registers have become lines of a small register file, labels have
-//! become positions, device functions have been inlined. A program never changes once made.
+//! become positions, most device functions have been inlined. A program never changes once made.
 
 use crate::lanes::{AluArgs, AluFn, Class, Dst, Line, Src};
 
@@ -59,8 +59,102 @@ pub struct Kernel {
     pub order: BlockOrder,
     /// Some shared access is narrower than four bytes: races are tracked per byte, not per word.
     pub shared_subword: bool,
+    /// Calls of functions that are not inlined, if there are any.
+    pub calls: Option<Box<Calls>>,
     /// By operation: the registers of an [`OpKind::Alu`], and what becomes of undefined bits in them.
     pub shapes: Vec<Shape>,
+}
+
+/// The functions of a kernel that are called where others are inlined: those that call themselves, perhaps through
+/// others, and those that are called through their addresses.
+///
+/// A call starts an activation. Its local memory begins where the caller's frame ends; the line [`Calls::base`] says
+/// where, for each lane. What the caller goes on with is kept in the caller's frame meanwhile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Calls {
+    /// The line that holds where a lane's frame starts in its local memory. 0 in the kernel itself.
+    pub base: Dst,
+    /// The functions, by address.
+    pub callees: Vec<Callee>,
+    /// Other functions whose addresses are taken: they have another signature than each call.
+    pub others: Vec<(u64, String)>,
+    /// The calls: [`OpKind::Call`] has an index into them.
+    pub sites: Vec<CallSite>,
+    /// Bytes of the kernel's own frame, with what it keeps during calls.
+    pub frame: u32,
+    /// Some function can call itself.
+    pub recursive: bool,
+}
+
+/// A function that is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Callee {
+    /// Its name.
+    pub name: String,
+    /// Its address.
+    pub address: u64,
+    /// Position of its first operation.
+    pub entry: u32,
+    /// Functions with the same number take and give the same.
+    pub signature: u32,
+    /// Bytes of its variables in local memory.
+    pub variables: u32,
+    /// Bytes of its frame: variables, and what it keeps during calls.
+    pub frame: u32,
+    /// Registers that it may read before it has written them.
+    pub zeroed: Kept,
+}
+
+/// A call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallSite {
+    /// Index into [`Calls::callees`]; `None` for a call through an address.
+    pub callee: Option<u32>,
+    /// Of the function that it expects.
+    pub signature: u32,
+    /// Bytes of the caller's frame.
+    pub frame: u32,
+    /// Where in the caller's frame registers are kept during the call.
+    pub keep_at: u32,
+    /// The registers that the caller goes on with.
+    pub kept: Kept,
+}
+
+/// Registers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Kept {
+    /// 64-bit registers.
+    pub wide: Box<[u32]>,
+    /// Registers of one line.
+    pub narrow: Box<[u32]>,
+    /// Predicates.
+    pub preds: Box<[u32]>,
+}
+
+impl Kept {
+    /// Bytes of local memory for them.
+    pub fn bytes(&self) -> u64 {
+        8 * self.wide.len() as u64 + 4 * self.narrow.len() as u64 + 4 * self.preds.len().div_ceil(32) as u64
+    }
+}
+
+impl Calls {
+    /// Local memory of a thread for a stack of so many bytes, as a GPU would need them.
+    ///
+    /// A GPU's compiler keeps other registers than we do, and in other places. What it needs at least is known: the
+    /// variables of a function, and the place to return to. The stack has room for as many calls as would fit then.
+    pub fn local_bytes(&self, stack: u32) -> u64 {
+        let once: u64 = self.callees.iter().map(|callee| u64::from(callee.frame)).sum();
+        let more = |callee: &Callee| {
+            let least = u64::from(callee.variables.next_multiple_of(8)) + 8;
+            (u64::from(callee.frame) * u64::from(stack)).div_ceil(least)
+        };
+        let again = match self.recursive {
+            true => self.callees.iter().map(more).max().unwrap_or(0),
+            false => 0,
+        };
+        u64::from(self.frame) + once + again
+    }
 }
 
 /// The registers of an arithmetic operation, for following undefined values through it.
@@ -517,6 +611,20 @@ pub enum OpKind {
         /// Immediate post-dominator.
         reconverge: u32,
     },
+    /// A call of a function that is not inlined; a [`OpKind::Resume`] follows.
+    Call {
+        /// Index into [`Calls::sites`].
+        site: u32,
+        /// The address of the function: a 64-bit operand, or `NONE` when the call names the function.
+        target: Src,
+    },
+    /// The lanes of a call are back: the caller's registers are what they were.
+    Resume {
+        /// Index into [`Calls::sites`].
+        site: u32,
+    },
+    /// `ret` of a function that is not inlined.
+    Return,
     /// `exit`, and `ret` of an entry.
     Exit,
     /// `trap`
@@ -658,12 +766,19 @@ pub mod window {
     pub const LOCAL: u64 = 0x7F_0001 << BITS;
     /// The parameter block.
     pub const PARAM: u64 = 0x7F_0002 << BITS;
+    /// Functions: no memory is there.
+    pub const CODE: u64 = 0x7F_0003 << BITS;
 }
+
+/// From the address of one function to that of the next.
+pub const FUNCTION_BYTES: u64 = 16;
 
 /// Barriers of a block: they have the numbers from 0.
 pub const BARRIERS: u32 = 16;
 
-/// Shared memory starts here: the first bytes stay free, so that a null pointer is no array.
+/// Shared memory starts here: what lies below is reserved, as on a GPU, so that a null pointer is no array.
 pub const SHARED_BASE: u32 = 1024;
+/// Of what is reserved, the part that programs reach through `%reserved_smem_offset_1`: from, up to.
+pub const RESERVED: (u32, u32) = (32, SHARED_BASE);
 /// Between two shared arrays: a multiple of 128, so that banks stay what they are on hardware.
 pub const SHARED_GUARD: u32 = 128;

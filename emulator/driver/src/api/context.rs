@@ -132,7 +132,8 @@ export! {
     fn cuCtxSetLimit(limit: c_uint, value: usize) {
         let context = current()?;
         let mut limits = lock(&context.limits);
-        // Remembered, and told when asked; the emulated device has none of these scarce.
+        // The stack is what recursion has room in. The others are remembered, and told when asked: the emulated device
+        // has none of them scarce.
         let found = limits.get_mut(limit as usize).ok_or(ERROR_INVALID_VALUE)?;
         *found.as_mut().ok_or(ERROR_UNSUPPORTED_LIMIT)? = value;
         Ok(())

@@ -42,6 +42,12 @@ pub enum Code {
     /// An instruction that does not take the value of its register: a barrier that does not exist.
     #[serde(rename = "E-OPERAND")]
     Operand,
+    /// A call through an address that is no such function's.
+    #[serde(rename = "E-CALL")]
+    Call,
+    /// Calls went deeper than the stack has room for.
+    #[serde(rename = "E-STACK")]
+    Stack,
     /// `trap`
     #[serde(rename = "E-TRAP")]
     Trap,
@@ -87,6 +93,8 @@ impl Code {
             Self::Barrier => "E-BARRIER",
             Self::SyncMask => "E-SYNC-MASK",
             Self::Operand => "E-OPERAND",
+            Self::Call => "E-CALL",
+            Self::Stack => "E-STACK",
             Self::Trap => "E-TRAP",
             Self::Assert => "E-ASSERT",
             Self::Runaway => "E-LOOP",

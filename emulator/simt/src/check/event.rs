@@ -113,6 +113,22 @@ pub enum Details {
         /// The value.
         value: u32,
     },
+    /// `E-CALL`.
+    Call {
+        /// Where the call goes.
+        address: u64,
+        /// What is wrong with that.
+        problem: BadTarget,
+    },
+    /// `E-STACK`.
+    Stack {
+        /// The function that was about to start.
+        function: String,
+        /// Calls that have not returned.
+        depth: u32,
+        /// Bytes of a thread's stack.
+        limit: u32,
+    },
     /// `E-TEXTURE`.
     Texture {
         /// The value used as a handle.
@@ -157,6 +173,15 @@ pub enum BadOperand {
         /// Targets in the table.
         targets: u32,
     },
+}
+
+/// Why a call does not go to an address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BadTarget {
+    /// No function of the module has it.
+    NoFunction,
+    /// The function there takes or gives something else than the call says.
+    OtherSignature(String),
 }
 
 /// What is wrong with the mask of a warp-wide instruction.

@@ -42,6 +42,7 @@ pub(crate) fn kernel(lines: &[u32]) -> Kernel {
         min_blocks_per_sm: None,
         order: crate::program::BlockOrder::Any,
         shared_subword: false,
+        calls: None,
         shapes: Vec::new(),
     }
 }

@@ -63,7 +63,7 @@ impl Cfg {
                         leads[target as usize] = true;
                     }
                 }
-                OpKind::Exit | OpKind::Trap => {}
+                OpKind::Exit | OpKind::Trap | OpKind::Return => {}
                 _ => continue,
             }
             leads[at + 1] = true;
@@ -95,7 +95,7 @@ impl Cfg {
                     edges.extend(seen.into_iter().map(|to| (block, to)));
                     last.guard != TRUE
                 }
-                OpKind::Exit | OpKind::Trap => last.guard != TRUE,
+                OpKind::Exit | OpKind::Trap | OpKind::Return => last.guard != TRUE,
                 _ => true,
             };
             if falls_through && (end as usize) < n_ops {
@@ -142,7 +142,8 @@ impl Dominators {
     pub(super) fn new(cfg: &Cfg) -> Self {
         let n = cfg.n_blocks();
         // With the edges turned round, post-dominators are dominators. Edges to the entry change nothing, but it
-        // has to be the end of all ways.
+        // has to be the end of all ways. Functions that are not inlined have entries of their own, before which
+        // nothing comes.
         let predecessors = |b: u32| if b == 0 { &[] } else { cfg.predecessors.of(b) };
         let lists: Vec<&[u32]> = (0..n as u32).map(predecessors).collect();
         let above = post_dominators(&lists);

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use crate::lanes::{NONE, Src};
-use crate::program::{Access, Addr, BarrierKind, BlockOrder, Kernel, Op, OpKind, Order};
+use crate::program::{Access, Addr, BarrierKind, BlockOrder, Callee, Kernel, Op, OpKind, Order};
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -193,12 +193,25 @@ impl Kernel {
                 format!("{} = printf({}, {})", src(*dst), src(*format), src(*arguments))
             }
             OpKind::AssertFail { text, line } => format!("assert fail({}, {})", list(text), src(*line)),
+            OpKind::Call { site, target } => match self.callee(*site) {
+                Some(callee) => format!("call {} at {}", callee.name, callee.entry),
+                None => format!("call through {}", src(*target)),
+            },
+            OpKind::Resume { site } => format!("resume call {site}"),
+            OpKind::Return => "return".to_owned(),
             OpKind::Exit => "exit".to_owned(),
             OpKind::Trap => "trap".to_owned(),
             OpKind::Fence => "fence".to_owned(),
             OpKind::Yield => "yield".to_owned(),
             OpKind::Nop => "nop".to_owned(),
         }
+    }
+
+    fn callee(&self, site: u32) -> Option<&Callee> {
+        let calls = self.calls.as_deref()?;
+        calls
+            .callees
+            .get(calls.sites.get(site as usize)?.callee? as usize)
     }
 
     fn access(&self, a: &Access) -> String {

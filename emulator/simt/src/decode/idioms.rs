@@ -106,7 +106,9 @@ fn in_step(ops: &mut [VirtualOp], n_registers: usize, instrs: &[InstrInfo]) {
             });
             let guarded = loaded[op.guard as usize];
             let decides = match &op.kind {
-                OpKind::Branch { .. } | OpKind::BranchIndexed { .. } | OpKind::Exit => reads,
+                OpKind::Branch { .. } | OpKind::BranchIndexed { .. } | OpKind::Call { .. } | OpKind::Exit => {
+                    reads
+                }
                 _ => guarded,
             };
             if decides {

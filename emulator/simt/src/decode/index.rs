@@ -1,13 +1,15 @@
-//! A module's names, and which functions and variables a kernel reaches.
+//! A module's names.
 
-use std::collections::HashSet;
+use std::cell::OnceCell;
 
 use ptx::Span;
-use ptx::ast::{Function, Instruction, Item, Module, Operand, Space, Statement, Variable};
+use ptx::ast::{Function, FunctionKind, Instruction, Item, Module, Operand, Space, Statement, Variable};
 
+use super::calls;
 use super::error::{Result, invalid, unsupported};
 use super::hash::QuickMap;
-use crate::limits::{Account, STATEMENT_STEPS};
+use crate::limits::Account;
+use crate::program::{FUNCTION_BYTES, window};
 
 /// Deepest nesting of blocks, and of calls.
 pub(super) const MAX_DEPTH: usize = 100;
@@ -18,6 +20,12 @@ pub(super) struct Index<'a> {
     functions: QuickMap<&'a str, &'a Function>,
     variables: QuickMap<&'a str, &'a Variable>,
     aliases: QuickMap<&'a str, &'a str>,
+    module: &'a Module,
+    /// Each function's place among those of the module.
+    numbers: QuickMap<&'a str, u32>,
+    names: Vec<&'a str>,
+    /// The numbers of functions whose addresses are taken, once it matters.
+    addressed: OnceCell<Box<[u32]>>,
     /// Shared variables at module scope, by name.
     pub(super) shared: QuickMap<&'a str, Vec<&'a Variable>>,
     /// What loading the module may take.
@@ -30,6 +38,10 @@ impl<'a> Index<'a> {
             functions: QuickMap::default(),
             variables: QuickMap::default(),
             aliases: QuickMap::default(),
+            module,
+            numbers: QuickMap::default(),
+            names: Vec::new(),
+            addressed: OnceCell::new(),
             shared: QuickMap::default(),
             account,
         };
@@ -42,6 +54,11 @@ impl<'a> Index<'a> {
                     }
                 }
                 Item::Function(f) => {
+                    let number = index.names.len() as u32;
+                    if !index.numbers.contains_key(f.name.as_str()) {
+                        index.numbers.insert(&f.name, number);
+                        index.names.push(&f.name);
+                    }
                     let known = index.functions.get(f.name.as_str());
                     // A declaration never hides the definition.
                     if known.is_none_or(|k| k.body.is_none()) {
@@ -66,66 +83,38 @@ impl<'a> Index<'a> {
         self.variables.get(name).copied()
     }
 
-    /// Functions that `kernel` reaches, itself first. Recursion is refused here.
-    pub(super) fn reach(&self, kernel: &'a Function) -> Result<Vec<&'a Function>> {
-        let mut order: Vec<&Function> = Vec::new();
-        let mut done: HashSet<&str> = HashSet::new();
-        let mut path: Vec<&str> = Vec::new();
-        self.walk(kernel, &mut order, &mut done, &mut path)?;
-        Ok(order)
+    /// The functions of the module whose addresses are taken.
+    pub(super) fn addressed(&self) -> impl Iterator<Item = &'a Function> {
+        let numbers = self.addressed.get_or_init(|| {
+            let found = calls::addressed(&self.module.items, |name| self.function(name));
+            let number = |function: &&Function| self.numbers.get(function.name.as_str()).copied();
+            found.iter().filter_map(number).collect()
+        });
+        { numbers }
+            .iter()
+            .filter_map(|&number| self.function(self.names[number as usize]))
     }
 
-    fn walk(
-        &self,
-        function: &'a Function,
-        order: &mut Vec<&'a Function>,
-        done: &mut HashSet<&'a str>,
-        path: &mut Vec<&'a str>,
-    ) -> Result<()> {
-        if path.len() > MAX_DEPTH {
-            return Err(unsupported(
-                function.span,
-                format!("a chain of more than {MAX_DEPTH} calls"),
+    /// The address of a function, which is not in memory.
+    pub(super) fn address_of(&self, function: &Function) -> u64 {
+        let number = self.numbers.get(function.name.as_str()).copied().unwrap_or(0);
+        window::CODE + FUNCTION_BYTES * (1 + u64::from(number))
+    }
+
+    /// The address of a function that can be called through it.
+    pub(super) fn callable(&self, function: &Function, span: Span) -> Result<u64> {
+        let name = &function.name;
+        if function.kind == FunctionKind::Entry {
+            return Err(unsupported(span, format!("the address of kernel `{name}`")));
+        }
+        if function.body.is_none() {
+            return Err(invalid(
+                span,
+                format!("nothing defines the external function `{name}`, whose address is taken"),
             ));
         }
-        self.account.steps(n_statements(function) * STATEMENT_STEPS / 2)?;
-        order.push(function);
-        path.push(&function.name);
-        let mut calls = Vec::new();
-        for_each_instruction(function.body.as_deref().unwrap_or_default(), &mut |instruction| {
-            if let Some(callee) = callee(instruction) {
-                calls.push((callee, instruction.span));
-            }
-        });
-        for (name, span) in calls {
-            let Some(callee) = self.function(name) else {
-                continue;
-            };
-            if path.contains(&callee.name.as_str()) {
-                return Err(unsupported(
-                    span,
-                    format!("recursion (`{}` calls itself)", callee.name),
-                ));
-            }
-            if callee.body.is_some() && !done.contains(callee.name.as_str()) {
-                self.walk(callee, order, done, path)?;
-            }
-        }
-        path.pop();
-        done.insert(&function.name);
-        Ok(())
+        Ok(self.address_of(function))
     }
-}
-
-/// The name after `call`, when it is a call.
-pub(super) fn callee(instruction: &Instruction) -> Option<&str> {
-    if instruction.opcode != "call" {
-        return None;
-    }
-    instruction.operands.iter().find_map(|operand| match operand {
-        Operand::Name(name) => Some(name.as_str()),
-        _ => None,
-    })
 }
 
 /// Calls `f` for each instruction, however deep in blocks.

@@ -27,6 +27,31 @@ impl Liveness {
         &self.stretches[self.offsets[register] as usize..self.offsets[register + 1] as usize]
     }
 
+    /// Keeps registers from the first operation to the last.
+    pub(super) fn pin(&mut self, registers: &[u32], n_ops: usize) {
+        let mut pinned = vec![false; self.offsets.len() - 1];
+        registers
+            .iter()
+            .for_each(|&register| pinned[register as usize] = true);
+        let mut offsets = vec![0];
+        let mut stretches = Vec::with_capacity(self.stretches.len() + registers.len());
+        for (register, pinned) in pinned.into_iter().enumerate() {
+            match pinned {
+                true => stretches.push((0, 2 * n_ops as u32)),
+                false => stretches.extend_from_slice(self.of(register as u32)),
+            }
+            offsets.push(stretches.len() as u32);
+        }
+        (self.offsets, self.stretches) = (offsets, stretches);
+    }
+
+    /// Whether a register has a value at position `from` that is used at `to` or later.
+    pub(super) fn spans(&self, register: u32, from: u32, to: u32) -> bool {
+        let stretches = self.of(register);
+        let behind = stretches.partition_point(|&(start, _)| start <= from);
+        behind > 0 && stretches[behind - 1].1 > to
+    }
+
     /// `None` when registers live across blocks are too many to keep track of.
     pub(super) fn new(ops: &mut [VirtualOp], cfg: &Cfg, n_registers: usize) -> Option<Liveness> {
         let n_blocks = cfg.n_blocks();

@@ -1,14 +1,16 @@
 //! Decode: a PTX module becomes a [`Program`].
 //!
-//! Names are resolved, device functions inlined, labels turned into positions, virtual registers into lines
+//! Names are resolved, device functions inlined (but for those that [`calls`] names), labels turned into positions, virtual registers into lines
 //! of a small register file. Which instructions exist and which of them run here is said by [`ptx::table`] alone, and
-//! a module has passed [`ptx::table::check`] before it comes here. What else is not supported (recursion, a special
+//! a module has passed [`ptx::table::check`] before it comes here. What else is not supported (a special
 //! register, a kernel that is too big) is refused here, with its line, so that nothing can turn out to be missing when
 //! a kernel runs.
 //!
 //! A register that is read before it is written reads as 0.
 
+mod activations;
 mod atomics;
+mod calls;
 mod cfg;
 mod constants;
 mod display;
@@ -39,7 +41,7 @@ use ptx::ast::{Function, FunctionKind, Item, Module};
 
 use crate::lanes::CpuLevel;
 use crate::limits::{Account, REFUSALS, REGISTER_LINES};
-use crate::program::{Guard, Kernel, Op, OpKind, Program, Shape};
+use crate::program::{Calls, Guard, Kernel, Op, OpKind, Program, RESERVED, Shape, SharedArray};
 use cfg::{Cfg, OUTSIDE};
 pub use error::DecodeError;
 use error::{Result, unsupported};
@@ -112,9 +114,9 @@ fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function
     }
 
     let reached = index.reach(function)?;
-    let shared = SharedLayout::new(index, &reached)?;
+    let shared = SharedLayout::new(index, &reached.functions)?;
     let (params, param_bytes) = layout::params(function)?;
-    let mut lower = Lower::new(index, symbols, level, &shared);
+    let mut lower = Lower::new(index, symbols, level, &shared, &reached);
     let named: Vec<(&str, u32)> = function
         .params
         .iter()
@@ -132,11 +134,14 @@ fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function
         registers,
         mut instrs,
         starts,
+        activations,
         ..
     } = lower;
     sort_instructions(&mut ops, &mut instrs, &starts);
 
-    let special: Vec<u32> = lower.specials.values().copied().collect();
+    // The start of a frame is known of no call in advance, and differs from lane to lane.
+    let own = activations.base;
+    let special: Vec<u32> = lower.specials.values().copied().chain(own).collect();
     let order = order::of_blocks(&mut ops, registers.classes.len(), &lower.constants, &special);
 
     let cfg = Cfg::new(&ops);
@@ -156,6 +161,7 @@ fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function
         .iter()
         .filter(|(key, _)| key.0.varies_in_a_warp())
         .map(|(_, &register)| register)
+        .chain(own)
         .collect();
     atomics::forms(
         &mut ops,
@@ -164,7 +170,11 @@ fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function
         &varying,
         &mut instrs,
     );
-    let live = Liveness::new(&mut ops, &cfg, registers.classes.len()).ok_or_else(too_big)?;
+    let mut live = Liveness::new(&mut ops, &cfg, registers.classes.len()).ok_or_else(too_big)?;
+    let pinned: Vec<u32> = { &special }.iter().copied().chain(activations.pinned()).collect();
+    if !activations.sites.is_empty() {
+        live.pin(&pinned, ops.len());
+    }
     index.account.steps(live.n_pairs as u64)?;
     let allocation = registers::allocate(&mut ops, &live, &registers.classes, index.account)?;
     if allocation.n_lines > REGISTER_LINES || allocation.n_preds > u32::from(u16::MAX) {
@@ -182,11 +192,28 @@ fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function
         .iter()
         .map(|(key, register)| (key.0, place(register)))
         .collect();
+    let lowered = activations::Lowered {
+        ops: &ops,
+        labels: &lower.labels,
+        live: &live,
+        allocation: &allocation,
+        classes: &registers.classes,
+        variables: lower.local_bytes,
+    };
+    let mut calls = activations::calls(&activations, &lowered, &pinned, index)?;
     for op in &mut ops {
         registers::rewrite(op, &allocation);
     }
-    remove_moves(&mut ops);
+    remove_moves(&mut ops, calls.as_deref_mut());
 
+    let reserved = lower.reserved_shared.then(|| SharedArray {
+        name: "%reserved_smem".to_owned(),
+        offset: RESERVED.0,
+        bytes: RESERVED.1 - RESERVED.0,
+        align: 8,
+        element: 1,
+        dims: vec![u64::from(RESERVED.1 - RESERVED.0)],
+    });
     let kernel = Kernel {
         name: function.name.clone(),
         ops: ops.iter().map(finish).collect(),
@@ -200,7 +227,10 @@ fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function
         shared_static_bytes: shared.static_bytes,
         shared_dynamic_base: shared.dynamic_base,
         shared_dynamic_align: shared.dynamic_align,
-        shared: shared.arrays.clone(),
+        shared: reserved
+            .into_iter()
+            .chain(shared.arrays.iter().cloned())
+            .collect(),
         local_bytes: lower.local_bytes,
         local: lower.local,
         max_threads: directive("maxntid").map(three),
@@ -209,6 +239,7 @@ fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function
         min_blocks_per_sm: directive("minnctapersm").and_then(|n| n.first().copied()),
         order,
         shared_subword: lower.shared_subword,
+        calls,
         shapes: ops.iter().map(shape).collect(),
     };
     validate::validate(&kernel, &mut ops).map_err(DecodeError::Internal)?;
@@ -281,7 +312,7 @@ fn moves_nothing(op: &VirtualOp) -> bool {
 }
 
 /// Takes out moves that do nothing, but for those that are counted as an instruction.
-fn remove_moves(ops: &mut Vec<VirtualOp>) {
+fn remove_moves(ops: &mut Vec<VirtualOp>, calls: Option<&mut Calls>) {
     let mut position = Vec::with_capacity(ops.len());
     let mut kept = 0u32;
     for op in ops.iter() {
@@ -297,6 +328,9 @@ fn remove_moves(ops: &mut Vec<VirtualOp>) {
             *target = new;
         }
     };
+    for callee in calls.into_iter().flat_map(|calls| &mut calls.callees) {
+        shift(&mut callee.entry);
+    }
     for op in ops {
         match &mut op.kind {
             OpKind::Branch { target, reconverge } => {

@@ -1,7 +1,7 @@
 //! Scopes: what a name inside a function stands for.
 
 use ptx::Span;
-use ptx::ast::{RegDecl, Type};
+use ptx::ast::{RegDecl, Type, Variable};
 
 use super::error::{Result, unsupported};
 use super::hash::QuickMap;
@@ -27,6 +27,8 @@ pub(super) enum Binding {
     ParamRegister(Reg, u32),
     /// A parameter of a call, kept in local memory.
     ParamLocal(u32),
+    /// A parameter of a call, in the caller's local memory: the register that holds its address there.
+    ParamAt(Reg),
     /// A parameter of the kernel: offset in the parameter block.
     Param(u32),
     /// Offset in shared memory.
@@ -47,6 +49,13 @@ struct Family {
     vector: u32,
 }
 
+/// What a call through an address says of the function: `.callprototype`, or `.calltargets`.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Prototype<'a> {
+    Variables(&'a [Variable], &'a [Variable]),
+    Like(&'a str),
+}
+
 /// One pair of braces.
 #[derive(Debug, Default)]
 pub(super) struct Scope<'a> {
@@ -54,6 +63,7 @@ pub(super) struct Scope<'a> {
     families: QuickMap<&'a str, Family>,
     pub(super) labels: QuickMap<&'a str, u32>,
     pub(super) targets: QuickMap<&'a str, &'a [String]>,
+    pub(super) prototypes: QuickMap<&'a str, Prototype<'a>>,
 }
 
 impl<'a> Scope<'a> {
@@ -144,7 +154,7 @@ impl Registers {
         self.classes.len() as u32 - 1
     }
 
-    fn declare(&mut self, ty: Type, vector: u32, span: Span) -> Result<Binding> {
+    pub(super) fn declare(&mut self, ty: Type, vector: u32, span: Span) -> Result<Binding> {
         let (class, bits) = shape(ty, span)?;
         let mut one = || Reg {
             id: self.fresh(class),

@@ -60,6 +60,7 @@ pub(super) fn each(kind: &mut OpKind, alu: AluClasses, f: &mut dyn FnMut(&mut i3
                 .early_if_wanted(std::slice::from_mut(&mut atomic.dst), class)
         }
         OpKind::BranchIndexed { index, .. } => row.read(index, Bits32),
+        OpKind::Call { target, .. } => row.read_if_there(target, Bits64),
         OpKind::Barrier { kind, id, count } => {
             let row = row.read(id, Bits32).read_if_there(count, Bits32);
             match kind {
@@ -119,6 +120,8 @@ pub(super) fn each(kind: &mut OpKind, alu: AluClasses, f: &mut dyn FnMut(&mut i3
             .early_if_wanted(std::slice::from_mut(dst), Bits32),
         OpKind::AssertFail { text, line } => row.reads(text, Bits64).read(line, Bits32),
         OpKind::Branch { .. }
+        | OpKind::Resume { .. }
+        | OpKind::Return
         | OpKind::Exit
         | OpKind::Trap
         | OpKind::Fence

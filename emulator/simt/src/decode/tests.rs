@@ -90,16 +90,28 @@ fn what_is_not_supported_is_named() {
         "line 17: `cudaSomething` of the device runtime is not supported",
     );
     refused(
-        "call again;",
-        "line 11: recursion (`again` calls itself) is not supported",
-    );
-    refused(
         "call (%r1), %rd1, (%r2);",
-        "line 17: an indirect call (through `%rd1`) is not supported",
+        "line 17, column 1: a call through `%rd1` needs a `.callprototype`",
     );
     refused(
-        "mov.u64 %rd1, twice;",
-        "line 17: the address of function `twice` (a call through it) is not supported",
+        "call (%r1), %rd1, (%r2), nowhere;",
+        "line 17, column 1: there is no prototype `nowhere`",
+    );
+    refused(
+        "call (%r1), %r3, (%r2), nowhere;",
+        "line 17, column 1: `%r3` is no 64-bit register: nothing can be called through it",
+    );
+    refused(
+        "mov.u32 %r1, twice;",
+        "line 17, column 1: the address of `twice` takes a 64-bit register",
+    );
+    refused(
+        "mov.u64 %rd1, foreign;",
+        "line 17, column 1: nothing defines the external function `foreign`, whose address is taken",
+    );
+    refused(
+        "mov.u64 %rd1, k;",
+        "line 17: the address of kernel `k` is not supported",
     );
     refused(
         "ld.global.u32 %r1, [elsewhere];",

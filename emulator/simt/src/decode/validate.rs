@@ -3,7 +3,7 @@
 use super::operands::each;
 use super::virt::VirtualOp;
 use crate::lanes::{Class, NONE};
-use crate::program::{Access, AtomicKind, Kernel, OpKind};
+use crate::program::{Access, AtomicKind, CallSite, Calls, Kept, Kernel, OpKind};
 
 /// Checks every operand of every op against the sizes of the register file, of the constants and of the
 /// program. `ops` are the ops of the kernel with the classes of their operands.
@@ -13,7 +13,11 @@ pub(super) fn validate(kernel: &Kernel, ops: &mut [VirtualOp]) -> Result<(), Str
         return Err("ops out of step".to_owned());
     }
     let ends = kernel.ops.last().is_some_and(|op| {
-        op.guard.pred == 0 && matches!(op.kind, OpKind::Exit | OpKind::Trap | OpKind::Branch { .. })
+        op.guard.pred == 0
+            && matches!(
+                op.kind,
+                OpKind::Exit | OpKind::Trap | OpKind::Return | OpKind::Branch { .. }
+            )
     });
     if !ends {
         return Err("the last op falls through".to_owned());
@@ -60,7 +64,45 @@ pub(super) fn validate(kernel: &Kernel, ops: &mut [VirtualOp]) -> Result<(), Str
     {
         return Err("a special register out of range".to_owned());
     }
-    Ok(())
+    match &kernel.calls {
+        Some(calls) => calls_in_range(kernel, calls),
+        None if kernel.ops.iter().any(|op| matches!(op.kind, OpKind::Return)) => {
+            Err("a return without calls".to_owned())
+        }
+        None => Ok(()),
+    }
+}
+
+/// What calls keep and where they go.
+fn calls_in_range(kernel: &Kernel, calls: &Calls) -> Result<(), String> {
+    let n_ops = kernel.ops.len() as u32;
+    let n_callees = calls.callees.len() as u32;
+    let registers = |kept: &Kept| {
+        kept.wide.iter().all(|&r| kernel.has_register(r, Class::Bits64))
+            && kept.narrow.iter().all(|&r| kernel.has_register(r, Class::Bits32))
+            && kept.preds.iter().all(|&r| kernel.has_register(r, Class::Pred))
+    };
+    let fits = |site: &CallSite| {
+        registers(&site.kept)
+            && site.callee.is_none_or(|callee| callee < n_callees)
+            && u64::from(site.keep_at) + site.kept.bytes() <= u64::from(site.frame)
+    };
+    let good =
+        kernel.has_register(calls.base, Class::Bits32) && calls.sites.iter().all(fits) && { &calls.callees }
+            .iter()
+            .all(|callee| callee.entry < n_ops && registers(&callee.zeroed));
+    let at_resume = |site: u32, at: usize| matches!(kernel.ops.get(at).map(|op| &op.kind), Some(OpKind::Resume { site: own }) if *own == site);
+    let followed = kernel.ops.iter().enumerate().all(|(at, op)| match op.kind {
+        OpKind::Call { site, target } => {
+            let known = calls.sites.get(site as usize);
+            at_resume(site, at + 1) && known.is_some_and(|known| known.callee.is_some() == (target == NONE))
+        }
+        _ => true,
+    });
+    match good && followed {
+        true => Ok(()),
+        false => Err("a call out of range".to_owned()),
+    }
 }
 
 impl Kernel {

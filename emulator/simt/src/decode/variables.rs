@@ -212,17 +212,19 @@ impl Writer<'_> {
                 (Immediate::Int(value), _) => value as u128,
             },
             Initializer::Symbol { name, offset, .. } => {
-                if self.index.function(name).is_some() {
-                    return Err(unsupported(
-                        v.span,
-                        format!("the address of function `{name}` in `{}`", v.name),
-                    ));
-                }
                 if bytes < 4 {
                     return Err(unsupported(v.span, format!("part of an address in `{}`", v.name)));
                 }
                 if at.saturating_add(u64::from(bytes)) > self.bytes {
                     return Err(self.too_many());
+                }
+                if let Some(function) = self.index.function(name) {
+                    let address = self
+                        .index
+                        .callable(function, v.span)?
+                        .wrapping_add_signed(*offset);
+                    self.put(at, &address.to_le_bytes()[..bytes.min(8) as usize]);
+                    return Ok(());
                 }
                 let bytes = bytes.min(8);
                 self.relocations.push(Relocation {
@@ -243,12 +245,15 @@ impl Writer<'_> {
         if at.saturating_add(u64::from(bytes)) > self.bytes {
             return Err(self.too_many());
         }
-        let value = &value.to_le_bytes()[..bytes as usize];
+        self.put(at, &value.to_le_bytes()[..bytes as usize]);
+        Ok(())
+    }
+
+    fn put(&mut self, at: u64, value: &[u8]) {
         match self.init.last_mut() {
             Some((start, piece)) if *start + piece.len() as u64 == at => piece.extend_from_slice(value),
             _ => self.init.push((at, value.to_vec())),
         }
-        Ok(())
     }
 
     fn too_many(&self) -> super::DecodeError {

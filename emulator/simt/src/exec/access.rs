@@ -211,7 +211,7 @@ impl<'j> Cx<'j> {
                     *way = delta.wrapping_add((lane as i32 - first as i32).wrapping_mul(each))
                 });
                 m.from = window::LOCAL;
-                m.len = job.kernel.local_bytes.into();
+                m.len = job.local_bytes.into();
                 m.home = Home::Local;
                 m.allocation = None;
             }

@@ -5,7 +5,7 @@ use crate::memory::bits::{Bits, CellBits};
 use crate::program::{SHARED_BASE, Special};
 
 use super::barrier::Barrier;
-use super::defined::{Carried, Shadow};
+use super::defined::{Carried, KeptUndefined, Shadow};
 use super::fiber::Fiber;
 use super::{Cx, Job, ZERO_LINE};
 
@@ -39,6 +39,7 @@ pub(crate) struct Block {
     /// Undefined registers, by warp, when checked.
     pub(super) shadows: Vec<Shadow>,
     pub(super) carried: Carried,
+    pub(super) kept_undefined: KeptUndefined,
     pub(crate) barriers: [Barrier; 16],
     /// The first barrier that completed without threads that had exited: warp, lanes and instruction of threads that
     /// waited there, and what to report, until it is.
@@ -92,6 +93,7 @@ impl Block {
                 .take(if job.watch.checks() { n_warps } else { 0 })
                 .collect(),
             carried: Carried::default(),
+            kept_undefined: KeptUndefined::default(),
             barriers: [Barrier::default(); 16],
             apart: super::barrier::Apart::default(),
             exited: None,
@@ -121,6 +123,7 @@ impl Block {
         self.local_written.clear();
         self.shadows.iter_mut().for_each(Shadow::reset);
         self.carried.clear();
+        self.kept_undefined.clear();
         self.barriers = [Barrier::default(); 16];
         self.apart = super::barrier::Apart::default();
         self.exited = None;
@@ -173,6 +176,19 @@ impl Block {
         Some(word.to_le_bytes()[offset % 4])
     }
 
+    /// Four bytes of local memory, at a multiple of 4.
+    pub(super) fn local_word(&self, offset: usize) -> u32 {
+        self.local
+            .get(offset / 128)
+            .map_or(0, |line| line.0[offset % 128 / 4])
+    }
+
+    pub(super) fn set_local_word(&mut self, offset: usize, value: u32) {
+        if let Some(line) = self.local.get_mut(offset / 128) {
+            line.0[offset % 128 / 4] = value;
+        }
+    }
+
     pub(crate) fn regs_of(&mut self, job: &Job<'_>, warp: usize) -> *mut Line {
         self.regs
             .as_mut_ptr()
@@ -189,7 +205,9 @@ impl Block {
     pub(crate) fn shared_range(&self, job: &Job<'_>, offset: u64) -> Option<(u32, u32)> {
         let offset = u32::try_from(offset).ok().filter(|o| *o < job.shared_bytes)?;
         if !job.watch.checks() {
-            return (offset >= SHARED_BASE).then_some((SHARED_BASE, job.shared_bytes));
+            let reserved = job.plan.shared.first().map_or(SHARED_BASE, |array| array.0);
+            let from = reserved.min(SHARED_BASE);
+            return (offset >= from).then_some((from, job.shared_bytes));
         }
         let dynamic = job.kernel.shared_dynamic_base;
         if offset >= dynamic && job.dynamic_shared > 0 {
@@ -213,13 +231,17 @@ pub(crate) fn block_bytes(job: &Job<'_>) -> u64 {
         0
     };
     let registers = 128 * u64::from(job.kernel.n_lines) + 4 * u64::from(job.kernel.n_preds);
-    // A warp's own state besides.
-    warps * (registers + 512) + local + shared + marks + 1024
+    // A warp's own state besides, and where its lanes go on after calls.
+    let stack = match &job.kernel.calls {
+        Some(_) => 2 * u64::from(job.local_bytes),
+        None => 0,
+    };
+    warps * (registers + stack + 512) + local + shared + marks + 1024
 }
 
 /// Bytes of local memory from one thread to the next: the alignment of every access is kept.
 pub(crate) fn local_stride(job: &Job<'_>) -> usize {
-    (job.kernel.local_bytes as usize).next_multiple_of(16)
+    (job.local_bytes as usize).next_multiple_of(16)
 }
 
 fn special_line(job: &Job<'_>, coords: [u32; 3], special: Special, warp: u32) -> Line {

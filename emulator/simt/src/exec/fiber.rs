@@ -97,6 +97,31 @@ impl Fiber {
         self.polls = 0;
     }
 
+    /// The lanes of the top frame call: each `(lanes, position)` runs there until it returns, the first one first. The
+    /// frame goes on at `resume` when all are back.
+    pub(crate) fn call(&mut self, resume: u32, ways: &[(u32, u32)]) {
+        self.set_pc(resume);
+        let meet = u32::MAX;
+        let frames = ways.iter().rev().map(|&(mask, pc)| Frame { pc, meet, mask });
+        self.stack.extend(frames);
+        self.polls = 0;
+    }
+
+    /// Lanes return from frames that have `below` frames below them.
+    pub(crate) fn give_back(&mut self, lanes: u32, below: usize) {
+        let mut kept = below;
+        for at in below..self.stack.len() {
+            let mut frame = self.stack[at];
+            frame.mask &= !lanes;
+            if frame.mask != 0 {
+                self.stack[kept] = frame;
+                kept += 1;
+            }
+        }
+        self.stack.truncate(kept);
+        self.polls = 0;
+    }
+
     /// Lanes end.
     pub(crate) fn exit(&mut self, lanes: u32) {
         for frame in &mut self.stack {
@@ -167,6 +192,19 @@ mod tests {
         assert_eq!(frames(&f), [(10, 0x3)]);
         f.exit(0x3);
         assert!(f.stack.is_empty());
+    }
+
+    #[test]
+    fn lanes_return_to_where_they_were_called() {
+        let mut f = Fiber::new(0xF);
+        f.call(11, &[(0x5, 50), (0xA, 60)]);
+        assert_eq!(frames(&f), [(11, 0xF), (60, 0xA), (50, 0x5)]);
+        f.part(&[(0x1, 51), (0x4, 52)], u32::MAX);
+        f.give_back(0x4, 1);
+        assert_eq!(frames(&f), [(11, 0xF), (60, 0xA), (51, 0x1)]);
+        f.give_back(0x1, 1);
+        f.give_back(0xA, 1);
+        assert_eq!(frames(&f), [(11, 0xF)]);
     }
 
     #[test]

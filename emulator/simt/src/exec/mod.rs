@@ -9,6 +9,7 @@ pub(crate) mod access;
 pub(crate) mod atomic;
 pub(crate) mod barrier;
 pub(crate) mod block;
+pub(crate) mod call;
 pub(crate) mod copy;
 pub(crate) mod data;
 pub(crate) mod defined;
@@ -114,6 +115,9 @@ pub(crate) struct Job<'j> {
     pub(crate) level: crate::lanes::CpuLevel,
     pub(crate) environment: Environment<'j>,
     pub(crate) budget: u64,
+    /// Local memory of a thread, with its stack; and what the stack is for a GPU.
+    pub(crate) local_bytes: u32,
+    pub(crate) stack_bytes: u32,
     /// Memory for running blocks.
     pub(crate) room: u64,
     pub(crate) recorder: Option<&'j Recorder>,

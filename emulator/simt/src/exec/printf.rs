@@ -67,7 +67,7 @@ impl Cx<'_> {
         let offset = (address & ((1 << window::BITS) - 1)) as usize;
         match address & !((1 << window::BITS) - 1) {
             window::SHARED => self.block.shared_byte(offset),
-            window::LOCAL if offset < self.job.kernel.local_bytes as usize => {
+            window::LOCAL if offset < self.job.local_bytes as usize => {
                 self.block.local_byte(self.local_offset(lane) + offset)
             }
             window::PARAM => self.job.params.get(offset).copied(),

@@ -103,7 +103,7 @@ fn find(cx: &mut Cx<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> Result<F
         }
         MemSpace::Local => {
             let offset = address.wrapping_sub(window::LOCAL);
-            let each = u64::from(job.kernel.local_bytes);
+            let each = u64::from(job.local_bytes);
             if !inside(offset, each) {
                 return Err((Code::OutOfBounds, MemSpace::Local, offset));
             }

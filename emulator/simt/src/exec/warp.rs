@@ -289,6 +289,15 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
                             at.count::<W>(cx, at.pc, at.pc);
                             return Pause::Waits;
                         }
+                        Next::Frames => {
+                            at.count::<W>(cx, at.pc + 1, at.pc + 1);
+                            if cx.left < 0 {
+                                cx.turn_over();
+                                return Pause::Turn;
+                            }
+                            reload!();
+                            continue;
+                        }
                         Next::Poll => pause!(at.pc + 1, Pause::Poll),
                         Next::Stop => pause!(at.pc, Pause::Stopped),
                     }
@@ -302,6 +311,8 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
 /// What follows an operation.
 pub(crate) enum Next {
     Go,
+    /// It goes on where the fiber's frames say.
+    Frames,
     Wait,
     Poll,
     Stop,
@@ -626,6 +637,9 @@ impl Cx<'_> {
                 );
                 return Next::Stop;
             }
+            OpKind::Call { site, target } => return self.call(*site, *target, pc, on),
+            OpKind::Resume { site } => self.resume(*site, on),
+            OpKind::Return => return self.give_back(on),
             OpKind::Trap => {
                 self.fatal(pc, Code::Trap, on, Details::None);
                 return Next::Stop;

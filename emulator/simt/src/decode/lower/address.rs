@@ -66,18 +66,26 @@ impl<'a> Lower<'a> {
             Binding::Vector(_) | Binding::ParamRegister(..) => {
                 return Err(self.invalid(format!("`{name}` has no address")));
             }
-            Binding::ParamLocal(_) if space == MemSpace::Param => MemSpace::Local,
-            Binding::ParamLocal(_) | Binding::Local(_) => MemSpace::Local,
+            Binding::ParamLocal(_) | Binding::ParamAt(_) | Binding::Local(_) => MemSpace::Local,
             Binding::Param(_) => MemSpace::Param,
             Binding::Shared(_) => MemSpace::Shared,
             Binding::Global(_) => MemSpace::Global,
             Binding::Const(_) => MemSpace::Const,
         };
-        let param = space == MemSpace::Param && matches!(binding, Binding::ParamLocal(_));
+        let param =
+            space == MemSpace::Param && matches!(binding, Binding::ParamLocal(_) | Binding::ParamAt(_));
         if own != space && !param && space != MemSpace::Generic {
             return Err(self.invalid(format!(
                 "`{name}` is not in the state space that the instruction names"
             )));
+        }
+        if let Some((base, at)) = self.in_frame(&binding) {
+            let addr = Addr {
+                src: base as Src,
+                wide: false,
+                offset: offset.wrapping_add(i64::from(at)),
+            };
+            return Ok((addr, own));
         }
         // The variable's own space is what a generic access would find.
         let Some(generic) = generic_value(&binding) else {

@@ -1,9 +1,11 @@
-//! Calls: device functions are inlined, a few well-known external ones are operations of their own.
+//! Calls: most device functions are inlined, a few well-known external ones are operations of their own.
 
-use ptx::ast::{Function, Instruction, Operand, Space, Variable};
+use ptx::ast::{Function, FunctionKind, Instruction, Operand, Space, Variable};
 
-use super::super::error::Result;
-use super::super::names::{Binding, Scope};
+use super::super::calls::CallParts;
+use super::super::error::{Result, unsupported};
+use super::super::index::MAX_DEPTH;
+use super::super::names::{Binding, Reg, Scope};
 use super::super::virt::TRUE;
 use super::operand::Elements;
 use super::{Lower, class_of, mov_of, params};
@@ -19,26 +21,19 @@ fn is_of_the_device_runtime(name: &str) -> bool {
 
 impl<'a> Lower<'a> {
     pub(super) fn call(&mut self, instruction: &'a Instruction) -> Result<()> {
-        // `(returns), function, (arguments), prototype`: all but the function may be left out.
-        let mut operands = instruction.operands.iter().peekable();
-        let empty: &'a [Operand] = &[];
-        let list = |operands: &mut std::iter::Peekable<std::slice::Iter<'a, Operand>>| match operands.peek() {
-            Some(Operand::List(list)) => {
-                operands.next();
-                &list[..]
-            }
-            _ => empty,
-        };
-        let returns = list(&mut operands);
-        let Some(Operand::Name(name)) = operands.next() else {
+        let CallParts {
+            returns,
+            callee,
+            arguments,
+            prototype,
+        } = CallParts::of(instruction);
+        let Some(name) = callee else {
             return Err(self.invalid("`call` needs the name of a function"));
         };
-        let arguments = list(&mut operands);
-
         if self.find(name)?.is_some() {
-            return Err(self.unsupported(format!("an indirect call (through `{name}`)")));
+            return self.call_through(name, prototype, returns, arguments);
         }
-        match name.as_str() {
+        match name {
             "vprintf" => return self.printf(returns, arguments),
             "__assertfail" => return self.assert_fail(arguments),
             "malloc" | "free" => {
@@ -62,7 +57,13 @@ impl<'a> Lower<'a> {
                 function.returns.len()
             )));
         }
-        self.inline(function, returns, arguments)
+        match self.activations.reach.recursive.contains(function.name.as_str()) {
+            true if function.kind == FunctionKind::Entry => {
+                Err(self.unsupported(format!("recursion of a kernel (`{name}` calls itself)")))
+            }
+            true => self.call_body(function, returns, arguments),
+            false => self.inline(function, returns, arguments),
+        }
     }
 
     /// The body of `function` in place of the call.
@@ -72,6 +73,13 @@ impl<'a> Lower<'a> {
         returns: &'a [Operand],
         arguments: &'a [Operand],
     ) -> Result<()> {
+        if self.inlined_in >= MAX_DEPTH {
+            return Err(unsupported(
+                function.span,
+                format!("a chain of more than {MAX_DEPTH} calls"),
+            ));
+        }
+        self.inlined_in += 1;
         let (guard, negated, instr, span) = (self.guard, self.negated, self.instr, self.span);
         // The call itself counts as an instruction. Under a guard it is a branch around the body.
         let mut around = None;
@@ -101,7 +109,11 @@ impl<'a> Lower<'a> {
         let mut results = Vec::new();
         for (formal, actual) in function.returns.iter().zip(returns) {
             let binding = self.result(formal, actual)?;
-            if let Binding::ParamLocal(_) | Binding::Register(_) | Binding::ParamRegister(..) = &binding {
+            if let Binding::ParamLocal(_)
+            | Binding::Register(_)
+            | Binding::Vector(_)
+            | Binding::ParamRegister(..) = &binding
+            {
                 results.push((binding.clone(), actual));
             }
             scope.bind(&formal.name, binding);
@@ -121,6 +133,7 @@ impl<'a> Lower<'a> {
         self.addressed = caller_addressed;
         self.function = caller;
         self.frame = frame;
+        self.inlined_in -= 1;
 
         (self.guard, self.negated) = (TRUE, false);
         (self.instr, self.first, self.span) = (instr, false, span);
@@ -140,13 +153,20 @@ impl<'a> Lower<'a> {
             Operand::Name(name) => self.find(name)?,
             _ => None,
         };
-        if let Some(Binding::ParamLocal(at)) = given
+        if let Some(given @ (Binding::ParamLocal(_) | Binding::ParamAt(_))) = &given
             && formal.space != Space::Reg
             && self.in_memory(formal)
         {
-            return Ok(Binding::ParamLocal(at));
+            return Ok(given.clone());
         }
         let own = self.param_variable(formal)?;
+        if let Binding::Vector(to) = &own {
+            match given {
+                Some(Binding::Vector(from)) => self.copy_vector(to, &from)?,
+                _ => return Err(self.mismatch(formal)),
+            }
+            return Ok(own);
+        }
         let source = match (&own, given) {
             (Binding::ParamRegister(reg, _), Some(Binding::ParamLocal(at))) => {
                 self.frame_load(at, reg.id, reg.bits, reg.class)?;
@@ -184,9 +204,9 @@ impl<'a> Lower<'a> {
         if let Operand::Name(name) = actual
             && formal.space != Space::Reg
             && self.in_memory(formal)
-            && let Some(Binding::ParamLocal(at)) = self.find(name)?
+            && let Some(given @ (Binding::ParamLocal(_) | Binding::ParamAt(_))) = self.find(name)?
         {
-            return Ok(Binding::ParamLocal(at));
+            return Ok(given);
         }
         self.param_variable(formal)
     }
@@ -210,22 +230,35 @@ impl<'a> Lower<'a> {
                 self.frame_load(*at, to.id, to.bits, to.class)
             }
             (Binding::ParamLocal(from), Some(Binding::ParamLocal(to))) if *from == to => Ok(()),
+            (Binding::Vector(from), Some(Binding::Vector(to))) => self.copy_vector(&to, from),
             _ => Err(self.invalid("a result of the call does not fit where it goes")),
         }
+    }
+
+    /// Vector registers of the same kind, one to the other.
+    fn copy_vector(&mut self, to: &[Reg], from: &[Reg]) -> Result<()> {
+        let classes = |list: &[Reg]| list.iter().map(|reg| reg.class).collect::<Vec<_>>();
+        if classes(to) != classes(from) {
+            return Err(self.invalid("a vector register of the call does not fit"));
+        }
+        for (to, from) in to.iter().zip(from) {
+            self.builtin(mov_of(to.class), to.id, &[from.id as Src])?;
+        }
+        Ok(())
     }
 
     fn mismatch(&self, formal: &Variable) -> super::DecodeError {
         self.invalid(format!("the argument for `{}` does not fit", formal.name))
     }
 
-    fn frame_load(&mut self, at: u32, dst: u32, bits: u8, class: Class) -> Result<()> {
+    pub(super) fn frame_load(&mut self, at: u32, dst: u32, bits: u8, class: Class) -> Result<()> {
         let mut regs = [NONE; 8];
         regs[0] = dst as i32;
         let access = self.frame_access(at, regs, u32::from(bits / 8), class)?;
         self.emit(OpKind::Load(access))
     }
 
-    fn frame_store(&mut self, at: u32, src: Src, bytes: u32, class: Class) -> Result<()> {
+    pub(super) fn frame_store(&mut self, at: u32, src: Src, bytes: u32, class: Class) -> Result<()> {
         let mut regs = [NONE; 8];
         regs[0] = src;
         let access = self.frame_access(at, regs, bytes, class)?;
@@ -236,10 +269,17 @@ impl<'a> Lower<'a> {
         if !matches!(bytes, 1 | 2 | 4 | 8) || class == Class::Pred {
             return Err(self.invalid("a predicate cannot be passed in memory"));
         }
-        let addr = Addr {
-            src: self.constants.bits32(at, self.span)?,
-            wide: false,
-            offset: 0,
+        let addr = match self.activations.frame_base() {
+            Some(base) => Addr {
+                src: base as Src,
+                wide: false,
+                offset: i64::from(at),
+            },
+            None => Addr {
+                src: self.constants.bits32(at, self.span)?,
+                wide: false,
+                offset: 0,
+            },
         };
         Ok(Box::new(Access {
             space: MemSpace::Local,

@@ -1,8 +1,9 @@
 //! Lowering: from the statements of a kernel, and of the functions that it calls, to virtual operations.
 //!
 //! Every instruction becomes at least one operation; one file per family. Device functions are inlined at
-//! each call.
+//! each call, but for those that [`super::calls`] says are called.
 
+mod activation;
 mod address;
 mod alu;
 mod atomic;
@@ -20,17 +21,20 @@ mod texture;
 mod variables;
 mod warp;
 
+pub(super) use activation::Activations;
+
 use std::collections::{BTreeMap, HashMap};
 
 use ptx::Span;
 use ptx::ast::{Function, Instruction, Statement};
 
+use super::calls::Reach;
 use super::constants::Constants;
 use super::error::{DecodeError, Result, invalid, unsupported};
 use super::hash::QuickMap;
 use super::index::{Index, MAX_DEPTH};
 use super::layout::SharedLayout;
-use super::names::{Binding, Reg, Registers, Scope};
+use super::names::{Binding, Prototype, Reg, Registers, Scope};
 use super::variables::Symbols;
 use super::virt::{Rule, TRUE, VirtualOp};
 use crate::alu::Builtin;
@@ -57,6 +61,8 @@ pub(super) struct Lower<'a> {
     pub(super) local: Vec<SharedArray>,
     pub(super) local_bytes: u32,
     pub(super) shared_subword: bool,
+    /// Reserved shared memory is used.
+    pub(super) reserved_shared: bool,
     pub(super) refused: Vec<ptx::Unsupported>,
 
     scopes: Vec<Scope<'a>>,
@@ -76,6 +82,10 @@ pub(super) struct Lower<'a> {
     calls: Vec<SourceLoc>,
     inlined: HashMap<SourceLoc, Vec<SourceLoc>>,
     carry: Option<u32>,
+    /// What is called and not inlined.
+    pub(super) activations: Activations<'a>,
+    /// Functions that are being inlined.
+    inlined_in: usize,
     /// Branch targets of all `brx.idx` so far.
     n_targets: usize,
 
@@ -112,6 +122,7 @@ impl<'a> Lower<'a> {
         symbols: &'a Symbols,
         level: CpuLevel,
         shared: &'a SharedLayout,
+        reach: &'a Reach<'a>,
     ) -> Lower<'a> {
         Lower {
             index,
@@ -128,6 +139,7 @@ impl<'a> Lower<'a> {
             local: Vec::new(),
             local_bytes: 0,
             shared_subword: false,
+            reserved_shared: false,
             refused: Vec::new(),
             scopes: Vec::new(),
             instr_of: QuickMap::default(),
@@ -141,6 +153,8 @@ impl<'a> Lower<'a> {
             inlined: HashMap::new(),
             loc: None,
             carry: None,
+            activations: Activations::new(reach),
+            inlined_in: 0,
             n_targets: 0,
             guard: TRUE,
             negated: false,
@@ -190,7 +204,7 @@ impl<'a> Lower<'a> {
             self.first = false;
             self.emit(OpKind::Exit)?;
         }
-        Ok(())
+        self.bodies()
     }
 
     /// The statements of one pair of braces.
@@ -214,6 +228,20 @@ impl<'a> Lower<'a> {
                 }
                 Statement::BranchTargets { name, targets, .. } => {
                     scope.targets.insert(name, targets);
+                }
+                Statement::CallPrototype {
+                    name,
+                    returns,
+                    params,
+                    ..
+                } => {
+                    let prototype = Prototype::Variables(returns, params);
+                    scope.prototypes.insert(name, prototype);
+                }
+                Statement::CallTargets { name, targets, .. } => {
+                    if let Some(first) = targets.first() {
+                        scope.prototypes.insert(name, Prototype::Like(first));
+                    }
                 }
                 _ => {}
             }

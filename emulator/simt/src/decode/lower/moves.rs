@@ -33,6 +33,15 @@ impl<'a> Lower<'a> {
         match (to, from) {
             (_, Operand::Vector(parts)) => return self.pack(to, parts, ty),
             (Operand::Vector(parts), _) => return self.unpack(parts, from, ty),
+            (_, Operand::Name(name)) => {
+                if let Some(Binding::Vector(parts)) = self.find(name)? {
+                    let sources: Vec<Src> = parts.iter().map(|part| part.id as Src).collect();
+                    if parts.iter().any(|part| part.class != Class::Bits32) {
+                        return Err(self.invalid(format!("`{name}` does not fit {} bytes", ty.bytes())));
+                    }
+                    return self.pack_values(to, &sources, ty);
+                }
+            }
             _ => {}
         }
         if ty == Type::Pred {
@@ -96,14 +105,6 @@ impl<'a> Lower<'a> {
     /// `mov.b64 %rd1, {%r1, %r2};`
     fn pack(&mut self, to: &'a Operand, parts: &'a [Operand], ty: Type) -> Result<()> {
         let part_bytes = ty.bytes() as usize / parts.len().max(1);
-        let op = match (ty.bytes(), parts.len()) {
-            (8, 2) => Builtin::Pack64,
-            (8, 4) => Builtin::Pack64x4,
-            (4, 2) => Builtin::Pack32,
-            (4, 4) => Builtin::Pack32x4,
-            (2, 2) => Builtin::Pack16,
-            _ => return Err(self.invalid(format!("{} parts do not make {} bytes", parts.len(), ty.bytes()))),
-        };
         let part_type = match part_bytes {
             1 => Type::B8,
             2 => Type::B16,
@@ -113,8 +114,20 @@ impl<'a> Lower<'a> {
         for part in parts {
             sources.push(self.source(part, Class::Bits32, Some(part_type))?);
         }
+        self.pack_values(to, &sources, ty)
+    }
+
+    fn pack_values(&mut self, to: &'a Operand, parts: &[Src], ty: Type) -> Result<()> {
+        let op = match (ty.bytes(), parts.len()) {
+            (8, 2) => Builtin::Pack64,
+            (8, 4) => Builtin::Pack64x4,
+            (4, 2) => Builtin::Pack32,
+            (4, 4) => Builtin::Pack32x4,
+            (2, 2) => Builtin::Pack16,
+            _ => return Err(self.invalid(format!("{} parts do not make {} bytes", parts.len(), ty.bytes()))),
+        };
         let dst = self.destination(to, class_of(ty.bytes()))?;
-        self.builtin(op, dst, &sources)
+        self.builtin(op, dst, parts)
     }
 
     /// `mov.b64 {%r1, %r2}, %rd1;`

@@ -54,8 +54,12 @@ impl<'a> Lower<'a> {
             if let Some(special) = special::find(name) {
                 return self.special(special, name, class);
             }
-            if self.index.function(name).is_some() {
-                return Err(self.unsupported(format!("the address of function `{name}` (a call through it)")));
+            if let Some(function) = self.index.function(name) {
+                let address = self.index.callable(function, self.span)?;
+                if class != Class::Bits64 {
+                    return Err(self.invalid(format!("the address of `{name}` takes a 64-bit register")));
+                }
+                return self.constant(address.wrapping_add_signed(offset), class);
             }
             return Err(self.undeclared(name));
         };
@@ -75,13 +79,30 @@ impl<'a> Lower<'a> {
             let offset = self.constant(offset as u64, class)?;
             return self.value(sum, &[value, offset]);
         }
-        let Some(address) = symbol_value(&binding) else {
-            return Err(self.invalid(format!("`{name}` has no address")));
-        };
         if class == Class::Pred {
             return Err(self.invalid(format!("`{name}` is no predicate")));
         }
+        if let Some((base, at)) = self.in_frame(&binding) {
+            let offset = self.constants.bits32(at.wrapping_add(offset as u32), self.span)?;
+            let address = self.value(Builtin::Add32, &[base as Src, offset])?;
+            return match class {
+                Class::Bits64 => self.value(Builtin::Zext64(32), &[address]),
+                _ => Ok(address),
+            };
+        }
+        let Some(address) = symbol_value(&binding) else {
+            return Err(self.invalid(format!("`{name}` has no address")));
+        };
         self.constant(address.wrapping_add_signed(offset), class)
+    }
+
+    /// The register that a variable's address in local memory is counted from, and its distance.
+    pub(super) fn in_frame(&self, binding: &Binding) -> Option<(u32, u32)> {
+        match *binding {
+            Binding::ParamAt(reg) => Some((reg.id, 0)),
+            Binding::Local(at) | Binding::ParamLocal(at) => Some((self.activations.frame_base()?, at)),
+            _ => None,
+        }
     }
 
     fn of_class(&self, reg: Reg, class: Class, name: &str) -> Result<Src> {
@@ -208,7 +229,9 @@ fn symbol_value(binding: &Binding) -> Option<u64> {
             u64::from(*at)
         }
         Binding::Global(address) | Binding::Const(address) => *address,
-        Binding::Register(_) | Binding::Vector(_) | Binding::ParamRegister(..) => return None,
+        Binding::Register(_) | Binding::Vector(_) | Binding::ParamRegister(..) | Binding::ParamAt(_) => {
+            return None;
+        }
     })
 }
 

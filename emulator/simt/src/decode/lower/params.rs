@@ -94,12 +94,7 @@ impl<'a> Lower<'a> {
     /// A `.param` variable inside a function, or a formal parameter without an actual one to stand for it.
     pub(super) fn param_variable(&mut self, v: &'a Variable) -> Result<Binding> {
         if v.space == Space::Reg {
-            let (class, bits) = shape(v.ty, v.span)?;
-            return Ok(Binding::Register(Reg {
-                id: self.registers.fresh(class),
-                class,
-                bits,
-            }));
+            return self.registers.declare(v.ty, v.vector, v.span);
         }
         let scalar = v.dims.is_empty() && v.vector <= 1 && v.ty.bytes() <= 8 && v.ty != Type::Pred;
         if scalar && !self.in_memory(v) {

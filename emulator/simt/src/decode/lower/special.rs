@@ -5,7 +5,7 @@ use super::super::operands::clock_class;
 use super::{Lower, SpecialKey};
 use crate::alu::Builtin;
 use crate::lanes::{Class, Src};
-use crate::program::{Clock, OpKind, Special};
+use crate::program::{Clock, OpKind, RESERVED, SHARED_BASE, Special};
 
 /// What a special register is to us.
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +16,8 @@ pub(super) enum Found {
     Clock(Clock),
     /// The same everywhere.
     Number(u32),
+    /// A place in the shared memory that the system keeps for itself and its libraries.
+    Reserved(u32),
     /// Known to PTX, not to us.
     Refused,
 }
@@ -55,6 +57,9 @@ pub(super) fn find(name: &str) -> Option<Found> {
         "%total_smem_size" | "%aggr_smem_size" => Line(Special::TotalSharedBytes),
         "%envreg1" => Line(Special::EnvReg1),
         "%envreg2" => Line(Special::EnvReg2),
+        "%reserved_smem_offset_begin" => Number(0),
+        "%reserved_smem_offset_end" | "%reserved_smem_offset_cap" => Number(SHARED_BASE),
+        "%reserved_smem_offset_1" => Found::Reserved(RESERVED.0),
         "%clock" => Found::Clock(Clock::Clock),
         "%clock_hi" => Found::Clock(Clock::ClockHi),
         "%clock64" => Found::Clock(Clock::Clock64),
@@ -96,6 +101,10 @@ impl Lower<'_> {
                     };
                 }
                 dst as Src
+            }
+            Found::Reserved(offset) => {
+                self.reserved_shared = true;
+                return self.constant(u64::from(offset), class);
             }
             Found::Number(value) => return self.constant(u64::from(value), class),
             Found::Refused => return Err(self.unsupported(format!("the special register `{name}`"))),

@@ -7,7 +7,6 @@ use super::super::index::{align_of, size_of};
 use super::super::names::{Binding, Scope};
 use super::super::variables::local_name;
 use super::Lower;
-use crate::limits::LOCAL_BYTES;
 use crate::program::SharedArray;
 
 impl<'a> Lower<'a> {
@@ -53,18 +52,14 @@ impl<'a> Lower<'a> {
             return Err(invalid(v.span, format!("`{}` has no size", v.name)));
         };
         let align = align_of(v)?;
-        let offset = u64::from(self.frame).next_multiple_of(u64::from(align));
-        if offset + bytes > u64::from(LOCAL_BYTES) {
-            return Err(unsupported(
-                v.span,
-                format!("more than {LOCAL_BYTES} bytes of local memory per thread"),
-            ));
+        let offset = self.frame_bytes(bytes, align)?;
+        if self.activations.frame_base().is_some() {
+            // Each activation has one of its own: there is no one place to tell.
+            return Ok(offset);
         }
-        self.frame = (offset + bytes) as u32;
-        self.local_bytes = self.local_bytes.max(self.frame);
         let array = SharedArray {
             name: v.name.clone(),
-            offset: offset as u32,
+            offset,
             bytes: bytes as u32,
             align,
             element: v.ty.bytes() * v.vector,
@@ -75,7 +70,7 @@ impl<'a> Lower<'a> {
             self.index.account.bytes(array.name.len() as u64 + 100)?;
             self.local.push(array);
         }
-        Ok(offset as u32)
+        Ok(offset)
     }
 
     pub(super) fn scope(&mut self) -> &mut Scope<'a> {

@@ -195,7 +195,9 @@ fn ends(op: &VirtualOp, instrs: &[InstrInfo]) -> Option<Place> {
         | OpKind::CpAsync { .. }
         | OpKind::CpAsyncWait { .. }
         | OpKind::Printf { .. }
-        | OpKind::AssertFail { .. } => Some(Place::EndsAll),
+        | OpKind::AssertFail { .. }
+        | OpKind::Call { .. }
+        | OpKind::Resume { .. } => Some(Place::EndsAll),
         _ => is_a_call(&instrs.get(op.instr as usize)?.text).then_some(Place::EndsAll),
     }
 }

@@ -8,6 +8,7 @@
 //! A warp without undefined registers runs in the ordinary checked loop. The load that brings the first ones ends it,
 //! and the warp goes on in a loop of its own ([`super::Followed`]) until all its registers are defined again.
 
+mod kept;
 mod shadow;
 mod transfer;
 
@@ -19,6 +20,7 @@ use crate::program::{Access, Addr, Atomic, AtomicKind, BarrierKind, MemSpace, Op
 
 use super::access::{self, Spec};
 use super::{Cx, bits};
+pub(crate) use kept::KeptUndefined;
 pub(crate) use shadow::Shadow;
 use shadow::{NO_ORIGINS, NOWHERE, Origin, Origins, SOMEWHERE, Spot};
 
@@ -448,7 +450,7 @@ impl Cx<'_> {
             }
             w if w == window::LOCAL >> window::BITS => {
                 let own = self.local_offset(lane);
-                let end = own + job.kernel.local_bytes as usize;
+                let end = own + job.local_bytes as usize;
                 let ranges = self.block.local_written.ranges(own, end, MOST);
                 ranges
                     .iter()
@@ -549,7 +551,10 @@ impl Cx<'_> {
             OpKind::ActiveMask { dst } | OpKind::ReadClock { dst, .. } => {
                 self.shadow.define(self.shadow.line(*dst), on);
             }
+            OpKind::Call { target, .. } => self.follow_use(*target, on, Use::Address, instr),
             OpKind::Branch { .. }
+            | OpKind::Resume { .. }
+            | OpKind::Return
             | OpKind::Exit
             | OpKind::Trap
             | OpKind::Fence

@@ -1,0 +1,212 @@
+//! Calls of functions that are not inlined: activations, and what their callers keep meanwhile.
+//!
+//! A caller's registers are kept in its frame in local memory, lane by lane, so that lanes can be at different depths
+//! and in different fibers. Where lanes go on is on the fiber's stack: the frame that calls becomes the place where
+//! its lanes are back, and what they call lies on top.
+
+use crate::check::{BadTarget, Code, Details};
+use crate::lanes::Src;
+use crate::program::{CallSite, Callee, Calls, Kept, OpKind};
+
+use super::fiber::Frame;
+use super::warp::Next;
+use super::{Cx, bits};
+
+impl Cx<'_> {
+    /// The lanes `on`, which are all of the running frame, call.
+    pub(super) fn call(&mut self, site: u32, target: Src, pc: u32, on: u32) -> Next {
+        let kernel = self.job.kernel;
+        let Some(calls) = kernel.calls.as_deref() else {
+            return Next::Stop;
+        };
+        let Some(site) = calls.sites.get(site as usize) else {
+            return Next::Stop;
+        };
+        let ways = match site.callee {
+            Some(callee) => vec![(on, callee as usize)],
+            None => match self.targets(calls, site, target, pc, on) {
+                Some(ways) => ways,
+                None => return Next::Stop,
+            },
+        };
+        for &(lanes, callee) in &ways {
+            if !self.has_room(calls, site, &calls.callees[callee], pc, lanes) {
+                return Next::Stop;
+            }
+        }
+        self.keep(calls, site, on);
+        for &(lanes, callee) in &ways {
+            let callee = &calls.callees[callee];
+            self.zero_kept(&callee.zeroed, lanes);
+            if self.job.watch.checks() {
+                for lane in bits(lanes) {
+                    let start = self.u32_at(calls.base as Src, lane);
+                    self.forget_local(lane, start, callee.frame);
+                }
+            }
+        }
+        let entries: Vec<(u32, u32)> = { &ways }
+            .iter()
+            .map(|&(lanes, callee)| (lanes, calls.callees[callee].entry))
+            .collect();
+        self.fiber.call(pc + 1, &entries);
+        Next::Frames
+    }
+
+    /// Lanes by function, the one of the lowest lane first. `None`: a lane's target is no function that this can call.
+    fn targets(
+        &mut self,
+        calls: &Calls,
+        site: &CallSite,
+        target: Src,
+        pc: u32,
+        on: u32,
+    ) -> Option<Vec<(u32, usize)>> {
+        let mut addresses: Vec<(u32, u64)> = Vec::new();
+        for lane in bits(on) {
+            let address = self.u64_at(target, lane);
+            match addresses.iter_mut().find(|(_, known)| *known == address) {
+                Some((lanes, _)) => *lanes |= 1 << lane,
+                None => addresses.push((1 << lane, address)),
+            }
+        }
+        let mut ways = Vec::new();
+        for (lanes, address) in addresses {
+            let found = calls.callees.iter().position(|callee| callee.address == address);
+            let problem = match found.map(|at| (at, &calls.callees[at])) {
+                Some((at, callee)) if callee.signature == site.signature => {
+                    ways.push((lanes, at));
+                    continue;
+                }
+                Some((_, callee)) => BadTarget::OtherSignature(callee.name.clone()),
+                None => match { &calls.others }.iter().find(|(known, _)| *known == address) {
+                    Some((_, name)) => BadTarget::OtherSignature(name.clone()),
+                    None => BadTarget::NoFunction,
+                },
+            };
+            self.fatal(pc, Code::Call, lanes, Details::Call { address, problem });
+            return None;
+        }
+        Some(ways)
+    }
+
+    /// Whether the stack has room for one more activation.
+    fn has_room(&mut self, calls: &Calls, site: &CallSite, callee: &Callee, pc: u32, lanes: u32) -> bool {
+        let more = u64::from(site.frame) + u64::from(callee.frame);
+        let room = u64::from(self.job.local_bytes);
+        let full = bits(lanes)
+            .filter(|&lane| u64::from(self.u32_at(calls.base as Src, lane)) + more > room)
+            .fold(0, |mask, lane| mask | 1 << lane);
+        if full == 0 {
+            return true;
+        }
+        let depth = { self.waiting() }
+            .filter(|frame| self.is_resume(frame.pc))
+            .count() as u32;
+        let details = Details::Stack {
+            function: callee.name.clone(),
+            depth,
+            limit: self.job.stack_bytes,
+        };
+        self.fatal(pc, Code::Stack, full, details);
+        false
+    }
+
+    /// The frames below the one that runs, whose own position is out of date.
+    fn waiting(&self) -> std::slice::Iter<'_, Frame> {
+        let below = self.fiber.stack.len().saturating_sub(1);
+        self.fiber.stack[..below].iter()
+    }
+
+    /// Whether lanes at this position wait for those that they called, if they wait.
+    fn is_resume(&self, pc: u32) -> bool {
+        let op = self.job.kernel.ops.get(pc as usize);
+        op.is_some_and(|op| matches!(op.kind, OpKind::Resume { .. }))
+    }
+
+    /// Lanes return.
+    pub(super) fn give_back(&mut self, on: u32) -> Next {
+        let caller = self.waiting().rposition(|frame| self.is_resume(frame.pc));
+        self.fiber.give_back(on, caller.map_or(0, |at| at + 1));
+        Next::Frames
+    }
+
+    /// Puts away what the caller goes on with, and gives the lanes their new frames.
+    fn keep(&mut self, calls: &Calls, site: &CallSite, on: u32) {
+        if self.job.watch.checks() && !self.shadow.is_clean() {
+            self.keep_undefined(calls.base, &site.kept, on);
+        }
+        for lane in bits(on) {
+            let base = self.u32_at(calls.base as Src, lane);
+            let mut at = self.local_offset(lane) + (base + site.keep_at) as usize;
+            for &register in &site.kept.wide {
+                let value = self.u64_at(register as Src, lane);
+                self.block.set_local_word(at, value as u32);
+                self.block.set_local_word(at + 4, (value >> 32) as u32);
+                at += 8;
+            }
+            for &register in &site.kept.narrow {
+                self.block.set_local_word(at, self.u32_at(register as Src, lane));
+                at += 4;
+            }
+            for preds in site.kept.preds.chunks(32) {
+                let bit = |(i, &pred): (usize, &u32)| (self.pred(pred) >> lane & 1) << i;
+                let word = preds.iter().enumerate().map(bit).fold(0, |a, b| a | b);
+                self.block.set_local_word(at, word);
+                at += 4;
+            }
+            self.out32(calls.base)[lane] = base + site.frame;
+        }
+    }
+
+    /// The lanes of a call are back.
+    pub(super) fn resume(&mut self, site: u32, on: u32) {
+        let kernel = self.job.kernel;
+        let Some(calls) = kernel.calls.as_deref() else {
+            return;
+        };
+        let Some(site) = calls.sites.get(site as usize) else {
+            return;
+        };
+        for lane in bits(on) {
+            let base = self.u32_at(calls.base as Src, lane).wrapping_sub(site.frame);
+            self.out32(calls.base)[lane] = base;
+            let mut at = self.local_offset(lane) + (base + site.keep_at) as usize;
+            for &register in &site.kept.wide {
+                let (low, high) = (self.block.local_word(at), self.block.local_word(at + 4));
+                self.out64(register)[lane] = u64::from(high) << 32 | u64::from(low);
+                at += 8;
+            }
+            for &register in &site.kept.narrow {
+                self.out32(register)[lane] = self.block.local_word(at);
+                at += 4;
+            }
+            for preds in site.kept.preds.chunks(32) {
+                let word = self.block.local_word(at);
+                for (i, &pred) in preds.iter().enumerate() {
+                    let holds = (word >> i & 1) << lane;
+                    self.set_pred(pred, holds, 1 << lane);
+                }
+                at += 4;
+            }
+        }
+        if self.job.watch.checks() {
+            self.restore_undefined(calls.base, &site.kept, on);
+        }
+    }
+
+    /// A function's registers start as zeros, as a kernel's do.
+    fn zero_kept(&mut self, registers: &Kept, lanes: u32) {
+        for lane in bits(lanes) {
+            registers.wide.iter().for_each(|&r| self.out64(r)[lane] = 0);
+            registers.narrow.iter().for_each(|&r| self.out32(r)[lane] = 0);
+        }
+        registers
+            .preds
+            .iter()
+            .for_each(|&pred| self.set_pred(pred, 0, lanes));
+        if self.job.watch.checks() && !self.shadow.is_clean() {
+            self.define_all(registers, lanes);
+        }
+    }
+}

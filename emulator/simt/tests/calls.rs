@@ -1,0 +1,341 @@
+//! Calls of functions that are not inlined: frames, lanes, what is kept, and what is refused.
+
+mod common;
+
+use common::{Arg, Device, codes};
+use simt::check::{BadTarget, Details};
+use simt::launch::Watch;
+
+/// A kernel with one pointer parameter in `%rd1`, the thread in `%r1`, its word at `%rd3`, and functions before it.
+fn device(functions: &str, body: &str) -> Device {
+    Device::new(&format!(
+        "{functions}\n.visible .entry k(.param .u64 out)\n{{\n.reg .pred %p<8>;\n.reg .b32 %r<32>;\n\
+         .reg .b64 %rd<16>;\nld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 4;\n\
+         add.u64 %rd3, %rd1, %rd2;\n{body}\nret;\n}}\n"
+    ))
+}
+
+/// What the kernel leaves in a word per thread, watched or not.
+#[track_caller]
+fn check(functions: &str, body: &str, threads: u32, expected: impl Fn(u32) -> u32) {
+    let expected: Vec<u32> = (0..threads).map(expected).collect();
+    for watch in [Watch::Plain, Watch::Counted, Watch::CheckedGlobalRaces] {
+        let device = device(functions, body).watch(watch);
+        let out = device.words(&vec![0; threads as usize]);
+        device.run(1, threads, &[Arg::Long(out)]);
+        assert_eq!(device.read(out, threads as usize), expected, "{watch:?}");
+    }
+}
+
+/// What the checks find.
+#[track_caller]
+fn found(functions: &str, body: &str, code: &str) -> Details {
+    let device = device(functions, body);
+    let out = device.words(&[0; 32]);
+    let report = device.launch([1, 1, 1], [32, 1, 1], 0, &[Arg::Long(out)]);
+    assert_eq!(codes(&report), [code]);
+    report.mistakes.kinds[0].first.details.clone()
+}
+
+/// `sum(n) = n + sum(n - 1)`, kept in an array meanwhile.
+const SUM: &str = "
+    .func (.param .b32 r) sum(.param .b32 n)
+    {
+    .local .align 8 .b8 own[24];
+    .reg .pred %p<2>; .reg .b32 %r<8>; .reg .b64 %rd<4>;
+    ld.param.b32 %r1, [n];
+    mov.u64 %rd1, own;
+    cvta.local.u64 %rd2, %rd1;
+    st.u32 [%rd2+8], %r1;
+    setp.eq.u32 %p1, %r1, 0;
+    mov.u32 %r3, 0;
+    @%p1 bra DONE;
+    sub.u32 %r2, %r1, 1;
+    { .param .b32 a; .param .b32 b; st.param.b32 [a], %r2;
+    call (b), sum, (a); ld.param.b32 %r3, [b]; }
+    DONE: ld.local.u32 %r4, [own+8];
+    add.u32 %r3, %r3, %r4;
+    st.param.b32 [r], %r3; ret;
+    }";
+
+/// A call of a function of one word, of the value in `%r4`, to `%r5`.
+fn call(guard: &str, function: &str, prototype: &str) -> String {
+    format!(
+        "{{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r4;
+        P: .callprototype (.param .b32 _) _ (.param .b32 _);
+        {guard} call (b), {function}, (a){prototype}; ld.param.b32 %r5, [b]; }}"
+    )
+}
+
+#[test]
+fn depths_differ_from_lane_to_lane() {
+    let body = format!(
+        "rem.u32 %r4, %r1, 9;\n{}\nst.global.u32 [%rd3], %r5;",
+        call("", "sum", "")
+    );
+    check(SUM, &body, 40, |t| t % 9 * (t % 9 + 1) / 2);
+}
+
+#[test]
+fn a_guard_holds_for_the_call() {
+    let body = "and.b32 %r6, %r1, 1; setp.ne.u32 %p1, %r6, 0; mov.u32 %r4, %r1;
+        { .reg .b32 %r5; mov.u32 %r5, 3; } mov.u32 %r5, 100;
+        { .param .b32 a; .param .b32 b; st.param.b32 [a], %r4; st.param.b32 [b], %r5;
+        @!%p1 call (b), sum, (a); ld.param.b32 %r5, [b]; }
+        st.global.u32 [%rd3], %r5;";
+    check(SUM, body, 32, |t| if t % 2 == 0 { t * (t + 1) / 2 } else { 100 });
+}
+
+#[test]
+fn everything_is_kept() {
+    // Registers of both widths and predicates, used behind a call in a loop.
+    let body = format!(
+        "mov.u32 %r10, 0; mov.u32 %r11, 7; and.b32 %r6, %r1, 3; setp.eq.u32 %p2, %r6, 2;
+        setp.gt.u32 %p3, %r1, 20; mul.wide.u32 %rd5, %r1, 1000;
+        LOOP: add.u32 %r4, %r10, %r6;
+        {}
+        add.u32 %r11, %r11, %r5;
+        @%p2 add.u32 %r11, %r11, 1;
+        @!%p3 add.u32 %r11, %r11, 10;
+        cvt.u32.u64 %r7, %rd5;
+        add.u32 %r11, %r11, %r7;
+        add.u32 %r10, %r10, 1;
+        setp.lt.u32 %p1, %r10, 3;
+        @%p1 bra LOOP;
+        st.global.u32 [%rd3], %r11;",
+        call("", "sum", "")
+    );
+    check(SUM, &body, 64, |t| {
+        let sum = |n: u32| n * (n + 1) / 2;
+        let more = u32::from(t % 4 == 2) + 10 * u32::from(t <= 20) + 1000 * t;
+        (0..3).fold(7, |all, round| all + sum(round + t % 4) + more)
+    });
+}
+
+const TABLE: &str = "
+    .func (.param .b32 r) double(.param .b32 n)
+    { .reg .b32 %r<3>; ld.param.b32 %r1, [n]; shl.b32 %r2, %r1, 1; st.param.b32 [r], %r2; ret; }
+    .func (.param .b32 r) square(.param .b32 n)
+    { .reg .b32 %r<3>; ld.param.b32 %r1, [n]; mul.lo.u32 %r2, %r1, %r1; st.param.b32 [r], %r2; ret; }
+    .func (.param .b64 r) wide(.param .b64 n)
+    { .reg .b64 %r<3>; ld.param.b64 %r1, [n]; st.param.b64 [r], %r1; ret; }
+    .global .align 8 .u64 table[4] = {double, square, wide, 0};";
+
+fn through(index: &str) -> String {
+    format!(
+        "mov.u32 %r4, %r1; {index} mov.u64 %rd6, table; mul.wide.u32 %rd7, %r6, 8; add.u64 %rd8, %rd6, %rd7;
+        ld.global.u64 %rd9, [%rd8];\n{}\nst.global.u32 [%rd3], %r5;",
+        call("", "%rd9", ", P")
+    )
+}
+
+#[test]
+fn lanes_call_different_functions() {
+    check(TABLE, &through("and.b32 %r6, %r1, 1;"), 32, |t| {
+        if t % 2 == 0 { 2 * t } else { t * t }
+    });
+}
+
+#[test]
+fn a_listed_function_has_the_prototype() {
+    let body = "
+        mov.u32 %r4, %r1; mov.u64 %rd9, square;
+        { .param .b32 a; .param .b32 b; st.param.b32 [a], %r4;
+        T: .calltargets double, square;
+        call (b), %rd9, (a), T; ld.param.b32 %r5, [b]; }
+        st.global.u32 [%rd3], %r5;";
+    check(TABLE, body, 32, |t| t * t);
+}
+
+#[test]
+fn an_address_that_is_no_such_function() {
+    let target = |index: &str| match found(TABLE, &through(index), "E-CALL") {
+        Details::Call { problem, .. } => problem,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(target("mov.u32 %r6, 3;"), BadTarget::NoFunction);
+    assert_eq!(
+        target("mov.u32 %r6, 2;"),
+        BadTarget::OtherSignature("wide".into())
+    );
+    let body = format!(
+        "add.u64 %rd9, %rd1, 4;\nmov.u32 %r4, 1;\n{}",
+        call("", "%rd9", ", P")
+    );
+    let Details::Call { problem, .. } = found(TABLE, &body, "E-CALL") else {
+        panic!("no call");
+    };
+    assert_eq!(problem, BadTarget::NoFunction);
+}
+
+/// An activation's array starts undefined, whatever an earlier one left in the same place; and what the caller has of
+/// undefined values is undefined still when the call is over.
+#[test]
+fn undefined_values_are_followed_through_calls() {
+    let functions = "
+        .func (.param .b32 r) f(.param .b32 n)
+        {
+        .local .align 4 .b8 own[4];
+        .reg .pred %p<3>; .reg .b32 %r<8>;
+        ld.param.b32 %r1, [n];
+        setp.eq.u32 %p1, %r1, 7;
+        @%p1 st.local.u32 [own], %r1;
+        ld.local.u32 %r3, [own];
+        setp.eq.u32 %p2, %r1, 100;
+        @!%p2 bra DONE;
+        { .param .b32 a; .param .b32 b; st.param.b32 [a], %r1; call (b), f, (a); ld.param.b32 %r3, [b]; }
+        DONE: st.param.b32 [r], %r3; ret;
+        }";
+    let twice = |first: u32, second: u32| {
+        format!(
+            "mov.u32 %r4, {first};\n{}\nmov.u32 %r4, {second};\n{}\nadd.u32 %r5, %r5, 1; st.global.u32 [%rd3], %r5;",
+            call("", "f", "").replace("P:", "P1:"),
+            call("", "f", "").replace("P:", "P2:")
+        )
+    };
+    check(functions, &twice(7, 7), 32, |_| 8);
+    found(functions, &twice(7, 3), "E-UNINIT");
+
+    let keeps = format!(
+        ".local .align 4 .b8 x[4]; mov.u32 %r4, 3; ld.local.u32 %r8, [x];\n{}\nadd.u32 %r9, %r8, %r5;
+        st.global.u32 [%rd3], %r9;",
+        call("", "sum", "")
+    );
+    found(SUM, &keeps, "E-UNINIT");
+    let unused = keeps.replace("add.u32 %r9, %r8, %r5;", "mov.u32 %r9, %r5;");
+    check(SUM, &unused, 32, |_| 6);
+}
+
+#[test]
+fn recursion_without_end() {
+    let functions = SUM.replace("@%p1 bra DONE;", "");
+    let body = format!(
+        "mov.u32 %r4, 5;\n{}\nst.global.u32 [%rd3], %r5;",
+        call("", "sum", "")
+    );
+    let Details::Stack {
+        function,
+        depth,
+        limit,
+    } = found(&functions, &body, "E-STACK")
+    else {
+        panic!("no stack");
+    };
+    assert_eq!((function.as_str(), limit), ("sum", 1024));
+    assert!((32..200).contains(&depth), "{depth}");
+}
+
+/// Lanes wait for each other inside functions, also where others have not called at all.
+#[test]
+fn lanes_meet_inside_functions() {
+    let functions = "
+        .func (.param .b32 r) gather(.param .b32 n)
+        {
+        .reg .pred %p<3>; .reg .b32 %r<8>;
+        ld.param.b32 %r1, [n];
+        setp.eq.u32 %p1, %r1, 0;
+        activemask.b32 %r2;
+        mov.u32 %r3, 0;
+        @%p1 bra DONE;
+        sub.u32 %r4, %r1, 1;
+        { .param .b32 a; .param .b32 b; st.param.b32 [a], %r4; call (b), gather, (a); ld.param.b32 %r3, [b]; }
+        DONE: popc.b32 %r2, %r2;
+        mad.lo.u32 %r3, %r3, 3, %r2;
+        bar.warp.sync 0xffffffff;
+        st.param.b32 [r], %r3; ret;
+        }";
+    // Half of the lanes call twice; the barrier of all counts them at the same depth.
+    let body = format!(
+        "mov.u32 %r4, 2;\n{}\nst.global.u32 [%rd3], %r5;",
+        call("", "gather", "")
+    );
+    check(functions, &body, 32, |_| 32 * 9 + 32 * 3 + 32);
+}
+
+/// A lane that spins inside a function lets those go on that it waits for.
+#[test]
+fn lanes_make_progress_inside_functions() {
+    let functions = "
+        .func (.param .b32 r) wait(.param .b64 flag, .param .b32 n)
+        {
+        .reg .pred %p<3>; .reg .b32 %r<8>; .reg .b64 %rd<3>;
+        ld.param.b64 %rd1, [flag]; ld.param.b32 %r1, [n];
+        setp.eq.u32 %p1, %r1, 0;
+        @%p1 bra SPIN;
+        sub.u32 %r4, %r1, 1;
+        { .param .b64 f; .param .b32 a; .param .b32 b; st.param.b64 [f], %rd1; st.param.b32 [a], %r4;
+        call (b), wait, (f, a); ld.param.b32 %r3, [b]; }
+        add.u32 %r3, %r3, 1;
+        bra DONE;
+        SPIN: ld.volatile.global.u32 %r3, [%rd1];
+        setp.eq.u32 %p2, %r3, 0;
+        @%p2 bra SPIN;
+        DONE: st.param.b32 [r], %r3; ret;
+        }";
+    let body = "
+        setp.eq.u32 %p1, %r1, 31;
+        @%p1 bra LAST;
+        { .param .b64 f; .param .b32 a; .param .b32 b; add.u64 %rd4, %rd1, 124; st.param.b64 [f], %rd4;
+        and.b32 %r4, %r1, 3; st.param.b32 [a], %r4; call (b), wait, (f, a); ld.param.b32 %r5, [b]; }
+        st.volatile.global.u32 [%rd3], %r5;
+        bra END;
+        LAST: mov.u32 %r5, 50; st.volatile.global.u32 [%rd3], %r5;
+        END:";
+    for watch in [Watch::Plain, Watch::Counted, Watch::Checked] {
+        let device = device(functions, body).watch(watch);
+        let out = device.words(&[0; 32]);
+        device.run(1, 32, &[Arg::Long(out)]);
+        let expected: Vec<u32> = (0..32).map(|t| if t == 31 { 50 } else { 50 + t % 4 }).collect();
+        assert_eq!(device.read(out, 32), expected);
+    }
+}
+
+/// An instruction counts once for each activation that comes to it.
+#[test]
+fn activations_are_counted() {
+    let body = format!(
+        "mov.u32 %r4, 5;\n{}\nst.global.u32 [%rd3], %r5;",
+        call("", "sum", "")
+    );
+    let device = device(SUM, &body).watch(Watch::Counted);
+    let out = device.words(&[0; 32]);
+    let report = device.run(1, 32, &[Arg::Long(out)]);
+    let count = |start: &str| {
+        let line = report.instructions.iter().find(|i| i.text.starts_with(start));
+        line.map(|i| i.counters.warp_instructions)
+    };
+    assert_eq!(count("sub.u32 %r2"), Some(5));
+    assert_eq!(count("st.u32 [%rd2+8]"), Some(6));
+    // Scalars are handed over in registers, as on a GPU; what is kept is not counted.
+    assert_eq!(report.total.local_requests, 12);
+}
+
+/// Vector registers are parameters and results of inlined functions, and `mov` packs one.
+#[test]
+fn vector_registers_are_handed_over() {
+    let functions = "
+        .func (.reg .v2 .u32 output) swap(.reg .v2 .u32 input)
+        { .reg .v2 .u32 t; mov.u32 t.x, input.y; mov.u32 t.y, input.x; mov.v2.u32 output, t; ret; }";
+    let body = "
+        .reg .v2 .u32 v; mov.u32 v.x, 7; mov.u32 v.y, %r1;
+        call (v), swap, (v);
+        mov.b64 %rd5, v; shr.u64 %rd6, %rd5, 32; cvt.u32.u64 %r5, %rd5; cvt.u32.u64 %r6, %rd6;
+        mad.lo.u32 %r5, %r5, 100, %r6; st.global.u32 [%rd3], %r5;";
+    check(functions, body, 32, |t| 100 * t + 7);
+}
+
+/// What the system keeps of shared memory is there, apart from the kernel's own arrays.
+#[test]
+fn reserved_shared_memory() {
+    let body = "
+        .shared .align 4 .b8 own[128];
+        mov.u32 %r5, %reserved_smem_offset_1; shl.b32 %r6, %r1, 2; add.u32 %r7, %r5, %r6;
+        mov.u32 %r8, own; add.u32 %r8, %r8, %r6;
+        st.shared.u32 [%r8], 1000; st.shared.u32 [%r7], %r1;
+        ld.shared.u32 %r9, [%r7]; ld.shared.u32 %r10, [%r8]; add.u32 %r9, %r9, %r10;
+        mov.u32 %r11, %reserved_smem_offset_begin; add.u32 %r9, %r9, %r11;
+        mov.u32 %r11, %reserved_smem_offset_end; add.u32 %r9, %r9, %r11;
+        mov.u32 %r11, %reserved_smem_offset_cap; add.u32 %r9, %r9, %r11;
+        st.global.u32 [%rd3], %r9;";
+    check("", body, 32, |t| t + 1000 + 2048);
+}
