@@ -47,7 +47,7 @@ pub(crate) fn stack(scene: &Scene<'_>, kind: &Kind, function: &str, depth: u32, 
         count(depth.into(), "call")
     ));
     draft.notes.push(format!(
-        "each thread has a stack of {} bytes, and {name} was about to start one call deeper.",
+        "Each thread has a stack of {} bytes, and {name} was about to start one call deeper.",
         grouped(limit.into())
     ));
     draft.notes.push(first_and_more(scene, kind));

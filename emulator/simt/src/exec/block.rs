@@ -119,6 +119,13 @@ impl Block {
         self.preds.fill(0);
         self.shared.fill(ZERO_LINE);
         self.shared_written.clear();
+        // What a GPU reserves holds zeros when a block begins: the barriers of cooperative groups count on it.
+        if let Some(&(from, to)) = job.plan.shared.first()
+            && job.watch.checks()
+            && from < SHARED_BASE
+        {
+            self.shared_written.set(from as usize, (to - from) as usize);
+        }
         self.local.fill(ZERO_LINE);
         self.local_written.clear();
         self.shadows.iter_mut().for_each(Shadow::reset);
