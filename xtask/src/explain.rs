@@ -148,7 +148,8 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let copy = learner::copy(&root, &task.name);
     let (me, name) = (place::me(), &task.name);
     let has_copy = copy.is_file() && !args.finished;
-    let is_over = Progress::load(&root)?.task(name).is_over();
+    let progress = Progress::load(&root)?.task(name);
+    let is_over = progress.is_over();
     let is_secret = task.kind == Kind::Transfer && !is_over;
     if !has_copy && is_secret {
         bail!(match args.finished {
@@ -167,6 +168,12 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         match learner::compile(&root, &copy)? {
             Compiled::Ptx { ptx, sources } => {
                 let explained = judge::explain(&root, &task, &ptx, &sources)?;
+                if let (true, Some(why)) = (explained.lines.is_empty(), &explained.stopped) {
+                    say::error(&format!(
+                        "the launch stopped, so nothing was counted: {why}; for more: {me} check {name}"
+                    ));
+                    return Ok(Verdict::Failed);
+                }
                 subjects.push(Subject::new(&root, "yours", &copy, explained));
             }
             Compiled::Refused(refused) => {
@@ -189,7 +196,9 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         }
         Err(error) => return Err(error),
     }
-    let by = args.by.unwrap_or_else(|| by(&task, &subjects));
+    let by = args
+        .by
+        .unwrap_or_else(|| by(&task, &subjects, progress.code.as_deref()));
     if let Some(file) = &args.html {
         write_whole(file, &page::page(&task, &subjects, by))
             .with_context(|| format!("writing {}", file.display()))?;
@@ -230,15 +239,19 @@ fn finished(root: &Path, task: &Task) -> Result<Subject> {
     Ok(Subject::new(root, "finished", &source, explained))
 }
 
-/// What the bars show when nobody says: what the task is about, where the first kernel has any of it.
-fn by(task: &Task, subjects: &[Subject]) -> Column {
+/// What the bars show when nobody says: what the last check missed, or else what the task is about, where the first
+/// kernel has any of it.
+fn by(task: &Task, subjects: &[Subject], code: Option<&str>) -> Column {
     let has = |column: &Column| {
         let first = subjects.first();
         first.is_some_and(|subject| column.of(&subject.explained.total).is_some_and(|n| n > 0.0))
     };
-    let about = task
+    let missed = task
         .does
         .iter()
+        .filter(|criterion| Some(criterion.id.as_str()) == code);
+    let about = missed
+        .chain(&task.does)
         .map(|criterion| Column::of_measure(criterion.measure));
     about
         .chain([Column::Wavefronts, Column::Sectors])
@@ -263,6 +276,20 @@ fn columns(subjects: &[Subject]) -> Vec<Column> {
         })
     };
     Column::ALL.into_iter().filter(tells).collect()
+}
+
+/// How lines of several files are counted. Not every compiler notes where a function was inlined.
+fn rule(subjects: &[Subject]) -> &'static str {
+    let is_other = |subject: &&Subject| {
+        let mut lines = subject.explained.lines.iter();
+        subject.shows_lines && lines.any(|line| !line.file.is_empty() && line.file != subject.file)
+    };
+    match subjects.iter().any(|subject| is_other(&subject)) {
+        true => {
+            "Lines of other files stand by themselves where the compiler did not note which line calls them."
+        }
+        false => "What a line calls in another file is counted as its own.",
+    }
 }
 
 /// The largest value of a column among the lines.

@@ -4,7 +4,7 @@ use course::Task;
 use course::explain::{Column, Counts};
 
 use super::table::exact;
-use super::{Subject, columns, largest};
+use super::{Subject, columns, largest, rule};
 
 const STYLE: &str = include_str!("page.css");
 
@@ -12,6 +12,7 @@ const STYLE: &str = include_str!("page.css");
 pub(super) fn page(task: &Task, subjects: &[Subject], by: Column) -> String {
     let columns = columns(subjects);
     let title = escaped(&format!("{}: {}", task.name, task.title));
+    let rule = rule(subjects);
     let legend: Vec<String> = columns
         .iter()
         .map(|column| format!("<b>{}</b> {}", column.heading(), column.words()))
@@ -35,8 +36,8 @@ pub(super) fn page(task: &Task, subjects: &[Subject], by: Column) -> String {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n\
-         <body>\n<header>\n<h1>{title}</h1>\n<p>Counted on the emulated GPU, line by line. What a line calls in \
-         another file is counted as its own. Bars are shares of the largest value in a column.</p>\n<p>{legend}.</p>\n<nav aria-label=\"Parts\">\n<ul>\n\
+         <body>\n<header>\n<h1>{title}</h1>\n<p>Counted on the emulated GPU, line by line. {rule} \
+         Bars are shares of the largest value in a column.</p>\n<p>{legend}.</p>\n<nav aria-label=\"Parts\">\n<ul>\n\
          <li><a href=\"#sums\">The whole launch</a></li>\n{links}</ul>\n</nav>\n</header>\n<main>\n\
          <section id=\"sums\">\n<h2>The whole launch</h2>\n{}</section>\n<div class=\"beside\">\n{sections}</div>\n</main>\n\
          </body>\n</html>\n",

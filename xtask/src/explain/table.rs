@@ -3,7 +3,7 @@
 use course::explain::Column;
 use ladder::text::{Paint, Table, wrapped};
 
-use super::{Subject, columns, largest, short};
+use super::{Subject, columns, largest, rule, short};
 
 const WIDTH: usize = 100;
 /// Characters of a full bar.
@@ -23,7 +23,7 @@ pub(super) fn text(subjects: &[Subject], by: Column, paint: Paint) -> String {
         out.push('\n');
     }
     out.push_str(&sums(subjects, &columns, paint));
-    out.push_str(&legend(&columns));
+    out.push_str(&legend(subjects, &columns));
     out
 }
 
@@ -183,15 +183,12 @@ pub(super) fn exact(value: f64) -> String {
     }
 }
 
-fn legend(columns: &[Column]) -> String {
+fn legend(subjects: &[Subject], columns: &[Column]) -> String {
     let words: Vec<String> = columns
         .iter()
         .map(|column| format!("{}: {}", column.heading(), column.words()))
         .collect();
-    let text = format!(
-        "{}. What a line calls in another file is counted as its own.",
-        words.join("; ")
-    );
+    let text = format!("{}. {}", words.join("; "), rule(subjects));
     format!("\n{}", wrapped(&text, "  ", WIDTH))
 }
 
