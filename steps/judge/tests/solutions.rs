@@ -144,3 +144,19 @@ fn there_are_enough_of_them_for_every_task() {
         }
     }
 }
+
+/// A compiler's error has a hint of its own already.
+#[test]
+fn every_mistake_has_its_hint() {
+    let mut lacking = Vec::new();
+    for (solution, _) in all() {
+        let Some(code) = solution.expect.first() else {
+            continue;
+        };
+        let hint = course::hints::choose(&solution.task, Some(code));
+        if hint.symptom != code || hint.levels.len() != 3 {
+            lacking.push(format!("{} {code} ({})", solution.task.name, solution.name));
+        }
+    }
+    assert!(lacking.is_empty(), "no hint: {}", lacking.join(", "));
+}
