@@ -35,10 +35,11 @@ pub fn check(house: &House, tell: impl Fn(&str)) -> Result<Made> {
     });
 
     let outputs = Outputs::load(house)?;
-    problems.extend(outputs.check(house)?);
+    problems.extend(outputs.check(house, &tell)?);
     tell(&format!(
-        "outputs: {} commands run again, {} programs asked",
+        "outputs: {} commands and {} transcripts run again, {} programs asked",
         outputs.output.len(),
+        outputs.transcripts.len(),
         outputs.program.len()
     ));
     match problems.is_empty() {

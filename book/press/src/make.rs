@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use mdbook_driver::MDBook;
 
 use crate::preprocess::Findings;
-use crate::{House, Press, Problems};
+use crate::{House, Press, Problems, slides};
 
 /// A book that was built.
 #[derive(Debug, Clone)]
@@ -65,6 +65,8 @@ pub fn make(house: &House, options: &Options) -> Result<Made> {
         return Err(Problems(findings.problems).into());
     }
     built.context("building the book")?;
+    let folder = crate::house::flat(&book.build_dir_for("html"));
+    slides::write(&folder, &findings.slides).context("writing the slides")?;
     let mut chapters = Vec::new();
     for chapter in book.book.chapters() {
         let path = house
@@ -77,7 +79,7 @@ pub fn make(house: &House, options: &Options) -> Result<Made> {
         });
     }
     Ok(Made {
-        folder: crate::house::flat(&book.build_dir_for("html")),
+        folder,
         findings,
         chapters,
     })

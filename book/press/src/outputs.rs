@@ -2,7 +2,7 @@
 //!
 //! `book/outputs.toml` lists the commands. They run on the emulated device, where counts are exact; what cannot be
 //! the same twice (times, dates) is left out when two outputs are compared, and the old text stays when nothing else
-//! changed.
+//! changed. Commands that follow one another are transcripts (`transcripts`).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ use regex::Regex;
 use serde::Deserialize;
 
 use crate::records::{Sources, number as quoted};
+use crate::transcripts::{self, Done, Programs, Transcript};
 use crate::{House, Problem};
 
 /// `book/outputs.toml`.
@@ -29,10 +30,13 @@ pub struct Outputs {
     /// Programs that write other files of the book.
     #[serde(default)]
     pub program: Vec<Program>,
+    /// Of `book/transcripts`.
+    #[serde(skip)]
+    pub(crate) transcripts: Vec<Transcript>,
 }
 
 /// A command, and the text that it prints.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Output {
     /// `book/src/generated/NAME.txt`.
@@ -60,7 +64,7 @@ pub struct Program {
     pub command: String,
 }
 
-const HEAD: &str = "# Made by `cargo xtask book --refresh`.";
+pub(crate) const HEAD: &str = "# Made by `cargo xtask book --refresh`.";
 
 impl Outputs {
     /// Reads the list; none is an empty one.
@@ -69,12 +73,13 @@ impl Outputs {
     /// When it makes no sense.
     pub fn load(house: &House) -> Result<Self> {
         let path = Self::path(house);
-        if !path.is_file() {
-            return Ok(Self::default());
-        }
-        let text = std::fs::read_to_string(&path).with_context(|| house.shown(&path))?;
+        let text = match path.is_file() {
+            true => std::fs::read_to_string(&path).with_context(|| house.shown(&path))?,
+            false => String::new(),
+        };
         let mut list: Self = toml::from_str(&text)
             .with_context(|| format!("{} is not a list of outputs", house.shown(&path)))?;
+        list.transcripts = transcripts::load(house)?;
         for output in &mut list.output {
             output.volatile.extend(list.volatile.iter().cloned());
         }
@@ -85,14 +90,23 @@ impl Outputs {
         house.book().join("outputs.toml")
     }
 
-    /// Runs everything and writes what came out; `only` the outputs of these names, when there are any.
+    /// Runs everything and writes what came out; `only` the outputs and transcripts of these names, when there are any.
     ///
     /// # Errors
     /// When a command cannot run, or ends otherwise than it should.
     pub fn refresh(&self, house: &House, only: &[String]) -> Result<()> {
         for name in only {
-            if !self.output.iter().any(|output| output.name == *name) {
-                bail!("{} lists no output `{name}`", house.shown(&Self::path(house)));
+            let is_output = self.output.iter().any(|output| output.name == *name);
+            if !is_output
+                && !self
+                    .transcripts
+                    .iter()
+                    .any(|transcript| transcript.is_called(name))
+            {
+                bail!(
+                    "{} lists no output `{name}`, and book/transcripts has none",
+                    house.shown(&Self::path(house))
+                );
             }
         }
         for output in self
@@ -100,15 +114,23 @@ impl Outputs {
             .iter()
             .filter(|o| only.is_empty() || only.contains(&o.name))
         {
-            let new = output.run(house)?;
-            let path = output.path(house);
-            let old = std::fs::read_to_string(&path).unwrap_or_default();
-            if output.same(&old, &new)? {
-                continue;
+            output.write(house, output.run(house)?)?;
+        }
+        let wanted =
+            |transcript: &&Transcript| only.is_empty() || only.iter().any(|name| transcript.is_called(name));
+        let transcripts: Vec<&Transcript> = self.transcripts.iter().filter(wanted).collect();
+        if !transcripts.is_empty() {
+            let programs = Programs::build(house)?;
+            for transcript in transcripts {
+                match transcript.run(house, &programs)? {
+                    Done::NotRun(why) => bail!("the transcript {} cannot be made: {why}", transcript.name),
+                    Done::Texts(texts) => {
+                        for (output, text) in texts {
+                            output.write(house, text)?;
+                        }
+                    }
+                }
             }
-            std::fs::create_dir_all(house.generated())?;
-            std::fs::write(&path, new).with_context(|| format!("writing {}", house.shown(&path)))?;
-            tell(&format!("wrote {}", house.shown(&path)));
         }
         for program in self.program.iter().filter(|_| only.is_empty()) {
             std::fs::create_dir_all(house.generated())?;
@@ -117,40 +139,47 @@ impl Outputs {
         Ok(())
     }
 
-    /// Runs everything and compares.
+    /// Runs everything and compares. `tell` hears which transcripts were not run, and why.
     ///
     /// # Errors
     /// When a command cannot run.
-    pub fn check(&self, house: &House) -> Result<Vec<Problem>> {
+    pub fn check(&self, house: &House, tell: impl Fn(&str)) -> Result<Vec<Problem>> {
         let mut problems = Vec::new();
-        let mut stale = |path: String, what: String| {
-            problems.push(Problem {
-                file: path,
-                line: 0,
-                what,
-            });
+        let mut stale = |file: String, what: String| {
+            problems.push(Problem { file, line: 0, what });
         };
         for output in &self.output {
-            let path = output.path(house);
-            let old = std::fs::read_to_string(&path).unwrap_or_default();
-            let again = format!("make it again with: cargo xtask book --refresh {}", output.name);
             match output.run(house) {
-                Err(error) => stale(house.shown(&path), format!("{error:#}")),
-                Ok(_) if old.is_empty() => stale(house.shown(&path), format!("is missing; {again}")),
-                Ok(new) if output.same(&old, &new)? => {}
+                Err(error) => stale(house.shown(&output.path(house)), format!("{error:#}")),
                 Ok(new) => {
-                    let (line, was, is) = output.first_difference(&old, &new)?;
-                    stale(
-                        format!("{}:{line}", house.shown(&path)),
-                        format!(
-                            "is stale: it has `{was}` where `{}` prints `{is}`; {again}",
-                            output.command
-                        ),
-                    );
+                    if let Some((file, what)) = output.stale(house, &new)? {
+                        stale(file, what);
+                    }
                 }
             }
         }
         let mut made: BTreeSet<String> = self.output.iter().map(Output::file).collect();
+        let programs = match self.transcripts.is_empty() {
+            true => None,
+            false => Some(Programs::build(house)?),
+        };
+        for (transcript, programs) in self.transcripts.iter().zip(programs.iter().cycle()) {
+            made.extend(transcript.outputs().map(|name| format!("{name}.txt")));
+            match transcript.run(house, programs) {
+                Err(error) => stale(
+                    format!("book/transcripts/{}.toml", transcript.name),
+                    format!("{error:#}"),
+                ),
+                Ok(Done::NotRun(why)) => tell(&format!("transcript {}: not run: {why}", transcript.name)),
+                Ok(Done::Texts(texts)) => {
+                    for (output, new) in texts {
+                        if let Some((file, what)) = output.stale(house, &new)? {
+                            stale(file, what);
+                        }
+                    }
+                }
+            }
+        }
         for program in &self.program {
             let again = "make them again with: cargo xtask book --refresh";
             match program.fresh(house) {
@@ -169,7 +198,7 @@ impl Outputs {
             }
         }
         for name in stray(house, &made) {
-            let what = "is made by nothing in book/outputs.toml; list what makes it, or remove it";
+            let what = "is made by nothing in book/outputs.toml or book/transcripts; list what makes it, or remove it";
             stale(name, what.into());
         }
         Ok(problems)
@@ -271,6 +300,41 @@ impl Output {
         ))
     }
 
+    /// Writes the text of its file, unless nothing changed in it.
+    fn write(&self, house: &House, new: String) -> Result<()> {
+        let path = self.path(house);
+        let old = std::fs::read_to_string(&path).unwrap_or_default();
+        if self.same(&old, &new)? {
+            return Ok(());
+        }
+        std::fs::create_dir_all(house.generated())?;
+        std::fs::write(&path, new).with_context(|| format!("writing {}", house.shown(&path)))?;
+        tell(&format!("wrote {}", house.shown(&path)));
+        Ok(())
+    }
+
+    /// Where its file is not what comes out today, and how.
+    fn stale(&self, house: &House, new: &str) -> Result<Option<(String, String)>> {
+        let path = self.path(house);
+        let shown = house.shown(&path);
+        let old = std::fs::read_to_string(&path).unwrap_or_default();
+        let again = format!("make it again with: cargo xtask book --refresh {}", self.name);
+        if old.is_empty() {
+            return Ok(Some((shown, format!("is missing; {again}"))));
+        }
+        if self.same(&old, new)? {
+            return Ok(None);
+        }
+        let (line, was, is) = self.first_difference(&old, new)?;
+        Ok(Some((
+            format!("{shown}:{line}"),
+            format!(
+                "is stale: it has `{was}` where `{}` prints `{is}`; {again}",
+                self.command
+            ),
+        )))
+    }
+
     /// Whether two texts say the same, apart from what cannot be the same twice.
     fn same(&self, old: &str, new: &str) -> Result<bool> {
         Ok(self.lasting(old)? == self.lasting(new)?)
@@ -314,7 +378,7 @@ fn lasting(line: &str) -> String {
 }
 
 /// Without escape sequences, and of a line that was redrawn, what stood there last.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     static ESCAPE: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07").expect("a fixed pattern"));
     let text = ESCAPE.replace_all(text, "").replace("\r\n", "\n");
@@ -328,10 +392,15 @@ fn start(house: &House, line: &str) -> Result<Command> {
     let program = words.next().context("a command in book/outputs.toml is empty")?;
     let cargo = std::env::var_os("CARGO").filter(|_| program == "cargo");
     let mut command = Command::new(cargo.unwrap_or_else(|| program.into()));
-    command
-        .args(words)
+    environment(command.args(words))
         .current_dir(house.root())
-        .stdin(Stdio::null())
+        .stdin(Stdio::null());
+    Ok(command)
+}
+
+/// What is the same for every command: the emulated device, no colours, a hundred columns.
+pub(crate) fn environment(command: &mut Command) -> &mut Command {
+    command
         .env("TILE_DEVICE", "emulated")
         .env("NO_COLOR", "1")
         .env("COLUMNS", "100");
@@ -339,7 +408,7 @@ fn start(house: &House, line: &str) -> Result<Command> {
     for variable in ["CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO_PKG_NAME"] {
         command.env_remove(variable);
     }
-    Ok(command)
+    command
 }
 
 #[expect(clippy::print_stderr, reason = "progress, for whoever started it")]
@@ -347,7 +416,20 @@ fn tell(text: &str) {
     eprintln!("{text}");
 }
 
-/// The lines of a ```text block.
+/// `{{#output NAME}}`: a block with what was printed, or with a difference.
+///
+/// # Errors
+/// When there is no such output.
+pub(crate) fn block(house: &House, name: &str) -> Result<String, String> {
+    let text = output(house, name)?;
+    let language = match text.starts_with("--- ") {
+        true => "diff",
+        false => "text",
+    };
+    Ok(format!("```{language}\n{text}\n```"))
+}
+
+/// The lines of such a block.
 ///
 /// # Errors
 /// When there is no such output.

@@ -13,15 +13,35 @@ use serde::Deserialize;
 
 use crate::chapter::{self, Directive, Line, Part};
 use crate::records::{Records, Sources, footnote};
+use crate::slides::{Deck, Slide};
 use crate::step::{self, Matter};
-use crate::{House, Problem, Problems, differences, figures, listings, outputs, ptx};
+use crate::{
+    House, Problem, Problems, differences, figures, lessons, listings, outputs, ptx, questions, tasks,
+};
 
 /// Its name in `book.toml`.
 const NAME: &str = "press";
 
 /// What can be written.
-const DIRECTIVES: [&str; 9] = [
-    "include", "diff", "output", "figure", "recorded", "n", "counters", "step", "steps",
+const DIRECTIVES: [&str; 18] = [
+    "include",
+    "diff",
+    "output",
+    "figure",
+    "recorded",
+    "n",
+    "counters",
+    "step",
+    "steps",
+    "task",
+    "judged",
+    "transfers",
+    "mistakes",
+    "predict",
+    "sheets",
+    "answers",
+    "lesson",
+    "plan",
 ];
 
 /// Kinds of text that a listing may stand in without a fence.
@@ -41,6 +61,8 @@ pub struct Findings {
     pub problems: Vec<Problem>,
     /// CUDA sources that are shown, and where first.
     pub listings: BTreeMap<PathBuf, (String, usize)>,
+    /// What becomes of the chapters as slides.
+    pub(crate) slides: Vec<Deck>,
 }
 
 /// The preprocessor.
@@ -92,6 +114,7 @@ impl Preprocessor for Press {
             if let BookItem::Chapter(chapter) = item {
                 let mut page = Page::new(&self.house, &records, &pages, &matters, chapter, &mut findings);
                 let text = page.filled(&chapter.content);
+                page.findings.slides.push(page.deck);
                 chapter.content = text;
             }
         });
@@ -115,6 +138,9 @@ struct Page<'a> {
     shown: String,
     matter: Option<(usize, Result<Matter, String>)>,
     sources: Sources,
+    /// The section that a line stands in.
+    heading: String,
+    deck: Deck,
     findings: &'a mut Findings,
 }
 
@@ -128,15 +154,26 @@ impl<'a> Page<'a> {
         findings: &'a mut Findings,
     ) -> Self {
         let path = chapter.source_path.clone().unwrap_or_default();
+        let matter = step::matter(&chapter::lines(&chapter.content));
+        let deck = Deck {
+            title: chapter.name.clone(),
+            step: matter
+                .as_ref()
+                .and_then(|(_, matter)| Some(matter.as_ref().ok()?.step)),
+            page: path.with_extension("html").display().to_string(),
+            slides: Vec::new(),
+        };
         Self {
             house,
             records,
             pages,
             matters,
             shown: house.shown(&house.chapters().join(&path)),
-            matter: step::matter(&chapter::lines(&chapter.content)),
+            matter,
             path,
             sources: Sources::new(),
+            heading: String::new(),
+            deck,
             findings,
         }
     }
@@ -156,6 +193,14 @@ impl<'a> Page<'a> {
         }
         let mut out = String::with_capacity(text.len());
         for line in chapter::lines(text) {
+            if line.part == Part::Prose
+                && let Some(heading) = line.text.strip_prefix('#')
+            {
+                heading
+                    .trim_start_matches('#')
+                    .trim()
+                    .clone_into(&mut self.heading);
+            }
             match self.line(&line) {
                 Ok(text) => out.push_str(&text),
                 Err(why) => {
@@ -234,10 +279,14 @@ impl<'a> Page<'a> {
             ("diff", [old, new]) => self.diff(line, old, new, "kernel"),
             ("diff", [old, new, anchor]) => self.diff(line, old, new, anchor),
             ("diff", _) => Err("`{{#diff}}` wants two steps or two files, and maybe an anchor".into()),
-            ("output", [name]) => Ok(format!("```text\n{}\n```", outputs::output(self.house, name)?)),
+            ("output", [name]) => outputs::block(self.house, name),
             ("output", _) => Err("`{{#output}}` wants a name from book/outputs.toml".into()),
             ("figure", [name, alternative]) if !alternative.trim().is_empty() => {
-                figures::figure(self.house, name, alternative)
+                let html = figures::figure(self.house, name, alternative)?;
+                let heading = self.heading.clone();
+                let slide = Slide::Picture { heading, html: html.clone() };
+                self.deck.slides.push(slide);
+                Ok(html)
             }
             ("figure", _) => Err("`{{#figure}}` wants a name and a text alternative in quotes".into()),
             ("recorded", args) => {
@@ -261,6 +310,27 @@ impl<'a> Page<'a> {
             }
             ("steps", []) => Ok(step::table(self.matters, |step| self.page_of(step))),
             ("steps", _) => Err("`{{#steps}}` stands alone: it shows every step".into()),
+            ("task", [name]) => {
+                let slide = tasks::slide(self.house, name)?;
+                self.deck.slides.push(slide);
+                tasks::what_to_do(self.house, name)
+            }
+            ("judged", [name]) => tasks::judged(self.house, name),
+            ("transfers", [step]) => tasks::transfers(self.house, step),
+            ("mistakes", [step]) => tasks::mistakes(self.house, step),
+            ("predict", [step, ids @ ..]) => {
+                let slides = questions::plain(self.house, step, ids)?;
+                self.deck.slides.extend(slides.into_iter().map(Slide::Question));
+                questions::predict(self.house, step, ids)
+            }
+            ("sheets", []) => questions::sheets(self.house),
+            ("answers", []) => questions::answers(self.house),
+            ("lesson", [step]) => lessons::lesson(self.house, step),
+            ("plan", [name]) => lessons::plan(self.house, name),
+            ("task" | "judged", _) => Err(format!("`{{{{#{name}}}}}` wants a task: {{{{#{name} v05}}}}")),
+            ("transfers" | "mistakes" | "predict" | "lesson", _) => {
+                Err(format!("`{{{{#{name}}}}}` wants a step: {{{{#{name} v05}}}}"))
+            }
             _ => Err(format!("`{{{{#{name}}}}}` cannot stand here")),
         }
     }

@@ -255,7 +255,7 @@ fn an_output_that_nothing_makes() {
     let small = with_output("hello 12.5 ms").with("book/src/generated/stray.txt", "text\n");
     finds(
         &small,
-        "book/src/generated/stray.txt: is made by nothing in book/outputs.toml; list what makes it, or remove it",
+        "book/src/generated/stray.txt: is made by nothing in book/outputs.toml or book/transcripts; list what makes it, or remove it",
     );
 }
 
@@ -307,5 +307,8 @@ fn refreshing_writes_what_changed_and_keeps_what_only_took_another_time() {
     let unknown = outputs
         .refresh(&house, &["gone".into()])
         .expect_err("no such output");
-    assert_eq!(unknown.to_string(), "book/outputs.toml lists no output `gone`");
+    assert_eq!(
+        unknown.to_string(),
+        "book/outputs.toml lists no output `gone`, and book/transcripts has none"
+    );
 }

@@ -6,3 +6,4 @@ mod fills;
 mod looks;
 mod refuses;
 mod serves;
+mod tasks;

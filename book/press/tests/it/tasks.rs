@@ -1,0 +1,297 @@
+//! Tasks and questions of a catalogue as pages, sheets, lessons and slides have them.
+
+use crate::books::Small;
+
+const TASKS: &str = r#"# Tasks of v02.
+#
+# Thresholds. A tile of edge 2 moves
+# half a sector: 1 / 2.
+
+[rebuild]
+text = "Load a_tile[row][k], 4 x 4 elements * 2."
+source = "v02_shared"
+entry = "add"
+work = "sgemm"
+tile = [32, 32]
+block = [1024, 1, 1]
+minutes = 45
+
+[[rebuild.does]]
+id = "traffic"
+what = "an element is loaded once"
+measure = "load_sectors_per_fma"
+at_most = 0.5
+shape = [64, 64, 64]
+misses = "threads load again what others have"
+
+[[rebuild.hints]]
+symptom = "traffic"
+levels = ["Who loads A[0][0]?", "Everybody.", "One thread."]
+
+[[rebuild.hints]]
+symptom = "E-RACE"
+levels = ["Which two lines?", "Two.", "Barrier."]
+
+[[transfer]]
+id = "scaled"
+title = "C = αAB + βC"
+text = """
+Scale it.
+
+    old = beta * C[row][col];
+"""
+entry = "scaled"
+work = "sgemm"
+tile = [32, 32]
+block = [1024, 1, 1]
+minutes = 25
+
+[[why]]
+id = "words"
+question = "How many words of a_tile?"
+answer = 2
+because = "One of each."
+again = "v04"
+
+[[why]]
+id = "barrier"
+question = "What for?"
+choices = ["Reads", "Writes"]
+answer = "Writes"
+because = "It is so."
+"#;
+
+const LESSONS: &str = r#"
+[[lesson]]
+step = "v02"
+aim = "Share."
+collect = "a sentence."
+[[lesson.part]]
+minutes = 30
+do = "ask"
+what = "Predict."
+with = "paper"
+[[lesson.part]]
+do = "work"
+what = "The task."
+[[plan]]
+name = "short"
+[[plan.session]]
+steps = ["v02"]
+what = "Everything."
+tasks = ["v02"]
+home = ["v02.scaled"]
+"#;
+
+fn small(chapter: &str) -> Small {
+    Small::new(chapter)
+        .with("steps/v02/tasks.toml", TASKS)
+        .with("book/lessons.toml", LESSONS)
+}
+
+/// The text of a page, without its tags; a bar stands behind each cell of a table.
+fn words(chapter: &str) -> String {
+    let page = small(chapter)
+        .page()
+        .replace("</td>", " |")
+        .replace("</th>", " |");
+    let mut out = String::new();
+    for part in page.split('<') {
+        out.push_str(part.split_once('>').map_or(part, |(_, text)| text));
+    }
+    let lines: Vec<&str> = out.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines.join("\n")
+}
+
+#[test]
+fn a_task_says_what_to_do_and_how_to_begin() {
+    insta::assert_snapshot!(words("{{#task v02}}"), @r"
+    Load a_tile[row][k], 4 × 4 elements * 2.
+    It takes about 45 minutes.
+    cargo xtask start v02
+    cargo xtask check v02
+    start writes the finished kernel without its idea to my/v02.cu, a file of your own: nothing that is committed changes.
+    ");
+}
+
+#[test]
+fn names_of_the_code_are_code_and_signs_are_no_marks() {
+    let page = small("{{#task v02}}").page();
+    insta::assert_snapshot!(page.lines().next().unwrap_or_default(), @"<p>Load <code>a_tile[row][k]</code>, 4 × 4 elements * 2.");
+}
+
+#[test]
+fn criteria_have_their_limits_and_the_reason_for_them() {
+    insta::assert_snapshot!(words("{{#judged v02}}"), @r"
+    right: every element of the result is right, on awkward shapes.
+    clean: no check finds a mistake: bounds, races, barriers, alignment, elements that nothing wrote.
+    traffic: an element is loaded once. Counted on 64×64×64: sectors of global loads per multiply-add of a warp, at most 0.5. If not: threads load again what others have.
+    Why these limits
+    A tile of edge 2 moves half a sector: 1 / 2.
+    ");
+}
+
+#[test]
+fn transfer_tasks_are_folded() {
+    insta::assert_snapshot!(words("{{#transfers v02}}"), @r"
+    v02.scaled: C = αAB + βC (25 minutes, without a starter)
+    Scale it.
+    old = beta * C[row][col];
+    cargo xtask start v02.scaled
+    cargo xtask check v02.scaled
+    right: every element of the result is right, on awkward shapes.
+    clean: no check finds a mistake: bounds, races, barriers, alignment, elements that nothing wrote.
+    ");
+}
+
+#[test]
+fn questions_have_their_answers_folded() {
+    insta::assert_snapshot!(words("{{#predict v02}}"), @r"
+    Write your answers down before you unfold ours, or give them in a terminal: cargo xtask predict v02.
+    1. How many words of a_tile?
+    Answer
+    2. One of each.
+    2. What for?
+    (a) Reads
+    (b) Writes
+    Answer
+    (b) Writes. It is so.
+    ");
+    insta::assert_snapshot!(words("{{#predict v02 barrier}}"), @r"
+    Write your answers down before you unfold ours, or give them in a terminal: cargo xtask predict v02.
+    1. What for?
+    (a) Reads
+    (b) Writes
+    Answer
+    (b) Writes. It is so.
+    ");
+}
+
+#[test]
+fn a_question_comes_back_in_a_later_step() {
+    let later = "[[why]]\nid = \"one\"\nquestion = \"One?\"\nanswer = 1\nbecause = \"So.\"\n";
+    let page = small("{{#predict v04}}")
+        .with("steps/v04/tasks.toml", later)
+        .page();
+    assert!(page.contains("Again, from v02."), "{page}");
+}
+
+#[test]
+fn sheets_have_no_answers() {
+    let sheets = words("{{#sheets}}");
+    insta::assert_snapshot!(sheets, @r"
+    v02 shared
+    A block shares a tile of A and of B through shared memory.
+    NameDate
+    1. How many words of a_tile?
+    Answerbecause
+    2. What for?
+    ☐ Reads
+    ☐ Writes
+    because
+    Afterwards. What came out differently, and what had you assumed?
+    ");
+    assert!(!sheets.contains("One of each"));
+}
+
+#[test]
+fn answers_are_in_a_table() {
+    insta::assert_snapshot!(words("{{#answers}}"), @r"
+    step |question |answer |again in |
+    v02 |1. words |2 |v04 |
+    v02 |2. barrier |(b) Writes | |
+    ");
+}
+
+#[test]
+fn mistakes_have_what_to_ask() {
+    insta::assert_snapshot!(words("{{#mistakes v02}}"), @r"
+    code |ask |wrong kernels that the tests hold |
+    traffic |Threads load again what others have. Who loads A[0][0]? | |
+    E-RACE |Which two lines? | |
+    ");
+}
+
+#[test]
+fn a_task_gets_the_time_that_a_session_leaves() {
+    insta::assert_snapshot!(words("{{#lesson v02}}"), @r"
+    Share.
+    minutes | |what |with |
+    0–30 |ask |Predict. |paper |
+    30–90 |let do |The task. The task takes about 45 minutes. | |
+    Collect: a sentence.
+    ");
+}
+
+#[test]
+fn a_plan_adds_up_minutes_at_home() {
+    // The sheets that it links are a page of the real book.
+    insta::assert_snapshot!(words("{{#plan short}}"), @r"
+    session |sheets |what |tasks in class |at home |
+    1 |v02 |Everything. |v02 (45) |v02.scaled (25) |
+    In class 1 × 90 minutes, at home about 25.
+    ");
+}
+
+#[test]
+fn slides_have_questions_and_tasks() {
+    let small = small("{{#task v02}}\n\n{{#predict v02}}");
+    let made = small.make().expect("a book without mistakes");
+    let slides = std::fs::read_to_string(made.folder.join("slides.html")).expect("slides");
+    for words in [
+        "cargo xtask start v02",
+        "How many words of a_tile?",
+        "One of each.",
+        "<li>Reads</li>",
+    ] {
+        assert!(slides.contains(words), "{words}");
+    }
+    assert!(!slides.contains("http"));
+    let without = Small::new("No task.");
+    let made = without.make().expect("a book without mistakes");
+    assert!(!made.folder.join("slides.html").exists());
+}
+
+#[track_caller]
+fn refused(chapter: &str, why: &str) {
+    assert_eq!(
+        small(chapter).problems(false),
+        format!("book/src/chapter.md:3: {why}")
+    );
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    refused(
+        "{{#task v02.gone}}",
+        "steps/v02/tasks.toml has no task `v02.gone`",
+    );
+    refused("{{#task v03}}", "steps/v03/tasks.toml has no task `v03`");
+    refused("{{#transfers v03}}", "steps/v03/tasks.toml has no transfer task");
+    refused("{{#predict v03}}", "v03 has no questions");
+    refused("{{#predict v02 gone}}", "v02 has no question `gone`");
+    refused("{{#lesson v03}}", "book/lessons.toml has no lesson for v03");
+    refused("{{#plan gone}}", "book/lessons.toml has no plan `gone`");
+    refused("{{#task}}", "`{{#task}}` wants a task: {{#task v05}}");
+    refused("{{#lesson}}", "`{{#lesson}}` wants a step: {{#lesson v05}}");
+}
+
+#[test]
+fn a_session_is_as_long_as_its_parts() {
+    let lessons = LESSONS.replace("minutes = 30", "minutes = 90");
+    let small = small("{{#lesson v02}}").with("book/lessons.toml", &lessons);
+    assert_eq!(
+        small.problems(false),
+        "book/src/chapter.md:3: the parts of the lesson for v02 take 90 minutes, and 1 of them have none; a session has 90, and one part takes what is left"
+    );
+}
+
+#[test]
+fn a_catalogue_that_makes_no_sense_is_named() {
+    let small = small("{{#task v02}}").with("steps/v02/tasks.toml", "[rebuild]\nsauce = 1\n");
+    assert!(
+        small
+            .problems(false)
+            .starts_with("book/src/chapter.md:3: steps/v02/tasks.toml:")
+    );
+}
