@@ -4,16 +4,14 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 
 use crate::compiler::DoesNotCompile;
-use crate::interrupt::Waiting;
 use crate::learner::Folder;
 use crate::ptx::{self, Job};
-use crate::{place, setup};
+use crate::{bounded, place, setup};
 
 /// When there is none.
 pub(crate) const MISSING: &str = match setup::IS_OFFERED {
@@ -83,53 +81,29 @@ impl Clang {
         // Messages name the file as it is given here.
         let given = path.strip_prefix(root).unwrap_or(path);
         command.arg("-o").arg("-").arg(given).current_dir(root);
-        let mut child = command
+        let child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .with_context(|| format!("starting {}", self.0.display()))?;
-        let _waiting = Waiting::for_child(&child);
-        let (out, errors) = (child.stdout.take(), child.stderr.take());
-        let (sender, done) = channel();
-        let read = |stream: Option<Box<dyn std::io::Read + Send>>,
-                    sender: std::sync::mpsc::Sender<(bool, String)>,
-                    is_log| {
-            std::thread::spawn(move || {
-                let mut bytes = Vec::new();
-                if let Some(mut stream) = stream {
-                    // What cannot be read is not there.
-                    let _ = std::io::Read::read_to_end(&mut stream, &mut bytes);
-                }
-                let _ = sender.send((is_log, String::from_utf8_lossy(&bytes).into_owned()));
-            })
+        let Some(ended) = bounded::output(child, LIMIT)? else {
+            return Err(anyhow!(DoesNotCompile(format!(
+                "{} was still being compiled after {} s, and the compiler was stopped; look for a template, a macro or \
+                 an #include without end",
+                job.name,
+                LIMIT.as_secs()
+            ))));
         };
-        read(out.map(|out| Box::new(out) as _), sender.clone(), false);
-        read(errors.map(|errors| Box::new(errors) as _), sender, true);
-        let (mut text, mut log) = (String::new(), String::new());
-        for _ in 0..2 {
-            match done.recv_timeout(LIMIT) {
-                Ok((true, words)) => log = words,
-                Ok((false, words)) => text = words,
-                Err(RecvTimeoutError::Timeout) => {
-                    let _ = child.kill();
-                    let _ = child.wait();
-                    return Err(anyhow!(DoesNotCompile(format!(
-                        "{} was still being compiled after {} s, and the compiler was stopped; look for a template, a \
-                         macro or an #include without end",
-                        job.name,
-                        LIMIT.as_secs()
-                    ))));
-                }
-                Err(RecvTimeoutError::Disconnected) => break,
+        let text = String::from_utf8_lossy(&ended.out);
+        match ended.status.code() {
+            Some(0) => {}
+            Some(_) => {
+                return Err(anyhow!(DoesNotCompile(
+                    String::from_utf8_lossy(&ended.err).into_owned()
+                )));
             }
-        }
-        let status = child.wait()?;
-        if !status.success() {
-            if status.code().is_none() {
-                bail!("clang ended ({status}) while it compiled {}", job.name);
-            }
-            return Err(anyhow!(DoesNotCompile(log)));
+            None => bail!("clang ended ({}) while it compiled {}", ended.status, job.name),
         }
         Ok(ptx::normalise(&text, root, None))
     }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use course::explain::Explained;
@@ -10,39 +11,45 @@ use course::verdict::{Part, Status, Verdict};
 use course::{Task, TaskName};
 use ladder::text::Paint;
 
-use crate::interrupt::{self, Waiting};
 use crate::learner::{self, Compiled, Folder};
 use crate::say::{self, Stop};
-use crate::{place, programs};
+use crate::{bounded, interrupt, place, programs};
 
 /// Names the program in place of the one that Cargo builds: where there is no Cargo, and in tests.
 const VARIABLE: &str = "TILE_JUDGE";
 
+/// A kernel that runs into its budget of instructions on the first shape takes a second.
+const LIMIT: Duration = Duration::from_secs(120);
+
 /// Compiles and judges the copy of a task.
 pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
     let path = learner::copy(root, &task.name);
-    let (ptx, sources) = match learner::compile(root, &path)? {
-        Compiled::Ptx { ptx, sources } => (ptx, sources),
+    let verdict = match learner::compile(root, &path)? {
+        Compiled::Ptx { ptx, sources } => ask(root, task, Some(&ptx), &sources, &[])?,
         Compiled::Refused(refused) => {
             return Ok(Verdict::refused(task.name.clone(), &task.does, refused));
         }
     };
-    ask(root, task, &ptx, &sources, &[])
+    Ok(verdict.unwrap_or_else(|| {
+        let why = format!("it was still running after {} s, and was stopped", LIMIT.as_secs());
+        Verdict::stopped(task.name.clone(), &task.does, "timeout", &why)
+    }))
 }
 
 /// What each line of a kernel did, from its PTX and the sources that it was made of.
 pub(crate) fn explain(root: &Path, task: &Task, ptx: &Path, sources: &[PathBuf]) -> Result<Explained> {
-    ask(root, task, ptx, sources, &["--explain"])
+    let explained = ask(root, task, Some(ptx), sources, &["--explain"])?;
+    explained.with_context(|| format!("the kernel was still running after {} s, and was stopped", LIMIT.as_secs()))
 }
 
-/// Starts `judge` on what was compiled, and reads its answer.
+/// Starts `judge` on what was compiled, and reads its answer: none when it was stopped because it took too long.
 fn ask<T: serde::de::DeserializeOwned>(
     root: &Path,
     task: &Task,
-    ptx: &Path,
+    ptx: Option<&Path>,
     sources: &[PathBuf],
     options: &[&str],
-) -> Result<T> {
+) -> Result<Option<T>> {
     let program = match std::env::var_os(VARIABLE) {
         Some(path) => PathBuf::from(path),
         None => programs::one("judge")?,
@@ -50,7 +57,10 @@ fn ask<T: serde::de::DeserializeOwned>(
     let json = serde_json::to_string(task)?;
     let described = Folder::of(root).put(&format!("{}.task.json", task.name), &json)?;
     let mut command = Command::new(program);
-    command.arg("--task").arg(described).arg("--ptx").arg(ptx);
+    command.arg("--task").arg(described);
+    if let Some(ptx) = ptx {
+        command.arg("--ptx").arg(ptx);
+    }
     for source in sources {
         command
             .arg("--source")
@@ -64,24 +74,24 @@ fn ask<T: serde::de::DeserializeOwned>(
         .stderr(Stdio::piped())
         .spawn()
         .context("starting judge")?;
-    let waiting = Waiting::for_child(&child);
-    let output = child.wait_with_output()?;
-    drop(waiting);
+    let Some(ended) = bounded::output(child, LIMIT)? else {
+        return Ok(None);
+    };
     if interrupt::happened() {
         bail!(Stop::Interrupted("nothing was recorded".into()));
     }
-    let words = String::from_utf8_lossy(&output.stderr);
+    let words = String::from_utf8_lossy(&ended.err);
     let words = words.trim().trim_start_matches("error: ");
-    match (output.status.code(), words) {
+    match (ended.status.code(), words) {
         (Some(0 | 1), _) => {
-            let noun = if options.is_empty() {
-                "verdict"
-            } else {
-                "explanation"
+            let noun = match options.contains(&"--explain") {
+                true => "explanation",
+                false => "verdict",
             };
-            serde_json::from_slice(&output.stdout).with_context(|| format!("judge printed what is no {noun}"))
+            let answer = serde_json::from_slice(&ended.out);
+            answer.map(Some).with_context(|| format!("judge printed what is no {noun}"))
         }
-        (_, "") => bail!("judge ended ({}) and said nothing", output.status),
+        (_, "") => bail!("judge ended ({}) and said nothing", ended.status),
         (_, words) => bail!("judge could not do it: {words}"),
     }
 }

@@ -8,6 +8,7 @@
 
 mod bench;
 mod book;
+mod bounded;
 mod calls;
 mod check;
 mod choice;

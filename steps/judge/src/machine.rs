@@ -7,6 +7,7 @@ use lab::inputs::Real;
 use ladder::Shape;
 use simt::gpu::{Argument, Gpu, Value};
 use simt::launch::{LaunchConfig, LaunchOptions, Names, Watch};
+use simt::memory::Origin;
 use simt::module::{LoadedKernel, Module};
 use simt::report::LaunchReport;
 use simt::trace::{Follow, Step};
@@ -99,12 +100,13 @@ impl<'a> Machine<'a> {
         trial: &Trial<T>,
         watch: Watch,
     ) -> Result<(Report, Vec<T>), String> {
-        let placed = self.place(trial);
+        let placed = self.place(trial)?;
         let config = self.config(trial, &placed, watch);
         let result = match self.gpu.launch(&self.kernel, &config) {
             Ok(report) => Ok((
                 Report::new(report, &self.kernel, &config),
-                self.gpu.read(placed.output, trial.start.len()),
+                self.gpu
+                    .read(placed.last().copied().unwrap_or_default(), trial.start.len()),
             )),
             Err(refused) => Err(findings::refusal(self.kernel.kernel(), &config, &refused)),
         };
@@ -119,7 +121,7 @@ impl<'a> Machine<'a> {
         warp: u32,
         most: usize,
     ) -> Option<(LaunchReport, Vec<Step>)> {
-        let placed = self.place(trial);
+        let placed = self.place(trial).ok()?;
         let config = self.config(trial, &placed, Watch::Counted);
         let follow = Follow {
             block: [0; 3],
@@ -131,25 +133,40 @@ impl<'a> Machine<'a> {
         traced
     }
 
-    fn place<T: Real + Value>(&self, trial: &Trial<T>) -> Placed {
-        Placed {
-            inputs: trial.inputs.iter().map(|input| self.gpu.upload(input)).collect(),
-            output: self.gpu.upload(&trial.start),
+    /// Puts the operands into memory; without room, because the module's variables take it, why.
+    fn place<T: Real + Value>(&self, trial: &Trial<T>) -> Result<Vec<u64>, String> {
+        let mut placed = Vec::new();
+        for (values, name) in trial.inputs.iter().zip(["A", "B"]).chain([(&trial.start, "C")]) {
+            let bytes = (values.len() * T::BYTES) as u64;
+            match self.gpu.memory.alloc(bytes, Origin::new(name)) {
+                Ok(address) => {
+                    self.gpu.write(address, values);
+                    placed.push(address);
+                }
+                Err(error) => {
+                    self.free(&placed);
+                    return Err(format!(
+                        "error[E-LAUNCH]: the variables of the module leave no room for the operands: {error}"
+                    ));
+                }
+            }
         }
+        Ok(placed)
     }
 
-    fn free(&self, placed: &Placed) {
-        for address in placed.inputs.iter().chain([&placed.output]) {
+    fn free(&self, placed: &[u64]) {
+        for address in placed {
             // Just allocated, and freed nowhere else.
             let _ = self.gpu.memory.free(*address);
         }
     }
 
-    fn config<T: Real + Value>(&self, trial: &Trial<T>, placed: &Placed, watch: Watch) -> LaunchConfig {
+    fn config<T: Real + Value>(&self, trial: &Trial<T>, placed: &[u64], watch: Watch) -> LaunchConfig {
         let task = self.request.task;
         let Shape { m, n, k } = trial.shape;
         let size = |n: usize| Argument::from(i32::try_from(n).unwrap_or(i32::MAX));
-        let mut inputs = placed.inputs.iter();
+        let mut inputs = placed.iter();
+        let output = placed.last().copied().unwrap_or_default();
         let arguments: Vec<Argument> = task
             .work
             .parameters()
@@ -160,7 +177,7 @@ impl<'a> Machine<'a> {
                 "K" => size(k),
                 "alpha" => Argument::from(trial.alpha),
                 "beta" => Argument::from(trial.beta),
-                "C" | "out" => Argument::from(placed.output),
+                "C" | "out" => Argument::from(output),
                 _ => Argument::from(inputs.next().copied().unwrap_or_default()),
             })
             .collect();
@@ -178,13 +195,6 @@ impl<'a> Machine<'a> {
             },
         }
     }
-}
-
-/// Where the operands lie.
-#[derive(Debug)]
-struct Placed {
-    inputs: Vec<u64>,
-    output: u64,
 }
 
 /// Thread-instructions after which a launch counts as runaway: many times what the slowest kernel of the ladder needs.

@@ -150,6 +150,13 @@ fn each_mistake_has_its_code() {
     assert!(verdict.why.expect("a reason").contains("there is other, "));
     let (codes, _) = code_after("v02_shared", &tile16, ".version", ".vision");
     assert_eq!(codes, ["compile"]);
+    let (codes, verdict) = code_after(
+        "v02_shared",
+        &tile16,
+        ".visible .entry sgemm_v02_tile16(",
+        ".visible .global .align 4 .b8 large[1073741800];\n.visible .entry sgemm_v02_tile16(",
+    );
+    assert!(codes == ["E-LAUNCH"] || codes == ["compile"], "{verdict:#?}");
     let double = task("sgemm_v02_tile16", "dgemm", [16, 16], 256);
     let verdict = judged(&double, &kernel("v02_shared", "ptx"), "v02_shared");
     assert_eq!(
