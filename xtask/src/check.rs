@@ -73,7 +73,9 @@ fn copies(args: &Args) -> Result<(Vec<Task>, Vec<String>)> {
             Some(name) if name.id.is_some() => {
                 let task = learner::task(&learner::root()?, asked)?;
                 let (me, name) = (place::me(), &task.name);
-                bail!("there is no my/{name}.cu; begin with: {me} start {name}");
+                let root = learner::root()?;
+                let copy = learner::shown(&root, &learner::copy(&root, name));
+                bail!("there is no {copy}; begin with: {me} start {name}");
             }
             _ => rest.push(asked.clone()),
         }

@@ -147,6 +147,11 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let task = learner::task(&root, &args.task)?;
     let copy = learner::copy(&root, &task.name);
     let (me, name) = (place::me(), &task.name);
+    if task.host.is_some() {
+        bail!(Stop::Usage(format!(
+            "{name} is for the host: there is no kernel of yours to explain"
+        )));
+    }
     let has_copy = copy.is_file() && !args.finished;
     let progress = Progress::load(&root)?.task(name);
     let is_over = progress.is_over();

@@ -6,14 +6,16 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use course::explain::Explained;
+use course::host::HostCall;
 use course::progress::Progress;
 use course::verdict::{Part, Status, Verdict};
 use course::{Task, TaskName};
+use ladder::provenance::target_of;
 use ladder::text::Paint;
 
 use crate::learner::{self, Compiled, Folder};
 use crate::say::{self, Stop};
-use crate::{bounded, interrupt, place, programs};
+use crate::{bounded, fresh, interrupt, place, programs};
 
 /// Names the program in place of the one that Cargo builds: where there is no Cargo, and in tests.
 const VARIABLE: &str = "TILE_JUDGE";
@@ -24,14 +26,27 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// Compiles and judges the copy of a task.
 pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
     let path = learner::copy(root, &task.name);
-    let verdict = match learner::compile(root, &path)? {
-        Compiled::Ptx { ptx, sources } => ask(root, task, Some(&ptx), &sources, &[])?,
-        Compiled::Refused(refused) => {
-            return Ok(Verdict::refused(task.name.clone(), &task.does, refused));
+    let verdict = match &task.host {
+        Some(host) => {
+            let ptx = match &host.call {
+                HostCall::Launch { source } => Some(target_of(root, &fresh::source_of(root, source))),
+                HostCall::Blas => None,
+            };
+            let answer = path.to_string_lossy();
+            ask(root, task, ptx.as_deref(), &[], &["--answer", &answer])?
         }
+        None => match learner::compile(root, &path)? {
+            Compiled::Ptx { ptx, sources } => ask(root, task, Some(&ptx), &sources, &[])?,
+            Compiled::Refused(refused) => {
+                return Ok(Verdict::refused(task.name.clone(), &task.does, refused));
+            }
+        },
     };
     Ok(verdict.unwrap_or_else(|| {
-        let why = format!("it was still running after {} s, and was stopped", LIMIT.as_secs());
+        let why = format!(
+            "it was still running after {} s, and was stopped",
+            LIMIT.as_secs()
+        );
         Verdict::stopped(task.name.clone(), &task.does, "timeout", &why)
     }))
 }
@@ -39,7 +54,12 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
 /// What each line of a kernel did, from its PTX and the sources that it was made of.
 pub(crate) fn explain(root: &Path, task: &Task, ptx: &Path, sources: &[PathBuf]) -> Result<Explained> {
     let explained = ask(root, task, Some(ptx), sources, &["--explain"])?;
-    explained.with_context(|| format!("the kernel was still running after {} s, and was stopped", LIMIT.as_secs()))
+    explained.with_context(|| {
+        format!(
+            "the kernel was still running after {} s, and was stopped",
+            LIMIT.as_secs()
+        )
+    })
 }
 
 /// Starts `judge` on what was compiled, and reads its answer: none when it was stopped because it took too long.
@@ -89,7 +109,9 @@ fn ask<T: serde::de::DeserializeOwned>(
                 false => "verdict",
             };
             let answer = serde_json::from_slice(&ended.out);
-            answer.map(Some).with_context(|| format!("judge printed what is no {noun}"))
+            answer
+                .map(Some)
+                .with_context(|| format!("judge printed what is no {noun}"))
         }
         (_, "") => bail!("judge ended ({}) and said nothing", ended.status),
         (_, words) => bail!("judge could not do it: {words}"),
@@ -113,7 +135,11 @@ pub(crate) fn record(root: &Path, verdict: &Verdict) {
 
 /// A verdict for people.
 pub(crate) fn told(verdict: &Verdict, copy: &str, paint: Paint) -> String {
-    let mut out = format!("{copy}: your copy; the finished kernel is checked with --finished\n\n");
+    let finished = match verdict.task.id {
+        None => "; the finished kernel is checked with --finished",
+        Some(_) => "",
+    };
+    let mut out = format!("{copy}: your copy{finished}\n\n");
     let width = verdict.parts.iter().map(|part| part.id.len()).max().unwrap_or(0);
     for part in &verdict.parts {
         out.push_str(&line(part, verdict, width, paint));
@@ -223,7 +249,10 @@ pub(crate) fn next(root: &Path, verdict: &Verdict) -> String {
             None => format!("next: {me} diff {task}"),
         },
         _ if is_stuck(root, verdict) => format!("next: {me} hint {task}"),
-        _ => format!("next: change my/{task}.cu, then: {me} check {task}"),
+        _ => {
+            let copy = learner::shown(root, &learner::copy(root, task));
+            format!("next: change {copy}, then: {me} check {task}")
+        }
     }
 }
 

@@ -55,7 +55,8 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
 pub(crate) fn all(root: &Path) -> Result<Vec<(PathBuf, String)>> {
     let mut found = Vec::new();
     for catalogue in Catalogue::load_all(root)? {
-        for task in &catalogue.tasks {
+        // What is written for the host needs no compiler, and its starter no file.
+        for task in catalogue.tasks.iter().filter(|task| task.host.is_none()) {
             found.push((task.starter_file(), of(root, task)?));
         }
     }

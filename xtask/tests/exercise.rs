@@ -192,6 +192,37 @@ fn the_solution_is_shown_after_passing_or_giving_up() {
 }
 
 #[test]
+fn a_task_for_the_host_has_an_answer_file_and_no_compiler() {
+    let learner = Learner::new();
+    fs::write(learner.path("steps/v05/tasks/launch.toml"), "grid = [2, 2, 1]\n").expect("a file");
+    let (code, out, _) = learner.run("start v05.launch");
+    assert_eq!(code, 0);
+    assert!(out.starts_with("my/v05.launch.toml: Its launch\n"), "{out}");
+    assert_eq!(
+        learner.read("my/v05.launch.toml"),
+        "# v05.launch, a transfer task of 5 minutes: Its launch.\n#\n# Write it.\n#\n\
+         # What is missing is marked TODO. Check it with: cargo xtask check v05.launch\n\
+         grid = [1, 1, 1]  # TODO(v05): how many blocks?\n"
+    );
+    let mut verdict = wrong();
+    verdict.task = TaskName::transfer("v05", "launch");
+    learner.verdict(&verdict);
+    let (code, out, _) = learner.run("check v05.launch");
+    assert_eq!(code, 1);
+    assert!(
+        out.ends_with("next: change my/v05.launch.toml, then: xtask check v05.launch\n"),
+        "{out}"
+    );
+    let asked = learner.read("bin/asked");
+    assert!(
+        asked.contains("kernels/ptx/v05_x.ptx --answer ") && asked.contains("my/v05.launch.toml --json"),
+        "{asked}"
+    );
+    let (code, out, _) = learner.run("solution v05.launch --give-up");
+    assert_eq!((code, out.as_str()), (0, "grid = [2, 2, 1]\n"));
+}
+
+#[test]
 fn what_is_not_there_is_named() {
     let learner = Learner::new();
     let cases = [
@@ -203,7 +234,7 @@ fn what_is_not_there_is_named() {
         (
             "check v05.narrow",
             2,
-            "there is no task `v05.narrow`; v05 has v05, v05.wide",
+            "there is no task `v05.narrow`; v05 has v05, v05.wide, v05.launch",
         ),
         ("start v77", 2, "there is no step `v77`"),
         ("start v00", 2, "there is no task `v00`; v00 has no tasks"),

@@ -491,7 +491,7 @@ fn bare_xtask_shows_the_ladder_and_the_next_action() {
         let first = next.lines().next().unwrap_or_default().trim();
         (row, first.split("  ").next().unwrap_or_default().to_owned())
     };
-    let row = |state: &str, questions: &str| format!("v05 bank-conflict-free {state} 0 of 1 {questions}");
+    let row = |state: &str, questions: &str| format!("v05 bank-conflict-free {state} 0 of 2 {questions}");
     assert_eq!(
         next(&learner),
         (row("not started", "0 of 2"), "xtask start v05".into())

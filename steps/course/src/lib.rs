@@ -4,6 +4,7 @@
 //!
 //! - [`tasks`]: `steps/vNN/tasks.toml`, the catalogue of a step's tasks and questions.
 //! - [`work`]: what a task computes: the parameters of its kernel, the grid.
+//! - [`host`]: tasks whose idea is on the host.
 //! - [`markers`], [`starter`]: what a learner begins with, generated from a finished kernel.
 //! - [`solutions`]: what learners might hand in, wrong and right, for the tests.
 //! - [`measure`]: named measures over the counters of the emulated GPU, which thresholds refer to.
@@ -23,6 +24,7 @@ pub mod compile;
 pub mod diff;
 pub mod explain;
 pub mod hints;
+pub mod host;
 pub mod markers;
 pub mod measure;
 pub mod progress;

@@ -157,9 +157,14 @@ pub fn file(root: &Path) -> PathBuf {
     folder(root).join("progress.toml")
 }
 
-/// The learner's copy of a task.
+/// The learner's copy of a kernel.
 pub fn copy_of(root: &Path, task: &TaskName) -> PathBuf {
     folder(root).join(format!("{task}.cu"))
+}
+
+/// The learner's answer to a task whose idea is on the host.
+pub fn answer_of(root: &Path, task: &TaskName) -> PathBuf {
+    folder(root).join(format!("{task}.toml"))
 }
 
 impl Progress {

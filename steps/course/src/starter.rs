@@ -9,6 +9,9 @@ const WIDTH: usize = 100;
 /// The starter of a task, from the text of its solution.
 pub fn starter(task: &Task, solution: &str) -> String {
     let head = head(task);
+    if let Some(host) = &task.host {
+        return format!("{}{}", head.replace("//", "#"), host.starter);
+    }
     match task.has_starter {
         true => {
             let text = markers::starter(solution);

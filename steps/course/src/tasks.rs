@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use ladder::Shape;
 use serde::{Deserialize, Serialize};
 
+use crate::host::HostCall;
 use crate::measure::Measure;
 use crate::work::Work;
 
@@ -129,6 +130,18 @@ pub struct Task {
     /// What to say to somebody who is stuck.
     #[serde(default)]
     pub hints: Vec<Hint>,
+    /// Of a task whose idea is on the host: what is written is an answer file, and no kernel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<Host>,
+}
+
+/// The host's part of a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Host {
+    /// What the host does.
+    pub call: HostCall,
+    /// What the learner's file begins with.
+    pub starter: String,
 }
 
 /// A threshold of a measure.
@@ -334,7 +347,38 @@ struct File {
     #[serde(default)]
     transfer: Vec<TransferTable>,
     #[serde(default)]
+    host: Vec<HostTable>,
+    #[serde(default)]
     why: Vec<Question>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HostTable {
+    id: String,
+    title: String,
+    text: String,
+    call: HostCall,
+    #[serde(default)]
+    entry: String,
+    work: Work,
+    #[serde(default = "one")]
+    tile: [u32; 2],
+    #[serde(default = "alone")]
+    block: [u32; 3],
+    minutes: u32,
+    starter: String,
+    #[serde(default)]
+    hints: Vec<Hint>,
+}
+
+/// Of a call that has no tiles of ours.
+fn one() -> [u32; 2] {
+    [1; 2]
+}
+
+fn alone() -> [u32; 3] {
+    [1; 3]
 }
 
 #[derive(Deserialize)]
@@ -448,6 +492,7 @@ impl Catalogue {
             has_starter: true,
             does: table.does,
             hints: table.hints,
+            host: None,
         });
         let transfers = parsed.transfer.into_iter().map(|table| Task {
             name: TaskName::transfer(step, &table.id),
@@ -468,10 +513,35 @@ impl Catalogue {
             has_starter: table.starter,
             does: table.does,
             hints: table.hints,
+            host: None,
+        });
+        let hosts = parsed.host.into_iter().map(|table| Task {
+            name: TaskName::transfer(step, &table.id),
+            kind: Kind::Transfer,
+            title: table.title,
+            text: table.text,
+            solution: Path::new("steps")
+                .join(step)
+                .join("tasks")
+                .join(&table.id)
+                .with_extension("toml"),
+            entry: table.entry,
+            work: table.work,
+            tile: table.tile,
+            block: table.block,
+            dynamic_shared: 0,
+            minutes: table.minutes,
+            has_starter: true,
+            does: Vec::new(),
+            hints: table.hints,
+            host: Some(Host {
+                call: table.call,
+                starter: table.starter,
+            }),
         });
         let catalogue = Self {
             step: step.to_owned(),
-            tasks: rebuild.into_iter().chain(transfers).collect(),
+            tasks: rebuild.into_iter().chain(transfers).chain(hosts).collect(),
             questions: parsed.why,
         };
         match catalogue.complaint() {
@@ -548,6 +618,7 @@ impl Task {
     pub fn starter_file(&self) -> PathBuf {
         let step = Path::new("steps").join(&self.name.step);
         match &self.name.id {
+            Some(id) if self.host.is_some() => step.join("tasks").join(format!("{id}.starter.toml")),
             Some(id) => step.join("tasks").join(format!("{id}.starter.cu")),
             None => step.join("exercise.cu"),
         }

@@ -4,6 +4,7 @@
 //! shared between two judgements, and the verdict depends on the PTX, the task and the seed alone. This is the only
 //! program that runs kernels of learners; the command line and the grader start it as a process.
 //!
+//! - [`host`]: tasks whose idea is on the host.
 //! - [`trial`]: inputs of a shape and what must come out.
 //! - [`machine`]: a module with its launches.
 //! - [`shapes`]: which shapes.
@@ -14,6 +15,7 @@
 
 pub mod ahead;
 pub mod explain;
+pub mod host;
 pub mod machine;
 pub mod shapes;
 pub mod trial;

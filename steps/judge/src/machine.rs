@@ -100,18 +100,43 @@ impl<'a> Machine<'a> {
         trial: &Trial<T>,
         watch: Watch,
     ) -> Result<(Report, Vec<T>), String> {
+        self.launch_as(trial, watch, &self.how(trial.shape))
+    }
+
+    /// The same with a geometry and an order of arguments of the caller's.
+    ///
+    /// # Errors
+    /// With the message when the launch is refused.
+    pub fn launch_as<T: Real + Value>(
+        &self,
+        trial: &Trial<T>,
+        watch: Watch,
+        how: &How,
+    ) -> Result<(Report, Vec<T>), String> {
         let placed = self.place(trial)?;
-        let config = self.config(trial, &placed, watch);
-        let result = match self.gpu.launch(&self.kernel, &config) {
-            Ok(report) => Ok((
-                Report::new(report, &self.kernel, &config),
-                self.gpu
-                    .read(placed.last().copied().unwrap_or_default(), trial.start.len()),
-            )),
-            Err(refused) => Err(findings::refusal(self.kernel.kernel(), &config, &refused)),
-        };
+        let ran = self.config(trial, &placed, watch, how).and_then(|config| {
+            match self.gpu.launch(&self.kernel, &config) {
+                Ok(report) => Ok((
+                    Report::new(report, &self.kernel, &config),
+                    self.gpu
+                        .read(placed.last().copied().unwrap_or_default(), trial.start.len()),
+                )),
+                Err(refused) => Err(findings::refusal(self.kernel.kernel(), &config, &refused)),
+            }
+        });
         self.free(&placed);
-        result
+        ran
+    }
+
+    /// As the task says.
+    fn how(&self, shape: Shape) -> How {
+        let task = self.request.task;
+        let names = task.work.parameters().iter();
+        How {
+            grid: task.work.grid(task.tile, shape),
+            block: task.block,
+            arguments: names.map(|(_, name)| (*name).to_owned()).collect(),
+        }
     }
 
     /// Launches once, and returns the report with the steps of a warp of the first block.
@@ -122,15 +147,18 @@ impl<'a> Machine<'a> {
         most: usize,
     ) -> Option<(LaunchReport, Vec<Step>)> {
         let placed = self.place(trial).ok()?;
-        let config = self.config(trial, &placed, Watch::Counted);
+        let config = self.config(trial, &placed, Watch::Counted, &self.how(trial.shape));
         let follow = Follow {
             block: [0; 3],
             warp,
             most,
         };
-        let traced = self.gpu.trace(&self.kernel, &config, follow).ok();
+        let traced = config.and_then(|config| {
+            let traced = self.gpu.trace(&self.kernel, &config, follow);
+            traced.map_err(|error| error.to_string())
+        });
         self.free(&placed);
-        traced
+        traced.ok()
     }
 
     /// Puts the operands into memory; without room, because the module's variables take it, why.
@@ -161,31 +189,51 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn config<T: Real + Value>(&self, trial: &Trial<T>, placed: &[u64], watch: Watch) -> LaunchConfig {
+    fn config<T: Real + Value>(
+        &self,
+        trial: &Trial<T>,
+        placed: &[u64],
+        watch: Watch,
+        how: &How,
+    ) -> Result<LaunchConfig, String> {
         let task = self.request.task;
         let Shape { m, n, k } = trial.shape;
         let size = |n: usize| Argument::from(i32::try_from(n).unwrap_or(i32::MAX));
-        let mut inputs = placed.iter();
-        let output = placed.last().copied().unwrap_or_default();
-        let arguments: Vec<Argument> = task
-            .work
-            .parameters()
-            .iter()
-            .map(|(_, name)| match *name {
-                "M" | "rows" => size(m),
-                "N" | "cols" => size(n),
-                "K" => size(k),
-                "alpha" => Argument::from(trial.alpha),
-                "beta" => Argument::from(trial.beta),
-                "C" | "out" => Argument::from(output),
-                _ => Argument::from(inputs.next().copied().unwrap_or_default()),
-            })
-            .collect();
-        LaunchConfig {
-            grid: task.work.grid(task.tile, trial.shape),
-            block: task.block,
+        let operand = |at: usize| Argument::from(placed.get(at).copied().unwrap_or_default());
+        let output = placed.len().saturating_sub(1);
+        let argument = |name: &String| match name.as_str() {
+            "M" | "rows" => Ok(size(m)),
+            "N" | "cols" => Ok(size(n)),
+            "K" => Ok(size(k)),
+            "alpha" => Ok(Argument::from(trial.alpha)),
+            "beta" => Ok(Argument::from(trial.beta)),
+            "A" | "in" => Ok(operand(0)),
+            "B" if output > 1 => Ok(operand(1)),
+            "C" | "out" => Ok(operand(output)),
+            other => Err(format!("error[E-LAUNCH]: there is no argument `{other}`")),
+        };
+        let arguments: Vec<Argument> = how.arguments.iter().map(argument).collect::<Result<_, _>>()?;
+        let kernel = self.kernel.kernel();
+        let (given, wanted) = (arguments.len(), kernel.params.len());
+        if given != wanted {
+            return Err(format!(
+                "error[E-LAUNCH]: {given} arguments, and the kernel takes {wanted}"
+            ));
+        }
+        let params = Gpu::params(kernel, &arguments).map_err(|error| {
+            let name = &how.arguments[error.index];
+            format!(
+                "error[E-LAUNCH]: argument {}, `{name}`, has {} bytes, and its parameter {}",
+                error.index + 1,
+                error.given,
+                error.wanted
+            )
+        })?;
+        Ok(LaunchConfig {
+            grid: how.grid,
+            block: how.block,
             dynamic_shared: task.dynamic_shared,
-            params: Gpu::params(self.kernel.kernel(), &arguments).unwrap_or_default(),
+            params,
             options: LaunchOptions {
                 watch,
                 budget: budget(trial.shape, task.work.batch()),
@@ -193,8 +241,19 @@ impl<'a> Machine<'a> {
                 names: self.names.clone(),
                 ..LaunchOptions::default()
             },
-        }
+        })
     }
+}
+
+/// How a kernel is launched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct How {
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads.
+    pub block: [u32; 3],
+    /// Names of the arguments, in order.
+    pub arguments: Vec<String>,
 }
 
 /// Thread-instructions after which a launch counts as runaway: many times what the slowest kernel of the ladder needs.

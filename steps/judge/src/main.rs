@@ -21,9 +21,12 @@ struct Cli {
     /// The task, as JSON
     #[arg(long, value_name = "FILE")]
     task: PathBuf,
-    /// What was compiled
+    /// What was compiled; of a task for the host, the finished kernel
+    #[arg(long, value_name = "FILE", required_unless_present = "answer")]
+    ptx: Option<PathBuf>,
+    /// The learner's file, of a task for the host
     #[arg(long, value_name = "FILE")]
-    ptx: PathBuf,
+    answer: Option<PathBuf>,
     /// Sources, for messages: the learner's, and what it includes
     #[arg(long, value_name = "FILE")]
     source: Vec<PathBuf>,
@@ -61,7 +64,7 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Result<u8, String> {
     let task: Task = serde_json::from_str(&read(&cli.task)?)
         .map_err(|error| format!("{} is not a task: {error}", cli.task.display()))?;
-    let ptx = read(&cli.ptx)?;
+    let ptx = cli.ptx.as_deref().map(read).transpose()?.unwrap_or_default();
     let sources = cli
         .source
         .iter()
@@ -79,7 +82,11 @@ fn run(cli: &Cli) -> Result<u8, String> {
         print(&judge::explain::explain(&request)?)?;
         return Ok(0);
     }
-    let verdict = judge::judge(&request);
+    let verdict = match (&task.host, &cli.answer) {
+        (Some(host), Some(answer)) => judge::host::judge(&request, &host.call, &read(answer)?),
+        (Some(_), None) => return Err("--answer is missing: this task is for the host".into()),
+        (None, _) => judge::judge(&request),
+    };
     print(&verdict)?;
     Ok(match verdict.status {
         course::verdict::Status::Passed => 0,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use course::host::HostCall;
 use course::verdict::{Status, Verdict};
 use course::{Catalogue, Task};
 use judge::Request;
@@ -34,8 +35,45 @@ fn judged(task: &Task, source: &Path) -> Verdict {
     })
 }
 
+/// The verdict on an answer to a task for the host.
+fn judged_host(task: &Task, answer: &str) -> Verdict {
+    let host = task.host.as_ref().expect("a task for the host");
+    let root = root();
+    let ptx = match &host.call {
+        HostCall::Launch { source } => {
+            let source = root.join("kernels").join(source).with_extension("cu");
+            let path = target_of(&root, &source);
+            std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+        }
+        HostCall::Blas => String::new(),
+    };
+    let request = Request {
+        task,
+        ptx: &ptx,
+        sources: &[],
+        seed: 1,
+        hidden: false,
+        threads: 1,
+    };
+    judge::host::judge(&request, &host.call, answer)
+}
+
 /// What is wrong with a task, if anything.
 fn complaint(task: &Task) -> Option<String> {
+    if task.host.is_some() {
+        let solution = std::fs::read_to_string(root().join(&task.solution)).unwrap_or_default();
+        let finished = judged_host(task, &solution);
+        if finished.status != Status::Passed {
+            return Some(format!("{}: its solution fails: {:?}", task.name, finished.why));
+        }
+        let begun = judged_host(task, &course::starter::starter(task, &solution));
+        let reads = begun
+            .parts
+            .first()
+            .is_some_and(|part| part.status == Status::Passed);
+        let falls_short = begun.status == Status::Failed && reads;
+        return (!falls_short).then(|| format!("{}: its starter should be read and fail", task.name));
+    }
     let finished = judged(task, &task.solution);
     if finished.status != Status::Passed {
         return Some(format!("{}: its solution fails: {:?}", task.name, finished.why));

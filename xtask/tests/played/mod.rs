@@ -30,6 +30,7 @@ echo "// compiled $last"
 /// Prints the verdict, or with `--explain` the explanation, that lies beside it; says nothing without one.
 const JUDGE: &str = r#"#!/bin/sh
 here=$(dirname "$0")
+echo "$*" > "$here/asked"
 case " $* " in *" --explain "*)
     for word in "$@"; do case "$word" in *.ptx) ptx=$word ;; esac; done
     case "$ptx" in
@@ -72,6 +73,19 @@ work = "sgemm"
 tile = [64, 128]
 block = [256, 1, 1]
 minutes = 30
+[[host]]
+id = "launch"
+title = "Its launch"
+text = "Write it."
+call = { launch = { source = "v05_x" } }
+entry = "sgemm_x"
+work = "sgemm"
+tile = [128, 128]
+block = [256, 1, 1]
+minutes = 5
+starter = """
+grid = [1, 1, 1]  # TODO(v05): how many blocks?
+"""
 [[why]]
 id = "lanes"
 question = "How many lanes has a warp?"

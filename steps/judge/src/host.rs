@@ -1,0 +1,256 @@
+//! Judging what a learner writes for the host: the geometry of a launch, the operands of a call of cuBLAS.
+
+use course::Task;
+use course::compile::Refused;
+use course::host::{BlasAnswer, HostCall, LaunchAnswer, Number, read};
+use course::verdict::{CLEAN, Part, RIGHT, Status, Verdict};
+use ladder::Shape;
+use simt::launch::Watch;
+
+use crate::machine::{How, Machine};
+use crate::trial::{Trial, trials};
+use crate::{Request, found, refused, shapes};
+
+/// Judges an answer; `request.ptx` is that of the finished kernel, for a launch.
+pub fn judge(request: &Request<'_>, call: &HostCall, answer: &str) -> Verdict {
+    let outcome = match call {
+        HostCall::Launch { .. } => read(answer).map(|answer| launch(request, &answer)),
+        HostCall::Blas => read(answer).map(|answer| blas(request, &answer)),
+    };
+    match outcome {
+        Ok(verdict) => verdict,
+        Err(why) => {
+            let mut verdict = Verdict::refused(request.task.name.clone(), &[], Refused::from_log(&why));
+            READ.clone_into(&mut verdict.parts[0].what);
+            verdict
+        }
+    }
+}
+
+const READ: &str = "the file can be read";
+
+/// A verdict with nothing wrong so far.
+fn begun(task: &Task) -> Verdict {
+    let mut verdict = Verdict::stopped(task.name.clone(), &[], "", "");
+    verdict.status = Status::Passed;
+    (verdict.code, verdict.why) = (None, None);
+    verdict.parts = vec![
+        Part::passed("compiles", READ),
+        Part::passed("right", RIGHT),
+        Part::passed("clean", CLEAN),
+    ];
+    verdict
+}
+
+/// Part `at` failed, and what comes after it was not run.
+fn failed(mut verdict: Verdict, at: usize, code: &str, why: &str) -> Verdict {
+    verdict.status = Status::Failed;
+    verdict.code = Some(code.to_owned());
+    verdict.why = Some(why.to_owned());
+    for (number, part) in verdict.parts.iter_mut().enumerate() {
+        if number == at {
+            part.status = Status::Failed;
+            part.why = Some(why.to_owned());
+        } else if number > at || at == CLEAN_AT && number == RIGHT_AT {
+            part.status = Status::NotRun;
+            part.why = Some("the launch is not right yet".into());
+        }
+    }
+    verdict
+}
+
+const READ_AT: usize = 0;
+const RIGHT_AT: usize = 1;
+const CLEAN_AT: usize = 2;
+const IDLE_AT: usize = 3;
+
+fn sizes(numbers: &[Number; 3], shape: Shape) -> Result<[u32; 3], String> {
+    let mut sizes = [0; 3];
+    for (size, number) in sizes.iter_mut().zip(numbers) {
+        let value = number.value(shape)?;
+        *size = u32::try_from(value).map_err(|_| format!("{value} is no size, for {shape}"))?;
+    }
+    Ok(sizes)
+}
+
+fn launch(request: &Request<'_>, answer: &LaunchAnswer) -> Verdict {
+    let task = request.task;
+    let mut verdict = begun(task);
+    verdict
+        .parts
+        .push(Part::passed("no-idle-blocks", "every block has something to do"));
+    let machine = match Machine::new(request) {
+        Ok(machine) => machine,
+        Err(why) => return failed(verdict, READ_AT, "no-entry", &format!("{why:?}")),
+    };
+    let mut idle = None;
+    for shape in shapes::of(task, request.seed, request.hidden) {
+        let geometry = sizes(&answer.grid, shape).and_then(|grid| Ok((grid, sizes(&answer.block, shape)?)));
+        let (grid, block) = match geometry {
+            Ok(geometry) => geometry,
+            Err(why) => return failed(verdict, READ_AT, "compile", &why),
+        };
+        let how = How {
+            grid,
+            block,
+            arguments: answer.arguments.clone(),
+        };
+        for trial in trials::<f32>(task.work, shape, request.seed) {
+            let (report, got) = match machine.launch_as(&trial, Watch::CheckedGlobalRaces, &how) {
+                Ok(ran) => ran,
+                Err(text) => {
+                    let refused = refused(&text, shape);
+                    let (code, title) = (refused.code.clone(), refused.title.clone());
+                    verdict.findings.push(refused);
+                    return failed(verdict, CLEAN_AT, &code, &title);
+                }
+            };
+            let errors = report.findings.iter().map(|finding| found(finding, shape, None));
+            if let Some(error) = errors.into_iter().find(|found| found.severity == "error") {
+                let (code, title) = (error.code.clone(), error.title.clone());
+                verdict.findings.push(error);
+                return failed(verdict, CLEAN_AT, &code, &title);
+            }
+            if let Some(wrong) = trial.look(task, &got) {
+                let why = wrong.in_a_sentence();
+                verdict.wrong = Some(wrong);
+                return failed(verdict, RIGHT_AT, "wrong-result", &why);
+            }
+        }
+        let blocks = |grid: [u32; 3]| grid.iter().map(|n| u64::from(*n)).product::<u64>();
+        let (there, needed) = (blocks(grid), blocks(task.work.grid(task.tile, shape)));
+        if there > needed && idle.is_none() {
+            idle = Some(format!("{shape} needs {needed} blocks, and {there} are launched"));
+        }
+        verdict.n_shapes += 1;
+    }
+    match idle {
+        None => verdict,
+        Some(why) => failed(verdict, IDLE_AT, "no-idle-blocks", &why),
+    }
+}
+
+/// A column-major matrix in memory.
+struct Operand<'a> {
+    values: &'a [f32],
+    turned: bool,
+    between: usize,
+    name: &'a str,
+}
+
+impl Operand<'_> {
+    /// op(X)[row][col]
+    fn at(&self, row: usize, col: usize) -> Result<f64, String> {
+        let (row, col) = if self.turned { (col, row) } else { (row, col) };
+        let at = col
+            .checked_mul(self.between)
+            .and_then(|start| start.checked_add(row))
+            .filter(|at| *at < self.values.len());
+        match at {
+            Some(at) => Ok(f64::from(self.values[at])),
+            None => Err(format!("read past the end of `{}`", self.name)),
+        }
+    }
+}
+
+fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
+    let task = request.task;
+    let mut verdict = begun(task);
+    for shape in shapes::of(task, request.seed, request.hidden) {
+        for trial in trials::<f32>(task.work, shape, request.seed) {
+            let got = match multiply(answer, &trial) {
+                Ok(got) => got,
+                Err((code, why)) => {
+                    let at = if code == "compile" { READ_AT } else { CLEAN_AT };
+                    return failed(verdict, at, code, &format!("on {shape}: {why}"));
+                }
+            };
+            if let Some(wrong) = trial.look(task, &got) {
+                let why = wrong.in_a_sentence();
+                verdict.wrong = Some(wrong);
+                return failed(verdict, RIGHT_AT, "wrong-result", &why);
+            }
+        }
+        verdict.n_shapes += 1;
+    }
+    verdict
+}
+
+/// What `cublasSgemm` does, or why it does not: a code and a sentence.
+fn multiply(answer: &BlasAnswer, trial: &Trial<f32>) -> Result<Vec<f32>, (&'static str, String)> {
+    let shape = trial.shape;
+    let misread = |why: String| ("compile", why);
+    let refused = |why: String| {
+        (
+            "E-LAUNCH",
+            format!("cuBLAS reports CUBLAS_STATUS_INVALID_VALUE: {why}"),
+        )
+    };
+    let size = |name: &str, number: &Number| {
+        let value = number
+            .value(shape)
+            .map_err(|why| misread(format!("{name}: {why}")))?;
+        usize::try_from(value).map_err(|_| refused(format!("{name} is {value}")))
+    };
+    let turned = |name: &str, text: &str| match text {
+        "n" | "N" => Ok(false),
+        "t" | "T" => Ok(true),
+        other => Err(misread(format!("{name}: `{other}` is neither n nor t"))),
+    };
+    let values = |name: &str, text: &str| match text {
+        "A" => Ok(trial.inputs[0].as_slice()),
+        "B" => Ok(trial.inputs[1].as_slice()),
+        other => Err(misread(format!("{name}: `{other}` is neither A nor B"))),
+    };
+    let (m, n, k) = (
+        size("m", &answer.m)?,
+        size("n", &answer.n)?,
+        size("k", &answer.k)?,
+    );
+    let (lda, ldb, ldc) = (
+        size("lda", &answer.lda)?,
+        size("ldb", &answer.ldb)?,
+        size("ldc", &answer.ldc)?,
+    );
+    let a = Operand {
+        values: values("a", &answer.a)?,
+        turned: turned("transa", &answer.transa)?,
+        between: lda,
+        name: &answer.a,
+    };
+    let b = Operand {
+        values: values("b", &answer.b)?,
+        turned: turned("transb", &answer.transb)?,
+        between: ldb,
+        name: &answer.b,
+    };
+    let rows = [
+        ("lda", lda, if a.turned { k } else { m }),
+        ("ldb", ldb, if b.turned { n } else { k }),
+        ("ldc", ldc, m),
+    ];
+    for (name, between, rows) in rows {
+        if between < rows.max(1) {
+            return Err(refused(format!(
+                "{name} is {between}, and a column of that matrix has {rows} elements"
+            )));
+        }
+    }
+    // Much more than the product takes: it ends at an element that is not there long before.
+    let mut c = trial.start.clone();
+    for col in 0..n {
+        for row in 0..m {
+            let mut sum = 0.0;
+            for term in 0..k {
+                let (x, y) = (a.at(row, term), b.at(term, col));
+                sum += x.map_err(|why| ("E-OOB", why))? * y.map_err(|why| ("E-OOB", why))?;
+            }
+            let at = col.checked_mul(ldc).and_then(|start| start.checked_add(row));
+            match at.and_then(|at| c.get_mut(at)) {
+                Some(element) => *element = sum as f32,
+                None => return Err(("E-OOB", "write past the end of `C`".into())),
+            }
+        }
+    }
+    Ok(c)
+}
