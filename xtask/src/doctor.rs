@@ -230,8 +230,8 @@ fn compilers() -> Vec<Item> {
         Item {
             name: "clang",
             found: tool("clang").and_then(|path| first_line(&path, "--version")),
-            cost: "nothing changes, NVRTC is what is used",
-            get: "your system's packages (clang 15 or later knows sm_90)".into(),
+            cost: "nothing changes where NVRTC is, which comes first",
+            get: "your system's packages (14 or later)".into(),
         },
     ]
 }

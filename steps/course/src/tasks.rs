@@ -645,6 +645,9 @@ impl Task {
             }
             ids.push(&criterion.id);
         }
+        if self.host.is_some() {
+            ids.push("no-idle-blocks");
+        }
         for hint in &self.hints {
             if !is_code(&hint.symptom) && !ids.contains(&hint.symptom.as_str()) {
                 return Some((
