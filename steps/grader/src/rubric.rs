@@ -186,6 +186,9 @@ fn graded_task(table: &TaskTable, root: &Path) -> Result<GradedTask, String> {
         let there: Vec<String> = catalogue.tasks.iter().map(|task| task.name.to_string()).collect();
         return Err(format!("there is no such task; there are {}", there.join(", ")));
     };
+    if task.host.is_some() {
+        return Err("it is for the host, and only kernels are graded".into());
+    }
     let ids = || task.does.iter().map(|criterion| criterion.id.clone());
     let does = match &table.does {
         Does::Shared(all) => {

@@ -23,6 +23,7 @@ fn tasks() -> Vec<Task> {
     catalogues
         .into_iter()
         .flat_map(|catalogue| catalogue.tasks)
+        .filter(|task| task.host.is_none())
         .collect()
 }
 

@@ -131,7 +131,8 @@ fn there_are_enough_of_them_for_every_task() {
     let (right, wrong): (Vec<_>, Vec<_>) = all.iter().partition(|(solution, _)| solution.expect.is_empty());
     assert!(wrong.len() >= WRONG && right.len() >= RIGHT);
     for catalogue in Catalogue::load_all(root()).expect("the catalogues are right") {
-        for task in &catalogue.tasks {
+        // Answers to tasks for the host are no kernels: `tests/host.rs` has wrong ones.
+        for task in catalogue.tasks.iter().filter(|task| task.host.is_none()) {
             let of_task = |set: &[&(Solution, String)]| set.iter().any(|(one, _)| one.task.name == task.name);
             assert!(of_task(&wrong), "no wrong kernel for {}", task.name);
             // Each criterion fails for some kernel that passes everything else.
