@@ -39,8 +39,13 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     }
     let code = progress.code.as_deref();
     let chosen = hints::choose(&task, code);
-    // After the levels comes a part of the solution.
-    let last = chosen.levels.len() as u32 + 1;
+    // After the levels comes a part of the solution, where that is here: what was handed out for a course has none.
+    let has_solution = root.join(&task.solution).is_file();
+    let last = chosen.levels.len() as u32 + u32::from(has_solution);
+    if last == 0 {
+        let text = format!("{name} has no hints\nnext: {me} check {name}\n");
+        return answer(args, &text, &record(name, None, 0, 0, "none", ""));
+    }
     let seen = progress.hint_level(chosen.symptom);
     let level = match args.more {
         0 => seen.max(1),
@@ -57,7 +62,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let because = chosen_by(&root, &task, &progress, chosen.symptom);
     let mut out = wrapped(&because, "", WIDTH);
     // Of a part of the solution the code follows, and stays as it is.
-    let (prose, code) = match level == last {
+    let (prose, code) = match has_solution && level == last {
         true => text.split_once("\n\n").unwrap_or((&text, "")),
         false => (text.as_str(), ""),
     };
@@ -70,6 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     }
     out.push_str(&match level < last {
         true => format!("\nmore: {me} hint {name} --more\n"),
+        false if !has_solution => "\nthat is all\n".into(),
         false => format!("\nthat is all; the whole kernel: {me} solution {name} --give-up\n"),
     });
     learner::note_progress(&root, |progress, now| {

@@ -642,6 +642,30 @@ fn without_a_compiler_and_in_a_checkout_that_cannot_be_written() {
 }
 
 #[test]
+fn a_checkout_without_solutions_explains_and_hints() {
+    let learner = with_explanations();
+    learner.run("start v05");
+    fs::remove_file(learner.path("kernels/v05_x.cu")).expect("a file");
+    let (code, out) = said(&learner, "explain v05", "");
+    assert!(code == 0 && !out.contains("finished"), "{out}");
+    let (code, out) = said(&learner, "hint v05 --more --more", "");
+    assert!(
+        code == 0 && out.ends_with("a nudge (1 of 1): Go in rounds.\n\nthat is all\n"),
+        "{out}"
+    );
+    let (code, out) = said(&learner, "hint v05.wide", "");
+    assert!(
+        code == 0 && out.contains("(1 of 1): the first lines that your copy lacks\n\nvoid g() {}\n"),
+        "{out}"
+    );
+    fs::remove_file(learner.path("steps/v05/tasks/wide.cu")).expect("a file");
+    assert_eq!(
+        said(&learner, "hint v05.wide", "").1,
+        "v05.wide has no hints\nnext: xtask check v05.wide\n"
+    );
+}
+
+#[test]
 fn a_closed_pipe_is_no_error() {
     let learner = with_explanations();
     learner.run("start v05");

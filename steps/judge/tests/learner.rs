@@ -14,6 +14,7 @@ use std::process::{Command, Output};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use course::explain::Explained;
 use course::verdict::{Status, Verdict};
 use course::{Catalogue, Task};
 
@@ -94,9 +95,13 @@ impl Learner {
     /// `check` of a text in the place of the copy.
     fn judged(&self, name: &str, text: &str) -> Output {
         std::fs::write(self.root.join("my").join(name).with_extension_added("cu"), text).expect("a file");
+        self.run(&["check", name, "--json"])
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
         let mut command = Command::new(&self.xtask);
         command
-            .args(["check", name, "--json"])
+            .args(words)
             .current_dir(&self.root)
             .env("TILE_COMPILER", self.compiler)
             .env("TILE_JUDGE", env!("CARGO_BIN_EXE_judge"))
@@ -185,6 +190,53 @@ fn pass(compiler: &'static str, names: &[String]) {
     });
     let complaints = complaints.into_inner().expect("nothing panicked");
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+/// `explain`, as records; the copy's first.
+fn explained(learner: &Learner, name: &str) -> Vec<Explained> {
+    let output = learner.run(&["explain", name, "--json"]);
+    let out = String::from_utf8_lossy(&output.stdout);
+    let record = |line: &str| {
+        let mut value: serde_json::Value = serde_json::from_str(line).expect("a record");
+        // Lines of the finished kernel are not shown before the copy has passed.
+        if value["explain"]["lines"].is_null() {
+            value["explain"]["lines"] = serde_json::json!([]);
+        }
+        serde_json::from_value(value["explain"].take()).expect("an explanation")
+    };
+    out.lines().map(record).collect()
+}
+
+#[test]
+fn copies_are_explained_beside_the_solution() {
+    for compiler in ["nvrtc", "clang"] {
+        let Some(learner) = Learner::with(compiler, "explain") else {
+            continue;
+        };
+        learner.judged("v05", &learner.solution("v05"));
+        let [yours, finished] = explained(&learner, "v05").try_into().expect("two kernels");
+        assert!(yours.right && finished.right && !yours.lines.is_empty());
+        assert_eq!(yours.total.multiply_adds, finished.total.multiply_adds);
+        if compiler == "nvrtc" {
+            assert_eq!(yours.total, finished.total);
+            let numbers =
+                |explained: &Explained| explained.lines.iter().map(|line| line.line).collect::<Vec<_>>();
+            assert_eq!(numbers(&yours), numbers(&finished));
+        }
+        // Rows without padding: the excess is in the lines that store to a_tile, and of no other.
+        let text = learner.solution("v05").replace("PAD = 4;", "PAD = 0;");
+        learner.judged("v05", &text);
+        let yours = explained(&learner, "v05").swap_remove(0);
+        assert!(yours.total.excess > 0, "{compiler}");
+        for line in yours.lines.iter().filter(|line| line.counts.excess > 0) {
+            let text = text.lines().nth(line.line as usize - 1).unwrap_or_default();
+            assert!(
+                text.contains("a_tile[a_col + "),
+                "{compiler}: {}: {text}",
+                line.line
+            );
+        }
+    }
 }
 
 #[test]
