@@ -6,6 +6,7 @@
 #![deny(unsafe_code)]
 #![warn(clippy::print_stderr)]
 
+mod assign;
 mod bench;
 mod book;
 mod bounded;
@@ -82,6 +83,10 @@ enum Command {
     Reset(exercise::ResetArgs),
     /// Show the finished kernel of a task that you passed
     Solution(exercise::SolutionArgs),
+    /// Write a starter repository for a class
+    Assign(assign::Args),
+    /// Where a class stands, from its progress files
+    Report(assign::ReportArgs),
     /// Grade the submissions of a class
     Grade(grade::Args),
     /// List the steps, their kernels and best recorded numbers
@@ -152,6 +157,8 @@ fn main() -> ExitCode {
         Some(Command::Readme(args)) => readme::run(&args),
         Some(Command::Calls) => calls::run(),
         Some(Command::CompileServer(args)) => compiler::serve(&args),
+        Some(Command::Assign(args)) => assign::run(&args),
+        Some(Command::Report(args)) => assign::report(&args),
         Some(Command::Grade(args)) => grade::run(&args),
         Some(Command::CompileOne(args)) => grade::compile_one(&args),
         Some(Command::Confined(args)) => grade::confined(&args),

@@ -334,13 +334,13 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
             verdicts.push(verdict);
         }
         if !rubric.questions.is_empty() {
-            let (progress, trouble) = submission.answers();
+            let (answers, trouble) = submission.answers();
             notes.extend(trouble);
             items.extend(
                 rubric
                     .questions
                     .iter()
-                    .map(|graded| score::of_question(graded, &progress)),
+                    .map(|graded| score::of_question(graded, &answers)),
             );
         }
         students.push(Student {

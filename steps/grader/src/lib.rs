@@ -1,5 +1,6 @@
 //! For instructors: grades submissions in a sandbox, and writes what came out in the formats that course systems read.
 //!
+//! - [`report`]: who is stuck where, from the progress files of a class.
 //! - [`rubric`]: which tasks and questions, for how many points.
 //! - [`submissions`]: reads what students handed in; nothing is followed, nothing large is read.
 //! - [`sandbox`]: how a program is started that must reach nothing; [`confine`]: the limits that it sets for itself.
@@ -8,18 +9,21 @@
 //! - [`grade`]: all of them, in parallel, kept by key, so that a grading that was stopped goes on where it was.
 //! - [`score`][]: points.
 //! - [`similar`]: which submissions have passages in common.
+//! - [`assign`]: writes a starter repository without solutions.
 //! - [`formats`]: Gradescope, Exercism, JUnit, CSV, HTML.
 //!
 //! This crate runs no kernel and links no compiler: it starts `judge` and the compiler as processes.
 
 #![deny(unsafe_code)]
 
+pub mod assign;
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "limits of a process")]
 pub mod confine;
 pub mod formats;
 pub mod grade;
 pub mod process;
+pub mod report;
 pub mod rubric;
 pub mod sandbox;
 pub mod score;

@@ -4,6 +4,7 @@
 //! exercises have it), or a single `.cu` file where there is one task. Symbolic links are not followed, not even those of
 //! folders; devices and pipes are not opened; files that are too large are not read. Other files are left alone.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -15,8 +16,10 @@ use course::progress::Progress;
 pub const LARGEST_SOURCE: u64 = 1 << 20;
 /// Bytes of a progress file.
 const LARGEST_PROGRESS: u64 = 1 << 18;
-/// Files in which answers are looked for.
+/// Where `predict` keeps answers.
 const PROGRESS: [&str; 2] = ["my/progress.toml", "progress.toml"];
+/// Where answers are written by hand, as the README of an assignment says; these come first.
+const ANSWERS: [&str; 2] = ["my/answers.toml", "answers.toml"];
 
 /// What one student handed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,27 +105,52 @@ impl Submission {
         self.first(&[&format!("my/{name}"), &name], LARGEST_SOURCE, "a source")
     }
 
-    /// The answers to questions, and what was wrong with their file.
-    pub fn answers(&self) -> (Progress, Option<String>) {
+    /// The answers to questions by their ids, as `v02.sectors`, and what is wrong with the files that hold them.
+    pub fn answers(&self) -> (BTreeMap<String, String>, Vec<String>) {
+        let (mut answers, mut notes) = (BTreeMap::new(), Vec::new());
         if !self.path.symlink_metadata().is_ok_and(|it| it.is_dir()) {
-            return (Progress::default(), None);
+            return (answers, notes);
+        }
+        match self.progress() {
+            Ok(progress) => {
+                let given = progress.unwrap_or_default().questions.into_iter();
+                answers.extend(given.filter_map(|(id, question)| Some((id, question.answer?))));
+            }
+            Err(why) => notes.push(why),
+        }
+        match self.first(&ANSWERS, LARGEST_PROGRESS, "a file of answers") {
+            Handed::Missing => {}
+            Handed::Refused(why) => notes.push(why),
+            Handed::Text(text) => match toml::from_str::<toml::Table>(&text) {
+                Ok(table) => answers.extend(table.into_iter().filter_map(|(id, value)| {
+                    let answer = match value {
+                        toml::Value::String(text) => text,
+                        toml::Value::Integer(number) => number.to_string(),
+                        toml::Value::Float(number) => number.to_string(),
+                        _ => return None,
+                    };
+                    (!answer.trim().is_empty()).then_some((id, answer))
+                })),
+                Err(error) => notes.push(unreadable("the file of answers", &error)),
+            },
+        }
+        (answers, notes)
+    }
+
+    /// The progress file, if there is one.
+    ///
+    /// # Errors
+    /// With one sentence, when there is one that cannot be read.
+    pub fn progress(&self) -> Result<Option<Progress>, String> {
+        if !self.path.symlink_metadata().is_ok_and(|it| it.is_dir()) {
+            return Ok(None);
         }
         match self.first(&PROGRESS, LARGEST_PROGRESS, "a progress file") {
-            Handed::Missing => (Progress::default(), None),
-            Handed::Refused(why) => (Progress::default(), Some(why)),
-            Handed::Text(text) => match toml::from_str(&text) {
-                Ok(progress) => (progress, None),
-                Err(error) => {
-                    let why = error.message().trim().to_owned();
-                    (
-                        Progress::default(),
-                        Some(format!(
-                            "the progress file cannot be read: {}",
-                            crate::plain(&why)
-                        )),
-                    )
-                }
-            },
+            Handed::Missing => Ok(None),
+            Handed::Refused(why) => Err(why),
+            Handed::Text(text) => toml::from_str(&text)
+                .map(Some)
+                .map_err(|error| unreadable("the progress file", &error)),
         }
     }
 
@@ -145,6 +173,10 @@ impl Submission {
         }
         Handed::Missing
     }
+}
+
+fn unreadable(what: &str, error: &toml::de::Error) -> String {
+    format!("{what} cannot be read: {}", crate::plain(error.message().trim()))
 }
 
 /// A file that was just seen to be no link.
@@ -286,6 +318,25 @@ mod tests {
             assert!(made.expect("mkfifo").success());
         };
         assert_eq!(refused(handed("pipe", pipe)), "v02.cu is not a file");
+    }
+
+    #[test]
+    fn answers_come_from_two_files() {
+        let folder = folder("answers");
+        let my = folder.join("ada/my");
+        std::fs::create_dir_all(&my).expect("a folder");
+        let progress = "format = 1\n[questions.\"v02.a\"]\nanswer = \"8\"\nright = true\n[questions.\"v02.b\"]\nanswer = \"1\"\n";
+        std::fs::write(my.join("progress.toml"), progress).expect("written");
+        std::fs::write(my.join("answers.toml"), "\"v02.a\" = \"\"\n\"v02.b\" = 2\nx = []\n").expect("written");
+        let found = all(&folder, Path::new("/nowhere")).expect("readable");
+        let (answers, notes) = found[0].answers();
+        let shown: Vec<String> = answers.iter().map(|(id, answer)| format!("{id}={answer}")).collect();
+        assert_eq!((shown, notes), (vec!["v02.a=8".into(), "v02.b=2".into()], Vec::new()));
+        std::fs::write(my.join("answers.toml"), "= = =").expect("written");
+        let (answers, notes) = found[0].answers();
+        assert_eq!(answers["v02.b"], "1");
+        assert!(notes[0].starts_with("the file of answers cannot be read: "), "{notes:?}");
+        let _ = std::fs::remove_dir_all(&folder);
     }
 
     #[test]

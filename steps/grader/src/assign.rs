@@ -1,0 +1,402 @@
+//! Writes a starter repository: everything that `check` needs for some tasks, and no solution.
+//!
+//! Its workspace has copies of the crates that the command line and `judge` are made of, found by following their
+//! manifests; of the kernels only headers and the probe of the device. Tests, examples and everything else that could
+//! hold a finished kernel stay behind. Answers to questions, and the last level of hints, are taken out of the catalogues.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use course::tasks::{Question, file_of};
+use course::{Catalogue, Task, TaskName};
+use toml::{Table, Value};
+
+/// What is assigned.
+#[derive(Debug, Clone)]
+pub struct Assignment {
+    /// Of the assignment.
+    pub title: String,
+    /// As it stands in the README.
+    pub due: Option<String>,
+    /// Of the hidden tests; it is in the rubric and nowhere in the repository.
+    pub seed: u64,
+    /// Tasks with their starters.
+    pub tasks: Vec<(Task, String)>,
+    /// Questions with their ids, as `v02.sectors`.
+    pub questions: Vec<(String, Question)>,
+    /// Measured minutes by task, which replace those of the catalogue.
+    pub minutes: BTreeMap<String, u32>,
+}
+
+/// Programs that the repository builds.
+const ROOTS: [&str; 2] = ["xtask", "judge"];
+/// Sections of a manifest that name what is not copied.
+const LEFT_OUT: [&str; 5] = ["dev-dependencies", "test", "bench", "example", "bin"];
+/// Files of the kernels' folder that programs include.
+const KERNELS: [&str; 2] = ["probe.cu", "ptx/probe.ptx"];
+/// Files of the root that are copied as they are.
+const AS_THEY_ARE: [&str; 5] = [".cargo/config.toml", "Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT", "rustfmt.toml"];
+
+/// Reads tasks and questions from the checkout at `root`; `starter` gives the text that a learner begins with.
+///
+/// # Errors
+/// With one sentence, as for a task that is not there.
+pub fn choose(
+    root: &Path,
+    names: &[TaskName],
+    starter: impl Fn(&Task) -> Result<String, String>,
+) -> Result<(Vec<(Task, String)>, Vec<(String, Question)>), String> {
+    let (mut tasks, mut questions) = (Vec::new(), Vec::new());
+    let mut steps = BTreeSet::new();
+    for name in names {
+        let catalogue = Catalogue::load(root, &name.step).map_err(|error| error.to_string())?;
+        let Some(task) = catalogue.task(name) else {
+            let there: Vec<String> = catalogue.tasks.iter().map(|task| task.name.to_string()).collect();
+            return Err(match there.is_empty() {
+                true => format!("{} has no tasks", name.step),
+                false => format!("there is no task {name}; {} has {}", name.step, there.join(", ")),
+            });
+        };
+        if tasks.iter().any(|(known, _): &(Task, String)| known.name == *name) {
+            return Err(format!("{name} is named twice"));
+        }
+        tasks.push((task.clone(), starter(task)?));
+        if steps.insert(name.step.clone()) {
+            questions.extend(
+                catalogue
+                    .questions
+                    .iter()
+                    .map(|question| (format!("{}.{}", name.step, question.id), question.clone())),
+            );
+        }
+    }
+    Ok((tasks, questions))
+}
+
+/// Writes the repository into `out`, which is made; the checkout at `root` is only read.
+///
+/// # Errors
+/// With the file that cannot be read or written.
+pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), String> {
+    let copier = Copier { root, out };
+    let workspace = copier.toml("Cargo.toml")?;
+    let members = members(&copier, &workspace)?;
+    for (_, folder) in &members {
+        copier.folder(&folder.join("src"))?;
+        let manifest = folder.join("Cargo.toml");
+        let mut table = copier.toml(&manifest)?;
+        for section in LEFT_OUT {
+            table.remove(section);
+        }
+        if let Some(Value::Table(targets)) = table.get_mut("target") {
+            for (_, target) in targets.iter_mut() {
+                if let Value::Table(target) = target {
+                    target.remove("dev-dependencies");
+                }
+            }
+        }
+        copier.put(&manifest, &toml_text(&table)?)?;
+    }
+    copier.put(Path::new("Cargo.toml"), &toml_text(&trimmed(workspace, &members))?)?;
+    for name in AS_THEY_ARE {
+        if root.join(name).is_file() {
+            copier.copy(Path::new(name))?;
+        }
+    }
+    for name in KERNELS {
+        copier.copy(&Path::new("kernels").join(name))?;
+    }
+    for entry in std::fs::read_dir(root.join("kernels")).map_err(|error| format!("kernels: {error}"))? {
+        let path = entry.map_err(|error| error.to_string())?.path();
+        if path.extension().is_some_and(|extension| extension == "cuh") {
+            copier.copy(&Path::new("kernels").join(path.file_name().unwrap_or_default()))?;
+        }
+    }
+    let steps: BTreeSet<&str> = assignment
+        .tasks
+        .iter()
+        .map(|(task, _)| task.name.step.as_str())
+        .collect();
+    for step in steps {
+        let file = file_of(step);
+        let table = catalogue(copier.toml(&file)?, step, assignment);
+        copier.put(&file, &toml_text(&table)?)?;
+    }
+    for (task, starter) in &assignment.tasks {
+        if task.has_starter {
+            copier.put(&task.starter_file(), starter)?;
+        }
+        copier.put(&Path::new("my").join(format!("{}.cu", task.name)), starter)?;
+    }
+    if !assignment.questions.is_empty() {
+        copier.put(Path::new("my/answers.toml"), &answers(assignment))?;
+    }
+    copier.put(Path::new("README.md"), &readme(assignment))?;
+    copier.put(Path::new(".gitignore"), "/target/\n*.tmp\n")?;
+    copier.put(Path::new(".github/workflows/check.yml"), &workflow(assignment))
+}
+
+struct Copier<'a> {
+    root: &'a Path,
+    out: &'a Path,
+}
+
+impl Copier<'_> {
+    fn put(&self, path: &Path, text: &str) -> Result<(), String> {
+        let target = self.out.join(path);
+        let put = || {
+            std::fs::create_dir_all(ladder::files::folder_of(&target))?;
+            std::fs::write(&target, text)
+        };
+        put().map_err(|error| format!("{}: {error}", target.display()))
+    }
+
+    fn text(&self, path: &Path) -> Result<String, String> {
+        std::fs::read_to_string(self.root.join(path)).map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    fn toml(&self, path: impl AsRef<Path>) -> Result<Table, String> {
+        let path = path.as_ref();
+        toml::from_str(&self.text(path)?).map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    fn copy(&self, path: &Path) -> Result<(), String> {
+        let bytes = std::fs::read(self.root.join(path)).map_err(|error| format!("{}: {error}", path.display()))?;
+        let target = self.out.join(path);
+        let put = || {
+            std::fs::create_dir_all(ladder::files::folder_of(&target))?;
+            std::fs::write(&target, &bytes)
+        };
+        put().map_err(|error| format!("{}: {error}", target.display()))
+    }
+
+    fn folder(&self, path: &Path) -> Result<(), String> {
+        let shown = |error: std::io::Error| format!("{}: {error}", path.display());
+        for entry in std::fs::read_dir(self.root.join(path)).map_err(shown)? {
+            let entry = entry.map_err(shown)?;
+            let inner = path.join(entry.file_name());
+            match entry.file_type().map_err(shown)? {
+                kind if kind.is_dir() => self.folder(&inner)?,
+                kind if kind.is_file() && !is_scratch(&inner) => self.copy(&inner)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What an editor or a test leaves, and snapshots of tests.
+fn is_scratch(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.starts_with('.') || name.ends_with(".tmp") || name.ends_with(".snap") || name.ends_with(".snap.new")
+}
+
+fn toml_text(table: &Table) -> Result<String, String> {
+    toml::to_string(table).map_err(|error| error.to_string())
+}
+
+/// Crates of the workspace that [`ROOTS`] are made of: name and folder.
+fn members(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeMap<String, PathBuf>, String> {
+    let shared = workspace
+        .get("workspace")
+        .and_then(|it| it.get("dependencies"))
+        .and_then(Value::as_table);
+    let folder = |name: &str| -> Option<PathBuf> {
+        let path = shared?.get(name)?.get("path")?.as_str()?;
+        Some(PathBuf::from(path))
+    };
+    let mut found: BTreeMap<String, PathBuf> = BTreeMap::new();
+    let mut open: Vec<(String, PathBuf)> = ROOTS
+        .iter()
+        .map(|name| ((*name).to_owned(), folder(name).unwrap_or_else(|| name.into())))
+        .collect();
+    while let Some((name, path)) = open.pop() {
+        if found.contains_key(&name) {
+            continue;
+        }
+        let manifest = copier.toml(path.join("Cargo.toml"))?;
+        let sections = ["dependencies", "build-dependencies"];
+        for dependency in sections
+            .iter()
+            .filter_map(|section| manifest.get(*section)?.as_table())
+            .flat_map(|table| table.keys())
+        {
+            open.extend(folder(dependency).map(|folder| (dependency.clone(), folder)));
+        }
+        found.insert(name, path);
+    }
+    Ok(found)
+}
+
+/// The manifest of the workspace with these members only.
+fn trimmed(mut manifest: Table, members: &BTreeMap<String, PathBuf>) -> Table {
+    let folders = members
+        .values()
+        .map(|folder| Value::String(folder.to_string_lossy().replace('\\', "/")));
+    if let Some(Value::Table(workspace)) = manifest.get_mut("workspace") {
+        workspace.insert("members".into(), Value::Array(folders.collect()));
+        workspace.remove("exclude");
+        if let Some(Value::Table(dependencies)) = workspace.get_mut("dependencies") {
+            dependencies.retain(|name, value| value.get("path").is_none() || members.contains_key(name));
+        }
+    }
+    if let Some(Value::Table(profiles)) = manifest.get_mut("profile") {
+        // Settings of crates that are not there make Cargo complain; those of other people's crates may stay.
+        const OTHERS: [&str; 2] = ["matrixmultiply", "chacha20"];
+        for (_, profile) in profiles.iter_mut() {
+            if let Some(Value::Table(packages)) = profile.get_mut("package") {
+                packages.retain(|name, _| {
+                    members.contains_key(name) || OTHERS.iter().any(|other| *other == name)
+                });
+            }
+        }
+    }
+    manifest
+}
+
+/// The catalogue of a step with the assigned tasks only, without answers.
+fn catalogue(mut table: Table, step: &str, assignment: &Assignment) -> Table {
+    let assigned = |id: Option<&str>| {
+        let name = TaskName {
+            step: step.to_owned(),
+            id: id.map(str::to_owned),
+        };
+        assignment
+            .tasks
+            .iter()
+            .any(|(task, _)| task.name == name)
+            .then(|| name.to_string())
+    };
+    let finish = |task: &mut Value, name: &str| {
+        let Value::Table(task) = task else { return };
+        if let Some(minutes) = assignment.minutes.get(name) {
+            task.insert("minutes".into(), Value::Integer(i64::from(*minutes)));
+        }
+        // The last level is close to the solution.
+        if let Some(Value::Array(hints)) = task.get_mut("hints") {
+            for hint in hints {
+                if let Some(Value::Array(levels)) = hint.get_mut("levels") {
+                    levels.truncate(2);
+                }
+            }
+        }
+    };
+    table.remove("why");
+    match (assigned(None), table.get_mut("rebuild")) {
+        (Some(name), Some(task)) => finish(task, &name),
+        _ => drop(table.remove("rebuild")),
+    }
+    for kind in ["transfer", "host"] {
+        let Some(Value::Array(tasks)) = table.get_mut(kind) else { continue };
+        let id = |task: &Value| task.get("id").and_then(Value::as_str).map(str::to_owned);
+        tasks.retain(|task| id(task).is_some_and(|id| assigned(Some(&id)).is_some()));
+        for task in tasks.iter_mut() {
+            if let Some(name) = id(task).and_then(|id| assigned(Some(&id))) {
+                finish(task, &name);
+            }
+        }
+        if tasks.is_empty() {
+            table.remove(kind);
+        }
+    }
+    table
+}
+
+fn minutes_of(assignment: &Assignment, task: &Task) -> u32 {
+    let measured = assignment.minutes.get(&task.name.to_string());
+    measured.copied().unwrap_or(task.minutes)
+}
+
+fn readme(assignment: &Assignment) -> String {
+    let mut out = format!("# {}\n\n", assignment.title);
+    if let Some(due) = &assignment.due {
+        out.push_str(&format!("Due: {due}\n\n"));
+    }
+    out.push_str("## Tasks\n\n| task | what | your file | minutes |\n| --- | --- | --- | --- |\n");
+    for (task, _) in &assignment.tasks {
+        out.push_str(&format!(
+            "| {0} | {1} | `my/{0}.cu` | {2} |\n",
+            task.name,
+            task.title.replace('|', "\\|"),
+            minutes_of(assignment, task)
+        ));
+    }
+    let names: Vec<String> = assignment.tasks.iter().map(|(task, _)| task.name.to_string()).collect();
+    let first = names.first().cloned().unwrap_or_default();
+    out.push_str(&format!(
+        "\nEach file says at its top what is to be done. Change nothing else: your files are judged with other copies of \
+         everything around them.\n\n## Commands\n\nYou need Rust and no GPU: kernels run on an emulated one.\n\n```sh\n\
+         cargo xtask setup          # once: fetch NVIDIA's compiler into target/\ncargo xtask check {first}      # is \
+         it right, and does it do the thing?\ncargo xtask hint {first}       # a hint for what went wrong\n```\n\n\
+         `check` runs your kernel on awkward shapes with all checks, and then counts what it does. Grading does the same \
+         with other shapes and other numbers, so a kernel that is right for the shapes you see only is not right.\n"
+    ));
+    for (task, _) in &assignment.tasks {
+        out.push_str(&format!(
+            "\n## {}: {}\n\n",
+            task.name,
+            task.title
+        ));
+        if !task.text.trim().is_empty() {
+            out.push_str(&format!("{}\n\n", task.text.trim()));
+        }
+        out.push_str("What is judged:\n\n- every element of the result is right\n- no check finds a mistake\n");
+        for criterion in &task.does {
+            out.push_str(&format!("- {}\n", criterion.what));
+        }
+    }
+    if !assignment.questions.is_empty() {
+        out.push_str("\n## Questions\n\nWrite your answers into `my/answers.toml`.\n\n");
+        for (id, question) in &assignment.questions {
+            out.push_str(&format!("- `{id}`: {}\n", question.question.trim()));
+            for (at, choice) in question.choices.iter().enumerate() {
+                let letter = char::from(b'a' + (at % 26) as u8);
+                out.push_str(&format!("  - {letter}) {choice}\n"));
+            }
+        }
+    }
+    out + "\n## Handing in\n\nHand in the folder `my/`, with `progress.toml`, which the commands write.\n"
+}
+
+fn answers(assignment: &Assignment) -> String {
+    let mut out = String::from("# Your answers: a number, or the letter of a choice. The questions are in the README.\n\n");
+    for (id, _) in &assignment.questions {
+        out.push_str(&format!("\"{id}\" = \"\"\n"));
+    }
+    out
+}
+
+fn workflow(assignment: &Assignment) -> String {
+    let names: Vec<String> = assignment.tasks.iter().map(|(task, _)| task.name.to_string()).collect();
+    format!(
+        "# Checks the kernels at each push, on the emulated GPU.\nname: check\non: [push, pull_request]\npermissions:\n  \
+         contents: read\njobs:\n  check:\n    runs-on: ubuntu-latest\n    timeout-minutes: 20\n    steps:\n      - uses: \
+         actions/checkout@v4\n      - uses: actions/cache@v4\n        with:\n          path: |\n            \
+         ~/.cargo/registry\n            target\n          key: check-${{{{ hashFiles('Cargo.lock') }}}}\n      - run: \
+         cargo xtask setup\n      - run: cargo xtask check {}\n",
+        names.join(" ")
+    )
+}
+
+/// The rubric that belongs to it, with the seed.
+pub fn rubric(assignment: &Assignment) -> String {
+    const RIGHT: f64 = 4.0;
+    const CLEAN: f64 = 2.0;
+    const DOES: f64 = 4.0;
+    let mut out = format!(
+        "# Rubric of the assignment, for `cargo xtask grade SUBMISSIONS --rubric THIS --out DIR`.\n# The seed is that of \
+         the hidden tests: keep this file to yourself.\nformat = 1\ntitle = {}\nseed = {}\n",
+        Value::String(assignment.title.clone()),
+        assignment.seed
+    );
+    for (task, _) in &assignment.tasks {
+        out.push_str(&format!("\n[[task]]\nname = \"{}\"\nright = {RIGHT:.0}\nclean = {CLEAN:.0}\n", task.name));
+        if !task.does.is_empty() {
+            out.push_str(&format!("does = {DOES:.0}\n"));
+        }
+    }
+    for (id, _) in &assignment.questions {
+        out.push_str(&format!("\n[[question]]\nid = \"{id}\"\npoints = 1\n"));
+    }
+    out
+}
