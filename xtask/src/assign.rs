@@ -16,8 +16,10 @@ use crate::say::{self, Stop};
 use crate::{Verdict, learner, place, starters};
 
 #[derive(clap::Args)]
-#[command(after_help = "Example: cargo xtask assign v02 v03 --out homework --title 'Tiles' --due 'Friday, noon'\n\n\
-    Beside the folder goes a rubric with the seed of the hidden tests: homework.rubric.toml.")]
+#[command(
+    after_help = "Example: cargo xtask assign v02 v03 --out homework --title 'Tiles' --due 'Friday, noon'\n\n\
+    Beside the folder goes a rubric with the seed of the hidden tests: homework.rubric.toml."
+)]
 pub(crate) struct Args {
     /// Tasks: `v02`, `v05.wide`
     #[arg(value_name = "TASK", required = true)]
@@ -58,7 +60,10 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         bail!("{shown} is there already; name a folder that is to be made");
     }
     if rubric.symlink_metadata().is_ok() {
-        bail!("{} is there already; it has the seed of another assignment", rubric.display());
+        bail!(
+            "{} is there already; it has the seed of another assignment",
+            rubric.display()
+        );
     }
     let names = args.tasks.iter().map(|asked| TaskName::parse(asked));
     let names = names
@@ -85,7 +90,10 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             "  my/{}.cu  {} lines, about {} minutes\n",
             task.name,
             starter.lines().count(),
-            assignment.minutes.get(&task.name.to_string()).unwrap_or(&task.minutes)
+            assignment
+                .minutes
+                .get(&task.name.to_string())
+                .unwrap_or(&task.minutes)
         ));
     }
     text.push_str(match has_git {
@@ -128,7 +136,9 @@ fn minutes(path: Option<&Path>) -> Result<BTreeMap<String, u32>> {
 /// Takes packages out of Cargo.lock that the repository does not need, so that the first build changes nothing. Where
 /// that is not possible now, Cargo does it then.
 fn tidy_lock(out: &Path) {
-    let Some(cargo) = place::cargo().or_else(|| place::on_path("cargo")) else { return };
+    let Some(cargo) = place::cargo().or_else(|| place::on_path("cargo")) else {
+        return;
+    };
     let _ = Command::new(cargo)
         .args(["metadata", "--offline", "--quiet", "--format-version", "1"])
         .current_dir(out)
@@ -169,8 +179,10 @@ fn commit(out: &Path, title: &str) -> bool {
 }
 
 #[derive(clap::Args)]
-#[command(after_help = "Example: cargo xtask report submissions --minutes minutes.toml\n\n\
-    Reads NAME/my/progress.toml or NAME/progress.toml of each student.")]
+#[command(
+    after_help = "Example: cargo xtask report submissions --minutes minutes.toml\n\n\
+    Reads NAME/my/progress.toml or NAME/progress.toml of each student."
+)]
 pub(crate) struct ReportArgs {
     /// Folder of submissions
     #[arg(value_name = "SUBMISSIONS")]
@@ -187,7 +199,10 @@ pub(crate) struct ReportArgs {
 pub(crate) fn report(args: &ReportArgs) -> Result<Verdict> {
     let root = learner::root()?;
     let catalogues = Catalogue::load_all(&root)?;
-    let tasks: Vec<course::Task> = catalogues.into_iter().flat_map(|catalogue| catalogue.tasks).collect();
+    let tasks: Vec<course::Task> = catalogues
+        .into_iter()
+        .flat_map(|catalogue| catalogue.tasks)
+        .collect();
     let folder = args.submissions.display().to_string();
     let report = report::read(&args.submissions, &tasks).with_context(|| folder.clone())?;
     if report.students == 0 {
@@ -225,11 +240,24 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Verdict> {
 fn told(report: &report::Report) -> String {
     let number = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.0}"));
     let mut table = Table::new([
-        "task", "begun", "passed", "gave up", "stuck", "checks", "hints", "minutes", "estimate", "most frequent",
+        "task",
+        "begun",
+        "passed",
+        "gave up",
+        "stuck",
+        "checks",
+        "hints",
+        "minutes",
+        "estimate",
+        "most frequent",
     ])
     .left(1);
     for task in &report.tasks {
-        let codes: Vec<String> = task.codes.iter().map(|(code, n)| format!("{code} ({n})")).collect();
+        let codes: Vec<String> = task
+            .codes
+            .iter()
+            .map(|(code, n)| format!("{code} ({n})"))
+            .collect();
         table.row([
             task.task.clone(),
             task.begun.to_string(),
@@ -243,7 +271,11 @@ fn told(report: &report::Report) -> String {
             codes.join(" "),
         ]);
     }
-    let mut out = format!("{} students\n\n{}", report.students, table.render(Paint::for_stdout()));
+    let mut out = format!(
+        "{} students\n\n{}",
+        report.students,
+        table.render(Paint::for_stdout())
+    );
     if report.tasks.iter().any(|task| !task.stuck.is_empty()) {
         out.push_str("\nstuck, the longest first\n");
     }
@@ -260,7 +292,10 @@ fn told(report: &report::Report) -> String {
         out.push_str(&format!("{student}: {why}\n"));
     }
     if !report.without.is_empty() {
-        out.push_str(&format!("without a progress file: {}\n", report.without.join(", ")));
+        out.push_str(&format!(
+            "without a progress file: {}\n",
+            report.without.join(", ")
+        ));
     }
     out
 }

@@ -35,7 +35,16 @@ const LEFT_OUT: [&str; 5] = ["dev-dependencies", "test", "bench", "example", "bi
 /// Files of the kernels' folder that programs include.
 const KERNELS: [&str; 2] = ["probe.cu", "ptx/probe.ptx"];
 /// Files of the root that are copied as they are.
-const AS_THEY_ARE: [&str; 5] = [".cargo/config.toml", "Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT", "rustfmt.toml"];
+const AS_THEY_ARE: [&str; 5] = [
+    ".cargo/config.toml",
+    "Cargo.lock",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "rustfmt.toml",
+];
+
+/// Tasks with their starters, and the questions of their steps by id.
+pub type Chosen = (Vec<(Task, String)>, Vec<(String, Question)>);
 
 /// Reads tasks and questions from the checkout at `root`; `starter` gives the text that a learner begins with.
 ///
@@ -45,7 +54,7 @@ pub fn choose(
     root: &Path,
     names: &[TaskName],
     starter: impl Fn(&Task) -> Result<String, String>,
-) -> Result<(Vec<(Task, String)>, Vec<(String, Question)>), String> {
+) -> Result<Chosen, String> {
     let (mut tasks, mut questions) = (Vec::new(), Vec::new());
     let mut steps = BTreeSet::new();
     for name in names {
@@ -57,7 +66,10 @@ pub fn choose(
                 false => format!("there is no task {name}; {} has {}", name.step, there.join(", ")),
             });
         };
-        if tasks.iter().any(|(known, _): &(Task, String)| known.name == *name) {
+        if tasks
+            .iter()
+            .any(|(known, _): &(Task, String)| known.name == *name)
+        {
             return Err(format!("{name} is named twice"));
         }
         tasks.push((task.clone(), starter(task)?));
@@ -81,7 +93,7 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Str
     let copier = Copier { root, out };
     let workspace = copier.toml("Cargo.toml")?;
     let members = members(&copier, &workspace)?;
-    for (_, folder) in &members {
+    for folder in members.values() {
         copier.folder(&folder.join("src"))?;
         let manifest = folder.join("Cargo.toml");
         let mut table = copier.toml(&manifest)?;
@@ -97,7 +109,10 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Str
         }
         copier.put(&manifest, &toml_text(&table)?)?;
     }
-    copier.put(Path::new("Cargo.toml"), &toml_text(&trimmed(workspace, &members))?)?;
+    copier.put(
+        Path::new("Cargo.toml"),
+        &toml_text(&trimmed(workspace, &members))?,
+    )?;
     for name in AS_THEY_ARE {
         if root.join(name).is_file() {
             copier.copy(Path::new(name))?;
@@ -161,7 +176,8 @@ impl Copier<'_> {
     }
 
     fn copy(&self, path: &Path) -> Result<(), String> {
-        let bytes = std::fs::read(self.root.join(path)).map_err(|error| format!("{}: {error}", path.display()))?;
+        let bytes =
+            std::fs::read(self.root.join(path)).map_err(|error| format!("{}: {error}", path.display()))?;
         let target = self.out.join(path);
         let put = || {
             std::fs::create_dir_all(ladder::files::folder_of(&target))?;
@@ -245,9 +261,7 @@ fn trimmed(mut manifest: Table, members: &BTreeMap<String, PathBuf>) -> Table {
         const OTHERS: [&str; 2] = ["matrixmultiply", "chacha20"];
         for (_, profile) in profiles.iter_mut() {
             if let Some(Value::Table(packages)) = profile.get_mut("package") {
-                packages.retain(|name, _| {
-                    members.contains_key(name) || OTHERS.iter().any(|other| *other == name)
-                });
+                packages.retain(|name, _| members.contains_key(name) || OTHERS.contains(&name));
             }
         }
     }
@@ -287,7 +301,9 @@ fn catalogue(mut table: Table, step: &str, assignment: &Assignment) -> Table {
         _ => drop(table.remove("rebuild")),
     }
     for kind in ["transfer", "host"] {
-        let Some(Value::Array(tasks)) = table.get_mut(kind) else { continue };
+        let Some(Value::Array(tasks)) = table.get_mut(kind) else {
+            continue;
+        };
         let id = |task: &Value| task.get("id").and_then(Value::as_str).map(str::to_owned);
         tasks.retain(|task| id(task).is_some_and(|id| assigned(Some(&id)).is_some()));
         for task in tasks.iter_mut() {
@@ -321,7 +337,11 @@ fn readme(assignment: &Assignment) -> String {
             minutes_of(assignment, task)
         ));
     }
-    let names: Vec<String> = assignment.tasks.iter().map(|(task, _)| task.name.to_string()).collect();
+    let names: Vec<String> = assignment
+        .tasks
+        .iter()
+        .map(|(task, _)| task.name.to_string())
+        .collect();
     let first = names.first().cloned().unwrap_or_default();
     out.push_str(&format!(
         "\nEach file says at its top what is to be done. Change nothing else: your files are judged with other copies of \
@@ -332,15 +352,13 @@ fn readme(assignment: &Assignment) -> String {
          with other shapes and other numbers, so a kernel that is right for the shapes you see only is not right.\n"
     ));
     for (task, _) in &assignment.tasks {
-        out.push_str(&format!(
-            "\n## {}: {}\n\n",
-            task.name,
-            task.title
-        ));
+        out.push_str(&format!("\n## {}: {}\n\n", task.name, task.title));
         if !task.text.trim().is_empty() {
             out.push_str(&format!("{}\n\n", task.text.trim()));
         }
-        out.push_str("What is judged:\n\n- every element of the result is right\n- no check finds a mistake\n");
+        out.push_str(
+            "What is judged:\n\n- every element of the result is right\n- no check finds a mistake\n",
+        );
         for criterion in &task.does {
             out.push_str(&format!("- {}\n", criterion.what));
         }
@@ -359,7 +377,9 @@ fn readme(assignment: &Assignment) -> String {
 }
 
 fn answers(assignment: &Assignment) -> String {
-    let mut out = String::from("# Your answers: a number, or the letter of a choice. The questions are in the README.\n\n");
+    let mut out = String::from(
+        "# Your answers: a number, or the letter of a choice. The questions are in the README.\n\n",
+    );
     for (id, _) in &assignment.questions {
         out.push_str(&format!("\"{id}\" = \"\"\n"));
     }
@@ -367,7 +387,11 @@ fn answers(assignment: &Assignment) -> String {
 }
 
 fn workflow(assignment: &Assignment) -> String {
-    let names: Vec<String> = assignment.tasks.iter().map(|(task, _)| task.name.to_string()).collect();
+    let names: Vec<String> = assignment
+        .tasks
+        .iter()
+        .map(|(task, _)| task.name.to_string())
+        .collect();
     format!(
         "# Checks the kernels at each push, on the emulated GPU.\nname: check\non: [push, pull_request]\npermissions:\n  \
          contents: read\njobs:\n  check:\n    runs-on: ubuntu-latest\n    timeout-minutes: 20\n    steps:\n      - uses: \
@@ -390,7 +414,10 @@ pub fn rubric(assignment: &Assignment) -> String {
         assignment.seed
     );
     for (task, _) in &assignment.tasks {
-        out.push_str(&format!("\n[[task]]\nname = \"{}\"\nright = {RIGHT:.0}\nclean = {CLEAN:.0}\n", task.name));
+        out.push_str(&format!(
+            "\n[[task]]\nname = \"{}\"\nright = {RIGHT:.0}\nclean = {CLEAN:.0}\n",
+            task.name
+        ));
         if !task.does.is_empty() {
             out.push_str(&format!("does = {DOES:.0}\n"));
         }

@@ -100,7 +100,8 @@ pub fn read(folder: &Path, tasks: &[Task]) -> std::io::Result<Report> {
                 *codes.entry(code).or_default() += 1;
             }
         }
-        let mut codes: Vec<(String, usize)> = codes.into_iter().map(|(code, n)| (code.to_owned(), n)).collect();
+        let mut codes: Vec<(String, usize)> =
+            codes.into_iter().map(|(code, n)| (code.to_owned(), n)).collect();
         codes.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
         codes.truncate(MOST_CODES);
         let mut stuck: Vec<Stuck> = all
@@ -137,7 +138,10 @@ pub fn read(folder: &Path, tasks: &[Task]) -> std::io::Result<Report> {
             minutes: median(minutes),
             estimate: task.minutes,
             checks: median(checks),
-            codes: codes.into_iter().map(|(code, n)| (crate::plain(&code), n)).collect(),
+            codes: codes
+                .into_iter()
+                .map(|(code, n)| (crate::plain(&code), n))
+                .collect(),
         });
     }
     Ok(Report {
@@ -231,7 +235,10 @@ mod tests {
         student("ada", &passed(31));
         student("bob", &passed(52));
         student("cleo", &passed(90));
-        student("dan", "[tasks.v02]\nseconds = 3000\nchecks = 9\nhints = 2\ncode = \"wrong-result\"\n[tasks.v02.failures]\nwrong-result = 9\n");
+        student(
+            "dan",
+            "[tasks.v02]\nseconds = 3000\nchecks = 9\nhints = 2\ncode = \"wrong-result\"\n[tasks.v02.failures]\nwrong-result = 9\n",
+        );
         student("eve", "[tasks.v02]\ngave_up = \"2026-11-22T12:00:00Z\"\n");
         student("broken", "[[[");
         std::fs::create_dir_all(folder.join("nobody")).expect("a folder");
@@ -240,13 +247,19 @@ mod tests {
         let report = read(&folder, &tasks).expect("readable");
         let _ = std::fs::remove_dir_all(&folder);
         assert_eq!((report.students, report.tasks.len()), (5, 1));
-        assert_eq!((report.unreadable.len(), report.without.as_slice()), (1, &["nobody".to_owned()][..]));
+        assert_eq!(
+            (report.unreadable.len(), report.without.as_slice()),
+            (1, &["nobody".to_owned()][..])
+        );
         let v02 = &report.tasks[0];
         assert_eq!((v02.begun, v02.passed, v02.gave_up, v02.hints), (5, 3, 1, 5));
         assert_eq!((v02.minutes, v02.checks), (Some(52.0), Some(3.0)));
         assert_eq!(v02.stuck.len(), 1);
         assert_eq!(v02.stuck[0].code.as_deref(), Some("wrong-result"));
-        assert_eq!(v02.codes, [("E-RACE".to_owned(), 3), ("wrong-result".to_owned(), 1)]);
+        assert_eq!(
+            v02.codes,
+            [("E-RACE".to_owned(), 3), ("wrong-result".to_owned(), 1)]
+        );
         let minutes = report.measured();
         assert_eq!(minutes.minutes["v02"], 55);
         assert_eq!(Minutes::parse(&minutes.text(), "m.toml"), Ok(minutes));

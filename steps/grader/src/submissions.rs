@@ -327,15 +327,28 @@ mod tests {
         std::fs::create_dir_all(&my).expect("a folder");
         let progress = "format = 1\n[questions.\"v02.a\"]\nanswer = \"8\"\nright = true\n[questions.\"v02.b\"]\nanswer = \"1\"\n";
         std::fs::write(my.join("progress.toml"), progress).expect("written");
-        std::fs::write(my.join("answers.toml"), "\"v02.a\" = \"\"\n\"v02.b\" = 2\nx = []\n").expect("written");
+        std::fs::write(
+            my.join("answers.toml"),
+            "\"v02.a\" = \"\"\n\"v02.b\" = 2\nx = []\n",
+        )
+        .expect("written");
         let found = all(&folder, Path::new("/nowhere")).expect("readable");
         let (answers, notes) = found[0].answers();
-        let shown: Vec<String> = answers.iter().map(|(id, answer)| format!("{id}={answer}")).collect();
-        assert_eq!((shown, notes), (vec!["v02.a=8".into(), "v02.b=2".into()], Vec::new()));
+        let shown: Vec<String> = answers
+            .iter()
+            .map(|(id, answer)| format!("{id}={answer}"))
+            .collect();
+        assert_eq!(
+            (shown, notes),
+            (vec!["v02.a=8".into(), "v02.b=2".into()], Vec::new())
+        );
         std::fs::write(my.join("answers.toml"), "= = =").expect("written");
         let (answers, notes) = found[0].answers();
         assert_eq!(answers["v02.b"], "1");
-        assert!(notes[0].starts_with("the file of answers cannot be read: "), "{notes:?}");
+        assert!(
+            notes[0].starts_with("the file of answers cannot be read: "),
+            "{notes:?}"
+        );
         let _ = std::fs::remove_dir_all(&folder);
     }
 

@@ -1,0 +1,246 @@
+//! `assign` and `report` on the tasks of this checkout.
+
+#![cfg(unix)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use course::{Catalogue, markers};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the workspace")
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+fn xtask(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_xtask"))
+        .args(arguments)
+        .current_dir(root())
+        .env_remove("CARGO_MANIFEST_DIR")
+        .output()
+        .expect("xtask runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// All files below a folder, git's own left out.
+fn files(folder: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        match path.is_dir() {
+            true if entry.file_name() == ".git" => {}
+            true => files(&path, into),
+            false => into.push(path),
+        }
+    }
+}
+
+/// Lines that only finished kernels have, those of the regions that starters leave out, and explanations of answers; of
+/// all steps.
+fn secrets() -> BTreeSet<String> {
+    const SHORTEST: usize = 25;
+    let catalogues = Catalogue::load_all(root()).expect("the catalogues are right");
+    let solutions: Vec<String> = catalogues
+        .iter()
+        .flat_map(|catalogue| &catalogue.tasks)
+        .filter_map(|task| fs::read_to_string(root().join(&task.solution)).ok())
+        .collect();
+    let mut found = BTreeSet::new();
+    for solution in &solutions {
+        let finished = markers::finished(solution);
+        let lines: Vec<&str> = finished.lines().collect();
+        for region in markers::regions(solution) {
+            let lines = lines[region.lines].iter();
+            let code = lines.map(|line| line.split("//").next().unwrap_or_default().trim());
+            found.extend(code.filter(|line| line.len() >= SHORTEST).map(str::to_owned));
+        }
+    }
+    let questions = catalogues.iter().flat_map(|catalogue| &catalogue.questions);
+    found.extend(questions.map(|question| question.because.trim().to_owned()));
+    let given: Vec<String> = solutions
+        .iter()
+        .map(|solution| markers::starter(solution))
+        .collect();
+    found.retain(|line| !given.iter().any(|starter| starter.contains(line.as_str())));
+    found
+}
+
+#[test]
+fn an_assigned_repository_builds_and_holds_no_solution_and_no_seed() {
+    const SEED: &str = "7400249944258160";
+    let place = folder("assigned");
+    let out = place.join("homework");
+    let shown = out.display().to_string();
+    let made = xtask(&[
+        "assign", "v02", "v05", "--out", &shown, "--title", "Tiles", "--seed", SEED, "--due", "Friday",
+    ]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let rubric = fs::read_to_string(place.join("homework.rubric.toml")).expect("a rubric");
+    assert!(
+        rubric.contains(&format!("seed = {SEED}")) && rubric.contains("name = \"v05\""),
+        "{rubric}"
+    );
+
+    let secrets = secrets();
+    assert!(secrets.len() > 5, "{}", secrets.len());
+    let mut all = Vec::new();
+    files(&out, &mut all);
+    for path in &all {
+        let name = path.strip_prefix(&out).expect("inside").display().to_string();
+        let held = text(&fs::read(path).expect("a file"));
+        assert!(!held.contains(SEED), "{name} has the seed");
+        for secret in &secrets {
+            assert!(!held.contains(secret.as_str()), "{name} has `{secret}`");
+        }
+        let is_kernel = name.ends_with(".cu") || name.ends_with(".ptx");
+        let may = [
+            "my/v02.cu",
+            "my/v05.cu",
+            "steps/v02/exercise.cu",
+            "steps/v05/exercise.cu",
+        ];
+        let probe = ["kernels/probe.cu", "kernels/ptx/probe.ptx"];
+        assert!(
+            !is_kernel || may.contains(&&*name) || probe.contains(&&*name),
+            "{name}"
+        );
+    }
+    let readme = fs::read_to_string(out.join("README.md")).expect("a README");
+    assert!(
+        readme.contains("Due: Friday") && readme.contains("cargo xtask check v02"),
+        "{readme}"
+    );
+
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git")
+            .args(arguments)
+            .current_dir(&out)
+            .output()
+            .expect("git");
+        text(&output.stdout)
+    };
+    assert_eq!(git(&["rev-list", "--all", "--count"]).trim(), "1");
+    assert_eq!(git(&["status", "--porcelain"]), "");
+
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command
+        .args([
+            "check",
+            "--quiet",
+            "--offline",
+            "--locked",
+            "-p",
+            "xtask",
+            "-p",
+            "judge",
+        ])
+        .current_dir(&out)
+        .env(
+            "CARGO_TARGET_DIR",
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join("assigned-target"),
+        );
+    for name in ["CARGO_MANIFEST_DIR", "CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS"] {
+        command.env_remove(name);
+    }
+    let built = command.output().expect("cargo");
+    assert!(built.status.success(), "{}", text(&built.stderr));
+    assert_eq!(text(&built.stderr), "", "warnings");
+
+    // A starter is there without its solution.
+    let again = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_xtask"))
+            .args(arguments)
+            .current_dir(&out)
+            .env_remove("CARGO_MANIFEST_DIR")
+            .output()
+            .expect("xtask runs");
+        (output.status.code(), text(&output.stderr))
+    };
+    let before = fs::read_to_string(out.join("my/v02.cu")).expect("the starter");
+    fs::write(out.join("my/v02.cu"), "x").expect("written");
+    assert_eq!(again(&["reset", "v02"]), (Some(0), String::new()));
+    assert_eq!(
+        fs::read_to_string(out.join("my/v02.cu")).expect("the starter"),
+        before
+    );
+    let (code, why) = again(&["solution", "v02", "--give-up"]);
+    assert!(
+        code == Some(3) && why.contains("kernels/v02_shared.cu"),
+        "{code:?} {why}"
+    );
+
+    // What is there is not written over.
+    let twice = xtask(&["assign", "v02", "--out", &shown]);
+    assert_eq!(twice.status.code(), Some(3));
+    assert!(
+        text(&twice.stderr).contains("is there already"),
+        "{}",
+        text(&twice.stderr)
+    );
+}
+
+#[test]
+fn tasks_that_are_not_there_are_wrong_usage() {
+    let place = folder("unassigned");
+    let out = place.join("homework").display().to_string();
+    for (task, says) in [("v77", "v77"), ("v02.nothing", "there is no task v02.nothing")] {
+        let output = xtask(&["assign", task, "--out", &out]);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(says), "{}", text(&output.stderr));
+    }
+    assert!(!Path::new(&out).exists());
+}
+
+#[test]
+fn a_class_report_gives_minutes_that_assign_uses() {
+    let place = folder("class");
+    for (name, minutes) in [("ada", 61), ("bob", 71), ("cleo", 93)] {
+        let my = place.join("submissions").join(name).join("my");
+        fs::create_dir_all(&my).expect("a folder");
+        let progress = format!(
+            "format = 1\n[tasks.v02]\nseconds = {}\nchecks = 4\nchecks_to_pass = 4\nhints = 1\npassed = \"x\"\n",
+            minutes * 60
+        );
+        fs::write(my.join("progress.toml"), progress).expect("a file");
+    }
+    let (submissions, minutes) = (place.join("submissions"), place.join("minutes.toml"));
+    let (submissions, minutes) = (submissions.display().to_string(), minutes.display().to_string());
+    let report = xtask(&["report", &submissions, "--minutes", &minutes]);
+    assert!(report.status.success(), "{}", text(&report.stderr));
+    assert!(
+        text(&report.stdout).starts_with("3 students\n"),
+        "{}",
+        text(&report.stdout)
+    );
+    let json = xtask(&["report", &submissions, "--json"]);
+    for line in text(&json.stdout).lines() {
+        let _: serde_json::Value = serde_json::from_str(line).expect("a record");
+    }
+    let out = place.join("homework");
+    let made = xtask(&[
+        "assign",
+        "v02",
+        "--out",
+        &out.display().to_string(),
+        "--minutes",
+        &minutes,
+    ]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let tasks = fs::read_to_string(out.join("steps/v02/tasks.toml")).expect("a catalogue");
+    assert!(tasks.contains("minutes = 75"), "{tasks}");
+    let empty = xtask(&["report", &place.display().to_string()]);
+    assert_eq!(empty.status.code(), Some(3));
+}
