@@ -9,7 +9,7 @@
 //! name = "v02"
 //! right = 4                # every element of the result is right
 //! clean = 2                # no check finds a mistake
-//! does = 4                 # shared by the task's criteria; or { two-barriers = 3, shares-tiles = 1 }
+//! does = 4                 # shared by the task's criteria; or { barriers = 3, traffic = 1 }
 //!
 //! [[question]]
 //! id = "v02.sectors"

@@ -10,7 +10,7 @@ use crate::rubric::{GradedQuestion, GradedTask};
 /// One line of a student's grade.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Item {
-    /// `v02.right`, `v02.two-barriers`, `v02.sectors`
+    /// `v02.right`, `v02.barriers`, `v02.traffic`
     pub id: String,
     /// What is required, as a clause; of a question, the question.
     pub what: String,

@@ -141,8 +141,8 @@ const CANARY: &str = "canary-7f3a91";
 /// A kernel with a body of its own.
 fn kernel(before: &str, body: &str) -> String {
     format!(
-        "#include \"common.cuh\"\n{before}\nextern \"C\" __global__ void __launch_bounds__(256)\n\
-         sgemm_v02_tile16(int M, int N, int K, const float* A, const float* B, float* C)\n{{\n{body}\n}}\n"
+        "#include \"common.cuh\"\n{before}\nextern \"C\" __global__ void __launch_bounds__(1024)\n\
+         sgemm_v02_tile32(int M, int N, int K, const float* A, const float* B, float* C)\n{{\n{body}\n}}\n"
     )
 }
 
