@@ -104,7 +104,7 @@ pub(crate) fn code_of(code: Code) -> CUresult {
         Code::Assert => ERROR_ASSERT,
         Code::Operand => ERROR_ILLEGAL_INSTRUCTION,
         Code::Call => ERROR_INVALID_PC,
-        Code::Stack => ERROR_HARDWARE_STACK_ERROR,
+        Code::Stack => ERROR_ILLEGAL_ADDRESS,
         _ => ERROR_LAUNCH_FAILED,
     }
 }

@@ -4,15 +4,51 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::ast::*;
 
-/// Why modules cannot become one.
+/// A module to be linked, and its name in messages.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Input {
+    /// Of the file, or what the caller calls it.
+    pub name: String,
+    /// What it holds.
+    pub module: Module,
+}
+
+/// Why modules cannot become one, in the words of CUDA's linker.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
     /// Two modules define what only one may.
-    #[error("`{0}` is defined more than once")]
-    DefinedTwice(String),
-    /// A variable that no module defines.
-    #[error("no input defines the variable `{0}`")]
-    Undefined(String),
+    #[error("Multiple definition of '{name}' in '{input}', first defined in '{first}'")]
+    DefinedTwice {
+        /// What they define.
+        name: String,
+        /// The later one.
+        input: String,
+        /// The earlier one.
+        first: String,
+    },
+    /// A variable, or a function that is used, which no module defines.
+    #[error("Undefined reference to '{name}' in '{input}'")]
+    Undefined {
+        /// What is missing.
+        name: String,
+        /// Where it is named.
+        input: String,
+    },
+    /// A function with other parameters or results in one module than in another.
+    #[error("Prototype doesn't match for '{name}' in '{input}', first defined in '{first}'")]
+    Prototype {
+        /// The function.
+        name: String,
+        /// The later one of the two.
+        input: String,
+        /// The one that defines it, or else the earlier one.
+        first: String,
+    },
+}
+
+/// Functions that the system has: no module defines them.
+pub fn is_system_call(name: &str) -> bool {
+    matches!(name, "vprintf" | "__assertfail" | "malloc" | "free")
 }
 
 /// How strongly a name is defined.
@@ -26,15 +62,22 @@ enum Strength {
     Strong,
 }
 
-/// One module from several. External functions that none of them defines stay external.
+/// One module from several. Functions of the system stay external.
 ///
 /// Debug sections are left out: they would have to be merged, and nothing here reads them.
 ///
 /// # Errors
-/// When two modules define the same name, or none defines a variable.
-pub fn link(modules: Vec<Module>) -> Result<Module, LinkError> {
-    let chosen = definitions(&modules)?;
-    let signatures = signatures(&modules, &chosen);
+/// When two modules define the same name, none defines one that is used, or a function has two prototypes.
+pub fn link(inputs: Vec<Input>) -> Result<Module, LinkError> {
+    let mut prototypes = Prototypes::default();
+    for input in &inputs {
+        prototypes.add(input)?;
+    }
+    let chosen = definitions(&inputs)?;
+    for input in &inputs {
+        defined(input, &chosen)?;
+    }
+    let modules: Vec<Module> = inputs.into_iter().map(|input| input.module).collect();
     let mut names = Names::new(&modules);
     let mut linked = Module {
         version: (0, 0),
@@ -53,7 +96,6 @@ pub fn link(modules: Vec<Module>) -> Result<Module, LinkError> {
         linked.address_size = linked.address_size.min(module.address_size);
         let renamed = names.renamed(&module);
         let files = merge_files(&mut linked.files, &module.files);
-        fit_calls(&mut module, &signatures);
         for mut item in module.items {
             rename_item(&mut item, &renamed, &files);
             match &mut item {
@@ -68,12 +110,7 @@ pub fn link(modules: Vec<Module>) -> Result<Module, LinkError> {
                     }
                     dynamic_shared.insert(v.name.clone(), linked.items.len());
                 }
-                Item::Variable(v) if v.linkage == Linkage::Extern => {
-                    if !chosen.contains_key(&v.name) {
-                        return Err(LinkError::Undefined(v.name.clone()));
-                    }
-                    continue;
-                }
+                Item::Variable(v) if v.linkage == Linkage::Extern => continue,
                 Item::Function(f) if f.body.is_none() && f.linkage != Linkage::Internal => {
                     let defined = chosen.contains_key(&f.name);
                     if defined || !external.insert(f.name.clone()) {
@@ -93,87 +130,128 @@ pub fn link(modules: Vec<Module>) -> Result<Module, LinkError> {
     Ok(linked)
 }
 
-/// How many results and arguments.
-type Signature = (usize, usize);
+/// Bytes of each result and each parameter.
+type Prototype = (Vec<u64>, Vec<u64>);
 
-fn signature(function: &Function) -> Signature {
-    (function.returns.len(), function.params.len())
+/// What functions that modules share look like, over the inputs of a link.
+#[derive(Debug, Default)]
+pub struct Prototypes {
+    known: HashMap<String, (Prototype, String, bool)>,
 }
 
-/// What the definitions of shared functions have.
-fn signatures(modules: &[Module], chosen: &BTreeMap<String, usize>) -> HashMap<String, Signature> {
-    let mut found = HashMap::new();
-    for (at, module) in modules.iter().enumerate() {
-        for item in &module.items {
-            if let Item::Function(f) = item
-                && f.body.is_some()
-                && is_shared(f)
-                && chosen.get(&f.name) == Some(&at)
-            {
-                found.insert(f.name.clone(), signature(f));
+impl Prototypes {
+    /// Compares the functions of an input with those of the inputs before it.
+    ///
+    /// # Errors
+    /// When one has other results or parameters than there.
+    pub fn add(&mut self, input: &Input) -> Result<(), LinkError> {
+        for item in &input.module.items {
+            let Item::Function(f) = item else { continue };
+            if !is_shared(f) || f.kind == FunctionKind::Entry {
+                continue;
+            }
+            let sizes = |list: &[Variable]| list.iter().map(bytes).collect::<Vec<_>>();
+            let prototype = (sizes(&f.returns), sizes(&f.params));
+            let defines = f.body.is_some();
+            match self.known.get_mut(&f.name) {
+                Some((known, first, defined)) if *known != prototype => {
+                    let first = match defines && !*defined {
+                        true => &input.name,
+                        false => first,
+                    };
+                    return Err(LinkError::Prototype {
+                        name: f.name.clone(),
+                        input: input.name.clone(),
+                        first: first.clone(),
+                    });
+                }
+                Some((_, first, defined)) => {
+                    if defines && !std::mem::replace(defined, true) {
+                        first.clone_from(&input.name);
+                    }
+                }
+                None => {
+                    let entry = (prototype, input.name.clone(), defines);
+                    self.known.insert(f.name.clone(), entry);
+                }
             }
         }
-    }
-    found
-}
-
-/// Calls by a declaration that has more results or arguments than the definition, which linkers let pass: they look at
-/// names only. What the definition lacks goes from the call. The caller's variable for a result stays unwritten, as the
-/// register of a GPU does. numba-cuda declares functions of C that return nothing with a result.
-fn fit_calls(module: &mut Module, signatures: &HashMap<String, Signature>) {
-    let mut fewer: HashMap<String, (Signature, Signature)> = HashMap::new();
-    for item in &module.items {
-        if let Item::Function(f) = item
-            && f.body.is_none()
-            && let Some(&defined) = signatures.get(&f.name)
-            && signature(f) != defined
-        {
-            fewer.insert(f.name.clone(), (signature(f), defined));
-        }
-    }
-    if fewer.is_empty() {
-        return;
-    }
-    for item in &mut module.items {
-        if let Item::Function(Function { body: Some(body), .. }) = item {
-            fit_statements(body, &fewer);
-        }
+        Ok(())
     }
 }
 
-fn fit_statements(statements: &mut [Statement], fewer: &HashMap<String, (Signature, Signature)>) {
-    for statement in statements {
-        match statement {
-            Statement::Block(inner) => fit_statements(inner, fewer),
-            Statement::Instruction(call) if call.opcode == "call" => {
-                let operands = &mut call.operands;
-                let Some(at) = operands.iter().position(|o| matches!(o, Operand::Name(_))) else {
-                    continue;
-                };
-                let Operand::Name(name) = &operands[at] else {
-                    continue;
-                };
-                let Some(&(declared, defined)) = fewer.get(name) else {
-                    continue;
-                };
-                let mut fit = |at: Option<usize>, declared: usize, defined: usize| {
-                    if let Some(Operand::List(list)) = at.and_then(|at| operands.get_mut(at))
-                        && list.len() == declared
-                    {
-                        list.truncate(defined);
-                    }
-                };
-                fit(Some(at + 1), declared.1, defined.1);
-                fit(at.checked_sub(1), declared.0, defined.0);
-                if let Some(Operand::List(list)) = operands.first()
-                    && at == 1
-                    && list.is_empty()
-                {
-                    operands.remove(0);
-                }
+/// Whether some module, or the system, has what this one names and does not define.
+fn defined(input: &Input, chosen: &BTreeMap<String, usize>) -> Result<(), LinkError> {
+    let mut missing = Vec::new();
+    for item in &input.module.items {
+        match item {
+            Item::Variable(v) if v.linkage == Linkage::Extern && v.space != Space::Shared => {
+                missing.push(&v.name);
+            }
+            Item::Function(f) if f.body.is_none() && is_shared(f) && !is_system_call(&f.name) => {
+                missing.push(&f.name);
             }
             _ => {}
         }
+    }
+    missing.retain(|name| !chosen.contains_key(*name));
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let mut used = HashSet::new();
+    for item in &input.module.items {
+        match item {
+            Item::Function(Function { body: Some(body), .. }) => names_in(body, &mut used),
+            Item::Variable(Variable { init: Some(init), .. }) => names_in_initializer(init, &mut used),
+            _ => {}
+        }
+    }
+    // A declaration alone needs no definition.
+    match missing.iter().find(|name| used.contains(name.as_str())) {
+        Some(name) => Err(LinkError::Undefined {
+            name: (*name).clone(),
+            input: input.name.clone(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Names that statements mention.
+fn names_in<'a>(statements: &'a [Statement], used: &mut HashSet<&'a str>) {
+    for statement in statements {
+        match statement {
+            Statement::Instruction(instruction) => {
+                instruction
+                    .operands
+                    .iter()
+                    .for_each(|o| names_in_operand(o, used));
+            }
+            Statement::Block(inner) => names_in(inner, used),
+            Statement::CallTargets { targets, .. } => used.extend(targets.iter().map(String::as_str)),
+            _ => {}
+        }
+    }
+}
+
+fn names_in_operand<'a>(operand: &'a Operand, used: &mut HashSet<&'a str>) {
+    match operand {
+        Operand::Name(name)
+        | Operand::NameOffset { name, .. }
+        | Operand::Address { base: Some(name), .. } => {
+            used.insert(name);
+        }
+        Operand::Vector(list) | Operand::List(list) => list.iter().for_each(|o| names_in_operand(o, used)),
+        _ => {}
+    }
+}
+
+fn names_in_initializer<'a>(init: &'a Initializer, used: &mut HashSet<&'a str>) {
+    match init {
+        Initializer::List(list) => list.iter().for_each(|init| names_in_initializer(init, used)),
+        Initializer::Symbol { name, .. } => {
+            used.insert(name);
+        }
+        Initializer::Int(_) | Initializer::Float(_) | Initializer::Other(_) => {}
     }
 }
 
@@ -183,10 +261,10 @@ fn is_shared(function: &Function) -> bool {
 }
 
 /// The module whose definition of each shared name counts.
-fn definitions(modules: &[Module]) -> Result<BTreeMap<String, usize>, LinkError> {
+fn definitions(inputs: &[Input]) -> Result<BTreeMap<String, usize>, LinkError> {
     let mut found: BTreeMap<String, (Strength, u64, usize)> = BTreeMap::new();
-    for (at, module) in modules.iter().enumerate() {
-        for item in &module.items {
+    for (at, input) in inputs.iter().enumerate() {
+        for item in &input.module.items {
             let (name, strength, bytes) = match item {
                 Item::Variable(v) => match v.linkage {
                     Linkage::Visible => (&v.name, Strength::Strong, 0),
@@ -202,7 +280,11 @@ fn definitions(modules: &[Module]) -> Result<BTreeMap<String, usize>, LinkError>
             };
             match found.get(name) {
                 Some((Strength::Strong, _, other)) if strength == Strength::Strong && *other != at => {
-                    return Err(LinkError::DefinedTwice(name.clone()));
+                    return Err(LinkError::DefinedTwice {
+                        name: name.clone(),
+                        input: input.name.clone(),
+                        first: inputs[*other].name.clone(),
+                    });
                 }
                 Some((known, size, _)) if (*known, *size) >= (strength, bytes) => {}
                 _ => {
@@ -436,10 +518,11 @@ mod tests {
 
     /// What linking texts gives, without the header and blank lines.
     fn linked(texts: &[&str]) -> String {
-        let modules = texts
-            .iter()
-            .map(|text| crate::parse(&format!("{HEAD}{text}")).expect("valid PTX"));
-        match link(modules.collect()) {
+        let inputs = texts.iter().zip(["a", "b"]).map(|(text, name)| Input {
+            name: name.to_owned(),
+            module: crate::parse(&format!("{HEAD}{text}")).expect("valid PTX"),
+        });
+        match link(inputs.collect()) {
             Ok(module) => {
                 let text = module.to_string();
                 let again = crate::parse(&text).expect("what is printed can be read");
@@ -469,21 +552,22 @@ mod tests {
     }
 
     #[test]
-    fn a_definition_with_fewer_results_and_arguments_than_its_declaration() {
-        let call = |returns: &str, arguments: &str| {
-            format!(
-                ".visible .entry k() {{ .param .b32 a; .param .b32 b; {{ call {returns} f, ({arguments}); }} call g, (); ret; }}"
-            )
-        };
-        let f = ".visible .func f(.param .b32 x) { ret; }";
-        let g = ".visible .func g() { ret; }";
-        let declared = ".extern .func (.param .b32 r) f(.param .b32 x, .param .b32 y);\n.extern .func g();";
+    fn a_prototype_that_differs() {
+        let declared = ".extern .func (.param .b32 r) f(.param .b32 x, .param .b32 y);";
+        let defined = ".visible .func f(.param .b32 x) { ret; }";
+        // As the linker of an H200's driver words it.
+        let message = "Prototype doesn't match for 'f' in 'b', first defined in 'b'";
+        check(&[declared, defined], message);
+        check(
+            &[defined, declared],
+            "Prototype doesn't match for 'f' in 'b', first defined in 'a'",
+        );
         check(
             &[
-                &format!("{declared}\n{}", call("(a),", "a, b")),
-                &format!("{f}\n{g}"),
+                ".extern .func f(.param .b32 x);",
+                ".visible .func f(.param .u32 y) { ret; }",
             ],
-            &format!("{} {f} {g}", call("", "a")),
+            ".visible .func f(.param .u32 y) { ret; }",
         );
     }
 
@@ -527,16 +611,29 @@ mod tests {
     #[test]
     fn two_strong_definitions_are_too_many() {
         let strong = ".visible .global .u32 g;";
-        check(&[strong, strong], "`g` is defined more than once");
+        check(
+            &[strong, strong],
+            "Multiple definition of 'g' in 'b', first defined in 'a'",
+        );
         let kernel = ".entry k() { ret; }";
-        check(&[kernel, kernel], "`k` is defined more than once");
+        check(
+            &[kernel, kernel],
+            "Multiple definition of 'k' in 'b', first defined in 'a'",
+        );
     }
 
     #[test]
     fn what_nobody_defines() {
-        check(&[".extern .global .u32 g;"], "no input defines the variable `g`");
-        let call = ".extern .func f();";
-        check(&[call, call], call);
+        let load = ".extern .global .u32 g;\n.entry k() { .reg .u32 a; ld.global.u32 a, [g]; ret; }";
+        check(&[load], "Undefined reference to 'g' in 'a'");
+        check(&[".extern .global .u32 g;"], "");
+        let call = ".extern .func f();\n.entry k() { call f, (); ret; }";
+        check(
+            &[".entry one() { ret; }", call],
+            "Undefined reference to 'f' in 'b'",
+        );
+        let print = ".extern .func (.param .b32 r) vprintf(.param .b64 x, .param .b64 y);";
+        check(&[print, print], print);
     }
 
     #[test]

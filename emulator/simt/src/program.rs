@@ -778,7 +778,7 @@ pub const BARRIERS: u32 = 16;
 
 /// Shared memory starts here: what lies below is reserved, as on a GPU, so that a null pointer is no array.
 pub const SHARED_BASE: u32 = 1024;
-/// Of what is reserved, the part that programs reach through `%reserved_smem_offset_1`: from, up to.
-pub const RESERVED: (u32, u32) = (32, SHARED_BASE);
+/// Of what is reserved, the part that programs reach through `%reserved_smem_offset_1`: from, up to, as on an H200.
+pub const RESERVED: (u32, u32) = (0, 288);
 /// Between two shared arrays: a multiple of 128, so that banks stay what they are on hardware.
 pub const SHARED_GUARD: u32 = 128;

@@ -337,5 +337,5 @@ fn reserved_shared_memory() {
         mov.u32 %r11, %reserved_smem_offset_end; add.u32 %r9, %r9, %r11;
         mov.u32 %r11, %reserved_smem_offset_cap; add.u32 %r9, %r9, %r11;
         st.global.u32 [%rd3], %r9;";
-    check("", body, 32, |t| t + 1000 + 2048);
+    check("", body, 32, |t| t + 1000 + 288 + 1024);
 }

@@ -8,6 +8,7 @@ use std::ffi::{CString, c_uint, c_void};
 use std::sync::{Arc, Mutex};
 
 use ptx::ast::{FunctionKind, Item};
+use ptx::link::{Input, LinkError, Prototypes};
 use simt::memory::Memory;
 
 use crate::contexts::{MEMORY, initialised, lock, usable};
@@ -22,8 +23,16 @@ use crate::types::Handle;
 struct Link {
     /// Options given at its creation: their buffers take what is found wrong.
     log: Log,
-    inputs: Mutex<Vec<String>>,
+    inputs: Mutex<Inputs>,
     image: Mutex<Option<CString>>,
+}
+
+/// What was added so far.
+#[derive(Default)]
+struct Inputs {
+    /// Names and texts.
+    texts: Vec<(String, String)>,
+    prototypes: Prototypes,
 }
 
 static LINKS: Table<Link> = Table::new(Kind::Link);
@@ -47,7 +56,12 @@ fn is_device_runtime(name: &str) -> bool {
     name.rsplit('/').next() == Some("libcudadevrt.a")
 }
 
-fn add(handle: Handle, kind: c_uint, text: Result<String, (CUresult, String)>) -> Outcome {
+/// What the linker finds wrong, as it goes into the log.
+fn linker_error(error: &LinkError) -> (CUresult, String) {
+    (ERROR_INVALID_SOURCE, format!("error   : {error}"))
+}
+
+fn add(handle: Handle, kind: c_uint, name: String, text: Result<String, (CUresult, String)>) -> Outcome {
     let link = link(handle)?;
     if kind != PTX {
         diagnose::say_once("cuLink takes PTX only: other inputs are made for real GPUs");
@@ -63,18 +77,21 @@ fn add(handle: Handle, kind: c_uint, text: Result<String, (CUresult, String)>) -
         let module =
             ptx::parse(&text).map_err(|e| (ERROR_INVALID_PTX, format!("the PTX cannot be read: {e}")))?;
         ptx::table::check(&module).map_err(|e| (ERROR_INVALID_PTX, e.to_string()))?;
-        Ok(text)
+        Ok((text, Input { name, module }))
     });
-    match checked {
-        Ok(text) => {
-            let mut inputs = lock(&link.inputs);
-            let bytes: usize = inputs.iter().map(String::len).sum();
-            if bytes.saturating_add(text.len()) > MAX_BYTES {
-                return Err(ERROR_OUT_OF_MEMORY);
-            }
-            inputs.push(text);
-            Ok(())
+    let mut inputs = lock(&link.inputs);
+    let added = checked.and_then(|(text, input)| {
+        let bytes: usize = inputs.texts.iter().map(|(_, text)| text.len()).sum();
+        if bytes.saturating_add(text.len()) > MAX_BYTES {
+            return Err((ERROR_OUT_OF_MEMORY, "the inputs are too large".to_owned()));
         }
+        let fits = inputs.prototypes.add(&input);
+        // What does not fit is found again when the link is completed.
+        inputs.texts.push((input.name, text));
+        fits.map_err(|e| linker_error(&e))
+    });
+    match added {
+        Ok(()) => Ok(()),
         Err((code, message)) => {
             link.log.report(&message)?;
             Err(code)
@@ -83,24 +100,26 @@ fn add(handle: Handle, kind: c_uint, text: Result<String, (CUresult, String)>) -
 }
 
 /// What the inputs are together.
-fn complete(inputs: &[String], max_registers: Option<u32>) -> Result<String, (CUresult, String)> {
+fn complete(inputs: &[(String, String)], max_registers: Option<u32>) -> Result<String, (CUresult, String)> {
+    let read = |(name, text): &(String, String)| {
+        let module = ptx::parse(text).map_err(|e| (ERROR_INVALID_PTX, e.to_string()))?;
+        Ok(Input {
+            name: name.clone(),
+            module,
+        })
+    };
+    let linked = inputs.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let mut module = ptx::link::link(linked).map_err(|e| linker_error(&e))?;
     let text = match inputs {
-        [one] if max_registers.is_none() => one.clone(),
+        [(_, one)] if max_registers.is_none() => one.clone(),
         _ => {
-            let wrong = |e: String| (ERROR_INVALID_PTX, e);
-            let modules = inputs
-                .iter()
-                .map(|text| ptx::parse(text))
-                .collect::<Result<Vec<_>, _>>();
-            let modules = modules.map_err(|e| wrong(e.to_string()))?;
-            let mut module = ptx::link::link(modules).map_err(|e| wrong(e.to_string()))?;
             if let Some(most) = max_registers {
                 limit_registers(&mut module, most);
             }
             // What `cargo xtask ptx` writes at the head of a text says what ptxas gave its kernels.
             let heads = inputs
                 .iter()
-                .flat_map(|text| text.lines().take_while(|l| l.starts_with("// sm_")));
+                .flat_map(|(_, text)| text.lines().take_while(|l| l.starts_with("// sm_")));
             let heads: String = heads.map(|line| format!("{line}\n")).collect();
             format!("{heads}{module}")
         }
@@ -147,10 +166,11 @@ export! {
             return Err(ERROR_INVALID_VALUE);
         }
         if kind == LIBRARY && !name.is_null() && is_device_runtime(&name.get()?) {
-            return add(handle, PTX, Ok(DEVICE_RUNTIME.to_owned()));
+            return add(handle, PTX, "libcudadevrt.a".to_owned(), Ok(DEVICE_RUNTIME.to_owned()));
         }
+        let name = if name.is_null() { "input".to_owned() } else { name.get()? };
         if kind != PTX {
-            return add(handle, kind, Ok(String::new()));
+            return add(handle, kind, name, Ok(String::new()));
         }
         // As long as said, or up to a NUL before that.
         // SAFETY: the caller promises as many bytes.
@@ -158,7 +178,7 @@ export! {
         let end = bytes.iter().position(|b| *b == 0).unwrap_or(size);
         let text = CString::new(&bytes[..end]).map_err(|_| ERROR_UNKNOWN)?;
         // SAFETY: our own text, with its NUL.
-        add(handle, kind, unsafe { image_text(In::new(text.as_ptr().cast())) })
+        add(handle, kind, name, unsafe { image_text(In::new(text.as_ptr().cast())) })
     }
 
     fn cuLinkAddFile_v2(
@@ -171,9 +191,10 @@ export! {
     ) {
         let path = path.get()?;
         if kind == LIBRARY && is_device_runtime(&path) && std::path::Path::new(&path).is_file() {
-            return add(handle, PTX, Ok(DEVICE_RUNTIME.to_owned()));
+            return add(handle, PTX, path, Ok(DEVICE_RUNTIME.to_owned()));
         }
-        add(handle, kind, read_file(&path))
+        let text = read_file(&path);
+        add(handle, kind, path, text)
     }
 
     fn cuLinkComplete(handle: Handle, image: Out<*const c_void>, size: Out<usize>) {
@@ -181,12 +202,12 @@ export! {
         image.check()?;
         let link = link(handle)?;
         let inputs = lock(&link.inputs);
-        if inputs.is_empty() {
+        if inputs.texts.is_empty() {
             return Err(ERROR_INVALID_VALUE);
         }
         let mut made = lock(&link.image);
         if made.is_none() {
-            match complete(&inputs, link.log.max_registers) {
+            match complete(&inputs.texts, link.log.max_registers) {
                 Ok(text) => *made = CString::new(text).ok(),
                 Err((code, message)) => {
                     link.log.report(&message)?;

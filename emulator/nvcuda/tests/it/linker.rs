@@ -132,16 +132,31 @@ fn emulated_what_no_input_defines_is_named() {
     let _own = Own::new();
     let caller = ptx(&CALLER.replace(".extern .global .u32 bias", ".global .u32 bias"));
     let (code, log) = link(&[(PTX, &caller, c"caller")]).expect_err("`scale` is missing");
-    assert_eq!(code, CUresult::CUDA_ERROR_INVALID_PTX);
+    // Codes and words are those of an H200's driver.
+    assert_eq!(code, CUresult::CUDA_ERROR_INVALID_SOURCE);
     assert!(
-        log.contains("nothing defines the external function `scale`"),
+        log.contains("error   : Undefined reference to 'scale' in 'caller'"),
         "{log}"
     );
     let callee = ptx(CALLEE);
     let (code, log) =
         link(&[(PTX, &callee, c"one"), (PTX, &callee, c"two")]).expect_err("`bias` is there twice");
-    assert_eq!(code, CUresult::CUDA_ERROR_INVALID_PTX);
-    assert!(log.contains("`bias` is defined more than once"), "{log}");
+    assert_eq!(code, CUresult::CUDA_ERROR_INVALID_SOURCE);
+    assert!(
+        log.contains("Multiple definition of 'bias' in 'two', first defined in 'one'"),
+        "{log}"
+    );
+    let (caller, callee) = (
+        ptx(CALLER),
+        ptx(&CALLEE.replace("scale(", "scale(.param .b32 more, ")),
+    );
+    let (code, log) = link(&[(PTX, &caller, c"caller"), (PTX, &callee, c"callee")])
+        .expect_err("`scale` has another parameter");
+    assert_eq!(code, CUresult::CUDA_ERROR_INVALID_SOURCE);
+    assert!(
+        log.contains("Prototype doesn't match for 'scale' in 'callee', first defined in 'callee'"),
+        "{log}"
+    );
 }
 
 #[test]

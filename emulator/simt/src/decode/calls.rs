@@ -102,11 +102,6 @@ impl<'a> CallParts<'a> {
     }
 }
 
-/// Functions that the device runtime or the machine provides.
-pub(super) fn is_built_in(name: &str) -> bool {
-    matches!(name, "vprintf" | "__assertfail" | "malloc" | "free")
-}
-
 /// The functions whose addresses a module takes, in the order of the text.
 pub(super) fn addressed<'a>(
     module: &'a [Item],
@@ -204,7 +199,7 @@ impl<'a> Graph<'a, '_> {
                     }
                     match CallParts::of(instruction).callee {
                         Some(name) if self.index.function(name).is_some() => called.push(name),
-                        Some(name) if is_built_in(name) => {}
+                        Some(name) if ptx::link::is_system_call(name) => {}
                         _ => indirect = true,
                     }
                 });
