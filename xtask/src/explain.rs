@@ -190,18 +190,20 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             }
         }
     }
-    match finished(&root, &task) {
-        // What was handed out for a course has no solution.
-        _ if has_copy && !root.join(&task.solution).is_file() => {}
-        Ok(mut subject) => {
-            // What is not yet passed is not to be read off here.
-            subject.shows_lines = !has_copy || is_over;
-            subjects.push(subject);
+    // What was handed out for a course has no solution.
+    let has_solution = root.join(&task.solution).is_file();
+    if has_solution || !has_copy {
+        match finished(&root, &task) {
+            Ok(mut subject) => {
+                // What is not yet passed is not to be read off here.
+                subject.shows_lines = !has_copy || is_over;
+                subjects.push(subject);
+            }
+            Err(error) if has_copy && error.downcast_ref::<Stop>().is_none() => {
+                say::note(&format!("without the finished kernel beside it: {error:#}"));
+            }
+            Err(error) => return Err(error),
         }
-        Err(error) if has_copy && error.downcast_ref::<Stop>().is_none() => {
-            say::note(&format!("without the finished kernel beside it: {error:#}"));
-        }
-        Err(error) => return Err(error),
     }
     let by = args
         .by
