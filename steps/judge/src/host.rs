@@ -9,7 +9,7 @@ use simt::launch::Watch;
 
 use crate::machine::{How, Machine};
 use crate::trial::{Trial, trials};
-use crate::{Request, found, refused, shapes};
+use crate::{Request, found, keep_what_says_more, refused, shapes};
 
 /// Judges an answer; `request.ptx` is that of the finished kernel, for a launch.
 pub fn judge(request: &Request<'_>, call: &HostCall, answer: &str) -> Verdict {
@@ -47,6 +47,8 @@ fn failed(mut verdict: Verdict, at: usize, code: &str, why: &str) -> Verdict {
     verdict.status = Status::Failed;
     verdict.code = Some(code.to_owned());
     verdict.why = Some(why.to_owned());
+    // A wrong result says nothing beside a mistake in the launch.
+    verdict.wrong = verdict.wrong.filter(|_| at == RIGHT_AT);
     for (number, part) in verdict.parts.iter_mut().enumerate() {
         if number == at {
             part.status = Status::Failed;
@@ -112,9 +114,8 @@ fn launch(request: &Request<'_>, answer: &LaunchAnswer) -> Verdict {
                 return failed(verdict, CLEAN_AT, &code, &title);
             }
             if let Some(wrong) = trial.look(task, &got) {
-                let why = wrong.in_a_sentence();
-                verdict.wrong = Some(wrong);
-                return failed(verdict, RIGHT_AT, "wrong-result", &why);
+                keep_what_says_more(&mut verdict.wrong, wrong);
+                break;
             }
         }
         let blocks = |grid: [u32; 3]| grid.iter().map(|n| u64::from(*n)).product::<u64>();
@@ -122,9 +123,10 @@ fn launch(request: &Request<'_>, answer: &LaunchAnswer) -> Verdict {
         if there > needed && idle.is_none() {
             idle = Some(format!("{shape} needs {needed} blocks, and {there} are launched"));
         }
-        verdict.n_shapes += 1;
+        verdict.n_shapes += usize::from(verdict.wrong.is_none());
     }
     match idle {
+        _ if verdict.wrong.is_some() => right_or_not(verdict),
         None => verdict,
         Some(why) => failed(verdict, IDLE_AT, "no-idle-blocks", &why),
     }
@@ -166,14 +168,24 @@ fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
                 }
             };
             if let Some(wrong) = trial.look(task, &got) {
-                let why = wrong.in_a_sentence();
-                verdict.wrong = Some(wrong);
-                return failed(verdict, RIGHT_AT, "wrong-result", &why);
+                keep_what_says_more(&mut verdict.wrong, wrong);
+                break;
             }
         }
-        verdict.n_shapes += 1;
+        verdict.n_shapes += usize::from(verdict.wrong.is_none());
     }
-    verdict
+    right_or_not(verdict)
+}
+
+/// The verdict after all shapes.
+fn right_or_not(verdict: Verdict) -> Verdict {
+    match &verdict.wrong {
+        None => verdict,
+        Some(wrong) => {
+            let why = wrong.in_a_sentence();
+            failed(verdict, RIGHT_AT, "wrong-result", &why)
+        }
+    }
 }
 
 /// What `cublasSgemm` does, or why it does not: a code and a sentence.

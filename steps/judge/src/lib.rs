@@ -172,13 +172,7 @@ impl<'a, T: Real + Value> Judgement<'a, T> {
         match trial.look(self.task, &got) {
             None => Ran::Right(Box::new(report)),
             Some(wrong) => {
-                // A row or a column alone shows little.
-                let is_flat = |wrong: &Wrong| wrong.shape.m == 1 || wrong.shape.n == 1;
-                let says =
-                    |wrong: &Wrong| (wrong.diagnosis.is_some(), !is_flat(wrong), !wrong.map.is_empty());
-                if self.wrong.as_ref().is_none_or(|known| says(&wrong) > says(known)) {
-                    self.wrong = Some(wrong);
-                }
+                keep_what_says_more(&mut self.wrong, wrong);
                 Ran::Wrong
             }
         }
@@ -293,6 +287,15 @@ impl<'a, T: Real + Value> Judgement<'a, T> {
             printed: self.printed,
             parts,
         }
+    }
+}
+
+/// Of two wrong results the one that is kept: what shows a pattern, and where. A row or a column alone shows little.
+fn keep_what_says_more(kept: &mut Option<Wrong>, wrong: Wrong) {
+    let is_flat = |wrong: &Wrong| wrong.shape.m == 1 || wrong.shape.n == 1;
+    let says = |wrong: &Wrong| (wrong.diagnosis.is_some(), !is_flat(wrong), !wrong.map.is_empty());
+    if kept.as_ref().is_none_or(|known| says(&wrong) > says(known)) {
+        *kept = Some(wrong);
     }
 }
 
