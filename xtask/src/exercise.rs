@@ -102,7 +102,9 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<Verdict> {
         bail!("there is no {shown}; begin with: {me} start {name}");
     }
     let mine = String::from_utf8_lossy(&std::fs::read(&path).with_context(|| shown.clone())?).into_owned();
-    let is_over = progress(&root)?.task(name).is_over();
+    // A repository of `assign` has no solutions.
+    let has_solution = root.join(&task.solution).is_file();
+    let is_over = has_solution && progress(&root)?.task(name).is_over();
     let (title, other) = match is_over {
         true => ("the finished kernel", solution_of(&root, &task)?),
         false => ("the starter", starters::text(&root, &task)?),
@@ -120,7 +122,7 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<Verdict> {
         true => say::answer(&format!("{shown} is the same as {title}\n"))?,
         false => say::answer(&text)?,
     }
-    if !is_over {
+    if !is_over && has_solution {
         say::note(&format!(
             "against the starter; once your copy has passed, this shows the finished kernel: {me} check {name}"
         ));

@@ -53,6 +53,9 @@ pub(crate) struct Args {
     /// Judge part I of N, from 0, and write no report
     #[arg(long, value_name = "I/N", value_parser = part)]
     part: Option<(usize, usize)>,
+    /// Write a job array of so many parts for Slurm, and grade nothing yet
+    #[arg(long, value_name = "PARTS", conflicts_with_all = ["part", "json"], value_parser = parts)]
+    slurm: Option<usize>,
     /// Print one record per student
     #[arg(long)]
     json: bool,
@@ -65,6 +68,12 @@ fn part(text: &str) -> Result<(usize, usize), String> {
         (part < of).then_some((part, of))
     });
     parsed.ok_or_else(|| "a part is I/N with I from 0 to N - 1, as in 0/4".into())
+}
+
+fn parts(text: &str) -> Result<usize, String> {
+    const MOST: usize = 10_000;
+    let parts = text.parse().ok().filter(|parts| (1..=MOST).contains(parts));
+    parts.ok_or_else(|| format!("a job array has 1 to {MOST} parts"))
 }
 
 /// Grades, and shows the class.
@@ -90,6 +99,9 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let tools = tools(&root)?;
     probe(&sandbox, &tools)?;
     std::fs::create_dir_all(&args.out).with_context(|| args.out.display().to_string())?;
+    if let Some(parts) = args.slurm {
+        return slurm(args, &root, &tools, parts);
+    }
     let starters = starters(&root, &rubric);
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let grading = Grading {
@@ -124,6 +136,57 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         true => Ok(Verdict::Failed),
         false => Ok(Verdict::Passed),
     }
+}
+
+/// Writes the scripts of a job array. The machines share the folders, the checkout and its programs.
+fn slurm(args: &Args, root: &Path, tools: &Tools, parts: usize) -> Result<Verdict> {
+    let whole = |path: &Path| -> Result<String> {
+        let path = path.canonicalize().with_context(|| path.display().to_string())?;
+        path.into_os_string()
+            .into_string()
+            .map_err(|path| anyhow!("{} is no text, which a script must be", path.to_string_lossy()))
+    };
+    let mut command = vec![
+        whole(&std::env::current_exe()?)?,
+        "grade".into(),
+        whole(&args.submissions)?,
+        "--rubric".into(),
+        whole(&args.rubric)?,
+        "--out".into(),
+        whole(&args.out)?,
+    ];
+    if let Some(limit) = args.limit {
+        command.extend(["--limit".into(), limit.to_string()]);
+    }
+    if args.no_sandbox {
+        command.push("--no-sandbox".into());
+    }
+    let nvrtc = Nvrtc::find()?;
+    let scripts = PathBuf::from(whole(&args.out)?).join("slurm");
+    std::fs::create_dir_all(&scripts).with_context(|| scripts.display().to_string())?;
+    let jobs = grader::slurm::Jobs {
+        command: &command,
+        variables: &[
+            (JUDGE.into(), whole(&tools.judge)?),
+            ("TILE_NVRTC".into(), whole(&nvrtc.directory)?),
+        ],
+        folder: root,
+        scripts: &scripts,
+        parts,
+    };
+    let files = [
+        ("part.sh", jobs.part()),
+        ("reports.sh", jobs.reports()),
+        ("submit.sh", jobs.submit()),
+    ];
+    for (name, text) in files {
+        ladder::files::write_whole(&scripts.join(name), &text).with_context(|| name.to_owned())?;
+    }
+    say::answer(&format!(
+        "a job array of {parts} parts, and a job after it that writes the reports\nnext: sh {}\n",
+        place::shown(&scripts.join("submit.sh"))
+    ))?;
+    Ok(Verdict::Passed)
 }
 
 fn bounds(limit: Option<u64>) -> Bounds {

@@ -2,6 +2,7 @@
 //!
 //! - [`report`]: who is stuck where, from the progress files of a class.
 //! - [`rubric`]: which tasks and questions, for how many points.
+//! - [`slurm`]: a job array that grades on several machines.
 //! - [`submissions`]: reads what students handed in; nothing is followed, nothing large is read.
 //! - [`sandbox`]: how a program is started that must reach nothing; [`confine`]: the limits that it sets for itself.
 //! - [`process`]: runs a program for a limited time and keeps a limited part of its output.
@@ -28,6 +29,7 @@ pub mod rubric;
 pub mod sandbox;
 pub mod score;
 pub mod similar;
+pub mod slurm;
 pub mod submissions;
 pub mod unit;
 
