@@ -149,6 +149,11 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let (me, name) = (place::me(), &task.name);
     if task.host.is_some() {
         bail!(Stop::Usage(format!(
+            "{name} is about the host and has no kernel to explain; its answer is checked with: {me} check {name}"
+        )));
+    }
+    if task.host.is_some() {
+        bail!(Stop::Usage(format!(
             "{name} is for the host: there is no kernel of yours to explain"
         )));
     }

@@ -126,10 +126,11 @@ fn passed_last(progress: &TaskProgress) -> bool {
 /// What the hint was chosen by, in a sentence.
 fn chosen_by(root: &std::path::Path, task: &Task, progress: &TaskProgress, symptom: &str) -> String {
     let (me, name) = (place::me(), &task.name);
+    let copy = learner::shown(root, &learner::copy(root, name));
     let Some(code) = progress.code.as_deref() else {
         return match progress.checks {
             0 => format!(
-                "there is no check of my/{name}.cu yet, so this is the general hint; for one that fits: {me} check {name}"
+                "there is no check of {copy} yet, so this is the general hint; for one that fits: {me} check {name}"
             ),
             _ => format!("{name} passed its last check; this is the general hint"),
         };
@@ -147,7 +148,7 @@ fn chosen_by(root: &std::path::Path, task: &Task, progress: &TaskProgress, sympt
                 .as_deref()
                 .is_some_and(|known| known != hash) =>
         {
-            format!("{fit} (my/{name}.cu has changed since: {me} check {name})")
+            format!("{fit} ({copy} has changed since: {me} check {name})")
         }
         _ => fit,
     }

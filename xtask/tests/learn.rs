@@ -669,6 +669,14 @@ fn a_checkout_without_solutions_explains_and_hints() {
 }
 
 #[test]
+fn a_task_for_the_host_has_hints_and_no_lines() {
+    let learner = Learner::new();
+    let note = "v05.launch is about the host and has no kernel to explain; its answer is checked with: xtask check v05.launch";
+    assert_eq!(said(&learner, "explain v05.launch", note), (2, String::new()));
+    assert_eq!(said(&learner, "hint v05.launch", "").0, 0);
+}
+
+#[test]
 fn a_closed_pipe_is_no_error() {
     let learner = with_explanations();
     learner.run("start v05");
