@@ -72,6 +72,11 @@ pub fn choose(
         {
             return Err(format!("{name} is named twice"));
         }
+        if task.host.is_some() {
+            return Err(format!(
+                "the idea of {name} is on the host, and only kernels are graded"
+            ));
+        }
         tasks.push((task.clone(), starter(task)?));
         if steps.insert(name.step.clone()) {
             questions.extend(

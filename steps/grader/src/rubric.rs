@@ -189,6 +189,9 @@ fn graded_task(table: &TaskTable, root: &Path) -> Result<GradedTask, String> {
     if task.host.is_some() {
         return Err("it is for the host, and only kernels are graded".into());
     }
+    if task.host.is_some() {
+        return Err("its idea is on the host, and only kernels are graded".into());
+    }
     let ids = || task.does.iter().map(|criterion| criterion.id.clone());
     let does = match &table.does {
         Does::Shared(all) => {
