@@ -1,10 +1,13 @@
 //! A kernel as text, for people and for snapshots.
 //!
-//! `r3` is a line, `d4` a pair of lines starting at 4, `p2` a predicate. Constants show their value.
+//! `r3` is a line, `d4` a pair of lines starting at 4, `p2` a predicate, by the table of [`super::operands`]; arithmetic
+//! and addresses, whose classes a finished kernel does not keep, show numbers of lines. Constants show their value.
 
 use std::fmt;
 
-use crate::lanes::{NONE, Src};
+use super::operands::{Role, each};
+use super::virt::AluClasses;
+use crate::lanes::{Class, NONE, Src};
 use crate::program::{Access, Addr, BarrierKind, BlockOrder, Callee, Kernel, Op, OpKind, Order};
 
 impl fmt::Display for Kernel {
@@ -87,116 +90,69 @@ impl Kernel {
     }
 
     fn what(&self, kind: &OpKind) -> String {
-        let src = |s: Src| self.source(s);
-        let list = |s: &[Src]| s.iter().map(|&s| self.source(s)).collect::<Vec<_>>().join(", ");
         let to = |target: u32| match target {
             u32::MAX => "exit".to_owned(),
             at => at.to_string(),
         };
-        match kind {
+        let not = |negated: bool| if negated { " not" } else { "" };
+        let [results, sources] = self.operands(kind);
+        // What stands between results and sources.
+        let name = match kind {
             OpKind::Alu { args, .. } => {
+                let list = |s: &[Src]| s.iter().map(|&s| self.source(s)).collect::<Vec<_>>().join(", ");
                 // Behind the sources a function may keep a variant of itself, which is no register.
                 let operand = |&s: &Src| s != NONE && s < self.n_lines.max(self.n_preds) as i32;
                 let n = args.src.iter().rposition(operand).map_or(0, |n| n + 1);
-                format!("{} = alu({})", args.dst, list(&args.src[..n]))
+                return format!("{} = alu({})", args.dst, list(&args.src[..n]));
             }
-            OpKind::Load(a) => format!("{} = load {}", list(&a.regs[..a.n.into()]), self.access(a)),
-            OpKind::Store(a) => format!("store {}, {}", self.access(a), list(&a.regs[..a.n.into()])),
-            OpKind::Atomic(a) => format!(
-                "{} = atomic {:?} {:?} {:?}{}, {}",
-                src(a.dst),
-                a.kind,
-                a.ty,
-                a.space,
-                self.address(&a.addr),
-                list(&a.src)
-            ),
+            OpKind::Load(a) => return format!("{results} = load {}", self.access(a)),
+            OpKind::Store(a) => {
+                let values = sources.split_once(", ").map_or("", |(_, values)| values);
+                return format!("store {}, {values}", self.access(a));
+            }
+            OpKind::Atomic(a) => {
+                let values = sources.split_once(", ").map_or("", |(_, values)| values);
+                let (kind, ty, space) = (a.kind, a.ty, a.space);
+                let address = self.address(&a.addr);
+                return format!("{results} = atomic {kind:?} {ty:?} {space:?}{address}, {values}");
+            }
             OpKind::Branch { target, reconverge } => {
-                format!("branch {}, meet at {}", to(*target), to(*reconverge))
+                return format!("branch {}, meet at {}", to(*target), to(*reconverge));
             }
             OpKind::BranchIndexed {
-                index,
-                targets,
-                reconverge,
-            } => {
-                format!("branch {targets:?}[{}], meet at {}", src(*index), to(*reconverge))
+                targets, reconverge, ..
+            } => return format!("branch {targets:?}[{sources}], meet at {}", to(*reconverge)),
+            OpKind::CpAsync { dst, src, bytes, .. } => {
+                let count = sources.rsplit(", ").next().unwrap_or_default();
+                let (dst, src) = (self.address(dst), self.address(src));
+                return format!("copy {bytes} bytes to {dst} from {src}, {count}");
             }
-            OpKind::Barrier { kind, id, count } => match kind {
-                BarrierKind::Sync => format!("barrier {}, {}", src(*id), src(*count)),
-                other => format!("barrier {other:?} {}, {}", src(*id), src(*count)),
+            OpKind::Call { site, .. } => {
+                return match self.callee(*site) {
+                    Some(callee) => format!("call {} at {}", callee.name, callee.entry),
+                    None => format!("call through {sources}"),
+                };
+            }
+            OpKind::Barrier { kind, .. } => match kind {
+                BarrierKind::Sync => "barrier".to_owned(),
+                BarrierKind::Arrive => "barrier arrive".to_owned(),
+                BarrierKind::RedPopc(.., negated) => format!("barrier popc{}", not(*negated)),
+                BarrierKind::RedAnd(.., negated) => format!("barrier and{}", not(*negated)),
+                BarrierKind::RedOr(.., negated) => format!("barrier or{}", not(*negated)),
             },
-            OpKind::WarpSync { members } => format!("warp sync {}", src(*members)),
-            OpKind::Shuffle {
-                mode,
-                dst,
-                dst_pred,
-                src: s,
-            } => {
-                format!("{dst}|{} = shuffle {mode:?} {}", src(*dst_pred), list(s))
-            }
-            OpKind::Vote {
-                mode,
-                dst,
-                pred,
-                negated,
-                members,
-            } => {
-                format!(
-                    "{dst} = vote {mode:?} {}p{pred}, {}",
-                    if *negated { "!" } else { "" },
-                    src(*members)
-                )
-            }
-            OpKind::Match {
-                all,
-                wide,
-                dst,
-                dst_pred,
-                src: s,
-            } => {
-                format!(
-                    "{dst}|{} = match all={all} wide={wide} {}",
-                    src(*dst_pred),
-                    list(s)
-                )
-            }
-            OpKind::Redux { kind, dst, src: s } => format!("{dst} = redux {kind:?} {}", list(s)),
-            OpKind::ActiveMask { dst } => format!("{dst} = active mask"),
-            OpKind::ReadClock { clock, dst } => format!("{dst} = {clock:?}"),
-            OpKind::CpAsync {
-                dst,
-                src: from,
-                bytes,
-                src_bytes,
-            } => format!(
-                "copy {bytes} bytes to {} from {}, {}",
-                self.address(dst),
-                self.address(from),
-                src(*src_bytes)
-            ),
+            OpKind::WarpSync { .. } => "warp sync".to_owned(),
+            OpKind::Shuffle { mode, .. } => format!("shuffle {mode:?}"),
+            OpKind::Vote { mode, negated, .. } => format!("vote {mode:?}{}", not(*negated)),
+            OpKind::Match { all, wide, .. } => format!("match all={all} wide={wide}"),
+            OpKind::Redux { kind, .. } => format!("redux {kind:?}"),
+            OpKind::ActiveMask { .. } => "active mask".to_owned(),
+            OpKind::ReadClock { clock, .. } => format!("{clock:?}"),
             OpKind::CpAsyncCommit => "copy: commit".to_owned(),
             OpKind::CpAsyncWait { pending } => format!("copy: wait {pending}"),
-            OpKind::IsSpace { space, dst, src: s } => format!("p{dst} = is {space:?} {}", src(*s)),
-            OpKind::Texture(t) => format!(
-                "{} = texture {}d {:?} [{}, {}]",
-                list(&t.dst),
-                t.dims,
-                t.ty,
-                src(t.handle),
-                list(&t.coordinates[..t.dims.into()])
-            ),
-            OpKind::Printf {
-                format,
-                arguments,
-                dst,
-            } => {
-                format!("{} = printf({}, {})", src(*dst), src(*format), src(*arguments))
-            }
-            OpKind::AssertFail { text, line } => format!("assert fail({}, {})", list(text), src(*line)),
-            OpKind::Call { site, target } => match self.callee(*site) {
-                Some(callee) => format!("call {} at {}", callee.name, callee.entry),
-                None => format!("call through {}", src(*target)),
-            },
+            OpKind::IsSpace { space, .. } => format!("is {space:?}"),
+            OpKind::Texture(t) => format!("texture {}d {:?}", t.dims, t.ty),
+            OpKind::Printf { .. } => "printf".to_owned(),
+            OpKind::AssertFail { .. } => "assert fail".to_owned(),
             OpKind::Resume { site } => format!("resume call {site}"),
             OpKind::Return => "return".to_owned(),
             OpKind::Exit => "exit".to_owned(),
@@ -204,7 +160,35 @@ impl Kernel {
             OpKind::Fence => "fence".to_owned(),
             OpKind::Yield => "yield".to_owned(),
             OpKind::Nop => "nop".to_owned(),
-        }
+        };
+        let results = if results.is_empty() {
+            results
+        } else {
+            format!("{results} = ")
+        };
+        format!("{results}{name} {sources}").trim_end().to_owned()
+    }
+
+    /// Results and sources of anything but arithmetic, by the table.
+    fn operands(&self, kind: &OpKind) -> [String; 2] {
+        let mut found = [Vec::new(), Vec::new()];
+        each(
+            &mut kind.clone(),
+            AluClasses::NONE,
+            &mut |&mut field, class, role, _| {
+                let letter = match class {
+                    Class::Bits32 => "r",
+                    Class::Bits64 => "d",
+                    Class::Pred => "p",
+                };
+                let text = match field {
+                    0.. => format!("{letter}{field}"),
+                    _ => self.source(field),
+                };
+                found[usize::from(role == Role::Use)].push(text);
+            },
+        );
+        found.map(|list| list.join(", "))
     }
 
     fn callee(&self, site: u32) -> Option<&Callee> {

@@ -1,7 +1,7 @@
 //! The operands of every kind of operation, one row each: what they are, and what may stand there.
 //!
-//! Use and definition lists, register allocation and [`super::validate`] all read this table. A new kind of
-//! operation is a row here, and a function that runs it in [`crate::exec`].
+//! Use and definition lists, register allocation, [`super::validate`] and [`super::display`] all read this table. A
+//! new kind of operation is a row here, and a function that runs it in [`crate::exec`].
 
 use super::virt::{AluClasses, VirtualOp};
 use crate::lanes::{Class, Dst, Src};
