@@ -316,7 +316,7 @@ impl<'a> Page<'a> {
                 tasks::what_to_do(self.house, name)
             }
             ("judged", [name]) => tasks::judged(self.house, name),
-            ("transfers", [step]) => tasks::transfers(self.house, step),
+            ("transfers", [step, ids @ ..]) => tasks::transfers(self.house, step, ids),
             ("mistakes", [step]) => tasks::mistakes(self.house, step),
             ("predict", [step, ids @ ..]) => {
                 let slides = questions::plain(self.house, step, ids)?;

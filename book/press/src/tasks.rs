@@ -40,10 +40,14 @@ pub(crate) fn what_to_do(house: &House, name: &str) -> Result<String, String> {
     let name = &task.name;
     Ok(format!(
         "{}\nIt takes about {} minutes.\n\n```sh\ncargo xtask start {name}\ncargo xtask check {name}\n```\n\n\
-         `start` writes {} to `my/{name}.cu`, a file of your own: nothing that is committed changes.\n",
+         `start` writes {} to `my/{name}.{}`, a file of your own: nothing that is committed changes.\n",
         text(&task.text),
         task.minutes,
-        given(&task)
+        given(&task),
+        match task.host {
+            Some(_) => "toml",
+            None => "cu",
+        }
     ))
 }
 
@@ -62,6 +66,7 @@ pub(crate) fn slide(house: &House, name: &str) -> Result<Slide, String> {
 /// What a learner begins with.
 fn given(task: &Task) -> &'static str {
     match (task.has_starter, task.kind) {
+        _ if task.host.is_some() => "what the host passes, filled in wrongly,",
         (true, Kind::Rebuild) => "the finished kernel without its idea",
         (true, Kind::Transfer) => "a kernel with gaps",
         (false, _) => "a file with nothing but the signature and the launch",
@@ -133,14 +138,26 @@ fn limits(house: &House, step: &str) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// `{{#transfers v05}}`: the transfer tasks of a step, folded.
+/// `{{#transfers v05}}`: the transfer tasks of a step, folded; with ids behind the step, these only.
 ///
 /// # Errors
-/// When the step has none.
-pub(crate) fn transfers(house: &House, step: &str) -> Result<String, String> {
+/// When the step has none, or none of that id.
+pub(crate) fn transfers(house: &House, step: &str, ids: &[&str]) -> Result<String, String> {
     let catalogue = catalogue(house, step)?;
+    let id = |task: &Task| task.name.id.clone().unwrap_or_default();
+    if let Some(gone) = ids
+        .iter()
+        .find(|asked| !catalogue.tasks.iter().any(|task| id(task) == **asked))
+    {
+        return Err(format!(
+            "{} has no task `{step}.{gone}`",
+            tasks::file_of(step).display()
+        ));
+    }
+    let wanted =
+        |task: &&Task| task.kind == Kind::Transfer && (ids.is_empty() || ids.contains(&id(task).as_str()));
     let mut out = String::new();
-    for task in catalogue.tasks.iter().filter(|task| task.kind == Kind::Transfer) {
+    for task in catalogue.tasks.iter().filter(wanted) {
         let name = &task.name;
         let start = match task.has_starter {
             true => "with a starter",

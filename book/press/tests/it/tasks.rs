@@ -145,6 +145,32 @@ fn transfer_tasks_are_folded() {
 }
 
 #[test]
+fn a_task_on_the_host_is_no_kernel() {
+    let host = r#"
+[[host]]
+id = "launch"
+title = "A launch"
+text = "Say how op(a) is launched."
+call = { launch = { source = "v01_col_per_lane" } }
+entry = "add"
+work = "sgemm"
+minutes = 10
+starter = "grid = [1, 1, 1]"
+"#;
+    let small = small("{{#task v02.launch}}\n\n{{#transfers v02 launch}}")
+        .with("steps/v02/tasks.toml", &format!("{TASKS}{host}"));
+    let page = small.page();
+    for words in [
+        "<code>my/v02.launch.toml</code>",
+        "<code>op(a)</code>",
+        "every element of the result is right",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    assert!(!page.contains("scaled"), "{page}");
+}
+
+#[test]
 fn questions_have_their_answers_folded() {
     insta::assert_snapshot!(words("{{#predict v02}}"), @r"
     Write your answers down before you unfold ours, or give them in a terminal: cargo xtask predict v02.
@@ -268,6 +294,10 @@ fn what_is_not_there_is_named() {
     );
     refused("{{#task v03}}", "steps/v03/tasks.toml has no task `v03`");
     refused("{{#transfers v03}}", "steps/v03/tasks.toml has no transfer task");
+    refused(
+        "{{#transfers v02 gone}}",
+        "steps/v02/tasks.toml has no task `v02.gone`",
+    );
     refused("{{#predict v03}}", "v03 has no questions");
     refused("{{#predict v02 gone}}", "v02 has no question `gone`");
     refused("{{#lesson v03}}", "book/lessons.toml has no lesson for v03");
