@@ -265,7 +265,7 @@ fn the_stack_ends() {
     check(0, 1024, Ok(0));
     check(100, 1024, Ok(100));
     check(u32::MAX, 1024, Err("calls deep in `down`"));
-    check(1000, 1024, Err("each thread has a stack of 1,024 bytes"));
+    check(1000, 1024, Err("Each thread has a stack of 1,024 bytes"));
     check(1000, 64 << 10, Ok(1000));
     check(u32::MAX, 64 << 10, Err("calls deep in `down`"));
     check(u32::MAX, u32::MAX, Err("calls deep in `down`"));
