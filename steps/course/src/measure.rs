@@ -85,7 +85,7 @@ pub struct Taken<'a> {
     pub shape: Shape,
     /// Depth of a step of the k loop.
     pub bk: Option<usize>,
-    /// From the trace of a warp: see [`crate::measure::ahead`].
+    /// From the trace of a warp: see `judge::ahead`.
     pub ahead: Option<f64>,
 }
 

@@ -6,7 +6,7 @@
 //! - [`submissions`]: reads what students handed in; nothing is followed, nothing large is read.
 //! - [`sandbox`]: how a program is started that must reach nothing; [`confine`]: the limits that it sets for itself.
 //! - [`process`]: runs a program for a limited time and keeps a limited part of its output.
-//! - [`unit`]: compiles and judges one task of one submission.
+//! - [`mod@unit`]: compiles and judges one task of one submission.
 //! - [`grade`]: all of them, in parallel, kept by key, so that a grading that was stopped goes on where it was.
 //! - [`score`][]: points.
 //! - [`similar`]: which submissions have passages in common.

@@ -1,7 +1,7 @@
 //! Which submissions have passages in common: a pointer for a person, and no verdict.
 //!
 //! Sources are compared as sequences of tokens, with names and numbers that the author chose left open, so that renaming
-//! changes nothing. Of all runs of [`RUN`] tokens, the smallest hash of each [`WINDOW`] neighbours is kept (winnowing): a
+//! changes nothing. Of all runs of `RUN` tokens, the smallest hash of each `WINDOW` neighbours is kept (winnowing): a
 //! passage of `RUN + WINDOW - 1` tokens that two sources share is always found. What the starter has, and what many
 //! share, is left out.
 

@@ -141,7 +141,7 @@ struct Operand<'a> {
 }
 
 impl Operand<'_> {
-    /// op(X)[row][col]
+    /// `op(X)[row][col]`
     fn at(&self, row: usize, col: usize) -> Result<f64, String> {
         let (row, col) = if self.turned { (col, row) } else { (row, col) };
         let at = col

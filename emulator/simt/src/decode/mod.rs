@@ -1,6 +1,6 @@
 //! Decode: a PTX module becomes a [`Program`].
 //!
-//! Names are resolved, device functions inlined (but for those that [`calls`] names), labels turned into positions, virtual registers into lines
+//! Names are resolved, device functions inlined (but for those that `calls` names), labels turned into positions, virtual registers into lines
 //! of a small register file. Which instructions exist and which of them run here is said by [`ptx::table`] alone, and
 //! a module has passed [`ptx::table::check`] before it comes here. What else is not supported (a special
 //! register, a kernel that is too big) is refused here, with its line, so that nothing can turn out to be missing when
