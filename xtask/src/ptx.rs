@@ -31,8 +31,8 @@ pub(crate) const VERSION: (i32, i32) = (12, 4);
 /// Bytes of a source or header. The longest here has a thousandth of that.
 const LARGEST_SOURCE: u64 = 16 << 20;
 
-/// How often to compile before a difference counts.
-pub(crate) const TRIES: u32 = 6;
+/// How often to compile before a difference counts. Every second process gives one or the other.
+const TRIES: u32 = 20;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -84,14 +84,12 @@ pub(crate) fn compile_all(root: &Path, sources: &[PathBuf], check: bool) -> anyh
     for source in sources {
         let target = target_of(root, source);
         let old = std::fs::read_to_string(&target).unwrap_or_default();
-        let mut ptx = compile(&nvrtc, &mut compiler, root, source)?;
-        // For some kernels NVRTC chooses between two orders by chance: what is committed may be the other one.
-        for _ in 0..TRIES {
-            if is_same(&old, &ptx) || !old.contains(provenance(&ptx)) {
-                break;
-            }
-            ptx = compile(&nvrtc, &mut compiler, root, source)?;
-        }
+        let ptx = compile_until(
+            &nvrtc,
+            &mut compiler,
+            |compiler| compile(&nvrtc, compiler, root, source),
+            |ptx| is_same(&old, ptx) || !old.contains(provenance(ptx)),
+        )?;
         if is_same(&old, &ptx) {
             continue;
         }
@@ -105,6 +103,25 @@ pub(crate) fn compile_all(root: &Path, sources: &[PathBuf], check: bool) -> anyh
         }
     }
     Ok(stale)
+}
+
+/// Compiles until the result is the expected one, but not for ever. For some kernels NVRTC chooses between two orders by
+/// the addresses of its own memory: what is committed may be the other one, which this process will not give.
+pub(crate) fn compile_until<T>(
+    nvrtc: &Nvrtc,
+    compiler: &mut Compiler,
+    mut compile: impl FnMut(&mut Compiler) -> anyhow::Result<T>,
+    is_expected: impl Fn(&T) -> bool,
+) -> anyhow::Result<T> {
+    let mut compiled = compile(compiler)?;
+    for _ in 1..TRIES {
+        if is_expected(&compiled) {
+            break;
+        }
+        *compiler = Compiler::start(&nvrtc.directory)?;
+        compiled = compile(compiler)?;
+    }
+    Ok(compiled)
 }
 
 /// The line with the hash of the source.

@@ -53,14 +53,12 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
                 kernels.extend(old.cloned());
                 continue;
             }
-            let mut ptx = compile(&nvrtc, &mut compiler, &root, &solution)?;
-            // For some kernels NVRTC chooses between two orders by chance: what is committed may be the other one.
-            for _ in 0..ptx::TRIES {
-                if fresh.is_none_or(|fresh| ptx.as_ref() == Some(&fresh.ptx)) {
-                    break;
-                }
-                ptx = compile(&nvrtc, &mut compiler, &root, &solution)?;
-            }
+            let ptx = ptx::compile_until(
+                &nvrtc,
+                &mut compiler,
+                |compiler| compile(&nvrtc, compiler, &root, &solution),
+                |ptx| fresh.is_none_or(|fresh| ptx.as_ref() == Some(&fresh.ptx)),
+            )?;
             let name = solution.name;
             kernels.extend(ptx.map(|ptx| Compiled { name, digest, ptx }));
         }
