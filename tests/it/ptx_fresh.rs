@@ -44,7 +44,7 @@ fn complaint(root: &Path, source: &Path) -> Option<String> {
 fn collect(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
-        // Their PTX lies in files of its own: see `steps/judge/tests/solutions.rs`.
+        // Their PTX lies in files of its own: see `steps/judge/tests/it/solutions.rs`.
         if path.ends_with("tests/data/solutions") {
             continue;
         }

@@ -1,6 +1,6 @@
 //! `start`, `check`, `diff`, `reset` and `solution` as a learner sees them: what goes where, and the exit codes.
 //!
-//! clang and `judge` are played by shell scripts (`played`); `steps/judge/tests/learner.rs` has the real ones.
+//! clang and `judge` are played by shell scripts (`played`); `steps/judge/tests/it/learner.rs` has the real ones.
 
 #![cfg(unix)]
 

@@ -38,7 +38,7 @@ fn judged(task: &Task, answer: &str) -> Verdict {
     let call: &HostCall = &task.host.as_ref().expect("a task for the host").call;
     let request = Request {
         task,
-        ptx: include_str!("../../../kernels/ptx/v01_col_per_lane.ptx"),
+        ptx: include_str!("../../../../kernels/ptx/v01_col_per_lane.ptx"),
         sources: &[],
         seed: 1,
         hidden: false,

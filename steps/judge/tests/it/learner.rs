@@ -2,14 +2,13 @@
 //!
 //! A compiler that is not here is not tested here; what was not run is said.
 
-#![cfg(unix)]
 #![expect(
     clippy::panic,
     clippy::print_stdout,
     reason = "a test says what went wrong, and what was not run"
 )]
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,29 +17,7 @@ use course::explain::Explained;
 use course::verdict::{Status, Verdict};
 use course::{Catalogue, Task};
 
-fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.ancestors()
-        .nth(2)
-        .expect("steps/judge lies in the checkout")
-        .to_owned()
-}
-
-/// `xtask` of the same build.
-fn xtask() -> PathBuf {
-    let folder = Path::new(env!("CARGO_BIN_EXE_judge")).parent().expect("a folder");
-    let path = folder.join("xtask");
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command
-        .args(["build", "--quiet", "--package", "xtask"])
-        .current_dir(root());
-    if folder.ends_with("release") {
-        command.arg("--release");
-    }
-    let built = command.status().expect("cargo is there");
-    assert!(built.success() && path.is_file(), "{} is missing", path.display());
-    path
-}
+use crate::common::{root, xtask};
 
 /// A checkout with the tasks and kernels of this one, and a `my` of its own.
 struct Learner {
@@ -63,7 +40,7 @@ impl Learner {
         }
         let learner = Self {
             root,
-            xtask: xtask(),
+            xtask: xtask().to_owned(),
             compiler,
         };
         let name = names().into_iter().next().expect("there are tasks");
@@ -79,7 +56,7 @@ impl Learner {
 
     fn task(&self, name: &str) -> Task {
         let step = name.split('.').next().unwrap_or_default();
-        let catalogue = Catalogue::load(&root(), step).unwrap_or_else(|error| panic!("{error}"));
+        let catalogue = Catalogue::load(root(), step).unwrap_or_else(|error| panic!("{error}"));
         let task = catalogue
             .tasks
             .into_iter()
@@ -148,7 +125,7 @@ impl WithExtension for PathBuf {
 
 /// All tasks of all steps for which a kernel is written.
 fn names() -> Vec<String> {
-    let catalogues = Catalogue::load_all(&root()).unwrap_or_else(|error| panic!("{error}"));
+    let catalogues = Catalogue::load_all(root()).unwrap_or_else(|error| panic!("{error}"));
     let tasks = catalogues.iter().flat_map(|catalogue| &catalogue.tasks);
     let kernels = tasks.filter(|task| task.host.is_none());
     kernels.map(|task| task.name.to_string()).collect()

@@ -2,16 +2,12 @@
 
 #![expect(clippy::panic, reason = "a test says what went wrong")]
 
-use std::path::Path;
-
 use course::tasks::{Answer, Criterion, Derived, Question};
 use course::verdict::Status;
 use course::{Catalogue, Task};
 use judge::Request;
 
-fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-}
+use crate::common::root;
 
 /// Tile of C, or of a transpose's input, that belongs to a block, and threads of a block.
 fn launch_of(entry: &str) -> ([u32; 2], u32) {

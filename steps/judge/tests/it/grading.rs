@@ -2,7 +2,6 @@
 //!
 //! Where there is no bubblewrap or no NVRTC, these tests cannot run, and say so.
 
-#![cfg(unix)]
 #![expect(
     clippy::panic,
     clippy::print_stdout,
@@ -16,32 +15,12 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.ancestors()
-        .nth(2)
-        .expect("steps/judge lies in the checkout")
-        .to_owned()
-}
-
-/// `xtask` of the same build.
-fn xtask() -> PathBuf {
-    let folder = Path::new(env!("CARGO_BIN_EXE_judge")).parent().expect("a folder");
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command
-        .args(["build", "--quiet", "--package", "xtask"])
-        .current_dir(root());
-    if folder.ends_with("release") {
-        command.arg("--release");
-    }
-    assert!(command.status().expect("cargo is there").success());
-    folder.join("xtask")
-}
+use crate::common::{root, xtask};
 
 /// A folder with submissions, a rubric and results, removed at the end.
 struct Class {
     folder: PathBuf,
-    xtask: PathBuf,
+    xtask: &'static Path,
 }
 
 const RUBRIC: &str =
@@ -83,7 +62,7 @@ impl Class {
     }
 
     fn command(&self, out: &str, more: &[&str]) -> Command {
-        let mut command = Command::new(&self.xtask);
+        let mut command = Command::new(self.xtask);
         command
             .arg("grade")
             .arg(self.folder.join("submissions"))

@@ -2,7 +2,7 @@
 
 #![expect(clippy::panic, reason = "a test says what went wrong")]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use course::explain::{Counts, Explained};
 use course::measure::Measure;
@@ -10,16 +10,10 @@ use course::{Catalogue, Task};
 use judge::Request;
 use ladder::provenance::target_of;
 
-fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.ancestors()
-        .nth(2)
-        .expect("steps/judge lies in the checkout")
-        .to_owned()
-}
+use crate::common::root;
 
 fn tasks() -> Vec<Task> {
-    let catalogues = Catalogue::load_all(&root()).unwrap_or_else(|error| panic!("{error}"));
+    let catalogues = Catalogue::load_all(root()).unwrap_or_else(|error| panic!("{error}"));
     catalogues
         .into_iter()
         .flat_map(|catalogue| catalogue.tasks)
@@ -35,7 +29,7 @@ fn explained(task: &Task) -> (Explained, String) {
     let text = read(&source);
     let explained = judge::explain::explain(&Request {
         task,
-        ptx: &read(&target_of(&root(), &source)),
+        ptx: &read(&target_of(root(), &source)),
         sources: &[(task.solution.display().to_string(), text.clone())],
         seed: 1,
         hidden: false,

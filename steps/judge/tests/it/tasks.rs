@@ -2,7 +2,7 @@
 
 #![expect(clippy::panic, reason = "a test says what went wrong")]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,17 +12,11 @@ use course::{Catalogue, Task};
 use judge::Request;
 use ladder::provenance::target_of;
 
-fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.ancestors()
-        .nth(2)
-        .expect("steps/judge lies in the checkout")
-        .to_owned()
-}
+use crate::common::root;
 
 fn judged(task: &Task, source: &Path) -> Verdict {
     let root = root();
-    let path = target_of(&root, &root.join(source));
+    let path = target_of(root, &root.join(source));
     let ptx = std::fs::read_to_string(&path)
         .unwrap_or_else(|error| panic!("{}: {error}; make it with: cargo xtask ptx", path.display()));
     judge::judge(&Request {
@@ -42,7 +36,7 @@ fn judged_host(task: &Task, answer: &str) -> Verdict {
     let ptx = match &host.call {
         HostCall::Launch { source } => {
             let source = root.join("kernels").join(source).with_extension("cu");
-            let path = target_of(&root, &source);
+            let path = target_of(root, &source);
             std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
         }
         HostCall::Blas => String::new(),
@@ -94,7 +88,7 @@ fn complaint(task: &Task) -> Option<String> {
 
 #[test]
 fn every_finished_kernel_passes_and_every_starter_fails() {
-    let catalogues = Catalogue::load_all(&root()).unwrap_or_else(|error| panic!("{error}"));
+    let catalogues = Catalogue::load_all(root()).unwrap_or_else(|error| panic!("{error}"));
     let tasks: Vec<Task> = catalogues
         .into_iter()
         .flat_map(|catalogue| catalogue.tasks)

@@ -3,7 +3,6 @@
 
 #![expect(clippy::panic, reason = "a test says what went wrong")]
 
-use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,13 +11,11 @@ use course::{Catalogue, Verdict};
 use judge::Request;
 use ladder::Shape;
 
+use crate::common::root;
+
 /// At least so many wrong and right ones.
 const WRONG: usize = 80;
 const RIGHT: usize = 40;
-
-fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-}
 
 /// Those that compile, with their PTX.
 fn all() -> Vec<(Solution, String)> {

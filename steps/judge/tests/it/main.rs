@@ -1,0 +1,15 @@
+//! The judge and the programs around it, as learners and instructors run them.
+//!
+//! One program, because linking takes longer than running.
+
+mod common;
+mod explain;
+#[cfg(unix)]
+mod grading;
+mod host;
+mod ladder;
+#[cfg(unix)]
+mod learner;
+mod questions;
+mod solutions;
+mod tasks;
