@@ -11,6 +11,7 @@ mod programs;
 use std::fs;
 use std::path::Path;
 
+use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 use simt::module::Module;
 use tests::gpu::Gpu;
 
@@ -28,14 +29,8 @@ fn load(name: &str) -> (Gpu, Module) {
 
 /// Numbers that look random and are the same everywhere.
 fn numbers(n: usize, seed: u32) -> Vec<u32> {
-    let mut state = seed.wrapping_mul(0x9E37_79B9) | 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 17;
-        state ^= state << 5;
-        state
-    };
-    (0..n).map(|_| next()).collect()
+    let random = ChaCha8Rng::seed_from_u64(seed.into());
+    random.random_iter().take(n).collect()
 }
 
 /// Floats from -8 to 8.

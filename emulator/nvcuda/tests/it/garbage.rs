@@ -4,41 +4,26 @@ use std::ffi::c_void;
 use std::ptr::{null_mut, without_provenance_mut};
 
 use cudarc::driver::sys::{self, CUresult};
+use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 
 use crate::common::{KERNELS, Own, emulator, function, module};
 
-/// Numbers that follow from a seed.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-}
-
 /// Values that were results of calls, good or gone, and some that never were.
 struct Pool {
-    random: Random,
+    random: ChaCha8Rng,
     values: Vec<u64>,
 }
 
 impl Pool {
     fn any(&mut self) -> u64 {
-        match self.random.below(8) {
-            0 => [0, 1, 2, 3, u64::MAX, 1 << 63, 0x7fff_0000_0000, 1 << 48][self.random.below(8)],
-            1 => self.random.next(),
+        match self.random.random_range(0..8) {
+            0 => [0, 1, 2, 3, u64::MAX, 1 << 63, 0x7fff_0000_0000, 1 << 48][self.random.random_range(0..8)],
+            1 => self.random.random(),
             2 => {
-                let value = self.values[self.random.below(self.values.len())];
-                value.wrapping_add(self.random.next() % 64)
+                let value = self.values[self.random.random_range(0..self.values.len())];
+                value.wrapping_add(self.random.random_range(0..64))
             }
-            _ => self.values[self.random.below(self.values.len())],
+            _ => self.values[self.random.random_range(0..self.values.len())],
         }
     }
 
@@ -47,10 +32,10 @@ impl Pool {
     }
 
     fn size(&mut self) -> usize {
-        match self.random.below(6) {
+        match self.random.random_range(0..6) {
             0 => self.any() as usize,
             1 => 0,
-            _ => self.random.below(300),
+            _ => self.random.random_range(0..300),
         }
     }
 
@@ -59,7 +44,7 @@ impl Pool {
         if n < 64 {
             self.values.push(value)
         } else {
-            self.values[self.random.next() as usize % n] = value
+            self.values[self.random.random_range(0..n)] = value
         }
     }
 }
@@ -72,7 +57,7 @@ fn call(pool: &mut Pool, own: &Own, host: &mut [u64; 64]) -> CUresult {
     let small = |n: usize| n.min(512);
     // SAFETY: places for results and host memory are good; the driver checks handles, addresses and sizes itself.
     let code = unsafe {
-        match pool.random.below(48) {
+        match pool.random.random_range(0..48) {
             0 => sys::cuMemAlloc_v2(place.cast(), pool.size()),
             1 => sys::cuMemFree_v2(pool.any()),
             2 => sys::cuMemcpyHtoD_v2(pool.any(), buffer, small(pool.size())),
@@ -110,9 +95,12 @@ fn call(pool: &mut Pool, own: &Own, host: &mut [u64; 64]) -> CUresult {
                     (&raw mut *b).cast(),
                     (&raw mut *c).cast(),
                 ];
-                let (grid, block) = (pool.random.below(4) as u32, pool.random.below(70) as u32);
+                let (grid, block) = (
+                    pool.random.random_range(0..4_u32),
+                    pool.random.random_range(0..70_u32),
+                );
                 let dynamic = pool.size() as u32;
-                let stream = if pool.random.below(4) == 0 {
+                let stream = if pool.random.random_range(0..4) == 0 {
                     pool.handle()
                 } else {
                     null_mut()
@@ -198,7 +186,7 @@ fn emulated_anything_goes() {
         let mut values: Vec<u64> = names.iter().map(|name| function(module, name) as u64).collect();
         values.extend([module as u64, own.0 as u64, KERNELS.len() as u64]);
         let mut pool = Pool {
-            random: Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+            random: ChaCha8Rng::seed_from_u64(seed),
             values,
         };
         let mut host = [0u64; 64];

@@ -304,6 +304,8 @@ fn compared(bench: &mut Bench, sources: &Sources, on: u32, ordering: Ordering, r
 
 #[cfg(test)]
 mod tests {
+    use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
+
     use super::*;
     use crate::alu::cpu_level;
     use crate::decode::{Symbols, decode};
@@ -321,36 +323,24 @@ mod tests {
         program.kernels.swap_remove(0)
     }
 
-    /// A small generator (xorshift): the same numbers in every run.
-    struct Random(u64);
-
-    impl Random {
-        fn next(&mut self) -> u64 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            self.0
+    /// Often whole bytes, often nothing.
+    fn mask(random: &mut ChaCha8Rng) -> u64 {
+        let bytes: u8 = random.random();
+        match random.random_range(0..4) {
+            0 => 0,
+            1 => (0..8)
+                .filter(|i| bytes >> i & 1 == 1)
+                .fold(0, |m, i| m | 0xFF << (8 * i)),
+            2 => 1 << (bytes % 64),
+            _ => random.random::<u64>() & random.random::<u64>(),
         }
+    }
 
-        /// Often whole bytes, often nothing.
-        fn mask(&mut self) -> u64 {
-            let bytes = self.next();
-            match self.next() % 4 {
-                0 => 0,
-                1 => (0..8)
-                    .filter(|i| bytes >> i & 1 == 1)
-                    .fold(0, |m, i| m | 0xFF << (8 * i)),
-                2 => 1 << (bytes % 64),
-                _ => self.next() & self.next(),
-            }
-        }
-
-        fn value(&mut self) -> u64 {
-            match self.next() % 4 {
-                0 => self.next() % 9,
-                1 => u64::MAX - self.next() % 3,
-                _ => self.next(),
-            }
+    fn number(random: &mut ChaCha8Rng) -> u64 {
+        match random.random_range(0..4) {
+            0 => random.random_range(0..9),
+            1 => u64::MAX - random.random_range(0..3),
+            _ => random.random(),
         }
     }
 
@@ -376,7 +366,7 @@ mod tests {
                 _ => line(0)[0].into(),
             }
         };
-        let mut random = Random(0x1234_5678_9ABC_DEF1 ^ instruction.len() as u64);
+        let mut random = ChaCha8Rng::seed_from_u64(instruction.len() as u64);
         for _ in 0..60 {
             let mut sources = Sources {
                 values: [[0; 32]; 4],
@@ -391,9 +381,9 @@ mod tests {
                         sources.values[i][lane] = constant(args.src[i], class);
                         continue;
                     }
-                    sources.values[i][lane] = random.value() & all;
+                    sources.values[i][lane] = number(&mut random) & all;
                     if !(exact && steers) {
-                        sources.undefined[i][lane] = random.mask() & all;
+                        sources.undefined[i][lane] = mask(&mut random) & all;
                     }
                 }
             }
@@ -409,7 +399,7 @@ mod tests {
                             0 => u64::MAX,
                             1 => *value,
                             _ if exact => u64::from((trial - 2) / 64 == i) << ((trial - 2) % 64),
-                            _ => random.value(),
+                            _ => number(&mut random),
                         };
                         *value ^= flip & open;
                     }
