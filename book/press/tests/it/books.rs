@@ -53,6 +53,17 @@ __global__ void add(int n, float* x)
 // ANCHOR_END: kernel
 ";
 
+/// The text of a page, without its tags; a bar stands behind each cell of a table.
+pub(crate) fn text_of(page: &str) -> String {
+    let page = page.replace("</td>", " |").replace("</th>", " |");
+    let mut out = String::new();
+    for part in page.split('<') {
+        out.push_str(part.split_once('>').map_or(part, |(_, text)| text));
+    }
+    let lines: Vec<&str> = out.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines.join("\n")
+}
+
 /// A repository with a book of one chapter.
 pub(crate) struct Small {
     root: PathBuf,

@@ -1,6 +1,6 @@
 //! What the directives become.
 
-use crate::books::Small;
+use crate::books::{Small, text_of};
 
 const RECORD: &str = include_str!("data/record.json");
 const COUNTERS: &str = include_str!("data/COUNTERS.md");
@@ -12,15 +12,8 @@ fn page(chapter: &str) -> String {
     small.with("kernels/COUNTERS.md", COUNTERS).page()
 }
 
-/// The text of a page, without its tags; a bar stands behind each cell of a table.
 fn words(chapter: &str) -> String {
-    let page = page(chapter).replace("</td>", " |").replace("</th>", " |");
-    let mut out = String::new();
-    for part in page.split('<') {
-        out.push_str(part.split_once('>').map_or(part, |(_, text)| text));
-    }
-    let lines: Vec<&str> = out.lines().filter(|line| !line.trim().is_empty()).collect();
-    lines.join("\n")
+    text_of(&page(chapter))
 }
 
 #[test]

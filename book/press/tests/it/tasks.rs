@@ -1,6 +1,6 @@
 //! Tasks and questions of a catalogue as pages, sheets, lessons and slides have them.
 
-use crate::books::Small;
+use crate::books::{Small, text_of};
 
 const TASKS: &str = r#"# Tasks of v02.
 #
@@ -89,18 +89,8 @@ fn small(chapter: &str) -> Small {
         .with("book/lessons.toml", LESSONS)
 }
 
-/// The text of a page, without its tags; a bar stands behind each cell of a table.
 fn words(chapter: &str) -> String {
-    let page = small(chapter)
-        .page()
-        .replace("</td>", " |")
-        .replace("</th>", " |");
-    let mut out = String::new();
-    for part in page.split('<') {
-        out.push_str(part.split_once('>').map_or(part, |(_, text)| text));
-    }
-    let lines: Vec<&str> = out.lines().filter(|line| !line.trim().is_empty()).collect();
-    lines.join("\n")
+    text_of(&small(chapter).page())
 }
 
 #[test]
