@@ -70,10 +70,10 @@ impl Side {
             }
             _ => return Err(ERROR_INVALID_VALUE),
         };
-        let rows = (self.y as u64).checked_mul(pitch).ok_or(ERROR_INVALID_VALUE)?;
-        let slices = (self.z as u64).checked_mul(slice).ok_or(ERROR_INVALID_VALUE)?;
-        let start = base.add(self.x as u64)?.add(rows)?.add(slices)?;
-        Ok(Layout { start, pitch, slice })
+        let start = base.add(self.x as u64)?;
+        let whole = Layout { start, pitch, slice };
+        let start = whole.row(self.y, self.z)?;
+        Ok(Layout { start, ..whole })
     }
 }
 
