@@ -234,22 +234,15 @@ fn bits() {
             low(highest(ty, a).map(|k| i128::from(ty.bits) - 1 - k))
         });
     }
-    integers("bmsk.clamp", &["b32"], 2, |_, [a, b, _]| {
-        Some(
-            (0..32)
-                .filter(|k| a <= *k && *k < a + b)
-                .map(|k| 1i128 << k)
-                .sum(),
-        )
-    });
+    let ones = |first: i128, n: i128| -> i128 {
+        (0..32)
+            .filter(|k| first <= *k && *k < first + n)
+            .map(|k| 1 << k)
+            .sum()
+    };
+    integers("bmsk.clamp", &["b32"], 2, |_, [a, b, _]| Some(ones(a, b)));
     integers("bmsk.wrap", &["b32"], 2, |_, [a, b, _]| {
-        let (a, b) = (a & 31, b & 31);
-        Some(
-            (0..32)
-                .filter(|k| a <= *k && *k < a + b)
-                .map(|k| 1i128 << k)
-                .sum(),
-        )
+        Some(ones(a & 31, b & 31))
     });
     integers("szext.clamp", &["u32"], 2, |_, [a, b, _]| {
         Some(a & ((1 << b.min(32)) - 1))
