@@ -61,7 +61,7 @@ fn count(profile: &Profile) -> Map<String, Value> {
     let kernel = kernel(&profile.kernel);
     let source = kernel.source.expect("a kernel with a source");
     let path = root().join("kernels/ptx").join(source).with_extension("ptx");
-    let gpu = Gpu::with_room(1 << 32);
+    let gpu = Gpu::with_memory(1 << 32);
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let module = gpu.load(&text).expect("committed PTX loads");
     let ladder::Shape { m, n, k } = profile.shape;

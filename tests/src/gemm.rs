@@ -68,7 +68,7 @@ impl Product {
 
     /// What a kernel makes of it, with C full of NaN before.
     pub fn run(&self, kernel: GemmKernel<'_>, options: LaunchOptions) -> Result<(Report, Vec<f32>), String> {
-        let gpu = Gpu::with_room(1 << 34);
+        let gpu = Gpu::with_memory(1 << 34);
         let module = gpu
             .load_at(kernel.ptx, options.level)
             .map_err(|error| error.to_string())?;

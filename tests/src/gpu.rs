@@ -29,8 +29,8 @@ impl DerefMut for Gpu {
 
 impl Gpu {
     /// With so many bytes of memory.
-    pub fn with_room(bytes: u64) -> Self {
-        Self(simt::gpu::Gpu::with_room(bytes))
+    pub fn with_memory(bytes: u64) -> Self {
+        Self(simt::gpu::Gpu::with_memory(bytes))
     }
 
     /// Launches a kernel of a module.

@@ -126,7 +126,7 @@ pub fn run(folder: &Path, name: &str, threads: usize, with_source: bool) -> Ran 
     let text = std::fs::read_to_string(folder.join(format!("{name}.cu"))).expect("the source is there");
     let ptx = std::fs::read_to_string(folder.join(format!("{name}.ptx"))).expect("its PTX is there");
     let head = head(&text);
-    let gpu = Gpu::with_room(1 << 30);
+    let gpu = Gpu::with_memory(1 << 30);
     let module = match gpu.load(&ptx) {
         Ok(module) => module,
         Err(refused) => return did_not_run(head, "E-LOAD", format!("{refused}\n")),

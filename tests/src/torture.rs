@@ -238,7 +238,7 @@ fn tally_of(ended: Option<&Ended>) -> Tally {
 fn meets_the_same_way(seed: u64, mix: Mix) -> Result<Tally, String> {
     let text = random_atomics::kernel(seed, mix);
     let ended = |watch, threads| -> Result<Ended, String> {
-        let gpu = Gpu::with_room(1 << 20);
+        let gpu = Gpu::with_memory(1 << 20);
         let (start, places) = random_atomics::buffers(seed);
         let threads_in_all = (random_atomics::GRID * random_atomics::BLOCK) as usize;
         let shared = gpu.upload(&start);
@@ -312,7 +312,7 @@ fn run(text: &str, seed: u64, setting: Setting) -> Result<(Report, Vec<u32>), St
 }
 
 fn run_with_codes(text: &str, seed: u64, setting: Setting) -> Result<Ended, String> {
-    let gpu = Gpu::with_room(1 << 24);
+    let gpu = Gpu::with_memory(1 << 24);
     // Before loading: a module's variables may leave no room, and that is for loading to say.
     let (source, target) = (
         gpu.upload(&input(seed)),

@@ -172,7 +172,7 @@ fn run(launch: &Launch, who: Option<Who>) -> anyhow::Result<Trace> {
     let source = source_of(launch.kernel)?;
     let path = root().join("kernels/ptx").join(source).with_extension("ptx");
     let ptx = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let gpu = Gpu::with_room(1 << 32);
+    let gpu = Gpu::with_memory(1 << 32);
     let module = gpu.load(&ptx).with_context(|| path.display().to_string())?;
     let kernel = module
         .kernel(launch.kernel)

@@ -699,7 +699,7 @@ fn move_out(scene: &Scene<'_>, barrier: u32) -> Option<String> {
 const OFTEN_WORKS: &str = "it often works, until the compiler or the next GPU schedules lanes otherwise.";
 const READ_FIRST: &str = "read into a variable first, then BARRIER in all threads, then write.";
 
-/// Where barriers belong for a race and those that are told with it.
+/// Where barriers belong for a race and those that are reported with it.
 fn together(scene: &Scene<'_>, race: &RaceFacts, also: &[&Kind]) -> Vec<Spot> {
     let Some(mut spots) = spot::spots(scene, race) else {
         return Vec::new();

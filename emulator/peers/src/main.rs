@@ -104,7 +104,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn run_ours(case: &Case, a: &[f32], b: &[f32]) -> Result<(f64, Vec<f32>), Box<dyn Error>> {
-    let gpu = Gpu::with_room(1 << 32);
+    let gpu = Gpu::with_memory(1 << 32);
     let module = gpu.load(case.ptx)?;
     let kernel = module.kernel(case.name).ok_or("no such kernel")?;
     let result = gpu.alloc::<f32>(N * N);

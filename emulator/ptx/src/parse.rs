@@ -59,7 +59,7 @@ pub fn parse_within(text: &str, bytes: u64) -> Result<Module, ParseError> {
         last: token.span,
         open: Vec::new(),
         in_call: false,
-        room: bytes.saturating_sub(text.len() as u64) / TOKEN_BYTES,
+        tokens_left: bytes.saturating_sub(text.len() as u64) / TOKEN_BYTES,
         bytes,
     }
     .module()
@@ -80,8 +80,8 @@ struct Parser<'a> {
     open: Vec<Open>,
     /// Inside a `call`, where `(` opens an argument list; elsewhere it opens a part of an expression.
     in_call: bool,
-    /// Tokens that there is still room for, in a tree of `bytes`.
-    room: u64,
+    /// Tokens that still fit in a tree of `bytes`.
+    tokens_left: u64,
     bytes: u64,
 }
 
@@ -92,13 +92,13 @@ impl<'a> Parser<'a> {
         let token = self.token;
         self.token = self.lexer.next()?;
         self.last = token.span;
-        if self.room == 0 {
+        if self.tokens_left == 0 {
             let bytes = self.bytes;
             return Err(self.error(format!(
                 "the text up to here takes more than the {bytes} bytes of memory that there are for it"
             )));
         }
-        self.room -= 1;
+        self.tokens_left -= 1;
         Ok(token)
     }
 

@@ -239,7 +239,7 @@ fn measure(
     threads: usize,
     native: f64,
 ) -> Result<Row, Box<dyn Error>> {
-    let gpu = Gpu::with_room(1 << 32);
+    let gpu = Gpu::with_memory(1 << 32);
     let module = gpu.load(case.ptx)?;
     let kernel = module
         .kernel(case.name)

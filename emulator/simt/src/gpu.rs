@@ -113,13 +113,13 @@ pub struct WrongArgument {
 
 impl Default for Gpu {
     fn default() -> Self {
-        Self::with_room(1 << 30)
+        Self::with_memory(1 << 30)
     }
 }
 
 impl Gpu {
-    /// With so many bytes of memory.
-    pub fn with_room(bytes: u64) -> Self {
+    /// A GPU whose memory holds `bytes` bytes.
+    pub fn with_memory(bytes: u64) -> Self {
         Self {
             memory: Arc::new(Memory::new(bytes)),
             textures: Textures::default(),
@@ -129,17 +129,17 @@ impl Gpu {
     /// A buffer that nothing has written.
     ///
     /// # Panics
-    /// When there is no room.
+    /// When the memory is full.
     pub fn alloc<T: Value>(&self, n: usize) -> u64 {
         self.memory
             .alloc((n * T::BYTES) as u64, Origin::new("buffer"))
-            .expect("room for a buffer")
+            .expect("memory for a buffer")
     }
 
     /// A buffer with these values.
     ///
     /// # Panics
-    /// When there is no room.
+    /// When the memory is full.
     pub fn upload<T: Value>(&self, values: &[T]) -> u64 {
         let address = self.alloc::<T>(values.len());
         self.write(address, values);

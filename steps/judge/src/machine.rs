@@ -45,7 +45,7 @@ impl<'a> Machine<'a> {
     /// When there is nothing that could be launched.
     pub fn new(request: &'a Request<'a>) -> Result<Self, Stopped> {
         let task = request.task;
-        let gpu = Gpu::with_room(ROOM);
+        let gpu = Gpu::with_memory(ROOM);
         let module: Module = gpu
             .load(request.ptx)
             .map_err(|error| Stopped::NotLoaded(error.to_string()))?;

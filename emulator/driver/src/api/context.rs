@@ -132,8 +132,8 @@ export! {
     fn cuCtxSetLimit(limit: c_uint, value: usize) {
         let context = current()?;
         let mut limits = lock(&context.limits);
-        // The stack is what recursion has room in. The others are remembered, and told when asked: the emulated device
-        // has none of them scarce.
+        // The stack bounds recursion. The other limits are stored and returned by `cuCtxGetLimit`: the emulated device
+        // has none of these scarce.
         let found = limits.get_mut(limit as usize).ok_or(ERROR_INVALID_VALUE)?;
         *found.as_mut().ok_or(ERROR_UNSUPPORTED_LIMIT)? = value;
         Ok(())

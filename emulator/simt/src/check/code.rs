@@ -45,7 +45,7 @@ pub enum Code {
     /// A call through an address that is no such function's.
     #[serde(rename = "E-CALL")]
     Call,
-    /// Calls went deeper than the stack has room for.
+    /// Calls nested deeper than the stack holds.
     #[serde(rename = "E-STACK")]
     Stack,
     /// `trap`

@@ -30,7 +30,7 @@ impl Cx<'_> {
             },
         };
         for &(lanes, callee) in &ways {
-            if !self.has_room(calls, site, &calls.callees[callee], pc, lanes) {
+            if !self.fits(calls, site, &calls.callees[callee], pc, lanes) {
                 return Next::Stop;
             }
         }
@@ -90,19 +90,17 @@ impl Cx<'_> {
         Some(ways)
     }
 
-    /// Whether the stack has room for one more activation.
-    fn has_room(&mut self, calls: &Calls, site: &CallSite, callee: &Callee, pc: u32, lanes: u32) -> bool {
+    /// Whether one more activation fits on the stack.
+    fn fits(&mut self, calls: &Calls, site: &CallSite, callee: &Callee, pc: u32, lanes: u32) -> bool {
         let more = u64::from(site.frame) + u64::from(callee.frame);
-        let room = u64::from(self.job.local_bytes);
+        let stack = u64::from(self.job.local_bytes);
         let full = bits(lanes)
-            .filter(|&lane| u64::from(self.u32_at(calls.base as Src, lane)) + more > room)
+            .filter(|&lane| u64::from(self.u32_at(calls.base as Src, lane)) + more > stack)
             .fold(0, |mask, lane| mask | 1 << lane);
         if full == 0 {
             return true;
         }
-        let depth = { self.waiting() }
-            .filter(|frame| self.is_resume(frame.pc))
-            .count() as u32;
+        let depth = self.waiting().filter(|frame| self.is_resume(frame.pc)).count() as u32;
         let details = Details::Stack {
             function: callee.name.clone(),
             depth,

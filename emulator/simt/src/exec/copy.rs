@@ -49,7 +49,7 @@ impl Copies {
         self.left.fill(0);
     }
 
-    fn make_room(&mut self, n_warps: usize) {
+    fn reserve(&mut self, n_warps: usize) {
         if self.pending.len() < n_warps {
             self.pending.resize_with(n_warps, Vec::new);
             self.committed.resize(n_warps * 32, 0);
@@ -80,7 +80,7 @@ impl Copies {
 
 impl Cx<'_> {
     pub(crate) fn copy_op(&mut self, kind: &OpKind, pc: u32, on: u32) {
-        self.block.copies.make_room(self.job.n_warps as usize);
+        self.block.copies.reserve(self.job.n_warps as usize);
         let first = self.warp as usize * 32;
         match kind {
             OpKind::CpAsync {
@@ -187,7 +187,7 @@ impl Cx<'_> {
         self.block.copies.pending[self.warp as usize] = copies;
     }
 
-    /// Does the older half of the running warp's copies: there is no room for so many.
+    /// Performs the older half of the running warp's copies, because the list of pending ones is full.
     #[cold]
     fn finish_oldest(&mut self) {
         let shared = self.block.shared.as_mut_ptr().cast::<u8>();

@@ -80,7 +80,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// Whether another block may start. Where the results of those that ended too early fill their room, none may,
+    /// Whether another block may start. Where the results of those that ended too early fill their buffer, none may,
     /// until an earlier one has ended; a worker that has none of these itself waits for that.
     fn may_start(&self, waits: bool) -> bool {
         let full = || {

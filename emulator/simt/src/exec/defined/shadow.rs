@@ -20,7 +20,7 @@ pub(crate) struct Origin {
     pub(crate) computed: u32,
     /// The last store that put a copy of it in memory, or [`NOWHERE`].
     pub(crate) copied: u32,
-    /// Reads that are told as one have the same: see [`crate::check::Collector::cause`].
+    /// Reads that are reported together have the same: see [`crate::check::Collector::cause`].
     pub(crate) cause: (u32, u64),
 }
 
@@ -48,7 +48,7 @@ impl Origins {
         self.0[0]
     }
 
-    /// Adds those that have causes of their own, as long as there is room.
+    /// Adds those that have causes of their own, up to the capacity.
     pub(crate) fn join(&mut self, other: &Self) {
         for origin in other.iter() {
             if self.iter().any(|known| known.cause == origin.cause) {
