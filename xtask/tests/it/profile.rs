@@ -5,20 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use ladder::files::{FolderLock, lock_folder};
+use crate::files::empty_folder;
 
 /// A folder with `xtask` and something called `v05`, which is not started here. Made once: nothing may be started while
 /// programs are written.
 fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        let parent = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        // The name is fixed, so a second run of these tests in the same checkout waits for the first.
-        static ALONE: OnceLock<FolderLock> = OnceLock::new();
-        ALONE.get_or_init(|| lock_folder(parent).expect("a lock"));
-        let folder = parent.join("profile");
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).expect("a folder");
+        let folder = empty_folder("profile");
         let (from, to) = (env!("CARGO_BIN_EXE_xtask"), folder.join("xtask"));
         fs::hard_link(from, &to)
             .or_else(|_| fs::copy(from, &to).map(drop))

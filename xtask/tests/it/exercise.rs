@@ -2,10 +2,6 @@
 //!
 //! clang and `judge` are played by shell scripts (`played`); `steps/judge/tests/it/learner.rs` has the real ones.
 
-#![cfg(unix)]
-
-mod played;
-
 use std::fs;
 use std::path::Path;
 
@@ -13,7 +9,7 @@ use course::TaskName;
 use course::compile::Refused;
 use course::verdict::Verdict;
 
-use played::{Learner, conflicts, passed, told, wrong};
+use crate::played::{Learner, conflicts, passed, told, wrong};
 
 #[test]
 fn a_starter_is_written_once_and_reset_keeps_the_text() {

@@ -2,21 +2,19 @@
 //!
 //! The steps are played by a shell script beside a copy of `xtask`, as in a folder of copied programs.
 
-#![cfg(unix)]
-
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
-use ladder::files::{FolderLock, lock_folder};
 use ladder::record::{
     Accuracy, Check, FailedCheck, Line, Measurement, Outcome, Passed, Record, Roofline, Run, Samples,
     Yardstick,
 };
 use ladder::{STEPS, Shape};
 use sha2::{Digest as _, Sha256};
+
+use crate::files::{empty_folder, program};
 
 /// `$FAKE` names what the step prints with `--json`; `$FAKE_CODE` is how it ends.
 const STEP: &str = r#"#!/bin/sh
@@ -46,15 +44,15 @@ done
 fn programs() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        let folder = empty_folder("programs");
+        let folder = empty_folder("cli/programs");
         let xtask = folder.join("xtask");
         fs::hard_link(env!("CARGO_BIN_EXE_xtask"), &xtask)
             .or_else(|_| fs::copy(env!("CARGO_BIN_EXE_xtask"), &xtask).map(drop))
             .expect("a copy of xtask");
-        script(&folder.join("cargo"), CARGO);
+        program(&folder.join("cargo"), CARGO);
         for step in STEPS {
             let path = folder.join(step.id);
-            script(&path, STEP);
+            program(&path, STEP);
             let lines = |device: &Run, outcome: &dyn Fn() -> Outcome| {
                 let mut text = json(&Line::Run(Box::new(device.clone())));
                 for kernel in step.kernels {
@@ -111,11 +109,6 @@ fn programs() -> &'static Path {
         }
         folder
     })
-}
-
-fn script(path: &Path, text: &str) {
-    fs::write(path, text).expect("a script");
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("a program");
 }
 
 fn json(line: &Line) -> String {
@@ -192,20 +185,9 @@ fn wrong() -> Outcome {
     Outcome::Failed { why, details }
 }
 
-/// Each test has its own; what an earlier run left there goes. The names are fixed, so a second run of these tests in
-/// the same checkout waits for the first.
-fn empty_folder(name: &str) -> PathBuf {
-    static ALONE: OnceLock<FolderLock> = OnceLock::new();
-    ALONE.get_or_init(|| lock_folder(Path::new(env!("CARGO_TARGET_TMPDIR"))).expect("a lock"));
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli").join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("a folder");
-    folder
-}
-
 /// Something that `xtask` takes for a checkout.
 fn checkout(name: &str) -> PathBuf {
-    let folder = empty_folder(name);
+    let folder = empty_folder(&format!("cli/{name}"));
     for inside in ["xtask", "kernels/ptx", "book/data"] {
         fs::create_dir_all(folder.join(inside)).expect("a folder");
     }
@@ -559,7 +541,7 @@ fn a_closed_pipe_is_no_error() {
 
 #[test]
 fn a_folder_without_a_step_says_so() {
-    let folder = empty_folder("alone");
+    let folder = empty_folder("cli/alone");
     fs::hard_link(programs().join("xtask"), folder.join("xtask")).expect("a link");
     let mut command = Command::new(folder.join("xtask"));
     command.args(["bench", "v05"]).env_remove("CARGO");
@@ -742,7 +724,7 @@ fn a_step_without_a_program_is_named() {
 #[test]
 fn what_cannot_be_saved_in_its_place_is_saved_elsewhere() {
     let root = checkout("elsewhere");
-    let temporary = empty_folder("temporary");
+    let temporary = empty_folder("cli/temporary");
     for name in ["test-100.json", "test-100.new.json"] {
         fs::create_dir_all(root.join("book/data").join(name)).expect("a folder");
     }

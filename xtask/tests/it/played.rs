@@ -1,9 +1,6 @@
 //! A checkout of a learner, in which clang and `judge` are played by shell scripts.
 
-#![allow(dead_code, reason = "each test program uses a part of it")]
-
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,6 +9,8 @@ use course::tasks::Criterion;
 use course::verdict::{Measured, Part, Status, Verdict, Wrong};
 use course::{Catalogue, TaskName};
 use ladder::Shape;
+
+use crate::files;
 
 /// Takes every source in which there is no `?`.
 const CLANG: &str = r#"#!/bin/sh
@@ -130,9 +129,7 @@ impl Learner {
     }
 
     pub(crate) fn program(&self, name: &str, text: &str) {
-        let path = self.root.join("bin").join(name);
-        fs::write(&path, text).expect("a script");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program");
+        files::program(&self.root.join("bin").join(name), text);
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -185,6 +182,13 @@ pub(crate) fn told(output: &Output) -> (i32, String, String) {
         "escapes in a pipe: {out}{err}"
     );
     (output.status.code().expect("an exit code"), out, err)
+}
+
+#[track_caller]
+pub(crate) fn said(learner: &Learner, words: &str, note: &str) -> (i32, String) {
+    let (code, out, err) = learner.run(words);
+    assert!(err.contains(note), "{words}: {err}, not {note}");
+    (code, out)
 }
 
 pub(crate) fn criteria() -> Vec<Criterion> {

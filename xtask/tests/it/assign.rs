@@ -1,7 +1,5 @@
 //! `assign` and `report` on the tasks of this checkout.
 
-#![cfg(unix)]
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,17 +7,12 @@ use std::process::{Command, Output};
 
 use course::{Catalogue, markers};
 
+use crate::files::empty_folder;
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("the workspace")
-}
-
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("a folder");
-    folder
 }
 
 fn xtask(arguments: &[&str]) -> Output {
@@ -80,7 +73,7 @@ fn secrets() -> BTreeSet<String> {
 #[test]
 fn an_assigned_repository_builds_and_holds_no_solution_and_no_seed() {
     const SEED: &str = "7400249944258160";
-    let place = folder("assigned");
+    let place = empty_folder("assigned");
     let out = place.join("homework");
     let shown = out.display().to_string();
     let made = xtask(&[
@@ -194,7 +187,7 @@ fn an_assigned_repository_builds_and_holds_no_solution_and_no_seed() {
 
 #[test]
 fn tasks_that_are_not_there_are_wrong_usage() {
-    let place = folder("unassigned");
+    let place = empty_folder("unassigned");
     let out = place.join("homework").display().to_string();
     for (task, says) in [("v77", "v77"), ("v02.nothing", "there is no task v02.nothing")] {
         let output = xtask(&["assign", task, "--out", &out]);
@@ -206,7 +199,7 @@ fn tasks_that_are_not_there_are_wrong_usage() {
 
 #[test]
 fn a_class_report_gives_minutes_that_assign_uses() {
-    let place = folder("class");
+    let place = empty_folder("class");
     for (name, minutes) in [("ada", 61), ("bob", 71), ("cleo", 93)] {
         let my = place.join("submissions").join(name).join("my");
         fs::create_dir_all(&my).expect("a folder");

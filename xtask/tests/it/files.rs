@@ -1,0 +1,40 @@
+//! Folders and programs that tests make.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use ladder::files::{FolderLock, lock_folder};
+
+/// A folder of that name with nothing in it.
+///
+/// The name is fixed, so a second run of these tests in the same checkout waits for the first.
+pub(crate) fn empty_folder(name: &str) -> PathBuf {
+    static ALONE: OnceLock<FolderLock> = OnceLock::new();
+    let parent = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    ALONE.get_or_init(|| lock_folder(parent).expect("a lock"));
+    let folder = parent.join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+/// Writes a script that can be started. A process of its own does it: as long as a file is open for writing in this one, a
+/// child that another test starts at that moment holds it open, too, and whoever starts the script is refused (`ETXTBSY`).
+#[cfg(unix)]
+pub(crate) fn program(path: &Path, text: &str) {
+    use std::io::Write as _;
+
+    let mut writer = Command::new("sh")
+        .args(["-c", r#"cat > "$0" && chmod 755 "$0""#])
+        .arg(path)
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("a shell");
+    let mut stdin = writer.stdin.take().expect("piped");
+    stdin.write_all(text.as_bytes()).expect("a pipe");
+    drop(stdin);
+    assert!(writer.wait().expect("it ends").success(), "{}", path.display());
+}
