@@ -1,0 +1,154 @@
+//! From the bits of an instruction to its operands, by the rows of the table.
+
+use crate::error::{DecodeError, DecodeErrorKind};
+use crate::instruction::{
+    Address, Constant, Control, Guard, Halves, Index, Instruction, Operand, Predicate, Register, Uniform,
+    Value,
+};
+use crate::special::SpecialRegister;
+use crate::table::{self, Slot, Token, field};
+
+/// Reads one instruction.
+///
+/// # Errors
+///
+/// When no row of the table has its opcode, or none of those that have it fits all of its bits.
+pub fn decode(word: u128, address: u32) -> Result<Instruction, DecodeError> {
+    let opcode = field(word, 0, 12) as u16;
+    let mut seen = None;
+    for row in table::of(opcode) {
+        seen.get_or_insert(row.operation);
+        let Some(modifiers) = row.layout.modifiers(word) else {
+            continue;
+        };
+        let Some(operands) = row
+            .slots
+            .tokens
+            .iter()
+            .map(|token| operand(word, address, token))
+            .collect()
+        else {
+            continue;
+        };
+        return Ok(Instruction {
+            address,
+            guard: Guard {
+                predicate: predicate(word, 12),
+                negated: field(word, 15, 1) == 1,
+                uniform: row.operation.is_uniform(),
+            },
+            operation: row.operation,
+            modifiers,
+            operands,
+            n_destinations: row.slots.n_destinations,
+            control: Control::of(word),
+            row,
+        });
+    }
+    let kind = match seen {
+        None => DecodeErrorKind::Opcode(opcode),
+        Some(operation) => DecodeErrorKind::Form(operation),
+    };
+    Err(DecodeError { address, word, kind })
+}
+
+fn register(word: u128, low: u32) -> Register {
+    Register(field(word, low, 8) as u8)
+}
+
+fn uniform(word: u128, low: u32) -> Uniform {
+    Uniform(field(word, low, 6) as u8)
+}
+
+fn predicate(word: u128, low: u32) -> Predicate {
+    Predicate(field(word, low, 3) as u8)
+}
+
+/// The lowest `width` bits as a signed number.
+fn signed(bits: u32, width: u32) -> i32 {
+    let unused = 32 - width;
+    (bits << unused) as i32 >> unused
+}
+
+fn operand(word: u128, address: u32, token: &Token) -> Option<Operand> {
+    let bit = |at: Option<u32>| at.is_some_and(|at| field(word, at, 1) == 1);
+    let negate = bit(token.negate);
+    Some(Operand {
+        value: value(word, address, token)?,
+        negated: negate && !token.inverts,
+        absolute: bit(token.absolute),
+        inverted: negate && token.inverts,
+        reuse: bit(token.reuse),
+        halves: match token.halves.map(|at| field(word, at, 2)) {
+            None | Some(0) => Halves::Both,
+            Some(1) => Halves::Single,
+            Some(2) => Halves::Low,
+            Some(_) => Halves::High,
+        },
+    })
+}
+
+fn value(word: u128, address: u32, token: &Token) -> Option<Value> {
+    let next = i64::from(address) + 16;
+    Some(match token.slot {
+        Slot::Register(low) => Value::Register(register(word, low)),
+        Slot::Uniform(low) => Value::Uniform(uniform(word, low)),
+        Slot::Predicate(low) => Value::Predicate(predicate(word, low)),
+        Slot::UniformPredicate(low) => Value::UniformPredicate(predicate(word, low)),
+        Slot::Predicates => Value::Predicates,
+        Slot::Immediate(bits) if token.kind == table::Kind::Signed => {
+            Value::Immediate(signed(bits.of(word), bits.width) as u32)
+        }
+        Slot::Immediate(bits) => Value::Immediate(bits.of(word)),
+        Slot::Table => Value::Immediate(field(word, 64, 3) | field(word, 72, 5) << 3),
+        Slot::Constant(low) => constant(word, low, Index::None, false),
+        Slot::IndexedConstant => match register(word, 24) {
+            Register::ZERO => constant(word, 38, Index::None, true),
+            index => constant(word, 38, Index::Register(index), true),
+        },
+        Slot::UniformConstant => constant(word, 38, Index::Uniform(uniform(word, 24)), true),
+        Slot::Special(low) => Value::Special(SpecialRegister(field(word, low, 8) as u8)),
+        Slot::Barrier(low) => Value::Barrier(field(word, low, 4) as u8),
+        Slot::Scoreboard(low) => Value::Scoreboard(field(word, low, 3) as u8),
+        Slot::Label => Value::Label(next + i64::from(signed(field(word, 34, 30), 30)) * 4),
+        Slot::BranchLabel => {
+            let distance = (word >> 34) as i64 & 0xffff_ffff_ffff;
+            let distance = distance << 8 | i64::from(field(word, 16, 8));
+            // 56 bits, times 4.
+            Value::Label(next.checked_add(distance << 8 >> 8 << 2)?)
+        }
+        Slot::Shared(at) => Value::Memory(Address {
+            base: register(word, 24),
+            wide: false,
+            scale: [1, 4, 8, 16][field(word, 78, 2) as usize],
+            uniform: (field(word, 91, 1) == 1).then(|| uniform(word, at)),
+            descriptor: None,
+            offset: signed(field(word, 40, 24), 24),
+        }),
+        Slot::Global(at) => {
+            let (described, warp) = (field(word, 76, 1) == 1, field(word, 91, 1) == 1);
+            // Its meaning without a uniform register is not known.
+            if described && !warp {
+                return None;
+            }
+            let uniform = warp.then(|| uniform(word, at));
+            Value::Memory(Address {
+                base: register(word, 24),
+                wide: field(word, 90, 1) == 1,
+                scale: 1,
+                uniform: uniform.filter(|_| !described),
+                descriptor: uniform.filter(|_| described),
+                offset: signed(field(word, 40, 24), 24),
+            })
+        }
+    })
+}
+
+fn constant(word: u128, low: u32, index: Index, signs: bool) -> Value {
+    let offset = field(word, low, 16);
+    Value::Constant(Constant {
+        bank: field(word, low + 16, 5) as u8,
+        index,
+        offset: if signs { signed(offset, 16) } else { offset as i32 },
+    })
+}

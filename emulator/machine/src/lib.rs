@@ -1,0 +1,32 @@
+//! Machine code of NVIDIA GPUs: cubins to typed instructions, and SASS text.
+//!
+//! Beside `ptx`, and like it without execution: `simt` runs what this crate reads.
+//!
+//! What is here: the instructions of sm_90 that [`table::rows`] lists, with their operands and control bits
+//! ([`decode`]), their text as `nvdisasm` prints it (`Display`), and cubins ([`Module`]).
+//!
+//! What is not: encoding, and instructions of tensor cores, textures and bulk copies, which are refused by name or
+//! opcode, with their address.
+//!
+//! ```
+//! let word = 0x000fe20000000000ffffffff03007836_u128;
+//! let instruction = machine::decode(word, 0x40).unwrap();
+//! assert_eq!(instruction.to_string(), "VIADD R0, R3, 0xffffffff");
+//! assert_eq!(instruction.control.stall, 1);
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod decode;
+mod error;
+pub mod instruction;
+mod module;
+pub mod operation;
+mod print;
+pub mod special;
+pub mod table;
+
+pub use decode::decode;
+pub use error::{DecodeError, DecodeErrorKind};
+pub use instruction::Instruction;
+pub use module::{Kernel, Line, Module, Parameter};

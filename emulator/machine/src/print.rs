@@ -1,0 +1,230 @@
+//! The text of an instruction, as `nvdisasm` prints it for code without relocations.
+
+use std::fmt::{Display, Formatter, Result};
+
+use crate::instruction::{
+    Address, Constant, Guard, Halves, Index, Instruction, Operand, Predicate, Register, Uniform, Value,
+};
+use crate::operation::{Modifier, Operation};
+use crate::table::{Form, Kind, Slot, Token};
+
+mod number;
+
+impl Display for Instruction {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "{}{}", self.guard, self.operation)?;
+        let mut modifiers = self.modifiers.as_slice();
+        if let Some((short, left)) = short_form(self) {
+            f.write_str(short)?;
+            modifiers = left;
+        }
+        for modifier in modifiers {
+            write!(f, ".{modifier}")?;
+        }
+        let mut separator = " ";
+        for (operand, token) in self.operands.iter().zip(&self.row.slots.tokens) {
+            if token.hidden.is_some_and(|hidden| is_default(operand, hidden)) {
+                continue;
+            }
+            f.write_str(separator)?;
+            separator = ", ";
+            print_operand(f, operand, token)?;
+        }
+        Ok(())
+    }
+}
+
+fn is_default(operand: &Operand, (number, negated): (u8, bool)) -> bool {
+    let found = match operand.value {
+        Value::Register(Register(found)) => found,
+        Value::Uniform(Uniform(found)) => found,
+        Value::Predicate(Predicate(found)) | Value::UniformPredicate(Predicate(found)) => found,
+        Value::Immediate(value) => return value == u32::from(number),
+        _ => return false,
+    };
+    found == number && operand.negated == negated
+}
+
+/// Names for what is done often with `IMAD`, and which of its modifiers are printed behind them.
+fn short_form(instruction: &Instruction) -> Option<(&'static str, &[Modifier])> {
+    if instruction.operation != Operation::Imad {
+        return None;
+    }
+    let modifiers = instruction.modifiers.as_slice();
+    let plain = matches!(modifiers, [] | [Modifier::U32]);
+    let [.., a, b, c] = instruction.operands.as_slice() else {
+        return None;
+    };
+    let zero = |operand: &Operand| operand.value == Value::Register(Register::ZERO);
+    let immediate = |operand: &Operand| match operand.value {
+        Value::Immediate(value) => Some(value),
+        _ => None,
+    };
+    if !plain {
+        return None;
+    }
+    if zero(a) && zero(b) && instruction.row.form != Form::Ru {
+        return Some((".MOV", modifiers));
+    }
+    match immediate(b) {
+        Some(1) if modifiers.is_empty() => Some((".IADD", modifiers)),
+        Some(value) if value.is_power_of_two() && value > 1 && value != 0x10000 && zero(c) => {
+            Some((".SHL", modifiers))
+        }
+        _ => None,
+    }
+}
+
+impl Display for Guard {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        if self.is_always() {
+            return Ok(());
+        }
+        let (not, uniform) = (
+            if self.negated { "!" } else { "" },
+            if self.uniform { "U" } else { "" },
+        );
+        write!(f, "@{not}{uniform}{} ", self.predicate)
+    }
+}
+
+impl Display for Register {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match *self {
+            Register::ZERO => f.write_str("RZ"),
+            Register(number) => write!(f, "R{number}"),
+        }
+    }
+}
+
+impl Display for Uniform {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match *self {
+            Uniform::ZERO => f.write_str("URZ"),
+            Uniform(number) => write!(f, "UR{number}"),
+        }
+    }
+}
+
+impl Display for Predicate {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match *self {
+            Predicate::TRUE => f.write_str("PT"),
+            Predicate(number) => write!(f, "P{number}"),
+        }
+    }
+}
+
+/// `0x10`, `-0x10`
+struct Hex(i64);
+
+impl Display for Hex {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        write!(f, "{sign}{:#x}", self.0.unsigned_abs())
+    }
+}
+
+fn print_operand(f: &mut Formatter<'_>, operand: &Operand, token: &Token) -> Result {
+    let predicate = matches!(operand.value, Value::Predicate(_) | Value::UniformPredicate(_));
+    if operand.negated {
+        f.write_str(if predicate { "!" } else { "-" })?;
+    }
+    if operand.inverted {
+        f.write_str("~")?;
+    }
+    let bar = if operand.absolute { "|" } else { "" };
+    f.write_str(bar)?;
+    print_value(f, &operand.value, token)?;
+    f.write_str(bar)?;
+    if operand.reuse {
+        f.write_str(".reuse")?;
+    }
+    f.write_str(match operand.halves {
+        Halves::Both => "",
+        Halves::Single => ".F32",
+        Halves::Low => ".H0_H0",
+        Halves::High => ".H1_H1",
+    })
+}
+
+fn print_value(f: &mut Formatter<'_>, value: &Value, &Token { slot, kind, .. }: &Token) -> Result {
+    match value {
+        Value::Register(register) => register.fmt(f),
+        Value::Uniform(register) => register.fmt(f),
+        Value::Predicate(predicate) => predicate.fmt(f),
+        Value::UniformPredicate(predicate) => write!(f, "U{predicate}"),
+        Value::Predicates => f.write_str("PR"),
+        Value::Immediate(bits) => match kind {
+            Kind::Signed => Hex(i64::from(*bits as i32)).fmt(f),
+            Kind::Unsigned => write!(f, "{bits:#x}"),
+            Kind::Decimal => write!(f, "{bits}"),
+            Kind::Float => f.write_str(&number::single(*bits)),
+            Kind::Double => f.write_str(&number::double(*bits)),
+            Kind::Halves => f.write_str(&number::halves(*bits)),
+            Kind::BHalves => f.write_str(&number::brain_halves(*bits)),
+        },
+        // Of a load, the index is printed where there is nothing else.
+        Value::Constant(constant) if slot == Slot::IndexedConstant && constant.offset == 0 => {
+            let index = Index::Register(Register::ZERO);
+            let index = if constant.index == Index::None {
+                index
+            } else {
+                constant.index
+            };
+            Constant { index, ..*constant }.fmt(f)
+        }
+        Value::Constant(constant) => constant.fmt(f),
+        Value::Memory(address) => address.fmt(f),
+        Value::Special(register) => f.write_str(&register.name()),
+        Value::Label(target) => Hex(*target).fmt(f),
+        Value::Barrier(number) => write!(f, "B{number}"),
+        Value::Scoreboard(number) => write!(f, "SB{number}"),
+    }
+}
+
+impl Display for Constant {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "c[{:#x}][", self.bank)?;
+        match self.index {
+            Index::None => return write!(f, "{}]", Hex(self.offset.into())),
+            Index::Register(index) => index.fmt(f)?,
+            Index::Uniform(index) => index.fmt(f)?,
+        }
+        match self.offset {
+            0 => f.write_str("]"),
+            offset => write!(f, "+{}]", Hex(offset.into())),
+        }
+    }
+}
+
+impl Display for Address {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        if let Some(descriptor) = self.descriptor {
+            write!(f, "desc[{descriptor}]")?;
+        }
+        f.write_str("[")?;
+        let mut plus = "";
+        if self.base != Register::ZERO
+            || self.scale != 1
+            || (self.uniform.is_none() && self.offset == 0)
+            || self.wide
+        {
+            self.base.fmt(f)?;
+            plus = "+";
+        }
+        match (self.scale, self.wide) {
+            (1, true) => f.write_str(".64")?,
+            (1, false) => {}
+            (scale, _) => write!(f, ".X{scale}")?,
+        }
+        if let Some(uniform) = self.uniform {
+            write!(f, "{plus}{uniform}")?;
+            plus = "+";
+        }
+        if self.offset != 0 {
+            write!(f, "{plus}{}", Hex(self.offset.into()))?;
+        }
+        f.write_str("]")
+    }
+}

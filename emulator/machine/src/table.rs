@@ -1,0 +1,127 @@
+//! Every machine instruction that is known here: one row per form or group of forms of sm_90.
+//!
+//! A row has the operation's number (bits 0 to 8), its forms (bits 9 to 11), the mnemonic, the operands, other bits, and
+//! one line for people. Encodings were found by asking `nvdisasm` for the text of instructions with single bits changed;
+//! Mesa's compiler NAK (`sm70_encode.rs`, MIT licence) documents most of them too, and gave the first guess.
+//!
+//! **Mnemonic.** `FADD{,.FTZ}@80{,.RM,.RP,.RZ}@78`: in braces the words for the values 0, 1, 2 … of the field that
+//! begins at bit 80; `?` is a value without a meaning. The field is as wide as the number of alternatives needs.
+//!
+//! **Operands.** Destinations stand before `=`. `R@16` is a register in the eight bits from 16, `P@81` a predicate, `UR@`
+//! and `UP@` those of the warp; `I@72+8` an immediate of eight bits, with `.s` a signed one, with `.d` in decimal. `A`,
+//! `B`, `C` are the three operands of arithmetic; the form says where they are and what (`form` below). `.f`, `.d`, `.h`,
+//! `.u` behind them say how an immediate in their place is printed: as a float, a double, two halves, or an integer
+//! without sign. `uA`, `uB`, `uC` are the same of the warp. In front, `-` may negate, `|` make absolute, `~` invert, and `!`
+//! negate a predicate. In `{…}` it is printed only when it has another value than the default, `PT` or the one behind `=`.
+//! The others are explained in `pattern`.
+//!
+//! **Other bits.** `77..81=15` are bits that have this value. All bits that no part of a row mentions are zero: an
+//! instruction in which they are not is refused.
+
+mod bits;
+mod control;
+mod convert;
+mod float;
+mod integer;
+mod memory;
+mod moves;
+mod pattern;
+mod uniform;
+
+use std::sync::LazyLock;
+
+pub(crate) use bits::field;
+pub(crate) use pattern::{Form, Kind, Operands, Slot, Token};
+
+use crate::operation::Operation;
+
+/// One form of an instruction, or a group of forms that differ in modifiers or in what their operands are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// What it does.
+    pub operation: Operation,
+    /// `FADD{,.FTZ}@80{,.RM,.RP,.RZ}@78{,.SAT}@77`
+    pub pattern: &'static str,
+    /// `R@16 = -|A| -|B|.f`
+    pub operands: &'static str,
+    /// In one short line.
+    pub meaning: &'static str,
+    pub(crate) opcode: u16,
+    pub(crate) form: Form,
+    pub(crate) layout: pattern::Layout,
+    pub(crate) slots: Operands,
+}
+
+impl Row {
+    /// The twelve bits of the opcode.
+    pub fn opcode(&self) -> u16 {
+        self.opcode
+    }
+}
+
+/// Number, forms, mnemonic, operands, other bits, meaning.
+type Line = (
+    u16,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+);
+
+const SECTIONS: [&[Line]; 7] = [
+    moves::LINES,
+    integer::LINES,
+    float::LINES,
+    convert::LINES,
+    memory::LINES,
+    control::LINES,
+    uniform::LINES,
+];
+
+struct Table {
+    rows: Vec<Row>,
+    /// By opcode, the places of its rows.
+    opcodes: Vec<Vec<u16>>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut table = Table {
+        rows: Vec::new(),
+        opcodes: vec![Vec::new(); 1 << 12],
+    };
+    for &(number, forms, pattern, operands, others, meaning) in SECTIONS.into_iter().flatten() {
+        for form in forms.split(' ') {
+            let form = Form::from_name(form).expect("forms of the table have names");
+            let opcode = number | (form as u16) << 9;
+            let slots = Operands::read(operands, form);
+            let layout = pattern::Layout::read(pattern, others, &slots);
+            table.opcodes[usize::from(opcode)].push(table.rows.len() as u16);
+            table.rows.push(Row {
+                operation: layout.operation,
+                pattern,
+                operands,
+                meaning,
+                opcode,
+                form,
+                layout,
+                slots,
+            });
+        }
+    }
+    table
+});
+
+/// All rows.
+pub fn rows() -> &'static [Row] {
+    &TABLE.rows
+}
+
+/// The rows of an opcode, in the order in which they are tried.
+pub(crate) fn of(opcode: u16) -> impl Iterator<Item = &'static Row> {
+    let places = TABLE
+        .opcodes
+        .get(usize::from(opcode))
+        .map_or(&[][..], Vec::as_slice);
+    places.iter().map(|&at| &TABLE.rows[usize::from(at)])
+}

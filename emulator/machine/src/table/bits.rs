@@ -1,0 +1,28 @@
+//! Fields of an instruction's 128 bits.
+
+/// Some neighbouring bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bits {
+    pub(crate) low: u32,
+    pub(crate) width: u32,
+}
+
+impl Bits {
+    pub(crate) fn new(low: u32, width: u32) -> Bits {
+        Bits { low, width }
+    }
+
+    pub(crate) fn of(self, word: u128) -> u32 {
+        field(word, self.low, self.width)
+    }
+
+    /// Ones where the field is.
+    pub(crate) fn mask(self) -> u128 {
+        ((1 << self.width) - 1) << self.low
+    }
+}
+
+/// A field of at most 32 bits.
+pub(crate) fn field(word: u128, low: u32, width: u32) -> u32 {
+    (word >> low) as u32 & (u32::MAX >> (32 - width))
+}

@@ -1,0 +1,18 @@
+//! Arithmetic and comparisons of floats: single, double, half.
+
+use super::Line;
+
+#[rustfmt::skip]
+pub(super) const LINES: &[Line] = &[
+    (0x021, "rr ri rc ru", "FADD{,.FTZ}@80{,.RM,.RP,.RZ}@78{,.SAT}@77", "R@16 = -|A| -|B|.f", "", "sum"),
+    (0x020, "rr ir cr ur", "FMUL{,.FTZ}@80{,.RM,.RP,.RZ}@78{,.SAT}@77", "R@16 = -|A| -|B|.f", "84..87=4", "product"),
+    (0x023, "rr ri rc ir cr ur ru", "FFMA{,.FTZ}@80{,.RM,.RP,.RZ}@78{,.SAT}@77", "R@16 = -|A| -|B|.f -|C|.f", "", "product plus C, rounded once"),
+    (0x009, "rr ir cr ur", "FMNMX{,.FTZ}@80", "R@16 = -|A| -|B|.f !P@87", "", "smaller or larger"),
+    (0x00b, "rr ir cr ur", "FSETP{.F,.LT,.EQ,.LE,.GT,.NE,.GE,.NUM,.NAN,.LTU,.EQU,.LEU,.GTU,.NEU,.GEU,.T}@76{,.FTZ}@80{.AND,.OR,.XOR}@74", "P@81 P@84 = -|A| -|B|.f !P@87", "", "compare"),
+    (0x102, "rr ir cr ur", "FCHK", "P@81 = -|A| -|B|.f", "", "whether a division needs the slow way"),
+    (0x108, "rr ir cr ur", "MUFU{.COS,.SIN,.EX2,.LG2,.RCP,.RSQ,.RCP64H,.RSQ64H,.SQRT,.TANH}@74", "R@16 = -|B|.f", "", "approximate function"),
+    (0x029, "rr ri rc ru", "DADD{,.RM,.RP,.RZ}@78", "R@16 = -|A| -|C|.d", "", "sum"),
+    (0x028, "rr ir cr ur", "DMUL{,.RM,.RP,.RZ}@78", "R@16 = -|A| -|B|.d", "", "product"),
+    (0x02b, "rr ri rc ir cr ur ru", "DFMA{,.RM,.RP,.RZ}@78", "R@16 = -|A| -|B|.d -|C|.d", "", "product plus C, rounded once"),
+    (0x02a, "rr ri rc ru", "DSETP{.MIN,.LT,.EQ,.LE,.GT,.NE,.GE,.NUM,.NAN,.LTU,.EQU,.LEU,.GTU,.NEU,.GEU,.MAX}@76{.AND,.OR,.XOR}@74", "P@81 P@84 = -|A| -|B|.d !P@87", "", "compare"),
+];

@@ -1,0 +1,404 @@
+//! The little language of the table, read once.
+//!
+//! Operands beside those that [`super`] explains: `PR` all predicates; `SR@` a special register; `B@` a convergence
+//! barrier; `SB@` a scoreboard; `L@34` the distance of a label in the thirty bits from 34, `L` that of a branch; `c@`
+//! a constant; `K` a constant indexed by the register at 24; `S@` and `G@` memory, with the uniform register at that bit.
+
+use super::bits::Bits;
+use crate::operation::{Modifier, Operation};
+
+/// Where the operands of arithmetic are: `rr` has B and C in registers; `i` is an immediate, `c` a constant, `u` a
+/// register of the warp. There is one place for such an operand: C then is where B would be, and B where C would be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Rr = 1,
+    Ri,
+    Rc,
+    Ir,
+    Cr,
+    Ur,
+    Ru,
+}
+
+impl Form {
+    pub(super) fn from_name(name: &str) -> Option<Form> {
+        Some(match name {
+            "rr" => Form::Rr,
+            "ri" => Form::Ri,
+            "rc" => Form::Rc,
+            "ir" => Form::Ir,
+            "cr" => Form::Cr,
+            "ur" => Form::Ur,
+            "ru" => Form::Ru,
+            _ => return None,
+        })
+    }
+}
+
+/// A mnemonic with its fields, and the other bits of a row.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Layout {
+    pub(crate) operation: Operation,
+    pub(crate) parts: Vec<Part>,
+    fixed: u128,
+    /// What `fixed` must be.
+    value: u128,
+    /// All bits that mean something.
+    known: u128,
+}
+
+/// A piece of a mnemonic.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Part {
+    Word(Modifier),
+    /// By the field's value; `None` has no meaning.
+    Choice(Bits, Vec<Option<Vec<Modifier>>>),
+}
+
+fn words(text: &str) -> Vec<Modifier> {
+    let modifier = |name| Modifier::from_name(name).unwrap_or_else(|| panic!("{name} is no modifier"));
+    text.split('.').skip(1).map(modifier).collect()
+}
+
+/// `80+2`, or `80`.
+fn numbers(text: &str, joint: char) -> (u32, Option<u32>) {
+    let number = |text: &str| text.parse().unwrap_or_else(|_| panic!("`{text}` is no number"));
+    match text.split_once(joint) {
+        Some((low, width)) => (number(low), Some(number(width))),
+        None => (number(text), None),
+    }
+}
+
+/// The opcode, the guard, and the control bits.
+const COMMON: u128 = 0xffff | 0x1f_ffff << 105;
+
+impl Layout {
+    pub(super) fn read(pattern: &'static str, others: &str, slots: &Operands) -> Layout {
+        let end = pattern.find(['.', '{']).unwrap_or(pattern.len());
+        let (name, mut rest) = pattern.split_at(end);
+        let operation = Operation::from_name(name).unwrap_or_else(|| panic!("{name} is no operation"));
+        let (mut parts, mut known) = (Vec::new(), COMMON | slots.known);
+        while !rest.is_empty() {
+            let Some(inner) = rest.strip_prefix('{') else {
+                let end = rest.find('{').unwrap_or(rest.len());
+                parts.extend(words(&rest[..end]).into_iter().map(Part::Word));
+                rest = &rest[end..];
+                continue;
+            };
+            let (inner, after) = inner.split_once("}@").expect("braces have a place");
+            let end = after.find(['.', '{']).unwrap_or(after.len());
+            let (low, _) = numbers(&after[..end], '+');
+            let choices: Vec<_> = inner
+                .split(',')
+                .map(|choice| (choice != "?").then(|| words(choice)))
+                .collect();
+            let bits = Bits::new(low, usize::BITS - (choices.len() - 1).leading_zeros());
+            known |= bits.mask();
+            parts.push(Part::Choice(bits, choices));
+            rest = &after[end..];
+        }
+        let (mut fixed, mut value) = (slots.fixed, slots.value);
+        for other in others.split_whitespace() {
+            let (range, number) = other.split_once('=').expect("other bits have a value");
+            let (low, end) = range.split_once("..").expect("other bits are a range");
+            let (low, end) = (numbers(low, '+').0, numbers(end, '+').0);
+            let mask = Bits::new(low, end - low).mask();
+            fixed |= mask;
+            value = value & !mask | u128::from(numbers(number, '+').0) << low;
+        }
+        Layout {
+            operation,
+            parts,
+            fixed,
+            value,
+            known: known | fixed,
+        }
+    }
+
+    /// The modifiers of an instruction, if this is its row.
+    pub(crate) fn modifiers(&self, word: u128) -> Option<Vec<Modifier>> {
+        if word & !self.known != 0 || word & self.fixed != self.value {
+            return None;
+        }
+        let mut found = Vec::new();
+        for part in &self.parts {
+            match part {
+                Part::Word(modifier) => found.push(*modifier),
+                Part::Choice(bits, choices) => {
+                    found.extend(choices.get(bits.of(word) as usize)?.as_deref()?);
+                }
+            }
+        }
+        Some(found)
+    }
+}
+
+/// The operands of a row.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Operands {
+    pub(crate) tokens: Vec<Token>,
+    pub(crate) n_destinations: usize,
+    known: u128,
+    fixed: u128,
+    value: u128,
+}
+
+/// One operand of a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Token {
+    pub(crate) slot: Slot,
+    pub(crate) kind: Kind,
+    /// The bit that negates, or inverts.
+    pub(crate) negate: Option<u32>,
+    /// Whether that bit inverts.
+    pub(crate) inverts: bool,
+    pub(crate) absolute: Option<u32>,
+    pub(crate) reuse: Option<u32>,
+    /// Which halves are read.
+    pub(crate) halves: Option<u32>,
+    /// What is not printed: a register's number, and whether it is negated.
+    pub(crate) hidden: Option<(u8, bool)>,
+}
+
+/// How an immediate is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Signed,
+    Unsigned,
+    Decimal,
+    Float,
+    Double,
+    Halves,
+    BHalves,
+}
+
+/// Where an operand is, and what.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Slot {
+    Register(u32),
+    Uniform(u32),
+    Predicate(u32),
+    UniformPredicate(u32),
+    Predicates,
+    Immediate(Bits),
+    /// A table of eight bits: the lower three at 64, the others at 72.
+    Table,
+    /// The offset's sixteen bits from here, the bank's five behind them.
+    Constant(u32),
+    /// The same, and a register at 24.
+    IndexedConstant,
+    /// The same, and a register of the warp at 24.
+    UniformConstant,
+    Special(u32),
+    Barrier(u32),
+    Scoreboard(u32),
+    Label,
+    BranchLabel,
+    /// Its uniform register is here.
+    Shared(u32),
+    Global(u32),
+}
+
+const SLOT_A: u32 = 24;
+const SLOT_B: u32 = 32;
+const SLOT_C: u32 = 64;
+
+impl Operands {
+    pub(super) fn read(text: &'static str, form: Form) -> Operands {
+        let mut operands = Operands {
+            tokens: Vec::new(),
+            n_destinations: 0,
+            known: 0,
+            fixed: 0,
+            value: 0,
+        };
+        let (written, read) = text.split_once('=').map_or(("", text), |(written, read)| {
+            // A default within braces is no end of the destinations.
+            match written.matches('{').count() > written.matches('}').count() {
+                true => text.split_once(" = ").unwrap_or(("", text)),
+                false => (written, read),
+            }
+        });
+        let three = read.split_whitespace().any(|token| token.contains('C'));
+        operands.n_destinations = written.split_whitespace().count();
+        for token in written.split_whitespace().chain(read.split_whitespace()) {
+            operands.add(token, form, three);
+        }
+        operands
+    }
+
+    fn add(&mut self, text: &str, form: Form, three: bool) {
+        let (text, hidden) = match text.strip_prefix('{') {
+            None => (text, None),
+            Some(inner) => {
+                let inner = inner.trim_end_matches('}');
+                let (token, default) = inner.split_once('=').unwrap_or((inner, "PT"));
+                (token, Some(default))
+            }
+        };
+        let negates = text.starts_with(['-', '!']);
+        let inverts = text.starts_with('~');
+        let text = text.trim_start_matches(['-', '!', '~']);
+        let absolute = text.starts_with('|');
+        let (name, kind) = match text.split_once('.') {
+            None if text.starts_with("I@") => (text, "u"),
+            None => (text, "s"),
+            Some((name, kind)) => (name, kind),
+        };
+        let name = name.trim_matches('|');
+        let kind = match kind {
+            "s" => Kind::Signed,
+            "u" => Kind::Unsigned,
+            "n" => Kind::Decimal,
+            "f" => Kind::Float,
+            "d" => Kind::Double,
+            "h" => Kind::Halves,
+            "b" => Kind::BHalves,
+            other => panic!("`{other}` is no kind of immediate"),
+        };
+        let (name, at) = name
+            .split_once('@')
+            .map_or((name, None), |(name, at)| (name, Some(at)));
+        let (low, width) = at.map_or((0, None), |at| numbers(at, '+'));
+        let halves = matches!(kind, Kind::Halves | Kind::BHalves);
+        let mut token = Token {
+            slot: Slot::Predicates,
+            kind,
+            negate: None,
+            inverts,
+            absolute: None,
+            reuse: None,
+            halves: None,
+            hidden: hidden.map(|default| match default {
+                "PT" => (7, false),
+                "!PT" => (7, true),
+                "RZ" => (255, false),
+                "URZ" => (63, false),
+                "0" => (0, false),
+                other => panic!("`{other}` is no default"),
+            }),
+        };
+        let mut modify =
+            |token: &mut Token, negate: u32, absolute_at: u32, reuse: Option<u32>, half_at: u32| {
+                token.negate = (negates || inverts).then_some(negate);
+                token.absolute = absolute.then_some(absolute_at);
+                token.halves = halves.then_some(half_at);
+                token.reuse = reuse;
+                for bit in [token.negate, token.absolute].into_iter().flatten() {
+                    self.known |= 1 << bit;
+                }
+                if halves {
+                    self.known |= 3 << half_at;
+                }
+            };
+        token.slot = match name {
+            "A" => {
+                modify(&mut token, 72, 73, Some(122), 74);
+                Slot::Register(SLOT_A)
+            }
+            "uA" => {
+                modify(&mut token, 72, 73, None, 74);
+                Slot::Uniform(SLOT_A)
+            }
+            "B" if at.is_some() => Slot::Barrier(low),
+            "B" | "C" | "uB" | "uC" => {
+                let swapped = three && matches!(form, Form::Ri | Form::Rc | Form::Ru);
+                let uniform = name.starts_with('u');
+                let first = name.ends_with('B') != swapped;
+                // These bits go by the operand, not by its place.
+                let reuse = Some(if name.ends_with('B') { 123 } else { 124 }).filter(|_| !uniform);
+                if first {
+                    modify(&mut token, 63, 62, reuse, 60);
+                    self.odd(&mut token, form, uniform)
+                } else {
+                    modify(&mut token, 75, 74, reuse, 81);
+                    match uniform {
+                        true => Slot::Uniform(SLOT_C),
+                        false => Slot::Register(SLOT_C),
+                    }
+                }
+            }
+            "R" => Slot::Register(low),
+            "UR" => Slot::Uniform(low),
+            "P" | "UP" => {
+                if negates {
+                    token.negate = Some(low + 3);
+                    self.known |= 1 << (low + 3);
+                }
+                match name {
+                    "P" => Slot::Predicate(low),
+                    _ => Slot::UniformPredicate(low),
+                }
+            }
+            "PR" => Slot::Predicates,
+            "I" => Slot::Immediate(Bits::new(low, width.expect("immediates have a width"))),
+            "table" => Slot::Table,
+            "SR" => Slot::Special(low),
+            "SB" => Slot::Scoreboard(low),
+            "L" if at.is_some() => Slot::Label,
+            "L" => Slot::BranchLabel,
+            "c" => Slot::Constant(low),
+            "cu" => Slot::UniformConstant,
+            "K" => Slot::IndexedConstant,
+            "S" => Slot::Shared(low),
+            "G" => Slot::Global(low),
+            other => panic!("`{other}` is no operand"),
+        };
+        self.known |= match token.slot {
+            Slot::Register(low) | Slot::Special(low) => Bits::new(low, 8).mask(),
+            Slot::Uniform(low) => Bits::new(low, 6).mask(),
+            Slot::Predicate(low) | Slot::UniformPredicate(low) => Bits::new(low, 3).mask(),
+            Slot::Predicates => 0,
+            Slot::Table => Bits::new(64, 3).mask() | Bits::new(72, 5).mask(),
+            Slot::Immediate(bits) => bits.mask(),
+            Slot::Constant(low) => Bits::new(low, 21).mask(),
+            Slot::IndexedConstant => Bits::new(38, 21).mask() | Bits::new(SLOT_A, 8).mask(),
+            Slot::UniformConstant => Bits::new(38, 21).mask() | Bits::new(SLOT_A, 6).mask(),
+            Slot::Barrier(low) => Bits::new(low, 4).mask(),
+            Slot::Scoreboard(low) => Bits::new(low, 3).mask(),
+            Slot::Label => Bits::new(34, 30).mask(),
+            Slot::BranchLabel => Bits::new(34, 48).mask() | Bits::new(16, 8).mask(),
+            Slot::Shared(uniform) => {
+                Bits::new(SLOT_A, 8).mask()
+                    | Bits::new(40, 24).mask()
+                    | Bits::new(uniform, 6).mask()
+                    | 3 << 78
+                    | 1 << 91
+            }
+            Slot::Global(uniform) => {
+                Bits::new(SLOT_A, 8).mask()
+                    | Bits::new(40, 24).mask()
+                    | Bits::new(uniform, 6).mask()
+                    | 3 << 90
+                    | 1 << 76
+            }
+        };
+        self.tokens.push(token);
+    }
+
+    /// The operand that the form is about.
+    fn odd(&mut self, token: &mut Token, form: Form, uniform: bool) -> Slot {
+        match form {
+            Form::Rr if uniform => Slot::Uniform(SLOT_B),
+            Form::Rr => Slot::Register(SLOT_B),
+            Form::Ri | Form::Ir => {
+                token.reuse = None;
+                for bit in [token.negate.take(), token.absolute.take()].into_iter().flatten() {
+                    self.known &= !(1 << bit);
+                }
+                token.halves = None;
+                Slot::Immediate(Bits::new(SLOT_B, 32))
+            }
+            Form::Rc | Form::Cr => {
+                token.reuse = None;
+                Slot::Constant(38)
+            }
+            Form::Ur | Form::Ru => {
+                token.reuse = None;
+                self.fixed |= 1 << 91;
+                self.value |= 1 << 91;
+                Slot::Uniform(SLOT_B)
+            }
+        }
+    }
+}
