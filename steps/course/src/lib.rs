@@ -23,6 +23,7 @@
 pub mod compile;
 pub mod diff;
 pub mod explain;
+pub mod expression;
 pub mod hints;
 pub mod host;
 pub mod markers;

@@ -1,0 +1,281 @@
+//! Expressions in files: `+ - * / %`, parentheses, `ceil_div(a, b)`, `min(a, b)`, `max(a, b)`, and names.
+//!
+//! Of whole numbers they are those of C, and `/` cuts; of others, `/` divides.
+
+/// What an expression is computed in.
+pub trait Arithmetic: Copy + PartialOrd {
+    /// A literal.
+    ///
+    /// # Errors
+    /// With what it is not.
+    fn read(word: &str) -> Result<Self, &'static str>;
+    /// `None` when the result is too large.
+    fn add(self, other: Self) -> Option<Self>;
+    /// `None` when the result is too large.
+    fn sub(self, other: Self) -> Option<Self>;
+    /// `None` when the result is too large.
+    fn mul(self, other: Self) -> Option<Self>;
+    /// `None` when the result is too large; `other` is not 0.
+    fn div(self, other: Self) -> Option<Self>;
+    /// `None` when the result is too large; `other` is not 0.
+    fn rem(self, other: Self) -> Option<Self>;
+    /// The quotient, rounded up; `None` when it is too large; `other` is not 0.
+    fn ceil_div(self, other: Self) -> Option<Self>;
+    /// Whether nothing can be divided by it.
+    fn is_zero(self) -> bool;
+}
+
+impl Arithmetic for i64 {
+    fn read(word: &str) -> Result<Self, &'static str> {
+        word.parse().map_err(|_| "no whole number")
+    }
+
+    fn add(self, other: Self) -> Option<Self> {
+        self.checked_add(other)
+    }
+
+    fn sub(self, other: Self) -> Option<Self> {
+        self.checked_sub(other)
+    }
+
+    fn mul(self, other: Self) -> Option<Self> {
+        self.checked_mul(other)
+    }
+
+    fn div(self, other: Self) -> Option<Self> {
+        self.checked_div(other)
+    }
+
+    fn rem(self, other: Self) -> Option<Self> {
+        self.checked_rem(other)
+    }
+
+    fn ceil_div(self, other: Self) -> Option<Self> {
+        self.checked_add(other)?.checked_sub(1)?.checked_div(other)
+    }
+
+    fn is_zero(self) -> bool {
+        self == 0
+    }
+}
+
+impl Arithmetic for f64 {
+    fn read(word: &str) -> Result<Self, &'static str> {
+        word.parse().map_err(|_| "no number")
+    }
+
+    fn add(self, other: Self) -> Option<Self> {
+        Some(self + other)
+    }
+
+    fn sub(self, other: Self) -> Option<Self> {
+        Some(self - other)
+    }
+
+    fn mul(self, other: Self) -> Option<Self> {
+        Some(self * other)
+    }
+
+    fn div(self, other: Self) -> Option<Self> {
+        Some(self / other)
+    }
+
+    fn rem(self, other: Self) -> Option<Self> {
+        Some(self % other)
+    }
+
+    fn ceil_div(self, other: Self) -> Option<Self> {
+        Some((self / other).ceil())
+    }
+
+    fn is_zero(self) -> bool {
+        self == 0.0
+    }
+}
+
+/// The value of an expression whose names are `names`.
+///
+/// # Errors
+/// With a sentence.
+pub fn evaluate<N: Arithmetic>(text: &str, names: &[(&str, N)]) -> Result<N, String> {
+    let mut parser = Parser {
+        rest: text,
+        names,
+        depth: 0,
+    };
+    let value = parser.sum()?;
+    match parser.rest.trim() {
+        "" => Ok(value),
+        rest => Err(format!("there is `{rest}` after its end")),
+    }
+}
+
+struct Parser<'a, N> {
+    rest: &'a str,
+    names: &'a [(&'a str, N)],
+    depth: u32,
+}
+
+/// Parentheses inside of each other.
+const DEEPEST: u32 = 64;
+
+impl<N: Arithmetic> Parser<'_, N> {
+    fn takes(&mut self, c: char) -> bool {
+        let rest = self.rest.trim_start();
+        match rest.strip_prefix(c) {
+            Some(after) => {
+                self.rest = after;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn sum(&mut self) -> Result<N, String> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err("it is too deep".into());
+        }
+        let mut value = self.product()?;
+        loop {
+            value = if self.takes('+') {
+                within(value.add(self.product()?))?
+            } else if self.takes('-') {
+                within(value.sub(self.product()?))?
+            } else {
+                self.depth -= 1;
+                return Ok(value);
+            };
+        }
+    }
+
+    fn product(&mut self) -> Result<N, String> {
+        let mut value = self.factor()?;
+        loop {
+            value = if self.takes('*') {
+                within(value.mul(self.factor()?))?
+            } else if self.takes('/') {
+                divided(value, self.factor()?, N::div)?
+            } else if self.takes('%') {
+                divided(value, self.factor()?, N::rem)?
+            } else {
+                return Ok(value);
+            };
+        }
+    }
+
+    fn factor(&mut self) -> Result<N, String> {
+        if self.takes('(') {
+            let value = self.sum()?;
+            return self.closed(value);
+        }
+        let rest = self.rest.trim_start();
+        let end = rest
+            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.')
+            .unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        self.rest = after;
+        if let Some((_, value)) = self.names.iter().find(|(name, _)| *name == word) {
+            return Ok(*value);
+        }
+        match word {
+            "" => Err(match rest.chars().next() {
+                Some(c) => format!("`{c}` is not understood"),
+                None => "it ends too early".into(),
+            }),
+            "ceil_div" | "min" | "max" => {
+                if !self.takes('(') {
+                    return Err(format!("{word} takes two numbers in parentheses"));
+                }
+                let first = self.sum()?;
+                if !self.takes(',') {
+                    return Err(format!("{word} takes two numbers in parentheses"));
+                }
+                let second = self.sum()?;
+                let value = match word {
+                    "min" if second < first => second,
+                    "max" if first < second => second,
+                    "min" | "max" => first,
+                    _ => divided(first, second, N::ceil_div)?,
+                };
+                self.closed(value)
+            }
+            number if number.starts_with(|c: char| c.is_ascii_digit()) => {
+                N::read(number).map_err(|what| format!("`{number}` is {what}"))
+            }
+            "ceil" => Err("numbers are whole here, and / cuts: write ceil_div(a, b)".into()),
+            other => Err(format!(
+                "`{other}` is not known; there are {}, ceil_div, min and max",
+                self.names
+                    .iter()
+                    .map(|(name, _)| *name)
+                    .filter(|name| name.chars().all(|c| !c.is_ascii_lowercase()))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            )),
+        }
+    }
+
+    fn closed(&mut self, value: N) -> Result<N, String> {
+        match self.takes(')') {
+            true => Ok(value),
+            false => Err("a parenthesis is not closed".into()),
+        }
+    }
+}
+
+fn within<N>(value: Option<N>) -> Result<N, String> {
+    value.ok_or_else(|| "the number is too large".to_owned())
+}
+
+fn divided<N: Arithmetic>(a: N, b: N, by: fn(N, N) -> Option<N>) -> Result<N, String> {
+    match b.is_zero() {
+        true => Err("this divides by zero".into()),
+        false => within(by(a, b)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: [(&str, i64); 3] = [("M", 100), ("N", 33), ("K", 7)];
+
+    #[test]
+    fn expressions_are_those_of_c() {
+        let value = |text| evaluate(text, &WHOLE);
+        assert_eq!(value("(N + 31) / 32"), Ok(2));
+        assert_eq!(value("ceil_div(M, 32) * 2 - 1"), Ok(7));
+        assert_eq!(value("M - N - K * 2 % 4"), Ok(65));
+        assert_eq!(value("max(min(M, N), K)"), Ok(33));
+    }
+
+    #[test]
+    fn others_have_fractions() {
+        let value = |text| evaluate(text, &[("BM", 16.0), ("BN", 32.0)]);
+        assert_eq!(value("1.5 * 4 * (1 / BM + 1 / BN)"), Ok(0.5625));
+        assert_eq!(value("ceil_div(BM, 5) % 3"), Ok(1.0));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_said() {
+        let why = |text: &str| evaluate(text, &WHOLE).expect_err("refused");
+        assert_eq!(why("M / 0"), "this divides by zero");
+        assert_eq!(
+            why("ceil(M / 32)"),
+            "numbers are whole here, and / cuts: write ceil_div(a, b)"
+        );
+        assert_eq!(why("(M"), "a parenthesis is not closed");
+        assert_eq!(why("M +"), "it ends too early");
+        assert_eq!(
+            why("P"),
+            "`P` is not known; there are M, N, K, ceil_div, min and max"
+        );
+        assert_eq!(why("M 3"), "there is `3` after its end");
+        assert_eq!(why("1.5 * M"), "`1.5` is no whole number");
+        assert_eq!(why(&"(".repeat(1000)), "it is too deep");
+        assert_eq!(why("9223372036854775807 + 1"), "the number is too large");
+        assert_eq!(why("ceil_div(M, 0)"), "this divides by zero");
+        assert!(why("M & 3").contains("after its end"));
+    }
+}
