@@ -8,6 +8,8 @@
 //! arguments = ["M", "N", "K", "A", "B", "C"]
 //! ```
 
+use std::path::{Path, PathBuf};
+
 use ladder::Shape;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +27,19 @@ pub enum HostCall {
     /// Calls `cublasSgemm` for a row-major product; the learner writes a [`BlasAnswer`].
     Blas,
 }
+
+impl HostCall {
+    /// The finished kernel that is launched, from the root of the checkout.
+    pub fn kernel(&self) -> Option<PathBuf> {
+        match self {
+            Self::Launch { source } => Some(Path::new("kernels").join(source).with_extension("cu")),
+            Self::Blas => None,
+        }
+    }
+}
+
+/// What is judged of a launch beside its result: id, and what is required.
+pub const NO_IDLE_BLOCKS: (&str, &str) = ("no-idle-blocks", "every block has something to do");
 
 /// A number, or an expression of one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

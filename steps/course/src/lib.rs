@@ -7,6 +7,8 @@
 //! - [`host`]: tasks whose idea is on the host.
 //! - [`markers`], [`starter`]: what a learner begins with, generated from a finished kernel.
 //! - [`solutions`]: what learners might hand in, wrong and right, for the tests.
+//! - [`variant`]: tasks whose numbers are drawn for a class.
+//! - [`expression`]: numbers that follow from other numbers.
 //! - [`measure`]: named measures over the counters of the emulated GPU, which thresholds refer to.
 //! - [`verdict`]: the outcome of judging one kernel.
 //! - [`compile`]: errors of a CUDA compiler as records, each with at most one hint.
@@ -33,6 +35,7 @@ pub mod quiz;
 pub mod solutions;
 pub mod starter;
 pub mod tasks;
+pub mod variant;
 pub mod verdict;
 pub mod work;
 

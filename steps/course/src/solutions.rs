@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::tasks::{Catalogue, CatalogueError, Task, TaskName};
+use crate::variant;
 
 /// The folder, from the root of the checkout.
 pub const FOLDER: &str = "tests/data/solutions";
@@ -104,7 +105,7 @@ impl Expect {
     }
 }
 
-/// Reads the solutions of a step. A step without a file has none.
+/// Reads the solutions of a step, and the references of its task whose numbers are drawn. A step without a file has none.
 ///
 /// # Errors
 /// With the first thing that cannot be.
@@ -154,6 +155,24 @@ pub fn load(root: &Path, step: &str) -> Result<Vec<Solution>, SolutionError> {
             base,
             source,
         });
+    }
+    if let Some(variant) = &catalogue.variant {
+        let base = variant::reference_of(step);
+        let text = read(root, &base)?;
+        for point in &variant.points {
+            let complain = |why: String| SolutionError::Content {
+                file: base.display().to_string(),
+                name: point.to_string(),
+                why,
+            };
+            found.push(Solution {
+                name: format!("{step}/{}-{}", variant::ID, point.slug()),
+                task: variant.task(step, point).map_err(complain)?,
+                expect: Vec::new(),
+                base: base.clone(),
+                source: variant::reference(&text, point).map_err(complain)?,
+            });
+        }
     }
     Ok(found)
 }

@@ -17,7 +17,8 @@ pub use name::TaskName;
 pub use question::{Answer, Derived, Question};
 pub use reading::{CatalogueError, file_of};
 
-use crate::host::HostCall;
+use crate::host::{self, HostCall};
+use crate::variant::Variant;
 use crate::work::Work;
 
 /// The tasks and questions of a step.
@@ -29,6 +30,8 @@ pub struct Catalogue {
     pub tasks: Vec<Task>,
     /// Questions in the order of the file.
     pub questions: Vec<Question>,
+    /// The task whose numbers are drawn, where the step has one.
+    pub variant: Option<Variant>,
 }
 
 impl Catalogue {
@@ -87,6 +90,30 @@ pub struct Task {
 }
 
 impl Task {
+    /// The learner's file, under `my/`: `v05.wide.cu`, or `v01.launch.toml` of a task whose idea is on the host.
+    pub fn file(&self) -> String {
+        match self.host {
+            Some(_) => format!("{}.toml", self.name),
+            None => format!("{}.cu", self.name),
+        }
+    }
+
+    /// What is judged beside being right and clean: id, and what is required.
+    pub fn criteria(&self) -> Vec<(&str, &str)> {
+        let does = self.does.iter();
+        let mut found: Vec<(&str, &str)> = does
+            .map(|criterion| (criterion.id.as_str(), criterion.what.as_str()))
+            .collect();
+        if let Some(Host {
+            call: HostCall::Launch { .. },
+            ..
+        }) = &self.host
+        {
+            found.push(host::NO_IDLE_BLOCKS);
+        }
+        found
+    }
+
     /// Where its starter is committed, from the root of the checkout.
     pub fn starter_file(&self) -> PathBuf {
         let step = Path::new("steps").join(&self.name.step);

@@ -54,6 +54,31 @@ impl Work {
         }
     }
 
+    /// How the operands lie in memory, as a sentence or two.
+    pub fn layout(self) -> &'static str {
+        match self {
+            Self::Sgemm | Self::Dgemm => "A, B and C are row-major.",
+            Self::SgemmNt => {
+                "B is stored transposed: B[k][col] lies at B[col * K + k]. A and C are row-major."
+            }
+            Self::SgemmTn => {
+                "A is stored transposed: A[row][k] lies at A[k * M + row]. B and C are row-major."
+            }
+            Self::SgemmTt => {
+                "A and B are stored transposed: A[row][k] lies at A[k * M + row], and B[k][col] at B[col * K + k]. C is \
+                 row-major."
+            }
+            Self::SgemmScaled => {
+                "All matrices are row-major, and C = alpha * A * B + beta * C. Where beta is 0, C must not be read: it \
+                 may hold NaN then."
+            }
+            Self::SgemmBatched => {
+                "All matrices are row-major; those of product blockIdx.z follow those of the one before."
+            }
+            Self::Transpose | Self::Dtranspose | Self::Transpose12 => "in and out are row-major.",
+        }
+    }
+
     /// Products, or matrices to transpose, of one launch.
     pub fn batch(self) -> usize {
         match self {

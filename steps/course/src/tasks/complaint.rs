@@ -1,6 +1,7 @@
 //! What cannot be in a catalogue, although each of its fields has the right type.
 
 use super::{Answer, Catalogue, Criterion, Question, Task};
+use crate::{host, variant};
 
 impl Catalogue {
     /// The first thing that cannot be: where, and why.
@@ -12,7 +13,9 @@ impl Catalogue {
                 None => "rebuild".to_owned(),
             };
             if let Some(id) = &task.name.id {
-                if let Some(why) = id_complaint(id, &ids) {
+                let drawn = (id == variant::ID && self.variant.is_some())
+                    .then(|| format!("`{id}` is the task whose numbers are drawn"));
+                if let Some(why) = id_complaint(id, &ids).or(drawn) {
                     return Some((place, why));
                 }
                 ids.push(id);
@@ -80,7 +83,7 @@ impl Task {
             ids.push(&criterion.id);
         }
         if self.host.is_some() {
-            ids.push("no-idle-blocks");
+            ids.push(host::NO_IDLE_BLOCKS.0);
         }
         for hint in &self.hints {
             if !is_code(&hint.symptom) && !ids.contains(&hint.symptom.as_str()) {

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::{Catalogue, Criterion, Hint, Host, Kind, Question, Task, TaskName};
 use crate::host::HostCall;
+use crate::variant::{self, Point, Variant};
 use crate::work::Work;
 
 /// Why a catalogue cannot be used.
@@ -60,6 +61,7 @@ impl Catalogue {
                 step: step.to_owned(),
                 tasks: Vec::new(),
                 questions: Vec::new(),
+                variant: None,
             }),
             Err(why) => Err(CatalogueError::Unreadable { file: shown, why }),
         }
@@ -112,27 +114,7 @@ impl Catalogue {
             hints: table.hints,
             host: None,
         });
-        let transfers = parsed.transfer.into_iter().map(|table| Task {
-            name: TaskName::transfer(step, &table.id),
-            kind: Kind::Transfer,
-            title: table.title,
-            text: table.text,
-            solution: Path::new("steps")
-                .join(step)
-                .join("tasks")
-                .join(&table.id)
-                .with_extension("cu"),
-            entry: table.entry,
-            work: table.work,
-            tile: table.tile,
-            block: table.block,
-            dynamic_shared: table.dynamic_shared,
-            minutes: table.minutes,
-            has_starter: table.starter,
-            does: table.does,
-            hints: table.hints,
-            host: None,
-        });
+        let transfers = parsed.transfer.into_iter().map(|table| table.task(step));
         let hosts = parsed.host.into_iter().map(|table| Task {
             name: TaskName::transfer(step, &table.id),
             kind: Kind::Transfer,
@@ -161,14 +143,45 @@ impl Catalogue {
             step: step.to_owned(),
             tasks: rebuild.into_iter().chain(transfers).chain(hosts).collect(),
             questions: parsed.why,
+            variant: parsed.variant,
         };
-        match catalogue.complaint() {
+        let complaint = catalogue.complaint().or_else(|| {
+            // Every point, so that whichever is drawn makes sense.
+            let variant = catalogue.variant.as_ref()?;
+            let mut made = variant
+                .points
+                .iter()
+                .map(|point| (point, variant.task(step, point)));
+            made.find_map(|(point, task)| Some((format!("variant {point}"), task.err()?)))
+        });
+        match complaint {
             None => Ok(catalogue),
             Some((place, why)) => Err(CatalogueError::Content {
                 file: file.to_owned(),
                 place,
                 why,
             }),
+        }
+    }
+}
+
+impl Variant {
+    /// The task at a point.
+    ///
+    /// # Errors
+    /// With a sentence, when its table makes no sense there.
+    pub fn task(&self, step: &str, point: &Point) -> Result<Task, String> {
+        let table: TransferTable = toml::Value::Table(self.table(point)?)
+            .try_into()
+            .map_err(|error: toml::de::Error| error.message().trim().replace('\n', ", "))?;
+        let task = Task {
+            solution: variant::reference_of(step),
+            ..table.task(step)
+        };
+        match task.complaint() {
+            None => Ok(task),
+            Some((place, why)) if place.is_empty() => Err(why),
+            Some((place, why)) => Err(format!("{place}: {why}")),
         }
     }
 }
@@ -183,6 +196,8 @@ struct File {
     host: Vec<HostTable>,
     #[serde(default)]
     why: Vec<Question>,
+    #[serde(default)]
+    variant: Option<Variant>,
 }
 
 #[derive(Deserialize)]
@@ -254,6 +269,32 @@ struct TransferTable {
     does: Vec<Criterion>,
     #[serde(default)]
     hints: Vec<Hint>,
+}
+
+impl TransferTable {
+    fn task(self, step: &str) -> Task {
+        Task {
+            name: TaskName::transfer(step, &self.id),
+            kind: Kind::Transfer,
+            title: self.title,
+            text: self.text,
+            solution: Path::new("steps")
+                .join(step)
+                .join("tasks")
+                .join(&self.id)
+                .with_extension("cu"),
+            entry: self.entry,
+            work: self.work,
+            tile: self.tile,
+            block: self.block,
+            dynamic_shared: self.dynamic_shared,
+            minutes: self.minutes,
+            has_starter: self.starter,
+            does: self.does,
+            hints: self.hints,
+            host: None,
+        }
+    }
 }
 
 #[cfg(test)]

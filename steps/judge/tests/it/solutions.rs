@@ -7,9 +7,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use course::solutions::{self, Compiled, Solution};
-use course::{Catalogue, Verdict};
+use course::verdict::Status;
+use course::{Catalogue, Task, Verdict};
 use judge::Request;
 use ladder::Shape;
+use ladder::provenance::target_of;
 
 use crate::common::root;
 
@@ -57,15 +59,19 @@ const TRANSPOSES: [[usize; 3]; 5] = [[1, 1, 0], [1, 67, 0], [67, 1, 0], [33, 31,
 
 fn judged(solution: &Solution, ptx: &str) -> Verdict {
     let sources = [(format!("{}.cu", solution.name), solution.source.clone())];
-    let shapes: &[[usize; 3]] = match solution.task.work.is_transpose() {
+    judged_as(&solution.task, ptx, &sources)
+}
+
+fn judged_as(task: &Task, ptx: &str, sources: &[(String, String)]) -> Verdict {
+    let shapes: &[[usize; 3]] = match task.work.is_transpose() {
         true => &TRANSPOSES,
         false => &PRODUCTS,
     };
     let shapes: Vec<Shape> = shapes.iter().map(|&[m, n, k]| Shape { m, n, k }).collect();
     let request = Request {
-        task: &solution.task,
+        task,
         ptx,
-        sources: &sources,
+        sources,
         seed: 1,
         hidden: false,
         threads: 1,
@@ -100,17 +106,16 @@ fn complaint(solution: &Solution, ptx: &str) -> Option<String> {
     })
 }
 
-#[test]
-fn each_is_judged_as_expected() {
-    let all = all();
+/// What `complaint` says of some of them, on all cores.
+fn complaints<T: Sync>(all: &[T], complaint: impl Fn(&T) -> Option<String> + Sync) -> String {
     let next = AtomicUsize::new(0);
     let complaints = Mutex::new(Vec::new());
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
-                while let Some((solution, ptx)) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Some(complaint) = complaint(solution, ptx) {
+                while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Some(complaint) = complaint(one) {
                         complaints.lock().expect("no panic").push(complaint);
                     }
                 }
@@ -119,7 +124,54 @@ fn each_is_judged_as_expected() {
     });
     let mut complaints = complaints.into_inner().expect("no panic");
     complaints.sort();
-    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    complaints.join("\n")
+}
+
+#[test]
+fn each_is_judged_as_expected() {
+    let complaints = complaints(&all(), |(solution, ptx)| complaint(solution, ptx));
+    assert!(complaints.is_empty(), "{complaints}");
+}
+
+/// That each can be done is what its reference shows, which `each_is_judged_as_expected` judges.
+#[test]
+fn no_printed_kernel_solves_a_task_that_is_drawn() {
+    /// At least so many for each step that has one: fewer would be told on.
+    const FEWEST: usize = 6;
+    let mut printed: Vec<(Task, String, String)> = Vec::new();
+    for catalogue in Catalogue::load_all(root()).expect("the catalogues are right") {
+        let Some(variant) = &catalogue.variant else {
+            continue;
+        };
+        assert!(variant.points.len() >= FEWEST, "{}", catalogue.step);
+        let kernels: Vec<String> = catalogue
+            .tasks
+            .iter()
+            .filter(|task| task.host.is_none())
+            .map(|task| target_of(root(), &root().join(&task.solution)))
+            .map(|path| std::fs::read_to_string(path).expect("the PTX of a finished kernel"))
+            .collect();
+        for point in &variant.points {
+            let task = variant.task(&catalogue.step, point).expect("a task");
+            for ptx in &kernels {
+                for entry in entries(ptx) {
+                    printed.push((task.clone(), entry.to_owned(), ptx.replace(entry, &task.entry)));
+                }
+            }
+        }
+    }
+    let complaints = complaints(&printed, |(task, entry, ptx)| {
+        let passed = judged_as(task, ptx, &[]).status == Status::Passed;
+        passed.then(|| format!("{entry} solves {}: {}", task.name, task.title))
+    });
+    assert!(complaints.is_empty(), "{complaints}");
+}
+
+/// Names of the kernels in PTX.
+fn entries(ptx: &str) -> impl Iterator<Item = &str> {
+    ptx.split(".entry ")
+        .skip(1)
+        .filter_map(|rest| rest.split(['(', '\n']).next())
 }
 
 #[test]

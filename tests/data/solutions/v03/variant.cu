@@ -1,0 +1,62 @@
+// v03.variant: a tile of TM x TN elements of C per thread, of operands that are stored in any way.
+//
+// The tiles are loaded along the rows of what is stored; each thread then keeps what it reads from them in registers.
+// Any M, N, K. Launch: THREADS threads, one block per BM x BN of C.
+#include "common.cuh"
+
+// DRAWN
+constexpr int BK = 8, BM = 128, BN = 64, TM = 8, TN = 4;
+using Element = float;
+constexpr bool A_TURNED = false, B_TURNED = false;
+// DRAWN_END
+constexpr int THREADS = (BM / TM) * (BN / TN);
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+gemm_variant(int M, int N, int K, const Element* A, const Element* B, Element* C)
+{
+    __shared__ Element a_tile[BM][BK];
+    __shared__ Element b_tile[BK][BN];
+
+    const int thread = threadIdx.x;
+    const int block_row = blockIdx.y * BM;
+    const int block_col = blockIdx.x * BN;
+    const int thread_row = thread / (BN / TN) * TM;  // this thread's rows: thread_row .. + TM
+    const int thread_col = thread % (BN / TN) * TN;  // and columns: thread_col .. + TN
+
+    Element acc[TM][TN] = {};
+    for (int k0 = 0; k0 < K; k0 += BK) {
+        for (int t = thread; t < BM * BK; t += THREADS) {
+            const int row = A_TURNED ? t % BM : t / BK;
+            const int k = A_TURNED ? t / BM : t % BK;
+            a_tile[row][k] = A_TURNED ? load_or_zero(A, K, M, k0 + k, block_row + row)
+                                      : load_or_zero(A, M, K, block_row + row, k0 + k);
+        }
+        for (int t = thread; t < BK * BN; t += THREADS) {
+            const int col = B_TURNED ? t / BK : t % BN;
+            const int k = B_TURNED ? t % BK : t / BN;
+            b_tile[k][col] = B_TURNED ? load_or_zero(B, N, K, block_col + col, k0 + k)
+                                      : load_or_zero(B, K, N, k0 + k, block_col + col);
+        }
+        __syncthreads();  // writes to a_tile and b_tile done -> reads may start
+
+        #pragma unroll
+        for (int k = 0; k < BK; ++k) {
+            #pragma unroll
+            for (int i = 0; i < TM; ++i) {
+                #pragma unroll
+                for (int j = 0; j < TN; ++j) {
+                    acc[i][j] += a_tile[thread_row + i][k] * b_tile[k][thread_col + j];
+                }
+            }
+        }
+        __syncthreads();  // reads of a_tile and b_tile done -> the next tiles may overwrite
+    }
+
+    #pragma unroll
+    for (int i = 0; i < TM; ++i) {
+        #pragma unroll
+        for (int j = 0; j < TN; ++j) {
+            store_if_inside(C, M, N, block_row + thread_row + i, block_col + thread_col + j, acc[i][j]);
+        }
+    }
+}
