@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail};
-use course::{Catalogue, TaskName};
-use grader::assign::{self, Assignment};
+use course::{Catalogue, TaskName, variant};
+use grader::assign::{self, Assignment, Given};
 use grader::report::{self, Minutes};
 use ladder::files::write_whole;
 use ladder::text::{Paint, Table};
@@ -36,6 +36,9 @@ pub(crate) struct Args {
     /// Seed of the hidden tests; drawn when left out
     #[arg(long, value_parser = clap::value_parser!(u64).range(..=LARGEST_SEED))]
     seed: Option<u64>,
+    /// Of each step, the task whose numbers are drawn from the seed: its answer is printed nowhere
+    #[arg(long)]
+    variant: bool,
     /// Measured minutes, from `report --minutes`, in place of the estimates
     #[arg(long, value_name = "FILE")]
     minutes: Option<PathBuf>,
@@ -66,29 +69,56 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         );
     }
     let names = args.tasks.iter().map(|asked| TaskName::parse(asked));
-    let names = names
+    let mut names = names
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| Stop::Usage(error.to_string()))?;
+    for name in names.iter_mut().filter(|_| args.variant) {
+        match name.id.as_deref() {
+            None => name.id = Some(variant::ID.to_owned()),
+            Some(variant::ID) => {}
+            Some(_) => {
+                bail!(Stop::Usage(format!(
+                    "--variant draws a task of a step: name {}, and not {name}",
+                    name.step
+                )));
+            }
+        }
+    }
+    let seed = args.seed.unwrap_or_else(drawn);
     let starter = |task: &course::Task| starters::text(&root, task).map_err(|error| format!("{error:#}"));
-    let (tasks, questions) = assign::choose(&root, &names, starter).map_err(Stop::Usage)?;
+    let (tasks, questions) = assign::choose(&root, &names, seed, starter).map_err(Stop::Usage)?;
     let assignment = Assignment {
         title: args.title.split_whitespace().collect::<Vec<_>>().join(" "),
         due: args.due.clone(),
-        seed: args.seed.unwrap_or_else(drawn),
+        seed,
         tasks,
         questions,
         minutes: minutes(args.minutes.as_deref())?,
     };
     assign::write(&root, out, &assignment).map_err(anyhow::Error::msg)?;
     write_whole(&rubric, &assign::rubric(&assignment)).with_context(|| rubric.display().to_string())?;
+    let mut references = String::new();
+    for given in &assignment.tasks {
+        if let Some(drawn) = &given.drawn {
+            let mut path = out.as_os_str().to_owned();
+            path.push(format!(".{}.cu", given.task.name));
+            let path = PathBuf::from(path);
+            write_whole(&path, &drawn.reference).with_context(|| path.display().to_string())?;
+            references.push_str(&format!(
+                "{}: a kernel that passes; keep it to yourself\n",
+                path.display()
+            ));
+        }
+    }
     tidy_lock(out);
     let has_git = commit(out, &assignment.title);
     let me = place::me();
-    let mut text = format!("{shown}: {} with no solution in it\n", list(&args.tasks));
-    for (task, starter) in &assignment.tasks {
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    let mut text = format!("{shown}: {} with no solution in it\n", list(&names));
+    for Given { task, starter, .. } in &assignment.tasks {
         text.push_str(&format!(
-            "  my/{}.cu  {} lines, about {} minutes\n",
-            task.name,
+            "  my/{}  {} lines, about {} minutes\n",
+            task.file(),
             starter.lines().count(),
             assignment
                 .minutes
@@ -101,7 +131,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         false => "  no git repository: there is no git here, or it refuses\n",
     });
     text.push_str(&format!(
-        "{}: points, and the seed of the hidden tests; keep it to yourself\nnext: look at {shown}/README.md, publish \
+        "{}: points, and the seed of the hidden tests; keep it to yourself\n{references}next: look at {shown}/README.md, publish \
          {shown}, and later: {me} grade SUBMISSIONS --rubric {} --out grades\n",
         rubric.display(),
         rubric.display()

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use course::explain::Explained;
-use course::host::HostCall;
 use course::progress::Progress;
 use course::verdict::{Part, Status, Verdict};
 use course::{Task, TaskName};
@@ -15,7 +14,7 @@ use ladder::text::Paint;
 
 use crate::learner::{self, Compiled, Folder};
 use crate::say::{self, Stop};
-use crate::{bounded, fresh, interrupt, place, programs};
+use crate::{bounded, interrupt, place, programs};
 
 /// Names the program in place of the one that Cargo builds: where there is no Cargo, and in tests.
 const VARIABLE: &str = "TILE_JUDGE";
@@ -28,10 +27,10 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
     let path = learner::copy(root, &task.name);
     let verdict = match &task.host {
         Some(host) => {
-            let ptx = match &host.call {
-                HostCall::Launch { source } => Some(target_of(root, &fresh::source_of(root, source))),
-                HostCall::Blas => None,
-            };
+            let ptx = host
+                .call
+                .kernel()
+                .map(|source| target_of(root, &root.join(source)));
             let answer = path.to_string_lossy();
             ask(root, task, ptx.as_deref(), &[], &["--answer", &answer])?
         }

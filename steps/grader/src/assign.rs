@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use course::tasks::{Question, file_of};
+use course::variant::{self, Point};
 use course::{Catalogue, Task, TaskName};
+use ladder::provenance::target_of;
 use toml::{Table, Value};
 
 /// What is assigned.
@@ -21,7 +23,7 @@ pub struct Assignment {
     /// Of the hidden tests; it is in the rubric and nowhere in the repository.
     pub seed: u64,
     /// Tasks with their starters.
-    pub tasks: Vec<(Task, String)>,
+    pub tasks: Vec<Given>,
     /// Questions with their ids, as `v02.sectors`.
     pub questions: Vec<(String, Question)>,
     /// Measured minutes by task, which replace those of the catalogue.
@@ -43,41 +45,61 @@ const AS_THEY_ARE: [&str; 5] = [
     "rustfmt.toml",
 ];
 
-/// Tasks with their starters, and the questions of their steps by id.
-pub type Chosen = (Vec<(Task, String)>, Vec<(String, Question)>);
+/// A task that is assigned.
+#[derive(Debug, Clone)]
+pub struct Given {
+    /// The task.
+    pub task: Task,
+    /// What a learner begins with.
+    pub starter: String,
+    /// Where its numbers were drawn.
+    pub drawn: Option<Drawn>,
+}
 
-/// Reads tasks and questions from the checkout at `root`; `starter` gives the text that a learner begins with.
+/// A task whose numbers were drawn.
+#[derive(Debug, Clone)]
+pub struct Drawn {
+    /// The numbers.
+    pub point: Point,
+    /// Its table for the catalogue.
+    table: Table,
+    /// A kernel that passes; for the instructor.
+    pub reference: String,
+}
+
+/// Tasks, and the questions of their steps by id.
+pub type Chosen = (Vec<Given>, Vec<(String, Question)>);
+
+/// Reads tasks and questions from the checkout at `root`; `starter` gives the text that a learner begins with. The
+/// numbers of `vNN.variant` are drawn from the seed.
 ///
 /// # Errors
 /// With one sentence, as for a task that is not there.
 pub fn choose(
     root: &Path,
     names: &[TaskName],
+    seed: u64,
     starter: impl Fn(&Task) -> Result<String, String>,
 ) -> Result<Chosen, String> {
-    let (mut tasks, mut questions) = (Vec::new(), Vec::new());
+    let (mut given, mut questions): (Vec<Given>, Vec<_>) = (Vec::new(), Vec::new());
     let mut steps = BTreeSet::new();
     for name in names {
         let catalogue = Catalogue::load(root, &name.step).map_err(|error| error.to_string())?;
-        let Some(task) = catalogue.task(name) else {
-            let there: Vec<String> = catalogue.tasks.iter().map(|task| task.name.to_string()).collect();
-            return Err(match there.is_empty() {
-                true => format!("{} has no tasks", name.step),
-                false => format!("there is no task {name}; {} has {}", name.step, there.join(", ")),
-            });
+        let (task, drawn) = match name.id.as_deref() {
+            Some(variant::ID) => {
+                let (task, drawn) = draw(root, &catalogue, seed)?;
+                (task, Some(drawn))
+            }
+            _ => (listed(&catalogue, name)?.clone(), None),
         };
-        if tasks
-            .iter()
-            .any(|(known, _): &(Task, String)| known.name == *name)
-        {
+        if given.iter().any(|known| known.task.name == *name) {
             return Err(format!("{name} is named twice"));
         }
-        if task.host.is_some() {
-            return Err(format!(
-                "the idea of {name} is on the host, and only kernels are graded"
-            ));
-        }
-        tasks.push((task.clone(), starter(task)?));
+        given.push(Given {
+            starter: starter(&task)?,
+            task,
+            drawn,
+        });
         if steps.insert(name.step.clone()) {
             questions.extend(
                 catalogue
@@ -87,7 +109,62 @@ pub fn choose(
             );
         }
     }
-    Ok((tasks, questions))
+    // The PTX of a kernel that is launched is in the repository.
+    for launch in &given {
+        let kernel = launch.task.host.as_ref().and_then(|host| host.call.kernel());
+        let is_asked = |other: &&Given| Some(&other.task.solution) == kernel.as_ref();
+        if let Some(other) = given.iter().find(is_asked) {
+            return Err(format!(
+                "{} launches the finished kernel of {}: a repository with both would hold a solution",
+                launch.task.name, other.task.name
+            ));
+        }
+    }
+    Ok((given, questions))
+}
+
+fn listed<'a>(catalogue: &'a Catalogue, name: &TaskName) -> Result<&'a Task, String> {
+    catalogue.task(name).ok_or_else(|| {
+        let there: Vec<String> = catalogue.tasks.iter().map(|task| task.name.to_string()).collect();
+        match there.is_empty() {
+            true => format!("{} has no tasks", name.step),
+            false => format!("there is no task {name}; {} has {}", name.step, there.join(", ")),
+        }
+    })
+}
+
+fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, Drawn), String> {
+    let step = &catalogue.step;
+    let Some(variant) = &catalogue.variant else {
+        let why = match (catalogue.tasks.is_empty(), with_variants(root)) {
+            (true, there) => format!("it has no tasks; numbers are drawn for {there}"),
+            (_, there) => format!("its tasks have one right answer each; numbers are drawn for {there}"),
+        };
+        return Err(format!("{step} has nothing to vary: {why}"));
+    };
+    let Some(point) = variant.draw(step, seed) else {
+        return Err(format!("{step}: nothing can be drawn: there are no points"));
+    };
+    let place = |why: String| format!("{step}: {point}: {why}");
+    let file = variant::reference_of(step);
+    let text =
+        std::fs::read_to_string(root.join(&file)).map_err(|error| format!("{}: {error}", file.display()))?;
+    let drawn = Drawn {
+        point: point.clone(),
+        table: variant.table(point).map_err(place)?,
+        reference: variant::reference(&text, point).map_err(place)?,
+    };
+    Ok((variant.task(step, point).map_err(place)?, drawn))
+}
+
+/// Steps that have a task whose numbers are drawn.
+fn with_variants(root: &Path) -> String {
+    let catalogues = Catalogue::load_all(root).unwrap_or_default();
+    let there = catalogues.iter().filter(|catalogue| catalogue.variant.is_some());
+    there
+        .map(|catalogue| catalogue.step.as_str())
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Writes the repository into `out`, which is made; the checkout at `root` is only read.
@@ -132,21 +209,21 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Str
             copier.copy(&Path::new("kernels").join(path.file_name().unwrap_or_default()))?;
         }
     }
-    let steps: BTreeSet<&str> = assignment
-        .tasks
-        .iter()
-        .map(|(task, _)| task.name.step.as_str())
-        .collect();
+    let steps = assignment.tasks.iter().map(|given| given.task.name.step.as_str());
+    let steps: BTreeSet<&str> = steps.collect();
     for step in steps {
         let file = file_of(step);
         let table = catalogue(copier.toml(&file)?, step, assignment);
         copier.put(&file, &toml_text(&table)?)?;
     }
-    for (task, starter) in &assignment.tasks {
+    for Given { task, starter, .. } in &assignment.tasks {
         if task.has_starter {
             copier.put(&task.starter_file(), starter)?;
         }
-        copier.put(&Path::new("my").join(format!("{}.cu", task.name)), starter)?;
+        copier.put(&Path::new("my").join(task.file()), starter)?;
+        if let Some(kernel) = task.host.as_ref().and_then(|host| host.call.kernel()) {
+            copier.copy(&target_of(Path::new(""), &kernel))?;
+        }
     }
     if !assignment.questions.is_empty() {
         copier.put(Path::new("my/answers.toml"), &answers(assignment))?;
@@ -283,7 +360,7 @@ fn catalogue(mut table: Table, step: &str, assignment: &Assignment) -> Table {
         assignment
             .tasks
             .iter()
-            .any(|(task, _)| task.name == name)
+            .any(|given| given.task.name == name)
             .then(|| name.to_string())
     };
     let finish = |task: &mut Value, name: &str| {
@@ -301,6 +378,18 @@ fn catalogue(mut table: Table, step: &str, assignment: &Assignment) -> Table {
         }
     };
     table.remove("why");
+    table.remove("variant");
+    let drawn = assignment
+        .tasks
+        .iter()
+        .filter(|given| given.task.name.step == step);
+    let drawn = drawn.filter_map(|given| Some(Value::Table(given.drawn.as_ref()?.table.clone())));
+    if let Value::Array(transfers) = table
+        .entry("transfer")
+        .or_insert_with(|| Value::Array(Vec::new()))
+    {
+        transfers.extend(drawn);
+    }
     match (assigned(None), table.get_mut("rebuild")) {
         (Some(name), Some(task)) => finish(task, &name),
         _ => drop(table.remove("rebuild")),
@@ -323,6 +412,11 @@ fn catalogue(mut table: Table, step: &str, assignment: &Assignment) -> Table {
     table
 }
 
+fn names(assignment: &Assignment) -> Vec<String> {
+    let tasks = assignment.tasks.iter();
+    tasks.map(|given| given.task.name.to_string()).collect()
+}
+
 fn minutes_of(assignment: &Assignment, task: &Task) -> u32 {
     let measured = assignment.minutes.get(&task.name.to_string());
     measured.copied().unwrap_or(task.minutes)
@@ -334,19 +428,16 @@ fn readme(assignment: &Assignment) -> String {
         out.push_str(&format!("Due: {due}\n\n"));
     }
     out.push_str("## Tasks\n\n| task | what | your file | minutes |\n| --- | --- | --- | --- |\n");
-    for (task, _) in &assignment.tasks {
+    for Given { task, .. } in &assignment.tasks {
         out.push_str(&format!(
-            "| {0} | {1} | `my/{0}.cu` | {2} |\n",
+            "| {} | {} | `my/{}` | {} |\n",
             task.name,
             task.title.replace('|', "\\|"),
+            task.file(),
             minutes_of(assignment, task)
         ));
     }
-    let names: Vec<String> = assignment
-        .tasks
-        .iter()
-        .map(|(task, _)| task.name.to_string())
-        .collect();
+    let names = names(assignment);
     let first = names.first().cloned().unwrap_or_default();
     out.push_str(&format!(
         "\nEach file says at its top what is to be done. Change nothing else: your files are judged with other copies of \
@@ -356,7 +447,7 @@ fn readme(assignment: &Assignment) -> String {
          `check` runs your kernel on awkward shapes with all checks, and then counts what it does. Grading does the same \
          with other shapes and other numbers, so a kernel that is right for the shapes you see only is not right.\n"
     ));
-    for (task, _) in &assignment.tasks {
+    for Given { task, .. } in &assignment.tasks {
         out.push_str(&format!("\n## {}: {}\n\n", task.name, task.title));
         if !task.text.trim().is_empty() {
             out.push_str(&format!("{}\n\n", task.text.trim()));
@@ -364,8 +455,8 @@ fn readme(assignment: &Assignment) -> String {
         out.push_str(
             "What is judged:\n\n- every element of the result is right\n- no check finds a mistake\n",
         );
-        for criterion in &task.does {
-            out.push_str(&format!("- {}\n", criterion.what));
+        for (_, what) in task.criteria() {
+            out.push_str(&format!("- {what}\n"));
         }
     }
     if !assignment.questions.is_empty() {
@@ -392,18 +483,13 @@ fn answers(assignment: &Assignment) -> String {
 }
 
 fn workflow(assignment: &Assignment) -> String {
-    let names: Vec<String> = assignment
-        .tasks
-        .iter()
-        .map(|(task, _)| task.name.to_string())
-        .collect();
     format!(
         "# Checks the kernels at each push, on the emulated GPU.\nname: check\non: [push, pull_request]\npermissions:\n  \
          contents: read\njobs:\n  check:\n    runs-on: ubuntu-latest\n    timeout-minutes: 20\n    steps:\n      - uses: \
          actions/checkout@v4\n      - uses: actions/cache@v4\n        with:\n          path: |\n            \
          ~/.cargo/registry\n            target\n          key: check-${{{{ hashFiles('Cargo.lock') }}}}\n      - run: \
          cargo xtask setup\n      - run: cargo xtask check {}\n",
-        names.join(" ")
+        names(assignment).join(" ")
     )
 }
 
@@ -418,12 +504,20 @@ pub fn rubric(assignment: &Assignment) -> String {
         Value::String(assignment.title.clone()),
         assignment.seed
     );
-    for (task, _) in &assignment.tasks {
-        out.push_str(&format!(
-            "\n[[task]]\nname = \"{}\"\nright = {RIGHT:.0}\nclean = {CLEAN:.0}\n",
-            task.name
-        ));
-        if !task.does.is_empty() {
+    for Given { task, drawn, .. } in &assignment.tasks {
+        out.push_str(&format!("\n[[task]]\nname = \"{}\"\n", task.name));
+        if let Some(drawn) = drawn {
+            let numbers = drawn.point.numbers.iter();
+            let work = Value::try_from(drawn.point.work).ok();
+            let fields = work.map(|work| format!("work = {work}")).into_iter();
+            let fields = fields.chain(numbers.map(|(name, number)| format!("{name} = {number}")));
+            out.push_str(&format!(
+                "drawn = {{ {} }}\n",
+                fields.collect::<Vec<_>>().join(", ")
+            ));
+        }
+        out.push_str(&format!("right = {RIGHT:.0}\nclean = {CLEAN:.0}\n"));
+        if !task.criteria().is_empty() {
             out.push_str(&format!("does = {DOES:.0}\n"));
         }
     }

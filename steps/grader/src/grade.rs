@@ -10,13 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use course::Task;
 use course::verdict::{Status, Verdict};
 use ladder::files::write_whole;
 use ladder::provenance::sha256;
 use serde::{Deserialize, Serialize};
 
-use crate::rubric::Rubric;
+use crate::rubric::{GradedTask, Rubric};
 use crate::sandbox::Sandbox;
 use crate::score::{self, Item};
 use crate::similar::{self, Pair};
@@ -106,7 +105,7 @@ pub type Watch<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
 
 /// A task of a student.
 struct Entry<'a> {
-    task: &'a Task,
+    graded: &'a GradedTask,
     handed: Handed,
     key: Option<String>,
 }
@@ -149,16 +148,14 @@ fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)
         tasks
             .iter()
             .map(|graded| {
-                let handed = submission.source(&graded.task.name, tasks.len() == 1);
+                // One file alone is a kernel.
+                let is_only = tasks.len() == 1 && graded.task.host.is_none();
+                let handed = submission.source(&graded.task.file(), is_only);
                 let key = match &handed {
-                    Handed::Text(source) => Some(key(grading, &graded.task, source)),
+                    Handed::Text(source) => Some(key(grading, graded, source)),
                     _ => None,
                 };
-                Entry {
-                    task: &graded.task,
-                    handed,
-                    key,
-                }
+                Entry { graded, handed, key }
             })
             .collect()
     };
@@ -172,12 +169,13 @@ fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)
 }
 
 /// Of everything that a verdict depends on.
-fn key(grading: &Grading<'_>, task: &Task, source: &str) -> String {
+fn key(grading: &Grading<'_>, graded: &GradedTask, source: &str) -> String {
     let parts = serde_json::json!([
         VERSION,
         grading.tools.version,
         grading.tools.headers,
-        task,
+        graded.task,
+        graded.finished,
         grading.rubric.seed,
         grading.bounds,
         grading.sandbox.is_tight(),
@@ -285,7 +283,7 @@ fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<(), String> {
             grading.tools,
             grading.sandbox,
             &grading.bounds,
-            entry.task,
+            entry.graded,
             seed,
             source,
             &job_path,
@@ -352,7 +350,9 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
         });
     }
     let mut similar = Vec::new();
-    for (at, graded) in rubric.tasks.iter().enumerate() {
+    // Right answers to a task for the host are all alike.
+    let kernels = rubric.tasks.iter().enumerate();
+    for (at, graded) in kernels.filter(|(_, graded)| graded.task.host.is_none()) {
         let name = graded.task.name.to_string();
         let starter = grading.starters.get(&name).map_or("", String::as_str);
         let sources: Vec<(String, String)> = found
@@ -375,8 +375,9 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
 
 /// What became of a task: the verdict that is kept, or one of what was not handed in.
 fn verdict_of(grading: &Grading<'_>, entry: &Entry<'_>) -> Verdict {
+    let task = &entry.graded.task;
     let absent = |status: Status, code: Option<&str>, why: &str| {
-        let mut verdict = Verdict::stopped(entry.task.name.clone(), &entry.task.does, "", why);
+        let mut verdict = Verdict::stopped(task.name.clone(), &task.does, "", why);
         // Nothing was compiled.
         verdict.parts.retain(|part| part.id != "compiles");
         verdict.status = status;
@@ -385,7 +386,7 @@ fn verdict_of(grading: &Grading<'_>, entry: &Entry<'_>) -> Verdict {
     };
     match (&entry.handed, &entry.key) {
         (Handed::Missing, _) => {
-            let why = format!("no {}.cu was handed in", entry.task.name);
+            let why = format!("no {} was handed in", task.file());
             absent(Status::NotRun, Some(code::MISSING), &why)
         }
         (Handed::Refused(why), _) => absent(Status::Failed, Some(code::REFUSED), why),

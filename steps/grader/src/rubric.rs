@@ -11,6 +11,11 @@
 //! clean = 2                # no check finds a mistake
 //! does = 4                 # shared by the task's criteria; or { barriers = 3, traffic = 1 }
 //!
+//! [[task]]
+//! name = "v03.variant"
+//! drawn = { work = "sgemm", BK = 8, BM = 128, BN = 64, TM = 8, TN = 4 }   # as `assign` wrote it
+//! right = 10
+//!
 //! [[question]]
 //! id = "v02.sectors"
 //! points = 1
@@ -20,7 +25,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use course::tasks::Question;
+use course::variant::{self, Point};
 use course::{Catalogue, Task, TaskName};
+use ladder::provenance::target_of;
 use serde::{Deserialize, Serialize};
 
 /// Layout of the file.
@@ -43,6 +50,8 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct TaskTable {
     name: String,
+    #[serde(default)]
+    drawn: Option<Point>,
     #[serde(default)]
     right: f64,
     #[serde(default)]
@@ -96,6 +105,9 @@ pub struct GradedTask {
     pub clean: f64,
     /// By the criterion's id, for all criteria of the task.
     pub does: BTreeMap<String, f64>,
+    /// PTX of the finished kernel that a task for the host launches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finished: Option<String>,
 }
 
 /// A question with its points.
@@ -182,24 +194,38 @@ fn points(what: &str, points: f64) -> Result<f64, String> {
 fn graded_task(table: &TaskTable, root: &Path) -> Result<GradedTask, String> {
     let name = TaskName::parse(&table.name).map_err(|error| error.to_string())?;
     let catalogue = Catalogue::load(root, &name.step).map_err(|error| error.to_string())?;
-    let Some(task) = catalogue.task(&name) else {
-        let there: Vec<String> = catalogue.tasks.iter().map(|task| task.name.to_string()).collect();
-        return Err(format!("there is no such task; there are {}", there.join(", ")));
+    let task = match (&table.drawn, &catalogue.variant) {
+        (None, _) => {
+            let Some(task) = catalogue.task(&name) else {
+                let there: Vec<String> = catalogue.tasks.iter().map(|task| task.name.to_string()).collect();
+                return Err(format!("there is no such task; there are {}", there.join(", ")));
+            };
+            task.clone()
+        }
+        (Some(point), Some(variant)) if name.id.as_deref() == Some(variant::ID) => variant
+            .task(&name.step, point)
+            .map_err(|why| format!("drawn: {why}"))?,
+        (Some(_), _) => {
+            return Err(format!(
+                "drawn: only vNN.{} has numbers that are drawn",
+                variant::ID
+            ));
+        }
     };
-    if task.host.is_some() {
-        return Err("it is for the host, and only kernels are graded".into());
-    }
-    if task.host.is_some() {
-        return Err("its idea is on the host, and only kernels are graded".into());
-    }
-    let ids = || task.does.iter().map(|criterion| criterion.id.clone());
+    let kernel = task.host.as_ref().and_then(|host| host.call.kernel());
+    let finished = kernel.map(|kernel| {
+        let path = target_of(root, &root.join(kernel));
+        std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
+    });
+    let criteria = task.criteria();
+    let ids = || criteria.iter().map(|(id, _)| (*id).to_owned());
     let does = match &table.does {
         Does::Shared(all) => {
             let all = points("does", *all)?;
-            if all > 0.0 && task.does.is_empty() {
+            if all > 0.0 && criteria.is_empty() {
                 return Err("does: the task has no criteria".into());
             }
-            ids().map(|id| (id, all / task.does.len() as f64)).collect()
+            ids().map(|id| (id, all / criteria.len() as f64)).collect()
         }
         Does::Each(each) => {
             let mut does: BTreeMap<String, f64> = ids().map(|id| (id, 0.0)).collect();
@@ -220,7 +246,8 @@ fn graded_task(table: &TaskTable, root: &Path) -> Result<GradedTask, String> {
         right: points("right", table.right)?,
         clean: points("clean", table.clean)?,
         does,
-        task: task.clone(),
+        finished: finished.transpose()?,
+        task,
     })
 }
 
@@ -283,6 +310,18 @@ mod tests {
         assert!(error("v02", "v77").starts_with("rubric.toml: task v77: "));
         assert!(error("does = 4", "does = { speed = 1 }").contains("no criterion is called `speed`"));
         assert!(error("clean = 2", "clean = -2").contains("clean: -2 is no number of points"));
+        assert!(
+            error("right = 4", "drawn = { work = \"sgemm\", BM = 8 }").contains("drawn: only vNN.variant")
+        );
+        let drawn = |point: &str| {
+            error(
+                "name = \"v02\"",
+                &format!("name = \"v02.variant\"\ndrawn = {{ {point} }}"),
+            )
+        };
+        assert_eq!(drawn("work = \"sgemm\", BM = 8, BN = 8, BK = 8"), "none");
+        assert!(drawn("work = \"sgemm\", BM = 8, BN = 8").contains("`BK` is not known"));
+        assert!(drawn("work = \"transpose\", BM = 8, BN = 8, BK = 8").contains("it is of products"));
         assert!(error("format = 1", "format = 2").contains("format: 2"));
         assert!(error("right = 4\nclean = 2\ndoes = 4\n", "").contains("nothing in it gives a point"));
     }

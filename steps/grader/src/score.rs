@@ -33,9 +33,9 @@ pub fn of_task(graded: &GradedTask, verdict: &Verdict) -> Vec<Item> {
         ("right".to_owned(), RIGHT.to_owned(), graded.right),
         ("clean".to_owned(), CLEAN.to_owned(), graded.clean),
     ];
-    for criterion in &graded.task.does {
-        let max = graded.does.get(&criterion.id).copied().unwrap_or(0.0);
-        parts.push((criterion.id.clone(), criterion.what.clone(), max));
+    for (id, what) in graded.task.criteria() {
+        let max = graded.does.get(id).copied().unwrap_or(0.0);
+        parts.push((id.to_owned(), what.to_owned(), max));
     }
     parts.retain(|(_, _, max)| *max > 0.0);
     parts

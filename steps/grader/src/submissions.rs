@@ -9,7 +9,6 @@ use std::fs::{File, OpenOptions};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use course::TaskName;
 use course::progress::Progress;
 
 /// Bytes of a source. The longest of the course has a hundredth of it.
@@ -85,8 +84,8 @@ pub fn all(folder: &Path, skip: &Path) -> std::io::Result<Vec<Submission>> {
 }
 
 impl Submission {
-    /// The source of a task; `is_only` when the assignment has no other.
-    pub fn source(&self, task: &TaskName, is_only: bool) -> Handed {
+    /// The file of that name, a task's; `is_only` when the assignment has no other.
+    pub fn source(&self, name: &str, is_only: bool) -> Handed {
         match self.path.symlink_metadata() {
             Err(error) => return Handed::Refused(format!("it cannot be read: {error}")),
             Ok(it) if it.is_symlink() => {
@@ -101,8 +100,7 @@ impl Submission {
                 );
             }
         }
-        let name = format!("{task}.cu");
-        self.first(&[&format!("my/{name}"), &name], LARGEST_SOURCE, "a source")
+        self.first(&[&format!("my/{name}"), name], LARGEST_SOURCE, "a source")
     }
 
     /// The answers to questions by their ids, as `v02.sectors`, and what is wrong with the files that hold them.
@@ -247,7 +245,7 @@ mod tests {
         make(&student);
         let found = all(&folder, Path::new("/nowhere")).expect("readable");
         assert_eq!(found.len(), 1);
-        let handed = found[0].source(&TaskName::rebuild("v02"), true);
+        let handed = found[0].source("v02.cu", true);
         let _ = std::fs::remove_dir_all(&folder);
         handed
     }
@@ -361,9 +359,9 @@ mod tests {
         let found = all(&folder, Path::new("/nowhere")).expect("readable");
         let names: Vec<&str> = found.iter().map(|one| one.student.as_str()).collect();
         assert_eq!(names, ["bob"]);
-        let task = TaskName::rebuild("v02");
-        assert_eq!(found[0].source(&task, true), Handed::Text("x".into()));
-        assert!(matches!(found[0].source(&task, false), Handed::Refused(_)));
+        let task = "v02.cu";
+        assert_eq!(found[0].source(task, true), Handed::Text("x".into()));
+        assert!(matches!(found[0].source(task, false), Handed::Refused(_)));
         let _ = std::fs::remove_dir_all(&folder);
     }
 }

@@ -9,6 +9,7 @@ use course::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 
 use crate::process::{Ended, Stopped};
+use crate::rubric::GradedTask;
 use crate::sandbox::{Confined, Launcher, Limits, Sandbox};
 
 /// The programs that do the work, and where they find what they need.
@@ -79,7 +80,8 @@ pub mod code {
     pub const STOPPED: &str = "stopped";
 }
 
-/// Compiles and judges a source. `job` is a folder for this work alone, which exists and is empty.
+/// Compiles and judges a source, or judges an answer to a task for the host. `job` is a folder for this work alone, which
+/// exists and is empty.
 ///
 /// # Errors
 /// When that could not be done for a reason that lies here, and not with the source: nothing is known then.
@@ -87,63 +89,41 @@ pub fn judge(
     tools: &Tools,
     sandbox: &Sandbox,
     bounds: &Bounds,
-    task: &Task,
+    graded: &GradedTask,
     seed: u64,
     source: &str,
     job: &Path,
 ) -> Result<Verdict, String> {
+    let task = &graded.task;
     let io = |error: std::io::Error| format!("{}: {error}", job.display());
-    let file = format!("my/{}.cu", task.name);
-    for folder in ["my", "kernels"] {
-        std::fs::create_dir_all(job.join(folder)).map_err(io)?;
-    }
+    let file = format!("my/{}", task.file());
+    std::fs::create_dir_all(job.join("my")).map_err(io)?;
     std::fs::write(job.join(&file), source).map_err(io)?;
-    for (name, text) in &tools.headers {
-        std::fs::write(job.join("kernels").join(name), text).map_err(io)?;
-    }
-    let mut arguments = tools.compiler_arguments.clone();
-    arguments.push(OsString::from(&file));
-    let compiled = sandbox
-        .run(
-            &tools.launcher,
-            &Confined {
-                program: &tools.compiler,
-                reads: &tools.compiler_reads,
-                job,
-                arguments: &arguments,
-                limits: bounds.compile,
-            },
-        )
-        .map_err(|error| format!("starting the compiler: {error}"))?;
-    let ptx = match outcome("the compiler", &compiled, bounds.compile) {
-        Outcome::Ended => match serde_json::from_slice(&compiled.output) {
-            Ok(Compiled::Ptx(ptx)) => ptx,
-            Ok(Compiled::Refused(log)) => {
-                return Ok(Verdict::refused(
-                    task.name.clone(),
-                    &task.does,
-                    Refused::from_log(&log),
-                ));
+    let mut arguments: Vec<OsString> = ["--task", "task.json"].map(OsString::from).into();
+    let ptx = match &task.host {
+        Some(_) => {
+            arguments.extend(["--answer", &file].map(OsString::from));
+            graded.finished.clone()
+        }
+        None => {
+            std::fs::create_dir_all(job.join("kernels")).map_err(io)?;
+            arguments.extend(["--source", &file].map(OsString::from));
+            for (name, text) in &tools.headers {
+                std::fs::write(job.join("kernels").join(name), text).map_err(io)?;
+                arguments.extend(["--source".into(), format!("kernels/{name}").into()]);
             }
-            Err(_) => return Err(complaint("the compiler", &compiled)),
-        },
-        Outcome::Stopped(code, why) => {
-            let mut verdict = Verdict::refused(task.name.clone(), &task.does, Refused::from_log(&why));
-            if code == code::TIMEOUT {
-                verdict.code = Some(code.into());
+            match compile(tools, sandbox, bounds, task, &file, job)? {
+                Ok(ptx) => Some(ptx),
+                Err(verdict) => return Ok(*verdict),
             }
-            return Ok(verdict);
         }
     };
-    std::fs::write(job.join("kernel.ptx"), ptx).map_err(io)?;
+    if let Some(ptx) = ptx {
+        std::fs::write(job.join("kernel.ptx"), ptx).map_err(io)?;
+        arguments.extend(["--ptx", "kernel.ptx"].map(OsString::from));
+    }
     let described = serde_json::to_string(task).map_err(|error| error.to_string())?;
     std::fs::write(job.join("task.json"), described).map_err(io)?;
-    let mut arguments: Vec<OsString> = ["--task", "task.json", "--ptx", "kernel.ptx", "--source", &file]
-        .map(OsString::from)
-        .into();
-    for (name, _) in &tools.headers {
-        arguments.extend(["--source".into(), format!("kernels/{name}").into()]);
-    }
     let seed = seed.to_string();
     arguments.extend(["--hidden", "--json", "--threads", "1", "--seed", &seed].map(OsString::from));
     let judged = sandbox
@@ -169,6 +149,46 @@ pub fn judge(
         }
         Outcome::Ended => Err(complaint("judge", &judged)),
         Outcome::Stopped(code, why) => Ok(Verdict::stopped(task.name.clone(), &task.does, code, &why)),
+    }
+}
+
+/// PTX, or the verdict on a source that does not compile.
+fn compile(
+    tools: &Tools,
+    sandbox: &Sandbox,
+    bounds: &Bounds,
+    task: &Task,
+    file: &str,
+    job: &Path,
+) -> Result<Result<String, Box<Verdict>>, String> {
+    let mut arguments = tools.compiler_arguments.clone();
+    arguments.push(OsString::from(file));
+    let compiled = sandbox
+        .run(
+            &tools.launcher,
+            &Confined {
+                program: &tools.compiler,
+                reads: &tools.compiler_reads,
+                job,
+                arguments: &arguments,
+                limits: bounds.compile,
+            },
+        )
+        .map_err(|error| format!("starting the compiler: {error}"))?;
+    let refused = |log: &str| Verdict::refused(task.name.clone(), &task.does, Refused::from_log(log));
+    match outcome("the compiler", &compiled, bounds.compile) {
+        Outcome::Ended => match serde_json::from_slice(&compiled.output) {
+            Ok(Compiled::Ptx(ptx)) => Ok(Ok(ptx)),
+            Ok(Compiled::Refused(log)) => Ok(Err(Box::new(refused(&log)))),
+            Err(_) => Err(complaint("the compiler", &compiled)),
+        },
+        Outcome::Stopped(code, why) => {
+            let mut verdict = refused(&why);
+            if code == code::TIMEOUT {
+                verdict.code = Some(code.into());
+            }
+            Ok(Err(Box::new(verdict)))
+        }
     }
 }
 

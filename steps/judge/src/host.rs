@@ -2,7 +2,7 @@
 
 use course::Task;
 use course::compile::Refused;
-use course::host::{BlasAnswer, HostCall, LaunchAnswer, Number, read};
+use course::host::{BlasAnswer, HostCall, LaunchAnswer, NO_IDLE_BLOCKS, Number, read};
 use course::verdict::{CLEAN, Part, RIGHT, Status, Verdict};
 use ladder::Shape;
 use simt::launch::Watch;
@@ -78,9 +78,8 @@ fn sizes(numbers: &[Number; 3], shape: Shape) -> Result<[u32; 3], String> {
 fn launch(request: &Request<'_>, answer: &LaunchAnswer) -> Verdict {
     let task = request.task;
     let mut verdict = begun(task);
-    verdict
-        .parts
-        .push(Part::passed("no-idle-blocks", "every block has something to do"));
+    let (idle_blocks, what) = NO_IDLE_BLOCKS;
+    verdict.parts.push(Part::passed(idle_blocks, what));
     let machine = match Machine::new(request) {
         Ok(machine) => machine,
         Err(why) => return failed(verdict, READ_AT, "no-entry", &format!("{why:?}")),
@@ -128,7 +127,7 @@ fn launch(request: &Request<'_>, answer: &LaunchAnswer) -> Verdict {
     match idle {
         _ if verdict.wrong.is_some() => right_or_not(verdict),
         None => verdict,
-        Some(why) => failed(verdict, IDLE_AT, "no-idle-blocks", &why),
+        Some(why) => failed(verdict, IDLE_AT, idle_blocks, &why),
     }
 }
 
@@ -248,8 +247,12 @@ fn multiply(answer: &BlasAnswer, trial: &Trial<f32>) -> Result<Vec<f32>, (&'stat
             )));
         }
     }
-    // Much more than the product takes: it ends at an element that is not there long before.
     let mut c = trial.start.clone();
+    // Columns without rows: nothing is written, however many they are.
+    if m == 0 {
+        return Ok(c);
+    }
+    // Much more than the product takes: it ends at an element that is not there long before.
     for col in 0..n {
         for row in 0..m {
             let mut sum = 0.0;

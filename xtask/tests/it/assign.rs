@@ -185,12 +185,107 @@ fn an_assigned_repository_builds_and_holds_no_solution_and_no_seed() {
     );
 }
 
+/// Assigns, and gives the folder.
+fn assigned(place: &Path, name: &str, arguments: &[&str]) -> PathBuf {
+    let out = place.join(name);
+    let mut words = vec!["assign", "--out", out.to_str().expect("a name")];
+    words.extend(arguments);
+    let made = xtask(&words);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    out
+}
+
+#[test]
+fn numbers_are_drawn_from_the_seed_and_the_answer_stays_here() {
+    let place = empty_folder("drawn");
+    let mut readmes = BTreeSet::new();
+    for seed in ["1", "2", "3"] {
+        let out = assigned(&place, seed, &["v02", "v05", "--variant", "--seed", seed]);
+        readmes.insert(fs::read_to_string(out.join("README.md")).expect("a README"));
+        for step in ["v02", "v05"] {
+            let variant = Catalogue::load(root(), step).expect("a catalogue").variant;
+            let variant = variant.expect("a task whose numbers are drawn");
+            let point = variant
+                .draw(step, seed.parse().expect("a number"))
+                .expect("a point");
+            let given = Catalogue::load(&out, step).expect("a catalogue");
+            assert!(given.variant.is_none());
+            let [task] = given.tasks.as_slice() else {
+                panic!("{:?}", given.tasks);
+            };
+            let whole = variant.task(step, point).expect("a task");
+            assert_eq!((&task.text, &task.does), (&whole.text, &whole.does));
+            let beside =
+                fs::read_to_string(place.join(format!("{seed}.{step}.variant.cu"))).expect("a reference");
+            let mut all = Vec::new();
+            files(&out, &mut all);
+            for path in all {
+                let held = text(&fs::read(&path).expect("a file"));
+                let secrets = beside
+                    .lines()
+                    .filter(|line| line.contains("load_or_zero(") || line.contains("acc"));
+                for secret in secrets {
+                    assert!(!held.contains(secret), "{} has `{secret}`", path.display());
+                }
+            }
+        }
+        let rubric = fs::read_to_string(place.join(format!("{seed}.rubric.toml"))).expect("a rubric");
+        grader::rubric::Rubric::parse(&rubric, "rubric.toml", root()).expect("a rubric that can be read");
+    }
+    assert!(readmes.len() > 1, "every seed draws the same");
+    let again = assigned(&place, "again", &["v02", "v05", "--variant", "--seed", "1"]);
+    let again = fs::read_to_string(again.join("README.md")).expect("a README");
+    assert!(readmes.contains(&again));
+}
+
+#[test]
+fn tasks_for_the_host_are_assigned_with_the_kernel_that_they_launch() {
+    let place = empty_folder("host");
+    let out = assigned(&place, "homework", &["v01.launch", "v09.operands", "--seed", "1"]);
+    for file in [
+        "my/v01.launch.toml",
+        "my/v09.operands.toml",
+        "kernels/ptx/v01_col_per_lane.ptx",
+    ] {
+        assert!(out.join(file).is_file(), "{file}");
+    }
+    assert!(!out.join("kernels/v01_col_per_lane.cu").exists());
+    let finished = fs::read_to_string(root().join("steps/v01/tasks/launch.toml")).expect("an answer");
+    let mut all = Vec::new();
+    files(&out, &mut all);
+    for path in all {
+        let held = text(&fs::read(&path).expect("a file"));
+        for line in finished.lines().filter(|line| line.contains("ceil_div(")) {
+            assert!(!held.contains(line), "{} has `{line}`", path.display());
+        }
+    }
+    let rubric = fs::read_to_string(place.join("homework.rubric.toml")).expect("a rubric");
+    let rubric = grader::rubric::Rubric::parse(&rubric, "rubric.toml", root()).expect("a rubric");
+    assert!(rubric.tasks[0].does.contains_key("no-idle-blocks") && rubric.tasks[0].finished.is_some());
+}
+
 #[test]
 fn tasks_that_are_not_there_are_wrong_usage() {
     let place = empty_folder("unassigned");
     let out = place.join("homework").display().to_string();
-    for (task, says) in [("v77", "v77"), ("v02.nothing", "there is no task v02.nothing")] {
-        let output = xtask(&["assign", task, "--out", &out]);
+    for (tasks, says) in [
+        (["v77"].as_slice(), "v77"),
+        (&["v02.nothing"], "there is no task v02.nothing"),
+        (
+            &["v01", "v01.launch"],
+            "v01.launch launches the finished kernel of v01",
+        ),
+        (
+            &["v09", "--variant"],
+            "v09 has nothing to vary: its tasks have one right answer each; numbers are drawn for v01, v02,",
+        ),
+        (&["v00", "--variant"], "v00 has nothing to vary: it has no tasks"),
+        (
+            &["v02.rect", "--variant"],
+            "--variant draws a task of a step: name v02",
+        ),
+    ] {
+        let output = xtask(&[&["assign", "--out", &out], tasks].concat());
         assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
         assert!(text(&output.stderr).contains(says), "{}", text(&output.stderr));
     }

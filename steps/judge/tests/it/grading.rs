@@ -485,3 +485,73 @@ fn records_and_exit_codes_with_bubblewrap() {
     );
     assert_eq!(class.grades("open")["ada"]["points"], 10.0);
 }
+
+const OTHERS: &str = r#"format = 1
+seed = 7
+[[task]]
+name = "v01.launch"
+right = 4
+clean = 2
+does = 4
+[[task]]
+name = "v09.operands"
+right = 4
+clean = 2
+[[task]]
+name = "v02.variant"
+drawn = { work = "sgemm_tn", BK = 32, BM = 16, BN = 64 }
+right = 4
+clean = 2
+does = 4
+"#;
+
+/// Answers for the host, which are not compiled, and a task whose numbers are drawn.
+#[test]
+fn answers_for_the_host_and_drawn_tasks_are_graded_with_bubblewrap() {
+    let Some(class) = Class::new("others") else { return };
+    std::fs::write(class.folder.join("rubric.toml"), OTHERS).expect("a file");
+    let read = |file: &str| std::fs::read_to_string(root().join(file)).expect("a file");
+    let (launch, operands) = (
+        read("steps/v01/tasks/launch.toml"),
+        read("steps/v09/tasks/operands.toml"),
+    );
+    let catalogue = course::Catalogue::load(root(), "v02").expect("a catalogue");
+    let points = catalogue.variant.expect("a task whose numbers are drawn").points;
+    let text = read(&course::variant::reference_of("v02").display().to_string());
+    let kernel = |slug: &str| {
+        let point = points.iter().find(|point| point.slug() == slug).expect("a point");
+        course::variant::reference(&text, point).expect("a kernel")
+    };
+    let drawn = kernel("sgemm_tn-BK32-BM16-BN64");
+    let hand_in = |name: &str, files: [&str; 3]| {
+        let names = ["v01.launch.toml", "v09.operands.toml", "v02.variant.cu"];
+        for (file, text) in names.iter().zip(files) {
+            std::fs::write(class.student(name).join(file), text).expect("a file");
+        }
+    };
+    hand_in("ada", [&launch, &operands, &drawn]);
+    let idle = launch.replace("ceil_div(N, 32)", "N / 32 + 1");
+    let other = kernel("sgemm_tn-BK16-BM32-BN16");
+    hand_in("bob", [&idle, &operands.replace("\"A\"", "\"B\""), &other]);
+    let endless = operands
+        .replace("m = \"N\"", "m = 0")
+        .replace("n = \"M\"", "n = 9223372036854775807");
+    let blocks = launch.replace("ceil_div(N, 32)", "2147483647");
+    hand_in("mallory", [&blocks, &endless, ""]);
+    hand_in("none", ["x", &"(".repeat(100_000), "x"]);
+    let output = class.grade("out", &["--limit", "20"]);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    let grades = class.grades("out");
+    let codes = |name: &str| {
+        let verdicts = grades[name]["verdicts"].as_array().expect("verdicts").iter();
+        let codes: Vec<&str> = verdicts
+            .map(|verdict| verdict["code"].as_str().unwrap_or("none"))
+            .collect();
+        (grades[name]["points"].as_f64().expect("points"), codes.join(" "))
+    };
+    assert_eq!(codes("ada"), (26.0, "none none none".into()));
+    assert_eq!(codes("bob"), (6.0, "no-idle-blocks E-OOB E-LAUNCH".into()));
+    assert_eq!(codes("mallory"), (0.0, "E-LOOP wrong-result no-entry".into()));
+    assert_eq!(codes("none"), (0.0, "compile compile compile".into()));
+}

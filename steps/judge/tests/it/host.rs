@@ -155,4 +155,7 @@ fn a_row_major_product_is_the_column_major_one_of_swapped_operands() {
         "`x` is neither n nor t",
     );
     operands(&[("k = \"K\"", "k = \"K - 1\"")], "wrong-result", "");
+    // As many columns as there are numbers, and no rows.
+    let endless = [("m = \"N\"", "m = 0"), ("n = \"M\"", "n = 9223372036854775807")];
+    operands(&endless, "wrong-result", "");
 }

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use course::host::HostCall;
 use course::verdict::{Status, Verdict};
 use course::{Catalogue, Task};
 use judge::Request;
@@ -33,14 +32,11 @@ fn judged(task: &Task, source: &Path) -> Verdict {
 fn judged_host(task: &Task, answer: &str) -> Verdict {
     let host = task.host.as_ref().expect("a task for the host");
     let root = root();
-    let ptx = match &host.call {
-        HostCall::Launch { source } => {
-            let source = root.join("kernels").join(source).with_extension("cu");
-            let path = target_of(root, &source);
-            std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-        }
-        HostCall::Blas => String::new(),
-    };
+    let ptx = host.call.kernel().map(|source| {
+        let path = target_of(root, &root.join(source));
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    });
+    let ptx = ptx.unwrap_or_default();
     let request = Request {
         task,
         ptx: &ptx,
