@@ -111,11 +111,45 @@ fn value(word: u128, address: u32, token: &Token) -> Option<Value> {
         Slot::Barrier(low) => Value::Barrier(field(word, low, 4) as u8),
         Slot::Scoreboard(low) => Value::Scoreboard(field(word, low, 3) as u8),
         Slot::Label => Value::Label(next + i64::from(signed(field(word, 34, 30), 30)) * 4),
-        Slot::BranchLabel => {
+        Slot::CodeLabel => {
+            let distance = (word >> 24) as i64 & ((1 << 58) - 1);
+            Value::Label(next.checked_add(distance << 6 >> 6)?)
+        }
+        Slot::BranchLabel | Slot::BranchOffset => {
             let distance = (word >> 34) as i64 & 0xffff_ffff_ffff;
             let distance = distance << 8 | i64::from(field(word, 16, 8));
             // 56 bits, times 4.
             Value::Label(next.checked_add(distance << 8 >> 8 << 2)?)
+        }
+        Slot::Atomic(at) => {
+            let wide = field(word, 91, 1) == 1;
+            Value::Memory(Address {
+                base: register(word, 24),
+                wide,
+                scale: 1,
+                uniform: None,
+                descriptor: wide.then(|| uniform(word, at)),
+                offset: signed(field(word, 40, 24), 24),
+            })
+        }
+        Slot::CopyTo => Value::Memory(Address {
+            base: register(word, 16),
+            wide: false,
+            scale: 1,
+            uniform: None,
+            descriptor: None,
+            offset: signed(field(word, 44, 20), 20),
+        }),
+        Slot::CopyFrom => {
+            let (described, uniform) = (field(word, 76, 1) == 1, uniform(word, 64));
+            Value::Memory(Address {
+                base: register(word, 24),
+                wide: true,
+                scale: 1,
+                uniform: (!described).then_some(uniform),
+                descriptor: described.then_some(uniform),
+                offset: signed(field(word, 32, 12), 12),
+            })
         }
         Slot::Shared(at) => Value::Memory(Address {
             base: register(word, 24),

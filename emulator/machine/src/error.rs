@@ -24,3 +24,52 @@ pub enum DecodeErrorKind {
     #[error("unknown form of `{}`", .0.name())]
     Form(Operation),
 }
+
+/// Why a cubin cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {kind}")]
+pub struct ReadError {
+    /// The section, or `file`.
+    pub place: String,
+    /// What is wrong there.
+    pub kind: ReadErrorKind,
+}
+
+/// What is wrong with a cubin.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadErrorKind {
+    /// Something is cut off, or outside of where it must be.
+    #[error("{0}")]
+    Damaged(String),
+    /// Machine code of other GPUs.
+    #[error("code for sm_{0}; only that of sm_90 is supported")]
+    Architecture(u32),
+    /// An instruction is not in the table.
+    #[error("{0}")]
+    Decode(DecodeError),
+    /// A branch to where no instruction is.
+    #[error("`{operation}` at {address:#06x} goes to {target:#x}, which is no instruction of the section")]
+    Label {
+        /// Of the branch.
+        address: u32,
+        /// The branch.
+        operation: Operation,
+        /// Where it goes.
+        target: i64,
+    },
+    /// A kind of relocation that is not supported.
+    #[error("relocation of kind {kind} at {offset:#x} is not supported")]
+    Relocation {
+        /// Its number.
+        kind: u32,
+        /// From the start of the section that it changes.
+        offset: u64,
+    },
+}
+
+impl ReadErrorKind {
+    pub(crate) fn at(self, place: &str) -> ReadError {
+        let place = place.chars().take(200).collect();
+        ReadError { place, kind: self }
+    }
+}

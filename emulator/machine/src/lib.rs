@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod decode;
+mod elf;
 mod error;
 pub mod instruction;
 mod module;
@@ -27,6 +28,6 @@ pub mod special;
 pub mod table;
 
 pub use decode::decode;
-pub use error::{DecodeError, DecodeErrorKind};
+pub use error::{DecodeError, DecodeErrorKind, ReadError, ReadErrorKind};
 pub use instruction::Instruction;
-pub use module::{Kernel, Line, Module, Parameter};
+pub use module::{Function, Kernel, Line, Module, Parameter, Relocation, Segment, Target, Variable};

@@ -7,8 +7,79 @@ use crate::instruction::Instruction;
 pub struct Module {
     /// 90 for sm_90.
     pub architecture: u32,
-    /// Its kernels, by name.
+    /// Its kernels, in the order of the file.
     pub kernels: Vec<Kernel>,
+    /// Variables in global memory that begin with a value: `.nv.global.init`.
+    pub initialised: Vec<u8>,
+    /// Bytes of the variables in global memory that begin with zeros: `.nv.global`.
+    pub zeroed_bytes: u64,
+    /// Variables in constant memory: bank 3.
+    pub constants: Vec<u8>,
+    /// Addresses that the code needs: bank 4. The loader fills it in by `relocations`.
+    pub addresses: Vec<u8>,
+    /// All variables with a name.
+    pub variables: Vec<Variable>,
+    /// Addresses that only the loader knows.
+    pub relocations: Vec<Relocation>,
+}
+
+/// Of what memory something is a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Segment {
+    /// [`Module::initialised`]
+    Initialised,
+    /// [`Module::zeroed_bytes`]
+    Zeroed,
+    /// [`Module::constants`]
+    Constants,
+    /// [`Module::addresses`]
+    Addresses,
+    /// Code of the kernel at this place of [`Module::kernels`].
+    Code(usize),
+    /// Constant bank 2 of the kernel at this place: its jump tables.
+    Tables(usize),
+    /// Static shared memory of the kernel at this place.
+    Shared(usize),
+}
+
+/// A variable of the module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variable {
+    /// As the driver finds it.
+    pub name: String,
+    /// Where it is.
+    pub segment: Segment,
+    /// Bytes from the beginning of the segment.
+    pub offset: u64,
+    /// In bytes.
+    pub size: u64,
+}
+
+/// Eight bytes that hold the address of something, once it is loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Relocation {
+    /// In what memory they are.
+    pub segment: Segment,
+    /// Bytes from the beginning of the segment.
+    pub offset: u64,
+    /// What they hold the address of.
+    pub target: Target,
+    /// Added to the address.
+    pub addend: i64,
+}
+
+/// What a relocation is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A place in the module.
+    Inside {
+        /// In what memory.
+        segment: Segment,
+        /// Bytes from the beginning of the segment.
+        offset: u64,
+    },
+    /// Something that the module does not hold, such as `vprintf`.
+    Outside(String),
 }
 
 /// One kernel, with the functions that it calls.
@@ -16,26 +87,52 @@ pub struct Module {
 pub struct Kernel {
     /// As the driver finds it.
     pub name: String,
-    /// From address 0, 16 bytes each.
+    /// From address 0, 16 bytes each. Functions that are called are behind the kernel's own code.
     pub instructions: Vec<Instruction>,
+    /// The functions among them.
+    pub functions: Vec<Function>,
     /// Registers of a thread.
     pub registers: u32,
-    /// Bytes of static shared memory, with what the system keeps for itself.
-    pub shared_bytes: u32,
-    /// Bytes of local memory of a thread.
+    /// Bytes of static shared memory; on sm_90 the first 1024 belong to the system.
+    pub shared_bytes: u64,
+    /// Bytes of local memory of a thread, without functions that call themselves.
     pub frame_bytes: u32,
-    /// Most threads of a block, from `__launch_bounds__`.
-    pub max_threads: Option<u32>,
+    /// Most threads of a block in each direction, from `__launch_bounds__`.
+    pub max_threads: Option<[u32; 3]>,
     /// How many barriers of the block it uses.
     pub barriers: u32,
     /// Where the parameters begin in bank 0.
     pub parameter_base: u32,
+    /// Bytes of all parameters.
+    pub parameter_bytes: u32,
     /// In order.
     pub parameters: Vec<Parameter>,
-    /// Contents of constant banks, by number. Of bank 0 the part in front of the parameters is filled at a launch.
-    pub banks: Vec<(u8, Vec<u8>)>,
+    /// Jump tables: bank 2.
+    pub tables: Vec<u8>,
     /// Source lines by address: each holds from its address to the next one. Empty without `-lineinfo`.
     pub lines: Vec<Line>,
+    /// The files that the lines are in.
+    pub files: Vec<String>,
+}
+
+impl Kernel {
+    /// From where in a source the instruction at an address comes: file and line.
+    pub fn line(&self, address: u32) -> Option<(&str, u32)> {
+        let next = self.lines.partition_point(|line| line.address <= address);
+        let line = &self.lines[next.checked_sub(1)?];
+        Some((self.files.get(line.file)?, line.line))
+    }
+}
+
+/// A function in a kernel's code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Function {
+    /// As the compiler calls it.
+    pub name: String,
+    /// Bytes from the start of the code.
+    pub address: u32,
+    /// In bytes.
+    pub size: u32,
 }
 
 /// A parameter of a kernel.
@@ -47,13 +144,13 @@ pub struct Parameter {
     pub size: u32,
 }
 
-/// From which line of a source an instruction comes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// From which line of a source instructions come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line {
     /// Bytes from the start of the code.
     pub address: u32,
-    /// As the compiler was given it.
-    pub file: String,
-    /// From 1.
+    /// Its place in [`Kernel::files`].
+    pub file: usize,
+    /// From 1; 0 for what no line asked for.
     pub line: u32,
 }

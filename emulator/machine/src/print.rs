@@ -3,7 +3,8 @@
 use std::fmt::{Display, Formatter, Result};
 
 use crate::instruction::{
-    Address, Constant, Guard, Halves, Index, Instruction, Operand, Predicate, Register, Uniform, Value,
+    Address, Constant, Control, Guard, Halves, Index, Instruction, Operand, Predicate, Register, Uniform,
+    Value,
 };
 use crate::operation::{Modifier, Operation};
 use crate::table::{Form, Kind, Slot, Token};
@@ -26,9 +27,15 @@ impl Display for Instruction {
             if token.hidden.is_some_and(|hidden| is_default(operand, hidden)) {
                 continue;
             }
-            f.write_str(separator)?;
+            f.write_str(if token.joined { " " } else { separator })?;
             separator = ", ";
-            print_operand(f, operand, token)?;
+            match (token.slot, operand.value) {
+                // What is added to the address of the next instruction, not their sum.
+                (Slot::BranchOffset, Value::Label(target)) => {
+                    Hex(target.wrapping_sub(i64::from(self.address) + 16)).fmt(f)?;
+                }
+                _ => print_operand(f, operand, token)?,
+            }
         }
         Ok(())
     }
@@ -226,5 +233,28 @@ impl Display for Address {
             write!(f, "{plus}{}", Hex(self.offset.into()))?;
         }
         f.write_str("]")
+    }
+}
+
+/// `stall 4, wait 0 1, write 2, read 3, yield`: what differs from nothing.
+impl Display for Control {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "stall {}", self.stall)?;
+        if self.wait != 0 {
+            f.write_str(", wait")?;
+            for barrier in (0..6).filter(|barrier| self.wait >> barrier & 1 == 1) {
+                write!(f, " {barrier}")?;
+            }
+        }
+        if let Some(barrier) = self.write_barrier {
+            write!(f, ", write {barrier}")?;
+        }
+        if let Some(barrier) = self.read_barrier {
+            write!(f, ", read {barrier}")?;
+        }
+        if self.yields {
+            f.write_str(", yield")?;
+        }
+        Ok(())
     }
 }

@@ -15,4 +15,9 @@ pub(super) const LINES: &[Line] = &[
     (0x028, "rr ir cr ur", "DMUL{,.RM,.RP,.RZ}@78", "R@16 = -|A| -|B|.d", "", "product"),
     (0x02b, "rr ri rc ir cr ur ru", "DFMA{,.RM,.RP,.RZ}@78", "R@16 = -|A| -|B|.d -|C|.d", "", "product plus C, rounded once"),
     (0x02a, "rr ri rc ru", "DSETP{.MIN,.LT,.EQ,.LE,.GT,.NE,.GE,.NUM,.NAN,.LTU,.EQU,.LEU,.GTU,.NEU,.GEU,.MAX}@76{.AND,.OR,.XOR}@74", "P@81 P@84 = -|A| -|B|.d !P@87", "", "compare"),
+    (0x030, "rr ri rc ru", "HADD2{,.BF16_V2}@85{,.F32}@78{,.FTZ}@80{,.SAT}@77", "R@16 = -|A|.h -|B|.h", "", "two sums of halves"),
+    (0x032, "rr ir cr ur", "HMUL2{,.BF16_V2}@85{,.F32}@78{,.FTZ}@80{,.SAT}@77", "R@16 = -|A|.h -|B|.h", "", "two products of halves"),
+    (0x031, "rr ri rc ir cr ur ru", "HFMA2{,.BF16_V2}@85{,.F32}@78{,.FMZ}@76{,.FTZ}@80{,.SAT}@77", "R@16 = -|A|.h -|B|.h -|C|.h", "", "two products of halves, plus C"),
+    (0x035, "rr ri rc ir cr ur ru", "HFMA2.MMA{,.BF16_V2}@85{,.F32}@78{,.FMZ}@76{,.FTZ}@80{,.SAT}@77", "R@16 = -|A|.h -|B|.h -|C|.h", "", "the same, by the tensor cores"),
+    (0x034, "rr", "HSETP2{.F,.LT,.EQ,.LE,.GT,.NE,.GE,.NUM,.NAN,.LTU,.EQU,.LEU,.GTU,.NEU,.GEU,.T}@76{,.FTZ}@80{.AND,.OR,.XOR}@69", "P@81 P@84 = -|A|.h -|B|.h !P@87", "", "compare halves"),
 ];

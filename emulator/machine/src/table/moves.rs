@@ -15,4 +15,7 @@ pub(super) const LINES: &[Line] = &[
     (0x1c3, "ir", "S2UR", "UR@16 = SR@72", "", "a special register, for the warp"),
     (0x0ca, "rr", "R2UR", "{P@81} UR@16 = A", "", "a register of one lane, for the warp"),
     (0x006, "ir", "VOTE{.ALL,.ANY,.EQ}@72", "{R@16=RZ} P@81 = !P@87", "", "a predicate of all lanes"),
+    (0x155, "rr", "BMOV.32{,.CLEAR}@84", "R@16 = B@24", "", "a convergence barrier to a register"),
+    (0x156, "rr", "BMOV.32", "B@24 = R@32", "", "a register to a convergence barrier"),
+    (0x11c, "rr", "B2R.RESULT", "R@16 {P@81} =", "78..79=1", "result of a reduction at a barrier"),
 ];

@@ -156,6 +156,8 @@ pub(crate) struct Token {
     pub(crate) reuse: Option<u32>,
     /// Which halves are read.
     pub(crate) halves: Option<u32>,
+    /// Whether it is printed behind the operand in front of it, without a comma.
+    pub(crate) joined: bool,
     /// What is not printed: a register's number, and whether it is negated.
     pub(crate) hidden: Option<(u8, bool)>,
 }
@@ -194,9 +196,18 @@ pub(crate) enum Slot {
     Scoreboard(u32),
     Label,
     BranchLabel,
+    /// The distance that a branch adds to a register.
+    BranchOffset,
+    /// Bytes, in the 58 bits from 24.
+    CodeLabel,
     /// Its uniform register is here.
     Shared(u32),
     Global(u32),
+    /// As `Global`, of an atomic: these bits say whether it is wide.
+    Atomic(u32),
+    /// Both ends of a copy.
+    CopyTo,
+    CopyFrom,
 }
 
 const SLOT_A: u32 = 24;
@@ -236,6 +247,7 @@ impl Operands {
                 (token, Some(default))
             }
         };
+        let (joined, text) = text.strip_prefix('_').map_or((false, text), |text| (true, text));
         let negates = text.starts_with(['-', '!']);
         let inverts = text.starts_with('~');
         let text = text.trim_start_matches(['-', '!', '~']);
@@ -269,6 +281,7 @@ impl Operands {
             absolute: None,
             reuse: None,
             halves: None,
+            joined,
             hidden: hidden.map(|default| match default {
                 "PT" => (7, false),
                 "!PT" => (7, true),
@@ -311,7 +324,10 @@ impl Operands {
                     modify(&mut token, 63, 62, reuse, 60);
                     self.odd(&mut token, form, uniform)
                 } else {
-                    modify(&mut token, 75, 74, reuse, 81);
+                    match halves {
+                        true => modify(&mut token, 84, 83, reuse, 81),
+                        false => modify(&mut token, 75, 74, reuse, 81),
+                    }
                     match uniform {
                         true => Slot::Uniform(SLOT_C),
                         false => Slot::Register(SLOT_C),
@@ -337,11 +353,16 @@ impl Operands {
             "SB" => Slot::Scoreboard(low),
             "L" if at.is_some() => Slot::Label,
             "L" => Slot::BranchLabel,
+            "LX" => Slot::BranchOffset,
+            "LC" => Slot::CodeLabel,
             "c" => Slot::Constant(low),
             "cu" => Slot::UniformConstant,
             "K" => Slot::IndexedConstant,
             "S" => Slot::Shared(low),
             "G" => Slot::Global(low),
+            "atomic" => Slot::Atomic(low),
+            "to" => Slot::CopyTo,
+            "from" => Slot::CopyFrom,
             other => panic!("`{other}` is no operand"),
         };
         self.known |= match token.slot {
@@ -357,7 +378,18 @@ impl Operands {
             Slot::Barrier(low) => Bits::new(low, 4).mask(),
             Slot::Scoreboard(low) => Bits::new(low, 3).mask(),
             Slot::Label => Bits::new(34, 30).mask(),
-            Slot::BranchLabel => Bits::new(34, 48).mask() | Bits::new(16, 8).mask(),
+            Slot::BranchLabel | Slot::BranchOffset => Bits::new(34, 48).mask() | Bits::new(16, 8).mask(),
+            Slot::CodeLabel => Bits::new(24, 58).mask(),
+            Slot::Atomic(uniform) => {
+                Bits::new(SLOT_A, 8).mask()
+                    | Bits::new(40, 24).mask()
+                    | Bits::new(uniform, 6).mask()
+                    | 1 << 91
+            }
+            Slot::CopyTo => Bits::new(16, 8).mask() | Bits::new(44, 20).mask(),
+            Slot::CopyFrom => {
+                Bits::new(SLOT_A, 8).mask() | Bits::new(32, 12).mask() | Bits::new(64, 6).mask() | 1 << 76
+            }
             Slot::Shared(uniform) => {
                 Bits::new(SLOT_A, 8).mask()
                     | Bits::new(40, 24).mask()

@@ -1,0 +1,342 @@
+//! From the bytes of a cubin to a module.
+//!
+//! A cubin is an ELF file with a section of code for each kernel. Nothing in it is trusted: every range is checked, and
+//! all sections together may not be longer than the file, so that memory and time stay in proportion to it.
+
+mod info;
+mod lines;
+
+use std::collections::HashMap;
+
+use object::elf::{
+    FileHeader64, Rela64, SHN_ABS, SHN_UNDEF, SHT_NOBITS, SHT_PROGBITS, SHT_RELA, STT_FUNC, STT_OBJECT,
+    SectionHeader64, Sym64,
+};
+use object::endian::LittleEndian;
+use object::read::SectionIndex;
+use object::read::elf::{FileHeader as _, SectionHeader as _, SectionTable, SymbolTable};
+
+use crate::decode::decode;
+use crate::error::{ReadError, ReadErrorKind};
+use crate::module::{Function, Kernel, Module, Relocation, Segment, Target, Variable};
+
+const ENDIAN: LittleEndian = LittleEndian;
+const EM_CUDA: u16 = 190;
+/// The eight bytes of an address.
+const R_CUDA_64: u32 = 2;
+
+type Header = FileHeader64<LittleEndian>;
+type Section = SectionHeader64<LittleEndian>;
+
+impl Module {
+    /// Reads a cubin.
+    ///
+    /// # Errors
+    ///
+    /// When it is none or is damaged, when it is for another architecture than sm_90, or when an instruction is not in
+    /// the table.
+    pub fn read(cubin: &[u8]) -> Result<Module, ReadError> {
+        let header = Header::parse(cubin).map_err(|error| file(error))?;
+        if header.e_machine.get(ENDIAN) != EM_CUDA {
+            return Err(file("not for a GPU of NVIDIA"));
+        }
+        let architecture = header.e_flags.get(ENDIAN) & 0xff;
+        if architecture != 90 {
+            return Err(ReadErrorKind::Architecture(architecture).at("file"));
+        }
+        let file = File::new(cubin, header)?;
+        file.module(architecture)
+    }
+}
+
+fn file(what: impl ToString) -> ReadError {
+    ReadErrorKind::Damaged(what.to_string()).at("file")
+}
+
+struct File<'a> {
+    cubin: &'a [u8],
+    sections: SectionTable<'a, Header>,
+    symbols: SymbolTable<'a, Header>,
+    /// Names of sections, by index.
+    names: Vec<&'a str>,
+    by_name: HashMap<&'a str, usize>,
+    /// Of each section that a module keeps, what it is there.
+    segments: HashMap<usize, Segment>,
+}
+
+impl<'a> File<'a> {
+    fn new(cubin: &'a [u8], header: &'a Header) -> Result<File<'a>, ReadError> {
+        let sections = header.sections(ENDIAN, cubin).map_err(|error| file(error))?;
+        let symbols = sections
+            .symbols(ENDIAN, cubin, object::elf::SHT_SYMTAB)
+            .map_err(|error| file(error))?;
+        // Names may share their ends, but not so much that reading them takes long.
+        let mut left = cubin.len().saturating_mul(4);
+        let mut spend = |bytes: usize| {
+            left = left
+                .checked_sub(bytes)
+                .ok_or_else(|| file("its sections are longer than the file"))?;
+            Ok(())
+        };
+        let mut names = Vec::new();
+        for section in sections.iter() {
+            let name = sections
+                .section_name(ENDIAN, section)
+                .map_err(|error| file(error))?;
+            spend(name.len())?;
+            if section.sh_type.get(ENDIAN) != SHT_NOBITS {
+                spend(usize::try_from(section.sh_size.get(ENDIAN)).unwrap_or(usize::MAX))?;
+            }
+            names.push(std::str::from_utf8(name).map_err(|_| file("a section's name is no text"))?);
+        }
+        for symbol in symbols.iter() {
+            spend(
+                symbols
+                    .symbol_name(ENDIAN, symbol)
+                    .map_err(|error| file(error))?
+                    .len(),
+            )?;
+        }
+        let by_name = names.iter().enumerate().map(|(at, &name)| (name, at)).collect();
+        Ok(File {
+            cubin,
+            sections,
+            symbols,
+            names,
+            by_name,
+            segments: HashMap::new(),
+        })
+    }
+
+    fn section(&self, at: usize) -> Result<&'a Section, ReadError> {
+        self.sections
+            .section(SectionIndex(at))
+            .map_err(|error| file(error))
+    }
+
+    fn bytes(&self, at: usize) -> Result<&'a [u8], ReadError> {
+        let data = self.section(at)?.data(ENDIAN, self.cubin);
+        data.map_err(|error| ReadErrorKind::Damaged(error.to_string()).at(self.names[at]))
+    }
+
+    /// The contents of a section, nothing if there is none.
+    fn named(&self, name: &str) -> Result<&'a [u8], ReadError> {
+        self.by_name.get(name).map_or(Ok(&[]), |&at| self.bytes(at))
+    }
+
+    /// Bytes of a section without contents.
+    fn size(&self, name: &str) -> Result<u64, ReadError> {
+        let Some(&at) = self.by_name.get(name) else {
+            return Ok(0);
+        };
+        Ok(self.section(at)?.sh_size.get(ENDIAN))
+    }
+
+    fn symbol_name(&self, symbol: &Sym64<LittleEndian>) -> Result<&'a str, ReadError> {
+        let name = self
+            .symbols
+            .symbol_name(ENDIAN, symbol)
+            .map_err(|error| file(error))?;
+        std::str::from_utf8(name).map_err(|_| file("a symbol's name is no text"))
+    }
+
+    fn module(mut self, architecture: u32) -> Result<Module, ReadError> {
+        let mut texts = Vec::new();
+        for (at, name) in self.names.clone().into_iter().enumerate() {
+            let Some(kernel) = name.strip_prefix(".text.") else {
+                continue;
+            };
+            let place = texts.len();
+            self.segments.insert(at, Segment::Code(place));
+            for (prefix, segment) in [
+                (".nv.shared.", Segment::Shared(place)),
+                (".nv.constant2.", Segment::Tables(place)),
+            ] {
+                if let Some(&at) = self.by_name.get(format!("{prefix}{kernel}").as_str()) {
+                    self.segments.insert(at, segment);
+                }
+            }
+            if self.by_name.get(name) != Some(&at) {
+                return Err(ReadErrorKind::Damaged("two sections have this name".into()).at(name));
+            }
+            texts.push((at, kernel));
+        }
+        for (name, segment) in [
+            (".nv.global.init", Segment::Initialised),
+            (".nv.global", Segment::Zeroed),
+            (".nv.constant3", Segment::Constants),
+            (".nv.constant4", Segment::Addresses),
+        ] {
+            if let Some(&at) = self.by_name.get(name) {
+                self.segments.insert(at, segment);
+            }
+        }
+        let mut functions: Vec<Vec<Function>> = vec![Vec::new(); texts.len()];
+        let mut numbers = vec![None; texts.len()];
+        let mut variables = Vec::new();
+        for (number, symbol) in self.symbols.iter().enumerate() {
+            let segment = self.segments.get(&usize::from(symbol.st_shndx.get(ENDIAN)));
+            let (offset, size) = (symbol.st_value.get(ENDIAN), symbol.st_size.get(ENDIAN));
+            match (symbol.st_type(), segment) {
+                (STT_FUNC, Some(&Segment::Code(kernel))) => {
+                    let name = self.symbol_name(symbol)?.to_owned();
+                    let (Ok(address), Ok(size)) = (u32::try_from(offset), u32::try_from(size)) else {
+                        return Err(
+                            ReadErrorKind::Damaged("a function is outside of its section".into()).at(&name),
+                        );
+                    };
+                    if name == texts[kernel].1 {
+                        numbers[kernel] = Some(number as u32);
+                    }
+                    functions[kernel].push(Function { name, address, size });
+                }
+                (STT_OBJECT, Some(&segment)) => variables.push(Variable {
+                    name: self.symbol_name(symbol)?.to_owned(),
+                    segment,
+                    offset,
+                    size,
+                }),
+                _ => {}
+            }
+        }
+        let counts = info::counts(self.named(".nv.info")?);
+        let mut kernels = Vec::new();
+        for (place, functions) in functions.into_iter().enumerate() {
+            let mut kernel = self.kernel(texts[place].0, texts[place].1, functions)?;
+            if let Some(number) = numbers[place] {
+                kernel.registers = counts.registers.get(&number).copied().unwrap_or(0);
+                kernel.frame_bytes = counts.stack.get(&number).copied().unwrap_or(0);
+            }
+            kernels.push(kernel);
+        }
+        let relocations = self.relocations()?;
+        lines::add(&self, &mut kernels)?;
+        Ok(Module {
+            architecture,
+            kernels,
+            initialised: self.named(".nv.global.init")?.to_vec(),
+            zeroed_bytes: self.size(".nv.global")?,
+            constants: self.named(".nv.constant3")?.to_vec(),
+            addresses: self.named(".nv.constant4")?.to_vec(),
+            variables,
+            relocations,
+        })
+    }
+
+    fn kernel(&self, at: usize, name: &str, functions: Vec<Function>) -> Result<Kernel, ReadError> {
+        let section = self.names[at];
+        let (words, rest) = self.bytes(at)?.as_chunks::<16>();
+        if !rest.is_empty() {
+            return Err(ReadErrorKind::Damaged("its size is no multiple of 16".into()).at(section));
+        }
+        let mut instructions = Vec::with_capacity(words.len());
+        for (i, word) in words.iter().enumerate() {
+            let address = u32::try_from(i * 16)
+                .map_err(|_| ReadErrorKind::Damaged("it is too long".into()).at(section))?;
+            let instruction = decode(u128::from_le_bytes(*word), address);
+            instructions.push(instruction.map_err(|error| ReadErrorKind::Decode(error).at(section))?);
+        }
+        let end = words.len() as i64 * 16;
+        for instruction in &instructions {
+            if let Some(target) = instruction.label()
+                && (target < 0 || target >= end || target % 16 != 0)
+            {
+                let (address, operation) = (instruction.address, instruction.operation);
+                return Err(ReadErrorKind::Label {
+                    address,
+                    operation,
+                    target,
+                }
+                .at(section));
+            }
+        }
+        let attributes = info::Attributes::read(self.named(&format!(".nv.info.{name}"))?, section)?;
+        Ok(Kernel {
+            name: name.to_owned(),
+            instructions,
+            functions,
+            registers: 0,
+            shared_bytes: self.size(&format!(".nv.shared.{name}"))?,
+            frame_bytes: 0,
+            max_threads: attributes.max_threads,
+            barriers: (self.section(at)?.sh_flags.get(ENDIAN) >> 20) as u32 & 0x7f,
+            parameter_base: attributes.parameter_base,
+            parameter_bytes: attributes.parameter_bytes,
+            parameters: attributes.parameters,
+            tables: self.named(&format!(".nv.constant2.{name}"))?.to_vec(),
+            lines: Vec::new(),
+            files: Vec::new(),
+        })
+    }
+
+    fn relocations(&self) -> Result<Vec<Relocation>, ReadError> {
+        let mut found = Vec::new();
+        for (at, section) in self.sections.iter().enumerate() {
+            let place = section.sh_info.get(ENDIAN) as usize;
+            let Some(&segment) = self.segments.get(&place) else {
+                continue;
+            };
+            if section.sh_type.get(ENDIAN) != SHT_RELA {
+                continue;
+            }
+            for entry in self.entries(at)? {
+                let (kind, offset) = (entry.r_type(ENDIAN, false), entry.r_offset.get(ENDIAN));
+                let size = self.section(place)?.sh_size.get(ENDIAN);
+                if kind != R_CUDA_64 || matches!(segment, Segment::Code(_)) {
+                    return Err(ReadErrorKind::Relocation { kind, offset }.at(self.names[at]));
+                }
+                if offset.checked_add(8).is_none_or(|end| end > size) {
+                    return Err(
+                        ReadErrorKind::Damaged("a relocation is outside of its section".into())
+                            .at(self.names[at]),
+                    );
+                }
+                found.push(Relocation {
+                    segment,
+                    offset,
+                    target: self.target(entry, at)?,
+                    addend: entry.r_addend.get(ENDIAN),
+                });
+            }
+        }
+        Ok(found)
+    }
+
+    fn entries(&self, at: usize) -> Result<&'a [Rela64<LittleEndian>], ReadError> {
+        let bytes = self.bytes(at)?;
+        let n = bytes.len() / size_of::<Rela64<LittleEndian>>();
+        let entries = object::pod::slice_from_bytes(bytes, n);
+        entries
+            .map(|(entries, _)| entries)
+            .map_err(|()| ReadErrorKind::Damaged("it is cut off".into()).at(self.names[at]))
+    }
+
+    fn symbol(&self, entry: &Rela64<LittleEndian>, at: usize) -> Result<&'a Sym64<LittleEndian>, ReadError> {
+        let index = object::read::SymbolIndex(entry.r_sym(ENDIAN, false) as usize);
+        let symbol = self.symbols.symbol(index);
+        symbol.map_err(|_| ReadErrorKind::Damaged("a relocation has no symbol".into()).at(self.names[at]))
+    }
+
+    fn target(&self, entry: &Rela64<LittleEndian>, at: usize) -> Result<Target, ReadError> {
+        let symbol = self.symbol(entry, at)?;
+        let index = symbol.st_shndx.get(ENDIAN);
+        if index == SHN_UNDEF || index == SHN_ABS {
+            return Ok(Target::Outside(self.symbol_name(symbol)?.to_owned()));
+        }
+        let Some(&segment) = self.segments.get(&usize::from(index)) else {
+            return Err(
+                ReadErrorKind::Damaged("a relocation leads out of the module".into()).at(self.names[at]),
+            );
+        };
+        Ok(Target::Inside {
+            segment,
+            offset: symbol.st_value.get(ENDIAN),
+        })
+    }
+
+    /// Whether a section has contents, as those of debuggers must.
+    fn is_data(&self, at: usize) -> bool {
+        self.section(at)
+            .is_ok_and(|section| section.sh_type.get(ENDIAN) == SHT_PROGBITS)
+    }
+}

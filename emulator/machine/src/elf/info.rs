@@ -1,0 +1,125 @@
+//! The sections `.nv.info`, which tell the driver about kernels: attributes, each with a number, a kind and a value.
+
+use std::collections::HashMap;
+
+use crate::error::{ReadError, ReadErrorKind};
+use crate::module::Parameter;
+
+/// The kind whose value is that many bytes; of the others it is the two bytes in place of their number.
+const SIZED: u8 = 4;
+
+const MAX_THREADS: u8 = 0x05;
+const PARAMETER_BANK: u8 = 0x0a;
+const STACK_SIZE: u8 = 0x12;
+const PARAMETER: u8 = 0x17;
+const PARAMETER_BYTES: u8 = 0x19;
+const REGISTERS: u8 = 0x2f;
+
+/// No kernel has as many bytes of parameters.
+const MAX_PARAMETER_BYTES: u32 = 1 << 15;
+
+struct Attribute<'a> {
+    number: u8,
+    short: u16,
+    value: &'a [u8],
+}
+
+impl Attribute<'_> {
+    fn word(&self, at: usize) -> Option<u32> {
+        let bytes = self.value.get(at * 4..at * 4 + 4)?;
+        Some(u32::from_le_bytes(bytes.try_into().ok()?))
+    }
+}
+
+/// The attributes up to the first one that is cut off.
+fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = Attribute<'_>> {
+    std::iter::from_fn(move || {
+        let (&[kind, number, low, high], rest) = bytes.split_first_chunk::<4>()?;
+        let short = u16::from_le_bytes([low, high]);
+        let (value, rest) = rest.split_at_checked(if kind == SIZED { short.into() } else { 0 })?;
+        bytes = rest;
+        Some(Attribute { number, short, value })
+    })
+}
+
+/// What `.nv.info` has for all functions, by their symbols.
+pub(super) struct Counts {
+    pub(super) registers: HashMap<u32, u32>,
+    /// Bytes of local memory, with functions that are called.
+    pub(super) stack: HashMap<u32, u32>,
+}
+
+pub(super) fn counts(bytes: &[u8]) -> Counts {
+    let mut counts = Counts {
+        registers: HashMap::new(),
+        stack: HashMap::new(),
+    };
+    for attribute in attributes(bytes) {
+        let map = match attribute.number {
+            REGISTERS => &mut counts.registers,
+            STACK_SIZE => &mut counts.stack,
+            _ => continue,
+        };
+        if let (Some(symbol), Some(count)) = (attribute.word(0), attribute.word(1)) {
+            map.insert(symbol, count);
+        }
+    }
+    counts
+}
+
+/// What `.nv.info.NAME` has.
+#[derive(Default)]
+pub(super) struct Attributes {
+    pub(super) max_threads: Option<[u32; 3]>,
+    pub(super) parameter_base: u32,
+    pub(super) parameter_bytes: u32,
+    pub(super) parameters: Vec<Parameter>,
+}
+
+impl Attributes {
+    pub(super) fn read(bytes: &[u8], section: &str) -> Result<Attributes, ReadError> {
+        let mut found = Attributes::default();
+        let mut parameters = Vec::new();
+        for attribute in attributes(bytes) {
+            match attribute.number {
+                MAX_THREADS => {
+                    if let (Some(x), Some(y), Some(z)) =
+                        (attribute.word(0), attribute.word(1), attribute.word(2))
+                    {
+                        found.max_threads = Some([x, y, z]);
+                    }
+                }
+                PARAMETER_BANK => {
+                    let word = attribute.word(1).unwrap_or(0);
+                    (found.parameter_base, found.parameter_bytes) = (word & 0xffff, word >> 16);
+                }
+                PARAMETER_BYTES => found.parameter_bytes = attribute.short.into(),
+                PARAMETER => {
+                    if let (Some(place), Some(size)) = (attribute.word(1), attribute.word(2)) {
+                        let (ordinal, offset) = (place & 0xffff, place >> 16);
+                        parameters.push((
+                            ordinal,
+                            Parameter {
+                                offset,
+                                size: size >> 18,
+                            },
+                        ));
+                    }
+                }
+                _ => {}
+            }
+        }
+        parameters.sort_by_key(|(ordinal, _)| *ordinal);
+        found.parameters = parameters.into_iter().map(|(_, parameter)| parameter).collect();
+        let end = found
+            .parameters
+            .iter()
+            .map(|p| p.offset + p.size)
+            .max()
+            .unwrap_or(0);
+        if end > MAX_PARAMETER_BYTES {
+            return Err(ReadErrorKind::Damaged("its parameters are too long".into()).at(section));
+        }
+        Ok(found)
+    }
+}
