@@ -284,6 +284,7 @@ fn tools(root: &Path) -> Result<Tools> {
             program: me.clone(),
             word: "confined".into(),
             libraries,
+            interrupted: interrupt::happened,
         },
         compiler: me,
         compiler_arguments: vec!["compile-one".into(), "--nvrtc".into(), directory.into()],

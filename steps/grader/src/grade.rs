@@ -229,12 +229,19 @@ fn judge_all(
                     let Some(entry) = open.get(next.fetch_add(1, Ordering::SeqCst)) else {
                         break;
                     };
-                    if let Err(why) = judge_one(grading, entry) {
-                        if let Ok(mut trouble) = trouble.lock() {
-                            trouble.get_or_insert(why);
+                    match judge_one(grading, entry) {
+                        Ok(true) => {}
+                        Ok(false) => {
+                            stopped.store(true, Ordering::SeqCst);
+                            break;
                         }
-                        stopped.store(true, Ordering::SeqCst);
-                        break;
+                        Err(why) => {
+                            if let Ok(mut trouble) = trouble.lock() {
+                                trouble.get_or_insert(why);
+                            }
+                            stopped.store(true, Ordering::SeqCst);
+                            break;
+                        }
                     }
                     if !watch(done.fetch_add(1, Ordering::SeqCst) + 1, of) {
                         stopped.store(true, Ordering::SeqCst);
@@ -262,10 +269,11 @@ enum Kept {
     Ungraded(String),
 }
 
-/// Judges a source and keeps what came out. An error is one of the folder for results: nothing else stops the others.
-fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<(), String> {
+/// Judges a source and keeps what came out: false when an interrupt came first, and nothing is kept. An error is one of
+/// the folder for results: nothing else stops the others.
+fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<bool, String> {
     let (Handed::Text(source), Some(key)) = (&entry.handed, &entry.key) else {
-        return Ok(());
+        return Ok(true);
     };
     let job = work(grading.out).join(format!("{key}.job"));
     let io = |error: std::io::Error| format!("{}: {error}", job.display());
@@ -291,12 +299,17 @@ fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<(), String> {
     }));
     let kept = match judged {
         Ok(Ok(verdict)) => Kept::Verdict(Box::new(verdict)),
+        _ if (grading.tools.launcher.interrupted)() => {
+            remove()?;
+            return Ok(false);
+        }
         Ok(Err(why)) => Kept::Ungraded(why),
         Err(_) => Kept::Ungraded("the grader made a mistake: look at this one by hand".into()),
     };
     let text = serde_json::to_string(&kept).map_err(|error| error.to_string())?;
     write_whole(&file(grading.out, key), &text).map_err(io)?;
-    remove()
+    remove()?;
+    Ok(true)
 }
 
 fn file(out: &Path, key: &str) -> PathBuf {
@@ -395,5 +408,129 @@ fn verdict_of(grading: &Grading<'_>, entry: &Entry<'_>) -> Verdict {
             Some(Kept::Ungraded(why)) => absent(Status::NotRun, None, &why),
             None => absent(Status::NotRun, None, "there is no result"),
         },
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::sandbox::Launcher;
+    use course::verdict::Part;
+
+    const RUBRIC: &str = "format = 1\nseed = 7\n[[task]]\nname = \"v02\"\nright = 4\nclean = 2\ndoes = 4\n";
+
+    /// A class of one, graded by shell scripts in place of the compiler and of `judge`.
+    struct Played {
+        folder: PathBuf,
+        rubric: Rubric,
+        tools: Tools,
+    }
+
+    impl Played {
+        fn new(test: &str) -> Self {
+            let folder = std::env::temp_dir().join(format!("grader-grade-{test}-{}", std::process::id()));
+            let _ = std::fs::remove_dir_all(&folder);
+            std::fs::create_dir_all(folder.join("submissions/ada")).expect("a folder");
+            std::fs::write(folder.join("submissions/ada/v02.cu"), "x").expect("a file");
+            let confined = folder.join("confined");
+            std::fs::write(&confined, "shift 5\nexec /bin/sh \"$@\"\n").expect("a file");
+            let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+            Self {
+                rubric: Rubric::parse(RUBRIC, "rubric.toml", &root).expect("a rubric"),
+                tools: Tools {
+                    launcher: Launcher {
+                        program: "/bin/sh".into(),
+                        word: confined.display().to_string(),
+                        libraries: BTreeSet::new(),
+                        interrupted: || false,
+                    },
+                    compiler: folder.join("compiler"),
+                    compiler_arguments: Vec::new(),
+                    compiler_reads: Vec::new(),
+                    judge: folder.join("judge"),
+                    headers: Vec::new(),
+                    version: String::new(),
+                },
+                folder,
+            }
+        }
+
+        fn grade(&self, compiler: &str, judge: &str) -> Result<Student, Stop> {
+            std::fs::write(&self.tools.compiler, compiler).expect("a file");
+            std::fs::write(&self.tools.judge, judge).expect("a file");
+            let grading = Grading {
+                submissions: &self.folder.join("submissions"),
+                rubric: &self.rubric,
+                out: &self.folder.join("out"),
+                jobs: 1,
+                tools: &self.tools,
+                sandbox: &Sandbox::None,
+                bounds: Bounds::default(),
+                starters: &BTreeMap::new(),
+            };
+            run(&grading, &|_, _| true).map(|mut class| class.students.remove(0))
+        }
+
+        /// With programs that do their work.
+        fn grade_well(&self) -> Result<Student, Stop> {
+            let task = &self.rubric.tasks[0].task;
+            let mut verdict = Verdict::stopped(task.name.clone(), &task.does, "", "");
+            verdict.status = Status::Passed;
+            (verdict.code, verdict.why, verdict.n_shapes) = (None, None, 9);
+            for part in &mut verdict.parts {
+                *part = Part::passed(&part.id, &part.what);
+            }
+            let verdict = serde_json::to_string(&verdict).expect("JSON");
+            self.grade(COMPILES, &format!("cat <<'END'\n{verdict}\nEND\n"))
+        }
+    }
+
+    impl Drop for Played {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.folder);
+        }
+    }
+
+    const COMPILES: &str = "echo '{\"ptx\": \"\"}'\n";
+
+    /// Nothing is known of a source when these run, and the next grading judges it.
+    #[track_caller]
+    fn check_ungraded(test: &str, compiler: &str, judge: &str, why: &str) {
+        let played = Played::new(test);
+        let student = played.grade(compiler, judge).expect("grades");
+        assert!(student.is_ungraded(), "{student:#?}");
+        assert_eq!(student.verdicts[0].why.as_deref(), Some(why));
+        let again = played.grade_well().expect("grades");
+        assert_eq!((again.points, again.is_ungraded()), (10.0, false), "{again:#?}");
+    }
+
+    #[test]
+    fn a_program_that_is_ended_from_outside_says_nothing_of_a_source() {
+        for (signal, number) in [("HUP", 1), ("INT", 2), ("QUIT", 3), ("KILL", 9), ("TERM", 15)] {
+            let ends = format!("kill -{signal} $$\n");
+            let why = |who: &str| format!("{who} was ended from outside (signal {number})");
+            check_ungraded(&format!("compiler-{signal}"), &ends, "", &why("the compiler"));
+            check_ungraded(&format!("judge-{signal}"), COMPILES, &ends, &why("the kernel"));
+            // As a sandbox passes it on.
+            let passes_on = format!("exit {}\n", 128 + number);
+            check_ungraded(
+                &format!("passed-{signal}"),
+                COMPILES,
+                &passes_on,
+                &why("the kernel"),
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_is_kept_after_an_interrupt() {
+        let mut played = Played::new("interrupted");
+        played.tools.launcher.interrupted = || true;
+        let stop = played.grade("exec sleep 1000\n", "").expect_err("interrupted");
+        assert!(matches!(stop, Stop::Interrupted { done: 0, of: 1 }), "{stop:?}");
+        let left = std::fs::read_dir(work(&played.folder.join("out"))).expect("a folder");
+        assert_eq!(left.count(), 0);
+        played.tools.launcher.interrupted = || false;
+        assert_eq!(played.grade_well().expect("grades").points, 10.0);
     }
 }

@@ -28,13 +28,28 @@ pub enum Stopped {
     Time,
     /// It wrote too much.
     Output,
+    /// The caller was interrupted.
+    Interrupt,
 }
 
-/// Runs it to its end, or until `limit` has passed or it has written more than `most` bytes.
+/// Between two looks at whether the caller was interrupted.
+const POLL: Duration = Duration::from_millis(20);
+
+/// Runs it to its end, or until `limit` has passed, it has written more than `most` bytes, or `interrupted` returns true.
+///
+/// It has a process group of its own: Ctrl-C in a terminal reaches the caller alone, so that a signal that ends the
+/// program is not mistaken for something that the program did.
 ///
 /// # Errors
 /// When it cannot be started.
-pub fn run(mut command: Command, limit: Duration, most: usize) -> std::io::Result<Ended> {
+pub fn run(
+    mut command: Command,
+    limit: Duration,
+    most: usize,
+    interrupted: &dyn Fn() -> bool,
+) -> std::io::Result<Ended> {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -49,9 +64,15 @@ pub fn run(mut command: Command, limit: Duration, most: usize) -> std::io::Resul
     }
     drop(sender);
     let deadline = Instant::now() + limit;
+    let why_to_stop = || match Instant::now() >= deadline {
+        _ if interrupted() => Some(Stopped::Interrupt),
+        true => Some(Stopped::Time),
+        false => None,
+    };
     let (mut output, mut errors, mut stopped) = (Vec::new(), Vec::new(), None);
     while stopped.is_none() {
-        match parts.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match parts.recv_timeout(left.min(POLL)) {
             Ok(Part {
                 is_output: true,
                 bytes,
@@ -61,15 +82,13 @@ pub fn run(mut command: Command, limit: Duration, most: usize) -> std::io::Resul
                 stopped = (!is_whole).then_some(Stopped::Output);
             }
             Ok(part) => errors = part.bytes,
-            Err(RecvTimeoutError::Timeout) => stopped = Some(Stopped::Time),
+            Err(RecvTimeoutError::Timeout) => stopped = why_to_stop(),
             Err(RecvTimeoutError::Disconnected) => break,
         }
     }
     // It may have closed both streams and still run.
     while stopped.is_none() && child.try_wait()?.is_none() {
-        if Instant::now() >= deadline {
-            stopped = Some(Stopped::Time);
-        }
+        stopped = why_to_stop();
         std::thread::sleep(Duration::from_millis(1));
     }
     if stopped.is_some() {
@@ -119,7 +138,7 @@ mod tests {
     fn sh(script: &str, limit: Duration, most: usize) -> Ended {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        run(command, limit, most).expect("it starts")
+        run(command, limit, most, &|| false).expect("it starts")
     }
 
     const MINUTE: Duration = Duration::from_secs(60);
@@ -144,5 +163,26 @@ mod tests {
         assert_eq!((ended.stopped, ended.output.len()), (Some(Stopped::Output), 1000));
         let ended = sh("yes | head -c 1000000 >&2; echo done", MINUTE, 1000);
         assert_eq!((ended.stopped, ended.output.as_slice()), (None, &b"done\n"[..]));
+    }
+
+    #[test]
+    fn an_interrupt_is_for_the_caller() {
+        // The fifth field is the process group.
+        let ended = sh(
+            "read -r _ _ _ _ group _ < /proc/self/stat; echo $$ $group",
+            MINUTE,
+            100,
+        );
+        let text = String::from_utf8_lossy(&ended.output).into_owned();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        if cfg!(target_os = "linux") {
+            assert!(words.len() == 2 && words[0] == words[1], "{text}{}", ended.errors);
+        }
+        for script in ["exec sleep 1000", "exec sleep 1000 >/dev/null 2>&1"] {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            let ended = run(command, MINUTE, 100, &|| true).expect("it starts");
+            assert_eq!(ended.stopped, Some(Stopped::Interrupt));
+        }
     }
 }

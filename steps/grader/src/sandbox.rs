@@ -114,7 +114,12 @@ impl Sandbox {
     /// When it cannot be started.
     pub fn run(&self, launcher: &Launcher, what: &Confined<'_>) -> std::io::Result<process::Ended> {
         let clock = Duration::from_secs(what.limits.seconds * PATIENCE);
-        process::run(self.command(launcher, what), clock, what.limits.output)
+        process::run(
+            self.command(launcher, what),
+            clock,
+            what.limits.output,
+            &launcher.interrupted,
+        )
     }
 }
 
@@ -127,6 +132,8 @@ pub struct Launcher {
     pub word: String,
     /// Libraries that it loads, and those of the programs that it starts.
     pub libraries: BTreeSet<PathBuf>,
+    /// Whether programs that run are to be stopped.
+    pub interrupted: fn() -> bool,
 }
 
 impl Launcher {

@@ -138,7 +138,7 @@ pub fn judge(
             },
         )
         .map_err(|error| format!("starting judge: {error}"))?;
-    match outcome("the kernel", &judged, bounds.judge) {
+    match outcome("the kernel", &judged, bounds.judge)? {
         Outcome::Ended if matches!(judged.status.code(), Some(0 | 1)) => {
             let verdict: Verdict =
                 serde_json::from_slice(&judged.output).map_err(|_| complaint("judge", &judged))?;
@@ -176,7 +176,7 @@ fn compile(
         )
         .map_err(|error| format!("starting the compiler: {error}"))?;
     let refused = |log: &str| Verdict::refused(task.name.clone(), &task.does, Refused::from_log(log));
-    match outcome("the compiler", &compiled, bounds.compile) {
+    match outcome("the compiler", &compiled, bounds.compile)? {
         Outcome::Ended => match serde_json::from_slice(&compiled.output) {
             Ok(Compiled::Ptx(ptx)) => Ok(Ok(ptx)),
             Ok(Compiled::Refused(log)) => Ok(Err(Box::new(refused(&log)))),
@@ -197,8 +197,9 @@ enum Outcome {
     Stopped(&'static str, String),
 }
 
-/// Whether a program came to its end; otherwise what stopped it.
-fn outcome(who: &str, ended: &Ended, limits: Limits) -> Outcome {
+/// Whether a program came to its end; otherwise what stopped it. It is an error when that was somebody else: an
+/// interrupt, a scheduler, or the system where memory ran out.
+fn outcome(who: &str, ended: &Ended, limits: Limits) -> Result<Outcome, String> {
     // A sandbox passes a signal on as an exit code.
     const BY_SIGNAL: i32 = 128;
     const MOST_SIGNALS: i32 = 64;
@@ -215,7 +216,8 @@ fn outcome(who: &str, ended: &Ended, limits: Limits) -> Outcome {
             ),
         )
     };
-    match (ended.stopped, signal) {
+    Ok(match (ended.stopped, signal) {
+        (Some(Stopped::Interrupt), _) => return Err(format!("{who} was interrupted")),
         (Some(Stopped::Time), _) | (_, Some(OUT_OF_TIME)) => too_long(),
         (Some(Stopped::Output), _) => Outcome::Stopped(
             code::STOPPED,
@@ -224,6 +226,9 @@ fn outcome(who: &str, ended: &Ended, limits: Limits) -> Outcome {
                 limits.output >> 20
             ),
         ),
+        (None, Some(signal)) if is_from_outside(signal) => {
+            return Err(format!("{who} was ended from outside (signal {signal})"));
+        }
         // What the libraries do when an allocation fails.
         (_, Some(signal)) if is_out_of_memory(&ended.errors) => Outcome::Stopped(
             code::STOPPED,
@@ -239,11 +244,17 @@ fn outcome(who: &str, ended: &Ended, limits: Limits) -> Outcome {
             format!("{who} brought the program that judges it to a stop: look at this one by hand"),
         ),
         (None, None) => Outcome::Ended,
-    }
+    })
 }
 
 /// SIGXCPU
 const OUT_OF_TIME: i32 = 24;
+
+/// Whether a signal that nothing here sends is one with which others end a program: SIGHUP, SIGINT, SIGQUIT, SIGKILL,
+/// SIGTERM.
+fn is_from_outside(signal: i32) -> bool {
+    matches!(signal, 1 | 2 | 3 | 9 | 15)
+}
 
 fn signal_of(status: std::process::ExitStatus) -> Option<i32> {
     #[cfg(unix)]

@@ -171,6 +171,7 @@ mod linux {
                 program: me.clone(),
                 word: "confined".into(),
                 libraries: sandbox::libraries(std::slice::from_ref(&me)).expect("ldd"),
+                interrupted: || false,
             },
             folder,
             me,

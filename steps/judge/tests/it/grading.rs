@@ -10,6 +10,7 @@
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -418,17 +419,21 @@ fn a_grading_that_is_killed_goes_on_with_bubblewrap() {
         work.filter(|entry| entry.path().extension().is_some_and(|ending| ending == "json"))
             .count()
     };
-    let mut child = class
-        .command("parts", &["--jobs", "2"])
-        .spawn()
-        .expect("xtask runs");
-    while kept() < 2 && child.try_wait().expect("a child").is_none() {
-        std::thread::yield_now();
+    // Ctrl-C in a terminal reaches the whole process group.
+    for (signal, least) in [("INT", 2), ("TERM", 3), ("KILL", 4)] {
+        let mut command = class.command("parts", &["--jobs", "2"]);
+        let mut child = command.process_group(0).spawn().expect("xtask runs");
+        while kept() < least && child.try_wait().expect("a child").is_none() {
+            std::thread::yield_now();
+        }
+        let kill = format!("kill -{signal} -{}", child.id());
+        let killed = Command::new("sh").args(["-c", &kill]).status();
+        assert!(killed.expect("a shell").success());
+        let status = child.wait().expect("ended");
+        assert_eq!(status.code(), (signal != "KILL").then_some(130), "{signal}");
+        let before = kept();
+        assert!((least..8).contains(&before), "{signal}: {before}");
     }
-    child.kill().expect("killed");
-    child.wait().expect("ended");
-    let before = kept();
-    assert!((2..8).contains(&before), "{before}");
     let rest = class.grade("parts", &["--jobs", "1"]);
     assert_eq!(rest.status.code(), Some(0));
     // In parts, as on several machines, and then all together.
