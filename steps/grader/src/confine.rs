@@ -83,7 +83,7 @@ fn limit(resource: Resource, soft: u64, hard: u64) -> io::Result<()> {
         return Err(io::Error::last_os_error());
     }
     let new = libc::rlimit {
-        rlim_cur: (soft as libc::rlim_t).min(now.rlim_max),
+        rlim_cur: (soft as libc::rlim_t).min(now.rlim_cur),
         rlim_max: (hard as libc::rlim_t).min(now.rlim_max),
     };
     // SAFETY: as above.

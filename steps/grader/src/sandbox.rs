@@ -34,6 +34,8 @@ const PATIENCE: u64 = 10;
 const FILE: u64 = 1 << 20;
 /// Processes and threads of one program.
 const PROCESSES: u64 = 64;
+/// Without a sandbox the limit would count everything else that the user runs, too.
+const NO_LIMIT: u64 = u64::MAX;
 
 /// Which sandbox.
 #[derive(Debug, Clone)]
@@ -101,7 +103,9 @@ impl Sandbox {
             Self::None => {
                 let mut command = Command::new(&launcher.program);
                 command.env_clear().current_dir(what.job);
-                command.args(launcher.words(what.limits)).arg(what.program);
+                command
+                    .args(launcher.words(what.limits, NO_LIMIT))
+                    .arg(what.program);
                 command.args(what.arguments);
                 command
             }
@@ -137,9 +141,9 @@ pub struct Launcher {
 }
 
 impl Launcher {
-    fn words(&self, limits: Limits) -> Vec<String> {
+    fn words(&self, limits: Limits, processes: u64) -> Vec<String> {
         let mut words = vec![self.word.clone()];
-        words.extend([limits.seconds, limits.memory, FILE, PROCESSES].map(|limit| limit.to_string()));
+        words.extend([limits.seconds, limits.memory, FILE, processes].map(|limit| limit.to_string()));
         words.push("--".into());
         words
     }
@@ -186,7 +190,7 @@ impl Bubblewrap {
             .args([JOB, "--remount-ro", "/", "--chdir", JOB]);
         command.arg(inside(&launcher.program));
         command
-            .args(launcher.words(what.limits))
+            .args(launcher.words(what.limits, PROCESSES))
             .arg(inside(what.program));
         command.args(what.arguments);
         command
@@ -232,5 +236,41 @@ mod tests {
     fn versions_are_compared_as_numbers() {
         assert!(is_new("bubblewrap 0.8.0\n") && is_new("bubblewrap 0.11.0") && is_new("bubblewrap 1.0"));
         assert!(!is_new("bubblewrap 0.6.1\n") && !is_new(""));
+    }
+
+    #[test]
+    fn only_processes_in_the_sandbox_are_counted() {
+        let launcher = Launcher {
+            program: "/launcher".into(),
+            word: "confined".into(),
+            libraries: BTreeSet::new(),
+            interrupted: || false,
+        };
+        let what = Confined {
+            program: Path::new("/program"),
+            reads: &[],
+            job: Path::new("/job"),
+            arguments: &[],
+            limits: Limits {
+                seconds: 1,
+                memory: 2,
+                output: 3,
+            },
+        };
+        let wrap = Bubblewrap {
+            program: "/bwrap".into(),
+            has_disable_userns: true,
+        };
+        let processes = |sandbox: Sandbox| {
+            let command = sandbox.command(&launcher, &what);
+            let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy()).collect();
+            let at = words
+                .iter()
+                .position(|word| word == "confined")
+                .expect("a launcher");
+            words[at + 4].parse::<u64>().expect("a number")
+        };
+        assert_eq!(processes(Sandbox::Bubblewrap(wrap)), PROCESSES);
+        assert_eq!(processes(Sandbox::None), NO_LIMIT);
     }
 }

@@ -41,7 +41,7 @@ fn counted<T: Real + Value>(request: &Request<'_>, machine: &Machine<'_>) -> Res
         k: depth,
     };
     let shape = task.does.first().map_or(usual, |criterion| criterion.shape());
-    let trial = trials::<T>(task.work, shape, request.seed)
+    let trial = trials::<T>(task.work, shape, request.seed, request.threads)
         .pop()
         .ok_or("there is nothing to launch")?;
     let (report, got) = machine.launch(&trial, Watch::Counted)?;

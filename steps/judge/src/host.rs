@@ -96,7 +96,7 @@ fn launch(request: &Request<'_>, answer: &LaunchAnswer) -> Verdict {
             block,
             arguments: answer.arguments.clone(),
         };
-        for trial in trials::<f32>(task.work, shape, request.seed) {
+        for trial in trials::<f32>(task.work, shape, request.seed, request.threads) {
             let (report, got) = match machine.launch_as(&trial, Watch::CheckedGlobalRaces, &how) {
                 Ok(ran) => ran,
                 Err(text) => {
@@ -158,7 +158,7 @@ fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
     let task = request.task;
     let mut verdict = begun(task);
     for shape in shapes::of(task, request.seed, request.hidden) {
-        for trial in trials::<f32>(task.work, shape, request.seed) {
+        for trial in trials::<f32>(task.work, shape, request.seed, request.threads) {
             let got = match multiply(answer, &trial) {
                 Ok(got) => got,
                 Err((code, why)) => {

@@ -132,7 +132,7 @@ impl<'a, T: Real + Value> Judgement<'a, T> {
     fn awkward(&mut self, shapes: &[Shape]) {
         for &shape in shapes {
             let mut right = true;
-            for trial in trials::<T>(self.task.work, shape, self.request.seed) {
+            for trial in trials::<T>(self.task.work, shape, self.request.seed, self.request.threads) {
                 match self.launch(&trial, Watch::CheckedGlobalRaces) {
                     Ran::Right(_) => {}
                     Ran::Wrong => {
@@ -193,7 +193,9 @@ impl<'a, T: Real + Value> Judgement<'a, T> {
         for criterion in &self.task.does {
             let shape = criterion.shape();
             if !reports.iter().any(|(known, _)| *known == shape) {
-                let Some(trial) = trials::<T>(self.task.work, shape, self.request.seed).pop() else {
+                let Some(trial) =
+                    trials::<T>(self.task.work, shape, self.request.seed, self.request.threads).pop()
+                else {
                     continue;
                 };
                 match self.launch(&trial, Watch::Counted) {
@@ -217,7 +219,7 @@ impl<'a, T: Real + Value> Judgement<'a, T> {
         let ahead = criterion
             .measure
             .needs_trace()
-            .then(|| trials::<T>(self.task.work, shape, self.request.seed).pop())
+            .then(|| trials::<T>(self.task.work, shape, self.request.seed, self.request.threads).pop())
             .flatten()
             .and_then(|trial| ahead::of(self.machine, &trial, criterion.bk.unwrap_or(1)));
         let value = criterion.measure.of(&Taken {

@@ -26,6 +26,8 @@ pub struct Trial<T: Real> {
     /// What must come out, in pieces that are compared one by one.
     pieces: Vec<Piece<T>>,
     right_on_integers: bool,
+    /// On which results are compared.
+    threads: usize,
 }
 
 /// A part of the output with its answer: a product of a batch, or a field of a struct.
@@ -118,9 +120,10 @@ impl<T: Real> Answer for Expected<T> {
 const NEXT: u64 = 1 << 32;
 
 /// The launches that decide whether a kernel is right on a shape, in order: on integers first, where every sum is exact.
-pub fn trials<T: Real>(work: Work, shape: Shape, seed: u64) -> Vec<Trial<T>> {
+/// They are made on so many threads; 0 for one per core.
+pub fn trials<T: Real>(work: Work, shape: Shape, seed: u64, threads: usize) -> Vec<Trial<T>> {
     if work.is_transpose() {
-        return vec![transpose(work, shape, seed)];
+        return vec![transpose(work, shape, seed, threads)];
     }
     let products: &[(Data, f32, f32)] = match work {
         // With β = 0 nothing of C may be read: it is NaN.
@@ -133,11 +136,11 @@ pub fn trials<T: Real>(work: Work, shape: Shape, seed: u64) -> Vec<Trial<T>> {
     };
     products
         .iter()
-        .map(|(data, alpha, beta)| product(work, shape, seed, *data, [*alpha, *beta]))
+        .map(|(data, alpha, beta)| product(work, shape, seed, threads, *data, [*alpha, *beta]))
         .collect()
 }
 
-fn transpose<T: Real>(work: Work, shape: Shape, seed: u64) -> Trial<T> {
+fn transpose<T: Real>(work: Work, shape: Shape, seed: u64, threads: usize) -> Trial<T> {
     let Shape { m: rows, n: cols, .. } = shape;
     let fields = match work {
         Work::Transpose12 => ["x", "y", "z"].as_slice(),
@@ -167,10 +170,18 @@ fn transpose<T: Real>(work: Work, shape: Shape, seed: u64) -> Trial<T> {
         pieces: fields.iter().enumerate().map(piece).collect(),
         inputs: vec![input],
         right_on_integers: false,
+        threads,
     }
 }
 
-fn product<T: Real>(work: Work, shape: Shape, seed: u64, data: Data, factors: [f32; 2]) -> Trial<T> {
+fn product<T: Real>(
+    work: Work,
+    shape: Shape,
+    seed: u64,
+    threads: usize,
+    data: Data,
+    factors: [f32; 2],
+) -> Trial<T> {
     let Shape { m, n, k } = shape;
     let [alpha, beta] = factors;
     let [turn_a, turn_b] = work.turned();
@@ -185,7 +196,7 @@ fn product<T: Real>(work: Work, shape: Shape, seed: u64, data: Data, factors: [f
     };
     let (mut a, mut b, mut pieces) = (Vec::new(), Vec::new(), Vec::new());
     for number in 0..batch {
-        let problem = Problem::<T>::new(shape, data, seed.wrapping_add(number as u64 * NEXT));
+        let problem = Problem::<T>::on_threads(threads, shape, data, seed.wrapping_add(number as u64 * NEXT));
         a.extend(store(&problem.a, m, k, turn_a));
         b.extend(store(&problem.b, k, n, turn_b));
         pieces.push(Piece {
@@ -218,6 +229,7 @@ fn product<T: Real>(work: Work, shape: Shape, seed: u64, data: Data, factors: [f
         beta,
         pieces,
         right_on_integers: data == Data::Reals,
+        threads,
     }
 }
 
@@ -233,7 +245,7 @@ impl<T: Real> Trial<T> {
                 .take(n)
                 .copied()
                 .collect();
-            let comparison = verify::compare(&piece.expected, &part);
+            let comparison = verify::compare_on_threads(self.threads, &piece.expected, &part);
             (!comparison.is_right()).then(|| self.wrong(task, piece, &part, &comparison))
         })
     }
@@ -389,7 +401,7 @@ mod tests {
 
     fn passes<T: Real>(name: &str) {
         let task = task(name);
-        for trial in trials::<T>(task.work, SHAPE, 7) {
+        for trial in trials::<T>(task.work, SHAPE, 7, 1) {
             let factors = [f64::from(trial.alpha), f64::from(trial.beta)];
             let mut got = right(&trial, task.work, factors);
             assert_eq!(trial.look(&task, &got), None, "{name} on {}", trial.on);
@@ -421,7 +433,7 @@ mod tests {
     #[test]
     fn each_factor_that_is_forgotten_is_named() {
         let task = task("sgemm_scaled");
-        let trials = trials::<f32>(task.work, SHAPE, 7);
+        let trials = trials::<f32>(task.work, SHAPE, 7, 1);
         let told = |trial: &Trial<f32>, factors: [f64; 2]| {
             let got = right(trial, task.work, factors);
             trial.look(&task, &got).and_then(|wrong| wrong.diagnosis)
@@ -454,7 +466,7 @@ mod tests {
     #[test]
     fn pieces_have_names() {
         let batched = task("sgemm_batched");
-        let trial = &trials::<f32>(batched.work, SHAPE, 7)[0];
+        let trial = &trials::<f32>(batched.work, SHAPE, 7, 1)[0];
         let mut got = right(trial, batched.work, [1.0, 0.0]);
         let product = SHAPE.m * SHAPE.n;
         got.copy_within(..product, product);
@@ -462,7 +474,7 @@ mod tests {
         assert_eq!(wrong.on, "small integers, product 1 of 3");
 
         let structs = task("transpose12");
-        let trial = &trials::<f32>(structs.work, SHAPE, 7)[0];
+        let trial = &trials::<f32>(structs.work, SHAPE, 7, 1)[0];
         let mut got = right(trial, structs.work, [1.0, 0.0]);
         got.chunks_mut(3).for_each(|element| element[2] = 0.0);
         let wrong = trial.look(&structs, &got).expect("wrong");

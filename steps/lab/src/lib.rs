@@ -71,6 +71,7 @@ pub mod run;
 pub mod session;
 pub mod shapes;
 pub mod subject;
+mod threads;
 pub mod timing;
 pub mod trouble;
 pub mod verify;

@@ -5,6 +5,7 @@ use std::time::Instant;
 use ladder::Shape;
 
 use crate::inputs::{Data, Real, elements};
+use crate::threads;
 
 /// A problem with its answer: inputs as matrices (row-major, not transposed), C in FP64, and what bounds need.
 #[derive(Debug)]
@@ -28,21 +29,27 @@ pub struct Problem<T> {
 }
 
 impl<T: Real> Problem<T> {
-    /// Draws inputs and computes the answer.
+    /// Draws inputs and computes the answer, on all cores.
     pub fn new(shape: Shape, data: Data, seed: u64) -> Self {
+        Self::on_threads(0, shape, data, seed)
+    }
+
+    /// The same on so many threads; 0 for one per core.
+    pub fn on_threads(threads: usize, shape: Shape, data: Data, seed: u64) -> Self {
         let Shape { m, n, k } = shape;
-        let (a, b) = std::thread::scope(|scope| {
-            let a = scope.spawn(|| elements::<T>(data, seed, 0, k, m * k));
-            let b = elements::<T>(data, seed, 1, k, k * n);
-            (a.join().expect("drawing numbers does not fail"), b)
-        });
+        let operands = [(0, m * k), (1, k * n)];
+        let mut drawn = threads::each(threads, operands, |(operand, count)| {
+            elements::<T>(data, seed, operand, k, count)
+        })
+        .into_iter();
+        let (a, b) = (drawn.next().unwrap_or_default(), drawn.next().unwrap_or_default());
         let wide = |x: &[T]| x.iter().map(|v| v.to_f64()).collect::<Vec<f64>>();
         let (wide_a, wide_b) = (wide(&a), wide(&b));
         let start = Instant::now();
         let c = match data {
-            Data::Reals => multiply(shape, &wide_a, &wide_b),
+            Data::Reals => multiply(threads, shape, &wide_a, &wide_b),
             // Every sum is exact in the kernel's own format too, which is twice as fast.
-            Data::Integers => wide(&multiply(shape, &a, &b)),
+            Data::Integers => wide(&multiply(threads, shape, &a, &b)),
         };
         let cpu_ms = start.elapsed().as_secs_f64() * 1e3;
         let row_norms = wide_a.chunks(k).map(|row| norm(row.iter().copied())).collect();
@@ -88,17 +95,13 @@ fn norm(values: impl Iterator<Item = f64>) -> f64 {
     values.map(|v| v * v).sum::<f64>().sqrt()
 }
 
-/// C = A · B: each core takes a band of rows.
-fn multiply<T: Real>(shape: Shape, a: &[T], b: &[T]) -> Vec<T> {
+/// C = A · B: each thread takes a band of rows.
+fn multiply<T: Real>(threads: usize, shape: Shape, a: &[T], b: &[T]) -> Vec<T> {
     let Shape { m, n, k } = shape;
     let mut c = vec![T::default(); m * n];
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let band = m.div_ceil(cores);
-    std::thread::scope(|scope| {
-        for (a, c) in a.chunks(band * k).zip(c.chunks_mut(band * n)) {
-            scope.spawn(move || T::gemm(c.len() / n, k, n, a, b, c));
-        }
-    });
+    let band = m.div_ceil(threads::count(threads));
+    let bands = a.chunks(band * k).zip(c.chunks_mut(band * n));
+    threads::each(threads, bands, |(a, c)| T::gemm(c.len() / n, k, n, a, b, c));
     c
 }
 

@@ -1,6 +1,7 @@
 //! Is it right? Every element against the answer, and NaN must lose.
 
 use crate::inputs::Real;
+use crate::threads;
 
 /// What a result is compared with.
 pub trait Answer {
@@ -53,24 +54,23 @@ impl Comparison {
     }
 }
 
-/// Compares every element; each core takes a band of rows.
+/// Compares every element, on all cores.
 pub fn compare<T: Real>(answer: &(impl Answer + Sync), got: &[T]) -> Comparison {
+    compare_on_threads(0, answer, got)
+}
+
+/// The same on so many threads, each of which takes a band of rows; 0 for one per core.
+pub fn compare_on_threads<T: Real>(threads: usize, answer: &(impl Answer + Sync), got: &[T]) -> Comparison {
     /// Fewer elements are not worth a thread.
     const WORTH: usize = 1 << 16;
     let (rows, cols) = (answer.rows(), answer.cols());
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let band = rows.div_ceil(cores.min(rows * cols / WORTH).max(1));
-    std::thread::scope(|scope| {
-        let bands: Vec<_> = got
-            .chunks(band * cols)
-            .enumerate()
-            .map(|(number, got)| scope.spawn(move || compare_rows(answer, number * band, got)))
-            .collect();
-        let parts = bands
-            .into_iter()
-            .map(|band| band.join().expect("comparing numbers does not fail"));
-        parts.fold(Comparison::default(), Comparison::and)
-    })
+    let worth = (rows * cols / WORTH).max(1);
+    let band = rows.div_ceil(threads::count(threads).min(worth));
+    let bands = got.chunks(band * cols).enumerate();
+    let parts = threads::each(threads, bands, |(number, got)| {
+        compare_rows(answer, number * band, got)
+    });
+    parts.into_iter().fold(Comparison::default(), Comparison::and)
 }
 
 /// Compares the rows from `first_row` on.
@@ -175,5 +175,30 @@ mod tests {
         let comparison = compare(&Large, &got);
         assert_eq!((comparison.n_wrong, comparison.first), (3, Some([100, 7])));
         assert_eq!(comparison.max_abs_error, 2.0);
+    }
+
+    /// Zeros, for one thread alone.
+    struct Here(std::thread::ThreadId);
+
+    impl Answer for Here {
+        fn rows(&self) -> usize {
+            Large.rows()
+        }
+        fn cols(&self) -> usize {
+            Large.cols()
+        }
+        fn want(&self, _: usize, _: usize) -> f64 {
+            assert_eq!(std::thread::current().id(), self.0);
+            0.0
+        }
+        fn bound(&self, _: usize, _: usize) -> f64 {
+            1.0
+        }
+    }
+
+    #[test]
+    fn on_one_thread_no_other_is_started() {
+        let here = Here(std::thread::current().id());
+        assert!(compare_on_threads(1, &here, &vec![0.5f32; 333_000]).is_right());
     }
 }
