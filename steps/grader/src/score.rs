@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use course::TaskName;
 use course::verdict::{CLEAN, RIGHT, Status, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +13,9 @@ use crate::rubric::{GradedQuestion, GradedTask};
 pub struct Item {
     /// `v02.right`, `v02.barriers`, `v02.traffic`
     pub id: String,
+    /// The task that it is of; none for a question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskName>,
     /// What is required, as a clause; of a question, the question.
     pub what: String,
     /// Points given.
@@ -54,6 +58,7 @@ pub fn of_task(graded: &GradedTask, verdict: &Verdict) -> Vec<Item> {
             };
             Item {
                 id: format!("{name}.{id}"),
+                task: Some(name.clone()),
                 what,
                 points,
                 max,
@@ -79,6 +84,7 @@ pub fn of_question(graded: &GradedQuestion, answers: &BTreeMap<String, String>) 
     };
     Item {
         id: graded.id.clone(),
+        task: None,
         what: graded.question.question.clone(),
         points: if status == Status::Passed {
             graded.points
@@ -101,7 +107,6 @@ pub fn shown(points: f64) -> String {
 mod tests {
     use super::*;
     use crate::rubric::Rubric;
-    use course::TaskName;
     use course::verdict::Part;
     use std::path::Path;
 

@@ -100,17 +100,13 @@ fn output_of(student: &Student, item: &crate::score::Item) -> String {
     let verdict = student
         .verdicts
         .iter()
-        .find(|verdict| item.id.starts_with(&format!("{}.", verdict.task)));
-    let is_first = |verdict: &Verdict| {
-        student
-            .items
-            .iter()
-            .find(|other| {
-                other.status == Status::Failed && other.id.starts_with(&format!("{}.", verdict.task))
-            })
-            .is_some_and(|first| first.id == item.id)
-    };
-    if let Some(verdict) = verdict.filter(|verdict| failed && is_first(verdict)) {
+        .find(|verdict| item.task.as_ref() == Some(&verdict.task));
+    let first_failed = student
+        .items
+        .iter()
+        .find(|other| other.status == Status::Failed && other.task == item.task);
+    let is_first = first_failed.is_some_and(|first| first.id == item.id);
+    if let Some(verdict) = verdict.filter(|_| failed && is_first) {
         let more = told(verdict);
         if !more.is_empty() && more != out {
             out = match more.starts_with(&out) {
@@ -154,6 +150,7 @@ pub(crate) mod tests {
     pub(crate) fn class() -> Class {
         let item = |id: &str, points: f64, status: Status, why: Option<&str>| Item {
             id: id.into(),
+            task: Some(TaskName::rebuild("v02")),
             what: "every <element> is right".into(),
             points,
             max: 4.0,
@@ -212,6 +209,38 @@ pub(crate) mod tests {
             for wrong in ["<script>alert", "<b>bob", "]]><x>", "\u{1}"] {
                 assert!(!text.contains(wrong), "{wrong}");
             }
+        }
+    }
+
+    #[test]
+    fn an_item_has_the_report_of_its_own_task() {
+        let name = |text: &str| TaskName::parse(text).expect("a name");
+        let verdict = |task: &str| {
+            let why = format!("the report of {task}");
+            Verdict::stopped(name(task), &[], "wrong-result", &why)
+        };
+        let item = |task: &str| Item {
+            id: format!("{task}.right"),
+            task: Some(name(task)),
+            what: "every element is right".into(),
+            points: 0.0,
+            max: 4.0,
+            status: Status::Failed,
+            why: None,
+        };
+        let mut student = class().students.remove(0);
+        let tasks = ["v05", "v05.wide", "v05.wid"];
+        student.verdicts = tasks.map(verdict).into();
+        student.items = tasks.map(item).into();
+        let question = Item {
+            id: "v05.sectors".into(),
+            task: None,
+            why: Some("no answer".into()),
+            ..item("v05")
+        };
+        assert_eq!(output_of(&student, &question), "no answer");
+        for (task, item) in tasks.iter().zip(&student.items) {
+            assert_eq!(output_of(&student, item), format!("the report of {task}"));
         }
     }
 }
