@@ -523,6 +523,23 @@ mod tests {
     }
 
     #[test]
+    fn a_mistake_of_our_programs_is_not_the_sources() {
+        let panics = "echo \"thread 'main' (7) panicked at steps/judge/src/lib.rs:1:2:\nwhat went wrong\nnote: run \
+                      with it\" >&2\nexit 101\n";
+        let why = |who: &str| {
+            format!("{who} gave no answer (exit status: 101): steps/judge/src/lib.rs:1:2: what went wrong")
+        };
+        check_ungraded("panic-compiler", panics, "", &why("the compiler"));
+        check_ungraded("panic-judge", COMPILES, panics, &why("judge"));
+        check_ungraded(
+            "crash-judge",
+            COMPILES,
+            "kill -SEGV $$\n",
+            "judge gave no answer (signal: 11 (SIGSEGV))",
+        );
+    }
+
+    #[test]
     fn nothing_is_kept_after_an_interrupt() {
         let mut played = Played::new("interrupted");
         played.tools.launcher.interrupted = || true;

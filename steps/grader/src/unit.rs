@@ -147,7 +147,7 @@ pub fn judge(
                 false => Err("judge gave the verdict of another task".into()),
             }
         }
-        Outcome::Ended => Err(complaint("judge", &judged)),
+        Outcome::Ended | Outcome::Crashed(_) => Err(complaint("judge", &judged)),
         Outcome::Stopped(code, why) => Ok(Verdict::stopped(task.name.clone(), &task.does, code, &why)),
     }
 }
@@ -182,6 +182,8 @@ fn compile(
             Ok(Compiled::Refused(log)) => Ok(Err(Box::new(refused(&log)))),
             Err(_) => Err(complaint("the compiler", &compiled)),
         },
+        // NVIDIA's compiler crashes on some sources that it had better refuse.
+        Outcome::Crashed(why) => Ok(Err(Box::new(refused(&why)))),
         Outcome::Stopped(code, why) => {
             let mut verdict = refused(&why);
             if code == code::TIMEOUT {
@@ -194,7 +196,10 @@ fn compile(
 
 enum Outcome {
     Ended,
+    /// By a limit: the code, and a sentence.
     Stopped(&'static str, String),
+    /// By a signal of its own doing.
+    Crashed(String),
 }
 
 /// Whether a program came to its end; otherwise what stopped it. It is an error when that was somebody else: an
@@ -203,9 +208,10 @@ fn outcome(who: &str, ended: &Ended, limits: Limits) -> Result<Outcome, String> 
     // A sandbox passes a signal on as an exit code.
     const BY_SIGNAL: i32 = 128;
     const MOST_SIGNALS: i32 = 64;
-    const PANICKED: i32 = 101;
-    let code = ended.status.code();
-    let passed_on = code.filter(|code| (BY_SIGNAL + 1..=BY_SIGNAL + MOST_SIGNALS).contains(code));
+    let passed_on = ended
+        .status
+        .code()
+        .filter(|code| (BY_SIGNAL + 1..=BY_SIGNAL + MOST_SIGNALS).contains(code));
     let signal = signal_of(ended.status).or(passed_on.map(|code| code - BY_SIGNAL));
     let too_long = || {
         Outcome::Stopped(
@@ -237,12 +243,7 @@ fn outcome(who: &str, ended: &Ended, limits: Limits) -> Result<Outcome, String> 
                 limits.memory >> 20
             ),
         ),
-        (_, Some(signal)) => Outcome::Stopped(code::STOPPED, format!("{who} was ended by signal {signal}")),
-        // A mistake in a program of ours, which this source brings to light.
-        (None, None) if code == Some(PANICKED) => Outcome::Stopped(
-            code::STOPPED,
-            format!("{who} brought the program that judges it to a stop: look at this one by hand"),
-        ),
+        (None, Some(signal)) => Outcome::Crashed(format!("{who} was ended by signal {signal}")),
         (None, None) => Outcome::Ended,
     })
 }
@@ -274,12 +275,18 @@ fn is_out_of_memory(errors: &str) -> bool {
     .any(|words| errors.contains(words))
 }
 
-/// Why there is no answer, from what it wrote last.
+/// Why there is no answer, from what it wrote last; of a panic, from its message.
 fn complaint(who: &str, ended: &Ended) -> String {
-    let words = ended.errors.trim();
-    let last = words.lines().last().unwrap_or_default();
-    match last {
+    let mut lines = ended.errors.trim().lines();
+    let words = match lines.find(|line| line.contains(" panicked at ")) {
+        Some(place) => {
+            let place = place.rsplit(" panicked at ").next().unwrap_or_default();
+            format!("{place} {}", lines.next().unwrap_or_default())
+        }
+        None => ended.errors.trim().lines().last().unwrap_or_default().to_owned(),
+    };
+    match words.as_str() {
         "" => format!("{who} gave no answer ({})", ended.status),
-        last => format!("{who} gave no answer ({}): {}", ended.status, crate::plain(last)),
+        words => format!("{who} gave no answer ({}): {}", ended.status, crate::plain(words)),
     }
 }
