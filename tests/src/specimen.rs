@@ -121,6 +121,11 @@ pub struct Ran {
     pub wrong: Vec<String>,
 }
 
+/// The file that a line includes with quotes.
+fn included(line: &str) -> Option<&str> {
+    line.strip_prefix("#include \"")?.strip_suffix('"')
+}
+
 /// Launches `NAME.ptx` of a folder as `NAME.cu` says, with all checks; `with_source`: the source text is at hand.
 pub fn run(folder: &Path, name: &str, threads: usize, with_source: bool) -> Ran {
     let text = std::fs::read_to_string(folder.join(format!("{name}.cu"))).expect("the source is there");
@@ -138,9 +143,13 @@ pub fn run(folder: &Path, name: &str, threads: usize, with_source: bool) -> Ran 
         params.extend(argument(&gpu.memory, words));
     }
     params.resize(loaded.kernel().param_bytes as usize, 0);
-    let mut sources: Vec<(String, Arc<str>)> = vec![(format!("{name}.cu"), Arc::from(text.as_str()))];
-    if !with_source {
-        sources.clear();
+    let mut sources: Vec<(String, Arc<str>)> = Vec::new();
+    if with_source {
+        for header in text.lines().filter_map(included) {
+            let text = std::fs::read_to_string(folder.join(header)).expect("the header is there");
+            sources.push((header.to_owned(), text.into()));
+        }
+        sources.push((format!("{name}.cu"), Arc::from(text.as_str())));
     }
     let options = LaunchOptions {
         watch: Watch::CheckedGlobalRaces,

@@ -236,7 +236,7 @@ fn data_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
         Some(element) => format!("{} is {}", code(element), found.value),
         None => format!("here it is {}", found.value),
     };
-    let line = case.scene.line_name(found.instr);
+    let line = case.scene.line_name(case.instr, found.instr);
     let why = match (found.atomic, found.alone && found.value == element.index) {
         (true, _) => format!(
             "the index comes from what the atomic at {line} returned: {}.",
@@ -286,10 +286,11 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
     let explained = case.explained.as_ref()?;
     let variable = explained.concluded.as_ref()?;
     let (_, value) = explained.values.iter().find(|(name, _)| name == variable)?;
-    let line = case.scene.loc(case.instr)?.line;
-    let (number, header) = case.scene.source(case.instr)?.loop_header(line)?;
+    let innermost = case.scene.loops(case.instr).into_iter().next()?;
+    let number = innermost.name(case.scene, case.instr);
+    let header = innermost.enclosure.header.as_str();
     let condition = header.split(';').nth(1)?.trim().to_owned();
-    let unsigned = unsigned_countdown(&header).is_some_and(|counter| counter == variable);
+    let unsigned = unsigned_countdown(header).is_some_and(|counter| counter == variable);
     if unsigned && (*value < 0 || *value > i64::from(i32::MAX)) {
         return Some((
             Some(format!(
@@ -310,7 +311,7 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
     }
     Some((
         Some(format!(
-            "the loop at line {number} runs while {}, so its last round has {variable} = {value}.",
+            "the loop at {number} runs while {}, so its last round has {variable} = {value}.",
             code(&condition)
         )),
         Some(format!(
@@ -347,7 +348,7 @@ fn tree_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
         let names = |name: &str, depth: u32| scene.variable(case.instr, name, case.who.0, case.who.1, depth);
         let value = super::expression::value(start, 0, &names)?;
         let same = words_of(name).last()?.1 == stride;
-        (same && halves).then(|| (one.line, start.trim().to_owned(), value))
+        (same && halves).then(|| (one.name(scene, case.instr), start.trim().to_owned(), value))
     })?;
     let n = i64::try_from(target.element.n_elements).ok()?;
     let (_, is) = explained.values.iter().find(|(name, _)| name == stride)?;
@@ -355,7 +356,7 @@ fn tree_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
         let name = &target.element.name;
         (
             Some(format!(
-                "the loop at line {number} starts with {stride} = {n}, so {} reaches up to {}; the last element is {}.",
+                "the loop at {number} starts with {stride} = {n}, so {} reaches up to {}; the last element is {}.",
                 code(&explained.written(name)),
                 target.at(2 * n - 1),
                 target.at(n - 1),

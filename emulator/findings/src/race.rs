@@ -56,6 +56,7 @@ pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, also: &[&Ki
     let same_line = scene.line(first.instr) == scene.line(second.instr)
         && (race.same_instruction || update || first.kind == second.kind);
     draft.instr = (first.instr != u32::MAX).then_some(first.instr);
+    let here = draft.instr.unwrap_or(kind.first.instr);
     draft.carets = underlined(scene, first, target.as_ref());
     if same_line {
         let key = |party: &RaceParty| (party.block, party.thread);
@@ -65,17 +66,17 @@ pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, also: &[&Ki
             (first, second)
         };
         let both = format!(
-            "{} and {} both {} it:",
+            "{} and {} both {} it",
             who(scene, first, between_blocks),
             who(scene, second, between_blocks),
             if update { "update" } else { "write" },
         );
-        party(&mut draft.verbatim, scene, first, target.as_ref(), &both);
+        party(&mut draft.verbatim, (scene, here), first, target.as_ref(), &both);
     } else {
         for one in [first, second] {
             let does = done(one.kind);
-            let intro = format!("{does} by {}:", who(scene, one, between_blocks));
-            party(&mut draft.verbatim, scene, one, target.as_ref(), &intro);
+            let intro = format!("{does} by {}", who(scene, one, between_blocks));
+            party(&mut draft.verbatim, (scene, here), one, target.as_ref(), &intro);
         }
     }
     draft.others = vec![scene.party(
@@ -87,9 +88,9 @@ pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, also: &[&Ki
     )];
     draft.array = target.as_ref().map(|target| target.element.clone());
     draft.notes.extend(extent(scene, kind, race, target.as_ref()));
-    draft.notes.extend(others(scene, also, &array));
+    draft.notes.extend(others(scene, here, also, &array));
     if let Some(target) = &target
-        && let Some((why, advice)) = past_the_row(scene, kind, [first, second], target)
+        && let Some((why, advice)) = past_the_row(scene, here, kind, [first, second], target)
     {
         (draft.why, draft.advice) = (Some(why), advice);
         draft.on_gpu = Some("the result depends on timing: it can be right today and wrong tomorrow.".into());
@@ -122,6 +123,7 @@ fn longer_row(scene: &Scene<'_>, instr: u32, part: &Outside, target: &Target) ->
 /// One of the parties means another element, past the end of its row.
 fn past_the_row(
     scene: &Scene<'_>,
+    here: u32,
     kind: &Kind,
     parties: [RaceParty; 2],
     target: &Target,
@@ -138,7 +140,7 @@ fn past_the_row(
                 who_is(scene, party),
                 code(&part.text),
                 part.value,
-                scene.line_name(party.instr),
+                scene.line_name(here, party.instr),
             );
             return Some((why, longer_row(scene, party.instr, part, target)));
         }
@@ -147,7 +149,7 @@ fn past_the_row(
                 "{} means {} at {}: that is past the end of its row, and lies where {} does.",
                 capital(&who_is(scene, party)),
                 explained.indexed(name),
-                scene.line_name(party.instr),
+                scene.line_name(here, party.instr),
                 target.indexed(),
             );
             (why, None)
@@ -228,8 +230,15 @@ fn who(scene: &Scene<'_>, party: RaceParty, between_blocks: bool) -> String {
 }
 
 /// `written by thread (5,0):` and the line under it.
-fn party(lines: &mut Vec<String>, scene: &Scene<'_>, party: RaceParty, target: Option<&Target>, intro: &str) {
-    lines.push(intro.to_owned());
+fn party(
+    lines: &mut Vec<String>,
+    (scene, here): (&Scene<'_>, u32),
+    party: RaceParty,
+    target: Option<&Target>,
+    intro: &str,
+) {
+    let elsewhere = scene.elsewhere(here, party.instr);
+    lines.push(format!("{intro}{elsewhere}:"));
     if party.instr == u32::MAX {
         return;
     }
@@ -261,7 +270,7 @@ fn party(lines: &mut Vec<String>, scene: &Scene<'_>, party: RaceParty, target: O
         let _ = write!(line, "     | {}", marks.into_iter().collect::<String>());
         lines.push(line);
     }
-    lines.extend(scene.calls(party.instr));
+    lines.extend(scene.calls(here, party.instr));
 }
 
 /// Where a party's line names the array: the use that gives the element, or all of them.
@@ -344,7 +353,7 @@ fn extent(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, target: Option<&Targ
 }
 
 /// Other arrays with which the same happens.
-fn others(scene: &Scene<'_>, also: &[&Kind], array: &str) -> Option<String> {
+fn others(scene: &Scene<'_>, here: u32, also: &[&Kind], array: &str) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     for kind in also {
         let Details::Race(race) = &kind.first.details else {
@@ -352,7 +361,7 @@ fn others(scene: &Scene<'_>, also: &[&Kind], array: &str) -> Option<String> {
         };
         let write = race.parties.iter().find(|party| party.kind != AccessKind::Read)?;
         let target = scene.target(write.instr, race.space, race.address, 1, write.kind)?;
-        let name = format!("{} ({})", target.element.name, scene.line_name(write.instr));
+        let name = format!("{} ({})", target.element.name, scene.line_name(here, write.instr));
         if target.element.name != array && !names.contains(&name) {
             names.push(name);
         }
@@ -361,11 +370,15 @@ fn others(scene: &Scene<'_>, also: &[&Kind], array: &str) -> Option<String> {
 }
 
 /// `for (int i = blockIdx.x * … ; …; i += blockDim.x)` goes through what other blocks go through.
-fn stride_too_short(scene: &Scene<'_>, party: RaceParty, between_blocks: bool) -> Option<(String, String)> {
-    let (number, header) = scene
-        .source(party.instr)?
-        .loop_header(scene.loc(party.instr)?.line)?;
-    let mut parts = header.split(';');
+fn stride_too_short(
+    scene: &Scene<'_>,
+    here: u32,
+    party: RaceParty,
+    between_blocks: bool,
+) -> Option<(String, String)> {
+    let innermost = scene.loops(party.instr).into_iter().next()?;
+    let number = innermost.name(scene, here);
+    let mut parts = innermost.enclosure.header.split(';');
     let (init, step) = (parts.next()?, parts.nth(1)?);
     let (counter, step) = step.split_once("+=")?;
     let (counter, step) = (counter.trim(), step.trim().trim_end_matches(')').trim());
@@ -380,7 +393,7 @@ fn stride_too_short(scene: &Scene<'_>, party: RaceParty, between_blocks: bool) -
     (between_blocks && starts_in_block && step == "blockDim.x").then(|| {
         (
             format!(
-                "the loop at line {number} starts where the block does and steps by blockDim.x: it goes on through the elements of the \
+                "the loop at {number} starts where the block does and steps by blockDim.x: it goes on through the elements of the \
                  blocks behind it."
             ),
             format!("step by the whole grid: {}.", code(&format!("{counter} += gridDim.x * blockDim.x"))),
@@ -407,7 +420,11 @@ fn reasons(
     update: bool,
 ) {
     let between_blocks = first.block != second.block;
-    let (write, other) = (scene.line_name(first.instr), scene.line_name(second.instr));
+    let here = draft.instr.unwrap_or(first.instr);
+    let (write, other) = (
+        scene.line_name(here, first.instr),
+        scene.line_name(here, second.instr),
+    );
     let both_write = first.kind == AccessKind::Write && second.kind == AccessKind::Write;
     let barrier = if race.same_warp {
         "__syncwarp()"
@@ -442,7 +459,7 @@ fn reasons(
         return;
     }
     draft.on_gpu = Some("the result depends on timing: it can be right today and wrong tomorrow.".into());
-    if let Some((why, advice)) = stride_too_short(scene, first, between_blocks) {
+    if let Some((why, advice)) = stride_too_short(scene, here, first, between_blocks) {
         (draft.why, draft.advice) = (Some(why), Some(advice));
         return;
     }
@@ -510,7 +527,7 @@ fn reasons(
         return;
     }
     if let Some(atomic) = ticket(scene, first, second).filter(|_| between_blocks) {
-        let line = scene.line_name(atomic);
+        let line = scene.line_name(here, atomic);
         draft.why = Some(format!(
             "the atomic at {line} counts the blocks that are done, but no __threadfence() makes what they wrote at {write} \
              visible before it."
@@ -538,7 +555,7 @@ fn reasons(
             .into_iter()
             .find(|party| mask >> (party.thread % 32) & 1 == 0);
         let lane = outside.map_or(0, |party| party.thread % 32);
-        let line = scene.line_name(sync);
+        let line = scene.line_name(here, sync);
         draft.why = Some(format!(
             "__syncwarp({mask:#010x}) at {line} orders only the lanes that it names, and leaves out lane {lane}."
         ));
@@ -584,7 +601,7 @@ fn reasons(
             ),
         });
         draft.advice = Some(match &spots[..] {
-            [spot] => place_barrier(barrier, spot, race.missing, array),
+            [spot] => place_barrier((scene, here), barrier, spot, race.missing, array),
             _ if same_line => READ_FIRST.replace("BARRIER", barrier),
             _ => match race.missing {
                 MissingOrder::BeforeOverwriting => {
@@ -633,7 +650,7 @@ fn reasons(
         MissingOrder::BeforeReading => (
             format!("a thread can reach {other} before another has written the element at {write}."),
             match &spots[..] {
-                [spot] => place_barrier(barrier, spot, race.missing, array),
+                [spot] => place_barrier((scene, here), barrier, spot, race.missing, array),
                 _ => {
                     format!("put {barrier} between {write} (all writes done) and {other} (reads may start).")
                 }
@@ -649,7 +666,7 @@ fn reasons(
                 ),
             },
             match &spots[..] {
-                [spot] => place_barrier(barrier, spot, race.missing, array),
+                [spot] => place_barrier((scene, here), barrier, spot, race.missing, array),
                 _ => format!("put {barrier} after {other}, before the next round writes to {array}."),
             },
         ),
@@ -659,8 +676,20 @@ fn reasons(
             ),
             match &spots[..] {
                 [reading, overwriting] => {
-                    let one = place_barrier(barrier, reading, MissingOrder::BeforeReading, array);
-                    let two = place_barrier("another", overwriting, MissingOrder::BeforeOverwriting, array);
+                    let one = place_barrier(
+                        (scene, here),
+                        barrier,
+                        reading,
+                        MissingOrder::BeforeReading,
+                        array,
+                    );
+                    let two = place_barrier(
+                        (scene, here),
+                        "another",
+                        overwriting,
+                        MissingOrder::BeforeOverwriting,
+                        array,
+                    );
                     format!("{}, and {two}", one.trim_end_matches('.'))
                 }
                 _ => format!(
@@ -676,7 +705,7 @@ fn reasons(
     draft.why = Some(why);
     let there = spots.iter().find_map(|spot| spot::taken(scene, spot));
     draft.advice = match there {
-        Some(there) => move_out(scene, there),
+        Some(there) => move_out(scene, here, there),
         None if spots.is_empty() && !same_line && spot::barrier_between(scene, first.instr, second.instr) => {
             None
         }
@@ -685,14 +714,14 @@ fn reasons(
 }
 
 /// For a barrier that stands where one is needed, and not all threads reach: out of its branch with it.
-fn move_out(scene: &Scene<'_>, barrier: u32) -> Option<String> {
+fn move_out(scene: &Scene<'_>, here: u32, barrier: u32) -> Option<String> {
     let around = scene.around(barrier);
     let branch = around.last().filter(|one| one.enclosure.control == Control::If)?;
     Some(format!(
-        "move the barrier at {} out of {} (line {}), so that all threads reach it between the two.",
-        scene.line_name(barrier),
+        "move the barrier at {} out of {} ({}), so that all threads reach it between the two.",
+        scene.line_name(here, barrier),
         code(&branch.enclosure.header),
-        branch.line
+        branch.name(scene, here)
     ))
 }
 
@@ -717,7 +746,13 @@ fn together(scene: &Scene<'_>, race: &RaceFacts, also: &[&Kind]) -> Vec<Spot> {
 }
 
 /// `put __syncthreads() after line 29, …`
-fn place_barrier(barrier: &str, spot: &Spot, missing: MissingOrder, array: &str) -> String {
+fn place_barrier(
+    (scene, here): (&Scene<'_>, u32),
+    barrier: &str,
+    spot: &Spot,
+    missing: MissingOrder,
+    array: &str,
+) -> String {
     let (done, next) = match missing {
         MissingOrder::BeforeOverwriting => ("all reads done", "writes may start"),
         _ => ("all writes done", "reads may start"),
@@ -726,19 +761,20 @@ fn place_barrier(barrier: &str, spot: &Spot, missing: MissingOrder, array: &str)
         true => ", outside any `if` that not all threads enter",
         false => "",
     };
-    let after = spot.after;
+    let after = scene.numbered(here, spot.file, spot.after);
     match (spot.before, missing) {
         (Some(before), _) => {
-            format!("put {barrier} between line {after} ({done}) and line {before} ({next}){outside}.")
+            let before = scene.numbered(here, spot.file, before);
+            format!("put {barrier} between {after} ({done}) and {before} ({next}){outside}.")
         }
         (None, MissingOrder::BeforeOverwriting) if spot.ends_loop => format!(
-            "put {barrier} after line {after}, where the loop that reads ends, before the next round writes to {array}{outside}."
+            "put {barrier} after {after}, where the loop that reads ends, before the next round writes to {array}{outside}."
         ),
         (None, MissingOrder::BeforeOverwriting) => {
-            format!("put {barrier} after line {after}, before the next round writes to {array}{outside}.")
+            format!("put {barrier} after {after}, before the next round writes to {array}{outside}.")
         }
         (None, _) => {
-            format!("put {barrier} after line {after}, before the next round reads {array}{outside}.")
+            format!("put {barrier} after {after}, before the next round reads {array}{outside}.")
         }
     }
 }

@@ -117,8 +117,8 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// `called at line 20: …`, for an instruction of a function that was inlined.
-    pub(crate) fn calls(&self, instr: u32) -> Vec<String> {
+    /// `called at line 20: …`, for an instruction of a function that was inlined; `here` as in [`Scene::line_name`].
+    pub(crate) fn calls(&self, here: u32, instr: u32) -> Vec<String> {
         let frames = self.frames(instr);
         let mut around: Vec<&SourceLoc> = frames.iter().skip(1).collect();
         if around.len() > 2 {
@@ -126,7 +126,8 @@ impl<'a> Scene<'a> {
         }
         let told = |loc: &&SourceLoc| {
             let text = self.sources.get(&loc.file)?.line(loc.line)?;
-            Some(format!("     | called at line {}: {}", loc.line, text.trim()))
+            let line = self.numbered(here, loc.file, loc.line);
+            Some(format!("     | called at {line}: {}", text.trim()))
         };
         around.iter().filter_map(told).collect()
     }
@@ -138,15 +139,22 @@ impl<'a> Scene<'a> {
             let source = self.sources.get(&loc.file);
             source.into_iter().flat_map(move |source| {
                 let around = source.around(loc.line, loc.column).into_iter();
-                around.map(move |enclosure| Around {
-                    file: loc.file,
-                    line: source.line_of(enclosure.start),
-                    last: source.line_of(enclosure.body.end.saturating_sub(1)),
-                    enclosure,
-                })
+                around.map(move |enclosure| Around::new(loc.file, source, enclosure))
             })
         };
         self.frames(instr).into_iter().rev().flat_map(of).collect()
+    }
+
+    /// Loops around an instruction, innermost first. The header of a loop belongs to it.
+    pub(crate) fn loops(&self, instr: u32) -> Vec<Around<'_>> {
+        let of = |loc: SourceLoc| {
+            let source = self.sources.get(&loc.file);
+            source.into_iter().flat_map(move |source| {
+                let loops = source.loops(loc.line, loc.column).into_iter();
+                loops.map(move |enclosure| Around::new(loc.file, source, enclosure))
+            })
+        };
+        self.frames(instr).into_iter().flat_map(of).collect()
     }
 
     /// The source that an instruction comes from.
@@ -238,21 +246,40 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// `line 14`, or `PTX line 203`.
-    pub(crate) fn line_name(&self, instr: u32) -> String {
-        let place = self.place(instr);
-        match place.line {
-            0 => format!("PTX line {}", place.ptx_line),
-            line => format!("line {line}"),
+    /// `line 14`, or `PTX line 203`; `line 22 of common.cuh` where the file is not that of `here`, the instruction whose
+    /// place stands in the first line of the message.
+    pub(crate) fn line_name(&self, here: u32, instr: u32) -> String {
+        match self.loc(instr) {
+            Some(loc) if loc.line > 0 => self.numbered(here, loc.file, loc.line),
+            _ => format!("PTX line {}", self.place(instr).ptx_line),
         }
     }
 
-    /// The same, with the file's name where it is not that of `here`: `line 22 of common.cuh`.
-    pub(crate) fn line_name_from(&self, here: u32, instr: u32) -> String {
-        let (name, place) = (self.line_name(instr), self.place(instr));
-        match place.line > 0 && place.file != self.place(here).file {
-            true => format!("{name} of {}", place.file.rsplit('/').next().unwrap_or_default()),
-            false => name,
+    /// The same for a line of a file.
+    pub(crate) fn numbered(&self, here: u32, file: u32, line: u32) -> String {
+        format!("line {line}{}", self.of_file(here, file))
+    }
+
+    /// `, in common.cuh`, for what is listed under a message of another file.
+    pub(crate) fn elsewhere(&self, here: u32, instr: u32) -> String {
+        let of = self
+            .loc(instr)
+            .map_or_else(String::new, |loc| self.of_file(here, loc.file));
+        of.replacen(" of ", ", in ", 1)
+    }
+
+    /// ` of common.cuh`; nothing for the file of `here`.
+    pub(crate) fn of_file(&self, here: u32, file: u32) -> String {
+        let path = |file: u32| {
+            let found = self.context.files.iter().find(|(index, _)| *index == file);
+            found.map_or("", |(_, path)| path.as_str())
+        };
+        let name = |path: &'a str| path.rsplit('/').next().unwrap_or_default();
+        let shown = self.loc(here).map_or("", |loc| path(loc.file));
+        match path(file) {
+            other if other == shown || other.is_empty() => String::new(),
+            other if name(other) == name(shown) => format!(" of {other}"),
+            other => format!(" of {}", name(other)),
         }
     }
 
@@ -364,6 +391,22 @@ pub(crate) struct Draft {
     pub(crate) instr: Option<u32>,
 }
 
+impl<'a> Around<'a> {
+    fn new(file: u32, source: &Source, enclosure: &'a Enclosure) -> Self {
+        Self {
+            file,
+            line: source.line_of(enclosure.start),
+            last: source.line_of(enclosure.body.end.saturating_sub(1)),
+            enclosure,
+        }
+    }
+
+    /// `line 14`, of the header; `here` as in [`Scene::line_name`].
+    pub(crate) fn name(&self, scene: &Scene<'_>, here: u32) -> String {
+        scene.numbered(here, self.file, self.line)
+    }
+}
+
 impl Draft {
     pub(crate) fn new(title: impl Into<String>) -> Self {
         Self {
@@ -398,7 +441,7 @@ impl Draft {
         let said = earlier
             .iter()
             .find(same)
-            .map(|found| scene.line_name(found.instr));
+            .map(|found| scene.line_name(instr, found.instr));
         let text = self.text(scene, code, &place, instr, said);
         let config = scene.context.config;
         Finding {
@@ -426,7 +469,7 @@ impl Draft {
         let mut out = header(code, &self.title, &where_(place, scene));
         if !self.no_listing {
             listing(&mut out, place, &self.carets, !self.no_caret);
-            for call in scene.calls(instr) {
+            for call in scene.calls(instr, instr) {
                 let _ = writeln!(out, "   {call}");
             }
         }

@@ -359,17 +359,26 @@ impl Source {
         None
     }
 
-    /// The loop header (`for (…)`, `while (…)`) that governs a line: the nearest at or above it.
-    pub(crate) fn loop_header(&self, line: u32) -> Option<(u32, String)> {
-        (1..=line).rev().find_map(|number| {
-            let text = self.clean_line(number)?;
-            let (at, _) = words(text).find(|(_, word)| ["for", "while", "do"].contains(word))?;
-            let header = bracketed(text[at..].trim_start_matches(char::is_alphabetic).trim_start());
-            let end = header.map_or(text.trim_end().len(), |inside| {
-                inside.as_ptr() as usize - text.as_ptr() as usize + inside.len() + 1
-            });
-            Some((number, self.line(number)?.get(at..end)?.to_owned()))
-        })
+    /// The loops at a position, innermost first; their headers belong to them. Column 0: at the last statement of the line.
+    pub(crate) fn loops(&self, line: u32, column: u32) -> Vec<&Enclosure> {
+        let start = (line as usize).checked_sub(1).and_then(|at| self.lines.get(at));
+        let at = match column {
+            0 => self.position(line, 0),
+            _ => start.map(|(start, end)| (start + column as usize - 1).min(*end)),
+        };
+        let Some(at) = at else { return Vec::new() };
+        let holds = |one: &&Enclosure| {
+            // Behind the body of a `do` stands its condition.
+            let rest = self
+                .clean
+                .get(one.body.end..)
+                .filter(|_| one.header.starts_with("do "));
+            let condition = rest.and_then(|rest| rest.find(';')).unwrap_or(0);
+            (one.start..one.body.end + condition).contains(&at)
+        };
+        let mut loops = self.statements.loops().filter(holds).collect::<Vec<_>>();
+        loops.sort_by_key(|one| std::cmp::Reverse(one.start));
+        loops
     }
 
     /// The condition of the `if` that a line stands directly under.
@@ -751,18 +760,29 @@ tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
     }
 
     #[test]
-    fn loops_and_index_variables_are_found() {
-        let source = source();
-        assert_eq!(source.index_variable(1).as_deref(), Some("row"));
-        let line = TEXT
-            .lines()
-            .position(|line| line.contains("for ("))
-            .expect("line") as u32
-            + 1;
-        assert_eq!(
-            source.loop_header(line),
-            Some((line, "for (int k = 0; k < M; ++k)".into()))
-        );
+    fn index_variables_are_found() {
+        assert_eq!(source().index_variable(1).as_deref(), Some("row"));
+    }
+
+    #[test]
+    fn a_loop_holds_its_header_and_its_body_and_nothing_behind_it() {
+        let text = "__global__ void k(int n)\n{\n    for (int i = 0; i < n; ++i) {\n        while (x[i])\n            y();\n    }\n    \
+                    z();\n    do {\n        y();\n    } while (x[0]);\n    w();\n}";
+        let source = Source::new(&text.into());
+        for (line, column, expected) in [
+            (3, 21, "for (int i = 0; i < n; ++i)"),
+            (4, 16, "while (x[i]), for (int i = 0; i < n; ++i)"),
+            (5, 0, "while (x[i]), for (int i = 0; i < n; ++i)"),
+            (7, 5, ""),
+            (9, 9, "do … while (x[0])"),
+            (10, 14, "do … while (x[0])"),
+            (11, 5, ""),
+            (99, 1, ""),
+        ] {
+            let loops = source.loops(line, column);
+            let headers: Vec<&str> = loops.iter().map(|one| one.header.as_str()).collect();
+            assert_eq!(headers.join(", "), expected, "{line}:{column}");
+        }
     }
 
     #[test]
@@ -823,7 +843,7 @@ tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
             for line in 0..=source.n_lines() + 1 {
                 let _ = (source.uses(line, "x"), source.condition(line), source.enclosing_condition(line));
                 let _ = (source.around(line, 3).len(), source.statement_end(line, 1));
-                let _ = (source.loop_header(line), source.returns("kernel", line), source.line(line));
+                let _ = (source.loops(line, 3), source.returns("kernel", line), source.line(line));
             }
             let _ = (plain_name(&text), source.lines_storing("x"), source.conditions("kernel", 3));
             let _ = source.unchanged_in_loop(1, &text);

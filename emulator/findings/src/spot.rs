@@ -11,7 +11,7 @@ use simt::program::OpKind;
 /// A place for a barrier, as far as the text of the source shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spot {
-    file: u32,
+    pub(crate) file: u32,
     /// The line after which it may stand.
     pub(crate) after: u32,
     /// A loop that does the first of the two ends there.

@@ -59,6 +59,11 @@ impl Statements {
         around
     }
 
+    /// All loops.
+    pub(crate) fn loops(&self) -> impl Iterator<Item = &Enclosure> {
+        self.enclosures.iter().filter(|e| e.control == Control::Loop)
+    }
+
     /// Branches and loops whose header starts in a range.
     pub(crate) fn headed(&self, within: Range<usize>) -> Vec<&Enclosure> {
         let mut found: Vec<&Enclosure> = self

@@ -1,7 +1,7 @@
 //! Messages about kernels that never end, or stop themselves.
 
 use super::bounds::unsigned_countdown;
-use super::scene::{Draft, Scene};
+use super::scene::{Around, Draft, Scene};
 use super::text::words;
 use super::words::{code, grouped, list};
 use simt::check::{BadOperand, Kind};
@@ -32,31 +32,17 @@ pub(crate) fn runaway(
     draft.instr = Some(instr);
     let first = u64::from(kind.first.warp) * 32 + u64::from(kind.first.mask.trailing_zeros() & 31);
     let who = scene.thread_name(kind.first.block, first).replacen('t', "T", 1);
-    let source = scene.source(instr);
-    let line = scene.place(instr).line;
-    let header = source.and_then(|source| {
-        source.loop_header(line).or_else(|| {
-            let start = span.map(|(start, _)| scene.place(start).line)?;
-            source.loop_header(start)
-        })
-    });
-    draft.notes.push(match (&header, proven) {
-        (Some((number, header)), true) => {
-            format!(
-                "{who} is in {} (line {number}); its registers repeat, and nobody can change what it tests.",
-                code(header)
-            )
+    let around = scene.loops(instr).into_iter().next();
+    let shown = around.map(|one| format!("{} ({})", code(&one.enclosure.header), one.name(scene, instr)));
+    draft.notes.push(match (shown, proven) {
+        (Some(shown), true) => {
+            format!("{who} is in {shown}; its registers repeat, and nobody can change what it tests.")
         }
-        (Some((number, header)), false) => {
-            format!(
-                "{who} was in {} (line {number}) when the budget was spent.",
-                code(header)
-            )
-        }
+        (Some(shown), false) => format!("{who} was in {shown} when the budget was spent."),
         (None, true) => format!("{who}: its registers repeat, and nobody can change what it tests."),
         (None, false) => format!("{who} was here when the budget was spent."),
     });
-    let (why, advice) = loop_reason(scene, kind, instr, proven, header.as_ref());
+    let (why, advice) = loop_reason(scene, kind, instr, proven, around);
     (draft.why, draft.advice) = (why, advice);
     draft.on_gpu =
         Some("the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").".into());
@@ -69,7 +55,7 @@ fn loop_reason(
     kind: &Kind,
     instr: u32,
     proven: bool,
-    header: Option<&(u32, String)>,
+    around: Option<Around<'_>>,
 ) -> (Option<String>, Option<String>) {
     if let Some(strange) = scene.strange_argument() {
         return (Some(strange.why), Some(strange.advice));
@@ -78,9 +64,11 @@ fn loop_reason(
         true => None,
         false => Some("check what ends the loop; if it is only slow, raise the budget.".to_owned()),
     };
-    let (Some((number, text)), Some(source)) = (header, scene.source(instr)) else {
+    let found = around.and_then(|one| Some((one, scene.text_of(one.file)?)));
+    let Some((around, source)) = found else {
         return (None, slow());
     };
+    let text = &around.enclosure.header;
     let first = u64::from(kind.first.warp) * 32 + u64::from(kind.first.mask.trailing_zeros() & 31);
     let inside = text
         .split_once('(')
@@ -132,7 +120,7 @@ fn loop_reason(
         }
         return (None, slow());
     }
-    let unchanged = source.unchanged_in_loop(*number, inside);
+    let unchanged = source.unchanged_in_loop(around.line, inside);
     if !unchanged.is_empty() {
         let names = list(&unchanged);
         return (

@@ -47,13 +47,13 @@ fn group_name(scene: &Scene<'_>, group: &BarrierGroup) -> String {
 }
 
 /// Where a group is, in words: its line, the PTX line where lines do not tell groups apart.
-fn where_(scene: &Scene<'_>, group: &BarrierGroup, groups: &[BarrierGroup]) -> String {
+fn where_((scene, here): (&Scene<'_>, u32), group: &BarrierGroup, groups: &[BarrierGroup]) -> String {
     let line = scene.line(group.instr);
     let alike = groups
         .iter()
         .filter(|other| scene.line(other.instr) == line)
         .count();
-    let name = scene.line_name(group.instr);
+    let name = scene.line_name(here, group.instr);
     match scene.place(group.instr) {
         place if alike > 1 && place.line > 0 => format!("{name} (PTX line {})", place.ptx_line),
         _ => name,
@@ -84,7 +84,12 @@ fn inside(around: Option<Around<'_>>) -> String {
 }
 
 /// The groups, each with the text of its line.
-fn list_groups(draft: &mut Draft, scene: &Scene<'_>, groups: &[BarrierGroup], around: &[Option<Around<'_>>]) {
+fn list_groups(
+    draft: &mut Draft,
+    (scene, here): (&Scene<'_>, u32),
+    groups: &[BarrierGroup],
+    around: &[Option<Around<'_>>],
+) {
     for (group, around) in groups.iter().zip(around) {
         let place = scene.place(group.instr);
         let under = inside(*around);
@@ -96,7 +101,7 @@ fn list_groups(draft: &mut Draft, scene: &Scene<'_>, groups: &[BarrierGroup], ar
                 _ => "were at".to_owned(),
             }
         };
-        let line = where_(scene, group, groups);
+        let line = where_((scene, here), group, groups);
         let intro = format!("{} {does} {line}{under}:", group_name(scene, group));
         draft.verbatim.push(intro.replace('\u{a0}', " "));
         match &place.text {
@@ -107,7 +112,7 @@ fn list_groups(draft: &mut Draft, scene: &Scene<'_>, groups: &[BarrierGroup], ar
                 .verbatim
                 .push(format!("PTX line {} | {}", place.ptx_line, place.instruction)),
         }
-        draft.verbatim.extend(scene.calls(group.instr));
+        draft.verbatim.extend(scene.calls(here, group.instr));
     }
 }
 
@@ -140,13 +145,14 @@ pub(crate) fn barrier(
         (_, None, None) => "the warps of one block met at different barriers".to_owned(),
     });
     draft.no_listing = groups.len() > 1;
+    let here = kind.first.instr;
     let around = apart(scene, groups);
-    list_groups(&mut draft, scene, groups, &around);
+    list_groups(&mut draft, (scene, here), groups, &around);
     if let Some(late) = late {
         draft.notes.push(format!(
             "Later, {} waited at {} when the others, which had passed it, had ended.",
             group_name(scene, late),
-            where_(scene, late, groups),
+            where_((scene, here), late, groups),
         ));
     }
     if scene.n_blocks() > 1 {
@@ -213,7 +219,7 @@ pub(crate) fn barrier(
                          block."
             .into(),
     });
-    draft.advice = Some(advice(&around));
+    draft.advice = Some(advice((scene, here), &around));
     draft.on_gpu = Some(match (split, late) {
         (Some(_), _) => "what follows is undefined: the groups go on out of step, or the kernel hangs.".into(),
         (None, Some(_)) => {
@@ -225,7 +231,7 @@ pub(crate) fn barrier(
 }
 
 /// How all threads come to one barrier.
-fn advice(around: &[Option<Around<'_>>]) -> String {
+fn advice((scene, here): (&Scene<'_>, u32), around: &[Option<Around<'_>>]) -> String {
     let of = |wanted: &[Control]| {
         around
             .iter()
@@ -240,23 +246,23 @@ fn advice(around: &[Option<Around<'_>>]) -> String {
     });
     if let (Some(_), Some(branch)) = (in_else, of(&[Control::If])) {
         return format!(
-            "put one barrier after both arms of {} (line {}), where all threads reach it.",
+            "put one barrier after both arms of {} ({}), where all threads reach it.",
             code(&branch.enclosure.header),
-            branch.line
+            branch.name(scene, here)
         );
     }
     if let Some(one) = of(&[Control::Loop]) {
         return format!(
-            "let all threads make the same number of rounds of the loop at line {}: put the condition on the work, not on \
+            "let all threads make the same number of rounds of the loop at {}: put the condition on the work, not on \
              the loop.",
-            one.line
+            one.name(scene, here)
         );
     }
     match of(&[Control::If, Control::Else, Control::Switch]) {
         Some(one) => format!(
-            "move the barrier out of {} (line {}), so that all threads reach it.",
+            "move the barrier out of {} ({}), so that all threads reach it.",
             code(&one.enclosure.header),
-            one.line
+            one.name(scene, here)
         ),
         None => "let all threads of the block pass the same barriers, equally often.".into(),
     }
@@ -313,7 +319,7 @@ pub(crate) fn parted(scene: &Scene<'_>, kind: &Kind, missing: u32) -> Draft {
          same: otherwise the behaviour is undefined."
             .into(),
     );
-    draft.advice = Some(advice(&[around]));
+    draft.advice = Some(advice((scene, kind.first.instr), &[around]));
     draft.on_gpu = Some(
         "since Volta a barrier does not wait for threads that have ended, so it goes on, as here; older GPUs may hang."
             .into(),
@@ -347,25 +353,25 @@ pub(crate) fn exited(scene: &Scene<'_>, kind: &Kind, returned: u32, first: u32, 
         }
         (Some([]), [.., one], _) if one.enclosure.control == Control::Loop => {
             advice = format!(
-                "let all threads make the same number of rounds of the loop at line {}: put the condition on the work, not \
+                "let all threads make the same number of rounds of the loop at {}: put the condition on the work, not \
                  on the loop.",
-                one.line
+                one.name(scene, instr)
             );
-            format!("left the loop at line {}, and ended", one.line)
+            format!("left the loop at {}, and ended", one.name(scene, instr))
         }
         (Some([]), [one], _) => {
             advice = format!(
-                "move the barrier out of {} (line {}), so that all threads reach it.",
+                "move the barrier out of {} ({}), so that all threads reach it.",
                 code(&one.enclosure.header),
-                one.line
+                one.name(scene, instr)
             );
             format!(
-                "did not enter {} (line {}), and ended",
+                "did not enter {} ({}), and ended",
                 code(&one.enclosure.header),
-                one.line
+                one.name(scene, instr)
             )
         }
-        (None, _, Some(exit)) => format!("ended at {}", scene.line_name(exit)),
+        (None, _, Some(exit)) => format!("ended at {}", scene.line_name(instr, exit)),
         _ => "ended".to_owned(),
     };
     let who = match n {
@@ -485,7 +491,7 @@ pub(crate) fn mask(scene: &Scene<'_>, kind: &Kind, facts: &SyncMask) -> Draft {
             draft.notes.push(format!(
                 "{} {wait} at {}: {}.",
                 capital(&lane_names(lanes)),
-                scene.line_name(at),
+                scene.line_name(instr, at),
                 code(text.trim())
             ));
         }
@@ -506,9 +512,9 @@ pub(crate) fn mask(scene: &Scene<'_>, kind: &Kind, facts: &SyncMask) -> Draft {
         .find(|one| one.enclosure.control == Control::If);
     let under = branch.map(|one| {
         format!(
-            "the call stands under {} (line {}), and the missing lanes are not there",
+            "the call stands under {} ({}), and the missing lanes are not there",
             code(&one.enclosure.header),
-            one.line
+            one.name(scene, instr)
         )
     });
     let ballot = branch.map(|one| code(&format!("__ballot_sync(0xffffffff, {})", one.enclosure.condition)));

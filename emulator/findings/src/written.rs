@@ -46,10 +46,11 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
         draft = Draft::new(used_title(*used, &name, *copied));
         draft.array = Some(element.clone());
     }
+    let here = draft.instr.unwrap_or(kind.first.instr);
     let who = scene.thread_name(case.who.0, case.who.1);
     let read = match at_once {
         true => "Read".to_owned(),
-        false => format!("Read at {}", scene.line_name(load)),
+        false => format!("Read at {}", scene.line_name(here, load)),
     };
     let mut reader = format!("{read} by {who}.");
     let values = case
@@ -64,7 +65,7 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
         reader = format!("{reader} {more}");
     }
     draft.notes.push(reader);
-    draft.notes.extend(way(scene, kind, *used, *copied));
+    draft.notes.extend(way((scene, here), *used, *copied));
     draft.notes.push(written_note(target, written));
     let fillers = fillers(&case, target);
     let any = written.iter().any(|(from, to)| from < to);
@@ -91,7 +92,7 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
         MemSpace::Shared | MemSpace::Local => {
             draft.why = fillers
                 .first()
-                .map(|filler| filler_reason(scene, filler, &element.name));
+                .map(|filler| filler_reason((scene, here), filler, &element.name));
             draft.advice = Some(match (any, access.space) {
                 (true, _) => format!(
                     "write every element of {} before it is read; elements without data get 0.",
@@ -106,7 +107,7 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
                 (false, _) => format!("give {} its values before the first read.", element.name),
             });
             if let [filler] = &fillers[..]
-                && let Some((why, advice)) = stepped_over(scene, filler, target)
+                && let Some((why, advice)) = stepped_over((scene, here), filler, target)
             {
                 (draft.why, draft.advice) = (Some(why), Some(advice));
             }
@@ -162,29 +163,25 @@ fn used_title(used: Use, name: &str, copied: Option<u32>) -> String {
 const UNKNOWN: u32 = u32::MAX - 1;
 
 /// Where the value went between the read and the use, and after.
-fn way(scene: &Scene<'_>, kind: &Kind, used: Use, copied: Option<u32>) -> Option<String> {
-    let first = kind.first.instr;
-    let here = scene.line(first);
+fn way((scene, here): (&Scene<'_>, u32), used: Use, copied: Option<u32>) -> Option<String> {
+    let shown = scene.line(here);
     let mut parts = Vec::new();
     match copied {
         Some(UNKNOWN) => {
-            parts.push("A copy of something that nothing wrote was stored there before.".to_owned())
+            parts.push("A copy of something that nothing wrote was stored tthere before.".to_owned())
         }
-        Some(by) if scene.line(by) != here => {
+        Some(by) if scene.line(by) != shown => {
             parts.push(format!(
                 "A copy went through memory at {}.",
-                scene.line_name_from(first, by)
+                scene.line_name(here, by)
             ));
         }
         _ => {}
     }
     if let Use::Stored { by } = used
-        && scene.line(by) != here
+        && scene.line(by) != shown
     {
-        parts.push(format!(
-            "The result is stored at {}.",
-            scene.line_name_from(first, by)
-        ));
+        parts.push(format!("The result is stored at {}.", scene.line_name(here, by)));
     }
     (!parts.is_empty()).then(|| parts.join(" "))
 }
@@ -208,13 +205,16 @@ pub(crate) fn under_way(
     ));
     draft.instr = Some(load);
     let reader = case.who.1;
-    let line = scene.line_name(copy.instr);
+    let line = scene.line_name(load, copy.instr);
     let copier = match u64::from(copy.thread) == reader {
         true => "the same thread".to_owned(),
         false => format!("thread {}", scene.thread_position(u64::from(copy.thread))),
     };
     let place = scene.place(copy.instr);
-    draft.verbatim.push(format!("the copy was started by {copier}:"));
+    let elsewhere = scene.elsewhere(load, copy.instr);
+    draft
+        .verbatim
+        .push(format!("the copy was started by {copier}{elsewhere}:"));
     draft.verbatim.push(match &place.text {
         Some(text) => format!("{:>4} | {}", place.line, text.replace('\t', " ").trim_end()),
         None => format!("PTX line {} | {}", place.ptx_line, place.instruction),
@@ -362,7 +362,11 @@ fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
 
 /// A loop that fills an array by the threads of one axis steps further than there are threads, and this element lies
 /// in a gap.
-fn stepped_over(scene: &Scene<'_>, filler: &Filler, target: &Target) -> Option<(String, String)> {
+fn stepped_over(
+    (scene, here): (&Scene<'_>, u32),
+    filler: &Filler,
+    target: &Target,
+) -> Option<(String, String)> {
     let element = &target.element;
     let source = scene.source(filler.instr)?;
     let uses = source.uses(filler.line, &element.name);
@@ -381,7 +385,8 @@ fn stepped_over(scene: &Scene<'_>, filler: &Filler, target: &Target) -> Option<(
             continue;
         };
         let (a, b) = (a.trim(), b.trim());
-        if let Some(reason) = gap(scene, filler, (a, b), value).or_else(|| gap(scene, filler, (b, a), value))
+        if let Some(reason) =
+            gap((scene, here), filler, (a, b), value).or_else(|| gap((scene, here), filler, (b, a), value))
         {
             return Some(reason);
         }
@@ -391,7 +396,7 @@ fn stepped_over(scene: &Scene<'_>, filler: &Filler, target: &Target) -> Option<(
 
 /// The same for a subscript `thread + counter`, of which an element has `value`.
 fn gap(
-    scene: &Scene<'_>,
+    (scene, here): (&Scene<'_>, u32),
     filler: &Filler,
     (thread, counter): (&str, &str),
     value: i64,
@@ -415,16 +420,16 @@ fn gap(
         let (name, start) = start.split_once('=')?;
         let (counted, step) = step.split_once("+=")?;
         let same = super::text::words(name).last()?.1 == counter && counted.trim() == counter;
-        same.then_some((one.line, number(start)?, number(step)?))
+        same.then_some((one.name(scene, here), number(start)?, number(step)?))
     });
     let (line, start, step) = headed?;
     let left_out = step > threads && (value - start).rem_euclid(step) >= threads && value >= start;
     left_out.then(|| {
         (
             format!(
-                "{} fills what {} gives: the loop at line {line} steps by {step}, and the block has {threads} threads in \
+                "{} fills what {} gives: the loop at {line} steps by {step}, and the block has {threads} threads in \
                  {letter}, so of every {step} the last {} are left out.",
-                scene.line_name(filler.instr),
+                scene.line_name(here, filler.instr),
                 code(&format!("{thread} + {counter}")),
                 step - threads,
             ),
@@ -434,17 +439,17 @@ fn gap(
 }
 
 /// `line 22, which fills a_tile, ran in 128 of 256 threads: it stands under …`
-fn filler_reason(scene: &Scene<'_>, filler: &Filler, name: &str) -> String {
+fn filler_reason((scene, here): (&Scene<'_>, u32), filler: &Filler, name: &str) -> String {
     let all = scene.threads_per_block() * scene.n_blocks();
     let under = scene
         .source(filler.instr)
         .and_then(|source| source.condition(filler.line))
         .map(|(_, condition)| format!("it stands under {}", code(&format!("if ({condition})"))));
-    let line = filler.line;
+    let line = scene.line_name(here, filler.instr);
     match (filler.threads.filter(|&threads| threads < all), under) {
-        (Some(0), Some(under)) => format!("line {line}, which fills {name}, ran in no thread: {under}."),
+        (Some(0), Some(under)) => format!("{line}, which fills {name}, ran in no thread: {under}."),
         (Some(threads), Some(under)) => {
-            format!("line {line}, which fills {name}, ran in {threads} of {all} threads: {under}.")
+            format!("{line}, which fills {name}, ran in {threads} of {all} threads: {under}.")
         }
         (Some(threads), None) => {
             let exited = |kind: &Kind| matches!(kind.first.details, Details::Exited { .. });
@@ -453,11 +458,11 @@ fn filler_reason(scene: &Scene<'_>, filler: &Filler, name: &str) -> String {
             } else {
                 ""
             };
-            format!("line {line}, which fills {name}, ran in {threads} of {all} threads{rest}.")
+            format!("{line}, which fills {name}, ran in {threads} of {all} threads{rest}.")
         }
         (None, Some(under)) => {
             format!(
-                "line {line}, which fills {name}, does not write this element before it is read here: {under}."
+                "{line}, which fills {name}, does not write this element before it is read here: {under}."
             )
         }
         (None, None) => {
@@ -467,10 +472,10 @@ fn filler_reason(scene: &Scene<'_>, filler: &Filler, name: &str) -> String {
             });
             match returned {
                 Some(n) => format!(
-                    "line {line} fills {name}, but {n} threads of a block had returned before they could fill their part."
+                    "{line} fills {name}, but {n} threads of a block had returned before they could fill their part."
                 ),
                 None => {
-                    format!("line {line} writes to {name}, but not to this element before it is read here.")
+                    format!("{line} writes to {name}, but not to this element before it is read here.")
                 }
             }
         }
