@@ -30,6 +30,7 @@ use ladder::Shape;
 use simt::gpu::Value;
 use simt::launch::Watch;
 
+use ahead::Ahead;
 use machine::{Machine, Stopped};
 use trial::{Trial, trials};
 
@@ -221,7 +222,18 @@ impl<'a, T: Real + Value> Judgement<'a, T> {
             .needs_trace()
             .then(|| trials::<T>(self.task.work, shape, self.request.seed, self.request.threads).pop())
             .flatten()
-            .and_then(|trial| ahead::of(self.machine, &trial, criterion.bk.unwrap_or(1)));
+            .map(|trial| ahead::of(self.machine, &trial, criterion.bk.unwrap_or(1)));
+        let ahead = match ahead {
+            Some(Ahead::Share(share)) => Some(share),
+            Some(Ahead::Nothing) | None => None,
+            Some(Ahead::Unseen(why)) => {
+                return Part {
+                    status: Status::NotRun,
+                    why: Some(format!("not judged: {why}")),
+                    ..Part::passed(&criterion.id, &criterion.what)
+                };
+            }
+        };
         let value = criterion.measure.of(&Taken {
             report,
             work: self.task.work,
