@@ -28,8 +28,8 @@ pub(crate) struct Args {
 
 /// How often to look; and how long a file must stand still before it is checked.
 const PAUSE: Duration = Duration::from_millis(300);
-/// Clears the terminal.
-const CLEAR: &str = "\x1b[2J\x1b[3J\x1b[H";
+/// Clears the screen, and not what was scrolled out of it.
+const CLEAR: &str = "\x1b[H\x1b[2J";
 
 /// Checks until it is interrupted.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
@@ -41,7 +41,8 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         bail!("there is no {shown}; begin with: {me} start {name}");
     }
     interrupt::watch();
-    say::note(&format!("watching {shown}; Ctrl-C ends it"));
+    let watching = format!("watching {shown}; Ctrl-C ends it");
+    say::note(&watching);
     let redraws = std::io::stdout().is_terminal() && !args.json;
     let (mut checked, mut n_checks, mut is_gone) = (None, 0_u32, false);
     loop {
@@ -69,6 +70,9 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
                 if first || self::state(&root, &path) == state {
                     checked = state;
                     check(args, &root, &task, redraws, n_checks)?;
+                    if redraws {
+                        say::note(&watching);
+                    }
                     n_checks += 1;
                     continue;
                 }

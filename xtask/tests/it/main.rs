@@ -24,4 +24,6 @@ mod predict;
 mod profile;
 mod solutions;
 #[cfg(unix)]
+mod terminal;
+#[cfg(unix)]
 mod watch;
