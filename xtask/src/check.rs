@@ -90,8 +90,7 @@ fn copy(args: &Args, root: &Path, task: &Task) -> Result<bool> {
     if args.json {
         say::answer(&format!("{}\n", serde_json::json!({"verdict": verdict})))?;
     } else {
-        let shown = learner::shown(root, &learner::copy(root, &task.name));
-        let text = judge::told(&verdict, &shown, Paint::for_stdout());
+        let text = judge::told(root, task, &verdict, Paint::for_stdout());
         say::answer(&format!("{text}\n{}\n", judge::next(root, &verdict)))?;
     }
     Ok(verdict.status == course::verdict::Status::Passed)

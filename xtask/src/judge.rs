@@ -133,10 +133,12 @@ pub(crate) fn record(root: &Path, verdict: &Verdict) {
 }
 
 /// A verdict for people.
-pub(crate) fn told(verdict: &Verdict, copy: &str, paint: Paint) -> String {
-    let finished = match verdict.task.id {
-        None => "; the finished kernel is checked with --finished",
-        Some(_) => "",
+pub(crate) fn told(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) -> String {
+    let copy = learner::shown(root, &learner::copy(root, &task.name));
+    // A repository of `assign` has no solutions.
+    let finished = match task.name.id.is_none() && root.join(&task.solution).is_file() {
+        true => "; the finished kernel is checked with --finished",
+        false => "",
     };
     let mut out = format!("{copy}: your copy{finished}\n\n");
     let width = verdict.parts.iter().map(|part| part.id.len()).max().unwrap_or(0);
@@ -244,6 +246,8 @@ pub(crate) fn next(root: &Path, verdict: &Verdict) -> String {
     let (me, task) = (place::me(), &verdict.task);
     match verdict.status {
         Status::Passed => match following(root, task) {
+            // A repository of `assign` has all of its copies from the beginning.
+            Some(next) if learner::copy(root, &next).is_file() => format!("next: {me} check {next}"),
             Some(next) => format!("next: {me} start {next}"),
             None => format!("next: {me} diff {task}"),
         },

@@ -113,7 +113,6 @@ fn check(args: &Args, root: &Path, task: &Task, redraws: bool, n_checks: u32) ->
         (false, 0) => "",
         (false, _) => "\n",
     };
-    let shown = learner::shown(root, &learner::copy(root, &task.name));
-    let text = judge::told(&verdict, &shown, Paint::for_stdout());
+    let text = judge::told(root, task, &verdict, Paint::for_stdout());
     say::answer(&format!("{before}{text}\n{}\n", judge::next(root, &verdict)))
 }

@@ -98,9 +98,10 @@ impl State {
     pub(super) fn next(&self, me: &str) -> Option<(String, &'static str)> {
         let tasks: Vec<&Task> = self.catalogues.iter().flat_map(|known| &known.tasks).collect();
         let is_open = |task: &&&Task| !self.of(task).is_over();
-        // The one that was worked on last.
+        // The one that was worked on last. Of several that were never checked, the first: `max_by_key` returns the last
+        // of equal ones.
         let begun = tasks.iter().filter(is_open).filter(|task| self.is_started(task));
-        if let Some(task) = begun.max_by_key(|task| self.of(task).last) {
+        if let Some(task) = begun.rev().max_by_key(|task| self.of(task).last) {
             let (name, known) = (&task.name, self.of(task));
             let hash = learner::hash(&self.root, name);
             return Some(match (hash, known.code) {

@@ -105,6 +105,23 @@ fn a_verdict_ends_with_one_command_and_is_recorded() {
 }
 
 #[test]
+fn the_next_command_fits_a_repository_with_all_copies_and_no_solution() {
+    let learner = Learner::new();
+    for task in ["v05", "v05.wide", "v05.launch"] {
+        learner.run(&format!("start {task}"));
+    }
+    for solution in ["kernels/v05_x.cu", "steps/v05/tasks/wide.cu"] {
+        fs::remove_file(learner.path(solution)).expect("a solution");
+    }
+    let (_, out, _) = learner.run("");
+    assert!(out.contains("xtask check v05  "), "{out}");
+    learner.verdict(&passed());
+    let (_, out, _) = learner.run("check v05");
+    assert!(out.starts_with("my/v05.cu: your copy\n"), "{out}");
+    assert!(out.ends_with("\nnext: xtask check v05.wide\n"), "{out}");
+}
+
+#[test]
 fn errors_of_the_compiler_have_a_line_and_a_hint() {
     let learner = Learner::new();
     learner.run("start v05");
