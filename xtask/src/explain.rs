@@ -152,11 +152,6 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             "{name} is about the host and has no kernel to explain; its answer is checked with: {me} check {name}"
         )));
     }
-    if task.host.is_some() {
-        bail!(Stop::Usage(format!(
-            "{name} is for the host: there is no kernel of yours to explain"
-        )));
-    }
     let has_copy = copy.is_file() && !args.finished;
     let progress = Progress::load(&root)?.task(name);
     let is_over = progress.is_over();
