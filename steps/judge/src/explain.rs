@@ -11,7 +11,7 @@ use simt::launch::Watch;
 use simt::report::Counters;
 
 use crate::Request;
-use crate::machine::{Machine, Stopped};
+use crate::machine::Machine;
 use crate::trial::trials;
 
 /// Sizes where no criterion names any: a few blocks of the largest tile, and a few steps of k.
@@ -23,9 +23,7 @@ const DEPTH: usize = 64;
 /// # Errors
 /// With the reason when nothing can be launched.
 pub fn explain(request: &Request<'_>) -> Result<Explained, String> {
-    let machine = Machine::new(request).map_err(|stopped| match stopped {
-        Stopped::NotLoaded(why) | Stopped::NoEntry(why) => why,
-    })?;
+    let machine = Machine::new(request).map_err(|stopped| stopped.to_string())?;
     match request.task.work.is_double() {
         true => counted::<f64>(request, &machine),
         false => counted::<f32>(request, &machine),
@@ -44,7 +42,7 @@ fn counted<T: Real + Value>(request: &Request<'_>, machine: &Machine<'_>) -> Res
     let trial = trials::<T>(task.work, shape, request.seed, request.threads)
         .pop()
         .ok_or("there is nothing to launch")?;
-    let (report, got) = machine.launch(&trial, Watch::Counted)?;
+    let (report, got) = machine.launch(&trial, Watch::Counted, &machine.how(shape))?;
     let own = request.sources.first().map_or("", |(name, _)| name.as_str());
     let places = places(request.ptx, own);
     let mut lines: BTreeMap<(&str, u32), Counts> = BTreeMap::new();

@@ -5,28 +5,36 @@ use course::compile::Refused;
 use course::host::{BlasAnswer, HostCall, LaunchAnswer, NO_IDLE_BLOCKS, Number, read};
 use course::verdict::{CLEAN, Part, RIGHT, Status, Verdict};
 use ladder::Shape;
-use simt::launch::Watch;
 
 use crate::machine::{How, Machine};
 use crate::trial::{Trial, trials};
-use crate::{Request, found, keep_what_says_more, refused, shapes};
+use crate::{Judgement, Request, keep_what_says_more, shapes};
 
 /// Judges an answer; `request.ptx` is that of the finished kernel, for a launch.
-pub fn judge(request: &Request<'_>, call: &HostCall, answer: &str) -> Verdict {
+///
+/// # Errors
+/// When the finished kernel cannot be loaded, which says nothing about the answer.
+pub fn judge(request: &Request<'_>, call: &HostCall, answer: &str) -> Result<Verdict, String> {
     let outcome = match call {
-        HostCall::Launch { .. } => read(answer).map(|answer| launch(request, &answer)),
+        HostCall::Launch { .. } => {
+            let machine = Machine::new(request)
+                .map_err(|stopped| format!("the finished kernel cannot be launched: {stopped}"))?;
+            read(answer).map(|answer| launch(request, &machine, &answer))
+        }
         HostCall::Blas => read(answer).map(|answer| blas(request, &answer)),
     };
-    match outcome {
+    Ok(match outcome {
         Ok(verdict) => verdict,
         Err(why) => {
             let mut verdict = Verdict::refused(request.task.name.clone(), &[], Refused::from_log(&why));
             READ.clone_into(&mut verdict.parts[0].what);
             verdict
         }
-    }
+    })
 }
 
+/// Why a part was not run.
+pub(crate) const NOT_RIGHT: &str = "the launch is not right yet";
 const READ: &str = "the file can be read";
 
 /// A verdict with nothing wrong so far.
@@ -55,7 +63,7 @@ fn failed(mut verdict: Verdict, at: usize, code: &str, why: &str) -> Verdict {
             part.why = Some(why.to_owned());
         } else if number > at || at == CLEAN_AT && number == RIGHT_AT {
             part.status = Status::NotRun;
-            part.why = Some("the launch is not right yet".into());
+            part.why = Some(NOT_RIGHT.into());
         }
     }
     verdict
@@ -75,59 +83,50 @@ fn sizes(numbers: &[Number; 3], shape: Shape) -> Result<[u32; 3], String> {
     Ok(sizes)
 }
 
-fn launch(request: &Request<'_>, answer: &LaunchAnswer) -> Verdict {
+/// The geometry that an answer gives for a shape.
+fn how(answer: &LaunchAnswer, shape: Shape) -> Result<How, String> {
+    Ok(How {
+        grid: sizes(&answer.grid, shape)?,
+        block: sizes(&answer.block, shape)?,
+        arguments: answer.arguments.clone(),
+    })
+}
+
+fn launch(request: &Request<'_>, machine: &Machine<'_>, answer: &LaunchAnswer) -> Verdict {
     let task = request.task;
-    let mut verdict = begun(task);
     let (idle_blocks, what) = NO_IDLE_BLOCKS;
-    verdict.parts.push(Part::passed(idle_blocks, what));
-    let machine = match Machine::new(request) {
-        Ok(machine) => machine,
-        Err(why) => return failed(verdict, READ_AT, "no-entry", &format!("{why:?}")),
-    };
+    let no_idle_blocks = Part::passed(idle_blocks, what);
+    let mut judgement = Judgement::<f32>::new(request, machine);
     let mut idle = None;
     for shape in shapes::of(task, request.seed, request.hidden) {
-        let geometry = sizes(&answer.grid, shape).and_then(|grid| Ok((grid, sizes(&answer.block, shape)?)));
-        let (grid, block) = match geometry {
-            Ok(geometry) => geometry,
-            Err(why) => return failed(verdict, READ_AT, "compile", &why),
-        };
-        let how = How {
-            grid,
-            block,
-            arguments: answer.arguments.clone(),
-        };
-        for trial in trials::<f32>(task.work, shape, request.seed, request.threads) {
-            let (report, got) = match machine.launch_as(&trial, Watch::CheckedGlobalRaces, &how) {
-                Ok(ran) => ran,
-                Err(text) => {
-                    let refused = refused(&text, shape);
-                    let (code, title) = (refused.code.clone(), refused.title.clone());
-                    verdict.findings.push(refused);
-                    return failed(verdict, CLEAN_AT, &code, &title);
-                }
-            };
-            let errors = report.findings.iter().map(|finding| found(finding, shape, None));
-            if let Some(error) = errors.into_iter().find(|found| found.severity == "error") {
-                let (code, title) = (error.code.clone(), error.title.clone());
-                verdict.findings.push(error);
-                return failed(verdict, CLEAN_AT, &code, &title);
+        let how = match how(answer, shape) {
+            Ok(how) => how,
+            Err(why) => {
+                let mut verdict = begun(task);
+                verdict.parts.push(no_idle_blocks);
+                return failed(verdict, READ_AT, "compile", &why);
             }
-            if let Some(wrong) = trial.look(task, &got) {
-                keep_what_says_more(&mut verdict.wrong, wrong);
-                break;
-            }
+        };
+        if !judgement.shape(shape, &how) {
+            break;
         }
         let blocks = |grid: [u32; 3]| grid.iter().map(|n| u64::from(*n)).product::<u64>();
-        let (there, needed) = (blocks(grid), blocks(task.work.grid(task.tile, shape)));
+        let (there, needed) = (blocks(how.grid), blocks(task.work.grid(task.tile, shape)));
         if there > needed && idle.is_none() {
             idle = Some(format!("{shape} needs {needed} blocks, and {there} are launched"));
         }
-        verdict.n_shapes += usize::from(verdict.wrong.is_none());
     }
-    match idle {
-        _ if verdict.wrong.is_some() => right_or_not(verdict),
-        None => verdict,
-        Some(why) => failed(verdict, IDLE_AT, idle_blocks, &why),
+    let mut verdict = judgement.verdict(Vec::new());
+    READ.clone_into(&mut verdict.parts[READ_AT].what);
+    verdict.parts.push(no_idle_blocks);
+    match (verdict.status, idle) {
+        (Status::Passed, None) => verdict,
+        (Status::Passed, Some(why)) => failed(verdict, IDLE_AT, idle_blocks, &why),
+        _ => {
+            verdict.parts[IDLE_AT].status = Status::NotRun;
+            verdict.parts[IDLE_AT].why = Some(NOT_RIGHT.into());
+            verdict
+        }
     }
 }
 
@@ -158,6 +157,7 @@ fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
     let task = request.task;
     let mut verdict = begun(task);
     for shape in shapes::of(task, request.seed, request.hidden) {
+        let mut right = true;
         for trial in trials::<f32>(task.work, shape, request.seed, request.threads) {
             let got = match multiply(answer, &trial) {
                 Ok(got) => got,
@@ -168,16 +168,12 @@ fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
             };
             if let Some(wrong) = trial.look(task, &got) {
                 keep_what_says_more(&mut verdict.wrong, wrong);
+                right = false;
                 break;
             }
         }
-        verdict.n_shapes += usize::from(verdict.wrong.is_none());
+        verdict.n_shapes += usize::from(right);
     }
-    right_or_not(verdict)
-}
-
-/// The verdict after all shapes.
-fn right_or_not(verdict: Verdict) -> Verdict {
     match &verdict.wrong {
         None => verdict,
         Some(wrong) => {

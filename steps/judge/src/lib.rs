@@ -31,7 +31,7 @@ use simt::gpu::Value;
 use simt::launch::Watch;
 
 use ahead::Ahead;
-use machine::{Machine, Stopped};
+use machine::{How, Machine, Stopped};
 use trial::{Trial, trials};
 
 /// What is judged.
@@ -132,24 +132,32 @@ impl<'a, T: Real + Value> Judgement<'a, T> {
     /// consequence. A wrong result does not, because another shape may say more about it.
     fn awkward(&mut self, shapes: &[Shape]) {
         for &shape in shapes {
-            let mut right = true;
-            for trial in trials::<T>(self.task.work, shape, self.request.seed, self.request.threads) {
-                match self.launch(&trial, Watch::CheckedGlobalRaces) {
-                    Ran::Right(_) => {}
-                    Ran::Wrong => {
-                        right = false;
-                        break;
-                    }
-                    Ran::Broken => return,
-                }
+            if !self.shape(shape, &self.machine.how(shape)) {
+                return;
             }
-            self.n_shapes += usize::from(right);
         }
     }
 
+    /// One shape with all checks: false when a check found a mistake.
+    fn shape(&mut self, shape: Shape, how: &How) -> bool {
+        let mut right = true;
+        for trial in trials::<T>(self.task.work, shape, self.request.seed, self.request.threads) {
+            match self.launch(&trial, Watch::CheckedGlobalRaces, how) {
+                Ran::Right(_) => {}
+                Ran::Wrong => {
+                    right = false;
+                    break;
+                }
+                Ran::Broken => return false,
+            }
+        }
+        self.n_shapes += usize::from(right);
+        true
+    }
+
     /// One launch, and the comparison of what came out.
-    fn launch(&mut self, trial: &Trial<T>, watch: Watch) -> Ran {
-        let (report, got) = match self.machine.launch(trial, watch) {
+    fn launch(&mut self, trial: &Trial<T>, watch: Watch, how: &How) -> Ran {
+        let (report, got) = match self.machine.launch(trial, watch, how) {
             Ok(ran) => ran,
             Err(refusal) => {
                 self.findings.push(refused(&refusal, trial.shape));
@@ -199,7 +207,7 @@ impl<'a, T: Real + Value> Judgement<'a, T> {
                 else {
                     continue;
                 };
-                match self.launch(&trial, Watch::Counted) {
+                match self.launch(&trial, Watch::Counted, &self.machine.how(shape)) {
                     Ran::Right(report) => {
                         let report = serde_json::to_value(&*report).unwrap_or_default();
                         reports.push((shape, report));
@@ -266,7 +274,10 @@ impl<'a, T: Real + Value> Judgement<'a, T> {
             clean.status = Status::Failed;
             clean.why = Some(found.title.clone());
             right.status = Status::NotRun;
-            right.why = Some("the result of a kernel with such a mistake says nothing".into());
+            right.why = Some(match self.task.host {
+                None => "the result of a kernel with such a mistake says nothing".into(),
+                Some(_) => host::NOT_RIGHT.into(),
+            });
         } else if let Some(wrong) = &self.wrong {
             right.status = Status::Failed;
             right.why = Some(wrong.in_a_sentence());

@@ -27,11 +27,13 @@ pub struct Machine<'a> {
 }
 
 /// Why nothing can be launched.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Stopped {
     /// The PTX is refused.
+    #[error("{0}")]
     NotLoaded(String),
     /// It has no kernel of that name, or one with other parameters.
+    #[error("{0}")]
     NoEntry(String),
 }
 
@@ -99,18 +101,6 @@ impl<'a> Machine<'a> {
         &self,
         trial: &Trial<T>,
         watch: Watch,
-    ) -> Result<(Report, Vec<T>), String> {
-        self.launch_as(trial, watch, &self.how(trial.shape))
-    }
-
-    /// The same with a geometry and an order of arguments of the caller's.
-    ///
-    /// # Errors
-    /// With the message when the launch is refused.
-    pub fn launch_as<T: Real + Value>(
-        &self,
-        trial: &Trial<T>,
-        watch: Watch,
         how: &How,
     ) -> Result<(Report, Vec<T>), String> {
         let placed = self.place(trial)?;
@@ -128,8 +118,8 @@ impl<'a> Machine<'a> {
         ran
     }
 
-    /// As the task says.
-    fn how(&self, shape: Shape) -> How {
+    /// How the task says that its kernel is launched.
+    pub fn how(&self, shape: Shape) -> How {
         let task = self.request.task;
         let names = task.work.parameters().iter();
         How {

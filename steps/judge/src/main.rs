@@ -83,7 +83,7 @@ fn run(cli: &Cli) -> Result<u8, String> {
         return Ok(0);
     }
     let verdict = match (&task.host, &cli.answer) {
-        (Some(host), Some(answer)) => judge::host::judge(&request, &host.call, &read(answer)?),
+        (Some(host), Some(answer)) => judge::host::judge(&request, &host.call, &read(answer)?)?,
         (Some(_), None) => return Err("--answer is missing: this task is for the host".into()),
         (None, _) => judge::judge(&request),
     };

@@ -5,6 +5,7 @@ use course::host::HostCall;
 use course::tasks::Task;
 use course::verdict::{Status, Verdict};
 use judge::Request;
+use ladder::Shape;
 
 const TASKS: &str = r#"
 [[host]]
@@ -34,11 +35,17 @@ fn tasks() -> Vec<Task> {
         .tasks
 }
 
+const FINISHED: &str = include_str!("../../../../kernels/ptx/v01_col_per_lane.ptx");
+
 fn judged(task: &Task, answer: &str) -> Verdict {
+    judged_with(task, FINISHED, answer).expect("the kernel is finished")
+}
+
+fn judged_with(task: &Task, ptx: &str, answer: &str) -> Result<Verdict, String> {
     let call: &HostCall = &task.host.as_ref().expect("a task for the host").call;
     let request = Request {
         task,
-        ptx: include_str!("../../../../kernels/ptx/v01_col_per_lane.ptx"),
+        ptx,
         sources: &[],
         seed: 1,
         hidden: false,
@@ -95,6 +102,67 @@ fn a_launch_covers_the_result_and_no_more() {
         "write ceil_div(a, b)",
     );
     launch("block", "blocks", "compile", "line 2: unknown field `blocks`");
+}
+
+/// Shapes on which the result of an answer was right, and their number among all: those of which `is_right` holds.
+#[track_caller]
+fn right_shapes(task: &Task, answer: &str, is_right: impl Fn(&Shape) -> bool) {
+    let verdict = judged(task, answer);
+    assert_eq!(verdict.code.as_deref(), Some("wrong-result"), "{verdict:#?}");
+    let shapes = judge::shapes::of(task, 1, false);
+    let right = shapes.iter().filter(|shape| is_right(shape)).count();
+    assert!(0 < right && right < shapes.len(), "{right}");
+    assert_eq!(verdict.n_shapes, right, "{answer}");
+}
+
+#[test]
+fn shapes_count_as_right_also_after_a_wrong_one() {
+    let launch = LAUNCH.replace("ceil_div(N, 32)", "min(ceil_div(N, 32), 2)");
+    right_shapes(&tasks()[0], &launch, |shape| shape.n <= 64);
+    let blas = OPERANDS.replace("k = \"K\"", "k = \"min(K, 8)\"");
+    right_shapes(&tasks()[1], &blas, |shape| shape.k <= 8);
+}
+
+/// A kernel in place of the finished one.
+fn kernel(body: &str) -> String {
+    format!(
+        ".version 8.4\n.target sm_75\n.address_size 64\n\
+         .extern .func (.param .b32 result) vprintf (.param .b64 format, .param .b64 arguments);\n\
+         .global .align 1 .b8 text[4] = {{72, 105, 10, 0}};\n\
+         .visible .entry sgemm_v01_col_per_lane(.param .u32 m, .param .u32 n, .param .u32 k, .param .u64 a, \
+         .param .u64 b, .param .u64 c)\n{{\n.reg .b64 %rd<4>;\n.reg .f32 %f<2>;\n{body}\nret;\n}}\n"
+    )
+}
+
+#[test]
+fn a_launch_for_the_host_is_judged_as_that_of_a_kernel() {
+    let task = &tasks()[0];
+    let undefined = kernel(
+        ".shared .align 4 .f32 empty;\nld.param.u64 %rd1, [c];\ncvta.to.global.u64 %rd1, %rd1;\n\
+         ld.shared.f32 %f1, [empty];\nst.global.f32 [%rd1], %f1;",
+    );
+    let verdict = judged_with(task, &undefined, LAUNCH).expect("a verdict");
+    assert_eq!(verdict.code.as_deref(), Some("W-UNINIT"), "{verdict:#?}");
+
+    let prints = kernel(
+        "mov.u64 %rd1, text;\ncvta.global.u64 %rd2, %rd1;\nmov.u64 %rd3, 0;\n{\n.param .b64 format;\n\
+         st.param.b64 [format], %rd2;\n.param .b64 arguments;\nst.param.b64 [arguments], %rd3;\n\
+         .param .b32 result;\ncall.uni (result), vprintf, (format, arguments);\n}",
+    );
+    let verdict = judged_with(task, &prints, LAUNCH).expect("a verdict");
+    assert!(verdict.printed.starts_with("Hi\n"), "{verdict:#?}");
+
+    // That is nothing that an answer could be blamed for.
+    for (ptx, says) in [
+        ("what", "expected"),
+        (&kernel("").replace("_col_", "_row_"), "there is no kernel called"),
+    ] {
+        let why = judged_with(task, ptx, LAUNCH).expect_err("no verdict");
+        assert!(
+            why.starts_with("the finished kernel cannot be launched: ") && why.contains(says),
+            "{why}"
+        );
+    }
 }
 
 const OPERANDS: &str = r#"transa = "n"

@@ -45,7 +45,7 @@ fn judged_host(task: &Task, answer: &str) -> Verdict {
         hidden: false,
         threads: 1,
     };
-    judge::host::judge(&request, &host.call, answer)
+    judge::host::judge(&request, &host.call, answer).expect("the kernel is finished")
 }
 
 /// What is wrong with a task, if anything.
