@@ -207,38 +207,12 @@ fn line(part: &Part, verdict: &Verdict, width: usize, paint: Paint) -> String {
     };
     let mut out = format!("  {word}  {:<width$}  {text}\n", part.id);
     if let Some(measured) = &part.measured {
-        let value = match measured.value {
-            Some(value) => number(value),
-            None => "none".into(),
-        };
-        let threshold = match (measured.at_most, measured.at_least) {
-            (Some(most), Some(least)) => format!("from {} to {}", number(least), number(most)),
-            (Some(most), None) => format!("at most {}", number(most)),
-            (_, Some(least)) => format!("at least {}", number(least)),
-            (None, None) => "any".into(),
-        };
-        out.push_str(&format!(
-            "{indent}{value}, and should be {threshold}: {}, on {}\n",
-            measured.words, measured.shape
-        ));
+        out.push_str(&format!("{indent}{}\n", measured.in_a_sentence()));
         if let (Status::Failed, Some(why)) = (part.status, &part.why) {
             out.push_str(&format!("{indent}{why}\n"));
         }
     }
     out
-}
-
-/// With as many digits as say something.
-fn number(value: f64) -> String {
-    let text = match value.abs() {
-        v if v >= 100.0 => format!("{value:.0}"),
-        v if v >= 1.0 => format!("{value:.2}"),
-        _ => format!("{value:.4}"),
-    };
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
 }
 
 /// The one command to go on with.

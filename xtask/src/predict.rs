@@ -11,7 +11,7 @@ use course::quiz::{self, Asked, State};
 use course::tasks::{Answer, Derived};
 use course::{Catalogue, Work};
 use ladder::record::{Line, Outcome};
-use ladder::text::{Paint, wrapped};
+use ladder::text::{Paint, number, wrapped};
 use ladder::{STEPS, Shape};
 
 use crate::programs::Programs;
@@ -348,7 +348,7 @@ impl Quiz<'_> {
             let shape = shape(derived);
             let value = counted(derived)?;
             let text = match value {
-                Some(value) => number(value),
+                Some(value) => number(value, 4),
                 None => "not to be had from the counters of a whole launch".into(),
             };
             self.say(&wrapped(
@@ -468,10 +468,4 @@ fn work_of(work: ladder::Work) -> Option<Work> {
         ladder::Work::Transpose => Work::Transpose,
         ladder::Work::Cpu | ladder::Work::Cublas => return None,
     })
-}
-
-/// With as many digits as say something.
-fn number(value: f64) -> String {
-    let text = format!("{value:.4}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 pub use criterion::Criterion;
+pub(crate) use criterion::threshold;
 pub use name::TaskName;
 pub use question::{Answer, Derived, Question};
 pub use reading::{CatalogueError, file_of};

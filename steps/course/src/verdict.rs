@@ -4,7 +4,7 @@ use ladder::Shape;
 use serde::{Deserialize, Serialize};
 
 use crate::compile::Refused;
-use crate::tasks::TaskName;
+use crate::tasks::{TaskName, threshold};
 
 /// Of a kernel, or of one of its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,6 +95,28 @@ pub struct Measured {
     pub at_least: Option<f64>,
     /// Sizes of the counted launch.
     pub shape: Shape,
+}
+
+impl Measured {
+    /// `0.75, and should be at most 0.5: wavefronts per request, on 256x256x64`
+    pub fn in_a_sentence(&self) -> String {
+        let value = match self.value {
+            None => "none".into(),
+            Some(value) => {
+                let digits = match value.abs() {
+                    v if v >= 100.0 => 0,
+                    v if v >= 1.0 => 2,
+                    _ => 4,
+                };
+                ladder::text::number(value, digits)
+            }
+        };
+        let threshold = threshold(self.at_most, self.at_least);
+        format!(
+            "{value}, and should be {threshold}: {}, on {}",
+            self.words, self.shape
+        )
+    }
 }
 
 /// A wrong result.

@@ -99,8 +99,7 @@ pub fn of_question(graded: &GradedQuestion, answers: &BTreeMap<String, String>) 
 
 /// `7.5`: with two digits at most.
 pub fn shown(points: f64) -> String {
-    let text = format!("{points:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    ladder::text::number(points, 2)
 }
 
 #[cfg(test)]

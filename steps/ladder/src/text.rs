@@ -124,6 +124,15 @@ pub fn wrapped(text: &str, indent: &str, width: usize) -> String {
     out
 }
 
+/// A number with at most so many digits behind the point, and no zeros at their end.
+pub fn number(value: f64, digits: usize) -> String {
+    let text = format!("{value:.digits$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
 /// Colours, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paint(bool);
@@ -181,6 +190,18 @@ mod tests {
             wrapped("incomprehensibilities", "  ", 10),
             "  incomprehensibilities\n"
         );
+    }
+
+    #[test]
+    fn numbers_end_with_no_zeros_behind_the_point() {
+        for (value, digits, text) in [
+            (7.5, 2, "7.5"),
+            (2.0, 4, "2"),
+            (0.125, 2, "0.12"),
+            (100.0, 0, "100"),
+        ] {
+            assert_eq!(number(value, digits), text);
+        }
     }
 
     #[test]

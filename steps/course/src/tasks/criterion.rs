@@ -50,11 +50,18 @@ impl Criterion {
 
     /// `at most 0.5`
     pub fn threshold(&self) -> String {
-        match (self.at_most, self.at_least) {
-            (Some(most), Some(least)) => format!("from {least} to {most}"),
-            (Some(most), None) => format!("at most {most}"),
-            (None, Some(least)) => format!("at least {least}"),
-            (None, None) => "any".into(),
-        }
+        threshold(self.at_most, self.at_least)
+    }
+}
+
+/// `at most 0.5`, `from 0.25 to 0.5`
+pub(crate) fn threshold(at_most: Option<f64>, at_least: Option<f64>) -> String {
+    // As many digits as thresholds are given with.
+    let number = |value| ladder::text::number(value, 7);
+    match (at_most, at_least) {
+        (Some(most), Some(least)) => format!("from {} to {}", number(least), number(most)),
+        (Some(most), None) => format!("at most {}", number(most)),
+        (None, Some(least)) => format!("at least {}", number(least)),
+        (None, None) => "any".into(),
     }
 }

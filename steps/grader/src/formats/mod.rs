@@ -78,16 +78,7 @@ fn told(verdict: &Verdict) -> String {
     }
     for part in verdict.parts.iter().filter(|part| part.status == Status::Failed) {
         if let Some(measured) = &part.measured {
-            let value = measured.value.map_or("none".to_owned(), crate::score::shown);
-            let threshold = match (measured.at_most, measured.at_least) {
-                (Some(most), _) => format!("at most {}", crate::score::shown(most)),
-                (None, Some(least)) => format!("at least {}", crate::score::shown(least)),
-                (None, None) => "any".into(),
-            };
-            add(&format!(
-                "{}: {value}, and should be {threshold}: {}, on {}",
-                part.id, measured.words, measured.shape
-            ));
+            add(&format!("{}: {}", part.id, measured.in_a_sentence()));
         }
     }
     out.trim().to_owned()
