@@ -36,8 +36,25 @@ struct Request {
     options: Vec<String>,
 }
 
-/// The compiled program, or the words of the compiler.
-type Answer = Result<Compiled, String>;
+/// The compiled program, or why there is none.
+type Answer = Result<Compiled, Failure>;
+
+#[derive(Serialize, Deserialize)]
+enum Failure {
+    /// The words of the compiler on the source.
+    Source(String),
+    /// What is wrong with the compiler.
+    Compiler(String),
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        match error.downcast::<DoesNotCompile>() {
+            Ok(DoesNotCompile(log)) => Self::Source(log),
+            Err(other) => Self::Compiler(format!("{other:#}")),
+        }
+    }
+}
 
 /// Answers requests until standard input ends.
 pub(crate) fn serve(args: &Args) -> Result<Verdict> {
@@ -55,7 +72,7 @@ pub(crate) fn serve(args: &Args) -> Result<Verdict> {
         let request: Request = serde_json::from_str(&line?)?;
         let answer: Answer = nvrtc
             .compile(&request.source, &request.name, &request.options)
-            .map_err(|error| format!("{error:#}"));
+            .map_err(Failure::from);
         let mut out = std::io::stdout().lock();
         writeln!(out, "{}", serde_json::to_string(&answer)?)?;
         out.flush()?;
@@ -119,7 +136,7 @@ impl Compiler {
     }
 
     /// Compiles one source, which calls itself `name` in messages and `.file` directives. After an error that is not
-    /// the compiler's own the process is gone, and so are further answers.
+    /// the compiler's answer the process is gone, and so are further answers.
     pub(crate) fn compile(&mut self, source: &str, name: &str, options: &[String]) -> Result<Compiled> {
         let request = Request {
             source: source.to_owned(),
@@ -132,7 +149,10 @@ impl Compiler {
             Err(_) => Err(RecvTimeoutError::Disconnected),
         };
         match answer {
-            Ok(line) => serde_json::from_str::<Answer>(&line)?.map_err(|why| anyhow!(DoesNotCompile(why))),
+            Ok(line) => serde_json::from_str::<Answer>(&line)?.map_err(|failure| match failure {
+                Failure::Source(log) => anyhow!(DoesNotCompile(log)),
+                Failure::Compiler(why) => anyhow!(why),
+            }),
             Err(_) if interrupt::happened() => {
                 Err(Stop::Interrupted(format!("{name} was not compiled")).into())
             }
@@ -171,6 +191,7 @@ mod tests {
         let mut compiler = Compiler::spawn(command, limit).expect("it starts");
         match compiler.compile("", "a.cu", &[]) {
             Ok(compiled) => compiled.ptx,
+            Err(error) if error.is::<DoesNotCompile>() => format!("refused: {error:#}"),
             Err(error) => format!("{error:#}"),
         }
     }
@@ -180,11 +201,13 @@ mod tests {
         let minute = Duration::from_secs(60);
         let good = r#"read line; echo '{"Ok": {"ptx": "text", "log": ""}}'"#;
         assert_eq!(compiled_by(good, minute), "text");
-        let wrong = r#"read line; echo '{"Err": "a.cu does not compile"}'"#;
-        assert_eq!(compiled_by(wrong, minute), "a.cu does not compile");
+        let wrong = r#"read line; echo '{"Err": {"Source": "a.cu does not compile"}}'"#;
+        assert_eq!(compiled_by(wrong, minute), "refused: a.cu does not compile");
+        let broken = r#"read line; echo '{"Err": {"Compiler": "error 7"}}'"#;
+        assert_eq!(compiled_by(broken, minute), "error 7");
         assert_eq!(
             compiled_by("exec sleep 1000", Duration::ZERO),
-            "a.cu was still being compiled after 0 s, and the compiler was stopped; look for a template, a macro or \
+            "refused: a.cu was still being compiled after 0 s, and the compiler was stopped; look for a template, a macro or \
              an #include without end"
         );
         assert_eq!(

@@ -15,6 +15,7 @@ use grader::sandbox::{self, Launcher, Sandbox};
 use grader::unit::{Bounds, Compiled, Tools};
 use ladder::text::{Paint, Table};
 
+use crate::compiler::DoesNotCompile;
 use crate::nvrtc::Nvrtc;
 use crate::ptx::Job;
 use crate::say::{self, Status, Stop};
@@ -436,7 +437,7 @@ pub(crate) fn compile_one(args: &CompileArgs) -> Result<Verdict> {
     let nvrtc = Nvrtc::load(&args.nvrtc)?;
     let compiled = match job.compile_here(&nvrtc, &root) {
         Ok(ptx) => Compiled::Ptx(ptx),
-        Err(error) => Compiled::Refused(format!("{error:#}")),
+        Err(error) => Compiled::Refused(error.downcast::<DoesNotCompile>()?.0),
     };
     say::answer(&serde_json::to_string(&compiled)?)?;
     Ok(Verdict::Passed)

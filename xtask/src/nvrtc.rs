@@ -6,9 +6,10 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use libloading::Library;
 
+use crate::compiler::DoesNotCompile;
 use crate::ptx::VERSION;
 
 type Program = *mut c_void;
@@ -129,9 +130,10 @@ impl Nvrtc {
     }
 
     /// Compiles one source, which calls itself `name` in messages and `.file` directives, in this process: there is no
-    /// way to stop it. See [`crate::compiler`].
+    /// way to stop it. See [`crate::compiler`]. A fault of the source is [`DoesNotCompile`]; any other error lies here.
     pub(crate) fn compile(&self, source: &str, name: &str, options: &[String]) -> anyhow::Result<Compiled> {
-        let source = CString::new(source)?;
+        let source =
+            CString::new(source).map_err(|_| anyhow!(DoesNotCompile(format!("{name} is not text"))))?;
         let name_c = CString::new(name)?;
         let options = options
             .iter()
@@ -154,9 +156,31 @@ impl Nvrtc {
             };
             (self.destroy)(&mut program);
             if code != 0 {
-                bail!("{name} does not compile:\n{log}");
+                return Err(failure(code, name, &log));
             }
             Ok(Compiled { ptx, log })
+        }
+    }
+}
+
+/// What an error code of `nvrtcCompileProgram` says.
+fn failure(code: c_int, name: &str, log: &str) -> anyhow::Error {
+    /// NVRTC_ERROR_OUT_OF_MEMORY: the process has a limit that no source of this course comes near.
+    const OUT_OF_MEMORY: c_int = 1;
+    /// NVRTC_ERROR_INVALID_OPTION: all options are ours, but for the architecture and those that a source names itself.
+    const INVALID_OPTION: c_int = 5;
+    const COMPILATION: c_int = 6;
+    let what = match code {
+        OUT_OF_MEMORY => "it takes more memory than the compiler has",
+        _ => "",
+    };
+    let text = format!("{name} does not compile:\n{}", format!("{what}\n{log}").trim());
+    match code {
+        OUT_OF_MEMORY | INVALID_OPTION | COMPILATION => anyhow!(DoesNotCompile(text)),
+        _ => {
+            let words: Vec<&str> = log.split_whitespace().collect();
+            let text = format!("NVRTC failed with error {code} on {name}: {}", words.join(" "));
+            anyhow!(text.trim_end_matches([':', ' ']).to_owned())
         }
     }
 }
@@ -246,4 +270,31 @@ fn include_directory(nvrtc: &Path) -> Option<PathBuf> {
     known
         .filter(|p| p.join("cuda_fp16.h").exists())
         .find_map(|p| p.canonicalize().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether an error code says something of the source, and its message.
+    #[track_caller]
+    fn check(code: c_int, log: &str, is_of_source: bool, message: &str) {
+        let error = failure(code, "my/v02.cu", log);
+        assert_eq!(error.to_string(), message);
+        assert_eq!(error.downcast_ref::<DoesNotCompile>().is_some(), is_of_source);
+    }
+
+    #[test]
+    fn faults_of_the_source_and_of_the_compiler_are_told_apart() {
+        let log = "my/v02.cu(7): error: expected a \";\"\n";
+        let message = "my/v02.cu does not compile:\nmy/v02.cu(7): error: expected a \";\"";
+        check(6, log, true, message);
+        let message = "my/v02.cu does not compile:\nit takes more memory than the compiler has";
+        check(1, "", true, message);
+        let log = "nvrtc: error: failed to open libnvrtc-builtins.so.12.4.\n  Make sure it is installed.\n";
+        let message = "NVRTC failed with error 7 on my/v02.cu: nvrtc: error: failed to open \
+                       libnvrtc-builtins.so.12.4. Make sure it is installed.";
+        check(7, log, false, message);
+        check(11, "", false, "NVRTC failed with error 11 on my/v02.cu");
+    }
 }
