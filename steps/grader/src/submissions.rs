@@ -120,15 +120,20 @@ impl Submission {
             Handed::Missing => {}
             Handed::Refused(why) => notes.push(why),
             Handed::Text(text) => match toml::from_str::<toml::Table>(&text) {
-                Ok(table) => answers.extend(table.into_iter().filter_map(|(id, value)| {
-                    let answer = match value {
-                        toml::Value::String(text) => text,
-                        toml::Value::Integer(number) => number.to_string(),
-                        toml::Value::Float(number) => number.to_string(),
-                        _ => return None,
-                    };
-                    (!answer.trim().is_empty()).then_some((id, answer))
-                })),
+                Ok(table) => {
+                    for (id, value) in flat(table) {
+                        match answer(value) {
+                            Some(answer) if answer.trim().is_empty() => {}
+                            Some(answer) => {
+                                answers.insert(id, answer);
+                            }
+                            None => notes.push(format!(
+                                "the file of answers: what it has for {} is neither a text nor a number",
+                                crate::plain(&id)
+                            )),
+                        }
+                    }
+                }
                 Err(error) => notes.push(unreadable("the file of answers", &error)),
             },
         }
@@ -170,6 +175,31 @@ impl Submission {
             }
         }
         Handed::Missing
+    }
+}
+
+/// The entries of a file of answers. Without quotes the key `v02.sectors` is a table in a table.
+fn flat(table: toml::Table) -> Vec<(String, toml::Value)> {
+    let mut entries = Vec::new();
+    for (id, value) in table {
+        match value {
+            toml::Value::Table(inner) => {
+                let named = |(name, value)| (format!("{id}.{name}"), value);
+                entries.extend(inner.into_iter().map(named));
+            }
+            value => entries.push((id, value)),
+        }
+    }
+    entries
+}
+
+/// The answer that a value is.
+fn answer(value: toml::Value) -> Option<String> {
+    match value {
+        toml::Value::String(text) => Some(text),
+        toml::Value::Integer(number) => Some(number.to_string()),
+        toml::Value::Float(number) => Some(number.to_string()),
+        _ => None,
     }
 }
 
@@ -325,21 +355,18 @@ mod tests {
         std::fs::create_dir_all(&my).expect("a folder");
         let progress = "format = 1\n[questions.\"v02.a\"]\nanswer = \"8\"\nright = true\n[questions.\"v02.b\"]\nanswer = \"1\"\n";
         std::fs::write(my.join("progress.toml"), progress).expect("written");
-        std::fs::write(
-            my.join("answers.toml"),
-            "\"v02.a\" = \"\"\n\"v02.b\" = 2\nx = []\n",
-        )
-        .expect("written");
+        // Without quotes a key is a table in a table.
+        let by_hand = "\"v02.a\" = \"\"\n\"v02.b\" = 2\nx = []\nv02.c = 8\n[v03]\nd = \"yes\"\ne.f = 1.5\n";
+        std::fs::write(my.join("answers.toml"), by_hand).expect("written");
         let found = all(&folder, Path::new("/nowhere")).expect("readable");
         let (answers, notes) = found[0].answers();
         let shown: Vec<String> = answers
             .iter()
             .map(|(id, answer)| format!("{id}={answer}"))
             .collect();
-        assert_eq!(
-            (shown, notes),
-            (vec!["v02.a=8".into(), "v02.b=2".into()], Vec::new())
-        );
+        assert_eq!(shown, ["v02.a=8", "v02.b=2", "v02.c=8", "v03.d=yes"]);
+        let note = |id| format!("the file of answers: what it has for {id} is neither a text nor a number");
+        assert_eq!(notes, [note("v03.e"), note("x")]);
         std::fs::write(my.join("answers.toml"), "= = =").expect("written");
         let (answers, notes) = found[0].answers();
         assert_eq!(answers["v02.b"], "1");
