@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::submissions;
 
-/// From so many students on that passed, their median replaces the estimate.
+/// From so many students on that passed and whose time is known, their median replaces the estimate.
 const ENOUGH: usize = 3;
 /// Minutes are rounded up to a multiple of this.
 const STEP: u32 = 5;
@@ -45,6 +45,8 @@ pub struct TaskReport {
     pub hints: u32,
     /// Median of the minutes of work of those who passed.
     pub minutes: Option<f64>,
+    /// Those whose minutes are known.
+    pub timed: usize,
     /// What the catalogue says.
     pub estimate: u32,
     /// Median of the checks until the first that passed.
@@ -135,6 +137,7 @@ pub fn read(folder: &Path, tasks: &[Task]) -> std::io::Result<Report> {
                 .count(),
             stuck,
             hints: all.iter().fold(0, |sum, (_, own)| sum.saturating_add(own.hints)),
+            timed: minutes.len(),
             minutes: median(minutes),
             estimate: task.minutes,
             checks: median(checks),
@@ -173,9 +176,9 @@ pub struct Minutes {
 }
 
 impl Report {
-    /// The medians of the tasks that enough students passed, rounded up.
+    /// The medians of the tasks for which there are times of enough students, rounded up.
     pub fn measured(&self) -> Minutes {
-        let enough = self.tasks.iter().filter(|task| task.passed >= ENOUGH);
+        let enough = self.tasks.iter().filter(|task| task.timed >= ENOUGH);
         let minutes = enough.filter_map(|task| {
             let measured = task.minutes?.ceil() as u32;
             Some((task.task.clone(), measured.max(1).div_ceil(STEP) * STEP))
@@ -235,6 +238,8 @@ mod tests {
         student("ada", &passed(31));
         student("bob", &passed(52));
         student("cleo", &passed(90));
+        // A time that is not known counts for nothing.
+        student("zoe", &passed(0));
         student(
             "dan",
             "[tasks.v02]\nseconds = 3000\nchecks = 9\nhints = 2\ncode = \"wrong-result\"\n[tasks.v02.failures]\nwrong-result = 9\n",
@@ -246,22 +251,47 @@ mod tests {
         let tasks = Catalogue::load(&root, "v02").expect("a catalogue").tasks;
         let report = read(&folder, &tasks).expect("readable");
         let _ = std::fs::remove_dir_all(&folder);
-        assert_eq!((report.students, report.tasks.len()), (5, 1));
+        assert_eq!((report.students, report.tasks.len()), (6, 1));
         assert_eq!(
             (report.unreadable.len(), report.without.as_slice()),
             (1, &["nobody".to_owned()][..])
         );
         let v02 = &report.tasks[0];
-        assert_eq!((v02.begun, v02.passed, v02.gave_up, v02.hints), (5, 3, 1, 5));
+        assert_eq!((v02.begun, v02.passed, v02.gave_up, v02.hints), (6, 4, 1, 6));
         assert_eq!((v02.minutes, v02.checks), (Some(52.0), Some(3.0)));
         assert_eq!(v02.stuck.len(), 1);
         assert_eq!(v02.stuck[0].code.as_deref(), Some("wrong-result"));
         assert_eq!(
             v02.codes,
-            [("E-RACE".to_owned(), 3), ("wrong-result".to_owned(), 1)]
+            [("E-RACE".to_owned(), 4), ("wrong-result".to_owned(), 1)]
         );
         let minutes = report.measured();
         assert_eq!(minutes.minutes["v02"], 55);
         assert_eq!(Minutes::parse(&minutes.text(), "m.toml"), Ok(minutes));
+    }
+
+    #[test]
+    fn a_median_of_few_times_replaces_no_estimate() {
+        let task = |timed| TaskReport {
+            task: format!("v0{timed}"),
+            begun: 9,
+            passed: 9,
+            gave_up: 0,
+            stuck: Vec::new(),
+            hints: 0,
+            minutes: Some(31.0),
+            timed,
+            estimate: 60,
+            checks: None,
+            codes: Vec::new(),
+        };
+        let report = Report {
+            students: 9,
+            tasks: vec![task(1), task(2), task(3)],
+            unreadable: Vec::new(),
+            without: Vec::new(),
+        };
+        let measured: Vec<_> = report.measured().minutes.into_iter().collect();
+        assert_eq!(measured, [("v03".to_owned(), 35)]);
     }
 }
