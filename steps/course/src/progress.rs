@@ -25,7 +25,8 @@ const HEAD: &str = "# Progress through the tasks and questions, written by `carg
 /// What the file holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
-    /// [`FORMAT`]
+    /// [`FORMAT`], also of a file that does not say.
+    #[serde(default = "format")]
     pub format: u32,
     /// By the name of the task.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -36,6 +37,10 @@ pub struct Progress {
     /// Of other versions.
     #[serde(flatten)]
     pub other: toml::Table,
+}
+
+fn format() -> u32 {
+    FORMAT
 }
 
 impl Default for Progress {
@@ -174,34 +179,38 @@ impl Progress {
     /// When there is a file that cannot be read.
     pub fn load(root: &Path) -> Result<Self, ProgressError> {
         let path = file(root);
-        let shown = || path.strip_prefix(root).unwrap_or(&path).display().to_string();
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
+        let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Self::parse(&text, &shown),
             Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-                return Ok(Self::default());
+                Ok(Self::default())
             }
-            Err(why) => return Err(ProgressError::Io { path: shown(), why }),
-        };
-        // The format first: a later one may have other types in its fields.
+            Err(why) => Err(ProgressError::Io { path: shown, why }),
+        }
+    }
+
+    /// Reads the text of a file, which errors call `name`.
+    ///
+    /// # Errors
+    /// When it is no progress file, or one of a later version.
+    pub fn parse(text: &str, name: &str) -> Result<Self, ProgressError> {
         let syntax = |error: toml::de::Error| {
             let start = error.span().map_or(0, |span| span.start.min(text.len()));
             ProgressError::Syntax {
-                path: shown(),
+                path: name.to_owned(),
                 line: text[..start].matches('\n').count() + 1,
                 why: error.message().trim().replace('\n', ", "),
             }
         };
-        let table: toml::Table = toml::from_str(&text).map_err(syntax)?;
+        // The format first: a later one may have other types in its fields.
+        let table: toml::Table = toml::from_str(text).map_err(syntax)?;
         let found = table.get("format").and_then(toml::Value::as_integer).unwrap_or(1);
         let found = u32::try_from(found).unwrap_or(u32::MAX);
         if found > FORMAT {
-            return Err(ProgressError::Newer { path: shown(), found });
+            let path = name.to_owned();
+            return Err(ProgressError::Newer { path, found });
         }
-        let with_format = match table.contains_key("format") {
-            true => text.clone(),
-            false => format!("format = {FORMAT}\n{text}"),
-        };
-        toml::from_str(&with_format).map_err(syntax)
+        toml::from_str(text).map_err(syntax)
     }
 
     /// Changes the file of the checkout at `root`, and makes its folder where there is none.
@@ -402,6 +411,15 @@ mod tests {
         let progress = Progress::load(&root).expect("readable");
         assert_eq!(progress.tasks["v05"].failures["E-RACE"], 40);
         let _ = std::fs::remove_dir_all(&root);
+    }
+
+    #[test]
+    fn a_file_without_a_format_is_read() {
+        let text = "[tasks.v05]\nchecks = 3\n";
+        let progress = Progress::parse(text, "x.toml").expect("readable");
+        assert_eq!((progress.format, progress.tasks["v05"].checks), (FORMAT, 3));
+        let error = Progress::parse("[tasks.v05]\nchecks = \"many\"\n", "x.toml").expect_err("refused");
+        assert!(error.to_string().starts_with("x.toml:2: "), "{error}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use course::progress::Progress;
+use course::progress::{Progress, ProgressError};
 
 /// Bytes of a source. The longest of the course has a hundredth of it.
 pub const LARGEST_SOURCE: u64 = 1 << 20;
@@ -151,9 +151,14 @@ impl Submission {
         match self.first(&PROGRESS, LARGEST_PROGRESS, "a progress file") {
             Handed::Missing => Ok(None),
             Handed::Refused(why) => Err(why),
-            Handed::Text(text) => toml::from_str(&text)
-                .map(Some)
-                .map_err(|error| unreadable("the progress file", &error)),
+            Handed::Text(text) => match Progress::parse(&text, "the progress file") {
+                Ok(progress) => Ok(Some(progress)),
+                Err(ProgressError::Syntax { line, why, .. }) => Err(format!(
+                    "the progress file cannot be read: line {line}: {}",
+                    crate::plain(&why)
+                )),
+                Err(error) => Err(error.to_string()),
+            },
         }
     }
 
@@ -373,6 +378,29 @@ mod tests {
         assert!(
             notes[0].starts_with("the file of answers cannot be read: "),
             "{notes:?}"
+        );
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+
+    #[test]
+    fn progress_is_read_as_xtask_reads_it() {
+        let folder = folder("progress");
+        std::fs::create_dir_all(folder.join("ada")).expect("a folder");
+        let progress = |text: &str| {
+            std::fs::write(folder.join("ada/progress.toml"), text).expect("written");
+            let found = all(&folder, Path::new("/nowhere")).expect("readable");
+            found[0].progress()
+        };
+        let without_format = progress("[tasks.v05]\nchecks = 3\n").expect("readable");
+        assert_eq!(without_format.expect("there").tasks["v05"].checks, 3);
+        assert_eq!(
+            progress("format = 9\ntasks = 4\n").expect_err("refused"),
+            "the progress file has format 9, and this version reads up to 1: update the checkout"
+        );
+        let error = progress("format = 1\n[tasks\n").expect_err("refused");
+        assert!(
+            error.starts_with("the progress file cannot be read: line 2: "),
+            "{error}"
         );
         let _ = std::fs::remove_dir_all(&folder);
     }
