@@ -121,20 +121,19 @@ fn value(word: u128, address: u32, token: &Token) -> Option<Value> {
             // 56 bits, times 4.
             Value::Label(next.checked_add(distance << 8 >> 8 << 2)?)
         }
-        Slot::Atomic(at) => {
-            let wide = field(word, 91, 1) == 1;
-            Value::Memory(Address {
-                base: register(word, 24),
-                wide,
-                scale: 1,
-                uniform: None,
-                descriptor: wide.then(|| uniform(word, at)),
-                offset: signed(field(word, 40, 24), 24),
-            })
-        }
+        Slot::Atomic(at) => Value::Memory(Address {
+            base: register(word, 24),
+            wide: true,
+            extends: false,
+            scale: 1,
+            uniform: None,
+            descriptor: (field(word, 91, 1) == 1).then(|| uniform(word, at)),
+            offset: signed(field(word, 40, 24), 24),
+        }),
         Slot::CopyTo => Value::Memory(Address {
             base: register(word, 16),
             wide: false,
+            extends: false,
             scale: 1,
             uniform: None,
             descriptor: None,
@@ -145,6 +144,7 @@ fn value(word: u128, address: u32, token: &Token) -> Option<Value> {
             Value::Memory(Address {
                 base: register(word, 24),
                 wide: true,
+                extends: false,
                 scale: 1,
                 uniform: (!described).then_some(uniform),
                 descriptor: described.then_some(uniform),
@@ -154,6 +154,7 @@ fn value(word: u128, address: u32, token: &Token) -> Option<Value> {
         Slot::Shared(at) => Value::Memory(Address {
             base: register(word, 24),
             wide: false,
+            extends: false,
             scale: [1, 4, 8, 16][field(word, 78, 2) as usize],
             uniform: (field(word, 91, 1) == 1).then(|| uniform(word, at)),
             descriptor: None,
@@ -161,14 +162,16 @@ fn value(word: u128, address: u32, token: &Token) -> Option<Value> {
         }),
         Slot::Global(at) => {
             let (described, warp) = (field(word, 76, 1) == 1, field(word, 91, 1) == 1);
-            // Its meaning without a uniform register is not known.
-            if described && !warp {
+            // Their meaning without a register of the warp is not known.
+            if (described || field(word, 90, 1) == 1) && !warp {
                 return None;
             }
             let uniform = warp.then(|| uniform(word, at));
             Value::Memory(Address {
                 base: register(word, 24),
-                wide: field(word, 90, 1) == 1,
+                // Without a register of the warp, `.E` says it.
+                wide: field(word, 90, 1) == 1 || !warp && field(word, 72, 1) == 1,
+                extends: field(word, 90, 1) == 0 && warp,
                 scale: 1,
                 uniform: uniform.filter(|_| !described),
                 descriptor: uniform.filter(|_| described),

@@ -1,7 +1,8 @@
 //! From the bytes of a cubin to a module.
 //!
 //! A cubin is an ELF file with a section of code for each kernel. Nothing in it is trusted: every range is checked, and
-//! all sections together may not be longer than the file, so that memory and time stay in proportion to it.
+//! sections may not overlap so much that together they are much longer than the file, so that memory and time stay in
+//! proportion to it.
 
 mod info;
 mod lines;
@@ -9,8 +10,8 @@ mod lines;
 use std::collections::HashMap;
 
 use object::elf::{
-    FileHeader64, Rela64, SHN_ABS, SHN_UNDEF, SHT_NOBITS, SHT_PROGBITS, SHT_RELA, STT_FUNC, STT_OBJECT,
-    SectionHeader64, Sym64,
+    FileHeader64, Rela64, SHN_ABS, SHN_UNDEF, SHT_PROGBITS, SHT_RELA, STT_FUNC, STT_OBJECT, SectionHeader64,
+    Sym64,
 };
 use object::endian::LittleEndian;
 use object::read::SectionIndex;
@@ -36,7 +37,7 @@ impl Module {
     /// When it is none or is damaged, when it is for another architecture than sm_90, or when an instruction is not in
     /// the table.
     pub fn read(cubin: &[u8]) -> Result<Module, ReadError> {
-        let header = Header::parse(cubin).map_err(|error| file(error))?;
+        let header = Header::parse(cubin).map_err(file)?;
         if header.e_machine.get(ENDIAN) != EM_CUDA {
             return Err(file("not for a GPU of NVIDIA"));
         }
@@ -66,36 +67,30 @@ struct File<'a> {
 
 impl<'a> File<'a> {
     fn new(cubin: &'a [u8], header: &'a Header) -> Result<File<'a>, ReadError> {
-        let sections = header.sections(ENDIAN, cubin).map_err(|error| file(error))?;
+        let sections = header.sections(ENDIAN, cubin).map_err(file)?;
         let symbols = sections
             .symbols(ENDIAN, cubin, object::elf::SHT_SYMTAB)
-            .map_err(|error| file(error))?;
+            .map_err(file)?;
         // Names may share their ends, but not so much that reading them takes long.
         let mut left = cubin.len().saturating_mul(4);
         let mut spend = |bytes: usize| {
             left = left
                 .checked_sub(bytes)
-                .ok_or_else(|| file("its sections are longer than the file"))?;
+                .ok_or_else(|| file("its sections overlap"))?;
             Ok(())
         };
         let mut names = Vec::new();
         for section in sections.iter() {
-            let name = sections
-                .section_name(ENDIAN, section)
-                .map_err(|error| file(error))?;
+            let name = sections.section_name(ENDIAN, section).map_err(file)?;
             spend(name.len())?;
-            if section.sh_type.get(ENDIAN) != SHT_NOBITS {
-                spend(usize::try_from(section.sh_size.get(ENDIAN)).unwrap_or(usize::MAX))?;
-            }
-            names.push(std::str::from_utf8(name).map_err(|_| file("a section's name is no text"))?);
+            let name = std::str::from_utf8(name).map_err(|_| file("a section's name is no text"))?;
+            let data = section.data(ENDIAN, cubin);
+            let data = data.map_err(|error| ReadErrorKind::Damaged(error.to_string()).at(name))?;
+            spend(data.len())?;
+            names.push(name);
         }
         for symbol in symbols.iter() {
-            spend(
-                symbols
-                    .symbol_name(ENDIAN, symbol)
-                    .map_err(|error| file(error))?
-                    .len(),
-            )?;
+            spend(symbols.symbol_name(ENDIAN, symbol).map_err(file)?.len())?;
         }
         let by_name = names.iter().enumerate().map(|(at, &name)| (name, at)).collect();
         Ok(File {
@@ -109,9 +104,7 @@ impl<'a> File<'a> {
     }
 
     fn section(&self, at: usize) -> Result<&'a Section, ReadError> {
-        self.sections
-            .section(SectionIndex(at))
-            .map_err(|error| file(error))
+        self.sections.section(SectionIndex(at)).map_err(file)
     }
 
     fn bytes(&self, at: usize) -> Result<&'a [u8], ReadError> {
@@ -133,10 +126,7 @@ impl<'a> File<'a> {
     }
 
     fn symbol_name(&self, symbol: &Sym64<LittleEndian>) -> Result<&'a str, ReadError> {
-        let name = self
-            .symbols
-            .symbol_name(ENDIAN, symbol)
-            .map_err(|error| file(error))?;
+        let name = self.symbols.symbol_name(ENDIAN, symbol).map_err(file)?;
         std::str::from_utf8(name).map_err(|_| file("a symbol's name is no text"))
     }
 

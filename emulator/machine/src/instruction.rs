@@ -200,6 +200,8 @@ pub struct Address {
     pub base: Register,
     /// Whether the base is a pair of registers with a 64-bit address.
     pub wide: bool,
+    /// Whether the base has 32 bits without sign, and the register of the warp that is added to it has 64.
+    pub extends: bool,
     /// What the base is multiplied by: 1, 4, 8 or 16.
     pub scale: u8,
     /// `+UR4`; a pair where the address has 64 bits.

@@ -213,6 +213,7 @@ names! {
         Lo "LO",
         Lt "LT",
         Ltc128b "LTC128B",
+        Ltc256b "LTC256B",
         Ltc64b "LTC64B",
         Ltu "LTU",
         Lu "LU",

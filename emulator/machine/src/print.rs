@@ -70,14 +70,16 @@ fn short_form(instruction: &Instruction) -> Option<(&'static str, &[Modifier])> 
     if !plain {
         return None;
     }
-    if zero(a) && zero(b) && instruction.row.form != Form::Ru {
-        return Some((".MOV", modifiers));
+    if matches!(instruction.row.form, Form::Ur | Form::Ru) {
+        return None;
     }
     match immediate(b) {
-        Some(1) if modifiers.is_empty() => Some((".IADD", modifiers)),
-        Some(value) if value.is_power_of_two() && value > 1 && value != 0x10000 && zero(c) => {
-            Some((".SHL", modifiers))
-        }
+        _ if zero(a) || zero(b) => Some((".MOV", modifiers)),
+        Some(0) => Some((".MOV", modifiers)),
+        Some(1) if zero(c) => Some((".MOV", modifiers)),
+        Some(1) => Some((".IADD", modifiers)),
+        Some(0x8000_0000 | 0x10000) => None,
+        Some(value) if value.is_power_of_two() && zero(c) => Some((".SHL", modifiers)),
         _ => None,
     }
 }
@@ -216,12 +218,16 @@ impl Display for Address {
             || self.scale != 1
             || (self.uniform.is_none() && self.offset == 0)
             || self.wide
+            || self.extends
         {
             self.base.fmt(f)?;
             plus = "+";
         }
         match (self.scale, self.wide) {
+            // Without a register of the warp, the width is not printed.
+            (1, true) if self.uniform.is_none() && self.descriptor.is_none() => {}
             (1, true) => f.write_str(".64")?,
+            (1, false) if self.extends => f.write_str(".U32")?,
             (1, false) => {}
             (scale, _) => write!(f, ".X{scale}")?,
         }

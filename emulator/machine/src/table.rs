@@ -36,7 +36,7 @@ pub(crate) use pattern::{Form, Kind, Operands, Slot, Token};
 use crate::operation::Operation;
 
 /// One form of an instruction, or a group of forms that differ in modifiers or in what their operands are.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Row {
     /// What it does.
     pub operation: Operation,
@@ -50,6 +50,12 @@ pub struct Row {
     pub(crate) form: Form,
     pub(crate) layout: pattern::Layout,
     pub(crate) slots: Operands,
+}
+
+impl std::fmt::Debug for Row {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Row({:#05x} {})", self.opcode, self.pattern)
+    }
 }
 
 impl Row {
