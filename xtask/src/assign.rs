@@ -39,6 +39,9 @@ pub(crate) struct Args {
     /// Of each step, the task whose numbers are drawn from the seed: its answer is printed nowhere
     #[arg(long)]
     variant: bool,
+    /// Results count only from a real GPU: without one, `check` of the repository calls nothing passed
+    #[arg(long)]
+    gpu_required: bool,
     /// Measured minutes, from `report --minutes`, in place of the estimates
     #[arg(long, value_name = "FILE")]
     minutes: Option<PathBuf>,
@@ -87,12 +90,21 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let seed = args.seed.unwrap_or_else(drawn);
     let starter = |task: &course::Task| starters::text(&root, task).map_err(|error| format!("{error:#}"));
     let (tasks, questions) = assign::choose(&root, &names, seed, starter).map_err(Stop::Usage)?;
+    if let Some(given) = tasks.iter().find(|given| given.task.host.is_some())
+        && args.gpu_required
+    {
+        bail!(Stop::Usage(format!(
+            "the idea of {} is on the host: it has no kernel that could run on a GPU",
+            given.task.name
+        )));
+    }
     let assignment = Assignment {
         title: args.title.split_whitespace().collect::<Vec<_>>().join(" "),
         due: args.due.clone(),
         seed,
         tasks,
         questions,
+        gpu_required: args.gpu_required,
         minutes: minutes(args.minutes.as_deref())?,
     };
     assign::write(&root, out, &assignment).map_err(anyhow::Error::msg)?;

@@ -4,13 +4,14 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
+use course::verdict::Status;
 use course::{Task, TaskName};
 use ladder::STEPS;
 use ladder::record::{Check, Line};
 use ladder::text::Paint;
 
 use crate::programs::Programs;
-use crate::say::{self, Status, Stop};
+use crate::say::{self, Stop};
 use crate::{Verdict, bench, choice, interrupt, judge, kernels, learner, place};
 
 #[derive(clap::Args)]
@@ -41,14 +42,16 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     }
     interrupt::watch();
     let root = learner::root()?;
-    let mut passed = true;
+    let mut verdicts = Vec::new();
     for task in &copies {
-        passed &= copy(args, &root, task)?;
+        verdicts.push(copy(args, &root, task)?);
     }
     if !rest.is_empty() {
-        passed &= finished(args, &rest)? == Verdict::Passed;
+        verdicts.push(finished(args, &rest)?);
     }
-    Ok(if passed { Verdict::Passed } else { Verdict::Failed })
+    let worst = [Verdict::Failed, Verdict::NotRun];
+    let worst = worst.into_iter().find(|verdict| verdicts.contains(verdict));
+    Ok(worst.unwrap_or(Verdict::Passed))
 }
 
 /// What is asked for: tasks of which there are copies, and the others, which must be steps.
@@ -84,7 +87,7 @@ fn copies(args: &Args) -> Result<(Vec<Task>, Vec<String>)> {
 }
 
 /// Judges one copy, says what came out, and records it.
-fn copy(args: &Args, root: &Path, task: &Task) -> Result<bool> {
+fn copy(args: &Args, root: &Path, task: &Task) -> Result<Verdict> {
     let verdict = judge::judge(root, task)?;
     judge::record(root, &verdict);
     if args.json {
@@ -93,7 +96,11 @@ fn copy(args: &Args, root: &Path, task: &Task) -> Result<bool> {
         let text = judge::told(root, task, &verdict, Paint::for_stdout());
         say::answer(&format!("{text}\n{}\n", judge::next(root, &verdict)))?;
     }
-    Ok(verdict.status == course::verdict::Status::Passed)
+    Ok(match verdict.status {
+        Status::Passed => Verdict::Passed,
+        Status::Failed => Verdict::Failed,
+        Status::NotRun => Verdict::NotRun,
+    })
 }
 
 /// The kernels of steps, as they are under `kernels`; of all steps when none is named.
@@ -108,7 +115,7 @@ fn finished(args: &Args, asked: &[String]) -> Result<Verdict> {
 
     let mut words = vec!["check".to_owned(), "--json".to_owned()];
     words.extend(args.emulate.then(|| "--emulate".to_owned()));
-    let status = Status::new();
+    let status = say::Status::new();
     let paint = Paint::for_stdout();
     let mut troubles = Vec::new();
     let mut checks: Vec<Check> = Vec::new();

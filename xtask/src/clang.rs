@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow};
 
 use crate::compiler::DoesNotCompile;
 use crate::learner::Folder;
@@ -22,7 +22,7 @@ pub(crate) const MISSING: &str = match setup::IS_OFFERED {
 };
 
 /// Declarations that NVIDIA's compilers have built in.
-const PRELUDE: &str = include_str!("prelude.cuh");
+pub(crate) const PRELUDE: &str = include_str!("prelude.cuh");
 
 /// A template or a macro without end must not keep it busy for ever.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -33,8 +33,26 @@ const NAMES: [&str; 10] = [
     "clang-14",
 ];
 
+/// A signal ended it.
+#[derive(Debug)]
+pub(crate) struct Stopped {
+    /// What it compiled.
+    name: String,
+    pub(crate) status: std::process::ExitStatus,
+    /// What it wrote last.
+    pub(crate) words: String,
+}
+
+impl std::fmt::Display for Stopped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "clang ended ({}) while it compiled {}", self.status, self.name)
+    }
+}
+
+impl std::error::Error for Stopped {}
+
 /// A clang that is there.
-pub(crate) struct Clang(PathBuf);
+pub(crate) struct Clang(pub(crate) PathBuf);
 
 impl Clang {
     /// The first on the `PATH`.
@@ -55,6 +73,17 @@ impl Clang {
     /// PTX with paths as seen from the root.
     pub(crate) fn compile(&self, root: &Path, path: &Path, job: &Job) -> Result<String> {
         let prelude = Folder::of(root).put("prelude.cuh", PRELUDE)?;
+        self.compile_after(&prelude, root, path, job)
+    }
+
+    /// The same with the prelude in a file that is there.
+    pub(crate) fn compile_after(
+        &self,
+        prelude: &Path,
+        root: &Path,
+        path: &Path,
+        job: &Job,
+    ) -> Result<String> {
         let mut command = Command::new(&self.0);
         command
             .args([
@@ -74,15 +103,15 @@ impl Clang {
             .arg(format!("--cuda-gpu-arch=sm_{}", job.capability()))
             .args(["-Xclang", "-target-feature", "-Xclang", "+ptx70"])
             .arg("-include")
-            .arg(&prelude);
+            .arg(prelude);
         for folder in &job.folders {
             command.arg("-I").arg(folder);
         }
         // Messages name the file as it is given here.
         let given = path.strip_prefix(root).unwrap_or(path);
         command.arg("-o").arg("-").arg(given).current_dir(root);
+        // It reads nothing from its standard input, and a sandbox has no empty device to give it.
         let child = command
-            .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -103,7 +132,13 @@ impl Clang {
                     String::from_utf8_lossy(&ended.err).into_owned()
                 )));
             }
-            None => bail!("clang ended ({}) while it compiled {}", ended.status, job.name),
+            None => {
+                return Err(anyhow!(Stopped {
+                    name: job.name.clone(),
+                    status: ended.status,
+                    words: String::from_utf8_lossy(&ended.err).into_owned(),
+                }));
+            }
         }
         Ok(ptx::normalise(&text, root, None))
     }

@@ -15,6 +15,7 @@ use grader::sandbox::{self, Launcher, Sandbox};
 use grader::unit::{Bounds, Compiled, Tools};
 use ladder::text::{Paint, Table};
 
+use crate::clang::{self, Clang};
 use crate::compiler::DoesNotCompile;
 use crate::nvrtc::Nvrtc;
 use crate::ptx::Job;
@@ -162,15 +163,15 @@ fn slurm(args: &Args, root: &Path, tools: &Tools, parts: usize) -> Result<Verdic
     if args.no_sandbox {
         command.push("--no-sandbox".into());
     }
-    let nvrtc = Nvrtc::find()?;
+    let compiler = match CompiledBy::chosen()? {
+        CompiledBy::Nvrtc(nvrtc) => ("TILE_NVRTC".into(), whole(&nvrtc.directory)?),
+        CompiledBy::Clang(_) => (learner::COMPILER.into(), "clang".into()),
+    };
     let scripts = PathBuf::from(whole(&args.out)?).join("slurm");
     std::fs::create_dir_all(&scripts).with_context(|| scripts.display().to_string())?;
     let jobs = grader::slurm::Jobs {
         command: &command,
-        variables: &[
-            (JUDGE.into(), whole(&tools.judge)?),
-            ("TILE_NVRTC".into(), whole(&nvrtc.directory)?),
-        ],
+        variables: &[(JUDGE.into(), whole(&tools.judge)?), compiler],
         folder: root,
         scripts: &scripts,
         parts,
@@ -247,20 +248,10 @@ fn tools(root: &Path) -> Result<Tools> {
         .canonicalize()
         .with_context(|| judge.display().to_string())?;
     let me = std::env::current_exe()?.canonicalize()?;
-    let nvrtc = Nvrtc::find()?;
-    let directory = nvrtc.directory.canonicalize()?;
-    let mut reads: Vec<PathBuf> = std::fs::read_dir(&directory)?
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with("libnvrtc") && name.contains(".so")
-        })
-        .collect();
-    reads.sort();
+    let compiler = CompiledBy::chosen()?;
+    let reads = compiler.reads()?;
     let mut loaded = vec![me.clone(), judge.clone()];
-    loaded.extend(reads.iter().cloned());
-    reads.extend(nvrtc.include.clone());
+    loaded.extend(reads.iter().filter(|path| path.is_file()).cloned());
     let mut headers = Vec::new();
     for entry in std::fs::read_dir(root.join("kernels"))?.flatten() {
         let path = entry.path();
@@ -269,6 +260,9 @@ fn tools(root: &Path) -> Result<Tools> {
             headers.push((name, crate::ptx::read_source(&path)?));
         }
     }
+    if let CompiledBy::Clang(_) = compiler {
+        headers.push((PRELUDE.into(), clang::PRELUDE.into()));
+    }
     headers.sort();
     let libraries = match cfg!(target_os = "linux") {
         true => sandbox::libraries(&loaded).map_err(anyhow::Error::msg)?,
@@ -276,7 +270,7 @@ fn tools(root: &Path) -> Result<Tools> {
     };
     let version = format!(
         "{} {:x} {:x}",
-        nvrtc.title(),
+        compiler.title()?,
         fingerprint(&judge)?,
         fingerprint(&me)?
     );
@@ -288,12 +282,71 @@ fn tools(root: &Path) -> Result<Tools> {
             interrupted: interrupt::happened,
         },
         compiler: me,
-        compiler_arguments: vec!["compile-one".into(), "--nvrtc".into(), directory.into()],
+        compiler_arguments: compiler.arguments(),
         compiler_reads: reads,
         judge,
         headers,
         version,
     })
+}
+
+/// The compiler of a grading.
+enum CompiledBy {
+    Nvrtc(Nvrtc),
+    Clang(Clang),
+}
+
+/// As the sandbox has it, among the headers.
+const PRELUDE: &str = "prelude.cuh";
+
+impl CompiledBy {
+    /// NVRTC; clang only where it is asked for, because all submissions should have the same compiler.
+    fn chosen() -> Result<Self> {
+        if learner::choice()? != learner::Choice::Clang {
+            let mut nvrtc = Nvrtc::find()?;
+            nvrtc.directory = nvrtc.directory.canonicalize()?;
+            return Ok(Self::Nvrtc(nvrtc));
+        }
+        let Clang(path) = Clang::find().context(clang::MISSING)?;
+        // What is on the PATH is a link, and where it leads matters to the sandbox.
+        Ok(Self::Clang(Clang(path.canonicalize()?)))
+    }
+
+    /// Files and folders that it reads.
+    fn reads(&self) -> Result<Vec<PathBuf>> {
+        let nvrtc = match self {
+            Self::Clang(Clang(path)) => return Ok(vec![path.clone()]),
+            Self::Nvrtc(nvrtc) => nvrtc,
+        };
+        let mut reads: Vec<PathBuf> = std::fs::read_dir(&nvrtc.directory)?
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|path| {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                name.starts_with("libnvrtc") && name.contains(".so")
+            })
+            .collect();
+        reads.sort();
+        reads.extend(nvrtc.include.clone());
+        Ok(reads)
+    }
+
+    /// Of [`CompileArgs`], before the source.
+    fn arguments(&self) -> Vec<OsString> {
+        let (option, path) = match self {
+            Self::Nvrtc(nvrtc) => ("--nvrtc", &nvrtc.directory),
+            Self::Clang(Clang(path)) => ("--clang", path),
+        };
+        vec!["compile-one".into(), option.into(), path.into()]
+    }
+
+    /// What else goes into what it makes of a source.
+    fn title(&self) -> Result<String> {
+        match self {
+            Self::Nvrtc(nvrtc) => Ok(nvrtc.title()),
+            Self::Clang(clang) => clang.key(),
+        }
+    }
 }
 
 /// Of a program: different when it was built from something else. Nobody tampers with our own programs, so a plain hash
@@ -423,8 +476,11 @@ fn records(class: &Class) -> Result<()> {
 #[derive(clap::Args)]
 pub(crate) struct CompileArgs {
     /// Folder of NVRTC
-    #[arg(long)]
-    nvrtc: PathBuf,
+    #[arg(long, required_unless_present = "clang")]
+    nvrtc: Option<PathBuf>,
+    /// The program clang
+    #[arg(long, conflicts_with = "nvrtc")]
+    clang: Option<PathBuf>,
     /// The source, in the current folder
     file: PathBuf,
 }
@@ -434,13 +490,48 @@ pub(crate) fn compile_one(args: &CompileArgs) -> Result<Verdict> {
     let root = std::env::current_dir()?;
     let path = root.join(&args.file);
     let job = Job::of_learner(&root, &path)?;
-    let nvrtc = Nvrtc::load(&args.nvrtc)?;
-    let compiled = match job.compile_here(&nvrtc, &root) {
+    let made = match (&args.nvrtc, &args.clang) {
+        (Some(directory), _) => job.compile_here(&Nvrtc::load(directory)?, &root),
+        (None, Some(clang)) => {
+            let prelude = root.join("kernels").join(PRELUDE);
+            let made = Clang(clang.clone()).compile_after(&prelude, &root, &path, &job);
+            match made {
+                Ok(ptx) => Ok(ptx),
+                Err(error) if error.is::<DoesNotCompile>() => Err(error),
+                Err(error) => return Err(passed_on(error)),
+            }
+        }
+        (None, None) => bail!("no compiler is named"),
+    };
+    let compiled = match made {
         Ok(ptx) => Compiled::Ptx(ptx),
         Err(error) => Compiled::Refused(error.downcast::<DoesNotCompile>()?.0),
     };
     say::answer(&serde_json::to_string(&compiled)?)?;
     Ok(Verdict::Passed)
+}
+
+/// Where a signal ended the compiler, as for its limits, this program ends as a shell would, and the grader sees why.
+#[cfg(unix)]
+fn passed_on(error: anyhow::Error) -> anyhow::Error {
+    let Some(stopped) = error.downcast_ref::<clang::Stopped>() else {
+        return error;
+    };
+    let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&stopped.status) else {
+        return error;
+    };
+    // clang is still busy with the signal of the first limit when the second one, a second later, kills it.
+    let signal = match signal == libc::SIGKILL && grader::confine::is_out_of_time() {
+        true => libc::SIGXCPU,
+        false => signal,
+    };
+    let signal = u8::try_from(signal).unwrap_or_default();
+    Stop::Signal(signal, stopped.words.clone()).into()
+}
+
+#[cfg(not(unix))]
+fn passed_on(error: anyhow::Error) -> anyhow::Error {
+    error
 }
 
 /// `confined`

@@ -225,6 +225,7 @@ pub(crate) fn next(root: &Path, verdict: &Verdict) -> String {
             Some(next) => format!("next: {me} start {next}"),
             None => format!("next: {me} diff {task}"),
         },
+        Status::NotRun => format!("next: the same on a machine with an NVIDIA GPU: {me} check {task}"),
         _ if is_stuck(root, verdict) => format!("next: {me} hint {task}"),
         _ => {
             let copy = learner::shown(root, &learner::copy(root, task));

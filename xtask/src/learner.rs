@@ -20,7 +20,7 @@ use crate::say::{self, Stop};
 use crate::{interrupt, place, setup};
 
 /// Chooses the compiler: `nvrtc` or `clang`.
-const VARIABLE: &str = "TILE_COMPILER";
+pub(crate) const COMPILER: &str = "TILE_COMPILER";
 /// Compiled copies that are kept.
 const MOST_KEPT: usize = 64;
 
@@ -89,20 +89,20 @@ pub(crate) enum Compiled {
 
 /// Which compiler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Choice {
+pub(crate) enum Choice {
     Nvrtc,
     Clang,
     /// NVRTC where it is, otherwise clang where that is.
     Any,
 }
 
-fn choice() -> Result<Choice> {
-    match std::env::var(VARIABLE).as_deref() {
+pub(crate) fn choice() -> Result<Choice> {
+    match std::env::var(COMPILER).as_deref() {
         Ok("nvrtc") => Ok(Choice::Nvrtc),
         Ok("clang") => Ok(Choice::Clang),
         Err(_) | Ok("") => Ok(Choice::Any),
         Ok(other) => Err(Stop::Usage(format!(
-            "{VARIABLE}={other} is not understood; use nvrtc or clang, or leave it out"
+            "{COMPILER}={other} is not understood; use nvrtc or clang, or leave it out"
         ))
         .into()),
     }

@@ -129,6 +129,8 @@ enum Command {
 enum Verdict {
     Passed,
     Failed,
+    /// Nothing failed, and something could not be run.
+    NotRun,
 }
 
 fn main() -> ExitCode {
@@ -166,6 +168,7 @@ fn main() -> ExitCode {
     let error = match result {
         Ok(Verdict::Passed) => return ExitCode::SUCCESS,
         Ok(Verdict::Failed) => return ExitCode::from(1),
+        Ok(Verdict::NotRun) => return ExitCode::from(3),
         Err(error) => error,
     };
     match error.downcast_ref::<say::Stop>() {
@@ -173,6 +176,11 @@ fn main() -> ExitCode {
         Some(say::Stop::Usage(_)) => {
             say::error(&format!("{error:#}"));
             ExitCode::from(2)
+        }
+        Some(say::Stop::Signal(signal, _)) => {
+            const BY_SIGNAL: u8 = 128;
+            say::note(&format!("{error:#}"));
+            ExitCode::from(BY_SIGNAL.saturating_add(*signal))
         }
         Some(say::Stop::Interrupted(_)) => {
             say::note(&format!("{error:#}"));

@@ -13,6 +13,8 @@ pub(crate) enum Stop {
     ClosedPipe,
     /// Ctrl-C: exit code 130, as shells have it. What became of the work so far.
     Interrupted(String),
+    /// A signal ended a program that this one stands for: an exit code as of a shell, 128 and the signal.
+    Signal(u8, String),
 }
 
 impl fmt::Display for Stop {
@@ -20,6 +22,7 @@ impl fmt::Display for Stop {
         match self {
             Stop::Usage(why) => f.write_str(why),
             Stop::ClosedPipe => f.write_str("nobody reads the output"),
+            Stop::Signal(_, words) => f.write_str(words),
             Stop::Interrupted(what) => write!(f, "interrupted; {what}"),
         }
     }

@@ -85,6 +85,9 @@ pub struct Task {
     /// What to say to somebody who is stuck.
     #[serde(default)]
     pub hints: Vec<Hint>,
+    /// Whether its results count only from a real GPU.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gpu_required: bool,
     /// Of a task whose idea is on the host: what is written is an answer file, and no kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<Host>,

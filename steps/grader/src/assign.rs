@@ -26,6 +26,8 @@ pub struct Assignment {
     pub tasks: Vec<Given>,
     /// Questions with their ids, as `v02.sectors`.
     pub questions: Vec<(String, Question)>,
+    /// Whether results count only from a real GPU.
+    pub gpu_required: bool,
     /// Measured minutes by task, which replace those of the catalogue.
     pub minutes: BTreeMap<String, u32>,
 }
@@ -378,6 +380,9 @@ fn catalogue(mut table: Table, step: &str, assignment: &Assignment) -> Table {
         }
     };
     table.remove("why");
+    if assignment.gpu_required {
+        table.insert("gpu_required".into(), Value::Boolean(true));
+    }
     table.remove("variant");
     let drawn = assignment
         .tasks
@@ -439,9 +444,17 @@ fn readme(assignment: &Assignment) -> String {
     }
     let names = names(assignment);
     let first = names.first().cloned().unwrap_or_default();
+    let device = match assignment.gpu_required {
+        true => {
+            "Results count from a real GPU: a task has passed where `check` ran on a machine with an NVIDIA GPU, as the \
+             workflow in `.github` does on the runner of your class. You can work without one: kernels then run on an \
+             emulated GPU, `check` says so, and calls nothing passed (exit code 3, as for everything that was not run)."
+        }
+        false => "You need Rust and no GPU: kernels run on an emulated one.",
+    };
     out.push_str(&format!(
         "\nEach file says at its top what is to be done. Change nothing else: your files are judged with other copies of \
-         everything around them.\n\n## Commands\n\nYou need Rust and no GPU: kernels run on an emulated one.\n\n```sh\n\
+         everything around them.\n\n## Commands\n\n{device}\n\n```sh\n\
          cargo xtask setup          # once: fetch NVIDIA's compiler into target/\ncargo xtask check {first}      # is \
          it right, and does it do the thing?\ncargo xtask hint {first}       # a hint for what went wrong\n```\n\n\
          `check` runs your kernel on awkward shapes with all checks, and then counts what it does. Grading does the same \
@@ -482,10 +495,21 @@ fn answers(assignment: &Assignment) -> String {
     out
 }
 
+/// Label of the runners that have a GPU.
+const RUNNER: &str = "[self-hosted, gpu]";
+
 fn workflow(assignment: &Assignment) -> String {
+    let (comment, runner) = match assignment.gpu_required {
+        true => (
+            "on the GPU of a runner of yours that has the labels `self-hosted` and `gpu`.\n# Without a GPU, check ends with \
+             exit code 3, and the run fails",
+            RUNNER,
+        ),
+        false => ("on the emulated GPU", "ubuntu-latest"),
+    };
     format!(
-        "# Checks the kernels at each push, on the emulated GPU.\nname: check\non: [push, pull_request]\npermissions:\n  \
-         contents: read\njobs:\n  check:\n    runs-on: ubuntu-latest\n    timeout-minutes: 20\n    steps:\n      - uses: \
+        "# Checks the kernels at each push, {comment}.\nname: check\non: [push, pull_request]\npermissions:\n  \
+         contents: read\njobs:\n  check:\n    runs-on: {runner}\n    timeout-minutes: 20\n    steps:\n      - uses: \
          actions/checkout@v4\n      - uses: actions/cache@v4\n        with:\n          path: |\n            \
          ~/.cargo/registry\n            target\n          key: check-${{{{ hashFiles('Cargo.lock') }}}}\n      - run: \
          cargo xtask setup\n      - run: cargo xtask check {}\n",
@@ -500,7 +524,13 @@ pub fn rubric(assignment: &Assignment) -> String {
     const DOES: f64 = 4.0;
     let mut out = format!(
         "# Rubric of the assignment, for `cargo xtask grade SUBMISSIONS --rubric THIS --out DIR`.\n# The seed is that of \
-         the hidden tests: keep this file to yourself.\nformat = 1\ntitle = {}\nseed = {}\n",
+         the hidden tests: keep this file to yourself.\n{}format = 1\ntitle = {}\nseed = {}\n",
+        match assignment.gpu_required {
+            true =>
+                "# Grading runs on the emulated GPU, because its sandbox shows no device: what a real one says is in the \
+                     runs of\n# the repository's workflow.\n",
+            false => "",
+        },
         Value::String(assignment.title.clone()),
         assignment.seed
     );

@@ -21,25 +21,6 @@ pub struct Limits {
     pub processes: u64,
 }
 
-/// As words of a command line, for [`Limits::of_words`].
-impl Limits {
-    /// `20 4294967296 1048576 64`
-    pub fn words(&self) -> [String; 4] {
-        [self.seconds, self.memory, self.file, self.processes].map(|limit| limit.to_string())
-    }
-
-    /// Reads them back.
-    pub fn of_words(words: [u64; 4]) -> Self {
-        let [seconds, memory, file, processes] = words;
-        Self {
-            seconds,
-            memory,
-            file,
-            processes,
-        }
-    }
-}
-
 /// Becomes the program; returns only when that fails.
 pub fn become_program(limits: &Limits, program: &[OsString]) -> io::Error {
     let Some((name, arguments)) = program.split_first() else {
@@ -50,6 +31,20 @@ pub fn become_program(limits: &Limits, program: &[OsString]) -> io::Error {
     }
     close_inherited();
     Command::new(name).args(arguments).exec()
+}
+
+/// Whether what this process started has taken all the processor time that one of them may.
+pub fn is_out_of_time() -> bool {
+    // SAFETY: both are plain numbers, for which zero is a value.
+    let (mut limit, mut used): (libc::rlimit, libc::rusage) =
+        unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+    // SAFETY: the pointers are to live locals.
+    let known = unsafe {
+        libc::getrlimit(libc::RLIMIT_CPU, &mut limit) == 0
+            && libc::getrusage(libc::RUSAGE_CHILDREN, &mut used) == 0
+    };
+    let seconds = used.ru_utime.tv_sec + used.ru_stime.tv_sec;
+    known && u64::try_from(seconds).is_ok_and(|seconds| seconds >= limit.rlim_cur)
 }
 
 fn set(limits: &Limits) -> io::Result<()> {

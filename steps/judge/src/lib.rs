@@ -1,8 +1,9 @@
 //! Judges one kernel: results on awkward shapes, all checks, and then what its task is about, by counters.
 //!
 //! The kernel runs on the emulated GPU inside of this process, without the driver: no library is looked for, nothing is
-//! shared between two judgements, and the verdict depends on the PTX, the task and the seed alone. This is the only
-//! program that runs kernels of learners; the command line and the grader start it as a process.
+//! shared between two judgements, and the verdict depends on the PTX, the task and the seed alone; a task whose results
+//! count from a real GPU is the one exception. This is the only program that runs kernels of learners; the command line
+//! and the grader start it as a process.
 //!
 //! - [`host`]: tasks whose idea is on the host.
 //! - [`trial`]: inputs of a shape and what must come out.
@@ -10,6 +11,7 @@
 //! - [`shapes`]: which shapes.
 //! - [`ahead`]: when what is loaded is waited for, from the trace of a warp.
 //! - [`explain`]: what each source line did, in one launch.
+//! - [`real`]: tasks whose results count from a real GPU.
 
 #![forbid(unsafe_code)]
 
@@ -17,6 +19,7 @@ pub mod ahead;
 pub mod explain;
 pub mod host;
 pub mod machine;
+pub mod real;
 pub mod shapes;
 pub mod trial;
 

@@ -82,11 +82,14 @@ fn run(cli: &Cli) -> Result<u8, String> {
         print(&judge::explain::explain(&request)?)?;
         return Ok(0);
     }
-    let verdict = match (&task.host, &cli.answer) {
+    let mut verdict = match (&task.host, &cli.answer) {
         (Some(host), Some(answer)) => judge::host::judge(&request, &host.call, &read(answer)?)?,
         (Some(_), None) => return Err("--answer is missing: this task is for the host".into()),
         (None, _) => judge::judge(&request),
     };
+    if task.gpu_required {
+        judge::real::add(&request, &mut verdict, lab::Gpu::real());
+    }
     print(&verdict)?;
     Ok(match verdict.status {
         course::verdict::Status::Passed => 0,

@@ -118,7 +118,7 @@ pub(crate) fn choose_driver(choice: Choice) -> Result<(), Trouble> {
 }
 
 /// Whether the loader finds a library under the names of NVIDIA's driver.
-fn nvidia_library() -> bool {
+pub(crate) fn nvidia_library() -> bool {
     let names: &[&str] = match cfg!(windows) {
         true => &["nvcuda.dll"],
         false => &["libcuda.so.1", "libcuda.so"],

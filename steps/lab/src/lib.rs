@@ -57,6 +57,7 @@ pub mod cublas;
 pub mod declared;
 pub mod device;
 pub mod diagnose;
+pub mod foreign;
 pub mod host;
 pub mod inputs;
 pub mod kernel;

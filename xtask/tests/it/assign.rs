@@ -239,6 +239,23 @@ fn numbers_are_drawn_from_the_seed_and_the_answer_stays_here() {
 }
 
 #[test]
+fn a_repository_says_that_results_count_from_a_gpu() {
+    let place = empty_folder("gpu");
+    let out = assigned(&place, "homework", &["v02", "v02.tn", "--gpu-required"]);
+    let read = |file: &str| fs::read_to_string(place.join(file)).expect("a file");
+    assert!(read("homework/README.md").contains("Results count from a real GPU"));
+    let workflow = read("homework/.github/workflows/check.yml");
+    assert!(workflow.contains("runs-on: [self-hosted, gpu]"), "{workflow}");
+    assert!(read("homework.rubric.toml").contains("Grading runs on the emulated GPU"));
+    let tasks = Catalogue::load(&out, "v02").expect("a catalogue").tasks;
+    assert!(tasks.len() == 2 && tasks.iter().all(|task| task.gpu_required));
+    let plain = assigned(&place, "plain", &["v02"]);
+    let tasks = Catalogue::load(&plain, "v02").expect("a catalogue").tasks;
+    assert!(tasks.iter().all(|task| !task.gpu_required));
+    assert!(read("plain/.github/workflows/check.yml").contains("runs-on: ubuntu-latest"));
+}
+
+#[test]
 fn tasks_for_the_host_are_assigned_with_the_kernel_that_they_launch() {
     let place = empty_folder("host");
     let out = assigned(&place, "homework", &["v01.launch", "v09.operands", "--seed", "1"]);
@@ -280,6 +297,10 @@ fn tasks_that_are_not_there_are_wrong_usage() {
             "v09 has nothing to vary: its tasks have one right answer each; numbers are drawn for v01, v02,",
         ),
         (&["v00", "--variant"], "v00 has nothing to vary: it has no tasks"),
+        (
+            &["v01.launch", "--gpu-required"],
+            "the idea of v01.launch is on the host",
+        ),
         (
             &["v02.rect", "--variant"],
             "--variant draws a task of a step: name v02",

@@ -112,6 +112,7 @@ impl Catalogue {
             has_starter: true,
             does: table.does,
             hints: table.hints,
+            gpu_required: false,
             host: None,
         });
         let transfers = parsed.transfer.into_iter().map(|table| table.task(step));
@@ -134,14 +135,17 @@ impl Catalogue {
             has_starter: true,
             does: Vec::new(),
             hints: table.hints,
+            gpu_required: false,
             host: Some(Host {
                 call: table.call,
                 starter: table.starter,
             }),
         });
+        let tasks = rebuild.into_iter().chain(transfers).chain(hosts);
+        let gpu_required = parsed.gpu_required;
         let catalogue = Self {
             step: step.to_owned(),
-            tasks: rebuild.into_iter().chain(transfers).chain(hosts).collect(),
+            tasks: tasks.map(|task| Task { gpu_required, ..task }).collect(),
             questions: parsed.why,
             variant: parsed.variant,
         };
@@ -189,6 +193,9 @@ impl Variant {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    /// In a repository of `assign`: whether results count only from a real GPU.
+    #[serde(default)]
+    gpu_required: bool,
     rebuild: Option<RebuildTable>,
     #[serde(default)]
     transfer: Vec<TransferTable>,
@@ -292,6 +299,7 @@ impl TransferTable {
             has_starter: self.starter,
             does: self.does,
             hints: self.hints,
+            gpu_required: false,
             host: None,
         }
     }

@@ -22,6 +22,7 @@ use crate::common::{root, xtask};
 struct Class {
     folder: PathBuf,
     xtask: &'static Path,
+    compiler: &'static str,
 }
 
 const RUBRIC: &str =
@@ -30,6 +31,10 @@ const RUBRIC: &str =
 impl Class {
     /// `None` where this machine cannot grade.
     fn new(test: &str) -> Option<Self> {
+        Self::with("nvrtc", test)
+    }
+
+    fn with(compiler: &'static str, test: &str) -> Option<Self> {
         let folder = std::env::temp_dir().join(format!("judge-grading-{test}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(folder.join("submissions")).expect("a folder");
@@ -37,6 +42,7 @@ impl Class {
         let class = Self {
             folder,
             xtask: xtask(),
+            compiler,
         };
         class.submit("probe", &finished());
         let probe = class.grade("probe-out", &[]);
@@ -75,6 +81,7 @@ impl Class {
             .current_dir(root())
             .env("TILE_JUDGE", env!("CARGO_BIN_EXE_judge"))
             .env("TILE_CANARY", CANARY)
+            .env("TILE_COMPILER", self.compiler)
             .env_remove("CARGO")
             .env_remove("CARGO_MANIFEST_DIR");
         if std::env::var_os("TILE_NVRTC").is_none() {
@@ -489,6 +496,51 @@ fn records_and_exit_codes_with_bubblewrap() {
         String::from_utf8_lossy(&output.stderr)
     );
     assert_eq!(class.grades("open")["ada"]["points"], 10.0);
+}
+
+/// What attacks a compiler, with the other one. Every source is judged: none is left to a person.
+#[test]
+fn clang_compiles_in_a_sandbox_of_its_own_with_bubblewrap() {
+    let Some(class) = Class::with("clang", "clang") else {
+        return;
+    };
+    class.submit("zoe", &finished());
+    class.submit("passwd", "#include \"/etc/passwd\"\n");
+    let looks = "#if __has_include(\"/etc/hosts\") || __has_include(\"/usr/include/stdio.h\") || __has_include(\"/dev/null\")\n\
+                 #error seen\n#endif\n";
+    class.submit("looks-around", &kernel(looks, ""));
+    let bomb = "template <int D, int X> struct T { static const long v = T<D - 1, 2 * X>::v + T<D - 1, 2 * X + 1>::v; };\n\
+                template <int X> struct T<0, X> { static const long v = X; };\n";
+    class.submit("bomb", &kernel(bomb, "C[0] = T<40, 0>::v;"));
+    class.submit("assembler", &kernel("asm(\".incbin \\\"/etc/passwd\\\"\");", ""));
+    class.submit("options", "#pragma clang system_header\n#include </etc/passwd>\n");
+    let output = class.grade("out", &["--limit", "3"]);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    let grades = class.grades("out");
+    let code = |name: &str| {
+        grades[name]["verdicts"][0]["code"]
+            .as_str()
+            .unwrap_or("none")
+            .to_owned()
+    };
+    for (name, expected) in [
+        ("zoe", "none"),
+        ("passwd", "compile"),
+        ("looks-around", "wrong-result"),
+        ("bomb", "timeout"),
+        ("assembler", "wrong-result"),
+        ("options", "compile"),
+    ] {
+        assert_eq!(code(name), expected, "{name}: {:#}", grades[name]);
+    }
+    assert_eq!(grades["zoe"]["points"], 10.0);
+    let mut all = Vec::new();
+    files(&class.folder.join("out"), &mut all);
+    for path in all {
+        let text = String::from_utf8_lossy(&std::fs::read(&path).expect("a file")).into_owned();
+        assert!(!text.contains("root:x:"), "{}", path.display());
+    }
 }
 
 const OTHERS: &str = r#"format = 1

@@ -76,6 +76,10 @@ impl Learner {
     }
 
     fn run(&self, words: &[&str]) -> Output {
+        self.command(words).output().expect("xtask runs")
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(&self.xtask);
         command
             .args(words)
@@ -87,7 +91,7 @@ impl Learner {
         if std::env::var_os("TILE_NVRTC").is_none() {
             command.env("TILE_NVRTC", root().join("target/nvrtc"));
         }
-        command.output().expect("xtask runs")
+        command
     }
 
     #[track_caller]
@@ -277,4 +281,60 @@ fn messages_of_each_compiler_are_understood() {
             assert!(told.contains(hint), "{compiler}: {to}: {first}: {told}");
         }
     }
+}
+
+/// A repository of `assign --gpu-required`, on a machine that is told to use the emulated GPU.
+#[test]
+fn nothing_passes_without_the_gpu_that_counts() {
+    let Some(learner) = ["nvrtc", "clang"]
+        .iter()
+        .find_map(|compiler| Learner::with(compiler, "gpu"))
+    else {
+        return;
+    };
+    let steps = learner.root.join("steps");
+    std::fs::remove_file(&steps).expect("a link");
+    std::fs::create_dir_all(steps.join("v02")).expect("a folder");
+    let tasks = std::fs::read_to_string(root().join("steps/v02/tasks.toml")).expect("a catalogue");
+    let tasks = format!("gpu_required = true\n{tasks}");
+    std::fs::write(steps.join("v02/tasks.toml"), tasks).expect("a file");
+    let checked = |text: &str, json: &[&str]| {
+        std::fs::write(learner.root.join("my/v02.cu"), text).expect("a file");
+        let mut command = learner.command(&[&["check", "v02"], json].concat());
+        let output = command
+            .env("TILE_DEVICE", "emulated")
+            .output()
+            .expect("xtask runs");
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+        )
+    };
+    let finished = learner.solution("v02");
+    let (code, text) = checked(&finished, &[]);
+    assert_eq!(code, Some(3), "{text}");
+    assert!(
+        text.contains("needs a GPU: TILE_DEVICE=emulated asks for the emulated one")
+            && text.contains("everything else ran on the emulated one")
+            && text.contains("next: the same on a machine with an NVIDIA GPU: "),
+        "{text}"
+    );
+    let (code, text) = checked(&finished, &["--json"]);
+    let value: serde_json::Value = serde_json::from_str(&text).expect("a record");
+    let verdict: Verdict = serde_json::from_value(value["verdict"].clone()).expect("a verdict");
+    assert_eq!(
+        (code, verdict.status, verdict.code.as_deref()),
+        (Some(3), Status::NotRun, None)
+    );
+    let others = verdict.parts.iter().filter(|part| part.id != "gpu");
+    assert!(others.clone().count() > 3 && others.clone().all(|part| part.status == Status::Passed));
+    let progress = std::fs::read_to_string(learner.root.join("my/progress.toml")).unwrap_or_default();
+    assert!(!progress.contains("[tasks.v02]"), "{progress}");
+    // What is wrong is wrong on every GPU.
+    let (code, text) = checked(&finished.replace("k < BLOCK", "k < BLOCK / 2"), &[]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(
+        text.contains("the kernel has to pass on the emulated GPU first"),
+        "{text}"
+    );
 }
