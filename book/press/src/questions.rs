@@ -3,29 +3,33 @@
 
 use std::fmt::Write as _;
 
+use course::quiz;
 use course::tasks::{Answer, Question};
-use ladder::{STEPS, Step};
+use ladder::STEPS;
 
 use crate::House;
 use crate::tasks::{catalogue, prose};
-
-/// Letters of choices.
-const LETTERS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
 /// `{{#predict v05}}`: the questions of a step and those that come back there; with ids behind the step, these only.
 ///
 /// # Errors
 /// When there is no such question.
 pub(crate) fn predict(house: &House, step: &str, ids: &[&str]) -> Result<String, String> {
-    let all = catalogue(house, step)?.questions;
     let step = ladder::find(step).map_err(|error| error.to_string())?;
-    let own: Vec<&Question> = match ids {
-        [] => all.iter().collect(),
+    let catalogues = STEPS.iter().map(|step| catalogue(house, step.id));
+    let catalogues = catalogues.collect::<Result<Vec<_>, _>>()?;
+    let (again, all): (Vec<_>, Vec<_>) = quiz::of_step(&catalogues, step.id)
+        .into_iter()
+        .partition(|asked| asked.again.is_some());
+    let own = match ids {
+        [] => all,
         ids => ids
             .iter()
             .map(|id| {
-                let found = all.iter().find(|question| question.id == *id);
-                found.ok_or_else(|| format!("{} has no question `{id}`", step.id))
+                let found = all.iter().find(|asked| asked.question.id == *id);
+                found
+                    .copied()
+                    .ok_or_else(|| format!("{} has no question `{id}`", step.id))
             })
             .collect::<Result<_, _>>()?,
     };
@@ -36,31 +40,20 @@ pub(crate) fn predict(house: &House, step: &str, ids: &[&str]) -> Result<String,
         "Write your answers down before you unfold ours, or give them in a terminal: `cargo xtask predict {}`.\n\n",
         step.id
     );
-    for (number, question) in (1..).zip(own) {
-        let _ = write!(out, "**{number}.** {}\n\n", unfolding(question));
+    for (number, asked) in (1..).zip(own) {
+        let _ = write!(out, "**{number}.** {}\n\n", unfolding(asked.question));
     }
     if ids.is_empty() {
-        for (from, question) in again(house, step)? {
-            let _ = write!(out, "**Again, from {}.** {}\n\n", from.id, unfolding(&question));
+        for asked in again {
+            let _ = write!(
+                out,
+                "**Again, from {}.** {}\n\n",
+                asked.step,
+                unfolding(asked.question)
+            );
         }
     }
     Ok(out)
-}
-
-/// Questions of earlier steps that come back in this one.
-fn again(house: &House, step: &Step) -> Result<Vec<(&'static Step, Question)>, String> {
-    let mut found = Vec::new();
-    for earlier in STEPS.iter().filter(|earlier| earlier.id < step.id) {
-        let questions = catalogue(house, earlier.id)?.questions;
-        let comes = |question: &Question| question.again.as_deref() == Some(step.id);
-        found.extend(
-            questions
-                .into_iter()
-                .filter(comes)
-                .map(|question| (earlier, question)),
-        );
-    }
-    Ok(found)
 }
 
 /// A question, and its answer below.
@@ -68,8 +61,8 @@ fn unfolding(question: &Question) -> String {
     let mut out = prose(&question.question);
     out.push_str("\n\n");
     if !question.choices.is_empty() {
-        for (letter, choice) in LETTERS.iter().zip(&question.choices) {
-            let _ = writeln!(out, "- ({letter}) {}", prose(choice));
+        for (at, choice) in question.choices.iter().enumerate() {
+            let _ = writeln!(out, "- ({}) {}", quiz::letter(at), prose(choice));
         }
         out.push('\n');
     }
@@ -93,12 +86,10 @@ fn answered(question: &Question) -> String {
 /// `8`, or `(b) the text`.
 fn answer(question: &Question) -> String {
     match &question.answer {
-        Answer::Number(number) => number.to_string(),
+        Answer::Number(_) => question.answer.shown(),
         Answer::Choice(right) => {
-            let letter = LETTERS
-                .iter()
-                .zip(&question.choices)
-                .find_map(|(letter, choice)| (choice == right).then(|| format!("({letter}) ")));
+            let at = question.choices.iter().position(|choice| choice == right);
+            let letter = at.map(|at| format!("({}) ", quiz::letter(at)));
             format!("{}{}", letter.unwrap_or_default(), prose(right))
         }
     }
@@ -111,10 +102,7 @@ pub(crate) fn plain(house: &House, step: &str, ids: &[&str]) -> Result<Vec<Slide
     let slides = questions.iter().filter(wanted).map(|question| Slide {
         question: question.question.clone(),
         choices: question.choices.clone(),
-        answer: match &question.answer {
-            Answer::Number(number) => number.to_string(),
-            Answer::Choice(right) => right.clone(),
-        },
+        answer: question.answer.shown(),
         because: question.because.clone(),
     });
     Ok(slides.collect())

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use course::tasks::{Question, file_of};
 use course::variant::{self, Point};
-use course::{Catalogue, Task, TaskName};
+use course::{Catalogue, Task, TaskName, quiz};
 use ladder::provenance::target_of;
 use toml::{Table, Value};
 
@@ -477,8 +477,7 @@ fn readme(assignment: &Assignment) -> String {
         for (id, question) in &assignment.questions {
             out.push_str(&format!("- `{id}`: {}\n", question.question.trim()));
             for (at, choice) in question.choices.iter().enumerate() {
-                let letter = char::from(b'a' + (at % 26) as u8);
-                out.push_str(&format!("  - {letter}) {choice}\n"));
+                out.push_str(&format!("  - {}) {choice}\n", quiz::letter(at)));
             }
         }
     }
