@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use course::progress::Progress;
-use course::{Task, TaskName, starter};
+use course::{Task, starter};
 use ladder::files::write_whole;
 
 use crate::{Verdict, learner, place, say, starters};
@@ -62,7 +62,8 @@ pub(crate) fn start(args: &StartArgs) -> Result<Verdict> {
         bail!("{shown} is there already; begin anew with: {me} reset {name}");
     }
     write_new(&path, &text).with_context(|| unwritten(&shown))?;
-    note_progress(&root, name, |task, now| {
+    learner::note_progress(&root, |progress, now| {
+        let task = progress.touch(name, now);
         task.started.get_or_insert(ladder::time::utc(now));
     });
     say::answer(&format!(
@@ -84,7 +85,9 @@ pub(crate) fn reset(args: &ResetArgs) -> Result<Verdict> {
     }
     let kept = keep(&path).with_context(|| unwritten(&shown))?;
     write_whole(&path, &text).with_context(|| unwritten(&shown))?;
-    note_progress(&root, name, |_, _| ());
+    learner::note_progress(&root, |progress, now| {
+        progress.touch(name, now);
+    });
     say::answer(&format!(
         "{shown} is the starter again; your text is in {}\nnext: {me} check {name}\n",
         learner::shown(&root, &kept)
@@ -144,7 +147,8 @@ pub(crate) fn solution(args: &SolutionArgs) -> Result<Verdict> {
             ));
             return Ok(Verdict::Failed);
         }
-        note_progress(&root, name, |task, now| {
+        learner::note_progress(&root, |progress, now| {
+            let task = progress.touch(name, now);
             task.gave_up.get_or_insert(ladder::time::utc(now));
         });
     }
@@ -160,27 +164,8 @@ fn progress(root: &Path) -> Result<Progress> {
     Ok(Progress::load(root)?)
 }
 
-/// Changes the record of a task. Where that cannot be, it is said, and nothing else is lost.
-fn note_progress(
-    root: &Path,
-    name: &TaskName,
-    change: impl FnOnce(&mut course::progress::TaskProgress, u64),
-) {
-    let now = ladder::time::now();
-    let updated = Progress::update(root, |progress| change(progress.touch(name, now), now));
-    if let Err(error) = updated {
-        say::note(&format!("your progress is not recorded: {error}"));
-    }
-}
-
-/// The text of the finished kernel, with markers. A task without a starter needs none to begin with.
-fn solution_text(root: &Path, task: &Task) -> Result<String> {
-    let path = root.join(&task.solution);
-    std::fs::read_to_string(&path).with_context(|| task.solution.display().to_string())
-}
-
 fn solution_of(root: &Path, task: &Task) -> Result<String> {
-    Ok(starter::finished(&solution_text(root, task)?))
+    Ok(starter::finished(&learner::solution(root, task)?))
 }
 
 /// Why there is no copy: what the system says follows.

@@ -119,17 +119,13 @@ fn ask<T: serde::de::DeserializeOwned>(
 
 /// Records a verdict in the progress file. Where that cannot be, it is said, and nothing else is lost.
 pub(crate) fn record(root: &Path, verdict: &Verdict) {
-    let now = ladder::time::now();
     let hash = learner::hash(root, &verdict.task);
-    let updated = Progress::update(root, |progress| {
+    learner::note_progress(root, |progress, now| {
         progress.record(verdict, now);
         if verdict.status != Status::NotRun {
             progress.touch(&verdict.task, now).checked_sha256 = hash;
         }
     });
-    if let Err(error) = updated {
-        say::note(&format!("your progress is not recorded: {error}"));
-    }
 }
 
 /// A verdict for people.
