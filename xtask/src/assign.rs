@@ -10,6 +10,7 @@ use course::{Catalogue, TaskName, variant};
 use grader::assign::{self, Assignment, Given};
 use grader::report::{self, Minutes};
 use ladder::files::write_whole;
+use ladder::programs::on_path;
 use ladder::text::{Paint, Table};
 
 use crate::say::{self, Stop};
@@ -178,7 +179,7 @@ fn minutes(path: Option<&Path>) -> Result<BTreeMap<String, u32>> {
 /// Takes packages out of Cargo.lock that the repository does not need, so that the first build changes nothing. Where
 /// that is not possible now, Cargo does it then.
 fn tidy_lock(out: &Path) {
-    let Some(cargo) = place::cargo().or_else(|| place::on_path("cargo")) else {
+    let Some(cargo) = place::cargo().or_else(|| on_path("cargo")) else {
         return;
     };
     let _ = Command::new(cargo)

@@ -7,11 +7,12 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
+use ladder::programs::on_path;
 
 use crate::compiler::DoesNotCompile;
 use crate::learner::Folder;
 use crate::ptx::{self, Job};
-use crate::{bounded, place, setup};
+use crate::{bounded, setup};
 
 /// When there is none.
 pub(crate) const MISSING: &str = match setup::IS_OFFERED {
@@ -57,7 +58,7 @@ pub(crate) struct Clang(pub(crate) PathBuf);
 impl Clang {
     /// The first on the `PATH`.
     pub(crate) fn find() -> Option<Self> {
-        NAMES.iter().find_map(|name| place::on_path(name)).map(Self)
+        NAMES.iter().find_map(|name| on_path(name)).map(Self)
     }
 
     /// What else goes into what it makes of a source: `Debian clang version 14.0.6`, and the prelude.

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::Result;
 use ladder::find;
+use ladder::programs::on_path;
 use ladder::record::Roofline;
 use ladder::text::Paint;
 use serde_json::json;
@@ -284,7 +285,7 @@ pub(crate) fn tool(name: &str) -> Option<PathBuf> {
             .map(|root| root.join("bin").join(name))
             .find(|path| path.is_file())
     };
-    place::on_path(name).or_else(in_toolkit)
+    on_path(name).or_else(in_toolkit)
 }
 
 /// What `--version` says: `2025.3.1.0`.

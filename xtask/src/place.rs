@@ -32,7 +32,7 @@ pub(crate) fn cargo() -> Option<PathBuf> {
 /// `target` folder of the checkout, where what lies beside it may be older than the sources.
 pub(crate) fn builder(root: &Path) -> Option<PathBuf> {
     cargo().or_else(|| match is_built_in(root) {
-        true => on_path("cargo"),
+        true => ladder::programs::on_path("cargo"),
         false => None,
     })
 }
@@ -69,12 +69,4 @@ pub(crate) fn has_gpu() -> bool {
     ["/dev/nvidiactl", "/dev/dxg"]
         .iter()
         .any(|path| Path::new(path).exists())
-}
-
-/// The first program of that name on `PATH`.
-pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
-    let folders = std::env::var_os("PATH")?;
-    std::env::split_paths(&folders)
-        .map(|folder| folder.join(name))
-        .find(|path| path.is_file())
 }

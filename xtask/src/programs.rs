@@ -8,6 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use anyhow::{Context, Result, bail};
 use ladder::Step;
+use ladder::programs::on_path;
 use ladder::record::{Line, Roofline};
 
 use crate::interrupt::{self, Waiting};
@@ -55,7 +56,7 @@ impl Programs {
         if let Some(cargo) = place::builder(&root) {
             return Self::build(&cargo, &root, steps);
         }
-        match (Self::beside(steps), place::on_path("cargo")) {
+        match (Self::beside(steps), on_path("cargo")) {
             (Err(_), Some(cargo)) => Self::build(&cargo, &root, steps),
             (programs, _) => programs,
         }
@@ -294,7 +295,7 @@ pub(crate) fn one(name: &'static str) -> Result<PathBuf> {
     {
         return Ok(path);
     }
-    let (Some(root), Some(cargo)) = (root, builder.or_else(|| place::on_path("cargo"))) else {
+    let (Some(root), Some(cargo)) = (root, builder.or_else(|| on_path("cargo"))) else {
         bail!(
             "there is no program {name} beside this one: copy it there, or run `cargo xtask` in a checkout"
         );

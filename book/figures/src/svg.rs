@@ -5,6 +5,8 @@
 
 use std::fmt::{Display, Write as _};
 
+use ladder::text::escaped;
+
 /// Units across every picture.
 pub(crate) const WIDTH: f64 = 440.0;
 
@@ -108,13 +110,6 @@ pub(crate) fn short(value: f64) -> String {
         "-0" => "0".to_owned(),
         text => text.to_owned(),
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
 }
 
 impl Drawing {

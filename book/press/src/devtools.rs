@@ -38,11 +38,7 @@ pub(crate) fn find() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("CHROMIUM") {
         return Some(path.into());
     }
-    let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
-    let all = NAMES
-        .iter()
-        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    all.into_iter().find(|path| path.is_file())
+    NAMES.iter().find_map(|name| ladder::programs::on_path(name))
 }
 
 impl Tab {

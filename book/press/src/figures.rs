@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use ladder::text::escaped;
 use regex::Regex;
 
 use crate::House;
@@ -40,12 +41,4 @@ fn width(svg: &str) -> Option<f64> {
         Regex::new(r#"^\s*<svg[^>]*\sviewBox="[-\d.]+[ ,]+[-\d.]+[ ,]+([\d.]+)"#).expect("a fixed pattern")
     });
     VIEW.captures(svg)?.get(1)?.as_str().parse().ok()
-}
-
-/// Text as HTML.
-pub(crate) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
 }

@@ -204,7 +204,7 @@ impl<'a> Page<'a> {
             match self.line(&line) {
                 Ok(text) => out.push_str(&text),
                 Err(why) => {
-                    let missing = figures::escaped(&why);
+                    let missing = ladder::text::escaped(&why);
                     self.problem(line.number, why);
                     match line.part {
                         Part::Code => out.push_str(&format!("(missing: {missing})")),

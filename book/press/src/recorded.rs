@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use ladder::{Kernel, Measurement, Outcome, Record, Shape, Work};
 
-use crate::figures::escaped;
 use crate::records::{Records, Sources, shape, source, value};
+use ladder::text::escaped;
 
 impl Records {
     /// The recorded numbers of a step: a table per device and kind of work. Words behind the step choose: sizes

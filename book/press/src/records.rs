@@ -7,7 +7,7 @@ use ladder::{Kernel, Outcome, Record, Run, STEPS, Samples, Shape, Step, Work};
 
 use crate::House;
 use crate::counters::Counters;
-use crate::figures::escaped;
+use ladder::text::escaped;
 
 /// The records of `book/data`.
 pub(crate) struct Records {

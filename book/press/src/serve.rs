@@ -194,7 +194,7 @@ fn answer(server: &Server, stream: TcpStream) -> std::io::Result<()> {
         Err(_) => {
             let text = format!(
                 "<!DOCTYPE html><p>The book has no page {}.</p>{SCRIPT}",
-                crate::figures::escaped(path)
+                ladder::text::escaped(path)
             );
             respond(
                 stream,

@@ -4,7 +4,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::figures::escaped;
+use ladder::text::escaped;
+
 use crate::questions;
 
 /// The file, beside the pages.

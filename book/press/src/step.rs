@@ -7,7 +7,7 @@ use ladder::{STEPS, Step};
 use regex::Regex;
 
 use crate::chapter::Line;
-use crate::figures::escaped;
+use ladder::text::escaped;
 
 /// `<!-- step: v05 minutes=50 after=v04 gpu=no -->`
 #[derive(Debug, Clone, PartialEq, Eq)]

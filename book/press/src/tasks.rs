@@ -167,7 +167,7 @@ pub(crate) fn transfers(house: &House, step: &str, ids: &[&str]) -> Result<Strin
             out,
             "<details><summary>{name}: {} ({} minutes, {start})</summary>\n\n{}\n\n\
              ```sh\ncargo xtask start {name}\ncargo xtask check {name}\n```\n\n{}\n</details>\n\n",
-            crate::figures::escaped(&task.title),
+            ladder::text::escaped(&task.title),
             task.minutes,
             text(&task.text),
             criteria(task)

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 use course::solutions;
+use ladder::programs::on_path;
 use serde::Deserialize;
 
 use crate::House;
@@ -126,7 +127,7 @@ impl Transcript {
     /// # Errors
     /// When a step cannot be done, or ends otherwise than it should.
     pub(crate) fn run(&self, house: &House, programs: &Programs) -> Result<Done> {
-        if let Some(missing) = self.needs.iter().find(|name| !is_on_path(name)) {
+        if let Some(missing) = self.needs.iter().find(|name| on_path(name).is_none()) {
             return Ok(Done::NotRun(format!("there is no {missing} here")));
         }
         let place = Place::new(house, &self.name)?;
@@ -371,11 +372,6 @@ impl Programs {
             .trim_start_matches("error: ");
         Ok((out.status.code() == Some(NOT_RUN)).then(|| last.to_owned()))
     }
-}
-
-fn is_on_path(name: &str) -> bool {
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&folders).any(|folder| folder.join(name).is_file())
 }
 
 fn cargo() -> PathBuf {

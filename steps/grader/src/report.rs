@@ -155,7 +155,8 @@ pub fn read(folder: &Path, tasks: &[Task]) -> std::io::Result<Report> {
     })
 }
 
-fn median(mut values: Vec<f64>) -> Option<f64> {
+/// The one in the middle, or the mean of the two there.
+pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     match values.len() {
         0 => None,

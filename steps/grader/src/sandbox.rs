@@ -76,11 +76,7 @@ impl Sandbox {
     /// With a sentence for the instructor.
     pub fn find() -> Result<Self, String> {
         let missing = "no bubblewrap found (the program `bwrap`; Debian and Ubuntu: apt install bubblewrap)";
-        let folders = std::env::var_os("PATH").unwrap_or_default();
-        let program = std::env::split_paths(&folders)
-            .map(|folder| folder.join("bwrap"))
-            .find(|path| path.is_file())
-            .ok_or(missing)?;
+        let program = ladder::programs::on_path("bwrap").ok_or(missing)?;
         let version = Command::new(&program)
             .arg("--version")
             .output()

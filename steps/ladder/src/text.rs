@@ -133,6 +133,24 @@ pub fn number(value: f64, digits: usize) -> String {
     }
 }
 
+/// For HTML and XML. Neither has a way to write most control characters: U+FFFD stands for them.
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' | '\t' => out.push(c),
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            c if c.is_control() => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 /// Colours, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paint(bool);
@@ -202,6 +220,14 @@ mod tests {
         ] {
             assert_eq!(number(value, digits), text);
         }
+    }
+
+    #[test]
+    fn markup_and_control_characters_are_escaped() {
+        assert_eq!(
+            escaped("<a b=\"c\">\n\x1b[1m & \u{ffff}"),
+            "&lt;a b=&quot;c&quot;&gt;\n\u{fffd}[1m &amp; \u{fffd}"
+        );
     }
 
     #[test]

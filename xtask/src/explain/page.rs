@@ -2,6 +2,7 @@
 
 use course::Task;
 use course::explain::{Column, Counts};
+use ladder::text::escaped;
 
 use super::table::exact;
 use super::{Subject, columns, largest, rule};
@@ -164,20 +165,4 @@ fn number(value: f64, largest: f64, has_bar: bool) -> String {
         "<td class=\"n\" style=\"--share: {share:.1}%\">{}</td>",
         exact(value)
     )
-}
-
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            // HTML has no way to write them.
-            c if c.is_control() && c != '\t' => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
 }

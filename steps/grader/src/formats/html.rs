@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use course::verdict::Status;
+use ladder::text::escaped;
 
-use super::{escaped, told};
+use super::told;
 use crate::grade::{Class, Student};
+use crate::report::median;
 use crate::score::shown;
 
 const STYLE: &str = "
@@ -67,13 +69,7 @@ fn names(class: &Class, names: &[&str]) -> String {
 
 fn summary(class: &Class) -> String {
     let n = class.students.len();
-    let mut points: Vec<f64> = class.students.iter().map(|student| student.points).collect();
-    points.sort_by(f64::total_cmp);
-    let median = match n {
-        0 => 0.0,
-        n if n % 2 == 1 => points[n / 2],
-        n => (points[n / 2 - 1] + points[n / 2]) / 2.0,
-    };
+    let points: Vec<f64> = class.students.iter().map(|student| student.points).collect();
     let mean = points.iter().sum::<f64>() / n.max(1) as f64;
     let ungraded: Vec<&str> = class
         .students
@@ -85,7 +81,7 @@ fn summary(class: &Class) -> String {
         "<p>{n} submissions, {} points at most. Mean {}, median {}.</p>\n",
         shown(class.max),
         shown(mean),
-        shown(median)
+        shown(median(points.clone()).unwrap_or_default())
     );
     if !ungraded.is_empty() {
         out.push_str(&format!(

@@ -1,8 +1,8 @@
 //! JUnit XML, as CI systems read it: a suite per student, a case per item.
 
 use course::verdict::Status;
+use ladder::text::escaped;
 
-use super::escaped;
 use crate::grade::Class;
 
 /// Of the class.
