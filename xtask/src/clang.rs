@@ -3,16 +3,18 @@
 //! No header of CUDA is there: what kernels of this course use is declared in `prelude.cuh`.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
+use grader::process;
 use ladder::programs::on_path;
 
 use crate::compiler::DoesNotCompile;
 use crate::learner::Folder;
 use crate::ptx::{self, Job};
-use crate::{bounded, setup};
+use crate::say::Stop;
+use crate::{interrupt, setup};
 
 /// When there is none.
 pub(crate) const MISSING: &str = match setup::IS_OFFERED {
@@ -27,6 +29,8 @@ pub(crate) const PRELUDE: &str = include_str!("prelude.cuh");
 
 /// A template or a macro without end must not keep it busy for ever.
 const LIMIT: Duration = Duration::from_secs(60);
+/// Bytes of PTX. A kernel of the course has some ten thousand.
+const MOST: usize = 64 << 20;
 
 /// Names under which it is installed; from 14 on it knows what is needed here.
 const NAMES: [&str; 10] = [
@@ -112,35 +116,38 @@ impl Clang {
         let given = path.strip_prefix(root).unwrap_or(path);
         command.arg("-o").arg("-").arg(given).current_dir(root);
         // It reads nothing from its standard input, and a sandbox has no empty device to give it.
-        let child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
+        let ended = process::run(command, LIMIT, MOST, &interrupt::happened)
             .with_context(|| format!("starting {}", self.0.display()))?;
-        let Some(ended) = bounded::output(child, LIMIT)? else {
-            return Err(anyhow!(DoesNotCompile(format!(
-                "{} was still being compiled after {} s, and the compiler was stopped; look for a template, a macro or \
-                 an #include without end",
-                job.name,
-                LIMIT.as_secs()
-            ))));
-        };
-        let text = String::from_utf8_lossy(&ended.out);
-        match ended.status.code() {
-            Some(0) => {}
-            Some(_) => {
-                return Err(anyhow!(DoesNotCompile(
-                    String::from_utf8_lossy(&ended.err).into_owned()
-                )));
-            }
-            None => {
+        match (ended.stopped, ended.status.code()) {
+            (None, Some(0)) => {}
+            (None, Some(_)) => return Err(anyhow!(DoesNotCompile(ended.errors))),
+            (None, None) => {
                 return Err(anyhow!(Stopped {
                     name: job.name.clone(),
                     status: ended.status,
-                    words: String::from_utf8_lossy(&ended.err).into_owned(),
+                    words: ended.errors,
                 }));
             }
+            (Some(process::Stopped::Interrupt), _) => {
+                bail!(Stop::Interrupted(format!("{} was not compiled", job.name)))
+            }
+            (Some(process::Stopped::Output), _) => {
+                return Err(anyhow!(DoesNotCompile(format!(
+                    "{} compiles to more than {} MiB of PTX",
+                    job.name,
+                    MOST >> 20
+                ))));
+            }
+            (Some(process::Stopped::Time), _) => {
+                return Err(anyhow!(DoesNotCompile(format!(
+                    "{} was still being compiled after {} s, and the compiler was stopped; look for a template, a \
+                     macro or an #include without end",
+                    job.name,
+                    LIMIT.as_secs()
+                ))));
+            }
         }
+        let text = String::from_utf8_lossy(&ended.output);
         Ok(ptx::normalise(&text, root, None))
     }
 }

@@ -9,18 +9,21 @@ use course::explain::Explained;
 use course::progress::Progress;
 use course::verdict::{Part, Status, Verdict};
 use course::{Task, TaskName};
+use grader::process::{self, Stopped};
 use ladder::provenance::target_of;
 use ladder::text::Paint;
 
 use crate::learner::{self, Compiled, Folder};
 use crate::say::{self, Stop};
-use crate::{bounded, interrupt, place, programs};
+use crate::{interrupt, place, programs};
 
 /// Names the program in place of the one that Cargo builds: where there is no Cargo, and in tests.
 const VARIABLE: &str = "TILE_JUDGE";
 
 /// A kernel that runs into its budget of instructions on the first shape takes a second.
 const LIMIT: Duration = Duration::from_secs(120);
+/// Bytes of a verdict, which has some thousand.
+const MOST: usize = 64 << 20;
 
 /// Compiles and judges the copy of a task.
 pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
@@ -87,27 +90,21 @@ fn ask<T: serde::de::DeserializeOwned>(
     }
     command.args(options).arg("--json").current_dir(root);
     say::command(&programs::shown(&command, &[]));
-    let child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .context("starting judge")?;
-    let Some(ended) = bounded::output(child, LIMIT)? else {
-        return Ok(None);
-    };
+    command.stdin(Stdio::null());
+    let ended = process::run(command, LIMIT, MOST, &interrupt::happened).context("starting judge")?;
     if interrupt::happened() {
         bail!(Stop::Interrupted("nothing was recorded".into()));
     }
-    let words = String::from_utf8_lossy(&ended.err);
-    let words = words.trim().trim_start_matches("error: ");
+    let words = ended.errors.trim().trim_start_matches("error: ");
     match (ended.status.code(), words) {
+        _ if ended.stopped == Some(Stopped::Time) => Ok(None),
+        _ if ended.stopped.is_some() => bail!("judge printed more than {} MiB", MOST >> 20),
         (Some(0 | 1), _) => {
             let noun = match options.contains(&"--explain") {
                 true => "explanation",
                 false => "verdict",
             };
-            let answer = serde_json::from_slice(&ended.out);
+            let answer = serde_json::from_slice(&ended.output);
             answer
                 .map(Some)
                 .with_context(|| format!("judge printed what is no {noun}"))

@@ -9,7 +9,6 @@
 mod assign;
 mod bench;
 mod book;
-mod bounded;
 mod calls;
 mod check;
 mod choice;

@@ -37,8 +37,8 @@ const POLL: Duration = Duration::from_millis(20);
 
 /// Runs it to its end, or until `limit` has passed, it has written more than `most` bytes, or `interrupted` returns true.
 ///
-/// It has a process group of its own: Ctrl-C in a terminal reaches the caller alone, so that a signal that ends the
-/// program is not mistaken for something that the program did.
+/// Its standard input is as the command has it. It has a process group of its own: Ctrl-C in a terminal reaches the
+/// caller alone, so that a signal that ends the program is not mistaken for something that the program did.
 ///
 /// # Errors
 /// When it cannot be started.
@@ -50,11 +50,7 @@ pub fn run(
 ) -> std::io::Result<Ended> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let (sender, parts) = channel();
     if let Some(stream) = child.stdout.take() {
         read(stream, most, true, sender.clone());

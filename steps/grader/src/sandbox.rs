@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::process;
@@ -114,12 +114,9 @@ impl Sandbox {
     /// When it cannot be started.
     pub fn run(&self, launcher: &Launcher, what: &Confined<'_>) -> std::io::Result<process::Ended> {
         let clock = Duration::from_secs(what.limits.seconds * PATIENCE);
-        process::run(
-            self.command(launcher, what),
-            clock,
-            what.limits.output,
-            &launcher.interrupted,
-        )
+        let mut command = self.command(launcher, what);
+        command.stdin(Stdio::null());
+        process::run(command, clock, what.limits.output, &launcher.interrupted)
     }
 }
 
