@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail};
 use ladder::Step;
 use ladder::programs::on_path;
 use ladder::record::{Line, Roofline};
+use ladder::text::shell_word;
 
 use crate::interrupt::{self, Waiting};
 use crate::place;
@@ -328,14 +329,7 @@ fn gather(stream: impl std::io::Read, step: &Step, status: &Status) -> String {
 
 /// The command as one would type it.
 pub(crate) fn shown(command: &Command, libraries: &[PathBuf]) -> String {
-    let word = |text: &OsStr| {
-        let text = text.to_string_lossy();
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-        match !text.is_empty() && text.chars().all(plain) {
-            true => text.into_owned(),
-            false => format!("'{}'", text.replace('\'', "'\\''")),
-        }
-    };
+    let word = |text: &OsStr| shell_word(&text.to_string_lossy());
     let path = |path: &Path| word(&OsString::from(place::shown(path)));
     let mut words: Vec<String> = command
         .get_envs()

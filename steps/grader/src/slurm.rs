@@ -5,6 +5,8 @@
 
 use std::path::Path;
 
+use ladder::text::shell_word;
+
 /// What the scripts run.
 #[derive(Debug, Clone)]
 pub struct Jobs<'a> {
@@ -45,7 +47,7 @@ impl Jobs<'_> {
 
     /// The script that submits both.
     pub fn submit(&self) -> String {
-        let file = |name: &str| word(&self.scripts.join(name).to_string_lossy());
+        let file = |name: &str| shell_word(&self.scripts.join(name).to_string_lossy());
         format!(
             "#!/bin/sh\n# Submits the parts, and after them the reports. Arguments go to both, as --partition=short.\nset \
              -eu\nparts=$(sbatch --parsable --output={} \"$@\" {})\nsbatch --parsable --output={} \
@@ -58,26 +60,17 @@ impl Jobs<'_> {
     }
 
     fn head(&self) -> String {
-        let mut out = format!("set -eu\ncd {}\n", word(&self.folder.to_string_lossy()));
+        let mut out = format!("set -eu\ncd {}\n", shell_word(&self.folder.to_string_lossy()));
         for (name, value) in self.variables {
-            out.push_str(&format!("export {name}={}\n", word(value)));
+            out.push_str(&format!("export {name}={}\n", shell_word(value)));
         }
         out
     }
 }
 
 fn words(all: &[String]) -> String {
-    let all: Vec<String> = all.iter().map(|text| word(text)).collect();
+    let all: Vec<String> = all.iter().map(|text| shell_word(text)).collect();
     all.join(" ")
-}
-
-/// As a shell reads it.
-fn word(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    match !text.is_empty() && text.chars().all(plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', "'\\''")),
-    }
 }
 
 #[cfg(test)]

@@ -124,6 +124,15 @@ pub fn wrapped(text: &str, indent: &str, width: usize) -> String {
     out
 }
 
+/// A word as one would type it in a shell: in quotes where it needs them.
+pub fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
+}
+
 /// A number with at most so many digits behind the point, and no zeros at their end.
 pub fn number(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
@@ -208,6 +217,19 @@ mod tests {
             wrapped("incomprehensibilities", "  ", 10),
             "  incomprehensibilities\n"
         );
+    }
+
+    #[test]
+    fn words_have_quotes_where_a_shell_needs_them() {
+        for (text, word) in [
+            ("a-b_c/d.e=f:g,h+i@j%", "a-b_c/d.e=f:g,h+i@j%"),
+            ("", "''"),
+            ("a b", "'a b'"),
+            ("it's", "'it'\\''s'"),
+            ("é", "'é'"),
+        ] {
+            assert_eq!(shell_word(text), word);
+        }
     }
 
     #[test]
