@@ -537,14 +537,9 @@ fn passed_on(error: anyhow::Error) -> anyhow::Error {
 /// `confined`
 #[derive(clap::Args)]
 pub(crate) struct ConfinedArgs {
-    /// Seconds of processor time
-    seconds: u64,
-    /// Bytes of address space
-    memory: u64,
-    /// Bytes of a file
-    file: u64,
-    /// Processes
-    processes: u64,
+    /// Seconds of processor time, bytes of address space, bytes of a file, processes
+    #[arg(num_args = 4, value_names = ["SECONDS", "MEMORY", "FILE", "PROCESSES"], required = true)]
+    ceilings: Vec<u64>,
     /// The program and its arguments
     #[arg(last = true)]
     program: Vec<OsString>,
@@ -553,15 +548,11 @@ pub(crate) struct ConfinedArgs {
 /// Sets limits and becomes the program.
 #[cfg(unix)]
 pub(crate) fn confined(args: &ConfinedArgs) -> Result<Verdict> {
-    use grader::confine::{Limits, become_program};
-    let limits = Limits {
-        seconds: args.seconds,
-        memory: args.memory,
-        file: args.file,
-        processes: args.processes,
-    };
+    let words = args.ceilings.as_slice().try_into()?;
+    let ceilings = grader::sandbox::Ceilings::of_words(words);
     let program = args.program.first().cloned().unwrap_or_default();
-    Err(become_program(&limits, &args.program)).with_context(|| program.to_string_lossy().into_owned())
+    Err(grader::confine::become_program(&ceilings, &args.program))
+        .with_context(|| program.to_string_lossy().into_owned())
 }
 
 /// Sets limits and becomes the program.

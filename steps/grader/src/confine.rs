@@ -8,21 +8,10 @@ use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
-/// What a program may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Seconds of processor time.
-    pub seconds: u64,
-    /// Bytes of address space.
-    pub memory: u64,
-    /// Bytes of a file that it writes.
-    pub file: u64,
-    /// Processes and threads.
-    pub processes: u64,
-}
+use crate::sandbox::Ceilings;
 
 /// Becomes the program; returns only when that fails.
-pub fn become_program(limits: &Limits, program: &[OsString]) -> io::Error {
+pub fn become_program(limits: &Ceilings, program: &[OsString]) -> io::Error {
     let Some((name, arguments)) = program.split_first() else {
         return io::Error::new(io::ErrorKind::InvalidInput, "no program is named");
     };
@@ -47,7 +36,7 @@ pub fn is_out_of_time() -> bool {
     known && u64::try_from(seconds).is_ok_and(|seconds| seconds >= limit.rlim_cur)
 }
 
-fn set(limits: &Limits) -> io::Result<()> {
+fn set(limits: &Ceilings) -> io::Result<()> {
     const OPEN_FILES: u64 = 256;
     // One second between the two: the signal of the first says which limit it was.
     limit(libc::RLIMIT_CPU as _, limits.seconds, limits.seconds + 1)?;

@@ -37,6 +37,37 @@ const PROCESSES: u64 = 64;
 /// Without a sandbox the limit would count everything else that the user runs, too.
 const NO_LIMIT: u64 = u64::MAX;
 
+/// What the launcher sets: numbers of `setrlimit`, which it is given as words of its command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ceilings {
+    /// Seconds of processor time.
+    pub seconds: u64,
+    /// Bytes of address space.
+    pub memory: u64,
+    /// Bytes of a file that the program writes.
+    pub file: u64,
+    /// Processes and threads.
+    pub processes: u64,
+}
+
+impl Ceilings {
+    /// `20 4294967296 1048576 64`
+    pub fn words(&self) -> [String; 4] {
+        [self.seconds, self.memory, self.file, self.processes].map(|limit| limit.to_string())
+    }
+
+    /// Reads them back.
+    pub fn of_words(words: [u64; 4]) -> Self {
+        let [seconds, memory, file, processes] = words;
+        Self {
+            seconds,
+            memory,
+            file,
+            processes,
+        }
+    }
+}
+
 /// Which sandbox.
 #[derive(Debug, Clone)]
 pub enum Sandbox {
@@ -135,8 +166,14 @@ pub struct Launcher {
 
 impl Launcher {
     fn words(&self, limits: Limits, processes: u64) -> Vec<String> {
+        let ceilings = Ceilings {
+            seconds: limits.seconds,
+            memory: limits.memory,
+            file: FILE,
+            processes,
+        };
         let mut words = vec![self.word.clone()];
-        words.extend([limits.seconds, limits.memory, FILE, processes].map(|limit| limit.to_string()));
+        words.extend(ceilings.words());
         words.push("--".into());
         words
     }
@@ -229,6 +266,13 @@ mod tests {
     fn versions_are_compared_as_numbers() {
         assert!(is_new("bubblewrap 0.8.0\n") && is_new("bubblewrap 0.11.0") && is_new("bubblewrap 1.0"));
         assert!(!is_new("bubblewrap 0.6.1\n") && !is_new(""));
+    }
+
+    #[test]
+    fn ceilings_are_read_back() {
+        let ceilings = Ceilings::of_words([1, 2, 3, 4]);
+        let words = ceilings.words().map(|word| word.parse().expect("a number"));
+        assert_eq!(Ceilings::of_words(words), ceilings);
     }
 
     #[test]

@@ -109,7 +109,7 @@ mod linux {
     use super::*;
     use grader::confine;
     use grader::process::{Ended, Stopped};
-    use grader::sandbox::{self, Confined, Launcher, Limits, Sandbox};
+    use grader::sandbox::{self, Ceilings, Confined, Launcher, Limits, Sandbox};
     use std::os::fd::AsRawFd as _;
 
     pub(super) fn confined(arguments: &[OsString]) {
@@ -117,13 +117,8 @@ mod linux {
             let text = arguments.get(at).map(|text| text.to_string_lossy().into_owned());
             text.and_then(|text| text.parse().ok()).expect("a number")
         };
-        let limits = confine::Limits {
-            seconds: word(0),
-            memory: word(1),
-            file: word(2),
-            processes: word(3),
-        };
-        let error = confine::become_program(&limits, &arguments[5..]);
+        let ceilings = Ceilings::of_words([0, 1, 2, 3].map(word));
+        let error = confine::become_program(&ceilings, &arguments[5..]);
         panic!("{error}");
     }
 
