@@ -199,6 +199,10 @@ const HINTS: &[(&[&str], &str)] = &[
         "float4 has no arithmetic: compute with its .x, .y, .z and .w one by one",
     ),
     (
+        &["address of vector element"],
+        "clang has no addresses of single elements of a float4, which NVIDIA's compiler has: assign .x, .y, .z and .w",
+    ),
+    (
         &["incompatible with parameter of type"],
         "an address is wanted where a value is given, or the other way round: & takes the address of an element",
     ),
