@@ -38,7 +38,7 @@ pub(super) fn page(task: &Task, subjects: &[Subject], by: Column) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n\
          <body>\n<header>\n<h1>{title}</h1>\n<p>Counted on the emulated GPU, line by line. {rule} \
-         Bars are shares of the largest value in a column.</p>\n<p>{legend}.</p>\n<nav aria-label=\"Parts\">\n<ul>\n\
+         Bars are shares of the largest value in a column, and of the whole launch in a row.</p>\n<p>{legend}.</p>\n<nav aria-label=\"Parts\">\n<ul>\n\
          <li><a href=\"#sums\">The whole launch</a></li>\n{links}</ul>\n</nav>\n</header>\n<main>\n\
          <section id=\"sums\">\n<h2>The whole launch</h2>\n{}</section>\n<div class=\"beside\">\n{sections}</div>\n</main>\n\
          </body>\n</html>\n",
