@@ -4,6 +4,7 @@
 //! unchanged copy starts no compiler.
 
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
@@ -75,7 +76,9 @@ pub(crate) fn solution(root: &Path, task: &Task) -> Result<String> {
 pub(crate) fn note_progress(root: &Path, change: impl FnOnce(&mut progress::Progress, u64)) {
     let now = ladder::time::now();
     if let Err(error) = progress::Progress::update(root, |progress| change(progress, now)) {
-        say::note(&format!("your progress is not recorded: {error}"));
+        // Once in a run.
+        static SAID: Once = Once::new();
+        SAID.call_once(|| say::note(&format!("your progress is not recorded: {error}")));
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Once;
 
 use anyhow::{Context, Result, bail};
 use ladder::Step;
@@ -55,6 +56,11 @@ impl Programs {
             return Self::beside(steps);
         };
         if let Some(cargo) = place::builder(&root) {
+            if is_read_only() {
+                let there =
+                    Self::beside(steps).context("nothing can be built in a folder that cannot be written");
+                return there.inspect(|_| stays_as_built());
+            }
             return Self::build(&cargo, &root, steps);
         }
         match (Self::beside(steps), on_path("cargo")) {
@@ -291,9 +297,13 @@ pub(crate) fn one(name: &'static str) -> Result<PathBuf> {
     };
     let root = place::checkout();
     let builder = root.as_deref().and_then(place::builder);
-    if builder.is_none()
+    let read_only = builder.is_some() && is_read_only();
+    if (builder.is_none() || read_only)
         && let Some(path) = beside()
     {
+        if read_only {
+            stays_as_built();
+        }
         return Ok(path);
     }
     let (Some(root), Some(cargo)) = (root, builder.or_else(|| on_path("cargo"))) else {
@@ -303,6 +313,35 @@ pub(crate) fn one(name: &'static str) -> Result<PathBuf> {
     };
     let mut paths = build(&cargo, &root, &[name])?;
     paths.remove(name).context("it was just built")
+}
+
+/// Whether the folder that Cargo built this program into cannot be written, so that nothing is built again.
+fn is_read_only() -> bool {
+    let Some(folder) = place::beside() else {
+        return false;
+    };
+    let probe = folder.join(format!("probe.{}.tmp", std::process::id()));
+    match std::fs::write(&probe, "") {
+        Ok(()) => {
+            let _ = std::fs::remove_file(&probe);
+            false
+        }
+        Err(error) => matches!(
+            error.kind(),
+            ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied
+        ),
+    }
+}
+
+/// Says so, once.
+fn stays_as_built() {
+    static SAID: Once = Once::new();
+    let folder = place::beside().map_or_else(String::new, |folder| place::shown(&folder));
+    SAID.call_once(|| {
+        say::note(&format!(
+            "{folder} cannot be written, so what was built before runs"
+        ))
+    });
 }
 
 /// Nothing of them lies beside this program, which Cargo built into the same folder.

@@ -655,6 +655,51 @@ fn a_program_in_the_target_folder_is_built_again_before_it_runs() {
     ");
 }
 
+/// The command in a file system in which its working directory cannot be written; none where that cannot be made.
+fn in_read_only(command: &Command) -> Option<Command> {
+    let here = command.get_current_dir().expect("it is set");
+    let mounted = |words: &str| {
+        let mut command = Command::new("unshare");
+        let mount = r#"mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && cd "$0" && "#;
+        command.args(["--mount", "sh", "-c", &format!("{mount}{words}")]);
+        command.arg(here).current_dir(here);
+        command
+    };
+    if !mounted("true")
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
+        eprintln!("not run: only the superuser can make a checkout read-only");
+        return None;
+    }
+    let mut inside = mounted("exec \"$@\"");
+    inside.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => inside.env(name, value),
+            None => inside.env_remove(name),
+        };
+    }
+    Some(inside)
+}
+
+#[test]
+fn what_was_built_runs_in_a_checkout_that_cannot_be_written() {
+    let (_, mut command) = started_directly("read-only", "bench v05");
+    let path = std::env::join_paths([programs(), Path::new("/usr/bin"), Path::new("/bin")]).expect("folders");
+    command.env("PATH", path);
+    if let Some(mut inside) = in_read_only(&command) {
+        insta::assert_snapshot!(run(&mut inside), @r"
+        exit code 0
+        --- stdout
+        the page of v05 bench
+        --- stderr
+        target/debug cannot be written, so what was built before runs
+        $ LD_LIBRARY_PATH=target/debug target/debug/v05 bench
+        ");
+    }
+}
+
 #[test]
 fn an_edited_kernel_without_cargo_is_an_error_and_beside_copied_programs_a_remark() {
     let (root, mut command) = started_directly("direct-edited", "check v05");
