@@ -34,14 +34,7 @@ pub(crate) fn root() -> Result<PathBuf> {
 pub(crate) fn task(root: &Path, asked: &str) -> Result<Task> {
     let name = TaskName::parse(asked).map_err(|error| Stop::Usage(error.to_string()))?;
     let catalogue = Catalogue::load(root, &name.step)?;
-    let Some(task) = catalogue.task(&name) else {
-        let names: Vec<String> = catalogue.tasks.iter().map(|task| task.name.to_string()).collect();
-        let there = match names.is_empty() {
-            true => format!("{} has no tasks", name.step),
-            false => format!("{} has {}", name.step, names.join(", ")),
-        };
-        return Err(Stop::Usage(format!("there is no task `{asked}`; {there}")).into());
-    };
+    let task = catalogue.find(&name).map_err(Stop::Usage)?;
     Ok(task.clone())
 }
 

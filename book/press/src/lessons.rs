@@ -201,13 +201,9 @@ pub(crate) fn plan(house: &House, name: &str) -> Result<String, String> {
 fn tasks(house: &House, names: &[String]) -> Result<(String, u32), String> {
     let (mut words, mut sum) = (Vec::new(), 0);
     for name in names {
-        let parsed = course::TaskName::parse(name).map_err(|error| error.to_string())?;
-        let catalogue = catalogue(house, &parsed.step)?;
-        let task = catalogue
-            .task(&parsed)
-            .ok_or_else(|| format!("there is no task `{name}`"))?;
-        words.push(format!("`{name}` ({})", task.minutes));
-        sum += task.minutes;
+        let minutes = crate::tasks::task(house, name)?.minutes;
+        words.push(format!("`{name}` ({minutes})"));
+        sum += minutes;
     }
     Ok((words.join(", "), sum))
 }

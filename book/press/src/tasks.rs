@@ -24,11 +24,10 @@ pub(crate) fn catalogue(house: &House, step: &str) -> Result<Catalogue, String> 
 }
 
 /// The task of that name: `v05`, `v05.wide`.
-fn task(house: &House, name: &str) -> Result<Task, String> {
+pub(crate) fn task(house: &House, name: &str) -> Result<Task, String> {
     let name = TaskName::parse(name).map_err(|error| error.to_string())?;
     let catalogue = catalogue(house, &name.step)?;
-    let found = catalogue.task(&name).cloned();
-    found.ok_or_else(|| format!("{} has no task `{name}`", tasks::file_of(&name.step).display()))
+    catalogue.find(&name).cloned()
 }
 
 /// `{{#task v05}}`: what to do, how long it takes, and the commands.

@@ -108,10 +108,8 @@ pub struct BlasAnswer {
 /// With line and field.
 pub fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {
     toml::from_str(text).map_err(|error| {
-        let line = error.span().map_or(0, |span| {
-            text[..span.start.min(text.len())].matches('\n').count() + 1
-        });
-        format!("line {line}: {}", error.message().trim().replace('\n', ", "))
+        let (line, why) = crate::toml_error(text, &error);
+        format!("line {line}: {why}")
     })
 }
 

@@ -42,3 +42,14 @@ pub mod work;
 pub use tasks::{Catalogue, CatalogueError, Task, TaskName};
 pub use verdict::Verdict;
 pub use work::Work;
+
+/// The line of an error in a TOML file, from 1, and what is wrong, as one sentence with the name of the field.
+pub fn toml_error(text: &str, error: &toml::de::Error) -> (usize, String) {
+    let start = error.span().map_or(0, |span| span.start.min(text.len()));
+    let line = text.as_bytes()[..start]
+        .iter()
+        .filter(|byte| **byte == b'\n')
+        .count()
+        + 1;
+    (line, error.message().trim().replace('\n', ", "))
+}

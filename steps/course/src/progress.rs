@@ -195,12 +195,9 @@ impl Progress {
     /// When it is no progress file, or one of a later version.
     pub fn parse(text: &str, name: &str) -> Result<Self, ProgressError> {
         let syntax = |error: toml::de::Error| {
-            let start = error.span().map_or(0, |span| span.start.min(text.len()));
-            ProgressError::Syntax {
-                path: name.to_owned(),
-                line: text[..start].matches('\n').count() + 1,
-                why: error.message().trim().replace('\n', ", "),
-            }
+            let (line, why) = crate::toml_error(text, &error);
+            let path = name.to_owned();
+            ProgressError::Syntax { path, line, why }
         };
         // The format first: a later one may have other types in its fields.
         let table: toml::Table = toml::from_str(text).map_err(syntax)?;

@@ -40,6 +40,21 @@ impl Catalogue {
     pub fn task(&self, name: &TaskName) -> Option<&Task> {
         self.tasks.iter().find(|task| task.name == *name)
     }
+
+    /// The task of that name.
+    ///
+    /// # Errors
+    /// With the names that there are, as one sentence.
+    pub fn find(&self, name: &TaskName) -> Result<&Task, String> {
+        self.task(name).ok_or_else(|| {
+            let there: Vec<String> = self.tasks.iter().map(|task| task.name.to_string()).collect();
+            let there = match there.is_empty() {
+                true => "no tasks".to_owned(),
+                false => there.join(", "),
+            };
+            format!("there is no task `{name}`; {} has {there}", self.step)
+        })
+    }
 }
 
 /// Which kind of task.

@@ -92,7 +92,7 @@ pub fn choose(
                 let (task, drawn) = draw(root, &catalogue, seed)?;
                 (task, Some(drawn))
             }
-            _ => (listed(&catalogue, name)?.clone(), None),
+            _ => (catalogue.find(name)?.clone(), None),
         };
         if given.iter().any(|known| known.task.name == *name) {
             return Err(format!("{name} is named twice"));
@@ -123,16 +123,6 @@ pub fn choose(
         }
     }
     Ok((given, questions))
-}
-
-fn listed<'a>(catalogue: &'a Catalogue, name: &TaskName) -> Result<&'a Task, String> {
-    catalogue.task(name).ok_or_else(|| {
-        let there: Vec<String> = catalogue.tasks.iter().map(|task| task.name.to_string()).collect();
-        match there.is_empty() {
-            true => format!("{} has no tasks", name.step),
-            false => format!("there is no task {name}; {} has {}", name.step, there.join(", ")),
-        }
-    })
 }
 
 fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, Drawn), String> {

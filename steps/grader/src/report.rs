@@ -197,8 +197,10 @@ impl Minutes {
     /// # Errors
     /// With one sentence; `name` is the file in it.
     pub fn parse(text: &str, name: &str) -> Result<Self, String> {
-        let minutes: Self = toml::from_str(text)
-            .map_err(|error| format!("{name}: {}", error.message().trim().replace('\n', ", ")))?;
+        let minutes: Self = toml::from_str(text).map_err(|error| {
+            let (line, why) = course::toml_error(text, &error);
+            format!("{name}:{line}: {why}")
+        })?;
         match minutes.format {
             1 => Ok(minutes),
             other => Err(format!("{name}: format: {other}, and this version reads 1")),

@@ -135,9 +135,8 @@ impl Rubric {
     /// With one sentence that names the file and the place.
     pub fn parse(text: &str, name: &str, root: &Path) -> Result<Self, String> {
         let file: File = toml::from_str(text).map_err(|error| {
-            let start = error.span().map_or(0, |span| span.start.min(text.len()));
-            let line = text[..start].matches('\n').count() + 1;
-            format!("{name}:{line}: {}", error.message().trim().replace('\n', ", "))
+            let (line, why) = course::toml_error(text, &error);
+            format!("{name}:{line}: {why}")
         })?;
         if file.format != FORMAT {
             return Err(format!(
@@ -195,13 +194,7 @@ fn graded_task(table: &TaskTable, root: &Path) -> Result<GradedTask, String> {
     let name = TaskName::parse(&table.name).map_err(|error| error.to_string())?;
     let catalogue = Catalogue::load(root, &name.step).map_err(|error| error.to_string())?;
     let task = match (&table.drawn, &catalogue.variant) {
-        (None, _) => {
-            let Some(task) = catalogue.task(&name) else {
-                let there: Vec<String> = catalogue.tasks.iter().map(|task| task.name.to_string()).collect();
-                return Err(format!("there is no such task; there are {}", there.join(", ")));
-            };
-            task.clone()
-        }
+        (None, _) => catalogue.find(&name)?.clone(),
         (Some(point), Some(variant)) if name.id.as_deref() == Some(variant::ID) => variant
             .task(&name.step, point)
             .map_err(|why| format!("drawn: {why}"))?,

@@ -287,7 +287,7 @@ fn tasks_that_are_not_there_are_wrong_usage() {
     let out = place.join("homework").display().to_string();
     for (tasks, says) in [
         (["v77"].as_slice(), "v77"),
-        (&["v02.nothing"], "there is no task v02.nothing"),
+        (&["v02.nothing"], "there is no task `v02.nothing`"),
         (
             &["v01", "v01.launch"],
             "v01.launch launches the finished kernel of v01",

@@ -280,9 +280,9 @@ fn refused(chapter: &str, why: &str) {
 fn what_is_not_there_is_named() {
     refused(
         "{{#task v02.gone}}",
-        "steps/v02/tasks.toml has no task `v02.gone`",
+        "there is no task `v02.gone`; v02 has v02, v02.scaled",
     );
-    refused("{{#task v03}}", "steps/v03/tasks.toml has no task `v03`");
+    refused("{{#task v03}}", "there is no task `v03`; v03 has no tasks");
     refused("{{#transfers v03}}", "steps/v03/tasks.toml has no transfer task");
     refused(
         "{{#transfers v02 gone}}",

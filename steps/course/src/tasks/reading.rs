@@ -25,7 +25,7 @@ pub enum CatalogueError {
     Syntax {
         /// `steps/v05/tasks.toml`
         file: String,
-        /// From 1; 0 when unknown.
+        /// From 1.
         line: usize,
         /// With the name of the field.
         why: String,
@@ -84,16 +84,9 @@ impl Catalogue {
     /// When it makes no sense.
     pub fn parse(text: &str, step: &str, file: &str) -> Result<Self, CatalogueError> {
         let parsed: File = toml::from_str(text).map_err(|error| {
-            let start = error.span().map_or(0, |span| span.start);
-            let line = match error.span() {
-                Some(_) => text[..start.min(text.len())].matches('\n').count() + 1,
-                None => 0,
-            };
-            CatalogueError::Syntax {
-                file: file.to_owned(),
-                line,
-                why: error.message().trim().replace('\n', ", "),
-            }
+            let (line, why) = crate::toml_error(text, &error);
+            let file = file.to_owned();
+            CatalogueError::Syntax { file, line, why }
         })?;
         let rebuild = parsed.rebuild.map(|table| Task {
             name: TaskName::rebuild(step),
