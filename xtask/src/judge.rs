@@ -88,7 +88,7 @@ fn ask<T: serde::de::DeserializeOwned>(
             .arg("--source")
             .arg(source.strip_prefix(root).unwrap_or(source));
     }
-    command.args(options).arg("--json").current_dir(root);
+    command.args(options).current_dir(root);
     say::command(&programs::shown(&command, &[]));
     command.stdin(Stdio::null());
     let ended = process::run(command, LIMIT, MOST, &interrupt::happened).context("starting judge")?;

@@ -125,7 +125,7 @@ pub fn judge(
     let described = serde_json::to_string(task).map_err(|error| error.to_string())?;
     std::fs::write(job.join("task.json"), described).map_err(io)?;
     let seed = seed.to_string();
-    arguments.extend(["--hidden", "--json", "--threads", "1", "--seed", &seed].map(OsString::from));
+    arguments.extend(["--hidden", "--threads", "1", "--seed", &seed].map(OsString::from));
     let judged = sandbox
         .run(
             &tools.launcher,

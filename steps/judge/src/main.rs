@@ -42,9 +42,6 @@ struct Cli {
     /// Threads; 0 for one per core
     #[arg(long, default_value_t = 0)]
     threads: usize,
-    /// Print JSON, which is what it prints in any case
-    #[arg(long)]
-    json: bool,
 }
 
 const FAILED: u8 = 1;

@@ -109,9 +109,9 @@ fn kind(operation: &str, operands: &[&str]) -> Kind {
         ["fma" | "mad", ..] if floats => Kind::MultiplyAdd,
         [
             "mov" | "selp" | "cvt" | "cvta" | "add" | "sub" | "mul" | "mad" | "neg" | "abs" | "and" | "or"
-            | "xor" | "not" | "shl" | "shr" | "prmt" | "bfe" | "bfi" | "min" | "max" | "ld" | "shf" | "lop3",
+            | "xor" | "not" | "shl" | "shr" | "prmt" | "bfe" | "bfi" | "min" | "max" | "shf" | "lop3",
             ..,
-        ] if parts[0] != "ld" => Kind::Pass,
+        ] => Kind::Pass,
         _ => Kind::Use,
     }
 }
