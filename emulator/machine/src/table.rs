@@ -131,3 +131,50 @@ pub(crate) fn of(opcode: u16) -> impl Iterator<Item = &'static Row> {
         .map_or(&[][..], Vec::as_slice);
     places.iter().map(|&at| &TABLE.rows[usize::from(at)])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::rows;
+    use crate::decode::decode;
+    use crate::operation::{Modifier, Operation};
+
+    #[test]
+    fn every_row_is_found_by_its_own_bits() {
+        for row in rows() {
+            let word = u128::from(row.opcode) | 7 << 12 | row.layout.example();
+            let found = decode(word, 0).unwrap_or_else(|error| panic!("{row:?}: {error}"));
+            assert!(
+                std::ptr::eq(found.row, row),
+                "{row:?} is hidden by {:?}",
+                found.row
+            );
+            assert!(found.n_destinations <= found.operands.len());
+        }
+    }
+
+    #[test]
+    fn every_name_belongs_to_a_row() {
+        let patterns: Vec<&str> = rows().iter().map(|row| row.pattern).collect();
+        for operation in Operation::ALL {
+            assert_eq!(Operation::from_name(operation.name()), Some(*operation));
+            assert!(
+                rows().iter().any(|row| row.operation == *operation),
+                "{operation}"
+            );
+        }
+        for modifier in Modifier::ALL {
+            let name = format!(".{modifier}");
+            assert!(
+                patterns.iter().any(|pattern| pattern.contains(&name)),
+                "{modifier}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_row_has_a_meaning() {
+        for row in rows() {
+            assert!(!row.meaning.is_empty(), "{row:?}");
+        }
+    }
+}

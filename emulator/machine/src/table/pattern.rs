@@ -115,6 +115,23 @@ impl Layout {
         }
     }
 
+    /// A word of the row: each field has the first value that means something.
+    #[cfg(test)]
+    pub(crate) fn example(&self) -> u128 {
+        let fields = self.parts.iter().map(|part| match part {
+            Part::Word(_) => 0,
+            Part::Choice(bits, choices) => {
+                let first = choices
+                    .iter()
+                    .position(Option::is_some)
+                    .expect("a field has a value");
+                (first as u128) << bits.low
+            }
+        });
+        // A descriptor of memory needs its register.
+        fields.fold(self.value, |word, field| word | field)
+    }
+
     /// The modifiers of an instruction, if this is its row.
     pub(crate) fn modifiers(&self, word: u128) -> Option<Vec<Modifier>> {
         if word & !self.known != 0 || word & self.fixed != self.value {

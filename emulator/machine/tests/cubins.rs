@@ -1,0 +1,115 @@
+//! What a cubin says of its kernels beside their code.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use machine::{Module, Parameter, Relocation, Segment, Target};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn module(name: &str) -> Module {
+    let bytes =
+        fs::read(root().join(format!("tests/data/machine/ladder/{name}.z"))).expect("it is committed");
+    let cubin = miniz_oxide::inflate::decompress_to_vec_zlib(&bytes).expect("it is deflated");
+    Module::read(&cubin).expect("it is a cubin")
+}
+
+/// On sm_90 the system keeps so many bytes of shared memory for itself, in front of the kernel's.
+const RESERVED: u64 = 1024;
+
+#[test]
+fn registers_and_shared_memory_are_those_that_the_compiler_reported() {
+    let mut n = 0;
+    for entry in fs::read_dir(root().join("kernels/ptx")).expect("PTX is committed") {
+        let path = entry.expect("a file").path();
+        let text = fs::read_to_string(&path).expect("PTX is text");
+        let module = module(&path.file_stem().expect("it has a name").to_string_lossy());
+        for line in text.lines().filter_map(|line| line.strip_prefix("// sm_90: ")) {
+            let (name, report) = line.split_once(": ").expect("a name and a report");
+            let kernel = module
+                .kernels
+                .iter()
+                .find(|kernel| kernel.name == name)
+                .expect("it is in the cubin");
+            let number = |unit| {
+                let part = report.split(", ").find_map(|part| part.strip_suffix(unit));
+                part.and_then(|number| number.parse::<u64>().ok()).unwrap_or(0)
+            };
+            assert_eq!(u64::from(kernel.registers), number(" registers"), "{line}");
+            assert_eq!(
+                kernel.shared_bytes.saturating_sub(RESERVED),
+                number(" bytes smem"),
+                "{line}"
+            );
+            assert_eq!(kernel.frame_bytes, 0, "{line}");
+            n += 1;
+        }
+    }
+    assert!(n > 25, "{n}");
+}
+
+#[test]
+fn parameters_have_places_and_sizes() {
+    let module = module("v06_outer_product");
+    let [kernel] = module.kernels.as_slice() else {
+        panic!("one kernel was expected");
+    };
+    assert_eq!((kernel.parameter_base, kernel.parameter_bytes), (0x210, 40));
+    let sizes = [(0, 4), (4, 4), (8, 4), (16, 8), (24, 8), (32, 8)];
+    assert_eq!(
+        kernel.parameters,
+        sizes.map(|(offset, size)| Parameter { offset, size })
+    );
+    assert_eq!((kernel.max_threads, kernel.barriers), (Some([256, 1, 1]), 1));
+    assert_eq!(module.architecture, 90);
+}
+
+#[test]
+fn instructions_have_lines_of_the_source() {
+    let module = module("v01_row_per_lane");
+    let source = fs::read_to_string(root().join("kernels/v01_row_per_lane.cu")).expect("it is committed");
+    let lines: Vec<&str> = source.lines().collect();
+    let mut n = 0;
+    for kernel in &module.kernels {
+        for instruction in kernel
+            .instructions
+            .iter()
+            .filter(|i| i.operation.name() == "FFMA")
+        {
+            let (file, line) = kernel.line(instruction.address).expect("it has a line");
+            assert_eq!(file, "kernels/v01_row_per_lane.cu");
+            assert!(
+                lines[line as usize - 1].contains("+=") || lines[line as usize - 1].contains('*'),
+                "{line}"
+            );
+            n += 1;
+        }
+    }
+    assert!(n > 0);
+}
+
+#[test]
+fn constants_of_the_source_are_variables_with_relocations() {
+    let module = module("v02_shared");
+    let names: Vec<&str> = module
+        .variables
+        .iter()
+        .map(|variable| variable.name.as_str())
+        .collect();
+    assert_eq!(names, ["WARP_SIZE", "WIDTH"]);
+    assert_eq!(module.initialised, [32, 0, 0, 0, 4, 0, 0, 0]);
+    let address = |offset, to| Relocation {
+        segment: Segment::Addresses,
+        offset,
+        target: Target::Inside {
+            segment: Segment::Initialised,
+            offset: to,
+        },
+        addend: 0,
+    };
+    let mut found = module.relocations.clone();
+    found.sort_by_key(|relocation| relocation.offset);
+    assert_eq!(found, [address(0, 0), address(8, 4)]);
+}
