@@ -78,10 +78,11 @@ fn operand(word: u128, address: u32, token: &Token) -> Option<Operand> {
         negated: negate && !token.inverts,
         absolute: bit(token.absolute),
         inverted: negate && token.inverts,
-        reuse: bit(token.reuse),
+        // What is kept is lost when another warp may issue in between.
+        reuse: bit(token.reuse) && field(word, 109, 1) == 1,
         halves: match token.halves.map(|at| field(word, at, 2)) {
             None | Some(0) => Halves::Both,
-            Some(1) => Halves::Single,
+            Some(1) => return None,
             Some(2) => Halves::Low,
             Some(_) => Halves::High,
         },
@@ -151,6 +152,24 @@ fn value(word: u128, address: u32, token: &Token) -> Option<Value> {
                 offset: signed(field(word, 32, 12), 12),
             })
         }
+        Slot::Far => Value::Memory(Address {
+            base: register(word, 24),
+            wide: true,
+            extends: false,
+            scale: 1,
+            uniform: None,
+            descriptor: None,
+            offset: field(word, 32, 32) as i32,
+        }),
+        Slot::Local(at) => Value::Memory(Address {
+            base: register(word, 24),
+            wide: false,
+            extends: false,
+            scale: 1,
+            uniform: (field(word, 91, 1) == 1).then(|| uniform(word, at)),
+            descriptor: None,
+            offset: signed(field(word, 40, 24), 24),
+        }),
         Slot::Shared(at) => Value::Memory(Address {
             base: register(word, 24),
             wide: false,

@@ -107,8 +107,6 @@ impl Operand {
 pub enum Halves {
     /// The low one for the low result and the high one for the high result. Not printed.
     Both,
-    /// `.F32`: the register holds one number of 32 bits.
-    Single,
     /// `.H0_H0`: the low one for both.
     Low,
     /// `.H1_H1`: the high one for both.

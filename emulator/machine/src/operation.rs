@@ -45,6 +45,7 @@ names! {
         B2r "B2R",
         Bar "BAR",
         Bmov "BMOV",
+        Bmsk "BMSK",
         Bpt "BPT",
         Bra "BRA",
         Break "BREAK",
@@ -75,10 +76,12 @@ names! {
         Fmul "FMUL",
         Frnd "FRND",
         Fsel "FSEL",
+        Fset "FSET",
         Fsetp "FSETP",
         Hadd2 "HADD2",
         Hfma2 "HFMA2",
         Hmul2 "HMUL2",
+        Hset2 "HSET2",
         Hsetp2 "HSETP2",
         I2f "I2F",
         I2fp "I2FP",
@@ -150,6 +153,7 @@ names! {
     /// A word behind the mnemonic. Those that begin with a digit have a `W` in front of it here.
     Modifier {
         W128 "128",
+        W16x2 "16x2",
         W2a "2A",
         W32 "32",
         W4a "4A",
@@ -161,8 +165,10 @@ names! {
         Any "ANY",
         Arv "ARV",
         B4e "B4E",
+        Bf "BF",
         Bf16 "BF16",
         Bf16V2 "BF16_V2",
+        Bf16x2 "BF16x2",
         Bfly "BFLY",
         Bypass "BYPASS",
         Cas "CAS",
@@ -191,6 +197,7 @@ names! {
         Exclusive "EXCLUSIVE",
         F "F",
         F16 "F16",
+        F16x2 "F16x2",
         F32 "F32",
         F4e "F4E",
         F64 "F64",
@@ -221,6 +228,7 @@ names! {
         Max "MAX",
         Min "MIN",
         Mma "MMA",
+        Mmio "MMIO",
         Na "NA",
         Nan "NAN",
         Ne "NE",
@@ -239,6 +247,7 @@ names! {
         Rcp64h "RCP64H",
         Red "RED",
         Rel "REL",
+        Relu "RELU",
         Result "RESULT",
         Rm "RM",
         Rn "RN",
@@ -247,10 +256,12 @@ names! {
         Rsq64h "RSQ64H",
         Rz "RZ",
         S16 "S16",
+        S16x2 "S16x2",
         S32 "S32",
         S64 "S64",
         S8 "S8",
         Sat "SAT",
+        Satfinite "SATFINITE",
         Sc "SC",
         Sh "SH",
         Sin "SIN",
@@ -267,6 +278,7 @@ names! {
         Trap "TRAP",
         Trunc "TRUNC",
         U16 "U16",
+        U16x2 "U16x2",
         U32 "U32",
         U64 "U64",
         U8 "U8",
@@ -275,12 +287,14 @@ names! {
         Wide "WIDE",
         X "X",
         Xor "XOR",
+        Xorsign "XORSIGN",
+        Zfill "ZFILL",
     }
 }
 
 impl Operation {
     /// Whether it is executed once for the warp, on its registers, so that its guard is a predicate of the warp.
     pub fn is_uniform(self) -> bool {
-        self.name().starts_with('U')
+        self.name().starts_with('U') || self == Operation::S2ur
     }
 }

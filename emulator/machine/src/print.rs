@@ -151,7 +151,6 @@ fn print_operand(f: &mut Formatter<'_>, operand: &Operand, token: &Token) -> Res
     }
     f.write_str(match operand.halves {
         Halves::Both => "",
-        Halves::Single => ".F32",
         Halves::Low => ".H0_H0",
         Halves::High => ".H1_H1",
     })
@@ -171,7 +170,7 @@ fn print_value(f: &mut Formatter<'_>, value: &Value, &Token { slot, kind, .. }: 
             Kind::Float => f.write_str(&number::single(*bits)),
             Kind::Double => f.write_str(&number::double(*bits)),
             Kind::Halves => f.write_str(&number::halves(*bits)),
-            Kind::BHalves => f.write_str(&number::brain_halves(*bits)),
+            Kind::BrainHalves => f.write_str(&number::brain_halves(*bits)),
         },
         // Of a load, the index is printed where there is nothing else.
         Value::Constant(constant) if slot == Slot::IndexedConstant && constant.offset == 0 => {

@@ -85,6 +85,9 @@ const SECTIONS: [&[Line]; 7] = [
     uniform::LINES,
 ];
 
+/// Operations from this number on take as long as they take, and their operands are not kept.
+const VARIABLE: u16 = 0x100;
+
 struct Table {
     rows: Vec<Row>,
     /// By opcode, the places of its rows.
@@ -100,7 +103,10 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         for form in forms.split(' ') {
             let form = Form::from_name(form).expect("forms of the table have names");
             let opcode = number | (form as u16) << 9;
-            let slots = Operands::read(operands, form);
+            let mut slots = Operands::read(operands, form);
+            if number >= VARIABLE {
+                slots.forget_reuse();
+            }
             let layout = pattern::Layout::read(pattern, others, &slots);
             table.opcodes[usize::from(opcode)].push(table.rows.len() as u16);
             table.rows.push(Row {

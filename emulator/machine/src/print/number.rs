@@ -36,7 +36,7 @@ fn decimal(value: f64, quiet: bool) -> String {
     let sign = if value.is_sign_negative() { '-' } else { '+' };
     match value.abs() {
         _ if value.is_nan() => format!("{sign}{} ", if quiet { "QNAN" } else { "SNAN" }),
-        0.0 => if sign == '-' { "-0.0" } else { "0" }.to_owned(),
+        0.0 => if sign == '-' { "-0.0 " } else { "0" }.to_owned(),
         f64::INFINITY => format!("{sign}INF "),
         1e9.. => exponential(value, 20),
         _ => general(value, 20),

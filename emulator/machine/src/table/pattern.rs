@@ -2,7 +2,7 @@
 //!
 //! Operands beside those that [`super`] explains: `PR` all predicates; `SR@` a special register; `B@` a convergence
 //! barrier; `SB@` a scoreboard; `L@34` the distance of a label in the thirty bits from 34, `L` that of a branch; `c@`
-//! a constant; `K` a constant indexed by the register at 24; `S@` and `G@` memory, with the uniform register at that bit.
+//! a constant; `D` is `B` with the bit of `C` for reuse; `K` a constant indexed by the register at 24; `S@` and `G@` memory, with the uniform register at that bit.
 
 use super::bits::Bits;
 use crate::operation::{Modifier, Operation};
@@ -188,7 +188,7 @@ pub(crate) enum Kind {
     Float,
     Double,
     Halves,
-    BHalves,
+    BrainHalves,
 }
 
 /// Where an operand is, and what.
@@ -219,6 +219,10 @@ pub(crate) enum Slot {
     CodeLabel,
     /// Its uniform register is here.
     Shared(u32),
+    /// As `Shared`, without a factor.
+    Local(u32),
+    /// An address of 64 bits and a distance of 32.
+    Far,
     Global(u32),
     /// As `Global`, of an atomic: these bits say whether it is wide.
     Atomic(u32),
@@ -255,6 +259,10 @@ impl Operands {
         operands
     }
 
+    pub(super) fn forget_reuse(&mut self) {
+        self.tokens.iter_mut().for_each(|token| token.reuse = None);
+    }
+
     fn add(&mut self, text: &str, form: Form, three: bool) {
         let (text, hidden) = match text.strip_prefix('{') {
             None => (text, None),
@@ -269,27 +277,30 @@ impl Operands {
         let inverts = text.starts_with('~');
         let text = text.trim_start_matches(['-', '!', '~']);
         let absolute = text.starts_with('|');
-        let (name, kind) = match text.split_once('.') {
+        let (name, kind_name) = match text.split_once('.') {
             None if text.starts_with("I@") => (text, "u"),
             None => (text, "s"),
             Some((name, kind)) => (name, kind),
         };
         let name = name.trim_matches('|');
-        let kind = match kind {
+        let kind = match kind_name {
             "s" => Kind::Signed,
             "u" => Kind::Unsigned,
             "n" => Kind::Decimal,
             "f" => Kind::Float,
             "d" => Kind::Double,
             "h" => Kind::Halves,
-            "b" => Kind::BHalves,
+            "b" => Kind::BrainHalves,
+            // Immediates like those, beside registers that are read whole.
+            "i" => Kind::Halves,
+            "j" => Kind::BrainHalves,
             other => panic!("`{other}` is no kind of immediate"),
         };
         let (name, at) = name
             .split_once('@')
             .map_or((name, None), |(name, at)| (name, Some(at)));
         let (low, width) = at.map_or((0, None), |at| numbers(at, '+'));
-        let halves = matches!(kind, Kind::Halves | Kind::BHalves);
+        let halves = matches!(kind_name, "h" | "b");
         let mut token = Token {
             slot: Slot::Predicates,
             kind,
@@ -331,17 +342,17 @@ impl Operands {
                 Slot::Uniform(SLOT_A)
             }
             "B" if at.is_some() => Slot::Barrier(low),
-            "B" | "C" | "uB" | "uC" => {
+            "B" | "C" | "D" | "uB" | "uC" => {
                 let swapped = three && matches!(form, Form::Ri | Form::Rc | Form::Ru);
                 let uniform = name.starts_with('u');
-                let first = name.ends_with('B') != swapped;
+                let first = name.ends_with(['B', 'D']) != swapped;
                 // These bits go by the operand, not by its place.
                 let reuse = Some(if name.ends_with('B') { 123 } else { 124 }).filter(|_| !uniform);
                 if first {
                     modify(&mut token, 63, 62, reuse, 60);
                     self.odd(&mut token, form, uniform)
                 } else {
-                    match halves {
+                    match matches!(kind_name, "h" | "b" | "i" | "j") {
                         true => modify(&mut token, 84, 83, reuse, 81),
                         false => modify(&mut token, 75, 74, reuse, 81),
                     }
@@ -376,6 +387,8 @@ impl Operands {
             "cu" => Slot::UniformConstant,
             "K" => Slot::IndexedConstant,
             "S" => Slot::Shared(low),
+            "local" => Slot::Local(low),
+            "far" => Slot::Far,
             "G" => Slot::Global(low),
             "atomic" => Slot::Atomic(low),
             "to" => Slot::CopyTo,
@@ -406,6 +419,13 @@ impl Operands {
             Slot::CopyTo => Bits::new(16, 8).mask() | Bits::new(44, 20).mask(),
             Slot::CopyFrom => {
                 Bits::new(SLOT_A, 8).mask() | Bits::new(32, 12).mask() | Bits::new(64, 6).mask() | 1 << 76
+            }
+            Slot::Far => Bits::new(SLOT_A, 8).mask() | Bits::new(32, 32).mask(),
+            Slot::Local(uniform) => {
+                Bits::new(SLOT_A, 8).mask()
+                    | Bits::new(40, 24).mask()
+                    | Bits::new(uniform, 6).mask()
+                    | 1 << 91
             }
             Slot::Shared(uniform) => {
                 Bits::new(SLOT_A, 8).mask()
