@@ -488,16 +488,17 @@ fn answers(assignment: &Assignment) -> String {
 const RUNNER: &str = "[self-hosted, gpu]";
 
 fn workflow(assignment: &Assignment) -> String {
-    let (comment, runner) = match assignment.gpu_required {
+    let (comment, on, runner) = match assignment.gpu_required {
         true => (
             "on the GPU of a runner of yours that has the labels `self-hosted` and `gpu`.\n# Without a GPU, check ends with \
-             exit code 3, and the run fails",
+             exit code 3, and the run fails. Not at pull requests: anybody can make one",
+            "push",
             RUNNER,
         ),
-        false => ("on the emulated GPU", "ubuntu-latest"),
+        false => ("on the emulated GPU", "[push, pull_request]", "ubuntu-latest"),
     };
     format!(
-        "# Checks the kernels at each push, {comment}.\nname: check\non: [push, pull_request]\npermissions:\n  \
+        "# Checks the kernels at each push, {comment}.\nname: check\non: {on}\npermissions:\n  \
          contents: read\njobs:\n  check:\n    runs-on: {runner}\n    timeout-minutes: 20\n    steps:\n      - uses: \
          actions/checkout@v4\n      - uses: actions/cache@v4\n        with:\n          path: |\n            \
          ~/.cargo/registry\n            target\n          key: check-${{{{ hashFiles('Cargo.lock') }}}}\n      - run: \
