@@ -183,9 +183,10 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Str
         }
         copier.put(&manifest, &toml_text(&table)?)?;
     }
+    let own = own(&copier, &workspace)?;
     copier.put(
         Path::new("Cargo.toml"),
-        &toml_text(&trimmed(workspace, &members))?,
+        &toml_text(&trimmed(workspace, &members, &own))?,
     )?;
     for name in AS_THEY_ARE {
         if root.join(name).is_file() {
@@ -318,8 +319,38 @@ fn members(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeMap<String, Pa
     Ok(found)
 }
 
-/// The manifest of the workspace with these members only.
-fn trimmed(mut manifest: Table, members: &BTreeMap<String, PathBuf>) -> Table {
+/// Names of all crates of the workspace. Where `*` stands in a path, there are several.
+fn own(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeSet<String>, String> {
+    let members = workspace.get("workspace").and_then(|it| it.get("members"));
+    let patterns = members.and_then(Value::as_array).into_iter().flatten();
+    let mut folders = Vec::new();
+    for pattern in patterns.filter_map(Value::as_str) {
+        let Some((start, end)) = pattern.split_once('*') else {
+            folders.push(PathBuf::from(pattern));
+            continue;
+        };
+        let (folder, start) = start.rsplit_once('/').unwrap_or(("", start));
+        let entries = std::fs::read_dir(copier.root.join(folder));
+        for entry in entries.map_err(|error| format!("{folder}: {error}"))?.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with(start) && name.ends_with(end) && entry.path().join("Cargo.toml").is_file() {
+                folders.push(Path::new(folder).join(name));
+            }
+        }
+    }
+    let name = |folder: &PathBuf| {
+        let manifest = copier.toml(folder.join("Cargo.toml"))?;
+        let name = manifest
+            .get("package")
+            .and_then(|it| it.get("name"))
+            .and_then(Value::as_str);
+        Ok(name.unwrap_or_default().to_owned())
+    };
+    folders.iter().map(name).collect()
+}
+
+/// The manifest of the workspace, whose crates are `own`, with these members only.
+fn trimmed(mut manifest: Table, members: &BTreeMap<String, PathBuf>, own: &BTreeSet<String>) -> Table {
     let folders = members
         .values()
         .map(|folder| Value::String(folder.to_string_lossy().replace('\\', "/")));
@@ -331,11 +362,10 @@ fn trimmed(mut manifest: Table, members: &BTreeMap<String, PathBuf>) -> Table {
         }
     }
     if let Some(Value::Table(profiles)) = manifest.get_mut("profile") {
-        // Settings of crates that are not there make Cargo complain; those of other people's crates may stay.
-        const OTHERS: [&str; 2] = ["matrixmultiply", "chacha20"];
+        // Settings of crates that are not there make Cargo complain; those of other people's crates stay.
         for (_, profile) in profiles.iter_mut() {
             if let Some(Value::Table(packages)) = profile.get_mut("package") {
-                packages.retain(|name, _| members.contains_key(name) || OTHERS.contains(&name));
+                packages.retain(|name, _| members.contains_key(name) || !own.contains(name));
             }
         }
     }
@@ -545,4 +575,34 @@ pub fn rubric(assignment: &Assignment) -> String {
         out.push_str(&format!("\n[[question]]\nid = \"{id}\"\npoints = 1\n"));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_stay_but_for_crates_that_are_not_copied() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let (root, out) = (root.as_path(), Path::new("/nowhere"));
+        let copier = Copier { root, out };
+        let mut workspace = copier.toml("Cargo.toml").expect("a manifest");
+        let own = own(&copier, &workspace).expect("manifests");
+        // Named as their folders, found by a pattern, and named otherwise.
+        for name in ["tests", "v00", "emulated"] {
+            assert!(own.contains(name), "{name}");
+        }
+        let settings = ["simt", "tests", "v00", "emulated", "anybody-elses"];
+        let packages: Table = settings
+            .map(|name| (name.to_owned(), Value::Table(Table::new())))
+            .into_iter()
+            .collect();
+        let profile = Table::from_iter([("package".to_owned(), Value::Table(packages))]);
+        let profiles = Table::from_iter([("dev".to_owned(), Value::Table(profile))]);
+        workspace.insert("profile".into(), Value::Table(profiles));
+        let members = BTreeMap::from([("simt".to_owned(), PathBuf::from("emulator/simt"))]);
+        let trimmed = trimmed(workspace, &members, &own);
+        let left = trimmed["profile"]["dev"]["package"].as_table().expect("settings");
+        assert_eq!(left.keys().collect::<Vec<_>>(), ["anybody-elses", "simt"]);
+    }
 }
