@@ -217,7 +217,7 @@ fn stopped(stop: Stopped) -> anyhow::Error {
     }
 }
 
-/// Whether the sandbox works here: some systems do not let users make one.
+/// Whether programs start here: some systems do not let users make a sandbox.
 fn probe(sandbox: &Sandbox, tools: &Tools) -> Result<()> {
     let ended = sandbox.run(
         &tools.launcher,
@@ -229,12 +229,15 @@ fn probe(sandbox: &Sandbox, tools: &Tools) -> Result<()> {
             limits: Bounds::default().compile,
         },
     )?;
+    let words = grader::plain(ended.errors.trim());
     match ended.status.success() {
         true => Ok(()),
-        false => bail!(refusal(&format!(
-            "the sandbox does not work here: {}",
-            grader::plain(ended.errors.trim())
-        ))),
+        false if interrupt::happened() => bail!(Stop::Interrupted("nothing was graded".into())),
+        false if !sandbox.is_tight() => {
+            let why = format!("judge does not start ({}): {words}", ended.status);
+            bail!("{}", why.trim_end_matches([':', ' ']))
+        }
+        false => bail!(refusal(&format!("the sandbox does not work here: {words}"))),
     }
 }
 

@@ -277,7 +277,10 @@ pub(crate) fn build(
         return Err(Stop::Interrupted("nothing was run".into()).into());
     }
     if !status.success() {
-        bail!("the step does not build; the errors of the compiler are above");
+        match names {
+            [name] => bail!("{name} does not build; the errors of the compiler are above"),
+            _ => bail!("a program does not build; the errors of the compiler are above"),
+        }
     }
     for name in names {
         if !paths.contains_key(name) {

@@ -13,7 +13,7 @@ const MOST_ERRORS: usize = 64 << 10;
 pub struct Ended {
     /// How it ended.
     pub status: ExitStatus,
-    /// Its output, whole when `stopped` is none.
+    /// Its output: all that could be read when `stopped` is none.
     pub output: Vec<u8>,
     /// The beginning of what it wrote to standard error.
     pub errors: String,

@@ -101,7 +101,8 @@ pub struct Confined<'a> {
 }
 
 impl Sandbox {
-    /// bubblewrap, if it is there and works; otherwise why not.
+    /// bubblewrap, if it is installed; otherwise why not. Some systems do not let users make a sandbox: that shows when
+    /// one is run.
     ///
     /// # Errors
     /// With a sentence for the instructor.

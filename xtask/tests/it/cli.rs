@@ -600,7 +600,7 @@ fn cargo_builds_what_runs() {
     --- stderr
     $ cargo build -q -p v05
     error: expected one of
-    error: the step does not build; the errors of the compiler are above
+    error: v05 does not build; the errors of the compiler are above
     ");
 }
 

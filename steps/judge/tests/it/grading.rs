@@ -487,6 +487,18 @@ fn records_and_exit_codes_with_bubblewrap() {
         errors.contains("no bubblewrap found") && errors.contains("--no-sandbox"),
         "{errors}"
     );
+    // Without a sandbox it is not the sandbox that does not work.
+    let mut command = class.command("open", &["--no-sandbox"]);
+    let output = command
+        .env("TILE_JUDGE", "/bin/false")
+        .output()
+        .expect("xtask runs");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{errors}");
+    assert!(
+        errors.ends_with("error: judge does not start (exit status: 1)\n"),
+        "{errors}"
+    );
     let mut command = class.command("open", &["--no-sandbox"]);
     let output = command.output().expect("xtask runs");
     assert_eq!(
