@@ -136,6 +136,9 @@ fn chosen_by(root: &std::path::Path, task: &Task, progress: &TaskProgress, sympt
         };
     };
     let fit = match symptom {
+        "" if code == "compile" => {
+            format!("it does not compile, and {me} check {name} says why; this is the general hint")
+        }
         "" => {
             format!("the last check ended with {code}, which has no hint of its own; this is the general one")
         }
