@@ -28,6 +28,7 @@ use course::tasks::Criterion;
 use course::verdict::{CLEAN, Found, Measured, Part, RIGHT, Status, Verdict, Wrong};
 use course::{Task, compile::Refused};
 use findings::Report;
+use lab::diagnose::ZEROS;
 use lab::inputs::Real;
 use ladder::Shape;
 use simt::gpu::Value;
@@ -321,7 +322,16 @@ impl<'a, T: Real + Value> Judgement<'a, T> {
 /// Of two wrong results the one that is kept: what shows a pattern, and where. A row or a column alone shows little.
 fn keep_what_says_more(kept: &mut Option<Wrong>, wrong: Wrong) {
     let is_flat = |wrong: &Wrong| wrong.shape.m == 1 || wrong.shape.n == 1;
-    let says = |wrong: &Wrong| (wrong.diagnosis.is_some(), !is_flat(wrong), !wrong.map.is_empty());
+    let says = |wrong: &Wrong| {
+        let names_a_cause = |diagnosis: &String| diagnosis != ZEROS;
+        let diagnosis = wrong.diagnosis.as_ref();
+        (
+            diagnosis.is_some_and(names_a_cause),
+            diagnosis.is_some(),
+            !is_flat(wrong),
+            !wrong.map.is_empty(),
+        )
+    };
     if kept.as_ref().is_none_or(|known| says(&wrong) > says(known)) {
         *kept = Some(wrong);
     }
@@ -363,5 +373,37 @@ fn refused(text: &str, shape: Shape) -> Found {
         line: 0,
         shape,
         text: text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The diagnosis that is kept of two wrong results on shapes with so many columns.
+    fn kept(one: (&str, usize), two: (&str, usize)) -> Option<String> {
+        let mut kept = None;
+        for (diagnosis, n) in [one, two] {
+            let wrong = Wrong {
+                shape: Shape { m: 31, n, k: 17 },
+                on: "reals".into(),
+                n_wrong: 9,
+                n: 31 * n,
+                first: "the first".into(),
+                diagnosis: (!diagnosis.is_empty()).then(|| diagnosis.to_owned()),
+                map: "o".into(),
+            };
+            keep_what_says_more(&mut kept, wrong);
+        }
+        kept.and_then(|wrong| wrong.diagnosis)
+    }
+
+    #[test]
+    fn a_cause_says_more_than_zeros_and_zeros_more_than_nothing() {
+        let cause = "the last 1 of 97 terms of each sum are missing (k >= 96)";
+        assert_eq!(kept((ZEROS, 33), (cause, 33)).as_deref(), Some(cause));
+        assert_eq!(kept((cause, 1), (ZEROS, 33)).as_deref(), Some(cause));
+        assert_eq!(kept(("", 33), (ZEROS, 33)).as_deref(), Some(ZEROS));
+        assert_eq!(kept((cause, 1), ("another", 33)).as_deref(), Some("another"));
     }
 }

@@ -11,6 +11,9 @@ use ladder::{Shape, Work};
 use crate::inputs::Real;
 use crate::verify::{Answer, Comparison};
 
+/// Of a result that is 0 where it is wrong, which has many causes.
+pub const ZEROS: &str = "they are 0";
+
 /// A product's operands as they are stored.
 #[derive(Clone, Copy)]
 pub struct Terms<'a, T> {
@@ -195,7 +198,7 @@ impl<T: Real, A: Answer + Sync> Scene<'_, T, A> {
             ));
         }
         if all(&|row, col| got(row, col).to_f64() == 0.0) {
-            return Some("they are 0".into());
+            return Some(ZEROS.into());
         }
         if samples.len() < ENOUGH {
             return None;
