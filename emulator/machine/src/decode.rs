@@ -46,7 +46,10 @@ pub fn decode(word: u128, address: u32) -> Result<Instruction, DecodeError> {
         });
     }
     let kind = match seen {
-        None => DecodeErrorKind::Opcode(opcode),
+        None => match table::refused(opcode) {
+            Some(name) => DecodeErrorKind::Unsupported(name),
+            None => DecodeErrorKind::Opcode(opcode),
+        },
         Some(operation) => DecodeErrorKind::Form(operation),
     };
     Err(DecodeError { address, word, kind })

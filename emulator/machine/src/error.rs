@@ -17,6 +17,9 @@ pub struct DecodeError {
 /// What is not known of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeErrorKind {
+    /// An instruction that is known by its name only.
+    #[error("unsupported `{0}`")]
+    Unsupported(&'static str),
     /// No row has these twelve bits.
     #[error("unknown opcode {0:#05x}")]
     Opcode(u16),

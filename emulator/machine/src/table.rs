@@ -26,12 +26,14 @@ mod integer;
 mod memory;
 mod moves;
 mod pattern;
+mod refused;
 mod uniform;
 
 use std::sync::LazyLock;
 
 pub(crate) use bits::field;
 pub(crate) use pattern::{Form, Kind, Operands, Slot, Token};
+pub(crate) use refused::name as refused;
 
 use crate::operation::Operation;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use machine::{Module, decode};
+use machine::{DecodeErrorKind, Module, decode};
 
 fn data(name: &str) -> Vec<u8> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -70,8 +70,15 @@ fn the_corpus_prints_as_nvdisasm_prints_it() {
                     wrong.push(format!("{instruction} for {line}"));
                 }
             }
-            Err(_) => {
-                refused.insert(mnemonic.split('.').next().unwrap_or_default().to_owned());
+            Err(error) => {
+                let name = mnemonic.split('.').next().unwrap_or_default();
+                let told = match error.kind {
+                    DecodeErrorKind::Unsupported(told) => told,
+                    DecodeErrorKind::Form(operation) => operation.name(),
+                    DecodeErrorKind::Opcode(_) => name,
+                };
+                assert_eq!(told, name, "{line}");
+                refused.insert(name.to_owned());
             }
         }
     }
