@@ -40,7 +40,7 @@ fn counted<T: Real + Value>(request: &Request<'_>, machine: &Machine<'_>) -> Res
     };
     let shape = task.does.first().map_or(usual, |criterion| criterion.shape());
     let trial = trials::<T>(task.work, shape, request.seed, request.threads)
-        .pop()
+        .next_back()
         .ok_or("there is nothing to launch")?;
     let (report, got) = machine.launch(&trial, Watch::Counted, &machine.how(shape))?;
     let own = request.sources.first().map_or("", |(name, _)| name.as_str());

@@ -201,40 +201,37 @@ impl<'a, T: Real + Value> Judgement<'a, T> {
 
     /// What the task is about. Launches are shared by criteria of one shape.
     fn criteria(&mut self) -> Vec<Part> {
-        let mut reports: Vec<(Shape, serde_json::Value)> = Vec::new();
+        let mut launched: Vec<(Trial<T>, serde_json::Value)> = Vec::new();
         let mut parts = Vec::new();
         for criterion in &self.task.does {
             let shape = criterion.shape();
-            if !reports.iter().any(|(known, _)| *known == shape) {
-                let Some(trial) =
-                    trials::<T>(self.task.work, shape, self.request.seed, self.request.threads).pop()
-                else {
+            if !launched.iter().any(|(trial, _)| trial.shape == shape) {
+                let mut trials = trials::<T>(self.task.work, shape, self.request.seed, self.request.threads);
+                let Some(trial) = trials.next_back() else {
                     continue;
                 };
                 match self.launch(&trial, Watch::Counted, &self.machine.how(shape)) {
                     Ran::Right(report) => {
                         let report = serde_json::to_value(&*report).unwrap_or_default();
-                        reports.push((shape, report));
+                        launched.push((trial, report));
                     }
                     Ran::Wrong | Ran::Broken => return Vec::new(),
                 }
             }
-            let report = reports.iter().find(|(known, _)| *known == shape);
-            if let Some((_, report)) = report {
-                parts.push(self.criterion(criterion, report));
+            let known = launched.iter().find(|(trial, _)| trial.shape == shape);
+            if let Some((trial, report)) = known {
+                parts.push(self.criterion(criterion, trial, report));
             }
         }
         parts
     }
 
-    fn criterion(&self, criterion: &Criterion, report: &serde_json::Value) -> Part {
-        let shape = criterion.shape();
+    fn criterion(&self, criterion: &Criterion, trial: &Trial<T>, report: &serde_json::Value) -> Part {
+        let shape = trial.shape;
         let ahead = criterion
             .measure
             .needs_trace()
-            .then(|| trials::<T>(self.task.work, shape, self.request.seed, self.request.threads).pop())
-            .flatten()
-            .map(|trial| ahead::of(self.machine, &trial, criterion.bk.unwrap_or(1)));
+            .then(|| ahead::of(self.machine, trial, criterion.bk.unwrap_or(1)));
         let ahead = match ahead {
             Some(Ahead::Share(share)) => Some(share),
             Some(Ahead::Nothing) | None => None,

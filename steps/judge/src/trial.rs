@@ -120,12 +120,15 @@ impl<T: Real> Answer for Expected<T> {
 const NEXT: u64 = 1 << 32;
 
 /// The launches that decide whether a kernel is right on a shape, in order: on integers first, where every sum is exact.
-/// They are made on so many threads; 0 for one per core.
-pub fn trials<T: Real>(work: Work, shape: Shape, seed: u64, threads: usize) -> Vec<Trial<T>> {
-    if work.is_transpose() {
-        return vec![transpose(work, shape, seed, threads)];
-    }
-    let products: &[(Data, f32, f32)] = match work {
+/// Each is made when it is asked for, on so many threads; 0 for one per core.
+pub fn trials<T: Real>(
+    work: Work,
+    shape: Shape,
+    seed: u64,
+    threads: usize,
+) -> impl DoubleEndedIterator<Item = Trial<T>> {
+    let launches: &'static [(Data, f32, f32)] = match work {
+        _ if work.is_transpose() => &[(Data::Reals, 1.0, 0.0)],
         // With β = 0 nothing of C may be read: it is NaN.
         Work::SgemmScaled => &[
             (Data::Integers, 2.0, 0.0),
@@ -134,10 +137,12 @@ pub fn trials<T: Real>(work: Work, shape: Shape, seed: u64, threads: usize) -> V
         ],
         _ => &[(Data::Integers, 1.0, 0.0), (Data::Reals, 1.0, 0.0)],
     };
-    products
+    launches
         .iter()
-        .map(|(data, alpha, beta)| product(work, shape, seed, threads, *data, [*alpha, *beta]))
-        .collect()
+        .map(move |(data, alpha, beta)| match work.is_transpose() {
+            true => transpose(work, shape, seed, threads),
+            false => product(work, shape, seed, threads, *data, [*alpha, *beta]),
+        })
 }
 
 fn transpose<T: Real>(work: Work, shape: Shape, seed: u64, threads: usize) -> Trial<T> {
@@ -433,7 +438,7 @@ mod tests {
     #[test]
     fn each_factor_that_is_forgotten_is_named() {
         let task = task("sgemm_scaled");
-        let trials = trials::<f32>(task.work, SHAPE, 7, 1);
+        let trials: Vec<Trial<f32>> = trials(task.work, SHAPE, 7, 1).collect();
         let told = |trial: &Trial<f32>, factors: [f64; 2]| {
             let got = right(trial, task.work, factors);
             trial.look(&task, &got).and_then(|wrong| wrong.diagnosis)
@@ -466,7 +471,7 @@ mod tests {
     #[test]
     fn pieces_have_names() {
         let batched = task("sgemm_batched");
-        let trial = &trials::<f32>(batched.work, SHAPE, 7, 1)[0];
+        let trial = &trials::<f32>(batched.work, SHAPE, 7, 1).next().expect("one");
         let mut got = right(trial, batched.work, [1.0, 0.0]);
         let product = SHAPE.m * SHAPE.n;
         got.copy_within(..product, product);
@@ -474,7 +479,7 @@ mod tests {
         assert_eq!(wrong.on, "small integers, product 1 of 3");
 
         let structs = task("transpose12");
-        let trial = &trials::<f32>(structs.work, SHAPE, 7, 1)[0];
+        let trial = &trials::<f32>(structs.work, SHAPE, 7, 1).next().expect("one");
         let mut got = right(trial, structs.work, [1.0, 0.0]);
         got.chunks_mut(3).for_each(|element| element[2] = 0.0);
         let wrong = trial.look(&structs, &got).expect("wrong");
