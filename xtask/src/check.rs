@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use course::verdict::Status;
-use course::{Task, TaskName};
+use course::{Task, TaskName, progress};
 use ladder::STEPS;
 use ladder::record::{Check, Line};
 use ladder::text::Paint;
@@ -58,27 +58,30 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
 fn copies(args: &Args) -> Result<(Vec<Task>, Vec<String>)> {
     let (mut copies, mut rest) = (Vec::new(), Vec::new());
     for asked in &args.steps {
-        let name = TaskName::parse(asked).ok();
+        // A step's own task is a kernel, whatever its catalogue has.
         let has_copy = |name: &TaskName| {
             let root = place::checkout();
-            root.is_some_and(|root| learner::copy(&root, name).is_file())
+            root.is_some_and(|root| progress::copy_of(&root, name).is_file())
         };
-        match name {
+        match TaskName::parse(asked).ok() {
             Some(name) if name.id.is_some() && args.finished => {
                 bail!(Stop::Usage(format!(
                     "--finished is for the kernels of steps, and {name} is a transfer task"
                 )));
             }
-            Some(name) if !args.finished && has_copy(&name) => {
-                copies.push(learner::task(&learner::root()?, asked)?);
-            }
             // Names the tasks that there are, when there is none of that name.
             Some(name) if name.id.is_some() => {
-                let task = learner::task(&learner::root()?, asked)?;
-                let (me, name) = (place::me(), &task.name);
                 let root = learner::root()?;
-                let copy = learner::shown(&root, &learner::copy(&root, name));
-                bail!("there is no {copy}; begin with: {me} start {name}");
+                let task = learner::task(&root, asked)?;
+                let copy = task.copy(&root);
+                if !copy.is_file() {
+                    let (me, copy) = (place::me(), learner::shown(&root, &copy));
+                    bail!("there is no {copy}; begin with: {me} start {name}");
+                }
+                copies.push(task);
+            }
+            Some(name) if !args.finished && has_copy(&name) => {
+                copies.push(learner::task(&learner::root()?, asked)?);
             }
             _ => rest.push(asked.clone()),
         }
@@ -89,12 +92,12 @@ fn copies(args: &Args) -> Result<(Vec<Task>, Vec<String>)> {
 /// Judges one copy, says what came out, and records it.
 fn copy(args: &Args, root: &Path, task: &Task) -> Result<Verdict> {
     let verdict = judge::judge(root, task)?;
-    judge::record(root, &verdict);
+    judge::record(root, task, &verdict);
     if args.json {
         say::answer(&format!("{}\n", serde_json::json!({"verdict": verdict})))?;
     } else {
         let text = judge::told(root, task, &verdict, Paint::for_stdout());
-        say::answer(&format!("{text}\n{}\n", judge::next(root, &verdict)))?;
+        say::answer(&format!("{text}\n{}\n", judge::next(root, task, &verdict)))?;
     }
     Ok(match verdict.status {
         Status::Passed => Verdict::Passed,

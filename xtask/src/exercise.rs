@@ -55,7 +55,7 @@ pub(crate) struct SolutionArgs {
 pub(crate) fn start(args: &StartArgs) -> Result<Verdict> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
-    let path = learner::copy(&root, &task.name);
+    let path = task.copy(&root);
     let (shown, me, name) = (learner::shown(&root, &path), place::me(), &task.name);
     let text = starters::text(&root, &task)?;
     if path.symlink_metadata().is_ok() {
@@ -77,7 +77,7 @@ pub(crate) fn start(args: &StartArgs) -> Result<Verdict> {
 pub(crate) fn reset(args: &ResetArgs) -> Result<Verdict> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
-    let path = learner::copy(&root, &task.name);
+    let path = task.copy(&root);
     let (shown, me, name) = (learner::shown(&root, &path), place::me(), &task.name);
     let text = starters::text(&root, &task)?;
     if path.symlink_metadata().is_err() {
@@ -99,7 +99,7 @@ pub(crate) fn reset(args: &ResetArgs) -> Result<Verdict> {
 pub(crate) fn diff(args: &DiffArgs) -> Result<Verdict> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
-    let path = learner::copy(&root, &task.name);
+    let path = task.copy(&root);
     let (shown, me, name) = (learner::shown(&root, &path), place::me(), &task.name);
     if !path.is_file() {
         bail!("there is no {shown}; begin with: {me} start {name}");

@@ -145,7 +145,7 @@ impl Subject {
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
-    let copy = learner::copy(&root, &task.name);
+    let copy = task.copy(&root);
     let (me, name) = (place::me(), &task.name);
     if task.host.is_some() {
         bail!(Stop::Usage(format!(

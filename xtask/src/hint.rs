@@ -126,7 +126,7 @@ fn passed_last(progress: &TaskProgress) -> bool {
 /// What the hint was chosen by, in a sentence.
 fn chosen_by(root: &std::path::Path, task: &Task, progress: &TaskProgress, symptom: &str) -> String {
     let (me, name) = (place::me(), &task.name);
-    let copy = learner::shown(root, &learner::copy(root, name));
+    let copy = learner::shown(root, &task.copy(root));
     let Some(code) = progress.code.as_deref() else {
         return match progress.checks {
             0 => format!(
@@ -144,7 +144,7 @@ fn chosen_by(root: &std::path::Path, task: &Task, progress: &TaskProgress, sympt
         }
         _ => format!("chosen by the last check, which ended with {code}"),
     };
-    match learner::hash(root, name) {
+    match learner::hash(root, task) {
         Some(hash)
             if progress
                 .checked_sha256
@@ -159,7 +159,7 @@ fn chosen_by(root: &std::path::Path, task: &Task, progress: &TaskProgress, sympt
 
 /// The part of the finished kernel that the copy lacks; without a copy, the first one.
 fn part(root: &std::path::Path, task: &Task) -> Result<Option<Hunk>> {
-    let copy = std::fs::read(learner::copy(root, &task.name)).unwrap_or_default();
+    let copy = std::fs::read(task.copy(root)).unwrap_or_default();
     let solution = learner::solution(root, task)?;
     Ok(hints::hunk(&solution, &String::from_utf8_lossy(&copy)))
 }

@@ -48,7 +48,7 @@ pub(crate) fn run() -> Result<Verdict> {
             let name = course::TaskName::rebuild(step.id);
             let has_copy = root
                 .as_deref()
-                .is_some_and(|root| crate::learner::copy(root, &name).is_file());
+                .is_some_and(|root| course::progress::copy_of(root, &name).is_file());
             let option = if has_copy { " --finished" } else { "" };
             next.push((format!("{me} check {}{option}", step.id), "is your kernel right?"));
         }

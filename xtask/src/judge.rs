@@ -27,7 +27,7 @@ const MOST: usize = 64 << 20;
 
 /// Compiles and judges the copy of a task.
 pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
-    let path = learner::copy(root, &task.name);
+    let path = task.copy(root);
     let verdict = match &task.host {
         Some(host) => {
             let ptx = host
@@ -115,8 +115,8 @@ fn ask<T: serde::de::DeserializeOwned>(
 }
 
 /// Records a verdict in the progress file. Where that cannot be, it is said, and nothing else is lost.
-pub(crate) fn record(root: &Path, verdict: &Verdict) {
-    let hash = learner::hash(root, &verdict.task);
+pub(crate) fn record(root: &Path, task: &Task, verdict: &Verdict) {
+    let hash = learner::hash(root, task);
     learner::note_progress(root, |progress, now| {
         progress.record(verdict, now);
         if verdict.status != Status::NotRun {
@@ -127,7 +127,7 @@ pub(crate) fn record(root: &Path, verdict: &Verdict) {
 
 /// A verdict for people.
 pub(crate) fn told(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) -> String {
-    let copy = learner::shown(root, &learner::copy(root, &task.name));
+    let copy = learner::shown(root, &task.copy(root));
     // A repository of `assign` has no solutions.
     let finished = match task.name.id.is_none() && root.join(&task.solution).is_file() {
         true => "; the finished kernel is checked with --finished",
@@ -209,20 +209,20 @@ fn line(part: &Part, verdict: &Verdict, width: usize, paint: Paint) -> String {
 }
 
 /// The one command to go on with.
-pub(crate) fn next(root: &Path, verdict: &Verdict) -> String {
-    let (me, task) = (place::me(), &verdict.task);
+pub(crate) fn next(root: &Path, task: &Task, verdict: &Verdict) -> String {
+    let (me, name) = (place::me(), &task.name);
     match verdict.status {
-        Status::Passed => match following(root, task) {
+        Status::Passed => match following(root, name) {
             // A repository of `assign` has all of its copies from the beginning.
-            Some(next) if learner::copy(root, &next).is_file() => format!("next: {me} check {next}"),
-            Some(next) => format!("next: {me} start {next}"),
-            None => format!("next: {me} diff {task}"),
+            Some(next) if next.copy(root).is_file() => format!("next: {me} check {}", next.name),
+            Some(next) => format!("next: {me} start {}", next.name),
+            None => format!("next: {me} diff {name}"),
         },
-        Status::NotRun => format!("next: the same on a machine with an NVIDIA GPU: {me} check {task}"),
-        _ if is_stuck(root, verdict) => format!("next: {me} hint {task}"),
+        Status::NotRun => format!("next: the same on a machine with an NVIDIA GPU: {me} check {name}"),
+        _ if is_stuck(root, verdict) => format!("next: {me} hint {name}"),
         _ => {
-            let copy = learner::shown(root, &learner::copy(root, task));
-            format!("next: change {copy}, then: {me} check {task}")
+            let copy = learner::shown(root, &task.copy(root));
+            format!("next: change {copy}, then: {me} check {name}")
         }
     }
 }
@@ -237,15 +237,10 @@ fn is_stuck(root: &Path, verdict: &Verdict) -> bool {
 }
 
 /// The first task after this one, in the order of the steps, that has not been passed.
-fn following(root: &Path, task: &TaskName) -> Option<TaskName> {
+fn following(root: &Path, name: &TaskName) -> Option<Task> {
     let progress = Progress::load(root).unwrap_or_default();
     let catalogues = course::Catalogue::load_all(root).ok()?;
-    let names: Vec<TaskName> = catalogues
-        .into_iter()
-        .flat_map(|catalogue| catalogue.tasks)
-        .map(|task| task.name)
-        .collect();
-    let at = names.iter().position(|name| name == task)?;
-    let open = |name: &&TaskName| !progress.task(name).is_over();
-    names[at + 1..].iter().find(open).cloned()
+    let mut tasks = catalogues.into_iter().flat_map(|catalogue| catalogue.tasks);
+    tasks.find(|task| task.name == *name)?;
+    tasks.find(|task| !progress.task(&task.name).is_over())
 }

@@ -43,19 +43,9 @@ pub(crate) fn shown(root: &Path, path: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).display().to_string()
 }
 
-/// The learner's copy of a task, or the answer to one whose idea is on the host.
-pub(crate) fn copy(root: &Path, task: &TaskName) -> PathBuf {
-    let catalogue = Catalogue::load(root, &task.step).ok();
-    let listed = catalogue.as_ref().and_then(|catalogue| catalogue.task(task));
-    match listed.is_some_and(|task| task.host.is_some()) {
-        true => progress::answer_of(root, task),
-        false => progress::copy_of(root, task),
-    }
-}
-
 /// The hash of the learner's copy, where there is one.
-pub(crate) fn hash(root: &Path, task: &TaskName) -> Option<String> {
-    let bytes = std::fs::read(copy(root, task)).ok()?;
+pub(crate) fn hash(root: &Path, task: &Task) -> Option<String> {
+    let bytes = std::fs::read(task.copy(root)).ok()?;
     Some(sha256(&bytes))
 }
 

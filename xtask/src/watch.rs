@@ -35,7 +35,7 @@ const CLEAR: &str = "\x1b[H\x1b[2J";
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
-    let path = learner::copy(&root, &task.name);
+    let path = task.copy(&root);
     let (shown, me, name) = (learner::shown(&root, &path), place::me(), &task.name);
     if path.symlink_metadata().is_err() {
         bail!("there is no {shown}; begin with: {me} start {name}");
@@ -104,7 +104,7 @@ fn check(args: &Args, root: &Path, task: &Task, redraws: bool, n_checks: u32) ->
             return Ok(());
         }
     };
-    judge::record(root, &verdict);
+    judge::record(root, task, &verdict);
     if args.json {
         return say::answer(&format!("{}\n", serde_json::json!({"verdict": verdict})));
     }
@@ -114,5 +114,8 @@ fn check(args: &Args, root: &Path, task: &Task, redraws: bool, n_checks: u32) ->
         (false, _) => "\n",
     };
     let text = judge::told(root, task, &verdict, Paint::for_stdout());
-    say::answer(&format!("{before}{text}\n{}\n", judge::next(root, &verdict)))
+    say::answer(&format!(
+        "{before}{text}\n{}\n",
+        judge::next(root, task, &verdict)
+    ))
 }

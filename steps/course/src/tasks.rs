@@ -19,6 +19,7 @@ pub use question::{Answer, Derived, Question};
 pub use reading::{CatalogueError, file_of};
 
 use crate::host::{self, HostCall};
+use crate::progress;
 use crate::variant::Variant;
 use crate::work::Work;
 
@@ -109,6 +110,14 @@ pub struct Task {
 }
 
 impl Task {
+    /// The learner's copy in the checkout at `root`, or the answer to a task whose idea is on the host.
+    pub fn copy(&self, root: &Path) -> PathBuf {
+        match self.host.is_some() {
+            true => progress::answer_of(root, &self.name),
+            false => progress::copy_of(root, &self.name),
+        }
+    }
+
     /// The learner's file, under `my/`: `v05.wide.cu`, or `v01.launch.toml` of a task whose idea is on the host.
     pub fn file(&self) -> String {
         match self.host {

@@ -79,7 +79,7 @@ impl State {
     }
 
     fn is_started(&self, task: &Task) -> bool {
-        self.of(task).last.is_some() || learner::copy(&self.root, &task.name).is_file()
+        self.of(task).last.is_some() || task.copy(&self.root).is_file()
     }
 
     /// `started: no-excess`
@@ -103,7 +103,7 @@ impl State {
         let begun = tasks.iter().filter(is_open).filter(|task| self.is_started(task));
         if let Some(task) = begun.rev().max_by_key(|task| self.of(task).last) {
             let (name, known) = (&task.name, self.of(task));
-            let hash = learner::hash(&self.root, name);
+            let hash = learner::hash(&self.root, task);
             return Some(match (hash, known.code) {
                 (None, _) => (format!("{me} start {name}"), "its file is gone; begin anew"),
                 (hash, Some(_)) if hash == known.checked_sha256 => (
