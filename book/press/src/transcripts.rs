@@ -4,8 +4,9 @@
 //! under `target` that looks like a fresh checkout: it has no `my/`, and whatever the reader's own `my/` holds stays as
 //! it is. Each step with a name becomes a file of `book/src/generated`, for `{{#output}}`.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use anyhow::{Context as _, Result, bail};
 use course::solutions;
@@ -204,7 +205,7 @@ impl Step {
 
     fn edited(&self, place: &Place, path: &Path) -> Result<String> {
         let shown = path.display().to_string();
-        let file = place.folder.join(path);
+        let file = place.file(path)?;
         let old = std::fs::read_to_string(&file).with_context(|| shown.clone())?;
         let mut new = old.clone();
         for [find, replace] in &self.edits {
@@ -232,7 +233,7 @@ impl Step {
             }
             _ => bail!("a file is written from exactly one of text, from and solution"),
         };
-        let file = place.folder.join(path);
+        let file = place.file(path)?;
         std::fs::create_dir_all(file.parent().unwrap_or(&place.folder))?;
         std::fs::write(&file, &text)?;
         Ok(format!("{HEAD}\n{}\n", text.trim_end()))
@@ -269,6 +270,25 @@ impl Place {
         })
     }
 
+    /// A file that a transcript may change: much of the folder is links into the checkout.
+    fn file(&self, path: &Path) -> Result<PathBuf> {
+        let file = self.folder.join(path);
+        let is_link = file.is_symlink();
+        let climbs = path.components().any(|part| part == Component::ParentDir);
+        let there = file
+            .ancestors()
+            .skip(1)
+            .find_map(|folder| folder.canonicalize().ok());
+        let own = self.folder.canonicalize()?;
+        match is_link || climbs || !there.is_some_and(|folder| folder.starts_with(own)) {
+            true => bail!(
+                "{} is a file of the checkout, which no transcript changes",
+                path.display()
+            ),
+            false => Ok(file),
+        }
+    }
+
     /// With this folder called as a reader's own.
     fn told(&self, text: &str) -> String {
         let text = text.replace(&*self.folder.to_string_lossy(), PLACE);
@@ -297,6 +317,8 @@ fn link(_: &Path, _: &Path) -> std::io::Result<()> {
 /// The programs that commands of transcripts start, built.
 pub(crate) struct Programs {
     folder: PathBuf,
+    /// Why kernels cannot be compiled here, once that was tried.
+    no_compiler: OnceLock<Option<String>>,
 }
 
 impl Programs {
@@ -326,7 +348,10 @@ impl Programs {
         let text = String::from_utf8_lossy(&out.stdout);
         let program = text.lines().find_map(is_one).context("cargo built no xtask")?;
         let folder = program.parent().context("a program lies in a folder")?.to_owned();
-        Ok(Self { folder })
+        Ok(Self {
+            folder,
+            no_compiler: OnceLock::new(),
+        })
     }
 
     /// A command of a transcript: `cargo xtask` is the one that was just built, and believes that the place is its
@@ -361,6 +386,9 @@ impl Programs {
     /// Why kernels cannot be compiled here.
     fn no_compiler(&self, place: &Place) -> Result<Option<String>> {
         const NOT_RUN: i32 = 3;
+        if let Some(known) = self.no_compiler.get() {
+            return Ok(known.clone());
+        }
         let out = self
             .start(place, "cargo xtask ptx --check kernels/v01_col_per_lane.cu")?
             .output()?;
@@ -370,7 +398,8 @@ impl Programs {
             .last()
             .unwrap_or("no compiler")
             .trim_start_matches("error: ");
-        Ok((out.status.code() == Some(NOT_RUN)).then(|| last.to_owned()))
+        let why = (out.status.code() == Some(NOT_RUN)).then(|| last.to_owned());
+        Ok(self.no_compiler.get_or_init(|| why).clone())
     }
 }
 
