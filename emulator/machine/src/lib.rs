@@ -1,6 +1,6 @@
 //! Machine code of NVIDIA GPUs: cubins to typed instructions, and SASS text.
 //!
-//! Beside `ptx`, and like it without execution: `simt` runs what this crate reads.
+//! Beside `ptx`, and like it without execution.
 //!
 //! What is here: the instructions of sm_90 that [`table::rows`] lists, with their operands and control bits
 //! ([`decode`]), their text as `nvdisasm` prints it (`Display`), and cubins ([`Module`]).

@@ -8,7 +8,7 @@
 //! begins at bit 80; `?` is a value without a meaning. The field is as wide as the number of alternatives needs.
 //!
 //! **Operands.** Destinations stand before `=`. `R@16` is a register in the eight bits from 16, `P@81` a predicate, `UR@`
-//! and `UP@` those of the warp; `I@72+8` an immediate of eight bits, with `.s` a signed one, with `.d` in decimal. `A`,
+//! and `UP@` those of the warp; `I@72+8` an immediate of eight bits, with `.s` a signed one, with `.n` in decimal. `A`,
 //! `B`, `C` are the three operands of arithmetic; the form says where they are and what (`form` below). `.f`, `.d`, `.h`,
 //! `.u` behind them say how an immediate in their place is printed: as a float, a double, two halves, or an integer
 //! without sign. `uA`, `uB`, `uC` are the same of the warp. In front, `-` may negate, `|` make absolute, `~` invert, and `!`
