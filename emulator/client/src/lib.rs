@@ -113,10 +113,11 @@ pub fn preload() -> Result<PathBuf, PreloadError> {
     if let Ok(program) = std::env::current_exe()
         && let Some(folder) = program.parent()
     {
-        looked.push(folder.to_owned());
+        // `deps` first: beside the program Cargo leaves a copy from when the library was last built for itself. Tests lie
+        // in `deps`, examples in a folder beside it.
         looked.push(folder.join("deps"));
-        // Examples lie in a folder beside `deps`.
         looked.extend(folder.parent().map(|up| up.join("deps")));
+        looked.push(folder.to_owned());
     }
     let path = looked
         .iter()
