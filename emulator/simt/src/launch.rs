@@ -199,11 +199,10 @@ fn run(
     if each > room {
         return Err(LaunchRefused::LargeMemory { asked: each, room });
     }
-    let n_workers = workers(kernel, config, n_threads)
-        .min((room / each) as usize)
-        .max(1);
+    let most = most_workers(kernel, config, n_threads).min((room / each) as usize);
+    let n_workers = asked_workers(options).clamp(1, most.max(1));
     job.room = room / n_workers as u64;
-    let races = (watch == Watch::CheckedGlobalRaces).then(|| GlobalRaces::within(kernel, room));
+    let races = (watch == Watch::CheckedGlobalRaces).then(|| GlobalRaces::within(kernel, room, most));
     let mut outcome = match watch {
         Watch::Plain => grid::run::<exec::Plain>(&job, n_workers, None),
         _ if recorder.is_some() => grid::run::<exec::Traced>(&job, n_workers, None),
@@ -242,8 +241,8 @@ fn run(
     })
 }
 
-/// Worker threads for a launch: no more than it has work for.
-fn workers(kernel: &Kernel, config: &LaunchConfig, n_threads: u32) -> usize {
+/// Worker threads that a launch has work for, on any machine.
+fn most_workers(kernel: &Kernel, config: &LaunchConfig, n_threads: u32) -> usize {
     let options = &config.options;
     let n_blocks = config.grid.iter().map(|n| u64::from(*n)).product::<u64>();
     // Starting a thread takes as long as a few thousand threads of a small kernel.
@@ -251,13 +250,17 @@ fn workers(kernel: &Kernel, config: &LaunchConfig, n_threads: u32) -> usize {
     if n_blocks == 1 || small || (kernel.order.is_by_index(&config.params) && !options.unordered) {
         return 1;
     }
-    let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
-    let asked = if options.threads == 0 {
-        cores()
-    } else {
-        options.threads
+    let most = match options.watch {
+        Watch::CheckedGlobalRaces => limits::WATCHED_BLOCKS,
+        _ => limits::WORKERS,
     };
-    asked
-        .clamp(1, limits::WORKERS)
-        .min(usize::try_from(n_blocks).unwrap_or(limits::WORKERS))
+    usize::try_from(n_blocks).map_or(most, |n| n.min(most))
+}
+
+/// Worker threads that the options ask for.
+fn asked_workers(options: &LaunchOptions) -> usize {
+    match options.threads {
+        0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
+        n => n,
+    }
 }

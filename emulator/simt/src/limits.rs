@@ -45,6 +45,9 @@ pub const LAUNCH_PRINTS: usize = 1 << 24;
 pub const COPIES: usize = 1 << 14;
 /// Chunks of 1024 units of global memory on which races are looked for, in a block and in a launch: 64 MiB of words.
 pub const RACE_CHUNKS: usize = 1 << 14;
+/// Blocks that run at the same time while races on global memory are looked for. What is watched of each follows from
+/// this number, so that it does not depend on the number of threads.
+pub const WATCHED_BLOCKS: usize = 16;
 
 /// Memory for running one launch's blocks, on a device with so much memory.
 pub fn launch_bytes(device: u64) -> u64 {

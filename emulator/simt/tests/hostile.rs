@@ -277,3 +277,31 @@ fn copies_without_a_wait_are_done_in_the_end() {
     device.run(1, 32, &[Long(from), Long(to)]);
     assert_eq!(device.read(to, 32), numbers);
 }
+
+#[test]
+fn races_past_what_is_watched_are_the_same_on_any_number_of_threads() {
+    // Each pair of blocks writes 512 pages of its own: more than is watched of a block, and of all blocks.
+    let text = ".entry k(.param .u64 out) {
+        .reg .b64 %out, %o; .reg .b32 %b, %t;
+        ld.param.u64 %out, [out];
+        mov.u32 %b, %ctaid.x; mov.u32 %t, %tid.x;
+        shr.u32 %t, %b, 1; mad.lo.u32 %t, %t, 512, %tid.x;
+        mul.wide.u32 %o, %t, 4096; add.u64 %out, %out, %o;
+        st.global.u32 [%out], %b;
+        ret; }";
+    let found = |threads: usize| {
+        let (memory, module) = load(256 << 20, text);
+        let mut device = Device::new(text).watch(Watch::CheckedGlobalRaces);
+        (device.memory, device.module) = (memory, module.expect("it loads"));
+        device.threads = threads;
+        let out = device.raw(8 * 512 * 4096);
+        let report = device.launch([16, 1, 1], [512, 1, 1], 0, &[Long(out)]);
+        assert_eq!(codes(&report), ["E-RACE"]);
+        let kind = &report.mistakes.kinds[0];
+        (kind.first.clone(), kind.n_threads, kind.low, kind.high)
+    };
+    let alone = found(1);
+    for threads in [2, 3, 8] {
+        assert_eq!(alone, found(threads), "{threads} threads");
+    }
+}

@@ -245,7 +245,7 @@ fn work<W: Watch>(
         pointers: [std::ptr::null_mut(); 32],
         collector: Collector::new(kernel, job.grid, job.block),
         shared_races: (W::CHECKED && job.shared_bytes > 0).then(|| SharedRaces::new(kernel)),
-        global_races: global_races.map(|_| BlockRaces::within(kernel, job.room)),
+        global_races: global_races.map(|all| BlockRaces::new(kernel, all)),
     };
     let mut waiting = Waiting::new(job);
     let mut more = true;

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::bits::{self, Bits, CHUNK, KINDS};
@@ -43,8 +43,9 @@ pub struct GlobalRaces {
     shards: Vec<Mutex<Chunks<Page>>>,
     sites: Sites,
     shift: u32,
-    n_chunks: AtomicUsize,
+    /// Chunks that are watched in a shard and in a block.
     most: usize,
+    most_of_block: usize,
     fenced: AtomicBool,
     strong: AtomicBool,
 }
@@ -58,8 +59,7 @@ struct Pages {
     recent: Vec<(u64, u32, u32)>,
     /// Tells entries of this block from older ones.
     block: u32,
-    /// Chunks that are watched. What a launch touches beyond goes unwatched, and which part that is can then depend
-    /// on timing.
+    /// Chunks that are watched: the first ones that the block touches.
     most: usize,
 }
 
@@ -159,21 +159,21 @@ fn most_chunks(bytes: u64, each: u64) -> usize {
     (bytes / 2 / each).min(RACE_CHUNKS as u64) as usize
 }
 
+/// Where a chunk is kept: neighbours, and rows of a matrix, in different shards.
+fn shard(number: u64) -> usize {
+    (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - SHARDS.ilog2())) as usize
+}
+
 /// Thread in 10 bits, instruction in 22.
 fn pack(instr: u32, thread: u32) -> u32 {
     instr.min((1 << 22) - 1) << 10 | thread & 1023
 }
 
 impl BlockRaces {
-    /// For blocks of `kernel`.
-    pub fn new(kernel: &Kernel) -> Self {
-        Self::within(kernel, u64::MAX)
-    }
-
-    /// The same, with a good part of so many bytes of memory.
-    pub fn within(kernel: &Kernel, bytes: u64) -> Self {
+    /// For blocks of `kernel`, in a launch that `all` watches.
+    pub fn new(kernel: &Kernel, all: &GlobalRaces) -> Self {
         let pages = Pages {
-            most: most_chunks(bytes, BLOCK_CHUNK_BYTES),
+            most: all.most_of_block,
             ..Pages::default()
         };
         Self {
@@ -319,17 +319,17 @@ impl BlockRaces {
 impl GlobalRaces {
     /// For one launch of `kernel`.
     pub fn new(kernel: &Kernel) -> Self {
-        Self::within(kernel, u64::MAX)
+        Self::within(kernel, u64::MAX, 1)
     }
 
-    /// The same, with a good part of so many bytes of memory.
-    pub fn within(kernel: &Kernel, bytes: u64) -> Self {
+    /// The same, with a good part of so many bytes of memory, where at most so many blocks run at the same time.
+    pub fn within(kernel: &Kernel, bytes: u64, n_blocks: usize) -> Self {
         Self {
-            most: most_chunks(bytes, LAUNCH_CHUNK_BYTES),
+            most: most_chunks(bytes, LAUNCH_CHUNK_BYTES).div_ceil(SHARDS),
+            most_of_block: most_chunks(bytes / n_blocks.max(1) as u64, BLOCK_CHUNK_BYTES),
             shards: std::iter::repeat_with(Mutex::default).take(SHARDS).collect(),
             sites: Sites::new(kernel),
             shift: unit_shift(kernel, MemSpace::Global),
-            n_chunks: AtomicUsize::new(0),
             fenced: AtomicBool::new(false),
             strong: AtomicBool::new(false),
         }
@@ -339,10 +339,15 @@ impl GlobalRaces {
         if total.words == [0; KINDS.len()] {
             return;
         }
-        let shard = &self.shards[(number as usize) % SHARDS];
-        let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
-        if !shard.contains_key(&number) && self.n_chunks.fetch_add(1, Ordering::Relaxed) >= self.most {
-            return;
+        let mut shard = self.shards[shard(number)]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if shard.len() >= self.most && !shard.contains_key(&number) {
+            // The lowest ones stay, in whatever order blocks end.
+            match shard.keys().max() {
+                Some(&highest) if number < highest => shard.remove(&highest),
+                _ => return,
+            };
         }
         let page = shard.entry(number).or_default();
         for kind in KINDS {

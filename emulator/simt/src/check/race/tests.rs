@@ -313,7 +313,7 @@ fn global(block_steps: &[&[Step]]) -> Vec<(Code, RaceFacts, Kind)> {
         let kernel = kernel(&[1, 2, 3, 4]);
         let mut out = Collector::new(&kernel, [8, 1, 1], [64, 1, 1]);
         let all = GlobalRaces::new(&kernel);
-        let mut races = BlockRaces::new(&kernel);
+        let mut races = BlockRaces::new(&kernel, &all);
         for &block in order {
             races.begin_block(block as u64);
             walk!(races, block_steps[block], true, out);
