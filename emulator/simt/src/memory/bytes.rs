@@ -214,20 +214,20 @@ impl Bytes {
 
     /// Everything counts as written from now on.
     pub(crate) fn trust(&self) {
-        if !self.all_written.load(Ordering::Relaxed) {
+        if !self.trusted() {
             if let Some(unmarked) = self.unmarked.get() {
                 for word in unmarked.iter().filter(|word| word.load(Ordering::Relaxed) != 0) {
                     word.store(0, Ordering::Relaxed);
                 }
             }
-            self.all_written.store(true, Ordering::Relaxed);
+            self.all_written.store(true, Ordering::Release);
         }
     }
 
     /// Nothing more to find out.
     #[inline]
     pub(crate) fn trusted(&self) -> bool {
-        self.all_written.load(Ordering::Relaxed)
+        self.all_written.load(Ordering::Acquire)
     }
 
     /// Ranges that were written, at most `limit` of them.
@@ -290,8 +290,9 @@ impl Bytes {
             }
         });
         if whole {
+            // Where this is seen, so is what stands for it.
             self.base_written.store(true, Ordering::Relaxed);
-            self.all_written.store(false, Ordering::Relaxed);
+            self.all_written.store(false, Ordering::Release);
         }
     }
 
