@@ -83,9 +83,14 @@ impl Cx<'_> {
         let origins = &mut self.block.carried.origins;
         if !origins.is_empty() {
             let first = (window::LOCAL + from as u64) / 4;
-            (first..first + u64::from(bytes) / 4).for_each(|word| {
-                origins.remove(&word);
-            });
+            let words = first..first + u64::from(bytes) / 4;
+            if u64::from(bytes) / 4 > origins.len() as u64 {
+                origins.retain(|word, _| !words.contains(word));
+            } else {
+                words.for_each(|word| {
+                    origins.remove(&word);
+                });
+            }
         }
     }
 }
