@@ -115,6 +115,11 @@ impl Kind {
     }
 }
 
+/// Whether so many bytes at one distance end at another one or before it.
+fn ends_before(at: i64, bytes: u32, next: i64) -> bool {
+    at.checked_add(i64::from(bytes)).is_some_and(|end| end <= next)
+}
+
 /// Where an atomic goes: what its address was computed from, and how far behind that, if that is known.
 type Place = Option<(Pointer, Option<i64>)>;
 
@@ -172,7 +177,7 @@ fn among(ops: &mut [VirtualOp], n_registers: usize, constants: &Constants, speci
             };
             match (a == b, x, y) {
                 (true, Some(x), Some(y))
-                    if *x + i64::from(kind.bytes) <= *y || *y + i64::from(other.bytes) <= *x => {}
+                    if ends_before(*x, kind.bytes, *y) || ends_before(*y, other.bytes, *x) => {}
                 (true, ..) => return BlockOrder::ByIndex,
                 (false, ..) if matches!((a, b), (Pointer::Window(_), Pointer::Window(_))) => {}
                 (false, ..) if pairs.contains(&(*a, *b)) => {}
