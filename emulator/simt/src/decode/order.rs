@@ -11,7 +11,7 @@ use super::constants::Constants;
 use super::operands::{Role, operands};
 use super::pointers::Pointers;
 use super::virt::VirtualOp;
-use crate::lanes::NONE;
+use crate::lanes::{NONE, Src};
 use crate::program::{Addr, Atomic, AtomicKind, BlockOrder, MemSpace, OpKind, Order, Pointer};
 
 /// Different atomics of a kernel that are compared with each other.
@@ -79,7 +79,6 @@ struct Kind {
     signed: bool,
     /// The operand of `inc` and `dec`, when it is the same for all threads.
     bound: Option<Bound>,
-    addr: Addr,
 }
 
 /// A number, or a parameter at an offset.
@@ -97,7 +96,6 @@ impl Kind {
             bytes: atomic.ty.bytes(),
             signed: ordering && matches!(atomic.ty, Type::S32 | Type::S64),
             bound: None,
-            addr: atomic.addr,
         }
     }
 
@@ -126,11 +124,15 @@ type Place = Option<(Pointer, Option<i64>)>;
 /// The order for a kernel whose atomics all commute with themselves.
 fn among(ops: &mut [VirtualOp], n_registers: usize, constants: &Constants, special: &[u32]) -> BlockOrder {
     let bounded = |kind: &Kind| matches!(kind.kind, AtomicKind::Inc | AtomicKind::Dec);
-    let of_op = |op: &VirtualOp| match &op.kind {
-        OpKind::Atomic(atomic) if atomic.space != MemSpace::Shared => Some((Kind::of(atomic), atomic.src[0])),
-        _ => None,
-    };
-    let mut kinds = ops.iter().filter_map(of_op).map(|(kind, _)| kind);
+    fn of_op(op: &VirtualOp) -> Option<(Kind, &Addr, Src)> {
+        match &op.kind {
+            OpKind::Atomic(atomic) if atomic.space != MemSpace::Shared => {
+                Some((Kind::of(atomic), &atomic.addr, atomic.src[0]))
+            }
+            _ => None,
+        }
+    }
+    let mut kinds = ops.iter().filter_map(of_op).map(|(kind, ..)| kind);
     if let Some(first) = kinds.next()
         && !bounded(&first)
         && kinds.all(|kind| first.commutes_with(&kind))
@@ -141,17 +143,11 @@ fn among(ops: &mut [VirtualOp], n_registers: usize, constants: &Constants, speci
     // More than one kind. That is harmless where they work on different words.
     let pointers = Pointers::new(ops, n_registers, constants, special);
     let mut found: Vec<(Kind, Place)> = Vec::new();
-    for (mut kind, operand) in ops.iter().filter_map(of_op) {
+    for (mut kind, addr, operand) in ops.iter().filter_map(of_op) {
         if bounded(&kind) {
             kind.bound = pointers.bound(operand);
         }
-        let mut place = pointers.place(&kind.addr);
-        // Only the place matters from here on.
-        kind.addr = Addr {
-            src: NONE,
-            wide: true,
-            offset: 0,
-        };
+        let mut place = pointers.place(addr);
         if found.contains(&(kind, place)) {
             continue;
         }
