@@ -2,7 +2,7 @@
 
 use crate::lanes::{Line, WARP};
 use crate::memory::bits::{Bits, CellBits};
-use crate::program::{SHARED_BASE, Special};
+use crate::program::{BARRIERS, SHARED_BASE, Special};
 
 use super::barrier::Barrier;
 use super::defined::{Carried, KeptUndefined, Shadow};
@@ -40,7 +40,7 @@ pub(crate) struct Block {
     pub(super) shadows: Vec<Shadow>,
     pub(super) carried: Carried,
     pub(super) kept_undefined: KeptUndefined,
-    pub(crate) barriers: [Barrier; 16],
+    pub(crate) barriers: [Barrier; BARRIERS as usize],
     /// The first barrier that completed without threads that had exited: warp, lanes and instruction of threads that
     /// waited there, and what to report, until it is.
     pub(super) exited: Option<(u32, u32, u32, Option<crate::check::Details>)>,
@@ -94,7 +94,7 @@ impl Block {
                 .collect(),
             carried: Carried::default(),
             kept_undefined: KeptUndefined::default(),
-            barriers: [Barrier::default(); 16],
+            barriers: [Barrier::default(); BARRIERS as usize],
             apart: super::barrier::Apart::default(),
             exited: None,
             live: 0,
@@ -131,7 +131,7 @@ impl Block {
         self.shadows.iter_mut().for_each(Shadow::reset);
         self.carried.clear();
         self.kept_undefined.clear();
-        self.barriers = [Barrier::default(); 16];
+        self.barriers = [Barrier::default(); BARRIERS as usize];
         self.apart = super::barrier::Apart::default();
         self.exited = None;
         self.live = job.n_threads;
