@@ -23,7 +23,8 @@ use crate::program::{Atomic, AtomicForm, AtomicKind, InstrInfo, MemSpace, OpKind
 /// Rounds of the search for registers that are the same in all lanes; of a program that needs more, nothing is known.
 const MAX_ROUNDS: usize = 16;
 
-/// Fills [`InstrInfo::atomic`]. `varying` are the registers of special registers that differ from lane to lane.
+/// Fills [`InstrInfo::atomic`]. Results that nothing reads have been taken away before ([`super::order::of_blocks`]);
+/// `varying` are the registers of special registers that differ from lane to lane.
 pub(super) fn forms(
     ops: &mut [VirtualOp],
     constants: &Constants,
@@ -63,7 +64,7 @@ fn form(atomic: &Atomic, constants: &Constants, registers: &Registers) -> Atomic
         _ if float => return AtomicForm::Native,
         _ => {}
     }
-    let result = atomic.dst != NONE && registers.read[atomic.dst as usize];
+    let result = atomic.dst != NONE;
     let [value, _] = atomic.src;
     let combines = match kind {
         Add if wide => !result && registers.uniform(value),
@@ -85,15 +86,12 @@ fn form(atomic: &Atomic, constants: &Constants, registers: &Registers) -> Atomic
 struct Registers {
     /// The same in all lanes.
     uniform: Vec<bool>,
-    /// Some op reads it.
-    read: Vec<bool>,
 }
 
 impl Registers {
     fn new(ops: &mut [VirtualOp], n: usize, varying: &[u32]) -> Self {
         let mut registers = Self {
             uniform: vec![true; n],
-            read: vec![false; n],
         };
         varying
             .iter()
@@ -103,9 +101,7 @@ impl Registers {
         for op in ops.iter_mut() {
             operands(op, &mut |register, _, role| {
                 let at = register as usize;
-                if role == Role::Use {
-                    registers.read[at] = true;
-                } else if std::mem::replace(&mut written[at], true) {
+                if role != Role::Use && std::mem::replace(&mut written[at], true) {
                     registers.uniform[at] = false;
                 }
                 register

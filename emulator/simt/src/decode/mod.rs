@@ -142,6 +142,7 @@ fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function
     // The start of a frame is known of no call in advance, and differs from lane to lane.
     let own = activations.base;
     let special: Vec<u32> = lower.specials.values().copied().chain(own).collect();
+    // Also takes away results of atomics that nothing reads, which `atomics::forms` looks for.
     let order = order::of_blocks(&mut ops, registers.classes.len(), &lower.constants, &special);
 
     let cfg = Cfg::new(&ops);
