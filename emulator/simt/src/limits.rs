@@ -1,7 +1,7 @@
 //! What a module and a launch may take of the machine that emulates it.
 //!
-//! All limits that keep hostile input from taking memory or time without end stand here, those of the hardware with the
-//! code that they are about. Each is looked at before what it bounds is taken, and going past it is an error that names
+//! The limits on whole modules and launches stand here. Those of the hardware, of one analysis and of the parser stand
+//! with the code that they are about. Each is looked at before what it bounds is taken, and going past it is an error that names
 //! what was too large. A program that a compiler wrote stays far below every one of them.
 
 use std::cell::Cell;
