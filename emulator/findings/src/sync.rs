@@ -341,30 +341,22 @@ pub(crate) fn exited(scene: &Scene<'_>, kind: &Kind, returned: u32, first: u32, 
     let source = scene.source(instr);
     let returns = source.map(|source| source.returns(&scene.context.kernel.name, line));
     let around = scene.around(instr);
-    let mut advice = "put the condition on the work, so that all threads reach the barrier.".to_owned();
+    let mut what = "put the condition on the work, so that all threads reach the barrier.".to_owned();
     let did = match (returns.as_deref(), &around[..], exit) {
         (Some([one]), ..) => {
             let text = source.and_then(|source| source.line(*one)).unwrap_or("");
             draft
                 .verbatim
                 .push(format!("{one:>4} | {}", text.replace('\t', " ")));
-            advice = "put the condition on the work, not on a `return`, when a barrier follows.".into();
+            what = "put the condition on the work, not on a `return`, when a barrier follows.".into();
             format!("returned at line {one}")
         }
         (Some([]), [.., one], _) if one.enclosure.control == Control::Loop => {
-            advice = format!(
-                "let all threads make the same number of rounds of the loop at {}: put the condition on the work, not \
-                 on the loop.",
-                one.name(scene, instr)
-            );
+            what = advice((scene, instr), &[Some(*one)]);
             format!("left the loop at {}, and ended", one.name(scene, instr))
         }
         (Some([]), [one], _) => {
-            advice = format!(
-                "move the barrier out of {} ({}), so that all threads reach it.",
-                code(&one.enclosure.header),
-                one.name(scene, instr)
-            );
+            what = advice((scene, instr), &[Some(*one)]);
             format!(
                 "did not enter {} ({}), and ended",
                 code(&one.enclosure.header),
@@ -393,7 +385,7 @@ pub(crate) fn exited(scene: &Scene<'_>, kind: &Kind, returned: u32, first: u32, 
         if n == 1 { "it" } else { "they" },
         if n == 1 { "helps" } else { "help" },
     ));
-    draft.advice = Some(advice);
+    draft.advice = Some(what);
     draft.on_gpu = Some("the barrier works; what these threads would have written is missing.".into());
     draft
 }
