@@ -50,5 +50,5 @@ pub mod table;
 
 pub use ast::Module;
 pub use error::{CheckError, ParseError, Unsupported};
-pub use parse::{parse, parse_within};
+pub use parse::{parse, parse_from, parse_within};
 pub use span::Span;

@@ -62,22 +62,22 @@ enum Strength {
     Strong,
 }
 
-/// One module from several. Functions of the system stay external.
+/// One module from several, which are taken unless there is an error. Functions of the system stay external.
 ///
 /// Debug sections are left out: they would have to be merged, and nothing here reads them.
 ///
 /// # Errors
 /// When two modules define the same name, none defines one that is used, or a function has two prototypes.
-pub fn link(inputs: Vec<Input>) -> Result<Module, LinkError> {
+pub fn link(inputs: &mut Vec<Input>) -> Result<Module, LinkError> {
     let mut prototypes = Prototypes::default();
-    for input in &inputs {
+    for input in &*inputs {
         prototypes.add(input)?;
     }
-    let chosen = definitions(&inputs)?;
-    for input in &inputs {
+    let chosen = definitions(inputs)?;
+    for input in &*inputs {
         defined(input, &chosen)?;
     }
-    let modules: Vec<Module> = inputs.into_iter().map(|input| input.module).collect();
+    let modules: Vec<Module> = inputs.drain(..).map(|input| input.module).collect();
     let mut names = Names::new(&modules);
     let mut linked = Module {
         version: (0, 0),
@@ -522,7 +522,7 @@ mod tests {
             name: name.to_owned(),
             module: crate::parse(&format!("{HEAD}{text}")).expect("valid PTX"),
         });
-        match link(inputs.collect()) {
+        match link(&mut inputs.collect()) {
             Ok(module) => {
                 let text = module.to_string();
                 let again = crate::parse(&text).expect("what is printed can be read");

@@ -38,6 +38,17 @@ pub fn parse(text: &str) -> Result<Module, ParseError> {
 ///
 /// As [`parse`], and where the tree has become too large.
 pub fn parse_within(text: &str, bytes: u64) -> Result<Module, ParseError> {
+    parse_from(text, &mut { bytes })
+}
+
+/// The same for one of several texts, whose trees have `left` bytes together. What this one takes is subtracted;
+/// nothing is left where it is too large.
+///
+/// # Errors
+///
+/// As [`parse_within`].
+pub fn parse_from(text: &str, left: &mut u64) -> Result<Module, ParseError> {
+    let bytes = *left;
     if text.len() > LONGEST {
         let span = Span {
             start: 0,
@@ -53,16 +64,22 @@ pub fn parse_within(text: &str, bytes: u64) -> Result<Module, ParseError> {
     }
     let mut lexer = Lexer::new(text);
     let token = lexer.next()?;
-    Parser {
+    let tokens = bytes.saturating_sub(text.len() as u64) / TOKEN_BYTES;
+    let mut parser = Parser {
         lexer,
         token,
         last: token.span,
         open: Vec::new(),
         in_call: false,
-        tokens_left: bytes.saturating_sub(text.len() as u64) / TOKEN_BYTES,
+        tokens_left: tokens,
         bytes,
-    }
-    .module()
+    };
+    let module = parser.module();
+    *left = match parser.tokens_left {
+        0 => 0,
+        n => bytes - text.len() as u64 - (tokens - n) * TOKEN_BYTES,
+    };
+    module
 }
 
 /// A bracket that waits to be closed.

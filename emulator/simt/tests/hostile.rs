@@ -126,6 +126,12 @@ fn a_text_is_no_larger_than_its_tree_may_be() {
     assert!(ptx::parse_within(&text, 1 << 30).is_ok());
     let error = ptx::parse_within(&text, 1 << 20).expect_err("it is too large");
     assert!(error.message.contains("more than the 1048576 bytes"), "{error}");
+    // Several share one allowance.
+    let mut left = 80 << 20;
+    assert!(ptx::parse_from(&text, &mut left).is_ok());
+    assert!((20 << 20..30 << 20).contains(&left), "{left}");
+    assert!(ptx::parse_from(&text, &mut left).is_err());
+    assert_eq!(left, 0);
 }
 
 #[test]

@@ -28,11 +28,15 @@ struct Link {
 }
 
 /// What was added so far.
-#[derive(Default)]
 struct Inputs {
-    /// Names and texts.
-    texts: Vec<(String, String)>,
+    texts: Vec<String>,
+    /// Of the same texts; empty once they are linked.
+    modules: Vec<Input>,
     prototypes: Prototypes,
+    /// Why what they were linked to does not compile.
+    failed: Option<(CUresult, String)>,
+    /// Bytes that there are for more modules.
+    left: u64,
 }
 
 static LINKS: Table<Link> = Table::new(Kind::Link);
@@ -73,23 +77,10 @@ fn add(handle: Handle, kind: c_uint, name: String, text: Result<String, (CUresul
     }
     let checked = text.and_then(|text| {
         check_head(&text)?;
-        // Read for its errors; what is declared here and defined elsewhere is looked at once all inputs are there.
-        let module =
-            ptx::parse(&text).map_err(|e| (ERROR_INVALID_PTX, format!("the PTX cannot be read: {e}")))?;
-        ptx::table::check(&module).map_err(|e| (ERROR_INVALID_PTX, e.to_string()))?;
-        Ok((text, Input { name, module }))
+        Ok(text)
     });
     let mut inputs = lock(&link.inputs);
-    let added = checked.and_then(|(text, input)| {
-        let bytes: usize = inputs.texts.iter().map(|(_, text)| text.len()).sum();
-        if bytes.saturating_add(text.len()) > MAX_BYTES {
-            return Err((ERROR_OUT_OF_MEMORY, "the inputs are too large".to_owned()));
-        }
-        let fits = inputs.prototypes.add(&input);
-        // What does not fit is found again when the link is completed.
-        inputs.texts.push((input.name, text));
-        fits.map_err(|e| linker_error(&e))
-    });
+    let added = checked.and_then(|text| inputs.add(name, text));
     match added {
         Ok(()) => Ok(()),
         Err((code, message)) => {
@@ -99,31 +90,71 @@ fn add(handle: Handle, kind: c_uint, name: String, text: Result<String, (CUresul
     }
 }
 
-/// What the inputs are together.
-fn complete(inputs: &[(String, String)], max_registers: Option<u32>) -> Result<String, (CUresult, String)> {
-    let read = |(name, text): &(String, String)| {
-        let module = ptx::parse(text).map_err(|e| (ERROR_INVALID_PTX, e.to_string()))?;
-        Ok(Input {
-            name: name.clone(),
-            module,
-        })
-    };
-    let linked = inputs.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    let mut module = ptx::link::link(linked).map_err(|e| linker_error(&e))?;
-    let text = match inputs {
-        [(_, one)] if max_registers.is_none() => one.clone(),
+impl Inputs {
+    fn new() -> Self {
+        Self {
+            texts: Vec::new(),
+            modules: Vec::new(),
+            prototypes: Prototypes::default(),
+            failed: None,
+            left: simt::limits::tree_bytes(MEMORY.limit()),
+        }
+    }
+
+    /// Reads one more. What is declared here and defined elsewhere is looked at once all inputs are there.
+    fn add(&mut self, name: String, text: String) -> Result<(), (CUresult, String)> {
+        let bytes: usize = self.texts.iter().map(String::len).sum();
+        if bytes.saturating_add(text.len()) > MAX_BYTES {
+            return Err((ERROR_OUT_OF_MEMORY, "the inputs are too large".to_owned()));
+        }
+        let mut left = self.left;
+        let module = ptx::parse_from(&text, &mut left).map_err(|e| match left {
+            0 => (ERROR_OUT_OF_MEMORY, format!("the inputs are too large: {e}")),
+            _ => (ERROR_INVALID_PTX, format!("the PTX cannot be read: {e}")),
+        })?;
+        ptx::table::check(&module).map_err(|e| (ERROR_INVALID_PTX, e.to_string()))?;
+        self.left = left;
+        let input = Input { name, module };
+        let fits = self.prototypes.add(&input);
+        // What does not fit is found again when the link is completed.
+        self.texts.push(text);
+        self.modules.push(input);
+        fits.map_err(|e| linker_error(&e))
+    }
+
+    /// What the inputs are together.
+    fn complete(&mut self, max_registers: Option<u32>) -> Result<String, (CUresult, String)> {
+        if let Some(failed) = &self.failed {
+            return Err(failed.clone());
+        }
+        let module = ptx::link::link(&mut self.modules).map_err(|e| linker_error(&e))?;
+        let text = compiled(&self.texts, module, max_registers);
+        self.failed = text.as_ref().err().cloned();
+        text
+    }
+}
+
+/// The text of a linked module, which compiles.
+fn compiled(
+    texts: &[String],
+    mut module: ptx::Module,
+    max_registers: Option<u32>,
+) -> Result<String, (CUresult, String)> {
+    let text = match texts {
+        [one] if max_registers.is_none() => one.clone(),
         _ => {
             if let Some(most) = max_registers {
                 limit_registers(&mut module, most);
             }
             // What `cargo xtask ptx` writes at the head of a text says what ptxas gave its kernels.
-            let heads = inputs
+            let heads = texts
                 .iter()
-                .flat_map(|(_, text)| text.lines().take_while(|l| l.starts_with("// sm_")));
+                .flat_map(|text| text.lines().take_while(|l| l.starts_with("// sm_")));
             let heads: String = heads.map(|line| format!("{line}\n")).collect();
             format!("{heads}{module}")
         }
     };
+    drop(module);
     // Compiled once for its errors, in a memory of its own.
     compile(&Arc::new(Memory::new(MEMORY.limit())), &text)?;
     Ok(text)
@@ -148,7 +179,7 @@ export! {
         usable()?;
         // SAFETY: the caller promises as many options and values.
         let log = unsafe { Log::new(n, options, values) }?;
-        let made = LINKS.insert_with(|_| Link { log, inputs: Mutex::default(), image: Mutex::default() });
+        let made = LINKS.insert_with(|_| Link { log, inputs: Mutex::new(Inputs::new()), image: Mutex::default() });
         out.put(made.0)
     }
 
@@ -201,13 +232,13 @@ export! {
         initialised()?;
         image.check()?;
         let link = link(handle)?;
-        let inputs = lock(&link.inputs);
+        let mut inputs = lock(&link.inputs);
         if inputs.texts.is_empty() {
             return Err(ERROR_INVALID_VALUE);
         }
         let mut made = lock(&link.image);
         if made.is_none() {
-            match complete(&inputs.texts, link.log.max_registers) {
+            match inputs.complete(link.log.max_registers) {
                 Ok(text) => *made = CString::new(text).ok(),
                 Err((code, message)) => {
                     link.log.report(&message)?;

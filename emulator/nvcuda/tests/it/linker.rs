@@ -6,6 +6,7 @@ use std::ptr::null_mut;
 use cudarc::driver::sys::{self, CUfunction_attribute, CUjit_option, CUresult};
 
 use crate::common::{Own, alloc, function, launch, module, ok, synchronize, words};
+use crate::emulated::{is_alone, run_alone};
 
 const HEAD: &str = ".version 7.0\n.target sm_75\n.address_size 64\n";
 
@@ -157,6 +158,26 @@ fn emulated_what_no_input_defines_is_named() {
         log.contains("Prototype doesn't match for 'scale' in 'callee', first defined in 'callee'"),
         "{log}"
     );
+}
+
+#[test]
+fn emulated_inputs_share_a_bound() {
+    if !is_alone() {
+        run_alone("linker::emulated_inputs_share_a_bound", &[("TILE_MEMORY", "64")]);
+        return;
+    }
+    let _own = Own::new();
+    let kernel = |name: &str| {
+        ptx(&format!(
+            ".visible .entry {name}() {{ {} }}",
+            "ret;".repeat(80_000)
+        ))
+    };
+    let (a, b) = (kernel("a"), kernel("b"));
+    assert!(link(&[(PTX, &a, c"a")]).is_ok());
+    let (code, log) = link(&[(PTX, &a, c"a"), (PTX, &b, c"b")]).expect_err("it is too much");
+    assert_eq!(code, CUresult::CUDA_ERROR_OUT_OF_MEMORY);
+    assert!(log.contains("the inputs are too large"), "{log}");
 }
 
 #[test]

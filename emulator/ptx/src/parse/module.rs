@@ -23,7 +23,7 @@ const DIRECTIVES: [&str; 14] = [
 ];
 
 impl Parser<'_> {
-    pub(super) fn module(mut self) -> Parsed<Module> {
+    pub(super) fn module(&mut self) -> Parsed<Module> {
         let version = self.version()?;
         let mut module = Module {
             version,
