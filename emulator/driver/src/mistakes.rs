@@ -47,12 +47,13 @@ pub(crate) fn free(address: u64) {
     });
 }
 
-/// A copy one of whose ends cannot be used.
-pub(crate) fn copy(to: &Place, from: &Place, n: usize) {
-    let sentence = exchanged(("to", to), ("from", from), n)
-        .or_else(|| exchanged(("from", from), ("to", to), n))
-        .or_else(|| unusable("to", to, n))
-        .or_else(|| unusable("from", from, n));
+/// A copy one of whose ends cannot be used; `what` is copied, "a copy" or "a copy of rows".
+pub(crate) fn copy(to: &Place, from: &Place, n: usize, what: &str) {
+    let head = format!("{what} of {n} bytes");
+    let sentence = exchanged(&head, ("to", to), ("from", from), n)
+        .or_else(|| exchanged(&head, ("from", from), ("to", to), n))
+        .or_else(|| unusable(&format!("{head} to"), to, n))
+        .or_else(|| unusable(&format!("{head} from"), from, n));
     if let Some(sentence) = sentence {
         tell(&sentence);
     }
@@ -60,7 +61,12 @@ pub(crate) fn copy(to: &Place, from: &Place, n: usize) {
 
 /// One end is given as a device address and lies in host memory, the other lies in device memory: the other way round
 /// both would be fine.
-fn exchanged((here, one): (&str, &Place), (there, other): (&str, &Place), n: usize) -> Option<String> {
+fn exchanged(
+    head: &str,
+    (here, one): (&str, &Place),
+    (there, other): (&str, &Place),
+    n: usize,
+) -> Option<String> {
     let Place::Device(address) = *one else {
         return None;
     };
@@ -70,15 +76,14 @@ fn exchanged((here, one): (&str, &Place), (there, other): (&str, &Place), n: usi
     let fits = is_device_range(far, n) && MEMORY.lookup(address).is_none() && can_read(address, n);
     fits.then(|| {
         format!(
-            "a copy of {n} bytes {here} the device address {address:#x}, which is host memory, {there} {far:#x}, which is \
+            "{head} {here} the device address {address:#x}, which is host memory, {there} {far:#x}, which is \
              device memory: are source and destination exchanged?"
         )
     })
 }
 
-/// Why `n` bytes at one end of a copy cannot be used.
-fn unusable(direction: &str, place: &Place, n: usize) -> Option<String> {
-    let head = format!("a copy of {n} bytes {direction}");
+/// Why `n` bytes at one end of a copy cannot be used; the sentence begins with `head`.
+fn unusable(head: &str, place: &Place, n: usize) -> Option<String> {
     match place {
         Place::Device(address) if is_device_range(*address, n) => None,
         Place::Device(address) => Some(match MEMORY.lookup(*address) {
@@ -132,31 +137,40 @@ pub(crate) fn remember_outputs(outputs: &[Output]) {
     waiting.extend(outputs.iter().take(room).cloned());
 }
 
-/// Device memory was copied to the host.
-pub(crate) fn copied_back(address: u64, n: usize) {
-    let end = address.saturating_add(n as u64);
+/// These ranges of device memory were copied to the host by one call; `diagnosis` is the setting of its thread.
+pub(crate) fn copied_back(ranges: impl Iterator<Item = (u64, usize)> + Clone, diagnosis: bool) {
     let read = |output: &mut Output| {
-        let (from, to) = (output.range.0.max(address), output.range.1.min(end));
-        from < to && MEMORY.holds_undefined(from, to - from)
+        let (start, end) = output.range;
+        ranges.clone().any(|(address, n)| {
+            let (from, to) = (start.max(address), end.min(address.saturating_add(n as u64)));
+            from < to && MEMORY.holds_undefined(from, to - from)
+        })
     };
     let found: Vec<Output> = lock(&OUTPUTS).extract_if(.., read).collect();
-    if settings::current().diagnosis {
-        found
-            .iter()
-            .for_each(|output| diagnose::findings(std::slice::from_ref(&output.finding)));
+    if !diagnosis {
+        return;
     }
-    copied_back_untouched(address, n);
+    found
+        .iter()
+        .for_each(|output| diagnose::findings(std::slice::from_ref(&output.finding)));
+    copied_back_untouched(ranges);
 }
 
 /// Nothing was ever put into what was copied to the host.
-fn copied_back_untouched(address: u64, n: usize) {
-    if !MEMORY.is_untouched(address, n as u64) {
+fn copied_back_untouched(ranges: impl Iterator<Item = (u64, usize)> + Clone) {
+    let untouched = |(address, n)| MEMORY.is_untouched(address, n as u64);
+    if !ranges.clone().all(untouched) {
         return;
     }
-    if let Some(a) = MEMORY.lookup(address) {
-        tell(&format!(
-            "{n} bytes are copied back from device memory in which nothing was ever written ({}): did the kernel write to \
-             another buffer, or not run?",
+    let bytes: usize = ranges.clone().map(|(_, n)| n).sum();
+    if let Some(a) = ranges
+        .clone()
+        .next()
+        .and_then(|(address, _)| MEMORY.lookup(address))
+    {
+        diagnose::say_once(&format!(
+            "{bytes} bytes are copied back from device memory in which nothing was ever written ({}): did the kernel \
+             write to another buffer, or not run?",
             what(&a)
         ));
     }

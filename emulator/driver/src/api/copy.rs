@@ -10,55 +10,54 @@ use crate::edge::{Host, export};
 use crate::mistakes;
 use crate::queue::Where;
 use crate::result::*;
+use crate::settings;
 use crate::streams::{Stream, stream};
 use crate::types::Handle;
 
-/// Refuses ends that cannot be used, and says why.
-fn check_ends(to: &Place, from: &Place, n: usize) -> Outcome {
+/// Refuses ends that cannot be used, and says why; `what` is copied.
+pub(crate) fn check_ends(to: &Place, from: &Place, n: usize, what: &str) -> Outcome {
     to.check(n)
         .and_then(|()| from.check(n))
-        .inspect_err(|_| mistakes::copy(to, from, n))
+        .inspect_err(|_| mistakes::copy(to, from, n, what))
+}
+
+/// Copies now, and reports what comes back to the host undefined; `diagnosis` is the setting of the calling thread,
+/// which need not be the one that copies.
+///
+/// # Safety
+/// As for [`transfer`].
+unsafe fn copy(to: &Place, from: &Place, n: usize, diagnosis: bool) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe { transfer(to, from, n) }?;
+    if let (Place::Host(_), Place::Device(address)) = (to, from) {
+        mistakes::copied_back(std::iter::once((*address, n)), diagnosis);
+    }
+    Ok(())
 }
 
 /// Copies and waits.
 fn copy_sync(handle: Handle, to: Place, from: Place, n: usize) -> Outcome {
     let stream = stream(handle)?;
     stream.context.check()?;
-    check_ends(&to, &from, n)?;
-    let back = to_host(&to, &from);
+    check_ends(&to, &from, n, "a copy")?;
+    let diagnosis = settings::current().diagnosis;
     // SAFETY: the caller of a copy promises the bytes of the host memory.
-    stream.submit_sync(move || unsafe { transfer(&to, &from, n) })?;
-    if let Some(address) = back {
-        mistakes::copied_back(address, n);
-    }
-    Ok(())
-}
-
-/// The device address of a copy back to the host.
-fn to_host(to: &Place, from: &Place) -> Option<u64> {
-    match (to, from) {
-        (Place::Host(_), Place::Device(address)) => Some(*address),
-        _ => None,
-    }
+    stream.submit_sync(move || unsafe { copy(&to, &from, n, diagnosis) })
 }
 
 /// Copies in the stream's order.
 fn copy_async(handle: Handle, to: Place, from: Place, n: usize) -> Outcome {
     let stream = stream(handle)?;
     stream.context.check()?;
-    check_ends(&to, &from, n)?;
+    check_ends(&to, &from, n, "a copy")?;
     copy_in_stream(&stream, to, from, n)
 }
 
 fn copy_in_stream(stream: &Stream, to: Place, from: Place, n: usize) -> Outcome {
+    let diagnosis = settings::current().diagnosis;
     if to.is_pageable(n) {
-        let back = to_host(&to, &from);
         // SAFETY: the caller of a copy to the host promises the bytes.
-        stream.submit_sync(move || unsafe { transfer(&to, &from, n) })?;
-        if let Some(address) = back {
-            mistakes::copied_back(address, n);
-        }
-        return Ok(());
+        return stream.submit_sync(move || unsafe { copy(&to, &from, n, diagnosis) });
     }
     // The source may change as soon as the call returns: it is taken now, unless it can be used now, or there is no
     // room for it.
@@ -76,9 +75,9 @@ fn copy_in_stream(stream: &Stream, to: Place, from: Place, n: usize) -> Outcome 
             })
         }
         // SAFETY: the caller of a copy promises the bytes of the host memory.
-        _ if wait => stream.submit_sync(move || unsafe { transfer(&to, &from, n) }),
+        _ if wait => stream.submit_sync(move || unsafe { copy(&to, &from, n, diagnosis) }),
         // SAFETY: as above, until the copy is done.
-        _ => stream.submit_async(Where::Here, move || unsafe { transfer(&to, &from, n) }),
+        _ => stream.submit_async(Where::Here, move || unsafe { copy(&to, &from, n, diagnosis) }),
     }
 }
 

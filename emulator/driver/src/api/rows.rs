@@ -3,10 +3,13 @@
 use std::ffi::c_uint;
 
 use crate::api::array;
-use crate::api::place::{Place, transfer};
+use crate::api::copy::check_ends;
+use crate::api::place::{Place, device_range, transfer};
 use crate::edge::{Host, In, export};
+use crate::mistakes;
 use crate::queue::Where;
 use crate::result::*;
+use crate::settings;
 use crate::streams::stream;
 use crate::types::{Handle, Memcpy2D, Memcpy3D};
 
@@ -151,42 +154,71 @@ impl Rows {
         })
     }
 
-    /// First and last row decide: those between lie between.
+    /// Rows at the corners are checked; those between lie between, where all are in one allocation.
     fn check(&self) -> Outcome {
-        if self.width == 0 || self.height == 0 || self.depth == 0 {
+        if self.is_empty() {
             return Ok(());
         }
+        let (y, z) = (self.height - 1, self.depth - 1);
+        for (y, z) in [(0, 0), (y, 0), (y, z)] {
+            check_ends(
+                &self.to.row(y, z)?,
+                &self.from.row(y, z)?,
+                self.width,
+                "a copy of rows",
+            )?;
+        }
         for end in [&self.to, &self.from] {
-            end.row(0, 0)?.check(self.width)?;
-            end.row(self.height - 1, 0)?.check(self.width)?;
-            end.row(self.height - 1, self.depth - 1)?.check(self.width)?;
+            if let (Place::Device(first), Place::Device(last)) = (&end.start, end.row(y, z)?) {
+                let before = usize::try_from(last - first).map_err(|_| ERROR_INVALID_VALUE)?;
+                let whole = before.checked_add(self.width).ok_or(ERROR_INVALID_VALUE)?;
+                device_range(*first, whole)?;
+            }
         }
         Ok(())
     }
 
-    fn transfer(&self) -> Outcome {
-        for z in 0..self.depth {
-            for y in 0..self.height {
-                let (to, from) = (self.to.row(y, z)?, self.from.row(y, z)?);
-                // SAFETY: the caller of a copy promises all rows of the host memory, until the copy is done.
-                unsafe { transfer(&to, &from, self.width) }?;
-            }
+    fn is_empty(&self) -> bool {
+        self.width == 0 || self.height == 0 || self.depth == 0
+    }
+
+    /// Copies now; `diagnosis` is the setting of the calling thread, which need not be the one that copies.
+    fn copy(&self, diagnosis: bool) -> Outcome {
+        for (y, z) in self.indices() {
+            let (to, from) = (self.to.row(y, z)?, self.from.row(y, z)?);
+            // SAFETY: the caller of a copy promises all rows of the host memory, until the copy is done.
+            unsafe { transfer(&to, &from, self.width) }?;
+        }
+        if let Place::Host(_) = self.to.start
+            && !self.is_empty()
+        {
+            let device = |(y, z)| match self.from.row(y, z) {
+                Ok(Place::Device(address)) => Some((address, self.width)),
+                _ => None,
+            };
+            mistakes::copied_back(self.indices().filter_map(device), diagnosis);
         }
         Ok(())
+    }
+
+    fn indices(&self) -> impl Iterator<Item = (usize, usize)> + Clone {
+        let height = self.height;
+        (0..self.depth).flat_map(move |z| (0..height).map(move |y| (y, z)))
     }
 
     pub(crate) fn run(self, handle: Handle, wait: bool) -> Outcome {
         let stream = stream(handle)?;
         stream.context.check()?;
         self.check()?;
-        if self.width == 0 {
+        if self.is_empty() {
             return Ok(());
         }
+        let diagnosis = settings::current().diagnosis;
         let pageable = self.to.start.is_pageable(self.width) || self.from.start.is_pageable(self.width);
         if wait || pageable {
-            stream.submit_sync(move || self.transfer())
+            stream.submit_sync(move || self.copy(diagnosis))
         } else {
-            stream.submit_async(Where::Here, move || self.transfer())
+            stream.submit_async(Where::Here, move || self.copy(diagnosis))
         }
     }
 }

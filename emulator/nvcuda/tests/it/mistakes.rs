@@ -96,6 +96,12 @@ fn make_mistakes() {
         let untouched = alloc(64);
         ok(sys::cuMemcpyDtoH_v2(pointer, untouched, 64));
 
+        copy_rows(pointer);
+        let mut pinned = null_mut();
+        ok(sys::cuMemAllocHost_v2(&mut pinned, 128));
+        ok(sys::cuMemcpyDtoHAsync_v2(pinned, alloc(128), 128, null_mut()));
+        ok(synchronize());
+
         // What NVRTC's `nvrtcGetLTOIR` returns begins like this.
         assert_eq!(
             sys::cuModuleLoadData(&mut mine, c"\xedCN\x7f\x01".as_ptr().cast()),
@@ -107,6 +113,44 @@ fn make_mistakes() {
         refused(sys::cuGetExportTable(&mut table, &sys::CUuuid { bytes: [7; 16] }));
     }
     drop(own);
+}
+
+/// Two-dimensional copies to the host: of memory that nothing filled, in part and in whole, and past its end.
+///
+/// # Safety
+/// There are 800 bytes at `host`.
+unsafe fn copy_rows(host: *mut std::ffi::c_void) {
+    let rows = |from: u64, pitch: usize, height: usize| {
+        let copy = sys::CUDA_MEMCPY2D {
+            srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            srcDevice: from,
+            srcPitch: pitch,
+            dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
+            dstHost: host,
+            dstPitch: 16,
+            WidthInBytes: 16,
+            Height: height,
+            srcXInBytes: 0,
+            srcY: 0,
+            srcHost: null_mut(),
+            srcArray: null_mut(),
+            dstXInBytes: 0,
+            dstY: 0,
+            dstDevice: 0,
+            dstArray: null_mut(),
+        };
+        // SAFETY: the caller's promise; the driver refuses what is past the end of device memory.
+        unsafe { sys::cuMemcpy2D_v2(&copy) }
+    };
+    let (partly, untouched) = (alloc(64), alloc(96));
+    // SAFETY: 16 bytes of 64.
+    unsafe { ok(sys::cuMemsetD8_v2(partly + 16, 1, 16)) };
+    ok(rows(partly, 16, 4));
+    ok(rows(untouched, 32, 3));
+    refused(rows(untouched, 32, 4));
+    // The first and the last row of three lie in allocations, the one between in none.
+    let (a, b) = (partly.min(untouched), partly.max(untouched));
+    refused(rows(a, (b - a) as usize / 2, 3));
 }
 
 #[test]
