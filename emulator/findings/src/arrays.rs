@@ -131,17 +131,8 @@ impl Scene<'_> {
             Some(OpKind::Atomic(atomic)) => atomic.ty.bytes(),
             _ => bytes,
         };
-        let text = self
-            .context
-            .kernel
-            .instrs
-            .get(instr as usize)
-            .map_or("", |info| info.text.as_str());
-        let mnemonic = text
-            .split_whitespace()
-            .find(|word| !word.starts_with('@'))
-            .unwrap_or("");
-        let name = match mnemonic.rsplit('.').next() {
+        let info = self.context.kernel.instrs.get(instr as usize);
+        let name = match info.and_then(|info| info.mnemonic().rsplit('.').next()) {
             Some("f32") => "float",
             Some("f64") => "double",
             _ => "",

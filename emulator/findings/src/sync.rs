@@ -176,10 +176,9 @@ pub(crate) fn barrier(
         // Lanes that wait for lanes, not for memory.
         let warp_wide = groups.iter().find(|group| {
             let info = scene.context.kernel.instrs.get(group.instr as usize);
-            let text = info.map_or("", |info| info.text.as_str());
-            let mut words = text.split_whitespace().filter(|word| !word.starts_with('@'));
-            let mnemonic = words.next().unwrap_or("").split('.').next().unwrap_or("");
-            !group.at_barrier && ["shfl", "vote", "match", "redux", "bar", "activemask"].contains(&mnemonic)
+            let family = info.and_then(|info| info.mnemonic().split('.').next());
+            let waits = ["shfl", "vote", "match", "redux", "bar", "activemask"];
+            !group.at_barrier && family.is_some_and(|family| waits.contains(&family))
         });
         let (why, advice) = match (all_at_barriers && groups.len() > 1, warp_wide) {
             (true, _) => (
@@ -393,9 +392,7 @@ pub(crate) fn exited(scene: &Scene<'_>, kind: &Kind, returned: u32, first: u32, 
 /// The call behind a warp-wide instruction: `__shfl_down_sync`.
 fn call_name(scene: &Scene<'_>, instr: u32) -> String {
     let info = scene.context.kernel.instrs.get(instr as usize);
-    let text = info.map_or("", |info| info.text.as_str());
-    let mut words = text.split_whitespace();
-    let mnemonic = words.find(|word| !word.starts_with('@')).unwrap_or("this");
+    let mnemonic = info.map_or("this", |info| info.mnemonic());
     let parts: Vec<&str> = mnemonic.split('.').collect();
     let has = |part: &str| parts.contains(&part);
     let one_of = |names: &[&'static str]| names.iter().copied().find(|name| has(name)).unwrap_or("*");

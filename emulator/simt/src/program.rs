@@ -346,6 +346,15 @@ pub struct InstrInfo {
     pub atomic: AtomicForm,
 }
 
+impl InstrInfo {
+    /// Its name with all modifiers, `fma.rn.f32`, without a predicate before it.
+    pub fn mnemonic(&self) -> &str {
+        let mut words = self.text.split_whitespace();
+        let name = words.find(|word| !word.starts_with('@')).unwrap_or("");
+        name.trim_end_matches(';')
+    }
+}
+
 /// What ptxas makes of an atomic, as far as counters depend on it; see `decode::atomics`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AtomicForm {

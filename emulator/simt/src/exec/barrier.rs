@@ -4,7 +4,7 @@
 
 use crate::check::Code;
 use crate::check::{BarrierGroup, Details};
-use crate::program::{BARRIERS, BarrierKind};
+use crate::program::{BARRIERS, BarrierKind, InstrInfo};
 
 use super::fiber::{Fiber, State};
 use super::turns::join_ready;
@@ -255,14 +255,8 @@ impl Cx<'_> {
 
     /// All lanes of a warp must be at the same barrier: `bar.sync`, `barrier.sync.aligned`.
     fn is_aligned(&self, instr: u32) -> bool {
-        let text = self
-            .job
-            .kernel
-            .instrs
-            .get(instr as usize)
-            .map_or("", |i| i.text.as_str());
-        let mut words = text.split_whitespace();
-        let name = words.find(|word| !word.starts_with('@')).unwrap_or("");
+        let info = self.job.kernel.instrs.get(instr as usize);
+        let name = info.map_or("", InstrInfo::mnemonic);
         name.starts_with("bar.") || name.contains(".aligned")
     }
 
