@@ -264,7 +264,8 @@ impl Cx<'_> {
     ///
     /// The lanes of one warp must be at one instruction, unless it is `barrier.sync` without `.aligned`, which
     /// counts threads wherever they are. Whole warps count each for itself; that is a warning, as CUDA C++ requires
-    /// all threads at one `__syncthreads()`. Copies of one, as in an unrolled loop, count as one: they have the same source line.
+    /// all threads at one `__syncthreads()`. Copies of one, as in an unrolled loop, count as one: they have the same
+    /// source line.
     fn check_meeting(&mut self, groups: &[BarrierGroup], instr: u32, mask: u32) {
         let kernel = self.job.kernel;
         let place = |g: &BarrierGroup| {
