@@ -49,8 +49,12 @@ impl Terminal {
         command.stdin(side()).stdout(side()).stderr(side());
         command.env_remove("NO_COLOR").envs(variables.iter().copied());
         let own_session = || {
-            // SAFETY: both may be called between fork and exec; descriptor 0 is the terminal.
-            let done = unsafe { libc::setsid() >= 0 && libc::ioctl(0, libc::TIOCSCTTY, 0) >= 0 };
+            // What runs tests in the background has Ctrl-C ignored, and its children inherit that.
+            // SAFETY: all may be called between fork and exec; descriptor 0 is the terminal.
+            let done = unsafe {
+                libc::signal(libc::SIGINT, libc::SIG_DFL);
+                libc::setsid() >= 0 && libc::ioctl(0, libc::TIOCSCTTY, 0) >= 0
+            };
             match done {
                 true => Ok(()),
                 false => Err(std::io::Error::last_os_error()),
