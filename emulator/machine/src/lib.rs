@@ -3,7 +3,7 @@
 //! Beside `ptx`, and like it without execution.
 //!
 //! What is here: the instructions of sm_90 that [`table::rows`] lists, with their operands and control bits
-//! ([`decode`]), their text as `nvdisasm` prints it (`Display`), and cubins ([`Module`]).
+//! ([`decode()`]), their text as `nvdisasm` prints it (`Display`), and cubins ([`Module`]).
 //!
 //! What is not: encoding, and instructions of tensor cores, textures and bulk copies, which are refused by name or
 //! opcode, with their address.
