@@ -67,7 +67,7 @@ pub fn reference_of(step: &str) -> PathBuf {
     Path::new(FOLDER).join(step).join("variant.cu")
 }
 
-/// Around what [`reference`] replaces.
+/// Around what [`reference()`] replaces.
 const BEGIN: &str = "// DRAWN\n";
 const END: &str = "// DRAWN_END\n";
 

@@ -96,9 +96,9 @@ pub struct Derived {
     pub kernel: String,
     /// What is measured.
     pub measure: Measure,
-    /// As in [`Criterion::shape`].
+    /// As in [`super::Criterion::shape`].
     pub shape: Vec<usize>,
-    /// As in [`Criterion::bk`].
+    /// As in [`super::Criterion::bk`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bk: Option<usize>,
 }
