@@ -151,24 +151,27 @@ fn only_whole_writable_memory_is_registered() {
     begin();
     let start = pages(5);
     // SAFETY: the pages are ours.
-    let register = |page: usize, n: usize| unsafe {
-        let at = start.add(page * 4096).cast();
+    let register_at = |at: *mut std::ffi::c_void, n: usize| unsafe {
         let code = sys::cuMemHostRegister_v2(at, n * 4096, 0);
         if code == CUDA_SUCCESS {
             sys::cuMemHostUnregister(at);
         }
         code
     };
+    let register = |page: usize, n: usize| register_at(start.wrapping_add(page * 4096).cast(), n);
     assert_eq!(register(0, 5), CUDA_SUCCESS);
     // SAFETY: as above; nothing else uses them.
     unsafe {
-        libc::munmap(start.add(4096).cast(), 4096);
+        libc::mprotect(start.add(4096).cast(), 4096, libc::PROT_NONE);
         libc::mprotect(start.add(3 * 4096).cast(), 4096, libc::PROT_READ);
     }
     assert_eq!(register(0, 1), CUDA_SUCCESS);
     assert_eq!(register(0, 3), CUDA_ERROR_INVALID_VALUE);
     assert_eq!(register(2, 3), CUDA_ERROR_INVALID_VALUE);
     assert_eq!(register(4, 1), CUDA_SUCCESS);
+    // Nothing is ever mapped so low. A page that was unmapped here may be mapped again by another thread.
+    let nowhere = std::ptr::without_provenance_mut(4096);
+    assert_eq!(register_at(nowhere, 1), CUDA_ERROR_INVALID_VALUE);
 }
 
 #[test]
