@@ -12,19 +12,20 @@ use ladder::counters::{Compared, OF_DIFFERENT_THINGS, PAIRS, Profile, REASONS, R
 use ladder::{Kernel, STEPS, Work};
 use serde_json::{Map, Value};
 use simt::launch::{LaunchOptions, Watch};
+use simt::module::Module;
 use tests::gpu::{Argument, Gpu, Shape};
 
 /// Steps in which a thread has one element of C: an order of magnitude more instructions than in the others. They are
 /// counted again on the smallest of [`SHAPES`] only.
-const SLOW: [&str; 2] = ["v01", "v02"];
+pub(crate) const SLOW: [&str; 2] = ["v01", "v02"];
 
-fn root() -> &'static Path {
+pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("tests/ lies in the repository")
 }
 
-static RECORDS: LazyLock<Vec<Record>> = LazyLock::new(|| {
+pub(crate) static RECORDS: LazyLock<Vec<Record>> = LazyLock::new(|| {
     let entries = fs::read_dir(root().join("book/data")).expect("records");
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.retain(|path| path.to_string_lossy().ends_with("-counters.json"));
@@ -51,19 +52,24 @@ static COMPARED: LazyLock<Vec<(&'static Profile, Vec<Compared>)>> = LazyLock::ne
         .collect()
 });
 
-fn kernel(name: &str) -> &'static Kernel {
+pub(crate) fn kernel(name: &str) -> &'static Kernel {
     let found = STEPS.iter().find_map(|step| step.kernel(name));
     found.unwrap_or_else(|| panic!("{name} is in a record, and not in the catalogue"))
 }
 
 /// The recorded launch on the emulated GPU.
 fn count(profile: &Profile) -> Map<String, Value> {
-    let kernel = kernel(&profile.kernel);
-    let source = kernel.source.expect("a kernel with a source");
+    let source = kernel(&profile.kernel).source.expect("a kernel with a source");
     let path = root().join("kernels/ptx").join(source).with_extension("ptx");
     let gpu = Gpu::with_memory(1 << 32);
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let module = gpu.load(&text).expect("committed PTX loads");
+    count_of(&gpu, &module, profile)
+}
+
+/// The recorded launch of a module that has the kernel.
+pub(crate) fn count_of(gpu: &Gpu, module: &Module, profile: &Profile) -> Map<String, Value> {
+    let kernel = kernel(&profile.kernel);
     let ladder::Shape { m, n, k } = profile.shape;
     let operand = |elements: usize| match kernel.work {
         Work::Dgemm => gpu.upload(&vec![1.0f64; elements]),
@@ -88,7 +94,7 @@ fn count(profile: &Profile) -> Map<String, Value> {
         ..LaunchOptions::default()
     };
     let report = gpu
-        .launch(&module, &profile.kernel, shape, &arguments, options)
+        .launch(module, &profile.kernel, shape, &arguments, options)
         .unwrap_or_else(|refused| panic!("{}: {refused}", profile.kernel));
     match serde_json::to_value(report.total) {
         Ok(Value::Object(counters)) => counters,

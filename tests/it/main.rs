@@ -10,6 +10,7 @@ mod gallery;
 mod gemm;
 mod ladder_gemm;
 mod ladder_transpose;
+mod machine_code;
 mod merged;
 mod mistakes;
 mod promises;

@@ -70,6 +70,7 @@ pub(crate) fn compile(memory: &Arc<Memory>, text: &str) -> Result<Module, (CUres
         let code = match &error {
             LoadError::Memory(..) | LoadError::TooLarge(_) => ERROR_OUT_OF_MEMORY,
             LoadError::Internal(_) => ERROR_UNKNOWN,
+            LoadError::MachineCode(_) => ERROR_INVALID_IMAGE,
             LoadError::Parse(_) | LoadError::Unsupported(_) | LoadError::SharedMemory { .. } => {
                 ERROR_INVALID_PTX
             }
@@ -77,6 +78,7 @@ pub(crate) fn compile(memory: &Arc<Memory>, text: &str) -> Result<Module, (CUres
         let what = match &error {
             LoadError::Parse(_) => "the PTX cannot be read: ",
             LoadError::Unsupported(_) => "the PTX uses what the emulated GPU does not support:\n",
+            LoadError::MachineCode(_) => "the machine code uses what the emulated GPU does not support:\n",
             LoadError::Internal(_)
             | LoadError::Memory(..)
             | LoadError::TooLarge(_)

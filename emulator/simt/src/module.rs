@@ -1,7 +1,9 @@
 //! Loading a module: parse, check what is supported, give its variables memory, decode.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use machine::{Segment, Target};
 use ptx::CheckError;
 use ptx::ast::Space;
 
@@ -9,8 +11,8 @@ use crate::decode::{self, DecodeError, Symbols};
 use crate::exec::plan::Plan;
 use crate::lanes::CpuLevel;
 use crate::limits::{self, Account};
-use crate::memory::{Memory, Origin, OutOfMemory};
-use crate::program::Kernel;
+use crate::memory::{AddressError, Memory, Origin, OutOfMemory};
+use crate::program::{Kernel, Program, window};
 
 /// Shared memory that a kernel may declare, on every device: ptxas refuses more.
 pub const MAX_DECLARED_SHARED: u32 = 48 * 1024;
@@ -24,6 +26,9 @@ pub enum LoadError {
     /// Valid PTX, but not supported: everything of that kind that was found, in the order of the text.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Unsupported(Vec<ptx::Unsupported>),
+    /// Machine code that is not supported: each instruction with its address.
+    #[error("{}", .0.iter().map(|what| format!("{what} is not supported")).collect::<Vec<_>>().join("\n"))]
+    MachineCode(Vec<String>),
     /// Our own mistake.
     #[error("internal error: {0}")]
     Internal(String),
@@ -62,6 +67,7 @@ impl From<DecodeError> for LoadError {
         match error {
             DecodeError::Unsupported(list) => Self::Unsupported(list),
             DecodeError::Invalid(error) => Self::Parse(error),
+            DecodeError::Refused(what) => Self::MachineCode(what),
             DecodeError::TooLarge(why) => Self::TooLarge(why),
             DecodeError::Internal(what) => Self::Internal(what),
         }
@@ -136,16 +142,106 @@ pub struct Module {
 struct Variables {
     memory: Arc<Memory>,
     list: Vec<ModuleVariable>,
+    /// Of machine code: where variables lie together.
+    segments: Vec<u64>,
     /// Bytes of the decoded kernels, which count as the device's.
     code_bytes: u64,
+}
+
+impl Variables {
+    /// Gives the variables of machine code memory, each segment as a whole: the code counts on how they lie in it.
+    fn place(&mut self, module: &machine::Module) -> Result<decode::machine::Segments, LoadError> {
+        let mut places: HashMap<Segment, u64> = HashMap::new();
+        let sizes = [
+            (Segment::Initialised, "variables", module.initialised.len() as u64),
+            (Segment::Zeroed, "variables", module.zeroed_bytes),
+            (Segment::Constants, "constants", module.constants.len() as u64),
+        ];
+        for (segment, label, bytes) in sizes.into_iter().filter(|(.., bytes)| *bytes > 0) {
+            let constant = segment == Segment::Constants;
+            let of_segment = |variable: &&machine::Variable| variable.segment == segment;
+            let mut inside = module.variables.iter().filter(of_segment);
+            // One that is alone lends its name.
+            let name = match (inside.next(), inside.next()) {
+                (Some(only), None) => &only.name,
+                _ => label,
+            };
+            let origin = Origin {
+                label: name.to_owned(),
+                read_only: constant,
+                symbol: true,
+            };
+            let no_room = |e| LoadError::Memory(name.to_owned(), e);
+            let address = self.memory.alloc(bytes, origin).map_err(no_room)?;
+            self.segments.push(address);
+            places.insert(segment, address);
+            for variable in module.variables.iter().filter(of_segment) {
+                self.list.push(ModuleVariable {
+                    name: variable.name.clone(),
+                    address: address.wrapping_add(variable.offset),
+                    bytes: variable.size,
+                    constant,
+                });
+            }
+        }
+        let mut contents: HashMap<Segment, Vec<u8>> = HashMap::from([
+            (Segment::Initialised, module.initialised.clone()),
+            (Segment::Constants, module.constants.clone()),
+            (Segment::Addresses, module.addresses.clone()),
+        ]);
+        for (at, kernel) in module.kernels.iter().enumerate() {
+            contents.insert(Segment::Tables(at), kernel.tables.clone());
+        }
+        for relocation in &module.relocations {
+            let refused = |what: String| LoadError::MachineCode(vec![what]);
+            let address = match &relocation.target {
+                Target::Outside(name) => return Err(refused(format!("machine code that needs `{name}`"))),
+                Target::Inside { segment, offset } => match segment {
+                    Segment::Code(_) => *offset,
+                    Segment::Shared(_) => window::SHARED | offset,
+                    other => match places.get(other) {
+                        Some(start) => start.wrapping_add(*offset),
+                        None => return Err(refused(format!("an address in {other:?}"))),
+                    },
+                },
+            };
+            let address = address.wrapping_add_signed(relocation.addend).to_le_bytes();
+            let place = contents.get_mut(&relocation.segment).and_then(|bytes| {
+                let start = usize::try_from(relocation.offset).ok()?;
+                bytes.get_mut(start..start.checked_add(address.len())?)
+            });
+            match place {
+                Some(place) => place.copy_from_slice(&address),
+                None => return Err(refused(format!("an address for {:?}", relocation.segment))),
+            }
+        }
+        for (segment, address) in &places {
+            let internal = |e: AddressError| LoadError::Internal(e.to_string());
+            if let Some(bytes) = contents.get(segment) {
+                self.memory.write(*address, bytes).map_err(internal)?;
+            }
+            self.memory.trust(*address).map_err(internal)?;
+        }
+        let tables =
+            (0..module.kernels.len()).map(|at| contents.remove(&Segment::Tables(at)).unwrap_or_default());
+        Ok(decode::machine::Segments {
+            tables: tables.collect(),
+            addresses: contents.remove(&Segment::Addresses).unwrap_or_default(),
+            constants: places.get(&Segment::Constants).copied(),
+        })
+    }
 }
 
 impl Drop for Variables {
     fn drop(&mut self) {
         self.memory.give_back(self.code_bytes);
-        for variable in &self.list {
-            // Somebody may have freed it through its address; then there is nothing left to do.
-            let _ = self.memory.free(variable.address);
+        // Somebody may have freed one through its address; then there is nothing left to do.
+        let free = |address| {
+            let _ = self.memory.free(address);
+        };
+        match &self.segments[..] {
+            [] => self.list.iter().map(|variable| variable.address).for_each(free),
+            segments => segments.iter().copied().for_each(free),
         }
     }
 }
@@ -163,6 +259,7 @@ impl Module {
         let mut variables = Variables {
             memory: Arc::clone(memory),
             list: Vec::new(),
+            segments: Vec::new(),
             code_bytes: 0,
         };
         let wanted = decode::module_variables_within(&module, &account)?;
@@ -204,9 +301,39 @@ impl Module {
                 .map_err(|e| LoadError::Internal(e.to_string()))?;
         }
         let program = decode::decode_within(&module, &symbols, level, &account)?;
+        Self::of(program, variables, level, &account)
+    }
+
+    /// Loads machine code. `level`: as for [`Self::load`].
+    pub fn load_machine_code(
+        memory: &Arc<Memory>,
+        module: &machine::Module,
+        level: Option<CpuLevel>,
+    ) -> Result<Self, LoadError> {
+        let best = crate::alu::cpu_level();
+        let level = level.map_or(best, |asked| asked.min(best));
+        let account = Account::new(memory.free_bytes());
+        let mut variables = Variables {
+            memory: Arc::clone(memory),
+            list: Vec::new(),
+            segments: Vec::new(),
+            code_bytes: 0,
+        };
+        let segments = variables.place(module)?;
+        let program = decode::machine::decode(module, &segments, level, &account)?;
+        Self::of(program, variables, level, &account)
+    }
+
+    /// A decoded program, and where its variables are.
+    fn of(
+        program: Program,
+        mut variables: Variables,
+        level: CpuLevel,
+        account: &Account,
+    ) -> Result<Self, LoadError> {
         let code_bytes = account.bytes_taken();
         let no_room = |e: OutOfMemory| LoadError::TooLarge(format!("no memory for the module's code: {e}"));
-        memory.take(code_bytes).map_err(no_room)?;
+        variables.memory.take(code_bytes).map_err(no_room)?;
         variables.code_bytes = code_bytes;
         let files: Arc<[(u32, String)]> = program.files.into();
         let mut kernels = Vec::with_capacity(program.kernels.len());

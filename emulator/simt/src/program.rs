@@ -63,6 +63,8 @@ pub struct Kernel {
     pub calls: Option<Box<Calls>>,
     /// By operation: the registers of an [`OpKind::Alu`], and what becomes of undefined bits in them.
     pub shapes: Vec<Shape>,
+    /// Decoded from machine code: instructions are those of the hardware, not of PTX.
+    pub machine_code: bool,
 }
 
 /// The functions of a kernel that are called where others are inlined: those that call themselves, perhaps through
@@ -244,7 +246,7 @@ impl BlockOrder {
 }
 
 /// A special register that is known before a warp starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(
     missing_docs,
     reason = "each variant is the PTX special register of the same name"
@@ -279,6 +281,10 @@ pub enum Special {
     EnvReg1,
     /// `%envreg2`: its low half.
     EnvReg2,
+    /// Four bytes of the parameter block, from this offset on. Machine code names parameters as operands.
+    ParamWord(u32),
+    /// Local memory of a thread, in bytes: where machine code finds the end of its stack.
+    LocalBytes,
 }
 
 impl Special {
@@ -608,7 +614,7 @@ pub enum OpKind {
     Branch {
         /// Position in [`Kernel::ops`].
         target: u32,
-        /// Immediate post-dominator.
+        /// Immediate post-dominator, or [`ENCLOSING`].
         reconverge: u32,
     },
     /// `brx.idx`
@@ -617,8 +623,18 @@ pub enum OpKind {
         index: Src,
         /// Positions.
         targets: Box<[u32]>,
-        /// Immediate post-dominator.
+        /// Immediate post-dominator, or [`ENCLOSING`].
         reconverge: u32,
+    },
+    /// Machine code's `BSSY`: lanes that part from here on meet at this position.
+    Converge {
+        /// The position.
+        meet: u32,
+    },
+    /// Machine code's `BREAK`: these lanes leave those that meet at this position.
+    Leave {
+        /// The position.
+        meet: u32,
     },
     /// A call of a function that is not inlined; a [`OpKind::Resume`] follows.
     Call {
@@ -762,6 +778,10 @@ pub enum OpKind {
     /// Nothing (`pragma`-like instructions, prefetches).
     Nop,
 }
+
+/// In place of a branch's meeting place: lanes that part meet where all lanes of their group are going to, which
+/// [`OpKind::Converge`] has said before.
+pub const ENCLOSING: u32 = u32::MAX - 1;
 
 /// Windows of the one 64-bit address space. The top 24 bits choose a window; the low 40 are an offset.
 pub mod window {

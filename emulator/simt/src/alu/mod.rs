@@ -26,6 +26,7 @@ pub(crate) mod half;
 mod half_ops;
 mod integer;
 mod lane;
+mod machine;
 mod modes;
 mod moves;
 #[cfg(test)]
@@ -36,6 +37,7 @@ mod tests;
 mod video;
 
 use crate::lanes::{AluFn, Class, CpuLevel};
+pub use machine::{Shift, Step, step};
 pub use moves::{Builtin, builtin};
 
 /// An instruction that has a function.

@@ -44,5 +44,6 @@ pub(crate) fn kernel(lines: &[u32]) -> Kernel {
         shared_subword: false,
         calls: None,
         shapes: Vec::new(),
+        machine_code: false,
     }
 }

@@ -53,6 +53,11 @@ impl Constants {
         self.lines.get(usize::try_from(!src).ok()?).map(|line| line.0[0])
     }
 
+    /// The value of a source of one line, if it is a constant.
+    pub(super) fn value_of(&self, src: Src) -> Option<u32> {
+        if src < 0 { self.value32(src) } else { None }
+    }
+
     /// The value of a constant of two lines.
     pub(super) fn value64(&self, src: Src) -> Option<u64> {
         let line = self.lines.get(usize::try_from(!src).ok()?)?;

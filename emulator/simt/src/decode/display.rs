@@ -8,7 +8,7 @@ use std::fmt;
 use super::operands::{Role, each};
 use super::virt::AluClasses;
 use crate::lanes::{Class, NONE, Src};
-use crate::program::{Access, Addr, BarrierKind, BlockOrder, Callee, Kernel, Op, OpKind, Order};
+use crate::program::{Access, Addr, BarrierKind, BlockOrder, Callee, ENCLOSING, Kernel, Op, OpKind, Order};
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -92,6 +92,7 @@ impl Kernel {
     fn what(&self, kind: &OpKind) -> String {
         let to = |target: u32| match target {
             u32::MAX => "exit".to_owned(),
+            ENCLOSING => "where all do".to_owned(),
             at => at.to_string(),
         };
         let not = |negated: bool| if negated { " not" } else { "" };
@@ -153,6 +154,8 @@ impl Kernel {
             OpKind::Texture(t) => format!("texture {}d {:?}", t.dims, t.ty),
             OpKind::Printf { .. } => "printf".to_owned(),
             OpKind::AssertFail { .. } => "assert fail".to_owned(),
+            OpKind::Converge { meet } => format!("meet at {}", to(*meet)),
+            OpKind::Leave { meet } => format!("leave {}", to(*meet)),
             OpKind::Resume { site } => format!("resume call {site}"),
             OpKind::Return => "return".to_owned(),
             OpKind::Exit => "exit".to_owned(),

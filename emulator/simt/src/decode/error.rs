@@ -11,6 +11,9 @@ pub enum DecodeError {
     /// It reads as PTX but means nothing: an unknown register, an operand of the wrong kind.
     #[error(transparent)]
     Invalid(ParseError),
+    /// Machine code that we do not run: each instruction with its address.
+    #[error("{}", .0.iter().map(|what| format!("{what} is not supported")).collect::<Vec<_>>().join("\n"))]
+    Refused(Vec<String>),
     /// More than a module may take.
     #[error("{0}")]
     TooLarge(String),
@@ -25,7 +28,7 @@ impl DecodeError {
         match self {
             DecodeError::Unsupported(list) => list.first().map(|e| e.span),
             DecodeError::Invalid(e) => Some(e.span),
-            DecodeError::TooLarge(_) | DecodeError::Internal(_) => None,
+            DecodeError::Refused(_) | DecodeError::TooLarge(_) | DecodeError::Internal(_) => None,
         }
     }
 }
@@ -45,4 +48,9 @@ pub(super) fn invalid(span: Span, message: impl Into<String>) -> DecodeError {
         span,
         message: message.into(),
     })
+}
+
+/// Machine code; `what` as for [`unsupported`].
+pub(super) fn refused(what: impl Into<String>) -> DecodeError {
+    DecodeError::Refused(vec![what.into()])
 }

@@ -13,12 +13,18 @@ const PLAIN: Flow = Flow::Moved {
 
 /// The first result of an instruction.
 pub(super) fn of(instruction: &Instruction) -> Flow {
-    let integers = instruction.types().all(is_integer);
-    let pairs = ["f16x2", "bf16x2", "u16x2", "s16x2"]
-        .iter()
-        .any(|ty| instruction.has(ty));
-    let narrowed = instruction.has("hi") || instruction.has("sat");
-    match instruction.opcode.as_str() {
+    let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
+    of_form(&instruction.opcode, &modifiers)
+}
+
+/// The first result of an instruction by its name.
+pub(super) fn of_form(opcode: &str, modifiers: &[&str]) -> Flow {
+    let has = |modifier| modifiers.contains(&modifier);
+    let types = || modifiers.iter().filter_map(|name| Type::from_name(name));
+    let integers = types().all(is_integer);
+    let pairs = ["f16x2", "bf16x2", "u16x2", "s16x2"].into_iter().any(has);
+    let narrowed = has("hi") || has("sat");
+    match opcode {
         "and" | "or" | "xor" | "not" | "lop3" | "selp" => Flow::Bitwise,
         "prmt" | "slct" => Flow::Moved {
             data: 0b0011,
@@ -32,12 +38,12 @@ pub(super) fn of(instruction: &Instruction) -> Flow {
             data: 0b0011,
             shifts: true,
         },
-        "cvt" if integers && !narrowed && !instruction.has("pack") => PLAIN,
+        "cvt" if integers && !narrowed && !has("pack") => PLAIN,
         "add" | "sub" | "mul" | "fma" | "neg" | "abs" | "min" | "max" if pairs => Flow::Halves,
         "add" | "addc" | "sub" | "subc" | "mul" | "mad" | "madc" | "neg" if integers && !narrowed => {
             Flow::Upward
         }
-        "setp" | "set" => match instruction.types().last() {
+        "setp" | "set" => match types().next_back() {
             Some(ty) => Flow::Compared(ordering(ty)),
             None => Flow::Mixed,
         },

@@ -25,6 +25,7 @@ mod index;
 mod layout;
 mod liveness;
 mod lower;
+pub(crate) mod machine;
 mod merge;
 mod names;
 mod operands;
@@ -160,7 +161,7 @@ fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function
     let varying: Vec<u32> = lower
         .specials
         .iter()
-        .filter(|(key, _)| key.0.varies_in_a_warp())
+        .filter(|(special, _)| special.varies_in_a_warp())
         .map(|(_, &register)| register)
         .chain(own)
         .collect();
@@ -191,7 +192,7 @@ fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function
     let specials = lower
         .specials
         .iter()
-        .map(|(key, register)| (key.0, place(register)))
+        .map(|(&special, register)| (special, place(register)))
         .collect();
     let lowered = activations::Lowered {
         ops: &ops,
@@ -242,6 +243,7 @@ fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function
         shared_subword: lower.shared_subword,
         calls,
         shapes: ops.iter().map(shape).collect(),
+        machine_code: false,
     };
     validate::validate(&kernel, &mut ops).map_err(DecodeError::Internal)?;
     Ok(kernel)
@@ -344,6 +346,7 @@ fn remove_moves(ops: &mut Vec<VirtualOp>, calls: Option<&mut Calls>) {
                 targets.iter_mut().for_each(shift);
                 shift(reconverge);
             }
+            OpKind::Converge { meet } | OpKind::Leave { meet } => shift(meet),
             _ => {}
         }
     }

@@ -120,6 +120,8 @@ pub(super) fn each(kind: &mut OpKind, alu: AluClasses, f: &mut dyn FnMut(&mut i3
             .early_if_wanted(std::slice::from_mut(dst), Bits32),
         OpKind::AssertFail { text, line } => row.reads(text, Bits64).read(line, Bits32),
         OpKind::Branch { .. }
+        | OpKind::Converge { .. }
+        | OpKind::Leave { .. }
         | OpKind::Resume { .. }
         | OpKind::Return
         | OpKind::Exit

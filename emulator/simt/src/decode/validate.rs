@@ -3,7 +3,7 @@
 use super::operands::each;
 use super::virt::VirtualOp;
 use crate::lanes::{Class, NONE};
-use crate::program::{Access, AtomicKind, CallSite, Calls, Kept, Kernel, OpKind};
+use crate::program::{Access, AtomicKind, CallSite, Calls, ENCLOSING, Kept, Kernel, OpKind};
 
 /// Checks every operand of every op against the sizes of the register file, of the constants and of the
 /// program. `ops` are the ops of the kernel with the classes of their operands.
@@ -124,12 +124,13 @@ impl Kernel {
 }
 
 fn targets_in_range(kind: &OpKind, n_ops: u32) -> bool {
-    let meets = |at: u32| at < n_ops || at == u32::MAX;
+    let meets = |at: u32| at < n_ops || at == u32::MAX || at == ENCLOSING;
     match kind {
         OpKind::Branch { target, reconverge } => *target < n_ops && meets(*reconverge),
         OpKind::BranchIndexed {
             targets, reconverge, ..
         } => !targets.is_empty() && targets.iter().all(|&t| t < n_ops) && meets(*reconverge),
+        OpKind::Converge { meet } | OpKind::Leave { meet } => *meet < n_ops,
         _ => true,
     }
 }

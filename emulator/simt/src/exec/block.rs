@@ -285,6 +285,14 @@ fn special_line(job: &Job<'_>, coords: [u32; 3], special: Special, warp: u32) ->
         Special::TotalSharedBytes => all(job.kernel.shared_static_bytes + job.dynamic_shared),
         Special::EnvReg1 => all((job.grid_workspace >> 32) as u32),
         Special::EnvReg2 => all(job.grid_workspace as u32),
+        Special::ParamWord(offset) => {
+            let bytes = job
+                .params
+                .get(offset as usize..)
+                .and_then(|rest| rest.first_chunk());
+            all(bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes)))
+        }
+        Special::LocalBytes => all(job.local_bytes),
     }
 }
 

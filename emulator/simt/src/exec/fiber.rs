@@ -4,6 +4,8 @@
 //! branch, the frame becomes the meeting place and each side gets a frame of its own on top; the top frame runs.
 //! Only the top frame of a fiber runs, so lanes that must make progress at the same time live in two fibers.
 
+use crate::program::ENCLOSING;
+
 /// A group of lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Frame {
@@ -85,6 +87,7 @@ impl Fiber {
     /// Lanes part: each `(lanes, position)` goes its own way until `meet`. The last one runs first.
     pub(crate) fn part(&mut self, ways: &[(u32, u32)], meet: u32) {
         let Some(top) = self.stack.pop() else { return };
+        let meet = if meet == ENCLOSING { top.meet } else { meet };
         // A frame that is on its way to the same place already waits there for these lanes.
         if top.meet != meet {
             self.stack.push(Frame { pc: meet, ..top });
@@ -95,6 +98,37 @@ impl Fiber {
             }
         }
         self.polls = 0;
+    }
+
+    /// The lanes of the top frame, which are at `pc`, stay together until `meet`, however they part before.
+    pub(crate) fn converge(&mut self, pc: u32, meet: u32) {
+        let lanes = self.top().map_or(0, |top| top.mask);
+        self.part(&[(lanes, pc)], meet);
+    }
+
+    /// Lanes no longer go to `meet`: they go to where those that meet there are going next.
+    pub(crate) fn leave(&mut self, lanes: u32, meet: u32) {
+        let is_joint = |frame: &Frame| frame.pc == meet && frame.meet != meet;
+        let Some(joint) = self.stack.iter().rposition(is_joint) else {
+            return;
+        };
+        let above = self.stack.split_off(joint + 1);
+        self.stack[joint].mask &= !lanes;
+        let next = self.stack[joint].meet;
+        for frame in above {
+            if frame.meet != meet {
+                self.stack.push(frame);
+                continue;
+            }
+            let [stay, leave] = [frame.mask & !lanes, frame.mask & lanes];
+            self.stack.push(Frame { mask: stay, ..frame });
+            self.stack.push(Frame {
+                mask: leave,
+                meet: next,
+                ..frame
+            });
+        }
+        self.exit(0);
     }
 
     /// The lanes of the top frame call: each `(lanes, position)` runs there until it returns, the first one first. The
@@ -192,6 +226,34 @@ mod tests {
         assert_eq!(frames(&f), [(10, 0x3)]);
         f.exit(0x3);
         assert!(f.stack.is_empty());
+    }
+
+    #[test]
+    fn lanes_that_part_meet_where_it_was_said() {
+        let mut f = Fiber::new(0xF);
+        f.converge(2, 30);
+        f.part(&[(0x3, 10), (0xC, 20)], ENCLOSING);
+        f.part(&[(0x4, 21), (0x8, 40)], ENCLOSING);
+        assert_eq!(frames(&f), [(30, 0xF), (10, 0x3), (21, 0x4), (40, 0x8)]);
+        f.leave(0x8, 30);
+        f.leave(0x1, 30);
+        assert_eq!(
+            frames(&f),
+            [(30, 0x6), (10, 0x2), (10, 0x1), (21, 0x4), (40, 0x8)]
+        );
+        let meets: Vec<u32> = f.stack.iter().map(|frame| frame.meet).collect();
+        assert_eq!(meets, [u32::MAX, 30, u32::MAX, 30, u32::MAX]);
+    }
+
+    #[test]
+    fn lanes_leave_an_outer_meeting_from_within_an_inner_one() {
+        let mut f = Fiber::new(0xF);
+        f.converge(2, 30);
+        f.converge(3, 20);
+        f.leave(0x1, 30);
+        assert_eq!(frames(&f), [(30, 0xE), (20, 0xE), (20, 0x1), (3, 0xF)]);
+        f.meet();
+        assert_eq!(f.top().map(|top| top.meet), Some(u32::MAX));
     }
 
     #[test]

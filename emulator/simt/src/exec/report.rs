@@ -52,9 +52,24 @@ pub(crate) fn by_instruction(
         else {
             continue;
         };
+        // The hardware counts what is issued, also where a guard leaves no lane. (PTX has a branch there mostly.)
+        let unwanted = match &op.kind {
+            OpKind::Load(a) | OpKind::Store(a) if kernel.machine_code && a.space == MemSpace::Shared => {
+                runs.saturating_sub(t.shared_requests)
+            }
+            _ => 0,
+        };
         match &op.kind {
-            OpKind::Load(a) => add_load(c, t, u64::from(a.element) * u64::from(a.n), a.space),
-            OpKind::Store(a) => add_store(c, t, u64::from(a.element) * u64::from(a.n)),
+            OpKind::Load(a) => {
+                add_load(c, t, u64::from(a.element) * u64::from(a.n), a.space);
+                c.shared_load_requests += unwanted;
+                c.shared_load_requests_merged += unwanted;
+            }
+            OpKind::Store(a) => {
+                add_store(c, t, u64::from(a.element) * u64::from(a.n));
+                c.shared_store_requests += unwanted;
+                c.shared_store_requests_merged += unwanted;
+            }
             OpKind::Atomic(_) => {
                 c.global_atomic_requests += t.global_requests;
                 c.global_atomic_sectors += t.sectors;

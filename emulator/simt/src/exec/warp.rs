@@ -640,6 +640,15 @@ impl Cx<'_> {
             OpKind::Call { site, target } => return self.call(*site, *target, pc, on),
             OpKind::Resume { site } => self.resume(*site, on),
             OpKind::Return => return self.give_back(on),
+            OpKind::Converge { meet } => {
+                self.fiber.converge(pc + 1, *meet);
+                return Next::Frames;
+            }
+            OpKind::Leave { meet } => {
+                self.fiber.set_pc(pc + 1);
+                self.fiber.leave(on, *meet);
+                return Next::Frames;
+            }
             OpKind::Trap => {
                 self.fatal(pc, Code::Trap, on, Details::None);
                 return Next::Stop;

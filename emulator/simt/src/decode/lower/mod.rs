@@ -57,7 +57,7 @@ pub(super) struct Lower<'a> {
     pub(super) starts: Vec<u32>,
     /// Position of each label; `u32::MAX` until it is met.
     pub(super) labels: Vec<u32>,
-    pub(super) specials: BTreeMap<SpecialKey, u32>,
+    pub(super) specials: BTreeMap<Special, u32>,
     pub(super) local: Vec<SharedArray>,
     pub(super) local_bytes: u32,
     pub(super) shared_subword: bool,
@@ -98,22 +98,6 @@ pub(super) struct Lower<'a> {
     /// Of the next operation.
     rule: Rule,
     flow: Flow,
-}
-
-/// [`Special`] has no order of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SpecialKey(pub(super) Special);
-
-impl Ord for SpecialKey {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.0 as u8).cmp(&(other.0 as u8))
-    }
-}
-
-impl PartialOrd for SpecialKey {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 impl<'a> Lower<'a> {

@@ -2,7 +2,7 @@
 
 use super::super::error::Result;
 use super::super::operands::clock_class;
-use super::{Lower, SpecialKey};
+use super::Lower;
 use crate::alu::Builtin;
 use crate::lanes::{Class, Src};
 use crate::program::{Clock, OpKind, RESERVED, SHARED_BASE, Special};
@@ -88,7 +88,7 @@ impl Lower<'_> {
                 let registers = &mut self.registers;
                 *self
                     .specials
-                    .entry(SpecialKey(special))
+                    .entry(special)
                     .or_insert_with(|| registers.fresh(Class::Bits32)) as Src
             }
             Found::Clock(clock) => {

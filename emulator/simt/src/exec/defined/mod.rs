@@ -553,6 +553,8 @@ impl Cx<'_> {
             }
             OpKind::Call { target, .. } => self.follow_use(*target, on, Use::Address, instr),
             OpKind::Branch { .. }
+            | OpKind::Converge { .. }
+            | OpKind::Leave { .. }
             | OpKind::Resume { .. }
             | OpKind::Return
             | OpKind::Exit

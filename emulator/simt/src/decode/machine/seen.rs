@@ -1,0 +1,128 @@
+//! What of an instruction its lowering has looked at. A modifier or an operand that nothing has looked at may mean
+//! anything, so such an instruction does not run here.
+
+use std::cell::Cell;
+
+use machine::instruction::{Operand, Predicate, Register, Uniform, Value};
+
+use super::Lower;
+
+/// One bit for each.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    modifiers: Cell<u32>,
+    sources: Cell<u32>,
+    predicates: Cell<bool>,
+}
+
+/// Modifiers that change no result, wherever they stand: hints for caches, scopes, and what stands in the name of
+/// every instruction of its kind.
+const HINTS: [&str; 22] = [
+    "BYPASS",
+    "CONSTANT",
+    "CTA",
+    "DEFER_BLOCKING",
+    "E",
+    "EF",
+    "EL",
+    "EU",
+    "GPU",
+    "LTC128B",
+    "LTC256B",
+    "LTC64B",
+    "LU",
+    "LUT",
+    "MMIO",
+    "NA",
+    "NODEC",
+    "NOINC",
+    "REL",
+    "SM",
+    "STRONG",
+    "SYS",
+];
+
+/// The same of some operations.
+const OF_OPERATIONS: [(&str, &[&str]); 14] = [
+    ("ATOM", &["FTZ", "RN"]),
+    ("ATOMG", &["FTZ", "RN"]),
+    ("REDG", &["FTZ", "RN"]),
+    ("ATOMS", &["INC", "32"]),
+    ("B2R", &["RESULT"]),
+    ("BAR", &["RED"]),
+    ("BPT", &["TRAP"]),
+    ("CCTL", &["IVALL"]),
+    ("DEPBAR", &["LE"]),
+    ("HFMA2", &["MMA"]),
+    ("I2FP", &["F32"]),
+    ("MEMBAR", &["SC", "ALL"]),
+    ("SHF", &["L", "U32", "U64"]),
+    ("USHF", &["L", "U32", "U64"]),
+];
+
+impl Lower<'_> {
+    /// Whether a modifier is there.
+    pub(super) fn has(&self, modifier: &str) -> bool {
+        let own = self.instruction.modifiers.iter().enumerate();
+        let bits = { own.filter(|(_, own)| own.name() == modifier) }.fold(0, |bits, (at, _)| bits | bit(at));
+        self.seen.modifiers.set(self.seen.modifiers.get() | bits);
+        bits != 0
+    }
+
+    /// The source at a place.
+    pub(super) fn look_at(&self, at: usize) -> Option<Operand> {
+        self.seen.sources.set(self.seen.sources.get() | bit(at));
+        self.instruction.sources().get(at).copied()
+    }
+
+    /// The first source of which something can be made, and its place.
+    pub(super) fn find_source<T>(&self, make: impl Fn(Value) -> Option<T>) -> Option<(usize, T)> {
+        let mut sources = self.instruction.sources().iter().enumerate();
+        let (at, made) = sources.find_map(|(at, operand)| Some((at, make(operand.value)?)))?;
+        self.look_at(at);
+        Some((at, made))
+    }
+
+    pub(super) fn look_at_written_predicates(&self) {
+        self.seen.predicates.set(true);
+    }
+
+    /// Whether nothing is left that would change what the instruction does.
+    pub(super) fn is_all_seen(&self) -> bool {
+        let name = self.name();
+        let hints = OF_OPERATIONS.iter().find(|(operation, _)| *operation == name);
+        let is_hint = |modifier: &str| {
+            HINTS.contains(&modifier) || hints.is_some_and(|(_, hints)| hints.contains(&modifier))
+        };
+        let modifiers = { self.instruction.modifiers.iter().enumerate() }
+            .all(|(at, own)| self.seen.modifiers.get() & bit(at) != 0 || is_hint(own.name()));
+        let sources = { self.instruction.sources().iter().enumerate() }
+            .all(|(at, operand)| self.seen.sources.get() & bit(at) != 0 || is_nothing(operand));
+        let written = |operand: &Operand| match operand.value {
+            Value::Predicate(predicate) | Value::UniformPredicate(predicate) => predicate != Predicate::TRUE,
+            _ => false,
+        };
+        let predicates = self.seen.predicates.get() || !self.instruction.destinations().iter().any(written);
+        modifiers && sources && predicates
+    }
+}
+
+fn bit(at: usize) -> u32 {
+    1 << at.min(31)
+}
+
+/// Whether an operand has the value that it has where it is not wanted, or one that is always minded.
+fn is_nothing(operand: &Operand) -> bool {
+    match operand.value {
+        Value::Register(register) => register == Register::ZERO,
+        Value::Uniform(register) => register == Uniform::ZERO,
+        Value::Predicate(predicate) | Value::UniformPredicate(predicate) => {
+            predicate == Predicate::TRUE && !operand.negated
+        }
+        Value::Immediate(bits) => bits == 0,
+        Value::Memory(_) | Value::Label(_) | Value::Barrier(_) | Value::Scoreboard(_) | Value::Predicates => {
+            true
+        }
+        Value::Constant(_) | Value::Special(_) => false,
+    }
+}

@@ -1,0 +1,156 @@
+//! The ladder's kernels as machine code: what they compute, and what Nsight Compute counted of them.
+//!
+//! `tests/data/machine/ladder` has what ptxas makes of the committed PTX; its README says how it is made.
+
+use std::fs;
+
+use ladder::counters::{Profile, SHAPES, compare};
+use ladder::{STEPS, Work};
+use simt::launch::{LaunchOptions, Watch};
+use simt::module::Module;
+use tests::gpu::{Argument, Gpu, Shape, Value};
+
+use super::counters::{RECORDS, SLOW, count_of, kernel, root};
+
+/// Counters that are not the hardware's yet: kernel, shape's m, counter, how much ours is more.
+///
+/// Lanes of one warp of each block come to a `WARPSYNC` by two ways. How often the hardware issues it then is not known.
+const DIFFERENCES: [(&str, usize, &str, i64); 1] = [("sgemm_v02_strip", 509, "warp_instructions", 1024)];
+
+fn load(gpu: &Gpu, source: &str) -> Module {
+    let name = source.trim_end_matches(".cu");
+    let path = root().join(format!("tests/data/machine/ladder/{name}.z"));
+    let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let cubin = miniz_oxide::inflate::decompress_to_vec_zlib(&bytes).expect("compressed");
+    let module = machine::Module::read(&cubin).unwrap_or_else(|error| panic!("{name}: {error}"));
+    Module::load_machine_code(&gpu.memory, &module, None).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// Compares one recorded launch with the same of the machine code.
+fn check(profile: &Profile) {
+    let gpu = Gpu::with_memory(1 << 32);
+    let module = load(&gpu, kernel(&profile.kernel).source.expect("a source"));
+    let counters = count_of(&gpu, &module, profile);
+    for one in compare(profile, &counters).expect("all metrics") {
+        let known = DIFFERENCES.iter().find(|(kernel, m, counter, _)| {
+            *kernel == profile.kernel && *m == profile.shape.m && *counter == one.pair.name
+        });
+        assert_eq!(
+            one.ours as i64,
+            one.theirs as i64 + known.map_or(0, |(.., more)| *more),
+            "{} on {}: {}",
+            profile.kernel,
+            profile.shape,
+            one.pair.name
+        );
+    }
+}
+
+/// The records on one of [`SHAPES`]; of products on the smallest two only, of slow kernels on the smallest.
+fn check_all(shape: usize) {
+    let profiles = RECORDS.iter().flat_map(|record| &record.profiles);
+    let of_shape = profiles.filter(|profile| profile.shape.m == SHAPES[shape].m);
+    let quick = |profile: &&Profile| match shape {
+        0 => kernel(&profile.kernel).work == Work::Transpose,
+        1 => !SLOW.contains(&profile.step.as_str()),
+        _ => true,
+    };
+    of_shape.filter(quick).for_each(check);
+}
+
+#[test]
+fn counters_of_large_matrices_are_the_hardwares() {
+    check_all(0);
+}
+
+#[test]
+fn counters_of_ragged_matrices_are_the_hardwares() {
+    check_all(1);
+}
+
+#[test]
+fn counters_of_prime_matrices_are_the_hardwares() {
+    check_all(2);
+}
+
+/// Elements that are different, and the same each time.
+fn numbers(n: usize, seed: u32) -> Vec<f32> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / (1 << 24) as f32 - 0.5
+    };
+    (0..n).map(|_| next()).collect()
+}
+
+/// What a kernel leaves in its result, from machine code or from PTX, with all checks.
+fn result<T: Value>(gpu: &Gpu, module: &Module, name: &str, convert: impl Fn(f32) -> T) -> Vec<T> {
+    let kernel = kernel(name);
+    let profiles = RECORDS.iter().flat_map(|record| &record.profiles);
+    let profile = { profiles }
+        .find(|profile| profile.kernel == name)
+        .expect("on record");
+    let (m, n, k) = (93, 95, 97);
+    let (sizes, elements) = match kernel.work {
+        Work::Transpose => (vec![m, n], vec![m * n, m * n]),
+        _ => (vec![m, n, k], vec![m * k, k * n, m * n]),
+    };
+    let operands: Vec<u64> = elements
+        .iter()
+        .zip(1..)
+        .map(|(&n, seed)| gpu.upload(&numbers(n, seed).into_iter().map(&convert).collect::<Vec<T>>()))
+        .collect();
+    let arguments: Vec<Argument> = { sizes.iter() }
+        .map(|&size| Argument::from(size as i32))
+        .chain(operands.iter().map(|&address| address.into()))
+        .collect();
+    // The record is of a matrix of 1024 rows and columns; a tile is as large as there.
+    assert_eq!(profile.shape.m, SHAPES[0].m);
+    let blocks = |n: usize, recorded: u32| (n as u32 * recorded).div_ceil(SHAPES[0].m as u32);
+    let [x, y, z] = profile.grid;
+    let shape = Shape {
+        grid: match kernel.work {
+            Work::Transpose => profile.grid,
+            _ => [blocks(n, x), blocks(m, y), z],
+        },
+        block: profile.block,
+        shared: profile.dynamic_shared,
+    };
+    let options = LaunchOptions {
+        watch: Watch::CheckedGlobalRaces,
+        ..LaunchOptions::default()
+    };
+    let report = gpu.launch(module, name, shape, &arguments, options);
+    let report = report.unwrap_or_else(|refused| panic!("{name}: {refused}"));
+    assert!(report.findings.is_empty(), "{name}: {:?}", report.findings);
+    let [.., last] = operands[..] else {
+        panic!("{name} has no operands")
+    };
+    gpu.read(last, m * n)
+}
+
+#[test]
+fn machine_code_computes_what_ptx_does() {
+    for kernel in STEPS.iter().flat_map(|step| step.kernels) {
+        let Some(source) = kernel.source else { continue };
+        let ptx = root().join("kernels/ptx").join(source).with_extension("ptx");
+        let text = fs::read_to_string(ptx).expect("committed PTX");
+        let gpu = Gpu::with_memory(1 << 30);
+        let (code, ptx) = (load(&gpu, source), gpu.load(&text).expect("committed PTX loads"));
+        if kernel.work == Work::Dgemm {
+            let bits = |module| {
+                result(&gpu, module, kernel.name, f64::from)
+                    .into_iter()
+                    .map(f64::to_bits)
+            };
+            assert!(bits(&code).eq(bits(&ptx)), "{}", kernel.name);
+        } else {
+            let bits = |module| {
+                result(&gpu, module, kernel.name, |x| x)
+                    .into_iter()
+                    .map(f32::to_bits)
+            };
+            assert!(bits(&code).eq(bits(&ptx)), "{}", kernel.name);
+        }
+    }
+}
