@@ -1,46 +1,205 @@
-//! Images of modules: which are PTX, what is wrong with one, and the logs that report it.
+//! Images of modules: PTX and cubins, what is wrong with one, and the logs that report it.
 //!
-//! The JIT of the emulated device reads PTX only. Binaries for real GPUs (cubin, and fatbins that hold them) and what
-//! the compilers of real GPUs link (LTO-IR) cannot run here and are refused as images.
+//! The emulated device runs PTX, and the machine code of its own architecture. Containers of several images (fatbins)
+//! and what the compilers of real GPUs link (LTO-IR) are refused as images.
 
 use std::collections::HashMap;
 use std::ffi::{c_char, c_uint};
 use std::sync::Arc;
 
+use machine::ReadErrorKind;
+use simt::limits::tree_bytes;
 use simt::memory::Memory;
 use simt::module::{LoadError, Module};
 
+use crate::contexts::MEMORY;
 use crate::diagnose;
-use crate::edge::{In, Out};
+use crate::edge::{In, Out, can_read, read_process};
 use crate::result::*;
 use crate::settings;
 
-/// Text of an image, or why it is none.
-///
-/// # Safety
-/// A text ends with NUL, anything else has at least four bytes.
-pub(crate) unsafe fn image_text(image: In<u8>) -> Result<String, (CUresult, String)> {
-    const MAGICS: [(&[u8], &str); 4] = [
-        (b"\x7fELF", "a cubin"),
-        (b"\x50\xed\x55\xba", "a fatbin"),
-        (b"\xb1\x43\x62\x46", "a fatbin"),
-        (b"\xed\x43\x4e\x7f", "LTO-IR"),
-    ];
-    for (magic, what) in MAGICS {
+/// The architecture that the device reports, and whose machine code it runs.
+const ARCHITECTURE: u32 = 90;
+/// Bytes in memory for each byte of machine code, decoded: an instruction has 16.
+const DECODED: u64 = 32;
+
+/// Why an image is refused: the code, and a message.
+pub(crate) type Refused = (CUresult, String);
+
+/// What a program passes to be loaded.
+#[derive(Debug, Clone)]
+pub(crate) enum Image {
+    /// PTX.
+    Text(String),
+    /// Machine code.
+    Cubin(Arc<machine::Module>),
+}
+
+impl Image {
+    /// From memory.
+    ///
+    /// # Safety
+    /// A text ends with NUL, a cubin is as long as its header says, anything else has at least four bytes.
+    pub(crate) unsafe fn read(image: In<u8>) -> Result<Self, Refused> {
         // Compared byte by byte: the image may be a text shorter than four bytes.
         // SAFETY: all bytes before this one were those of a binary's head, not NUL.
-        let same = |i: usize| unsafe { image.at(i) }.is_ok_and(|byte| byte == magic[i]);
-        if (0..magic.len()).all(same) {
-            let message = format!("the image is {what}, made for a real GPU; the emulated one runs PTX only");
-            return Err((ERROR_INVALID_IMAGE, message));
+        let begins = |magic: &[u8]| (0..magic.len()).all(|i| unsafe { image.at(i) } == Ok(magic[i]));
+        if begins(ELF) {
+            // SAFETY: the caller's promise.
+            let bytes = unsafe { elf(image) };
+            return Self::cubin(&bytes.ok_or_else(|| damaged("it is cut off"))?);
+        }
+        if let Some((_, what)) = OTHERS.iter().find(|(magic, _)| begins(magic)) {
+            return Err(other(what));
+        }
+        // SAFETY: no binary, so a text that ends with NUL.
+        let text = unsafe { image.text() };
+        text.map(Self::Text).map_err(|code| (code, "no image".to_owned()))
+    }
+
+    /// From a file.
+    pub(crate) fn read_file(path: &str) -> Result<Self, Refused> {
+        let bytes =
+            std::fs::read(path).map_err(|error| (ERROR_FILE_NOT_FOUND, format!("{path}: {error}")))?;
+        Self::of_bytes(&bytes).map_err(|(code, message)| (code, format!("{path}: {message}")))
+    }
+
+    /// From all bytes of an image. A text ends at its first NUL, or with them.
+    pub(crate) fn of_bytes(bytes: &[u8]) -> Result<Self, Refused> {
+        if bytes.starts_with(ELF) {
+            return Self::cubin(bytes);
+        }
+        if let Some((_, what)) = OTHERS.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+            return Err(other(what));
+        }
+        let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
+        Ok(Self::Text(String::from_utf8_lossy(&bytes[..end]).into_owned()))
+    }
+
+    fn cubin(bytes: &[u8]) -> Result<Self, Refused> {
+        let architecture = |sm: u32| {
+            let message = format!(
+                "the cubin is for sm_{sm}, and the emulated GPU is sm_{ARCHITECTURE}: machine code runs on its own \
+                 architecture only. Compile for sm_{ARCHITECTURE} (nvcc -arch=sm_{ARCHITECTURE}), or load PTX, which runs on all"
+            );
+            (ERROR_NO_BINARY_FOR_GPU, message)
+        };
+        if bytes.len() as u64 > tree_bytes(MEMORY.limit()) / DECODED {
+            return Err((ERROR_OUT_OF_MEMORY, "the cubin is too large".to_owned()));
+        }
+        match machine::Module::read(bytes) {
+            Ok(module) if module.architecture == ARCHITECTURE => Ok(Self::Cubin(Arc::new(module))),
+            Ok(module) => Err(architecture(module.architecture)),
+            Err(error) => Err(match error.kind {
+                ReadErrorKind::Architecture(sm) => architecture(sm),
+                ReadErrorKind::Damaged(_) | ReadErrorKind::Label { .. } => damaged(&error.to_string()),
+                ReadErrorKind::Decode(_) | ReadErrorKind::Relocation { .. } => {
+                    (ERROR_INVALID_IMAGE, format!("{UNSUPPORTED_CODE}{error}"))
+                }
+            }),
         }
     }
-    // SAFETY: no binary, so a text that ends with NUL.
-    unsafe { image.text() }.map_err(|code| (code, "no image".to_owned()))
+
+    /// The text, where only that will do.
+    pub(crate) fn into_text(self) -> Result<String, Refused> {
+        match self {
+            Self::Text(text) => Ok(text),
+            Self::Cubin(_) => Err((
+                ERROR_INVALID_IMAGE,
+                "the image is a cubin; the linker takes PTX only".to_owned(),
+            )),
+        }
+    }
+
+    /// Loads it into a memory. The message says what is wrong.
+    pub(crate) fn load(&self, memory: &Arc<Memory>) -> Result<Module, Refused> {
+        match self {
+            Self::Text(text) => compile(memory, text),
+            Self::Cubin(code) => Module::load_machine_code(memory, code, None).map_err(refused),
+        }
+    }
+}
+
+/// The head of a cubin.
+const ELF: &[u8] = b"\x7fELF";
+/// The heads of images that do not run here.
+const OTHERS: [(&[u8], &str); 3] = [
+    (b"\x50\xed\x55\xba", "a fatbin"),
+    (b"\xb1\x43\x62\x46", "a fatbin"),
+    (b"\xed\x43\x4e\x7f", "LTO-IR"),
+];
+const UNSUPPORTED_CODE: &str = "the machine code uses what the emulated GPU does not support:\n";
+
+fn other(what: &str) -> Refused {
+    let message = format!("the image is {what}; the emulated GPU runs PTX and cubins for sm_{ARCHITECTURE}");
+    (ERROR_INVALID_IMAGE, message)
+}
+
+fn damaged(why: &str) -> Refused {
+    (ERROR_INVALID_IMAGE, format!("the cubin is damaged: {why}"))
+}
+
+/// All bytes of an ELF image, whose head and tables say how many there are. `None`: they lead to memory that is not
+/// there, or far away.
+///
+/// # Safety
+/// The image is as long as its head and tables say, or the system can tell (on Linux).
+unsafe fn elf(image: In<u8>) -> Option<Vec<u8>> {
+    const HEAD: u64 = 64;
+    const SECTION: u64 = 64;
+    /// A section without contents in the file.
+    const NOBITS: u64 = 8;
+    // SAFETY: the caller's promise, for what the head and tables say.
+    let read = |bytes: u64| unsafe { readable(image, bytes) };
+    let number = |bytes: &[u8], at: u64, size: usize| {
+        let field = bytes.get(usize::try_from(at).ok()?..)?.get(..size)?;
+        Some(field.iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte)))
+    };
+    let head = read(HEAD)?;
+    let table = |start, size, n| {
+        let (start, size, n) = (
+            number(&head, start, 8)?,
+            number(&head, size, 2)?,
+            number(&head, n, 2)?,
+        );
+        Some((start, start.checked_add(size * n)?, n))
+    };
+    let (_, segments_end, _) = table(32, 54, 56)?;
+    let (sections, sections_end, n) = table(40, 58, 60)?;
+    let mut end = HEAD.max(segments_end).max(sections_end);
+    let tables = read(sections_end)?;
+    for section in (0..n).map(|i| sections + i * SECTION) {
+        if number(&tables, section + 4, 4)? != NOBITS {
+            let (start, bytes) = (
+                number(&tables, section + 24, 8)?,
+                number(&tables, section + 32, 8)?,
+            );
+            end = end.max(start.checked_add(bytes)?);
+        }
+    }
+    read(end)
+}
+
+/// The first bytes of an image; `None` where they are not there.
+///
+/// # Safety
+/// They are there, or the system can tell.
+unsafe fn readable(image: In<u8>, bytes: u64) -> Option<Vec<u8>> {
+    let n = usize::try_from(bytes).ok()?;
+    if !can_read(image.address() as u64, n) {
+        return None;
+    }
+    let mut copy = vec![0; n];
+    match read_process(&[(image.address() as u64, n)], &mut [copy.as_mut_slice()]) {
+        Some(true) => Some(copy),
+        Some(false) => None,
+        // SAFETY: the caller's promise.
+        None => unsafe { image.list(n) }.ok(),
+    }
 }
 
 /// Whether a text is PTX of a version and for an architecture that can run here.
-pub(crate) fn check_head(text: &str) -> Result<(), (CUresult, String)> {
+pub(crate) fn check_head(text: &str) -> Result<(), Refused> {
     if let Some(version) = directive(text, ".version")
         && let Some(major) = version.split('.').next().and_then(|v| v.parse::<u32>().ok())
         && major > 9
@@ -64,28 +223,29 @@ pub(crate) fn check_head(text: &str) -> Result<(), (CUresult, String)> {
 }
 
 /// Compiles PTX for a memory. The message says what is wrong.
-pub(crate) fn compile(memory: &Arc<Memory>, text: &str) -> Result<Module, (CUresult, String)> {
+pub(crate) fn compile(memory: &Arc<Memory>, text: &str) -> Result<Module, Refused> {
     check_head(text)?;
-    Module::load(memory, text, None).map_err(|error| {
-        let code = match &error {
-            LoadError::Memory(..) | LoadError::TooLarge(_) => ERROR_OUT_OF_MEMORY,
-            LoadError::Internal(_) => ERROR_UNKNOWN,
-            LoadError::MachineCode(_) => ERROR_INVALID_IMAGE,
-            LoadError::Parse(_) | LoadError::Unsupported(_) | LoadError::SharedMemory { .. } => {
-                ERROR_INVALID_PTX
-            }
-        };
-        let what = match &error {
-            LoadError::Parse(_) => "the PTX cannot be read: ",
-            LoadError::Unsupported(_) => "the PTX uses what the emulated GPU does not support:\n",
-            LoadError::MachineCode(_) => "the machine code uses what the emulated GPU does not support:\n",
-            LoadError::Internal(_)
-            | LoadError::Memory(..)
-            | LoadError::TooLarge(_)
-            | LoadError::SharedMemory { .. } => "",
-        };
-        (code, format!("{what}{error}"))
-    })
+    Module::load(memory, text, None).map_err(refused)
+}
+
+/// Why a module was not loaded, as the driver reports it.
+fn refused(error: LoadError) -> Refused {
+    let code = match &error {
+        LoadError::Memory(..) | LoadError::TooLarge(_) => ERROR_OUT_OF_MEMORY,
+        LoadError::Internal(_) => ERROR_UNKNOWN,
+        LoadError::MachineCode(_) => ERROR_INVALID_IMAGE,
+        LoadError::Parse(_) | LoadError::Unsupported(_) | LoadError::SharedMemory { .. } => ERROR_INVALID_PTX,
+    };
+    let what = match &error {
+        LoadError::Parse(_) => "the PTX cannot be read: ",
+        LoadError::Unsupported(_) => "the PTX uses what the emulated GPU does not support:\n",
+        LoadError::MachineCode(_) => UNSUPPORTED_CODE,
+        LoadError::Internal(_)
+        | LoadError::Memory(..)
+        | LoadError::TooLarge(_)
+        | LoadError::SharedMemory { .. } => "",
+    };
+    (code, format!("{what}{error}"))
 }
 
 /// The word after a directive on a line of its own.
@@ -125,19 +285,6 @@ pub(crate) fn registers(text: &str) -> HashMap<&str, u32> {
         }
     }
     known
-}
-
-/// The text of a PTX file.
-pub(crate) fn read_file(path: &str) -> Result<String, (CUresult, String)> {
-    let bytes = std::fs::read(path).map_err(|error| (ERROR_FILE_NOT_FOUND, format!("{path}: {error}")))?;
-    // As an image in memory, it ends at the first NUL.
-    let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
-    let binary = bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"\x50\xed\x55\xba");
-    if binary {
-        let message = format!("{path} was made for a real GPU; the emulated one runs PTX only");
-        return Err((ERROR_INVALID_IMAGE, message));
-    }
-    Ok(String::from_utf8_lossy(&bytes[..end]).into_owned())
 }
 
 /// The log buffers and the limit of registers among JIT options. The others ask for things that do not change results

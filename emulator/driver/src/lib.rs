@@ -6,11 +6,11 @@
 //!
 //! # What is there
 //!
-//! Devices, contexts, streams, events, memory of all kinds, arrays and texture objects, modules from PTX, libraries,
-//! occupancy, launches, error names and `cuGetProcAddress`. Every call that `cudarc` names is exported; the others
-//! (graphs, virtual memory management, interprocess and graphics calls, surfaces, texture references, multicast,
-//! tensor maps) return `CUDA_ERROR_NOT_SUPPORTED` and say on stderr, once, which call it was. Bad arguments give the
-//! codes that NVIDIA's driver gives.
+//! Devices, contexts, streams, events, memory of all kinds, arrays and texture objects, modules from PTX and from cubins
+//! of the device's own architecture, libraries, occupancy, launches, error names and `cuGetProcAddress`. Every call that
+//! `cudarc` names is exported; the others (graphs, virtual memory management, interprocess and graphics calls, surfaces,
+//! texture references, multicast, tensor maps) return `CUDA_ERROR_NOT_SUPPORTED` and say on stderr, once, which call it
+//! was. Bad arguments give the codes that NVIDIA's driver gives.
 //!
 //! Work is asynchronous: a launch returns before the kernel ends, and its errors come back at the next
 //! synchronisation. All streams of a context share one order (see `queue`). Event times are the host's clock: they

@@ -13,7 +13,7 @@ use crate::limits;
 use crate::memory::Memory;
 use crate::module::LoadedKernel;
 use crate::program::{Kernel, MemSpace};
-use crate::report::{Counters, LaunchReport};
+use crate::report::{Counters, Language, LaunchReport};
 use crate::texture::Textures;
 use crate::trace::{Follow, Recorder, Step};
 
@@ -231,6 +231,10 @@ fn run(
         grid: config.grid,
         block: config.block,
         dynamic_shared: config.dynamic_shared,
+        code: match kernel.machine_code {
+            true => Language::Machine,
+            false => Language::Ptx,
+        },
         counted,
         checked: job.watch.checks(),
         total,

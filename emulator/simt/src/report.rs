@@ -6,9 +6,10 @@
 //! added; names and meanings stay.
 //!
 //! - `kernel`, `grid`, `block`, `dynamic_shared`: the launch.
+//! - `code`: what ran, and so what `instructions` and their counters are of: `"ptx"`, or `"machine"` code.
 //! - `counted`, `checked`: what was watched; without `counted` every counter is 0.
 //! - `total`: an object of counters, named and documented as the fields of [`Counters`].
-//! - `instructions`: a list, one per PTX instruction: `text`, `ptx_line`, `source` (`[file, line]` or null), `counters`.
+//! - `instructions`: a list, one per instruction: `text`, `ptx_line`, `source` (`[file, line]` or null), `counters`.
 //! - `lines`: a list, one per source line: `file`, `line`, `counters`.
 //! - `printed`: what the kernel printed.
 
@@ -31,13 +32,15 @@ pub struct LaunchReport {
     pub block: [u32; 3],
     /// Dynamic shared memory.
     pub dynamic_shared: u32,
+    /// What ran.
+    pub code: Language,
     /// Whether counters were on (else all are 0).
     pub counted: bool,
     /// Whether checks were on.
     pub checked: bool,
     /// Sums over the launch.
     pub total: Counters,
-    /// One entry per PTX instruction, in the order of the text.
+    /// One entry per instruction of the code, in its order.
     pub instructions: Vec<InstrReport>,
     /// One entry per source line that has instructions, in order of file and line.
     pub lines: Vec<LineReport>,
@@ -48,12 +51,22 @@ pub struct LaunchReport {
     pub printed: String,
 }
 
-/// One PTX instruction's share.
+/// The language of a kernel's code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Language {
+    /// PTX, as compilers write it.
+    Ptx,
+    /// Machine code: what a GPU executes.
+    Machine,
+}
+
+/// One instruction's share.
 #[derive(Debug, Clone, Serialize)]
 pub struct InstrReport {
     /// As written.
     pub text: String,
-    /// Line in the PTX.
+    /// Line in the PTX; of machine code, its number, from 1.
     pub ptx_line: u32,
     /// Source file and line, when known.
     pub source: Option<(String, u32)>,
@@ -75,9 +88,9 @@ pub struct LineReport {
 /// Counts, named so that each can be set beside a metric of Nsight Compute.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counters {
-    /// PTX instructions issued to warps. Nsight's `smsp__inst_executed.sum` counts SASS.
+    /// Instructions issued to warps: of machine code `smsp__inst_executed.sum`, of PTX others than the hardware's.
     pub warp_instructions: u64,
-    /// Times active lanes. `smsp__thread_inst_executed.sum` (SASS).
+    /// Times active lanes. `smsp__thread_inst_executed.sum`, as above.
     pub thread_instructions: u64,
     /// FP32 (and FP64, FP16) multiply-adds of active lanes. `smsp__sass_thread_inst_executed_op_ffma_pred_on.sum`.
     pub fmas: u64,

@@ -10,13 +10,13 @@ use crate::api::module::{FUNCTIONS, Function, MODULES, enter, function_named, un
 use crate::contexts::{MEMORY, initialised, lock, usable};
 use crate::edge::{In, Out, Text, export, later};
 use crate::handle::{Kind, Table};
-use crate::image::{Log, compile, image_text, read_file};
+use crate::image::{Image, Log, Refused};
 use crate::mistakes;
 use crate::result::*;
 use crate::types::Handle;
 
 struct Library {
-    text: String,
+    image: Image,
     max_registers: Option<u32>,
     /// Modules by context.
     modules: Mutex<BTreeMap<u64, Handle>>,
@@ -52,8 +52,8 @@ fn module_of(library: &Library) -> Result<Handle, CUresult> {
     if let Some(module) = modules.get(&context.id) {
         return Ok(*module);
     }
-    let module = compile(&MEMORY, &library.text).map_err(|(code, _)| code)?;
-    let handle = enter(&context, module, &library.text, library.max_registers);
+    let module = library.image.load(&MEMORY).map_err(|(code, _)| code)?;
+    let handle = enter(&context, module, &library.image, library.max_registers);
     modules.insert(context.id, handle);
     Ok(handle)
 }
@@ -76,21 +76,21 @@ pub(crate) fn function(handle: Handle) -> Result<Arc<Function>, CUresult> {
     FUNCTIONS.get(function_of(handle)?).ok_or(ERROR_INVALID_HANDLE)
 }
 
-fn load(out: Out<Handle>, text: Result<String, (CUresult, String)>, log: &Log) -> Outcome {
-    // Compiled once to see that it can be; its variables get their places per context.
-    let checked = text.and_then(|text| {
-        let module = compile(&Arc::new(Memory::new(MEMORY.limit())), &text)?;
+fn load(out: Out<Handle>, image: Result<Image, Refused>, log: &Log) -> Outcome {
+    // Loaded once to see that it can be; its variables get their places per context.
+    let checked = image.and_then(|image| {
+        let module = image.load(&Arc::new(Memory::new(MEMORY.limit())))?;
         let names = module
             .kernels()
             .iter()
             .map(|k| k.kernel().name.clone())
             .collect::<Vec<_>>();
-        Ok((text, names))
+        Ok((image, names))
     });
     match checked {
-        Ok((text, names)) => {
+        Ok((image, names)) => {
             let (handle, library) = LIBRARIES.insert_with(|_| Library {
-                text,
+                image,
                 max_registers: log.max_registers,
                 modules: Mutex::default(),
                 kernels: Mutex::default(),
@@ -128,7 +128,7 @@ export! {
         // SAFETY: the caller promises as many options and values.
         let log = unsafe { Log::new(n, options, values) }?;
         // SAFETY: the caller promises an image.
-        load(out, unsafe { image_text(image) }, &log)
+        load(out, unsafe { Image::read(image) }, &log)
     }
 
     fn cuLibraryLoadFromFile(
@@ -146,7 +146,7 @@ export! {
         // SAFETY: the caller promises as many options and values.
         let log = unsafe { Log::new(n, options, values) }?;
         let path = path.get()?;
-        load(out, read_file(&path), &log)
+        load(out, Image::read_file(&path), &log)
     }
 
     fn cuLibraryUnload(handle: Handle) {

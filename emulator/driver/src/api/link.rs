@@ -15,7 +15,7 @@ use crate::contexts::{MEMORY, initialised, lock, usable};
 use crate::diagnose;
 use crate::edge::{In, Out, Text, export};
 use crate::handle::{Kind, Table};
-use crate::image::{Log, check_head, compile, image_text, read_file};
+use crate::image::{Image, Log, Refused, check_head, compile};
 use crate::result::*;
 use crate::types::Handle;
 
@@ -34,7 +34,7 @@ struct Inputs {
     modules: Vec<Input>,
     prototypes: Prototypes,
     /// Why what they were linked to does not compile.
-    failed: Option<(CUresult, String)>,
+    failed: Option<Refused>,
     /// Bytes that there are for more modules.
     left: u64,
 }
@@ -61,11 +61,11 @@ fn is_device_runtime(name: &str) -> bool {
 }
 
 /// What the linker finds wrong, as it goes into the log.
-fn linker_error(error: &LinkError) -> (CUresult, String) {
+fn linker_error(error: &LinkError) -> Refused {
     (ERROR_INVALID_SOURCE, format!("error   : {error}"))
 }
 
-fn add(handle: Handle, kind: c_uint, name: String, text: Result<String, (CUresult, String)>) -> Outcome {
+fn add(handle: Handle, kind: c_uint, name: String, text: Result<String, Refused>) -> Outcome {
     let link = link(handle)?;
     if kind != PTX {
         diagnose::say_once("cuLink takes PTX only: other inputs are made for real GPUs");
@@ -102,7 +102,7 @@ impl Inputs {
     }
 
     /// Reads one more. What is declared here and defined elsewhere is looked at once all inputs are there.
-    fn add(&mut self, name: String, text: String) -> Result<(), (CUresult, String)> {
+    fn add(&mut self, name: String, text: String) -> Result<(), Refused> {
         let bytes: usize = self.texts.iter().map(String::len).sum();
         if bytes.saturating_add(text.len()) > MAX_BYTES {
             return Err((ERROR_OUT_OF_MEMORY, "the inputs are too large".to_owned()));
@@ -123,7 +123,7 @@ impl Inputs {
     }
 
     /// What the inputs are together.
-    fn complete(&mut self, max_registers: Option<u32>) -> Result<String, (CUresult, String)> {
+    fn complete(&mut self, max_registers: Option<u32>) -> Result<String, Refused> {
         if let Some(failed) = &self.failed {
             return Err(failed.clone());
         }
@@ -139,7 +139,7 @@ fn compiled(
     texts: &[String],
     mut module: ptx::Module,
     max_registers: Option<u32>,
-) -> Result<String, (CUresult, String)> {
+) -> Result<String, Refused> {
     let text = match texts {
         [one] if max_registers.is_none() => one.clone(),
         _ => {
@@ -205,11 +205,8 @@ export! {
         }
         // As long as said, or up to a NUL before that.
         // SAFETY: the caller promises as many bytes.
-        let bytes = unsafe { data.list(size) }?;
-        let end = bytes.iter().position(|b| *b == 0).unwrap_or(size);
-        let text = CString::new(&bytes[..end]).map_err(|_| ERROR_UNKNOWN)?;
-        // SAFETY: our own text, with its NUL.
-        add(handle, kind, name, unsafe { image_text(In::new(text.as_ptr().cast())) })
+        let image = Image::of_bytes(&unsafe { data.list(size) }?);
+        add(handle, kind, name, image.and_then(Image::into_text))
     }
 
     fn cuLinkAddFile_v2(
@@ -224,8 +221,8 @@ export! {
         if kind == LIBRARY && is_device_runtime(&path) && std::path::Path::new(&path).is_file() {
             return add(handle, PTX, path, Ok(DEVICE_RUNTIME.to_owned()));
         }
-        let text = read_file(&path);
-        add(handle, kind, path, text)
+        let image = Image::read_file(&path);
+        add(handle, kind, path, image.and_then(Image::into_text))
     }
 
     fn cuLinkComplete(handle: Handle, image: Out<*const c_void>, size: Out<usize>) {

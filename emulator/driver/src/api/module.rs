@@ -1,4 +1,4 @@
-//! Modules: PTX text in, kernels and variables out.
+//! Modules: PTX or machine code in, kernels and variables out.
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_uint, c_void};
@@ -13,7 +13,7 @@ use crate::attributes::limit;
 use crate::contexts::{CONTEXTS, Context, MEMORY, initialised, usable};
 use crate::edge::{In, Out, Text, export};
 use crate::handle::{Kind, Table};
-use crate::image::{Log, architecture, compile, image_text, read_file, registers};
+use crate::image::{Image, Log, Refused, architecture, registers};
 use crate::mistakes;
 use crate::result::*;
 use crate::settings;
@@ -57,14 +57,14 @@ pub(crate) struct Prepared {
     pub(crate) arguments: Vec<u8>,
 }
 
-/// What the text says about a kernel besides its code.
+/// What the image says about a kernel besides its code.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct About {
-    /// Registers that ptxas gave it for this architecture, from the comments at the head of the file.
+    /// Registers that ptxas gave it for this architecture: from the cubin, or from the comments at the head of the PTX.
     pub(crate) registers: Option<u32>,
     /// The most that the program allowed: `CU_JIT_MAX_REGISTERS`.
     pub(crate) max_registers: Option<u32>,
-    /// `.target sm_75` is 75.
+    /// `.target sm_75` is 75; of machine code, the architecture that it is for.
     pub(crate) target: u32,
     /// Bytes of constant variables of the module.
     pub(crate) constant_bytes: u32,
@@ -108,8 +108,8 @@ pub(crate) fn unload_after_work(handle: Handle) -> Outcome {
     unload(handle).map(|_| ()).ok_or(ERROR_INVALID_HANDLE)
 }
 
-/// Puts a compiled module into a context.
-pub(crate) fn enter(context: &Context, module: Module, text: &str, max_registers: Option<u32>) -> Handle {
+/// Puts a module that was loaded from an image into a context.
+pub(crate) fn enter(context: &Context, module: Module, image: &Image, max_registers: Option<u32>) -> Handle {
     let constant_bytes = module
         .variables()
         .iter()
@@ -120,7 +120,14 @@ pub(crate) fn enter(context: &Context, module: Module, text: &str, max_registers
     let files = kernels.iter().take(1).flat_map(|kernel| kernel.files());
     let paths = files.map(|(_, path)| path.as_str());
     let sources: Arc<[(String, Arc<str>)]> = settings::find_sources(paths).into();
-    let (registers, target) = (registers(text), architecture(text).unwrap_or(0));
+    let (registers, target, max_registers) = match image {
+        Image::Text(text) => (registers(text), architecture(text).unwrap_or(0), max_registers),
+        // Its registers were given long before it is loaded.
+        Image::Cubin(code) => {
+            let registers = code.kernels.iter().map(|k| (k.name.as_str(), k.registers));
+            (registers.collect(), code.architecture, None)
+        }
+    };
     let unset: BTreeMap<&str, u64> = module
         .variables()
         .iter()
@@ -187,14 +194,14 @@ fn named(kernel: &simt::program::Kernel, variables: &BTreeMap<&str, u64>) -> Vec
         .collect()
 }
 
-/// Compiles into the current context; what is wrong goes to the log, or where there is none, to stderr.
-fn load(out: Out<Handle>, text: Result<String, (CUresult, String)>, log: &Log) -> Outcome {
+/// Loads into the current context; what is wrong goes to the log, or where there is none, to stderr.
+fn load(out: Out<Handle>, image: Result<Image, Refused>, log: &Log) -> Outcome {
     let context = usable()?;
-    let compiled = text.and_then(|text| compile(&MEMORY, &text).map(|module| (module, text)));
-    match compiled {
-        Ok((module, text)) => {
+    let loaded = image.and_then(|image| image.load(&MEMORY).map(|module| (module, image)));
+    match loaded {
+        Ok((module, image)) => {
             log.finish("", "")?;
-            out.put(enter(&context, module, &text, log.max_registers))
+            out.put(enter(&context, module, &image, log.max_registers))
         }
         Err((code, message)) => {
             log.report(&message)?;
@@ -209,7 +216,7 @@ export! {
         out.check()?;
         let path = path.get()?;
         usable()?;
-        load(out, read_file(&path), &Log::default())
+        load(out, Image::read_file(&path), &Log::default())
     }
 
     fn cuModuleLoadData(out: Out<Handle>, image: In<u8>) {
@@ -217,7 +224,7 @@ export! {
         out.check()?;
         usable()?;
         // SAFETY: the caller promises an image.
-        load(out, unsafe { image_text(image) }, &Log::default())
+        load(out, unsafe { Image::read(image) }, &Log::default())
     }
 
     fn cuModuleLoadDataEx(
@@ -233,7 +240,7 @@ export! {
         // SAFETY: the caller promises as many options and values.
         let log = unsafe { Log::new(n, options, values) }?;
         // SAFETY: the caller promises an image.
-        load(out, unsafe { image_text(image) }, &log)
+        load(out, unsafe { Image::read(image) }, &log)
     }
 
     fn cuModuleLoadFatBinary(out: Out<Handle>, image: In<u8>) {
@@ -241,7 +248,7 @@ export! {
         out.check()?;
         usable()?;
         // SAFETY: the caller promises an image.
-        load(out, unsafe { image_text(image) }, &Log::default())
+        load(out, unsafe { Image::read(image) }, &Log::default())
     }
 
     fn cuModuleUnload(handle: Handle) {

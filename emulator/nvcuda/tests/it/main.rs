@@ -13,6 +13,7 @@ mod garbage;
 mod layouts;
 mod lifetimes;
 mod linker;
+mod machine_code;
 mod mistakes;
 mod programs;
 mod streams;

@@ -145,6 +145,7 @@ mod tests {
             grid: [1; 3],
             block: [32, 1, 1],
             dynamic_shared: 0,
+            code: crate::report::Language::Ptx,
             counted: true,
             checked: false,
             total,

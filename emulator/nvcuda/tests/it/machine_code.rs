@@ -1,0 +1,196 @@
+//! Cubins: machine code of the emulated device's architecture runs, and other images are refused with a reason.
+
+use std::ffi::{CString, c_void};
+use std::path::Path;
+use std::ptr::null_mut;
+
+use cudarc::driver::sys::{self, CUfunction_attribute as Attribute, CUjit_option, CUresult, CUresult::*};
+use emulated::Checks;
+
+use crate::common::{Own, alloc, emulator, function, launch, ok, synchronize, words};
+
+/// `saxpy(int n, float a, const float* x, float* y)`, by ptxas.
+fn saxpy() -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/machine/ladder/saxpy.z");
+    let packed = std::fs::read(path).expect("committed machine code");
+    miniz_oxide::inflate::decompress_to_vec_zlib(&packed).expect("compressed")
+}
+
+/// Loads an image; what went wrong, with the error log.
+fn load(image: &[u8]) -> Result<sys::CUmodule, (CUresult, String)> {
+    let mut log = vec![0u8; 4096];
+    let mut options = [
+        CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+        CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+    ];
+    let mut values = [
+        log.as_mut_ptr().cast::<c_void>(),
+        std::ptr::without_provenance_mut(log.len()),
+    ];
+    let mut module = null_mut();
+    // SAFETY: an image of the length that its header gives, or less where the driver has to find out, and a log.
+    let code = unsafe {
+        sys::cuModuleLoadDataEx(
+            &mut module,
+            image.as_ptr().cast(),
+            2,
+            options.as_mut_ptr(),
+            values.as_mut_ptr(),
+        )
+    };
+    let end = log.iter().position(|byte| *byte == 0).expect("a NUL");
+    match code {
+        CUDA_SUCCESS => Ok(module),
+        code => Err((code, String::from_utf8_lossy(&log[..end]).into_owned())),
+    }
+}
+
+/// y = 3 x + y for x = 0, 1, 2, … and y = 1.
+fn run(saxpy: sys::CUfunction) {
+    const N: usize = 100;
+    let x: Vec<f32> = (0..N as u16).map(f32::from).collect();
+    let y = [1.0_f32; N];
+    let (to_x, to_y) = (alloc(N * 4), alloc(N * 4));
+    // SAFETY: the vectors have as many bytes.
+    unsafe {
+        ok(sys::cuMemcpyHtoD_v2(to_x, x.as_ptr().cast(), N * 4));
+        ok(sys::cuMemcpyHtoD_v2(to_y, y.as_ptr().cast(), N * 4));
+    }
+    ok(launch(
+        saxpy,
+        4,
+        32,
+        &[N as u64, 3.0_f32.to_bits().into(), to_x, to_y],
+    ));
+    ok(synchronize());
+    let got: Vec<f32> = words(to_y, N).into_iter().map(f32::from_bits).collect();
+    let want: Vec<f32> = x.iter().map(|x| 3.0 * x + 1.0).collect();
+    assert_eq!(got, want);
+}
+
+#[test]
+fn machine_code_runs() {
+    let _own = Own::new();
+    let module = load(&saxpy()).expect("machine code for this device");
+    run(function(module, "saxpy"));
+    // SAFETY: a module that nothing uses any more.
+    unsafe { ok(sys::cuModuleUnload(module)) };
+}
+
+#[test]
+fn machine_code_from_a_file_and_in_a_library_runs() {
+    let _own = Own::new();
+    let cubin = saxpy();
+    let path = std::env::temp_dir().join(format!("saxpy-{}.cubin", std::process::id()));
+    std::fs::write(&path, &cubin).expect("a folder to write to");
+    let name = CString::new(path.to_str().expect("a plain path")).expect("no NUL");
+    let (mut module, mut library, mut kernel, mut from_kernel) =
+        (null_mut(), null_mut(), null_mut(), null_mut());
+    // SAFETY: places for results, a path, and an image of the length that its header gives.
+    unsafe {
+        ok(sys::cuModuleLoad(&mut module, name.as_ptr()));
+        std::fs::remove_file(&path).expect("a file");
+        let (none, values) = (null_mut(), null_mut());
+        ok(sys::cuLibraryLoadData(
+            &mut library,
+            cubin.as_ptr().cast(),
+            none,
+            values,
+            0,
+            null_mut(),
+            null_mut(),
+            0,
+        ));
+        ok(sys::cuLibraryGetKernel(&mut kernel, library, c"saxpy".as_ptr()));
+        ok(sys::cuKernelGetFunction(&mut from_kernel, kernel));
+    }
+    run(function(module, "saxpy"));
+    run(from_kernel);
+}
+
+#[test]
+fn a_cubin_says_what_a_kernel_needs() {
+    let _own = Own::new();
+    let saxpy = function(load(&saxpy()).expect("machine code for this device"), "saxpy");
+    let check = |attribute: Attribute, want: i32| {
+        let mut got = -1;
+        // SAFETY: a place for the result, and a function.
+        unsafe { ok(sys::cuFuncGetAttribute(&mut got, attribute, saxpy)) };
+        assert_eq!(got, want, "{attribute:?}");
+    };
+    check(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS, 10);
+    check(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 0);
+    check(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, 0);
+    check(Attribute::CU_FUNC_ATTRIBUTE_BINARY_VERSION, 90);
+    check(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024);
+}
+
+#[test]
+fn emulated_reports_say_which_code_was_counted() {
+    let emulator = emulator();
+    let _own = Own::new();
+    emulator.set_checks(Some(Checks::Counted));
+    run(function(
+        load(&saxpy()).expect("machine code for this device"),
+        "saxpy",
+    ));
+    let report = emulator.report().expect("there was a launch");
+    let report: serde_json::Value = serde_json::from_str(&report).expect("it is JSON");
+    assert_eq!(report["code"], "machine");
+    assert_eq!(report["total"]["global_load_requests"], 8);
+    assert!(
+        report["instructions"][0]["text"]
+            .as_str()
+            .is_some_and(|text| text.starts_with("LDC ")),
+        "{}",
+        report["instructions"][0]["text"]
+    );
+    emulator.set_checks(None);
+}
+
+/// Damages the cubin, and expects a code and a part of the message.
+#[track_caller]
+fn refused(damage: impl FnOnce(&mut Vec<u8>), code: CUresult, message: &str) {
+    let _own = Own::new();
+    let mut image = saxpy();
+    damage(&mut image);
+    let (got, log) = load(&image).expect_err("a damaged cubin");
+    assert_eq!(got, code, "{log}");
+    assert!(log.contains(message), "{log}");
+}
+
+#[test]
+fn emulated_machine_code_for_other_gpus_is_refused() {
+    refused(
+        |image| image[48] = 80,
+        CUDA_ERROR_NO_BINARY_FOR_GPU,
+        "the cubin is for sm_80, and the emulated GPU is sm_90",
+    );
+}
+
+#[test]
+fn emulated_an_unknown_instruction_is_named() {
+    const EXIT: u64 = 0x794d;
+    let unknown = |image: &mut Vec<u8>| {
+        let exit = image.windows(8).rposition(|bytes| bytes == EXIT.to_le_bytes());
+        let at = exit.expect("a kernel ends");
+        image[at..at + 2].copy_from_slice(&0x7fff_u16.to_le_bytes());
+    };
+    refused(
+        unknown,
+        CUDA_ERROR_INVALID_IMAGE,
+        "does not support:\n.text.saxpy: unknown opcode 0xfff at 0x",
+    );
+}
+
+#[test]
+fn emulated_damaged_cubins_are_refused() {
+    // The section table is somewhere else: far behind the end, at the end of all addresses, in the code.
+    for offset in [1_u64 << 40, u64::MAX - 10, 1 << 20, 0x300] {
+        refused(
+            |image| image[40..48].copy_from_slice(&offset.to_le_bytes()),
+            CUDA_ERROR_INVALID_IMAGE,
+            "the cubin is damaged: ",
+        );
+    }
+}
