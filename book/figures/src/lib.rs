@@ -18,7 +18,9 @@ mod machine;
 mod memories;
 mod owners;
 mod plots;
+mod ports;
 mod recorded;
+mod sass;
 mod sectors;
 mod svg;
 mod timeline;
@@ -29,6 +31,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use ladder::Record;
+
+pub use sass::sass;
 
 /// A picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +75,7 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
     add("v06-banks-load", banks::fragments_of_b())?;
     add("v06-fragments", fragments::draw())?;
     add("v07-timeline", timeline::draw())?;
+    add("register-banks", ports::draw())?;
     add("v08-sectors", sectors::transposes())?;
     add("v08-banks", banks::columns())?;
     add("counts", counts::draw())?;

@@ -121,7 +121,7 @@ impl Trace {
 }
 
 /// A kernel's file under `kernels`, without extension.
-fn source_of(kernel: &str) -> anyhow::Result<&'static str> {
+pub(crate) fn source_of(kernel: &str) -> anyhow::Result<&'static str> {
     let mut all = STEPS.iter().flat_map(|step| step.kernels);
     let found = all.find(|k| k.name == kernel);
     found

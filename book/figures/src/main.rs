@@ -1,7 +1,9 @@
-//! `cargo run -p figures -- write` draws the book's pictures; `… -- explorers` checks the rules that its pages run.
+//! `cargo run -p figures -- write` draws the book's pictures; `… -- explorers` checks the rules that its pages run,
+//! `… -- sass` prints machine code and tables of it.
 
 #![forbid(unsafe_code)]
 
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -9,17 +11,20 @@ use anyhow::{Context as _, bail};
 use figures::explorers::{Engine, cases, claim, folder, rules_js};
 
 const USAGE: &str = "usage: cargo run -p figures -- write [--record FILE] [--to FOLDER]
-       cargo run -p figures -- explorers";
+       cargo run -p figures -- explorers
+       cargo run -p figures -- sass (KERNEL FROM TO | loops | registers | binds)";
 
 enum Task {
     Write { record: PathBuf, to: PathBuf },
     Explorers,
+    Sass(Vec<String>),
 }
 
 fn main() -> ExitCode {
     let result = match parse(std::env::args().skip(1)) {
         Some(Task::Write { record, to }) => write(&record, &to),
         Some(Task::Explorers) => explorers(),
+        Some(Task::Sass(words)) => sass(&words),
         None => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
@@ -39,6 +44,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Option<Task> {
     let mut to = figures::generated();
     match words.next()?.as_str() {
         "write" => {}
+        "sass" => return Some(Task::Sass(words.collect())),
         "explorers" if words.next().is_none() => return Some(Task::Explorers),
         _ => return None,
     }
@@ -65,6 +71,17 @@ fn write(path: &Path, to: &Path) -> anyhow::Result<()> {
         save(&to.join(figure.name).with_extension("svg"), &figure.svg)?;
     }
     Ok(())
+}
+
+/// Prints machine code, or a table of it.
+fn sass(words: &[String]) -> anyhow::Result<()> {
+    let record = figures::record(&figures::record_path())?;
+    let text = figures::sass(words, record.as_ref())?;
+    match std::io::stdout().write_all(text.as_bytes()) {
+        // The reader closed the pipe.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
+    }
 }
 
 /// Lets the explorers' rules answer every case, and writes down that they did.

@@ -91,6 +91,13 @@ impl<'r> Recorded<'r> {
         Some((passed.hot.as_ref()?.median(), passed.whole.as_ref()?.median()))
     }
 
+    /// The median with warm caches in milliseconds, and the clock in MHz, if it was the same all the time.
+    pub(crate) fn clocked(&self, kernel: &str, shape: Shape) -> Option<(f64, u32)> {
+        let passed = self.passed(kernel, shape)?;
+        let [low, high] = passed.clock_mhz?;
+        (low == high).then_some((passed.hot.as_ref()?.median(), high))
+    }
+
     /// How many blocks were launched.
     pub(crate) fn blocks(&self, kernel: &str, shape: Shape) -> Option<u64> {
         let passed = self.passed(kernel, shape)?;

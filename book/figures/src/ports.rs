@@ -1,0 +1,170 @@
+//! v04 beside v07: which operands of eight multiply-adds come from which bank of the register file, and which were
+//! kept.
+
+use ::machine::operation::Operation;
+
+use crate::sass::{Code, Read, Reuse, by_bank};
+use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+
+/// A kernel, its name here, and the first of eight multiply-adds in a row that cost what is usual in its loop.
+const RUNS: [(&str, &str, u32); 2] = [
+    ("sgemm_v04_float4", "v04", 0x1470),
+    ("sgemm_v07_double_buffer", "v07", 0x1950),
+];
+const LENGTH: usize = 8;
+
+const CHIP: f64 = 62.0;
+const GAP: f64 = 6.0;
+const ROW: f64 = 22.0;
+/// Where the squares of the even and of the odd bank begin.
+const BANKS: [f64; 2] = [226.0, 306.0];
+const SQUARE: f64 = 14.0;
+
+struct Multiply {
+    reads: [Option<Read>; 3],
+    banks: [usize; 2],
+}
+
+impl Multiply {
+    fn clocks(&self) -> usize {
+        self.banks[0].max(self.banks[1]).max(1)
+    }
+}
+
+fn run(kernel: &str, first: u32) -> anyhow::Result<Vec<Multiply>> {
+    let code = Code::of(kernel)?;
+    let pass = code.pass()?;
+    let mut reuse = Reuse::default();
+    let mut found = Vec::new();
+    for instruction in pass {
+        let reads = reuse.next(instruction);
+        if instruction.address < first || found.len() == LENGTH {
+            continue;
+        }
+        anyhow::ensure!(
+            instruction.operation == Operation::Ffma,
+            "{kernel}: no multiply-add at {:#x}",
+            instruction.address
+        );
+        let banks = by_bank(&reads);
+        found.push(Multiply { reads, banks });
+    }
+    anyhow::ensure!(found.len() == LENGTH, "{kernel} ends too early");
+    Ok(found)
+}
+
+pub(crate) fn draw() -> anyhow::Result<String> {
+    let title = "Eight multiply-adds and the two banks of registers";
+    let mut panels = Vec::new();
+    for (kernel, name, first) in RUNS {
+        panels.push((name, run(kernel, first)?));
+    }
+    let told: Vec<String> = panels
+        .iter()
+        .map(|(name, run)| {
+            let clocks: usize = run.iter().map(Multiply::clocks).sum();
+            format!("those of {name} take {clocks} clocks one by one")
+        })
+        .collect();
+    let mut drawing = Drawing::new(
+        title,
+        format!(
+            "For each multiply-add its three register operands, with the bank that each lies in, and how many registers \
+             it reads from either bank. An operand that was kept is not read: {}.",
+            told.join("; ")
+        ),
+    );
+    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    let mut y = 24.0;
+    for (name, run) in &panels {
+        y = panel(&mut drawing, y, name, run) + 16.0;
+    }
+    let legend = y + 2.0;
+    for (x, class, label) in [(0.0, "a2", "even bank"), (122.0, "b2", "odd bank")] {
+        drawing.round(class, Rect::new(x, legend, 18.0, 16.0), 3.0);
+        drawing.text("dim", Anchor::Start, (x + 24.0, legend + 13.0), label);
+    }
+    drawing.round("frame", Rect::new(238.0, legend, 18.0, 16.0), 3.0);
+    drawing.text(
+        "dim",
+        Anchor::Start,
+        (262.0, legend + 13.0),
+        "kept, not read again",
+    );
+    Ok(drawing.finish(legend + 22.0))
+}
+
+fn panel(drawing: &mut Drawing, top: f64, name: &str, run: &[Multiply]) -> f64 {
+    let clocks: usize = run.iter().map(Multiply::clocks).sum();
+    drawing.text("strong", Anchor::Start, (0.0, top + 16.0), name);
+    let sum = format!("{LENGTH} multiply-adds, {clocks} clocks");
+    drawing.text("dim", Anchor::End, (WIDTH, top + 16.0), sum);
+    let head = top + 37.0;
+    drawing.text("dim", Anchor::Start, (0.0, head), "two factors");
+    drawing.text("dim", Anchor::Start, (2.0 * (CHIP + GAP), head), "sum");
+    for (x, label) in BANKS.into_iter().zip(["even", "odd"]) {
+        drawing.text("dim", Anchor::Start, (x, head), label);
+    }
+    drawing.text("dim", Anchor::End, (WIDTH, head), "clocks");
+    let mut y = head + 6.0;
+    for multiply in run {
+        for (at, read) in multiply.reads.iter().enumerate() {
+            let Some(read) = read else { continue };
+            let chip = Rect::new(at as f64 * (CHIP + GAP), y, CHIP, ROW - 3.0);
+            let (class, ink) = match (read.kept, read.register % 2) {
+                (true, _) => ("frame", "code dim"),
+                (false, 0) => ("a2", "code"),
+                (false, _) => ("b2", "code"),
+            };
+            drawing.round(class, chip.inset(0.5), 3.0);
+            let (x, middle) = chip.middle();
+            drawing.text(
+                ink,
+                Anchor::Middle,
+                (x, middle + 5.0),
+                format!("R{}", read.register),
+            );
+        }
+        for ((x, n), class) in BANKS.into_iter().zip(multiply.banks).zip(["a", "b"]) {
+            let square = |i| Rect::new(x + (SQUARE + 4.0) * i as f64, y + 2.5, SQUARE, SQUARE);
+            drawing.rects(class, (0..n).map(square));
+        }
+        let clocks = multiply.clocks();
+        let ink = if clocks > 1 {
+            "strong ink-bad"
+        } else {
+            "strong ink-c"
+        };
+        drawing.text(ink, Anchor::End, (WIDTH - 14.0, y + 15.0), clocks.to_string());
+        y += ROW;
+    }
+    y
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_runs_cost_what_is_usual_in_their_loops() -> anyhow::Result<()> {
+        for (kernel, name, first) in RUNS {
+            let code = Code::of(kernel)?;
+            let mut reuse = Reuse::default();
+            let (mut n, mut clocks) = (0, 0);
+            for instruction in code.pass()? {
+                let banks = by_bank(&reuse.next(instruction));
+                if instruction.operation == Operation::Ffma {
+                    n += 1;
+                    clocks += banks[0].max(banks[1]).max(1);
+                }
+            }
+            let usual = LENGTH as f64 * clocks as f64 / n as f64;
+            let shown: usize = run(kernel, first)?.iter().map(Multiply::clocks).sum();
+            assert!(
+                (usual - shown as f64).abs() < 0.75,
+                "{name}: {shown} clocks, usual are {usual:.1}"
+            );
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,489 @@
+//! Machine code of the ladder's kernels, as ptxas made it of their PTX: listings, tables, and what their loops ask of
+//! the units of a multiprocessor.
+//!
+//! `figures sass KERNEL FROM TO` prints a part of it, `figures sass loops` and `… binds` the tables. Not here: pictures
+//! of it (`ports`).
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use ::machine::instruction::{Instruction, Register, Value};
+use ::machine::operation::{Modifier, Operation};
+use anyhow::{Context as _, bail};
+use ladder::Shape;
+use ladder::record::Record;
+
+use crate::machine::{self, FIRST};
+use crate::recorded::Recorded;
+
+/// Cubins for sm_90, from the committed PTX.
+const CUBINS: &str = "tests/data/machine/ladder";
+
+/// The kernels of the tables, as text calls them.
+const KERNELS: [&str; 9] = [
+    "sgemm_v01_row_per_lane",
+    "sgemm_v01_col_per_lane",
+    "sgemm_v02_tile32",
+    "sgemm_v03_from_global",
+    "sgemm_v03_from_shared",
+    "sgemm_v04_float4",
+    "sgemm_v05_bank_conflict_free",
+    "sgemm_v06_outer_product",
+    "sgemm_v07_double_buffer",
+];
+
+/// Machine code of a kernel.
+pub(crate) struct Code {
+    kernel: ::machine::Kernel,
+}
+
+impl Code {
+    /// # Errors
+    /// When the ladder has no such kernel, or there is no machine code of it.
+    pub(crate) fn of(name: &str) -> anyhow::Result<Self> {
+        let path = machine::root()
+            .join(CUBINS)
+            .join(machine::source_of(name)?)
+            .with_extension("z");
+        let shown = path.display().to_string();
+        let deflated = std::fs::read(&path).with_context(|| shown.clone())?;
+        let cubin = miniz_oxide::inflate::decompress_to_vec_zlib(&deflated)
+            .map_err(|error| anyhow::anyhow!("{shown}: {error}"))?;
+        let module = ::machine::Module::read(&cubin).with_context(|| shown.clone())?;
+        let kernel = module.kernels.into_iter().find(|kernel| kernel.name == name);
+        let kernel = kernel.with_context(|| format!("{shown} has no kernel {name}"))?;
+        Ok(Self { kernel })
+    }
+
+    /// One pass of its longest loop, by the way that takes every branch forward: where a matrix lies on 16 bytes and
+    /// a tile inside of it, kernels of the ladder jump over what is for edges.
+    ///
+    /// # Errors
+    /// When it has no loop.
+    pub(crate) fn pass(&self) -> anyhow::Result<Vec<&Instruction>> {
+        let all = &self.kernel.instructions;
+        let target = |instruction: &Instruction| match instruction.operation {
+            Operation::Bra => u32::try_from(instruction.label()?).ok(),
+            _ => None,
+        };
+        let back = |instruction: &Instruction| {
+            let to = target(instruction)?;
+            // A branch to itself fills the end of the code.
+            (to < instruction.address).then_some((to, instruction.address))
+        };
+        let (first, last) = all
+            .iter()
+            .filter_map(back)
+            .max_by_key(|(to, from)| from - to)
+            .with_context(|| format!("{} has no loop", self.kernel.name))?;
+        let mut pass = Vec::new();
+        let mut next = first;
+        while let Some(instruction) = all.iter().find(|instruction| instruction.address >= next) {
+            pass.push(instruction);
+            if instruction.address >= last {
+                break;
+            }
+            let forward = target(instruction).filter(|to| *to > instruction.address);
+            next = forward.unwrap_or(instruction.address + 16);
+        }
+        Ok(pass)
+    }
+
+    /// How many products each thread adds up in one k.
+    fn elements(&self) -> usize {
+        let edge = |name| machine::constant(&self.kernel.name, name).unwrap_or(1) as usize;
+        edge("TM") * edge("TN")
+    }
+}
+
+/// The multiply-adds among instructions.
+pub(crate) fn multiply_adds(pass: &[&Instruction]) -> usize {
+    count(pass, Operation::Ffma)
+}
+
+fn count(pass: &[&Instruction], operation: Operation) -> usize {
+    pass.iter().filter(|i| i.operation == operation).count()
+}
+
+/// A multiply-add's three operands: which are read from the register file, and which were kept by an earlier
+/// instruction at the same place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Read {
+    pub(crate) register: u8,
+    pub(crate) kept: bool,
+    pub(crate) marked: bool,
+}
+
+/// The registers that an instruction keeps at its three operand places.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Reuse([Option<u8>; 3]);
+
+impl Reuse {
+    /// The register operands of the next instruction.
+    pub(crate) fn next(&mut self, instruction: &Instruction) -> [Option<Read>; 3] {
+        let mut reads = [None; 3];
+        for ((operand, kept), read) in instruction.sources().iter().zip(&mut self.0).zip(&mut reads) {
+            let Value::Register(register) = operand.value else {
+                continue;
+            };
+            if register == Register::ZERO {
+                continue;
+            }
+            *read = Some(Read {
+                register: register.0,
+                kept: *kept == Some(register.0),
+                marked: operand.reuse,
+            });
+            *kept = operand.reuse.then_some(register.0);
+        }
+        reads
+    }
+}
+
+/// How many different registers these reads want from each of the two banks.
+pub(crate) fn by_bank(reads: &[Option<Read>; 3]) -> [usize; 2] {
+    let fresh: BTreeSet<u8> = reads
+        .iter()
+        .flatten()
+        .filter(|read| !read.kept)
+        .map(|read| read.register)
+        .collect();
+    let odd = fresh.iter().filter(|register| *register % 2 == 1).count();
+    [fresh.len() - odd, odd]
+}
+
+/// What the operands of a loop's multiply-adds cost.
+struct Reads {
+    /// Multiply-adds with a marked operand.
+    marked: usize,
+    /// Those that take one, two and three clocks by themselves.
+    alone: [usize; 3],
+    /// Clocks of a pass for one warp with nobody else, when nothing but the order and the reads takes time.
+    clocks: u64,
+}
+
+/// How many clocks the reads may be behind the instruction that is issued, as measured.
+const BEHIND: u64 = 3;
+
+fn reads(pass: &[&Instruction]) -> Reads {
+    let mut found = Reads {
+        marked: 0,
+        alone: [0; 3],
+        clocks: 0,
+    };
+    let (mut reuse, mut busy, mut now) = (Reuse::default(), [0_u64; 2], 0);
+    // The first pass begins with nothing kept and nothing to wait for.
+    for n in 0..2 {
+        let start = now;
+        found.marked = 0;
+        found.alone = [0; 3];
+        for instruction in pass {
+            let reads = reuse.next(instruction);
+            now += 1;
+            if instruction.operation != Operation::Ffma {
+                continue;
+            }
+            let banks = by_bank(&reads);
+            found.marked += usize::from(reads.iter().flatten().any(|read| read.marked));
+            found.alone[banks[0].max(banks[1]).clamp(1, 3) - 1] += 1;
+            for (busy, n) in busy.iter_mut().zip(banks) {
+                if n > 0 {
+                    *busy = (*busy).max(now - 1) + n as u64;
+                }
+            }
+            now = now.max(busy[0].max(busy[1]).saturating_sub(BEHIND));
+        }
+        if n > 0 {
+            found.clocks = now - start;
+        }
+    }
+    found
+}
+
+/// What is printed for the words behind `figures sass`.
+///
+/// # Errors
+/// When there is no such kernel, place or table.
+pub fn sass(words: &[String], record: Option<&Record>) -> anyhow::Result<String> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        ["loops"] => loops(),
+        ["registers"] => registers(),
+        ["binds"] => binds(record),
+        [kernel, from, to] => listing(kernel, address(from)?, address(to)?),
+        _ => bail!("of machine code there are `loops`, `registers`, `binds`, and KERNEL FROM TO"),
+    }
+}
+
+fn address(text: &str) -> anyhow::Result<u32> {
+    let digits = text.trim_start_matches("0x");
+    u32::from_str_radix(digits, 16).with_context(|| format!("`{text}` is no address"))
+}
+
+/// The instructions from one address to another, with their control bits.
+fn listing(kernel: &str, from: u32, to: u32) -> anyhow::Result<String> {
+    let code = Code::of(kernel)?;
+    let mut out =
+        String::from("addr  waits  instruction                                   stall  releases\n");
+    let within = |i: &&Instruction| (from..=to).contains(&i.address);
+    let mut n = 0;
+    for instruction in code.kernel.instructions.iter().filter(within) {
+        let control = instruction.control;
+        let waits: Vec<String> = (0..6)
+            .filter(|scoreboard| control.wait >> scoreboard & 1 == 1)
+            .map(|scoreboard| scoreboard.to_string())
+            .collect();
+        let written = control.write_barrier.map(|n| format!("{n} when written"));
+        let read = control.read_barrier.map(|n| format!("{n} when read"));
+        let releases: Vec<String> = written.into_iter().chain(read).collect();
+        let line = format!(
+            "{:04x}  {:<5}  {:<45} {:>4}{}  {}",
+            instruction.address,
+            waits.join(","),
+            instruction.to_string(),
+            control.stall,
+            if control.yields { "y" } else { " " },
+            releases.join(", ")
+        );
+        writeln!(out, "{}", line.trim_end())?;
+        n += 1;
+    }
+    anyhow::ensure!(n > 0, "{kernel} has no code from {from:#x} to {to:#x}");
+    Ok(out)
+}
+
+/// A table: titles over numbers, aligned to the right.
+fn table(titles: &[&str], rows: &[Vec<String>]) -> String {
+    let width = |at: usize| {
+        let cells = rows.iter().map(|row| row[at].chars().count());
+        cells.max().unwrap_or(0).max(titles[at].chars().count())
+    };
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
+        let cells = cells.enumerate().map(|(at, cell)| match at {
+            0 => format!("{cell:<0$}", width(0)),
+            _ => format!("{cell:>0$}", width(at)),
+        });
+        let line = cells.collect::<Vec<_>>().join("  ");
+        format!("{}\n", line.trim_end())
+    };
+    let mut out = line(&mut titles.iter().copied());
+    for row in rows {
+        out.push_str(&line(&mut row.iter().map(String::as_str)));
+    }
+    out
+}
+
+/// One pass of the loop of each kernel, by kinds of instructions.
+fn loops() -> anyhow::Result<String> {
+    let titles = [
+        "kernel",
+        "registers",
+        "k",
+        "instructions",
+        "FFMA",
+        "LDS",
+        "LDS.128",
+        "LDG",
+        "LDG.128",
+        "STS",
+        "BAR",
+        "other",
+    ];
+    let mut rows = Vec::new();
+    for name in KERNELS {
+        let code = Code::of(name)?;
+        let pass = code.pass()?;
+        let wide = |operation| {
+            let is_wide = |i: &&&Instruction| i.operation == operation && i.has(Modifier::W128);
+            pass.iter().filter(is_wide).count()
+        };
+        let ffma = multiply_adds(&pass);
+        let (lds, ldg) = (count(&pass, Operation::Lds), count(&pass, Operation::Ldg));
+        let (sts, bar) = (count(&pass, Operation::Sts), count(&pass, Operation::Bar));
+        let numbers = [
+            code.kernel.registers as usize,
+            ffma / code.elements(),
+            pass.len(),
+            ffma,
+            lds - wide(Operation::Lds),
+            wide(Operation::Lds),
+            ldg - wide(Operation::Ldg),
+            wide(Operation::Ldg),
+            sts,
+            bar,
+            pass.len() - ffma - lds - ldg - sts - bar,
+        ];
+        let numbers = numbers.into_iter().map(|n| n.to_string());
+        rows.push(std::iter::once(name.to_owned()).chain(numbers).collect());
+    }
+    Ok(table(&titles, &rows))
+}
+
+/// What the operands of the multiply-adds of each loop cost.
+fn registers() -> anyhow::Result<String> {
+    let titles = [
+        "kernel",
+        "FFMA",
+        "marked",
+        "one clock",
+        "two",
+        "three",
+        "instructions",
+        "clocks",
+    ];
+    let mut rows = Vec::new();
+    for name in KERNELS {
+        let code = Code::of(name)?;
+        let pass = code.pass()?;
+        let Reads {
+            marked,
+            alone,
+            clocks,
+        } = reads(&pass);
+        let [one, two, three] = alone;
+        let numbers = [
+            multiply_adds(&pass),
+            marked,
+            one,
+            two,
+            three,
+            pass.len(),
+            clocks as usize,
+        ];
+        let numbers = numbers.into_iter().map(|n| n.to_string());
+        rows.push(std::iter::once(name.to_owned()).chain(numbers).collect());
+    }
+    Ok(table(&titles, &rows))
+}
+
+/// SMs of the H200 that the record is of.
+const SMS: f64 = 132.0;
+/// Schedulers of an SM: warp instructions, or multiply-adds, of a clock.
+const SCHEDULERS: f64 = 4.0;
+/// Where the record is compared.
+const SIZE: usize = 4096;
+
+/// Clocks of an SM for a multiply-add of a warp: what each unit needs, and what was measured.
+fn binds(record: Option<&Record>) -> anyhow::Result<String> {
+    let recorded = Recorded::new(record).context("there is no record of a GPU in book/data")?;
+    let titles = [
+        "kernel",
+        "multiply-adds",
+        "issue, PTX",
+        "issue",
+        "registers",
+        "shared",
+        "L1",
+        "measured",
+    ];
+    let mut rows = Vec::new();
+    for name in KERNELS {
+        let code = Code::of(name)?;
+        let pass = code.pass()?;
+        let ffma = multiply_adds(&pass) as f64;
+        let (counters, l1) = counted(name)?;
+        let per = 32.0 / counters.fmas as f64;
+        let shared = counters.shared_load_wavefronts_merged + counters.shared_store_wavefronts_merged;
+        let shape = Shape::square(SIZE);
+        let (ms, mhz) = recorded
+            .clocked(name, shape)
+            .with_context(|| format!("{name} at {SIZE} was not recorded with its clock"))?;
+        let all = (SIZE * SIZE * SIZE) as f64 / 32.0;
+        let clocks = [
+            1.0 / SCHEDULERS,
+            counters.warp_instructions as f64 * per / SCHEDULERS,
+            pass.len() as f64 / ffma / SCHEDULERS,
+            reads(&pass).clocks as f64 / ffma / SCHEDULERS,
+            shared as f64 * per,
+            l1,
+            ms * 1e3 * f64::from(mhz) * SMS / all,
+        ];
+        let numbers = clocks.into_iter().map(|n| match n {
+            0.0 => "0".to_owned(),
+            n if n < 1.0 => format!("{n:.3}"),
+            n => format!("{n:.2}"),
+        });
+        rows.push(std::iter::once(name.to_owned()).chain(numbers).collect());
+    }
+    Ok(table(&titles, &rows))
+}
+
+/// What a launch counts, and the turns of the first-level cache that one warp's loads take, for each multiply-add.
+fn counted(name: &'static str) -> anyhow::Result<(simt::report::Counters, f64)> {
+    /// Blocks of a register tile are this wide; deep enough for the ends of a kernel not to count for much.
+    const SHAPE: Shape = Shape {
+        m: 128,
+        n: 128,
+        k: 1024,
+    };
+    let trace = machine::product(name, SHAPE, FIRST)?;
+    let turns: usize = (0..2)
+        .flat_map(|buffer| trace.global(buffer))
+        .filter(|reached| reached.access.load)
+        .map(|reached| turns(&reached))
+        .sum();
+    let is_fma = |step: &usize| trace.text(*step).trim_start().starts_with("fma");
+    let fmas = (0..trace.steps.len()).filter(is_fma).count();
+    Ok((trace.report.total.clone(), turns as f64 / fmas as f64))
+}
+
+/// Turns of the first-level cache for one load: for each part of the warp one for each line of 128 bytes.
+fn turns(reached: &machine::Reached<'_>) -> usize {
+    let parts = (reached.access.bytes / 4).max(1) as usize;
+    let lanes = 32 / parts;
+    (0..parts)
+        .map(|part| {
+            let within = reached.offsets.iter().filter(|(lane, _)| lane / lanes == part);
+            let lines: BTreeSet<u64> = within.map(|(_, offset)| offset / 128).collect();
+            lines.len().max(1)
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pass_is_as_long_as_the_hardware_counts() -> anyhow::Result<()> {
+        let path = machine::root().join("book/data/h200-counters.json");
+        let record = ladder::counters::Record::load(&path)?;
+        for name in KERNELS {
+            let shape = Shape::square(1024);
+            let found = record
+                .profiles
+                .iter()
+                .find(|p| p.kernel == name && p.shape == shape);
+            let profile = found.with_context(|| format!("{name} was profiled"))?;
+            let blocks: u32 = profile.grid.into_iter().product();
+            let warps = u64::from(blocks * profile.block[0] / 32);
+            let each = profile.metrics["smsp__inst_executed.sum"] as f64 / warps as f64;
+            let code = Code::of(name)?;
+            let pass = code.pass()?;
+            let passes = 1024 * code.elements() / multiply_adds(&pass);
+            // What is before and after the loop runs once.
+            let outside = each - (passes * pass.len()) as f64;
+            assert!(
+                (0.0..600.0).contains(&outside),
+                "{name}: {outside} of {each} outside of the loop"
+            );
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn kept_registers_are_not_read_again() -> anyhow::Result<()> {
+        // FFMA R0, R2, R5.reuse, R4; FFMA R1, R6, R5, R7
+        let words = [
+            0x080fe20000000004_0000000502007223_u128,
+            0x000fe20000000007_0000000506017223,
+        ];
+        let mut reuse = Reuse::default();
+        let banks: Vec<[usize; 2]> = words
+            .iter()
+            .map(|word| by_bank(&reuse.next(&::machine::decode(*word, 0).expect("a multiply-add"))))
+            .collect();
+        assert_eq!(banks, [[2, 1], [1, 1]]);
+        Ok(())
+    }
+}
