@@ -284,7 +284,6 @@ fn loops() -> anyhow::Result<String> {
         "LDS",
         "LDS.128",
         "LDG",
-        "LDG.128",
         "STS",
         "BAR",
         "other",
@@ -293,22 +292,19 @@ fn loops() -> anyhow::Result<String> {
     for name in KERNELS {
         let code = Code::of(name)?;
         let pass = code.pass()?;
-        let wide = |operation| {
-            let is_wide = |i: &&&Instruction| i.operation == operation && i.has(Modifier::W128);
-            pass.iter().filter(is_wide).count()
-        };
         let ffma = multiply_adds(&pass);
-        let (lds, ldg) = (count(&pass, Operation::Lds), count(&pass, Operation::Ldg));
-        let (sts, bar) = (count(&pass, Operation::Sts), count(&pass, Operation::Bar));
+        let is_wide = |i: &&&Instruction| i.operation == Operation::Lds && i.has(Modifier::W128);
+        let wide = pass.iter().filter(is_wide).count();
+        let [lds, ldg, sts, bar] = [Operation::Lds, Operation::Ldg, Operation::Sts, Operation::Bar]
+            .map(|operation| count(&pass, operation));
         let numbers = [
             code.kernel.registers as usize,
             ffma / code.elements(),
             pass.len(),
             ffma,
-            lds - wide(Operation::Lds),
-            wide(Operation::Lds),
-            ldg - wide(Operation::Ldg),
-            wide(Operation::Ldg),
+            lds - wide,
+            wide,
+            ldg,
             sts,
             bar,
             pass.len() - ffma - lds - ldg - sts - bar,
