@@ -420,7 +420,7 @@ fn counted(name: &'static str) -> anyhow::Result<(simt::report::Counters, f64)> 
         .sum();
     let is_fma = |step: &usize| trace.text(*step).trim_start().starts_with("fma");
     let fmas = (0..trace.steps.len()).filter(is_fma).count();
-    Ok((trace.report.total.clone(), turns as f64 / fmas as f64))
+    Ok((trace.report.total, turns as f64 / fmas as f64))
 }
 
 /// Turns of the first-level cache for one load: for each part of the warp one for each line of 128 bytes.
