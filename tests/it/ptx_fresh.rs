@@ -1,4 +1,5 @@
-//! Committed PTX belongs to the sources beside it: the hashes in its header are those of the files.
+//! Committed PTX and machine code belong to the sources beside them: the hashes in the header of the PTX are those of the
+//! files.
 //!
 //! Compiling again is not needed to notice a forgotten `cargo xtask ptx`.
 
@@ -33,12 +34,24 @@ fn complaint(root: &Path, source: &Path) -> Option<String> {
     let Ok(ptx) = fs::read_to_string(provenance::target_of(root, source)) else {
         return Some(format!("{name}: no PTX committed"));
     };
-    let why = match provenance::compare(root, &ptx).err()? {
-        Stale::Gone(file) => format!("{file} is gone"),
-        Stale::Edited(file) => format!("{file} changed since it was compiled"),
-        Stale::NoHash | Stale::Untold => "its PTX says nothing of where it comes from".into(),
+    let why = match provenance::compare(root, &ptx) {
+        Ok(()) => machine_code(root, source, &ptx)?,
+        Err(Stale::Gone(file)) => format!("{file} is gone"),
+        Err(Stale::Edited(file)) => format!("{file} changed since it was compiled"),
+        Err(Stale::NoHash | Stale::Untold) => "its PTX says nothing of where it comes from".into(),
     };
     Some(format!("{name}: {why}"))
+}
+
+/// What is wrong with the machine code of a source, if anything.
+fn machine_code(root: &Path, source: &Path, ptx: &str) -> Option<String> {
+    let path = provenance::cubin_of(root, source)?;
+    let hash = fs::read(path).map(|bytes| provenance::sha256(&bytes));
+    match hash {
+        Ok(hash) if provenance::cubin_hash(ptx) == Some(&hash) => None,
+        Ok(_) => Some("its machine code was not made with its PTX".into()),
+        Err(_) => Some("no machine code committed".into()),
+    }
 }
 
 fn collect(folder: &Path, into: &mut Vec<PathBuf>) {

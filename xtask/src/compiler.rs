@@ -12,7 +12,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 
-use crate::nvrtc::{Compiled, Nvrtc};
+use crate::nvrtc::{Compiled, Nvrtc, Unit};
 use crate::say::Stop;
 use crate::{Verdict, interrupt, place};
 
@@ -27,13 +27,6 @@ const MEMORY: libc::rlim_t = 8 << 30;
 pub(crate) struct Args {
     /// Folder of NVRTC
     directory: PathBuf,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Request {
-    source: String,
-    name: String,
-    options: Vec<String>,
 }
 
 /// The compiled program, or why there is none.
@@ -68,16 +61,26 @@ pub(crate) fn serve(args: &Args) -> Result<Verdict> {
         unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) };
     }
     let nvrtc = Nvrtc::load(&args.directory)?;
+    leave();
     for line in std::io::stdin().lines() {
-        let request: Request = serde_json::from_str(&line?)?;
-        let answer: Answer = nvrtc
-            .compile(&request.source, &request.name, &request.options)
-            .map_err(Failure::from);
+        let unit: Unit = serde_json::from_str(&line?)?;
+        let answer: Answer = nvrtc.compile(&unit).map_err(Failure::from);
         let mut out = std::io::stdout().lock();
         writeln!(out, "{}", serde_json::to_string(&answer)?)?;
         out.flush()?;
     }
     Ok(Verdict::Passed)
+}
+
+/// Goes to a folder that is no more. NVRTC writes names of sources into machine code with its working directory in front,
+/// and where there is none, as they are.
+fn leave() {
+    let nowhere = std::env::temp_dir().join(format!("tile-by-tile-nowhere-{}", std::process::id()));
+    if std::fs::create_dir(&nowhere).is_ok() {
+        // Where this fails, machine code has longer names.
+        let _ = std::env::set_current_dir(&nowhere);
+        let _ = std::fs::remove_dir(&nowhere);
+    }
 }
 
 /// The compiler refuses a source: what it says about it.
@@ -135,15 +138,11 @@ impl Compiler {
         })
     }
 
-    /// Compiles one source, which calls itself `name` in messages and `.file` directives. After an error that is not
-    /// the compiler's answer the process is gone, and so are further answers.
-    pub(crate) fn compile(&mut self, source: &str, name: &str, options: &[String]) -> Result<Compiled> {
-        let request = Request {
-            source: source.to_owned(),
-            name: name.to_owned(),
-            options: options.to_vec(),
-        };
-        let sent = writeln!(self.requests, "{}", serde_json::to_string(&request)?);
+    /// Compiles one source. After an error that is not the compiler's answer the process is gone, and so are further
+    /// answers.
+    pub(crate) fn compile(&mut self, unit: &Unit) -> Result<Compiled> {
+        let name = &unit.name;
+        let sent = writeln!(self.requests, "{}", serde_json::to_string(unit)?);
         let answer = match sent {
             Ok(()) => self.answers.recv_timeout(self.limit),
             Err(_) => Err(RecvTimeoutError::Disconnected),
@@ -189,7 +188,11 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
         let mut compiler = Compiler::spawn(command, limit).expect("it starts");
-        match compiler.compile("", "a.cu", &[]) {
+        let unit = Unit {
+            name: "a.cu".into(),
+            ..Unit::default()
+        };
+        match compiler.compile(&unit) {
             Ok(compiled) => compiled.ptx,
             Err(error) if error.is::<DoesNotCompile>() => format!("refused: {error:#}"),
             Err(error) => format!("{error:#}"),

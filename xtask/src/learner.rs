@@ -10,13 +10,13 @@ use std::time::SystemTime;
 use anyhow::{Context, Result, bail};
 use course::compile::Refused;
 use course::{Catalogue, Task, TaskName, progress};
-use ladder::files::write_whole;
+use ladder::files::write_whole_bytes;
 use ladder::provenance::sha256;
 
 use crate::clang::{self, Clang};
 use crate::compiler::{Compiler, DoesNotCompile};
 use crate::nvrtc::Nvrtc;
-use crate::ptx::{self, Job};
+use crate::ptx::{self, Include, Job};
 use crate::say::{self, Stop};
 use crate::{interrupt, place, setup};
 
@@ -100,23 +100,11 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
     let job = Job::of_learner(root, path)?;
     let includes = ptx::local_includes(root, path, &job.source)?;
     let mut sources = vec![path.to_owned()];
-    sources.extend(includes.iter().cloned());
-    let mut parts = vec![job.name.clone(), job.source.clone()];
-    for include in &includes {
-        parts.push(include.display().to_string());
-        parts.push(ptx::read_source(include)?);
-    }
-    parts.extend(job.shown());
-    let key = |compiler: &str| {
-        let text: String = parts
-            .iter()
-            .map(|part| format!("{}:{part}", part.len()))
-            .collect();
-        sha256(format!("{compiler}\n{text}").as_bytes())
-    };
+    sources.extend(includes.iter().map(|include| include.path.clone()));
+    let key = |compiler: &str| key(&job, &includes, compiler);
     let folder = Folder::of(root);
     if choice != Choice::Clang
-        && let Some(ptx) = folder.known(&key(NVRTC))
+        && let Some(ptx) = folder.known(&key(NVRTC)?, PTX)
     {
         return Ok(Compiled::Ptx { ptx, sources });
     }
@@ -139,15 +127,15 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
         Some(nvrtc) => {
             let mut compiler = Compiler::start(&nvrtc.directory)?;
             (
-                key(NVRTC),
+                key(NVRTC)?,
                 job.compile(&nvrtc, &mut compiler, root)
                     .map(|compiled| compiled.ptx),
             )
         }
         None => {
             let clang = Clang::find().context(clang::MISSING)?;
-            let key = key(&clang.key()?);
-            if let Some(ptx) = folder.known(&key) {
+            let key = key(&clang.key()?)?;
+            if let Some(ptx) = folder.known(&key, PTX) {
                 return Ok(Compiled::Ptx { ptx, sources });
             }
             (key, clang.compile(root, path, &job))
@@ -158,7 +146,7 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
     }
     match compiled {
         Ok(text) => {
-            let ptx = folder.keep(&key, &text)?;
+            let ptx = folder.keep(&key, PTX, text.as_bytes())?;
             Ok(Compiled::Ptx { ptx, sources })
         }
         Err(error) => match error.downcast::<DoesNotCompile>() {
@@ -169,7 +157,25 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
 }
 
 /// Part of a key: the one version that is used.
-const NVRTC: &str = "NVRTC 12.4";
+pub(crate) const NVRTC: &str = "NVRTC 12.4";
+/// Endings of compiled files that are kept.
+const PTX: &str = "ptx";
+pub(crate) const CUBIN: &str = "cubin";
+
+/// A hash of everything that goes into what a compiler makes of a source.
+pub(crate) fn key(job: &Job, includes: &[Include], compiler: &str) -> Result<String> {
+    let mut parts = vec![job.name.clone(), job.source.clone()];
+    for Include { path, .. } in includes {
+        parts.push(path.display().to_string());
+        parts.push(ptx::read_source(path)?);
+    }
+    parts.extend(job.shown());
+    let text: String = parts
+        .iter()
+        .map(|part| format!("{}:{part}", part.len()))
+        .collect();
+    Ok(sha256(format!("{compiler}\n{text}").as_bytes()))
+}
 
 /// Where compiled copies are kept: in the checkout, or where that cannot be written, in a folder for temporary files.
 pub(crate) struct Folder(PathBuf);
@@ -189,29 +195,29 @@ impl Folder {
         }
     }
 
-    fn known(&self, key: &str) -> Option<PathBuf> {
-        let path = self.0.join(key).with_extension("ptx");
+    pub(crate) fn known(&self, key: &str, ending: &str) -> Option<PathBuf> {
+        let path = self.0.join(key).with_extension(ending);
         path.is_file().then_some(path)
     }
 
-    fn keep(&self, key: &str, ptx: &str) -> Result<PathBuf> {
-        self.forget_the_oldest();
-        self.put(&format!("{key}.ptx"), ptx)
+    pub(crate) fn keep(&self, key: &str, ending: &str, contents: &[u8]) -> Result<PathBuf> {
+        self.forget_the_oldest(ending);
+        self.put(&format!("{key}.{ending}"), contents)
     }
 
     /// Writes a file of this folder.
-    pub(crate) fn put(&self, name: &str, text: &str) -> Result<PathBuf> {
+    pub(crate) fn put(&self, name: &str, contents: impl AsRef<[u8]>) -> Result<PathBuf> {
         let path = self.0.join(name);
         std::fs::create_dir_all(&self.0).with_context(|| format!("making {}", self.0.display()))?;
-        write_whole(&path, text).with_context(|| format!("writing {}", path.display()))?;
+        write_whole_bytes(&path, contents.as_ref()).with_context(|| format!("writing {}", path.display()))?;
         Ok(path)
     }
 
-    fn forget_the_oldest(&self) {
+    fn forget_the_oldest(&self, ending: &str) {
         let entries = std::fs::read_dir(&self.0).into_iter().flatten().flatten();
         let mut files: Vec<(SystemTime, PathBuf)> = entries
             .map(|entry| entry.path())
-            .filter(|path| path.extension().is_some_and(|extension| extension == "ptx"))
+            .filter(|path| path.extension().is_some_and(|extension| extension == ending))
             .filter_map(|path| Some((path.metadata().ok()?.modified().ok()?, path)))
             .collect();
         files.sort();

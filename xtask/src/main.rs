@@ -15,6 +15,7 @@ mod choice;
 mod clang;
 #[expect(unsafe_code, reason = "a limit for a child process")]
 mod compiler;
+mod cubin;
 mod doctor;
 mod exercise;
 mod explain;

@@ -1,8 +1,8 @@
-//! NVIDIA's run-time compiler: finding the library, and the eight functions of it that we call.
+//! NVIDIA's run-time compiler: finding the library, and the functions of it that we call.
 //!
 //! It needs no GPU. Any 12.4 installation does: a CUDA toolkit, a Python package, or `cargo xtask setup`.
 
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 
@@ -37,6 +37,8 @@ pub(crate) struct Nvrtc {
     destroy: Destroy,
     ptx_size: Size,
     ptx: Text,
+    cubin_size: Size,
+    cubin: Text,
     log_size: Size,
     log: Text,
     /// `(12, 4)`
@@ -49,11 +51,27 @@ pub(crate) struct Nvrtc {
     _libraries: Vec<Library>,
 }
 
+/// A source, and how to compile it.
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Unit {
+    /// The text.
+    pub(crate) source: String,
+    /// As it is called in messages and in the lines of the code.
+    pub(crate) name: String,
+    /// Headers that are not looked for in folders: as `#include` names them, and their text.
+    pub(crate) headers: Vec<(String, String)>,
+    /// Of the compiler.
+    pub(crate) options: Vec<String>,
+}
+
 /// What compiling gave.
 #[derive(Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Compiled {
-    /// The PTX; empty when only `sm_XX` code was asked for.
+    /// The PTX.
     pub(crate) ptx: String,
+    /// Machine code, where the architecture in the options is an `sm_XX`.
+    #[serde(default)]
+    pub(crate) cubin: Vec<u8>,
     /// Warnings, and what ptxas said.
     pub(crate) log: String,
 }
@@ -110,6 +128,8 @@ impl Nvrtc {
                 destroy: *library.get(b"nvrtcDestroyProgram")?,
                 ptx_size: *library.get(b"nvrtcGetPTXSize")?,
                 ptx: *library.get(b"nvrtcGetPTX")?,
+                cubin_size: *library.get(b"nvrtcGetCUBINSize")?,
+                cubin: *library.get(b"nvrtcGetCUBIN")?,
                 log_size: *library.get(b"nvrtcGetProgramLogSize")?,
                 log: *library.get(b"nvrtcGetProgramLog")?,
                 version: (major, minor),
@@ -129,36 +149,53 @@ impl Nvrtc {
         )
     }
 
-    /// Compiles one source, which calls itself `name` in messages and `.file` directives, in this process: there is no
-    /// way to stop it. See [`crate::compiler`]. A fault of the source is [`DoesNotCompile`]; any other error lies here.
-    pub(crate) fn compile(&self, source: &str, name: &str, options: &[String]) -> anyhow::Result<Compiled> {
-        let source =
-            CString::new(source).map_err(|_| anyhow!(DoesNotCompile(format!("{name} is not text"))))?;
-        let name_c = CString::new(name)?;
-        let options = options
-            .iter()
-            .map(|o| CString::new(o.as_str()))
-            .collect::<Result<Vec<_>, _>>()?;
-        let pointers = options.iter().map(|o| o.as_ptr()).collect::<Vec<_>>();
+    /// Compiles one source in this process: there is no way to stop it. See [`crate::compiler`]. A fault of the source is
+    /// [`DoesNotCompile`]; any other error lies here.
+    pub(crate) fn compile(&self, unit: &Unit) -> anyhow::Result<Compiled> {
+        let name = &unit.name;
+        let text_of = |text: &str, name: &str| {
+            CString::new(text).map_err(|_| anyhow!(DoesNotCompile(format!("{name} is not text"))))
+        };
+        let strings = |of: &mut dyn Iterator<Item = &String>| -> anyhow::Result<Vec<CString>> {
+            of.map(|text| Ok(CString::new(text.as_str())?)).collect()
+        };
+        let source = text_of(&unit.source, name)?;
+        let name_c = CString::new(name.as_str())?;
+        let texts = unit.headers.iter().map(|(name, text)| text_of(text, name));
+        let texts = texts.collect::<anyhow::Result<Vec<_>>>()?;
+        let names = strings(&mut unit.headers.iter().map(|(name, _)| name))?;
+        let options = strings(&mut unit.options.iter())?;
+        let pointers = |of: &[CString]| of.iter().map(|text| text.as_ptr()).collect::<Vec<_>>();
+        let (texts_p, names_p, options_p) = (pointers(&texts), pointers(&names), pointers(&options));
         let mut program = null_mut();
         // SAFETY: all strings are NUL-terminated and outlive the calls; sizes come from NVRTC itself.
         unsafe {
-            let none = std::ptr::null();
-            if (self.create)(&mut program, source.as_ptr(), name_c.as_ptr(), 0, none, none) != 0 {
+            let n = texts_p.len() as c_int;
+            let created = (self.create)(
+                &mut program,
+                source.as_ptr(),
+                name_c.as_ptr(),
+                n,
+                texts_p.as_ptr(),
+                names_p.as_ptr(),
+            );
+            if created != 0 {
                 bail!("NVRTC refuses to take {name}");
             }
-            let code = (self.compile)(program, pointers.len() as c_int, pointers.as_ptr());
+            let code = (self.compile)(program, options_p.len() as c_int, options_p.as_ptr());
             let log = text(program, self.log_size, self.log);
-            let ptx = if code == 0 {
-                text(program, self.ptx_size, self.ptx)
-            } else {
-                String::new()
+            let (ptx, cubin) = match code {
+                0 => (
+                    text(program, self.ptx_size, self.ptx),
+                    bytes(program, self.cubin_size, self.cubin),
+                ),
+                _ => Default::default(),
             };
             (self.destroy)(&mut program);
             if code != 0 {
                 return Err(failure(code, name, &log));
             }
-            Ok(Compiled { ptx, log })
+            Ok(Compiled { ptx, cubin, log })
         }
     }
 }
@@ -204,19 +241,26 @@ unsafe fn open(path: &Path) -> Result<Library, libloading::Error> {
 /// # Safety
 /// `program` is alive, and the two functions belong together.
 unsafe fn text(program: Program, size: Size, get: Text) -> String {
-    let mut bytes = 0;
+    // SAFETY: the caller's.
+    let bytes = unsafe { bytes(program, size, get) };
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).into_owned()
+}
+
+/// # Safety
+/// `program` is alive, and the two functions belong together.
+unsafe fn bytes(program: Program, size: Size, get: Text) -> Vec<u8> {
+    let mut n = 0;
     // SAFETY: as promised by the caller; the buffer has the size that NVRTC asked for.
     unsafe {
-        if size(program, &mut bytes) != 0 || bytes == 0 {
-            return String::new();
+        if size(program, &mut n) != 0 || n == 0 {
+            return Vec::new();
         }
-        let mut buffer = vec![0u8; bytes + 1];
+        let mut buffer = vec![0u8; n];
         if get(program, buffer.as_mut_ptr().cast()) != 0 {
-            return String::new();
+            return Vec::new();
         }
-        CStr::from_bytes_until_nul(&buffer)
-            .map(|s| s.to_string_lossy().into_owned())
-            .unwrap_or_default()
+        buffer
     }
 }
 

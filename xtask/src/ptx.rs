@@ -1,7 +1,7 @@
-//! `cargo xtask ptx`: CUDA sources → the PTX that is committed for them.
+//! `cargo xtask ptx`: CUDA sources → the PTX and the machine code that are committed for them.
 //!
-//! `kernels/**/NAME.cu` becomes `kernels/ptx/NAME.ptx`; one under `steps`, `tests/data`, `book/exhibits` or `book/python`
-//! becomes `NAME.ptx` beside it.
+//! `kernels/**/NAME.cu` becomes `kernels/ptx/NAME.ptx` and `kernels/cubin/NAME.cubin`; one under `steps`, `tests/data`,
+//! `book/exhibits` or `book/python` becomes `NAME.ptx` beside it, without machine code.
 //! Each begins with comments that say what it was made from and how; `tests/it/ptx_fresh.rs` compares the
 //! hashes, so a source that was changed and not compiled is noticed without a compiler.
 
@@ -9,13 +9,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
-use ladder::files::write_whole;
-use ladder::provenance::{sha256, target_of};
+use ladder::files::write_whole_bytes;
+use ladder::provenance::{cubin_of, sha256, target_of};
 
-use crate::Verdict;
 use crate::compiler::Compiler;
-use crate::nvrtc::{Compiled, Nvrtc};
-use crate::{place, readme, say};
+use crate::nvrtc::{Compiled, Nvrtc, Unit};
+use crate::{Verdict, cubin, place, readme, say};
 
 /// Where sources are.
 const FOLDERS: [&str; 5] = ["kernels", "steps", "tests/data", "book/exhibits", "book/python"];
@@ -84,22 +83,30 @@ pub(crate) fn compile_all(root: &Path, sources: &[PathBuf], check: bool) -> anyh
     for source in sources {
         let target = target_of(root, source);
         let old = std::fs::read_to_string(&target).unwrap_or_default();
-        let ptx = compile_until(
+        let Made { ptx, cubin } = compile_until(
             &nvrtc,
             &mut compiler,
             |compiler| compile(&nvrtc, compiler, root, source),
-            |ptx| is_same(&old, ptx) || !old.contains(provenance(ptx)),
+            |made| is_same(&old, &made.ptx) || !old.contains(provenance(&made.ptx)),
         )?;
-        if is_same(&old, &ptx) {
-            continue;
+        let mut files = vec![];
+        if !is_same(&old, &ptx) {
+            files.push((target, ptx.into_bytes()));
         }
-        stale += 1;
-        let name = target.strip_prefix(root).unwrap_or(&target).display();
-        if check {
-            say::note(&format!("stale: {name}"));
-        } else {
-            write_whole(&target, &ptx).with_context(|| format!("writing {name}"))?;
-            say::note(&format!("wrote {name}"));
+        if let Some((path, bytes)) = cubin
+            && std::fs::read(&path).ok().as_ref() != Some(&bytes)
+        {
+            files.push((path, bytes));
+        }
+        stale += usize::from(!files.is_empty());
+        for (path, bytes) in files {
+            let name = path.strip_prefix(root).unwrap_or(&path).display();
+            if check {
+                say::note(&format!("stale: {name}"));
+            } else {
+                write_whole_bytes(&path, &bytes).with_context(|| format!("writing {name}"))?;
+                say::note(&format!("wrote {name}"));
+            }
         }
     }
     Ok(stale)
@@ -275,67 +282,108 @@ impl Job {
         compiler: &mut Compiler,
         root: &Path,
     ) -> anyhow::Result<Compiled> {
-        let options = [self.shown(), self.hidden(nvrtc)].concat();
-        let compiled = compiler.compile(&self.source, &self.name, &options)?;
+        let compiled = compiler.compile(&self.unit(nvrtc, self.shown()))?;
         Ok(Compiled {
             ptx: normalise(&compiled.ptx, root, nvrtc.include.as_deref()),
-            log: compiled.log,
+            ..compiled
         })
     }
 
     /// The same in this process, which then may not come back.
     pub(crate) fn compile_here(&self, nvrtc: &Nvrtc, root: &Path) -> anyhow::Result<String> {
-        let options = [self.shown(), self.hidden(nvrtc)].concat();
-        let compiled = nvrtc.compile(&self.source, &self.name, &options)?;
+        let compiled = nvrtc.compile(&self.unit(nvrtc, self.shown()))?;
         Ok(normalise(&compiled.ptx, root, nvrtc.include.as_deref()))
+    }
+
+    /// What the compiler gets; options that name folders are added.
+    fn unit(&self, nvrtc: &Nvrtc, mut options: Vec<String>) -> Unit {
+        options.extend(self.hidden(nvrtc));
+        Unit {
+            source: self.source.clone(),
+            name: self.name.clone(),
+            headers: Vec::new(),
+            options,
+        }
+    }
+
+    /// Machine code for an `sm_XX` with the lines of the source, and what ptxas said of its registers. `includes` are the
+    /// headers that the source includes from the checkout: their names do not tell where that is.
+    pub(crate) fn compile_for(
+        &self,
+        sm: &str,
+        includes: &[Include],
+        nvrtc: &Nvrtc,
+        compiler: &mut Compiler,
+        root: &Path,
+    ) -> anyhow::Result<Compiled> {
+        let mut options = vec![
+            format!("--gpu-architecture=sm_{sm}"),
+            "--std=c++17".to_string(),
+            "--generate-line-info".to_string(),
+            "--ptxas-options=-v".to_string(),
+        ];
+        options.extend(self.extra.clone());
+        let mut unit = self.unit(nvrtc, options);
+        for Include { written, path } in includes {
+            let name = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
+            let name = name.replace('\\', "\\\\").replace('"', "\\\"");
+            let text = format!("#line 1 \"{name}\"\n{}", read_source(path)?);
+            unit.headers.push((written.clone(), text));
+        }
+        compiler.compile(&unit)
     }
 }
 
-fn compile(nvrtc: &Nvrtc, compiler: &mut Compiler, root: &Path, path: &Path) -> anyhow::Result<String> {
+/// What is made of a source.
+struct Made {
+    ptx: String,
+    /// Where the machine code is committed, and the code.
+    cubin: Option<(PathBuf, Vec<u8>)>,
+}
+
+fn compile(nvrtc: &Nvrtc, compiler: &mut Compiler, root: &Path, path: &Path) -> anyhow::Result<Made> {
     let job = Job::read(root, path)?;
     let compiled = job.compile(nvrtc, compiler, root)?;
-    let (shown, hidden) = (job.shown(), job.hidden(nvrtc));
-    let Job {
-        source,
-        name,
-        architecture,
-        extra,
-        ..
-    } = job;
+    let includes = local_includes(root, path, &job.source)?;
     if !compiled.log.trim().is_empty() {
         say::note(compiled.log.trim_end());
     }
 
     let mut out = String::from("// Generated by `cargo xtask ptx`; edit the source instead.\n");
-    writeln!(out, "// source: {name} sha256:{}", sha256(source.as_bytes()))?;
-    for include in local_includes(root, path, &source)? {
-        let shown = include.strip_prefix(root).unwrap_or(&include).display();
+    writeln!(
+        out,
+        "// source: {} sha256:{}",
+        job.name,
+        sha256(job.source.as_bytes())
+    )?;
+    for Include { path, .. } in &includes {
+        let shown = path.strip_prefix(root).unwrap_or(path).display();
         writeln!(
             out,
             "// include: {shown} sha256:{}",
-            sha256(read_source(&include)?.as_bytes())
+            sha256(read_source(path)?.as_bytes())
         )?;
     }
     writeln!(out, "// compiler: NVRTC {}.{}", nvrtc.version.0, nvrtc.version.1)?;
-    writeln!(out, "// options: {}", shown.join(" "))?;
-    let oldest = architecture
-        .trim_start_matches("compute_")
-        .parse::<u32>()
-        .unwrap_or(0);
+    writeln!(out, "// options: {}", job.shown().join(" "))?;
+    let oldest = job.capability().parse::<u32>().unwrap_or(0);
+    let mut cubin = None;
     for device in DEVICES.into_iter().filter(|d| *d >= oldest) {
-        let mut options = hidden.clone();
-        options.extend([
-            format!("--gpu-architecture=sm_{device}"),
-            "--std=c++17".to_string(),
-            "--ptxas-options=-v".to_string(),
-        ]);
-        options.extend(extra.clone());
-        for line in resources(&compiler.compile(&source, &name, &options)?.log) {
+        let compiled = job.compile_for(&device.to_string(), &includes, nvrtc, compiler, root)?;
+        for line in resources(&compiled.log) {
             writeln!(out, "// sm_{device}: {line}")?;
+        }
+        if device == cubin::GPU
+            && let Some(path) = cubin_of(root, path)
+        {
+            let bytes = cubin::without_ptx(compiled.cubin)?;
+            let shown = path.strip_prefix(root).unwrap_or(&path).display();
+            writeln!(out, "// cubin: {shown} sha256:{}", sha256(&bytes))?;
+            cubin = Some((path, bytes));
         }
     }
     out.push_str(&compiled.ptx);
-    Ok(out)
+    Ok(Made { ptx: out, cubin })
 }
 
 /// Where files are looked for that a source includes with quotes: beside it, and where those of the ladder lie, so
@@ -344,8 +392,16 @@ fn include_folders(root: &Path, path: &Path) -> [PathBuf; 2] {
     [path.parent().unwrap_or(root).to_owned(), root.join("kernels")]
 }
 
-/// The files of the repository that the source includes with quotes, and those that they include, each once.
-pub(crate) fn local_includes(root: &Path, path: &Path, source: &str) -> anyhow::Result<Vec<PathBuf>> {
+/// A file of the repository that a source includes with quotes.
+#[derive(Debug, Clone)]
+pub(crate) struct Include {
+    /// As the source names it.
+    pub(crate) written: String,
+    pub(crate) path: PathBuf,
+}
+
+/// The files that the source includes with quotes, and those that they include, each once.
+pub(crate) fn local_includes(root: &Path, path: &Path, source: &str) -> anyhow::Result<Vec<Include>> {
     let mut found = Vec::new();
     add_includes(root, path, source, &mut vec![path.to_owned()], &mut found)?;
     Ok(found)
@@ -356,27 +412,32 @@ fn add_includes(
     path: &Path,
     source: &str,
     seen: &mut Vec<PathBuf>,
-    found: &mut Vec<PathBuf>,
+    found: &mut Vec<Include>,
 ) -> anyhow::Result<()> {
-    for line in source.lines() {
-        let Some(rest) = line.trim().strip_prefix("#include \"") else {
-            continue;
-        };
-        let places = include_folders(root, path).map(|folder| folder.join(rest.trim_end_matches('"')));
+    for written in source.lines().filter_map(included) {
+        let places = include_folders(root, path).map(|folder| folder.join(written));
         // Not every line is compiled (`#if 0`), so what cannot be a header is passed over; NVRTC complains where it
         // matters.
-        let Some(include) = places.into_iter().find(|include| include.is_file()) else {
+        let Some(path) = places.into_iter().find(|path| path.is_file()) else {
             continue;
         };
-        if seen.contains(&include) {
+        if seen.contains(&path) {
             continue;
         }
-        seen.push(include.clone());
-        let text = read_source(&include)?;
-        add_includes(root, &include, &text, seen, found)?;
-        found.push(include);
+        seen.push(path.clone());
+        let text = read_source(&path)?;
+        add_includes(root, &path, &text, seen, found)?;
+        let written = written.to_owned();
+        found.push(Include { written, path });
     }
     Ok(())
+}
+
+/// `a.cuh` of `# include "a.cuh"  // why`
+fn included(line: &str) -> Option<&str> {
+    let rest = line.trim_start().strip_prefix('#')?.trim_start();
+    let rest = rest.strip_prefix("include")?.trim_start().strip_prefix('"')?;
+    Some(rest.split_once('"')?.0)
 }
 
 /// The text of a source or header.
@@ -531,9 +592,12 @@ mod tests {
         std::fs::create_dir_all(&kernels).expect("a folder");
         std::fs::write(kernels.join("a.cuh"), "#include \"b.cuh\"\n").expect("a file");
         std::fs::write(kernels.join("b.cuh"), "#include \"a.cuh\"\n").expect("a file");
-        let source = "#include \"a.cuh\"\n#if 0\n#include \"/dev/zero\"\n#endif\n";
+        let source = "  # include  \"a.cuh\"  // why\n#if 0\n#include \"/dev/zero\"\n#endif\n";
         let found = local_includes(&root, &kernels.join("k.cu"), source).expect("readable");
-        let names: Vec<_> = found.iter().filter_map(|path| path.file_name()).collect();
+        let names: Vec<_> = found
+            .iter()
+            .filter_map(|include| include.path.file_name())
+            .collect();
         assert_eq!(names, ["b.cuh", "a.cuh"]);
         let _ = std::fs::remove_dir_all(&root);
     }

@@ -197,6 +197,7 @@ impl House<'_> {
             }
             let source = self.root.join(file);
             targets.push(provenance::target_of(self.root, &source));
+            targets.extend(provenance::cubin_of(self.root, &source));
             let make = format!("make it with: cargo xtask ptx {file}");
             match fresh::state(self.root, &source) {
                 State::Fresh => {}
@@ -207,9 +208,14 @@ impl House<'_> {
                 State::Damaged(why) => self.complain(file, 1, format!("its PTX is damaged: {why}"), make),
             }
         }
-        for file in self.named(|name| name.starts_with("kernels/ptx/") && name.ends_with(".ptx")) {
-            if !targets.contains(&self.root.join(&file)) {
-                self.complain(&file, 1, "no source has this PTX", "remove it");
+        for (folder, what) in [
+            ("kernels/ptx/", "no source has this PTX"),
+            ("kernels/cubin/", "no source has this machine code"),
+        ] {
+            for file in self.named(|name| name.starts_with(folder)) {
+                if !targets.contains(&self.root.join(&file)) {
+                    self.complain(&file, 1, what, "remove it");
+                }
             }
         }
     }

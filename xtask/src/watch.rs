@@ -89,7 +89,7 @@ fn state(root: &Path, path: &Path) -> Option<String> {
     let includes = ptx::local_includes(root, path, &source).unwrap_or_default();
     let mut all = sha256(&bytes);
     for include in includes {
-        all.push_str(&sha256(&std::fs::read(include).unwrap_or_default()));
+        all.push_str(&sha256(&std::fs::read(include.path).unwrap_or_default()));
     }
     Some(all)
 }

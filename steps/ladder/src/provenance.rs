@@ -32,6 +32,20 @@ pub fn target_of(root: &Path, source: &Path) -> PathBuf {
     }
 }
 
+/// Where the machine code of a source lies, if it is committed: `kernels/cubin/NAME.cubin` for what is under `kernels`.
+pub fn cubin_of(root: &Path, source: &Path) -> Option<PathBuf> {
+    let kernels = root.join("kernels");
+    let mut name = source.strip_prefix(&kernels).ok()?.file_stem()?.to_owned();
+    name.push(".cubin");
+    Some(kernels.join("cubin").join(name))
+}
+
+/// The hash of the machine code that was made with this PTX, if there is any.
+pub fn cubin_hash(ptx: &str) -> Option<&str> {
+    let mut lines = header(ptx).filter(|(key, _)| *key == "cubin");
+    Some(lines.next()?.1.split_once(" sha256:")?.1)
+}
+
 /// `// key: value` lines at the top.
 pub fn header(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
     ptx.lines()
@@ -103,6 +117,21 @@ mod tests {
             target("/r/steps/v05/tasks/b.starter.cu"),
             Path::new("/r/steps/v05/tasks/b.starter.ptx")
         );
+    }
+
+    #[test]
+    fn kernels_alone_have_machine_code() {
+        let cubin = |source: &str| cubin_of(Path::new("/r"), Path::new(source));
+        assert_eq!(
+            cubin("/r/kernels/bench/a.cu"),
+            Some("/r/kernels/cubin/a.cubin".into())
+        );
+        assert_eq!(cubin("/r/steps/v05/tasks/b.cu"), None);
+        assert_eq!(
+            cubin_hash("// cubin: kernels/cubin/a.cubin sha256:12\n"),
+            Some("12")
+        );
+        assert_eq!(cubin_hash(".version 8.4\n// cubin: a sha256:12\n"), None);
     }
 
     #[test]
