@@ -1,4 +1,4 @@
-//! Machine code of the ladder's kernels, as ptxas made it of their PTX: listings, tables, and what their loops ask of
+//! Machine code of the ladder's kernels, as NVIDIA's compiler made it: listings, tables, and what their loops ask of
 //! the units of a multiprocessor.
 //!
 //! `figures sass KERNEL FROM TO` prints a part of it, `figures sass loops` and `… binds` the tables. Not here: pictures
@@ -16,8 +16,8 @@ use ladder::record::Record;
 use crate::machine::{self, FIRST};
 use crate::recorded::Recorded;
 
-/// Cubins for sm_90, from the committed PTX.
-const CUBINS: &str = "tests/data/machine/ladder";
+/// Cubins for sm_90, of the sources beside them.
+const CUBINS: &str = "kernels/cubin";
 
 /// The kernels of the tables, as text calls them.
 const KERNELS: [&str; 9] = [
@@ -44,11 +44,9 @@ impl Code {
         let path = machine::root()
             .join(CUBINS)
             .join(machine::source_of(name)?)
-            .with_extension("z");
+            .with_extension("cubin");
         let shown = path.display().to_string();
-        let deflated = std::fs::read(&path).with_context(|| shown.clone())?;
-        let cubin = miniz_oxide::inflate::decompress_to_vec_zlib(&deflated)
-            .map_err(|error| anyhow::anyhow!("{shown}: {error}"))?;
+        let cubin = std::fs::read(&path).with_context(|| shown.clone())?;
         let module = ::machine::Module::read(&cubin).with_context(|| shown.clone())?;
         let kernel = module.kernels.into_iter().find(|kernel| kernel.name == name);
         let kernel = kernel.with_context(|| format!("{shown} has no kernel {name}"))?;
