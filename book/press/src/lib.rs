@@ -11,6 +11,7 @@
 pub mod browser;
 mod chapter;
 mod check;
+mod chip;
 mod counters;
 mod devtools;
 mod differences;

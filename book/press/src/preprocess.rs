@@ -16,7 +16,7 @@ use crate::records::{Records, Sources, footnote};
 use crate::slides::{Deck, Slide};
 use crate::step::{self, Matter};
 use crate::{
-    House, Problem, Problems, differences, figures, lessons, listings, outputs, ptx, questions, tasks,
+    House, Problem, Problems, chip, differences, figures, lessons, listings, outputs, ptx, questions, tasks,
 };
 
 /// Its name in `book.toml`.
@@ -259,6 +259,7 @@ impl<'a> Page<'a> {
                     ["ptxas", kernel, device, what] => {
                         return ptx::number(self.house, [kernel, device, what], &mut self.sources);
                     }
+                    ["chip", rest @ ..] => return chip::number(self.house, rest, &mut self.sources),
                     _ => {}
                 }
                 let records = self.records.as_ref().map_err(Clone::clone)?;

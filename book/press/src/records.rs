@@ -89,7 +89,7 @@ impl Records {
             }
             _ => Err(
                 "`{{#n}}` wants KERNEL SIZE WHAT, KERNEL SIZE times OTHER, device WHAT, emulated KERNEL [SIZE] COUNTER, \
-                 output NAME KERNEL COLUMN, or ptxas KERNEL sm_90 WHAT"
+                 output NAME KERNEL COLUMN, ptxas KERNEL sm_90 WHAT, or chip CONSTANT"
                     .into(),
             ),
         }

@@ -254,6 +254,28 @@ fn numbers_of_ptxas_in_a_sentence() {
 }
 
 #[test]
+fn measured_costs_in_a_sentence() {
+    let costs = "name = \"A Card\"\n[barrier]\nvalue = 12\nunit = \"clocks\"\nhow = \"a loop\"\nmeasured = \"2026\"\n\
+                 [width]\nvalue = [4, 6]\nunit = \"clocks\"\nhow = \"another\"\nmeasured = \"2025\"\n";
+    let with = |chapter: &str| Small::new(chapter).with("emulator/timing/data/h200.toml", costs);
+    insta::assert_snapshot!(with("{{#n chip barrier}} and {{#n chip width 1}}").page(), @r#"
+    <p><span class="measured" title="barrier in emulator/timing/data/h200.toml: a loop; 2026">12</span> and <span class="measured" title="width in emulator/timing/data/h200.toml: another; 2025">6</span></p>
+    <p class="provenance">Where the recorded numbers on this page come from: <code>emulator/timing/data/h200.toml</code>.</p>
+    "#);
+    for (words, what) in [
+        ("name", "has no constant `name`; it has barrier, width"),
+        ("width", "has width as a list; name the place in it"),
+        ("width 2", "has 2 values for width"),
+        ("barrier 0", "has a single value for barrier"),
+    ] {
+        assert_eq!(
+            with(&format!("{{{{#n chip {words}}}}}")).problems(false),
+            format!("book/src/chapter.md:3: emulator/timing/data/h200.toml {what}")
+        );
+    }
+}
+
+#[test]
 fn a_number_says_where_it_comes_from() {
     insta::assert_snapshot!(page("At {{#n sgemm_v04_float4 1024 tflops}}."), @r#"
     <p>At <span class="measured" title="sgemm_v04_float4 at 1024x1024x1024, A Card, 2026-11-20">17.2 TFLOP/s</span>.</p>
