@@ -12,7 +12,7 @@ use figures::explorers::{Engine, cases, claim, folder, rules_js};
 
 const USAGE: &str = "usage: cargo run -p figures -- write [--record FILE] [--to FOLDER]
        cargo run -p figures -- explorers
-       cargo run -p figures -- sass (KERNEL FROM TO | loops | registers | binds)";
+       cargo run -p figures -- sass (KERNEL FROM TO | loops | registers | strides | binds)";
 
 enum Task {
     Write { record: PathBuf, to: PathBuf },

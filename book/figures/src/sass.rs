@@ -12,6 +12,7 @@ use ::machine::operation::{Modifier, Operation};
 use anyhow::{Context as _, bail};
 use ladder::Shape;
 use ladder::record::Record;
+use serde::Deserialize;
 
 use crate::machine::{self, FIRST};
 use crate::recorded::Recorded;
@@ -208,8 +209,9 @@ pub fn sass(words: &[String], record: Option<&Record>) -> anyhow::Result<String>
         ["loops"] => loops(),
         ["registers"] => registers(),
         ["binds"] => binds(record),
+        ["strides"] => strides(),
         [kernel, from, to] => listing(kernel, address(from)?, address(to)?),
-        _ => bail!("of machine code there are `loops`, `registers`, `binds`, and KERNEL FROM TO"),
+        _ => bail!("of machine code there are `loops`, `registers`, `strides`, `binds`, and KERNEL FROM TO"),
     }
 }
 
@@ -414,24 +416,76 @@ fn counted(name: &'static str) -> anyhow::Result<(simt::report::Counters, f64)> 
     let turns: usize = (0..2)
         .flat_map(|buffer| trace.global(buffer))
         .filter(|reached| reached.access.load)
-        .map(|reached| turns(&reached))
+        .map(|reached| turns(&reached.offsets, reached.access.bytes))
         .sum();
     let is_fma = |step: &usize| trace.text(*step).trim_start().starts_with("fma");
     let fmas = (0..trace.steps.len()).filter(is_fma).count();
     Ok((trace.report.total, turns as f64 / fmas as f64))
 }
 
-/// Turns of the first-level cache for one load: for each part of the warp one for each line of 128 bytes.
-fn turns(reached: &machine::Reached<'_>) -> usize {
-    let parts = (reached.access.bytes / 4).max(1) as usize;
-    let lanes = 32 / parts;
+/// Turns of the first-level cache that a load takes at least, by lanes and their first bytes. Its words lie in the 32
+/// banks that shared memory has, and about four lines of 128 bytes are looked up in a clock. Wide loads are served in
+/// two or four parts.
+fn turns(lanes: &[(usize, u64)], bytes: u32) -> usize {
+    let parts = (bytes as usize / 4).max(1);
+    let width = 32 / parts;
     (0..parts)
         .map(|part| {
-            let within = reached.offsets.iter().filter(|(lane, _)| lane / lanes == part);
-            let lines: BTreeSet<u64> = within.map(|(_, offset)| offset / 128).collect();
-            lines.len().max(1)
+            let within = || lanes.iter().filter(|(lane, _)| lane / width == part);
+            let lines: BTreeSet<u64> = within().map(|(_, first)| first / 128).collect();
+            let words: BTreeSet<u64> = within()
+                .flat_map(|(_, first)| (first / 4..).take(parts))
+                .collect();
+            let in_bank = |bank| words.iter().filter(|word| *word % 32 == bank).count();
+            let banks = (0..32).map(in_bank).max().unwrap_or(0);
+            banks.max(lines.len().div_ceil(4)).max(1)
         })
         .sum()
+}
+
+/// What was measured of loads that hit the first-level cache.
+#[derive(Deserialize)]
+struct Loads {
+    loads: Vec<Load>,
+}
+
+#[derive(Deserialize)]
+struct Load {
+    /// Bytes from lane to lane.
+    stride: u64,
+    /// Of an SM, for each load.
+    clocks: f64,
+}
+
+impl Loads {
+    fn recorded() -> anyhow::Result<Self> {
+        let path = machine::root().join("book/data/h200-l1.toml");
+        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        toml::from_str(&text).with_context(|| path.display().to_string())
+    }
+}
+
+impl Load {
+    fn lanes(&self) -> Vec<(usize, u64)> {
+        (0..32).map(|lane| (lane, lane as u64 * self.stride)).collect()
+    }
+}
+
+/// Strides of loads: what they touch, and how long they took.
+fn strides() -> anyhow::Result<String> {
+    let titles = ["bytes apart", "lines", "turns at least", "clocks measured"];
+    let mut rows = Vec::new();
+    for load in Loads::recorded()?.loads {
+        let lanes = load.lanes();
+        let lines: BTreeSet<u64> = lanes.iter().map(|(_, first)| first / 128).collect();
+        rows.push(vec![
+            load.stride.to_string(),
+            lines.len().to_string(),
+            turns(&lanes, 4).to_string(),
+            format!("{:.2}", load.clocks),
+        ]);
+    }
+    Ok(table(&titles, &rows))
 }
 
 #[cfg(test)]
@@ -460,6 +514,20 @@ mod tests {
             assert!(
                 (0.0..600.0).contains(&outside),
                 "{name}: {outside} of {each} outside of the loop"
+            );
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn no_load_takes_fewer_clocks_than_turns() -> anyhow::Result<()> {
+        for load in Loads::recorded()?.loads {
+            let turns = turns(&load.lanes(), 4) as f64;
+            assert!(load.clocks > 0.97 * turns, "{} bytes apart: {turns}", load.stride);
+            assert!(
+                load.clocks < 1.4 * turns.max(2.0),
+                "{} bytes apart: {turns}",
+                load.stride
             );
         }
         Ok(())
