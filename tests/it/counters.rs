@@ -5,38 +5,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use ladder::counters::{Compared, OF_DIFFERENT_THINGS, PAIRS, Profile, REASONS, Record, SHAPES, compare};
-use ladder::{Kernel, STEPS, Work};
+use ladder::counters::{Compared, OF_DIFFERENT_THINGS, PAIRS, Profile, REASONS, SHAPES, compare};
+use ladder::{STEPS, Work};
 use serde_json::{Map, Value};
-use simt::launch::{LaunchOptions, Watch};
-use simt::module::Module;
-use tests::gpu::{Argument, Gpu, Shape};
+use tests::gpu::Gpu;
+use tests::recorded::{count_of, kernel, profiles, root};
 
 /// Steps in which a thread has one element of C: an order of magnitude more instructions than in the others. They are
 /// counted again on the smallest of [`SHAPES`] only.
 pub(crate) const SLOW: [&str; 2] = ["v01", "v02"];
 
-pub(crate) fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("tests/ lies in the repository")
-}
-
-pub(crate) static RECORDS: LazyLock<Vec<Record>> = LazyLock::new(|| {
-    let entries = fs::read_dir(root().join("book/data")).expect("records");
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| path.to_string_lossy().ends_with("-counters.json"));
-    paths.sort();
-    let load = |path: &PathBuf| Record::load(path).unwrap_or_else(|error| panic!("{error}"));
-    paths.iter().map(load).collect()
-});
-
 /// What was counted again, in the order of the records.
 static COMPARED: LazyLock<Vec<(&'static Profile, Vec<Compared>)>> = LazyLock::new(|| {
-    let profiles = RECORDS.iter().flat_map(|record| &record.profiles);
+    let profiles = profiles();
     let [.., smallest] = SHAPES;
     let quick =
         profiles.filter(|profile| !SLOW.contains(&profile.step.as_str()) || profile.shape.m == smallest.m);
@@ -52,11 +35,6 @@ static COMPARED: LazyLock<Vec<(&'static Profile, Vec<Compared>)>> = LazyLock::ne
         .collect()
 });
 
-pub(crate) fn kernel(name: &str) -> &'static Kernel {
-    let found = STEPS.iter().find_map(|step| step.kernel(name));
-    found.unwrap_or_else(|| panic!("{name} is in a record, and not in the catalogue"))
-}
-
 /// The recorded launch on the emulated GPU.
 fn count(profile: &Profile) -> Map<String, Value> {
     let source = kernel(&profile.kernel).source.expect("a kernel with a source");
@@ -65,41 +43,6 @@ fn count(profile: &Profile) -> Map<String, Value> {
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let module = gpu.load(&text).expect("committed PTX loads");
     count_of(&gpu, &module, profile)
-}
-
-/// The recorded launch of a module that has the kernel.
-pub(crate) fn count_of(gpu: &Gpu, module: &Module, profile: &Profile) -> Map<String, Value> {
-    let kernel = kernel(&profile.kernel);
-    let ladder::Shape { m, n, k } = profile.shape;
-    let operand = |elements: usize| match kernel.work {
-        Work::Dgemm => gpu.upload(&vec![1.0f64; elements]),
-        _ => gpu.upload(&vec![1.0f32; elements]),
-    };
-    let (sizes, elements) = match kernel.work {
-        Work::Transpose => (vec![m, n], vec![m * n, m * n]),
-        _ => (vec![m, n, k], vec![m * k, k * n, m * n]),
-    };
-    let arguments: Vec<Argument> = sizes
-        .iter()
-        .map(|&size| Argument::from(size as i32))
-        .chain(elements.iter().map(|&n| operand(n).into()))
-        .collect();
-    let shape = Shape {
-        grid: profile.grid,
-        block: profile.block,
-        shared: profile.dynamic_shared,
-    };
-    let options = LaunchOptions {
-        watch: Watch::Counted,
-        ..LaunchOptions::default()
-    };
-    let report = gpu
-        .launch(module, &profile.kernel, shape, &arguments, options)
-        .unwrap_or_else(|refused| panic!("{}: {refused}", profile.kernel));
-    match serde_json::to_value(report.total) {
-        Ok(Value::Object(counters)) => counters,
-        other => panic!("counters are an object, not {other:?}"),
-    }
 }
 
 #[test]
@@ -115,7 +58,7 @@ fn every_kernel_of_the_ladder_is_on_record() {
                 },
                 ..shape
             };
-            let mut profiles = RECORDS.iter().flat_map(|record| &record.profiles);
+            let mut profiles = profiles();
             assert!(
                 profiles.any(|profile| profile.kernel == kernel.name && profile.shape == shape),
                 "{} on {shape} was never measured; on a machine with a GPU: cargo xtask profile all --save",
@@ -204,7 +147,7 @@ fn the_table_says_what_is_on_record_and_what_is_counted() {
         }
     }
     // The hardware's side of the others.
-    for profile in RECORDS.iter().flat_map(|record| &record.profiles) {
+    for profile in profiles() {
         for pair in PAIRS {
             let measured: u64 = pair.metrics.iter().map(|name| profile.metrics[*name]).sum();
             let row = rows.remove(&key(profile, pair.name));

@@ -9,27 +9,19 @@ use ladder::{STEPS, Work};
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
 use tests::gpu::{Argument, Gpu, Shape, Value};
+use tests::recorded::{count_of, kernel, machine_code, profiles, root};
 
-use super::counters::{RECORDS, SLOW, count_of, kernel, root};
+use super::counters::SLOW;
 
 /// Counters that are not the hardware's yet: kernel, shape's m, counter, how much ours is more.
 ///
 /// Lanes of one warp of each block come to a `WARPSYNC` by two ways. How often the hardware issues it then is not known.
 const DIFFERENCES: [(&str, usize, &str, i64); 1] = [("sgemm_v02_strip", 509, "warp_instructions", 1024)];
 
-fn load(gpu: &Gpu, source: &str) -> Module {
-    let name = source.trim_end_matches(".cu");
-    let path = root().join(format!("tests/data/machine/ladder/{name}.z"));
-    let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let cubin = miniz_oxide::inflate::decompress_to_vec_zlib(&bytes).expect("compressed");
-    let module = machine::Module::read(&cubin).unwrap_or_else(|error| panic!("{name}: {error}"));
-    Module::load_machine_code(&gpu.memory, &module, None).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
-
 /// Compares one recorded launch with the same of the machine code.
 fn check(profile: &Profile) {
     let gpu = Gpu::with_memory(1 << 32);
-    let module = load(&gpu, kernel(&profile.kernel).source.expect("a source"));
+    let module = machine_code(&gpu, kernel(&profile.kernel).source.expect("a source"));
     let counters = count_of(&gpu, &module, profile);
     for one in compare(profile, &counters).expect("all metrics") {
         let known = DIFFERENCES.iter().find(|(kernel, m, counter, _)| {
@@ -48,7 +40,7 @@ fn check(profile: &Profile) {
 
 /// The records on one of [`SHAPES`]; of products on the smallest two only, of slow kernels on the smallest.
 fn check_all(shape: usize) {
-    let profiles = RECORDS.iter().flat_map(|record| &record.profiles);
+    let profiles = profiles();
     let of_shape = profiles.filter(|profile| profile.shape.m == SHAPES[shape].m);
     let quick = |profile: &&Profile| match shape {
         0 => kernel(&profile.kernel).work == Work::Transpose,
@@ -86,7 +78,7 @@ fn numbers(n: usize, seed: u32) -> Vec<f32> {
 /// What a kernel leaves in its result, from machine code or from PTX, with all checks.
 fn result<T: Value>(gpu: &Gpu, module: &Module, name: &str, convert: impl Fn(f32) -> T) -> Vec<T> {
     let kernel = kernel(name);
-    let profiles = RECORDS.iter().flat_map(|record| &record.profiles);
+    let profiles = profiles();
     let profile = { profiles }
         .find(|profile| profile.kernel == name)
         .expect("on record");
@@ -136,7 +128,10 @@ fn machine_code_computes_what_ptx_does() {
         let ptx = root().join("kernels/ptx").join(source).with_extension("ptx");
         let text = fs::read_to_string(ptx).expect("committed PTX");
         let gpu = Gpu::with_memory(1 << 30);
-        let (code, ptx) = (load(&gpu, source), gpu.load(&text).expect("committed PTX loads"));
+        let (code, ptx) = (
+            machine_code(&gpu, source),
+            gpu.load(&text).expect("committed PTX loads"),
+        );
         if kernel.work == Work::Dgemm {
             let bits = |module| {
                 result(&gpu, module, kernel.name, f64::from)

@@ -10,5 +10,6 @@ pub mod hostile;
 pub mod machine_code;
 pub mod random_atomics;
 pub mod random_kernel;
+pub mod recorded;
 pub mod specimen;
 pub mod torture;

@@ -37,6 +37,33 @@ pub fn read_answers(bytes: &[u8]) -> Option<Answers> {
     text.lines().map(line).collect()
 }
 
+/// Modules of machine code, each with the names of the fixtures that its kernels are of: a line of names between tabs,
+/// the length in bytes on a line, the bytes. Deflated.
+pub fn write_code(modules: &[(Vec<String>, Vec<u8>)]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (names, cubin) in modules {
+        bytes.extend(format!("{}\n{}\n", names.join("\t"), cubin.len()).bytes());
+        bytes.extend(cubin);
+    }
+    miniz_oxide::deflate::compress_to_vec_zlib(&bytes, 9)
+}
+
+/// The other way round. `None`: not such a file.
+pub fn read_code(bytes: &[u8]) -> Option<Vec<(Vec<String>, Vec<u8>)>> {
+    let bytes = miniz_oxide::inflate::decompress_to_vec_zlib(bytes).ok()?;
+    let mut rest = &bytes[..];
+    let mut modules = Vec::new();
+    while !rest.is_empty() {
+        let mut parts = rest.splitn(3, |byte| *byte == b'\n');
+        let mut text = || std::str::from_utf8(parts.next()?).ok();
+        let (names, length) = (text()?, text()?.parse().ok()?);
+        let (cubin, others) = parts.next()?.split_at_checked(length)?;
+        modules.push((names.split('\t').map(str::to_owned).collect(), cubin.to_vec()));
+        rest = others;
+    }
+    Some(modules)
+}
+
 fn line(line: &str) -> Option<(String, Result<Vec<u64>, String>)> {
     let (name, rest) = line.split_once('\t')?;
     if let Some(reason) = rest.strip_prefix('!') {

@@ -23,13 +23,7 @@ pub fn emulate_some_lanes(fixtures: &[&Fixture]) -> Vec<Result<Vec<u64>, String>
 }
 
 fn emulate_text(fixtures: &[&Fixture], text: &str, level: Option<CpuLevel>) -> Vec<Result<Vec<u64>, String>> {
-    let mut gpu = Gpu::default();
-    let mut handles = Vec::new();
-    for (index, source) in TEXTURES.into_iter().enumerate() {
-        let handle = index as u64 + 1;
-        gpu.textures.objects.insert(handle, Arc::new(texture(source)));
-        handles.extend(handle.to_le_bytes());
-    }
+    let (gpu, handles) = device();
     match Module::load(&gpu.memory, text, level) {
         Ok(loaded) => fixtures
             .iter()
@@ -40,6 +34,33 @@ fn emulate_text(fixtures: &[&Fixture], text: &str, level: Option<CpuLevel>) -> V
         // One bad apple: one by one.
         Err(_) => fixtures.iter().flat_map(|f| emulate(&[f], level)).collect(),
     }
+}
+
+/// What the machine code of [`module`] answers.
+///
+/// # Errors
+/// When it does not load, why.
+pub fn emulate_machine_code(
+    fixtures: &[&Fixture],
+    cubin: &[u8],
+) -> Result<Vec<Result<Vec<u64>, String>>, String> {
+    let (gpu, handles) = device();
+    let code = machine::Module::read(cubin).map_err(|error| error.to_string())?;
+    let loaded = Module::load_machine_code(&gpu.memory, &code, None).map_err(|error| error.to_string())?;
+    let kernels = fixtures.iter().enumerate();
+    Ok(kernels.map(|(k, f)| run(&gpu, &loaded, k, f, &handles)).collect())
+}
+
+/// A device with the textures, and the bytes of their handles.
+fn device() -> (Gpu, Vec<u8>) {
+    let mut gpu = Gpu::default();
+    let mut handles = Vec::new();
+    for (index, source) in TEXTURES.into_iter().enumerate() {
+        let handle = index as u64 + 1;
+        gpu.textures.objects.insert(handle, Arc::new(texture(source)));
+        handles.extend(handle.to_le_bytes());
+    }
+    (gpu, handles)
 }
 
 fn run(

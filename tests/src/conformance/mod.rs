@@ -6,6 +6,7 @@
 mod alu;
 mod answers;
 mod chains;
+mod compare;
 mod emulated;
 mod forms;
 mod inputs;
@@ -14,8 +15,9 @@ mod memory;
 
 use std::fmt::Write as _;
 
-pub use answers::{Answers, read_answers, write_answers};
-pub use emulated::{emulate, emulate_some_lanes};
+pub use answers::{Answers, read_answers, read_code, write_answers, write_code};
+pub use compare::difference;
+pub use emulated::{emulate, emulate_machine_code, emulate_some_lanes};
 pub use forms::{fixtures, missing};
 pub use machine::{TEXTURES, TextureSource};
 

@@ -1,0 +1,34 @@
+//! Counts all recorded launches of the ladder's kernels again, from machine code, and names what differs.
+//!
+//! ```text
+//! cargo run --release -p tests --example machine_counters [-- KERNEL]
+//! ```
+
+use ladder::counters::compare;
+use tests::gpu::Gpu;
+use tests::recorded::{count_of, kernel, machine_code, profiles};
+
+fn main() {
+    let only = std::env::args().nth(1);
+    let (mut rows, mut equal) = (0, 0);
+    for profile in profiles() {
+        if only.as_ref().is_some_and(|only| *only != profile.kernel) {
+            continue;
+        }
+        let gpu = Gpu::with_memory(1 << 32);
+        let module = machine_code(&gpu, kernel(&profile.kernel).source.expect("a source"));
+        let counters = count_of(&gpu, &module, profile);
+        for one in compare(profile, &counters).expect("all metrics are on record") {
+            rows += 1;
+            if one.difference() == 0 {
+                equal += 1;
+            } else {
+                println!(
+                    "{} on {}: {} is {}, on the GPU {}",
+                    profile.kernel, profile.shape, one.pair.name, one.ours, one.theirs
+                );
+            }
+        }
+    }
+    println!("{rows} rows, {equal} of them equal");
+}

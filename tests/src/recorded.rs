@@ -1,0 +1,86 @@
+//! The launches that Nsight Compute looked at on a GPU (`book/data/*-counters.json`), made again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use ladder::counters::{Profile, Record};
+use ladder::{Kernel, STEPS, Work};
+use serde_json::{Map, Value};
+use simt::launch::{LaunchOptions, Watch};
+use simt::module::Module;
+
+use crate::gpu::{Argument, Gpu, Shape};
+
+/// Of the repository.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("tests/ lies in the repository")
+}
+
+/// What is on record.
+pub static RECORDS: LazyLock<Vec<Record>> = LazyLock::new(|| {
+    let entries = fs::read_dir(root().join("book/data")).expect("records");
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.to_string_lossy().ends_with("-counters.json"));
+    paths.sort();
+    let load = |path: &PathBuf| Record::load(path).unwrap_or_else(|error| panic!("{error}"));
+    paths.iter().map(load).collect()
+});
+
+/// All launches.
+pub fn profiles() -> impl Iterator<Item = &'static Profile> {
+    RECORDS.iter().flat_map(|record| &record.profiles)
+}
+
+/// The kernel in the catalogue.
+pub fn kernel(name: &str) -> &'static Kernel {
+    let found = STEPS.iter().find_map(|step| step.kernel(name));
+    found.unwrap_or_else(|| panic!("{name} is in a record, and not in the catalogue"))
+}
+
+/// The machine code for sm_90 of a kernel's file, as ptxas makes it of the committed PTX.
+pub fn machine_code(gpu: &Gpu, source: &str) -> Module {
+    let name = source.trim_end_matches(".cu");
+    let path = root().join(format!("tests/data/machine/ladder/{name}.z"));
+    let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let cubin = miniz_oxide::inflate::decompress_to_vec_zlib(&bytes).expect("compressed");
+    let module = machine::Module::read(&cubin).unwrap_or_else(|error| panic!("{name}: {error}"));
+    Module::load_machine_code(&gpu.memory, &module, None).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// The recorded launch of a module that has the kernel.
+pub fn count_of(gpu: &Gpu, module: &Module, profile: &Profile) -> Map<String, Value> {
+    let kernel = kernel(&profile.kernel);
+    let ladder::Shape { m, n, k } = profile.shape;
+    let operand = |elements: usize| match kernel.work {
+        Work::Dgemm => gpu.upload(&vec![1.0f64; elements]),
+        _ => gpu.upload(&vec![1.0f32; elements]),
+    };
+    let (sizes, elements) = match kernel.work {
+        Work::Transpose => (vec![m, n], vec![m * n, m * n]),
+        _ => (vec![m, n, k], vec![m * k, k * n, m * n]),
+    };
+    let arguments: Vec<Argument> = sizes
+        .iter()
+        .map(|&size| Argument::from(size as i32))
+        .chain(elements.iter().map(|&n| operand(n).into()))
+        .collect();
+    let shape = Shape {
+        grid: profile.grid,
+        block: profile.block,
+        shared: profile.dynamic_shared,
+    };
+    let options = LaunchOptions {
+        watch: Watch::Counted,
+        ..LaunchOptions::default()
+    };
+    let report = gpu
+        .launch(module, &profile.kernel, shape, &arguments, options)
+        .unwrap_or_else(|refused| panic!("{}: {refused}", profile.kernel));
+    match serde_json::to_value(report.total) {
+        Ok(Value::Object(counters)) => counters,
+        other => panic!("counters are an object, not {other:?}"),
+    }
+}
