@@ -1,10 +1,10 @@
 //! Runs the conformance fixtures as machine code, and names those that answer otherwise than the hardware did.
 //!
 //! ```text
-//! cargo run -p tests --example machine_conformance -- PTXAS [WORD…] [--save]
+//! cargo run -p tests --example machine_conformance -- PTXAS [WORD…] [--save] [--text]
 //! ```
 //!
-//! WORD: only fixtures with it in their name. `--save` writes those that answer right to
+//! WORD: only fixtures with it in their name. `--text` shows the code of those. `--save` writes those that answer right to
 //! `tests/data/machine/conformance.z`. ptxas comes with NVIDIA's CUDA toolkit, and in the Python package
 //! `nvidia-cuda-nvcc-cu12`.
 
@@ -25,10 +25,14 @@ const PER_MODULE: usize = 20;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
-    let save = words.iter().any(|word| word == "--save");
-    words.retain(|word| word != "--save");
+    let mut option = |name: &str| {
+        let n = words.len();
+        words.retain(|word| word != name);
+        words.len() < n
+    };
+    let (save, text) = (option("--save"), option("--text"));
     if words.is_empty() {
-        return Err("usage: machine_conformance PTXAS [WORD…] [--save]".into());
+        return Err("usage: machine_conformance PTXAS [WORD…] [--save] [--text]".into());
     }
     let ptxas = PathBuf::from(words.remove(0));
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
@@ -50,6 +54,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     for (name, why) in &wrong {
         println!("{name}: {why}");
+        let fixture = list.iter().find(|fixture| fixture.name == *name);
+        if let (true, Some(fixture)) = (text, fixture)
+            && let Ok(cubin) = assemble(&ptxas, &module(&[fixture]))
+            && let Ok(module) = machine::Module::read(&cubin)
+        {
+            for instruction in module.kernels.iter().flat_map(|kernel| &kernel.instructions) {
+                println!("    {:#06x} {instruction}", instruction.address);
+            }
+        }
     }
     println!("{} of {} answer as the hardware does", right.len(), list.len());
     if save {

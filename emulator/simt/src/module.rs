@@ -222,12 +222,33 @@ impl Variables {
             }
             self.memory.trust(*address).map_err(internal)?;
         }
+        let mut fixed = HashMap::new();
+        let tables = (0..module.kernels.len()).map(Segment::Tables);
+        for segment in tables.chain([Segment::Addresses]) {
+            let Some(bytes) = contents.get(&segment).filter(|bytes| !bytes.is_empty()) else {
+                continue;
+            };
+            let origin = Origin {
+                label: "constants of the compiler".to_owned(),
+                read_only: true,
+                symbol: true,
+            };
+            let name = &origin.label.clone();
+            let no_room = |e| LoadError::Memory(name.to_owned(), e);
+            let address = self.memory.alloc(bytes.len() as u64, origin).map_err(no_room)?;
+            self.segments.push(address);
+            let internal = |e: AddressError| LoadError::Internal(e.to_string());
+            self.memory.write(address, bytes).map_err(internal)?;
+            self.memory.trust(address).map_err(internal)?;
+            fixed.insert(segment, address);
+        }
         let tables =
             (0..module.kernels.len()).map(|at| contents.remove(&Segment::Tables(at)).unwrap_or_default());
         Ok(decode::machine::Segments {
             tables: tables.collect(),
             addresses: contents.remove(&Segment::Addresses).unwrap_or_default(),
             constants: places.get(&Segment::Constants).copied(),
+            fixed,
         })
     }
 }

@@ -61,6 +61,8 @@ pub(super) struct Interval<S> {
     /// A fence was passed, and atomics or strong accesses made, since the barrier.
     pub(super) fenced: bool,
     pub(super) strong: bool,
+    /// Of machine code: the compiler has made sure that lanes are in step where they must be.
+    in_step: bool,
 }
 
 /// Who touched a unit since the warp was last in step: up to two lanes, and the log entry of the first.
@@ -103,6 +105,7 @@ impl<S: Space> Interval<S> {
             told: HashMap::new(),
             fenced: false,
             strong: false,
+            in_step: kernel.machine_code,
         }
     }
 
@@ -229,7 +232,7 @@ impl<S: Space> Interval<S> {
                 }
             }
         }
-        if within {
+        if within && !self.in_step {
             self.within_warp(touch, out);
         }
         if touch.overlapping && touch.kind == Mark::Write {

@@ -9,7 +9,9 @@ use super::emit::Write;
 use super::operand::Line;
 use crate::alu::Builtin;
 use crate::lanes::{Class, NONE, Src};
-use crate::program::{BarrierKind, Clock, ENCLOSING, OpKind, ReduxKind, ShuffleMode, Special, VoteMode};
+use crate::program::{
+    BarrierKind, Clock, ENCLOSING, OpKind, ReduxKind, ShuffleMode, Special, VoteMode, window,
+};
 
 impl Lower<'_> {
     /// A predicate besides the guard: both must hold.
@@ -153,6 +155,33 @@ impl Lower<'_> {
         })
     }
 
+    /// `BRX`: to a place of the jump tables.
+    pub(super) fn branch_by_table(&mut self) -> Result<()> {
+        let base = self.find_source(|value| match value {
+            Value::Register(register) if register != Register::ZERO => Some(register),
+            _ => None,
+        });
+        let Some((_, Register(number))) = base else {
+            return Err(self.unsupported());
+        };
+        self.narrow_guard()?;
+        let base = self.instruction.label().unwrap_or(0);
+        let targets = self.places_in_tables(base);
+        if targets.iter().all(|&place| place as usize == self.code.len()) {
+            return Err(self.unsupported());
+        }
+        let address = self.line(Line::Lane(number)) as Src;
+        let base = self.number(base as u32)?;
+        let address = self.value(self.builtin(Builtin::Add32), &[address, base])?;
+        let amount = self.number(4)?;
+        let index = self.compute("shr", &["u32"], &[address, amount])?;
+        self.emit(OpKind::BranchIndexed {
+            index,
+            targets,
+            reconverge: ENCLOSING,
+        })
+    }
+
     /// `BAR`
     pub(super) fn barrier(&mut self) -> Result<()> {
         let values: Vec<Value> = (0..2)
@@ -209,6 +238,8 @@ impl Lower<'_> {
 
     /// `WARPSYNC`
     pub(super) fn warp_sync(&mut self) -> Result<()> {
+        // Only these lanes go on together, as they do here.
+        self.has("EXCLUSIVE");
         let register = self.find_source(|value| match value {
             Value::Register(register) if register != Register::ZERO => Some(register),
             _ => None,
@@ -309,6 +340,9 @@ impl Lower<'_> {
         let dst = self.registers.fresh(Class::Bits32);
         let wanted = self.wanted_predicate(0);
         let all = self.has("ALL");
+        if all == self.has("ANY") {
+            return Err(self.unsupported());
+        }
         let dst_pred = match wanted {
             Some(_) if all => self.registers.fresh(Class::Pred) as i32,
             _ => NONE,
@@ -373,6 +407,16 @@ impl Lower<'_> {
             "SR_GEMASK" => Special::LanemaskGe,
             "SR_GTMASK" => Special::LanemaskGt,
             "SR_VIRTUALSMID" | "SR_VIRTID" => Special::SmId,
+            // Where shared memory is among generic addresses.
+            "SR_SWINLO" | "SR_SWINHI" => {
+                let window = if name == "SR_SWINLO" {
+                    window::SHARED as u32
+                } else {
+                    (window::SHARED >> 32) as u32
+                };
+                let window = self.number(window)?;
+                return self.write_line(window);
+            }
             "SR_CgaCtaId" => return self.zeros(1),
             "SRZ" => return self.zeros(2),
             "SR_CLOCKLO" => return self.clock(),

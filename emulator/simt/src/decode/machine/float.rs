@@ -59,7 +59,15 @@ impl Lower<'_> {
         let sources = (0..n)
             .map(|at| self.pair_of_halves(at))
             .collect::<Result<Vec<_>>>()?;
-        let function = self.ptx(opcode, &self.modes(true, ty))?;
+        let mut modes = self.modes(true, ty);
+        if self.has("RELU") {
+            // It has a predicate that compilers leave at its default.
+            if self.known_predicate(n)? != Some(true) {
+                return Err(self.unsupported());
+            }
+            modes.insert(modes.len() - 1, "relu");
+        }
+        let function = self.ptx(opcode, &modes)?;
         let dst = self.dst()?;
         self.result(function, dst, &sources)
     }
@@ -76,7 +84,11 @@ impl Lower<'_> {
             }
         }
         modes.push("f32");
-        let sources = self.floats(2)?;
+        // Magnitudes are compared, and the sign is that of the product of what is given.
+        let sources = match self.has("XORSIGN") {
+            true => vec![self.magnitude(0)?, self.magnitude(1)?],
+            false => self.floats(2)?,
+        };
         let [min, max] = [self.ptx("min", &modes)?, self.ptx("max", &modes)?];
         self.chosen(min, max, &sources, 2)
     }
@@ -103,26 +115,107 @@ impl Lower<'_> {
         }
     }
 
-    /// `FSETP`, `DSETP`, `HSETP2` is not here.
-    pub(super) fn compare_floats(&mut self, ty: &'static str) -> Result<()> {
-        const NAMES: [&str; 14] = [
-            "LT", "EQ", "LE", "GT", "NE", "GE", "NUM", "NAN", "LTU", "EQU", "LEU", "GTU", "NEU", "GEU",
+    /// A source of `XORSIGN`, as it is before its sign is taken off.
+    fn magnitude(&mut self, at: usize) -> Result<Src> {
+        let operand = self.look_at(at).ok_or_else(|| self.unsupported())?;
+        match operand.absolute && !operand.negated {
+            true => self.word(operand.value, 0),
+            false => Err(self.unsupported()),
+        }
+    }
+
+    /// How PTX says what is compared, and with what a predicate is combined.
+    fn comparison(&self) -> Result<Vec<&'static str>> {
+        const NAMES: [(&str, &str); 14] = [
+            ("LT", "lt"),
+            ("EQ", "eq"),
+            ("LE", "le"),
+            ("GT", "gt"),
+            ("NE", "ne"),
+            ("GE", "ge"),
+            ("NUM", "num"),
+            ("NAN", "nan"),
+            ("LTU", "ltu"),
+            ("EQU", "equ"),
+            ("LEU", "leu"),
+            ("GTU", "gtu"),
+            ("NEU", "neu"),
+            ("GEU", "geu"),
         ];
-        let Some(name) = NAMES.into_iter().find(|name| self.has(name)) else {
+        let Some((_, name)) = NAMES.into_iter().find(|(name, _)| self.has(name)) else {
             return Err(self.unsupported());
         };
-        let name = name.to_ascii_lowercase();
-        let (a, b) = match ty {
-            "f64" => (self.f64(0)?, self.f64(1)?),
-            _ => (self.f32(0)?, self.f32(1)?),
-        };
-        let mut modifiers = vec![name.as_str(), self.boolean()];
+        let mut modifiers = vec![name, self.boolean()];
         if self.has("FTZ") {
             modifiers.push("ftz");
         }
+        Ok(modifiers)
+    }
+
+    /// `FSETP`, `DSETP`, `HSETP2`
+    pub(super) fn compare_floats(&mut self, ty: &'static str) -> Result<()> {
+        if self.has("MIN") || self.has("MAX") {
+            return self.compare_for_extremum();
+        }
+        let mut modifiers = self.comparison()?;
+        let (ty, a, b) = match ty {
+            "f64" => (ty, self.f64(0)?, self.f64(1)?),
+            "f32" => (ty, self.f32(0)?, self.f32(1)?),
+            _ => (
+                self.type_of_halves(),
+                self.pair_of_halves(0)?,
+                self.pair_of_halves(1)?,
+            ),
+        };
         modifiers.push(ty);
         let with = self.predicate(2)?;
         self.two_predicates("setp", &modifiers, &[a, b, with])
+    }
+
+    /// `FSET`, `HSET2`: all ones, or 1.0 with `BF`.
+    pub(super) fn set_floats(&mut self, ty: &'static str) -> Result<()> {
+        let mut modifiers = self.comparison()?;
+        let (ty, a, b) = match ty {
+            "f32" => (ty, self.f32(0)?, self.f32(1)?),
+            _ => (
+                self.type_of_halves(),
+                self.pair_of_halves(0)?,
+                self.pair_of_halves(1)?,
+            ),
+        };
+        modifiers.extend([if self.has("BF") { ty } else { "u32" }, ty]);
+        let with = self.predicate(2)?;
+        let function = self.ptx("set", &modifiers)?;
+        let dst = self.dst()?;
+        self.result(function, dst, &[a, b, with])
+    }
+
+    fn type_of_halves(&self) -> &'static str {
+        match self.has("BF16_V2") {
+            true => "bf16x2",
+            false => "f16x2",
+        }
+    }
+
+    /// `DSETP.MIN`, `DSETP.MAX`: whether the first one is the result, and whether both are NaN.
+    fn compare_for_extremum(&mut self) -> Result<()> {
+        let opcode = if self.has("MIN") { "min" } else { "max" };
+        if self.boolean() != "and" || self.known_predicate(2)? != Some(true) {
+            return Err(self.unsupported());
+        }
+        let (a, b) = (self.f64(0)?, self.f64(1)?);
+        let result = self.compute(opcode, &["f64"], &[a, b])?;
+        let number = self.compute("setp", &["num", "f64"], &[a, a])?;
+        let first = self.compute("setp", &["eq", "and", "u64"], &[result, a, number])?;
+        let nan = self.compute("setp", &["nan", "f64"], &[a, a])?;
+        let both = self.compute("setp", &["nan", "and", "f64"], &[b, b, nan])?;
+        let mut writes = Vec::new();
+        for (at, value) in [first, both].into_iter().enumerate() {
+            if let Some(dst) = self.wanted_predicate(at) {
+                writes.push(Write::Pred(dst, value));
+            }
+        }
+        self.write(writes)
     }
 
     /// Both results of a comparison.
@@ -266,6 +359,11 @@ impl Lower<'_> {
             modifiers.push("ftz");
         }
         modifiers.extend([to, from]);
+        // Whether NaN becomes 0. PTX leaves no choice.
+        let narrow = !to.ends_with("64") && from != "f64";
+        if kind == "to integer" && self.has("NTZ") != narrow {
+            return Err(self.unsupported());
+        }
         let source = match from {
             "f64" => self.f64(0)?,
             "u64" | "s64" => self.wide(0)?,
@@ -285,13 +383,23 @@ impl Lower<'_> {
 
     /// `F2FP.F16.F32.PACK_AB`: two `f32` to a pair of halves.
     pub(super) fn pack_halves(&mut self) -> Result<()> {
-        let ty = if self.has("BF16") { "bf16x2" } else { "f16x2" };
+        let ty = match (self.has("BF16"), self.has("F16")) {
+            (true, _) => "bf16x2",
+            (_, true) => "f16x2",
+            _ => return Err(self.unsupported()),
+        };
         if !self.has("PACK_AB") || !self.has("F32") {
             return Err(self.unsupported());
         }
-        let round = if self.has("RZ") { "rz" } else { "rn" };
+        let mut modifiers = vec![if self.has("RZ") { "rz" } else { "rn" }];
+        for (name, mode) in [("RELU", "relu"), ("SATFINITE", "satfinite")] {
+            if self.has(name) {
+                modifiers.push(mode);
+            }
+        }
+        modifiers.extend([ty, "f32"]);
         let sources = self.floats(2)?;
-        let function = self.ptx("cvt", &[round, ty, "f32"])?;
+        let function = self.ptx("cvt", &modifiers)?;
         let dst = self.dst()?;
         self.result(function, dst, &sources)
     }

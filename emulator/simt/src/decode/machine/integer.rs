@@ -48,22 +48,49 @@ impl Lower<'_> {
             (*place, negated) = self.complement(n)?;
             ones += u32::from(negated && !extended);
         }
-        let mut carry_in = None;
+        let mut carries = vec![super::TRUE as Src; ones as usize];
         if extended {
             for from in [3, 4] {
-                match self.known_predicate(from)? {
-                    Some(false) => {}
-                    _ if carry_in.is_some() => return Err(self.unsupported()),
-                    _ => carry_in = Some(self.predicate(from)?),
+                if self.known_predicate(from)? != Some(false) {
+                    carries.push(self.predicate(from)?);
                 }
             }
         }
-        match (ones, carry_in) {
-            (0, carry) => sources[3] = carry.unwrap_or(super::FALSE as Src),
-            (1, None) => sources[3] = super::TRUE as Src,
-            _ => return Err(self.unsupported()),
+        if let [] | [_] = carries[..] {
+            sources[3] = carries.first().copied().unwrap_or(super::FALSE as Src);
+            return self.sum_with_carries(&wants, &sources);
         }
-        self.sum_with_carries(&wants, &sources)
+        self.sum_of_many(&wants, &sources[..3], &carries)
+    }
+
+    /// The same of any number of words and carries, with 64 bits.
+    fn sum_of_many(&mut self, wants: &[Option<u32>], words: &[Src], carries: &[Src]) -> Result<()> {
+        let widen = self.builtin(Builtin::Zext64(32));
+        let mut sum = self.wide_number(0)?;
+        for word in words {
+            let word = self.value(widen, &[*word])?;
+            sum = self.value(self.builtin(Builtin::Add64), &[sum, word])?;
+        }
+        let (one, zero) = (self.number(1)?, self.number(0)?);
+        for carry in carries {
+            let bit = self.compute("selp", &["b32"], &[one, zero, *carry])?;
+            let bit = self.value(widen, &[bit])?;
+            sum = self.value(self.builtin(Builtin::Add64), &[sum, bit])?;
+        }
+        let above = self.value(self.builtin(Builtin::Hi32Of64), &[sum])?;
+        let mut writes = Vec::new();
+        for (dst, least) in wants.iter().zip([1, 2]) {
+            if let Some(dst) = dst {
+                let least = self.number(least)?;
+                writes.push(Write::Pred(
+                    *dst,
+                    self.compute("setp", &["ge", "u32"], &[above, least])?,
+                ));
+            }
+        }
+        let low = self.value(self.builtin(Builtin::Lo32Of64), &[sum])?;
+        writes.push(Write::Line(self.dst()?, low));
+        self.write(writes)
     }
 
     /// A sum of three words and a carry to operand 0, and its carries.
@@ -92,9 +119,19 @@ impl Lower<'_> {
         }
         if self.has("HI") {
             let (a, b, c) = (self.int(0)?, self.int(1)?, self.wide(2)?);
-            let product = self.compute("mad", &["wide", sign], &[a, b, c])?;
+            let Some(carry) = self.wanted_predicate(0) else {
+                let product = self.compute("mad", &["wide", sign], &[a, b, c])?;
+                let dst = self.dst()?;
+                return self.result(self.builtin(Builtin::Hi32Of64), dst, &[product]);
+            };
+            let product = self.compute("mul", &["wide", sign], &[a, b])?;
+            let none = super::FALSE as Src;
+            let function = self.part("addc", &["cc", "u64"], 1)?;
+            let carried = self.value(function, &[product, c, none])?;
+            let sum = self.value(self.builtin(Builtin::Add64), &[product, c])?;
+            let high = self.value(self.builtin(Builtin::Hi32Of64), &[sum])?;
             let dst = self.dst()?;
-            return self.result(self.builtin(Builtin::Hi32Of64), dst, &[product]);
+            return self.write(vec![Write::Line(dst, high), Write::Pred(carry, carried)]);
         }
         let wants = self.wanted_predicates();
         let (a, b) = (self.int(0)?, self.int(1)?);
@@ -315,9 +352,14 @@ impl Lower<'_> {
 
     /// `IMNMX`, `VIMNMX`
     pub(super) fn integer_extremum(&mut self) -> Result<()> {
-        let ty = if self.has("U32") { "u32" } else { "s32" };
+        let types = [("U32", "u32"), ("U16x2", "u16x2"), ("S16x2", "s16x2")];
+        let named = types.into_iter().find(|(name, _)| self.has(name));
+        let mut modifiers = vec![named.map_or("s32", |(_, ty)| ty)];
+        if self.has("RELU") {
+            modifiers.push("relu");
+        }
         let sources = [self.int(0)?, self.int(1)?];
-        let [min, max] = [self.ptx("min", &[ty])?, self.ptx("max", &[ty])?];
+        let [min, max] = [self.ptx("min", &modifiers)?, self.ptx("max", &modifiers)?];
         self.chosen(min, max, &sources, 2)
     }
 
@@ -331,19 +373,30 @@ impl Lower<'_> {
         self.chosen(min, max, &sources, 3)
     }
 
-    /// `IDP.4A`
+    /// `IDP.4A`, `IDP.2A`
     pub(super) fn dot_product(&mut self) -> Result<()> {
         let sign = |name: &&str| match *name {
-            "U8" => Some("u32"),
-            "S8" => Some("s32"),
+            "U8" | "U16" => Some("u32"),
+            "S8" | "S16" => Some("s32"),
             _ => None,
         };
-        let signs: Vec<&str> = self.modifiers().iter().filter_map(sign).collect();
-        ["U8", "S8"].iter().for_each(|name| _ = self.has(name));
-        match (signs.len(), self.has("4A")) {
-            (2, true) => self.plain("dp4a", &signs, 3),
-            _ => Err(self.unsupported()),
+        let mut signs: Vec<&str> = self.modifiers().iter().filter_map(sign).collect();
+        ["U8", "S8", "U16", "S16"]
+            .iter()
+            .for_each(|name| _ = self.has(name));
+        if signs.len() != 2 {
+            return Err(self.unsupported());
         }
+        if self.has("4A") {
+            return self.plain("dp4a", &signs, 3);
+        }
+        let half = match (self.has("2A"), self.has("LO"), self.has("HI")) {
+            (true, true, false) => "lo",
+            (true, false, true) => "hi",
+            _ => return Err(self.unsupported()),
+        };
+        signs.insert(0, half);
+        self.plain("dp2a", &signs, 3)
     }
 
     /// `ISETP`. With `.EX` the words are the high ones of 64 bits, and the last predicate is how the low ones compare.

@@ -1,5 +1,6 @@
 //! Loads, stores, atomics, copies.
 
+use machine::Segment;
 use machine::instruction::{Address, Constant, Index, Register, Uniform, Value};
 use ptx::ast::Type;
 
@@ -237,9 +238,13 @@ impl Lower<'_> {
                 offset,
             });
         }
-        let Some(start) = self.segments.constants.filter(|_| constant.bank == 3) else {
-            return Err(self.unsupported());
+        let start = match constant.bank {
+            2 => self.segments.fixed.get(&Segment::Tables(self.number)).copied(),
+            3 => self.segments.constants,
+            4 => self.segments.fixed.get(&Segment::Addresses).copied(),
+            _ => None,
         };
+        let start = start.ok_or_else(|| self.unsupported())?;
         let index = self.value(self.builtin(Builtin::Zext64(32)), &[src])?;
         let start = self.wide_number(start)?;
         let src = self.value(self.builtin(Builtin::Add64), &[start, index])?;
@@ -281,23 +286,55 @@ impl Lower<'_> {
         let (to, from) = (self.memory(0)?, self.memory(1)?);
         let (dst, src) = (self.address(to, true)?, self.address(from, false)?);
         let (element, n, _) = self.size();
-        let always = self
+        let condition = self
             .instruction
             .sources()
             .iter()
             .enumerate()
-            .all(|(at, operand)| {
-                !matches!(operand.value, Value::Predicate(_)) || self.known_predicate(at) == Ok(Some(true))
+            .find_map(|(at, operand)| {
+                let other = matches!(operand.value, Value::Predicate(_))
+                    && self.known_predicate(at) != Ok(Some(true));
+                other.then_some(at)
             });
-        if element != 4 || !always {
+        let bytes = element * n;
+        if element != 4 {
             return Err(self.unsupported());
         }
+        let (src, src_bytes) = match (self.has("ZFILL"), condition) {
+            (true, condition) => self.filled(src, bytes, condition)?,
+            (false, None) => (src, NONE),
+            (false, Some(_)) => return Err(self.unsupported()),
+        };
         self.emit(OpKind::CpAsync {
             dst,
             src,
-            bytes: element * n,
-            src_bytes: NONE,
+            bytes,
+            src_bytes,
         })
+    }
+
+    /// The source of a copy that may have fewer bytes than the destination, and how many: the lowest bits of its address
+    /// say how many are missing, and there are none at all where the condition does not hold. Zeros take their place.
+    fn filled(&mut self, src: Addr, bytes: u8, condition: Option<usize>) -> Result<(Addr, Src)> {
+        let offset = self.wide_number(src.offset as u64)?;
+        let address = self.value(self.builtin(Builtin::Add64), &[src.src, offset])?;
+        let low = self.value(self.builtin(Builtin::Lo32Of64), &[address])?;
+        let most = self.number(u32::from(bytes) - 1)?;
+        let missing = self.compute("and", &["b32"], &[low, most])?;
+        let (all, none) = (self.number(bytes.into())?, self.number(0)?);
+        let mut n = self.compute("sub", &["u32"], &[all, missing])?;
+        if let Some(at) = condition {
+            let condition = self.predicate(at)?;
+            n = self.compute("selp", &["b32"], &[n, none, condition])?;
+        }
+        let mask = self.wide_number(!(u64::from(bytes) - 1))?;
+        let start = self.compute("and", &["b64"], &[address, mask])?;
+        let src = Addr {
+            src: start,
+            offset: 0,
+            ..src
+        };
+        Ok((src, n))
     }
 
     /// `ATOMG`, `ATOM`, `ATOMS`, `RED`
@@ -316,7 +353,10 @@ impl Lower<'_> {
         ];
         let counts = self.has("POPC");
         let kind = kinds.into_iter().find(|(name, _)| self.has(name));
-        let (Some((_, kind)), false) = (kind, self.has("CAST")) else {
+        // `CAST` swaps if what is there is what was expected, and says whether.
+        let says = self.has("CAST");
+        let kind = kind.or(says.then_some(("CAST", AtomicKind::Cas)));
+        let Some((_, kind)) = kind else {
             return Err(self.unsupported());
         };
         // `POPC.INC`: each lane adds 1.
@@ -377,6 +417,19 @@ impl Lower<'_> {
         })))?;
         match (returns, wide) {
             (false, _) => Ok(()),
+            (true, _) if says => {
+                let ty = if wide { "u64" } else { "u32" };
+                let same = self.compute("setp", &["eq", ty], &[dst, src[0]])?;
+                let (one, zero) = (self.number(1)?, self.number(0)?);
+                let done = self.compute("selp", &["b32"], &[one, zero, same])?;
+                match wide {
+                    true => {
+                        let done = self.value(self.builtin(Builtin::Zext64(32)), &[done])?;
+                        self.wide_write(done)
+                    }
+                    false => self.write_line(done),
+                }
+            }
             (true, true) => self.wide_write(dst),
             (true, false) => self.write_line(dst),
         }

@@ -18,8 +18,8 @@ mod seen;
 
 use std::collections::{BTreeMap, HashMap};
 
-use machine::Instruction;
 use machine::instruction::{Register, Value};
+use machine::{Instruction, Segment};
 
 use super::constants::Constants;
 use super::error::{DecodeError, Result};
@@ -52,6 +52,8 @@ pub(crate) struct Segments {
     pub(crate) tables: Vec<Vec<u8>>,
     /// Where bank 3 lies in memory.
     pub(crate) constants: Option<u64>,
+    /// Where bank 2 of each kernel does, and bank 4.
+    pub(crate) fixed: HashMap<Segment, u64>,
 }
 
 struct Lower<'a> {
@@ -304,8 +306,15 @@ impl<'a> Lower<'a> {
             if let Some(place) = instruction.label().and_then(|label| self.place_of(label)) {
                 labels[place as usize] = true;
             }
-            if instruction.operation.name() == "CALL" {
-                labels[at + 1] = true;
+            match instruction.operation.name() {
+                "CALL" => labels[at + 1] = true,
+                "BRX" => {
+                    let base = instruction.label().unwrap_or(0);
+                    for place in self.places_in_tables(base) {
+                        labels[place as usize] = true;
+                    }
+                }
+                _ => {}
             }
         }
         labels
@@ -326,6 +335,26 @@ impl<'a> Lower<'a> {
         (0..self.code.len())
             .map(|at| if behind_a_call(at) { at as u32 } else { end })
             .collect()
+    }
+
+    /// By instruction, where a branch to it leads that adds an entry of the jump tables to `base`.
+    fn places_in_tables(&self, base: i64) -> Box<[u32]> {
+        let end = self.code.len() as u32;
+        let mut places = vec![end; self.code.len()];
+        let tables = self
+            .segments
+            .tables
+            .get(self.number)
+            .map_or(&[][..], |tables| tables);
+        for entry in tables.as_chunks().0 {
+            let place = base.checked_add(i32::from_le_bytes(*entry).into());
+            if let Some(place) = place.and_then(|place| self.place_of(place))
+                && let Some(own) = places.get_mut(place as usize)
+            {
+                *own = place;
+            }
+        }
+        places.into()
     }
 
     /// Where the lanes of the barrier of this instruction meet.
@@ -423,6 +452,7 @@ impl<'a> Lower<'a> {
         match self.name() {
             "MOV" | "UMOV" | "R2UR" => self.mov(),
             "IADD3" | "UIADD3" => self.add3(),
+            "VIADD" if self.has("16x2") => self.plain("add", &["u16x2"], 2),
             "VIADD" => self.plain("add", &["u32"], 2),
             "IMAD" | "UIMAD" => self.multiply_add(),
             "LEA" | "ULEA" => self.shift_add(),
@@ -468,6 +498,9 @@ impl<'a> Lower<'a> {
             "DMUL" => self.double("mul", 2),
             "DFMA" => self.double("fma", 3),
             "DSETP" => self.compare_floats("f64"),
+            "HSETP2" => self.compare_floats("halves"),
+            "FSET" => self.set_floats("f32"),
+            "HSET2" => self.set_floats("halves"),
             "HADD2" => self.halves("add", 2),
             "HMUL2" => self.halves("mul", 2),
             "HFMA2" => self.halves("fma", 3),
@@ -498,6 +531,7 @@ impl<'a> Lower<'a> {
 
             "BRA" if self.has("DIV") => self.branch_if_parted(),
             "BRA" => self.branch(),
+            "BRX" => self.branch_by_table(),
             "EXIT" => self.exit(),
             "BSSY" => self.converge(),
             "BREAK" => self.leave(),
@@ -507,11 +541,18 @@ impl<'a> Lower<'a> {
             // Lanes are kept together by frames, not by registers.
             "BMOV" | "NOP" | "YIELD" | "ERRBAR" | "CGAERRBAR" | "CCTL" => Ok(()),
             "B2R" => self.barrier_result(),
-            "BPT" => self.emit(OpKind::Trap),
+            "BPT" => {
+                self.look_at(0);
+                self.emit(OpKind::Trap)
+            }
             "WARPSYNC" if !self.has("COLLECTIVE") => self.warp_sync(),
             "BAR" => self.barrier(),
             "MEMBAR" => self.emit(OpKind::Fence),
-            "NANOSLEEP" => self.emit(OpKind::Yield),
+            "NANOSLEEP" => {
+                // How long has no meaning here.
+                self.look_at(1);
+                self.emit(OpKind::Yield)
+            }
             "SHFL" => self.shuffle(),
             "VOTE" | "VOTEU" => self.vote(),
             "MATCH" => self.matching(),

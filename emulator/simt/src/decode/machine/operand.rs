@@ -7,7 +7,7 @@ use super::emit::{Function, Write};
 use super::{FALSE, Lower, TRUE};
 use crate::alu::Builtin;
 use crate::lanes::{Class, Dst, Src};
-use crate::program::Special;
+use crate::program::{Special, window};
 
 /// A register that holds 32 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -55,7 +55,7 @@ impl Lower<'_> {
     }
 
     /// The 32 bits of an operand, as they are; `half`: which of two words.
-    fn word(&mut self, value: Value, half: u8) -> Result<Src> {
+    pub(super) fn word(&mut self, value: Value, half: u8) -> Result<Src> {
         match value {
             Value::Register(_) | Value::Uniform(_) => match Line::of(value) {
                 Some(line) => Ok(self.line(line.next(half)) as Src),
@@ -96,9 +96,22 @@ impl Lower<'_> {
             0xc => Special::NctaidX,
             0x10 => Special::NctaidY,
             0x14 => Special::NctaidZ,
+            // Where local memory is among generic addresses.
+            0x20 => return self.number(window::LOCAL as u32),
+            0x24 => return self.number((window::LOCAL >> 32) as u32),
             0x28 => Special::LocalBytes,
+            // The same of the program's constants.
+            0xd0 | 0xd4 => {
+                let start = self.segments.constants.unwrap_or_default();
+                return self.number((start >> (8 * (offset - 0xd0))) as u32);
+            }
             // The descriptor of global memory, which describes nothing here.
             0x208 | 0x20c => return self.number(0),
+            // The same of this bank.
+            0x198 | 0x19c => {
+                let start = window::PARAM.wrapping_sub(self.first_parameter.into());
+                return self.number((start >> (8 * (offset - 0x198))) as u32);
+            }
             _ if offset >= self.first_parameter => Special::ParamWord(offset - self.first_parameter),
             _ => return Err(self.unsupported()),
         };
@@ -172,13 +185,12 @@ impl Lower<'_> {
             Value::Immediate(high) => self.wide_number(u64::from(high) << 32)?,
             value => self.wide_value(value)?,
         };
+        // The sign of a NaN stays.
         if operand.absolute {
-            let rest = self.wide_number(!(1 << 63))?;
-            value = self.compute("and", &["b64"], &[value, rest])?;
+            value = self.compute("abs", &["f64"], &[value])?;
         }
         if operand.negated {
-            let sign = self.wide_number(1 << 63)?;
-            value = self.compute("xor", &["b64"], &[value, sign])?;
+            value = self.compute("neg", &["f64"], &[value])?;
         }
         Ok(value)
     }
@@ -191,6 +203,7 @@ impl Lower<'_> {
             value => self.wide_value(value)?,
         };
         match (operand.negated, operand.inverted) {
+            _ if operand.absolute => Err(self.unsupported()),
             (false, false) => Ok(value),
             (true, _) => self.compute("neg", &["s64"], &[value]),
             (_, true) => self.compute("not", &["b64"], &[value]),

@@ -44,10 +44,10 @@ const HINTS: [&str; 22] = [
 
 /// The same of some operations.
 const OF_OPERATIONS: [(&str, &[&str]); 14] = [
-    ("ATOM", &["FTZ", "RN"]),
+    ("ATOM", &["FTZ", "RN", "SPIN"]),
     ("ATOMG", &["FTZ", "RN"]),
     ("REDG", &["FTZ", "RN"]),
-    ("ATOMS", &["INC", "32"]),
+    ("ATOMS", &["INC", "32", "SPIN"]),
     ("B2R", &["RESULT"]),
     ("BAR", &["RED"]),
     ("BPT", &["TRAP"]),
