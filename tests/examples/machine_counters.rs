@@ -4,6 +4,8 @@
 //! cargo run --release -p tests --example machine_counters [-- KERNEL]
 //! ```
 
+#![expect(clippy::print_stdout, reason = "a program that talks to whoever runs it")]
+
 use ladder::counters::compare;
 use tests::gpu::Gpu;
 use tests::recorded::{count_of, kernel, machine_code, profiles};

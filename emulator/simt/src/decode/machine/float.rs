@@ -374,6 +374,12 @@ impl Lower<'_> {
         let function = self.ptx("cvt", &modifiers)?;
         match to {
             "f64" | "u64" | "s64" => self.wide_result(function, &[source]),
+            // Its sign fills the register.
+            "s16" => {
+                let value = self.value(function, &[source])?;
+                let dst = self.dst()?;
+                self.result(self.builtin(Builtin::Sext32(16)), dst, &[value])
+            }
             _ => {
                 let dst = self.dst()?;
                 self.result(function, dst, &[source])

@@ -107,10 +107,9 @@ impl Lower<'_> {
             }
             // The descriptor of global memory, which describes nothing here.
             0x208 | 0x20c => return self.number(0),
-            // The same of this bank.
+            // The same of the parameters.
             0x198 | 0x19c => {
-                let start = window::PARAM.wrapping_sub(self.first_parameter.into());
-                return self.number((start >> (8 * (offset - 0x198))) as u32);
+                return self.number((window::PARAM >> (8 * (offset - 0x198))) as u32);
             }
             _ if offset >= self.first_parameter => Special::ParamWord(offset - self.first_parameter),
             _ => return Err(self.unsupported()),
