@@ -256,6 +256,7 @@ impl<'a> File<'a> {
             tables: self.named(&format!(".nv.constant2.{name}"))?.to_vec(),
             lines: Vec::new(),
             files: Vec::new(),
+            calls: Vec::new(),
         })
     }
 

@@ -30,4 +30,4 @@ pub mod table;
 pub use decode::decode;
 pub use error::{DecodeError, DecodeErrorKind, ReadError, ReadErrorKind};
 pub use instruction::Instruction;
-pub use module::{Function, Kernel, Line, Module, Parameter, Relocation, Segment, Target, Variable};
+pub use module::{Call, Function, Kernel, Line, Module, Parameter, Relocation, Segment, Target, Variable};

@@ -113,14 +113,35 @@ pub struct Kernel {
     pub lines: Vec<Line>,
     /// The files that the lines are in.
     pub files: Vec<String>,
+    /// Calls of functions that were inlined.
+    pub calls: Vec<Call>,
 }
 
 impl Kernel {
     /// From where in a source the instruction at an address comes: file and line.
     pub fn line(&self, address: u32) -> Option<(&str, u32)> {
-        let next = self.lines.partition_point(|line| line.address <= address);
-        let line = &self.lines[next.checked_sub(1)?];
+        let line = self.line_at(address)?;
         Some((self.files.get(line.file)?, line.line))
+    }
+
+    /// The same, and then where the function that it is in was inlined, and so on to the kernel itself.
+    pub fn inlined_lines(&self, address: u32) -> impl Iterator<Item = (&str, u32)> {
+        let mut next = self.line_at(address).map(|line| Call {
+            file: line.file,
+            line: line.line,
+            caller: line.caller,
+        });
+        std::iter::from_fn(move || {
+            let Call { file, line, caller } = next.take()?;
+            // A call stands before what is inlined into it.
+            next = caller.and_then(|caller| self.calls.get(caller)).copied();
+            Some((self.files.get(file)?.as_str(), line))
+        })
+    }
+
+    fn line_at(&self, address: u32) -> Option<&Line> {
+        let next = self.lines.partition_point(|line| line.address <= address);
+        self.lines.get(next.checked_sub(1)?)
     }
 }
 
@@ -153,4 +174,17 @@ pub struct Line {
     pub file: usize,
     /// From 1; 0 for what no line asked for.
     pub line: u32,
+    /// Of an inlined function, its call: its place in [`Kernel::calls`].
+    pub caller: Option<usize>,
+}
+
+/// The call of a function that was inlined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Call {
+    /// Its place in [`Kernel::files`].
+    pub file: usize,
+    /// From 1.
+    pub line: u32,
+    /// Of a call in an inlined function, that function's: its place in [`Kernel::calls`], before this one.
+    pub caller: Option<usize>,
 }

@@ -91,6 +91,31 @@ fn instructions_have_lines_of_the_source() {
 }
 
 #[test]
+fn what_is_inlined_has_the_lines_of_its_calls() {
+    let module = module("v05_bank_conflict_free");
+    let [kernel] = module.kernels.as_slice() else {
+        panic!("one kernel was expected");
+    };
+    let own = "kernels/v05_bank_conflict_free.cu";
+    let source = fs::read_to_string(root().join(own)).expect("it is committed");
+    let text = |line: u32| source.lines().nth(line as usize - 1).unwrap_or_default();
+    let mut calls = Vec::new();
+    for instruction in kernel.instructions.iter().filter(|i| i.operation.name() == "LDG") {
+        let lines: Vec<(&str, u32)> = kernel.inlined_lines(instruction.address).collect();
+        let [(first, _), .., (last, line)] = lines.as_slice() else {
+            panic!("{instruction} is not inlined: {lines:?}");
+        };
+        assert_eq!((*first, *last), ("kernels/common.cuh", own));
+        assert!(text(*line).contains("load4_or_zero("), "{line}");
+        calls.push(*line);
+    }
+    calls.sort_unstable();
+    calls.dedup();
+    assert_eq!(calls.len(), 2);
+    assert_eq!(kernel.inlined_lines(0).count(), 1);
+}
+
+#[test]
 fn constants_of_the_source_are_variables_with_relocations() {
     let module = module("v02_shared");
     let names: Vec<&str> = module

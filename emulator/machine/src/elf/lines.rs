@@ -9,7 +9,7 @@ use gimli::{DebugLine, EndianSlice, LineProgramHeader, LittleEndian as Little, R
 
 use super::{ENDIAN, File};
 use crate::error::ReadError;
-use crate::module::{Kernel, Line, Segment};
+use crate::module::{Call, Kernel, Line, Segment};
 
 /// Room of a section among the addresses.
 const ROOM: u32 = 40;
@@ -67,6 +67,18 @@ pub(super) fn add(file: &File<'_>, kernels: &mut [Kernel]) -> Result<(), ReadErr
     Ok(())
 }
 
+/// A row of the table: in which kernel it is, what it says, and its place among the kernel's calls once one is inlined
+/// there.
+struct Row {
+    kernel: usize,
+    call: Call,
+    place: Option<usize>,
+}
+
+/// NVIDIA's operation that says where what follows was inlined: the number of a row of this sequence, from 1, or 0 where
+/// it was not.
+const INLINED: gimli::DwLne = gimli::DwLne(0x90);
+
 fn read<R: Reader<Offset = usize>>(section: R, length: usize, kernels: &mut [Kernel]) -> gimli::Result<()> {
     let lines = DebugLine::from(section);
     let mut offset = 0;
@@ -78,45 +90,82 @@ fn read<R: Reader<Offset = usize>>(section: R, length: usize, kernels: &mut [Ker
     };
     let mut files: HashMap<(usize, String), usize> = HashMap::new();
     while offset < length {
-        let program = lines.program(gimli::DebugLineOffset(offset), 8, None, None)?;
+        let mut program = lines.program(gimli::DebugLineOffset(offset), 8, None, None)?;
         let header = program.header().clone();
         // The length itself takes four bytes.
         offset = offset.saturating_add(header.unit_length()).saturating_add(4);
         let mut known: HashMap<(usize, u64), usize> = HashMap::new();
-        let mut rows = program.rows();
-        while let Some((_, row)) = rows.next_row()? {
-            spend(1)?;
-            let place = (row.address() >> ROOM) as usize;
-            let Some(kernel) = kernels.get_mut(place) else {
-                continue;
-            };
-            let address = row.address() & ((1 << ROOM) - 1);
-            let end = kernel.instructions.len() as u64 * 16;
-            if row.end_sequence() || address >= end {
+        let mut instructions = header.instructions();
+        let mut row = gimli::LineRow::new(&header);
+        let (mut rows, mut inlined): (Vec<Row>, u64) = (Vec::new(), 0);
+        while let Some(instruction) = instructions.next_instruction(&header)? {
+            if let gimli::LineInstruction::UnknownExtended(INLINED, mut operands) = instruction {
+                inlined = operands.read_uleb128()?;
                 continue;
             }
-            let file = match known.get(&(place, row.file_index())) {
-                Some(&file) => file,
-                None => {
-                    let Some(name) = name(&header, row.file_index())? else {
-                        continue;
-                    };
-                    spend(name.len())?;
-                    let file = *files.entry((place, name)).or_insert_with_key(|(_, name)| {
-                        kernel.files.push(name.clone());
-                        kernel.files.len() - 1
-                    });
-                    known.insert((place, row.file_index()), file);
-                    file
-                }
-            };
+            if !row.execute(instruction, &mut program)? {
+                continue;
+            }
+            spend(1)?;
+            let place = (row.address() >> ROOM) as usize;
+            let address = row.address() & ((1 << ROOM) - 1);
+            let is_end = row.end_sequence();
             let line = row
                 .line()
                 .map_or(0, |line| u32::try_from(line.get()).unwrap_or(0));
-            kernel.lines.push(Line {
-                address: address as u32,
-                file,
+            let number = row.file_index();
+            row.reset(&header);
+            if is_end {
+                (rows, inlined) = (Vec::new(), 0);
+                continue;
+            }
+            let caller = usize::try_from(inlined).ok().and_then(|number| {
+                let at = rows.get_mut(number.checked_sub(1)?)?;
+                if at.kernel != place {
+                    return None;
+                }
+                let calls = &mut kernels.get_mut(place)?.calls;
+                let new = *at.place.get_or_insert(calls.len());
+                if new == calls.len() {
+                    calls.push(at.call);
+                }
+                Some(new)
+            });
+            let mut call = Call {
+                file: 0,
                 line,
+                caller,
+            };
+            if let Some(kernel) = kernels.get_mut(place) {
+                let file = match known.get(&(place, number)) {
+                    Some(&file) => Some(file),
+                    None => match name(&header, number)? {
+                        Some(name) => {
+                            spend(name.len())?;
+                            let file = *files.entry((place, name)).or_insert_with_key(|(_, name)| {
+                                kernel.files.push(name.clone());
+                                kernel.files.len() - 1
+                            });
+                            known.insert((place, number), file);
+                            Some(file)
+                        }
+                        None => None,
+                    },
+                };
+                call.file = file.unwrap_or(usize::MAX);
+                if file.is_some() && address < kernel.instructions.len() as u64 * 16 {
+                    kernel.lines.push(Line {
+                        address: address as u32,
+                        file: call.file,
+                        line,
+                        caller,
+                    });
+                }
+            }
+            rows.push(Row {
+                kernel: place,
+                call,
+                place: None,
             });
         }
     }
