@@ -24,12 +24,10 @@ pub(crate) mod limit {
         MAX_SHARED_OPT_IN as SHARED_PER_BLOCK_OPTIN, MAX_THREADS as THREADS_PER_BLOCK,
     };
 
-    pub(crate) const SHARED_PER_SM: u32 = 228 * 1024;
-    pub(crate) const SHARED_RESERVED: u32 = 1024;
-    pub(crate) const REGISTERS: u32 = 65536;
-    pub(crate) const THREADS_PER_SM: u32 = 2048;
-    pub(crate) const BLOCKS_PER_SM: u32 = 32;
-    pub(crate) const SMS: u32 = 132;
+    pub(crate) use simt::occupancy::{
+        BLOCKS_PER_SM, REGISTERS, SHARED_PER_SM, SHARED_RESERVED, SMS, THREADS_PER_SM,
+    };
+
     pub(crate) const PITCH: usize = 512;
 }
 

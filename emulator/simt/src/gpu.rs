@@ -10,7 +10,7 @@ use crate::module::{LoadError, LoadedKernel, Module};
 use crate::program::Kernel;
 use crate::report::LaunchReport;
 use crate::texture::Textures;
-use crate::trace::{Follow, Step};
+use crate::trace::{Follow, Observer, Step};
 
 /// Memory and textures of one device.
 #[derive(Debug)]
@@ -221,6 +221,19 @@ impl Gpu {
         follow: Follow,
     ) -> Result<(LaunchReport, Vec<Step>), LaunchRefused> {
         launch::trace(&self.memory, kernel, config, self.environment(), follow)
+    }
+
+    /// The same, under the eyes of an observer.
+    ///
+    /// # Errors
+    /// As [`launch::observe`].
+    pub fn observe(
+        &self,
+        kernel: &LoadedKernel,
+        config: &LaunchConfig,
+        observer: &dyn Observer,
+    ) -> LaunchResult {
+        launch::observe(&self.memory, kernel, config, self.environment(), observer)
     }
 
     /// Its clock stands still.

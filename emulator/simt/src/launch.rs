@@ -15,7 +15,7 @@ use crate::module::LoadedKernel;
 use crate::program::{Kernel, MemSpace};
 use crate::report::{Counters, Language, LaunchReport};
 use crate::texture::Textures;
-use crate::trace::{Follow, Recorder, Step};
+use crate::trace::{Follow, Observer, Recorder, Step};
 
 /// How closely a launch is watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -147,17 +147,31 @@ pub fn trace(
     Ok((report, recorder.into_steps()))
 }
 
+/// The same, counted whatever the options say, under the eyes of an observer.
+///
+/// # Errors
+/// When the launch does not start.
+pub fn observe(
+    memory: &Memory,
+    loaded: &LoadedKernel,
+    config: &LaunchConfig,
+    environment: Environment<'_>,
+    observer: &dyn Observer,
+) -> LaunchResult {
+    run(memory, loaded, config, environment, Some(observer))
+}
+
 fn run(
     memory: &Memory,
     loaded: &LoadedKernel,
     config: &LaunchConfig,
     environment: Environment<'_>,
-    recorder: Option<&Recorder>,
+    observer: Option<&dyn Observer>,
 ) -> LaunchResult {
     let kernel = loaded.kernel();
     let options = &config.options;
     let (n_threads, shared_bytes) = refused::sizes(kernel, config)?;
-    let watch = match recorder {
+    let watch = match observer {
         Some(_) => Watch::Counted,
         None => options.watch,
     };
@@ -184,7 +198,7 @@ fn run(
         local_bytes: kernel.local_bytes,
         stack_bytes: options.stack_bytes,
         room,
-        recorder,
+        observer,
     };
     if let Some(calls) = &kernel.calls {
         // Frames here may take more than a GPU's; where there is no room for that, the stack is as asked for.
@@ -205,7 +219,7 @@ fn run(
     let races = (watch == Watch::CheckedGlobalRaces).then(|| GlobalRaces::within(kernel, room, most));
     let mut outcome = match watch {
         Watch::Plain => grid::run::<exec::Plain>(&job, n_workers, None),
-        _ if recorder.is_some() => grid::run::<exec::Traced>(&job, n_workers, None),
+        _ if observer.is_some() => grid::run::<exec::Traced>(&job, n_workers, None),
         Watch::Counted => grid::run::<exec::Counted>(&job, n_workers, None),
         Watch::Checked | Watch::CheckedGlobalRaces => {
             grid::run::<exec::Checked>(&job, n_workers, races.as_ref())

@@ -22,6 +22,7 @@ pub mod limits;
 #[expect(unsafe_code, reason = "memory that blocks share")]
 pub mod memory;
 pub mod module;
+pub mod occupancy;
 pub mod program;
 pub mod report;
 pub mod texture;

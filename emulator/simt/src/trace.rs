@@ -9,6 +9,22 @@ use std::sync::{Mutex, PoisonError};
 use crate::memory::rules::Addresses;
 use crate::program::MemSpace;
 
+/// Sees what warps do while a launch runs: [`crate::launch::observe`].
+pub trait Observer: Sync {
+    /// Whether a block runs at all; blocks are numbered with x running fastest. Where it does not, its results are
+    /// missing.
+    fn runs(&self, block: u64) -> bool {
+        let _ = block;
+        true
+    }
+
+    /// Whether the steps of a warp are wanted.
+    fn follows(&self, block: u64, warp: u32) -> bool;
+
+    /// A warp is about to do this. Warps of one block come one after the other, blocks at the same time.
+    fn step(&self, block: u64, warp: u32, step: Step);
+}
+
 /// Which warp to follow, and how far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Follow {
@@ -26,7 +42,9 @@ pub struct Follow {
 pub struct Step {
     /// The instruction: an index into [`crate::report::LaunchReport::instructions`].
     pub instr: u32,
-    /// The lanes that did it: those that are here and that its guard lets through. Never none.
+    /// Whether it begins the instruction: machine code may need several operations for one.
+    pub first: bool,
+    /// The lanes that do it: those that are here and that its guard lets through.
     pub lanes: u32,
     /// What it reached, for a load, a store or an atomic.
     pub access: Option<Access>,
@@ -49,8 +67,8 @@ pub struct Access {
 /// Collects the steps.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    pub(crate) block: u64,
-    pub(crate) warp: u32,
+    block: u64,
+    warp: u32,
     most: usize,
     steps: Mutex<Vec<Step>>,
 }
@@ -67,14 +85,20 @@ impl Recorder {
         }
     }
 
-    pub(crate) fn take(&self, step: impl FnOnce() -> Step) {
-        let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
-        if steps.len() < self.most {
-            steps.push(step());
-        }
-    }
-
     pub(crate) fn into_steps(self) -> Vec<Step> {
         self.steps.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observer for Recorder {
+    fn follows(&self, block: u64, warp: u32) -> bool {
+        (self.block, self.warp) == (block, warp)
+    }
+
+    fn step(&self, _: u64, _: u32, step: Step) {
+        let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+        if steps.len() < self.most && step.lanes != 0 {
+            steps.push(step);
+        }
     }
 }

@@ -12,12 +12,12 @@ use findings::Report;
 use simt::check::Severity;
 use simt::launch::{Environment, LaunchConfig, LaunchRefused};
 use simt::memory::Origin;
+use simt::occupancy::{Footprint, blocks_per_sm};
 use simt::texture::Textures;
 
 use crate::api::function::max_threads;
 use crate::api::library::function;
 use crate::api::module::Function;
-use crate::api::occupancy::{Footprint, blocks_per_sm};
 use crate::api::{function as functions, texture};
 use crate::attributes::limit;
 use crate::contexts::{Context, MEMORY};

@@ -1,7 +1,9 @@
-//! Occupancy: arithmetic on the limits of a multiprocessor of compute capability 9.0.
+//! Occupancy: how many blocks fit on a multiprocessor, and which size of block fills it best.
 
 use std::ffi::{c_int, c_uint};
 use std::sync::atomic::Ordering;
+
+use simt::occupancy::{Footprint, SHARED_UNIT, blocks_per_sm};
 
 use crate::api::function::{max_threads, registers};
 use crate::api::library::function;
@@ -11,36 +13,6 @@ use crate::contexts::initialised;
 use crate::edge::{In, Out, export};
 use crate::result::*;
 use crate::types::{BlockToShared, Handle, LaunchConfigC};
-
-/// Shared memory is handed out in pieces of this size.
-const SHARED_UNIT: u32 = 128;
-
-/// What one block takes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Footprint {
-    pub(crate) threads: u32,
-    pub(crate) registers: u32,
-    /// Static and dynamic.
-    pub(crate) shared: u64,
-}
-
-/// Blocks that fit on one multiprocessor.
-pub(crate) fn blocks_per_sm(f: Footprint) -> u32 {
-    let warps = f.threads.div_ceil(32).max(1);
-    let by_warps = limit::THREADS_PER_SM / 32 / warps;
-    // Registers are handed out by 256 to a warp, from four files that each serve a quarter of the warps.
-    let per_warp = (f.registers.max(1) * 32).next_multiple_of(256);
-    let by_registers = limit::REGISTERS / 4 / per_warp * 4 / warps;
-    let shared = (f.shared + u64::from(limit::SHARED_RESERVED)).next_multiple_of(u64::from(SHARED_UNIT));
-    let by_shared = u64::from(limit::SHARED_PER_SM) / shared;
-    if f.threads > limit::THREADS_PER_BLOCK {
-        return 0;
-    }
-    by_warps
-        .min(by_registers)
-        .min(limit::BLOCKS_PER_SM)
-        .min(u32::try_from(by_shared).unwrap_or(u32::MAX))
-}
 
 fn footprint(function: &Function, threads: u32, dynamic: usize) -> Footprint {
     Footprint {

@@ -281,7 +281,10 @@ fn work<W: Watch>(
         }
         cx.spent = cx.block.spent;
         cx.stopped = shared.last.load(Ordering::Relaxed) < cx.block.index;
-        let visit = if cx.stopped {
+        let is_left_out = job
+            .observer
+            .is_some_and(|observer| !observer.runs(cx.block.index));
+        let visit = if cx.stopped || is_left_out {
             Visit::Ended
         } else {
             cx.visit::<W>(&shared.last)

@@ -38,7 +38,7 @@ use crate::lanes::{Lanes, Line, NONE, Src};
 use crate::launch::Environment;
 use crate::memory::Table;
 use crate::program::Kernel;
-use crate::trace::Recorder;
+use crate::trace::Observer;
 
 use block::Block;
 use defined::{Fresh, Shadow};
@@ -50,7 +50,7 @@ use plan::Plan;
 pub(crate) trait Watch: 'static {
     const COUNTED: bool;
     const CHECKED: bool;
-    /// Steps are written down.
+    /// An observer sees the steps.
     const TRACED: bool = false;
     /// Undefined values are followed.
     const FOLLOWED: bool = false;
@@ -64,7 +64,7 @@ pub(crate) struct Counted;
 pub(crate) struct Checked;
 /// Checked, for a warp that has undefined values in registers.
 pub(crate) struct Followed;
-/// Counted, and the steps of a warp written down.
+/// Counted, and an observer sees the steps of warps.
 pub(crate) struct Traced;
 
 impl Watch for Plain {
@@ -120,7 +120,7 @@ pub(crate) struct Job<'j> {
     pub(crate) stack_bytes: u32,
     /// Memory for running blocks.
     pub(crate) room: u64,
-    pub(crate) recorder: Option<&'j Recorder>,
+    pub(crate) observer: Option<&'j dyn Observer>,
 }
 
 /// A worker's state.

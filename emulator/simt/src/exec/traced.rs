@@ -6,30 +6,31 @@ use crate::trace::{Access, Step};
 use super::{Cx, access};
 
 impl Cx<'_> {
-    /// The lanes `on` (not none) are about to do an operation.
+    /// The lanes `on` are about to do an operation.
     #[cold]
     pub(crate) fn trace(&self, op: &Op, on: u32) {
-        let Some(recorder) = self.job.recorder else { return };
-        if recorder.block != self.block.index || recorder.warp != self.warp {
+        let Some(observer) = self.job.observer else { return };
+        if !observer.follows(self.block.index, self.warp) {
             return;
         }
-        recorder.take(|| {
-            let access = match &op.kind {
-                OpKind::Load(a) => {
-                    Some(self.reached(a.space, &a.addr, u32::from(a.element) * u32::from(a.n), true, on))
-                }
-                OpKind::Store(a) => {
-                    Some(self.reached(a.space, &a.addr, u32::from(a.element) * u32::from(a.n), false, on))
-                }
-                OpKind::Atomic(a) => Some(self.reached(a.space, &a.addr, a.ty.bytes(), false, on)),
-                _ => None,
-            };
-            Step {
-                instr: op.instr,
-                lanes: on,
-                access,
+        let access = match &op.kind {
+            _ if on == 0 => None,
+            OpKind::Load(a) => {
+                Some(self.reached(a.space, &a.addr, u32::from(a.element) * u32::from(a.n), true, on))
             }
-        });
+            OpKind::Store(a) => {
+                Some(self.reached(a.space, &a.addr, u32::from(a.element) * u32::from(a.n), false, on))
+            }
+            OpKind::Atomic(a) => Some(self.reached(a.space, &a.addr, a.ty.bytes(), false, on)),
+            _ => None,
+        };
+        let step = Step {
+            instr: op.instr,
+            first: op.first,
+            lanes: on,
+            access,
+        };
+        observer.step(self.block.index, self.warp, step);
     }
 
     fn reached(&self, space: MemSpace, addr: &Addr, bytes: u32, load: bool, on: u32) -> Access {

@@ -162,7 +162,7 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
         // SAFETY: guards are in range, as `decode::validate` has established. Predicate 0 is constant true.
         let guard = unsafe { *cx.lanes.preds.add(usize::from(op.guard.pred)) };
         let on = (guard ^ 0u32.wrapping_sub(u32::from(op.guard.negated))) & at.active;
-        if W::TRACED && on != 0 {
+        if W::TRACED && (on != 0 || op.first) {
             cx.trace(op, on);
         }
         if W::FOLLOWED {

@@ -1,0 +1,82 @@
+//! How many blocks fit on one multiprocessor: arithmetic on the limits of compute capability 9.0.
+
+use crate::launch::MAX_THREADS;
+
+/// Multiprocessors of the device.
+pub const SMS: u32 = 132;
+/// Threads of one.
+pub const THREADS_PER_SM: u32 = 2048;
+/// Blocks of one.
+pub const BLOCKS_PER_SM: u32 = 32;
+/// 32-bit registers of one.
+pub const REGISTERS: u32 = 65536;
+/// Bytes of shared memory of one.
+pub const SHARED_PER_SM: u32 = 228 * 1024;
+/// Of these, what the system keeps for itself in each block.
+pub const SHARED_RESERVED: u32 = 1024;
+/// Shared memory is handed out in pieces of this size.
+pub const SHARED_UNIT: u32 = 128;
+
+/// What one block takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Footprint {
+    /// Its threads.
+    pub threads: u32,
+    /// Registers of a thread.
+    pub registers: u32,
+    /// Shared memory, static and dynamic, without the system's.
+    pub shared: u64,
+}
+
+/// Blocks that fit on one multiprocessor, and why not more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Occupancy {
+    /// Blocks.
+    pub blocks: u32,
+    /// What there is not enough of for one more. Where several run out together, the first of them.
+    pub limit: Limit,
+}
+
+/// What runs out first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// Threads of a multiprocessor.
+    Threads,
+    /// Registers.
+    Registers,
+    /// Shared memory.
+    Shared,
+    /// Blocks of a multiprocessor.
+    Blocks,
+}
+
+/// Blocks that fit on one multiprocessor, and why not more.
+pub fn occupancy(f: Footprint) -> Occupancy {
+    let warps = f.threads.div_ceil(32).max(1);
+    let by_warps = if f.threads > MAX_THREADS {
+        0
+    } else {
+        THREADS_PER_SM / 32 / warps
+    };
+    // Registers are handed out by 256 to a warp, from four files that each serve a quarter of the warps.
+    let per_warp = (f.registers.max(1) * 32).next_multiple_of(256);
+    let by_registers = REGISTERS / 4 / per_warp * 4 / warps;
+    let shared = (f.shared + u64::from(SHARED_RESERVED)).next_multiple_of(u64::from(SHARED_UNIT));
+    let by_shared = u32::try_from(u64::from(SHARED_PER_SM) / shared).unwrap_or(u32::MAX);
+    let limits = [
+        (by_warps, Limit::Threads),
+        (by_registers, Limit::Registers),
+        (by_shared, Limit::Shared),
+        (BLOCKS_PER_SM, Limit::Blocks),
+    ];
+    let [first, rest @ ..] = limits;
+    let (blocks, limit) =
+        rest.into_iter()
+            .fold(first, |least, next| if next.0 < least.0 { next } else { least });
+    Occupancy { blocks, limit }
+}
+
+/// Blocks that fit on one multiprocessor.
+pub fn blocks_per_sm(f: Footprint) -> u32 {
+    occupancy(f).blocks
+}
