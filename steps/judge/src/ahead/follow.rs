@@ -264,6 +264,7 @@ mod tests {
             .zip(&texts)
             .map(|(instr, text)| Step {
                 instr,
+                first: true,
                 lanes: u32::MAX,
                 access: text.contains("ld.global").then(|| Access {
                     space: MemSpace::Global,

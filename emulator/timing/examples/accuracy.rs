@@ -1,0 +1,140 @@
+//! Every launch that an H200 was timed with beside its prediction.
+//!
+//! `cargo run --release -p timing --example accuracy -- ladder [PART_OF_A_NAME [M]]` prints them;
+//! `… -- held-out` the kernels that played no part in building the model;
+//! `… -- write` makes `data/predictions.tsv`, which the book's plot is drawn from.
+
+#![expect(clippy::print_stdout, reason = "an example shows what came out")]
+
+#[path = "../tests/recorded/mod.rs"]
+mod recorded;
+
+use std::fmt::Write;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use recorded::Launch;
+use timing::accuracy::{Point, Set};
+use timing::{Prediction, Reason};
+
+const HEAD: &str = "\
+# Launches on an NVIDIA H200 (driver 580, CUDA 13.0, 2026-11) and what the model gives for them, in microseconds.
+# Measured: tests/data/h200-*.txt where a CUDA graph was replayed, else book/data/h200.json; warm caches, medians.
+# Made by `cargo run --release -p timing --example accuracy -- write`.
+# set\tkernel\tM\tN\tK\tmeasured\tpredicted\tbound\tbinds
+";
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let argument = |i: usize| arguments.get(i).map_or("", String::as_str);
+    let mut launches = match argument(0) {
+        "held-out" => recorded::replayed(Set::HeldOut),
+        _ => recorded::ladder(),
+    };
+    if argument(0) == "write" && argument(1) != "ladder" {
+        launches.extend(recorded::replayed(Set::HeldOut));
+    }
+    launches.retain(|launch| {
+        let of_size = argument(2).is_empty() || argument(2) == launch.shape[0].to_string();
+        argument(0) == "write" || launch.name.contains(argument(1)) && of_size
+    });
+    let results = Mutex::new(vec![None; launches.len()]);
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, Into::into) {
+            scope.spawn(|| {
+                loop {
+                    let i = next.fetch_add(1, Ordering::SeqCst);
+                    let Some(launch) = launches.get(i) else { break };
+                    let prediction = launch.predicted();
+                    if argument(0) != "write" {
+                        println!("{}", line(launch, &prediction));
+                    }
+                    results.lock().expect("no panic")[i] = Some(prediction);
+                }
+            });
+        }
+    });
+    let results = results.into_inner().expect("no panic");
+    let mut points = Vec::new();
+    for (launch, prediction) in launches.iter().zip(results) {
+        if let Some(Ok(prediction)) = prediction {
+            points.push(point(launch, &prediction));
+        } else {
+            println!("{} {:?}: {:?}", launch.name, launch.shape, prediction);
+        }
+    }
+    if argument(0) == "write" {
+        write(&points);
+    }
+    let mut errors: Vec<f64> = points.iter().map(|point| 100.0 * point.error().abs()).collect();
+    errors.sort_by(f64::total_cmp);
+    let n = errors.len();
+    let mean = errors.iter().sum::<f64>() / n.max(1) as f64;
+    let close = errors.iter().filter(|error| **error <= 15.0).count();
+    println!("{n} launches, mean error {mean:.1} %, {close} within 15 %");
+}
+
+fn point(launch: &Launch, prediction: &Prediction) -> Point {
+    let bound = prediction.bounds.first();
+    Point {
+        set: launch.set,
+        kernel: launch.name.clone(),
+        shape: launch.shape,
+        measured_us: launch.measured_us,
+        predicted_us: prediction.us,
+        bound_us: bound.map_or(0.0, |bound| bound.us),
+        binds: bound.map_or("nothing", |bound| bound.resource.name()).to_owned(),
+    }
+}
+
+fn write(points: &[Point]) {
+    let mut text = HEAD.to_owned();
+    for point in points {
+        let [m, n, k] = point.shape;
+        let _ = writeln!(
+            text,
+            "{}\t{}\t{m}\t{n}\t{k}\t{:.3}\t{:.3}\t{:.3}\t{}",
+            point.set.name(),
+            point.kernel,
+            point.measured_us,
+            point.predicted_us,
+            point.bound_us,
+            point.binds
+        );
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/predictions.tsv");
+    std::fs::write(path, text).expect("the file is written");
+}
+
+/// What a person looks at.
+fn line(launch: &Launch, prediction: &Result<Prediction, String>) -> String {
+    let name = format!("{} {:?}", launch.name, launch.shape);
+    let prediction = match prediction {
+        Ok(prediction) => prediction,
+        Err(why) => return format!("{name}: no prediction: {why}"),
+    };
+    let issued: u64 = prediction.stalls.iter().map(|stalls| stalls.issued).sum();
+    let mut reasons = String::new();
+    for reason in Reason::ALL {
+        let of_all = prediction
+            .stalls
+            .iter()
+            .map(|stalls| stalls.clocks[reason as usize]);
+        let part = of_all.sum::<u64>() as f64 / issued.max(1) as f64;
+        let _ = write!(reasons, " {reason:?} {part:.2}");
+    }
+    for bound in prediction.bounds.iter().take(3) {
+        let _ = write!(
+            reasons,
+            " {:?} {:.0}%",
+            bound.resource,
+            100.0 * bound.us / prediction.us
+        );
+    }
+    let error = 100.0 * (prediction.us / launch.measured_us - 1.0);
+    format!(
+        "{name}: {:.1} {:.1} {error:+.1}{reasons}",
+        launch.measured_us, prediction.us
+    )
+}

@@ -1,0 +1,111 @@
+//! How wrong predictions were: every launch that an H200 was timed with, beside what is predicted for it.
+//!
+//! `data/predictions.tsv` has the numbers; `cargo run --release -p timing --example accuracy -- write` makes it.
+
+use std::sync::LazyLock;
+
+/// One launch that was timed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// Whether it played a part in building the model.
+    pub set: Set,
+    /// Entry point, or the name of the task.
+    pub kernel: String,
+    /// M, N and K; K is 0 where there is none.
+    pub shape: [u32; 3],
+    /// Median with warm caches.
+    pub measured_us: f64,
+    /// What the model gives.
+    pub predicted_us: f64,
+    /// What the busiest unit alone would need.
+    pub bound_us: f64,
+    /// The busiest unit.
+    pub binds: String,
+}
+
+/// Which kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Set {
+    /// Of the book: looked at while the model was built.
+    Ladder,
+    /// Others, compared once, when the model was finished.
+    HeldOut,
+}
+
+impl Set {
+    /// As the file has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Set::Ladder => "ladder",
+            Set::HeldOut => "held-out",
+        }
+    }
+}
+
+impl Point {
+    /// Predicted beyond measured, as a part of what was measured.
+    pub fn error(&self) -> f64 {
+        self.predicted_us / self.measured_us - 1.0
+    }
+}
+
+static POINTS: LazyLock<Vec<Point>> =
+    LazyLock::new(|| read(include_str!("../data/predictions.tsv")).expect("a test reads the committed file"));
+
+/// All launches of the committed file.
+pub fn points() -> &'static [Point] {
+    &POINTS
+}
+
+/// The error that nine of ten predictions stay within, as a part of the prediction: of kernels that played no part in
+/// building the model, once they have been compared.
+pub fn band() -> f64 {
+    let of = |set| {
+        points()
+            .iter()
+            .filter(move |point| point.set == set)
+            .map(|point| point.error().abs())
+    };
+    let mut errors: Vec<f64> = of(Set::HeldOut).collect();
+    if errors.is_empty() {
+        errors = of(Set::Ladder).collect();
+    }
+    errors.sort_by(f64::total_cmp);
+    errors.get(errors.len() * 9 / 10).copied().unwrap_or(1.0)
+}
+
+/// Reads the file: a line for each launch, columns between tabs, `#` before a comment.
+fn read(text: &str) -> Option<Vec<Point>> {
+    let point = |line: &str| {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [set, kernel, m, n, k, measured, predicted, bound, binds] = columns[..] else {
+            return None;
+        };
+        Some(Point {
+            set: [Set::Ladder, Set::HeldOut]
+                .into_iter()
+                .find(|known| known.name() == set)?,
+            kernel: kernel.to_owned(),
+            shape: [m.parse().ok()?, n.parse().ok()?, k.parse().ok()?],
+            measured_us: measured.parse().ok()?,
+            predicted_us: predicted.parse().ok()?,
+            bound_us: bound.parse().ok()?,
+            binds: binds.to_owned(),
+        })
+    };
+    text.lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(point)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_committed_file_is_read() {
+        let _ = points();
+        assert!(band() > 0.0, "{}", band());
+    }
+}

@@ -1,0 +1,203 @@
+//! Measured costs of a GPU, from a data file that holds each with its unit and its measurement.
+
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Deserializer};
+
+/// Throughputs and latencies. The data file says of each constant its unit, what a microbenchmark must measure, and what
+/// the value rests on. A list of three is for accesses of 32, 64 and 128 bits per lane.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chip {
+    /// Its name.
+    pub name: String,
+    /// SMs.
+    #[serde(deserialize_with = "value")]
+    pub sms: u32,
+    /// SM clock under load.
+    #[serde(deserialize_with = "value")]
+    pub ghz: f64,
+    /// Clocks between two instructions on one scheduler: FFMA.
+    #[serde(deserialize_with = "value")]
+    pub fma: u64,
+    /// IMAD.
+    #[serde(deserialize_with = "value")]
+    pub integer_fma: u64,
+    /// LOP3, IADD3, ISETP.
+    #[serde(deserialize_with = "value")]
+    pub alu: u64,
+    /// DFMA.
+    #[serde(deserialize_with = "value")]
+    pub double: u64,
+    /// MUFU and conversions.
+    #[serde(deserialize_with = "value")]
+    pub special: u64,
+    /// Uniform datapath.
+    #[serde(deserialize_with = "value")]
+    pub uniform: u64,
+    /// Results of special registers, MUFU, 64-bit conversions.
+    #[serde(deserialize_with = "value")]
+    pub slow_latency: u64,
+    /// How many clocks the register ports may run ahead.
+    #[serde(deserialize_with = "value")]
+    pub port_slack: u64,
+    /// LDC, per SM.
+    #[serde(deserialize_with = "value")]
+    pub load_constant: u64,
+    /// Until the result of an LDC is there.
+    #[serde(deserialize_with = "value")]
+    pub constant_latency: u64,
+    /// Between two wavefronts of one scheduler, to shared memory or L1.
+    #[serde(deserialize_with = "value")]
+    pub scheduler_wavefront: u64,
+    /// Of a shared load, per scheduler.
+    #[serde(deserialize_with = "value")]
+    pub load_shared_issue: u64,
+    /// Of a shared store, per scheduler.
+    #[serde(deserialize_with = "value")]
+    pub store_shared_issue: [u64; 3],
+    /// Until the result of a shared load is there, after its last wavefront.
+    #[serde(deserialize_with = "value")]
+    pub shared_latency: [u64; 3],
+    /// Fewest wavefronts of a shared access.
+    #[serde(deserialize_with = "value")]
+    pub fewest_shared: [u64; 3],
+    /// Issue slots that the write-back of a 128-bit shared load takes from arithmetic, in tenths, for 2, 3 and 4
+    /// wavefronts.
+    #[serde(deserialize_with = "value")]
+    pub write_back_tenths: [u64; 3],
+    /// `BAR.SYNC`: fixed part.
+    #[serde(deserialize_with = "value")]
+    pub barrier: u64,
+    /// And for each warp of the block.
+    #[serde(deserialize_with = "value")]
+    pub barrier_per_warp: u64,
+    /// L1 and shared memory together, in bytes.
+    #[serde(deserialize_with = "value")]
+    pub l1_bytes: u64,
+    /// Of a global load, per scheduler.
+    #[serde(deserialize_with = "value")]
+    pub load_global_issue: f64,
+    /// Fewest wavefronts of a global access.
+    #[serde(deserialize_with = "value")]
+    pub fewest_global: [u64; 3],
+    /// Until the result of a global load that hits L1 is there, after its last wavefront.
+    #[serde(deserialize_with = "value")]
+    pub l1_latency: [u64; 3],
+    /// Requests to memory that one scheduler may have waiting.
+    #[serde(deserialize_with = "value")]
+    pub queue: u64,
+    /// More for what L1 does not have.
+    #[serde(deserialize_with = "value")]
+    pub l2_latency: u64,
+    /// Bytes per clock from L2 to one SM while all SMs load the same lines.
+    #[serde(deserialize_with = "value")]
+    pub l2_bytes: f64,
+    /// The same while each SM loads lines of its own.
+    #[serde(deserialize_with = "value")]
+    pub l2_bytes_own: f64,
+    /// The same for one SM alone.
+    #[serde(deserialize_with = "value")]
+    pub l2_bytes_alone: f64,
+    /// Lines per clock and SM of which one sector is loaded.
+    #[serde(deserialize_with = "value")]
+    pub l2_sectors: f64,
+    /// Bytes per clock of stores of one SM while all store.
+    #[serde(deserialize_with = "value")]
+    pub store_bytes: f64,
+    /// The same for one SM alone.
+    #[serde(deserialize_with = "value")]
+    pub store_bytes_alone: f64,
+    /// Lines per clock and SM of which one sector is stored, while all store.
+    #[serde(deserialize_with = "value")]
+    pub store_sectors: f64,
+    /// The same for one SM alone.
+    #[serde(deserialize_with = "value")]
+    pub store_sectors_alone: f64,
+    /// What L2 holds.
+    #[serde(deserialize_with = "value")]
+    pub l2_capacity: u64,
+    /// More for what L2 does not have.
+    #[serde(deserialize_with = "value")]
+    pub dram_latency: u64,
+    /// The same where a block loads pieces of 128 bytes that lie apart.
+    #[serde(deserialize_with = "value")]
+    pub dram_latency_apart: u64,
+    /// Bytes per clock of device memory, for the whole GPU.
+    #[serde(deserialize_with = "value")]
+    pub dram_bytes: f64,
+    /// From the end of one launch to the start of the next, in nanoseconds, where launches are queued.
+    #[serde(deserialize_with = "value")]
+    pub launch_ns: f64,
+    /// Start of a block, in nanoseconds, one after the other for the whole GPU.
+    #[serde(deserialize_with = "value")]
+    pub block_ns: f64,
+    /// Start of a warp, in clocks, one after the other on each SM.
+    #[serde(deserialize_with = "value")]
+    pub warp_start: f64,
+    /// From a block's end to the start of the one that takes its place.
+    #[serde(deserialize_with = "value")]
+    pub block_gap: u64,
+}
+
+/// One constant as the file has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Constant<T> {
+    value: T,
+    #[expect(dead_code, reason = "for people, but it must be there")]
+    unit: String,
+    #[expect(dead_code, reason = "for people, but it must be there")]
+    how: String,
+    #[expect(dead_code, reason = "for people, but it must be there")]
+    measured: String,
+}
+
+fn value<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<T, D::Error> {
+    Ok(Constant::deserialize(from)?.value)
+}
+
+static H200: LazyLock<Chip> =
+    LazyLock::new(|| Chip::read(include_str!("../data/h200.toml")).expect("a test reads the committed file"));
+
+impl Chip {
+    /// NVIDIA H200: `data/h200.toml`.
+    pub fn h200() -> &'static Chip {
+        &H200
+    }
+
+    /// Reads a data file.
+    ///
+    /// # Errors
+    /// When it is no such file; the message names what is wrong.
+    pub fn read(text: &str) -> Result<Chip, toml::de::Error> {
+        toml::from_str(text)
+    }
+}
+
+/// The place in a table by width: 32, 64, 128 bits.
+pub(crate) fn width(bytes: u8) -> usize {
+    match bytes {
+        0..=4 => 0,
+        5..=8 => 1,
+        _ => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_committed_file_is_read() {
+        assert_eq!(Chip::h200().sms, simt::occupancy::SMS);
+        assert_eq!(Chip::h200().store_shared_issue, [4, 6, 10]);
+    }
+
+    #[test]
+    fn a_constant_without_its_measurement_is_refused() {
+        let text = include_str!("../data/h200.toml").replacen("measured = ", "told = ", 1);
+        let error = Chip::read(&text).expect_err("a field is missing");
+        assert!(error.to_string().contains("told"), "{error}");
+    }
+}

@@ -1,0 +1,206 @@
+//! What the scheduler and the units need of a machine instruction.
+
+use machine::instruction::{Operand, Register, Value};
+use machine::operation::{Modifier, Operation};
+
+use crate::bound::Resource;
+
+/// One instruction of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Instruction {
+    /// The unit that executes it.
+    pub unit: Unit,
+    /// Registers that are read, by their place in the encoding: A, B, C. Constants and immediates need no port.
+    pub sources: [Option<Source>; 3],
+    /// Bytes per lane of a memory access.
+    pub bytes: u8,
+    /// What the compiler tells the scheduler.
+    pub control: Control,
+}
+
+impl From<&machine::Instruction> for Instruction {
+    fn from(instruction: &machine::Instruction) -> Self {
+        let control = instruction.control;
+        let unit = Unit::of(instruction.operation);
+        Self {
+            unit,
+            sources: if unit.is_memory() {
+                [None; 3]
+            } else {
+                sources(instruction)
+            },
+            bytes: bytes(instruction),
+            control: Control {
+                stall: control.stall,
+                yields: control.yields,
+                write_barrier: control.write_barrier,
+                read_barrier: control.read_barrier,
+                wait: control.wait,
+            },
+        }
+    }
+}
+
+/// Bytes per lane that it moves.
+fn bytes(instruction: &machine::Instruction) -> u8 {
+    let widths = [
+        (Modifier::W128, 16),
+        (Modifier::W64, 8),
+        (Modifier::U16, 2),
+        (Modifier::S16, 2),
+        (Modifier::U8, 1),
+        (Modifier::S8, 1),
+    ];
+    let of = |(modifier, bytes)| instruction.has(modifier).then_some(bytes);
+    widths.into_iter().find_map(of).unwrap_or(4)
+}
+
+/// Registers by their place in the encoding. Where the second or third operand is no register, the other one of them
+/// is in the third place.
+fn sources(instruction: &machine::Instruction) -> [Option<Source>; 3] {
+    let wide = matches!(
+        instruction.operation,
+        Operation::Dadd | Operation::Dfma | Operation::Dmul | Operation::Dsetp
+    );
+    let is_value = |operand: &&Operand| {
+        !matches!(
+            operand.value,
+            Value::Predicate(_) | Value::UniformPredicate(_) | Value::Predicates
+        )
+    };
+    let source = |(i, operand): (usize, &Operand)| match operand.value {
+        Value::Register(register) if register != Register::ZERO => Some(Source {
+            register: register.0,
+            n: if wide || (i == 2 && instruction.has(Modifier::Wide)) {
+                2
+            } else {
+                1
+            },
+            reuse: operand.reuse,
+        }),
+        _ => None,
+    };
+    let mut values = instruction
+        .sources()
+        .iter()
+        .filter(is_value)
+        .enumerate()
+        .map(source);
+    let [a, b, c]: [Option<Option<Source>>; 3] = std::array::from_fn(|_| values.next());
+    let (a, second) = (a.flatten(), b.flatten());
+    match (second, c) {
+        (Some(second), Some(None)) => [a, None, Some(second)],
+        (second, c) => [a, second, c.flatten()],
+    }
+}
+
+/// A register operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Source {
+    /// The first register.
+    pub register: u8,
+    /// Registers in a row: 2 for a 64-bit value.
+    pub n: u8,
+    /// Kept for the next instruction.
+    pub reuse: bool,
+}
+
+/// Control bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Control {
+    /// Clocks until the warp may issue again.
+    pub stall: u8,
+    /// The scheduler should rather take another warp next.
+    pub yields: bool,
+    /// Scoreboard that is released when the result is written.
+    pub write_barrier: Option<u8>,
+    /// Scoreboard that is released when the operands have been read.
+    pub read_barrier: Option<u8>,
+    /// Scoreboards to wait for, a bit each.
+    pub wait: u8,
+}
+
+/// Number of scoreboards of a warp.
+pub(crate) const SCOREBOARDS: usize = 6;
+
+/// What executes an instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// 32-bit floats: FFMA, FMUL, FADD.
+    Fma,
+    /// Integer multiply-add, IMAD, which shares nothing with `Fma` that limits either.
+    IntegerFma,
+    /// Integers and logic, comparisons, conversions within a register.
+    Alu,
+    /// 64-bit floats.
+    Double,
+    /// Reciprocals, roots, exponentials, conversions between types.
+    Special,
+    /// Registers of the warp.
+    Uniform,
+    /// Loads from constant memory by an instruction of their own.
+    LoadConstant,
+    /// Loads from shared memory; shuffles, which take the same way.
+    LoadShared,
+    /// Stores to shared memory.
+    StoreShared,
+    /// Loads from global and local memory, and atomics that return a value.
+    LoadGlobal,
+    /// Stores to global and local memory.
+    StoreGlobal,
+    /// `BAR.SYNC`
+    Barrier,
+    /// Branches, exits, and what moves lanes.
+    Branch,
+    /// Special registers and the rest whose result takes long.
+    Slow,
+}
+
+impl Unit {
+    fn of(operation: Operation) -> Self {
+        match operation {
+            Operation::Ffma | Operation::Fadd | Operation::Fmul => Self::Fma,
+            Operation::Imad | Operation::Idp => Self::IntegerFma,
+            Operation::Dadd | Operation::Dfma | Operation::Dmul | Operation::Dsetp => Self::Double,
+            Operation::Mufu | Operation::Flo | Operation::Popc | Operation::Fchk => Self::Special,
+            Operation::Lds => Self::LoadShared,
+            Operation::Sts => Self::StoreShared,
+            Operation::Ldg | Operation::Ld => Self::LoadGlobal,
+            Operation::Stg | Operation::St => Self::StoreGlobal,
+            Operation::Ldc => Self::LoadConstant,
+            Operation::Bar => Self::Barrier,
+            Operation::Bra
+            | Operation::Break
+            | Operation::Bssy
+            | Operation::Bsync
+            | Operation::Exit
+            | Operation::Nop => Self::Branch,
+            Operation::S2r | Operation::S2ur | Operation::R2ur | Operation::Vote => Self::Slow,
+            _ if operation.is_uniform() => Self::Uniform,
+            _ => Self::Alu,
+        }
+    }
+
+    /// Whether operands go to the memory system, which takes its own time to read them.
+    fn is_memory(self) -> bool {
+        matches!(
+            self,
+            Self::LoadConstant | Self::LoadShared | Self::StoreShared | Self::LoadGlobal | Self::StoreGlobal
+        )
+    }
+
+    /// What it keeps busy for as long as it takes no other instruction.
+    pub(crate) fn resource(self) -> Option<Resource> {
+        match self {
+            Self::Fma => Some(Resource::Fma),
+            Self::Alu | Self::Branch => Some(Resource::Alu),
+            Self::IntegerFma => Some(Resource::IntegerFma),
+            Self::Double => Some(Resource::Double),
+            Self::Special | Self::Slow => Some(Resource::Special),
+            _ => None,
+        }
+    }
+
+    /// The number of units, for tables.
+    pub(crate) const N: usize = Unit::Slow as usize + 1;
+}

@@ -1,0 +1,42 @@
+//! The time that an H200 would take for a launch, from its machine code, without a GPU.
+//!
+//! [`predict`] runs the blocks that one SM gets first on the emulated GPU, which gives a [`Trace`] per warp: which
+//! instructions, and what their accesses touched. [`simulate`] replays them: four schedulers issue from their warps as
+//! the control bits of the machine code allow, and the units behind them have the throughput and latency of [`Chip`],
+//! which were measured with patched machine code.
+//!
+//! [`Reach`] says what comes from L2 and what from device memory: the accesses of all blocks that run at a time pass
+//! through a cache of the size of L2. All constants are in `data/h200.toml`, each with its measurement; none depends on a
+//! kernel. [`accuracy`] has how wrong the predictions were. Scheduling order after Huerta et al., "Analyzing Modern
+//! NVIDIA GPU cores" (2025); register ports and the reuse cache after the same and our own measurements.
+//!
+//! Not modelled, and so refused: atomics, copies past the registers, tensor cores. Not modelled, and so wrong: clocks
+//! under a power limit, the address translation, instruction caches, and that blocks in flight drift apart, which
+//! makes L2 hold less of what they share.
+
+pub mod accuracy;
+mod bound;
+mod cache;
+mod chip;
+mod instruction;
+mod memory;
+mod ports;
+mod predict;
+mod reach;
+mod record;
+mod sm;
+mod stall;
+mod timeline;
+mod trace;
+mod uncovered;
+
+pub use bound::{Bound, Busy, Resource};
+pub use chip::Chip;
+pub use instruction::{Control, Instruction, Source, Unit};
+pub use predict::{Prediction, predict, predict_with_timeline};
+pub use reach::Reach;
+pub use sm::{Outcome, Setting, simulate};
+pub use stall::{Reason, Stalls};
+pub use timeline::{Issue, Timeline};
+pub use trace::{Access, Block, Sectors, Step, Trace, l1_wavefronts};
+pub use uncovered::NoPrediction;

@@ -1,0 +1,135 @@
+//! Global memory behind the wavefronts of one SM: L1, the ways to L2 and to device memory, and what waits on them.
+
+use crate::bound::{Busy, Resource};
+use crate::cache::Cache;
+use crate::chip::Chip;
+use crate::reach::Reach;
+
+/// Clocks of stores that may be on their way to L2.
+const STORES_AHEAD: f64 = 256.0;
+/// Sectors of a line of L1.
+const LINE: u64 = 4;
+/// Sectors that device memory delivers together.
+const PAIR: u64 = 2;
+const SECTOR_BYTES: f64 = 32.0;
+
+/// What an access is part of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// Index of the instruction.
+    pub(crate) instruction: u32,
+    /// How many instructions the warp has executed before.
+    pub(crate) step: usize,
+    /// The block, of those that the SM runs.
+    pub(crate) block: usize,
+}
+
+/// What one SM's accesses share.
+pub(crate) struct Memory<'a> {
+    chip: &'a Chip,
+    reach: &'a Reach,
+    /// The part of the GPU's SMs that have work.
+    active: f64,
+    cache: Cache,
+    /// Until when each way is busy.
+    l2: f64,
+    stores: f64,
+    dram: f64,
+}
+
+impl<'a> Memory<'a> {
+    /// `shared` bytes of the SM are shared memory.
+    pub(crate) fn new(chip: &'a Chip, reach: &'a Reach, active_sms: u32, shared: u64) -> Self {
+        Self {
+            chip,
+            reach,
+            active: f64::from(active_sms.clamp(1, chip.sms)) / f64::from(chip.sms),
+            cache: Cache::new(chip.l1_bytes.saturating_sub(shared)),
+            l2: 0.0,
+            stores: 0.0,
+            dram: 0.0,
+        }
+    }
+
+    /// Brings sectors to L1, and returns when the last of them is there.
+    pub(crate) fn fetch(&mut self, sectors: &[u64], place: Place, now: u64, busy: &mut Busy) -> u64 {
+        let mut there = now;
+        let mut missing = Vec::new();
+        for &sector in sectors {
+            match self.cache.find(sector) {
+                Some(when) => there = there.max(when),
+                None => missing.push(sector),
+            }
+        }
+        if missing.is_empty() {
+            return there;
+        }
+        let chip = self.chip;
+        let share = self.reach.share(place.instruction);
+        for n in groups(&missing, LINE) {
+            // A line that many SMs read is near to all of them after the first.
+            let own = line(n, chip.l2_sectors, chip.l2_bytes_own);
+            let near = line(n, chip.l2_sectors, chip.l2_bytes);
+            let alone = SECTOR_BYTES * n as f64 / chip.l2_bytes_alone;
+            let clocks = ((near + (own - near) * share) * self.active).max(alone);
+            self.l2 = self.l2.max(now as f64) + clocks;
+            busy[Resource::L2 as usize] += clocks;
+        }
+        let mut when = self.l2 + chip.l2_latency as f64;
+        if self.reach.is_fresh(place) {
+            let n_pairs = groups(&missing, PAIR).count() as u64;
+            let bytes = SECTOR_BYTES * (n_pairs * PAIR) as f64;
+            self.load_dram(bytes * share, now, busy);
+            let apart = self.reach.apart(place.instruction);
+            let more = chip.dram_latency_apart as f64 - chip.dram_latency as f64;
+            let latency = (chip.l2_latency + chip.dram_latency) as f64 + apart * more;
+            when = when.max(self.dram + latency);
+        }
+        let when = when as u64;
+        missing.iter().for_each(|&sector| self.cache.fill(sector, when));
+        there.max(when)
+    }
+
+    /// Sends sectors to L2.
+    pub(crate) fn store(&mut self, sectors: &[u64], place: Place, now: u64, busy: &mut Busy) {
+        let chip = self.chip;
+        for n in groups(sectors, LINE) {
+            let all = line(n, chip.store_sectors, chip.store_bytes) * self.active;
+            let alone = line(n, chip.store_sectors_alone, chip.store_bytes_alone);
+            let clocks = all.max(alone);
+            self.stores = self.stores.max(now as f64) + clocks;
+            busy[Resource::L2 as usize] += clocks;
+        }
+        if self.reach.is_fresh(place) {
+            // It goes to device memory sometime: what it takes there is taken from others now.
+            let bytes = SECTOR_BYTES * sectors.len() as f64 * self.reach.share(place.instruction);
+            self.load_dram(bytes, now, busy);
+            self.stores = self.stores.max(self.dram);
+        }
+    }
+
+    fn load_dram(&mut self, bytes: f64, now: u64, busy: &mut Busy) {
+        let clocks = bytes * self.active * f64::from(self.chip.sms) / self.chip.dram_bytes;
+        self.dram = self.dram.max(now as f64) + clocks;
+        busy[Resource::Dram as usize] += clocks;
+    }
+
+    /// When there is place for one more store.
+    pub(crate) fn takes_store(&self) -> u64 {
+        (self.stores - STORES_AHEAD).max(0.0) as u64
+    }
+}
+
+/// Clocks for `n` sectors of a line, between what one costs and what four cost.
+fn line(n: usize, lines_of_one: f64, bytes: f64) -> f64 {
+    let one = 1.0 / lines_of_one;
+    let four = SECTOR_BYTES * LINE as f64 / bytes;
+    one + (four - one).max(0.0) * (n as f64 - 1.0) / (LINE as f64 - 1.0)
+}
+
+/// How many sectors are in each line, or each pair.
+fn groups(sectors: &[u64], size: u64) -> impl Iterator<Item = usize> {
+    sectors
+        .chunk_by(move |a, b| a / size == b / size)
+        .map(<[u64]>::len)
+}

@@ -1,0 +1,302 @@
+//! The time of a launch: some blocks of one SM run on the emulated GPU, and their traces are replayed.
+
+use simt::gpu::Gpu;
+use simt::launch::LaunchConfig;
+use simt::module::LoadedKernel;
+use simt::occupancy::{Footprint, Occupancy, occupancy};
+
+use crate::bound::{Bound, bounds};
+use crate::chip::Chip;
+use crate::instruction::Instruction;
+use crate::reach::{Located, Reach, Waves};
+use crate::record::{Detail, MOST_STEPS, Recording};
+use crate::sm::{Outcome, Setting, simulate};
+use crate::stall::Stalls;
+use crate::timeline::{Timeline, busiest_loop};
+use crate::trace::Block;
+use crate::uncovered::{NoPrediction, why};
+
+/// Rounds of blocks that are simulated unless they are long: a first one, one in the middle, a last one.
+const ROUNDS: u64 = 3;
+/// Instructions of warps in rounds after the first one.
+const MORE_STEPS: u64 = 8_000_000;
+/// Rounds that are simulated where they are short, and how many instructions of warps these may have.
+const SHORT_ROUNDS: u64 = 16;
+const SHORT_STEPS: u64 = 600_000;
+
+/// What a launch would take.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prediction {
+    /// Clocks of the SM with the most blocks.
+    pub clocks: f64,
+    /// With the launch itself, in microseconds.
+    pub us: f64,
+    /// Blocks that fit on one SM, and what limits them. A small grid may leave room.
+    pub occupancy: Occupancy,
+    /// What each unit alone would need for the launch, the slowest first. Where the first is far below [`Self::us`],
+    /// the kernel waits.
+    pub bounds: Vec<Bound>,
+    /// Blocks that were simulated.
+    pub n_simulated: u64,
+    /// Blocks of the launch.
+    pub n_blocks: u64,
+    /// Of the blocks that were simulated, by instruction of the kernel.
+    pub stalls: Vec<Stalls>,
+}
+
+/// Predicts the time of a launch of `code`, which is loaded as `kernel`, where others like it came before. Only some
+/// blocks run, so results are missing; what they store is stored.
+///
+/// # Errors
+/// When the model does not cover the launch.
+pub fn predict(
+    chip: &Chip,
+    gpu: &Gpu,
+    code: &machine::Kernel,
+    kernel: &LoadedKernel,
+    config: &LaunchConfig,
+) -> Result<Prediction, NoPrediction> {
+    let launch = Launch::new(chip, gpu, code, kernel, config)?;
+    Ok(launch.prediction(&launch.simulated((0, 0))))
+}
+
+/// The same, and what the schedulers do for `clocks` clocks in the middle of the launch.
+///
+/// # Errors
+/// As [`predict`].
+pub fn predict_with_timeline(
+    chip: &Chip,
+    gpu: &Gpu,
+    code: &machine::Kernel,
+    kernel: &LoadedKernel,
+    config: &LaunchConfig,
+    clocks: u64,
+) -> Result<(Prediction, Timeline), NoPrediction> {
+    let launch = Launch::new(chip, gpu, code, kernel, config)?;
+    let whole = launch.simulated((0, 0)).clocks;
+    let first = (whole / 2).min(whole.saturating_sub(clocks));
+    let window = (first, first.saturating_add(clocks));
+    let outcome = launch.simulated(window);
+    let timeline = Timeline {
+        clocks: window.0..window.1,
+        busiest_loop: busiest_loop(code, &outcome.stalls),
+        schedulers: outcome.issues.clone(),
+    };
+    Ok((launch.prediction(&outcome), timeline))
+}
+
+/// A launch whose blocks have been recorded.
+struct Launch<'a> {
+    chip: &'a Chip,
+    program: Vec<Instruction>,
+    occupancy: Occupancy,
+    /// Bytes of shared memory of the blocks on one SM.
+    shared: u64,
+    n_blocks: u64,
+    reach: Reach,
+    sample: Sample,
+    blocks: Vec<Block>,
+}
+
+impl<'a> Launch<'a> {
+    fn new(
+        chip: &'a Chip,
+        gpu: &Gpu,
+        code: &machine::Kernel,
+        kernel: &LoadedKernel,
+        config: &LaunchConfig,
+    ) -> Result<Self, NoPrediction> {
+        let threads = config
+            .block
+            .iter()
+            .fold(1, |all: u32, &one| all.saturating_mul(one));
+        let shared = u64::from(kernel.kernel().shared_static_bytes) + u64::from(config.dynamic_shared);
+        let occupancy = occupancy(Footprint {
+            threads,
+            registers: code.registers,
+            shared,
+        });
+        let resident = u64::from(occupancy.blocks);
+        let n_warps = threads.div_ceil(32);
+        let record = |blocks: &[u64], detail| {
+            let recording = Recording::of(blocks.iter().copied(), n_warps, detail);
+            let report = gpu.observe(kernel, config, &recording)?;
+            if let Some(mistake) = report.mistakes.kinds.first() {
+                let code = format!("{:?}", mistake.first.code);
+                return Err(NoPrediction::Fails { code });
+            }
+            recording
+                .into_blocks()
+                .ok_or(NoPrediction::TooLong { most: MOST_STEPS })
+        };
+        let n_blocks: u64 = config.grid.iter().map(|&n| u64::from(n)).product();
+        let of_one_sm = n_blocks.div_ceil(chip.sms.into());
+        if resident == 0 && n_blocks > 0 {
+            return Err(NoPrediction::DoesNotFit);
+        }
+        let numbers = |places: &[u64]| -> Vec<u64> {
+            // Blocks go to the SMs in turn.
+            places.iter().map(|place| place * u64::from(chip.sms)).collect()
+        };
+        let first: Vec<u64> = (0..of_one_sm.min(resident)).collect();
+        let mut blocks = record(&numbers(&first), Detail::All)?;
+        for step in blocks
+            .iter()
+            .flat_map(|block| &block.warps)
+            .flat_map(|warp| &warp.steps)
+        {
+            let operation = code
+                .instructions
+                .get(step.instruction as usize)
+                .map(|i| i.operation);
+            if let Some((operation, why)) = operation.and_then(|o| Some((o, why(o)?))) {
+                return Err(NoPrediction::Instruction { operation, why });
+            }
+        }
+        let sample = Sample::new(of_one_sm, resident, steps(&blocks));
+        blocks.extend(record(&numbers(&sample.more), Detail::All)?);
+
+        let waves = Waves {
+            grid: config.grid,
+            in_flight: (resident * u64::from(chip.sms)).min(n_blocks.max(1)),
+        };
+        let neighbours = neighbours(config.grid);
+        let mut of_neighbours = Vec::new();
+        for (_, number) in &neighbours {
+            of_neighbours.extend(record(&[*number], Detail::Global)?);
+        }
+        let others: Vec<Located<'_>> = neighbours
+            .iter()
+            .zip(&of_neighbours)
+            .map(|(&(at, _), block)| Located { at, block })
+            .collect();
+        let reach = match blocks.first() {
+            Some(block) => {
+                let origin = Located { at: [0; 3], block };
+                waves.reach(chip, code.instructions.len(), &origin, &others)
+            }
+            None => Reach::default(),
+        };
+        Ok(Self {
+            chip,
+            program: code.instructions.iter().map(Instruction::from).collect(),
+            occupancy,
+            shared: (shared + 1024) * resident,
+            n_blocks,
+            reach,
+            sample,
+            blocks,
+        })
+    }
+
+    fn active_sms(&self) -> u32 {
+        u32::try_from(self.n_blocks).map_or(self.chip.sms, |n| n.clamp(1, self.chip.sms))
+    }
+
+    fn simulated(&self, window: (u64, u64)) -> Outcome {
+        let blocks: Vec<&Block> = self.blocks.iter().collect();
+        let setting = Setting {
+            resident: self.occupancy.blocks as usize,
+            shared: self.shared,
+            active_sms: self.active_sms(),
+            reach: &self.reach,
+            window,
+        };
+        simulate(self.chip, &self.program, &blocks, setting)
+    }
+
+    fn prediction(&self, outcome: &Outcome) -> Prediction {
+        let chip = self.chip;
+        let clocks = self.sample.clocks(outcome);
+        let us = |clocks: f64| clocks / chip.ghz / 1e3;
+        let n_simulated = self.blocks.len() as u64;
+        let of_one_sm = self.n_blocks as f64 / f64::from(self.active_sms());
+        let scale = of_one_sm / n_simulated.max(1) as f64;
+        Prediction {
+            clocks,
+            us: us(clocks) + chip.launch_ns / 1e3,
+            occupancy: self.occupancy,
+            bounds: bounds(|resource| us(outcome.busy[resource as usize] * scale)),
+            n_simulated,
+            n_blocks: self.n_blocks,
+            stalls: outcome.stalls.clone(),
+        }
+    }
+}
+
+/// Which of the blocks that one SM runs are simulated.
+struct Sample {
+    resident: u64,
+    /// Rounds of as many blocks as fit, among them simulated ones.
+    rounds: u64,
+    simulated_rounds: u64,
+    /// Places in the SM's order, without those of the first round.
+    more: Vec<u64>,
+}
+
+impl Sample {
+    /// The first round has `steps`.
+    fn new(of_one_sm: u64, resident: u64, steps: u64) -> Self {
+        let rounds = of_one_sm / resident.max(1);
+        let affordable = 1 + MORE_STEPS / steps.max(1);
+        let short = (SHORT_STEPS / steps.max(1)).clamp(ROUNDS, SHORT_ROUNDS);
+        let simulated_rounds = short.min(rounds).min(affordable);
+        let mut more = Vec::new();
+        for round in 1..simulated_rounds {
+            let round = round * (rounds - 1) / (simulated_rounds - 1);
+            more.extend(round * resident..(round + 1) * resident);
+        }
+        // What is left for a last round with fewer blocks.
+        if rounds > 0 {
+            more.extend(rounds * resident..of_one_sm);
+        }
+        Self {
+            resident,
+            rounds,
+            simulated_rounds,
+            more,
+        }
+    }
+
+    /// Clocks of all rounds: those that were not simulated take as long as those after the first one.
+    fn clocks(&self, outcome: &Outcome) -> f64 {
+        let mut ends = outcome.ends.clone();
+        ends.sort_unstable();
+        let end = |round: u64| {
+            let last = (round * self.resident).saturating_sub(1) as usize;
+            ends.get(last).map_or(0.0, |&end| end as f64)
+        };
+        let left = (self.rounds - self.simulated_rounds) as f64;
+        let each = match self.simulated_rounds {
+            0 | 1 => end(1),
+            n => {
+                // Blocks of the first rounds start together and drift apart.
+                let from = (n / 4).max(1);
+                (end(n) - end(from)) / (n - from) as f64
+            }
+        };
+        // No round is shorter than what its blocks keep a unit busy for.
+        let busiest = outcome.busy.iter().copied().fold(0.0, f64::max);
+        let least = busiest * self.resident as f64 / ends.len().max(1) as f64;
+        outcome.clocks as f64 + left * each.max(least)
+    }
+}
+
+fn steps(blocks: &[Block]) -> u64 {
+    let of_block = |block: &Block| {
+        block
+            .warps
+            .iter()
+            .map(|warp| warp.steps.len() as u64)
+            .sum::<u64>()
+    };
+    blocks.iter().map(of_block).sum()
+}
+
+/// The blocks beside the first one, in each direction of the grid: where, and their numbers.
+fn neighbours(grid: [u32; 3]) -> Vec<([u32; 3], u64)> {
+    let [x, y, _] = grid.map(u64::from);
+    let steps = [([1, 0, 0], 1), ([0, 1, 0], x), ([0, 0, 1], x * y)];
+    let is_there = |i: &usize| grid[*i] > 1;
+    (0..3).filter(is_there).map(|i| steps[i]).collect()
+}

@@ -1,0 +1,346 @@
+//! What L2 holds: which accesses of a launch go to device memory, and how many SMs share what they bring.
+//!
+//! The blocks that run at a time, a wave, walk through their accesses together. From one block and its neighbours in
+//! each direction of the grid follows where the others access: addresses in most kernels move by a fixed distance from
+//! block to block. The distinct pieces of all blocks of some waves, in the order of their time, pass through a cache of
+//! the size of L2 which replaces the least recently used. A launch is warm: it follows one like itself.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use crate::cache::BuildMix;
+use crate::chip::Chip;
+use crate::memory::Place;
+use crate::trace::{Access, Block};
+
+/// Sectors that device memory delivers together.
+const PAIR: u64 = 2;
+/// Bytes of them.
+const PAIR_BYTES: u64 = 64;
+/// Accesses to pieces that are looked up, about.
+const LOOKUPS: u64 = 24_000_000;
+/// Fewest pieces of L2 that are looked at: the others behave alike.
+const FEWEST: u64 = 1 << 13;
+
+/// By instruction: which part of its accesses L2 does not hold, and which part of what they touch is their SM's own.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reach {
+    fresh: Vec<f64>,
+    share: Vec<f64>,
+    apart: Vec<f64>,
+}
+
+impl Reach {
+    /// The distinct part of what all SMs request.
+    pub(crate) fn share(&self, instruction: u32) -> f64 {
+        self.share.get(instruction as usize).copied().unwrap_or(0.0)
+    }
+
+    /// How far apart the pieces lie that a block requests at a time: from 0 for long ones to 1 for 128 bytes and less.
+    pub(crate) fn apart(&self, instruction: u32) -> f64 {
+        self.apart.get(instruction as usize).copied().unwrap_or(0.0)
+    }
+
+    /// Whether this access goes to device memory. Where a part does, all warps of a block agree on which.
+    pub(crate) fn is_fresh(&self, place: Place) -> bool {
+        const GOLDEN: f64 = 0.618_033_988_749_894_9;
+        let fresh = self.fresh.get(place.instruction as usize).copied().unwrap_or(0.0);
+        let number = place.step as f64 + 7919.0 * place.block as f64;
+        fresh > 0.0 && (fresh >= 1.0 || (number * GOLDEN).fract() < fresh)
+    }
+}
+
+/// A block of a launch and where it is.
+pub(crate) struct Located<'a> {
+    pub(crate) at: [u32; 3],
+    pub(crate) block: &'a Block,
+}
+
+/// A piece of memory that a block touches.
+struct Touch {
+    /// When, as a part of the block's time.
+    phase: f32,
+    instruction: u32,
+    class: usize,
+    pair: u64,
+}
+
+/// The blocks of a launch.
+pub(crate) struct Waves {
+    pub(crate) grid: [u32; 3],
+    /// Blocks at a time.
+    pub(crate) in_flight: u64,
+}
+
+impl Waves {
+    fn n_blocks(&self) -> u64 {
+        self.grid.iter().map(|&n| u64::from(n)).product()
+    }
+
+    fn place(&self, block: u64) -> [i64; 3] {
+        let [x, y] = [u64::from(self.grid[0].max(1)), u64::from(self.grid[1].max(1))];
+        [block % x, block / x % y, block / x / y].map(|at| at as i64)
+    }
+
+    /// Looks at a wave after the other. `origin` has one neighbour for each direction in which the grid has any.
+    pub(crate) fn reach(&self, chip: &Chip, n: usize, origin: &Located<'_>, others: &[Located<'_>]) -> Reach {
+        let (touches, classes) = touches(origin, others);
+        let n_waves = self.n_blocks().div_ceil(self.in_flight.max(1)).max(1);
+        let translations: Vec<usize> = self
+            .translations(n_waves / 2, &classes)
+            .iter()
+            .map(Vec::len)
+            .collect();
+        let per_wave: u64 = touches.iter().map(|touch| translations[touch.class] as u64).sum();
+        let sample = sample(chip.l2_capacity / PAIR_BYTES, per_wave);
+        let mut cache = Recent::new((chip.l2_capacity / PAIR_BYTES / sample) as usize);
+        let mut counts = Counts::new(n);
+        for (wave, weight) in plan(n_waves, LOOKUPS / per_wave.max(1)) {
+            let translations = self.translations(wave, &classes);
+            let of_blocks = self.in_flight.min(self.n_blocks() - wave * self.in_flight) as f64;
+            for touch in &touches {
+                let translations = &translations[touch.class];
+                let mut missing = 0;
+                let mut looked = 0;
+                for &translation in translations {
+                    let pair = touch.pair.wrapping_add_signed(translation);
+                    if mix(pair).is_multiple_of(sample) {
+                        looked += 1;
+                        missing += u64::from(!cache.touch(pair));
+                    }
+                }
+                let share = translations.len() as f64 / of_blocks;
+                counts.add(touch.instruction, weight, [looked as f64, missing as f64, share]);
+            }
+        }
+        Reach {
+            apart: apart(n, origin.block),
+            ..counts.reach()
+        }
+    }
+
+    /// The distinct distances of the blocks of a wave from the first block, by class.
+    fn translations(&self, wave: u64, classes: &[[i64; 3]]) -> Vec<Vec<i64>> {
+        let blocks = wave * self.in_flight..((wave + 1) * self.in_flight).min(self.n_blocks());
+        let of = |class: &[i64; 3]| {
+            let distance = |block| {
+                let at = self.place(block);
+                (0..3)
+                    .map(|i| at[i].wrapping_mul(class[i]))
+                    .fold(0, i64::wrapping_add)
+                    / PAIR as i64
+            };
+            let mut all: Vec<i64> = blocks.clone().map(distance).collect();
+            all.sort_unstable();
+            all.dedup();
+            all
+        };
+        classes.iter().map(of).collect()
+    }
+}
+
+/// One of how many pieces is looked at.
+fn sample(capacity: u64, per_wave: u64) -> u64 {
+    let most = (capacity / FEWEST).max(1);
+    (per_wave / (LOOKUPS / 64))
+        .clamp(1, most)
+        .next_power_of_two()
+        .min(most)
+}
+
+/// Waves to look at with the weight of each: all of them twice, first to warm L2 up, if that is not too much. Else the
+/// last ones to warm up, the first ones, and some for all that follow.
+fn plan(n_waves: u64, most: u64) -> Vec<(u64, f64)> {
+    let most = most.max(6);
+    if 2 * n_waves <= most {
+        let all = |weight| (0..n_waves).map(move |wave| (wave, weight));
+        return all(0.0).chain(all(1.0)).collect();
+    }
+    let third = (most / 3).min(n_waves / 2).max(1);
+    let rest = (n_waves - third) as f64 / third as f64;
+    let warm = (n_waves - third..n_waves).map(|wave| (wave, 0.0));
+    let first = (0..third).map(|wave| (wave, 1.0));
+    let then = (third..2 * third).map(|wave| (wave, rest));
+    warm.chain(first).chain(then).collect()
+}
+
+/// What a block touches, in the order of time, and by how much each class of accesses moves from block to block in each
+/// direction, in sectors.
+fn touches(origin: &Located<'_>, others: &[Located<'_>]) -> (Vec<Touch>, Vec<[i64; 3]>) {
+    let mut classes: Vec<[i64; 3]> = Vec::new();
+    let mut touches = Vec::new();
+    let mut seen: HashSet<(u32, u64), BuildMix> = HashSet::default();
+    let mut of_instruction: HashMap<(usize, u32), i64, BuildMix> = HashMap::default();
+    for (number, warp) in origin.block.warps.iter().enumerate() {
+        let mut there: Vec<_> = others
+            .iter()
+            .map(|other| {
+                other
+                    .block
+                    .warps
+                    .get(number)
+                    .map(accesses)
+                    .into_iter()
+                    .flatten()
+                    .peekable()
+            })
+            .collect();
+        let n_steps = warp.steps.len().max(1) as f32;
+        for (step, instruction, sectors) in accesses(warp) {
+            let mut class = [0; 3];
+            for (which, (other, accesses)) in others.iter().zip(&mut there).enumerate() {
+                // Lanes at the edge of a grid may leave out what others do.
+                let same = accesses.next_if(|access| access.1 == instruction);
+                let moved = same
+                    .and_then(|(_, _, moved)| Some(moved.first()?.wrapping_sub(*sectors.first()?) as i64));
+                let moved = match moved {
+                    Some(moved) => *of_instruction
+                        .entry((which, instruction))
+                        .insert_entry(moved)
+                        .get(),
+                    None => of_instruction.get(&(which, instruction)).copied().unwrap_or(0),
+                };
+                for (i, class) in class.iter_mut().enumerate() {
+                    let steps = i64::from(other.at[i]) - i64::from(origin.at[i]);
+                    if steps != 0 {
+                        *class = moved / steps;
+                    }
+                }
+            }
+            let known = classes.iter().position(|known| *known == class);
+            let class = known.unwrap_or_else(|| {
+                classes.push(class);
+                classes.len() - 1
+            });
+            for pair in sectors.chunk_by(|a, b| a / PAIR == b / PAIR) {
+                let pair = pair[0] / PAIR;
+                if seen.insert((instruction, pair)) {
+                    touches.push(Touch {
+                        phase: step as f32 / n_steps,
+                        instruction,
+                        class,
+                        pair,
+                    });
+                }
+            }
+        }
+    }
+    touches.sort_by(|a, b| a.phase.total_cmp(&b.phase));
+    (touches, classes)
+}
+
+/// By instruction: how far apart the pieces lie that the warps of a block request at a time.
+fn apart(n: usize, block: &Block) -> Vec<f64> {
+    // What all warps request by the same execution of an instruction: a sample of these is enough.
+    const EXECUTIONS: u32 = 64;
+    let mut pairs: HashMap<(u32, u32), Vec<u64>, BuildMix> = HashMap::default();
+    for warp in &block.warps {
+        let mut executions: HashMap<u32, u32, BuildMix> = HashMap::default();
+        for (_, instruction, sectors) in accesses(warp) {
+            let execution = executions.entry(instruction).or_default();
+            if *execution < EXECUTIONS {
+                let key = (instruction, *execution);
+                pairs
+                    .entry(key)
+                    .or_default()
+                    .extend(sectors.iter().map(|sector| sector / PAIR));
+            }
+            *execution += 1;
+        }
+    }
+    let mut sums = vec![[0.0, 0.0]; n];
+    for ((instruction, _), mut pairs) in pairs {
+        pairs.sort_unstable();
+        pairs.dedup();
+        let n_runs = pairs.chunk_by(|a, b| a + 1 == *b).count();
+        if let Some(sums) = sums.get_mut(instruction as usize) {
+            sums[0] += n_runs as f64;
+            sums[1] += pairs.len() as f64;
+        }
+    }
+    let of = |[n_runs, n_pairs]: [f64; 2]| {
+        if n_pairs > 0.0 {
+            (2.0 * n_runs / n_pairs).min(1.0)
+        } else {
+            0.0
+        }
+    };
+    sums.into_iter().map(of).collect()
+}
+
+/// Accesses of a warp to global memory: the step, the instruction, the sectors.
+fn accesses(warp: &crate::trace::Trace) -> impl Iterator<Item = (usize, u32, &[u64])> {
+    warp.steps
+        .iter()
+        .enumerate()
+        .filter_map(|(i, step)| match step.access {
+            Access::Global { sectors, .. } => Some((i, step.instruction, warp.sectors(sectors))),
+            _ => None,
+        })
+}
+
+/// The pieces that were used last.
+struct Recent {
+    most: usize,
+    used: HashMap<u64, u64, BuildMix>,
+    order: VecDeque<(u64, u64)>,
+    now: u64,
+}
+
+impl Recent {
+    fn new(most: usize) -> Self {
+        Self {
+            most: most.max(1),
+            used: HashMap::default(),
+            order: VecDeque::new(),
+            now: 0,
+        }
+    }
+
+    /// Whether it was there. Now it is.
+    fn touch(&mut self, piece: u64) -> bool {
+        self.now += 1;
+        let was_there = self.used.insert(piece, self.now).is_some();
+        self.order.push_back((piece, self.now));
+        while let Some(&(oldest, when)) = self.order.front() {
+            let is_current = self.used.get(&oldest) == Some(&when);
+            if is_current && self.used.len() <= self.most {
+                break;
+            }
+            if is_current {
+                self.used.remove(&oldest);
+            }
+            self.order.pop_front();
+        }
+        was_there
+    }
+}
+
+/// Sums by instruction: looked up, missing, share, and how many shares.
+struct Counts(Vec<[f64; 4]>);
+
+impl Counts {
+    fn new(n: usize) -> Self {
+        Self(vec![[0.0; 4]; n])
+    }
+
+    fn add(&mut self, instruction: u32, weight: f64, counts: [f64; 3]) {
+        if let Some(sums) = self.0.get_mut(instruction as usize) {
+            for (sum, count) in sums.iter_mut().zip(counts.into_iter().chain([1.0])) {
+                *sum += weight * count;
+            }
+        }
+    }
+
+    fn reach(&self) -> Reach {
+        let part = |a: f64, b: f64| if b > 0.0 { (a / b).clamp(0.0, 1.0) } else { 0.0 };
+        Reach {
+            fresh: self.0.iter().map(|sums| part(sums[1], sums[0])).collect(),
+            share: self.0.iter().map(|sums| part(sums[2], sums[3])).collect(),
+            apart: Vec::new(),
+        }
+    }
+}
+
+fn mix(n: u64) -> u64 {
+    (n ^ n >> 17).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32
+}

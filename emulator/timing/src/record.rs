@@ -1,0 +1,109 @@
+//! Traces from a launch on the emulated GPU.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use simt::memory::rules::Addresses;
+use simt::program::MemSpace;
+use simt::trace::{self, Observer};
+
+use crate::trace::{Block, Trace};
+
+/// Bytes between the local memories of two threads, as far as the caches go.
+const LOCAL_WORD: u64 = 4;
+/// Where local memory lies: above every buffer.
+const LOCAL: u64 = 1 << 47;
+
+/// Most instructions of warps: what they did takes some 20 bytes each.
+pub(crate) const MOST_STEPS: u64 = 48_000_000;
+
+/// What is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// All instructions.
+    All,
+    /// Those that access global memory.
+    Global,
+}
+
+/// Traces of some blocks. The others do not run.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    detail: Detail,
+    n_steps: AtomicU64,
+    blocks: BTreeMap<u64, Mutex<Block>>,
+}
+
+impl Recording {
+    /// For these blocks.
+    pub(crate) fn of(blocks: impl IntoIterator<Item = u64>, n_warps: u32, detail: Detail) -> Self {
+        let block = || Block {
+            warps: vec![Trace::default(); n_warps as usize],
+        };
+        Self {
+            detail,
+            n_steps: AtomicU64::new(0),
+            blocks: blocks.into_iter().map(|b| (b, Mutex::new(block()))).collect(),
+        }
+    }
+
+    /// In the order of their numbers, if they were not too long.
+    pub(crate) fn into_blocks(self) -> Option<Vec<Block>> {
+        let block = |block: Mutex<Block>| block.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let is_whole = self.n_steps.into_inner() <= MOST_STEPS;
+        is_whole.then(|| self.blocks.into_values().map(block).collect())
+    }
+}
+
+impl Observer for Recording {
+    fn runs(&self, block: u64) -> bool {
+        self.blocks.contains_key(&block)
+    }
+
+    fn follows(&self, block: u64, _: u32) -> bool {
+        self.runs(block) && self.n_steps.load(Ordering::Relaxed) <= MOST_STEPS
+    }
+
+    fn step(&self, block: u64, warp: u32, step: trace::Step) {
+        let Some(recorded) = self.blocks.get(&block) else {
+            return;
+        };
+        let mut recorded = recorded.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(trace) = recorded.warps.get_mut(warp as usize) else {
+            return;
+        };
+        let is_wanted = match self.detail {
+            Detail::All => step.first,
+            Detail::Global => matches!(&step.access, Some(access) if access.space == MemSpace::Global),
+        };
+        if is_wanted {
+            self.n_steps.fetch_add(1, Ordering::Relaxed);
+            trace.push(step.instr);
+        }
+        if self.detail == Detail::Global && !is_wanted {
+            return;
+        }
+        let Some(access) = step.access else {
+            return;
+        };
+        match access.space {
+            MemSpace::Shared => trace.touch_shared(&access.addresses, access.bytes, access.load),
+            MemSpace::Global => trace.touch_global(&access.addresses, access.bytes),
+            MemSpace::Local => {
+                let warp = block << 5 | u64::from(warp);
+                trace.touch_global(&interleaved(&access.addresses, warp), access.bytes);
+            }
+            MemSpace::Const | MemSpace::Param | MemSpace::Generic => {}
+        }
+    }
+}
+
+/// Local memory as it lies in the caches: one word of all lanes beside each other.
+fn interleaved(addresses: &Addresses, warp: u64) -> Addresses {
+    let place = |lane: usize| {
+        let own = addresses[lane]?;
+        Some(LOCAL + (warp << 24) + own / LOCAL_WORD * 128 + lane as u64 * LOCAL_WORD)
+    };
+    std::array::from_fn(place)
+}

@@ -1,0 +1,533 @@
+//! One SM: four schedulers, what they share, and the blocks that come one after the other.
+
+use std::collections::VecDeque;
+
+use crate::bound::{Busy, Resource};
+use crate::chip::{Chip, width};
+use crate::instruction::{Instruction, SCOREBOARDS, Unit};
+use crate::memory::{Memory, Place};
+use crate::ports::Ports;
+use crate::reach::Reach;
+use crate::stall::{Reason, Stalls};
+use crate::timeline::Issue;
+use crate::trace::{Access, Block, Trace};
+
+/// Of an SM.
+pub(crate) const SCHEDULERS: usize = 4;
+const NEVER: u64 = u64::MAX;
+
+/// What a simulation gives.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Outcome {
+    /// Clocks from the start of the first block to the end of the last.
+    pub clocks: u64,
+    /// When each block ended.
+    pub ends: Vec<u64>,
+    /// By instruction.
+    pub stalls: Vec<Stalls>,
+    /// How long each unit was busy.
+    pub busy: Busy,
+    /// What was issued in the clocks that were asked for, by scheduler.
+    pub issues: [Vec<Issue>; SCHEDULERS],
+}
+
+/// How an SM runs its blocks.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting<'a> {
+    /// Blocks at a time.
+    pub resident: usize,
+    /// Bytes of shared memory that they take together.
+    pub shared: u64,
+    /// SMs that have work. They share L2 and device memory.
+    pub active_sms: u32,
+    /// What L2 holds.
+    pub reach: &'a Reach,
+    /// From when to when to write down what is issued.
+    pub window: (u64, u64),
+}
+
+/// Runs blocks on one SM.
+pub fn simulate(chip: &Chip, program: &[Instruction], blocks: &[&Block], setting: Setting<'_>) -> Outcome {
+    let mut sm = Sm::new(chip, program, blocks, setting);
+    for _ in 0..setting.resident.max(1) {
+        sm.launch(0);
+    }
+    sm.run();
+    Outcome {
+        clocks: sm.last,
+        ends: sm.ends,
+        stalls: sm.stalls,
+        busy: sm.busy,
+        issues: sm.schedulers.map(|scheduler| scheduler.issues),
+    }
+}
+
+struct Warp<'a> {
+    block: usize,
+    trace: &'a Trace,
+    /// Index of the next step.
+    at: usize,
+    /// When the next step may issue as far as the warp itself goes.
+    ready: u64,
+    /// Why not earlier.
+    reason: Reason,
+    /// When it was issued last.
+    issued: u64,
+    /// Clocks of that instruction's stall count.
+    stall: u64,
+    scoreboards: [(u64, Reason); SCOREBOARDS],
+}
+
+impl Warp<'_> {
+    fn place(&self) -> Place {
+        Place {
+            instruction: self.trace.steps[self.at].instruction,
+            step: self.at,
+            block: self.block,
+        }
+    }
+}
+
+#[derive(Default)]
+struct Residence {
+    /// Its first warp.
+    first: usize,
+    warps: Vec<usize>,
+    live: usize,
+    arrived: usize,
+    /// When the barrier has seen all that came.
+    barrier: u64,
+}
+
+struct Scheduler {
+    /// Warps, the youngest last.
+    warps: Vec<usize>,
+    last: Option<usize>,
+    yielded: bool,
+    /// When it may issue again.
+    free: u64,
+    /// Nothing can issue before.
+    wake: u64,
+    units: [u64; Unit::N],
+    /// When the unit that computes addresses takes the next request.
+    addresses: f64,
+    /// When the first wavefront of each request that waits passes.
+    queue: VecDeque<u64>,
+    ports: Ports,
+    stolen_tenths: u64,
+    issues: Vec<Issue>,
+}
+
+struct Sm<'a> {
+    chip: &'a Chip,
+    program: &'a [Instruction],
+    blocks: &'a [&'a Block],
+    next_block: usize,
+    next_slot: usize,
+    launcher: u64,
+    warps: Vec<Warp<'a>>,
+    residences: Vec<Residence>,
+    schedulers: [Scheduler; SCHEDULERS],
+    /// When the unit for shared memory and L1 takes the next wavefront.
+    lsu: u64,
+    constants: u64,
+    memory: Memory<'a>,
+    window: (u64, u64),
+    busy: Busy,
+    last: u64,
+    ends: Vec<u64>,
+    stalls: Vec<Stalls>,
+}
+
+impl<'a> Sm<'a> {
+    fn new(
+        chip: &'a Chip,
+        program: &'a [Instruction],
+        blocks: &'a [&'a Block],
+        setting: Setting<'a>,
+    ) -> Self {
+        let scheduler = || Scheduler {
+            warps: Vec::new(),
+            last: None,
+            yielded: false,
+            free: 0,
+            wake: 0,
+            units: [0; Unit::N],
+            addresses: 0.0,
+            queue: VecDeque::new(),
+            ports: Ports::default(),
+            stolen_tenths: 0,
+            issues: Vec::new(),
+        };
+        Self {
+            chip,
+            program,
+            blocks,
+            next_block: 0,
+            next_slot: 0,
+            launcher: 0,
+            warps: Vec::new(),
+            residences: Vec::new(),
+            schedulers: std::array::from_fn(|_| scheduler()),
+            lsu: 0,
+            constants: 0,
+            memory: Memory::new(chip, setting.reach, setting.active_sms, setting.shared),
+            window: setting.window,
+            busy: Busy::default(),
+            last: 0,
+            ends: vec![0; blocks.len()],
+            stalls: vec![Stalls::default(); program.len()],
+        }
+    }
+
+    /// Starts the next block, if there is one. The GPU starts one after the other, for all SMs.
+    fn launch(&mut self, now: u64) {
+        let blocks = self.blocks;
+        let Some(block) = blocks.get(self.next_block) else {
+            return;
+        };
+        let number = self.next_block;
+        self.next_block += 1;
+        // One that takes the place of another starts some time after the other's end.
+        let gap = if now == 0 { 0 } else { self.chip.block_gap };
+        let start = (now + gap).max(self.launcher);
+        let all_sms = self.chip.block_ns * self.chip.ghz * f64::from(self.chip.sms);
+        let warps = self.chip.warp_start * block.warps.len() as f64;
+        let clocks = all_sms.max(warps);
+        self.busy[Resource::Blocks as usize] += clocks;
+        self.launcher = start + clocks as u64;
+        let mut residence = Residence {
+            first: self.warps.len(),
+            ..Residence::default()
+        };
+        for trace in &block.warps {
+            let warp = self.warps.len();
+            self.warps.push(Warp {
+                block: number,
+                trace,
+                at: 0,
+                ready: start,
+                reason: Reason::Fixed,
+                issued: start,
+                stall: 0,
+                scoreboards: [(0, Reason::Fixed); SCOREBOARDS],
+            });
+            let scheduler = &mut self.schedulers[self.next_slot % SCHEDULERS];
+            self.next_slot += 1;
+            if trace.steps.is_empty() {
+                continue;
+            }
+            residence.live += 1;
+            residence.warps.push(warp);
+            scheduler.warps.push(warp);
+            scheduler.wake = scheduler.wake.min(start);
+        }
+        let is_empty = residence.live == 0;
+        self.residences.push(residence);
+        if is_empty {
+            self.ends[number] = start;
+            self.launch(start);
+        }
+    }
+
+    fn run(&mut self) {
+        loop {
+            let now = self.schedulers.iter().map(|s| s.wake).min().unwrap_or(NEVER);
+            if now == NEVER {
+                return;
+            }
+            for i in 0..SCHEDULERS {
+                let which = (i + now as usize) % SCHEDULERS;
+                if self.schedulers[which].wake <= now {
+                    self.turn(which, now);
+                }
+            }
+        }
+    }
+
+    /// One clock of one scheduler.
+    fn turn(&mut self, which: usize, now: u64) {
+        let scheduler = &self.schedulers[which];
+        if scheduler.free > now {
+            self.schedulers[which].wake = scheduler.free;
+            return;
+        }
+        let mut wake = NEVER;
+        let mut chosen = None;
+        // The one that issued last, unless it yielded; then the youngest.
+        let greedy = scheduler.last.filter(|_| !scheduler.yielded);
+        let others = scheduler.warps.iter().rev().copied();
+        for warp in greedy.into_iter().chain(others) {
+            let when = self.earliest(scheduler, warp, now);
+            if when <= now {
+                chosen = Some(warp);
+                break;
+            }
+            wake = wake.min(when);
+        }
+        match chosen {
+            Some(warp) => {
+                self.issue(which, warp, now);
+            }
+            None => self.schedulers[which].wake = wake,
+        }
+    }
+
+    /// When a warp may issue, as far as is known now.
+    fn earliest(&self, scheduler: &Scheduler, warp: usize, now: u64) -> u64 {
+        let state = &self.warps[warp];
+        if state.ready > now {
+            return state.ready;
+        }
+        let unit = self.instruction(state).unit;
+        let mut when = scheduler.units[unit as usize];
+        match unit {
+            Unit::LoadConstant => when = when.max(self.constants.saturating_sub(self.chip.load_constant)),
+            Unit::LoadShared | Unit::StoreShared | Unit::LoadGlobal | Unit::StoreGlobal => {
+                let waiting = scheduler.queue.iter().filter(|&&leaves| leaves > now);
+                if waiting.clone().count() as u64 >= self.chip.queue {
+                    when = when.max(waiting.copied().min().unwrap_or(now));
+                }
+                if unit == Unit::StoreGlobal {
+                    when = when.max(self.memory.takes_store());
+                }
+            }
+            _ => {}
+        }
+        when
+    }
+
+    fn instruction(&self, warp: &Warp<'_>) -> &'a Instruction {
+        &self.program[warp.trace.steps[warp.at].instruction as usize]
+    }
+
+    fn issue(&mut self, which: usize, number: usize, now: u64) {
+        let chip = self.chip;
+        let warp = &self.warps[number];
+        let step = warp.trace.steps[warp.at];
+        let instruction = self.instruction(warp);
+        self.account(which, number, now);
+        let (unit, control) = (instruction.unit, instruction.control);
+
+        let scheduler = &mut self.schedulers[which];
+        scheduler.free = scheduler
+            .ports
+            .read(instruction, number as u32, now, chip.port_slack);
+        if matches!(unit, Unit::Fma | Unit::IntegerFma | Unit::Alu) && scheduler.stolen_tenths >= 10 {
+            scheduler.stolen_tenths -= 10;
+            scheduler.free += 1;
+        }
+        let clocks = match unit {
+            Unit::Fma => chip.fma,
+            Unit::IntegerFma => chip.integer_fma,
+            Unit::Alu | Unit::Branch => chip.alu,
+            Unit::Double => chip.double,
+            Unit::Special | Unit::Slow => chip.special,
+            Unit::Uniform => chip.uniform,
+            _ => 1,
+        };
+        scheduler.units[unit as usize] = now + clocks;
+        let of_all = 1.0 / SCHEDULERS as f64;
+        self.busy[Resource::Issue as usize] += of_all;
+        if let Some(resource) = unit.resource() {
+            self.busy[resource as usize] += clocks as f64 * of_all;
+        }
+        scheduler.last = Some(number);
+        scheduler.yielded = control.yields;
+
+        let (read, written, reason) = self.execute(which, number, instruction, step.access, now);
+        let warp = &mut self.warps[number];
+        let mut hold = |barrier: Option<u8>, until: u64, reason| {
+            if let Some(slot) = barrier.and_then(|b| warp.scoreboards.get_mut(usize::from(b)))
+                && slot.0 < until
+            {
+                *slot = (until, reason);
+            }
+        };
+        hold(control.read_barrier, read, Reason::Short);
+        hold(control.write_barrier, written, reason);
+        warp.issued = now;
+        warp.stall = u64::from(control.stall).max(1);
+        warp.at += 1;
+        if warp.at == warp.trace.steps.len() {
+            self.end(which, number, now);
+        } else if unit == Unit::Barrier {
+            self.arrive(number, now);
+        } else {
+            self.prepare(number, now);
+        }
+        let scheduler = &mut self.schedulers[which];
+        scheduler.wake = scheduler.free;
+        if scheduler.warps.is_empty() {
+            scheduler.wake = NEVER;
+        }
+    }
+
+    /// When the next step of a warp may issue.
+    fn prepare(&mut self, number: usize, now: u64) {
+        let wait = self.instruction(&self.warps[number]).control.wait;
+        let warp = &mut self.warps[number];
+        warp.ready = now + warp.stall;
+        warp.reason = Reason::Fixed;
+        for (i, &(until, reason)) in warp.scoreboards.iter().enumerate() {
+            if wait >> i & 1 == 1 && until > warp.ready {
+                (warp.ready, warp.reason) = (until, reason);
+            }
+        }
+    }
+
+    /// What the units do: when the operands have been read, when the result is there, and what it is to wait for it.
+    fn execute(
+        &mut self,
+        which: usize,
+        number: usize,
+        instruction: &Instruction,
+        access: Access,
+        now: u64,
+    ) -> (u64, u64, Reason) {
+        let chip = self.chip;
+        let lanes = width(instruction.bytes);
+        let scheduler = &mut self.schedulers[which];
+        // The address unit of the subcore, then the wavefronts of the SM.
+        let mut enter = |issue: f64, wavefronts: u64| {
+            let start = scheduler.addresses.max(now as f64);
+            scheduler.addresses = start + issue.max((wavefronts * chip.scheduler_wavefront) as f64);
+            let start = start as u64;
+            while scheduler.queue.front().is_some_and(|&leaves| leaves <= now) {
+                scheduler.queue.pop_front();
+            }
+            let first = start.max(self.lsu);
+            scheduler.queue.push_back(first);
+            self.lsu = first + wavefronts;
+            self.busy[Resource::SharedAndL1 as usize] += wavefronts as f64;
+            // One scheduler alone does not keep it busy.
+            let alone = start + wavefronts.saturating_sub(1) * chip.scheduler_wavefront + 1;
+            self.lsu.max(alone)
+        };
+        match (instruction.unit, access) {
+            (Unit::LoadShared, Access::Shared { wavefronts }) => {
+                let wavefronts = u64::from(wavefronts).max(chip.fewest_shared[lanes]);
+                let passed = enter(chip.load_shared_issue as f64, wavefronts);
+                if lanes == 2 && wavefronts <= 4 {
+                    scheduler.stolen_tenths += chip.write_back_tenths[wavefronts as usize - 2];
+                }
+                (passed, passed + chip.shared_latency[lanes], Reason::Short)
+            }
+            (Unit::StoreShared, Access::Shared { wavefronts }) => {
+                let passed = enter(chip.store_shared_issue[lanes] as f64, wavefronts.into());
+                (passed, passed, Reason::Short)
+            }
+            (Unit::LoadGlobal, Access::Global { wavefronts, sectors }) => {
+                let wavefronts = u64::from(wavefronts).max(chip.fewest_global[lanes]);
+                let passed = enter(chip.load_global_issue, wavefronts);
+                let warp = &self.warps[number];
+                let sectors = warp.trace.sectors(sectors);
+                let there = self.memory.fetch(sectors, warp.place(), passed, &mut self.busy);
+                (passed, there + chip.l1_latency[lanes], Reason::Global)
+            }
+            (Unit::StoreGlobal, Access::Global { wavefronts, sectors }) => {
+                let passed = enter(chip.load_global_issue, wavefronts.into());
+                let warp = &self.warps[number];
+                let sectors = warp.trace.sectors(sectors);
+                self.memory.store(sectors, warp.place(), passed, &mut self.busy);
+                (passed, passed, Reason::Short)
+            }
+            (Unit::LoadConstant, _) => {
+                let start = now.max(self.constants);
+                self.constants = start + chip.load_constant;
+                self.busy[Resource::Constants as usize] += chip.load_constant as f64;
+                (start, start + chip.constant_latency, Reason::Short)
+            }
+            _ => (now + 4, now + chip.slow_latency, Reason::Short),
+        }
+    }
+
+    /// A warp is at the barrier of its block.
+    fn arrive(&mut self, number: usize, now: u64) {
+        let block = self.warps[number].block;
+        self.warps[number].ready = NEVER;
+        let residence = &mut self.residences[block];
+        residence.arrived += 1;
+        residence.barrier = residence.barrier.max(now) + self.chip.barrier_per_warp;
+        self.complete(block);
+    }
+
+    /// Releases the warps of a block, if all that are left are at the barrier.
+    fn complete(&mut self, block: usize) {
+        let residence = &mut self.residences[block];
+        if residence.arrived == 0 || residence.arrived < residence.live {
+            return;
+        }
+        residence.arrived = 0;
+        let release = residence.barrier + self.chip.barrier;
+        for number in residence.warps.clone() {
+            if self.warps[number].ready == NEVER {
+                self.prepare(number, release);
+                let warp = &mut self.warps[number];
+                if warp.reason == Reason::Fixed {
+                    warp.ready = release;
+                    warp.reason = Reason::Barrier;
+                }
+            }
+        }
+        for scheduler in &mut self.schedulers {
+            scheduler.wake = scheduler.wake.min(release.max(scheduler.free));
+        }
+    }
+
+    fn end(&mut self, which: usize, number: usize, now: u64) {
+        let block = self.warps[number].block;
+        self.warps[number].ready = NEVER;
+        let scheduler = &mut self.schedulers[which];
+        scheduler.warps.retain(|&warp| warp != number);
+        scheduler.last = None;
+        let residence = &mut self.residences[block];
+        residence.live -= 1;
+        residence.warps.retain(|&warp| warp != number);
+        self.last = self.last.max(now + 1);
+        if residence.live == 0 {
+            // What it stored must be on its way.
+            self.ends[block] = (now + 1).max(self.memory.takes_store());
+            self.last = self.last.max(self.ends[block]);
+            self.launch(self.ends[block]);
+        } else {
+            self.complete(block);
+        }
+    }
+
+    /// Where the clocks since the warp's last instruction went.
+    fn account(&mut self, which: usize, number: usize, now: u64) {
+        let warp = &self.warps[number];
+        let index = warp.trace.steps[warp.at].instruction as usize;
+        let unit = self.program[index].unit;
+        let fixed = warp.stall.min(now - warp.issued);
+        let waited = warp.ready.min(now).saturating_sub(warp.issued + fixed);
+        let busy_until = self.schedulers[which].units[unit as usize];
+        let busy = busy_until
+            .saturating_sub(warp.ready)
+            .min(now - warp.ready.min(now));
+        let rest = (now - warp.issued) - fixed - waited - busy;
+        if (self.window.0..self.window.1).contains(&now) {
+            let first = self.residences[warp.block].first;
+            let waited = match (waited, busy) {
+                (0, 0) if rest > 0 => Reason::NotSelected,
+                (0, 0) => Reason::Fixed,
+                (0, _) => Reason::Unit,
+                _ => warp.reason,
+            };
+            self.schedulers[which].issues.push(Issue {
+                clock: now,
+                block: warp.block as u32,
+                warp: (number - first) as u32,
+                instruction: index as u32,
+                waited,
+            });
+        }
+        let stalls = &mut self.stalls[index];
+        stalls.issued += 1;
+        stalls.clocks[Reason::Fixed as usize] += fixed;
+        stalls.clocks[warp.reason as usize] += waited;
+        stalls.clocks[Reason::Unit as usize] += busy;
+        stalls.clocks[Reason::NotSelected as usize] += rest;
+    }
+}

@@ -1,0 +1,64 @@
+//! What the schedulers of one SM issue, clock by clock.
+
+use std::ops::Range;
+
+use machine::operation::Operation;
+
+use crate::sm::SCHEDULERS;
+use crate::stall::{Reason, Stalls};
+
+/// Some clocks of one SM, in the middle of a launch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Timeline {
+    /// From the start of the launch.
+    pub clocks: Range<u64>,
+    /// The instructions of the busiest loop: from its first to the branch at its end. Empty if there is no loop.
+    pub busiest_loop: Range<u32>,
+    /// What each scheduler issued.
+    pub schedulers: [Vec<Issue>; SCHEDULERS],
+}
+
+/// One instruction that a scheduler issued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Issue {
+    /// When, from the start of the launch.
+    pub clock: u64,
+    /// Which block of those that the SM runs, from 0.
+    pub block: u32,
+    /// The warp in it.
+    pub warp: u32,
+    /// Index of the instruction in the kernel.
+    pub instruction: u32,
+    /// What this warp waited for last: why the scheduler issued nothing before, if it did not.
+    pub waited: Reason,
+}
+
+/// The innermost loop in which the most is issued: from where a branch goes back to, up to and with the branch.
+pub(crate) fn busiest_loop(code: &machine::Kernel, stalls: &[Stalls]) -> Range<u32> {
+    let first = code.instructions.first().map_or(0, |first| first.address);
+    let mut loops: Vec<Range<u32>> = Vec::new();
+    for (i, instruction) in code.instructions.iter().enumerate() {
+        let Some(label) = instruction.label() else {
+            continue;
+        };
+        let to = (label - i64::from(first)) / BYTES;
+        if instruction.operation == Operation::Bra && (0..=i as i64).contains(&to) {
+            loops.push(to as u32..i as u32 + 1);
+        }
+    }
+    // A branch to itself follows each kernel; nothing executes it.
+    let issued = |r: &Range<u32>| -> u64 {
+        let of = stalls.get(r.start as usize..r.end as usize).unwrap_or(&[]);
+        of.iter().map(|stalls| stalls.issued).sum()
+    };
+    let is_innermost = |r: &&Range<u32>| {
+        let within = |other: &Range<u32>| *other != **r && r.start <= other.start && other.end <= r.end;
+        !loops
+            .iter()
+            .any(|other| within(other) && 2 * issued(other) > issued(r))
+    };
+    let busiest = loops.iter().filter(is_innermost).max_by_key(|r| issued(r));
+    busiest.filter(|r| issued(r) > 0).cloned().unwrap_or(0..0)
+}
+
+const BYTES: i64 = 16;

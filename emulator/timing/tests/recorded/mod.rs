@@ -1,0 +1,194 @@
+//! Launches that an H200 was timed with, and what is predicted for them.
+
+#![allow(dead_code, reason = "each program that includes this uses a part")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ladder::record::{Outcome, Record};
+use simt::gpu::{Argument, Gpu};
+use simt::launch::{LaunchConfig, LaunchOptions};
+use simt::module::Module;
+use timing::accuracy::Set;
+use timing::{Chip, Prediction, predict};
+
+/// One launch that was timed.
+#[derive(Debug, Clone)]
+pub(crate) struct Launch {
+    pub(crate) set: Set,
+    /// The entry point, or the name of the task that it is for.
+    pub(crate) name: String,
+    /// M, N and K; K is 0 where there is none.
+    pub(crate) shape: [u32; 3],
+    /// Median with warm caches.
+    pub(crate) measured_us: f64,
+    entry: String,
+    /// The cubin with the entry.
+    cubin: PathBuf,
+    grid: [u32; 3],
+    block: [u32; 3],
+    dynamic_shared: u32,
+    arguments: Vec<Given>,
+}
+
+#[derive(Debug, Clone)]
+enum Given {
+    Int(i32),
+    Float(f32),
+    /// That many bytes.
+    Buffer(usize),
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn data(file: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data")
+        .join(file);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Launches of `tests/data`, timed by replaying a CUDA graph of them.
+pub(crate) fn replayed(set: Set) -> Vec<Launch> {
+    let name = match set {
+        Set::Ladder => "ladder",
+        Set::HeldOut => "held-out",
+    };
+    let times = data(&format!("h200-{name}.txt"));
+    let times: BTreeMap<&str, f64> = times
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            (words[0], words[6].parse().expect("microseconds"))
+        })
+        .collect();
+    let launch = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let number = |i: usize| words[i].parse::<u32>().expect("a number");
+        let (name, shape) = words[0].split_once('@').expect("kernel@shape");
+        let shape: Vec<u32> = shape.split('x').map(|n| n.parse().expect("a size")).collect();
+        let argument = |word: &&str| match word.split_at(1) {
+            ("i", value) => Given::Int(value.parse().expect("an integer")),
+            ("f", value) => Given::Float(value.parse().expect("a number")),
+            (_, value) => Given::Buffer(value.parse().expect("bytes")),
+        };
+        Launch {
+            set,
+            name: name.trim_start_matches("double.").to_owned(),
+            shape: [shape[0], shape[1], shape[2]],
+            measured_us: times[words[0]],
+            entry: words[2].to_owned(),
+            cubin: cubin(words[1]),
+            grid: [number(3), number(4), number(5)],
+            block: [number(6), number(7), number(8)],
+            dynamic_shared: number(9),
+            arguments: words[11..].iter().map(argument).collect(),
+        }
+    };
+    data(&format!("h200-{name}-launches.txt"))
+        .lines()
+        .map(launch)
+        .collect()
+}
+
+/// The machine code for a PTX file of the repository: beside the PTX of a kernel of the book, or in `tests/data`.
+fn cubin(ptx: &str) -> PathBuf {
+    match ptx.strip_prefix("kernels/ptx/") {
+        Some(name) => root()
+            .join("kernels/cubin")
+            .join(Path::new(name).with_extension("cubin")),
+        None => {
+            let name = ptx
+                .trim_start_matches("steps/")
+                .replace("/tasks/", "-")
+                .replace(".ptx", ".cubin");
+            Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("tests/data/held-out")
+                .join(name)
+        }
+    }
+}
+
+/// Launches of the book's record on an H200 that were not replayed.
+pub(crate) fn recorded(replayed: &[Launch]) -> Vec<Launch> {
+    let record = Record::load(&root().join("book/data/h200.json")).expect("a record");
+    let launch = |measurement: ladder::record::Measurement| {
+        let Outcome::Passed(passed) = measurement.outcome else {
+            return None;
+        };
+        let like = replayed
+            .iter()
+            .find(|launch| launch.entry == measurement.kernel)?;
+        let shape = [measurement.shape.m, measurement.shape.n, measurement.shape.k];
+        let [m, n, k] = shape;
+        let elements = if k == 0 {
+            vec![m * n, m * n]
+        } else {
+            vec![m * k, k * n, m * n]
+        };
+        let bytes = if like.entry.starts_with("dgemm") { 8 } else { 4 };
+        let sizes = shape.iter().take(if k == 0 { 2 } else { 3 });
+        let sizes = sizes.map(|&size| Given::Int(size as i32));
+        let buffers = elements.into_iter().map(|n| Given::Buffer(n * bytes));
+        Some(Launch {
+            shape: shape.map(|size| size as u32),
+            measured_us: passed.hot.as_ref()?.median() * 1e3,
+            grid: passed.grid,
+            block: passed.block,
+            dynamic_shared: passed.dynamic_shared,
+            arguments: sizes.chain(buffers).collect(),
+            ..like.clone()
+        })
+    };
+    let mut launches: Vec<Launch> = record.measurements.into_iter().filter_map(launch).collect();
+    launches.retain(|launch| !replayed.iter().any(|other| other.is_same(launch)));
+    launches
+}
+
+/// All of the ladder's.
+pub(crate) fn ladder() -> Vec<Launch> {
+    let mut launches = replayed(Set::Ladder);
+    launches.extend(recorded(&launches));
+    launches.sort_by(|a, b| (&a.name, a.shape).cmp(&(&b.name, b.shape)));
+    launches
+}
+
+impl Launch {
+    fn is_same(&self, other: &Launch) -> bool {
+        (&self.entry, self.shape) == (&other.entry, other.shape)
+    }
+
+    /// Multiplications, or elements.
+    pub(crate) fn work(&self) -> u64 {
+        self.shape.iter().map(|&n| u64::from(n.max(1))).product()
+    }
+
+    /// What the launch would take. The values of the operands do not matter to these kernels: they are zeros.
+    pub(crate) fn predicted(&self) -> Result<Prediction, String> {
+        let text = |error: &dyn std::fmt::Display| error.to_string();
+        let bytes = fs::read(&self.cubin).map_err(|error| format!("{}: {error}", self.cubin.display()))?;
+        let mut code = machine::Module::read(&bytes).map_err(|error| text(&error))?;
+        code.kernels.retain(|kernel| kernel.name == self.entry);
+        let gpu = Gpu::with_memory(1 << 34);
+        let module = Module::load_machine_code(&gpu.memory, &code, None).map_err(|error| text(&error))?;
+        let kernel = module.kernel(&self.entry).ok_or("no such kernel")?;
+        let argument = |given: &Given| match *given {
+            Given::Int(value) => Argument::from(value),
+            Given::Float(value) => Argument::from(value),
+            Given::Buffer(bytes) => gpu.upload(&vec![0_u8; bytes]).into(),
+        };
+        let arguments: Vec<Argument> = self.arguments.iter().map(argument).collect();
+        let config = LaunchConfig {
+            grid: self.grid,
+            block: self.block,
+            dynamic_shared: self.dynamic_shared,
+            params: Gpu::params(kernel.kernel(), &arguments).map_err(|error| text(&error))?,
+            options: LaunchOptions::default(),
+        };
+        predict(Chip::h200(), &gpu, &code.kernels[0], kernel, &config).map_err(|error| text(&error))
+    }
+}
