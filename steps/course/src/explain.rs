@@ -3,6 +3,8 @@
 //! What a line calls in another file is counted as its own: the instructions of an inlined helper belong to the line of
 //! the kernel's file that calls it. Counts of shared memory are those after ptxas has merged neighbouring accesses.
 
+pub mod machine;
+
 use std::collections::HashMap;
 
 use ladder::Shape;
@@ -33,6 +35,9 @@ pub struct Explained {
     pub total: Counts,
     /// Lines that did something, by file and number.
     pub lines: Vec<Line>,
+    /// Its machine code, where that was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<machine::Machine>,
 }
 
 /// A source line.

@@ -1,5 +1,7 @@
 //! What each source line of a kernel did: one counted launch of a task's kernel, by lines.
 
+pub mod code;
+
 use std::collections::BTreeMap;
 
 use course::explain::{Counts, Explained, Line, places};
@@ -75,6 +77,7 @@ fn counted<T: Real + Value>(request: &Request<'_>, machine: &Machine<'_>) -> Res
                 counts,
             })
             .collect(),
+        machine: None,
     })
 }
 

@@ -46,11 +46,26 @@ impl<'a> Machine<'a> {
     /// # Errors
     /// When there is nothing that could be launched.
     pub fn new(request: &'a Request<'a>) -> Result<Self, Stopped> {
-        let task = request.task;
         let gpu = Gpu::with_memory(ROOM);
         let module: Module = gpu
             .load(request.ptx)
             .map_err(|error| Stopped::NotLoaded(error.to_string()))?;
+        Self::of(request, gpu, module)
+    }
+
+    /// Loads machine code in place of the PTX.
+    ///
+    /// # Errors
+    /// When there is nothing that could be launched.
+    pub fn of_code(request: &'a Request<'a>, code: &machine::Module) -> Result<Self, Stopped> {
+        let gpu = Gpu::with_memory(ROOM);
+        let module = Module::load_machine_code(&gpu.memory, code, None)
+            .map_err(|error| Stopped::NotLoaded(error.to_string()))?;
+        Self::of(request, gpu, module)
+    }
+
+    fn of(request: &'a Request<'a>, gpu: Gpu, module: Module) -> Result<Self, Stopped> {
+        let task = request.task;
         let Some(kernel) = module.kernel(&task.entry) else {
             let names: Vec<&str> = module
                 .kernels()
@@ -91,6 +106,20 @@ impl<'a> Machine<'a> {
             kernel,
             _module: module,
         })
+    }
+
+    /// Threads of a block.
+    pub fn threads(&self) -> u32 {
+        self.request
+            .task
+            .block
+            .iter()
+            .fold(1, |all, n| all.saturating_mul(*n))
+    }
+
+    /// Static shared memory of a block.
+    pub fn static_shared_bytes(&self) -> u32 {
+        self.kernel.kernel().shared_static_bytes
     }
 
     /// Launches once, and returns the report with what lies in the output.
@@ -149,6 +178,27 @@ impl<'a> Machine<'a> {
         });
         self.free(&placed);
         traced.ok()
+    }
+
+    /// What a launch of `code`, which is what was loaded, would take on a GPU, and what the schedulers of a multiprocessor
+    /// do for some clocks in the middle.
+    pub fn predict<T: Real + Value>(
+        &self,
+        trial: &Trial<T>,
+        code: &machine::Kernel,
+        clocks: u64,
+    ) -> Result<(timing::Prediction, timing::Timeline), String> {
+        let placed = self.place(trial)?;
+        let how = self.how(trial.shape);
+        let predicted = self
+            .config(trial, &placed, Watch::Plain, &how)
+            .and_then(|config| {
+                let chip = timing::Chip::h200();
+                timing::predict_with_timeline(chip, &self.gpu, code, &self.kernel, &config, clocks)
+                    .map_err(|why| why.to_string())
+            });
+        self.free(&placed);
+        predicted
     }
 
     /// Puts the operands into memory; without room, because the module's variables take it, why.

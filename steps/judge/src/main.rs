@@ -39,6 +39,12 @@ struct Cli {
     /// Judge nothing: launch once, and print what each source line did
     #[arg(long, conflicts_with = "hidden")]
     explain: bool,
+    /// Its machine code: what that did, too, and what a GPU would take for it
+    #[arg(long, value_name = "FILE", requires = "explain")]
+    cubin: Option<PathBuf>,
+    /// Rows and columns of the matrices that the machine code is launched on
+    #[arg(long, value_name = "N", default_value_t = 512, requires = "cubin")]
+    size: usize,
     /// Threads; 0 for one per core
     #[arg(long, default_value_t = 0)]
     threads: usize,
@@ -76,7 +82,15 @@ fn run(cli: &Cli) -> Result<u8, String> {
         threads: cli.threads,
     };
     if cli.explain {
-        print(&judge::explain::explain(&request)?)?;
+        let mut explained = judge::explain::explain(&request)?;
+        if let Some(path) = &cli.cubin {
+            let named = |why: String| format!("{}: {why}", path.display());
+            let bytes = std::fs::read(path).map_err(|error| named(error.to_string()))?;
+            let code = machine::Module::read(&bytes).map_err(|error| named(error.to_string()))?;
+            let machine = judge::explain::code::explain(&request, &code, cli.size).map_err(named)?;
+            explained.machine = Some(machine);
+        }
+        print(&explained)?;
         return Ok(0);
     }
     let mut verdict = match (&task.host, &cli.answer) {

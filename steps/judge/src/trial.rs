@@ -239,6 +239,34 @@ fn product<T: Real>(
 }
 
 impl<T: Real> Trial<T> {
+    /// A launch whose output is not compared: on sizes where the answer would take longer than the launch.
+    pub fn without_answer(work: Work, shape: Shape, seed: u64) -> Self {
+        let Shape { m, n, k } = shape;
+        let reals = |operand: u64, n: usize| elements::<T>(Data::Reals, seed, operand, k, n);
+        let (inputs, n) = match work.is_transpose() {
+            true => {
+                let fields = if work == Work::Transpose12 { 3 } else { 1 };
+                (vec![reals(0, m * n * fields)], m * n * fields)
+            }
+            false => {
+                let batch = work.batch();
+                let inputs = vec![reals(0, batch * m * k), reals(1, batch * k * n)];
+                (inputs, batch * m * n)
+            }
+        };
+        Self {
+            shape,
+            on: "reals",
+            inputs,
+            start: vec![T::POISON; n],
+            alpha: 1.0,
+            beta: 0.0,
+            pieces: Vec::new(),
+            right_on_integers: false,
+            threads: 1,
+        }
+    }
+
     /// Compares an output with the answer: `None` when it is right.
     pub fn look(&self, task: &Task, got: &[T]) -> Option<Wrong> {
         self.pieces.iter().find_map(|piece| {

@@ -1,0 +1,348 @@
+//! A kernel's machine code: what each instruction did in one launch, and what the launch would take on a GPU.
+//!
+//! Two sources: counts are exact, from a launch in which all blocks ran on the emulated GPU. Clocks come from a model of
+//! one multiprocessor (the crate `timing`), which runs some of the blocks.
+
+use std::collections::BTreeMap;
+
+use ladder::Shape;
+use serde::{Deserialize, Serialize};
+
+/// The machine code of a kernel in one launch. Fields are only ever added; names and meanings stay.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// `sm_90`
+    pub target: String,
+    /// Sizes of the launch: larger than that of the counts of PTX, because a GPU must have something to do.
+    pub shape: Shape,
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Registers of a thread.
+    pub registers: u32,
+    /// Bytes of shared memory of a block, static and dynamic.
+    pub shared_bytes: u64,
+    /// Bytes of local memory of a thread.
+    pub local_bytes: u32,
+    /// What the launch would take.
+    #[serde(flatten)]
+    pub forecast: Forecast,
+    /// In the model, clocks of the multiprocessor with the most blocks.
+    #[serde(default)]
+    pub clocks: f64,
+    /// Blocks that ran in the model.
+    #[serde(default)]
+    pub modelled_blocks: u64,
+    /// In the order of their addresses.
+    pub instructions: Vec<Instruction>,
+    /// One pass of the loop that takes most of the time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<Timeline>,
+}
+
+/// What is known of a launch before a GPU has run it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Forecast {
+    /// Blocks on one multiprocessor. `None` where not even that is known.
+    #[serde(default)]
+    pub occupancy: Option<Occupancy>,
+    /// The time.
+    #[serde(default)]
+    pub prediction: Option<Prediction>,
+    /// Why there is no prediction.
+    #[serde(default)]
+    pub no_prediction: Option<String>,
+}
+
+/// How many blocks fit on one multiprocessor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Occupancy {
+    /// Blocks.
+    pub blocks: u32,
+    /// Warps of these.
+    pub warps: u32,
+    /// Warps that a multiprocessor has room for.
+    pub most_warps: u32,
+    /// What there is not enough of for one more block: `registers`, `shared memory`, `threads`, `blocks`.
+    pub limit: String,
+    /// Registers of a thread.
+    pub registers: u32,
+}
+
+/// The time that a model gives for a launch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Prediction {
+    /// Of which device: `H200`.
+    pub gpu: String,
+    /// Microseconds, with warm caches.
+    pub us: f64,
+    /// Nine in ten predictions for other kernels were wrong by less than this part of the measured time.
+    pub band: f64,
+    /// What each unit would need if it were the only limit, the slowest first.
+    pub bounds: Vec<Bound>,
+    /// Blocks of the launch.
+    pub n_blocks: u64,
+    /// Multiprocessors of the device.
+    pub n_sms: u32,
+}
+
+/// The time that one unit needs for a launch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Bound {
+    /// `instruction issue`, `shared memory`.
+    pub unit: String,
+    /// Microseconds.
+    pub us: f64,
+}
+
+/// How two predictions compare.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Change {
+    /// The difference is within what the model is wrong by.
+    Equal,
+    /// The second takes this part of the first less: 0.18 for 18 % less.
+    Less(f64),
+    /// The second takes this part of the first more.
+    More(f64),
+}
+
+impl Prediction {
+    /// How this compares with the prediction of what was there before.
+    pub fn since(&self, before: &Prediction) -> Change {
+        let change = self.us / before.us - 1.0;
+        match change {
+            c if c.is_nan() || c.abs() <= self.band.max(before.band) => Change::Equal,
+            c if c < 0.0 => Change::Less(-c),
+            c => Change::More(c),
+        }
+    }
+}
+
+/// One machine instruction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Instruction {
+    /// Bytes from the beginning of the kernel.
+    pub address: u32,
+    /// As `nvdisasm` prints it.
+    pub text: String,
+    /// What the compiler tells the scheduler.
+    pub control: Control,
+    /// What executes it.
+    pub unit: Unit,
+    /// The file of its line; empty for what belongs to none.
+    pub file: String,
+    /// The line of the kernel's file that it comes from: for what was inlined from another file, that of the call.
+    pub line: u32,
+    /// How often it was issued to warps, over all blocks.
+    pub issued: u64,
+    /// Passes over the banks of shared memory.
+    pub wavefronts: u64,
+    /// Of these, the ones that a better order of addresses would save.
+    pub excess: u64,
+    /// Sectors of 32 bytes of global memory.
+    pub sectors: u64,
+    /// In the model, how often it was issued.
+    pub modelled: u64,
+    /// In the model, clocks that warps waited in front of it.
+    pub stalls: BTreeMap<Reason, u64>,
+}
+
+impl Instruction {
+    /// Clocks that warps spent on it and in front of it.
+    pub fn clocks(&self) -> u64 {
+        self.stalls.values().sum()
+    }
+}
+
+/// Control bits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Control {
+    /// Clocks until the warp's next instruction.
+    pub stall: u8,
+    /// The scheduler should rather take another warp next.
+    #[serde(default)]
+    pub yields: bool,
+    /// Scoreboards that must be released before.
+    #[serde(default)]
+    pub wait: Vec<u8>,
+    /// The scoreboard that is released when the result is there.
+    #[serde(default)]
+    pub write: Option<u8>,
+    /// The scoreboard that is released when the operands have been read.
+    #[serde(default)]
+    pub read: Option<u8>,
+}
+
+impl Control {
+    /// Scoreboards that are waited for: `02`
+    pub fn waits(&self) -> String {
+        self.wait.iter().map(u8::to_string).collect()
+    }
+
+    /// Clocks, and `y` for yielding: `4y`
+    pub fn stalls(&self) -> String {
+        format!("{}{}", self.stall, if self.yields { "y" } else { "" })
+    }
+
+    /// `0 when written`
+    pub fn releases(&self) -> String {
+        match (self.write, self.read) {
+            (None, None) => String::new(),
+            (Some(write), None) => format!("{write} when written"),
+            (None, Some(read)) => format!("{read} when read"),
+            (Some(write), Some(read)) => format!("{read} read, {write} written"),
+        }
+    }
+}
+
+/// What executes an instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Floating point.
+    Float,
+    /// Integers, logic, moves.
+    Integer,
+    /// Shared memory.
+    Shared,
+    /// Global and local memory.
+    Global,
+    /// Barriers.
+    Barrier,
+    /// Branches and all else.
+    Other,
+}
+
+impl Unit {
+    /// All, in the order of a legend.
+    pub const ALL: [Self; 6] = [
+        Self::Float,
+        Self::Integer,
+        Self::Shared,
+        Self::Global,
+        Self::Barrier,
+        Self::Other,
+    ];
+
+    /// In a time line of text.
+    pub fn letter(self) -> char {
+        match self {
+            Self::Float => 'F',
+            Self::Integer => 'I',
+            Self::Shared => 'S',
+            Self::Global => 'G',
+            Self::Barrier => 'B',
+            Self::Other => 'O',
+        }
+    }
+
+    /// What it executes.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Float => "floating point",
+            Self::Integer => "integers and moves",
+            Self::Shared => "shared memory",
+            Self::Global => "global memory",
+            Self::Barrier => "barrier",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// Why a warp did not issue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// A load from global memory.
+    Global,
+    /// Shared memory, constants, special functions: results that take a variable time.
+    Short,
+    /// The block's other warps.
+    Barrier,
+    /// The unit was busy, or the queue to it full.
+    Unit,
+    /// Clocks that the compiler has set.
+    Fixed,
+    /// Another warp was issued.
+    NotSelected,
+}
+
+impl Reason {
+    /// All, in the order of a legend.
+    pub const ALL: [Self; 6] = [
+        Self::Global,
+        Self::Short,
+        Self::Barrier,
+        Self::Unit,
+        Self::Fixed,
+        Self::NotSelected,
+    ];
+
+    /// In a table.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Self::Global => "global",
+            Self::Short => "short",
+            Self::Barrier => "barrier",
+            Self::Unit => "unit",
+            Self::Fixed => "fixed",
+            Self::NotSelected => "turn",
+        }
+    }
+
+    /// In a time line of text.
+    pub fn letter(self) -> char {
+        match self {
+            Self::Global => 'g',
+            Self::Short => 's',
+            Self::Barrier => 'b',
+            Self::Unit => 'u',
+            Self::Fixed => '.',
+            Self::NotSelected => 't',
+        }
+    }
+
+    /// What the warp waits for.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Global => "data from global memory",
+            Self::Short => "a result of shared memory, constants or special functions",
+            Self::Barrier => "the other warps of the block",
+            Self::Unit => "a unit that is busy, or its queue",
+            Self::Fixed => "the clocks that the compiler set, its own issue among them",
+            Self::NotSelected => "its turn, while another warp issues",
+        }
+    }
+}
+
+/// What the schedulers of a multiprocessor issue, clock by clock, while one warp runs through a loop once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Timeline {
+    /// Address of the first instruction of the loop.
+    pub first: u32,
+    /// Address of its last one, the branch back.
+    pub last: u32,
+    /// Clocks that are shown.
+    pub clocks: u32,
+    /// Clocks of the whole pass.
+    pub pass: u32,
+    /// Warps on this multiprocessor at this time, over all schedulers.
+    pub warps: u32,
+    /// What each scheduler issues, and the first issue behind what is shown, which says what the last clocks went to.
+    pub schedulers: Vec<Vec<Slot>>,
+}
+
+/// One issue of a scheduler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slot {
+    /// From 0, the beginning of what is shown.
+    pub clock: u32,
+    /// Which warp, from 0 for the first one on the multiprocessor.
+    pub warp: u32,
+    /// Its place among the instructions.
+    pub instruction: u32,
+    /// Why nothing was issued in the clocks before, if nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited: Option<Reason>,
+}
