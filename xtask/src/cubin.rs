@@ -23,7 +23,6 @@ pub(crate) const GPU: u32 = 90;
 ///
 /// What the compiler says of a source that it refuses is a [`DoesNotCompile`](crate::compiler::DoesNotCompile). Where
 /// there is no compiler and one is needed, the error names the command that gets it.
-#[expect(dead_code, reason = "for predictions, which come next")]
 pub(crate) fn of(root: &Path, source: &Path) -> Result<PathBuf> {
     if let Some(path) = committed(root, source) {
         return Ok(path);

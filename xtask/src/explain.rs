@@ -1,5 +1,6 @@
 //! `cargo xtask explain`: what each source line of a kernel did, the learner's beside the finished one.
 
+mod code;
 mod page;
 mod table;
 
@@ -16,14 +17,15 @@ use ladder::provenance::target_of;
 use ladder::text::Paint;
 
 use crate::fresh::{self, State};
+use crate::judge::Code;
 use crate::learner::{self, Compiled};
 use crate::say::{self, Stop};
-use crate::{Verdict, interrupt, judge, place};
+use crate::{Verdict, cubin, interrupt, judge, place};
 
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples: cargo xtask explain v05\n          cargo xtask explain v05 --by sectors\n          \
-    cargo xtask explain v05 --html v05.html"
+    cargo xtask explain v05 --machine\n          cargo xtask explain v05 --html v05.html"
 )]
 pub(crate) struct Args {
     /// Task: `v05`, `v05.wide`
@@ -35,6 +37,15 @@ pub(crate) struct Args {
     /// What the bars show: instructions, multiply-adds, requests, sectors, shared-requests, wavefronts, excess, …
     #[arg(long, value_name = "COLUMN", value_parser = column)]
     by: Option<Column>,
+    /// The machine code: what its instructions did, and what an H200 would take, predicted without one
+    #[arg(long, conflicts_with = "by")]
+    machine: bool,
+    /// All of the machine code, and the time line clock by clock
+    #[arg(long, requires = "machine")]
+    all: bool,
+    /// Rows and columns of the matrices for the machine code
+    #[arg(long, value_name = "N", requires = "machine", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    size: u32,
     /// Print one record per kernel
     #[arg(long, conflicts_with = "html")]
     json: bool,
@@ -88,11 +99,13 @@ impl Subject {
         };
         explained.lines.sort_by_key(order);
         let mut sources = BTreeMap::new();
-        for line in &explained.lines {
-            if !sources.contains_key(&line.file) {
-                let text = std::fs::read(root.join(&line.file)).unwrap_or_default();
+        let code = explained.machine.iter().flat_map(|machine| &machine.instructions);
+        let files = explained.lines.iter().map(|line| &line.file);
+        for file in files.chain(code.map(|instruction| &instruction.file)) {
+            if !sources.contains_key(file) {
+                let text = std::fs::read(root.join(file)).unwrap_or_default();
                 let text = String::from_utf8_lossy(&text);
-                sources.insert(line.file.clone(), text.lines().map(str::to_owned).collect());
+                sources.insert(file.clone(), text.lines().map(str::to_owned).collect());
             }
         }
         Self {
@@ -111,6 +124,14 @@ impl Subject {
             .get(file)
             .and_then(|lines| lines.get(at))
             .map_or("", String::as_str)
+    }
+
+    /// `your copy`, `the finished kernel`
+    fn whose_words(&self) -> &'static str {
+        match self.whose {
+            "yours" => "your copy",
+            _ => "the finished kernel",
+        }
     }
 
     /// Why the counts are not those of a kernel that works.
@@ -136,6 +157,13 @@ impl Subject {
                 }
             }
             _ => value["lines"] = serde_json::Value::Null,
+        }
+        if !self.shows_lines
+            && let Some(machine) = value.get_mut("machine")
+        {
+            for hidden in ["instructions", "timeline"] {
+                machine[hidden] = serde_json::Value::Null;
+            }
         }
         serde_json::json!({"explain": value})
     }
@@ -172,7 +200,12 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     if has_copy {
         match learner::compile(&root, &copy)? {
             Compiled::Ptx { ptx, sources } => {
-                let explained = judge::explain(&root, &task, &ptx, &sources)?;
+                let code = args.machine.then(|| cubin::of(&root, &copy)).transpose()?;
+                let code = code.as_deref().map(|cubin| Code {
+                    cubin,
+                    size: args.size,
+                });
+                let explained = judge::explain(&root, &task, &ptx, &sources, code)?;
                 if let (true, Some(why)) = (explained.lines.is_empty(), &explained.stopped) {
                     say::error(&format!(
                         "the launch stopped, so nothing was counted: {why}; for more: {me} check {name}"
@@ -193,7 +226,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     // What was handed out for a course has no solution.
     let has_solution = root.join(&task.solution).is_file();
     if has_solution || !has_copy {
-        match finished(&root, &task) {
+        match finished(&root, &task, args) {
             Ok(mut subject) => {
                 // What is not yet passed is not to be read off here.
                 subject.shows_lines = !has_copy || is_over;
@@ -216,6 +249,8 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         for subject in &subjects {
             say::answer(&format!("{}\n", subject.record(by)))?;
         }
+    } else if args.machine {
+        say::answer(&code::text(&subjects, args.all, Paint::for_stdout()))?;
     } else {
         say::answer(&table::text(&subjects, by, Paint::for_stdout()))?;
     }
@@ -228,7 +263,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
 }
 
 /// The finished kernel, by its committed PTX.
-fn finished(root: &Path, task: &Task) -> Result<Subject> {
+fn finished(root: &Path, task: &Task, args: &Args) -> Result<Subject> {
     let source = root.join(&task.solution);
     let ptx = target_of(root, &source);
     let shown = task.solution.display();
@@ -244,7 +279,12 @@ fn finished(root: &Path, task: &Task) -> Result<Subject> {
         ),
         State::Damaged(why) => bail!("the PTX of {shown} is damaged: {why}"),
     }
-    let explained = judge::explain(root, task, &ptx, std::slice::from_ref(&source))?;
+    let code = args.machine.then(|| cubin::of(root, &source)).transpose()?;
+    let code = code.as_deref().map(|cubin| Code {
+        cubin,
+        size: args.size,
+    });
+    let explained = judge::explain(root, task, &ptx, std::slice::from_ref(&source), code)?;
     Ok(Subject::new(root, "finished", &source, explained))
 }
 
@@ -293,7 +333,11 @@ fn rule(subjects: &[Subject]) -> &'static str {
         let mut lines = subject.explained.lines.iter();
         subject.shows_lines && lines.any(|line| !line.file.is_empty() && line.file != subject.file)
     };
-    match subjects.iter().any(|subject| is_other(&subject)) {
+    rule_of(subjects.iter().any(|subject| is_other(&subject)))
+}
+
+fn rule_of(has_others: bool) -> &'static str {
+    match has_others {
         true => {
             "Lines of other files stand by themselves where the compiler did not note which line calls them."
         }

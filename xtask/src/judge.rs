@@ -53,9 +53,33 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
     }))
 }
 
-/// What each line of a kernel did, from its PTX and the sources that it was made of.
-pub(crate) fn explain(root: &Path, task: &Task, ptx: &Path, sources: &[PathBuf]) -> Result<Explained> {
-    let explained = ask(root, task, Some(ptx), sources, &["--explain"])?;
+/// Machine code to explain.
+pub(crate) struct Code<'a> {
+    pub(crate) cubin: &'a Path,
+    /// Rows and columns of the matrices.
+    pub(crate) size: u32,
+}
+
+/// What each line of a kernel did, from its PTX, the sources that it was made of, and its machine code.
+pub(crate) fn explain(
+    root: &Path,
+    task: &Task,
+    ptx: &Path,
+    sources: &[PathBuf],
+    code: Option<Code<'_>>,
+) -> Result<Explained> {
+    let mut options = vec!["--explain".to_owned()];
+    if let Some(Code { cubin, size }) = code {
+        let cubin = cubin.strip_prefix(root).unwrap_or(cubin).to_string_lossy();
+        options.extend([
+            "--cubin".to_owned(),
+            cubin.into_owned(),
+            "--size".to_owned(),
+            size.to_string(),
+        ]);
+    }
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let explained = ask(root, task, Some(ptx), sources, &options)?;
     explained.with_context(|| {
         format!(
             "the kernel was still running after {} s, and was stopped",

@@ -5,7 +5,7 @@ use course::explain::{Column, Counts};
 use ladder::text::escaped;
 
 use super::table::exact;
-use super::{Subject, columns, largest, rule};
+use super::{Subject, code, columns, largest, rule};
 
 const STYLE: &str = include_str!("page.css");
 
@@ -29,6 +29,9 @@ pub(super) fn page(task: &Task, subjects: &[Subject], by: Column) -> String {
             )
         })
         .collect();
+    let code_sections = code::sections(subjects);
+    let code_links = code::links(subjects);
+    let code_style = if code_sections.is_empty() { "" } else { code::STYLE };
     let sections: String = subjects
         .iter()
         .map(|subject| section(subject, &columns, by))
@@ -36,17 +39,17 @@ pub(super) fn page(task: &Task, subjects: &[Subject], by: Column) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}{code_style}</style>\n</head>\n\
          <body>\n<header>\n<h1>{title}</h1>\n<p>Counted on the emulated GPU, line by line. {rule} \
          Bars are shares of the largest value in a column, and of the whole launch in a row.</p>\n<p>{legend}.</p>\n<nav aria-label=\"Parts\">\n<ul>\n\
-         <li><a href=\"#sums\">The whole launch</a></li>\n{links}</ul>\n</nav>\n</header>\n<main>\n\
+         {code_links}<li><a href=\"#sums\">The whole launch</a></li>\n{links}</ul>\n</nav>\n</header>\n<main>\n{code_sections}\
          <section id=\"sums\">\n<h2>The whole launch</h2>\n{}</section>\n<div class=\"beside\">\n{sections}</div>\n</main>\n\
          </body>\n</html>\n",
         sums(subjects, &columns)
     )
 }
 
-fn heading(subject: &Subject) -> String {
+pub(super) fn heading(subject: &Subject) -> String {
     let whose = match subject.whose {
         "yours" => "Your copy",
         _ => "The finished kernel",

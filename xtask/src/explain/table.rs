@@ -29,10 +29,7 @@ pub(super) fn text(subjects: &[Subject], by: Column, paint: Paint) -> String {
 
 fn head(subject: &Subject, by: Column, paint: Paint) -> String {
     let explained = &subject.explained;
-    let whose = match subject.whose {
-        "yours" => "your copy",
-        _ => "the finished kernel",
-    };
+    let whose = subject.whose_words();
     let text = format!(
         "{}: {whose}, {} on {}, counted on the emulated GPU",
         subject.file, explained.kernel, explained.shape
@@ -130,7 +127,7 @@ fn lines(subject: &Subject, columns: &[Column], by: Column, paint: Paint) -> Str
     out
 }
 
-fn cut(text: &str, room: usize) -> String {
+pub(super) fn cut(text: &str, room: usize) -> String {
     match text.chars().count() > room {
         true => text.chars().take(room - 1).chain(['…']).collect(),
         false => text.to_owned(),

@@ -50,6 +50,7 @@ fn explained(file: &str, lines: [u32; 2], excess: u64) -> Explained {
         stopped: None,
         total,
         lines: vec![line(lines[0], counts(3)), line(lines[1], slow)],
+        machine: None,
     }
 }
 

@@ -9,6 +9,8 @@ mod exercise;
 #[cfg(unix)]
 mod explain;
 #[cfg(unix)]
+mod explain_machine;
+#[cfg(unix)]
 mod explain_page;
 mod files;
 #[cfg(unix)]

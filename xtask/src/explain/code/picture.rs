@@ -1,0 +1,163 @@
+//! The time line of the busiest loop as a picture: SVG in the page.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use course::explain::machine::{Machine, Reason, Timeline, Unit};
+
+use super::page::class;
+use super::shown;
+
+fn class_of_unit(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Float => "u-float",
+        Unit::Integer => "u-integer",
+        Unit::Shared => "u-shared",
+        Unit::Global => "u-global",
+        Unit::Barrier => "u-barrier",
+        Unit::Other => "u-other",
+    }
+}
+
+/// Clocks in one row of the picture, and the sizes of its parts.
+const BAND: u32 = 256;
+const CLOCK: u32 = 4;
+const HIGH: u32 = 22;
+const LEFT: u32 = 66;
+const TOP: u32 = 16;
+
+/// One pass of the busiest loop: a row per scheduler, colours by what issues, height in the row by warp.
+pub(super) fn time_line(machine: &Machine, timeline: &Timeline) -> String {
+    let shown = shown(timeline);
+    let words = format!(
+        "One pass of the busiest loop, {:04x} to {:04x}, while {} warps share the multiprocessor: {shown}. Each of the four \
+         schedulers has a row; a mark is an issue, its colour what executes it, its height in the row which warp. Between \
+         marks, the background says what the next warp waits for.",
+        timeline.first, timeline.last, timeline.warps
+    );
+    let bands = timeline.clocks.div_ceil(BAND).max(1);
+    let n = timeline.schedulers.len() as u32;
+    let band_high = TOP + n * (HIGH + 3) + 10;
+    let (wide, high) = (LEFT + BAND.min(timeline.clocks) * CLOCK + 8, bands * band_high);
+    let mut marks: BTreeMap<&'static str, String> = BTreeMap::new();
+    let mut labels = String::new();
+    let mut place = |class: &'static str, from: u32, to: u32, row: u32, y: f64, height: f64, label: &str| {
+        // A piece for each row of the picture.
+        let mut from = from;
+        while from < to {
+            let band = from / BAND;
+            let end = to.min((band + 1) * BAND);
+            let x = LEFT + from % BAND * CLOCK;
+            let w = (end - from) * CLOCK;
+            let top = f64::from(band * band_high + TOP + row * (HIGH + 3)) + y;
+            let path = marks.entry(class).or_default();
+            let _ = write!(path, "M{x} {top:.1}h{w}v{height:.1}h-{w}z");
+            const LETTER: usize = 7;
+            if !label.is_empty() && w as usize > label.len() * LETTER + 6 {
+                let _ = writeln!(
+                    labels,
+                    "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"middle\">{label}</text>",
+                    x + w / 2,
+                    top + height / 2.0 + 4.0
+                );
+            }
+            from = end;
+        }
+    };
+    for (row, slots) in timeline.schedulers.iter().enumerate() {
+        let row = row as u32;
+        let mut warps: Vec<u32> = slots.iter().map(|slot| slot.warp).collect();
+        warps.sort_unstable();
+        warps.dedup();
+        let height = f64::from(HIGH) / warps.len().max(1) as f64;
+        let mut next = 0;
+        for slot in slots {
+            let clock = slot.clock.min(timeline.clocks);
+            if let (Some(reason), true) = (slot.waited, clock > next) {
+                place(
+                    class(reason),
+                    next,
+                    clock,
+                    row,
+                    0.0,
+                    HIGH.into(),
+                    reason.heading(),
+                );
+            }
+            if slot.clock >= timeline.clocks {
+                break;
+            }
+            let unit = machine
+                .instructions
+                .get(slot.instruction as usize)
+                .map_or(Unit::Other, |instruction| instruction.unit);
+            let lane = warps.iter().position(|warp| *warp == slot.warp).unwrap_or(0);
+            place(
+                class_of_unit(unit),
+                clock,
+                clock + 1,
+                row,
+                lane as f64 * height,
+                height,
+                "",
+            );
+            next = clock + 1;
+        }
+    }
+    let mut svg = String::new();
+    for band in 0..bands {
+        let top = band * band_high;
+        for row in 0..n {
+            let y = top + TOP + row * (HIGH + 3);
+            let w = (timeline.clocks - band * BAND).min(BAND) * CLOCK;
+            let _ = writeln!(
+                svg,
+                "<rect class=\"ground\" x=\"{LEFT}\" y=\"{y}\" width=\"{w}\" height=\"{HIGH}\"/>\
+                 <text class=\"name\" x=\"{}\" y=\"{}\" text-anchor=\"end\">sched {row}</text>",
+                LEFT - 6,
+                y + 15
+            );
+        }
+        for clock in (band * BAND..timeline.clocks.min((band + 1) * BAND)).step_by(32) {
+            let x = LEFT + clock % BAND * CLOCK;
+            let _ = writeln!(
+                svg,
+                "<text class=\"name\" x=\"{x}\" y=\"{}\">{clock}</text>",
+                top + TOP - 4
+            );
+        }
+    }
+    let reasons = |(class, d): (&&str, &String)| format!("<path class=\"{class}\" d=\"{d}\"/>\n");
+    let (gaps, issues): (Vec<_>, Vec<_>) = marks.iter().partition(|(class, _)| class.starts_with("r-"));
+    svg.extend(gaps.into_iter().map(reasons));
+    svg.extend(issues.into_iter().map(reasons));
+    let units: String = Unit::ALL
+        .iter()
+        .filter(|unit| marks.contains_key(class_of_unit(**unit)))
+        .map(|unit| {
+            format!(
+                "<li><span class=\"key {}\"></span>{}</li>\n",
+                class_of_unit(*unit),
+                unit.words()
+            )
+        })
+        .collect();
+    let waits: String = Reason::ALL
+        .iter()
+        .filter(|reason| marks.contains_key(class(**reason)))
+        .map(|reason| {
+            format!(
+                "<li><span class=\"key {}\"></span><b>{}</b> {}</li>\n",
+                class(*reason),
+                reason.heading(),
+                reason.words()
+            )
+        })
+        .collect();
+    format!(
+        "<h3>The busiest loop, clock by clock</h3>\n<p>{words}</p>\n<ul class=\"legend\">\n{units}{waits}</ul>\n\
+         <div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"Time line\">\n\
+         <svg class=\"time\" width=\"{wide}\" height=\"{high}\" viewBox=\"0 0 {wide} {high}\" \
+         role=\"img\" aria-label=\"What four schedulers issue, clock by clock\">\n{svg}{labels}</svg>\n</div>\n"
+    )
+}
