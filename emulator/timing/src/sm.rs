@@ -1,5 +1,6 @@
 //! One SM: four schedulers, what they share, and the blocks that come one after the other.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 
 use crate::bound::{Busy, Resource};
@@ -75,6 +76,8 @@ struct Warp<'a> {
     issued: u64,
     /// Clocks of that instruction's stall count.
     stall: u64,
+    /// Until when the unit or the queue to it did not take the next instruction, as far as the scheduler saw.
+    blocked: Cell<u64>,
     scoreboards: [(u64, Reason); SCOREBOARDS],
 }
 
@@ -210,6 +213,7 @@ impl<'a> Sm<'a> {
                 reason: Reason::Fixed,
                 issued: start,
                 stall: 0,
+                blocked: Cell::new(0),
                 scoreboards: [(0, Reason::Fixed); SCOREBOARDS],
             });
             let scheduler = &mut self.schedulers[self.next_slot % SCHEDULERS];
@@ -293,6 +297,9 @@ impl<'a> Sm<'a> {
                 }
             }
             _ => {}
+        }
+        if when > now {
+            state.blocked.set(when);
         }
         when
     }
@@ -502,7 +509,7 @@ impl<'a> Sm<'a> {
         let unit = self.program[index].unit;
         let fixed = warp.stall.min(now - warp.issued);
         let waited = warp.ready.min(now).saturating_sub(warp.issued + fixed);
-        let busy_until = self.schedulers[which].units[unit as usize];
+        let busy_until = self.schedulers[which].units[unit as usize].max(warp.blocked.take());
         let busy = busy_until
             .saturating_sub(warp.ready)
             .min(now - warp.ready.min(now));

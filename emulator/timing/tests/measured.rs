@@ -1,7 +1,7 @@
 //! What machine code that was patched word by word took on an H200, and what the model gives for the same code.
 
 use timing::{
-    Access, Block, Chip, Control, Instruction, Reach, Sectors, Setting, Source, Step, Trace, Unit,
+    Access, Block, Chip, Control, Instruction, Reach, Reason, Sectors, Setting, Source, Step, Trace, Unit,
     l1_wavefronts, simulate,
 };
 
@@ -212,4 +212,28 @@ fn loads_pass_over_l1_as_often_as_measured() {
             "{name}: {wavefronts} passes, {clocks} clocks"
         );
     }
+}
+
+#[test]
+fn what_a_full_queue_holds_up_waits_for_the_unit() {
+    let program = [access(Unit::StoreShared, 4)];
+    let accesses = [Access::Shared { wavefronts: 32 }];
+    let block = Block {
+        warps: vec![trace(&accesses, 100); 32],
+    };
+    let setting = Setting {
+        resident: 1,
+        shared: 0,
+        active_sms: Chip::h200().sms,
+        reach: &Reach::default(),
+        window: (0, 0),
+    };
+    let outcome = simulate(Chip::h200(), &program, &[&block], setting);
+    let clocks = |reason: Reason| outcome.stalls[0].clocks[reason as usize];
+    // No scheduler has anything else to issue.
+    assert!(
+        clocks(Reason::Unit) > 20 * clocks(Reason::NotSelected),
+        "{:?}",
+        outcome.stalls
+    );
 }
