@@ -144,13 +144,18 @@ impl Task {
 
     /// Where its starter is committed, from the root of the checkout.
     pub fn starter_file(&self) -> PathBuf {
-        let step = Path::new("steps").join(&self.name.step);
+        let step = &self.name.step;
         match &self.name.id {
-            Some(id) if self.host.is_some() => step.join("tasks").join(format!("{id}.starter.toml")),
-            Some(id) => step.join("tasks").join(format!("{id}.starter.cu")),
-            None => step.join("exercise.cu"),
+            Some(id) if self.host.is_some() => in_tasks(step, &format!("{id}.starter.toml")),
+            Some(id) => in_tasks(step, &format!("{id}.starter.cu")),
+            None => Path::new("steps").join(step).join("exercise.cu"),
         }
     }
+}
+
+/// A file that belongs to a step's tasks, from the root of the checkout.
+fn in_tasks(step: &str, name: &str) -> PathBuf {
+    Path::new("steps").join(step).join("tasks").join(name)
 }
 
 /// The host's part of a task.

@@ -114,11 +114,7 @@ impl Catalogue {
             kind: Kind::Transfer,
             title: table.title,
             text: table.text,
-            solution: Path::new("steps")
-                .join(step)
-                .join("tasks")
-                .join(&table.id)
-                .with_extension("toml"),
+            solution: super::in_tasks(step, &format!("{}.toml", table.id)),
             entry: table.entry,
             work: table.work,
             tile: table.tile,
@@ -278,11 +274,7 @@ impl TransferTable {
             kind: Kind::Transfer,
             title: self.title,
             text: self.text,
-            solution: Path::new("steps")
-                .join(step)
-                .join("tasks")
-                .join(&self.id)
-                .with_extension("cu"),
+            solution: super::in_tasks(step, &format!("{}.cu", self.id)),
             entry: self.entry,
             work: self.work,
             tile: self.tile,

@@ -277,13 +277,13 @@ fn messages_of_each_compiler_are_understood() {
                 .unwrap_or_else(|| panic!("{compiler}: {}", refused.log));
             assert_eq!(first.file, "my/v05.cu", "{compiler}: {to}: {}", refused.log);
             assert!(line == 0 || first.line == line, "{compiler}: {to}: {first}");
-            let told = refused.hint.unwrap_or_default();
-            assert!(told.contains(hint), "{compiler}: {to}: {first}: {told}");
+            let found = refused.hint.unwrap_or_default();
+            assert!(found.contains(hint), "{compiler}: {to}: {first}: {found}");
         }
     }
 }
 
-/// A repository of `assign --gpu-required`, on a machine that is told to use the emulated GPU.
+/// A repository of `assign --gpu-required`, checked on the emulated GPU.
 #[test]
 fn nothing_passes_without_the_gpu_that_counts() {
     let Some(learner) = ["nvrtc", "clang"]

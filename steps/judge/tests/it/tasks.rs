@@ -14,38 +14,33 @@ use ladder::provenance::target_of;
 use crate::common::root;
 
 fn judged(task: &Task, source: &Path) -> Verdict {
-    let root = root();
-    let path = target_of(root, &root.join(source));
-    let ptx = std::fs::read_to_string(&path)
-        .unwrap_or_else(|error| panic!("{}: {error}; make it with: cargo xtask ptx", path.display()));
-    judge::judge(&Request {
-        task,
-        ptx: &ptx,
-        sources: &[],
-        seed: 1,
-        hidden: false,
-        threads: 1,
-    })
+    judge::judge(&request(task, &ptx_of(source)))
 }
 
 /// The verdict on an answer to a task for the host.
 fn judged_host(task: &Task, answer: &str) -> Verdict {
     let host = task.host.as_ref().expect("a task for the host");
+    let ptx = host.call.kernel().map(ptx_of).unwrap_or_default();
+    judge::host::judge(&request(task, &ptx), &host.call, answer).expect("the kernel is finished")
+}
+
+/// The committed PTX of a source.
+fn ptx_of(source: impl AsRef<Path>) -> String {
     let root = root();
-    let ptx = host.call.kernel().map(|source| {
-        let path = target_of(root, &root.join(source));
-        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-    });
-    let ptx = ptx.unwrap_or_default();
-    let request = Request {
+    let path = target_of(root, &root.join(source));
+    std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}; make it with: cargo xtask ptx", path.display()))
+}
+
+fn request<'a>(task: &'a Task, ptx: &'a str) -> Request<'a> {
+    Request {
         task,
-        ptx: &ptx,
+        ptx,
         sources: &[],
         seed: 1,
         hidden: false,
         threads: 1,
-    };
-    judge::host::judge(&request, &host.call, answer).expect("the kernel is finished")
+    }
 }
 
 /// What is wrong with a task, if anything.
