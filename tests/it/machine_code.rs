@@ -1,6 +1,6 @@
 //! The ladder's kernels as machine code: what they compute, and what Nsight Compute counted of them.
 //!
-//! `tests/data/machine/ladder` has what ptxas makes of the committed PTX; its README says how it is made.
+//! `kernels/cubin` has what NVRTC makes of the sources: what ptxas makes of the committed PTX.
 
 use std::collections::HashMap;
 use std::fs;

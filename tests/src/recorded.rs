@@ -40,12 +40,11 @@ pub fn kernel(name: &str) -> &'static Kernel {
     found.unwrap_or_else(|| panic!("{name} is in a record, and not in the catalogue"))
 }
 
-/// The machine code for sm_90 of a kernel's file, as ptxas makes it of the committed PTX.
+/// The machine code for sm_90 of a kernel's file.
 pub fn machine_code(gpu: &Gpu, source: &str) -> Module {
     let name = source.trim_end_matches(".cu");
-    let path = root().join(format!("tests/data/machine/ladder/{name}.z"));
-    let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let cubin = miniz_oxide::inflate::decompress_to_vec_zlib(&bytes).expect("compressed");
+    let path = root().join(format!("kernels/cubin/{name}.cubin"));
+    let cubin = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let module = machine::Module::read(&cubin).unwrap_or_else(|error| panic!("{name}: {error}"));
     Module::load_machine_code(&gpu.memory, &module, None).unwrap_or_else(|error| panic!("{name}: {error}"))
 }

@@ -543,7 +543,11 @@ mod tests {
         let mut reuse = Reuse::default();
         let banks: Vec<[usize; 2]> = words
             .iter()
-            .map(|word| by_bank(&reuse.next(&::machine::decode(*word, 0).expect("a multiply-add"))))
+            .map(|word| {
+                by_bank(&reuse.next(
+                    &::machine::decode(::machine::Architecture::Sm90, *word, 0).expect("a multiply-add"),
+                ))
+            })
             .collect();
         assert_eq!(banks, [[2, 1], [1, 1]]);
         Ok(())

@@ -87,9 +87,13 @@ impl Image {
         if bytes.len() as u64 > tree_bytes(MEMORY.limit()) / DECODED {
             return Err((ERROR_OUT_OF_MEMORY, "the cubin is too large".to_owned()));
         }
+        if let Ok(sm) = machine::sm_of(bytes)
+            && sm != ARCHITECTURE
+        {
+            return Err(architecture(sm));
+        }
         match machine::Module::read(bytes) {
-            Ok(module) if module.architecture == ARCHITECTURE => Ok(Self::Cubin(Arc::new(module))),
-            Ok(module) => Err(architecture(module.architecture)),
+            Ok(module) => Ok(Self::Cubin(Arc::new(module))),
             Err(error) => Err(match error.kind {
                 ReadErrorKind::Architecture(sm) => architecture(sm),
                 ReadErrorKind::Damaged(_) | ReadErrorKind::Label { .. } => damaged(&error.to_string()),

@@ -1,5 +1,6 @@
 //! From the bits of an instruction to its operands, by the rows of the table.
 
+use crate::architecture::Architecture;
 use crate::error::{DecodeError, DecodeErrorKind};
 use crate::instruction::{
     Address, Constant, Control, Guard, Halves, Index, Instruction, Operand, Predicate, Register, Uniform,
@@ -12,25 +13,26 @@ use crate::table::{self, Slot, Token, field};
 ///
 /// # Errors
 ///
-/// When no row of the table has its opcode, or none of those that have it fits all of its bits.
-pub fn decode(word: u128, address: u32) -> Result<Instruction, DecodeError> {
+/// When no row of the table has its opcode on this architecture, or none of those that have it fits all of its bits.
+pub fn decode(architecture: Architecture, word: u128, address: u32) -> Result<Instruction, DecodeError> {
     let opcode = field(word, 0, 12) as u16;
     let mut seen = None;
-    for row in table::of(opcode) {
+    for row in table::of(opcode).filter(|row| row.is_on(architecture)) {
         seen.get_or_insert(row.operation);
-        let Some(modifiers) = row.layout.modifiers(word) else {
+        let Some(modifiers) = row.layout.modifiers(architecture, word) else {
             continue;
         };
         let Some(operands) = row
             .slots
             .tokens
             .iter()
-            .map(|token| operand(word, address, token))
+            .map(|token| operand(architecture, word, address, token))
             .collect()
         else {
             continue;
         };
         return Ok(Instruction {
+            architecture,
             address,
             guard: Guard {
                 predicate: predicate(word, 12),
@@ -73,11 +75,11 @@ fn signed(bits: u32, width: u32) -> i32 {
     (bits << unused) as i32 >> unused
 }
 
-fn operand(word: u128, address: u32, token: &Token) -> Option<Operand> {
+fn operand(architecture: Architecture, word: u128, address: u32, token: &Token) -> Option<Operand> {
     let bit = |at: Option<u32>| at.is_some_and(|at| field(word, at, 1) == 1);
     let negate = bit(token.negate);
     Some(Operand {
-        value: value(word, address, token)?,
+        value: value(architecture, word, address, token)?,
         negated: negate && !token.inverts,
         absolute: bit(token.absolute),
         inverted: negate && token.inverts,
@@ -92,7 +94,7 @@ fn operand(word: u128, address: u32, token: &Token) -> Option<Operand> {
     })
 }
 
-fn value(word: u128, address: u32, token: &Token) -> Option<Value> {
+fn value(architecture: Architecture, word: u128, address: u32, token: &Token) -> Option<Value> {
     let next = i64::from(address) + 16;
     Some(match token.slot {
         Slot::Register(low) => Value::Register(register(word, low)),
@@ -106,6 +108,10 @@ fn value(word: u128, address: u32, token: &Token) -> Option<Value> {
         Slot::Immediate(bits) => Value::Immediate(bits.of(word)),
         Slot::Table => Value::Immediate(field(word, 64, 3) | field(word, 72, 5) << 3),
         Slot::Constant(low) => constant(word, low, Index::None, false),
+        Slot::WordConstant(low) => {
+            let unused = if architecture == Architecture::Sm90 { 0 } else { 3 };
+            constant(word & !(unused << low), low, Index::None, false)
+        }
         Slot::IndexedConstant => match register(word, 24) {
             Register::ZERO => constant(word, 38, Index::None, true),
             index => constant(word, 38, Index::Register(index), true),
@@ -120,68 +126,63 @@ fn value(word: u128, address: u32, token: &Token) -> Option<Value> {
             Value::Label(next.checked_add(distance << 6 >> 6)?)
         }
         Slot::BranchLabel | Slot::BranchOffset => {
-            let distance = (word >> 34) as i64 & 0xffff_ffff_ffff;
-            let distance = distance << 8 | i64::from(field(word, 16, 8));
-            // 56 bits, times 4.
-            Value::Label(next.checked_add(distance << 8 >> 8 << 2)?)
+            let (high, low) = ((word >> 34) as i64 & 0xffff_ffff_ffff, field(word, 16, 8));
+            let distance = match architecture {
+                // 56 bits.
+                Architecture::Sm90 => (high << 8 | i64::from(low)) << 8 >> 8,
+                _ if low == 0 => high << 16 >> 16,
+                _ => return None,
+            };
+            Value::Label(next.checked_add(distance.checked_mul(4)?)?)
         }
-        Slot::Atomic(at) => Value::Memory(Address {
-            base: register(word, 24),
-            wide: true,
-            extends: false,
-            scale: 1,
-            uniform: None,
-            descriptor: (field(word, 91, 1) == 1).then(|| uniform(word, at)),
-            offset: signed(field(word, 40, 24), 24),
-        }),
-        Slot::CopyTo => Value::Memory(Address {
-            base: register(word, 16),
-            wide: false,
-            extends: false,
-            scale: 1,
-            uniform: None,
-            descriptor: None,
-            offset: signed(field(word, 44, 20), 20),
-        }),
+        Slot::Atomic(at) => {
+            let uniform = (field(word, 91, 1) == 1).then(|| uniform(word, at));
+            let described = architecture != Architecture::Sm75;
+            Value::Memory(Address {
+                wide: true,
+                uniform: uniform.filter(|_| !described),
+                descriptor: uniform.filter(|_| described),
+                ..Address::new(register(word, 24), signed(field(word, 40, 24), 24))
+            })
+        }
+        Slot::CopyTo => Value::Memory(Address::new(register(word, 16), signed(field(word, 44, 20), 20))),
         Slot::CopyFrom => {
             let (described, uniform) = (field(word, 76, 1) == 1, uniform(word, 64));
             Value::Memory(Address {
-                base: register(word, 24),
                 wide: true,
-                extends: false,
-                scale: 1,
                 uniform: (!described).then_some(uniform),
                 descriptor: described.then_some(uniform),
-                offset: signed(field(word, 32, 12), 12),
+                ..Address::new(register(word, 24), signed(field(word, 32, 12), 12))
             })
         }
         Slot::Far => Value::Memory(Address {
-            base: register(word, 24),
             wide: true,
-            extends: false,
-            scale: 1,
-            uniform: None,
-            descriptor: None,
-            offset: field(word, 32, 32) as i32,
+            ..Address::new(register(word, 24), field(word, 32, 32) as i32)
         }),
         Slot::Local(at) => Value::Memory(Address {
-            base: register(word, 24),
-            wide: false,
-            extends: false,
-            scale: 1,
             uniform: (field(word, 91, 1) == 1).then(|| uniform(word, at)),
-            descriptor: None,
-            offset: signed(field(word, 40, 24), 24),
+            ..Address::new(register(word, 24), signed(field(word, 40, 24), 24))
         }),
-        Slot::Shared(at) => Value::Memory(Address {
-            base: register(word, 24),
-            wide: false,
-            extends: false,
-            scale: [1, 4, 8, 16][field(word, 78, 2) as usize],
-            uniform: (field(word, 91, 1) == 1).then(|| uniform(word, at)),
-            descriptor: None,
-            offset: signed(field(word, 40, 24), 24),
-        }),
+        Slot::Shared(at) => {
+            let (base, offset) = (register(word, 24), field(word, 40, 24));
+            let uniform = (field(word, 91, 1) == 1).then(|| uniform(word, at));
+            // Before sm_90 an address without registers has no sign, and nothing to multiply.
+            let is_absolute = architecture != Architecture::Sm90 && base == Register::ZERO;
+            Value::Memory(Address {
+                scale: match is_absolute {
+                    true => 1,
+                    false => [1, 4, 8, 16][field(word, 78, 2) as usize],
+                },
+                uniform,
+                ..Address::new(
+                    base,
+                    match is_absolute && uniform.is_none() {
+                        true => offset as i32,
+                        false => signed(offset, 24),
+                    },
+                )
+            })
+        }
         Slot::Global(at) => {
             let (described, warp) = (field(word, 76, 1) == 1, field(word, 91, 1) == 1);
             // Their meaning without a register of the warp is not known.
@@ -190,14 +191,12 @@ fn value(word: u128, address: u32, token: &Token) -> Option<Value> {
             }
             let uniform = warp.then(|| uniform(word, at));
             Value::Memory(Address {
-                base: register(word, 24),
                 // Without a register of the warp, `.E` says it.
                 wide: field(word, 90, 1) == 1 || !warp && field(word, 72, 1) == 1,
                 extends: field(word, 90, 1) == 0 && warp,
-                scale: 1,
                 uniform: uniform.filter(|_| !described),
                 descriptor: uniform.filter(|_| described),
-                offset: signed(field(word, 40, 24), 24),
+                ..Address::new(register(word, 24), signed(field(word, 40, 24), 24))
             })
         }
     })

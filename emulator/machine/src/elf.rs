@@ -10,13 +10,14 @@ mod lines;
 use std::collections::HashMap;
 
 use object::elf::{
-    FileHeader64, Rela64, SHN_ABS, SHN_UNDEF, SHT_PROGBITS, SHT_RELA, STT_FUNC, STT_OBJECT, SectionHeader64,
-    Sym64,
+    FileHeader64, Rel64, Rela64, SHN_ABS, SHN_UNDEF, SHT_PROGBITS, SHT_REL, SHT_RELA, STT_FUNC, STT_OBJECT,
+    SectionHeader64, Sym64,
 };
 use object::endian::LittleEndian;
 use object::read::SectionIndex;
 use object::read::elf::{FileHeader as _, SectionHeader as _, SectionTable, SymbolTable};
 
+use crate::architecture::Architecture;
 use crate::decode::decode;
 use crate::error::{ReadError, ReadErrorKind};
 use crate::module::{Function, Kernel, Module, Relocation, Segment, Target, Variable};
@@ -29,24 +30,38 @@ const R_CUDA_64: u32 = 2;
 type Header = FileHeader64<LittleEndian>;
 type Section = SectionHeader64<LittleEndian>;
 
+/// The GPU that a cubin is for, 90 for sm_90, by its header alone.
+///
+/// # Errors
+///
+/// When it is no cubin.
+pub fn sm_of(cubin: &[u8]) -> Result<u32, ReadError> {
+    Ok(header(cubin)?.e_flags.get(ENDIAN) & 0xff)
+}
+
+fn header(cubin: &[u8]) -> Result<&Header, ReadError> {
+    let header = Header::parse(cubin).map_err(file)?;
+    match header.e_machine.get(ENDIAN) {
+        EM_CUDA => Ok(header),
+        _ => Err(file("not for a GPU of NVIDIA")),
+    }
+}
+
 impl Module {
     /// Reads a cubin.
     ///
     /// # Errors
     ///
-    /// When it is none or is damaged, when it is for another architecture than sm_90, or when an instruction is not in
-    /// the table.
+    /// When it is none or is damaged, when it is for another architecture than those of [`Architecture`], or when an
+    /// instruction is not in the table.
     pub fn read(cubin: &[u8]) -> Result<Module, ReadError> {
-        let header = Header::parse(cubin).map_err(file)?;
-        if header.e_machine.get(ENDIAN) != EM_CUDA {
-            return Err(file("not for a GPU of NVIDIA"));
-        }
-        let architecture = header.e_flags.get(ENDIAN) & 0xff;
-        if architecture != 90 {
-            return Err(ReadErrorKind::Architecture(architecture).at("file"));
-        }
-        let file = File::new(cubin, header)?;
-        file.module(architecture)
+        let (header, sm) = (header(cubin)?, sm_of(cubin)?);
+        let Some(architecture) = Architecture::of(sm) else {
+            return Err(ReadErrorKind::Architecture(sm).at("file"));
+        };
+        let mut module = File::new(cubin, header)?.module(architecture)?;
+        module.architecture = sm;
+        Ok(module)
     }
 }
 
@@ -63,6 +78,16 @@ struct File<'a> {
     by_name: HashMap<&'a str, usize>,
     /// Of each section that a module keeps, what it is there.
     segments: HashMap<usize, Segment>,
+}
+
+/// A relocation in the file.
+struct Entry {
+    kind: u32,
+    /// In the section that it changes.
+    offset: u64,
+    symbol: u32,
+    /// Where there is none, what is in place is added to.
+    addend: Option<i64>,
 }
 
 impl<'a> File<'a> {
@@ -130,7 +155,7 @@ impl<'a> File<'a> {
         std::str::from_utf8(name).map_err(|_| file("a symbol's name is no text"))
     }
 
-    fn module(mut self, architecture: u32) -> Result<Module, ReadError> {
+    fn module(mut self, architecture: Architecture) -> Result<Module, ReadError> {
         let mut texts = Vec::new();
         for (at, name) in self.names.clone().into_iter().enumerate() {
             let Some(kernel) = name.strip_prefix(".text.") else {
@@ -192,7 +217,7 @@ impl<'a> File<'a> {
         let counts = info::counts(self.named(".nv.info")?);
         let mut kernels = Vec::new();
         for (place, functions) in functions.into_iter().enumerate() {
-            let mut kernel = self.kernel(texts[place].0, texts[place].1, functions)?;
+            let mut kernel = self.kernel(architecture, texts[place].0, texts[place].1, functions)?;
             if let Some(number) = numbers[place] {
                 kernel.registers = counts.registers.get(&number).copied().unwrap_or(0);
                 kernel.frame_bytes = counts.stack.get(&number).copied().unwrap_or(0);
@@ -202,7 +227,7 @@ impl<'a> File<'a> {
         let relocations = self.relocations()?;
         lines::add(&self, &mut kernels)?;
         Ok(Module {
-            architecture,
+            architecture: architecture.sm(),
             kernels,
             initialised: self.named(".nv.global.init")?.to_vec(),
             zeroed_bytes: self.size(".nv.global")?,
@@ -213,7 +238,13 @@ impl<'a> File<'a> {
         })
     }
 
-    fn kernel(&self, at: usize, name: &str, functions: Vec<Function>) -> Result<Kernel, ReadError> {
+    fn kernel(
+        &self,
+        architecture: Architecture,
+        at: usize,
+        name: &str,
+        functions: Vec<Function>,
+    ) -> Result<Kernel, ReadError> {
         let section = self.names[at];
         let (words, rest) = self.bytes(at)?.as_chunks::<16>();
         if !rest.is_empty() {
@@ -223,7 +254,7 @@ impl<'a> File<'a> {
         for (i, word) in words.iter().enumerate() {
             let address = u32::try_from(i * 16)
                 .map_err(|_| ReadErrorKind::Damaged("it is too long".into()).at(section))?;
-            let instruction = decode(u128::from_le_bytes(*word), address);
+            let instruction = decode(architecture, u128::from_le_bytes(*word), address);
             instructions.push(instruction.map_err(|error| ReadErrorKind::Decode(error).at(section))?);
         }
         let end = words.len() as i64 * 16;
@@ -267,11 +298,11 @@ impl<'a> File<'a> {
             let Some(&segment) = self.segments.get(&place) else {
                 continue;
             };
-            if section.sh_type.get(ENDIAN) != SHT_RELA {
+            if !matches!(section.sh_type.get(ENDIAN), SHT_REL | SHT_RELA) {
                 continue;
             }
             for entry in self.entries(at)? {
-                let (kind, offset) = (entry.r_type(ENDIAN, false), entry.r_offset.get(ENDIAN));
+                let Entry { kind, offset, .. } = entry;
                 let size = self.section(place)?.sh_size.get(ENDIAN);
                 if kind != R_CUDA_64 || matches!(segment, Segment::Code(_)) {
                     return Err(ReadErrorKind::Relocation { kind, offset }.at(self.names[at]));
@@ -285,30 +316,63 @@ impl<'a> File<'a> {
                 found.push(Relocation {
                     segment,
                     offset,
-                    target: self.target(entry, at)?,
-                    addend: entry.r_addend.get(ENDIAN),
+                    target: self.target(&entry, at)?,
+                    addend: match entry.addend {
+                        Some(addend) => addend,
+                        None => self.addend_in(place, offset),
+                    },
                 });
             }
         }
         Ok(found)
     }
 
-    fn entries(&self, at: usize) -> Result<&'a [Rela64<LittleEndian>], ReadError> {
-        let bytes = self.bytes(at)?;
-        let n = bytes.len() / size_of::<Rela64<LittleEndian>>();
-        let entries = object::pod::slice_from_bytes(bytes, n);
-        entries
-            .map(|(entries, _)| entries)
-            .map_err(|()| ReadErrorKind::Damaged("it is cut off".into()).at(self.names[at]))
+    /// The eight bytes that are in a section where a relocation adds to them.
+    fn addend_in(&self, section: usize, offset: u64) -> i64 {
+        let bytes = usize::try_from(offset)
+            .ok()
+            .and_then(|offset| self.bytes(section).ok()?.get(offset..)?.first_chunk());
+        // A section without contents has zeros.
+        bytes.map_or(0, |bytes| i64::from_le_bytes(*bytes))
     }
 
-    fn symbol(&self, entry: &Rela64<LittleEndian>, at: usize) -> Result<&'a Sym64<LittleEndian>, ReadError> {
-        let index = object::read::SymbolIndex(entry.r_sym(ENDIAN, false) as usize);
+    /// The relocations of a section: compilers for GPUs before sm_90 leave the addends in place.
+    fn entries(&self, at: usize) -> Result<Vec<Entry>, ReadError> {
+        let bytes = self.bytes(at)?;
+        let cut = |()| ReadErrorKind::Damaged("it is cut off".into()).at(self.names[at]);
+        Ok(match self.section(at)?.sh_type.get(ENDIAN) {
+            SHT_REL => {
+                let n = bytes.len() / size_of::<Rel64<LittleEndian>>();
+                let (entries, _) = object::pod::slice_from_bytes(bytes, n).map_err(cut)?;
+                let entries = entries.iter().map(|entry: &Rel64<LittleEndian>| Entry {
+                    kind: entry.r_type(ENDIAN),
+                    offset: entry.r_offset.get(ENDIAN),
+                    symbol: entry.r_sym(ENDIAN),
+                    addend: None,
+                });
+                entries.collect()
+            }
+            _ => {
+                let n = bytes.len() / size_of::<Rela64<LittleEndian>>();
+                let (entries, _) = object::pod::slice_from_bytes(bytes, n).map_err(cut)?;
+                let entries = entries.iter().map(|entry: &Rela64<LittleEndian>| Entry {
+                    kind: entry.r_type(ENDIAN, false),
+                    offset: entry.r_offset.get(ENDIAN),
+                    symbol: entry.r_sym(ENDIAN, false),
+                    addend: Some(entry.r_addend.get(ENDIAN)),
+                });
+                entries.collect()
+            }
+        })
+    }
+
+    fn symbol(&self, entry: &Entry, at: usize) -> Result<&'a Sym64<LittleEndian>, ReadError> {
+        let index = object::read::SymbolIndex(entry.symbol as usize);
         let symbol = self.symbols.symbol(index);
         symbol.map_err(|_| ReadErrorKind::Damaged("a relocation has no symbol".into()).at(self.names[at]))
     }
 
-    fn target(&self, entry: &Rela64<LittleEndian>, at: usize) -> Result<Target, ReadError> {
+    fn target(&self, entry: &Entry, at: usize) -> Result<Target, ReadError> {
         let symbol = self.symbol(entry, at)?;
         let index = symbol.st_shndx.get(ENDIAN);
         if index == SHN_UNDEF || index == SHN_ABS {

@@ -45,7 +45,7 @@ pub enum ReadErrorKind {
     #[error("{0}")]
     Damaged(String),
     /// Machine code of other GPUs.
-    #[error("code for sm_{0}; only that of sm_90 is supported")]
+    #[error("code for sm_{0}; only that of sm_75, sm_80, sm_86, sm_87, sm_89 and sm_90 is supported")]
     Architecture(u32),
     /// An instruction is not in the table.
     #[error("{0}")]

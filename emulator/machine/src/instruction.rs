@@ -1,5 +1,6 @@
 //! One machine instruction, decoded: what it does, on which operands, and its control bits.
 
+use crate::architecture::Architecture;
 use crate::operation::{Modifier, Operation};
 use crate::special::SpecialRegister;
 use crate::table::Row;
@@ -7,6 +8,8 @@ use crate::table::Row;
 /// One machine instruction of 16 bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instruction {
+    /// On what it runs.
+    pub architecture: Architecture,
     /// Bytes from the start of its code section.
     pub address: u32,
     /// Lanes whose guard is false do not take part.
@@ -204,10 +207,26 @@ pub struct Address {
     pub scale: u8,
     /// `+UR4`; a pair where the address has 64 bits.
     pub uniform: Option<Uniform>,
-    /// The descriptor of the memory, `desc[UR4]`, which compilers read from `c[0x0][0x208]`.
+    /// The descriptor of the memory, `desc[UR4]`, which compilers read from `c[0x0][0x208]`; before sm_90 from
+    /// `c[0x0][0x118]`, and it is not printed.
     pub descriptor: Option<Uniform>,
     /// In bytes.
     pub offset: i32,
+}
+
+impl Address {
+    /// A base of 32 bits and a distance, with nothing else.
+    pub fn new(base: Register, offset: i32) -> Address {
+        Address {
+            base,
+            wide: false,
+            extends: false,
+            scale: 1,
+            uniform: None,
+            descriptor: None,
+            offset,
+        }
+    }
 }
 
 /// What the compiler tells the scheduler.

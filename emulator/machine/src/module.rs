@@ -5,7 +5,7 @@ use crate::instruction::Instruction;
 /// The contents of a cubin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Module {
-    /// 90 for sm_90.
+    /// 90 for sm_90, 86 for sm_86.
     pub architecture: u32,
     /// Its kernels, in the order of the file.
     pub kernels: Vec<Kernel>,

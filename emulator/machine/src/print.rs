@@ -2,6 +2,7 @@
 
 use std::fmt::{Display, Formatter, Result};
 
+use crate::architecture::Architecture;
 use crate::instruction::{
     Address, Constant, Control, Guard, Halves, Index, Instruction, Operand, Predicate, Register, Uniform,
     Value,
@@ -34,7 +35,7 @@ impl Display for Instruction {
                 (Slot::BranchOffset, Value::Label(target)) => {
                     Hex(target.wrapping_sub(i64::from(self.address) + 16)).fmt(f)?;
                 }
-                _ => print_operand(f, operand, token)?,
+                _ => print_operand(f, self.architecture, operand, token)?,
             }
         }
         Ok(())
@@ -134,7 +135,12 @@ impl Display for Hex {
     }
 }
 
-fn print_operand(f: &mut Formatter<'_>, operand: &Operand, token: &Token) -> Result {
+fn print_operand(
+    f: &mut Formatter<'_>,
+    architecture: Architecture,
+    operand: &Operand,
+    token: &Token,
+) -> Result {
     let predicate = matches!(operand.value, Value::Predicate(_) | Value::UniformPredicate(_));
     if operand.negated {
         f.write_str(if predicate { "!" } else { "-" })?;
@@ -144,7 +150,15 @@ fn print_operand(f: &mut Formatter<'_>, operand: &Operand, token: &Token) -> Res
     }
     let bar = if operand.absolute { "|" } else { "" };
     f.write_str(bar)?;
-    print_value(f, &operand.value, token)?;
+    match operand.value {
+        // The descriptor is not printed, nor a base that is zero.
+        Value::Memory(address) if architecture != Architecture::Sm90 => {
+            let has_base = address.base != Register::ZERO || address.uniform.is_none();
+            let wide = address.wide && has_base;
+            print_address(f, &Address { wide, ..address })?;
+        }
+        value => print_value(f, architecture, &value, token)?,
+    }
     f.write_str(bar)?;
     if operand.reuse {
         f.write_str(".reuse")?;
@@ -156,7 +170,12 @@ fn print_operand(f: &mut Formatter<'_>, operand: &Operand, token: &Token) -> Res
     })
 }
 
-fn print_value(f: &mut Formatter<'_>, value: &Value, &Token { slot, kind, .. }: &Token) -> Result {
+fn print_value(
+    f: &mut Formatter<'_>,
+    architecture: Architecture,
+    value: &Value,
+    &Token { slot, kind, .. }: &Token,
+) -> Result {
     match value {
         Value::Register(register) => register.fmt(f),
         Value::Uniform(register) => register.fmt(f),
@@ -184,7 +203,7 @@ fn print_value(f: &mut Formatter<'_>, value: &Value, &Token { slot, kind, .. }: 
         }
         Value::Constant(constant) => constant.fmt(f),
         Value::Memory(address) => address.fmt(f),
-        Value::Special(register) => f.write_str(&register.name()),
+        Value::Special(register) => f.write_str(&register.name(architecture)),
         Value::Label(target) => Hex(*target).fmt(f),
         Value::Barrier(number) => write!(f, "B{number}"),
         Value::Scoreboard(number) => write!(f, "SB{number}"),
@@ -211,34 +230,38 @@ impl Display for Address {
         if let Some(descriptor) = self.descriptor {
             write!(f, "desc[{descriptor}]")?;
         }
-        f.write_str("[")?;
-        let mut plus = "";
-        if self.base != Register::ZERO
-            || self.scale != 1
-            || (self.uniform.is_none() && self.offset == 0)
-            || self.wide
-            || self.extends
-        {
-            self.base.fmt(f)?;
-            plus = "+";
-        }
-        match (self.scale, self.wide) {
-            // Without a register of the warp, the width is not printed.
-            (1, true) if self.uniform.is_none() && self.descriptor.is_none() => {}
-            (1, true) => f.write_str(".64")?,
-            (1, false) if self.extends => f.write_str(".U32")?,
-            (1, false) => {}
-            (scale, _) => write!(f, ".X{scale}")?,
-        }
-        if let Some(uniform) = self.uniform {
-            write!(f, "{plus}{uniform}")?;
-            plus = "+";
-        }
-        if self.offset != 0 {
-            write!(f, "{plus}{}", Hex(self.offset.into()))?;
-        }
-        f.write_str("]")
+        print_address(f, self)
     }
+}
+
+fn print_address(f: &mut Formatter<'_>, address: &Address) -> Result {
+    f.write_str("[")?;
+    let mut plus = "";
+    if address.base != Register::ZERO
+        || address.scale != 1
+        || (address.uniform.is_none() && address.offset == 0)
+        || address.wide
+        || address.extends
+    {
+        address.base.fmt(f)?;
+        plus = "+";
+    }
+    match (address.scale, address.wide) {
+        // Without a register of the warp, the width is not printed.
+        (1, true) if address.uniform.is_none() && address.descriptor.is_none() => {}
+        (1, true) => f.write_str(".64")?,
+        (1, false) if address.extends => f.write_str(".U32")?,
+        (1, false) => {}
+        (scale, _) => write!(f, ".X{scale}")?,
+    }
+    if let Some(uniform) = address.uniform {
+        write!(f, "{plus}{uniform}")?;
+        plus = "+";
+    }
+    if address.offset != 0 {
+        write!(f, "{plus}{}", Hex(address.offset.into()))?;
+    }
+    f.write_str("]")
 }
 
 /// `stall 4, wait 0 1, write 2, read 3, yield`: what differs from nothing.

@@ -1,5 +1,7 @@
 //! Registers that the GPU fills itself.
 
+use crate::architecture::Architecture;
+
 /// One of 256 special registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SpecialRegister(pub u8);
@@ -61,11 +63,21 @@ impl SpecialRegister {
     pub const ZERO: SpecialRegister = SpecialRegister(0xff);
 
     /// `SR_TID.X`; the ones without a name have a number, `SR4`.
-    pub fn name(self) -> String {
+    pub fn name(self, architecture: Architecture) -> String {
+        match (architecture, self.0) {
+            (Architecture::Sm75, 24) => return "SR_MACHINE_ID_0".into(),
+            (Architecture::Sm75 | Architecture::Sm80, number) if NEW.contains(&number) => {
+                return format!("SR{number}");
+            }
+            _ => {}
+        }
         let named = NAMES.binary_search_by_key(&self.0, |&(number, _)| number);
         named.map_or_else(|_| format!("SR{}", self.0), |at| NAMES[at].1.to_owned())
     }
 }
+
+/// Numbers that have a name on sm_90 and none before.
+const NEW: [u8; 6] = [65, 134, 135, 136, 137, 139];
 
 /// As `nvdisasm` prints them for sm_90, by number.
 #[rustfmt::skip]

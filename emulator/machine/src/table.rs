@@ -1,11 +1,12 @@
-//! Every machine instruction that is known here: one row per form or group of forms of sm_90.
+//! Every machine instruction that is known here: one row per form or group of forms of sm_75, sm_80 and sm_90.
 //!
 //! A row has the operation's number (bits 0 to 8), its forms (bits 9 to 11), the mnemonic, the operands, other bits, and
 //! one line for people. Encodings were found by asking `nvdisasm` for the text of instructions with single bits changed;
 //! Mesa's compiler NAK (`sm70_encode.rs`, MIT licence) documents most of them too, and gave the first guess.
 //!
 //! **Mnemonic.** `FADD{,.FTZ}@80{,.RM,.RP,.RZ}@78`: in braces the words for the values 0, 1, 2 … of the field that
-//! begins at bit 80; `?` is a value without a meaning. The field is as wide as the number of alternatives needs.
+//! begins at bit 80; `?` is a value without a meaning, `^` one that means
+//! something on sm_90 only, `*` one on sm_80 and sm_90. The field is as wide as the number of alternatives needs.
 //!
 //! **Operands.** Destinations stand before `=`. `R@16` is a register in the eight bits from 16, `P@81` a predicate, `UR@`
 //! and `UP@` those of the warp; `I@72+8` an immediate of eight bits, with `.s` a signed one, with `.n` in decimal. `A`,
@@ -16,7 +17,8 @@
 //! The others are explained in `pattern`.
 //!
 //! **Other bits.** `77..81=15` are bits that have this value. All bits that no part of a row mentions are zero: an
-//! instruction in which they are not is refused.
+//! instruction in which they are not is refused. `sm_80 sm_90` are the architectures that have the row; where none is
+//! named, all have it.
 
 mod bits;
 mod control;
@@ -35,6 +37,7 @@ pub(crate) use bits::field;
 pub(crate) use pattern::{Form, Kind, Operands, Slot, Token};
 pub(crate) use refused::name as refused;
 
+use crate::architecture::Architecture;
 use crate::operation::Operation;
 
 /// One form of an instruction, or a group of forms that differ in modifiers or in what their operands are.
@@ -61,6 +64,12 @@ impl std::fmt::Debug for Row {
 }
 
 impl Row {
+    /// Whether an architecture has it.
+    pub fn is_on(&self, architecture: Architecture) -> bool {
+        let on = &self.layout.architectures;
+        on.is_empty() || on.contains(&architecture)
+    }
+
     /// The twelve bits of the opcode.
     pub fn opcode(&self) -> u16 {
         self.opcode
@@ -143,20 +152,23 @@ pub(crate) fn of(opcode: u16) -> impl Iterator<Item = &'static Row> {
 #[cfg(test)]
 mod tests {
     use super::rows;
+    use crate::architecture::Architecture;
     use crate::decode::decode;
     use crate::operation::{Modifier, Operation};
 
     #[test]
     fn every_row_is_found_by_its_own_bits() {
-        for row in rows() {
-            let word = u128::from(row.opcode) | 7 << 12 | row.layout.example();
-            let found = decode(word, 0).unwrap_or_else(|error| panic!("{row:?}: {error}"));
-            assert!(
-                std::ptr::eq(found.row, row),
-                "{row:?} is hidden by {:?}",
-                found.row
-            );
-            assert!(found.n_destinations <= found.operands.len());
+        for architecture in Architecture::ALL {
+            for row in rows().iter().filter(|row| row.is_on(architecture)) {
+                let word = u128::from(row.opcode) | 7 << 12 | row.layout.example(architecture);
+                let found = decode(architecture, word, 0).unwrap_or_else(|error| panic!("{row:?}: {error}"));
+                assert!(
+                    std::ptr::eq(found.row, row),
+                    "{row:?} is hidden by {:?} on {architecture:?}",
+                    found.row
+                );
+                assert!(found.n_destinations <= found.operands.len());
+            }
         }
     }
 

@@ -10,9 +10,7 @@ fn root() -> PathBuf {
 }
 
 fn module(name: &str) -> Module {
-    let bytes =
-        fs::read(root().join(format!("tests/data/machine/ladder/{name}.z"))).expect("it is committed");
-    let cubin = miniz_oxide::inflate::decompress_to_vec_zlib(&bytes).expect("it is deflated");
+    let cubin = fs::read(root().join(format!("kernels/cubin/{name}.cubin"))).expect("it is committed");
     Module::read(&cubin).expect("it is a cubin")
 }
 
@@ -115,9 +113,9 @@ fn what_is_inlined_has_the_lines_of_its_calls() {
     assert_eq!(kernel.inlined_lines(0).count(), 1);
 }
 
-#[test]
-fn constants_of_the_source_are_variables_with_relocations() {
-    let module = module("v02_shared");
+/// The variables of `v02_shared`, and what is to be filled in.
+#[track_caller]
+fn check_variables(module: &Module) {
     let names: Vec<&str> = module
         .variables
         .iter()
@@ -137,4 +135,33 @@ fn constants_of_the_source_are_variables_with_relocations() {
     let mut found = module.relocations.clone();
     found.sort_by_key(|relocation| relocation.offset);
     assert_eq!(found, [address(0, 0), address(8, 4)]);
+}
+
+#[test]
+fn constants_of_the_source_are_variables_with_relocations() {
+    check_variables(&module("v02_shared"));
+}
+
+/// Before sm_90 addends are in place, parameters elsewhere, and no shared memory is the system's.
+#[test]
+fn cubins_for_older_gpus_say_the_same_in_their_way() {
+    for sm in [75, 80] {
+        let path = root().join(format!("tests/data/machine/v02_shared.sm_{sm}.z"));
+        let packed = fs::read(path).expect("it is committed");
+        let cubin = miniz_oxide::inflate::decompress_to_vec_zlib(&packed).expect("it is deflated");
+        let module = Module::read(&cubin).expect("it is a cubin");
+        assert_eq!(module.architecture, sm);
+        check_variables(&module);
+        let kernel = module
+            .kernels
+            .iter()
+            .find(|kernel| kernel.name == "sgemm_v02_tile16");
+        let kernel = kernel.expect("it is in the file");
+        assert_eq!((kernel.parameter_base, kernel.parameter_bytes), (0x160, 40));
+        assert_eq!(kernel.shared_bytes, 2048);
+        assert_eq!(
+            kernel.line(0).map(|(file, _)| file),
+            Some("kernels/v02_shared.cu")
+        );
+    }
 }

@@ -4,19 +4,17 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use machine::{Module, decode};
+use machine::{Architecture, Module, decode};
 use proptest::prelude::*;
 
 /// Cubins of the ladder.
 static CUBINS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/machine/ladder");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../kernels/cubin");
     let entries = fs::read_dir(folder).expect("cubins are committed");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();
     paths.sort();
     let read = |path| fs::read(path).expect("a file can be read");
-    let inflate =
-        |bytes: Vec<u8>| miniz_oxide::inflate::decompress_to_vec_zlib(&bytes).expect("data is deflated");
-    paths.into_iter().map(read).map(inflate).collect()
+    paths.into_iter().map(read).collect()
 });
 
 /// Reads it, and prints what is read.
@@ -68,7 +66,8 @@ fn code(cubin: &[u8]) -> usize {
     let starts = (0..cubin.len() - 48).step_by(16).find(|&at| {
         let texts = (0..3).map(|i| {
             let bytes = cubin[at + i * 16..][..16].try_into().expect("16 bytes");
-            decode(u128::from_le_bytes(bytes), i as u32 * 16).map_or(String::new(), |i| i.to_string())
+            decode(Architecture::Sm90, u128::from_le_bytes(bytes), i as u32 * 16)
+                .map_or(String::new(), |i| i.to_string())
         });
         texts.eq(first.iter().cloned())
     });
@@ -85,7 +84,7 @@ fn what_is_no_cubin_is_refused() {
     );
     assert_eq!(
         refused(&changed(&[(48, &[120])])),
-        "file: code for sm_120; only that of sm_90 is supported"
+        "file: code for sm_120; only that of sm_75, sm_80, sm_86, sm_87, sm_89 and sm_90 is supported"
     );
 }
 
@@ -152,9 +151,11 @@ proptest! {
         let rows = machine::table::rows();
         let opcode = u128::from(rows[row.index(rows.len())].opcode());
         for word in [word, word & !0xfff | opcode, word & (0xffff << 110 | 0xffff) & !0xfff | opcode] {
-            match decode(word, address) {
-                Ok(instruction) => prop_assert!(!instruction.to_string().is_empty()),
-                Err(error) => prop_assert!(error.to_string().contains(" at 0x")),
+            for architecture in Architecture::ALL {
+                match decode(architecture, word, address) {
+                    Ok(instruction) => prop_assert!(!instruction.to_string().is_empty()),
+                    Err(error) => prop_assert!(error.to_string().contains(" at 0x")),
+                }
             }
         }
     }

@@ -40,16 +40,18 @@ pub(super) fn add(file: &File<'_>, kernels: &mut [Kernel]) -> Result<(), ReadErr
     }
     let bytes = file.bytes(at)?;
     let mut places = HashMap::new();
-    if let Some(&at) = file.by_name.get(".rela.debug_line") {
+    let tables = [".rel.debug_line", ".rela.debug_line"];
+    for &at in tables.iter().filter_map(|name| file.by_name.get(name)) {
         for entry in file.entries(at)? {
-            let symbol = file.symbol(entry, at)?;
+            let symbol = file.symbol(&entry, at)?;
             let section = usize::from(object::read::elf::Sym::st_shndx(symbol, ENDIAN));
             let Some(&Segment::Code(kernel)) = file.segments.get(&section) else {
                 continue;
             };
-            let addend = entry.r_addend.get(ENDIAN).cast_unsigned();
+            // What is in place is added when it is read.
+            let addend = entry.addend.unwrap_or(0).cast_unsigned();
             let start = symbol.st_value.get(ENDIAN).checked_add(addend);
-            if let (Ok(offset), Some(start)) = (usize::try_from(entry.r_offset.get(ENDIAN)), start) {
+            if let (Ok(offset), Some(start)) = (usize::try_from(entry.offset), start) {
                 places.insert(offset, (kernel, start));
             }
         }

@@ -5,6 +5,7 @@
 //! a constant; `D` is `B` with the bit of `C` for reuse; `K` a constant indexed by the register at 24; `S@` and `G@` memory, with the uniform register at that bit.
 
 use super::bits::Bits;
+use crate::architecture::Architecture;
 use crate::operation::{Modifier, Operation};
 
 /// Where the operands of arithmetic are: `rr` has B and C in registers; `i` is an immediate, `c` a constant, `u` a
@@ -45,6 +46,8 @@ pub(crate) struct Layout {
     value: u128,
     /// All bits that mean something.
     known: u128,
+    /// Those that have it; none for all.
+    pub(crate) architectures: Vec<Architecture>,
 }
 
 /// A piece of a mnemonic.
@@ -52,7 +55,15 @@ pub(crate) struct Layout {
 pub(crate) enum Part {
     Word(Modifier),
     /// By the field's value; `None` has no meaning.
-    Choice(Bits, Vec<Option<Vec<Modifier>>>),
+    Choice(Bits, Vec<Option<Alternative>>),
+}
+
+/// What a value of a field means.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Alternative {
+    modifiers: Vec<Modifier>,
+    /// The first architecture for which it means something.
+    since: Architecture,
 }
 
 fn words(text: &str) -> Vec<Modifier> {
@@ -90,7 +101,16 @@ impl Layout {
             let (low, _) = numbers(&after[..end], '+');
             let choices: Vec<_> = inner
                 .split(',')
-                .map(|choice| (choice != "?").then(|| words(choice)))
+                .map(|choice| {
+                    let since = match choice.as_bytes().first() {
+                        Some(b'?') => return None,
+                        Some(b'^') => Architecture::Sm90,
+                        Some(b'*') => Architecture::Sm80,
+                        _ => Architecture::Sm75,
+                    };
+                    let modifiers = words(choice.trim_start_matches(['^', '*']));
+                    Some(Alternative { modifiers, since })
+                })
                 .collect();
             let bits = Bits::new(low, usize::BITS - (choices.len() - 1).leading_zeros());
             known |= bits.mask();
@@ -98,7 +118,13 @@ impl Layout {
             rest = &after[end..];
         }
         let (mut fixed, mut value) = (slots.fixed, slots.value);
+        let mut architectures = Vec::new();
         for other in others.split_whitespace() {
+            if let Some(sm) = other.strip_prefix("sm_") {
+                let architecture = Architecture::of(numbers(sm, '+').0);
+                architectures.push(architecture.unwrap_or_else(|| panic!("sm_{sm} is no architecture")));
+                continue;
+            }
             let (range, number) = other.split_once('=').expect("other bits have a value");
             let (low, end) = range.split_once("..").expect("other bits are a range");
             let (low, end) = (numbers(low, '+').0, numbers(end, '+').0);
@@ -112,18 +138,19 @@ impl Layout {
             fixed,
             value,
             known: known | fixed,
+            architectures,
         }
     }
 
     /// A word of the row: each field has the first value that means something.
     #[cfg(test)]
-    pub(crate) fn example(&self) -> u128 {
+    pub(crate) fn example(&self, architecture: Architecture) -> u128 {
         let fields = self.parts.iter().map(|part| match part {
             Part::Word(_) => 0,
             Part::Choice(bits, choices) => {
                 let first = choices
                     .iter()
-                    .position(Option::is_some)
+                    .position(|choice| choice.as_ref().is_some_and(|choice| choice.since <= architecture))
                     .expect("a field has a value");
                 (first as u128) << bits.low
             }
@@ -133,7 +160,7 @@ impl Layout {
     }
 
     /// The modifiers of an instruction, if this is its row.
-    pub(crate) fn modifiers(&self, word: u128) -> Option<Vec<Modifier>> {
+    pub(crate) fn modifiers(&self, architecture: Architecture, word: u128) -> Option<Vec<Modifier>> {
         if word & !self.known != 0 || word & self.fixed != self.value {
             return None;
         }
@@ -142,7 +169,11 @@ impl Layout {
             match part {
                 Part::Word(modifier) => found.push(*modifier),
                 Part::Choice(bits, choices) => {
-                    found.extend(choices.get(bits.of(word) as usize)?.as_deref()?);
+                    let choice = choices.get(bits.of(word) as usize)?.as_ref()?;
+                    if architecture < choice.since {
+                        return None;
+                    }
+                    found.extend(&choice.modifiers);
                 }
             }
         }
@@ -204,6 +235,8 @@ pub(crate) enum Slot {
     Table,
     /// The offset's sixteen bits from here, the bank's five behind them.
     Constant(u32),
+    /// The same, where arithmetic reads a whole word: before sm_90 the lowest two bits of the offset mean nothing.
+    WordConstant(u32),
     /// The same, and a register at 24.
     IndexedConstant,
     /// The same, and a register of the warp at 24.
@@ -363,7 +396,13 @@ impl Operands {
                 }
             }
             "R" => Slot::Register(low),
-            "UR" => Slot::Uniform(low),
+            "UR" => {
+                if inverts {
+                    token.negate = Some(low + 6);
+                    self.known |= 1 << (low + 6);
+                }
+                Slot::Uniform(low)
+            }
             "P" | "UP" => {
                 if negates {
                     token.negate = Some(low + 3);
@@ -402,7 +441,7 @@ impl Operands {
             Slot::Predicates => 0,
             Slot::Table => Bits::new(64, 3).mask() | Bits::new(72, 5).mask(),
             Slot::Immediate(bits) => bits.mask(),
-            Slot::Constant(low) => Bits::new(low, 21).mask(),
+            Slot::Constant(low) | Slot::WordConstant(low) => Bits::new(low, 21).mask(),
             Slot::IndexedConstant => Bits::new(38, 21).mask() | Bits::new(SLOT_A, 8).mask(),
             Slot::UniformConstant => Bits::new(38, 21).mask() | Bits::new(SLOT_A, 6).mask(),
             Slot::Barrier(low) => Bits::new(low, 4).mask(),
@@ -460,7 +499,7 @@ impl Operands {
             }
             Form::Rc | Form::Cr => {
                 token.reuse = None;
-                Slot::Constant(38)
+                Slot::WordConstant(38)
             }
             Form::Ur | Form::Ru => {
                 token.reuse = None;

@@ -6,7 +6,7 @@ use super::Line;
 pub(super) const LINES: &[Line] = &[
     (0x082, "ir ur", "UMOV", "UR@16 = uB.u", "", "copy"),
     (0x086, "ir", "VOTEU{.ALL,.ANY,.EQ}@72", "{UR@16=URZ} UP@81 = !P@87", "", "a predicate of all lanes, for the warp"),
-    (0x1c4, "rr", "REDUX{,.OR,.XOR,.SUM,.MIN,.MAX}@78{,.S32}@73", "UR@16 = R@24", "", "one value from those of all lanes"),
+    (0x1c4, "rr", "REDUX{,.OR,.XOR,.SUM,.MIN,.MAX}@78{,.S32}@73", "UR@16 = R@24", "sm_80 sm_90", "one value from those of all lanes"),
     (0x087, "rr ir", "USEL", "UR@16 = uA uB.u !UP@87", "91..92=1", "one of two"),
     (0x08c, "rr ir", "UISETP{.F,.LT,.EQ,.LE,.GT,.NE,.GE,.T}@76{.U32,}@73{.AND,.OR,.XOR}@74", "UP@81 UP@84 = uA uB !UP@87", "68..71=7 91..92=1", "compare"),
     (0x08c, "rr ir", "UISETP{.F,.LT,.EQ,.LE,.GT,.NE,.GE,.T}@76{.U32,}@73{.AND,.OR,.XOR}@74.EX", "UP@81 UP@84 = uA uB !UP@87 !UP@68", "72..73=1 91..92=1", "compare upper halves, after the lower ones"),

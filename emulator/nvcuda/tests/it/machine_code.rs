@@ -11,9 +11,8 @@ use crate::common::{Own, alloc, emulator, function, launch, ok, synchronize, wor
 
 /// `saxpy(int n, float a, const float* x, float* y)`, by ptxas.
 fn saxpy() -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/machine/ladder/saxpy.z");
-    let packed = std::fs::read(path).expect("committed machine code");
-    miniz_oxide::inflate::decompress_to_vec_zlib(&packed).expect("compressed")
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels/cubin/saxpy.cubin");
+    std::fs::read(path).expect("committed machine code")
 }
 
 /// Loads an image; what went wrong, with the error log.

@@ -389,7 +389,7 @@ impl Lower<'_> {
     /// `S2R`, `S2UR`, `CS2R`
     pub(super) fn special_register(&mut self) -> Result<()> {
         let name = self.find_source(|value| match value {
-            Value::Special(register) => Some(register.name()),
+            Value::Special(register) => Some(register.name(self.instruction.architecture)),
             _ => None,
         });
         let name = name.map_or(String::new(), |(_, name)| name);

@@ -100,6 +100,13 @@ pub(crate) fn decode(
     level: CpuLevel,
     account: &Account,
 ) -> Result<Program> {
+    if machine::Architecture::of(module.architecture) != Some(machine::Architecture::Sm90) {
+        let what = format!(
+            "machine code for sm_{}; what runs is that for sm_90",
+            module.architecture
+        );
+        return Err(super::error::refused(what));
+    }
     let mut files: Vec<(u32, String)> = Vec::new();
     for path in module.kernels.iter().flat_map(|kernel| &kernel.files) {
         account.bytes(path.len() as u64)?;

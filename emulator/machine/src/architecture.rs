@@ -1,0 +1,36 @@
+//! The GPUs whose instructions are known here.
+
+/// A set of instructions that some GPUs have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Architecture {
+    /// sm_75: Turing.
+    Sm75,
+    /// sm_80, sm_86, sm_87 and sm_89: Ampere and Ada.
+    Sm80,
+    /// sm_90: Hopper.
+    Sm90,
+}
+
+impl Architecture {
+    /// All of them.
+    pub const ALL: [Architecture; 3] = [Architecture::Sm75, Architecture::Sm80, Architecture::Sm90];
+
+    /// That of `sm_86` by its number, 86.
+    pub fn of(sm: u32) -> Option<Architecture> {
+        Some(match sm {
+            75 => Architecture::Sm75,
+            80 | 86 | 87 | 89 => Architecture::Sm80,
+            90 => Architecture::Sm90,
+            _ => return None,
+        })
+    }
+
+    /// The number of the first GPU that has it: 80.
+    pub fn sm(self) -> u32 {
+        match self {
+            Architecture::Sm75 => 75,
+            Architecture::Sm80 => 80,
+            Architecture::Sm90 => 90,
+        }
+    }
+}
