@@ -7,7 +7,9 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use course::explain::machine::{Change, Instruction, Machine, Occupancy, Prediction, Reason, Timeline};
+use course::explain::machine::{
+    Bound, Change, Instruction, Machine, Occupancy, Prediction, Reason, Timeline,
+};
 
 use super::table::exact;
 use super::{Subject, rule_of};
@@ -81,7 +83,7 @@ fn mainly(stalls: &BTreeMap<Reason, u64>) -> Option<Reason> {
     (*most.1 > 0).then_some(*most.0)
 }
 
-/// `34.5 %` of all, where there is any.
+/// `34.5%` of all, where there is any.
 fn percent(part: u64, all: u64) -> String {
     match (part, all) {
         (0, _) | (_, 0) => String::new(),
@@ -96,15 +98,15 @@ fn percent(part: u64, all: u64) -> String {
     }
 }
 
-/// `143.4 µs (band ±7 %)`
+/// `143.4 µs (band ±7%)`
 fn time(prediction: &Prediction) -> String {
     let digits = if prediction.us < 100.0 { 2 } else { 1 };
     format!("{:.digits$} µs (band {})", prediction.us, band(prediction.band))
 }
 
-/// `±7 %`
+/// `±7%`
 fn band(band: f64) -> String {
-    format!("±{:.0} %", band * 100.0)
+    format!("±{:.0}%", band * 100.0)
 }
 
 /// `2 blocks of 8 warps fit on a multiprocessor, 16 of its 64 warps, limited by registers`
@@ -139,16 +141,17 @@ const BINDS: f64 = 0.8;
 /// What binds: the part of the GPU that is busy nearly all the time, or that none is.
 fn binding(prediction: &Prediction) -> Option<String> {
     let slowest = prediction.bounds.first()?;
-    let times: Vec<String> = prediction
+    let share = |bound: &Bound| bound.us / prediction.us;
+    let busy: Vec<String> = prediction
         .bounds
         .iter()
         .take(3)
-        .map(|bound| format!("{} {:.1} µs", bound.unit, bound.us))
+        .map(|bound| format!("{} {:.0}%", bound.unit, 100.0 * share(bound)))
         .collect();
-    let times = format!("by themselves: {}", times.join(", "));
-    Some(match slowest.us >= BINDS * prediction.us {
-        true => format!("{} ({times})", slowest.unit),
-        false => format!("no part of the GPU is busy all the time, and warps wait ({times})"),
+    let busy = format!("busy: {} of the time", busy.join(", "));
+    Some(match share(slowest) >= BINDS {
+        true => format!("{} ({busy})", slowest.unit),
+        false => format!("no part of the GPU is busy all the time, and warps wait ({busy})"),
     })
 }
 
@@ -212,7 +215,7 @@ fn change(yours: &Subject, finished: &Subject) -> Option<String> {
     let within = band(yours.band.max(finished.band));
     let words = |sign: char, part: f64| {
         format!(
-            "your copy against the finished kernel: {sign}{:.0} % predicted time (band {within})",
+            "your copy against the finished kernel: {sign}{:.0}% predicted time (band {within})",
             part * 100.0
         )
     };
@@ -272,8 +275,6 @@ fn shown(timeline: &Timeline) -> String {
 
 #[cfg(test)]
 mod tests {
-    use course::explain::machine::Bound;
-
     use super::*;
 
     #[test]
@@ -304,8 +305,8 @@ mod tests {
             n_sms: 132,
         };
         let binds = |us| binding(&prediction(us)).unwrap_or_default();
-        assert_eq!(binds(90.0), "L2 (by themselves: L2 80.0 µs)");
+        assert_eq!(binds(90.0), "L2 (busy: L2 89% of the time)");
         assert!(binds(160.0).starts_with("no part of the GPU is busy all the time"));
-        assert_eq!(time(&prediction(90.0)), "90.00 µs (band ±7 %)");
+        assert_eq!(time(&prediction(90.0)), "90.00 µs (band ±7%)");
     }
 }

@@ -224,7 +224,7 @@ fn a_page_has_the_machine_code_and_needs_no_script() {
         "type=\"radio\" name=\"finished-code\"",
         "FFMA R6, R2.reuse, R3, R6",
         "<svg class=\"time\"",
-        "band ±7 %",
+        "band ±7%",
         "role=\"radiogroup\"",
     ] {
         assert!(page.contains(word), "{word}");

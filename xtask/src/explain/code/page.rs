@@ -137,7 +137,7 @@ fn reasons(machine: &Machine) -> String {
         .filter_map(|reason| {
             let clocks = stalls.get(reason).copied().filter(|clocks| *clocks > 0)?;
             Some(format!(
-                "<li><span class=\"key {}\"></span><b>{}</b> {} %: {}</li>\n",
+                "<li><span class=\"key {}\"></span><b>{}</b> {}%: {}</li>\n",
                 class(*reason),
                 reason.heading(),
                 percent(clocks, all),
@@ -166,7 +166,7 @@ fn bar(stalls: &BTreeMap<Reason, u64>, all: u64, full: u64, classes: &str) -> St
             );
         }
         if clocks > 0 {
-            words.push(format!("{} {} %", reason.heading(), percent(clocks, all)));
+            words.push(format!("{} {}%", reason.heading(), percent(clocks, all)));
         }
     }
     format!(
@@ -276,7 +276,7 @@ fn row(
     let count = |n: u64| if n == 0 { String::new() } else { short(n as f64) };
     let share = match percent(line.clocks, all) {
         share if share.is_empty() => share,
-        share => format!("{} %", escaped(&share)),
+        share => format!("{}%", escaped(&share)),
     };
     let mut title = vec![format!("{} machine instructions", line.instructions.len())];
     for (n, words) in [
