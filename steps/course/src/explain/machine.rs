@@ -260,7 +260,7 @@ pub enum Reason {
     Short,
     /// The block's other warps.
     Barrier,
-    /// The unit was busy, or the queue to it full.
+    /// The unit was busy, the queue to it full, or the ports of registers taken.
     Unit,
     /// Clocks that the compiler has set.
     Fixed,
@@ -309,7 +309,7 @@ impl Reason {
             Self::Global => "data from global memory",
             Self::Short => "a result of shared memory, constants or special functions",
             Self::Barrier => "the other warps of the block",
-            Self::Unit => "a unit that is busy, or its queue",
+            Self::Unit => "a busy unit, its queue, or the ports of registers",
             Self::Fixed => "the clocks that the compiler set, its own issue among them",
             Self::NotSelected => "its turn, while another warp issues",
         }
