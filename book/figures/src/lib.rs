@@ -19,6 +19,7 @@ mod memories;
 mod owners;
 mod plots;
 mod ports;
+mod predictions;
 mod recorded;
 mod sass;
 mod sectors;
@@ -32,6 +33,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use ladder::Record;
 
+pub use predictions::errors;
 pub use sass::sass;
 
 /// A picture.
@@ -85,6 +87,7 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
     add("transposes", Ok(bars::transposes(record)))?;
     add("cpus", Ok(bars::cpus(record)))?;
     add("memories", Ok(memories::draw(record)))?;
+    add("predictions", Ok(predictions::draw()))?;
     add("whole", Ok(whole::parts(record)))?;
     add("of-cublas", Ok(whole::of_cublas(record)))?;
     Ok(figures)

@@ -1,5 +1,6 @@
 //! `cargo run -p figures -- write` draws the book's pictures; `… -- explorers` checks the rules that its pages run,
-//! `… -- sass` prints machine code and tables of it.
+//! `… -- sass` prints machine code and tables of it,
+//! `… -- predictions` how wrong predicted times were.
 
 #![forbid(unsafe_code)]
 
@@ -12,11 +13,13 @@ use figures::explorers::{Engine, cases, claim, folder, rules_js};
 
 const USAGE: &str = "usage: cargo run -p figures -- write [--record FILE] [--to FOLDER]
        cargo run -p figures -- explorers
+       cargo run -p figures -- predictions
        cargo run -p figures -- sass (KERNEL FROM TO | loops | registers | strides | binds)";
 
 enum Task {
     Write { record: PathBuf, to: PathBuf },
     Explorers,
+    Predictions,
     Sass(Vec<String>),
 }
 
@@ -24,6 +27,7 @@ fn main() -> ExitCode {
     let result = match parse(std::env::args().skip(1)) {
         Some(Task::Write { record, to }) => write(&record, &to),
         Some(Task::Explorers) => explorers(),
+        Some(Task::Predictions) => print(&figures::errors()),
         Some(Task::Sass(words)) => sass(&words),
         None => {
             eprintln!("{USAGE}");
@@ -44,6 +48,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Option<Task> {
     let mut to = figures::generated();
     match words.next()?.as_str() {
         "write" => {}
+        "predictions" if words.next().is_none() => return Some(Task::Predictions),
         "sass" => return Some(Task::Sass(words.collect())),
         "explorers" if words.next().is_none() => return Some(Task::Explorers),
         _ => return None,
@@ -76,7 +81,10 @@ fn write(path: &Path, to: &Path) -> anyhow::Result<()> {
 /// Prints machine code, or a table of it.
 fn sass(words: &[String]) -> anyhow::Result<()> {
     let record = figures::record(&figures::record_path())?;
-    let text = figures::sass(words, record.as_ref())?;
+    print(&figures::sass(words, record.as_ref())?)
+}
+
+fn print(text: &str) -> anyhow::Result<()> {
     match std::io::stdout().write_all(text.as_bytes()) {
         // The reader closed the pipe.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),

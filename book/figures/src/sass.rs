@@ -13,6 +13,7 @@ use anyhow::{Context as _, bail};
 use ladder::Shape;
 use ladder::record::Record;
 use serde::Deserialize;
+use timing::Chip;
 
 use crate::machine::{self, FIRST};
 use crate::recorded::Recorded;
@@ -161,15 +162,14 @@ struct Reads {
     clocks: u64,
 }
 
-/// How many clocks the reads may be behind the instruction that is issued, as measured.
-const BEHIND: u64 = 3;
-
 fn reads(pass: &[&Instruction]) -> Reads {
     let mut found = Reads {
         marked: 0,
         alone: [0; 3],
         clocks: 0,
     };
+    // The reads may be so many clocks behind the instruction that is issued.
+    let behind = Chip::h200().port_slack;
     let (mut reuse, mut busy, mut now) = (Reuse::default(), [0_u64; 2], 0);
     // The first pass begins with nothing kept and nothing to wait for.
     for n in 0..2 {
@@ -190,7 +190,7 @@ fn reads(pass: &[&Instruction]) -> Reads {
                     *busy = (*busy).max(now - 1) + n as u64;
                 }
             }
-            now = now.max(busy[0].max(busy[1]).saturating_sub(BEHIND));
+            now = now.max(busy[0].max(busy[1]).saturating_sub(behind));
         }
         if n > 0 {
             found.clocks = now - start;
@@ -253,7 +253,7 @@ fn listing(kernel: &str, from: u32, to: u32) -> anyhow::Result<String> {
 }
 
 /// A table: titles over numbers, aligned to the right.
-fn table(titles: &[&str], rows: &[Vec<String>]) -> String {
+pub(crate) fn table(titles: &[&str], rows: &[Vec<String>]) -> String {
     let width = |at: usize| {
         let cells = rows.iter().map(|row| row[at].chars().count());
         cells.max().unwrap_or(0).max(titles[at].chars().count())
@@ -352,8 +352,6 @@ fn registers() -> anyhow::Result<String> {
     Ok(table(&titles, &rows))
 }
 
-/// SMs of the H200 that the record is of.
-const SMS: f64 = 132.0;
 /// Schedulers of an SM: warp instructions, or multiply-adds, of a clock.
 const SCHEDULERS: f64 = 4.0;
 /// Where the record is compared.
@@ -392,7 +390,7 @@ fn binds(record: Option<&Record>) -> anyhow::Result<String> {
             reads(&pass).clocks as f64 / ffma / SCHEDULERS,
             shared as f64 * per,
             l1,
-            ms * 1e3 * f64::from(mhz) * SMS / all,
+            ms * 1e3 * f64::from(mhz) * f64::from(Chip::h200().sms) / all,
         ];
         let numbers = clocks.into_iter().map(|n| match n {
             0.0 => "0".to_owned(),
