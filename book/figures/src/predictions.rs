@@ -48,6 +48,16 @@ pub(crate) fn draw() -> String {
 
 fn plot(points: &[Point]) -> String {
     let title = "Predicted and measured time of launches";
+    if points.is_empty() {
+        let mut drawing = Drawing::new(title, "No predictions yet.");
+        drawing.text(
+            "",
+            Anchor::Start,
+            (0.0, 14.0),
+            "No predictions yet: see the examples of `timing`.",
+        );
+        return drawing.finish(24.0);
+    }
     let n = |set| points.iter().filter(|point| point.set == set).count();
     let close = points.iter().filter(|point| point.error().abs() <= CLOSE).count();
     let mut drawing = Drawing::new(

@@ -12,7 +12,7 @@ use ::machine::operation::{Modifier, Operation};
 use anyhow::{Context as _, bail};
 use ladder::Shape;
 use ladder::record::Record;
-use serde::Deserialize;
+use simt::memory::rules::Addresses;
 use timing::Chip;
 
 use crate::machine::{self, FIRST};
@@ -414,73 +414,57 @@ fn counted(name: &'static str) -> anyhow::Result<(simt::report::Counters, f64)> 
     let turns: usize = (0..2)
         .flat_map(|buffer| trace.global(buffer))
         .filter(|reached| reached.access.load)
-        .map(|reached| turns(&reached.offsets, reached.access.bytes))
+        .map(|reached| {
+            usize::from(timing::l1_wavefronts(
+                &reached.access.addresses,
+                reached.access.bytes,
+            ))
+        })
         .sum();
     let is_fma = |step: &usize| trace.text(*step).trim_start().starts_with("fma");
     let fmas = (0..trace.steps.len()).filter(is_fma).count();
     Ok((trace.report.total, turns as f64 / fmas as f64))
 }
 
-/// Turns of the first-level cache that a load takes at least, by lanes and their first bytes. Its words lie in the 32
-/// banks that shared memory has, and about four lines of 128 bytes are looked up in a clock. Wide loads are served in
-/// two or four parts.
-fn turns(lanes: &[(usize, u64)], bytes: u32) -> usize {
-    let parts = (bytes as usize / 4).max(1);
-    let width = 32 / parts;
-    (0..parts)
-        .map(|part| {
-            let within = || lanes.iter().filter(|(lane, _)| lane / width == part);
-            let lines: BTreeSet<u64> = within().map(|(_, first)| first / 128).collect();
-            let words: BTreeSet<u64> = within()
-                .flat_map(|(_, first)| (first / 4..).take(parts))
-                .collect();
-            let in_bank = |bank| words.iter().filter(|word| *word % 32 == bank).count();
-            let banks = (0..32).map(in_bank).max().unwrap_or(0);
-            banks.max(lines.len().div_ceil(4)).max(1)
-        })
-        .sum()
-}
+/// Loads that hit the first-level cache, as the tests of `timing` have them: for each pattern its name, bytes of a lane,
+/// clocks on an SM, and the first byte of each lane.
+const LOADS: &str = "emulator/timing/tests/data/h200-l1-patterns.txt";
 
-/// What was measured of loads that hit the first-level cache.
-#[derive(Deserialize)]
-struct Loads {
-    loads: Vec<Load>,
-}
-
-#[derive(Deserialize)]
-struct Load {
-    /// Bytes from lane to lane.
-    stride: u64,
-    /// Of an SM, for each load.
-    clocks: f64,
-}
-
-impl Loads {
-    fn recorded() -> anyhow::Result<Self> {
-        let path = machine::root().join("book/data/h200-l1.toml");
-        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        toml::from_str(&text).with_context(|| path.display().to_string())
-    }
-}
-
-impl Load {
-    fn lanes(&self) -> Vec<(usize, u64)> {
-        (0..32).map(|lane| (lane, lane as u64 * self.stride)).collect()
-    }
-}
+/// Patterns of four bytes a lane that the table shows.
+const SHOWN: [&str; 11] = [
+    "stride1",
+    "stride2",
+    "stride4",
+    "stride8",
+    "stride16",
+    "near1_32",
+    "stride33",
+    "near8_32",
+    "stride257",
+    "stride1001",
+    "stride1025",
+];
 
 /// Strides of loads: what they touch, and how long they took.
 fn strides() -> anyhow::Result<String> {
-    let titles = ["bytes apart", "lines", "turns at least", "clocks measured"];
+    let path = machine::root().join(LOADS);
+    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let titles = ["bytes apart", "lines", "turns", "clocks measured"];
     let mut rows = Vec::new();
-    for load in Loads::recorded()?.loads {
-        let lanes = load.lanes();
-        let lines: BTreeSet<u64> = lanes.iter().map(|(_, first)| first / 128).collect();
+    for wanted in SHOWN {
+        let mut lines = text.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+        let line = lines.find(|words| words[..2] == [wanted, "4"]);
+        let line = line.with_context(|| format!("{LOADS} has no {wanted}"))?;
+        let mut addresses: Addresses = [None; 32];
+        for (address, word) in addresses.iter_mut().zip(&line[3..]) {
+            *address = Some(word.parse().with_context(|| format!("{wanted} in {LOADS}"))?);
+        }
+        let touched: BTreeSet<u64> = addresses.iter().flatten().map(|address| address / 128).collect();
         rows.push(vec![
-            load.stride.to_string(),
-            lines.len().to_string(),
-            turns(&lanes, 4).to_string(),
-            format!("{:.2}", load.clocks),
+            addresses[1].unwrap_or(0).to_string(),
+            touched.len().to_string(),
+            timing::l1_wavefronts(&addresses, 4).to_string(),
+            line[2].to_owned(),
         ]);
     }
     Ok(table(&titles, &rows))
@@ -512,20 +496,6 @@ mod tests {
             assert!(
                 (0.0..600.0).contains(&outside),
                 "{name}: {outside} of {each} outside of the loop"
-            );
-        }
-        Ok(())
-    }
-
-    #[test]
-    fn no_load_takes_fewer_clocks_than_turns() -> anyhow::Result<()> {
-        for load in Loads::recorded()?.loads {
-            let turns = turns(&load.lanes(), 4) as f64;
-            assert!(load.clocks > 0.97 * turns, "{} bytes apart: {turns}", load.stride);
-            assert!(
-                load.clocks < 1.4 * turns.max(2.0),
-                "{} bytes apart: {turns}",
-                load.stride
             );
         }
         Ok(())
