@@ -212,6 +212,9 @@ fn is_of(point: &Point, names: &[&str]) -> bool {
 
 /// The errors by kinds of kernels, and the band that follows from them.
 pub fn errors() -> String {
+    if points().is_empty() {
+        return "no predictions yet: see the examples of `timing`\n".to_owned();
+    }
     let titles = [
         "kernel",
         "launches",
