@@ -27,6 +27,7 @@ pub struct Emulator {
     set_diagnosis: unsafe extern "C" fn(c_int) -> u32,
     name_parameters: unsafe extern "C" fn(*const c_char, *const *const c_char, u32) -> u32,
     add_source: unsafe extern "C" fn(*const c_char, *const c_char) -> u32,
+    predict_next: unsafe extern "C" fn() -> u32,
     report: unsafe extern "C" fn(*mut c_char, *mut usize) -> u32,
 }
 
@@ -165,6 +166,7 @@ impl Emulator {
             set_diagnosis: symbol!(c"tile_set_diagnosis"),
             name_parameters: symbol!(c"tile_name_parameters"),
             add_source: symbol!(c"tile_add_source"),
+            predict_next: symbol!(c"tile_predict_next"),
             report: symbol!(c"tile_report"),
         })
     }
@@ -230,6 +232,13 @@ impl Emulator {
         let (path, text) = (c_text(path), c_text(text));
         // SAFETY: strings that end with NUL, alive during the call.
         unsafe { (self.add_source)(path.as_ptr(), text.as_ptr()) };
+    }
+
+    /// Predicts the time that a real GPU would take for this thread's next launch, instead of making it: what that leaves
+    /// in memory is of no use, and [`Self::report`] has the prediction.
+    pub fn predict_next(&self) {
+        // SAFETY: no arguments.
+        unsafe { (self.predict_next)() };
     }
 
     /// The report of this thread's last launch, as JSON; waits for the launch to end. `None` when there is none.

@@ -1,6 +1,6 @@
 //! What the emulated driver exports beside the driver API.
 //!
-//! Nine C functions, found with `dlsym` in the library that is loaded; a real driver has none of them. All return a
+//! Ten C functions, found with `dlsym` in the library that is loaded; a real driver has none of them. All return a
 //! `CUresult`. From Rust, the crate `emulated` wraps them.
 //!
 //! ```c
@@ -33,9 +33,18 @@
 //! // The text of a source file, under the path that the PTX gives it, for messages of the whole process.
 //! CUresult tile_add_source(const char *path, const char *text);
 //!
-//! // The report of the calling thread's last launch as JSON (the fields of `findings::Report`): counters
-//! // for the launch, per source line and per instruction, and what the checks found. Waits for the launch to end. `*length` is the size of
-//! // `buffer` on entry and the size needed, with the NUL, on return; `buffer` may be null to ask for it.
+//! // The calling thread's next launch is predicted: it runs only the blocks that the model of a real GPU needs, so what
+//! // it leaves in memory is of no use. Its report has, beside `kernel`, `grid`, `block`, `dynamic_shared` and `code`:
+//! //   `occupancy`: of one multiprocessor: `blocks`, `warps`, `most_warps`, `registers` (of a thread), and `limit`, of
+//! //     which there is not enough for one more block; null for PTX;
+//! //   `prediction`: `gpu`, `us` (with warm caches), `band` (nine in ten predictions for other kernels were wrong by less
+//! //     than this part), `bounds` (a list of `unit` and `us`: what each unit alone would need, the slowest first),
+//! //     `n_blocks`, `n_sms`; or null, and then `no_prediction` says why.
+//! CUresult tile_predict_next(void);
+//!
+//! // The report of the calling thread's last launch as JSON (the fields of `findings::Report`): counters for the
+//! // launch, per source line and per instruction, and what the checks found. Waits for the launch to end. `*length` is
+//! // the size of `buffer` on entry and the size needed, with the NUL, on return; `buffer` may be null to ask for it.
 //! // CUDA_ERROR_NOT_FOUND when there is none.
 //! CUresult tile_report(char *buffer, size_t *length);
 //! ```
@@ -103,6 +112,11 @@ export! {
 
     fn tile_add_source(path: Text, text: Text) {
         settings::add_source(path.get()?, Arc::from(text.get()?));
+        Ok(())
+    }
+
+    fn tile_predict_next() {
+        settings::predict_next();
         Ok(())
     }
 

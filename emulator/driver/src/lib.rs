@@ -61,6 +61,7 @@ mod diagnose;
 mod edge;
 #[expect(unsafe_code, reason = "the C edge")]
 pub mod extra;
+mod forecast;
 #[rustfmt::skip]
 #[expect(unsafe_code, reason = "the C edge")]
 mod generated;

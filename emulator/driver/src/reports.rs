@@ -4,22 +4,31 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 
 use findings::Report;
+use serde_json::Value;
 
 use crate::contexts::{Context, lock};
 use crate::queue::Queue;
 use crate::result::*;
 
+/// What became of a launch.
+pub(crate) enum Entry {
+    /// It ran.
+    Ran(Box<Report>),
+    /// It was predicted: the report as JSON.
+    Predicted(Value),
+}
+
 /// Where a launch leaves its report.
 #[derive(Default)]
-pub(crate) struct Slot(Mutex<Option<Report>>);
+pub(crate) struct Slot(Mutex<Option<Entry>>);
 
 impl Slot {
     pub(crate) fn new() -> Arc<Self> {
         Arc::default()
     }
 
-    pub(crate) fn set(&self, report: Report) {
-        *lock(&self.0) = Some(report);
+    pub(crate) fn set(&self, entry: Entry) {
+        *lock(&self.0) = Some(entry);
     }
 }
 
@@ -52,8 +61,11 @@ pub(crate) fn last_as_json() -> Result<String, CUresult> {
         last.queue.wait(last.ticket)?;
         let report = lock(&last.slot.0);
         // A launch that found its context lost has none.
-        let report = report.as_ref().ok_or(ERROR_NOT_FOUND)?;
-        serde_json::to_string(report).map_err(|_| ERROR_UNKNOWN)
+        let text = match report.as_ref().ok_or(ERROR_NOT_FOUND)? {
+            Entry::Ran(report) => serde_json::to_string(report),
+            Entry::Predicted(report) => serde_json::to_string(report),
+        };
+        text.map_err(|_| ERROR_UNKNOWN)
     })
     .unwrap_or(Err(ERROR_NOT_FOUND))
 }

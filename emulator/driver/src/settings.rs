@@ -33,6 +33,8 @@ pub(crate) struct Chosen {
     pub(crate) diagnosis: Option<bool>,
     /// Parameter names for the next launch only.
     next_params: Option<Vec<String>>,
+    /// The next launch is predicted, and not made.
+    predicts_next: bool,
 }
 
 thread_local! {
@@ -178,6 +180,18 @@ pub(crate) fn name_params(kernel: Option<String>, names: Vec<String>) {
         }
         None => choose(|c| c.next_params = Some(names)),
     }
+}
+
+/// The calling thread's next launch is predicted, and not made.
+pub(crate) fn predict_next() {
+    choose(|c| c.predicts_next = true);
+}
+
+/// Whether the launch that the calling thread is about to make is predicted.
+pub(crate) fn takes_prediction() -> bool {
+    let mut predicts = false;
+    choose(|c| predicts = std::mem::take(&mut c.predicts_next));
+    predicts
 }
 
 pub(crate) fn add_source(path: String, text: Arc<str>) {

@@ -23,10 +23,11 @@ use crate::attributes::limit;
 use crate::contexts::{Context, MEMORY};
 use crate::diagnose;
 use crate::edge::{In, export, read_process};
+use crate::forecast;
 use crate::mistakes;
 use crate::numbers::launch as is;
 use crate::queue::Where;
-use crate::reports;
+use crate::reports::{self, Entry};
 use crate::result::*;
 use crate::settings;
 use crate::streams::stream;
@@ -201,12 +202,22 @@ fn now() -> u64 {
         .map_or(0, |d| d.as_nanos() as u64)
 }
 
+/// How a launch is made.
+#[derive(Clone, Copy)]
+struct Manner {
+    /// Findings are printed.
+    tell: bool,
+    /// The time that a GPU would take is predicted, instead of results.
+    predict: bool,
+}
+
 /// Runs on the worker.
-fn run(context: &Context, function: &Function, config: &LaunchConfig, tell: bool, slot: &reports::Slot) {
+fn run(context: &Context, function: &Function, config: &LaunchConfig, manner: Manner, slot: &reports::Slot) {
+    let Manner { tell, predict } = manner;
     if context.check().is_err() {
         return;
     }
-    if tell {
+    if tell && !predict {
         mistakes::constants(&function.loaded.kernel().name, &function.unset_constants);
     }
     let textures = if function.has_textures {
@@ -214,6 +225,10 @@ fn run(context: &Context, function: &Function, config: &LaunchConfig, tell: bool
     } else {
         Textures::default()
     };
+    if predict {
+        slot.set(Entry::Predicted(forecast::report(function, config, textures)));
+        return;
+    }
     let environment = Environment {
         textures: &textures,
         clock: &now,
@@ -230,7 +245,7 @@ fn run(context: &Context, function: &Function, config: &LaunchConfig, tell: bool
             if let Some(finding) = worst {
                 context.lose(diagnose::code_of(finding.code));
             }
-            slot.set(report);
+            slot.set(Entry::Ran(Box::new(report)));
         }
         Err(refused) => {
             // Checked before; what is left is for the machine itself to refuse.
@@ -268,6 +283,7 @@ fn launch_by(
     arguments: impl FnOnce(&Function, &LaunchConfig) -> Result<Vec<u8>, CUresult>,
 ) -> Outcome {
     reports::forget();
+    let predict = settings::takes_prediction();
     let stream = stream(stream_handle)?;
     let function = function(handle)?;
     stream.context.check()?;
@@ -292,11 +308,14 @@ fn launch_by(
     config.options.stack_bytes = stream.context.stack_bytes();
     config.options.grid_workspace = workspace.as_ref().map_or(0, |w| w.0);
     config.params = arguments(&function, &config)?;
-    let tell = settings::current().diagnosis;
+    let manner = Manner {
+        tell: settings::current().diagnosis,
+        predict,
+    };
     let slot = reports::Slot::new();
     let (context, for_job) = (Arc::clone(&stream.context), Arc::clone(&slot));
     let job = move || {
-        run(&context, &function, &config, tell, &for_job);
+        run(&context, &function, &config, manner, &for_job);
         drop(workspace);
     };
     let ticket = stream.submit(Where::Worker, |_| {}, Box::new(job));

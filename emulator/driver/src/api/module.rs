@@ -35,6 +35,8 @@ pub(crate) struct Function {
     pub(crate) loaded: Arc<LoadedKernel>,
     pub(crate) name: CString,
     pub(crate) about: About,
+    /// The module that it was loaded from as machine code, and its number in it.
+    code: Option<(Arc<machine::Module>, usize)>,
     /// Sources that were found for its messages.
     pub(crate) sources: Arc<[(String, Arc<str>)]>,
     pub(crate) has_textures: bool,
@@ -45,6 +47,14 @@ pub(crate) struct Function {
     pub(crate) cache_config: AtomicU32,
     /// For launches without arguments of their own.
     pub(crate) prepared: Mutex<Prepared>,
+}
+
+impl Function {
+    /// The machine code, where that is what it was loaded from.
+    pub(crate) fn machine_code(&self) -> Option<&machine::Kernel> {
+        let (module, at) = self.code.as_ref()?;
+        module.kernels.get(*at)
+    }
 }
 
 /// What `cuFuncSet*` and `cuParamSet*` gave a function for its next launches.
@@ -143,7 +153,15 @@ pub(crate) fn enter(context: &Context, module: Module, image: &Image, max_regist
     });
     let make = |(kernel, unset_constants): (&Arc<LoadedKernel>, _)| {
         let name = kernel.kernel().name.as_str();
+        let code = match image {
+            Image::Text(_) => None,
+            Image::Cubin(code) => {
+                let at = code.kernels.iter().position(|k| k.name == name);
+                at.map(|at| (Arc::clone(code), at))
+            }
+        };
         let function = Function {
+            code,
             module: handle,
             context_id: context.id,
             loaded: Arc::clone(kernel),

@@ -1,7 +1,6 @@
 //! Cubins: machine code of the emulated device's architecture runs, and other images are refused with a reason.
 
 use std::ffi::{CString, c_void};
-use std::path::Path;
 use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUfunction_attribute as Attribute, CUjit_option, CUresult, CUresult::*};
@@ -9,10 +8,9 @@ use emulated::Checks;
 
 use crate::common::{Own, alloc, emulator, function, launch, ok, synchronize, words};
 
-/// `saxpy(int n, float a, const float* x, float* y)`, by ptxas.
+/// `saxpy(int n, float a, const float* x, float* y)`
 fn saxpy() -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels/cubin/saxpy.cubin");
-    std::fs::read(path).expect("committed machine code")
+    include_bytes!("../../../../kernels/cubin/saxpy.cubin").to_vec()
 }
 
 /// Loads an image; what went wrong, with the error log.
@@ -145,6 +143,57 @@ fn emulated_reports_say_which_code_was_counted() {
         report["instructions"][0]["text"]
     );
     emulator.set_checks(None);
+}
+
+/// Predicts a launch of saxpy on `n` numbers, in 32 threads of each block.
+fn predicted(saxpy: sys::CUfunction, n: u32) -> serde_json::Value {
+    let emulator = emulator();
+    let (x, y) = (alloc(n as usize * 4), alloc(n as usize * 4));
+    emulator.predict_next();
+    let arguments = [u64::from(n), 3.0_f32.to_bits().into(), x, y];
+    ok(launch(saxpy, n.div_ceil(32), 32, &arguments));
+    ok(synchronize());
+    let report = emulator.report().expect("there was a launch");
+    serde_json::from_str(&report).expect("it is JSON")
+}
+
+#[test]
+fn emulated_a_launch_can_be_predicted() {
+    let _own = Own::new();
+    let saxpy = function(load(&saxpy()).expect("machine code for this device"), "saxpy");
+    let us = |report: &serde_json::Value| {
+        assert_eq!(report["no_prediction"], serde_json::Value::Null);
+        report["prediction"]["us"].as_f64().expect("a time")
+    };
+    let small = predicted(saxpy, 1 << 10);
+    assert_eq!(small["kernel"], "saxpy");
+    assert_eq!(small["grid"], serde_json::json!([32, 1, 1]));
+    assert_eq!(
+        small["occupancy"],
+        serde_json::json!({"blocks": 32, "warps": 32, "most_warps": 64, "registers": 10, "limit": "blocks"})
+    );
+    assert_eq!(small["prediction"]["n_blocks"], 32);
+    // A launch takes microseconds, and eight megabytes take more.
+    let (small, large) = (us(&small), us(&predicted(saxpy, 1 << 20)));
+    assert!(
+        (0.5..20.0).contains(&small) && (2.0 * small..1000.0).contains(&large),
+        "{small} {large}"
+    );
+    // The launch after it runs.
+    run(saxpy);
+}
+
+#[test]
+fn emulated_ptx_is_not_predicted() {
+    let _own = Own::new();
+    let mut module = null_mut();
+    let ptx = CString::new(include_str!("../../../../kernels/ptx/saxpy.ptx")).expect("no NUL");
+    // SAFETY: a text that ends with NUL.
+    unsafe { ok(sys::cuModuleLoadData(&mut module, ptx.as_ptr().cast())) };
+    let report = predicted(function(module, "saxpy"), 64);
+    assert_eq!(report["prediction"], serde_json::Value::Null);
+    let why = report["no_prediction"].as_str().expect("a reason");
+    assert!(why.starts_with("the module is PTX, "), "{why}");
 }
 
 /// Damages the cubin, and expects a code and a part of the message.
