@@ -46,6 +46,9 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         words.push("--recorded-shapes".into());
     }
     words.extend(args.emulate.then(|| "--emulate".to_owned()));
+    for path in kernels::before(&steps) {
+        words.extend(["--before".to_owned(), path.display().to_string()]);
+    }
     match (steps.as_slice(), args.json, &records) {
         ([step], false, None) => page(&programs, step, &words),
         _ => {

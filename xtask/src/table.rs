@@ -60,8 +60,9 @@ pub(crate) fn measurements(all: &Record, paint: Paint) -> String {
 }
 
 /// What the columns of the emulated GPU mean.
-const LEGEND: &str = "  Per FMA of a warp (of a transpose: per 32 elements): PTX instructions, 32-byte sectors of global memory,
-  wavefronts of shared memory, and those of them that a better layout would save. FLOP per byte of the sectors.
+const LEGEND: &str = "  Per FMA of a warp (of a transpose: per 32 elements): instructions of the machine code (of the PTX where there is
+  none), 32-byte sectors of global memory, wavefronts of shared memory, and those of them that a better layout would
+  save. FLOP per byte of the sectors. Predicted: for an H200 with warm caches.
 ";
 
 fn title(one: &Measurement) -> String {
@@ -95,6 +96,7 @@ fn counted() -> Table {
         "wavefronts",
         "excess",
         "FLOP/byte",
+        "predicted",
     ])
     .left(3)
 }
@@ -158,8 +160,13 @@ fn rates(one: &Measurement, passed: &Passed) -> Vec<String> {
 fn counts(one: &Measurement, passed: &Passed) -> Vec<String> {
     const LANES: f64 = 32.0;
     const SECTOR_BYTES: f64 = 32.0;
+    let code = passed.machine_code.as_deref();
+    let counters = code
+        .and_then(|code| code.counters.as_ref())
+        .or(passed.counters.as_ref());
+    let prediction = code.and_then(|code| code.forecast.prediction.as_ref());
     let count = |name: &str| -> f64 {
-        let value = passed.counters.as_ref().and_then(|counters| counters.get(name));
+        let value = counters.and_then(|counters| counters.get(name));
         value.and_then(serde_json::Value::as_f64).unwrap_or(0.0)
     };
     let both = |name: &str| count(&format!("shared_load_{name}")) + count(&format!("shared_store_{name}"));
@@ -180,6 +187,9 @@ fn counts(one: &Measurement, passed: &Passed) -> Vec<String> {
             Work::Transpose => String::new(),
             _ => format!("{:.2}", 2.0 * useful / (sectors * SECTOR_BYTES)),
         },
+        prediction
+            .map(|p| format!("{} ms", milliseconds(p.us / 1e3)))
+            .unwrap_or_default(),
     ]
 }
 

@@ -51,6 +51,7 @@ fn record() -> Record {
             }),
             clock_mhz: None,
             counters: None,
+            machine_code: None,
         })),
     };
     let mut measurements = Vec::new();

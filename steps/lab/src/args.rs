@@ -53,6 +53,12 @@ pub struct Common {
     /// PTX to run in place of the step's own
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub ptx: Option<PathBuf>,
+    /// Machine code to count and predict in place of the step's own
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub cubin: Option<PathBuf>,
+    /// Machine code as it was before an edit, to compare predictions with; may be given several times
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub before: Vec<PathBuf>,
 }
 
 /// Single sizes

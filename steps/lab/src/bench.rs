@@ -128,13 +128,18 @@ impl Lab<'_> {
     /// # Errors
     /// When something fails that is not the kernel's fault.
     pub fn measure(&mut self, kernel: &Kernel, case: &Case, purpose: Purpose) -> Result<Measured, Trouble> {
-        let (work, ptx) = (self.work(kernel), self.ptx.clone());
+        let work = self.work(kernel);
         self.gpu()?;
         let Some(gpu) = &self.gpu else {
             return Ok(Measured::not_run("there is no device"));
         };
-        let bench = Bench { gpu, purpose };
-        let measured = measure(bench, kernel, work, ptx.as_deref(), case)?;
+        let bench = Bench {
+            gpu,
+            purpose,
+            ptx: self.ptx.as_deref(),
+            cubins: &self.cubins,
+        };
+        let measured = measure(bench, kernel, work, case)?;
         if measured.lost {
             self.lose();
         }
@@ -168,7 +173,16 @@ mod tests {
     #[test]
     fn only_what_the_emulated_device_counts_can_be_too_large_for_it() {
         let geometry = |_| unreachable!("nothing is launched");
-        let counted = Kernel::sgemm("any", Code { cu: "", ptx: "" }, geometry, |_| Ok(()));
+        let counted = Kernel::sgemm(
+            "any",
+            Code {
+                cu: "",
+                ptx: "",
+                cubin: &[],
+            },
+            geometry,
+            |_| Ok(()),
+        );
         let multiply = |_, _: &[f32], _: &[f32], _: &mut [f32]| {};
         let timed = Kernel::cpu(
             "any",

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 pub struct Counters {
     /// Multiply-adds of a whole warp: 32 lanes.
     pub warp_fmas: f64,
-    /// PTX instructions issued to warps.
+    /// Instructions issued to warps: of the machine code, or of the PTX where there is none.
     pub instructions: f64,
     /// 32-byte sectors of loads from global memory.
     pub load_sectors: f64,

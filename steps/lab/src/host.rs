@@ -100,6 +100,7 @@ pub fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) -> Meas
         yardstick,
         clock_mhz: None,
         counters: None,
+        machine_code: None,
     };
     Measured {
         outcome: Outcome::Passed(Box::new(passed)),

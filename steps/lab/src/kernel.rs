@@ -14,6 +14,8 @@ pub struct Code {
     pub cu: &'static str,
     /// The text of `kernels/ptx/NAME.ptx`.
     pub ptx: &'static str,
+    /// `kernels/cubin/NAME.cubin`, machine code for sm_90. Empty for none.
+    pub cubin: &'static [u8],
 }
 
 /// C = A · B: what there is at a launch.
@@ -270,7 +272,11 @@ mod tests {
 
     #[test]
     fn the_grid_tells_the_tile() {
-        let code = Code { cu: "", ptx: "" };
+        let code = Code {
+            cu: "",
+            ptx: "",
+            cubin: &[],
+        };
         let kernel = Kernel::sgemm("any", code, geometry, |_| Ok(()));
         assert_eq!(kernel.tile(), Some([128, 64]));
     }

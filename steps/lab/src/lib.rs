@@ -5,7 +5,7 @@
 //! ```no_run
 //! # use lab::{Code, Gemm, Kernel, Shape, blocks, int};
 //! # use cudarc::driver::{DriverError, LaunchConfig, PushKernelArg};
-//! const CODE: Code = Code { cu: "…the source…", ptx: "…what the compiler made of it…" };
+//! const CODE: Code = Code { cu: "…the source…", ptx: "…what the compiler made of it…", cubin: &[] };
 //!
 //! fn geometry(shape: Shape) -> LaunchConfig {
 //!     LaunchConfig {
@@ -41,6 +41,7 @@
 //! - [`verify`], [`diagnose`]: every element against its bound, and what a wrong result looks like.
 //! - [`timing`], [`clocks`]: the protocol: warm, hot, cold, whole; the yardstick between the samples.
 //! - [`cublas`], [`roofline`]: what to compare with: NVIDIA's library, and the device's ceilings.
+//! - [`machine`]: the machine code of a kernel on the emulated device, and the time that a GPU would take.
 //! - [`measure`], [`subject`], [`host`]: one kernel on one shape, from all of these: an [`Outcome`](ladder::Outcome).
 //! - [`mod@bench`], [`check`]: all kernels on all shapes, as records or as a page ([`mod@page`], [`counters`], [`recorded`]).
 //! - [`mod@launch`]: each kernel once and nothing else, for a profiler.
@@ -62,6 +63,7 @@ pub mod host;
 pub mod inputs;
 pub mod kernel;
 pub mod launch;
+pub mod machine;
 pub mod measure;
 pub mod out;
 pub mod page;
@@ -105,6 +107,12 @@ macro_rules! code {
                 "/../../kernels/ptx/",
                 $name,
                 ".ptx"
+            )),
+            cubin: include_bytes!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../kernels/cubin/",
+                $name,
+                ".cubin"
             )),
         }
     };
@@ -199,6 +207,8 @@ pub struct Lab<'a> {
     pub common: args::Common,
     /// PTX in place of the step's own.
     pub ptx: Option<String>,
+    /// Machine code, the same.
+    pub cubins: machine::Cubins,
     /// What records refer to.
     pub run: ladder::Run,
     gpu: Option<Gpu>,
@@ -212,6 +222,14 @@ impl<'a> Lab<'a> {
     ) -> Result<Self, Trouble> {
         let mut kernels = choose(step, kernels, common)?;
         let ptx = common.ptx.as_deref().map(read_ptx).transpose()?;
+        let cubins = machine::Cubins {
+            own: common.cubin.as_deref().map(read).transpose()?,
+            before: common
+                .before
+                .iter()
+                .map(|path| read(path))
+                .collect::<Result<_, _>>()?,
+        };
         if let Some((path, text)) = common.ptx.as_ref().zip(ptx.as_ref()) {
             kernels.retain(|kernel| text.contains(&format!(".entry {}(", kernel.name)));
             if kernels.is_empty() {
@@ -233,6 +251,7 @@ impl<'a> Lab<'a> {
             step,
             kernels,
             ptx,
+            cubins,
             gpu: Some(gpu),
         })
     }
@@ -279,9 +298,12 @@ fn choose<'a>(
     Ok(chosen)
 }
 
+fn read(path: &std::path::Path) -> Result<Vec<u8>, Trouble> {
+    std::fs::read(path).map_err(|error| Trouble::CouldNot(format!("{}: {error}", path.display())))
+}
+
 fn read_ptx(path: &std::path::Path) -> Result<String, Trouble> {
-    let bytes =
-        std::fs::read(path).map_err(|error| Trouble::CouldNot(format!("{}: {error}", path.display())))?;
+    let bytes = read(path)?;
     String::from_utf8(bytes).map_err(|_| Trouble::CouldNot(format!("{} is not text", path.display())))
 }
 

@@ -10,7 +10,10 @@ use crate::case::Case;
 use crate::cublas;
 use crate::device::Gpu;
 use crate::inputs::Real;
-use crate::kernel::{Gemm, Kernel, LaunchGemm, LaunchTranspose, MultiplyCublas, Product, Program, Transpose};
+use crate::kernel::{
+    Code, Gemm, Kernel, LaunchGemm, LaunchTranspose, MultiplyCublas, Product, Program, Transpose,
+};
+use crate::machine::{Cubins, Functions, Machine};
 use crate::session::{self, Launch};
 use crate::subject::Subject;
 use crate::trouble::Trouble;
@@ -54,19 +57,17 @@ pub struct Bench<'g> {
     pub gpu: &'g Gpu,
     /// How closely to look.
     pub purpose: Purpose,
+    /// Is run in place of the kernel's own.
+    pub ptx: Option<&'g str>,
+    /// Machine code, the same.
+    pub cubins: &'g Cubins,
 }
 
-/// Verifies and measures. `ptx` is run in place of the kernel's own.
+/// Verifies and measures.
 ///
 /// # Errors
 /// When something fails that is not the kernel's fault.
-pub fn measure(
-    bench: Bench<'_>,
-    kernel: &Kernel,
-    work: Work,
-    ptx: Option<&str>,
-    case: &Case,
-) -> Result<Measured, Trouble> {
+pub fn measure(bench: Bench<'_>, kernel: &Kernel, work: Work, case: &Case) -> Result<Measured, Trouble> {
     let gpu = bench.gpu;
     if let Err(why) = shapes::fits(work, case.shape, gpu) {
         return Ok(Measured::not_run(why));
@@ -80,33 +81,36 @@ pub fn measure(
     if let Some(why) = too_large(gpu, config) {
         return Ok(Measured::not_run(why));
     }
-    let function = || {
-        let own = kernel.code().map_or("", |code| code.ptx);
-        session::load(gpu, ptx.unwrap_or(own), kernel.name)
+    let functions = |code: Code| -> Result<Functions, Trouble> {
+        Ok(Functions {
+            ptx: session::load(gpu, bench.ptx.unwrap_or(code.ptx), kernel.name)?,
+            machine: Machine::load(&bench, kernel),
+        })
     };
-    let subject = Subject {
+    let subject = |machine| Subject {
         bench,
         kernel,
         work,
         config,
+        machine,
     };
     match kernel.program {
-        Program::Sgemm { launch, .. } => {
-            let function = function()?;
-            subject.product(case.single(), &|shape, config| {
-                gemm(gpu, function.clone(), launch, shape, config)
+        Program::Sgemm { code, launch, .. } => {
+            let functions = functions(code)?;
+            subject(functions.machine.as_ref()).product(case.single(), &|which, shape, config| {
+                gemm(gpu, functions.of(which), launch, shape, config)
             })
         }
-        Program::Dgemm { launch, .. } => {
-            let function = function()?;
-            subject.product(case.double(), &|shape, config| {
-                gemm(gpu, function.clone(), launch, shape, config)
+        Program::Dgemm { code, launch, .. } => {
+            let functions = functions(code)?;
+            subject(functions.machine.as_ref()).product(case.double(), &|which, shape, config| {
+                gemm(gpu, functions.of(which), launch, shape, config)
             })
         }
-        Program::Transpose { launch, .. } => {
-            let function = function()?;
-            subject.transpose(case, &|shape, config| {
-                transpose(gpu, function.clone(), launch, shape, config)
+        Program::Transpose { code, launch, .. } => {
+            let functions = functions(code)?;
+            subject(functions.machine.as_ref()).transpose(case, &|which, shape, config| {
+                transpose(gpu, functions.of(which), launch, shape, config)
             })
         }
         Program::Cublas { open, multiply } => {
@@ -114,7 +118,9 @@ pub fn measure(
                 return Ok(Measured::not_run(why));
             }
             match open(gpu.stream.clone()) {
-                Ok(blas) => subject.product(case.single(), &|shape, _| library(&blas, multiply, shape)),
+                Ok(blas) => {
+                    subject(None).product(case.single(), &|_, shape, _| library(&blas, multiply, shape))
+                }
                 Err(CublasError(status)) => {
                     Ok(Measured::not_run(format!("cuBLAS does not start: {status:?}")))
                 }

@@ -1,6 +1,7 @@
 //! The page that `bench` prints for people. Figures come from records and reports; nothing is computed twice.
 
 mod counted;
+mod forecast;
 mod timed;
 
 use std::fmt::Write as _;
@@ -11,7 +12,7 @@ use ladder::{Measurement, Outcome, Shape, Work};
 use serde_json::Value;
 
 use crate::kernel::Kernel;
-use crate::{Lab, recorded};
+use crate::{Lab, machine, recorded, source_path};
 
 /// One kernel on the page.
 pub struct Entry<'a> {
@@ -87,6 +88,7 @@ pub fn case(shape: Shape, run: &ladder::Run, entries: &[Entry<'_>]) -> String {
     out.push_str(&troubles(entries, paint));
     if run.emulated {
         out.push_str(&counted::tables(shape, entries, paint));
+        out.push_str(&forecast::tables(shape, entries, &recorded::load(), paint));
     }
     out
 }
@@ -96,9 +98,7 @@ pub fn footer(lab: &Lab<'_>) -> String {
     let paint = Paint::for_stdout();
     let mut out = recorded::tables(lab.step, paint);
     if lab.run.emulated && lab.kernels.iter().any(|kernel| kernel.code().is_some()) {
-        out.push_str(&paint.dim(
-            "\nThe emulated GPU runs and counts what the compiler's PTX says; it has no caches and no speed.\n",
-        ));
+        out.push_str(&paint.dim(&ground(lab)));
     }
     let _ = writeln!(
         out,
@@ -106,6 +106,25 @@ pub fn footer(lab: &Lab<'_>) -> String {
         paint.dim(&format!("next: cargo xtask check {}", lab.step.id))
     );
     out
+}
+
+/// What the emulated GPU's figures rest on.
+fn ground(lab: &Lab<'_>) -> String {
+    let mut missing = lab
+        .kernels
+        .iter()
+        .filter(|kernel| kernel.code().is_some() && machine::committed(kernel).is_none());
+    match (&lab.ptx, &lab.cubins.own, missing.next()) {
+        (None, None, Some(kernel)) => {
+            let source = kernel.code().and_then(|code| source_path(code.ptx)).unwrap_or("FILE");
+            format!(
+                "\nThe emulated GPU counted what the PTX says. Exact instructions and a predicted time need machine code:\n  \
+                 cargo xtask ptx {source}\n"
+            )
+        }
+        (Some(_), None, _) => "\nThe emulated GPU counted what the PTX says; with --cubin FILE, machine code.\n".into(),
+        _ => "\nThe emulated GPU ran the machine code for sm_90 and counted its instructions; times are a model's.\n".into(),
+    }
 }
 
 /// What went wrong, in full, and why something was not run.
@@ -202,7 +221,16 @@ mod tests {
         }
     }
 
-    static FAST: Kernel = Kernel::sgemm("fast", Code { cu: "", ptx: "" }, geometry, |_| Ok(()));
+    static FAST: Kernel = Kernel::sgemm(
+        "fast",
+        Code {
+            cu: "",
+            ptx: "",
+            cubin: &[],
+        },
+        geometry,
+        |_| Ok(()),
+    );
 
     fn run(emulated: bool) -> ladder::Run {
         ladder::Run {
@@ -260,6 +288,7 @@ mod tests {
             }),
             clock_mhz: None,
             counters: None,
+            machine_code: None,
         }
     }
 

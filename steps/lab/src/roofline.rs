@@ -15,6 +15,7 @@ use crate::trouble::Trouble;
 const PROBE: Code = Code {
     cu: include_str!("../../../kernels/probe.cu"),
     ptx: include_str!("../../../kernels/ptx/probe.ptx"),
+    cubin: &[],
 };
 /// Threads of a block, in both kernels.
 const THREADS: u32 = 256;

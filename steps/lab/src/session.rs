@@ -42,7 +42,8 @@ pub fn load(gpu: &Gpu, ptx: &str, name: &str) -> Result<CudaFunction, Trouble> {
     let module = gpu.module(ptx, |ptx| {
         let module = gpu.context.load_module(Ptx::from_src(checked(ptx)?));
         module.map_err(|error| {
-            let (error, log) = (words(error), explain(ptx));
+            let text = CString::new(ptx).unwrap_or_default();
+            let (error, log) = (words(error), explain(text.as_bytes_with_nul()));
             Trouble::CouldNot(format!(
                 "the driver does not take the PTX of {name}: {error}{log}"
             ))
@@ -54,6 +55,22 @@ pub fn load(gpu: &Gpu, ptx: &str, name: &str) -> Result<CudaFunction, Trouble> {
 }
 // ANCHOR_END: load
 
+/// The kernel `name` of a cubin, or what the driver says about it.
+pub(crate) fn load_cubin(gpu: &Gpu, cubin: &[u8], name: &str) -> Result<CudaFunction, String> {
+    let loaded = gpu.context.load_module(Ptx::from_binary(cubin.to_vec()));
+    let module = loaded.map_err(|error| {
+        // The log says more than the code.
+        let log = explain(cubin);
+        log.lines()
+            .map(str::trim)
+            .find(|line| !line.is_empty())
+            .map_or_else(|| words(error), str::to_owned)
+    })?;
+    module
+        .load_function(name)
+        .map_err(|error| format!("it has no kernel {name}: {}", words(error)))
+}
+
 /// PTX is a C string.
 fn checked(ptx: &str) -> Result<&str, Trouble> {
     match ptx.contains('\0') {
@@ -62,12 +79,9 @@ fn checked(ptx: &str) -> Result<&str, Trouble> {
     }
 }
 
-/// What the driver's compiler says about a text that it does not take, on lines of their own.
-fn explain(ptx: &str) -> String {
+/// What the driver says about an image that it does not take, on lines of their own: a text with its NUL, or a cubin.
+fn explain(image: &[u8]) -> String {
     const ROOM: usize = 8192;
-    let Ok(text) = CString::new(ptx) else {
-        return String::new();
-    };
     let mut log = vec![0u8; ROOM];
     let mut options = [
         CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
@@ -76,11 +90,11 @@ fn explain(ptx: &str) -> String {
     // The size is passed in the pointer itself.
     let mut values = [log.as_mut_ptr().cast::<c_void>(), ROOM as *mut c_void];
     let mut module = std::ptr::null_mut();
-    // SAFETY: two options with their values; the buffer has the size that is passed; the text ends with NUL.
+    // SAFETY: two options with their values; the buffer has the size that is passed; the image is whole.
     let code = unsafe {
         sys::cuModuleLoadDataEx(
             &mut module,
-            text.as_ptr().cast(),
+            image.as_ptr().cast(),
             options.len() as u32,
             options.as_mut_ptr(),
             values.as_mut_ptr(),

@@ -5,15 +5,17 @@ use std::time::Instant;
 
 use cudarc::driver::LaunchConfig;
 use cudarc::driver::sys::CUresult;
+use ladder::machine_code::{Forecast, MachineCode};
 use ladder::record::{Accuracy, Passed};
 use ladder::{Outcome, Shape, Work};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::case::{Case, stored};
 use crate::cublas::{self, Element};
 use crate::diagnose::{Scene, Terms};
 use crate::inputs::{Data, Real};
 use crate::kernel::{Kernel, Program};
+use crate::machine::{Machine, Which, no_prediction};
 use crate::measure::{Bench, Measured, Purpose};
 use crate::reference::Problem;
 use crate::session::{Launch, Session};
@@ -31,10 +33,12 @@ pub struct Subject<'a> {
     pub work: Work,
     /// How it is launched on this shape.
     pub config: LaunchConfig,
+    /// As machine code, where it is to run so too.
+    pub(crate) machine: Option<&'a Machine>,
 }
 
 /// Makes a launch for a shape.
-type Make<'m, 'g, T> = &'m dyn Fn(Shape, LaunchConfig) -> Launch<'g, T>;
+type Make<'m, 'g, T> = &'m dyn Fn(Which, Shape, LaunchConfig) -> Launch<'g, T>;
 
 /// Inputs as the kernel takes them, with their answer.
 struct Trial<'p, T: Real, A> {
@@ -149,7 +153,7 @@ impl<'a> Subject<'a> {
         for (number, trial) in trials.iter().enumerate() {
             self.watch(shape, number + 1 == trials.len());
             let start = Instant::now();
-            let (got, comparison) = match self.run(shape, trial, make)? {
+            let (got, comparison) = match self.run(Which::Ptx, shape, trial, make)? {
                 Ran::Output(got, comparison) => (got, comparison),
                 Ran::Broken(measured) => return Ok(measured),
             };
@@ -160,7 +164,18 @@ impl<'a> Subject<'a> {
             accuracy.max_abs_error = accuracy.max_abs_error.max(comparison.max_abs_error);
             accuracy.max_of_bound = accuracy.max_of_bound.max(comparison.max_of_bound);
         }
-        let report = self.report();
+        let mut report = self.report();
+        let counters = total(report.as_ref());
+        let machine_code = match (self.machine, trials.last()) {
+            (Some(machine), Some(trial)) => match self.machine_code(machine, shape, trial, make)? {
+                Ok((machine_code, machine_report)) => {
+                    report = machine_report.or(report);
+                    Some(Box::new(machine_code))
+                }
+                Err(measured) => return Ok(measured),
+            },
+            _ => None,
+        };
         let (grid, block) = (self.config.grid_dim, self.config.block_dim);
         let mut passed = Passed {
             grid: grid.into(),
@@ -174,7 +189,8 @@ impl<'a> Subject<'a> {
             cpu_ms: Some(cpu_ms),
             yardstick: None,
             clock_mhz: None,
-            counters: report.as_ref().and_then(|r| r["total"].as_object().cloned()),
+            counters,
+            machine_code,
         };
         let is_timed = self.bench.gpu.emulator.is_none() && self.bench.purpose == Purpose::Bench;
         // There is a last trial: the kernel was verified on it.
@@ -188,14 +204,76 @@ impl<'a> Subject<'a> {
         })
     }
 
+    /// The same kernel as machine code: verified and counted, and what its time would be. With the report of the counted
+    /// launch.
+    fn machine_code<'g, T: Real, A: Answer + Sync>(
+        &self,
+        machine: &Machine,
+        shape: Shape,
+        trial: &Trial<'_, T, A>,
+        make: Make<'_, 'g, T>,
+    ) -> Result<Result<(MachineCode, Option<Value>), Measured>, Trouble> {
+        let mut found = MachineCode {
+            cubin_sha256: machine.sha256.clone(),
+            counters: None,
+            forecast: Forecast::default(),
+            before: None,
+        };
+        if let Err(why) = &machine.function {
+            found.forecast = no_prediction(format!("the emulated GPU does not run its machine code: {why}"));
+            return Ok(Ok((found, None)));
+        }
+        self.watch(shape, true);
+        let mut measured = match self.run(Which::Machine, shape, trial, make)? {
+            Ran::Output(_, comparison) if comparison.is_right() => {
+                let report = self.report();
+                found.counters = total(report.as_ref());
+                found.forecast = self.forecast(Which::Machine, shape, trial, make)?;
+                if machine.before.is_some() {
+                    found.before = Some(self.forecast(Which::Before, shape, trial, make)?);
+                }
+                return Ok(Ok((found, report)));
+            }
+            Ran::Output(got, comparison) => self.wrong(shape, trial, &got, &comparison, true),
+            Ran::Broken(measured) => measured,
+        };
+        if let Outcome::Failed { why, .. } = &mut measured.outcome {
+            *why = format!("as machine code, and not as PTX: {why}");
+        }
+        Ok(Err(measured))
+    }
+
+    /// The time that a real GPU would take, by the emulated one.
+    fn forecast<'g, T: Real, A: Answer + Sync>(
+        &self,
+        which: Which,
+        shape: Shape,
+        trial: &Trial<'_, T, A>,
+        make: Make<'_, 'g, T>,
+    ) -> Result<Forecast, Trouble> {
+        let (gpu, launch) = (self.bench.gpu, make(which, shape, self.config));
+        let Some(emulator) = gpu.emulator else {
+            return Ok(no_prediction("this is a real GPU"));
+        };
+        let mut session = Session::new(gpu, launch, &trial.a, trial.b.as_deref(), trial.n_out())?;
+        emulator.predict_next();
+        session.launch()?;
+        gpu.stream.synchronize()?;
+        let forecast = emulator
+            .report()
+            .and_then(|report| serde_json::from_str(&report).ok());
+        Ok(forecast.unwrap_or_else(|| no_prediction("the emulated GPU gives none")))
+    }
+
     /// One launch, and the comparison of what came out.
     fn run<'g, T: Real, A: Answer + Sync>(
         &self,
+        which: Which,
         shape: Shape,
         trial: &Trial<'_, T, A>,
         make: Make<'_, 'g, T>,
     ) -> Result<Ran<T>, Trouble> {
-        let launch = make(shape, self.config);
+        let launch = make(which, shape, self.config);
         let session = Session::new(
             self.bench.gpu,
             launch,
@@ -322,7 +400,7 @@ impl<'a> Subject<'a> {
         // A transpose has one input, of m x n.
         let a = vec![T::default(); small.m * if small.k > 0 { small.k } else { small.n }];
         let b = (small.k > 0).then(|| vec![T::default(); small.k * small.n]);
-        let launch = make(small, config);
+        let launch = make(Which::Ptx, small, config);
         let mut session = Session::new(self.bench.gpu, launch, &a, b.as_deref(), small.m * small.n)?;
         // The first launch of a kernel takes longer than the others. One that goes wrong here is told by the next.
         let Ok(first) = session.time_ms(1) else {
@@ -352,7 +430,7 @@ impl<'a> Subject<'a> {
         passed: &mut Passed,
     ) -> Result<(), Trouble> {
         let (gpu, n_out) = (self.bench.gpu, trial.n_out());
-        let launch = make(shape, self.config);
+        let launch = make(Which::Ptx, shape, self.config);
         let mut session = Session::new(gpu, launch, &trial.a, trial.b.as_deref(), n_out)?;
         let timed = timing::time(gpu, &mut session, yardstick, one_ms)?;
         drop(session);
@@ -361,10 +439,15 @@ impl<'a> Subject<'a> {
         passed.cold = timed.cold;
         passed.yardstick = timed.yardstick;
         passed.clock_mhz = timed.clock_mhz;
-        let launch = make(shape, self.config);
+        let launch = make(Which::Ptx, shape, self.config);
         passed.whole = Some(timing::whole(gpu, &launch, &trial.a, trial.b.as_deref(), n_out)?);
         Ok(())
     }
+}
+
+/// Counters of a launch, from its report.
+fn total(report: Option<&Value>) -> Option<Map<String, Value>> {
+    report?["total"].as_object().cloned()
 }
 
 /// Thread-instructions after which a launch on the emulated device counts as runaway: many times what the slowest

@@ -8,6 +8,7 @@
 pub mod catalogue;
 pub mod counters;
 pub mod files;
+pub mod machine_code;
 pub mod programs;
 pub mod provenance;
 pub mod record;

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::files::{FolderLock, folder_of, lock_folder, write_whole};
+use crate::machine_code::MachineCode;
 
 /// Layout of the file; raised when an old reader would misunderstand a new file.
 pub const SCHEMA: u32 = 1;
@@ -168,8 +169,11 @@ pub struct Passed {
     pub yardstick: Option<Yardstick>,
     /// SM clock in MHz while timing, lowest and highest seen. `None` where it cannot be read.
     pub clock_mhz: Option<[u32; 2]>,
-    /// The emulated device's counters.
+    /// The emulated device's counters, of the PTX.
     pub counters: Option<serde_json::Map<String, serde_json::Value>>,
+    /// The same kernel as machine code on the emulated device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_code: Option<Box<MachineCode>>,
 }
 
 /// How far a result is from the reference.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
+use ladder::machine_code::{Forecast, MachineCode, Prediction};
 use ladder::record::{
     Accuracy, Check, FailedCheck, Line, Measurement, Outcome, Passed, Record, Roofline, Run, Samples,
     Yardstick,
@@ -169,7 +170,31 @@ fn passed(emulated: bool) -> Outcome {
         }),
         clock_mhz: None,
         counters: emulated.then(|| counters.as_object().cloned().expect("a map")),
+        machine_code: emulated.then(|| Box::new(machine_code())),
     }))
+}
+
+fn machine_code() -> MachineCode {
+    let counters = serde_json::json!({
+        "warp_instructions": 40_000_000, "fmas": 1_073_741_824, "global_load_sectors": 9_000_000,
+        "global_store_sectors": 131_072, "shared_load_wavefronts": 17_000_000, "shared_load_ideal": 17_000_000,
+    });
+    MachineCode {
+        cubin_sha256: String::new(),
+        counters: counters.as_object().cloned(),
+        forecast: Forecast {
+            prediction: Some(Prediction {
+                gpu: "NVIDIA H200".into(),
+                us: 149.6,
+                band: 0.08,
+                bounds: Vec::new(),
+                n_blocks: 64,
+                n_sms: 132,
+            }),
+            ..Forecast::default()
+        },
+        before: None,
+    }
 }
 
 fn failed_check() -> FailedCheck {
@@ -309,11 +334,12 @@ fn several_steps_share_a_table() {
     exit code 0
     --- stdout
     Verified and counted on the emulated GPU
-      step  kernel                        shape           instr  sectors  wavefronts  excess  FLOP/byte
-      v05   sgemm_v05_bank_conflict_free  1024x1024x1024   2.98     0.27        0.54    0.00       7.35
-      v06   sgemm_v06_outer_product       1024x1024x1024   2.98     0.27        0.54    0.00       7.35
-      Per FMA of a warp (of a transpose: per 32 elements): PTX instructions, 32-byte sectors of global memory,
-      wavefronts of shared memory, and those of them that a better layout would save. FLOP per byte of the sectors.
+      step  kernel                        shape           instr  sectors  wavefronts  excess  FLOP/byte  predicted
+      v05   sgemm_v05_bank_conflict_free  1024x1024x1024   1.19     0.27        0.51    0.00       7.35   0.150 ms
+      v06   sgemm_v06_outer_product       1024x1024x1024   1.19     0.27        0.51    0.00       7.35   0.150 ms
+      Per FMA of a warp (of a transpose: per 32 elements): instructions of the machine code (of the PTX where there is
+      none), 32-byte sectors of global memory, wavefronts of shared memory, and those of them that a better layout would
+      save. FLOP per byte of the sectors. Predicted: for an H200 with warm caches.
     --- stderr
     $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --emulate --json
     v05  sgemm_v05_bank_conflict_free  1024x1024x1024  verified

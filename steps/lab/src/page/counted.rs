@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use ladder::text::{Paint, Table};
 use ladder::{Shape, Work};
+use serde_json::{Map, Value};
 
 use super::{Entry, figure, table};
 use crate::counters::{self, Counters, SECTOR};
@@ -18,7 +19,7 @@ const WIDTH: usize = 52;
 pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], paint: Paint) -> String {
     let counted: Vec<(&Entry<'_>, Counters)> = entries
         .iter()
-        .filter_map(|entry| Some((entry, Counters::of(entry.passed()?.counters.as_ref()?))))
+        .filter_map(|entry| Some((entry, Counters::of(counters_of(entry)?))))
         .collect();
     if counted.is_empty() {
         return String::new();
@@ -40,6 +41,28 @@ pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], paint: Paint) -> Strin
         }
     }
     out
+}
+
+/// Of the machine code, where the emulated device ran it; else of the PTX.
+fn counters_of<'e>(entry: &'e Entry<'_>) -> Option<&'e Map<String, Value>> {
+    let passed = entry.passed()?;
+    let machine = passed
+        .machine_code
+        .as_deref()
+        .and_then(|code| code.counters.as_ref());
+    machine.or(passed.counters.as_ref())
+}
+
+/// Whether all figures are of machine code.
+fn is_machine_code(counted: &[(&Entry<'_>, Counters)]) -> bool {
+    counted.iter().all(|(entry, _)| {
+        let passed = entry.passed();
+        passed.is_some_and(|p| {
+            p.machine_code
+                .as_deref()
+                .is_some_and(|code| code.counters.is_some())
+        })
+    })
 }
 
 fn heading(text: &str, note: &str, paint: Paint) -> String {
@@ -83,7 +106,11 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
          FLOP/byte: of global memory as asked for; if each matrix moved once, it would be {}",
         figure(once)
     );
-    let mut out = heading("Counted, per multiply-add of a warp (32 lanes)", &note, paint);
+    let title = match is_machine_code(counted) {
+        true => "Counted in the machine code, per multiply-add of a warp (32 lanes)",
+        false => "Counted, per multiply-add of a warp (32 lanes)",
+    };
+    let mut out = heading(title, &note, paint);
     out.push_str(&table.without_empty_columns().render(paint));
     out
 }
@@ -112,13 +139,16 @@ fn limits(counted: &[(&Entry<'_>, Counters)], paint: Paint) -> String {
     }
     let note = format!(
         "what an SM of an H200 does in a clock: {:.0} FP32 or {:.0} FP64 multiply-adds of a warp, {:.0} instructions,\n  \
-         {:.0} wavefront of shared memory, {:.0} sectors of the first-level cache. A bound: no latency, no misses, and\n  \
-         instructions as in the PTX, of which ptxas saves some",
+         {:.0} wavefront of shared memory, {:.0} sectors of the first-level cache. A bound: no latency, no misses{}",
         counters::FP32_FMAS,
         counters::FP64_FMAS,
         counters::ISSUES,
         counters::WAVEFRONTS,
-        counters::SECTORS
+        counters::SECTORS,
+        match is_machine_code(counted) {
+            true => "",
+            false => ", and\n  instructions as in the PTX, of which ptxas saves some",
+        }
     );
     let mut out = heading(
         "What binds: clocks of an SM per multiply-add of a warp",
@@ -165,7 +195,11 @@ fn transposes(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) ->
     }
     let note = "sectors: 32 bytes of global memory, at least 4 loaded and 4 stored; wavefronts: of shared memory,\n  \
                 excess: what a better layout would save";
-    let mut out = heading("Counted, per 32 elements", note, paint);
+    let title = match is_machine_code(counted) {
+        true => "Counted in the machine code, per 32 elements",
+        false => "Counted, per 32 elements",
+    };
+    let mut out = heading(title, note, paint);
     out.push_str(&table.without_empty_columns().render(paint));
     out
 }
