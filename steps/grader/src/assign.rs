@@ -169,6 +169,11 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Str
     let members = members(&copier, &workspace)?;
     for folder in members.values() {
         copier.folder(&folder.join("src"))?;
+        // What the sources include.
+        let data = folder.join("data");
+        if copier.root.join(&data).is_dir() {
+            copier.folder(&data)?;
+        }
         let manifest = folder.join("Cargo.toml");
         let mut table = copier.toml(&manifest)?;
         for section in LEFT_OUT {
