@@ -50,6 +50,9 @@ pub struct Chip {
     /// Between two wavefronts of one scheduler, to shared memory or L1.
     #[serde(deserialize_with = "value")]
     pub scheduler_wavefront: u64,
+    /// Between an access to shared memory and one to L1, for the SM.
+    #[serde(deserialize_with = "value")]
+    pub lsu_switch: u64,
     /// Of a shared load, per scheduler.
     #[serde(deserialize_with = "value")]
     pub load_shared_issue: u64,

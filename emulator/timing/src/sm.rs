@@ -133,6 +133,8 @@ struct Sm<'a> {
     schedulers: [Scheduler; SCHEDULERS],
     /// When the unit for shared memory and L1 takes the next wavefront.
     lsu: u64,
+    /// Whether its last access was to shared memory.
+    was_shared: bool,
     constants: u64,
     memory: Memory<'a>,
     window: (u64, u64),
@@ -173,6 +175,7 @@ impl<'a> Sm<'a> {
             residences: Vec::new(),
             schedulers: std::array::from_fn(|_| scheduler()),
             lsu: 0,
+            was_shared: false,
             constants: 0,
             memory: Memory::new(chip, setting.reach, setting.active_sms, setting.shared),
             window: setting.window,
@@ -396,12 +399,17 @@ impl<'a> Sm<'a> {
         let lanes = width(instruction.bytes);
         let scheduler = &mut self.schedulers[which];
         // The address unit of the subcore, then the wavefronts of the SM.
+        let of_shared = matches!(access, Access::Shared { .. });
         let mut enter = |issue: f64, wavefronts: u64| {
             let start = scheduler.addresses.max(now as f64);
             scheduler.addresses = start + issue.max((wavefronts * chip.scheduler_wavefront) as f64);
             let start = start as u64;
             while scheduler.queue.front().is_some_and(|&leaves| leaves <= now) {
                 scheduler.queue.pop_front();
+            }
+            if std::mem::replace(&mut self.was_shared, of_shared) != of_shared {
+                self.lsu += chip.lsu_switch;
+                self.busy[Resource::SharedAndL1 as usize] += chip.lsu_switch as f64;
             }
             let first = start.max(self.lsu);
             scheduler.queue.push_back(first);
