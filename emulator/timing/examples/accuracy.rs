@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release -p timing --example accuracy -- ladder [PART_OF_A_NAME [M]]` prints them;
 //! `… -- held-out` the kernels that played no part in building the model;
-//! `… -- write` makes `data/predictions.tsv`, which the book's plot is drawn from.
+//! `… -- write` makes `data/predictions.tsv`, which the book's plot is drawn from; `… -- write ladder` and
+//! `… -- write held-out` renew these lines of it.
 
 #![expect(clippy::print_stdout, reason = "an example shows what came out")]
 
@@ -14,7 +15,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use recorded::Launch;
-use timing::accuracy::{Point, Set};
+use timing::accuracy::{self, Point, Set};
 use timing::{Prediction, Reason};
 
 const HEAD: &str = "\
@@ -27,16 +28,20 @@ const HEAD: &str = "\
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let argument = |i: usize| arguments.get(i).map_or("", String::as_str);
-    let mut launches = match argument(0) {
-        "held-out" => recorded::replayed(Set::HeldOut),
-        _ => recorded::ladder(),
-    };
-    if argument(0) == "write" && argument(1) != "ladder" {
+    let is_written = argument(0) == "write";
+    let set = if is_written { argument(1) } else { argument(0) };
+    let mut launches = Vec::new();
+    if set != Set::HeldOut.name() {
+        launches.extend(recorded::ladder());
+    }
+    if set != Set::Ladder.name() {
         launches.extend(recorded::replayed(Set::HeldOut));
     }
+    // The short ones first: the long ones do not all wait for each other at the end.
+    launches.sort_by_key(Launch::work);
     launches.retain(|launch| {
         let of_size = argument(2).is_empty() || argument(2) == launch.shape[0].to_string();
-        argument(0) == "write" || launch.name.contains(argument(1)) && of_size
+        is_written || launch.name.contains(argument(1)) && of_size
     });
     let results = Mutex::new(vec![None; launches.len()]);
     let next = AtomicUsize::new(0);
@@ -47,9 +52,7 @@ fn main() {
                     let i = next.fetch_add(1, Ordering::SeqCst);
                     let Some(launch) = launches.get(i) else { break };
                     let prediction = launch.predicted();
-                    if argument(0) != "write" {
-                        println!("{}", line(launch, &prediction));
-                    }
+                    println!("{}", line(launch, &prediction));
                     results.lock().expect("no panic")[i] = Some(prediction);
                 }
             });
@@ -64,10 +67,18 @@ fn main() {
             println!("{} {:?}: {:?}", launch.name, launch.shape, prediction);
         }
     }
-    if argument(0) == "write" {
+    let mut errors: Vec<f64> = points.iter().map(|point| 100.0 * point.error().abs()).collect();
+    if is_written {
+        // Lines of the other kernels stay.
+        let others = accuracy::points().iter();
+        points.extend(
+            others
+                .filter(|point| !set.is_empty() && point.set.name() != set)
+                .cloned(),
+        );
+        points.sort_by(|a, b| (a.set, &a.kernel, a.shape).cmp(&(b.set, &b.kernel, b.shape)));
         write(&points);
     }
-    let mut errors: Vec<f64> = points.iter().map(|point| 100.0 * point.error().abs()).collect();
     errors.sort_by(f64::total_cmp);
     let n = errors.len();
     let mean = errors.iter().sum::<f64>() / n.max(1) as f64;

@@ -24,7 +24,7 @@ pub struct Point {
 }
 
 /// Which kernels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Set {
     /// Of the book: looked at while the model was built.
     Ladder,

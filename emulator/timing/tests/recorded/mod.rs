@@ -95,7 +95,7 @@ pub(crate) fn replayed(set: Set) -> Vec<Launch> {
         .collect()
 }
 
-/// The machine code for a PTX file of the repository: beside the PTX of a kernel of the book, or in `tests/data`.
+/// The machine code for a PTX file: beside the PTX of a kernel of the book, or in `tests/data`.
 fn cubin(ptx: &str) -> PathBuf {
     match ptx.strip_prefix("kernels/ptx/") {
         Some(name) => root()
@@ -104,11 +104,10 @@ fn cubin(ptx: &str) -> PathBuf {
         None => {
             let name = ptx
                 .trim_start_matches("steps/")
-                .replace("/tasks/", "-")
-                .replace(".ptx", ".cubin");
-            Path::new(env!("CARGO_MANIFEST_DIR"))
-                .join("tests/data/held-out")
-                .join(name)
+                .trim_end_matches(".ptx")
+                .replace("/tasks/", "-");
+            let held_out = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/held-out");
+            held_out.join(format!("{name}.cubin.z"))
         }
     }
 }
@@ -170,7 +169,11 @@ impl Launch {
     /// What the launch would take. The values of the operands do not matter to these kernels: they are zeros.
     pub(crate) fn predicted(&self) -> Result<Prediction, String> {
         let text = |error: &dyn std::fmt::Display| error.to_string();
-        let bytes = fs::read(&self.cubin).map_err(|error| format!("{}: {error}", self.cubin.display()))?;
+        let mut bytes =
+            fs::read(&self.cubin).map_err(|error| format!("{}: {error}", self.cubin.display()))?;
+        if self.cubin.extension().is_some_and(|extension| extension == "z") {
+            bytes = miniz_oxide::inflate::decompress_to_vec_zlib(&bytes).map_err(|error| text(&error))?;
+        }
         let mut code = machine::Module::read(&bytes).map_err(|error| text(&error))?;
         code.kernels.retain(|kernel| kernel.name == self.entry);
         let gpu = Gpu::with_memory(1 << 34);
