@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod accesses;
+mod calibrate;
 mod conformance;
 mod corpus;
 mod counters;

@@ -9,6 +9,7 @@
 mod assign;
 mod bench;
 mod book;
+mod calibrate;
 mod calls;
 mod check;
 mod choice;
@@ -95,6 +96,8 @@ enum Command {
     Profile(profile::Args),
     /// Check the steps under NVIDIA's compute-sanitizer
     Sanitize(sanitize::Args),
+    /// Measure what instructions cost on this machine's GPU, to predict times from it
+    Calibrate(calibrate::Args),
     /// Say what this machine has and lacks, and what that costs
     Doctor(doctor::Args),
     /// Check the house rules that a program can check
@@ -149,6 +152,7 @@ fn main() -> ExitCode {
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Profile(args)) => profile::run(&args),
         Some(Command::Sanitize(args)) => sanitize::run(&args),
+        Some(Command::Calibrate(args)) => calibrate::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Tidy(args)) => tidy::run(&args),
         Some(Command::Book(args)) => book::run(&args),
