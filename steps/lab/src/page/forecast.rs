@@ -70,8 +70,8 @@ pub(super) fn tables(
 
 fn heading(prediction: &Prediction, paint: Paint) -> String {
     let note = format!(
-        "  from the machine code, by a model of its multiprocessors; nine in ten predictions for kernels that the model\n  \
-         was not made with are within {:.0}% of the measured time",
+        "  from the machine code, by a model of its multiprocessors; nine in ten of the predictions that were compared with\n  \
+         measured times are within {:.0}% of them",
         100.0 * prediction.band
     );
     let title = format!("Predicted for an {}, caches warm", prediction.gpu);
