@@ -57,6 +57,9 @@ fn begin() -> Result<(), String> {
 
 fn one(seed: u64) -> Result<String, String> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    if rng.random_ratio(1, 4) {
+        return load("cubin", &hostile::cubin(seed));
+    }
     let (kind, text) = match rng.random_range(0..4u32) {
         0 => ("damaged".to_owned(), torture::damaged(seed)),
         1 => ("damaged".to_owned(), hostile::damaged_file(seed)),
@@ -65,9 +68,14 @@ fn one(seed: u64) -> Result<String, String> {
     // Text ends at the first NUL, whatever comes behind.
     let text = text.replace('\0', " ");
     let image = CString::new(text).map_err(|error| error.to_string())?;
+    load(&kind, image.as_bytes_with_nul())
+}
+
+/// Loads an image, which ends with NUL or says how long it is, and launches what it holds.
+fn load(kind: &str, image: &[u8]) -> Result<String, String> {
     let start = fuzz::cpu_seconds();
     let mut module = null_mut();
-    // SAFETY: a place for the result, and a string that ends with NUL.
+    // SAFETY: a place for the result, and an image whose end can be found.
     let code = unsafe { sys::cuModuleLoadData(&mut module, image.as_ptr().cast()) };
     let spent = fuzz::cpu_seconds() - start;
     if spent > MOST_SECONDS {
@@ -85,6 +93,7 @@ fn one(seed: u64) -> Result<String, String> {
         CUDA_ERROR_INVALID_PTX
         | CUDA_ERROR_OUT_OF_MEMORY
         | CUDA_ERROR_INVALID_IMAGE
+        | CUDA_ERROR_NO_BINARY_FOR_GPU
         | CUDA_ERROR_UNSUPPORTED_PTX_VERSION => Ok(format!("{kind}:{code:?}")),
         other => Err(format!("{kind}: {other:?}")),
     }

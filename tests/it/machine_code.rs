@@ -14,15 +14,17 @@ use tests::conformance::{
     Answers, Fixture, difference, emulate_machine_code, fixtures, read_answers, read_code,
 };
 use tests::gpu::{Argument, Gpu, Shape, Value};
+use tests::hostile;
 use tests::recorded::{count_of, kernel, machine_code, profiles, root};
 
 use super::counters::SLOW;
 
-/// Counters that are not the hardware's yet: kernel, shape's m, counter, how much ours is more.
+/// Counters of other machine code than ours: kernel, shape's m, counter, how much ours is more.
 ///
-/// Lanes of one warp of each block wait for each other at two copies of a `WARPSYNC`. Otherwise the hardware issues it
-/// twice; here it does so once less, and which of them it leaves out is not known.
-const DIFFERENCES: [(&str, usize, &str, i64); 1] = [("sgemm_v02_strip", 509, "warp_instructions", 1024)];
+/// The record is of what the driver's compiler makes of the PTX, which has `BSSY` and `BSYNC` in place of `WARPSYNC.ALL`.
+/// The cubin of `tests/data/machine` itself, counted by Nsight Compute on an H200, has 18 942 816 and 19 425 186
+/// instructions on the ragged shapes, as here.
+const DIFFERENCES: [(&str, usize, &str, i64); 1] = [("sgemm_v02_strip", 509, "warp_instructions", -6144)];
 
 /// Compares one recorded launch with the same of the machine code.
 fn check(profile: &Profile) {
@@ -193,4 +195,43 @@ fn machine_code_of_every_form_answers_as_hardware_does() {
     }
     assert!(bad.is_empty(), "{} of {n}:\n{}", bad.len(), bad.join("\n"));
     assert!(n > 7000, "{n}");
+}
+
+/// What damaged machine code does: it is refused, or runs, and ends within its budget. On any number of threads.
+#[test]
+fn damaged_machine_code_is_refused_or_ends() {
+    let (mut loaded, mut ended) = (0, 0);
+    for seed in 0..300 {
+        let gpu = Gpu::with_memory(1 << 26);
+        let Ok(code) = machine::Module::read(&hostile::cubin(seed)) else {
+            continue;
+        };
+        let Ok(module) = Module::load_machine_code(&gpu.memory, &code, None) else {
+            continue;
+        };
+        loaded += 1;
+        let buffer = gpu.upload(&[1.0f32; 1 << 14]);
+        for kernel in module.kernels() {
+            let mut params = vec![0; kernel.kernel().param_bytes as usize];
+            for param in &kernel.kernel().params {
+                let value = if param.bytes == 8 { buffer } else { 37 };
+                let bytes = value.to_le_bytes();
+                let n = bytes.len().min(param.bytes as usize);
+                params[param.offset as usize..][..n].copy_from_slice(&bytes[..n]);
+            }
+            let options = LaunchOptions {
+                watch: [Watch::Plain, Watch::Counted, Watch::Checked][seed as usize % 3],
+                budget: 1 << 20,
+                threads: 1 + seed as usize % 3,
+                ..LaunchOptions::default()
+            };
+            let shape = Shape {
+                grid: [2, 2, 1],
+                block: [16, 16, 1],
+                shared: 0,
+            };
+            ended += usize::from(gpu.launch_raw(kernel, shape, params, options).is_ok());
+        }
+    }
+    assert!(loaded > 60 && ended > 60, "{loaded} loaded, {ended} ended");
 }

@@ -1,6 +1,7 @@
 //! Modules that ask for too much, of every kind that has been thought of, from a seed.
 
 use std::fmt::Write;
+use std::sync::LazyLock;
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
@@ -12,6 +13,66 @@ fn size(rng: &mut ChaCha8Rng, most: u32) -> u32 {
 
 fn header() -> String {
     ".version 8.4\n.target sm_90\n.address_size 64\n".to_owned()
+}
+
+/// Machine code of the ladder, damaged: instructions with bits changed, taken from elsewhere, or sent elsewhere; now and
+/// then anything else in the file.
+pub fn cubin(seed: u64) -> Vec<u8> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0xcb1);
+    let mut cubin = CUBINS[rng.random_range(0..CUBINS.len())].clone();
+    let Ok(module) = machine::Module::read(&cubin) else {
+        return cubin;
+    };
+    // Words that begin an instruction: the first of a kernel are looked for, and the others are behind it.
+    let words: Vec<usize> = (0..cubin.len() / 16)
+        .map(|at| 16 * at)
+        .filter(|&at| word(&cubin, at).is_some_and(|word| machine::decode(word, 0).is_ok()))
+        .collect();
+    let n_instructions: usize = module
+        .kernels
+        .iter()
+        .map(|kernel| kernel.instructions.len())
+        .sum();
+    if words.is_empty() || n_instructions == 0 {
+        return cubin;
+    }
+    for _ in 0..size(&mut rng, 12) {
+        let at = words[rng.random_range(0..words.len())];
+        let Some(old) = word(&cubin, at) else { continue };
+        let other = words[rng.random_range(0..words.len())];
+        let new = match rng.random_range(0..8u32) {
+            0..3 => old ^ 1 << rng.random_range(0..105u32),
+            3 => word(&cubin, other).unwrap_or(old),
+            // A predicate, a register, a barrier.
+            4 => old & !(7 << 12) | u128::from(rng.random_range(0..8u32)) << 12,
+            5 => old & !(0xff << 24) | u128::from(rng.random_range(0..256u32)) << 24,
+            6 => old & !(0xff << 16) | u128::from(rng.random_range(0..256u32)) << 16,
+            // The distance of a label.
+            _ => {
+                let distance = i64::from(rng.random_range(-64..64i32)) * 16;
+                let bits = (distance as u64 / 4) as u128 & ((1 << 30) - 1);
+                old & !(((1 << 30) - 1) << 34) | bits << 34
+            }
+        };
+        cubin[at..at + 16].copy_from_slice(&new.to_le_bytes());
+    }
+    if rng.random_ratio(1, 8) {
+        let at = rng.random_range(0..cubin.len());
+        cubin[at] = rng.random_range(0..=255u8);
+    }
+    cubin
+}
+
+/// The machine code of the ladder.
+static CUBINS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+    let sources = ladder::STEPS.iter().flat_map(|step| step.kernels);
+    let mut names: Vec<&str> = sources.filter_map(|kernel| kernel.source).collect();
+    names.dedup();
+    names.into_iter().map(crate::recorded::cubin).collect()
+});
+
+fn word(bytes: &[u8], at: usize) -> Option<u128> {
+    Some(u128::from_le_bytes(bytes.get(at..at + 16)?.try_into().ok()?))
 }
 
 /// A module and the name of its kind.

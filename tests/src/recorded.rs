@@ -41,12 +41,16 @@ pub fn kernel(name: &str) -> &'static Kernel {
 }
 
 /// The machine code for sm_90 of a kernel's file.
-pub fn machine_code(gpu: &Gpu, source: &str) -> Module {
+pub fn cubin(source: &str) -> Vec<u8> {
     let name = source.trim_end_matches(".cu");
     let path = root().join(format!("kernels/cubin/{name}.cubin"));
-    let cubin = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let module = machine::Module::read(&cubin).unwrap_or_else(|error| panic!("{name}: {error}"));
-    Module::load_machine_code(&gpu.memory, &module, None).unwrap_or_else(|error| panic!("{name}: {error}"))
+    fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The same, loaded.
+pub fn machine_code(gpu: &Gpu, source: &str) -> Module {
+    let module = machine::Module::read(&cubin(source)).unwrap_or_else(|error| panic!("{source}: {error}"));
+    Module::load_machine_code(&gpu.memory, &module, None).unwrap_or_else(|error| panic!("{source}: {error}"))
 }
 
 /// The recorded launch of a module that has the kernel.

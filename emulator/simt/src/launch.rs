@@ -177,11 +177,21 @@ fn run(
     };
     let room = limits::launch_bytes(memory.limit());
     let table = memory.table();
+    // Machine code reads whole words of them.
+    let mut whole_words;
+    let params = match kernel.machine_code && !config.params.len().is_multiple_of(4) {
+        true => {
+            whole_words = config.params.clone();
+            whole_words.resize(config.params.len().next_multiple_of(4), 0);
+            &whole_words
+        }
+        false => &config.params,
+    };
     let mut job = Job {
         kernel,
         plan: loaded.plan(),
         table: Arc::clone(&table),
-        params: &config.params,
+        params,
         grid: config.grid,
         block: config.block,
         n_threads,

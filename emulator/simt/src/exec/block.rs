@@ -286,11 +286,12 @@ fn special_line(job: &Job<'_>, coords: [u32; 3], special: Special, warp: u32) ->
         Special::EnvReg1 => all((job.grid_workspace >> 32) as u32),
         Special::EnvReg2 => all(job.grid_workspace as u32),
         Special::ParamWord(offset) => {
-            let bytes = job
-                .params
-                .get(offset as usize..)
-                .and_then(|rest| rest.first_chunk());
-            all(bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes)))
+            // The last word may be there in part.
+            let rest = job.params.get(offset as usize..).unwrap_or_default();
+            let mut word = [0; 4];
+            let n = rest.len().min(word.len());
+            word[..n].copy_from_slice(&rest[..n]);
+            all(u32::from_le_bytes(word))
         }
         Special::LocalBytes => all(job.local_bytes),
     }

@@ -16,6 +16,9 @@ pub(crate) struct Frame {
     pub(crate) mask: u32,
 }
 
+/// Frames, beyond which lanes no longer agree on where to meet: code that does so without end has none.
+const MOST_FRAMES: usize = 1 << 12;
+
 /// What a fiber does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
@@ -31,6 +34,9 @@ pub(crate) enum State {
 
 /// `bar.warp.sync`, any of them.
 pub(crate) const ANY_WARP_SYNC: u32 = u32::MAX;
+
+/// The same in machine code, where lanes stand behind it.
+pub(crate) const DONE_WARP_SYNC: u32 = u32::MAX - 1;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Fiber {
@@ -61,6 +67,17 @@ impl Fiber {
             reduction: None,
             polls: 0,
         }
+    }
+
+    /// Whether it will do again what it waits at.
+    pub(crate) fn waits_at_its_place(&self) -> bool {
+        !matches!(
+            self.state,
+            State::Lanes {
+                place: DONE_WARP_SYNC,
+                ..
+            }
+        )
     }
 
     /// All lanes of all frames.
@@ -102,6 +119,11 @@ impl Fiber {
 
     /// The lanes of the top frame, which are at `pc`, stay together until `meet`, however they part before.
     pub(crate) fn converge(&mut self, pc: u32, meet: u32) {
+        if self.stack.len() >= MOST_FRAMES {
+            // They go on as they are. Where lanes meet is never a matter of results.
+            self.set_pc(pc);
+            return;
+        }
         let lanes = self.top().map_or(0, |top| top.mask);
         self.part(&[(lanes, pc)], meet);
     }

@@ -155,9 +155,9 @@ impl Cx<'_> {
         }
         for (f, ready) in warp.fibers.iter_mut().zip(ready) {
             if ready {
-                f.state = State::Ready;
                 // Whoever is not joined below goes on alone.
-                f.forced = true;
+                f.forced = f.waits_at_its_place();
+                f.state = State::Ready;
             }
         }
         join_ready(&mut warp.fibers);
@@ -182,8 +182,8 @@ impl Cx<'_> {
             }
             for f in &mut self.block.warps[w].fibers {
                 if matches!(f.state, State::Lanes { .. }) {
+                    f.forced = f.waits_at_its_place();
                     f.state = State::Ready;
-                    f.forced = true;
                     any = true;
                 }
             }

@@ -6,7 +6,7 @@ use crate::lanes::{CpuLevel, NONE};
 use crate::program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
 
 use super::access::Spec;
-use super::fiber::{ANY_WARP_SYNC, State};
+use super::fiber::{ANY_WARP_SYNC, DONE_WARP_SYNC, State};
 use super::{Cx, Followed, Watch, bits, data};
 
 /// Looks at memory in a row after which others get their turn.
@@ -289,6 +289,10 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
                             at.count::<W>(cx, at.pc, at.pc);
                             return Pause::Waits;
                         }
+                        Next::WaitBehind => {
+                            at.count::<W>(cx, at.pc + 1, at.pc + 1);
+                            return Pause::Waits;
+                        }
                         Next::Frames => {
                             at.count::<W>(cx, at.pc + 1, at.pc + 1);
                             if cx.left < 0 {
@@ -314,6 +318,8 @@ pub(crate) enum Next {
     /// It goes on where the fiber's frames say.
     Frames,
     Wait,
+    /// It waits for lanes, and the operation is done.
+    WaitBehind,
     Poll,
     Stop,
 }
@@ -563,7 +569,13 @@ impl Cx<'_> {
             }
             OpKind::WarpSync { members } => {
                 let need = bits(on).fold(0, |m, lane| m | self.u32_at(*members, lane));
-                if self.waits_for(need, ANY_WARP_SYNC, pc, on) {
+                if self.job.kernel.machine_code {
+                    if self.waits_for(need, DONE_WARP_SYNC, pc, on) {
+                        // Each group of lanes issues it once, when it comes.
+                        self.fiber.set_pc(pc + 1);
+                        return Next::WaitBehind;
+                    }
+                } else if self.waits_for(need, ANY_WARP_SYNC, pc, on) {
                     return Next::Wait;
                 }
                 if self.job.watch.checks() {

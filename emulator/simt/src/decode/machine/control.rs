@@ -112,6 +112,14 @@ impl Lower<'_> {
         self.emit(OpKind::Converge { meet })
     }
 
+    /// `BSYNC`. Lanes meet behind it, so it is nothing itself; without a `BSSY` that says so, they would not.
+    pub(super) fn meet(&mut self) -> Result<()> {
+        match self.is_always() && self.meeting_places[self.instr as usize] {
+            true => Ok(()),
+            false => Err(self.unsupported()),
+        }
+    }
+
     /// `BREAK`
     pub(super) fn leave(&mut self) -> Result<()> {
         self.narrow_guard()?;
@@ -147,6 +155,7 @@ impl Lower<'_> {
         let address = self.value(self.builtin(Builtin::Add32), &[address, base])?;
         let amount = self.number(4)?;
         let index = self.compute("shr", &["u32"], &[address, amount])?;
+        self.account.ops(self.code.len() as u64)?;
         let targets = self.return_places();
         self.emit(OpKind::BranchIndexed {
             index,
@@ -166,6 +175,7 @@ impl Lower<'_> {
         };
         self.narrow_guard()?;
         let base = self.instruction.label().unwrap_or(0);
+        self.account.ops(self.code.len() as u64)?;
         let targets = self.places_in_tables(base);
         if targets.iter().all(|&place| place as usize == self.code.len()) {
             return Err(self.unsupported());
@@ -249,10 +259,7 @@ impl Lower<'_> {
             Some((_, Register(number))) => self.line(Line::Lane(number)) as Src,
             None => return Err(self.unsupported()),
         };
-        self.emit(OpKind::WarpSync { members })?;
-        // The hardware issues it once more when all lanes are there.
-        self.first = true;
-        self.emit(OpKind::Nop)
+        self.emit(OpKind::WarpSync { members })
     }
 
     /// The lanes that take part: those that are there.
@@ -406,7 +413,7 @@ impl Lower<'_> {
             "SR_LTMASK" => Special::LanemaskLt,
             "SR_GEMASK" => Special::LanemaskGe,
             "SR_GTMASK" => Special::LanemaskGt,
-            "SR_VIRTUALSMID" | "SR_VIRTID" => Special::SmId,
+            "SR_VIRTUALSMID" => Special::SmId,
             // Where shared memory is among generic addresses.
             "SR_SWINLO" | "SR_SWINHI" => {
                 let window = if name == "SR_SWINLO" {
@@ -422,6 +429,9 @@ impl Lower<'_> {
             "SR_CLOCKLO" => return self.clock(),
             _ => return Err(self.unsupported()),
         };
+        if self.name() == "CS2R" && !self.has("32") {
+            return Err(self.unsupported());
+        }
         let source = self.special(special);
         let dst = self.dst()?;
         self.result(self.builtin(Builtin::Mov32), dst, &[source])
@@ -429,7 +439,11 @@ impl Lower<'_> {
 
     /// Zeros to the words of the result.
     fn zeros(&mut self, words: u8) -> Result<()> {
-        let words = if self.has("32") { 1 } else { words };
+        let words = if self.has("32") || self.name() != "CS2R" {
+            1
+        } else {
+            words
+        };
         let zero = self.number(0)?;
         for word in 0..words {
             let dst = self.dst_word(word)?;
@@ -437,6 +451,7 @@ impl Lower<'_> {
         }
         if words == 2
             && self.guard == TRUE
+            && !self.negated
             && let Some(line) = self.destination()
         {
             let zero = self.wide_number(0)?;

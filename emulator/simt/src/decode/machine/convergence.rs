@@ -1,7 +1,11 @@
 //! Where the lanes of each convergence barrier meet, at each instruction.
 
 use machine::Instruction;
-use machine::instruction::Value;
+use machine::instruction::{Operand, Predicate, Value};
+use machine::operation::Modifier;
+
+use super::super::error::Result;
+use crate::limits::Account;
 
 /// Barriers `B0` to `B15`.
 const BARRIERS: usize = 16;
@@ -24,13 +28,14 @@ pub(super) struct Meetings {
 }
 
 impl Meetings {
-    pub(super) fn new(code: &[Instruction]) -> Meetings {
+    pub(super) fn new(code: &[Instruction], account: &Account) -> Result<Meetings> {
         if !code
             .iter()
             .any(|instruction| instruction.operation.name() == "BREAK")
         {
-            return Meetings::default();
+            return Ok(Meetings::default());
         }
+        account.bytes((code.len() * size_of::<[Known; BARRIERS]>()) as u64)?;
         let mut known = vec![[Known::Nothing; BARRIERS]; code.len()];
         let mut waiting = vec![0];
         let mut seen = vec![false; code.len()];
@@ -49,10 +54,25 @@ impl Meetings {
             {
                 after[barrier] = Known::Meets(target as u32);
             }
-            let ends =
-                matches!(name, "EXIT" | "BRA" | "RET" | "BRX" | "CALL") && instruction.guard.is_always();
-            let conditional = name == "BRA" && instruction.sources().len() > 1;
-            let next = (!ends || conditional || name == "CALL")
+            // What was kept and is put back.
+            if name == "BMOV"
+                && let Some(Value::Barrier(barrier)) =
+                    instruction.destinations().first().map(|operand| operand.value)
+                && let Some(known) = after.get_mut(usize::from(barrier))
+            {
+                *known = Known::Various;
+            }
+            let unconditional = |operand: &Operand| match operand.value {
+                Value::Predicate(predicate) | Value::UniformPredicate(predicate) => {
+                    predicate == Predicate::TRUE && !operand.negated
+                }
+                _ => true,
+            };
+            let ends = matches!(name, "EXIT" | "BRA" | "RET" | "BRX" | "CALL")
+                && instruction.guard.is_always()
+                && instruction.sources().iter().all(unconditional)
+                && !instruction.has(Modifier::Div);
+            let next = (!ends || name == "CALL")
                 .then_some(at + 1)
                 .filter(|&next| next < code.len());
             let jumps = target.filter(|_| matches!(name, "BRA" | "CALL" | "BSSY"));
@@ -73,7 +93,7 @@ impl Meetings {
                 }
             }
         }
-        Meetings { known }
+        Ok(Meetings { known })
     }
 
     pub(super) fn of(&self, at: u32, barrier: u8) -> Option<u32> {
@@ -82,6 +102,28 @@ impl Meetings {
             _ => None,
         }
     }
+}
+
+/// By instruction, whether it is a `BSYNC` in front of where a `BSSY` of its barrier says that lanes meet.
+pub(super) fn meeting_places(code: &[Instruction]) -> Vec<bool> {
+    let mut places = vec![false; code.len()];
+    for instruction in code
+        .iter()
+        .filter(|instruction| instruction.operation.name() == "BSSY")
+    {
+        let behind = instruction
+            .label()
+            .and_then(|label| usize::try_from(label / 16).ok());
+        let before = behind.and_then(|behind| behind.checked_sub(1));
+        if let Some(before) = before
+            && let Some(waits) = code.get(before)
+            && waits.operation.name() == "BSYNC"
+            && barrier(waits) == barrier(instruction)
+        {
+            places[before] = true;
+        }
+    }
+    places
 }
 
 fn barrier(instruction: &Instruction) -> Option<usize> {

@@ -368,6 +368,7 @@ impl Lower<'_> {
             "f64" => self.f64(0)?,
             "u64" | "s64" => self.wide(0)?,
             "f32" => self.f32(0)?,
+            "f16" | "bf16" => self.half(0)?,
             "u8" | "s8" | "u16" | "s16" => self.narrow(0, from)?,
             _ => self.int(0)?,
         };

@@ -124,6 +124,9 @@ impl Lower<'_> {
                 let dst = self.dst()?;
                 return self.result(self.builtin(Builtin::Hi32Of64), dst, &[product]);
             };
+            if self.is_negative(2) {
+                return Err(self.unsupported());
+            }
             let product = self.compute("mul", &["wide", sign], &[a, b])?;
             let none = super::FALSE as Src;
             let function = self.part("addc", &["cc", "u64"], 1)?;
@@ -189,6 +192,10 @@ impl Lower<'_> {
         if wants.is_none() && carry_in.is_none() {
             let function = self.ptx("mad", &["wide", sign])?;
             return self.wide_result(function, &[a, b, c]);
+        }
+        // The negative of 0 would have carried.
+        if wants.is_some() && self.is_negative(2) {
+            return Err(self.unsupported());
         }
         let product = self.compute("mul", &["wide", sign], &[a, b])?;
         let carry_in = carry_in.unwrap_or(super::FALSE as Src);
@@ -259,7 +266,7 @@ impl Lower<'_> {
             0xc0 => (self.ptx("and", &["b32"])?, vec![a, b]),
             0xfc => (self.ptx("or", &["b32"])?, vec![a, b]),
             0x3c => (self.ptx("xor", &["b32"])?, vec![a, b]),
-            0x0f => (self.ptx("not", &["b32"])?, vec![sources[2]]),
+            0x0f => (self.ptx("not", &["b32"])?, vec![a]),
             0x33 => (self.ptx("not", &["b32"])?, vec![b]),
             _ => {
                 let [a, b, c] = sources;

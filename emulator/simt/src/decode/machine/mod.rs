@@ -40,6 +40,8 @@ const BYTES: u32 = 16;
 const MOST_SHARED: u32 = 227 << 10;
 /// Size of a parameter block.
 const MOST_PARAMETERS: u32 = 32764;
+/// Where parameters begin in bank 0.
+const PARAMETERS: u32 = 0x210;
 /// Files that instructions come from; those of more are left without.
 const FILES: usize = 1 << 12;
 
@@ -66,6 +68,8 @@ struct Lower<'a> {
     /// Where parameters begin in constant bank 0.
     first_parameter: u32,
     code: &'a [Instruction],
+    /// By instruction, whether it is a `BSYNC` in front of where the lanes of its barrier meet.
+    meeting_places: Vec<bool>,
     /// By instruction, where lanes of each barrier meet.
     meetings: convergence::Meetings,
 
@@ -141,6 +145,10 @@ fn kernel(
     level: CpuLevel,
     account: &Account,
 ) -> Result<Kernel> {
+    if code.parameter_base != PARAMETERS {
+        let what = format!("`{}` with parameters at {:#x}", code.name, code.parameter_base);
+        return Err(super::error::refused(what));
+    }
     let Some(first) = code.instructions.first() else {
         return Err(super::error::refused(format!("the empty kernel `{}`", code.name)));
     };
@@ -152,6 +160,7 @@ fn kernel(
         number,
         first_parameter: code.parameter_base,
         code: &code.instructions,
+        meeting_places: convergence::meeting_places(&code.instructions),
         meetings: convergence::Meetings::default(),
         ops: Vec::new(),
         instrs: Vec::new(),
@@ -171,8 +180,15 @@ fn kernel(
         first: true,
         seen: seen::Seen::default(),
     };
-    lower.meetings = convergence::Meetings::new(&code.instructions);
+    lower.meetings = convergence::Meetings::new(&code.instructions, account)?;
     let labels = lower.labels();
+    let number = |path: &String| {
+        files
+            .iter()
+            .find(|(_, known)| known == path)
+            .map(|(number, _)| *number)
+    };
+    let numbers: Vec<Option<u32>> = code.files.iter().map(number).collect();
     let mut starts = Vec::with_capacity(code.instructions.len() + 1);
     let mut refused = Vec::new();
     for (at, instruction) in code.instructions.iter().enumerate() {
@@ -180,7 +196,11 @@ fn kernel(
         if labels[at] {
             lower.pairs.clear();
         }
-        lower.begin(instruction, at as u32, source(code, files, instruction.address))?;
+        lower.begin(
+            instruction,
+            at as u32,
+            source(code, &numbers, instruction.address),
+        )?;
         match lower.whole_instruction() {
             Err(DecodeError::Refused(what)) => {
                 let room = REFUSALS.saturating_sub(refused.len());
@@ -284,13 +304,16 @@ fn kernel(
     Ok(kernel)
 }
 
-/// Where an instruction comes from.
-fn source(code: &machine::Kernel, files: &[(u32, String)], address: u32) -> Option<SourceLoc> {
-    let (path, line) = code.line(address).filter(|(_, line)| *line > 0)?;
-    let &(file, _) = files.iter().find(|(_, known)| known == path)?;
+/// Where an instruction comes from. `numbers`: of the kernel's files.
+fn source(code: &machine::Kernel, numbers: &[Option<u32>], address: u32) -> Option<SourceLoc> {
+    let next = code.lines.partition_point(|line| line.address <= address);
+    let found = code
+        .lines
+        .get(next.checked_sub(1)?)
+        .filter(|found| found.line > 0)?;
     Some(SourceLoc {
-        file,
-        line,
+        file: (*numbers.get(found.file)?)?,
+        line: found.line,
         column: 0,
     })
 }
@@ -448,6 +471,11 @@ impl<'a> Lower<'a> {
 
     /// Lowers the instruction, if all that it says is minded.
     fn whole_instruction(&mut self) -> Result<()> {
+        // No lane takes part; an access to memory is counted as one all the same.
+        let accesses = |operand: &machine::instruction::Operand| matches!(operand.value, Value::Memory(_));
+        if self.guard == TRUE && self.negated && !self.instruction.operands.iter().any(accesses) {
+            return Ok(());
+        }
         self.instruction()?;
         match self.is_all_seen() {
             true => Ok(()),
@@ -544,9 +572,18 @@ impl<'a> Lower<'a> {
             "BREAK" => self.leave(),
             "CALL" if self.has("REL") => self.call(),
             "RET" if self.has("REL") => self.ret(),
-            "BSYNC" if self.is_always() => Ok(()),
-            // Lanes are kept together by frames, not by registers.
-            "BMOV" | "NOP" | "YIELD" | "ERRBAR" | "CGAERRBAR" | "CCTL" => Ok(()),
+            "BSYNC" => self.meet(),
+            // Lanes are kept together by frames; what is kept of a barrier and put back means nothing.
+            "BMOV" if self.destination().is_some() => {
+                self.has("CLEAR");
+                self.has("32");
+                let zero = self.number(0)?;
+                self.write_line(zero)
+            }
+            "BMOV" | "NOP" | "YIELD" | "ERRBAR" | "CGAERRBAR" | "CCTL" => {
+                (0..self.instruction.sources().len()).for_each(|at| _ = self.look_at(at));
+                Ok(())
+            }
             "B2R" => self.barrier_result(),
             "BPT" => {
                 self.look_at(0);

@@ -43,13 +43,14 @@ const HINTS: [&str; 22] = [
 ];
 
 /// The same of some operations.
-const OF_OPERATIONS: [(&str, &[&str]); 14] = [
+const OF_OPERATIONS: [(&str, &[&str]); 15] = [
     ("ATOM", &["FTZ", "RN", "SPIN"]),
     ("ATOMG", &["FTZ", "RN"]),
     ("REDG", &["FTZ", "RN"]),
     ("ATOMS", &["INC", "32", "SPIN"]),
     ("B2R", &["RESULT"]),
     ("BAR", &["RED"]),
+    ("BMOV", &["32"]),
     ("BPT", &["TRAP"]),
     ("CCTL", &["IVALL"]),
     ("DEPBAR", &["LE"]),
