@@ -26,7 +26,7 @@ pub fn cubin(seed: u64) -> Vec<u8> {
     // Words that begin an instruction: the first of a kernel are looked for, and the others are behind it.
     let words: Vec<usize> = (0..cubin.len() / 16)
         .map(|at| 16 * at)
-        .filter(|&at| word(&cubin, at).is_some_and(|word| machine::decode(word, 0).is_ok()))
+        .filter(|&at| word(&cubin, at).is_some_and(|word| is_instruction(word)))
         .collect();
     let n_instructions: usize = module
         .kernels
@@ -70,6 +70,10 @@ static CUBINS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     names.dedup();
     names.into_iter().map(crate::recorded::cubin).collect()
 });
+
+fn is_instruction(word: u128) -> bool {
+    machine::decode(machine::Architecture::Sm90, word, 0).is_ok()
+}
 
 fn word(bytes: &[u8], at: usize) -> Option<u128> {
     Some(u128::from_le_bytes(bytes.get(at..at + 16)?.try_into().ok()?))

@@ -1,7 +1,7 @@
 //! Images of modules: PTX and cubins, what is wrong with one, and the logs that report it.
 //!
-//! The emulated device runs PTX, and the machine code of its own architecture. Containers of several images (fatbins)
-//! and what the compilers of real GPUs link (LTO-IR) are refused as images.
+//! The emulated device runs PTX, and the machine code of its own architecture; of a fatbinary it takes the PTX, or else
+//! the machine code. What the compilers of real GPUs link (LTO-IR) is refused as an image.
 
 use std::collections::HashMap;
 use std::ffi::{c_char, c_uint};
@@ -15,6 +15,7 @@ use simt::module::{LoadError, Module};
 use crate::contexts::MEMORY;
 use crate::diagnose;
 use crate::edge::{In, Out, can_read, read_process};
+use crate::fatbin::{self, Found};
 use crate::result::*;
 use crate::settings;
 
@@ -49,6 +50,21 @@ impl Image {
             let bytes = unsafe { elf(image) };
             return Self::cubin(&bytes.ok_or_else(|| damaged("it is cut off"))?);
         }
+        let fat = match (begins(fatbin::HEAD), begins(fatbin::WRAPPER)) {
+            (true, _) => Some(image),
+            // SAFETY: the caller's promise.
+            (_, true) => unsafe { wrapped(image) },
+            _ => None,
+        };
+        if let Some(image) = fat {
+            // SAFETY: the caller's promise.
+            let head = unsafe { readable(image, fatbin::HEAD_BYTES) };
+            let head = head.filter(|head| head.starts_with(fatbin::HEAD));
+            let length = head.and_then(|head| fatbin::length(&head));
+            // SAFETY: the caller's promise.
+            let bytes = length.and_then(|length| unsafe { readable(image, length) });
+            return Self::of_bytes(&bytes.ok_or_else(cut_off)?);
+        }
         if let Some((_, what)) = OTHERS.iter().find(|(magic, _)| begins(magic)) {
             return Err(other(what));
         }
@@ -66,6 +82,35 @@ impl Image {
 
     /// From all bytes of an image. A text ends at its first NUL, or with them.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Result<Self, Refused> {
+        if !bytes.starts_with(fatbin::HEAD) {
+            return Self::of_one(bytes);
+        }
+        let (code, message) = match fatbin::choose(bytes, ARCHITECTURE.into(), tree_bytes(MEMORY.limit())) {
+            Found::Image(image) => return Self::of_one(&image),
+            Found::Damaged => return Err(cut_off()),
+            Found::Others(others) => {
+                let has = match others.join(", ") {
+                    list if list.is_empty() => "is empty".to_owned(),
+                    list => format!("has {list}"),
+                };
+                let message = format!(
+                    "the fatbinary {has}, and the emulated GPU is sm_{ARCHITECTURE}: compile for it \
+                     (nvcc -arch=sm_{ARCHITECTURE}), or add PTX, which runs on all"
+                );
+                (ERROR_NO_BINARY_FOR_GPU, message)
+            }
+            Found::Compressed => (
+                ERROR_INVALID_IMAGE,
+                "the fatbinary is compressed by Zstandard, which the emulated GPU cannot read: compile with \
+                 nvcc -no-compress"
+                    .to_owned(),
+            ),
+        };
+        Err((code, message))
+    }
+
+    /// From all bytes of what is no fatbinary.
+    fn of_one(bytes: &[u8]) -> Result<Self, Refused> {
         if bytes.starts_with(ELF) {
             return Self::cubin(bytes);
         }
@@ -127,16 +172,28 @@ impl Image {
 /// The head of a cubin.
 const ELF: &[u8] = b"\x7fELF";
 /// The heads of images that do not run here.
-const OTHERS: [(&[u8], &str); 3] = [
-    (b"\x50\xed\x55\xba", "a fatbin"),
-    (b"\xb1\x43\x62\x46", "a fatbin"),
-    (b"\xed\x43\x4e\x7f", "LTO-IR"),
-];
+const OTHERS: [(&[u8], &str); 1] = [(b"\xed\x43\x4e\x7f", "LTO-IR")];
 const UNSUPPORTED_CODE: &str = "the machine code uses what the emulated GPU does not support:\n";
 
 fn other(what: &str) -> Refused {
     let message = format!("the image is {what}; the emulated GPU runs PTX and cubins for sm_{ARCHITECTURE}");
     (ERROR_INVALID_IMAGE, message)
+}
+
+fn cut_off() -> Refused {
+    (ERROR_INVALID_IMAGE, "the fatbinary is damaged".to_owned())
+}
+
+/// The fatbinary that the head of one in a program leads to.
+///
+/// # Safety
+/// The head is there, and its address leads to a fatbinary; or the system can tell.
+unsafe fn wrapped(image: In<u8>) -> Option<In<u8>> {
+    // SAFETY: the caller's promise.
+    let head = unsafe { readable(image, 16) }?;
+    let address = usize::from_le_bytes(head.get(8..16)?.try_into().ok()?);
+    // SAFETY: it is read only where the caller promises something, or the system says that it is there.
+    Some(unsafe { In::new(std::ptr::with_exposed_provenance(address)) })
 }
 
 fn damaged(why: &str) -> Refused {

@@ -6,8 +6,8 @@
 //!
 //! # What is there
 //!
-//! Devices, contexts, streams, events, memory of all kinds, arrays and texture objects, modules from PTX and from cubins
-//! of the device's own architecture, libraries, occupancy, launches, error names and `cuGetProcAddress`. Every call that
+//! Devices, contexts, streams, events, memory of all kinds, arrays and texture objects, modules from PTX, from cubins
+//! of the device's own architecture and from fatbinaries with either, libraries, occupancy, launches, error names and `cuGetProcAddress`. Every call that
 //! `cudarc` names is exported; the others (graphs, virtual memory management, interprocess and graphics calls, surfaces,
 //! texture references, multicast, tensor maps) return `CUDA_ERROR_NOT_SUPPORTED` and say on stderr, once, which call it
 //! was. Bad arguments give the codes that NVIDIA's driver gives.
@@ -61,6 +61,7 @@ mod diagnose;
 mod edge;
 #[expect(unsafe_code, reason = "the C edge")]
 pub mod extra;
+mod fatbin;
 mod forecast;
 #[rustfmt::skip]
 #[expect(unsafe_code, reason = "the C edge")]

@@ -196,6 +196,46 @@ fn emulated_ptx_is_not_predicted() {
     assert!(why.starts_with("the module is PTX, "), "{why}");
 }
 
+/// What `fatbinary --image3=kind=elf,sm=SM,file=CUBIN` makes.
+fn fatbinary(cubin: &[u8], sm: u32) -> Vec<u8> {
+    let mut image = b"\x50\xed\x55\xba\x01\0\x10\0".to_vec();
+    image.extend((64 + cubin.len() as u64).to_le_bytes());
+    image.extend(b"\x02\0\x01\x01\x40\0\0\0");
+    image.extend((cubin.len() as u64).to_le_bytes());
+    image.extend(b"\0\0\0\0\0\0\0\0\x07\0\x01\0");
+    image.extend(sm.to_le_bytes());
+    image.extend([0; 8]);
+    image.extend(0x11_u64.to_le_bytes());
+    image.extend([0; 16]);
+    image.extend(cubin);
+    image
+}
+
+#[test]
+fn machine_code_in_a_fatbinary_runs() {
+    let _own = Own::new();
+    let image = fatbinary(&saxpy(), 90);
+    let module = load(&image).expect("machine code for this device");
+    run(function(module, "saxpy"));
+    // As it lies in a program: a head with the address.
+    let mut wrapper = b"\xb1\x43\x62\x46\x01\0\0\0".to_vec();
+    wrapper.extend((image.as_ptr().expose_provenance() as u64).to_le_bytes());
+    wrapper.extend([0; 8]);
+    let mut module = null_mut();
+    // SAFETY: a place for the result, and a head that leads to a fatbinary.
+    unsafe { ok(sys::cuModuleLoadFatBinary(&mut module, wrapper.as_ptr().cast())) };
+    run(function(module, "saxpy"));
+}
+
+#[test]
+fn emulated_fatbinaries_for_other_gpus_are_refused() {
+    refused(
+        |image| *image = fatbinary(image, 80),
+        CUDA_ERROR_NO_BINARY_FOR_GPU,
+        "the fatbinary has sm_80, and the emulated GPU is sm_90",
+    );
+}
+
 /// Damages the cubin, and expects a code and a part of the message.
 #[track_caller]
 fn refused(damage: impl FnOnce(&mut Vec<u8>), code: CUresult, message: &str) {

@@ -1,0 +1,231 @@
+//! Fatbinaries: one image of several, as `nvcc` makes them. Which of their members the emulated device takes.
+//!
+//! A head of 16 bytes says how long it all is; each member has a head with its kind, its architecture and its length,
+//! and may be compressed. PTX comes first, because messages about it say more.
+
+/// The first bytes.
+pub(crate) const HEAD: &[u8] = b"\x50\xed\x55\xba";
+/// The first bytes of what `nvcc` puts into programs: it has the address of a fatbinary 8 bytes on.
+pub(crate) const WRAPPER: &[u8] = b"\xb1\x43\x62\x46";
+/// Bytes of the head.
+pub(crate) const HEAD_BYTES: u64 = 16;
+
+const PTX: u16 = 1;
+const CUBIN: u16 = 2;
+const LZ4: u64 = 0x2000;
+const ZSTANDARD: u64 = 0x8000;
+
+/// What there is in a fatbinary for a device.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// The bytes of a text or of machine code.
+    Image(Vec<u8>),
+    /// It is damaged.
+    Damaged,
+    /// Only these: the kind and the architecture of each.
+    Others(Vec<String>),
+    /// Something for this device, compressed in a way that is not known here.
+    Compressed,
+}
+
+/// How many bytes a fatbinary has, by its head.
+pub(crate) fn length(head: &[u8]) -> Option<u64> {
+    let own = number(head, 6, 2)?;
+    own.checked_add(number(head, 8, 8)?)
+}
+
+/// The member that a device of this architecture takes, of at most so many bytes.
+pub(crate) fn choose(bytes: &[u8], architecture: u64, most: u64) -> Found {
+    members(bytes, architecture, most).unwrap_or(Found::Damaged)
+}
+
+fn members(bytes: &[u8], architecture: u64, most: u64) -> Option<Found> {
+    let end = usize::try_from(length(bytes)?).ok()?;
+    let bytes = bytes.get(..end)?;
+    let mut at = usize::try_from(number(bytes, 6, 2)?).ok()?;
+    let mut others = Vec::new();
+    let mut compressed = false;
+    // PTX before machine code, newer before older.
+    let mut best: Option<((bool, u64), Vec<u8>)> = None;
+    while at < end {
+        let member = bytes.get(at..)?;
+        let (kind, head, size) = (
+            number(member, 0, 2)? as u16,
+            number(member, 4, 4)?,
+            number(member, 8, 8)?,
+        );
+        let (packed, sm) = (number(member, 16, 4)?, number(member, 28, 4)?);
+        let (flags, unpacked) = (number(member, 40, 8)?, number(member, 56, 8)?);
+        let start = usize::try_from(head).ok().filter(|head| *head >= 64)?;
+        let stop = start.checked_add(usize::try_from(size).ok()?)?;
+        let contents = member.get(start..stop)?;
+        at = at.checked_add(stop)?;
+        let fits = match kind {
+            PTX => sm <= architecture,
+            CUBIN => sm == architecture,
+            _ => false,
+        };
+        let rank = (kind == PTX, sm);
+        if !fits {
+            let what = match kind {
+                PTX => "PTX for ",
+                CUBIN => "",
+                _ => "something else for ",
+            };
+            others.push(format!("{what}sm_{sm}"));
+        } else if flags & ZSTANDARD != 0 {
+            compressed = true;
+        } else if best.as_ref().is_none_or(|(best, _)| rank > *best) {
+            let contents = match flags & LZ4 {
+                0 => contents.to_vec(),
+                _ => {
+                    let packed = contents.get(..usize::try_from(packed).ok()?)?;
+                    let unpacked = usize::try_from(unpacked.min(most)).ok()?;
+                    unpack(packed, unpacked)?
+                }
+            };
+            best = Some((rank, contents));
+        }
+    }
+    Some(match best {
+        Some((_, image)) => Found::Image(image),
+        None if compressed => Found::Compressed,
+        None => Found::Others(others),
+    })
+}
+
+/// A number of up to eight bytes.
+fn number(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
+    let field = bytes.get(at..)?.get(..size)?;
+    Some(field.iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte)))
+}
+
+/// A block of LZ4: literals and copies of what came before, in turn.
+fn unpack(packed: &[u8], most: usize) -> Option<Vec<u8>> {
+    let mut rest = packed.iter().copied();
+    let mut out = Vec::new();
+    // Lengths from 15 on go on in bytes of their own, up to one that is not 255.
+    let length = |rest: &mut dyn Iterator<Item = u8>, short: u8| {
+        let mut n = usize::from(short);
+        if short == 15 {
+            loop {
+                let more = rest.next()?;
+                n = n.checked_add(more.into())?;
+                if more < 255 {
+                    break;
+                }
+            }
+        }
+        Some(n)
+    };
+    while let Some(token) = rest.next() {
+        let literals = length(&mut rest, token >> 4)?;
+        if out.len().checked_add(literals)? > most {
+            return None;
+        }
+        for _ in 0..literals {
+            out.push(rest.next()?);
+        }
+        let Some(low) = rest.next() else {
+            // The last one has no copy.
+            return Some(out);
+        };
+        let back = usize::from(u16::from_le_bytes([low, rest.next()?]));
+        let copied = length(&mut rest, token & 15)?.checked_add(4)?;
+        let start = out.len().checked_sub(back).filter(|_| back > 0)?;
+        if out.len().checked_add(copied)? > most {
+            return None;
+        }
+        for at in start..start + copied {
+            out.push(out[at]);
+        }
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fatbinary of members: kind, architecture, flags, contents, and their length when they are not compressed.
+    fn fatbin(members: &[(u16, u32, u64, &[u8], u64)]) -> Vec<u8> {
+        let mut body = Vec::new();
+        for (kind, sm, flags, contents, unpacked) in members {
+            let padded = contents.len().next_multiple_of(8);
+            body.extend(kind.to_le_bytes());
+            body.extend(0x101_u16.to_le_bytes());
+            body.extend(64_u32.to_le_bytes());
+            body.extend((padded as u64).to_le_bytes());
+            body.extend((contents.len() as u32).to_le_bytes());
+            body.extend([0; 8]);
+            body.extend(sm.to_le_bytes());
+            body.extend([0; 8]);
+            body.extend(flags.to_le_bytes());
+            body.extend([0; 8]);
+            body.extend(unpacked.to_le_bytes());
+            body.extend(*contents);
+            body.resize(body.len() + padded - contents.len(), 0);
+        }
+        let mut all = HEAD.to_vec();
+        all.extend([1, 0, 16, 0]);
+        all.extend((body.len() as u64).to_le_bytes());
+        all.extend(body);
+        all
+    }
+
+    #[track_caller]
+    fn chooses(members: &[(u16, u32, u64, &[u8], u64)], want: Found) {
+        assert_eq!(choose(&fatbin(members), 90, 1 << 20), want);
+    }
+
+    #[test]
+    fn ptx_comes_first_and_the_newest_that_fits() {
+        let image = |text: &[u8]| Found::Image(text.to_vec());
+        let (old, new, far) = (
+            (PTX, 50, 0, &b"old ptx "[..], 0),
+            (PTX, 80, 0, &b"new ptx "[..], 0),
+            (PTX, 100, 0, &b"far ptx "[..], 0),
+        );
+        let (own, other) = (
+            (CUBIN, 90, 0, &b"own code"[..], 0),
+            (CUBIN, 86, 0, &b"its code"[..], 0),
+        );
+        chooses(&[own, old, new, far], image(b"new ptx "));
+        chooses(&[other, own, far], image(b"own code"));
+        chooses(
+            &[other, far],
+            Found::Others(vec!["sm_86".into(), "PTX for sm_100".into()]),
+        );
+        chooses(&[(PTX, 80, ZSTANDARD, b"?", 9)], Found::Compressed);
+        chooses(&[(PTX, 80, ZSTANDARD, b"?", 9), own], image(b"own code"));
+    }
+
+    #[test]
+    fn what_is_compressed_by_lz4_is_unpacked() {
+        // "ab", then ten bytes from two back, then "!".
+        let packed = [0x26, b'a', b'b', 2, 0, 0x10, b'!'];
+        chooses(
+            &[(PTX, 80, LZ4, &packed, 13)],
+            Found::Image(b"abababababab!".to_vec()),
+        );
+        chooses(&[(PTX, 80, LZ4, &packed, 12)], Found::Damaged);
+        chooses(
+            &[(PTX, 80, LZ4, &[0x26, b'a', b'b', 3, 0, 0], 99)],
+            Found::Damaged,
+        );
+    }
+
+    #[test]
+    fn damaged_ones_are_found_out() {
+        let whole = fatbin(&[(CUBIN, 90, 0, b"own code", 0), (PTX, 80, 0, b"new ptx ", 0)]);
+        for at in 0..whole.len() {
+            let _ = choose(&whole[..at], 90, 1 << 20);
+            for byte in [0, 1, 0x7f, 0xff] {
+                let mut damaged = whole.clone();
+                damaged[at] = byte;
+                let _ = choose(&damaged, 90, 1 << 20);
+            }
+        }
+        assert_eq!(choose(&whole[..whole.len() - 1], 90, 1 << 20), Found::Damaged);
+    }
+}
