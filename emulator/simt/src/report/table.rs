@@ -192,7 +192,7 @@ mod tests {
                 .map(|map| map.keys().cloned().collect())
                 .unwrap_or_default()
         };
-        insta::assert_snapshot!(keys(&json).join(" "), @"block checked counted dynamic_shared grid instructions kernel lines printed total");
+        insta::assert_snapshot!(keys(&json).join(" "), @"block checked code counted dynamic_shared grid instructions kernel lines printed total");
         insta::assert_snapshot!(keys(&json["lines"][0]).join(" "), @"counters file line");
     }
 }
