@@ -26,7 +26,7 @@ pub fn cubin(seed: u64) -> Vec<u8> {
     // Words that begin an instruction: the first of a kernel are looked for, and the others are behind it.
     let words: Vec<usize> = (0..cubin.len() / 16)
         .map(|at| 16 * at)
-        .filter(|&at| word(&cubin, at).is_some_and(|word| is_instruction(word)))
+        .filter(|&at| word(&cubin, at).is_some_and(is_instruction))
         .collect();
     let n_instructions: usize = module
         .kernels
