@@ -1,6 +1,6 @@
 //! The time that an H200 would take for a launch, from its machine code, without a GPU.
 //!
-//! [`predict`] runs the blocks that one SM gets first on the emulated GPU, which gives a [`Trace`] per warp: which
+//! [`predict()`] runs the blocks that one SM gets first on the emulated GPU, which gives a [`Trace`] per warp: which
 //! instructions, and what their accesses touched. [`simulate`] replays them: four schedulers issue from their warps as
 //! the control bits of the machine code allow, and the units behind them have the throughput and latency of [`Chip`],
 //! which were measured with patched machine code.

@@ -32,7 +32,7 @@ pub enum Access {
     },
 }
 
-/// A part of [`Trace::sectors`].
+/// A part of the sectors of a [`Trace`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sectors {
     /// Index of the first.
