@@ -3,7 +3,8 @@
 //! A virtual operation is an [`OpKind`] whose register fields hold virtual numbers and whose branch targets
 //! hold label numbers. [`super::operands`] is the one place that knows which fields of an operation are registers.
 
-use crate::lanes::Class;
+use crate::alu::Form;
+use crate::lanes::{AluArgs, Class, Dst, NONE, Src};
 use crate::program::{Flow, OpKind};
 
 /// Virtual predicate 0 is always true.
@@ -24,6 +25,26 @@ impl AluClasses {
         dst: Class::Bits32,
         srcs: &[],
     };
+}
+
+/// A function on these operands.
+pub(super) fn alu_op(form: Form, dst: Dst, sources: &[Src]) -> (OpKind, AluClasses) {
+    let mut src = [NONE; 4];
+    for (place, &source) in src.iter_mut().zip(sources) {
+        *place = source;
+    }
+    if form.srcs.len() < src.len() {
+        src[3] = form.variant;
+    }
+    let kind = OpKind::Alu {
+        run: form.run,
+        args: AluArgs { dst, src },
+    };
+    let classes = AluClasses {
+        dst: form.dst,
+        srcs: form.srcs,
+    };
+    (kind, classes)
 }
 
 /// What integer arithmetic does to trailing zero bits; all that [`super::merge`] needs to know of it.

@@ -5,7 +5,7 @@ use ptx::ast::Instruction;
 use super::super::error::{Result, unsupported};
 use super::super::flow;
 use super::super::operands::{Role, operands};
-use super::super::virt::{AluClasses, Rule, TRUE, VirtualOp};
+use super::super::virt::{AluClasses, Rule, TRUE, VirtualOp, alu_op};
 use super::{Lower, mov_of, text};
 use crate::alu::{Builtin, Form, builtin};
 use crate::lanes::{AluArgs, Class, NONE, Src};
@@ -152,24 +152,8 @@ impl<'a> Lower<'a> {
     }
 
     pub(super) fn alu(&mut self, form: Form, dst: u32, sources: &[Src]) -> Result<()> {
-        let mut src = [NONE; 4];
-        for (place, &source) in src.iter_mut().zip(sources) {
-            *place = source;
-        }
-        if form.srcs.len() < src.len() {
-            src[3] = form.variant;
-        }
-        let classes = AluClasses {
-            dst: form.dst,
-            srcs: form.srcs,
-        };
-        self.emit_with(
-            OpKind::Alu {
-                run: form.run,
-                args: AluArgs { dst, src },
-            },
-            classes,
-        )
+        let (kind, classes) = alu_op(form, dst, sources);
+        self.emit_with(kind, classes)
     }
 
     pub(super) fn builtin(&mut self, op: Builtin, dst: u32, sources: &[Src]) -> Result<()> {

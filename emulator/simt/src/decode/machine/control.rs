@@ -141,22 +141,33 @@ impl Lower<'_> {
 
     /// `RET.REL.NODEC`: to an instruction behind a call.
     pub(super) fn ret(&mut self) -> Result<()> {
-        let base = self.find_source(|value| match value {
+        let register = self.jump_register()?;
+        self.narrow_guard()?;
+        self.account.ops(self.code.len() as u64)?;
+        let targets = self.return_places();
+        self.jump(register, targets)
+    }
+
+    /// What an indirect jump adds to the place that is written in it.
+    fn jump_register(&mut self) -> Result<u8> {
+        let found = self.find_source(|value| match value {
             Value::Register(register) if register != Register::ZERO => Some(register),
             _ => None,
         });
-        let Some((_, Register(number))) = base else {
-            return Err(self.unsupported());
-        };
-        self.narrow_guard()?;
-        let address = self.line(Line::Lane(number)) as Src;
+        match found {
+            Some((_, Register(number))) => Ok(number),
+            None => Err(self.unsupported()),
+        }
+    }
+
+    /// To one of the targets, which are as many as the kernel has instructions.
+    fn jump(&mut self, register: u8, targets: Box<[u32]>) -> Result<()> {
+        let address = self.line(Line::Lane(register)) as Src;
         let base = self.instruction.label().unwrap_or(0);
         let base = self.number(base as u32)?;
         let address = self.value(self.builtin(Builtin::Add32), &[address, base])?;
         let amount = self.number(4)?;
         let index = self.compute("shr", &["u32"], &[address, amount])?;
-        self.account.ops(self.code.len() as u64)?;
-        let targets = self.return_places();
         self.emit(OpKind::BranchIndexed {
             index,
             targets,
@@ -166,13 +177,7 @@ impl Lower<'_> {
 
     /// `BRX`: to a place of the jump tables.
     pub(super) fn branch_by_table(&mut self) -> Result<()> {
-        let base = self.find_source(|value| match value {
-            Value::Register(register) if register != Register::ZERO => Some(register),
-            _ => None,
-        });
-        let Some((_, Register(number))) = base else {
-            return Err(self.unsupported());
-        };
+        let register = self.jump_register()?;
         self.narrow_guard()?;
         let base = self.instruction.label().unwrap_or(0);
         self.account.ops(self.code.len() as u64)?;
@@ -180,16 +185,7 @@ impl Lower<'_> {
         if targets.iter().all(|&place| place as usize == self.code.len()) {
             return Err(self.unsupported());
         }
-        let address = self.line(Line::Lane(number)) as Src;
-        let base = self.number(base as u32)?;
-        let address = self.value(self.builtin(Builtin::Add32), &[address, base])?;
-        let amount = self.number(4)?;
-        let index = self.compute("shr", &["u32"], &[address, amount])?;
-        self.emit(OpKind::BranchIndexed {
-            index,
-            targets,
-            reconverge: ENCLOSING,
-        })
+        self.jump(register, targets)
     }
 
     /// `BAR`

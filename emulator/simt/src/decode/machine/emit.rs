@@ -4,10 +4,10 @@
 use super::super::constants::Constants;
 use super::super::error::{DecodeError, Result, refused};
 use super::super::flow;
-use super::super::virt::{AluClasses, Rule, TRUE, VirtualOp};
+use super::super::virt::{AluClasses, Rule, TRUE, VirtualOp, alu_op};
 use super::Lower;
 use crate::alu::{self, Builtin, Form};
-use crate::lanes::{AluArgs, Class, Dst, NONE, Src};
+use crate::lanes::{Class, Dst, Src};
 use crate::limits::KERNEL_OPS;
 use crate::program::{Flow, OpKind, Special};
 
@@ -118,22 +118,7 @@ impl Lower<'_> {
     }
 
     fn alu_op(&mut self, function: Function, dst: Dst, sources: &[Src], guarded: bool) -> VirtualOp {
-        let form = function.form;
-        let mut src = [NONE; 4];
-        for (place, &source) in src.iter_mut().zip(sources) {
-            *place = source;
-        }
-        if form.srcs.len() < src.len() {
-            src[3] = form.variant;
-        }
-        let classes = AluClasses {
-            dst: form.dst,
-            srcs: form.srcs,
-        };
-        let kind = OpKind::Alu {
-            run: form.run,
-            args: AluArgs { dst, src },
-        };
+        let (kind, classes) = alu_op(function.form, dst, sources);
         let mut op = self.op(kind, classes, guarded);
         (op.flow, op.moves) = (function.flow, function.moves);
         op
