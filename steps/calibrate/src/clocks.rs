@@ -3,7 +3,7 @@
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg as _};
 use lab::{Gpu, Trouble, session};
 
-use crate::{CODE, Measured, median};
+use crate::{CODE, Measured, slope};
 
 /// Repetitions in a round: OPS of the kernels.
 const OPS: u32 = 64;
@@ -19,7 +19,6 @@ const LINK: usize = 16;
 const LINE: usize = 128;
 /// Rounds of the short loop and of the long one.
 const ROUNDS: [i32; 2] = [64, 256];
-const REPEATS: usize = 7;
 
 /// What `cost_*` measures, per instruction of one scheduler: with all four at work, and with one alone.
 const COSTS: [&str; 15] = [
@@ -122,16 +121,8 @@ impl<'g> Bench<'g> {
 
     /// Clocks from one instruction of a warp to its next one.
     fn clocks(&mut self, kernel: &str, n_warps: usize, schedulers: usize) -> Result<f64, Trouble> {
-        let mut samples = Vec::new();
-        for _ in 0..REPEATS {
-            let [short, long] = [
-                self.run(kernel, n_warps, schedulers, ROUNDS[0])?,
-                self.run(kernel, n_warps, schedulers, ROUNDS[1])?,
-            ];
-            let n = f64::from(ROUNDS[1] - ROUNDS[0]) * f64::from(OPS);
-            samples.push((long - short) / n);
-        }
-        Ok(median(samples))
+        let round = slope(ROUNDS, |rounds| self.run(kernel, n_warps, schedulers, rounds))?;
+        Ok(round / f64::from(OPS))
     }
 
     /// From the first warp's start to the last one's end.

@@ -3,9 +3,8 @@
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg as _, sys};
 use lab::{Gpu, Trouble, session};
 
-use crate::{CODE, Measured, median};
+use crate::{CODE, Measured, REPEATS, median, slope};
 
-const REPEATS: usize = 9;
 /// Rounds of multiply-adds for the clock: some milliseconds.
 const CLOCK_ROUNDS: i32 = 200_000;
 /// Blocks of the two grids whose difference is what a block costs.
@@ -17,7 +16,8 @@ const SPIN: i32 = 2000;
 /// Rounds of blocks of `spin`, few and many.
 const SPINS: [u32; 2] = [20, 120];
 /// Launches in a graph.
-const LAUNCHES: usize = 200;
+const LAUNCHES: u32 = 200;
+pub(crate) const NS_PER_MS: f64 = 1e6;
 
 /// Returns the clock in GHz.
 pub(crate) fn all(gpu: &Gpu, tell: &mut dyn FnMut(Measured) -> Result<(), Trouble>) -> Result<f64, Trouble> {
@@ -106,12 +106,7 @@ fn block_ns(gpu: &Gpu, threads: u32) -> Result<f64, Trouble> {
             Ok(())
         })
     };
-    let mut samples = Vec::new();
-    for _ in 0..REPEATS {
-        let (few, many) = (time(BLOCKS[0])?, time(BLOCKS[1])?);
-        samples.push((many - few) * 1e6 / f64::from(BLOCKS[1] - BLOCKS[0]));
-    }
-    Ok(median(samples))
+    Ok(slope(BLOCKS, time)? * NS_PER_MS)
 }
 
 /// What a round of blocks takes of which two fill an SM, and each spins.
@@ -133,12 +128,7 @@ fn spin_ns(gpu: &Gpu) -> Result<f64, Trouble> {
         })
     };
     time(SPINS[0])?;
-    let mut samples = Vec::new();
-    for _ in 0..REPEATS {
-        let (few, many) = (time(SPINS[0])?, time(SPINS[1])?);
-        samples.push((many - few) * 1e6 / f64::from(SPINS[1] - SPINS[0]));
-    }
-    Ok(median(samples))
+    Ok(slope(SPINS, time)? * NS_PER_MS)
 }
 
 /// What one more launch takes that has been queued before.
@@ -151,7 +141,7 @@ fn launch_ns(gpu: &Gpu) -> Result<f64, Trouble> {
         block_dim: (THREADS[0], 1, 1),
         shared_mem_bytes: 0,
     };
-    let graph = |n: usize| {
+    let graph = |n: u32| {
         stream.begin_capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
         for _ in 0..n {
             // SAFETY: it has no parameters and does nothing.
@@ -162,19 +152,15 @@ fn launch_ns(gpu: &Gpu) -> Result<f64, Trouble> {
         graph.ok_or_else(|| Trouble::CouldNot("the driver captured no launch".into()))
     };
     let (few, many) = (graph(LAUNCHES)?, graph(2 * LAUNCHES)?);
-    let time = |graph: &cudarc::driver::CudaGraph| -> Result<f64, Trouble> {
+    let time = |n: u32| -> Result<f64, Trouble> {
+        let graph = if n == LAUNCHES { &few } else { &many };
         let flags = Some(sys::CUevent_flags::CU_EVENT_DEFAULT);
         let start = stream.record_event(flags)?;
         graph.launch()?;
         let end = stream.record_event(flags)?;
         Ok(f64::from(start.elapsed_ms(&end)?))
     };
-    let mut samples = Vec::new();
-    for _ in 0..REPEATS {
-        let (few, many) = (time(&few)?, time(&many)?);
-        samples.push((many - few) * 1e6 / LAUNCHES as f64);
-    }
-    Ok(median(samples))
+    Ok(slope([LAUNCHES, 2 * LAUNCHES], time)? * NS_PER_MS)
 }
 
 /// By the device's events.

@@ -73,6 +73,22 @@ fn print(record: &serde_json::Value) -> Result<(), Trouble> {
     }
 }
 
+const REPEATS: usize = 9;
+
+/// What one more of something takes: from the times of two numbers of it, the median of some tries.
+fn slope<N: Copy + Into<f64>>(
+    numbers: [N; 2],
+    mut time: impl FnMut(N) -> Result<f64, Trouble>,
+) -> Result<f64, Trouble> {
+    let [few, many] = numbers;
+    let mut samples = Vec::new();
+    for _ in 0..REPEATS {
+        let (short, long) = (time(few)?, time(many)?);
+        samples.push((long - short) / (many.into() - few.into()));
+    }
+    Ok(median(samples))
+}
+
 /// The middle one.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);

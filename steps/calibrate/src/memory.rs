@@ -4,11 +4,10 @@ use cudarc::driver::{CudaSlice, DevicePtr as _, LaunchConfig, PushKernelArg as _
 use lab::{Gpu, Trouble, session};
 
 use crate::clocks::links;
-use crate::device::time_ms;
-use crate::{CODE, Measured, median};
+use crate::device::{NS_PER_MS, time_ms};
+use crate::{CODE, Measured, slope};
 
 const THREADS: u32 = 1024;
-const REPEATS: usize = 7;
 const SECTOR: usize = 32;
 const FLOAT4: usize = 16;
 /// Bytes between the places of a ring: a page of L2 has several.
@@ -126,24 +125,19 @@ fn chase(gpu: &Gpu, n: usize) -> Result<f64, Trouble> {
     // Once round, for the ring that L2 holds.
     let round = (n as i32 / OPS).clamp(16, 4096);
     run(round)?;
-    let mut samples = Vec::new();
-    for _ in 0..REPEATS {
-        let (short, long) = (run(round / 4)?, run(round)?);
-        samples.push((long - short) / f64::from((round - round / 4) * OPS));
-    }
-    Ok(median(samples))
+    Ok(slope([round / 4, round], run)? / f64::from(OPS))
 }
 
 /// Nanoseconds of a round of blocks, two on each SM, each of whose threads loads one word of `bytes`.
 fn touch(gpu: &Gpu, bytes: usize) -> Result<f64, Trouble> {
     let threads = THREADS as usize;
     let kernel = session::load(gpu, CODE.ptx, "touch")?;
-    let n_blocks = bytes / (threads * size_of::<f32>());
-    let memory: CudaSlice<f32> = gpu.stream.alloc_zeros(n_blocks * threads)?;
+    let n_blocks = (bytes / (threads * size_of::<f32>())) as u32;
+    let memory: CudaSlice<f32> = gpu.stream.alloc_zeros(n_blocks as usize * threads)?;
     let mut out: CudaSlice<f32> = gpu.stream.alloc_zeros(threads)?;
-    let mut time = |blocks: usize| {
+    let mut time = |blocks: u32| {
         let config = LaunchConfig {
-            grid_dim: (blocks as u32, 1, 1),
+            grid_dim: (blocks, 1, 1),
             block_dim: (THREADS, 1, 1),
             shared_mem_bytes: 0,
         };
@@ -156,13 +150,8 @@ fn touch(gpu: &Gpu, bytes: usize) -> Result<f64, Trouble> {
         })
     };
     time(n_blocks)?;
-    let mut samples = Vec::new();
-    for _ in 0..REPEATS {
-        let (few, many) = (time(n_blocks / 4)?, time(n_blocks)?);
-        let rounds = (n_blocks - n_blocks / 4) as f64 / (RESIDENT as usize * gpu.about.n_sms) as f64;
-        samples.push((many - few) * 1e6 / rounds);
-    }
-    Ok(median(samples))
+    let of_a_round = f64::from(RESIDENT) * gpu.about.n_sms as f64;
+    Ok(slope([n_blocks / 4, n_blocks], time)? * NS_PER_MS * of_a_round)
 }
 
 /// Bytes per nanosecond of memory that is walked over by `share` blocks at a time.
@@ -201,13 +190,8 @@ fn stream(gpu: &Gpu, name: &str, n_sms: u32, share: u32, bytes: usize) -> Result
         })
     };
     time(1)?;
-    let mut samples = Vec::new();
-    for _ in 0..REPEATS {
-        let (short, long) = (time(ROUNDS[0])?, time(ROUNDS[1])?);
-        let moved = f64::from(ROUNDS[1] - ROUNDS[0]) * n as f64 * FLOAT4 as f64;
-        samples.push(moved / ((long - short) * 1e6));
-    }
-    Ok(median(samples))
+    let of_a_round = f64::from(n) * FLOAT4 as f64;
+    Ok(of_a_round / (slope(ROUNDS, time)? * NS_PER_MS))
 }
 
 /// Sectors per nanosecond.
@@ -235,11 +219,6 @@ fn scattered(gpu: &Gpu, name: &str, n_sms: u32, bytes: usize) -> Result<f64, Tro
         })
     };
     time(1)?;
-    let mut samples = Vec::new();
-    for _ in 0..REPEATS {
-        let (short, long) = (time(ROUNDS[0])?, time(ROUNDS[1])?);
-        let moved = f64::from(ROUNDS[1] - ROUNDS[0]) * UNROLL as f64 * f64::from(blocks * THREADS);
-        samples.push(moved / ((long - short) * 1e6));
-    }
-    Ok(median(samples))
+    let of_a_round = UNROLL as f64 * f64::from(blocks * THREADS);
+    Ok(of_a_round / (slope(ROUNDS, time)? * NS_PER_MS))
 }
