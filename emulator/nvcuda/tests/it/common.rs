@@ -1,9 +1,9 @@
 //! What the tests share: which driver, a context of one's own, and calls that are checked.
 
-use std::ffi::CString;
+use std::ffi::{CString, c_void};
 use std::sync::Once;
 
-use cudarc::driver::sys::{self, CUresult};
+use cudarc::driver::sys::{self, CUjit_option, CUresult};
 
 /// The kernels of these tests.
 pub(crate) const KERNELS: &str = include_str!("kernels.ptx");
@@ -124,4 +124,34 @@ pub(crate) fn words(address: u64, n: usize) -> Vec<u32> {
     // SAFETY: the host memory has that size.
     unsafe { ok(sys::cuMemcpyDtoH_v2(host.as_mut_ptr().cast(), address, n * 4)) };
     host
+}
+
+/// The error log of a call that loads or links, and the options that ask for it.
+pub(crate) struct ErrorLog {
+    text: Vec<u8>,
+    pub(crate) options: [CUjit_option; 2],
+    pub(crate) values: [*mut c_void; 2],
+}
+
+impl ErrorLog {
+    pub(crate) fn new() -> Self {
+        let mut text = vec![0; 4096];
+        Self {
+            options: [
+                CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+                CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+            ],
+            values: [
+                text.as_mut_ptr().cast(),
+                std::ptr::without_provenance_mut(text.len()),
+            ],
+            text,
+        }
+    }
+
+    /// What the driver wrote, up to the NUL that ends it.
+    pub(crate) fn text(&self) -> String {
+        let end = self.text.iter().position(|byte| *byte == 0).expect("a NUL");
+        String::from_utf8_lossy(&self.text[..end]).into_owned()
+    }
 }

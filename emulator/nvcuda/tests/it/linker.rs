@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUfunction_attribute, CUjit_option, CUresult};
 
-use crate::common::{Own, alloc, function, launch, module, ok, synchronize, words};
+use crate::common::{ErrorLog, Own, alloc, function, launch, module, ok, synchronize, words};
 use crate::emulated::{is_alone, run_alone};
 
 const HEAD: &str = ".version 7.0\n.target sm_75\n.address_size 64\n";
@@ -70,22 +70,14 @@ const LIBRARY: c_uint = 4;
 
 /// Links inputs and loads the result; what went wrong first, with the error log.
 fn link(inputs: &[(c_uint, &str, &CStr)]) -> Result<sys::CUmodule, (CUresult, String)> {
-    let mut log = vec![0u8; 4096];
-    let mut options = [
-        CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
-        CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-    ];
-    let mut values = [
-        log.as_mut_ptr().cast::<c_void>(),
-        std::ptr::without_provenance_mut(log.len()),
-    ];
+    let mut log = ErrorLog::new();
     let (mut link, mut image, mut size, mut loaded) = (null_mut(), null_mut(), 0, null_mut());
     // SAFETY: texts of the lengths given, and a log that outlives the link.
     let code = unsafe {
         ok(sys::cuLinkCreate_v2(
             2,
-            options.as_mut_ptr(),
-            values.as_mut_ptr(),
+            log.options.as_mut_ptr(),
+            log.values.as_mut_ptr(),
             &mut link,
         ));
         let add = |kind: c_uint, text: &str, name: &CStr| {
@@ -107,10 +99,9 @@ fn link(inputs: &[(c_uint, &str, &CStr)]) -> Result<sys::CUmodule, (CUresult, St
         ok(sys::cuLinkDestroy(link));
         code
     };
-    let end = log.iter().position(|b| *b == 0).unwrap_or(0);
     match code {
         CUresult::CUDA_SUCCESS => Ok(loaded),
-        code => Err((code, String::from_utf8_lossy(&log[..end]).into_owned())),
+        code => Err((code, log.text())),
     }
 }
 

@@ -1,12 +1,12 @@
 //! Cubins: machine code of the emulated device's architecture runs, and other images are refused with a reason.
 
-use std::ffi::{CString, c_void};
+use std::ffi::CString;
 use std::ptr::null_mut;
 
-use cudarc::driver::sys::{self, CUfunction_attribute as Attribute, CUjit_option, CUresult, CUresult::*};
+use cudarc::driver::sys::{self, CUfunction_attribute as Attribute, CUresult, CUresult::*};
 use emulated::Checks;
 
-use crate::common::{Own, alloc, emulator, function, launch, ok, synchronize, words};
+use crate::common::{ErrorLog, Own, alloc, emulator, function, launch, ok, synchronize, words};
 
 /// `saxpy(int n, float a, const float* x, float* y)`
 fn saxpy() -> Vec<u8> {
@@ -15,15 +15,7 @@ fn saxpy() -> Vec<u8> {
 
 /// Loads an image; what went wrong, with the error log.
 fn load(image: &[u8]) -> Result<sys::CUmodule, (CUresult, String)> {
-    let mut log = vec![0u8; 4096];
-    let mut options = [
-        CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
-        CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-    ];
-    let mut values = [
-        log.as_mut_ptr().cast::<c_void>(),
-        std::ptr::without_provenance_mut(log.len()),
-    ];
+    let mut log = ErrorLog::new();
     let mut module = null_mut();
     // SAFETY: an image of the length that its header gives, or less where the driver has to find out, and a log.
     let code = unsafe {
@@ -31,14 +23,13 @@ fn load(image: &[u8]) -> Result<sys::CUmodule, (CUresult, String)> {
             &mut module,
             image.as_ptr().cast(),
             2,
-            options.as_mut_ptr(),
-            values.as_mut_ptr(),
+            log.options.as_mut_ptr(),
+            log.values.as_mut_ptr(),
         )
     };
-    let end = log.iter().position(|byte| *byte == 0).expect("a NUL");
     match code {
         CUDA_SUCCESS => Ok(module),
-        code => Err((code, String::from_utf8_lossy(&log[..end]).into_owned())),
+        code => Err((code, log.text())),
     }
 }
 
