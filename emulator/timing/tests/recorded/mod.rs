@@ -95,7 +95,7 @@ pub(crate) fn replayed(set: Set) -> Vec<Launch> {
         .collect()
 }
 
-/// The machine code for a PTX file: beside the PTX of a kernel of the book, or in `tests/data`.
+/// The machine code for a PTX file: beside the PTX of `kernels`, or in `tests/data`.
 fn cubin(ptx: &str) -> PathBuf {
     match ptx.strip_prefix("kernels/ptx/") {
         Some(name) => root()
