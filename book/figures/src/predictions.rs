@@ -10,7 +10,7 @@ const DEVICE: &str = "NVIDIA H200; emulator/timing/data/predictions.tsv";
 
 /// What counts as close.
 const CLOSE: f64 = 0.15;
-/// The errors that the lower picture has room for.
+/// The largest error that the lower picture shows in its place.
 const WORST: f64 = 0.6;
 
 struct Axis {

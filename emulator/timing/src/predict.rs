@@ -31,7 +31,7 @@ pub struct Prediction {
     pub clocks: f64,
     /// With the launch itself, in microseconds.
     pub us: f64,
-    /// Blocks that fit on one SM, and what limits them. A small grid may leave room.
+    /// Blocks that fit on one SM, and what limits them. A small grid may have fewer.
     pub occupancy: Occupancy,
     /// What each unit alone would need for the launch, the slowest first. Where the first is far below [`Self::us`],
     /// the kernel waits.

@@ -40,7 +40,7 @@ pub struct Occupancy {
     pub blocks: u32,
     /// Warps of these.
     pub warps: u32,
-    /// Warps that a multiprocessor has room for.
+    /// The most warps that a multiprocessor can hold.
     pub most_warps: u32,
     /// What there is not enough of for one more block: `registers`, `shared memory`, `threads`, `blocks`.
     pub limit: String,

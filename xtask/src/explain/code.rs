@@ -121,7 +121,7 @@ fn occupancy(machine: &Machine, occupancy: &Occupancy) -> String {
         occupancy.most_warps,
         occupancy.limit
     );
-    // A small launch leaves room.
+    // A small launch has fewer blocks than fit.
     let launched = machine
         .forecast
         .prediction
