@@ -6,51 +6,18 @@
 #![deny(unsafe_code)]
 #![warn(clippy::print_stderr)]
 
-mod assign;
-mod bench;
-mod book;
-mod calibrate;
-mod calls;
-mod check;
-mod choice;
-mod clang;
-#[expect(unsafe_code, reason = "a limit for a child process")]
-mod compiler;
-mod cubin;
-mod doctor;
-mod exercise;
-mod explain;
-mod fresh;
-mod grade;
-mod hint;
-mod home;
-#[expect(unsafe_code, reason = "signals")]
-mod interrupt;
-mod judge;
-mod kernels;
-mod learner;
-mod list;
-#[expect(unsafe_code, reason = "a C library")]
-mod nvrtc;
-mod place;
-mod predict;
-mod profile;
-mod programs;
-mod ptx;
-mod readme;
-mod sanitize;
-mod say;
-mod setup;
-mod solutions;
-mod starters;
-mod table;
-mod tidy;
-mod watch;
-mod wheel;
+mod commands;
+mod support;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use commands::{
+    assign, bench, book, calibrate, calls, check, doctor, exercise, explain, grade, hint, home, list,
+    predict, profile, ptx, readme, sanitize, setup, solutions, starters, tidy, watch,
+};
+use support::{compiler, interrupt, say};
 
 /// Tile by Tile: run, check and measure the steps
 #[derive(Parser)]

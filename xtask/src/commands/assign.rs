@@ -1,0 +1,346 @@
+//! `cargo xtask assign` and `cargo xtask report`: starter repositories for a class, and where the class stands.
+
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, Hasher as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, anyhow, bail};
+use course::{Catalogue, TaskName, variant};
+use grader::assign::{self, Assignment, Given};
+use grader::report::{self, Minutes};
+use ladder::files::write_whole;
+use ladder::programs::on_path;
+use ladder::text::{Paint, Table};
+
+use crate::Verdict;
+use crate::commands::starters;
+use crate::support::say::{self, Stop};
+use crate::support::{learner, place};
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Example: cargo xtask assign v02 v03 --out homework --title 'Tiles' --due 'Friday, noon'\n\n\
+    Beside the folder goes a rubric with the seed of the hidden tests: homework.rubric.toml."
+)]
+pub(crate) struct Args {
+    /// Tasks: `v02`, `v05.wide`
+    #[arg(value_name = "TASK", required = true)]
+    tasks: Vec<String>,
+    /// Folder of the repository, which is made
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Of the assignment
+    #[arg(long, default_value = "Tile by Tile")]
+    title: String,
+    /// When it is due, as it stands in the README
+    #[arg(long)]
+    due: Option<String>,
+    /// Seed of the hidden tests; drawn when left out
+    #[arg(long, value_parser = clap::value_parser!(u64).range(..=LARGEST_SEED))]
+    seed: Option<u64>,
+    /// Of each step, the task whose numbers are drawn from the seed: its answer is printed nowhere
+    #[arg(long)]
+    variant: bool,
+    /// Results count only from a real GPU: without one, `check` of the repository calls nothing passed
+    #[arg(long)]
+    gpu_required: bool,
+    /// Measured minutes, from `report --minutes`, in place of the estimates
+    #[arg(long, value_name = "FILE")]
+    minutes: Option<PathBuf>,
+}
+
+/// So that every program that reads JSON or TOML keeps it.
+const LARGEST_SEED: u64 = (1 << 53) - 1;
+
+/// Writes the repository.
+pub(crate) fn run(args: &Args) -> Result<Verdict> {
+    let root = learner::root()?;
+    let shown = args.out.display().to_string();
+    let out = args.out.as_path();
+    let mut rubric = out.as_os_str().to_owned();
+    rubric.push(".rubric.toml");
+    let rubric = PathBuf::from(rubric);
+    let is_free = |path: &Path| match std::fs::read_dir(path) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    };
+    if out.file_name().is_none() || !is_free(out) {
+        bail!("{shown} is there already; name a folder that is to be made");
+    }
+    if rubric.symlink_metadata().is_ok() {
+        bail!(
+            "{} is there already; it has the seed of another assignment",
+            rubric.display()
+        );
+    }
+    let names = args.tasks.iter().map(|asked| TaskName::parse(asked));
+    let mut names = names
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| Stop::Usage(error.to_string()))?;
+    for name in names.iter_mut().filter(|_| args.variant) {
+        match name.id.as_deref() {
+            None => name.id = Some(variant::ID.to_owned()),
+            Some(variant::ID) => {}
+            Some(_) => {
+                bail!(Stop::Usage(format!(
+                    "--variant draws a task of a step: name {}, and not {name}",
+                    name.step
+                )));
+            }
+        }
+    }
+    let seed = args.seed.unwrap_or_else(drawn);
+    let starter = |task: &course::Task| starters::text(&root, task).map_err(|error| format!("{error:#}"));
+    let (tasks, questions) = assign::choose(&root, &names, seed, starter).map_err(Stop::Usage)?;
+    if let Some(given) = tasks.iter().find(|given| given.task.host.is_some())
+        && args.gpu_required
+    {
+        bail!(Stop::Usage(format!(
+            "the idea of {} is on the host: it has no kernel that could run on a GPU",
+            given.task.name
+        )));
+    }
+    let assignment = Assignment {
+        title: args.title.split_whitespace().collect::<Vec<_>>().join(" "),
+        due: args.due.clone(),
+        seed,
+        tasks,
+        questions,
+        gpu_required: args.gpu_required,
+        minutes: minutes(args.minutes.as_deref())?,
+    };
+    assign::write(&root, out, &assignment).map_err(anyhow::Error::msg)?;
+    write_whole(&rubric, &assign::rubric(&assignment)).with_context(|| rubric.display().to_string())?;
+    let mut references = String::new();
+    for given in &assignment.tasks {
+        if let Some(drawn) = &given.drawn {
+            let mut path = out.as_os_str().to_owned();
+            path.push(format!(".{}.cu", given.task.name));
+            let path = PathBuf::from(path);
+            write_whole(&path, &drawn.reference).with_context(|| path.display().to_string())?;
+            references.push_str(&format!(
+                "{}: a kernel that passes; keep it to yourself\n",
+                path.display()
+            ));
+        }
+    }
+    tidy_lock(out);
+    let has_git = commit(out, &assignment.title);
+    let me = place::me();
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    let mut text = format!("{shown}: {} with no solution in it\n", list(&names));
+    for Given { task, starter, .. } in &assignment.tasks {
+        text.push_str(&format!(
+            "  my/{}  {} lines, about {} minutes\n",
+            task.file(),
+            starter.lines().count(),
+            assignment
+                .minutes
+                .get(&task.name.to_string())
+                .unwrap_or(&task.minutes)
+        ));
+    }
+    text.push_str(match has_git {
+        true => "  one commit in a git repository of its own\n",
+        false => "  no git repository: there is no git here, or it refuses\n",
+    });
+    text.push_str(&format!(
+        "{}: points, and the seed of the hidden tests; keep it to yourself\n{references}next: look at {shown}/README.md, publish \
+         {shown}, and later: {me} grade SUBMISSIONS --rubric {} --out grades\n",
+        rubric.display(),
+        rubric.display()
+    ));
+    say::answer(&text)?;
+    Ok(Verdict::Passed)
+}
+
+fn list(names: &[String]) -> String {
+    match names {
+        [one] => format!("task {one}"),
+        many => format!("tasks {}", many.join(", ")),
+    }
+}
+
+/// The standard library draws the keys of its hash tables by chance.
+fn drawn() -> u64 {
+    let state = std::collections::hash_map::RandomState::new();
+    state.build_hasher().finish() & LARGEST_SEED
+}
+
+fn minutes(path: Option<&Path>) -> Result<BTreeMap<String, u32>> {
+    let Some(path) = path else {
+        return Ok(BTreeMap::new());
+    };
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
+    let minutes = Minutes::parse(&text, &name).map_err(anyhow::Error::msg)?;
+    Ok(minutes.minutes)
+}
+
+/// Takes packages out of Cargo.lock that the repository does not need, so that the first build changes nothing. Where
+/// that is not possible now, Cargo does it then.
+fn tidy_lock(out: &Path) {
+    let Some(cargo) = place::cargo().or_else(|| on_path("cargo")) else {
+        return;
+    };
+    let _ = Command::new(cargo)
+        .args(["metadata", "--offline", "--quiet", "--format-version", "1"])
+        .current_dir(out)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+}
+
+/// One commit in a new repository; whether that worked.
+fn commit(out: &Path, title: &str) -> bool {
+    let git = |arguments: &[&str]| {
+        let mut command = Command::new("git");
+        for setting in [
+            "user.name=Tile by Tile",
+            "user.email=course@localhost",
+            "commit.gpgSign=false",
+            "core.hooksPath=/dev/null",
+            "core.autocrlf=false",
+            "init.defaultBranch=main",
+        ] {
+            command.args(["-c", setting]);
+        }
+        // A repository around this one, or a hook that runs us, must not be meant.
+        for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
+            command.env_remove(name);
+        }
+        let status = command
+            .args(arguments)
+            .current_dir(out)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        status.is_ok_and(|status| status.success())
+    };
+    git(&["init", "-q"]) && git(&["add", "-A"]) && git(&["commit", "-q", "-m", title])
+}
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Example: cargo xtask report submissions --minutes minutes.toml\n\n\
+    Reads NAME/my/progress.toml or NAME/progress.toml of each student."
+)]
+pub(crate) struct ReportArgs {
+    /// Folder of submissions
+    #[arg(value_name = "SUBMISSIONS")]
+    submissions: PathBuf,
+    /// Write the measured minutes, for `assign --minutes`
+    #[arg(long, value_name = "FILE")]
+    minutes: Option<PathBuf>,
+    /// Print one record per task
+    #[arg(long)]
+    json: bool,
+}
+
+/// Shows who is stuck where.
+pub(crate) fn report(args: &ReportArgs) -> Result<Verdict> {
+    let root = learner::root()?;
+    let catalogues = Catalogue::load_all(&root)?;
+    let tasks: Vec<course::Task> = catalogues
+        .into_iter()
+        .flat_map(|catalogue| catalogue.tasks)
+        .collect();
+    let folder = args.submissions.display().to_string();
+    let report = report::read(&args.submissions, &tasks).with_context(|| folder.clone())?;
+    if report.students == 0 {
+        return Err(anyhow!(
+            "{folder} has no progress file; each student's folder has one in my/progress.toml"
+        ));
+    }
+    match args.json {
+        true => {
+            for task in &report.tasks {
+                say::answer(&format!("{}\n", serde_json::json!({"task": task})))?;
+            }
+            let (n, without, unreadable) = (report.students, &report.without, &report.unreadable);
+            say::answer(&format!(
+                "{}\n",
+                serde_json::json!({"class": {"students": n, "without": without, "unreadable": unreadable}})
+            ))?;
+        }
+        false => say::answer(&told(&report))?,
+    }
+    if let Some(path) = &args.minutes {
+        let measured = report.measured();
+        write_whole(path, &measured.text()).with_context(|| path.display().to_string())?;
+        say::note(&format!(
+            "wrote {}: minutes of {} tasks; use them with: {} assign … --minutes {}",
+            path.display(),
+            measured.minutes.len(),
+            place::me(),
+            path.display()
+        ));
+    }
+    Ok(Verdict::Passed)
+}
+
+fn told(report: &report::Report) -> String {
+    let number = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.0}"));
+    let mut table = Table::new([
+        "task",
+        "begun",
+        "passed",
+        "gave up",
+        "stuck",
+        "checks",
+        "hints",
+        "minutes",
+        "estimate",
+        "most frequent",
+    ])
+    .left(1);
+    for task in &report.tasks {
+        let codes: Vec<String> = task
+            .codes
+            .iter()
+            .map(|(code, n)| format!("{code} ({n})"))
+            .collect();
+        table.row([
+            task.task.clone(),
+            task.begun.to_string(),
+            task.passed.to_string(),
+            task.gave_up.to_string(),
+            task.stuck.len().to_string(),
+            number(task.checks),
+            task.hints.to_string(),
+            number(task.minutes),
+            task.estimate.to_string(),
+            codes.join(" "),
+        ]);
+    }
+    let mut out = format!(
+        "{} students\n\n{}",
+        report.students,
+        table.render(Paint::for_stdout())
+    );
+    if report.tasks.iter().any(|task| !task.stuck.is_empty()) {
+        out.push_str("\nstuck, the longest first\n");
+    }
+    for task in &report.tasks {
+        for stuck in &task.stuck {
+            let code = stuck.code.as_deref().unwrap_or("not checked yet");
+            out.push_str(&format!(
+                "  {}  {}: {code}, after {} checks, {} minutes, {} hints\n",
+                task.task, stuck.student, stuck.checks, stuck.minutes, stuck.hints
+            ));
+        }
+    }
+    for (student, why) in &report.unreadable {
+        out.push_str(&format!("{student}: {why}\n"));
+    }
+    if !report.without.is_empty() {
+        out.push_str(&format!(
+            "without a progress file: {}\n",
+            report.without.join(", ")
+        ));
+    }
+    out
+}

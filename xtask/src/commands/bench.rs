@@ -1,0 +1,393 @@
+//! `cargo xtask bench`: a step's own page, or one table over several steps; and the records of both.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, anyhow};
+use ladder::Step;
+use ladder::record::{Line, Measurement, Outcome, Record, Run};
+use ladder::text::Paint;
+
+use crate::Verdict;
+use crate::commands::readme;
+use crate::support::programs::{Ended, Programs};
+use crate::support::say::{self, Status, Stop};
+use crate::support::{choice, interrupt, kernels, place, table};
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples: cargo xtask bench v05\n          \
+    cargo xtask bench v04 v05 --size 1024,4096\n          cargo xtask bench all --save")]
+pub(crate) struct Args {
+    /// Steps: `v05`, `5` or `bank-conflict-free`; or `all`
+    #[arg(value_name = "STEP")]
+    steps: Vec<String>,
+    #[command(flatten)]
+    sizes: choice::Sizes,
+    /// Use the emulated GPU even where there is a real one
+    #[arg(long)]
+    emulate: bool,
+    /// Keep the results in book/data, at the recorded sizes unless sizes are given
+    #[arg(long)]
+    save: bool,
+    /// Print one record per line
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the steps.
+pub(crate) fn run(args: &Args) -> Result<Verdict> {
+    let steps = choice::steps("bench", &args.steps)?;
+    let shapes = args.sizes.shapes()?;
+    let records = args.save.then(Records::open).transpose()?;
+    interrupt::watch();
+    kernels::compile_edited(&steps)?;
+    let programs = Programs::ready(&steps)?;
+
+    let mut words = vec!["bench".to_owned()];
+    words.extend(choice::arguments(&shapes));
+    if args.save && shapes.is_empty() {
+        words.push("--recorded-shapes".into());
+    }
+    words.extend(args.emulate.then(|| "--emulate".to_owned()));
+    for path in kernels::before(&steps) {
+        words.extend(["--before".to_owned(), path.display().to_string()]);
+    }
+    match (steps.as_slice(), args.json, &records) {
+        ([step], false, None) => page(&programs, step, &words),
+        _ => {
+            words.push("--json".into());
+            many(args, &programs, &steps, &words, records)
+        }
+    }
+}
+
+/// One step speaks for itself.
+fn page(programs: &Programs, step: &Step, words: &[String]) -> Result<Verdict> {
+    let status = programs.page(step, words)?;
+    if interrupt::happened() {
+        return Err(Stop::Interrupted(format!("{} was not finished", step.id)).into());
+    }
+    match status.code() {
+        Some(0) => Ok(Verdict::Passed),
+        Some(1) => Ok(Verdict::Failed),
+        // It has said why.
+        Some(2) => Err(Stop::Usage(format!("{} did not run; its own words are above", step.id)).into()),
+        Some(_) => Err(anyhow!(
+            "{} could not run; see what is missing here: {} doctor",
+            step.id,
+            place::me()
+        )),
+        None => Err(anyhow!("{} was killed by the system ({status})", step.id)),
+    }
+}
+
+/// Several steps, or records to keep: their lines are gathered, and shown as one table.
+fn many(
+    args: &Args,
+    programs: &Programs,
+    steps: &[&'static Step],
+    words: &[String],
+    mut records: Option<Records>,
+) -> Result<Verdict> {
+    let status = Status::new();
+    let mut all = Record::default();
+    let mut troubles = Vec::new();
+    for step in steps {
+        status.set(&format!("{}  {}", step.id, step.name));
+        let mut current: Option<Run> = None;
+        let ended = programs.lines(step, words, &status, |text, line| {
+            if args.json {
+                print_line(text, args.save)?;
+            }
+            match &line {
+                Line::Run(run) => current = Some(run.as_ref().clone()),
+                Line::Measurement(one) => progress(&status, one, current.as_ref()),
+                Line::Check(_) | Line::Launched(_) => {}
+            }
+            if let Some(records) = &mut records {
+                records.add(line.clone());
+            }
+            all.add(line);
+            Ok(())
+        });
+        // Also what a step gave before it was stopped.
+        if let Some(records) = &mut records {
+            records.save()?;
+        }
+        if interrupt::happened() {
+            let what = match &records {
+                Some(records) => records.tell(),
+                None => format!("{} was not finished", step.id),
+            };
+            return Err(Stop::Interrupted(what).into());
+        }
+        troubles.extend(trouble(step, &ended?, &all));
+    }
+    if !args.json {
+        let shown = table::measurements(&all, Paint::for_stdout());
+        match say::answer(&shown) {
+            Err(error) if !args.save => return Err(error),
+            _ => {}
+        }
+    }
+    match &records {
+        Some(records) if records.elsewhere => troubles.push(format!(
+            "{} would not take them: {}",
+            place::shown(&records.folder),
+            records.tell()
+        )),
+        Some(records) => {
+            say::note(&records.tell());
+            records.refresh()?;
+        }
+        None => {}
+    }
+    let failed = |one: &&Measurement| matches!(one.outcome, Outcome::Failed { .. });
+    match all.measurements.iter().find(failed) {
+        Some(Measurement {
+            kernel,
+            shape,
+            outcome: Outcome::Failed { why, details },
+            ..
+        }) => {
+            say::note(&format!("\n{kernel} {shape} failed: {why}\n{details}"));
+            troubles.iter().for_each(|trouble| say::error(trouble));
+            Ok(Verdict::Failed)
+        }
+        _ => without_trouble(&troubles, steps.len()),
+    }
+}
+
+/// Passed, or the reasons why some steps did not run.
+pub(crate) fn without_trouble(troubles: &[String], n_steps: usize) -> Result<Verdict> {
+    match troubles {
+        [] => Ok(Verdict::Passed),
+        [only] => Err(anyhow!("{only}")),
+        several => {
+            several.iter().for_each(|trouble| say::error(trouble));
+            Err(anyhow!(
+                "{} of {n_steps} steps could not run; see what is missing here: {} doctor",
+                several.len(),
+                place::me()
+            ))
+        }
+    }
+}
+
+/// With `--save` the measuring goes on even when nobody reads any more.
+fn print_line(text: &str, save: bool) -> Result<()> {
+    match say::answer(&format!("{text}\n")) {
+        Err(error) if !save => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// What a step that neither passed nor failed has to say, unless its lines say it.
+fn trouble(step: &Step, ended: &Ended, all: &Record) -> Option<String> {
+    let mut own = all.measurements.iter().filter(|one| one.step == step.id);
+    match ended.code {
+        Some(0) => None,
+        Some(1) if own.any(|one| matches!(one.outcome, Outcome::Failed { .. })) => None,
+        Some(3) if own.any(|one| matches!(one.outcome, Outcome::NotRun { .. })) => None,
+        _ => Some(format!("{} could not run: {}", step.id, ended.complaint(step))),
+    }
+}
+
+/// A line per measurement while it goes on; on a terminal the last one, elsewhere all of them.
+fn progress(status: &Status, one: &Measurement, run: Option<&Run>) {
+    let result = match &one.outcome {
+        Outcome::Passed(passed) => match (&passed.hot, run.is_some_and(|run| run.emulated)) {
+            (Some(hot), false) => format!("{} ms", table::milliseconds(hot.median())),
+            _ => "verified".into(),
+        },
+        Outcome::Failed { why, .. } => format!("failed: {why}"),
+        Outcome::NotRun { why } => format!("not run: {why}"),
+    };
+    let text = format!("{}  {}  {}  {result}", one.step, one.kernel, one.shape);
+    match status.is_on() {
+        true => status.set(&text),
+        false => say::note(&text),
+    }
+}
+
+/// Finds out before anything is measured whether it can be kept. `instead`: what to do where it cannot.
+pub(crate) fn records_folder(instead: &str) -> Result<PathBuf> {
+    let root = place::checkout().ok_or_else(|| {
+        anyhow!("--save keeps records in book/data of a checkout, and this is none; {instead}")
+    })?;
+    let folder = root.join("book/data");
+    let probe = folder.join(format!(".{}.tmp", std::process::id()));
+    std::fs::File::create(&probe)
+        .and_then(|_| std::fs::remove_file(&probe))
+        .map_err(|error| {
+            anyhow!(
+                "{} cannot be written to ({error}), so nothing was measured; {instead}",
+                place::shown(&folder)
+            )
+        })?;
+    Ok(folder)
+}
+
+/// A file of `book/data` that this run adds to.
+struct Open {
+    path: PathBuf,
+    /// Its content when it was opened.
+    base: Record,
+    /// Lines that it does not hold yet, and the run that they belong to.
+    unsaved: Vec<Line>,
+}
+
+impl Open {
+    /// Merges the new lines into the file as it is now: another `bench --save` may have added to it.
+    fn save(&mut self) -> Result<(), ladder::record::RecordError> {
+        Record::merge_into(&self.path, &self.base, &self.unsaved)?;
+        self.unsaved.retain(|line| matches!(line, Line::Run(_)));
+        Ok(())
+    }
+}
+
+/// The files of `book/data` that this run adds to.
+struct Records {
+    folder: PathBuf,
+    /// By machine.
+    open: Vec<Open>,
+    n_new: usize,
+    /// Where the next measurements belong.
+    machine: Option<usize>,
+    /// Where it went when `folder` would not take it.
+    elsewhere: bool,
+}
+
+impl Records {
+    fn open() -> Result<Self> {
+        let instead = format!("try: {} bench all --json > records.jsonl", place::me());
+        Ok(Self {
+            folder: records_folder(&instead)?,
+            open: Vec::new(),
+            n_new: 0,
+            machine: None,
+            elsewhere: false,
+        })
+    }
+
+    fn add(&mut self, line: Line) {
+        if let Line::Run(run) = &line {
+            self.machine = Some(self.file_of(run));
+        } else {
+            self.n_new += 1;
+        }
+        if let Some(at) = self.machine {
+            self.open[at].unsaved.push(line);
+        }
+    }
+
+    fn file_of(&mut self, run: &Run) -> usize {
+        let path = self.folder.join(slug(run)).with_extension("json");
+        if let Some(at) = self.open.iter().position(|open| open.path == path) {
+            return at;
+        }
+        // A file that cannot be understood is not overwritten.
+        let (path, base) = match Record::load(&path) {
+            Ok(record) => (path, record),
+            Err(error) if error.is_missing() => (path, Record::default()),
+            Err(error) => {
+                let other = path.with_extension("new.json");
+                say::note(&format!(
+                    "{error}; keeping it, and saving in {}",
+                    place::shown(&other)
+                ));
+                (other, Record::default())
+            }
+        };
+        self.open.push(Open {
+            path,
+            base,
+            unsaved: Vec::new(),
+        });
+        self.open.len() - 1
+    }
+
+    /// Writes all files whole; where that fails, into the folder for temporary files, so that nothing is lost.
+    fn save(&mut self) -> Result<()> {
+        for open in &mut self.open {
+            let Err(error) = open.save() else { continue };
+            let name = open.path.file_name().unwrap_or_default();
+            open.path = std::env::temp_dir().join(name);
+            open.save()
+                .with_context(|| format!("{error}, and nor could it be saved elsewhere"))?;
+            if !self.elsewhere {
+                say::error(&format!("{error}; measurements go to {}", open.path.display()));
+            }
+            self.elsewhere = true;
+        }
+        Ok(())
+    }
+
+    /// READMEs have tables of them.
+    fn refresh(&self) -> Result<()> {
+        match place::checkout().filter(|root| root.join("README.md").is_file()) {
+            Some(root) => {
+                let _lock = ladder::files::lock_folder(&self.folder)?;
+                readme::fill_all(&root).map(|_| ())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// One sentence.
+    fn tell(&self) -> String {
+        let files: Vec<String> = self.open.iter().map(|open| place::shown(&open.path)).collect();
+        match (self.n_new, files.as_slice()) {
+            (0, _) => "nothing was measured, and no record was changed".into(),
+            (1, files) => format!("1 measurement is saved in {}", files.join(" and ")),
+            (n, files) => format!("{n} measurements are saved in {}", files.join(" and ")),
+        }
+    }
+}
+
+/// A name for the file of a machine: `h200` for `NVIDIA H200`.
+pub(crate) fn slug(run: &Run) -> String {
+    if run.emulated {
+        return "emulated".into();
+    }
+    let lower = run.device.to_ascii_lowercase();
+    let words = lower
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !matches!(*word, "" | "nvidia" | "geforce" | "tesla"));
+    let slug = words.collect::<Vec<_>>().join("-");
+    match slug.is_empty() {
+        true => "unknown".into(),
+        false => slug,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn file_of(device: &str, emulated: bool) -> String {
+        let run = Run {
+            id: "one".into(),
+            date: String::new(),
+            device: device.into(),
+            emulated,
+            capability: "9.0".into(),
+            driver: "13.0".into(),
+            host: String::new(),
+            revision: String::new(),
+            roofline: None,
+            cublas: None,
+        };
+        slug(&run)
+    }
+
+    #[test]
+    fn a_machine_has_a_short_name() {
+        assert_eq!(file_of("NVIDIA H200", false), "h200");
+        assert_eq!(file_of("NVIDIA GeForce RTX 4090", false), "rtx-4090");
+        assert_eq!(file_of("Tesla V100-SXM2-16GB", false), "v100-sxm2-16gb");
+        assert_eq!(file_of("Emulated GPU (sm_90)", true), "emulated");
+        assert_eq!(file_of("../../etc/passwd", false), "etc-passwd");
+        assert_eq!(file_of("NVIDIA", false), "unknown");
+    }
+}

@@ -1,0 +1,50 @@
+//! `cargo xtask book`: starts the press, which knows mdBook; this program does not, so that it is built in seconds.
+
+use std::ffi::OsString;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::Verdict;
+use crate::support::interrupt::{self, Waiting};
+use crate::support::place;
+use crate::support::say::{self, Stop};
+
+/// Command line of `book`: the press explains it.
+#[derive(clap::Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct Args {
+    /// --open, --watch, --check, --refresh, --browser …; more with --help
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    options: Vec<OsString>,
+}
+
+/// Builds the press when that must be, and lets it do the rest.
+pub(crate) fn run(args: &Args) -> Result<Verdict> {
+    let root = place::checkout().context("the book is built in a checkout, and this is none")?;
+    let cargo = place::cargo().context("the press is built by Cargo; start this with: cargo xtask book")?;
+    let beside = place::beside().map(|folder| {
+        folder
+            .join("press")
+            .with_extension(std::env::consts::EXE_EXTENSION)
+    });
+    if !beside.is_some_and(|press| press.is_file()) {
+        say::note("building the press, with mdBook in it; the first time takes about a minute");
+    }
+    let mut command = Command::new(cargo);
+    command.args(["run", "--quiet", "--package", "press", "--"]);
+    command.args(&args.options).current_dir(root);
+    let mut child = command.spawn().context("starting cargo")?;
+    let waiting = Waiting::for_child(&child);
+    let status = child.wait()?;
+    drop(waiting);
+    if interrupt::happened() {
+        return Err(Stop::Interrupted("the book is as it was built last".into()).into());
+    }
+    match status.code() {
+        Some(0) => Ok(Verdict::Passed),
+        Some(1) => Ok(Verdict::Failed),
+        Some(2) => Err(Stop::Usage("see what it says above, and: cargo xtask book --help".into()).into()),
+        _ => bail!("the press could not do it; the reason is above"),
+    }
+}

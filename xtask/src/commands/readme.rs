@@ -1,0 +1,360 @@
+//! `cargo xtask readme`: the parts of README.md, and of those in some folders, that come from other files.
+//!
+//! A part stands between `<!-- include: PATH -->`, or `<!-- table: NAME [RECORD] -->`, and `<!-- end -->`. Nobody
+//! types what is in between; a test fails when it is not what the files say.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+use ladder::record::{Measurement, Outcome, Passed, Record, Samples};
+use ladder::{STEPS, Shape, Work, provenance};
+use serde_json::Value;
+
+use crate::Verdict;
+use crate::support::{say, table};
+
+/// Command line of `readme`.
+#[derive(Parser)]
+pub(crate) struct Args {
+    /// Write nothing; fail when README.md is not what the files say
+    #[arg(long)]
+    check: bool,
+}
+
+/// The files with such parts.
+const FILES: [&str; 3] = ["README.md", "steps/README.md", "kernels/README.md"];
+
+/// Fills them, or says that they are stale.
+pub(crate) fn run(args: &Args) -> Result<Verdict> {
+    let root = crate::commands::ptx::repository();
+    if !args.check {
+        return fill_all(&root);
+    }
+    let stale = stale(&root)?;
+    for (file, line) in &stale {
+        say::error(&format!(
+            "{file}:{line} is not what the files it quotes say; update it with: cargo xtask readme"
+        ));
+    }
+    Ok(match stale.is_empty() {
+        true => Verdict::Passed,
+        false => Verdict::Failed,
+    })
+}
+
+/// Writes what is stale.
+pub(crate) fn fill_all(root: &Path) -> Result<Verdict> {
+    for (file, _) in stale(root)? {
+        let new = fill(&read(root, file)?, root)?;
+        ladder::files::write_whole(&root.join(file), &new).with_context(|| format!("writing {file}"))?;
+        say::note(&format!("wrote {file}"));
+    }
+    Ok(Verdict::Passed)
+}
+
+/// The first line of each file that differs from what the files say.
+pub(crate) fn stale(root: &Path) -> Result<Vec<(&'static str, usize)>> {
+    let mut found = Vec::new();
+    for file in FILES {
+        let old = read(root, file)?;
+        let new = fill(&old, root).with_context(|| format!("filling {file}"))?;
+        let first = old.lines().zip(new.lines()).position(|(old, new)| old != new);
+        if old != new {
+            found.push((file, first.map_or(1, |at| at + 1)));
+        }
+    }
+    Ok(found)
+}
+
+/// The text with every generated part made anew.
+fn fill(text: &str, root: &Path) -> Result<String> {
+    let mut out = String::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let _ = writeln!(out, "{line}");
+        let Some(directive) = line
+            .strip_prefix("<!-- ")
+            .and_then(|rest| rest.strip_suffix(" -->"))
+        else {
+            continue;
+        };
+        let Some((kind, what)) = directive.split_once(": ") else {
+            continue;
+        };
+        let part = match kind {
+            "include" => include(root, what)?,
+            "table" => table(root, what)?,
+            _ => bail!("unknown directive `{line}`"),
+        };
+        out.push_str(&part);
+        if !lines.by_ref().any(|line| line == "<!-- end -->") {
+            bail!("`{line}` has no `<!-- end -->`");
+        }
+        out.push_str("<!-- end -->\n");
+    }
+    Ok(out)
+}
+
+fn read(root: &Path, path: &str) -> Result<String> {
+    std::fs::read_to_string(root.join(path)).with_context(|| format!("{path} cannot be read"))
+}
+
+fn include(root: &Path, path: &str) -> Result<String> {
+    let text = read(root, path)?;
+    let (text, language) = match path.rsplit_once('.') {
+        // A snapshot opens with its own header; the first message in it is enough.
+        Some((_, "snap")) => {
+            let messages = text.splitn(3, "---\n").nth(2).unwrap_or_default();
+            (messages.split("\n\n").next().unwrap_or_default(), "text")
+        }
+        Some((_, "rs")) => (text.as_str(), "rust"),
+        _ => (text.as_str(), "text"),
+    };
+    Ok(format!("```{language}\n{}\n```\n", text.trim_end()))
+}
+
+fn table(root: &Path, what: &str) -> Result<String> {
+    let (name, path) = what.split_once(' ').unwrap_or((what, ""));
+    let rows: fn(&Value) -> Option<String> = match name {
+        "steps" => return Ok(steps()),
+        "kernels" => return kernels(root),
+        "products" => return products(root, path),
+        "transposes" => return transposes(root, path),
+        "speed" => speed,
+        "peers" => peers,
+        _ => bail!("no table is called `{name}`"),
+    };
+    let record: Value =
+        serde_json::from_str(&read(root, path)?).with_context(|| format!("reading {path}"))?;
+    rows(&record).with_context(|| format!("{path} is not a record for the table `{name}`"))
+}
+
+/// One row per step.
+fn steps() -> String {
+    let mut out = String::from("| step | name | the one idea |\n| --- | --- | --- |\n");
+    for step in STEPS {
+        let _ = writeln!(out, "| {} | {} | {} |", step.id, step.name, step.idea);
+    }
+    out
+}
+
+/// One row per kernel: what ptxas says of it, from the header of its PTX.
+fn kernels(root: &Path) -> Result<String> {
+    const DEVICES: [&str; 3] = ["sm_75", "sm_80", "sm_90"];
+    let mut out = format!(
+        "| kernel | source | registers on {} | shared bytes | spilled on sm_90 |\n| --- | --- | --- | ---: | ---: |\n",
+        DEVICES.join(", ")
+    );
+    for kernel in STEPS.iter().flat_map(|step| step.kernels) {
+        let Some(source) = kernel.source else { continue };
+        let ptx = read(root, &format!("kernels/ptx/{source}.ptx"))?;
+        let of = |device, unit| provenance::ptxas(&ptx, kernel.name, device, unit).unwrap_or_default();
+        let registers = DEVICES.map(|device| of(device, "registers"));
+        let _ = writeln!(
+            out,
+            "| {} | {source}.cu | {} | {} | {} |",
+            kernel.name,
+            registers.join(", "),
+            of("sm_90", "bytes smem"),
+            of("sm_90", "bytes spilled")
+        );
+    }
+    Ok(out)
+}
+
+/// `FILE SIZE`: the measured products at one size, a row per kernel.
+fn products(root: &Path, words: &str) -> Result<String> {
+    let (record, shape) = record(root, words)?;
+    let rows = measured(&record, shape, |work| {
+        !matches!(work, Work::Transpose | Work::Cpu)
+    })?;
+    let mut out = source(&record, &rows);
+    out.push_str("| step | kernel | ms | spread | GFLOP/s | % of cuBLAS |\n| --- | --- | ---: | ---: | ---: | ---: |\n");
+    for (one, passed, hot) in rows {
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {:.1} % | {} | {} |",
+            one.step,
+            one.kernel,
+            table::milliseconds(hot.median()),
+            hot.spread() * 100.0,
+            table::gflops(one, passed).map(table::rate).unwrap_or_default(),
+            table::of_yardstick(passed).map_or(String::new(), |part| format!("{part:.1}"))
+        );
+    }
+    Ok(out)
+}
+
+/// `FILE SIZE`: the measured transposes at one size, a row per kernel.
+fn transposes(root: &Path, words: &str) -> Result<String> {
+    let (record, shape) = record(root, words)?;
+    let rows = measured(&record, Shape { k: 0, ..shape }, |work| work == Work::Transpose)?;
+    let mut out = source(&record, &rows);
+    out.push_str("| kernel | ms | spread | GB/s | % of a copy |\n| --- | ---: | ---: | ---: | ---: |\n");
+    for (one, passed, hot) in rows {
+        let _ = writeln!(
+            out,
+            "| {} | {} | {:.1} % | {} | {} |",
+            one.kernel,
+            table::milliseconds(hot.median()),
+            hot.spread() * 100.0,
+            table::gbs(one, passed).map(table::rate).unwrap_or_default(),
+            table::of_yardstick(passed).map_or(String::new(), |part| format!("{part:.1}"))
+        );
+    }
+    Ok(out)
+}
+
+fn record(root: &Path, words: &str) -> Result<(Record, Shape)> {
+    let (path, size) = words
+        .split_once(' ')
+        .with_context(|| format!("`{words}` is no file and size"))?;
+    let size = size.parse().with_context(|| format!("`{size}` is no size"))?;
+    Ok((Record::load(&root.join(path))?, Shape::square(size)))
+}
+
+type Row<'a> = (&'a Measurement, &'a Passed, &'a Samples);
+
+/// Where the numbers of a table come from.
+fn source(record: &Record, rows: &[Row]) -> String {
+    let one = rows.first().map(|(one, ..)| *one);
+    let Some((one, run)) = one.and_then(|one| Some((one, record.run_of(one)?))) else {
+        return String::new();
+    };
+    let day = run.date.split('T').next().unwrap_or_default();
+    format!(
+        "{}, driver for CUDA {}, {day}; {}, medians with warm caches:\n\n",
+        run.device, run.driver, one.shape
+    )
+}
+
+/// What was timed on a shape, in the order of the catalogue.
+fn measured(record: &Record, shape: Shape, wanted: impl Fn(Work) -> bool) -> Result<Vec<Row<'_>>> {
+    let kernels = STEPS.iter().flat_map(|step| step.kernels);
+    let rows: Vec<Row> = kernels
+        .filter(|kernel| wanted(kernel.work))
+        .filter_map(|kernel| record.of(kernel.name, shape))
+        .filter_map(|one| match &one.outcome {
+            Outcome::Passed(passed) => Some((one, passed.as_ref(), passed.hot.as_ref()?)),
+            _ => None,
+        })
+        .collect();
+    match rows.is_empty() {
+        true => bail!("the record has no times on {shape}"),
+        false => Ok(rows),
+    }
+}
+
+/// One row per kernel and number of cores; plain, counted, checked side by side.
+fn speed(record: &Value) -> Option<String> {
+    let mut out = format!(
+        "{}, {} cores, {}:\n\n| kernel | cores | plain | counted | checked | + global races | checked, M/s | vs native |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+        record["machine"].as_str()?,
+        record["cores"],
+        record["date"].as_str()?
+    );
+    let rows = record["rows"].as_array()?;
+    for checked in rows.iter().filter(|row| row["watch"] == "checked") {
+        let rate = |watch: &str| {
+            let same = |row: &&Value| {
+                row["watch"] == watch
+                    && row["kernel"] == checked["kernel"]
+                    && row["threads"] == checked["threads"]
+            };
+            Some(rows.iter().find(same)?["thread_instructions_per_second"].as_f64()? / 1e9)
+        };
+        let _ = writeln!(
+            out,
+            "| {} | {} | {:.2} | {:.2} | {:.2} | {:.2} | {:.0} {} | {:.2} |",
+            checked["kernel"].as_str()?,
+            checked["threads"],
+            rate("plain")?,
+            rate("counted")?,
+            rate("checked")?,
+            rate("+ global races")?,
+            checked["work_per_second"].as_f64()? / 1e6,
+            checked["unit"].as_str()?,
+            checked["ratio_to_native"].as_f64()?
+        );
+    }
+    Some(out)
+}
+
+/// One row per kernel: the peer, and ours.
+fn peers(record: &Value) -> Option<String> {
+    let mut out = format!(
+        "{} ({}):\n\n| kernel | {} | ours, all checks on |\n| --- | ---: | ---: |\n",
+        record["what"].as_str()?,
+        record["date"].as_str()?,
+        record["peer"].as_str()?
+    );
+    for row in record["rows"].as_array()? {
+        let peer = match row["ptoxide"].as_f64() {
+            Some(rate) => format!("{rate:.1}"),
+            None => format!(
+                "cannot run it ({})",
+                row["ptoxide_says"].as_str()?.replace('|', "/")
+            ),
+        };
+        let _ = writeln!(
+            out,
+            "| {} | {peer} | {:.0} |",
+            row["kernel"].as_str()?,
+            row["ours_checked"].as_f64()?
+        );
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readme_says_what_its_files_say() {
+        let verdict = run(&Args { check: true }).expect("files to read");
+        assert_eq!(verdict, Verdict::Passed);
+    }
+
+    #[test]
+    fn a_part_without_an_end_is_an_error() {
+        let error = fill(
+            "<!-- include: Cargo.toml -->\n",
+            &crate::commands::ptx::repository(),
+        );
+        assert!(error.is_err_and(|error| error.to_string().contains("no `<!-- end -->`")));
+    }
+
+    #[test]
+    fn a_table_of_times_comes_from_a_record() {
+        let record = r#"{"schema": 1,
+            "runs": [{"id": "one", "date": "2026-11-21T10:00:00Z", "device": "NVIDIA Test", "emulated": false,
+                "capability": "9.0", "driver": "13.0", "host": "", "revision": "", "roofline": null, "cublas": null}],
+            "measurements": [{"run": "one", "step": "v05", "kernel": "sgemm_v05_bank_conflict_free",
+                "shape": {"m": 1000, "n": 1000, "k": 1000}, "seed": 1, "ptx_sha256": "", "outcome": {"passed": {
+                "grid": [1, 1, 1], "block": [1, 1, 1], "dynamic_shared": 0,
+                "accuracy": {"max_abs_error": 0.0, "max_of_bound": 0.0, "exact_on_integers": true}, "batch": 1,
+                "hot": [0.5, 0.4, 0.6], "cold": null, "whole": null, "cpu_ms": null,
+                "yardstick": {"name": "cuBLAS", "hot": [0.4]}, "clock_mhz": null, "counters": null}}}]}"#;
+        let folder = std::env::temp_dir().join(format!("xtask-readme-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join("r.json"), record).expect("a file");
+        let table = products(&folder, "r.json 1000");
+        let absent = products(&folder, "r.json 2000");
+        std::fs::remove_dir_all(&folder).expect("a folder");
+        insta::assert_snapshot!(table.expect("a table"), @r"
+        NVIDIA Test, driver for CUDA 13.0, 2026-11-21; 1000x1000x1000, medians with warm caches:
+
+        | step | kernel | ms | spread | GFLOP/s | % of cuBLAS |
+        | --- | --- | ---: | ---: | ---: | ---: |
+        | v05 | sgemm_v05_bank_conflict_free | 0.500 | 20.0 % | 4000 | 80.0 |
+        ");
+        assert_eq!(
+            absent.expect_err("not measured").to_string(),
+            "the record has no times on 2000x2000x2000"
+        );
+    }
+}

@@ -1,0 +1,277 @@
+//! `cargo xtask setup`: NVRTC, the compiler that makes the committed PTX, with its headers, into `target/nvrtc`.
+//!
+//! NVIDIA's libraries are never part of the repository: whoever wants to compile kernels downloads them, from PyPI,
+//! where they are packed as wheels. Python is not needed; it helps where only pip knows the way to the packages.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+
+use crate::Verdict;
+use crate::support::nvrtc::Nvrtc;
+use crate::support::{place, say, wheel};
+use ladder::provenance;
+
+const VERSION: &str = "12.4.127";
+/// A file of one release of a package, and what it must be.
+struct Wheel {
+    package: &'static str,
+    file: &'static str,
+    sha256: &'static str,
+    /// What of it is needed.
+    folder: &'static str,
+}
+
+const fn wheel(
+    package: &'static str,
+    file: &'static str,
+    sha256: &'static str,
+    folder: &'static str,
+) -> Wheel {
+    Wheel {
+        package,
+        file,
+        sha256,
+        folder,
+    }
+}
+
+/// The compiler.
+const NVRTC: &str = "nvidia-cuda-nvrtc-cu12";
+/// Its headers: `cuda_fp16.h`, `cuda_bf16.h`, `mma.h` …
+const RUNTIME: &str = "nvidia-cuda-runtime-cu12";
+
+/// For this kind of machine. The hashes are those that PyPI lists.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+const WHEELS: &[Wheel] = &[
+    wheel(
+        NVRTC,
+        "nvidia_cuda_nvrtc_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl",
+        "a178759ebb095827bd30ef56598ec182b85547f1508941a3d560eb7ea1fbf338",
+        "nvidia/cuda_nvrtc/",
+    ),
+    wheel(
+        RUNTIME,
+        "nvidia_cuda_runtime_cu12-12.4.127-py3-none-manylinux2014_x86_64.whl",
+        "64403288fa2136ee8e467cdc9c9427e0434110899d07c779f25b5c068934faa5",
+        "nvidia/cuda_runtime/include/",
+    ),
+];
+#[cfg(all(target_os = "linux", target_arch = "aarch64"))]
+const WHEELS: &[Wheel] = &[
+    wheel(
+        NVRTC,
+        "nvidia_cuda_nvrtc_cu12-12.4.127-py3-none-manylinux2014_aarch64.whl",
+        "0eedf14185e04b76aa05b1fea04133e59f465b6f960c0cbf4e37c3cb6b0ea198",
+        "nvidia/cuda_nvrtc/",
+    ),
+    wheel(
+        RUNTIME,
+        "nvidia_cuda_runtime_cu12-12.4.127-py3-none-manylinux2014_aarch64.whl",
+        "961fe0e2e716a2a1d967aab7caee97512f71767f852f67432d572e36cb3a11f3",
+        "nvidia/cuda_runtime/include/",
+    ),
+];
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+const WHEELS: &[Wheel] = &[];
+
+/// Whether there is one to get for this kind of machine.
+pub(crate) const IS_OFFERED: bool = !WHEELS.is_empty();
+
+/// Where it goes.
+pub(crate) fn directory() -> PathBuf {
+    crate::commands::ptx::repository().join("target/nvrtc")
+}
+
+/// Takes what is there, or downloads it.
+pub(crate) fn run() -> Result<Verdict> {
+    if let Ok(nvrtc) = Nvrtc::find() {
+        say::note(&format!("nothing to do: {}", nvrtc.title()));
+        return Ok(Verdict::Passed);
+    }
+    let root = place::checkout().context("setup fills target/nvrtc of a checkout, and this is none")?;
+    ensure!(
+        IS_OFFERED,
+        "NVIDIA offers no compiler for this kind of machine; copies of tasks are compiled with clang where it is installed"
+    );
+    let new = root.join(format!("target/nvrtc.{}.tmp", std::process::id()));
+    std::fs::create_dir_all(&new).with_context(|| format!("making {}", new.display()))?;
+    let done = WHEELS
+        .iter()
+        .try_for_each(|wheel| get(wheel, &new))
+        .and_then(|()| {
+            let _ = std::fs::remove_dir_all(directory());
+            Ok(std::fs::rename(&new, directory())?)
+        });
+    let _ = std::fs::remove_dir_all(&new);
+    done?;
+    say::note(&format!("ready: {}", Nvrtc::find()?.title()));
+    Ok(Verdict::Passed)
+}
+
+/// Downloads a wheel, makes sure that it is the one, and unpacks it.
+fn get(wheel: &Wheel, folder: &Path) -> Result<()> {
+    type Way = fn(&Wheel, &Path) -> Result<()>;
+    let ways: [(&str, Way); 2] = [("curl", with_curl), ("pip", with_pip)];
+    let path = folder.join(wheel.file);
+    let mut why = Vec::new();
+    for (name, way) in ways {
+        let outcome = way(wheel, folder).and_then(|()| checked(&path, wheel.sha256));
+        match outcome {
+            Ok(bytes) => {
+                let wanted = |name: &str| name.starts_with(wheel.folder);
+                let n = wheel::unpack(&bytes, folder, wanted)
+                    .with_context(|| format!("unpacking {}", wheel.file))?;
+                ensure!(n > 0, "{} holds nothing of use", wheel.file);
+                return Ok(std::fs::remove_file(&path)?);
+            }
+            Err(error) => why.push(format!("{name}: {error:#}")),
+        }
+        let _ = std::fs::remove_file(&path);
+    }
+    bail!(
+        "{} could not be fetched ({}); with a CUDA {} toolkit elsewhere, set TILE_NVRTC to its folder",
+        wheel.package,
+        why.join("; "),
+        &VERSION[..4]
+    )
+}
+
+fn checked(path: &Path, sha256: &str) -> Result<Vec<u8>> {
+    let bytes = std::fs::read(path)?;
+    let found = provenance::sha256(&bytes);
+    ensure!(
+        found == sha256,
+        "what came is not what was released: sha256 {found}, expected {sha256}"
+    );
+    Ok(bytes)
+}
+
+/// From the index that pip would ask.
+fn with_curl(wheel: &Wheel, folder: &Path) -> Result<()> {
+    let index = ["PIP_INDEX_URL", "UV_INDEX_URL"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok())
+        .unwrap_or_else(|| "https://pypi.org/simple".into());
+    let page_url = format!("{}/{}/", index.trim_end_matches('/'), wheel.package);
+    let page = run_quietly(curl().arg(&page_url))?;
+    let url = link(&String::from_utf8_lossy(&page), &page_url, wheel.file)
+        .ok_or_else(|| anyhow!("{page_url} does not list {}", wheel.file))?;
+    let target = folder.join(wheel.file);
+    run_quietly(curl().arg("--output").arg(target).arg(url))?;
+    Ok(())
+}
+
+fn curl() -> Command {
+    let mut command = Command::new("curl");
+    command.args(["--fail", "--location", "--silent", "--show-error"]);
+    command.args(["--retry", "2", "--connect-timeout", "10"]);
+    if let Some(certificates) = std::env::var_os("PIP_CERT") {
+        command.arg("--cacert").arg(certificates);
+    }
+    command
+}
+
+/// Knows about mirrors and proxies that we do not.
+fn with_pip(wheel: &Wheel, folder: &Path) -> Result<()> {
+    let platform = wheel.file.rsplit('-').next().unwrap_or_default();
+    let platform = platform.trim_end_matches(".whl");
+    run_quietly(
+        Command::new("python3")
+            .args([
+                "-m",
+                "pip",
+                "download",
+                "--quiet",
+                "--no-deps",
+                "--only-binary=:all:",
+            ])
+            .args(["--platform", platform, "--dest"])
+            .arg(folder)
+            .arg(format!("{}=={VERSION}", wheel.package)),
+    )?;
+    Ok(())
+}
+
+/// Its output; its complaints when it fails.
+fn run_quietly(command: &mut Command) -> Result<Vec<u8>> {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words: Vec<_> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+    say::command(
+        &words
+            .iter()
+            .map(|word| without_password(word))
+            .collect::<Vec<_>>()
+            .join(" "),
+    );
+    let output = command.stdin(Stdio::null()).output().context("it is not here")?;
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    let last = complaint
+        .trim()
+        .lines()
+        .last()
+        .unwrap_or("it failed and said nothing");
+    ensure!(output.status.success(), "{}", without_password(last.trim()));
+    Ok(output.stdout)
+}
+
+/// An address as it may be shown: `https://…@mirror/simple`.
+fn without_password(word: &str) -> String {
+    let Some((scheme, rest)) = word.split_once("://") else {
+        return word.to_owned();
+    };
+    match rest.split('/').next().and_then(|host| host.rfind('@')) {
+        Some(at) => format!("{scheme}://…{}", &rest[at..]),
+        None => word.to_owned(),
+    }
+}
+
+/// The address of a file that a page of an index names: `<a href="…/FILE#sha256=…">`.
+fn link(page: &str, page_url: &str, file: &str) -> Option<String> {
+    let address = page
+        .split("href=\"")
+        .skip(1)
+        .filter_map(|rest| rest.split(['"', '#']).next())
+        .find(|address| address.rsplit('/').next() == Some(file))?;
+    let host_ends = page_url.find("://").map(|at| at + 3)?;
+    let host_ends = host_ends + page_url[host_ends..].find('/')?;
+    Some(match address {
+        whole if whole.contains("://") => whole.to_owned(),
+        rooted if rooted.starts_with('/') => format!("{}{rooted}", &page_url[..host_ends]),
+        beside => format!("{page_url}{beside}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn found(href: &str) -> Option<String> {
+        let page = format!("<a href=\"other-1.whl\">x</a>\n<a href=\"{href}\" data-x>y</a>");
+        link(&page, "https://mirror.example/root/simple/package/", "a-1.whl")
+    }
+
+    #[test]
+    fn passwords_are_not_shown() {
+        let shown = without_password("https://me:secret@mirror.example/simple/a@b/");
+        assert_eq!(shown, "https://…@mirror.example/simple/a@b/");
+        assert_eq!(without_password("https://pypi.org/a@b"), "https://pypi.org/a@b");
+    }
+
+    #[test]
+    fn a_page_of_an_index_leads_to_the_file() {
+        let found = |href| found(href).unwrap_or_default();
+        assert_eq!(
+            found("https://x.example/a-1.whl#sha256=12"),
+            "https://x.example/a-1.whl"
+        );
+        assert_eq!(found("/files/a-1.whl"), "https://mirror.example/files/a-1.whl");
+        assert_eq!(
+            found("../../files/a-1.whl"),
+            "https://mirror.example/root/simple/package/../../files/a-1.whl"
+        );
+        assert_eq!(found("a-1.whl.metadata"), "");
+    }
+}

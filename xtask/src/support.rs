@@ -1,0 +1,20 @@
+//! What several subcommands share: the compilers, the learner's files, starting programs, and printing.
+
+pub(crate) mod choice;
+pub(crate) mod clang;
+#[expect(unsafe_code, reason = "a limit for a child process")]
+pub(crate) mod compiler;
+pub(crate) mod cubin;
+pub(crate) mod fresh;
+#[expect(unsafe_code, reason = "signals")]
+pub(crate) mod interrupt;
+pub(crate) mod judge;
+pub(crate) mod kernels;
+pub(crate) mod learner;
+#[expect(unsafe_code, reason = "a C library")]
+pub(crate) mod nvrtc;
+pub(crate) mod place;
+pub(crate) mod programs;
+pub(crate) mod say;
+pub(crate) mod table;
+pub(crate) mod wheel;

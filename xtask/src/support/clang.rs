@@ -1,0 +1,154 @@
+//! clang as a compiler of kernels, for machines for which NVIDIA has no NVRTC.
+//!
+//! No header of CUDA is there: what kernels of this course use is declared in `prelude.cuh`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail};
+use grader::process;
+use ladder::programs::on_path;
+
+use crate::commands::ptx::{self, Job};
+use crate::commands::setup;
+use crate::support::compiler::DoesNotCompile;
+use crate::support::interrupt;
+use crate::support::learner::Folder;
+use crate::support::say::Stop;
+
+/// When there is none.
+pub(crate) const MISSING: &str = match setup::IS_OFFERED {
+    true => "no clang found; install it, or get NVIDIA's compiler with: cargo xtask setup",
+    false => {
+        "no clang found, and NVIDIA offers no compiler for this kind of machine; install clang 14 or later"
+    }
+};
+
+/// Declarations that NVIDIA's compilers have built in.
+pub(crate) const PRELUDE: &str = include_str!("prelude.cuh");
+
+/// A template or a macro without end must not keep it busy for ever.
+const LIMIT: Duration = Duration::from_secs(60);
+/// Bytes of PTX. A kernel of the course has some ten thousand.
+const MOST: usize = 64 << 20;
+
+/// Names under which it is installed; from 14 on it knows what is needed here.
+const NAMES: [&str; 10] = [
+    "clang", "clang-22", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "clang-15",
+    "clang-14",
+];
+
+/// A signal ended it.
+#[derive(Debug)]
+pub(crate) struct Stopped {
+    /// What it compiled.
+    name: String,
+    pub(crate) status: std::process::ExitStatus,
+    /// What it wrote last.
+    pub(crate) words: String,
+}
+
+impl std::fmt::Display for Stopped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "clang ended ({}) while it compiled {}", self.status, self.name)
+    }
+}
+
+impl std::error::Error for Stopped {}
+
+/// A clang that is there.
+pub(crate) struct Clang(pub(crate) PathBuf);
+
+impl Clang {
+    /// The first on the `PATH`.
+    pub(crate) fn find() -> Option<Self> {
+        NAMES.iter().find_map(|name| on_path(name)).map(Self)
+    }
+
+    /// What else goes into what it makes of a source: `Debian clang version 14.0.6`, and the prelude.
+    pub(crate) fn key(&self) -> Result<String> {
+        let output = Command::new(&self.0)
+            .arg("--version")
+            .output()
+            .with_context(|| format!("starting {}", self.0.display()))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        Ok(format!("{}\n{PRELUDE}", text.lines().next().unwrap_or_default()))
+    }
+
+    /// PTX with paths as seen from the root.
+    pub(crate) fn compile(&self, root: &Path, path: &Path, job: &Job) -> Result<String> {
+        let prelude = Folder::of(root).put("prelude.cuh", PRELUDE)?;
+        self.compile_after(&prelude, root, path, job)
+    }
+
+    /// The same with the prelude in a file that is there.
+    pub(crate) fn compile_after(
+        &self,
+        prelude: &Path,
+        root: &Path,
+        path: &Path,
+        job: &Job,
+    ) -> Result<String> {
+        let mut command = Command::new(&self.0);
+        command
+            .args([
+                "-x",
+                "cuda",
+                "--cuda-device-only",
+                "-nocudainc",
+                "-nostdinc",
+                "-nostdinc++",
+                "-nocudalib",
+                "-S",
+                "-O3",
+                "-std=c++17",
+            ])
+            .args(["-gline-directives-only", "-ffp-contract=fast", "-fno-exceptions"])
+            .args(["-fno-color-diagnostics", "-Wno-unknown-cuda-version"])
+            .arg(format!("--cuda-gpu-arch=sm_{}", job.capability()))
+            .args(["-Xclang", "-target-feature", "-Xclang", "+ptx70"])
+            .arg("-include")
+            .arg(prelude);
+        for folder in &job.folders {
+            command.arg("-I").arg(folder);
+        }
+        // Messages name the file as it is given here.
+        let given = path.strip_prefix(root).unwrap_or(path);
+        command.arg("-o").arg("-").arg(given).current_dir(root);
+        // It reads nothing from its standard input, and a sandbox has no empty device to give it.
+        let ended = process::run(command, LIMIT, MOST, &interrupt::happened)
+            .with_context(|| format!("starting {}", self.0.display()))?;
+        match (ended.stopped, ended.status.code()) {
+            (None, Some(0)) => {}
+            (None, Some(_)) => return Err(anyhow!(DoesNotCompile(ended.errors))),
+            (None, None) => {
+                return Err(anyhow!(Stopped {
+                    name: job.name.clone(),
+                    status: ended.status,
+                    words: ended.errors,
+                }));
+            }
+            (Some(process::Stopped::Interrupt), _) => {
+                bail!(Stop::Interrupted(format!("{} was not compiled", job.name)))
+            }
+            (Some(process::Stopped::Output), _) => {
+                return Err(anyhow!(DoesNotCompile(format!(
+                    "{} compiles to more than {} MiB of PTX",
+                    job.name,
+                    MOST >> 20
+                ))));
+            }
+            (Some(process::Stopped::Time), _) => {
+                return Err(anyhow!(DoesNotCompile(format!(
+                    "{} was still being compiled after {} s, and the compiler was stopped; look for a template, a \
+                     macro or an #include without end",
+                    job.name,
+                    LIMIT.as_secs()
+                ))));
+            }
+        }
+        let text = String::from_utf8_lossy(&ended.output);
+        Ok(ptx::normalise(&text, root, None))
+    }
+}

@@ -1,0 +1,222 @@
+//! NVRTC in a process of its own, which can be stopped.
+//!
+//! A template that expands without end or an `#include` of an endless file keeps NVRTC busy for ever, and a library call
+//! cannot be interrupted. So `xtask` starts itself as `compile-server`: requests and answers are lines of JSON.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail};
+use serde::{Deserialize, Serialize};
+
+use crate::Verdict;
+use crate::support::nvrtc::{Compiled, Nvrtc, Unit};
+use crate::support::say::Stop;
+use crate::support::{interrupt, place};
+
+/// The slowest source here takes a few seconds.
+const LIMIT: Duration = Duration::from_secs(60);
+/// Bytes of address space, so that a runaway template does not take the machine's memory.
+#[cfg(unix)]
+const MEMORY: libc::rlim_t = 8 << 30;
+
+/// Starts in place of a command of the user.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Folder of NVRTC
+    directory: PathBuf,
+}
+
+/// The compiled program, or why there is none.
+type Answer = Result<Compiled, Failure>;
+
+#[derive(Serialize, Deserialize)]
+enum Failure {
+    /// The words of the compiler on the source.
+    Source(String),
+    /// What is wrong with the compiler.
+    Compiler(String),
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        match error.downcast::<DoesNotCompile>() {
+            Ok(DoesNotCompile(log)) => Self::Source(log),
+            Err(other) => Self::Compiler(format!("{other:#}")),
+        }
+    }
+}
+
+/// Answers requests until standard input ends.
+pub(crate) fn serve(args: &Args) -> Result<Verdict> {
+    #[cfg(unix)]
+    {
+        let limit = libc::rlimit {
+            rlim_cur: MEMORY,
+            rlim_max: MEMORY,
+        };
+        // SAFETY: the pointer is to a live local. Where the limit is refused, there is none.
+        unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) };
+    }
+    let nvrtc = Nvrtc::load(&args.directory)?;
+    leave();
+    for line in std::io::stdin().lines() {
+        let unit: Unit = serde_json::from_str(&line?)?;
+        let answer: Answer = nvrtc.compile(&unit).map_err(Failure::from);
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{}", serde_json::to_string(&answer)?)?;
+        out.flush()?;
+    }
+    Ok(Verdict::Passed)
+}
+
+/// Goes to a folder that is no more. NVRTC writes names of sources into machine code with its working directory in front,
+/// and where there is none, as they are.
+fn leave() {
+    let nowhere = std::env::temp_dir().join(format!("tile-by-tile-nowhere-{}", std::process::id()));
+    if std::fs::create_dir(&nowhere).is_ok() {
+        // Where this fails, machine code has longer names.
+        let _ = std::env::set_current_dir(&nowhere);
+        let _ = std::fs::remove_dir(&nowhere);
+    }
+}
+
+/// The compiler refuses a source: what it says about it.
+#[derive(Debug)]
+pub(crate) struct DoesNotCompile(pub(crate) String);
+
+impl std::fmt::Display for DoesNotCompile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for DoesNotCompile {}
+
+/// A compiler that runs elsewhere.
+pub(crate) struct Compiler {
+    child: Child,
+    requests: ChildStdin,
+    answers: Receiver<String>,
+    limit: Duration,
+}
+
+impl Compiler {
+    /// Starts one for the NVRTC in `directory`.
+    pub(crate) fn start(directory: &Path) -> Result<Self> {
+        // NVRTC writes where a source lies as seen from its working directory: what comes out must not depend on ours.
+        let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg("compile-server").arg(directory);
+        if let Some(root) = place::checkout() {
+            command.current_dir(root);
+        }
+        Self::spawn(command, LIMIT)
+    }
+
+    fn spawn(mut command: Command, limit: Duration) -> Result<Self> {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("starting the compiler")?;
+        let requests = child.stdin.take().context("no standard input")?;
+        let out = BufReader::new(child.stdout.take().context("no standard output")?);
+        let (sender, answers) = channel();
+        std::thread::spawn(move || {
+            out.lines()
+                .map_while(Result::ok)
+                .try_for_each(|line| sender.send(line))
+        });
+        Ok(Self {
+            child,
+            requests,
+            answers,
+            limit,
+        })
+    }
+
+    /// Compiles one source. After an error that is not the compiler's answer the process is gone, and so are further
+    /// answers.
+    pub(crate) fn compile(&mut self, unit: &Unit) -> Result<Compiled> {
+        let name = &unit.name;
+        let sent = writeln!(self.requests, "{}", serde_json::to_string(unit)?);
+        let answer = match sent {
+            Ok(()) => self.answers.recv_timeout(self.limit),
+            Err(_) => Err(RecvTimeoutError::Disconnected),
+        };
+        match answer {
+            Ok(line) => serde_json::from_str::<Answer>(&line)?.map_err(|failure| match failure {
+                Failure::Source(log) => anyhow!(DoesNotCompile(log)),
+                Failure::Compiler(why) => anyhow!(why),
+            }),
+            Err(_) if interrupt::happened() => {
+                Err(Stop::Interrupted(format!("{name} was not compiled")).into())
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                let _ = self.child.kill();
+                Err(anyhow!(DoesNotCompile(format!(
+                    "{name} was still being compiled after {} s, and the compiler was stopped; look for a template, a \
+                     macro or an #include without end",
+                    self.limit.as_secs()
+                ))))
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                let status = self.child.wait()?;
+                bail!("the compiler ended ({status}) while it compiled {name}")
+            }
+        }
+    }
+}
+
+impl Drop for Compiler {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// What comes of a compiler that is played by a shell script.
+    #[track_caller]
+    fn compiled_by(script: &str, limit: Duration) -> String {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        let mut compiler = Compiler::spawn(command, limit).expect("it starts");
+        let unit = Unit {
+            name: "a.cu".into(),
+            ..Unit::default()
+        };
+        match compiler.compile(&unit) {
+            Ok(compiled) => compiled.ptx,
+            Err(error) if error.is::<DoesNotCompile>() => format!("refused: {error:#}"),
+            Err(error) => format!("{error:#}"),
+        }
+    }
+
+    #[test]
+    fn answers_pass_and_endless_work_is_stopped() {
+        let minute = Duration::from_secs(60);
+        let good = r#"read line; echo '{"Ok": {"ptx": "text", "log": ""}}'"#;
+        assert_eq!(compiled_by(good, minute), "text");
+        let wrong = r#"read line; echo '{"Err": {"Source": "a.cu does not compile"}}'"#;
+        assert_eq!(compiled_by(wrong, minute), "refused: a.cu does not compile");
+        let broken = r#"read line; echo '{"Err": {"Compiler": "error 7"}}'"#;
+        assert_eq!(compiled_by(broken, minute), "error 7");
+        assert_eq!(
+            compiled_by("exec sleep 1000", Duration::ZERO),
+            "refused: a.cu was still being compiled after 0 s, and the compiler was stopped; look for a template, a macro or \
+             an #include without end"
+        );
+        assert_eq!(
+            compiled_by("read line; exit 3", minute),
+            "the compiler ended (exit status: 3) while it compiled a.cu"
+        );
+    }
+}

@@ -1,0 +1,161 @@
+//! Machine code of a source: the committed one where the source is as it was, otherwise what NVRTC makes of it now.
+//!
+//! For the kernels of the ladder NVRTC makes the instructions that ptxas, and so the driver, makes of the committed PTX.
+//! A kernel that asks for `__CUDA_ARCH__` may differ: the PTX is that of an older GPU.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use ladder::provenance::{cubin_hash, cubin_of, sha256, target_of};
+
+use crate::commands::ptx::{self, Job};
+use crate::support::compiler::Compiler;
+use crate::support::fresh::{self, State};
+use crate::support::interrupt;
+use crate::support::learner::{self, Folder};
+use crate::support::nvrtc::Nvrtc;
+use crate::support::say::Stop;
+
+/// The GPU that machine code is made for: `sm_90`.
+pub(crate) const GPU: u32 = 90;
+
+/// The file with the machine code of a source, a kernel of the checkout or a learner's.
+///
+/// What the compiler says of a source that it refuses is a [`DoesNotCompile`](crate::support::compiler::DoesNotCompile). Where
+/// there is no compiler and one is needed, the error names the command that gets it.
+pub(crate) fn of(root: &Path, source: &Path) -> Result<PathBuf> {
+    if let Some(path) = committed(root, source) {
+        return Ok(path);
+    }
+    // Kernels of the checkout may choose options.
+    let job = match source.starts_with(root.join("kernels")) {
+        true => Job::read(root, source)?,
+        false => Job::of_learner(root, source)?,
+    };
+    // What is written for a newer GPU does not compile for this one.
+    let sm = match job.capability().parse::<u32>() {
+        Ok(oldest) if oldest <= GPU => GPU.to_string(),
+        _ => job.capability().to_owned(),
+    };
+    let includes = ptx::local_includes(root, source, &job.source)?;
+    let key = learner::key(&job, &includes, &format!("{}\nsm_{sm}", learner::NVRTC))?;
+    let folder = Folder::of(root);
+    if let Some(path) = folder.known(&key, learner::CUBIN) {
+        return Ok(path);
+    }
+    let nvrtc = Nvrtc::find()?;
+    let mut compiler = Compiler::start(&nvrtc.directory)?;
+    let compiled = job.compile_for(&sm, &includes, &nvrtc, &mut compiler, root);
+    if interrupt::happened() {
+        bail!(Stop::Interrupted(format!("{} was not compiled", job.name)));
+    }
+    folder.keep(&key, learner::CUBIN, &without_ptx(compiled?.cubin)?)
+}
+
+/// The committed one, if it was made from the sources as they are.
+pub(crate) fn committed(root: &Path, source: &Path) -> Option<PathBuf> {
+    let path = cubin_of(root, source)?;
+    if fresh::state(root, source) != State::Fresh {
+        return None;
+    }
+    let ptx = std::fs::read_to_string(target_of(root, source)).ok()?;
+    let bytes = std::fs::read(&path).ok()?;
+    (cubin_hash(&ptx) == Some(sha256(&bytes).as_str())).then_some(path)
+}
+
+/// A cubin as NVRTC makes it, without the copy of the PTX, which is most of it.
+pub(crate) fn without_ptx(mut cubin: Vec<u8>) -> Result<Vec<u8>> {
+    cut(&mut cubin, b".nv_debug_ptx_txt\0").context("NVRTC made something else than a cubin")?;
+    Ok(cubin)
+}
+
+/// Sections begin at multiples of this at most.
+const ALIGNMENT: usize = 128;
+
+/// Takes the contents of a section out of an ELF file, but for a rest that keeps what follows aligned.
+fn cut(elf: &mut Vec<u8>, name: &[u8]) -> Option<()> {
+    let number = |elf: &[u8], at: usize, n: usize| -> Option<usize> {
+        let bytes = elf.get(at..at.checked_add(n)?)?;
+        Some(
+            bytes
+                .iter()
+                .rev()
+                .fold(0, |number, &byte| number << 8 | usize::from(byte)),
+        )
+    };
+    let [segments, sections] = [number(elf, 0x20, 8)?, number(elf, 0x28, 8)?];
+    let [n_segments, n_sections, names] = [
+        number(elf, 0x38, 2)?,
+        number(elf, 0x3c, 2)?,
+        number(elf, 0x3e, 2)?,
+    ];
+    let names = number(elf, sections + names * 64 + 24, 8)?;
+    let mut headers = (0..n_sections).map(|i| sections + i * 64);
+    let Some(header) = headers.find(|&at| {
+        let text = number(elf, at, 4).and_then(|name| elf.get(names.checked_add(name)?..));
+        text.is_some_and(|text| text.starts_with(name))
+    }) else {
+        return Some(());
+    };
+    let [start, size] = [number(elf, header + 24, 8)?, number(elf, header + 32, 8)?];
+    elf.get_mut(start..start.checked_add(size)?)?.fill(0);
+    let n = size / ALIGNMENT * ALIGNMENT;
+    elf.get_mut(header + 32..header + 40)?
+        .copy_from_slice(&(size - n).to_le_bytes());
+    let offsets = [0x20, 0x28].into_iter();
+    let offsets = offsets.chain((0..n_segments).map(|i| segments + i * 56 + 8));
+    for at in offsets.chain((0..n_sections).map(|i| sections + i * 64 + 24)) {
+        let offset = number(elf, at, 8)?;
+        if offset > start {
+            elf.get_mut(at..at + 8)?
+                .copy_from_slice(&offset.checked_sub(n)?.to_le_bytes());
+        }
+    }
+    elf.drain(start..start + n);
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// Whether a kernel's committed machine code is taken after a change of one of the files that it depends on.
+    #[track_caller]
+    fn is_taken(n: u32, change: Option<&str>) -> bool {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let root = std::env::temp_dir().join(format!("xtask-cubin-{}-{n}", std::process::id()));
+        let source = "kernels/bench/saxpy.cu";
+        for file in [source, "kernels/ptx/saxpy.ptx", "kernels/cubin/saxpy.cubin"] {
+            let mut bytes = fs::read(from.join(file)).expect("it is committed");
+            if change == Some(file) {
+                bytes.push(b'\n');
+            }
+            let path = root.join(file);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("folders can be made");
+            fs::write(path, bytes).expect("files can be written");
+        }
+        let taken = committed(&root, &root.join(source));
+        let _ = fs::remove_dir_all(&root);
+        taken.is_some()
+    }
+
+    #[test]
+    fn committed_code_is_taken_for_the_source_that_it_was_made_of() {
+        assert!(is_taken(0, None));
+        assert!(!is_taken(1, Some("kernels/bench/saxpy.cu")));
+        assert!(!is_taken(2, Some("kernels/cubin/saxpy.cubin")));
+    }
+
+    #[test]
+    fn only_an_elf_file_is_a_cubin() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels/cubin/saxpy.cubin");
+        let whole = fs::read(path).expect("it is committed");
+        for end in (0..whole.len() / 2).step_by(61) {
+            assert!(without_ptx(whole[..end].to_vec()).is_err(), "{end}");
+        }
+        // Cut once, nothing is left to cut.
+        assert_eq!(without_ptx(whole.clone()).expect("a cubin"), whole);
+    }
+}

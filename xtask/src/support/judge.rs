@@ -1,0 +1,270 @@
+//! Judging a learner's copy: compiling it, starting `judge`, and saying what came out.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use course::explain::Explained;
+use course::progress::Progress;
+use course::verdict::{Part, Status, Verdict};
+use course::{Task, TaskName};
+use grader::process::{self, Stopped};
+use ladder::provenance::target_of;
+use ladder::text::Paint;
+
+use crate::support::learner::{self, Compiled, Folder};
+use crate::support::say::{self, Stop};
+use crate::support::{interrupt, place, programs};
+
+/// Names the program in place of the one that Cargo builds: where there is no Cargo, and in tests.
+const VARIABLE: &str = "TILE_JUDGE";
+
+/// A kernel that runs into its budget of instructions on the first shape takes a second.
+const LIMIT: Duration = Duration::from_secs(120);
+/// Bytes of a verdict, which has some thousand.
+const MOST: usize = 64 << 20;
+
+/// Compiles and judges the copy of a task.
+pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
+    let path = task.copy(root);
+    let verdict = match &task.host {
+        Some(host) => {
+            let ptx = host
+                .call
+                .kernel()
+                .map(|source| target_of(root, &root.join(source)));
+            let answer = path.to_string_lossy();
+            ask(root, task, ptx.as_deref(), &[], &["--answer", &answer])?
+        }
+        None => match learner::compile(root, &path)? {
+            Compiled::Ptx { ptx, sources } => ask(root, task, Some(&ptx), &sources, &[])?,
+            Compiled::Refused(refused) => {
+                return Ok(Verdict::refused(task.name.clone(), &task.does, refused));
+            }
+        },
+    };
+    Ok(verdict.unwrap_or_else(|| {
+        let why = format!(
+            "it was still running after {} s, and was stopped",
+            LIMIT.as_secs()
+        );
+        Verdict::stopped(task.name.clone(), &task.does, "timeout", &why)
+    }))
+}
+
+/// Machine code to explain.
+pub(crate) struct Code<'a> {
+    pub(crate) cubin: &'a Path,
+    /// Rows and columns of the matrices.
+    pub(crate) size: u32,
+}
+
+/// What each line of a kernel did, from its PTX, the sources that it was made of, and its machine code.
+pub(crate) fn explain(
+    root: &Path,
+    task: &Task,
+    ptx: &Path,
+    sources: &[PathBuf],
+    code: Option<Code<'_>>,
+) -> Result<Explained> {
+    let mut options = vec!["--explain".to_owned()];
+    if let Some(Code { cubin, size }) = code {
+        let cubin = cubin.strip_prefix(root).unwrap_or(cubin).to_string_lossy();
+        options.extend([
+            "--cubin".to_owned(),
+            cubin.into_owned(),
+            "--size".to_owned(),
+            size.to_string(),
+        ]);
+    }
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let explained = ask(root, task, Some(ptx), sources, &options)?;
+    explained.with_context(|| {
+        format!(
+            "the kernel was still running after {} s, and was stopped",
+            LIMIT.as_secs()
+        )
+    })
+}
+
+/// Starts `judge` on what was compiled, and reads its answer: none when it was stopped because it took too long.
+fn ask<T: serde::de::DeserializeOwned>(
+    root: &Path,
+    task: &Task,
+    ptx: Option<&Path>,
+    sources: &[PathBuf],
+    options: &[&str],
+) -> Result<Option<T>> {
+    let program = match std::env::var_os(VARIABLE) {
+        Some(path) => PathBuf::from(path),
+        None => programs::one("judge")?,
+    };
+    let json = serde_json::to_string(task)?;
+    let described = Folder::of(root).put(&format!("{}.task.json", task.name), &json)?;
+    let mut command = Command::new(program);
+    command.arg("--task").arg(described);
+    if let Some(ptx) = ptx {
+        command.arg("--ptx").arg(ptx);
+    }
+    for source in sources {
+        command
+            .arg("--source")
+            .arg(source.strip_prefix(root).unwrap_or(source));
+    }
+    command.args(options).current_dir(root);
+    say::command(&programs::shown(&command, &[]));
+    command.stdin(Stdio::null());
+    let ended = process::run(command, LIMIT, MOST, &interrupt::happened).context("starting judge")?;
+    if interrupt::happened() {
+        bail!(Stop::Interrupted("nothing was recorded".into()));
+    }
+    let words = ended.errors.trim().trim_start_matches("error: ");
+    match (ended.status.code(), words) {
+        _ if ended.stopped == Some(Stopped::Time) => Ok(None),
+        _ if ended.stopped.is_some() => bail!("judge printed more than {} MiB", MOST >> 20),
+        (Some(0 | 1), _) => {
+            let noun = match options.contains(&"--explain") {
+                true => "explanation",
+                false => "verdict",
+            };
+            let answer = serde_json::from_slice(&ended.output);
+            answer
+                .map(Some)
+                .with_context(|| format!("judge printed what is no {noun}"))
+        }
+        (_, "") => bail!("judge ended ({}) and said nothing", ended.status),
+        (_, words) => bail!("judge could not do it: {words}"),
+    }
+}
+
+/// Records a verdict in the progress file. Where that cannot be, it is said, and nothing else is lost.
+pub(crate) fn record(root: &Path, task: &Task, verdict: &Verdict) {
+    let hash = learner::hash(root, task);
+    learner::note_progress(root, |progress, now| {
+        progress.record(verdict, now);
+        if verdict.status != Status::NotRun {
+            progress.touch(&verdict.task, now).checked_sha256 = hash;
+        }
+    });
+}
+
+/// A verdict for people.
+pub(crate) fn told(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) -> String {
+    let copy = learner::shown(root, &task.copy(root));
+    // A repository of `assign` has no solutions.
+    let finished = match task.name.id.is_none() && root.join(&task.solution).is_file() {
+        true => "; the finished kernel is checked with --finished",
+        false => "",
+    };
+    let mut out = format!("{copy}: your copy{finished}\n\n");
+    let width = verdict.parts.iter().map(|part| part.id.len()).max().unwrap_or(0);
+    for part in &verdict.parts {
+        out.push_str(&line(part, verdict, width, paint));
+    }
+    if let Some(refused) = &verdict.compiler {
+        for error in refused.errors.iter().skip(1) {
+            out.push_str(&format!("{}{error}\n", " ".repeat(width + 13)));
+        }
+        if let Some(excerpt) = excerpt(&refused.log) {
+            out.push_str(&format!("\n{excerpt}"));
+        }
+        if let Some(hint) = &refused.hint {
+            out.push_str(&format!("\nhint: {hint}\n"));
+        }
+    }
+    if let Some(wrong) = &verdict.wrong {
+        out.push_str(&format!("\non {}, {}:\n{}\n", wrong.shape, wrong.on, wrong.first));
+        if let Some(diagnosis) = &wrong.diagnosis {
+            out.push_str(&format!("it looks like this: {diagnosis}\n"));
+        }
+        out.push_str(&wrong.map);
+    }
+    for found in &verdict.findings {
+        out.push_str(&format!("\non {}:\n{}\n", found.shape, found.text.trim_end()));
+    }
+    if !verdict.printed.is_empty() {
+        out.push_str(&format!(
+            "\nthe kernel printed:\n{}\n",
+            verdict.printed.trim_end()
+        ));
+    }
+    out
+}
+
+/// The first error with its line, as the compiler shows it.
+fn excerpt(log: &str) -> Option<String> {
+    let lines: Vec<&str> = log.lines().collect();
+    let at = lines.iter().position(|line| line.contains("error: "))?;
+    let shown: Vec<&str> = lines[at + 1..]
+        .iter()
+        .take_while(|line| !line.trim().is_empty() && !line.contains("error: "))
+        .take(4)
+        .copied()
+        .collect();
+    (!shown.is_empty()).then(|| shown.iter().map(|line| format!("{line}\n")).collect())
+}
+
+/// One line for a part, and what belongs to it below.
+fn line(part: &Part, verdict: &Verdict, width: usize, paint: Paint) -> String {
+    let word = match part.status {
+        Status::Passed => paint.good("passed "),
+        Status::Failed => paint.bad("failed "),
+        Status::NotRun => paint.dim("not run"),
+    };
+    let indent = " ".repeat(width + 13);
+    let text = match (part.status, &part.why) {
+        (Status::Passed, _) if part.id == "right" => {
+            format!("{} on {} shapes", part.what, verdict.n_shapes)
+        }
+        (Status::Passed, _) => part.what.clone(),
+        (Status::NotRun, Some(why)) => format!("{}: {why}", part.what),
+        (_, Some(why)) if matches!(part.id.as_str(), "compiles" | "right" | "clean") => why.clone(),
+        _ => part.what.clone(),
+    };
+    let mut out = format!("  {word}  {:<width$}  {text}\n", part.id);
+    if let Some(measured) = &part.measured {
+        out.push_str(&format!("{indent}{}\n", measured.in_a_sentence()));
+        if let (Status::Failed, Some(why)) = (part.status, &part.why) {
+            out.push_str(&format!("{indent}{why}\n"));
+        }
+    }
+    out
+}
+
+/// The one command to go on with.
+pub(crate) fn next(root: &Path, task: &Task, verdict: &Verdict) -> String {
+    let (me, name) = (place::me(), &task.name);
+    match verdict.status {
+        Status::Passed => match following(root, name) {
+            // A repository of `assign` has all of its copies from the beginning.
+            Some(next) if next.copy(root).is_file() => format!("next: {me} check {}", next.name),
+            Some(next) => format!("next: {me} start {}", next.name),
+            None => format!("next: {me} diff {name}"),
+        },
+        Status::NotRun => format!("next: the same on a machine with an NVIDIA GPU: {me} check {name}"),
+        _ if is_stuck(root, verdict) => format!("next: {me} hint {name}"),
+        _ => {
+            let copy = learner::shown(root, &task.copy(root));
+            format!("next: change {copy}, then: {me} check {name}")
+        }
+    }
+}
+
+/// Whether the same has failed several times, and no hint for it was seen.
+fn is_stuck(root: &Path, verdict: &Verdict) -> bool {
+    const OFTEN: u32 = 3;
+    let progress = Progress::load(root).unwrap_or_default().task(&verdict.task);
+    let code = verdict.code.as_deref().unwrap_or_default();
+    let often = progress.failures.get(code).is_some_and(|n| *n >= OFTEN);
+    often && progress.hint_level(code).max(progress.hint_level("")) == 0
+}
+
+/// The first task after this one, in the order of the steps, that has not been passed.
+fn following(root: &Path, name: &TaskName) -> Option<Task> {
+    let progress = Progress::load(root).unwrap_or_default();
+    let catalogues = course::Catalogue::load_all(root).ok()?;
+    let mut tasks = catalogues.into_iter().flat_map(|catalogue| catalogue.tasks);
+    tasks.find(|task| task.name == *name)?;
+    tasks.find(|task| !progress.task(&task.name).is_over())
+}

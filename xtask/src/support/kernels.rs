@@ -1,0 +1,136 @@
+//! Before a step runs: is the PTX that it carries made from the source as it is now? And what was there before an edit?
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use ladder::{Step, provenance};
+
+use crate::commands::ptx;
+use crate::support::fresh::{self, State};
+use crate::support::learner::Folder;
+use crate::support::{place, say};
+
+/// Compiles what was edited where Cargo builds the steps. Programs that are not built again carry the PTX of the time
+/// when they were built, which an edit does not reach.
+pub(crate) fn compile_edited(steps: &[&Step]) -> Result<()> {
+    let Some(root) = place::checkout() else {
+        return Ok(());
+    };
+    if place::builder(&root).is_none() {
+        return without_cargo(&root, steps);
+    }
+    let mut edited: Vec<PathBuf> = Vec::new();
+    for source in sources(steps).iter().map(|name| fresh::source_of(&root, name)) {
+        if edited.contains(&source) {
+            continue;
+        }
+        let name = short(&root, &source);
+        if !source.is_file() {
+            bail!("{name} is missing; get it back with: git checkout {name}");
+        }
+        match fresh::state(&root, &source) {
+            State::Fresh if !lacks_cubin(&root, &source) => continue,
+            State::Fresh => say::note(&format!(
+                "{name} has no machine code any more; compiling, as with: cargo xtask ptx {name}"
+            )),
+            State::Edited(file) => say::note(&format!(
+                "{file} changed since it was compiled; compiling, as with: cargo xtask ptx {name}"
+            )),
+            State::Missing => say::note(&format!(
+                "{name} has no PTX yet; compiling, as with: cargo xtask ptx {name}"
+            )),
+            State::Damaged(why) => {
+                let target = short(&root, &provenance::target_of(&root, &source));
+                bail!("{target} is damaged ({why}); get it back with: git checkout {target}")
+            }
+        }
+        edited.push(source);
+    }
+    if edited.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<String> = edited.iter().map(|source| short(&root, source)).collect();
+    ptx::compile_all(&root, &edited, false)
+        .map(|_| ())
+        .with_context(|| format!("{} must be compiled", names.join(", ")))
+}
+
+/// Whether the machine code is missing that was made with the PTX of a source. Programs are not built without it.
+fn lacks_cubin(root: &Path, source: &Path) -> bool {
+    let ptx = std::fs::read_to_string(provenance::target_of(root, source)).unwrap_or_default();
+    provenance::cubin_hash(&ptx).is_some()
+        && provenance::cubin_of(root, source).is_some_and(|path| !path.is_file())
+}
+
+/// Machine code of the kernels as it was at the last commit, of those that have other code now.
+pub(crate) fn before(steps: &[&Step]) -> Vec<PathBuf> {
+    let Some(root) = place::checkout().filter(|root| place::builder(root).is_some()) else {
+        return Vec::new();
+    };
+    let cubins: Vec<String> = sources(steps)
+        .iter()
+        .filter_map(|name| provenance::cubin_of(&root, &fresh::source_of(&root, name)))
+        .map(|path| short(&root, &path))
+        .collect();
+    // Where there is no Git, or no repository, nothing is known of before.
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git")
+            .arg("-C")
+            .arg(&root)
+            .args(arguments)
+            .output()
+            .ok()?;
+        output.status.success().then_some(output.stdout)
+    };
+    let mut words = vec!["diff", "--name-only", "--relative", "HEAD", "--"];
+    words.extend(cubins.iter().map(String::as_str));
+    let changed = git(&words).unwrap_or_default();
+    let changed = String::from_utf8_lossy(&changed);
+    let folder = Folder::of(&root);
+    let keep = |name: &str| {
+        let bytes = git(&["show", &format!("HEAD:./{name}")])?;
+        let stem = Path::new(name).file_stem()?.to_str()?;
+        folder.put(&format!("{stem}.before"), bytes).ok()
+    };
+    changed.lines().filter_map(keep).collect()
+}
+
+/// An edited kernel is not in the programs that run: an error beside its sources, a remark where programs were copied.
+fn without_cargo(root: &Path, steps: &[&Step]) -> Result<()> {
+    for name in sources(steps) {
+        let source = fresh::source_of(root, name);
+        let State::Edited(file) = fresh::state(root, &source) else {
+            continue;
+        };
+        match place::is_built_in(root) {
+            true => bail!(
+                "{file} changed since it was compiled, and cargo, which builds it in, is not on the PATH; \
+                 install Rust, then run: cargo xtask check"
+            ),
+            false => say::note(&format!(
+                "{file} changed since it was compiled; the programs here were copied and carry the kernel as it was"
+            )),
+        }
+    }
+    Ok(())
+}
+
+/// Sources of their kernels, each once.
+pub(crate) fn sources(steps: &[&Step]) -> Vec<&'static str> {
+    let mut names: Vec<&'static str> = Vec::new();
+    for name in steps
+        .iter()
+        .flat_map(|step| step.kernels)
+        .filter_map(|kernel| kernel.source)
+    {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn short(root: &Path, path: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).display().to_string()
+}

@@ -1,0 +1,344 @@
+//! NVIDIA's run-time compiler: finding the library, and the functions of it that we call.
+//!
+//! It needs no GPU. Any 12.4 installation does: a CUDA toolkit, a Python package, or `cargo xtask setup`.
+
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::path::{Path, PathBuf};
+use std::ptr::null_mut;
+
+use anyhow::{Context, anyhow, bail};
+use libloading::Library;
+
+use crate::commands::ptx::VERSION;
+use crate::support::compiler::DoesNotCompile;
+
+type Program = *mut c_void;
+type Create = unsafe extern "C" fn(
+    *mut Program,
+    *const c_char,
+    *const c_char,
+    c_int,
+    *const *const c_char,
+    *const *const c_char,
+) -> c_int;
+type Compile = unsafe extern "C" fn(Program, c_int, *const *const c_char) -> c_int;
+type Size = unsafe extern "C" fn(Program, *mut usize) -> c_int;
+type Text = unsafe extern "C" fn(Program, *mut c_char) -> c_int;
+type Destroy = unsafe extern "C" fn(*mut Program) -> c_int;
+type Version = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
+
+/// Names a folder in which it is.
+const VARIABLE: &str = "TILE_NVRTC";
+
+/// The compiler, loaded.
+pub(crate) struct Nvrtc {
+    create: Create,
+    compile: Compile,
+    destroy: Destroy,
+    ptx_size: Size,
+    ptx: Text,
+    cubin_size: Size,
+    cubin: Text,
+    log_size: Size,
+    log: Text,
+    /// `(12, 4)`
+    pub(crate) version: (i32, i32),
+    /// Where it was found.
+    pub(crate) directory: PathBuf,
+    /// Folder with `cuda_fp16.h`, where one was found.
+    pub(crate) include: Option<PathBuf>,
+    /// Kept open for as long as the functions are used.
+    _libraries: Vec<Library>,
+}
+
+/// A source, and how to compile it.
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Unit {
+    /// The text.
+    pub(crate) source: String,
+    /// As it is called in messages and in the lines of the code.
+    pub(crate) name: String,
+    /// Headers that are not looked for in folders: as `#include` names them, and their text.
+    pub(crate) headers: Vec<(String, String)>,
+    /// Of the compiler.
+    pub(crate) options: Vec<String>,
+}
+
+/// What compiling gave.
+#[derive(Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Compiled {
+    /// The PTX.
+    pub(crate) ptx: String,
+    /// Machine code, where the architecture in the options is an `sm_XX`.
+    #[serde(default)]
+    pub(crate) cubin: Vec<u8>,
+    /// Warnings, and what ptxas said.
+    pub(crate) log: String,
+}
+
+impl Nvrtc {
+    /// The first in the usual places that has the version of the committed PTX.
+    pub(crate) fn find() -> anyhow::Result<Nvrtc> {
+        let get = match std::env::var_os(VARIABLE) {
+            Some(_) => "correct TILE_NVRTC, or unset it and run: cargo xtask setup",
+            None => "get it with: cargo xtask setup",
+        };
+        let mut other = None;
+        for directory in candidate_directories() {
+            if !directory.join("libnvrtc.so.12").exists() {
+                continue;
+            }
+            let nvrtc = Nvrtc::load(&directory)
+                .with_context(|| format!("loading NVRTC from {}", directory.display()))?;
+            if nvrtc.version == VERSION {
+                return Ok(nvrtc);
+            }
+            other.get_or_insert((nvrtc.version, directory));
+        }
+        let (major, minor) = VERSION;
+        match other {
+            Some(((x, y), directory)) => bail!(
+                "no CUDA compiler of version {major}.{minor} found, which makes the PTX here ({} has {x}.{y}); {get}",
+                directory.display()
+            ),
+            None => bail!("no CUDA compiler (NVRTC {major}.{minor}) found; {get}"),
+        }
+    }
+
+    /// The one in a folder.
+    pub(crate) fn load(directory: &Path) -> anyhow::Result<Nvrtc> {
+        let mut libraries = Vec::new();
+        // libnvrtc opens its builtins by bare name; loading them first by path spares the user a library path.
+        let builtins = std::fs::read_dir(directory)?
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.to_string_lossy().contains("libnvrtc-builtins.so.12"));
+        for path in builtins.chain([directory.join("libnvrtc.so.12")]) {
+            // SAFETY: the initialisers of NVIDIA's own libraries; the user chose the folder.
+            libraries.push(unsafe { open(&path) }?);
+        }
+        let library = libraries.last().context("no library")?;
+        // SAFETY: the types are those of <nvrtc.h>, unchanged since CUDA 7.
+        unsafe {
+            let version: Version = *library.get(b"nvrtcVersion")?;
+            let (mut major, mut minor) = (0, 0);
+            version(&mut major, &mut minor);
+            Ok(Nvrtc {
+                create: *library.get(b"nvrtcCreateProgram")?,
+                compile: *library.get(b"nvrtcCompileProgram")?,
+                destroy: *library.get(b"nvrtcDestroyProgram")?,
+                ptx_size: *library.get(b"nvrtcGetPTXSize")?,
+                ptx: *library.get(b"nvrtcGetPTX")?,
+                cubin_size: *library.get(b"nvrtcGetCUBINSize")?,
+                cubin: *library.get(b"nvrtcGetCUBIN")?,
+                log_size: *library.get(b"nvrtcGetProgramLogSize")?,
+                log: *library.get(b"nvrtcGetProgramLog")?,
+                version: (major, minor),
+                directory: directory.to_path_buf(),
+                include: include_directory(directory),
+                _libraries: libraries,
+            })
+        }
+    }
+
+    /// `NVRTC 12.4 in /folder`
+    pub(crate) fn title(&self) -> String {
+        let (major, minor) = self.version;
+        format!(
+            "NVRTC {major}.{minor} in {}",
+            crate::support::place::shown(&self.directory)
+        )
+    }
+
+    /// Compiles one source in this process: there is no way to stop it. See [`crate::support::compiler`]. A fault of the source is
+    /// [`DoesNotCompile`]; any other error lies here.
+    pub(crate) fn compile(&self, unit: &Unit) -> anyhow::Result<Compiled> {
+        let name = &unit.name;
+        let text_of = |text: &str, name: &str| {
+            CString::new(text).map_err(|_| anyhow!(DoesNotCompile(format!("{name} is not text"))))
+        };
+        let strings = |of: &mut dyn Iterator<Item = &String>| -> anyhow::Result<Vec<CString>> {
+            of.map(|text| Ok(CString::new(text.as_str())?)).collect()
+        };
+        let source = text_of(&unit.source, name)?;
+        let name_c = CString::new(name.as_str())?;
+        let texts = unit.headers.iter().map(|(name, text)| text_of(text, name));
+        let texts = texts.collect::<anyhow::Result<Vec<_>>>()?;
+        let names = strings(&mut unit.headers.iter().map(|(name, _)| name))?;
+        let options = strings(&mut unit.options.iter())?;
+        let pointers = |of: &[CString]| of.iter().map(|text| text.as_ptr()).collect::<Vec<_>>();
+        let (texts_p, names_p, options_p) = (pointers(&texts), pointers(&names), pointers(&options));
+        let mut program = null_mut();
+        // SAFETY: all strings are NUL-terminated and outlive the calls; sizes come from NVRTC itself.
+        unsafe {
+            let n = texts_p.len() as c_int;
+            let created = (self.create)(
+                &mut program,
+                source.as_ptr(),
+                name_c.as_ptr(),
+                n,
+                texts_p.as_ptr(),
+                names_p.as_ptr(),
+            );
+            if created != 0 {
+                bail!("NVRTC refuses to take {name}");
+            }
+            let code = (self.compile)(program, options_p.len() as c_int, options_p.as_ptr());
+            let log = text(program, self.log_size, self.log);
+            let (ptx, cubin) = match code {
+                0 => (
+                    text(program, self.ptx_size, self.ptx),
+                    bytes(program, self.cubin_size, self.cubin),
+                ),
+                _ => Default::default(),
+            };
+            (self.destroy)(&mut program);
+            if code != 0 {
+                return Err(failure(code, name, &log));
+            }
+            Ok(Compiled { ptx, cubin, log })
+        }
+    }
+}
+
+/// What an error code of `nvrtcCompileProgram` says.
+fn failure(code: c_int, name: &str, log: &str) -> anyhow::Error {
+    /// NVRTC_ERROR_OUT_OF_MEMORY: the process has a limit that no source of this course comes near.
+    const OUT_OF_MEMORY: c_int = 1;
+    /// NVRTC_ERROR_INVALID_OPTION: all options are ours, but for the architecture and those that a source names itself.
+    const INVALID_OPTION: c_int = 5;
+    const COMPILATION: c_int = 6;
+    let what = match code {
+        OUT_OF_MEMORY => "it takes more memory than the compiler has",
+        _ => "",
+    };
+    let text = format!("{name} does not compile:\n{}", format!("{what}\n{log}").trim());
+    match code {
+        OUT_OF_MEMORY | INVALID_OPTION | COMPILATION => anyhow!(DoesNotCompile(text)),
+        _ => {
+            let words: Vec<&str> = log.split_whitespace().collect();
+            let text = format!("NVRTC failed with error {code} on {name}: {}", words.join(" "));
+            anyhow!(text.trim_end_matches([':', ' ']).to_owned())
+        }
+    }
+}
+
+/// # Safety
+/// As for [`Library::new`].
+unsafe fn open(path: &Path) -> Result<Library, libloading::Error> {
+    #[cfg(unix)]
+    {
+        use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
+        // SAFETY: the caller's.
+        unsafe { Library::open(Some(path), RTLD_NOW | RTLD_GLOBAL) }.map(Into::into)
+    }
+    #[cfg(not(unix))]
+    // SAFETY: the caller's.
+    unsafe {
+        Library::new(path)
+    }
+}
+
+/// # Safety
+/// `program` is alive, and the two functions belong together.
+unsafe fn text(program: Program, size: Size, get: Text) -> String {
+    // SAFETY: the caller's.
+    let bytes = unsafe { bytes(program, size, get) };
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).into_owned()
+}
+
+/// # Safety
+/// `program` is alive, and the two functions belong together.
+unsafe fn bytes(program: Program, size: Size, get: Text) -> Vec<u8> {
+    let mut n = 0;
+    // SAFETY: as promised by the caller; the buffer has the size that NVRTC asked for.
+    unsafe {
+        if size(program, &mut n) != 0 || n == 0 {
+            return Vec::new();
+        }
+        let mut buffer = vec![0u8; n];
+        if get(program, buffer.as_mut_ptr().cast()) != 0 {
+            return Vec::new();
+        }
+        buffer
+    }
+}
+
+fn candidate_directories() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let in_packages = |root: &Path| root.join("nvidia/cuda_nvrtc/lib");
+    if let Some(directory) = variable(VARIABLE) {
+        // Whoever sets it wants this one and no other.
+        return vec![
+            in_packages(&directory),
+            directory.join("lib64"),
+            directory.join("lib"),
+            directory,
+        ];
+    }
+    found.push(in_packages(&crate::commands::setup::directory()));
+    if let Some(path) = std::env::var_os("LD_LIBRARY_PATH") {
+        found.extend(std::env::split_paths(&path));
+    }
+    for root in [
+        variable("CUDA_PATH"),
+        variable("CUDA_HOME"),
+        Some("/usr/local/cuda".into()),
+    ] {
+        found.extend(
+            root.iter()
+                .flat_map(|root| [root.join("lib64"), root.join("lib")]),
+        );
+    }
+    found.extend(site_packages().iter().map(|root| in_packages(root)));
+    found
+}
+
+/// Folders in which Python looks for packages.
+pub(crate) fn site_packages() -> Vec<PathBuf> {
+    let script = "import site, sys; print('\\n'.join(site.getsitepackages() + [site.getusersitepackages()]))";
+    let output = std::process::Command::new("python3")
+        .args(["-c", script])
+        .output();
+    let text = output
+        .map(|o| String::from_utf8_lossy(&o.stdout).into_owned())
+        .unwrap_or_default();
+    text.lines().map(PathBuf::from).collect()
+}
+
+/// The headers lie beside the compiler: `nvidia/cuda_runtime/include` in a package, `include` in a toolkit.
+fn include_directory(nvrtc: &Path) -> Option<PathBuf> {
+    let beside = ["../../cuda_runtime/include", "../include"].map(|p| nvrtc.join(p));
+    let known = beside.into_iter().chain(["/usr/local/cuda/include".into()]);
+    known
+        .filter(|p| p.join("cuda_fp16.h").exists())
+        .find_map(|p| p.canonicalize().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether an error code says something of the source, and its message.
+    #[track_caller]
+    fn check(code: c_int, log: &str, is_of_source: bool, message: &str) {
+        let error = failure(code, "my/v02.cu", log);
+        assert_eq!(error.to_string(), message);
+        assert_eq!(error.downcast_ref::<DoesNotCompile>().is_some(), is_of_source);
+    }
+
+    #[test]
+    fn faults_of_the_source_and_of_the_compiler_are_told_apart() {
+        let log = "my/v02.cu(7): error: expected a \";\"\n";
+        let message = "my/v02.cu does not compile:\nmy/v02.cu(7): error: expected a \";\"";
+        check(6, log, true, message);
+        let message = "my/v02.cu does not compile:\nit takes more memory than the compiler has";
+        check(1, "", true, message);
+        let log = "nvrtc: error: failed to open libnvrtc-builtins.so.12.4.\n  Make sure it is installed.\n";
+        let message = "NVRTC failed with error 7 on my/v02.cu: nvrtc: error: failed to open \
+                       libnvrtc-builtins.so.12.4. Make sure it is installed.";
+        check(7, log, false, message);
+        check(11, "", false, "NVRTC failed with error 11 on my/v02.cu");
+    }
+}

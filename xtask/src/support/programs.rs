@@ -1,0 +1,400 @@
+//! Starting the steps: built by Cargo in a checkout, or lying beside this program in a copied folder.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io::{BufRead as _, BufReader, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Once;
+
+use anyhow::{Context, Result, bail};
+use ladder::Step;
+use ladder::programs::on_path;
+use ladder::record::{Line, Roofline};
+use ladder::text::shell_word;
+
+use crate::support::interrupt::{self, Waiting};
+use crate::support::place;
+use crate::support::say::{self, Status, Stop};
+
+/// Variable in which the loader looks for libraries first.
+const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
+
+/// The programs of some steps, ready to run.
+pub(crate) struct Programs {
+    paths: BTreeMap<&'static str, PathBuf>,
+    /// Folders that the loader is to look in, before those that it knows.
+    libraries: Vec<PathBuf>,
+}
+
+/// How a step ended.
+pub(crate) struct Ended {
+    /// Its exit code; `None` when it was killed.
+    pub(crate) code: Option<i32>,
+    /// What it wrote to standard error.
+    pub(crate) stderr: String,
+}
+
+impl Ended {
+    /// Why it has no answer: its last words.
+    pub(crate) fn complaint(&self, step: &Step) -> String {
+        let text = self.stderr.trim();
+        let text = text.strip_prefix("error: ").unwrap_or(text);
+        match (text.is_empty(), self.code) {
+            (false, _) => text.to_owned(),
+            (true, Some(code)) => format!("{} ended with exit code {code} and said nothing", step.id),
+            (true, None) => format!("{} was killed by the system and said nothing", step.id),
+        }
+    }
+}
+
+impl Programs {
+    /// Builds them when Cargo started this program or this program lies in the checkout; otherwise takes those
+    /// beside it.
+    pub(crate) fn ready(steps: &[&'static Step]) -> Result<Self> {
+        let Some(root) = place::checkout() else {
+            return Self::beside(steps);
+        };
+        if let Some(cargo) = place::builder(&root) {
+            if is_read_only() {
+                let there =
+                    Self::beside(steps).context("nothing can be built in a folder that cannot be written");
+                return there.inspect(|_| stays_as_built());
+            }
+            return Self::build(&cargo, &root, steps);
+        }
+        match (Self::beside(steps), on_path("cargo")) {
+            (Err(_), Some(cargo)) => Self::build(&cargo, &root, steps),
+            (programs, _) => programs,
+        }
+    }
+
+    fn build(cargo: &Path, root: &Path, steps: &[&'static Step]) -> Result<Self> {
+        for step in steps {
+            if !root.join("steps").join(step.id).join("Cargo.toml").is_file() {
+                bail!(
+                    "there is no program for {} yet: steps/{} is missing",
+                    step.id,
+                    step.id
+                );
+            }
+        }
+        let names: Vec<&'static str> = steps.iter().map(|step| step.id).collect();
+        let paths = build(cargo, root, &names)?;
+        // As `cargo run` does: libnvcuda.so of the same build.
+        let folder = paths.values().next().and_then(|path| path.parent());
+        let libraries = folder.map(|folder| folder.join("deps")).into_iter().collect();
+        Ok(Self { paths, libraries })
+    }
+
+    fn beside(steps: &[&'static Step]) -> Result<Self> {
+        let folder = place::beside().context("this program does not know where it lies")?;
+        let mut paths = BTreeMap::new();
+        for step in steps {
+            let path = folder
+                .join(step.id)
+                .with_extension(std::env::consts::EXE_EXTENSION);
+            if path.is_file() {
+                paths.insert(step.id, path);
+            }
+        }
+        let missing: Vec<&str> = steps
+            .iter()
+            .map(|step| step.id)
+            .filter(|id| !paths.contains_key(id))
+            .collect();
+        if !missing.is_empty() {
+            bail!(
+                "no program for {} in {}: copy it there, or run `cargo xtask` in a checkout",
+                missing.join(", "),
+                folder.display()
+            );
+        }
+        Ok(Self {
+            paths,
+            libraries: vec![folder.clone(), folder.join("deps")],
+        })
+    }
+
+    /// Runs a step that speaks to the reader itself.
+    pub(crate) fn page(&self, step: &Step, args: &[String]) -> Result<ExitStatus> {
+        let mut child = self.start(&[], step, args, |_| ())?;
+        let _waiting = Waiting::for_child(&child);
+        Ok(child.wait()?)
+    }
+
+    /// Runs a step with `--json` and hands over its lines as they come.
+    pub(crate) fn lines(
+        &self,
+        step: &Step,
+        args: &[String],
+        status: &Status,
+        each: impl FnMut(&str, Line) -> Result<()>,
+    ) -> Result<Ended> {
+        self.lines_under(&[], step, args, status, each)
+    }
+
+    /// The same of a step that is started by a tool which looks at it: a command that takes a program and its
+    /// arguments.
+    pub(crate) fn lines_under(
+        &self,
+        tool: &[String],
+        step: &Step,
+        args: &[String],
+        status: &Status,
+        mut each: impl FnMut(&str, Line) -> Result<()>,
+    ) -> Result<Ended> {
+        let piped = |command: &mut Command| {
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        };
+        let mut child = self.start(tool, step, args, piped)?;
+        let waiting = Waiting::for_child(&child);
+        let errors = child.stderr.take().context("no standard error")?;
+        let out = BufReader::new(child.stdout.take().context("no output")?);
+        let listen = || -> Result<()> {
+            for line in out.lines() {
+                let line = line?;
+                let parsed = serde_json::from_str(&line)
+                    .with_context(|| format!("{} printed what is no record: {line}", step.id))?;
+                each(&line, parsed)?;
+            }
+            Ok(())
+        };
+        let (heard, stderr) = std::thread::scope(|scope| {
+            let errors = scope.spawn(move || gather(errors, step, status));
+            let heard = listen();
+            if heard.is_err() {
+                let _ = child.kill();
+            }
+            (heard, errors.join().unwrap_or_default())
+        });
+        let ended = child.wait()?;
+        drop(waiting);
+        heard?;
+        Ok(Ended {
+            code: ended.code(),
+            stderr,
+        })
+    }
+
+    /// Asks a step for the ceilings of the device.
+    pub(crate) fn roofline(&self, step: &Step) -> Result<Roofline> {
+        let words = ["roofline", "--json"].map(String::from);
+        let child = self.start(&[], step, &words, |command| {
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        })?;
+        let _waiting = Waiting::for_child(&child);
+        let output = child.wait_with_output()?;
+        let ended = Ended {
+            code: output.status.code(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        };
+        match output.status.success() {
+            true => serde_json::from_slice(&output.stdout).context("it is not in the answer of the step"),
+            false => bail!("{}", ended.complaint(step)),
+        }
+    }
+
+    fn start(
+        &self,
+        tool: &[String],
+        step: &Step,
+        args: &[String],
+        set: impl FnOnce(&mut Command),
+    ) -> Result<Child> {
+        let (mut command, mut folders) = self.command(tool, step, args);
+        say::command(&shown(&command, &folders));
+        let known = std::env::var_os(LIBRARY_PATH).unwrap_or_default();
+        folders.extend(std::env::split_paths(&known).filter(|p| !p.as_os_str().is_empty()));
+        command.env(LIBRARY_PATH, std::env::join_paths(folders)?);
+        set(&mut command);
+        let program = Path::new(command.get_program()).to_owned();
+        command
+            .spawn()
+            .with_context(|| format!("starting {}", program.display()))
+    }
+
+    /// What would be started, as one would type it.
+    pub(crate) fn command_line(&self, tool: &[String], step: &Step, args: &[String]) -> String {
+        let (command, folders) = self.command(tool, step, args);
+        shown(&command, &folders)
+    }
+
+    /// The command, and folders for the loader.
+    fn command(&self, tool: &[String], step: &Step, args: &[String]) -> (Command, Vec<PathBuf>) {
+        let path = &self.paths[step.id];
+        let mut command = match tool {
+            [] => Command::new(path),
+            [tool, rest @ ..] => {
+                let mut command = Command::new(tool);
+                // The step is to look for a GPU itself, in the process that the tool looks at.
+                command.args(rest).arg(path).env("TILE_DEVICE", "real");
+                command
+            }
+        };
+        command.args(args);
+        let mut folders: Vec<PathBuf> = self.libraries.clone();
+        folders.retain(|folder| folder.is_dir());
+        (command, folders)
+    }
+}
+
+/// Builds programs, each called as its package, and says where they are.
+pub(crate) fn build(
+    cargo: &Path,
+    root: &Path,
+    names: &[&'static str],
+) -> Result<BTreeMap<&'static str, PathBuf>> {
+    let mut command = Command::new(cargo);
+    command.arg("build");
+    if !is_first_build(names) {
+        command.arg("-q");
+    } else {
+        say::note("building; the first time takes a minute or two");
+    }
+    for name in names {
+        command.args(["-p", name]);
+    }
+    say::command(&shown(&command, &[]));
+    command.arg("--message-format=json-render-diagnostics");
+    command.current_dir(root).stdout(Stdio::piped());
+    let mut child = command.spawn().context("starting cargo")?;
+    let waiting = Waiting::for_child(&child);
+    let mut paths = BTreeMap::new();
+    for line in BufReader::new(child.stdout.take().context("no output")?).lines() {
+        let Ok(message) = serde_json::from_str::<serde_json::Value>(&line?) else {
+            continue;
+        };
+        let (target, path) = (&message["target"], message["executable"].as_str());
+        let built = names.iter().find(|name| target["name"] == **name);
+        if let (Some(name), Some(path)) = (built, path) {
+            paths.insert(*name, PathBuf::from(path));
+        }
+    }
+    let status = child.wait()?;
+    drop(waiting);
+    if interrupt::happened() {
+        return Err(Stop::Interrupted("nothing was run".into()).into());
+    }
+    if !status.success() {
+        match names {
+            [name] => bail!("{name} does not build; the errors of the compiler are above"),
+            _ => bail!("a program does not build; the errors of the compiler are above"),
+        }
+    }
+    for name in names {
+        if !paths.contains_key(name) {
+            bail!("cargo built no program called {name}");
+        }
+    }
+    Ok(paths)
+}
+
+/// The program of a package that is no step: built when Cargo is there, or lying beside this one.
+pub(crate) fn one(name: &'static str) -> Result<PathBuf> {
+    let beside = || {
+        let path = place::beside()?
+            .join(name)
+            .with_extension(std::env::consts::EXE_EXTENSION);
+        path.is_file().then_some(path)
+    };
+    let root = place::checkout();
+    let builder = root.as_deref().and_then(place::builder);
+    let read_only = builder.is_some() && is_read_only();
+    if (builder.is_none() || read_only)
+        && let Some(path) = beside()
+    {
+        if read_only {
+            stays_as_built();
+        }
+        return Ok(path);
+    }
+    let (Some(root), Some(cargo)) = (root, builder.or_else(|| on_path("cargo"))) else {
+        bail!(
+            "there is no program {name} beside this one: copy it there, or run `cargo xtask` in a checkout"
+        );
+    };
+    let mut paths = build(&cargo, &root, &[name])?;
+    paths.remove(name).context("it was just built")
+}
+
+/// Whether the folder that Cargo built this program into cannot be written, so that nothing is built again.
+fn is_read_only() -> bool {
+    let Some(folder) = place::beside() else {
+        return false;
+    };
+    let probe = folder.join(format!("probe.{}.tmp", std::process::id()));
+    match std::fs::write(&probe, "") {
+        Ok(()) => {
+            let _ = std::fs::remove_file(&probe);
+            false
+        }
+        Err(error) => matches!(
+            error.kind(),
+            ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied
+        ),
+    }
+}
+
+/// Says so, once.
+fn stays_as_built() {
+    static SAID: Once = Once::new();
+    let folder = place::beside().map_or_else(String::new, |folder| place::shown(&folder));
+    SAID.call_once(|| {
+        say::note(&format!(
+            "{folder} cannot be written, so what was built before runs"
+        ))
+    });
+}
+
+/// Nothing of them lies beside this program, which Cargo built into the same folder.
+fn is_first_build(names: &[&str]) -> bool {
+    let Some(folder) = place::beside() else {
+        return true;
+    };
+    !names.iter().any(|name| folder.join(name).is_file())
+}
+
+/// Reads standard error to its end; the last line is shown while it lasts.
+fn gather(stream: impl std::io::Read, step: &Step, status: &Status) -> String {
+    let mut all = String::new();
+    for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
+        let line = String::from_utf8_lossy(&line);
+        // What a program redraws comes as one line with returns in it.
+        let last = line.rsplit('\r').next().unwrap_or_default();
+        status.set(&format!("{}  {last}", step.id));
+        all.push_str(last);
+        all.push('\n');
+    }
+    all
+}
+
+/// The command as one would type it.
+pub(crate) fn shown(command: &Command, libraries: &[PathBuf]) -> String {
+    let word = |text: &OsStr| shell_word(&text.to_string_lossy());
+    let path = |path: &Path| word(&OsString::from(place::shown(path)));
+    let mut words: Vec<String> = command
+        .get_envs()
+        .filter_map(|(name, value)| Some(format!("{}={}", name.to_string_lossy(), word(value?))))
+        .collect();
+    if !libraries.is_empty() {
+        let folders: Vec<String> = libraries.iter().map(|folder| path(folder)).collect();
+        words.push(format!("{LIBRARY_PATH}={}", folders.join(":")));
+    }
+    let short = |path: &Path| match word(&OsString::from(place::shown(path))) {
+        name if name.contains('/') => name,
+        name => format!("./{name}"),
+    };
+    let program = Path::new(command.get_program());
+    words.push(match program.file_name() {
+        Some(name) if name == "cargo" => "cargo".into(),
+        // A bare name is looked for on the PATH.
+        Some(name) if name == program.as_os_str() => word(name),
+        _ => short(program),
+    });
+    words.extend(command.get_args().map(|arg| match Path::new(arg) {
+        path if path.is_absolute() => short(path),
+        _ => word(arg),
+    }));
+    words.join(" ")
+}
