@@ -133,6 +133,46 @@ fn words(text: &str) -> Result<Vec<&str>, String> {
     Ok(out)
 }
 
+/// A line that begins with a number and a full stop, such as the answer `32.`, is the item of a list to Markdown, and
+/// an empty one. Here a list begins with 1 and counts on; every other number is a number.
+#[derive(Debug, Default)]
+pub(crate) struct Items {
+    last: u64,
+}
+
+impl Items {
+    /// The line, with a mark before the full stop of a number that is no item's.
+    pub(crate) fn line(&mut self, line: &str) -> String {
+        static NUMBER: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new(r"^([ >]*)(\d+)([.)])(\s.*)?$").expect("a fixed pattern"));
+        let Some(found) = NUMBER.captures(line) else {
+            if line.starts_with('#') {
+                self.last = 0;
+            }
+            return line.to_owned();
+        };
+        let number = found[2].parse().unwrap_or(u64::MAX);
+        let has_text = found.get(4).is_some_and(|rest| !rest.as_str().trim().is_empty());
+        if has_text && (number == 1 || number == self.last.saturating_add(1)) {
+            self.last = number;
+            return line.to_owned();
+        }
+        let rest = found.get(4).map_or("", |rest| rest.as_str());
+        format!("{}{}\\{}{rest}", &found[1], &found[2], &found[3])
+    }
+}
+
+/// Where a line of prose has something else than words: code, comments, directives, links and tags, in order.
+pub(crate) fn marked(line: &str) -> Vec<Range<usize>> {
+    static MARKED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r"``[^`].*?``|`[^`]*`|<!--.*?-->|\\?\{\{#.*?\}\}|!?\[(?:[^\[\]]|\[[^\[\]]*\])*\](?:\([^)]*\))?|<[a-zA-Z/][^>]*>|https?://\S+",
+        )
+        .expect("a fixed pattern")
+    });
+    MARKED.find_iter(line).map(|found| found.range()).collect()
+}
+
 /// A line of prose without code, comments, tags and directives: what a reader reads as words. What goes leaves a
 /// blank.
 pub(crate) fn plain(line: &str) -> String {
@@ -141,4 +181,24 @@ pub(crate) fn plain(line: &str) -> String {
             .expect("a fixed pattern")
     });
     NOT_WORDS.replace_all(line, " ").into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn items(text: &str) -> String {
+        let mut items = Items::default();
+        let lines: Vec<String> = text.lines().map(|line| items.line(line)).collect();
+        lines.join("|")
+    }
+
+    #[test]
+    fn a_number_is_an_item_only_where_a_list_counts() {
+        insta::assert_snapshot!(items("32."), @r"32\.");
+        insta::assert_snapshot!(items("32. It is a column."), @r"32\. It is a column.");
+        insta::assert_snapshot!(items("1."), @r"1\.");
+        insta::assert_snapshot!(items("1. One.\n2. Two.\n> 16) Sixteen.\n1.5 times"), @r"1. One.|2. Two.|> 16\) Sixteen.|1.5 times");
+        insta::assert_snapshot!(items("1. One.\n# Other\n2. Two."), @r"1. One.|# Other|2\. Two.");
+    }
 }

@@ -16,6 +16,7 @@ mod counters;
 mod devtools;
 mod differences;
 mod figures;
+mod glossary;
 mod house;
 mod lessons;
 mod listings;

@@ -11,7 +11,8 @@ use mdbook_preprocessor::errors::Error;
 use mdbook_preprocessor::{Preprocessor, PreprocessorContext};
 use serde::Deserialize;
 
-use crate::chapter::{self, Directive, Line, Part};
+use crate::chapter::{self, Directive, Items, Line, Part};
+use crate::glossary::{self, Glossary, Linker};
 use crate::records::{Records, Sources, footnote};
 use crate::slides::{Deck, Slide};
 use crate::step::{self, Matter};
@@ -110,9 +111,23 @@ impl Preprocessor for Press {
         matters.sort_by_key(|matter| matter.step.id);
         let mut findings = self.findings.borrow_mut();
         let records = Records::load(&self.house, settings.record);
+        let terms = |chapter: &&Chapter| chapter.path.as_deref() == Some(Path::new(glossary::PAGE));
+        let page = book
+            .chapters()
+            .find(terms)
+            .map(|chapter| chapter.content.as_str());
+        let glossary = Glossary::new(page.unwrap_or_default());
         book.for_each_mut(|item: &mut BookItem| {
             if let BookItem::Chapter(chapter) = item {
-                let mut page = Page::new(&self.house, &records, &pages, &matters, chapter, &mut findings);
+                let mut page = Page::new(
+                    &self.house,
+                    &records,
+                    &glossary,
+                    &pages,
+                    &matters,
+                    chapter,
+                    &mut findings,
+                );
                 let text = page.filled(&chapter.content);
                 page.findings.slides.push(page.deck);
                 chapter.content = text;
@@ -138,6 +153,7 @@ struct Page<'a> {
     shown: String,
     matter: Option<(usize, Result<Matter, String>)>,
     sources: Sources,
+    linker: Linker<'a>,
     /// The section that a line stands in.
     heading: String,
     deck: Deck,
@@ -148,6 +164,7 @@ impl<'a> Page<'a> {
     fn new(
         house: &'a House,
         records: &'a Result<Records, String>,
+        glossary: &'a Glossary,
         pages: &'a [PathBuf],
         matters: &'a [Matter],
         chapter: &Chapter,
@@ -163,7 +180,9 @@ impl<'a> Page<'a> {
             page: path.with_extension("html").display().to_string(),
             slides: Vec::new(),
         };
+        let up = "../".repeat(path.components().count().saturating_sub(1));
         Self {
+            linker: Linker::new(glossary, &up),
             house,
             records,
             pages,
@@ -192,6 +211,8 @@ impl<'a> Page<'a> {
             self.problem(line, why);
         }
         let mut out = String::with_capacity(text.len());
+        let mut items = Items::default();
+        let is_glossary = self.path == Path::new(glossary::PAGE);
         for line in chapter::lines(text) {
             if line.part == Part::Prose
                 && let Some(heading) = line.text.strip_prefix('#')
@@ -201,7 +222,12 @@ impl<'a> Page<'a> {
                     .trim()
                     .clone_into(&mut self.heading);
             }
-            match self.line(&line) {
+            let text = match line.part {
+                Part::Prose if is_glossary => items.line(line.text),
+                Part::Prose => items.line(&self.linker.line(&line)),
+                _ => self.linker.line(&line),
+            };
+            match self.line(&Line { text: &text, ..line }) {
                 Ok(text) => out.push_str(&text),
                 Err(why) => {
                     let missing = ladder::text::escaped(&why);

@@ -11,6 +11,7 @@ use course::{Catalogue, TaskName, solutions, tasks, verdict};
 use regex::{Captures, Regex};
 
 use crate::House;
+use crate::chapter::Items;
 use crate::slides::Slide;
 
 /// The catalogue of a step, remembered as part of the book.
@@ -281,7 +282,7 @@ pub(crate) fn prose(text: &str) -> String {
         from = found.end();
     }
     out.push_str(&escaped(&text[from..]));
-    out
+    Items::default().line(&out)
 }
 
 /// Without anything that Markdown takes for a mark.

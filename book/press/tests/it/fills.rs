@@ -25,6 +25,37 @@ fn a_listing_has_no_marks_and_stands_to_the_left() {
 }
 
 #[test]
+fn an_answer_that_is_a_number_is_no_list() {
+    let page = page("<details><summary>Answer</summary>\n\n32.\n\n</details>\n\n1. One.\n2. Two.");
+    insta::assert_snapshot!(page, @r"
+    <details><summary>Answer</summary>
+    <p>32.</p>
+    </details>
+    <ol>
+    <li>One.</li>
+    <li>Two.</li>
+    </ol>
+    ");
+}
+
+#[test]
+fn the_first_use_of_a_term_links_to_the_glossary() {
+    let small = Small::new("## Warps\n\nA warp has lanes, and `warp` is code. Two warps.")
+        .with(
+            "book/src/SUMMARY.md",
+            "[A chapter](chapter.md)\n\n[Glossary](glossary.md)\n",
+        )
+        .with(
+            "book/src/glossary.md",
+            "# Glossary\n\n## W\n\n### Warp\n\n32 threads. A warp is no link here.\n",
+        );
+    insta::assert_snapshot!(small.page(), @r##"
+    <h2 id="warps"><a class="header" href="#warps">Warps</a></h2>
+    <p>A <a href="glossary.html#warp">warp</a> has lanes, and <code>warp</code> is code. Two warps.</p>
+    "##);
+}
+
+#[test]
 fn a_listing_in_a_list_stands_as_far_in_as_its_directive() {
     insta::assert_snapshot!(page("- one:\n\n  ```cpp\n  {{#include ../../kernels/add.cu:kernel}}\n  ```\n- two"), @r#"
     <ul>

@@ -1,0 +1,223 @@
+//! Links to the glossary: the first use of each term in a chapter becomes one.
+//!
+//! The terms are the headings of the third level of `glossary.md`. A heading lists forms of one term, by commas or in
+//! parentheses: `### Coalescing (coalesced)`. Plurals in *s* need no form of their own.
+//!
+//! No link is made in code, headings, existing links, tags, directives, or in what is folded: a reader who unfolds an
+//! answer has read the text around it. A term that already stands in a link of the author's has been explained there.
+//! Where a word is no term, as *thread* on a page about the CPU, a comment says so: `<!-- no terms: thread, lane -->`.
+
+use std::collections::{HashMap, HashSet};
+
+use regex::Regex;
+
+use crate::chapter::{self, Line, Part};
+
+/// The page of the terms.
+pub(crate) const PAGE: &str = "glossary.md";
+
+/// All terms.
+#[derive(Debug, Default)]
+pub(crate) struct Glossary {
+    /// Any form of any term, the longest first; none where there is no term.
+    forms: Option<Regex>,
+    /// The anchor of a form in lower case.
+    anchors: HashMap<String, String>,
+}
+
+impl Glossary {
+    /// Of the text of the page.
+    pub(crate) fn new(page: &str) -> Self {
+        let mut anchors = HashMap::new();
+        for line in chapter::lines(page) {
+            if let (Part::Prose, Some(heading)) = (line.part, line.text.strip_prefix("### ")) {
+                for form in heading.split([',', '(', ')']).map(str::trim) {
+                    if !form.is_empty() {
+                        anchors.insert(form.to_lowercase(), anchor(heading));
+                    }
+                }
+            }
+        }
+        let mut all: Vec<&String> = anchors.keys().collect();
+        // Of alternatives that fit, a regular expression takes the first.
+        all.sort_by_key(|form| (std::cmp::Reverse(form.len()), *form));
+        let all: Vec<String> = all.into_iter().map(|form| regex::escape(form)).collect();
+        let forms = (!all.is_empty())
+            .then(|| Regex::new(&format!(r"(?i)\b({})(?:s|es)?\b", all.join("|"))).expect("escaped words"));
+        Self { forms, anchors }
+    }
+}
+
+/// The anchor that mdBook gives a heading.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim().chars().filter_map(|c| match c {
+        c if c.is_alphanumeric() || c == '_' || c == '-' => Some(c.to_ascii_lowercase()),
+        c if c.is_whitespace() => Some('-'),
+        _ => None,
+    });
+    kept.collect()
+}
+
+/// What a page has linked so far.
+pub(crate) struct Linker<'a> {
+    glossary: &'a Glossary,
+    /// From the page to the glossary.
+    to: String,
+    used: HashSet<&'a str>,
+    folded: usize,
+}
+
+impl<'a> Linker<'a> {
+    /// For a page; `up` leads from it to the folder of the glossary.
+    pub(crate) fn new(glossary: &'a Glossary, up: &str) -> Self {
+        Self {
+            glossary,
+            to: format!("{up}{PAGE}"),
+            used: HashSet::new(),
+            folded: 0,
+        }
+    }
+
+    /// A line with its links.
+    pub(crate) fn line(&mut self, line: &Line<'_>) -> String {
+        let text = line.text;
+        if line.part == Part::Comment
+            && let (Some((_, words)), Some(forms)) = (text.split_once("no terms:"), &self.glossary.forms)
+        {
+            self.seen(forms, words);
+        }
+        if line.part != Part::Prose {
+            return text.to_owned();
+        }
+        let folded = self.folded > 0 || text.contains("<details");
+        self.folded += text.matches("<details").count();
+        self.folded = self.folded.saturating_sub(text.matches("</details").count());
+        let Some(forms) = self.glossary.forms.as_ref() else {
+            return text.to_owned();
+        };
+        if folded || text.starts_with('#') {
+            return text.to_owned();
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut from = 0;
+        for kept in chapter::marked(text) {
+            self.words(forms, &text[from..kept.start], &mut out);
+            if text[kept.clone()].starts_with('[') {
+                self.seen(forms, &text[kept.clone()]);
+            }
+            out.push_str(&text[kept.clone()]);
+            from = kept.end;
+        }
+        self.words(forms, &text[from..], &mut out);
+        out
+    }
+
+    /// Words of prose, and nothing else.
+    fn words(&mut self, forms: &Regex, text: &str, out: &mut String) {
+        let mut from = 0;
+        for found in forms.captures_iter(text) {
+            let (Some(whole), form) = (found.get(0), &found[1]) else {
+                continue;
+            };
+            let Some(anchor) = self.glossary.anchors.get(&form.to_lowercase()) else {
+                continue;
+            };
+            // `sub-warp`, `tile-wise`, `block_row`: words of their own.
+            let joined = |c: Option<char>| c.is_some_and(|c| c == '-' || c == '/');
+            let alone = !joined(text[..whole.start()].chars().next_back())
+                && !joined(text[whole.end()..].chars().next());
+            if alone && self.used.insert(anchor) {
+                out.push_str(&text[from..whole.start()]);
+                out.push_str(&format!("[{}]({}#{anchor})", whole.as_str(), self.to));
+                from = whole.end();
+            }
+        }
+        out.push_str(&text[from..]);
+    }
+
+    /// Terms that a link of the author's explains.
+    fn seen(&mut self, forms: &Regex, link: &str) {
+        let text = link.split_once("](").map_or(link, |(text, _)| text);
+        for found in forms.captures_iter(text) {
+            if let Some(anchor) = self.glossary.anchors.get(&found[1].to_lowercase()) {
+                self.used.insert(anchor);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = "# Glossary\n\n## B\n\n### Bank\n\nx\n\n### Bank conflict\n\nx\n\n### Coalescing (coalesced)\n\nx\n\n\
+                        ### Multiprocessor (SM)\n\nx\n\n```cpp\n### Code\n```\n";
+
+    /// What becomes of a page.
+    fn linked(page: &str) -> String {
+        let glossary = Glossary::new(PAGE);
+        let mut linker = Linker::new(&glossary, "");
+        let lines: Vec<String> = chapter::lines(page)
+            .iter()
+            .map(|line| linker.line(line))
+            .collect();
+        lines.join("\n")
+    }
+
+    #[test]
+    fn the_first_use_is_a_link() {
+        insta::assert_snapshot!(
+            linked("Banks are 32, and a bank has words. A coalesced load; coalescing."),
+            @"[Banks](glossary.md#bank) are 32, and a bank has words. A [coalesced](glossary.md#coalescing-coalesced) load; coalescing."
+        );
+    }
+
+    #[test]
+    fn the_longest_term_wins() {
+        insta::assert_snapshot!(
+            linked("Bank conflicts in a bank of an SM."),
+            @"[Bank conflicts](glossary.md#bank-conflict) in a [bank](glossary.md#bank) of an [SM](glossary.md#multiprocessor-sm)."
+        );
+    }
+
+    #[test]
+    fn code_headings_directives_and_tags_are_left_alone() {
+        let page = "# A bank\n`bank` {{#figure bank \"a bank\"}} <b title=\"bank\">\n<!-- a bank -->\n```\nbank\n```";
+        assert_eq!(linked(page), page);
+    }
+
+    #[test]
+    fn what_is_folded_is_left_alone() {
+        insta::assert_snapshot!(
+            linked("<details><summary>A bank?</summary>\n\nA bank.\n\n</details>\n\nA bank."),
+            @"
+        <details><summary>A bank?</summary>
+
+        A bank.
+
+        </details>
+
+        A [bank](glossary.md#bank).
+        "
+        );
+    }
+
+    #[test]
+    fn a_link_of_the_author_explains_its_words() {
+        let page = "The [banks](memory.md#banks) of [it](x.md), then a bank, bank-wise, and mountebanks.";
+        assert_eq!(linked(page), page);
+    }
+
+    #[test]
+    fn a_page_says_what_is_no_term_there() {
+        let page = "<!-- no terms: bank -->\nThe banks of a river.";
+        assert_eq!(linked(page), page);
+    }
+
+    #[test]
+    fn a_page_without_terms() {
+        let glossary = Glossary::new("# Glossary\n");
+        let line = chapter::lines("a bank")[0];
+        assert_eq!(Linker::new(&glossary, "").line(&line), "a bank");
+    }
+}
