@@ -23,6 +23,7 @@ mod predictions;
 mod recorded;
 mod sass;
 mod sectors;
+mod steps;
 mod svg;
 mod timeline;
 mod walk;
@@ -35,6 +36,7 @@ use ladder::Record;
 
 pub use predictions::errors;
 pub use sass::sass;
+pub use steps::steps_js;
 
 /// A picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +66,9 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
         "v01-col-per-lane",
         sectors::draw("sgemm_v01_col_per_lane", "col_per_lane: what one warp touches"),
     )?;
+    for (name, key) in [("v01-steps", "v01"), ("v02-steps", "v02"), ("v05-steps", "v05")] {
+        add(name, steps::overview(key))?;
+    }
     add("hierarchy", hierarchy::draw())?;
     add("strides", Ok(sectors::strides()))?;
     add("v02-tile-walk", walk::draw())?;

@@ -106,6 +106,7 @@ fn explorers() -> anyhow::Result<()> {
         eprintln!("{engine:?}: {n} cases agree");
     }
     std::fs::remove_dir_all(&scratch)?;
+    save(&folder().join("steps.js"), &figures::steps_js()?)?;
     save(&folder().join("checked.js"), &claim(&rules, cases.len()))
 }
 

@@ -67,3 +67,13 @@ fn what_the_page_claims_is_about_these_rules_and_cases() -> anyhow::Result<()> {
     );
     Ok(())
 }
+
+#[test]
+fn the_steps_of_the_stepper_are_those_that_run_today() -> anyhow::Result<()> {
+    let committed = std::fs::read_to_string(folder().join("steps.js"))?;
+    assert!(
+        committed == figures::steps_js()?,
+        "follow the warps again: cargo run -p figures -- explorers"
+    );
+    Ok(())
+}

@@ -42,6 +42,25 @@
         return out.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(", ");
     }
 
+    // Arrow keys inside an explorer move its controls; elsewhere in the book they turn the page.
+    function keepArrows(place) {
+        place.addEventListener("keydown", (event) => {
+            if (event.key.startsWith("Arrow")) event.stopPropagation();
+        });
+    }
+
+    // For explorers in files of their own: fills each element whose data-explorer is `name`.
+    function explorer(name, build) {
+        const start = () => document.querySelectorAll(`[data-explorer="${name}"]`).forEach((place) => {
+            keepArrows(place);
+            build(place);
+        });
+        if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+        else start();
+    }
+
+    window.TileParts = { WIDTH, html, svg, picture, rect, text, many, percent, ranges, explorer };
+
     // ---- Which lane touches which sector -------------------------------------------------------------------
 
     const coalescing = {
@@ -201,7 +220,6 @@
 
     function build(place) {
         const kind = KINDS[place.dataset.explorer];
-        if (!kind) return;
         const state = { ...kind.start };
         const inputs = new Map();
         const controls = html("div", { class: "controls" });
@@ -242,7 +260,7 @@
             } else {
                 const [min, max, step] = control.range;
                 input = html("input", { id, type: "range", min, max, step });
-                shown = html("span", { class: "value" });
+                shown = html("span", { class: "value", "aria-hidden": "true" });
             }
             input.addEventListener("input", () => {
                 state[control.name] = parse(control, control.check ? input.checked : input.value);
@@ -250,8 +268,8 @@
             });
             inputs.set(control.name, { input, shown });
             const label = html("label", { for: id }, control.label);
-            if (shown) label.append(" ", shown);
-            controls.append(html("div", { class: control.check ? "control check" : "control" }, label, input));
+            const named = shown ? html("div", {}, label, " ", shown) : label;
+            controls.append(html("div", { class: control.check ? "control check" : "control" }, named, input));
         }
         const presets = html("div", { class: "presets", role: "group", "aria-label": "examples" });
         for (const [label, values] of kind.presets) {
@@ -274,10 +292,5 @@
         update();
     }
 
-    function start() {
-        if (Rules) document.querySelectorAll("[data-explorer]").forEach(build);
-    }
-
-    if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
-    else start();
+    if (Rules) for (const name of Object.keys(KINDS)) explorer(name, build);
 })();
