@@ -2,6 +2,7 @@
 
 pub(crate) mod choice;
 pub(crate) mod clang;
+pub(crate) mod committed;
 #[expect(unsafe_code, reason = "a limit for a child process")]
 pub(crate) mod compiler;
 pub(crate) mod cubin;
@@ -15,6 +16,10 @@ pub(crate) mod learner;
 pub(crate) mod nvrtc;
 pub(crate) mod place;
 pub(crate) mod programs;
+pub(crate) mod records;
 pub(crate) mod say;
+pub(crate) mod source;
 pub(crate) mod table;
+pub(crate) mod tools;
 pub(crate) mod wheel;
+pub(crate) mod wheels;

@@ -14,7 +14,6 @@ use ladder::programs::on_path;
 use ladder::text::{Paint, Table};
 
 use crate::Verdict;
-use crate::commands::starters;
 use crate::support::say::{self, Stop};
 use crate::support::{learner, place};
 
@@ -91,7 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         }
     }
     let seed = args.seed.unwrap_or_else(drawn);
-    let starter = |task: &course::Task| starters::text(&root, task).map_err(|error| format!("{error:#}"));
+    let starter = |task: &course::Task| learner::starter(&root, task).map_err(|error| format!("{error:#}"));
     let (tasks, questions) = assign::choose(&root, &names, seed, starter).map_err(Stop::Usage)?;
     if let Some(given) = tasks.iter().find(|given| given.task.host.is_some())
         && args.gpu_required

@@ -11,7 +11,7 @@ use crate::Verdict;
 use crate::commands::readme;
 use crate::support::programs::{Ended, Programs};
 use crate::support::say::{self, Status, Stop};
-use crate::support::{choice, interrupt, kernels, place, table};
+use crate::support::{choice, interrupt, kernels, place, programs, records, table};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples: cargo xtask bench v05\n          \
@@ -153,23 +153,7 @@ fn many(
             troubles.iter().for_each(|trouble| say::error(trouble));
             Ok(Verdict::Failed)
         }
-        _ => without_trouble(&troubles, steps.len()),
-    }
-}
-
-/// Passed, or the reasons why some steps did not run.
-pub(crate) fn without_trouble(troubles: &[String], n_steps: usize) -> Result<Verdict> {
-    match troubles {
-        [] => Ok(Verdict::Passed),
-        [only] => Err(anyhow!("{only}")),
-        several => {
-            several.iter().for_each(|trouble| say::error(trouble));
-            Err(anyhow!(
-                "{} of {n_steps} steps could not run; see what is missing here: {} doctor",
-                several.len(),
-                place::me()
-            ))
-        }
+        _ => programs::without_trouble(&troubles, steps.len()),
     }
 }
 
@@ -209,24 +193,6 @@ fn progress(status: &Status, one: &Measurement, run: Option<&Run>) {
     }
 }
 
-/// Finds out before anything is measured whether it can be kept. `instead`: what to do where it cannot.
-pub(crate) fn records_folder(instead: &str) -> Result<PathBuf> {
-    let root = place::checkout().ok_or_else(|| {
-        anyhow!("--save keeps records in book/data of a checkout, and this is none; {instead}")
-    })?;
-    let folder = root.join("book/data");
-    let probe = folder.join(format!(".{}.tmp", std::process::id()));
-    std::fs::File::create(&probe)
-        .and_then(|_| std::fs::remove_file(&probe))
-        .map_err(|error| {
-            anyhow!(
-                "{} cannot be written to ({error}), so nothing was measured; {instead}",
-                place::shown(&folder)
-            )
-        })?;
-    Ok(folder)
-}
-
 /// A file of `book/data` that this run adds to.
 struct Open {
     path: PathBuf,
@@ -261,7 +227,7 @@ impl Records {
     fn open() -> Result<Self> {
         let instead = format!("try: {} bench all --json > records.jsonl", place::me());
         Ok(Self {
-            folder: records_folder(&instead)?,
+            folder: records::folder(&instead)?,
             open: Vec::new(),
             n_new: 0,
             machine: None,
@@ -281,7 +247,7 @@ impl Records {
     }
 
     fn file_of(&mut self, run: &Run) -> usize {
-        let path = self.folder.join(slug(run)).with_extension("json");
+        let path = self.folder.join(records::slug(run)).with_extension("json");
         if let Some(at) = self.open.iter().position(|open| open.path == path) {
             return at;
         }
@@ -341,53 +307,5 @@ impl Records {
             (1, files) => format!("1 measurement is saved in {}", files.join(" and ")),
             (n, files) => format!("{n} measurements are saved in {}", files.join(" and ")),
         }
-    }
-}
-
-/// A name for the file of a machine: `h200` for `NVIDIA H200`.
-pub(crate) fn slug(run: &Run) -> String {
-    if run.emulated {
-        return "emulated".into();
-    }
-    let lower = run.device.to_ascii_lowercase();
-    let words = lower
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .filter(|word| !matches!(*word, "" | "nvidia" | "geforce" | "tesla"));
-    let slug = words.collect::<Vec<_>>().join("-");
-    match slug.is_empty() {
-        true => "unknown".into(),
-        false => slug,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn file_of(device: &str, emulated: bool) -> String {
-        let run = Run {
-            id: "one".into(),
-            date: String::new(),
-            device: device.into(),
-            emulated,
-            capability: "9.0".into(),
-            driver: "13.0".into(),
-            host: String::new(),
-            revision: String::new(),
-            roofline: None,
-            cublas: None,
-        };
-        slug(&run)
-    }
-
-    #[test]
-    fn a_machine_has_a_short_name() {
-        assert_eq!(file_of("NVIDIA H200", false), "h200");
-        assert_eq!(file_of("NVIDIA GeForce RTX 4090", false), "rtx-4090");
-        assert_eq!(file_of("Tesla V100-SXM2-16GB", false), "v100-sxm2-16gb");
-        assert_eq!(file_of("Emulated GPU (sm_90)", true), "emulated");
-        assert_eq!(file_of("../../etc/passwd", false), "etc-passwd");
-        assert_eq!(file_of("NVIDIA", false), "unknown");
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn run() -> Result<Verdict> {
 }
 
 fn driver() -> PathBuf {
-    crate::commands::ptx::repository().join("emulator/driver")
+    crate::support::place::repository().join("emulator/driver")
 }
 
 fn target() -> PathBuf {

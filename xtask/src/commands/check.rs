@@ -11,10 +11,9 @@ use ladder::record::{Check, Line};
 use ladder::text::Paint;
 
 use crate::Verdict;
-use crate::commands::bench;
 use crate::support::programs::Programs;
 use crate::support::say::{self, Stop};
-use crate::support::{choice, interrupt, judge, kernels, learner, place};
+use crate::support::{choice, interrupt, judge, kernels, learner, place, programs};
 
 #[derive(clap::Args)]
 #[command(
@@ -179,7 +178,7 @@ fn finished(args: &Args, asked: &[String]) -> Result<Verdict> {
         troubles.iter().for_each(|trouble| say::error(trouble));
         return Ok(Verdict::Failed);
     }
-    bench::without_trouble(&troubles, steps.len())
+    programs::without_trouble(&troubles, steps.len())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,9 @@
 //! `cargo xtask doctor`: what this machine has, what each missing thing costs, and how to get it.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use anyhow::Result;
 use ladder::find;
-use ladder::programs::on_path;
 use ladder::record::Roofline;
 use ladder::text::Paint;
 use serde_json::json;
@@ -13,7 +11,7 @@ use serde_json::json;
 use crate::Verdict;
 use crate::support::nvrtc::Nvrtc;
 use crate::support::programs::Programs;
-use crate::support::{interrupt, nvrtc, place, say};
+use crate::support::{interrupt, nvrtc, place, say, tools};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask doctor --json")]
@@ -132,7 +130,7 @@ fn machine() -> Vec<Item> {
     vec![
         Item {
             name: "Rust",
-            found: first_line(Path::new(&rustc), "--version"),
+            found: tools::first_line(Path::new(&rustc), "--version"),
             cost: "copied programs run, but nothing can be built",
             get: "https://rustup.rs".into(),
         },
@@ -167,7 +165,8 @@ fn vectors() -> &'static str {
 
 fn gpu() -> Vec<Item> {
     let query = "--query-gpu=name,compute_cap,memory.total,driver_version";
-    let smi = tool("nvidia-smi").and_then(|smi| output(&smi, &[query, "--format=csv,noheader"]));
+    let smi =
+        tools::tool("nvidia-smi").and_then(|smi| tools::output(&smi, &[query, "--format=csv,noheader"]));
     let devices: Vec<String> = smi.iter().flat_map(|text| text.lines()).map(device).collect();
     let mut items = vec![Item {
         name: "NVIDIA GPU",
@@ -191,7 +190,7 @@ fn cublas() -> Option<PathBuf> {
     let on_path = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&on_path).collect();
     folders.extend(["/usr/lib/x86_64-linux-gnu", "/usr/lib64"].map(PathBuf::from));
-    for root in toolkits() {
+    for root in tools::toolkits() {
         folders.extend(["lib64", "targets/x86_64-linux/lib"].map(|end| root.join(end)));
     }
     for packages in nvrtc::site_packages() {
@@ -202,13 +201,6 @@ fn cublas() -> Option<PathBuf> {
         .iter()
         .flat_map(|folder| names.map(|name| folder.join(name)));
     paths.find(|path| path.is_file())
-}
-
-/// Where CUDA toolkits are.
-fn toolkits() -> impl Iterator<Item = PathBuf> {
-    let roots = ["CUDA_PATH", "CUDA_HOME"].map(std::env::var_os);
-    let roots = roots.into_iter().flatten().map(PathBuf::from);
-    roots.chain(["/usr/local/cuda".into()])
 }
 
 /// A line of `nvidia-smi`, in words.
@@ -231,7 +223,7 @@ fn compilers() -> Vec<Item> {
         },
         Item {
             name: "clang",
-            found: tool("clang").and_then(|path| first_line(&path, "--version")),
+            found: tools::tool("clang").and_then(|path| tools::first_line(&path, "--version")),
             cost: "nothing changes where NVRTC is, which comes first",
             get: "your system's packages (14 or later)".into(),
         },
@@ -240,8 +232,8 @@ fn compilers() -> Vec<Item> {
 
 fn tools() -> Vec<Item> {
     let item = |name, cost, get: &str| {
-        let path = tool(name);
-        let version = path.as_deref().and_then(version);
+        let path = tools::tool(name);
+        let version = path.as_deref().and_then(tools::version);
         Item {
             name,
             found: path.map(|path| match version {
@@ -279,51 +271,6 @@ fn roofline() -> Result<Roofline> {
     programs.roofline(step)
 }
 
-/// A program on `PATH` or in a toolkit.
-pub(crate) fn tool(name: &str) -> Option<PathBuf> {
-    let in_toolkit = || {
-        toolkits()
-            .map(|root| root.join("bin").join(name))
-            .find(|path| path.is_file())
-    };
-    on_path(name).or_else(in_toolkit)
-}
-
-/// What `--version` says: `2025.3.1.0`.
-pub(crate) fn version(program: &Path) -> Option<String> {
-    number(&output(program, &["--version"])?).map(str::to_owned)
-}
-
-/// Version of NVIDIA's driver: `580.159.04`.
-pub(crate) fn driver_version() -> Option<String> {
-    let text = output(
-        &tool("nvidia-smi")?,
-        &["--query-gpu=driver_version", "--format=csv,noheader"],
-    )?;
-    Some(text.lines().next()?.trim().to_owned())
-}
-
-fn output(program: &Path, words: &[&str]) -> Option<String> {
-    let output = Command::new(program)
-        .args(words)
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output()
-        .ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    (output.status.success() && !text.is_empty()).then_some(text)
-}
-
-fn first_line(program: &Path, word: &str) -> Option<String> {
-    Some(output(program, &[word])?.lines().next()?.to_owned())
-}
-
-/// The last word that looks like a version: `Version 2025.3.1.0 (build 1)` → `2025.3.1.0`.
-fn number(text: &str) -> Option<&str> {
-    text.split(|c: char| c.is_whitespace() || c == ',')
-        .rfind(|word| word.contains('.') && word.starts_with(|c: char| c.is_ascii_digit()))
-}
-
 /// `name : value` in a file of `/proc`.
 fn field(path: &str, name: &str) -> Option<String> {
     let text = std::fs::read_to_string(path).ok()?;
@@ -337,14 +284,6 @@ fn field(path: &str, name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn versions_are_found_among_words() {
-        let ncu = "NVIDIA (R) Nsight Compute Command Line Profiler\nCopyright (c) 2018-2025 NVIDIA\n\
-                   Version 2025.3.1.0 (build 36398880) (public-release)";
-        assert_eq!(number(ncu), Some("2025.3.1.0"));
-        assert_eq!(number("nothing here"), None);
-    }
 
     #[test]
     fn a_device_is_told_in_words() {

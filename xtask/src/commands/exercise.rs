@@ -8,7 +8,6 @@ use course::{Task, starter};
 use ladder::files::write_whole;
 
 use crate::Verdict;
-use crate::commands::starters;
 use crate::support::{learner, place, say};
 
 /// `start`
@@ -59,7 +58,7 @@ pub(crate) fn start(args: &StartArgs) -> Result<Verdict> {
     let task = learner::task(&root, &args.task)?;
     let path = task.copy(&root);
     let (shown, me, name) = (learner::shown(&root, &path), place::me(), &task.name);
-    let text = starters::text(&root, &task)?;
+    let text = learner::starter(&root, &task)?;
     if path.symlink_metadata().is_ok() {
         bail!("{shown} is there already; begin anew with: {me} reset {name}");
     }
@@ -81,7 +80,7 @@ pub(crate) fn reset(args: &ResetArgs) -> Result<Verdict> {
     let task = learner::task(&root, &args.task)?;
     let path = task.copy(&root);
     let (shown, me, name) = (learner::shown(&root, &path), place::me(), &task.name);
-    let text = starters::text(&root, &task)?;
+    let text = learner::starter(&root, &task)?;
     if path.symlink_metadata().is_err() {
         bail!("there is no {shown}; begin with: {me} start {name}");
     }
@@ -112,7 +111,7 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<Verdict> {
     let is_over = has_solution && progress(&root)?.task(name).is_over();
     let (title, other) = match is_over {
         true => ("the finished kernel", solution_of(&root, &task)?),
-        false => ("the starter", starters::text(&root, &task)?),
+        false => ("the starter", learner::starter(&root, &task)?),
     };
     let text = course::diff::unified(&other, &mine, title, &shown);
     if args.json {

@@ -16,12 +16,11 @@ use grader::unit::{Bounds, Compiled, Tools};
 use ladder::text::{Paint, Table};
 
 use crate::Verdict;
-use crate::commands::ptx::Job;
-use crate::commands::starters;
 use crate::support::clang::{self, Clang};
 use crate::support::compiler::DoesNotCompile;
 use crate::support::nvrtc::Nvrtc;
 use crate::support::say::{self, Status, Stop};
+use crate::support::source::Job;
 use crate::support::{interrupt, learner, place, programs};
 
 /// Names the program in place of the one that Cargo builds.
@@ -262,7 +261,7 @@ fn tools(root: &Path) -> Result<Tools> {
         let path = entry.path();
         if path.extension().is_some_and(|extension| extension == "cuh") {
             let name = entry.file_name().to_string_lossy().into_owned();
-            headers.push((name, crate::commands::ptx::read_source(&path)?));
+            headers.push((name, crate::support::source::read_source(&path)?));
         }
     }
     if let CompiledBy::Clang(_) = compiler {
@@ -377,7 +376,7 @@ fn starters(root: &Path, rubric: &Rubric) -> BTreeMap<String, String> {
     let tasks = rubric.tasks.iter().map(|graded| &graded.task);
     tasks
         .filter_map(|task| {
-            let text = starters::text(root, task).ok()?;
+            let text = learner::starter(root, task).ok()?;
             Some((task.name.to_string(), text))
         })
         .collect()

@@ -14,10 +14,9 @@ use ladder::{STEPS, Shape, Step};
 use serde_json::json;
 
 use crate::Verdict;
-use crate::commands::{bench, doctor};
 use crate::support::programs::Programs;
 use crate::support::say::{self, Status, Stop};
-use crate::support::{choice, interrupt, kernels, place};
+use crate::support::{choice, interrupt, kernels, place, records, tools};
 
 const PROFILER: &str = "ncu";
 /// The table that `--table` makes.
@@ -49,7 +48,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     if args.table {
         return table();
     }
-    let steps = with_kernels(&choice::steps("profile", &args.steps)?)?;
+    let steps = choice::with_kernels(&choice::steps("profile", &args.steps)?)?;
     let shapes = match (args.sizes.shapes()?, args.save) {
         (none, true) if none.is_empty() => counters::SHAPES.to_vec(),
         (none, false) if none.is_empty() => vec![Shape::square(1024)],
@@ -57,15 +56,15 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     };
     let folder = args
         .save
-        .then(|| bench::records_folder("without it, the counters are shown only"))
+        .then(|| records::folder("without it, the counters are shown only"))
         .transpose()?;
     interrupt::watch();
     kernels::compile_edited(&steps)?;
     let programs = Programs::ready(&steps)?;
-    let (Some(tool), true) = (doctor::tool(PROFILER), place::has_gpu() && !emulated_only()) else {
+    let (Some(tool), true) = (tools::tool(PROFILER), place::has_gpu() && !emulated_only()) else {
         return elsewhere(&programs, &steps, &shapes);
     };
-    let version = doctor::version(&tool).unwrap_or_else(|| "of unknown version".into());
+    let version = tools::version(&tool).unwrap_or_else(|| "of unknown version".into());
     let mut session = Session {
         programs: &programs,
         tool: tool.display().to_string(),
@@ -100,24 +99,6 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
 /// Whether the emulated GPU is asked for, as the book's outputs do: then the commands are printed, here too.
 fn emulated_only() -> bool {
     std::env::var_os("TILE_DEVICE").is_some_and(|asked| asked == "emulated")
-}
-
-/// Steps that have kernels of ours; the others have nothing to look at.
-pub(crate) fn with_kernels(steps: &[&'static Step]) -> Result<Vec<&'static Step>> {
-    let has = |step: &&&Step| step.kernels.iter().any(|kernel| kernel.source.is_some());
-    match (
-        steps
-            .iter()
-            .copied()
-            .filter(|step| has(&step))
-            .collect::<Vec<_>>(),
-        steps,
-    ) {
-        (with, [only]) if with.is_empty() => {
-            Err(Stop::Usage(format!("{} has no kernels in kernels/", only.id)).into())
-        }
-        (with, _) => Ok(with),
-    }
 }
 
 /// The arguments of a step for one shape.
@@ -247,7 +228,7 @@ impl Session<'_> {
         let by = self.by.get_or_insert(Profiler {
             run,
             profiler: self.version.clone(),
-            driver_version: doctor::driver_version().unwrap_or_else(|| "unknown".into()),
+            driver_version: tools::driver_version().unwrap_or_else(|| "unknown".into()),
         });
         let mut seen = parse(&text)?;
         let mut profiles = Vec::new();
@@ -291,7 +272,7 @@ impl Session<'_> {
     /// Adds what was seen so far to the file of this machine.
     fn save(&self, folder: &Path) -> Result<PathBuf> {
         let by = self.by.as_ref().context("nothing was profiled")?;
-        let path = folder.join(format!("{}-counters.json", bench::slug(&by.run)));
+        let path = folder.join(format!("{}-counters.json", records::slug(&by.run)));
         Record::merge_into(&path, by, &self.record.profiles)?;
         Ok(path)
     }

@@ -28,7 +28,7 @@ const FILES: [&str; 3] = ["README.md", "steps/README.md", "kernels/README.md"];
 
 /// Fills them, or says that they are stale.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
-    let root = crate::commands::ptx::repository();
+    let root = crate::support::place::repository();
     if !args.check {
         return fill_all(&root);
     }
@@ -323,7 +323,7 @@ mod tests {
     fn a_part_without_an_end_is_an_error() {
         let error = fill(
             "<!-- include: Cargo.toml -->\n",
-            &crate::commands::ptx::repository(),
+            &crate::support::place::repository(),
         );
         assert!(error.is_err_and(|error| error.to_string().contains("no `<!-- end -->`")));
     }

@@ -12,10 +12,9 @@ use ladder::text::{Paint, Table};
 use ladder::{STEPS, Step};
 
 use crate::Verdict;
-use crate::commands::{bench, doctor, profile};
 use crate::support::programs::Programs;
 use crate::support::say::{self, Status, Stop};
-use crate::support::{choice, interrupt, kernels, place};
+use crate::support::{choice, interrupt, kernels, place, records, tools};
 
 const SANITIZER: &str = "compute-sanitizer";
 
@@ -36,18 +35,18 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         true => STEPS.iter().collect(),
         false => choice::steps("sanitize", &args.steps)?,
     };
-    let steps = profile::with_kernels(&steps)?;
+    let steps = choice::with_kernels(&steps)?;
     let folder = match args.save {
-        true => Some(bench::records_folder("without it, the result is shown only")?),
+        true => Some(records::folder("without it, the result is shown only")?),
         false => None,
     };
     interrupt::watch();
     kernels::compile_edited(&steps)?;
     let programs = Programs::ready(&steps)?;
-    let (Some(program), true) = (doctor::tool(SANITIZER), place::has_gpu()) else {
+    let (Some(program), true) = (tools::tool(SANITIZER), place::has_gpu()) else {
         return elsewhere(&programs, &steps);
     };
-    let version = doctor::version(&program).unwrap_or_else(|| "of unknown version".into());
+    let version = tools::version(&program).unwrap_or_else(|| "of unknown version".into());
     let mut session = Session {
         programs: &programs,
         program: program.display().to_string(),
@@ -64,12 +63,12 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let clean = session.verdicts.iter().all(Said::is_clean);
     if let Some(folder) = folder {
         let run = session.run.context("no step said where it ran")?;
-        let path = folder.join(format!("{}-sanitizer.json", bench::slug(&run)));
+        let path = folder.join(format!("{}-sanitizer.json", records::slug(&run)));
         let record = Record {
             schema: SCHEMA,
             run,
             sanitizer: format!("Compute Sanitizer {version}"),
-            driver_version: doctor::driver_version().unwrap_or_else(|| "unknown".into()),
+            driver_version: tools::driver_version().unwrap_or_else(|| "unknown".into()),
             verdicts: session.verdicts,
         };
         record.save(&path)?;

@@ -6,11 +6,11 @@ use anyhow::{Context, Result, bail, ensure};
 use course::solutions::{self, Compiled, Solution};
 
 use crate::Verdict;
-use crate::commands::ptx;
-use crate::commands::ptx::Job;
 use crate::support::compiler::{Compiler, DoesNotCompile};
 use crate::support::nvrtc::Nvrtc;
 use crate::support::say::{self, Stop};
+use crate::support::source::Job;
+use crate::support::{committed, place};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask solutions --check v05/no-padding")]
@@ -24,7 +24,7 @@ pub(crate) struct Args {
 
 /// Compiles those whose texts have changed, or with `--check` all that were asked for.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
-    let root = ptx::repository();
+    let root = place::repository();
     let mut all = Vec::new();
     for step in ladder::STEPS {
         all.push((step.id, solutions::load(&root, step.id)?));
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
                 kernels.extend(old.cloned());
                 continue;
             }
-            let ptx = ptx::compile_until(
+            let ptx = committed::compile_until(
                 &nvrtc,
                 &mut compiler,
                 |compiler| compile(&nvrtc, compiler, &root, &solution),

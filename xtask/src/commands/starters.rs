@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use course::{Catalogue, Task, starter};
+use course::Catalogue;
 use ladder::files::write_whole;
 
 use crate::Verdict;
@@ -58,31 +58,10 @@ pub(crate) fn all(root: &Path) -> Result<Vec<(PathBuf, String)>> {
     for catalogue in Catalogue::load_all(root)? {
         // What is written for the host needs no compiler, and its starter no file.
         for task in catalogue.tasks.iter().filter(|task| task.host.is_none()) {
-            found.push((task.starter_file(), of(root, task)?));
+            found.push((task.starter_file(), learner::generated_starter(root, task)?));
         }
     }
     Ok(found)
-}
-
-/// The starter of a task, from its solution.
-fn of(root: &Path, task: &Task) -> Result<String> {
-    let solution = match task.has_starter {
-        true => std::fs::read_to_string(root.join(&task.solution))
-            .with_context(|| task.solution.display().to_string())?,
-        false => String::new(),
-    };
-    Ok(starter::starter(task, &solution))
-}
-
-/// The starter of a task; in a repository without solutions, which `assign` makes, the one that lies there.
-pub(crate) fn text(root: &Path, task: &Task) -> Result<String> {
-    let committed = root.join(task.starter_file());
-    match task.has_starter && !root.join(&task.solution).exists() && committed.is_file() {
-        true => {
-            std::fs::read_to_string(&committed).with_context(|| task.starter_file().display().to_string())
-        }
-        false => of(root, task),
-    }
 }
 
 #[cfg(test)]

@@ -13,9 +13,8 @@ use ladder::provenance::sha256;
 use ladder::text::Paint;
 
 use crate::Verdict;
-use crate::commands::ptx;
 use crate::support::say::{self, Stop};
-use crate::support::{interrupt, judge, learner, place};
+use crate::support::{interrupt, judge, learner, place, source};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask watch v05\n\nCtrl-C ends it.")]
@@ -88,7 +87,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
 fn state(root: &Path, path: &Path) -> Option<String> {
     let bytes = std::fs::read(path).ok()?;
     let source = String::from_utf8_lossy(&bytes);
-    let includes = ptx::local_includes(root, path, &source).unwrap_or_default();
+    let includes = source::local_includes(root, path, &source).unwrap_or_default();
     let mut all = sha256(&bytes);
     for include in includes {
         all.push_str(&sha256(&std::fs::read(include.path).unwrap_or_default()));

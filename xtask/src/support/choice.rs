@@ -107,6 +107,24 @@ pub(crate) fn arguments(shapes: &[Shape]) -> Vec<String> {
     shapes.iter().flat_map(one).collect()
 }
 
+/// Steps that have kernels of ours; the others have nothing to look at.
+pub(crate) fn with_kernels(steps: &[&'static Step]) -> Result<Vec<&'static Step>, Stop> {
+    let has = |step: &&&Step| step.kernels.iter().any(|kernel| kernel.source.is_some());
+    match (
+        steps
+            .iter()
+            .copied()
+            .filter(|step| has(&step))
+            .collect::<Vec<_>>(),
+        steps,
+    ) {
+        (with, [only]) if with.is_empty() => {
+            Err(Stop::Usage(format!("{} has no kernels in kernels/", only.id)))
+        }
+        (with, _) => Ok(with),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,15 +10,14 @@ use anyhow::{Context, Result, anyhow, bail};
 use grader::process;
 use ladder::programs::on_path;
 
-use crate::commands::ptx::{self, Job};
-use crate::commands::setup;
 use crate::support::compiler::DoesNotCompile;
-use crate::support::interrupt;
 use crate::support::learner::Folder;
 use crate::support::say::Stop;
+use crate::support::source::Job;
+use crate::support::{interrupt, source, wheels};
 
 /// When there is none.
-pub(crate) const MISSING: &str = match setup::IS_OFFERED {
+pub(crate) const MISSING: &str = match wheels::IS_OFFERED {
     true => "no clang found; install it, or get NVIDIA's compiler with: cargo xtask setup",
     false => {
         "no clang found, and NVIDIA offers no compiler for this kind of machine; install clang 14 or later"
@@ -149,6 +148,6 @@ impl Clang {
             }
         }
         let text = String::from_utf8_lossy(&ended.output);
-        Ok(ptx::normalise(&text, root, None))
+        Ok(source::normalise(&text, root, None))
     }
 }

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use ladder::provenance::{cubin_hash, cubin_of, sha256, target_of};
 
-use crate::commands::ptx::{self, Job};
 use crate::support::compiler::Compiler;
 use crate::support::fresh::{self, State};
-use crate::support::interrupt;
 use crate::support::learner::{self, Folder};
 use crate::support::nvrtc::Nvrtc;
 use crate::support::say::Stop;
+use crate::support::source::Job;
+use crate::support::{interrupt, source};
 
 /// The GPU that machine code is made for: `sm_90`.
 pub(crate) const GPU: u32 = 90;
@@ -37,7 +37,7 @@ pub(crate) fn of(root: &Path, source: &Path) -> Result<PathBuf> {
         Ok(oldest) if oldest <= GPU => GPU.to_string(),
         _ => job.capability().to_owned(),
     };
-    let includes = ptx::local_includes(root, source, &job.source)?;
+    let includes = source::local_includes(root, source, &job.source)?;
     let key = learner::key(&job, &includes, &format!("{}\nsm_{sm}", learner::NVRTC))?;
     let folder = Folder::of(root);
     if let Some(path) = folder.known(&key, learner::CUBIN) {

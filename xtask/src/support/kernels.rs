@@ -6,10 +6,9 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use ladder::{Step, provenance};
 
-use crate::commands::ptx;
 use crate::support::fresh::{self, State};
 use crate::support::learner::Folder;
-use crate::support::{place, say};
+use crate::support::{committed, place, say};
 
 /// Compiles what was edited where Cargo builds the steps. Programs that are not built again carry the PTX of the time
 /// when they were built, which an edit does not reach.
@@ -51,7 +50,7 @@ pub(crate) fn compile_edited(steps: &[&Step]) -> Result<()> {
         return Ok(());
     }
     let names: Vec<String> = edited.iter().map(|source| short(&root, source)).collect();
-    ptx::compile_all(&root, &edited, false)
+    committed::compile_all(&root, &edited, false)
         .map(|_| ())
         .with_context(|| format!("{} must be compiled", names.join(", ")))
 }

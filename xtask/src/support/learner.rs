@@ -13,13 +13,12 @@ use course::{Catalogue, Task, TaskName, progress};
 use ladder::files::write_whole_bytes;
 use ladder::provenance::sha256;
 
-use crate::commands::ptx::{self, Include, Job};
-use crate::commands::setup;
 use crate::support::clang::{self, Clang};
 use crate::support::compiler::{Compiler, DoesNotCompile};
 use crate::support::nvrtc::Nvrtc;
 use crate::support::say::{self, Stop};
-use crate::support::{interrupt, place};
+use crate::support::source::{Include, Job};
+use crate::support::{interrupt, place, source, wheels};
 
 /// Chooses the compiler: `nvrtc` or `clang`.
 pub(crate) const COMPILER: &str = "TILE_COMPILER";
@@ -54,6 +53,27 @@ pub(crate) fn hash(root: &Path, task: &Task) -> Option<String> {
 pub(crate) fn solution(root: &Path, task: &Task) -> Result<String> {
     let path = root.join(&task.solution);
     std::fs::read_to_string(&path).with_context(|| task.solution.display().to_string())
+}
+
+/// The starter of a task, from its solution.
+pub(crate) fn generated_starter(root: &Path, task: &Task) -> Result<String> {
+    let solution = match task.has_starter {
+        true => std::fs::read_to_string(root.join(&task.solution))
+            .with_context(|| task.solution.display().to_string())?,
+        false => String::new(),
+    };
+    Ok(course::starter::starter(task, &solution))
+}
+
+/// The starter of a task; in a repository without solutions, which `assign` makes, the one that lies there.
+pub(crate) fn starter(root: &Path, task: &Task) -> Result<String> {
+    let committed = root.join(task.starter_file());
+    match task.has_starter && !root.join(&task.solution).exists() && committed.is_file() {
+        true => {
+            std::fs::read_to_string(&committed).with_context(|| task.starter_file().display().to_string())
+        }
+        false => generated_starter(root, task),
+    }
 }
 
 /// Changes the progress file. Where that cannot be, it is said, and nothing else is lost.
@@ -99,7 +119,7 @@ pub(crate) fn choice() -> Result<Choice> {
 pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
     let choice = choice()?;
     let job = Job::of_learner(root, path)?;
-    let includes = ptx::local_includes(root, path, &job.source)?;
+    let includes = source::local_includes(root, path, &job.source)?;
     let mut sources = vec![path.to_owned()];
     sources.extend(includes.iter().map(|include| include.path.clone()));
     let key = |compiler: &str| key(&job, &includes, compiler);
@@ -114,7 +134,7 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
         Choice::Nvrtc => Some(Nvrtc::find()?),
         Choice::Any => match Nvrtc::find() {
             Ok(nvrtc) => Some(nvrtc),
-            Err(_) if !setup::IS_OFFERED => None,
+            Err(_) if !wheels::IS_OFFERED => None,
             Err(error) if Clang::find().is_none() => return Err(error),
             Err(_) => {
                 say::note(
@@ -168,7 +188,7 @@ pub(crate) fn key(job: &Job, includes: &[Include], compiler: &str) -> Result<Str
     let mut parts = vec![job.name.clone(), job.source.clone()];
     for Include { path, .. } in includes {
         parts.push(path.display().to_string());
-        parts.push(ptx::read_source(path)?);
+        parts.push(source::read_source(path)?);
     }
     parts.extend(job.shown());
     let text: String = parts

@@ -9,7 +9,6 @@ use std::ptr::null_mut;
 use anyhow::{Context, anyhow, bail};
 use libloading::Library;
 
-use crate::commands::ptx::VERSION;
 use crate::support::compiler::DoesNotCompile;
 
 type Program = *mut c_void;
@@ -27,6 +26,8 @@ type Text = unsafe extern "C" fn(Program, *mut c_char) -> c_int;
 type Destroy = unsafe extern "C" fn(*mut Program) -> c_int;
 type Version = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
 
+/// Committed PTX is PTX ISA 8.4, so that every driver since CUDA 12.4 reads it.
+pub(crate) const VERSION: (i32, i32) = (12, 4);
 /// Names a folder in which it is.
 const VARIABLE: &str = "TILE_NVRTC";
 
@@ -277,7 +278,7 @@ fn candidate_directories() -> Vec<PathBuf> {
             directory,
         ];
     }
-    found.push(in_packages(&crate::commands::setup::directory()));
+    found.push(in_packages(&crate::support::wheels::directory()));
     if let Some(path) = std::env::var_os("LD_LIBRARY_PATH") {
         found.extend(std::env::split_paths(&path));
     }

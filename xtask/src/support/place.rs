@@ -14,6 +14,11 @@ pub(crate) fn checkout() -> Option<PathBuf> {
     here.ancestors().find(|f| is_checkout(f)).map(Path::to_path_buf)
 }
 
+/// The folder of the workspace; where there is none, the current one.
+pub(crate) fn repository() -> PathBuf {
+    checkout().unwrap_or_else(|| PathBuf::from("."))
+}
+
 fn is_checkout(folder: &Path) -> bool {
     folder.join("xtask/Cargo.toml").is_file() && folder.join("kernels").is_dir()
 }

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Once;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use ladder::Step;
 use ladder::programs::on_path;
 use ladder::record::{Line, Roofline};
 use ladder::text::shell_word;
 
+use crate::Verdict;
 use crate::support::interrupt::{self, Waiting};
 use crate::support::place;
 use crate::support::say::{self, Status, Stop};
@@ -397,4 +398,20 @@ pub(crate) fn shown(command: &Command, libraries: &[PathBuf]) -> String {
         _ => word(arg),
     }));
     words.join(" ")
+}
+
+/// Passed, or the reasons why some steps did not run.
+pub(crate) fn without_trouble(troubles: &[String], n_steps: usize) -> Result<Verdict> {
+    match troubles {
+        [] => Ok(Verdict::Passed),
+        [only] => Err(anyhow!("{only}")),
+        several => {
+            several.iter().for_each(|trouble| say::error(trouble));
+            Err(anyhow!(
+                "{} of {n_steps} steps could not run; see what is missing here: {} doctor",
+                several.len(),
+                place::me()
+            ))
+        }
+    }
 }

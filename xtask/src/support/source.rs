@@ -1,0 +1,335 @@
+//! CUDA sources: how one is compiled, what it includes, and the paths that its PTX names.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+
+use crate::support::compiler::Compiler;
+use crate::support::nvrtc::{Compiled, Nvrtc, Unit};
+
+/// What is compiled for, unless the source has a line `// arch: compute_80`.
+const ARCHITECTURE: &str = "compute_75";
+/// What learners' kernels are compiled for, unless they say it themselves: asynchronous copies compile there.
+const LEARNERS: &str = "compute_80";
+/// Bytes of a source or header. The longest here has a thousandth of that.
+const LARGEST_SOURCE: u64 = 16 << 20;
+
+/// What is compiled, and how.
+pub(crate) struct Job {
+    /// The text.
+    pub(crate) source: String,
+    /// As the compiler calls it in messages: from the root of the checkout.
+    pub(crate) name: String,
+    architecture: String,
+    /// Options that a source adds to those that all have, as `--device-int128`.
+    extra: Vec<String>,
+    /// Folders for `#include "…"`.
+    pub(crate) folders: [PathBuf; 2],
+}
+
+impl Job {
+    /// Reads a source.
+    pub(crate) fn read(root: &Path, path: &Path) -> anyhow::Result<Self> {
+        let source = read_source(path)?;
+        let architecture = source
+            .lines()
+            .find_map(|l| l.strip_prefix("// arch: "))
+            .unwrap_or(ARCHITECTURE)
+            .trim()
+            .to_owned();
+        let extra = source
+            .lines()
+            .filter_map(|line| line.strip_prefix("// options: "))
+            .flat_map(str::split_whitespace)
+            .map(str::to_string)
+            .collect();
+        Ok(Self {
+            name: path
+                .strip_prefix(root)
+                .unwrap_or(path)
+                .to_string_lossy()
+                .into_owned(),
+            folders: include_folders(root, path),
+            source,
+            architecture,
+            extra,
+        })
+    }
+
+    /// Reads a learner's source. It cannot choose options: some of them name files. Where it does not say for which
+    /// architecture it is written, asynchronous copies compile too; for everything else that makes no difference.
+    pub(crate) fn of_learner(root: &Path, path: &Path) -> anyhow::Result<Self> {
+        let mut job = Self::read(root, path)?;
+        job.extra.clear();
+        let is_said = job.source.lines().any(|line| line.starts_with("// arch: "));
+        let is_plain = job
+            .architecture
+            .strip_prefix("compute_")
+            .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_alphanumeric()));
+        if !is_said || !is_plain {
+            job.architecture = LEARNERS.into();
+        }
+        Ok(job)
+    }
+
+    /// A learner's source that lies in no file, with the folder of the file that it was made from.
+    pub(crate) fn of_solution(root: &Path, base: &Path, name: &str, source: &str) -> Self {
+        Self {
+            source: source.to_owned(),
+            name: format!("{name}.cu"),
+            architecture: LEARNERS.into(),
+            extra: Vec::new(),
+            folders: include_folders(root, &root.join(base)),
+        }
+    }
+
+    /// `80` of `compute_80`
+    pub(crate) fn capability(&self) -> &str {
+        self.architecture.trim_start_matches("compute_")
+    }
+
+    /// Options that change what comes out.
+    pub(crate) fn shown(&self) -> Vec<String> {
+        let mut options = vec![
+            format!("--gpu-architecture={}", self.architecture),
+            "--std=c++17".to_string(),
+            "--generate-line-info".to_string(),
+        ];
+        options.extend(self.extra.clone());
+        options
+    }
+
+    /// Options that name folders of this machine.
+    fn hidden(&self, nvrtc: &Nvrtc) -> Vec<String> {
+        let folders = self.folders.iter().chain(&nvrtc.include);
+        folders
+            .map(|folder| format!("--include-path={}", folder.display()))
+            .collect()
+    }
+
+    /// PTX with paths as seen from the root, and the compiler's warnings.
+    pub(crate) fn compile(
+        &self,
+        nvrtc: &Nvrtc,
+        compiler: &mut Compiler,
+        root: &Path,
+    ) -> anyhow::Result<Compiled> {
+        let compiled = compiler.compile(&self.unit(nvrtc, self.shown()))?;
+        Ok(Compiled {
+            ptx: normalise(&compiled.ptx, root, nvrtc.include.as_deref()),
+            ..compiled
+        })
+    }
+
+    /// The same in this process, which then may not come back.
+    pub(crate) fn compile_here(&self, nvrtc: &Nvrtc, root: &Path) -> anyhow::Result<String> {
+        let compiled = nvrtc.compile(&self.unit(nvrtc, self.shown()))?;
+        Ok(normalise(&compiled.ptx, root, nvrtc.include.as_deref()))
+    }
+
+    /// What the compiler gets; options that name folders are added.
+    fn unit(&self, nvrtc: &Nvrtc, mut options: Vec<String>) -> Unit {
+        options.extend(self.hidden(nvrtc));
+        Unit {
+            source: self.source.clone(),
+            name: self.name.clone(),
+            headers: Vec::new(),
+            options,
+        }
+    }
+
+    /// Machine code for an `sm_XX` with the lines of the source, and what ptxas said of its registers. `includes` are the
+    /// headers that the source includes from the checkout: their names do not tell where that is.
+    pub(crate) fn compile_for(
+        &self,
+        sm: &str,
+        includes: &[Include],
+        nvrtc: &Nvrtc,
+        compiler: &mut Compiler,
+        root: &Path,
+    ) -> anyhow::Result<Compiled> {
+        let mut options = vec![
+            format!("--gpu-architecture=sm_{sm}"),
+            "--std=c++17".to_string(),
+            "--generate-line-info".to_string(),
+            "--ptxas-options=-v".to_string(),
+        ];
+        options.extend(self.extra.clone());
+        let mut unit = self.unit(nvrtc, options);
+        for Include { written, path } in includes {
+            let name = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
+            let name = name.replace('\\', "\\\\").replace('"', "\\\"");
+            let text = format!("#line 1 \"{name}\"\n{}", read_source(path)?);
+            unit.headers.push((written.clone(), text));
+        }
+        compiler.compile(&unit)
+    }
+}
+
+/// Where files are looked for that a source includes with quotes: beside it, and where those of the ladder lie, so
+/// that a wrong kernel of the book differs from the right one by nothing but its mistake.
+fn include_folders(root: &Path, path: &Path) -> [PathBuf; 2] {
+    [path.parent().unwrap_or(root).to_owned(), root.join("kernels")]
+}
+
+/// A file of the repository that a source includes with quotes.
+#[derive(Debug, Clone)]
+pub(crate) struct Include {
+    /// As the source names it.
+    pub(crate) written: String,
+    pub(crate) path: PathBuf,
+}
+
+/// The files that the source includes with quotes, and those that they include, each once.
+pub(crate) fn local_includes(root: &Path, path: &Path, source: &str) -> anyhow::Result<Vec<Include>> {
+    let mut found = Vec::new();
+    add_includes(root, path, source, &mut vec![path.to_owned()], &mut found)?;
+    Ok(found)
+}
+
+fn add_includes(
+    root: &Path,
+    path: &Path,
+    source: &str,
+    seen: &mut Vec<PathBuf>,
+    found: &mut Vec<Include>,
+) -> anyhow::Result<()> {
+    for written in source.lines().filter_map(included) {
+        let places = include_folders(root, path).map(|folder| folder.join(written));
+        // Not every line is compiled (`#if 0`), so what cannot be a header is passed over; NVRTC complains where it
+        // matters.
+        let Some(path) = places.into_iter().find(|path| path.is_file()) else {
+            continue;
+        };
+        if seen.contains(&path) {
+            continue;
+        }
+        seen.push(path.clone());
+        let text = read_source(&path)?;
+        add_includes(root, &path, &text, seen, found)?;
+        let written = written.to_owned();
+        found.push(Include { written, path });
+    }
+    Ok(())
+}
+
+/// `a.cuh` of `# include "a.cuh"  // why`
+fn included(line: &str) -> Option<&str> {
+    let rest = line.trim_start().strip_prefix('#')?.trim_start();
+    let rest = rest.strip_prefix("include")?.trim_start().strip_prefix('"')?;
+    Some(rest.split_once('"')?.0)
+}
+
+/// The text of a source or header.
+pub(crate) fn read_source(path: &Path) -> anyhow::Result<String> {
+    let size = std::fs::metadata(path)
+        .with_context(|| path.display().to_string())?
+        .len();
+    ensure!(path.is_file(), "{} is not a file", path.display());
+    ensure!(
+        size <= LARGEST_SOURCE,
+        "{} has {size} bytes; a source has at most {LARGEST_SOURCE}",
+        path.display()
+    );
+    std::fs::read_to_string(path).with_context(|| path.display().to_string())
+}
+
+/// `.file` paths as seen from the repository, and header files by their names alone.
+pub(crate) fn normalise(ptx: &str, root: &Path, include: Option<&Path>) -> String {
+    // The headers may lie inside the repository, so their folder goes first.
+    let resolved = include.and_then(|folder| folder.canonicalize().ok());
+    let folders: Vec<&Path> = [resolved.as_deref(), include, Some(root)]
+        .into_iter()
+        .flatten()
+        .collect();
+    let mut out = String::with_capacity(ptx.len());
+    for line in ptx.lines() {
+        match line.trim_start().starts_with(".file") {
+            true => out.push_str(&file_line(line, &folders).unwrap_or_else(|| line.to_owned())),
+            false => out.push_str(line.trim_end()),
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// A `.file` line without the first folder that its path lies in, and without the time stamp and size that NVRTC
+/// adds for a file that it finds.
+fn file_line(line: &str, folders: &[&Path]) -> Option<String> {
+    let (before, rest) = line.split_once('"')?;
+    let path = unescaped(rest)?;
+    let inside = |folder: &&Path| {
+        path.strip_prefix(folder.as_os_str().as_encoded_bytes())?
+            .strip_prefix(b"/")
+    };
+    let short = folders.iter().find_map(inside).unwrap_or(&path);
+    Some(format!("{before}\"{}\"", short.escape_ascii()))
+}
+
+/// The bytes of a C string literal whose opening quote has been read. NVRTC writes what is not ASCII as octal digits.
+fn unescaped(literal: &str) -> Option<Vec<u8>> {
+    let mut bytes = literal.bytes().peekable();
+    let mut out = Vec::new();
+    loop {
+        match bytes.next()? {
+            b'"' => return Some(out),
+            b'\\' => match bytes.next()? {
+                b'n' => out.push(b'\n'),
+                b't' => out.push(b'\t'),
+                b'r' => out.push(b'\r'),
+                first @ b'0'..=b'7' => {
+                    let mut value = u32::from(first - b'0');
+                    for _ in 0..2 {
+                        if let Some(digit) = bytes.next_if(|byte| (b'0'..=b'7').contains(byte)) {
+                            value = value * 8 + u32::from(digit - b'0');
+                        }
+                    }
+                    out.push(u8::try_from(value).ok()?);
+                }
+                other => out.push(other),
+            },
+            byte => out.push(byte),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn file(written: &str, root: &str) -> String {
+        normalise(&format!("\t.file\t1 {written}"), Path::new(root), None)
+    }
+
+    #[test]
+    fn paths_do_not_tell_where_it_was_compiled() {
+        let expected = "\t.file\t1 \"kernels/a.cu\"\n";
+        let plain = "\"/home/me/repo/kernels/a.cu\", 17, 42";
+        assert_eq!(file(plain, "/home/me/repo"), expected);
+        // As NVRTC 12.4 writes a folder with an accent, quotes and a newline.
+        let odd = r#""/t\303\251\"il\'e\nx/kernels/a.cu", 17, 42"#;
+        assert_eq!(file(odd, "/t\u{e9}\"il'e\nx"), expected);
+        assert_eq!(
+            file(plain, "/home/me/re"),
+            "\t.file\t1 \"/home/me/repo/kernels/a.cu\"\n"
+        );
+    }
+
+    #[test]
+    fn headers_that_include_each_other_are_read_once_and_devices_never() {
+        let root = std::env::temp_dir().join(format!("xtask-includes-{}", std::process::id()));
+        let kernels = root.join("kernels");
+        std::fs::create_dir_all(&kernels).expect("a folder");
+        std::fs::write(kernels.join("a.cuh"), "#include \"b.cuh\"\n").expect("a file");
+        std::fs::write(kernels.join("b.cuh"), "#include \"a.cuh\"\n").expect("a file");
+        let source = "  # include  \"a.cuh\"  // why\n#if 0\n#include \"/dev/zero\"\n#endif\n";
+        let found = local_includes(&root, &kernels.join("k.cu"), source).expect("readable");
+        let names: Vec<_> = found
+            .iter()
+            .filter_map(|include| include.path.file_name())
+            .collect();
+        assert_eq!(names, ["b.cuh", "a.cuh"]);
+        let _ = std::fs::remove_dir_all(&root);
+    }
+}
