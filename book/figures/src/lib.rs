@@ -26,6 +26,7 @@ mod sectors;
 mod steps;
 mod svg;
 mod timeline;
+mod waiting;
 mod walk;
 mod whole;
 
@@ -82,6 +83,7 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
     add("v06-banks-load", banks::fragments_of_b())?;
     add("v06-fragments", fragments::draw())?;
     add("v07-timeline", timeline::draw())?;
+    add("waiting", waiting::draw())?;
     add("register-banks", ports::draw())?;
     add("v08-sectors", sectors::transposes())?;
     add("v08-banks", banks::columns())?;

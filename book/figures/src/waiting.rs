@@ -1,0 +1,122 @@
+//! What one scheduler issues in forty clocks: multiply-adds of one sum or of four, by one warp or by four.
+//!
+//! The clocks are those of the model of an H200 (`timing`), from the machine code of `kernels/bench/waiting.cu`.
+
+use anyhow::Context as _;
+use simt::gpu::{self, Argument, Gpu};
+use simt::launch::LaunchOptions;
+use simt::module::Module;
+use timing::{Chip, predict_with_timeline};
+
+use crate::machine::root;
+use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+
+/// Kernel, warps on a scheduler, what to say of it.
+const CASES: [(&str, u32, &str); 4] = [
+    ("one_sum", 1, "one warp, one sum"),
+    ("one_sum", 2, "two warps, one sum each"),
+    ("one_sum", 4, "four warps, one sum each"),
+    ("four_sums", 1, "one warp, four sums"),
+];
+const SCHEDULERS: u32 = 4;
+const CLOCKS: u64 = 40;
+/// Rounds of 64 multiply-adds.
+const ROUNDS: i32 = 64;
+
+/// For each warp of the first scheduler, the clocks in which it issued, from 0 to [`CLOCKS`].
+fn issued(kernel: &str, warps: u32) -> anyhow::Result<Vec<Vec<u64>>> {
+    let path = root().join("kernels/cubin/waiting.cubin");
+    let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;
+    let mut code = ::machine::Module::read(&bytes).map_err(|error| anyhow::anyhow!("{error}"))?;
+    code.kernels.retain(|k| k.name == kernel);
+    let gpu = Gpu::with_memory(1 << 32);
+    let module =
+        Module::load_machine_code(&gpu.memory, &code, None).map_err(|error| anyhow::anyhow!("{error:?}"))?;
+    let loaded = module.kernel(kernel).context("no such kernel")?;
+    let chip = Chip::h200();
+    let block = 32 * SCHEDULERS * warps;
+    let floats = vec![0.0_f32; (block * chip.sms) as usize];
+    let arguments: [Argument; 3] = [
+        ROUNDS.into(),
+        gpu.upload(&floats).into(),
+        gpu.upload(&floats).into(),
+    ];
+    let shape = gpu::Shape {
+        grid: [chip.sms, 1, 1],
+        block: [block, 1, 1],
+        shared: 0,
+    };
+    let params = Gpu::params(loaded.kernel(), &arguments)?;
+    let config = shape.config(params, LaunchOptions::default());
+    let (_, timeline) = predict_with_timeline(chip, &gpu, &code.kernels[0], loaded, &config, CLOCKS)
+        .map_err(|why| anyhow::anyhow!("{kernel}: {why}"))?;
+    let mut rows = vec![Vec::new(); warps as usize];
+    for issue in &timeline.schedulers[0] {
+        rows[(issue.warp / SCHEDULERS) as usize].push(issue.clock - timeline.clocks.start);
+    }
+    Ok(rows)
+}
+
+pub(crate) fn draw() -> anyhow::Result<String> {
+    let title = "Forty clocks of one scheduler";
+    let cases = CASES
+        .iter()
+        .map(|(kernel, warps, name)| Ok((*name, issued(kernel, *warps)?)))
+        .collect::<anyhow::Result<Vec<_>>>()?;
+    let used = |rows: &[Vec<u64>]| rows.iter().map(Vec::len).sum::<usize>();
+    let told: Vec<String> = cases
+        .iter()
+        .map(|(name, rows)| format!("{name}: {} of {CLOCKS} clocks used", used(rows)))
+        .collect();
+    let mut drawing = Drawing::new(
+        title,
+        format!(
+            "A row for each warp, a box for each instruction that it issues. {}.",
+            told.join("; ")
+        ),
+    );
+    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    let (clock, row) = (WIDTH / CLOCKS as f64, 16.0);
+    let mut y = 28.0;
+    for (name, rows) in &cases {
+        drawing.text("", Anchor::Start, (0.0, y + 14.0), *name);
+        let text = format!("{} of {CLOCKS} used", used(rows));
+        drawing.text("dim", Anchor::End, (WIDTH, y + 14.0), text);
+        y += 22.0;
+        for (i, clocks) in rows.iter().enumerate() {
+            drawing.rect("faint", Rect::new(0.0, y, WIDTH, row - 3.0));
+            let class = ["a", "b", "c", "d"][i % 4];
+            let of = |at: &u64| Rect::new(*at as f64 * clock + 1.0, y, clock - 2.0, row - 3.0);
+            drawing.rects(class, clocks.iter().map(of));
+            y += row;
+        }
+        y += 12.0;
+    }
+    drawing.text(
+        "dim",
+        Anchor::Start,
+        (0.0, y + 8.0),
+        "A row for each warp; clocks of the model of an H200.",
+    );
+    Ok(drawing.finish(y + 18.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(kernel: &str, warps: u32, used: std::ops::Range<usize>) {
+        let rows = issued(kernel, warps).expect("a prediction");
+        let n: usize = rows.iter().map(Vec::len).sum();
+        assert!(used.contains(&n), "{kernel}, {warps} warps: {n} of {CLOCKS}");
+    }
+
+    #[test]
+    fn a_multiply_add_every_four_clocks_unless_there_is_other_work() {
+        check("one_sum", 1, 9..13);
+        check("one_sum", 2, 18..26);
+        check("one_sum", 4, 34..41);
+        check("four_sums", 1, 34..41);
+    }
+}
