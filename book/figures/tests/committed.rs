@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use figures::Figure;
-use ladder::record::{Accuracy, Passed, Roofline, Yardstick};
+use ladder::record::{Accuracy, By, Passed, Roofline, Yardstick};
 use ladder::{Measurement, Outcome, Record, Run, STEPS, Samples, Shape, Work};
 
 /// A record of a device that does not exist: every product takes a second, and cuBLAS half of one.
@@ -41,12 +41,14 @@ fn record() -> Record {
             dynamic_shared: 0,
             accuracy,
             batch: 1,
+            by: By::Batch,
             hot: Some(Samples(vec![1000.0])),
             cold: None,
             whole: Some(Samples(vec![2000.0])),
             cpu_ms: None,
             yardstick: Some(Yardstick {
                 name: "cuBLAS".into(),
+                by: By::Batch,
                 hot: Samples(vec![500.0]),
             }),
             clock_mhz: None,

@@ -98,6 +98,9 @@ pub struct Bench {
     /// All sizes that are kept on record
     #[arg(long, conflicts_with_all = ["size", "m", "n", "k"])]
     pub recorded_shapes: bool,
+    /// Folder for reference answers that take long, shared with other steps
+    #[arg(long, value_name = "DIR", hide = true)]
+    pub answers: Option<PathBuf>,
     /// What every task takes.
     #[command(flatten)]
     pub common: Common,

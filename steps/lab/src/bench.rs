@@ -1,5 +1,7 @@
 //! `bench`: every kernel on every size asked for.
 
+use std::path::Path;
+
 use ladder::provenance::sha256;
 use ladder::record::Line;
 use ladder::{Measurement, Outcome, Shape, Work};
@@ -32,7 +34,7 @@ pub fn run(lab: &mut Lab<'_>, bench: &args::Bench) -> Result<u8, Trouble> {
         false => out::write(&page::header(lab))?,
     }
     let mut failed = false;
-    for (case, kernels) in plan(lab, asked.as_deref()) {
+    for (case, kernels) in plan(lab, asked.as_deref(), bench.answers.as_deref()) {
         let mut entries = Vec::new();
         for kernel in kernels {
             out::milestone(&format!("{} on {}", kernel.name, case.shape));
@@ -86,7 +88,8 @@ fn too_large_to_count(kernel: &Kernel, shape: Shape) -> bool {
 }
 
 /// Shapes with the kernels that run on them: shapes outermost, so that kernels share inputs and answers.
-fn plan<'a>(lab: &Lab<'a>, asked: Option<&[Shape]>) -> Vec<(Case, Vec<&'a Kernel>)> {
+fn plan<'a>(lab: &Lab<'a>, asked: Option<&[Shape]>, answers: Option<&Path>) -> Vec<(Case, Vec<&'a Kernel>)> {
+    let new = |shape| Case::new(shape, lab.common.seed).kept_in(answers.map(Path::to_owned));
     let mut plan: Vec<(Case, Vec<&'a Kernel>)> = Vec::new();
     for kernel in &lab.kernels {
         let work = lab.work(kernel);
@@ -95,7 +98,7 @@ fn plan<'a>(lab: &Lab<'a>, asked: Option<&[Shape]>) -> Vec<(Case, Vec<&'a Kernel
             let shape = shapes::of(work, *shape);
             match plan.iter_mut().find(|(case, _)| case.shape == shape) {
                 Some((_, kernels)) => kernels.push(kernel),
-                None => plan.push((Case::new(shape, lab.common.seed), vec![kernel])),
+                None => plan.push((new(shape), vec![kernel])),
             }
         }
     }

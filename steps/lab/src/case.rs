@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::path::PathBuf;
 
 use ladder::{Shape, Work};
 
@@ -14,6 +15,8 @@ pub struct Case {
     /// Sizes.
     pub shape: Shape,
     seed: u64,
+    /// Where answers are kept.
+    answers: Option<PathBuf>,
     single: OnceCell<[Problem<f32>; 2]>,
     double: OnceCell<[Problem<f64>; 2]>,
     matrix: OnceCell<Matrix>,
@@ -25,10 +28,17 @@ impl Case {
         Self {
             shape,
             seed,
+            answers: None,
             single: OnceCell::new(),
             double: OnceCell::new(),
             matrix: OnceCell::new(),
         }
+    }
+
+    /// With a folder for answers that take long, which the programs of several steps share.
+    #[must_use]
+    pub fn kept_in(self, answers: Option<PathBuf>) -> Self {
+        Self { answers, ..self }
     }
 
     /// FP32 products: on integers, on reals.
@@ -47,7 +57,8 @@ impl Case {
     }
 
     fn problems<T: Real>(&self) -> [Problem<T>; 2] {
-        [Data::Integers, Data::Reals].map(|data| Problem::new(self.shape, data, self.seed))
+        [Data::Integers, Data::Reals]
+            .map(|data| Problem::kept(self.answers.as_deref(), self.shape, data, self.seed))
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod library;
 
+use std::ffi::c_void;
 use std::sync::Arc;
 
 use cudarc::cublas::result::{self, CublasError};
@@ -25,6 +26,8 @@ use crate::trouble::Trouble;
 pub struct Cublas {
     handle: sys::cublasHandle_t,
     stream: Arc<CudaStream>,
+    /// Of [`WORKSPACE`] bytes.
+    workspace: CudaSlice<u8>,
     /// `12.4.5`
     pub version: String,
 }
@@ -37,10 +40,12 @@ impl Cublas {
     pub fn open(gpu: &Gpu) -> Result<Self, String> {
         provide(gpu)?;
         let words = |CublasError(status)| format!("cuBLAS does not start: {status:?}");
+        let workspace = workspace(gpu)?;
         let handle = result::create_handle().map_err(words)?;
         let mut cublas = Self {
             handle,
             stream: gpu.stream.clone(),
+            workspace,
             version: String::new(),
         };
         cublas.prepare().map_err(words)?;
@@ -52,6 +57,7 @@ impl Cublas {
         // SAFETY: the handle and the stream are alive, and `version` is a number to write to.
         unsafe {
             result::set_stream(self.handle, self.stream.cu_stream().cast())?;
+            set_workspace(self.handle, &self.stream, &mut self.workspace)?;
             sys::cublasSetMathMode(self.handle, cublasMath_t::CUBLAS_DEFAULT_MATH).result()?;
             sys::cublasGetVersion_v2(self.handle, &mut version).result()?;
         }
@@ -79,6 +85,42 @@ impl Cublas {
         // SAFETY: the operands are on the device and as large as the flags say, which name them in cuBLAS's order.
         unsafe { <T as Element>::gemm(self.handle, flags, b as *const T, a as *const T, c as *mut T) }
     }
+}
+
+/// What cuBLAS takes for itself on this generation of GPUs.
+const WORKSPACE: usize = 32 << 20;
+
+/// Memory for [`set_workspace`].
+///
+/// # Errors
+/// With the reason, as in "not run: …".
+pub fn workspace(gpu: &Gpu) -> Result<CudaSlice<u8>, String> {
+    let memory = gpu.stream.alloc_zeros(WORKSPACE);
+    memory.map_err(|error| {
+        format!(
+            "there is no memory for cuBLAS's workspace: {}",
+            crate::words(error)
+        )
+    })
+}
+
+/// Gives a handle its workspace. While a stream is captured, a handle without one of the caller's would allocate memory
+/// in every product.
+///
+/// # Errors
+/// When cuBLAS refuses.
+///
+/// # Safety
+/// The handle is alive, its stream is this one, and the memory outlives it.
+pub unsafe fn set_workspace(
+    handle: sys::cublasHandle_t,
+    stream: &CudaStream,
+    memory: &mut CudaSlice<u8>,
+) -> Result<(), CublasError> {
+    let len = memory.len();
+    let (address, _writes) = memory.device_ptr_mut(stream);
+    // SAFETY: the caller's promises, and so many bytes are there.
+    unsafe { sys::cublasSetWorkspace_v2(handle, address as *mut c_void, len) }.result()
 }
 
 impl Drop for Cublas {
@@ -226,17 +268,10 @@ pub fn yardstick<'a, T: Element>(
     let mut c = gpu.poisoned(shape.m * shape.n)?;
     cublas.product(work, shape, &a, &b, &mut c).map_err(words)?;
     let got = gpu.stream.clone_dtoh(&c)?;
-    let time_ms = move |times: u32| {
-        let start = gpu.event()?;
-        for _ in 0..times {
-            cublas.product(work, shape, &a, &b, &mut c).map_err(words)?;
-        }
-        let end = gpu.event()?;
-        Ok(f64::from(start.elapsed_ms(&end)?))
-    };
+    let put = move || cublas.product(work, shape, &a, &b, &mut c).map_err(words);
     let other = Other {
         name: "cuBLAS",
-        time_ms: Box::new(time_ms),
+        put: Box::new(put),
     };
     Ok((other, got))
 }

@@ -169,7 +169,8 @@ impl Gpu {
     /// When the driver refuses.
     pub fn open() -> Result<Self, Trouble> {
         let context = CudaContext::new(0).map_err(no_device)?;
-        let stream = context.default_stream();
+        // Not the default stream, of which nothing can be captured into a graph.
+        let stream = context.per_thread_stream();
         Ok(Self {
             about: about(&context)?,
             emulator: emulated::find(),

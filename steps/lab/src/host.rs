@@ -1,6 +1,6 @@
 //! A Rust function under test: the same verification as on a device, and the host's clock.
 
-use ladder::record::{Accuracy, Passed, Yardstick};
+use ladder::record::{Accuracy, By, Passed, Yardstick};
 use ladder::{Outcome, Shape, Work};
 
 use crate::case::Case;
@@ -82,6 +82,7 @@ pub fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) -> Meas
         );
         let yardstick = Yardstick {
             name: name.into(),
+            by: By::Batch,
             hot: other_hot,
         };
         (hot, yardstick)
@@ -93,6 +94,7 @@ pub fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) -> Meas
         dynamic_shared: 0,
         accuracy,
         batch: 1,
+        by: By::Batch,
         hot,
         cold: None,
         whole: None,

@@ -117,7 +117,16 @@ pub fn measure(bench: Bench<'_>, kernel: &Kernel, work: Work, case: &Case) -> Re
             if let Err(why) = cublas::provide(gpu) {
                 return Ok(Measured::not_run(why));
             }
-            match open(gpu.stream.clone()) {
+            let mut workspace = match cublas::workspace(gpu) {
+                Ok(workspace) => workspace,
+                Err(why) => return Ok(Measured::not_run(why)),
+            };
+            let opened = open(gpu.stream.clone()).and_then(|blas| {
+                // SAFETY: the handle was just made for this stream, and goes before the memory.
+                unsafe { cublas::set_workspace(*blas.handle(), &gpu.stream, &mut workspace) }?;
+                Ok(blas)
+            });
+            match opened {
                 Ok(blas) => {
                     subject(None).product(case.single(), &|_, shape, _| library(&blas, multiply, shape))
                 }

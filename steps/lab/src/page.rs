@@ -211,7 +211,7 @@ mod tests {
     use crate::kernel::{Code, blocks};
     use cudarc::driver::LaunchConfig;
     use ladder::Samples;
-    use ladder::record::{Accuracy, Roofline, Yardstick};
+    use ladder::record::{Accuracy, By, Roofline, Yardstick};
 
     fn geometry(shape: Shape) -> LaunchConfig {
         LaunchConfig {
@@ -278,12 +278,14 @@ mod tests {
                 exact_on_integers: true,
             },
             batch: 10,
+            by: By::Batch,
             hot: Some(Samples(vec![0.1, 0.1, 0.1])),
             cold: Some(Samples(vec![0.125])),
             whole: Some(Samples(vec![12.5])),
             cpu_ms: Some(20.0),
             yardstick: Some(Yardstick {
                 name: "cuBLAS".into(),
+                by: By::Batch,
                 hot: Samples(vec![0.05]),
             }),
             clock_mhz: None,

@@ -1,9 +1,13 @@
 //! The answer in FP64, by the CPU's cores in parallel, and how far a kernel may be from it.
 
+mod kept;
+
+use std::path::Path;
 use std::time::Instant;
 
 use ladder::Shape;
 
+use self::kept::Kept;
 use crate::inputs::{Data, Real, elements};
 use crate::threads;
 
@@ -34,8 +38,21 @@ impl<T: Real> Problem<T> {
         Self::on_threads(0, shape, data, seed)
     }
 
+    /// The same, with the answer kept in a folder for the next who asks, where computing it takes long.
+    pub fn kept(folder: Option<&Path>, shape: Shape, data: Data, seed: u64) -> Self {
+        let of = std::any::type_name::<T>();
+        let kept = folder
+            .filter(|_| shape.volume() >= kept::WORTH)
+            .map(|folder| Kept::new(folder.join(format!("{shape}-{of}-{data:?}-{seed}"))));
+        Self::made(0, kept, shape, data, seed)
+    }
+
     /// The same on so many threads; 0 for one per core.
     pub fn on_threads(threads: usize, shape: Shape, data: Data, seed: u64) -> Self {
+        Self::made(threads, None, shape, data, seed)
+    }
+
+    fn made(threads: usize, kept: Option<Kept>, shape: Shape, data: Data, seed: u64) -> Self {
         let Shape { m, n, k } = shape;
         let operands = [(0, m * k), (1, k * n)];
         let mut drawn = threads::each(threads, operands, |(operand, count)| {
@@ -45,13 +62,20 @@ impl<T: Real> Problem<T> {
         let (a, b) = (drawn.next().unwrap_or_default(), drawn.next().unwrap_or_default());
         let wide = |x: &[T]| x.iter().map(|v| v.to_f64()).collect::<Vec<f64>>();
         let (wide_a, wide_b) = (wide(&a), wide(&b));
-        let start = Instant::now();
-        let c = match data {
-            Data::Reals => multiply(threads, shape, &wide_a, &wide_b),
-            // Every sum is exact in the kernel's own format too, which is twice as fast.
-            Data::Integers => wide(&multiply(threads, shape, &a, &b)),
-        };
-        let cpu_ms = start.elapsed().as_secs_f64() * 1e3;
+        let known = kept.as_ref().and_then(|kept| kept.read(m * n));
+        let (c, cpu_ms) = known.unwrap_or_else(|| {
+            let start = Instant::now();
+            let c = match data {
+                Data::Reals => multiply(threads, shape, &wide_a, &wide_b),
+                // Every sum is exact in the kernel's own format too, which is twice as fast.
+                Data::Integers => wide(&multiply(threads, shape, &a, &b)),
+            };
+            let took = start.elapsed().as_secs_f64() * 1e3;
+            if let Some(kept) = &kept {
+                kept.write(&c, took);
+            }
+            (c, took)
+        });
         let row_norms = wide_a.chunks(k).map(|row| norm(row.iter().copied())).collect();
         let mut squares = vec![0.0; n];
         for row in wide_b.chunks(n) {
@@ -119,6 +143,22 @@ mod tests {
                 assert!((problem.c[row * 7 + col] - want).abs() < 1e-15);
             }
         }
+    }
+
+    #[test]
+    fn an_answer_that_is_kept_is_the_one_that_was_computed() {
+        let folder = std::env::temp_dir().join(format!("kept-answers.{}", std::process::id()));
+        let kept = || Some(Kept::new(folder.join("any")));
+        let shape = Shape { m: 3, n: 5, k: 4 };
+        let make = |kept| Problem::<f32>::made(1, kept, shape, Data::Reals, 4);
+        let (plain, first) = (make(None), make(kept()));
+        assert_eq!(plain.c, first.c);
+        let again = make(kept());
+        assert_eq!((&again.c, again.cpu_ms), (&first.c, first.cpu_ms));
+        // A file of another length is none.
+        std::fs::write(folder.join("any"), "short").expect("the folder is there");
+        assert_eq!(make(kept()).c, plain.c);
+        std::fs::remove_dir_all(&folder).expect("the folder is there");
     }
 
     #[test]

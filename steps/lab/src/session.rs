@@ -2,8 +2,8 @@
 
 use std::ffi::{CString, c_void};
 
-use cudarc::driver::sys::{self, CUevent_flags, CUjit_option};
-use cudarc::driver::{CudaEvent, CudaFunction, CudaSlice, DevicePtrMut as _};
+use cudarc::driver::sys::{self, CUevent_flags, CUgraphInstantiate_flags, CUjit_option, CUstreamCaptureMode};
+use cudarc::driver::{CudaEvent, CudaFunction, CudaGraph, CudaSlice, DevicePtrMut as _};
 use cudarc::nvrtc::Ptx;
 
 use crate::device::Gpu;
@@ -164,12 +164,8 @@ impl<'g, T: Real> Session<'g, T> {
     /// # Errors
     /// When one of them goes wrong.
     pub fn time_ms(&mut self, n: u32) -> Result<f64, Trouble> {
-        let start = self.gpu.event()?;
-        for _ in 0..n {
-            self.launch()?;
-        }
-        let end = self.gpu.event()?;
-        Ok(f64::from(start.elapsed_ms(&end)?))
+        let gpu = self.gpu;
+        gpu.time_ms(n, || self.launch())
     }
 }
 // ANCHOR_END: session
@@ -191,6 +187,39 @@ impl Gpu {
         }
         Ok(slice)
     }
+
+    /// What `n` times that `put` something into the stream take on the device, in milliseconds.
+    ///
+    /// # Errors
+    /// When one of them goes wrong.
+    pub fn time_ms(&self, n: u32, mut put: impl FnMut() -> Result<(), Trouble>) -> Result<f64, Trouble> {
+        let start = self.event()?;
+        for _ in 0..n {
+            put()?;
+        }
+        let end = self.event()?;
+        Ok(f64::from(start.elapsed_ms(&end)?))
+    }
+
+    /// What `n` times that `put` something into the stream are, to be replayed as a whole.
+    ///
+    /// # Errors
+    /// When something is put there that cannot be captured.
+    // ANCHOR: captured
+    pub fn captured(
+        &self,
+        n: u32,
+        mut put: impl FnMut() -> Result<(), Trouble>,
+    ) -> Result<CudaGraph, Trouble> {
+        self.stream
+            .begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
+        let done = (0..n).try_for_each(|_| put());
+        // Also after an error: the stream is to leave the capture.
+        let graph = self.stream.end_capture(CUgraphInstantiate_flags(0));
+        done?;
+        graph?.ok_or_else(|| Trouble::CouldNot("the driver captures no graph".into()))
+    }
+    // ANCHOR_END: captured
 
     /// An event that marks this place in the stream, with its time.
     ///

@@ -48,7 +48,8 @@ pub fn recorded(work: Work) -> &'static [Shape] {
                 ]
             }
         }
-        _ => {
+        // What the CPU does takes long, and says nothing more between two powers of two.
+        Work::Cpu => {
             const {
                 &[
                     Shape::square(256),
@@ -56,6 +57,25 @@ pub fn recorded(work: Work) -> &'static [Shape] {
                     Shape::square(1024),
                     Shape::square(2048),
                     Shape::square(4096),
+                    Shape::square(8192),
+                    Shape::square(1000),
+                    product(1023, 1025, 1021),
+                    product(16384, 128, 1024),
+                    product(128, 16384, 1024),
+                ]
+            }
+        }
+        _ => {
+            const {
+                &[
+                    Shape::square(256),
+                    Shape::square(512),
+                    Shape::square(1024),
+                    Shape::square(1536),
+                    Shape::square(2048),
+                    Shape::square(3072),
+                    Shape::square(4096),
+                    Shape::square(6144),
                     Shape::square(8192),
                     Shape::square(1000),
                     product(1023, 1025, 1021),

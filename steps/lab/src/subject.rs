@@ -6,7 +6,7 @@ use std::time::Instant;
 use cudarc::driver::LaunchConfig;
 use cudarc::driver::sys::CUresult;
 use ladder::machine_code::{Forecast, MachineCode};
-use ladder::record::{Accuracy, Passed};
+use ladder::record::{Accuracy, By, Passed};
 use ladder::{Outcome, Shape, Work};
 use serde_json::{Map, Value};
 
@@ -183,6 +183,7 @@ impl<'a> Subject<'a> {
             dynamic_shared: self.config.shared_mem_bytes,
             accuracy,
             batch: 1,
+            by: By::Batch,
             hot: None,
             cold: None,
             whole: None,
@@ -435,6 +436,7 @@ impl<'a> Subject<'a> {
         let timed = timing::time(gpu, &mut session, yardstick, one_ms)?;
         drop(session);
         passed.batch = timed.batch;
+        passed.by = timed.by;
         passed.hot = Some(timed.hot);
         passed.cold = timed.cold;
         passed.yardstick = timed.yardstick;

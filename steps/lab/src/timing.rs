@@ -1,10 +1,10 @@
-//! The timing protocol: device events, warm caches and cold ones, the yardstick in the same minutes, every sample kept.
+//! The timing protocol: device events, graphs of what is short, warm caches and cold ones, the yardstick in the same minutes, every sample kept.
 
 use std::time::{Duration, Instant};
 
-use cudarc::driver::CudaSlice;
+use cudarc::driver::{CudaGraph, CudaSlice};
 use ladder::Samples;
-use ladder::record::Yardstick;
+use ladder::record::{By, Yardstick};
 
 use crate::clocks::Clocks;
 use crate::device::Gpu;
@@ -14,29 +14,35 @@ use crate::trouble::Trouble;
 
 /// A launch that takes longer is not timed.
 pub const TOO_SLOW_MS: f64 = 5000.0;
+/// From here on a launch is slow: a few samples are enough.
+const SLOW_MS: f64 = 250.0;
+const FEW_SAMPLES: usize = 3;
 /// What a sample should last, so that the ends of the interval do not matter.
 const SAMPLE_MS: f64 = 1.0;
-const MAX_BATCH: f64 = 100.0;
+const MAX_BATCH: f64 = 500.0;
 const WARM_UP_MS: f64 = 50.0;
+/// Launches of the yardstick before it is timed: the first takes longer.
+const WARM_UP: u32 = 4;
 const MIN_SAMPLES: usize = 5;
 const MAX_SAMPLES: usize = 40;
-const HOT_BUDGET: Duration = Duration::from_millis(700);
-const COLD_BUDGET: Duration = Duration::from_millis(300);
+const HOT_BUDGET: Duration = Duration::from_millis(600);
+const COLD_BUDGET: Duration = Duration::from_millis(200);
 /// Beyond this, what the caches hold at the start is no part of the time.
 const MAX_COLD_MS: f64 = 250.0;
 /// Copies over PCIe vary little, and cost much.
 const N_WHOLE: usize = 3;
+const WHOLE_BUDGET: Duration = Duration::from_secs(1);
 /// The scrub is this many times the level-2 cache.
 const SCRUB: usize = 2;
-/// A launch may be over before the next is queued; from here on it is not.
+/// A launch may be over before the host has queued the next; from here on it is not.
 const SHORT_MS: f64 = 0.05;
-/// What queueing a launch may take the host.
-const QUEUE_MS: f64 = 0.02;
 
 /// What was timed.
 pub struct Timed {
     /// Launches in a hot sample.
     pub batch: u32,
+    /// How they were put into the stream.
+    pub by: By,
     /// One launch, caches warm.
     pub hot: Samples,
     /// One launch, caches full of something else.
@@ -47,18 +53,70 @@ pub struct Timed {
     pub clock_mhz: Option<[u32; 2]>,
 }
 
-/// Something to compare with: its name, and what `n` of it take, in milliseconds.
+/// Something to compare with.
 pub struct Other<'a> {
     /// `cuBLAS`, `copy`
     pub name: &'static str,
-    /// Runs it so many times.
-    pub time_ms: Box<dyn FnMut(u32) -> Result<f64, Trouble> + 'a>,
+    /// Puts it into the stream once.
+    pub put: Box<dyn FnMut() -> Result<(), Trouble> + 'a>,
 }
 
 /// How many launches make a sample that is long enough.
 fn batch_for(one_ms: f64) -> u32 {
     (SAMPLE_MS / one_ms.max(1e-6)).ceil().clamp(1.0, MAX_BATCH) as u32
 }
+
+/// How many samples there are at least.
+fn at_least(one_ms: f64) -> usize {
+    match one_ms >= SLOW_MS {
+        true => FEW_SAMPLES,
+        false => MIN_SAMPLES,
+    }
+}
+
+// ANCHOR: sampler
+/// How a sample is taken: so many launches, and where they are short, as a graph that is replayed.
+struct Sampler<'g> {
+    gpu: &'g Gpu,
+    n: u32,
+    graph: Option<CudaGraph>,
+}
+
+impl<'g> Sampler<'g> {
+    /// For something that takes about `one_ms`. What cannot be captured is put into the stream again for each sample.
+    fn new(gpu: &'g Gpu, one_ms: f64, put: impl FnMut() -> Result<(), Trouble>) -> Self {
+        let n = batch_for(one_ms);
+        // The emulated device has no graphs, and no time that a host could add to.
+        let replays = one_ms < SHORT_MS && gpu.emulator.is_none();
+        let graph = replays.then(|| gpu.captured(n, put)).transpose();
+        let graph = graph.unwrap_or_else(|why| {
+            eprintln!("timed without a graph: {why}");
+            None
+        });
+        Self { gpu, n, graph }
+    }
+
+    /// What one launch takes.
+    fn sample(&self, put: impl FnMut() -> Result<(), Trouble>) -> Result<f64, Trouble> {
+        let ms = match &self.graph {
+            Some(graph) => {
+                // The device is busy with this one while the host queues the next, which is timed.
+                graph.launch()?;
+                self.gpu.time_ms(1, || Ok(graph.launch()?))
+            }
+            None => self.gpu.time_ms(self.n, put),
+        };
+        Ok(ms? / f64::from(self.n))
+    }
+
+    fn by(&self) -> By {
+        match self.graph {
+            Some(_) => By::Graph,
+            None => By::Batch,
+        }
+    }
+}
+// ANCHOR_END: sampler
 
 // ANCHOR: protocol
 /// Times a session that has been verified. `one_ms`: about what a launch takes.
@@ -82,31 +140,30 @@ pub fn time<T: Real>(
         let batch = batch_for(one_ms);
         one_ms = session.time_ms(batch)? / f64::from(batch);
     }
-    let batch = batch_for(one_ms);
-    let other_batch = match &mut other {
-        Some(other) => batch_for((other.time_ms)(1)?.min((other.time_ms)(1)?)),
-        None => 1,
+    let sampler = Sampler::new(gpu, one_ms, || session.launch());
+    let mut other = match &mut other {
+        Some(Other { name, put }) => {
+            let one_ms = gpu
+                .time_ms(1, &mut *put)?
+                .min(gpu.time_ms(WARM_UP, &mut *put)? / f64::from(WARM_UP));
+            Some((*name, Sampler::new(gpu, one_ms, &mut *put), put))
+        }
+        None => None,
     };
 
-    let mut scrub = Scrub::new(gpu)?;
     let (mut hot, mut others) = (Vec::new(), Vec::new());
     let start = Instant::now();
-    while hot.len() < MIN_SAMPLES || (hot.len() < MAX_SAMPLES && start.elapsed() < HOT_BUDGET) {
-        if one_ms < SHORT_MS {
-            scrub.head_start(batch)?;
-        }
-        hot.push(session.time_ms(batch)? / f64::from(batch));
-        if let Some(other) = &mut other {
-            if one_ms < SHORT_MS {
-                scrub.head_start(other_batch)?;
-            }
-            others.push((other.time_ms)(other_batch)? / f64::from(other_batch));
+    while hot.len() < at_least(one_ms) || (hot.len() < MAX_SAMPLES && start.elapsed() < HOT_BUDGET) {
+        hot.push(sampler.sample(|| session.launch())?);
+        if let Some((_, sampler, put)) = &mut other {
+            others.push(sampler.sample(&mut *put)?);
         }
         look();
     }
 
     let mut cold = Vec::new();
     if one_ms <= MAX_COLD_MS {
+        let mut scrub = Scrub::new(gpu)?;
         let start = Instant::now();
         while cold.len() < MIN_SAMPLES || (cold.len() < MAX_SAMPLES && start.elapsed() < COLD_BUDGET) {
             // Queued before the events, so that it is outside of what they enclose.
@@ -119,11 +176,13 @@ pub fn time<T: Real>(
 
     let low_high = seen.iter().min().zip(seen.iter().max());
     Ok(Timed {
-        batch,
+        batch: sampler.n,
+        by: sampler.by(),
         hot: Samples(hot),
         cold: (!cold.is_empty()).then_some(Samples(cold)),
-        yardstick: other.map(|other| Yardstick {
-            name: other.name.into(),
+        yardstick: other.map(|(name, sampler, _)| Yardstick {
+            name: name.into(),
+            by: sampler.by(),
             hot: Samples(others),
         }),
         clock_mhz: low_high.map(|(low, high)| [*low, *high]),
@@ -134,33 +193,16 @@ pub fn time<T: Real>(
 struct Scrub<'g> {
     gpu: &'g Gpu,
     memory: CudaSlice<u8>,
-    ms: f64,
 }
 
 impl<'g> Scrub<'g> {
     fn new(gpu: &'g Gpu) -> Result<Self, Trouble> {
         let memory = gpu.stream.alloc_zeros(SCRUB * gpu.about.l2.max(1))?;
-        let mut scrub = Self { gpu, memory, ms: 0.0 };
-        scrub.run()?;
-        let start = gpu.event()?;
-        scrub.run()?;
-        let end = gpu.event()?;
-        scrub.ms = f64::from(start.elapsed_ms(&end)?);
-        Ok(scrub)
+        Ok(Self { gpu, memory })
     }
 
     fn run(&mut self) -> Result<(), Trouble> {
         Ok(self.gpu.stream.memset_zeros(&mut self.memory)?)
-    }
-
-    /// Keeps the device busy while the host queues `n` launches, so that none of them waits for the host. What the
-    /// caches have lost by that, the first of them brings back for all.
-    fn head_start(&mut self, n: u32) -> Result<(), Trouble> {
-        let times = (f64::from(n) * QUEUE_MS / self.ms.max(QUEUE_MS)).ceil() as u32;
-        for _ in 0..times {
-            self.run()?;
-        }
-        Ok(())
     }
 }
 
@@ -179,7 +221,8 @@ pub fn whole<T: Real>(
 ) -> Result<Samples, Trouble> {
     let stream = &gpu.stream;
     let mut samples = Vec::new();
-    for _ in 0..N_WHOLE {
+    let begin = Instant::now();
+    while samples.is_empty() || (samples.len() < N_WHOLE && begin.elapsed() < WHOLE_BUDGET) {
         stream.synchronize()?;
         let start = Instant::now();
         let a = stream.clone_htod(a)?;
@@ -208,17 +251,10 @@ pub fn whole<T: Real>(
 pub fn copy<T: Real>(gpu: &Gpu, n: usize) -> Result<Other<'_>, Trouble> {
     let from: CudaSlice<T> = gpu.stream.alloc_zeros(n)?;
     let mut to: CudaSlice<T> = gpu.stream.alloc_zeros(n)?;
-    let time_ms = move |times: u32| {
-        let start = gpu.event()?;
-        for _ in 0..times {
-            gpu.stream.memcpy_dtod(&from, &mut to)?;
-        }
-        let end = gpu.event()?;
-        Ok(f64::from(start.elapsed_ms(&end)?))
-    };
+    let put = move || Ok(gpu.stream.memcpy_dtod(&from, &mut to)?);
     Ok(Other {
         name: "copy",
-        time_ms: Box::new(time_ms),
+        put: Box::new(put),
     })
 }
 
@@ -248,8 +284,9 @@ mod tests {
     #[test]
     fn short_launches_are_timed_many_at_a_time() {
         assert_eq!(batch_for(0.01), 100);
+        assert_eq!(batch_for(0.004), 250);
         assert_eq!(batch_for(0.4), 3);
         assert_eq!(batch_for(20.0), 1);
-        assert_eq!(batch_for(0.0), 100);
+        assert_eq!(batch_for(0.0), 500);
     }
 }

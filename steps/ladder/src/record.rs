@@ -157,6 +157,9 @@ pub struct Passed {
     pub accuracy: Accuracy,
     /// Launches in one sample of `hot`: many, where one is too short to time alone. A sample is the time of one.
     pub batch: u32,
+    /// How they were put into the stream.
+    #[serde(default, skip_serializing_if = "By::is_batch")]
+    pub by: By,
     /// Kernel time with warm caches. `None` on the emulated device.
     pub hot: Option<Samples>,
     /// Kernel time with caches full of something else.
@@ -192,8 +195,29 @@ pub struct Accuracy {
 pub struct Yardstick {
     /// `cuBLAS`, `copy`
     pub name: String,
+    /// How it was put into the stream.
+    #[serde(default, skip_serializing_if = "By::is_batch")]
+    pub by: By,
     /// With warm caches.
     pub hot: Samples,
+}
+
+/// How the launches of a sample were put into the stream.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// One call of the host after another.
+    #[default]
+    Batch,
+    /// Captured into a CUDA graph once, and replayed: the host has no part in the time.
+    Graph,
+}
+
+impl By {
+    /// What records do not write.
+    fn is_batch(&self) -> bool {
+        *self == Self::Batch
+    }
 }
 
 /// Times in milliseconds, every one of them, in the order taken.

@@ -51,12 +51,37 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     for path in kernels::before(&steps) {
         words.extend(["--before".to_owned(), path.display().to_string()]);
     }
+    let answers = Answers::new();
+    if steps.len() > 1 {
+        words.extend(["--answers".to_owned(), answers.folder.display().to_string()]);
+    }
     match (steps.as_slice(), args.json, &records) {
         ([step], false, None) => page(&programs, step, &words),
         _ => {
             words.push("--json".into());
             many(args, &programs, &steps, &words, records)
         }
+    }
+}
+
+/// A folder where the steps keep reference answers for each other, gone at the end.
+struct Answers {
+    folder: PathBuf,
+}
+
+impl Answers {
+    /// The first who keeps something makes the folder.
+    fn new() -> Self {
+        let name = format!("tile-answers.{}", std::process::id());
+        Self {
+            folder: std::env::temp_dir().join(name),
+        }
+    }
+}
+
+impl Drop for Answers {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use ladder::machine_code::{Forecast, MachineCode, Prediction};
 use ladder::record::{
-    Accuracy, Check, FailedCheck, Line, Measurement, Outcome, Passed, Record, Roofline, Run, Samples,
+    Accuracy, By, Check, FailedCheck, Line, Measurement, Outcome, Passed, Record, Roofline, Run, Samples,
     Yardstick,
 };
 use ladder::{STEPS, Shape};
@@ -160,12 +160,14 @@ fn passed(emulated: bool) -> Outcome {
             exact_on_integers: true,
         },
         batch: 1,
+        by: By::Batch,
         hot: (!emulated).then(|| Samples(vec![0.25, 0.26, 0.25])),
         cold: None,
         whole: None,
         cpu_ms: None,
         yardstick: (!emulated).then(|| Yardstick {
             name: "cuBLAS".into(),
+            by: By::Batch,
             hot: Samples(vec![0.2]),
         }),
         clock_mhz: None,
