@@ -13,6 +13,7 @@ use ladder::Shape;
 use simt::memory::rules::{self, Addresses};
 
 use crate::machine::{self, Trace, Who};
+use crate::race::{self, Race};
 
 /// A question to `rules.js`, as a JavaScript expression, and the answer as JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +46,9 @@ pub fn cases() -> anyhow::Result<Vec<Case>> {
         }
     }
     kernels(&mut cases)?;
+    for race in Race::all() {
+        cases.push(raced(race)?);
+    }
     Ok(cases)
 }
 
@@ -61,6 +65,27 @@ fn rule(addresses: &Addresses, bytes: u32, load: bool) -> Case {
             cost.ideal
         ),
     }
+}
+
+/// An order of two warps, and what the emulated GPU computes when it is forced into it.
+fn raced(race: Race) -> anyhow::Result<Case> {
+    let Race {
+        first,
+        second,
+        leader,
+        lead,
+    } = race;
+    let order = race.order();
+    let found = race::forced(&order).with_context(|| format!("{race:?}"))?;
+    let list = |numbers: &mut dyn Iterator<Item = String>| numbers.collect::<Vec<_>>().join(",");
+    Ok(Case {
+        ask: format!("raced({{first:{first},second:{second},leader:{leader},lead:{lead}}})"),
+        answer: format!(
+            "[[{}],[{}]]",
+            list(&mut order.iter().map(usize::to_string)),
+            list(&mut found.iter().map(f32::to_string))
+        ),
+    })
 }
 
 /// SplitMix64: the same numbers everywhere.
@@ -203,6 +228,10 @@ fn program(rules: &str, cases: &[Case]) -> String {
          const cost = (a, bytes, load) => {{\n\
          \x20 const s = R.shared(a, bytes, load);\n\
          \x20 return [R.sectors(a, bytes).length, R.lanesTogether(a, bytes, load), s.wavefronts.length, s.ideal];\n\
+         }};\n\
+         const raced = (race) => {{\n\
+         \x20 const order = R.raceOrder(race);\n\
+         \x20 return [order, R.raceProduct(R.raceReplay(order))];\n\
          }};\n\
          let verdict = \"\", n = 0;\n\
          const check = (text, got, want) => {{\n\

@@ -20,6 +20,7 @@ mod owners;
 mod plots;
 mod ports;
 mod predictions;
+mod race;
 mod recorded;
 mod sass;
 mod sectors;
@@ -73,6 +74,7 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
     add("hierarchy", hierarchy::draw())?;
     add("strides", Ok(sectors::strides()))?;
     add("v02-tile-walk", walk::draw())?;
+    add("v02-race", race::draw())?;
     add("v03-owners", owners::draw("sgemm_v03_from_shared", "v03"))?;
     add("v04-owners", owners::draw("sgemm_v04_float4", "v04"))?;
     add("v04-loads", sectors::wide_loads())?;

@@ -42,6 +42,9 @@ fn a_wrong_rule_is_found() -> anyhow::Result<()> {
         ("col ^ (row % width)", "col ^ 1"),
         ("width + padding", "width"),
         ("first + lane * stride", "first + lane"),
+        ("(second ? round : 0)", "(second ? 1 : 0)"),
+        ("done[other] + lead)", "done[other] + lead + 1)"),
+        ("(warp + 1) * EDGE / 2; own", "warp * EDGE / 2 + 1; own"),
     ] {
         assert!(rules.contains(right), "the rules have no `{right}`");
         let error = engine

@@ -94,5 +94,60 @@
         });
     }
 
-    root.TileRules = { LANES, BANKS, SECTOR, WORD, sectors, lanesTogether, shared, strided, tile };
+    // ---- Two warps of v02 with tiles of 8 x 8 ---------------------------------------------------------------
+
+    const EDGE = 8;
+    const ROUNDS = 2;
+    // In a round a warp stores its half of the tile of B, then takes one row after the other.
+    const ACCESSES = 1 + EDGE;
+
+    // The warp of each access to that tile, one after the other. The leader goes ahead by `lead` accesses at most.
+    function raceOrder({ first, second, leader, lead }) {
+        const all = ROUNDS * ACCESSES;
+        const other = 1 - leader;
+        const done = [0, 0];
+        // Barriers that a warp has come to when it wants its next access.
+        const reached = (n) => {
+            const round = Math.floor(n / ACCESSES);
+            return (first ? round + (n % ACCESSES > 0 ? 1 : 0) : 0) + (second ? round : 0);
+        };
+        const may = (warp) => done[warp] < all && reached(done[1 - warp]) >= reached(done[warp]);
+        const order = [];
+        while (order.length < 2 * all) {
+            const goes = (may(leader) && done[leader] < done[other] + lead) || !may(other) ? leader : other;
+            done[goes] += 1;
+            order.push(goes);
+        }
+        return order;
+    }
+
+    // What each access is: a store (row null), or a load of a row, with the row of B that it finds and that was due.
+    function raceReplay(order) {
+        const tile = Array(EDGE).fill(null);
+        const done = [0, 0];
+        return order.map((warp) => {
+            const round = Math.floor(done[warp] / ACCESSES);
+            const inside = done[warp] % ACCESSES;
+            done[warp] += 1;
+            if (inside === 0) {
+                for (let own = warp * EDGE / 2; own < (warp + 1) * EDGE / 2; own += 1) tile[own] = round * EDGE + own;
+                return { warp, round, row: null, tile: [...tile], right: true };
+            }
+            const [row, due] = [inside - 1, round * EDGE + inside - 1];
+            return { warp, round, row, found: tile[row], due, tile: [...tile], right: tile[row] === due };
+        });
+    }
+
+    // C, of A[i][k] = i + 1 and B[k][j] = 10 k + j. Where nothing was stored the emulated GPU finds 0.
+    function raceProduct(events) {
+        const c = Array(EDGE * EDGE).fill(0);
+        for (const { warp, row, found } of events) {
+            for (let i = warp * EDGE / 2; row !== null && found !== null && i < (warp + 1) * EDGE / 2; i += 1) {
+                for (let j = 0; j < EDGE; j += 1) c[i * EDGE + j] += (i + 1) * (10 * found + j);
+            }
+        }
+        return c;
+    }
+
+    root.TileRules = { LANES, BANKS, SECTOR, WORD, sectors, lanesTogether, shared, strided, tile, raceOrder, raceReplay, raceProduct };
 })(typeof globalThis === "undefined" ? window : globalThis);

@@ -1,0 +1,389 @@
+//! The race of v02 without one of its barriers: in which orders two warps may go, and what comes out.
+//!
+//! [`order`] says who goes when; `book/theme/explorers/rules.js` has the same rule. An order is not only thought out:
+//! [`forced`] makes the emulated GPU run the real kernel in it, by a turn that is inserted into its PTX before each
+//! access to the tile of B. Not here: races as the emulated GPU reports them.
+
+use anyhow::Context as _;
+use simt::gpu::{Argument, Gpu, Shape};
+use simt::launch::LaunchOptions;
+use simt::program::MemSpace;
+use simt::trace::Follow;
+
+use crate::machine;
+use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+
+/// Edge of the tiles: two warps.
+const EDGE: usize = 8;
+const ROUNDS: usize = 2;
+const DEPTH: usize = ROUNDS * EDGE;
+/// A warp's accesses to the tile of B in a round: it stores its rows, then takes one row after the other.
+const ACCESSES: usize = 1 + EDGE;
+const KERNEL: &str = "sgemm_v02_tile8";
+
+/// Which barriers there are, and who hurries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Race {
+    /// The barrier between stores and products.
+    pub(crate) first: bool,
+    /// The barrier between products and the next stores.
+    pub(crate) second: bool,
+    /// The warp that goes as far ahead as it can.
+    pub(crate) leader: usize,
+    /// By so many accesses at most.
+    pub(crate) lead: usize,
+}
+
+impl Race {
+    /// All that a page offers.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let flags = [(true, true), (true, false), (false, true), (false, false)];
+        flags.into_iter().flat_map(|(first, second)| {
+            (0..2).flat_map(move |leader| {
+                (1..=ACCESSES).map(move |lead| Self {
+                    first,
+                    second,
+                    leader,
+                    lead,
+                })
+            })
+        })
+    }
+
+    /// The barriers that a warp has come to when it has done so many accesses and wants the next.
+    fn reached(&self, done: usize) -> usize {
+        let (round, inside) = (done / ACCESSES, done % ACCESSES);
+        let first = usize::from(self.first) * (round + usize::from(inside > 0));
+        first + usize::from(self.second) * round
+    }
+
+    /// The warp of each access, one after the other.
+    pub(crate) fn order(&self) -> Vec<usize> {
+        let all = ROUNDS * ACCESSES;
+        let mut done = [0; 2];
+        let mut order = Vec::new();
+        while done != [all; 2] {
+            let (leader, other) = (self.leader, 1 - self.leader);
+            // What a warp wants to do lies behind the barriers that it has come to; the other must have come there.
+            let may =
+                |warp: usize| done[warp] < all && self.reached(done[1 - warp]) >= self.reached(done[warp]);
+            let goes = match may(leader) && done[leader] < done[other] + self.lead || !may(other) {
+                true => leader,
+                false => other,
+            };
+            done[goes] += 1;
+            order.push(goes);
+        }
+        order
+    }
+}
+
+/// One access to the tile of B.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Event {
+    pub(crate) warp: usize,
+    pub(crate) round: usize,
+    /// The row that it takes, or `None` when it stores.
+    pub(crate) row: Option<usize>,
+    /// The row of B that it found there; `None` when nothing had been stored.
+    pub(crate) found: Option<usize>,
+}
+
+impl Event {
+    /// Whether a load found what was due.
+    pub(crate) fn right(&self) -> bool {
+        self.row
+            .is_none_or(|row| self.found == Some(self.round * EDGE + row))
+    }
+}
+
+/// What happens in an order.
+pub(crate) fn replay(order: &[usize]) -> Vec<Event> {
+    let mut tile = [None; EDGE];
+    let mut done = [0; 2];
+    let mut events = Vec::new();
+    for &warp in order {
+        let (round, inside) = (done[warp] / ACCESSES, done[warp] % ACCESSES);
+        done[warp] += 1;
+        let row = inside.checked_sub(1);
+        if row.is_none() {
+            let own = warp * EDGE / 2..(warp + 1) * EDGE / 2;
+            for (place, row) in tile[own.clone()].iter_mut().zip(own) {
+                *place = Some(round * EDGE + row);
+            }
+        }
+        events.push(Event {
+            warp,
+            round,
+            row,
+            found: row.and_then(|row| tile[row]),
+        });
+    }
+    events
+}
+
+fn a(row: usize, _: usize) -> f32 {
+    row as f32 + 1.0
+}
+
+fn b(row: usize, col: usize) -> f32 {
+    (10 * row + col) as f32
+}
+
+/// C, if the loads found what they found. Nothing stored is 0 on the emulated GPU.
+pub(crate) fn result(events: &[Event]) -> Vec<f32> {
+    let mut c = vec![0.0; EDGE * EDGE];
+    for event in events {
+        let Some(row) = event.row else { continue };
+        for own in event.warp * EDGE / 2..(event.warp + 1) * EDGE / 2 {
+            for col in 0..EDGE {
+                let found = event.found.map_or(0.0, |found| b(found, col));
+                c[own * EDGE + col] += a(own, event.round * EDGE + row) * found;
+            }
+        }
+    }
+    c
+}
+
+fn filled(rows: usize, cols: usize, value: impl Fn(usize, usize) -> f32) -> Vec<f32> {
+    (0..rows * cols).map(|i| value(i / cols, i % cols)).collect()
+}
+
+/// The kernel on the emulated GPU, from this PTX: what it computes, and the lines that reach the tile of B.
+fn run(ptx: &str, gpu: &Gpu) -> anyhow::Result<(Vec<f32>, Vec<u32>)> {
+    let module = gpu.load(ptx)?;
+    let kernel = module.kernel(KERNEL).context("the kernel")?;
+    let a = gpu.upload(&filled(EDGE, DEPTH, a));
+    let b = gpu.upload(&filled(DEPTH, EDGE, b));
+    let c = gpu.upload(&vec![f32::NAN; EDGE * EDGE]);
+    let mut arguments: Vec<Argument> = [EDGE, EDGE, DEPTH].map(|size| (size as i32).into()).to_vec();
+    arguments.extend([a, b, c].map(Argument::from));
+    let shape = Shape::line(1, (EDGE * EDGE) as u32);
+    let params = Gpu::params(kernel.kernel(), &arguments)?;
+    let follow = Follow {
+        block: [0; 3],
+        warp: 0,
+        most: 1 << 16,
+    };
+    let config = shape.config(params, LaunchOptions::default());
+    let (report, steps) = gpu.trace(kernel, &config, follow)?;
+    anyhow::ensure!(report.mistakes.codes().is_empty(), "it goes wrong");
+    let tile = kernel
+        .kernel()
+        .shared
+        .iter()
+        .find(|array| array.name.contains("b_tile"));
+    let tile = tile.context("no tile of B")?;
+    let its = u64::from(tile.offset)..u64::from(tile.offset + tile.bytes);
+    let mut lines = Vec::new();
+    for step in steps {
+        let access = step.access.filter(|access| access.space == MemSpace::Shared);
+        let first = access.and_then(|access| access.addresses.into_iter().flatten().next());
+        if first.is_some_and(|first| its.contains(&first)) {
+            lines.push(report.instructions[step.instr as usize].ptx_line);
+        }
+    }
+    anyhow::ensure!(lines.len() == ROUNDS * ACCESSES, "{} accesses", lines.len());
+    Ok((gpu.read(c, EDGE * EDGE), lines))
+}
+
+fn ptx() -> anyhow::Result<String> {
+    let path = machine::root().join("book/exhibits/kernels/two_warps.ptx");
+    std::fs::read_to_string(&path).with_context(|| path.display().to_string())
+}
+
+/// What the emulated GPU computes in this order: both warps wait for each other before each access to the tile of B, and then
+/// the one goes whose turn it is. The kernel's own barriers are taken out; the order respects those that are there.
+pub(crate) fn forced(order: &[usize]) -> anyhow::Result<Vec<f32>> {
+    const OVER: u32 = 2;
+    let text = ptx()?;
+    let (_, lines) = run(&text, &Gpu::with_memory(1 << 24))?;
+    let gpu = Gpu::with_memory(1 << 24);
+    let mut turns: Vec<u32> = order.iter().map(|warp| *warp as u32).collect();
+    turns.push(OVER);
+    let turns = gpu.upload(&turns);
+    let turn = |label: usize, mine: &str| {
+        format!(
+            "TURN{label}:\nbar.sync 1;\nld.global.u32 %turn, [%turns];\nadd.s64 %turns, %turns, 4;\n\
+             setp.ne.u32 %wait, %turn, {mine};\n@%wait bra TURN{label};\n"
+        )
+    };
+    let mut forced = String::new();
+    for (i, line) in text.lines().enumerate() {
+        if lines.contains(&(i as u32 + 1)) {
+            forced += &turn(i, "%mine");
+        }
+        // Who is ready goes on waiting, so that the other one's turns come.
+        if line.contains("st.global") {
+            forced += &turn(i, &OVER.to_string());
+        }
+        if !line.contains("bar.sync") {
+            forced += line;
+            forced += "\n";
+        }
+        if line.starts_with('{') {
+            forced += ".reg .pred %wait;\n.reg .b32 %turn, %mine;\n.reg .b64 %turns;\n";
+        }
+        if line.contains("ld.param") && !line.contains("u64") && line.contains("param_0") {
+            forced +=
+                &format!("mov.u64 %turns, {turns};\nmov.u32 %mine, %tid.x;\nshr.u32 %mine, %mine, 5;\n");
+        }
+    }
+    Ok(run(&forced, &gpu)?.0)
+}
+
+/// The order with both barriers, and one without the second, for pages without JavaScript and for paper.
+pub(crate) fn draw() -> anyhow::Result<String> {
+    const LABELS: f64 = 62.0;
+    const ROW: f64 = 22.0;
+    let title = "Two warps at the tile of B, in order";
+    let hurry = |second| Race {
+        first: true,
+        second,
+        leader: 1,
+        lead: ACCESSES,
+    };
+    let mut drawing = Drawing::new(
+        title,
+        "Two time lines. S: the warp stores its four rows of the tile; a digit: it takes this row of it. With both \
+         barriers, no warp stores before the other has taken all eight rows. Without the second, warp 1 stores rows of \
+         the next round while warp 0 has not yet taken those of this one: the marked loads find wrong rows.",
+    );
+    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    let right = result(&replay(&hurry(true).order()));
+    let mut y = 26.0;
+    for (race, name) in [
+        (hurry(true), "both barriers"),
+        (hurry(false), "without the second barrier"),
+    ] {
+        let order = race.order();
+        let events = replay(&order);
+        anyhow::ensure!(
+            forced(&order)? == result(&events),
+            "the emulated GPU computes something else"
+        );
+        drawing.text("strong", Anchor::Start, (0.0, y + 16.0), name);
+        y += 24.0;
+        let cell = (WIDTH - LABELS) / events.len() as f64;
+        for warp in 0..2 {
+            let top = y + ROW * warp as f64;
+            drawing.text("", Anchor::Start, (0.0, top + 15.0), format!("warp {warp}"));
+            drawing.rect("faint", Rect::new(LABELS, top + 1.0, WIDTH - LABELS, ROW - 2.0));
+            for (at, event) in events.iter().enumerate().filter(|(_, event)| event.warp == warp) {
+                let place = Rect::new(LABELS + cell * at as f64, top + 1.0, cell, ROW - 2.0);
+                let (class, ink) = match (event.row, event.right()) {
+                    (None, _) => ("b", "on"),
+                    (_, true) => ("b2", ""),
+                    (_, false) => ("bad", "on"),
+                };
+                drawing.rect(class, place.inset(0.4));
+                let what = event.row.map_or("S".to_owned(), |row| row.to_string());
+                drawing.text(ink, Anchor::Middle, (place.middle().0, top + 16.0), what);
+            }
+        }
+        y += 2.0 * ROW;
+        let c = result(&events);
+        let wrong = c.iter().zip(&right).filter(|(got, want)| got != want).count();
+        let says = match wrong {
+            0 => format!("C[0][0] = {}: right", c[0]),
+            n => format!(
+                "C[0][0] = {}, not {}; {n} of {} are wrong",
+                c[0],
+                right[0],
+                c.len()
+            ),
+        };
+        drawing.text(
+            if wrong == 0 { "dim" } else { "ink-bad" },
+            Anchor::Start,
+            (LABELS, y + 17.0),
+            says,
+        );
+        y += 32.0;
+    }
+    let legend = "S: stores its four rows; a digit: takes this row of the tile";
+    drawing.text("dim", Anchor::Start, (0.0, y + 6.0), legend);
+    Ok(drawing.finish(y + 14.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The result of the kernel with some of its barriers, as the emulated GPU happens to order it.
+    fn unforced(race: Race) -> anyhow::Result<Vec<f32>> {
+        let text = ptx()?;
+        let mut n = 0;
+        let mut keep = |line: &str| {
+            if !line.contains("bar.sync") {
+                return true;
+            }
+            n += 1;
+            // The loop has two rounds in its body, and one is left for sums of an odd number of tiles.
+            if n % 2 == 1 { race.first } else { race.second }
+        };
+        let kept: Vec<&str> = text.lines().filter(|line| keep(line)).collect();
+        Ok(run(&kept.join("\n"), &Gpu::with_memory(1 << 24))?.0)
+    }
+
+    fn right() -> Vec<f32> {
+        let events = replay(
+            &Race {
+                first: true,
+                second: true,
+                leader: 0,
+                lead: 1,
+            }
+            .order(),
+        );
+        result(&events)
+    }
+
+    #[test]
+    fn the_emulated_gpu_forced_into_an_order_gives_what_the_replay_gives() -> anyhow::Result<()> {
+        for race in Race::all() {
+            let order = race.order();
+            assert_eq!(forced(&order)?, result(&replay(&order)), "{race:?}: {order:?}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn the_emulated_gpu_left_alone_takes_one_of_the_orders() -> anyhow::Result<()> {
+        for race in Race::all().filter(|race| race.lead == ACCESSES && race.leader == 0) {
+            let computed = unforced(race)?;
+            // Where nothing holds it, a warp of the emulated GPU runs to its end.
+            let order = match race.first || race.second {
+                true => race.order(),
+                false => [[0; ROUNDS * ACCESSES], [1; ROUNDS * ACCESSES]].concat(),
+            };
+            assert_eq!(computed, result(&replay(&order)), "{race:?}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn only_both_barriers_make_every_order_right() {
+        for race in Race::all() {
+            let events = replay(&race.order());
+            assert_eq!(events.len(), 2 * ROUNDS * ACCESSES);
+            let right_result = result(&events) == right();
+            assert_eq!(right_result, events.iter().all(Event::right), "{race:?}");
+            assert!(right_result || !(race.first && race.second), "{race:?}");
+        }
+        let wrong = |first, second| {
+            let its = |race: &Race| race.first == first && race.second == second;
+            Race::all()
+                .filter(its)
+                .filter(|race| result(&replay(&race.order())) != right())
+                .count()
+        };
+        let wrong = [
+            wrong(true, true),
+            wrong(true, false),
+            wrong(false, true),
+            wrong(false, false),
+        ];
+        assert!(wrong[0] == 0 && wrong[1..].iter().all(|n| *n > 0), "{wrong:?}");
+    }
+}
