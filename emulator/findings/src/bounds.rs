@@ -143,7 +143,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> (Option<String>, Option<St
     if let Some(part) = outside.iter().find(|part| part.several) {
         return part_reason(case, target, part);
     }
-    let last = target.at(element.n_elements as i64 - 1);
+    let ends = ends(target);
     let reaches = case.explained.as_ref().map(|explained| {
         let with = match explained.text() {
             text if text.is_empty() => String::new(),
@@ -174,8 +174,8 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> (Option<String>, Option<St
         return (Some(why), None);
     }
     let why = match reaches {
-        Some(reaches) => format!("{reaches}; the last element is {last}."),
-        None => format!("the index is {}, and the last element is {last}.", element.index),
+        Some(reaches) => format!("{reaches}; {ends}."),
+        None => format!("the index is {}, and {ends}.", element.index),
     };
     let most = case.most_used(target);
     let advice = match case.access.space {
@@ -189,6 +189,17 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> (Option<String>, Option<St
         )),
     };
     (Some(why), advice)
+}
+
+/// Where an array ends. One of a single element has no last one, and where the source does not tell, it may be a
+/// variable and no array.
+fn ends(target: &Target) -> String {
+    let name = &target.element.name;
+    match target.element.n_elements {
+        0 => format!("{name} is smaller than one element"),
+        1 => format!("{name} has only one element"),
+        n => format!("the last element is {}", target.at(n as i64 - 1)),
+    }
 }
 
 /// Why, and what to do.
@@ -676,4 +687,43 @@ fn pointer_guess(case: &Case<'_>) -> Option<String> {
 
 fn bytes(n: u32) -> String {
     count(u64::from(n), "byte")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::ArrayElement;
+
+    /// Where `A` ends, with so many elements and these dimensions in the source.
+    #[track_caller]
+    fn check(n_elements: u64, dims: &[u64], parameter: Option<usize>, expected: &str) {
+        let target = Target {
+            element: ArrayElement {
+                name: "A".into(),
+                space: "global",
+                element_type: "float".into(),
+                element_bytes: 4,
+                n_elements,
+                dims: dims.to_vec(),
+                index: 32,
+                byte_offset: 128,
+            },
+            start: 0,
+            named: true,
+            allocation: None,
+            parameter,
+            dynamic: false,
+            access_bytes: 4,
+        };
+        assert_eq!(ends(&target), expected);
+    }
+
+    #[test]
+    fn the_end_of_an_array_is_told_in_words_that_fit_its_size() {
+        check(32, &[], Some(0), "the last element is A[31]");
+        check(32, &[4, 8], None, "the last element is A[3][7]");
+        check(1, &[], Some(0), "A has only one element");
+        check(1, &[], None, "A has only one element");
+        check(0, &[], Some(0), "A is smaller than one element");
+    }
 }

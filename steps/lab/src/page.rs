@@ -77,7 +77,7 @@ pub fn case(shape: Shape, run: &ladder::Run, entries: &[Entry<'_>]) -> String {
     let paint = Paint::for_stdout();
     let title = match shape.k {
         0 => format!("{} x {} transposed", shape.m, shape.n),
-        _ => format!("M-K-N = {}-{}-{}", shape.m, shape.k, shape.n),
+        _ => format!("MxNxK = {}x{}x{}", shape.m, shape.n, shape.k),
     };
     let mut out = format!("\n{}\n", paint.bold(&title));
     out.push_str(
@@ -310,7 +310,7 @@ mod tests {
                     .collect()
             })
             .collect();
-        assert_eq!(rows[1], ["M-K-N = 1000-1000-1000"]);
+        assert_eq!(rows[1], ["MxNxK = 1000x1000x1000"]);
         let row: Vec<_> = rows[2]
             .iter()
             .zip(&rows[3])
@@ -349,7 +349,7 @@ mod tests {
         let page = case(Shape::square(1000), &run(true), &[entry(failed), entry(not_run)]);
         assert_eq!(
             page,
-            "\nM-K-N = 1000-1000-1000\n  \
+            "\nMxNxK = 1000x1000x1000\n  \
              kernel  answer\n  fast    WRONG\n  fast    not run\n\n\
              fast: all wrong\n  first line\n  second line\n  \
              fast: not run: too slow\n"

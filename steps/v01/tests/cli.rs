@@ -140,7 +140,7 @@ fn the_page_tells_what_was_counted() {
     assert_eq!(code, 0);
     for part in [
         "v01 naive",
-        "M-K-N = 96-96-96",
+        "MxNxK = 96x96x96",
         "sgemm_v01_row_per_lane",
         "right",
         "global sectors",
