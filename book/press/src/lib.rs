@@ -24,6 +24,7 @@ pub mod make;
 mod numbers;
 pub mod outputs;
 mod pages;
+mod predicted;
 mod preprocess;
 mod problem;
 mod ptx;

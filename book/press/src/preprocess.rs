@@ -17,7 +17,8 @@ use crate::records::{Records, Sources, footnote};
 use crate::slides::{Deck, Slide};
 use crate::step::{self, Matter};
 use crate::{
-    House, Problem, Problems, chip, differences, figures, lessons, listings, outputs, ptx, questions, tasks,
+    House, Problem, Problems, chip, differences, figures, lessons, listings, outputs, predicted, ptx,
+    questions, tasks,
 };
 
 /// Its name in `book.toml`.
@@ -284,6 +285,9 @@ impl<'a> Page<'a> {
                     }
                     ["ptxas", kernel, device, what] => {
                         return ptx::number(self.house, [kernel, device, what], &mut self.sources);
+                    }
+                    ["predicted", kernel, size, what] => {
+                        return predicted::number(self.house, [kernel, size, what], &mut self.sources);
                     }
                     ["chip", rest @ ..] => return chip::number(self.house, rest, &mut self.sources),
                     _ => {}

@@ -89,7 +89,7 @@ impl Records {
             }
             _ => Err(
                 "`{{#n}}` wants KERNEL SIZE WHAT, KERNEL SIZE times OTHER, device WHAT, emulated KERNEL [SIZE] COUNTER, \
-                 output NAME KERNEL COLUMN, ptxas KERNEL sm_90 WHAT, or chip CONSTANT"
+                 output NAME KERNEL COLUMN, ptxas KERNEL sm_90 WHAT, predicted KERNEL SIZE WHAT, or chip CONSTANT"
                     .into(),
             ),
         }

@@ -263,6 +263,20 @@ fn numbers_of_an_output_in_a_sentence() {
 }
 
 #[test]
+fn predictions_in_a_sentence() {
+    let table = "# set\tkernel\tM\tN\tK\tmeasured\tpredicted\tbound\tbinds\n\
+                 ladder\ttranspose_tile\t8192\t8192\t0\t525.808\t528.929\t281.843\tL2\n\
+                 ladder\tsgemm\t1023\t1025\t1021\t9752.1\t9700.0\t150000.0\tL1\n";
+    let chapter = "{{#n predicted transpose_tile 8192 ms}}, {{#n predicted sgemm 1023x1025x1021 bound_ms}} and \
+                   {{#n predicted sgemm 1023x1025x1021 ms}} by {{#n predicted sgemm 1023x1025x1021 binds}}.";
+    let small = Small::new(chapter).with("emulator/timing/data/predictions.tsv", table);
+    insta::assert_snapshot!(text_of(&small.page()), @r"
+    0.529 ms, 150 ms and 9.70 ms by L1.
+    Where the recorded numbers on this page come from: emulator/timing/data/predictions.tsv.
+    ");
+}
+
+#[test]
 fn numbers_of_ptxas_in_a_sentence() {
     let ptx = "// compiler: NVRTC 12.4\n// sm_90: sgemm_v04_float4: 127 registers, 8192 bytes smem, 0 bytes spilled\n";
     let chapter = "- {{#n ptxas sgemm_v04_float4 sm_90 registers}}\n- {{#n ptxas sgemm_v04_float4 sm_90 shared}}\n\

@@ -1,0 +1,57 @@
+//! `{{#n predicted KERNEL SIZE WHAT}}`: what the model of time gives for a launch that was timed, from its table.
+
+use crate::House;
+use crate::records::{Sources, number as quoted};
+
+/// Launches, their measured and predicted times, and the largest bound of each. Its head names the columns.
+const FILE: &str = "emulator/timing/data/predictions.tsv";
+
+/// `ms` or `bound_ms` of a kernel at a size, or `binds`: the part of the hardware that the bound is of.
+///
+/// # Errors
+/// When the table has no such launch or column: a sentence.
+pub(crate) fn number(
+    house: &House,
+    [kernel, size, what]: [&str; 3],
+    sources: &mut Sources,
+) -> Result<String, String> {
+    let text = house.read(&house.root().join(FILE))?;
+    let sizes: Vec<&str> = size.split('x').collect();
+    let is_it = |cells: &[&str]| match (cells, sizes.as_slice()) {
+        ([_, name, m, n, k, ..], [edge]) => {
+            name == &kernel && m == edge && n == edge && (k == edge || *k == "0")
+        }
+        ([_, name, m, n, k, ..], [rows, cols]) => name == &kernel && [m, n, k] == [rows, cols, &"0"],
+        ([_, name, m, n, k, ..], all) => name == &kernel && [m, n, k].into_iter().eq(all),
+        _ => false,
+    };
+    let launch = text
+        .lines()
+        .map(|line| line.split('\t').collect::<Vec<_>>())
+        .find(|cells| is_it(cells));
+    let Some([.., measured, predicted, bound, binds]) = launch.as_deref() else {
+        return Err(format!("{FILE} has no launch of {kernel} at {size}"));
+    };
+    // Three digits, as the recorded times have.
+    let ms = |us: &str| match us.parse::<f64>() {
+        Ok(us) => {
+            let ms = us / 1000.0;
+            let digits = (2.0 - ms.abs().max(0.001).log10().floor()).max(0.0) as usize;
+            Ok(format!("{ms:.digits$} ms"))
+        }
+        Err(_) => Err(format!("{FILE}: `{us}` is no time")),
+    };
+    let shown = match what {
+        "ms" => ms(predicted)?,
+        "bound_ms" => ms(bound)?,
+        "binds" => (*binds).to_owned(),
+        _ => return Err(format!("a prediction has ms, bound_ms and binds, not `{what}`")),
+    };
+    sources.insert(format!("<code>{FILE}</code>"));
+    Ok(quoted(
+        &shown,
+        &format!(
+            "{kernel} at {size}: measured {measured} us, predicted {predicted} us, at least {bound} us ({binds})"
+        ),
+    ))
+}
