@@ -1,7 +1,8 @@
 //! `--browser`: every page of the built book in a real browser, from `file://`, on a phone and on a desk.
 //!
 //! What must hold: no error on the console, no request that fails or leaves the book, nothing wider than the
-//! screen, a search that finds, themes that change, explorers that answer to the keyboard.
+//! screen, a search that finds, themes that change, explorers that answer to the keyboard, everything within reach of
+//! a keyboard (`usable.js`), everything unfolded on paper, and nothing serious that axe-core finds, in every theme.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,11 +11,14 @@ use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use crate::Problem;
+use crate::axe::Axe;
 use crate::devtools::{self, Tab};
 use crate::house::files_under;
 
 /// All chapters in one, to be printed: it is loaded, and looked at on a desk only.
 const PRINT: &str = "print.html";
+/// The table of contents of readers without JavaScript: part of a page, and none by itself.
+const CONTENTS: &str = "toc.html";
 
 /// A screen.
 struct Screen {
@@ -65,10 +69,22 @@ const TOO_WIDE: &str = r"((width) => {
 /// Waits until scripts that run behind the page's loading had their turn.
 const SETTLED: &str = "new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(true), 60)))";
 
+/// What a keyboard, a narrow screen and a printer need.
+const USABLE: &str = include_str!("usable.js");
+
+/// The themes that no screen has, and pages with everything that has colours.
+const THEMES: [&str; 3] = ["coal", "ayu", "rust"];
+const COLOURFUL: [&str; 4] = [
+    "index.html",
+    "memory.html",
+    "v05-bank-conflict-free.html",
+    "chapter.html",
+];
+
 /// What was done.
 pub enum Browsed {
-    /// So many pages were loaded on every screen.
-    Pages(usize),
+    /// So many pages were loaded on every screen; axe-core was not run for this reason.
+    Pages(usize, Option<String>),
     /// There is no browser here.
     NotRun,
 }
@@ -84,6 +100,10 @@ pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Probl
     let folder = folder.canonicalize()?;
     let mut pages = files_under(&folder)?;
     pages.retain(|path| path.extension().is_some_and(|e| e == "html"));
+    let (axe, why_not) = match Axe::load() {
+        Ok(axe) => (Some(axe), None),
+        Err(why) => (None, Some(why)),
+    };
     let mut tab = Tab::open(&program)?;
     // The page of all chapters asks for a printer.
     let how = json!({"source": "window.print = () => {}"});
@@ -94,8 +114,7 @@ pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Probl
             "width": screen.width, "height": screen.height, "deviceScaleFactor": 1, "mobile": screen.is_phone
         });
         tab.ask("Emulation.setDeviceMetricsOverride", size)?;
-        let media = json!({"features": [{"name": "prefers-color-scheme", "value": screen.theme}]});
-        tab.ask("Emulation.setEmulatedMedia", media)?;
+        media(&mut tab, screen)?;
         for page in &pages {
             let name = page.strip_prefix(&folder).unwrap_or(page).display().to_string();
             if name == PRINT && screen.is_phone {
@@ -104,6 +123,11 @@ pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Probl
             let found =
                 look(&mut tab, &folder, page, screen).with_context(|| format!("looking at {name}"))?;
             problems.extend(found.into_iter().map(|what| problem(&name, what)));
+            if let Some(axe) = axe.as_ref().filter(|_| name != PRINT && name != CONTENTS) {
+                let found = judged(&mut tab, axe, screen, &name)
+                    .with_context(|| format!("running axe-core on {name}"))?;
+                problems.extend(found.into_iter().map(|what| problem(&name, what)));
+            }
             // The page of all chapters is larger than a picture can be.
             if let Some(shots) = shots.filter(|_| name != PRINT) {
                 std::fs::create_dir_all(shots)?;
@@ -123,7 +147,10 @@ pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Probl
     for what in use_it(&mut tab, &folder, &first)? {
         problems.insert(problem("index.html", what));
     }
-    Ok((Browsed::Pages(pages.len()), problems.into_iter().collect()))
+    Ok((
+        Browsed::Pages(pages.len(), why_not),
+        problems.into_iter().collect(),
+    ))
 }
 
 fn problem(page: &str, what: String) -> Problem {
@@ -161,8 +188,52 @@ fn look(tab: &mut Tab, folder: &Path, page: &Path, screen: &Screen) -> Result<Ve
         ));
     }
     out.extend(explore(tab)?);
+    out.extend(usable(tab, "screen")?);
+    if !screen.is_phone {
+        tab.ask("Emulation.setEmulatedMedia", json!({"media": "print"}))?;
+        tab.value(SETTLED)?;
+        out.extend(usable(tab, "print")?);
+        media(tab, screen)?;
+    }
     out.extend(heard(tab, folder));
     Ok(out)
+}
+
+/// A screen, in the theme that it wants.
+fn media(tab: &mut Tab, screen: &Screen) -> Result<()> {
+    let features = json!([{"name": "prefers-color-scheme", "value": screen.theme}]);
+    tab.ask(
+        "Emulation.setEmulatedMedia",
+        json!({"media": "", "features": features}),
+    )?;
+    Ok(())
+}
+
+/// What axe-core finds on the page that is loaded: all of it on the phone, which is light; colours in other themes.
+fn judged(tab: &mut Tab, axe: &Axe, screen: &Screen, name: &str) -> Result<Vec<String>> {
+    let mut out = axe.findings(tab, !screen.is_phone)?;
+    if screen.is_phone || !COLOURFUL.contains(&name) {
+        return Ok(out);
+    }
+    for theme in THEMES {
+        let click = format!("document.getElementById('mdbook-theme-{theme}')?.click()");
+        tab.value(&click)?;
+        let found = axe.findings(tab, true)?;
+        out.extend(
+            found
+                .into_iter()
+                .map(|what| format!("in the theme {theme}: {what}")),
+        );
+    }
+    tab.value("document.getElementById('mdbook-theme-default_theme')?.click()")?;
+    Ok(out)
+}
+
+/// What `usable.js` says of the page that is loaded.
+fn usable(tab: &mut Tab, kind: &str) -> Result<Vec<String>> {
+    let found = tab.value(&USABLE.replace("(KIND)", &format!("(\"{kind}\")")))?;
+    let found = found.as_array().into_iter().flatten().filter_map(Value::as_str);
+    Ok(found.map(str::to_owned).collect())
 }
 
 /// Complaints of the page since it was loaded.
@@ -219,19 +290,7 @@ fn heard(tab: &mut Tab, folder: &Path) -> Vec<String> {
 fn use_it(tab: &mut Tab, folder: &Path, page: &Path) -> Result<Vec<String>> {
     load(tab, page)?;
     let mut out = Vec::new();
-    let found = tab.value(
-        r"(async () => {
-            document.getElementById('mdbook-search-toggle').click();
-            const bar = document.getElementById('mdbook-searchbar');
-            for (let i = 0; i < 100 && !document.querySelector('#mdbook-searchresults li'); i++) {
-                bar.value = 'gpu';
-                bar.dispatchEvent(new KeyboardEvent('keyup', {bubbles: true}));
-                await new Promise((done) => setTimeout(done, 50));
-            }
-            return document.querySelectorAll('#mdbook-searchresults li').length;
-        })()",
-    )?;
-    if found.as_u64().unwrap_or(0) == 0 {
+    if search(tab, "gpu")?.is_empty() {
         out.push("the search finds nothing for `gpu`".into());
     }
     let colours = tab.value(
@@ -247,6 +306,27 @@ fn use_it(tab: &mut Tab, folder: &Path, page: &Path) -> Result<Vec<String>> {
     }
     out.extend(heard(tab, folder));
     Ok(out)
+}
+
+/// The first thing that the search finds: the address, and the words of its link.
+fn search(tab: &mut Tab, words: &str) -> Result<String> {
+    const SEARCH: &str = r"(async (words) => {
+        const results = document.getElementById('mdbook-searchresults');
+        const bar = document.getElementById('mdbook-searchbar');
+        if (document.getElementById('mdbook-search-wrapper').classList.contains('hidden')) {
+            document.getElementById('mdbook-search-toggle').click();
+        }
+        results.replaceChildren();
+        for (let i = 0; i < 100 && !results.querySelector('li a'); i++) {
+            bar.value = words;
+            bar.dispatchEvent(new KeyboardEvent('keyup', {bubbles: true}));
+            await new Promise((done) => setTimeout(done, 50));
+        }
+        const first = results.querySelector('li a');
+        return first ? `${first.getAttribute('href')} ${first.textContent}` : '';
+    })";
+    let found = tab.value(&format!("{SEARCH}({})", json!(words)))?;
+    Ok(found.as_str().unwrap_or_default().to_owned())
 }
 
 /// Every control of every explorer changes its result, by keyboard.

@@ -8,6 +8,8 @@
 
 #![forbid(unsafe_code)]
 
+mod axe;
+mod blocks;
 pub mod browser;
 mod chapter;
 mod check;
@@ -17,8 +19,10 @@ mod devtools;
 mod differences;
 mod figures;
 mod glossary;
+mod highlight;
 mod house;
 mod lessons;
+mod line_counts;
 mod listings;
 pub mod make;
 mod numbers;

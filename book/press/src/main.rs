@@ -42,6 +42,9 @@ struct Cli {
     /// Keep pictures of the pages in this folder
     #[arg(long, value_name = "FOLDER", requires = "browser")]
     shots: Option<PathBuf>,
+    /// Fail when axe-core cannot be had, instead of saying so
+    #[arg(long, requires = "browser")]
+    require_axe: bool,
     /// Make outputs and pictures again, or only the outputs of these names
     #[arg(long, num_args = 0.., value_name = "OUTPUT")]
     refresh: Option<Vec<String>>,
@@ -117,7 +120,13 @@ fn run(cli: &Cli) -> Result<()> {
     if cli.browser {
         let (browsed, problems) = browse(&made.folder, cli.shots.as_deref())?;
         match browsed {
-            Browsed::Pages(n) => println!("browser: {n} pages, on a phone and on a desk"),
+            Browsed::Pages(n, why) => {
+                println!("browser: {n} pages, on a phone and on a desk");
+                if let Some(why) = why {
+                    println!("axe-core: NOT RUN: {why}");
+                    anyhow::ensure!(!cli.require_axe, "axe-core could not be had: {why}");
+                }
+            }
             Browsed::NotRun => println!("browser: not run: no chromium (Debian: apt-get install chromium)"),
         }
         if !problems.is_empty() {

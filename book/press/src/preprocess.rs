@@ -11,8 +11,10 @@ use mdbook_preprocessor::errors::Error;
 use mdbook_preprocessor::{Preprocessor, PreprocessorContext};
 use serde::Deserialize;
 
+use crate::blocks::{self, Included};
 use crate::chapter::{self, Directive, Items, Line, Part};
 use crate::glossary::{self, Glossary, Linker};
+use crate::line_counts::LineCounts;
 use crate::records::{Records, Sources, footnote};
 use crate::slides::{Deck, Slide};
 use crate::step::{self, Matter};
@@ -118,6 +120,7 @@ impl Preprocessor for Press {
             .find(terms)
             .map(|chapter| chapter.content.as_str());
         let glossary = Glossary::new(page.unwrap_or_default());
+        let counts = LineCounts::load(&self.house).map_err(Error::msg)?;
         book.for_each_mut(|item: &mut BookItem| {
             if let BookItem::Chapter(chapter) = item {
                 let mut page = Page::new(
@@ -130,6 +133,7 @@ impl Preprocessor for Press {
                     &mut findings,
                 );
                 let text = page.filled(&chapter.content);
+                let text = blocks::dressed(&text, &page.included, &counts);
                 page.findings.slides.push(page.deck);
                 chapter.content = text;
             }
@@ -158,6 +162,10 @@ struct Page<'a> {
     /// The section that a line stands in.
     heading: String,
     deck: Deck,
+    /// The line of the filled text that is written now, from 1.
+    at: usize,
+    /// Listings, by where they begin in the filled text.
+    included: Vec<Included>,
     findings: &'a mut Findings,
 }
 
@@ -194,6 +202,8 @@ impl<'a> Page<'a> {
             sources: Sources::new(),
             heading: String::new(),
             deck,
+            at: 1,
+            included: Vec::new(),
             findings,
         }
     }
@@ -228,6 +238,7 @@ impl<'a> Page<'a> {
                 Part::Prose => items.line(&self.linker.line(&line)),
                 _ => self.linker.line(&line),
             };
+            let before = out.len();
             match self.line(&Line { text: &text, ..line }) {
                 Ok(text) => out.push_str(&text),
                 Err(why) => {
@@ -240,6 +251,7 @@ impl<'a> Page<'a> {
                 }
             }
             out.push('\n');
+            self.at += out[before..].matches('\n').count();
         }
         out.push_str(&footnote(&self.sources));
         out
@@ -393,13 +405,21 @@ impl<'a> Page<'a> {
             .chapters()
             .join(self.path.parent().unwrap_or(Path::new("")));
         let path = crate::house::flat(&folder.join(path));
-        let text = listings::text(&listings::listing(self.house, &path, anchor)?);
+        let lines = listings::listing(self.house, &path, anchor)?;
+        let text = listings::text(&lines);
         if in_code && text.lines().any(|line| line.trim_start().starts_with("```")) {
             return Err(format!(
                 "{what} has a line that begins with ```; it would end the listing"
             ));
         }
         self.shows(&path, line);
+        if in_code {
+            self.included.push(Included {
+                at: self.at,
+                file: self.house.shown(&path),
+                numbers: lines.iter().map(|line| line.number).collect(),
+            });
+        }
         Ok(text)
     }
 

@@ -19,8 +19,9 @@ fn words(chapter: &str) -> String {
 #[test]
 fn a_listing_has_no_marks_and_stands_to_the_left() {
     insta::assert_snapshot!(page("```cpp\n{{#include ../../kernels/add.cu:map}}\n```"), @r#"
-    <pre><code class="language-cpp">const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    </code></pre>
+    <figure class="listing"><figcaption>kernels/add.cu</figcaption>
+    <pre><code class="nohighlight cpp"><span class="l" data-n="7"><span class="k">const</span> <span class="t">int</span> i = <span class="b">blockIdx</span>.x * <span class="b">blockDim</span>.x + <span class="b">threadIdx</span>.x;</span></code></pre>
+    </figure>
     "#);
 }
 
@@ -56,17 +57,95 @@ fn the_first_use_of_a_term_links_to_the_glossary() {
 }
 
 #[test]
+fn code_has_colours_and_loses_nothing() {
+    let check = |language: &str, code: &str, coloured: &[&str]| {
+        let page = page(&format!("```{language}\n{code}\n```"));
+        for wanted in coloured {
+            assert!(page.contains(wanted), "`{wanted}` is not in:\n{page}");
+        }
+        let shown = text_of(&page)
+            .replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&quot;", "\"")
+            .replace("&amp;", "&");
+        assert_eq!(shown, code, "{language}");
+    };
+    check(
+        "cpp",
+        "extern \"C\" __global__ void f(const float4* __restrict__ a) {\n__shared__ float t[32];  // a tile\n\
+         /* over\ntwo lines */ __syncthreads(); x = 1.0e-3f + 'c';\n#pragma unroll\natomicAdd(&n, 0x1fu);\n}",
+        &[
+            "<span class=\"q\">__global__</span>",
+            "<span class=\"q\">__restrict__</span>",
+            "<span class=\"q\">__shared__</span>",
+            "<span class=\"t\">float4</span>",
+            "<span class=\"c\">// a tile</span>",
+            "<span class=\"c\">two lines */</span> <span class=\"b\">__syncthreads</span>",
+            "<span class=\"n\">1.0e-3f</span>",
+            "<span class=\"m\">#pragma unroll</span>",
+            "<span class=\"b\">atomicAdd</span>(&amp;n, <span class=\"n\">0x1fu</span>)",
+        ],
+    );
+    check(
+        "rust",
+        "#[test]\nfn f<'a>(x: &'a str) -> char { for i in 0..n { \"a // b\"; } 'x' }",
+        &[
+            "<span class=\"m\">#[test]</span>",
+            "<span class=\"k\">fn</span> f&lt;'a&gt;",
+            "<span class=\"n\">0</span>..n",
+            "<span class=\"s\">\"a // b\"</span>",
+            "<span class=\"s\">'x'</span>",
+        ],
+    );
+    check(
+        "python",
+        "def f(): return \"x\"  # why",
+        &["<span class=\"k\">def</span>", "<span class=\"c\"># why</span>"],
+    );
+    check(
+        "sh",
+        "cargo xtask check v05  # it's yours",
+        &["<span class=\"c\"># it's yours</span>"],
+    );
+    check(
+        "diff",
+        "@@ a -> b @@\n-    int i;\n+    float i;\n same",
+        &[
+            "<span class=\"l del\">-    <span class=\"t\">int</span>",
+            "<span class=\"l add\">+    <span class=\"t\">float</span>",
+        ],
+    );
+}
+
+#[test]
+fn a_line_of_a_listing_has_its_counts() {
+    let counts = r#"[{"file": "kernels/add.cu", "kernel": "add", "shape": "8x8", "lines": [
+        {"line": 7, "counts": {"instructions": 1200, "requests": 2, "sectors": 8}}]}]"#;
+    let small = Small::new("```cpp\n{{#include ../../kernels/add.cu:map}}\n```")
+        .with("book/src/generated/line-counts.json", counts);
+    let made = small.make().expect("a book");
+    let page = std::fs::read_to_string(made.folder.join("chapter.html")).expect("a page");
+    for wanted in [
+        "data-launch=\"add on 8x8\"",
+        "data-n=\"7\" data-counts=\"2 requests to global memory, 8 sectors; 1\u{a0}200 PTX instructions of warps\"",
+    ] {
+        assert!(page.contains(wanted), "`{wanted}` is not in:\n{page}");
+    }
+}
+
+#[test]
 fn a_listing_in_a_list_stands_as_far_in_as_its_directive() {
     insta::assert_snapshot!(page("- one:\n\n  ```cpp\n  {{#include ../../kernels/add.cu:kernel}}\n  ```\n- two"), @r#"
     <ul>
     <li>
     <p>one:</p>
-    <pre><code class="language-cpp">__global__ void add(int n, float* x)
-    {
-        const int i = blockIdx.x * blockDim.x + threadIdx.x;
-        if (i &lt; n) x[i] += 1.0f;
-    }
-    </code></pre>
+    <figure class="listing"><figcaption>kernels/add.cu</figcaption>
+    <pre><code class="nohighlight cpp"><span class="l" data-n="3"><span class="q">__global__</span> <span class="t">void</span> add(<span class="t">int</span> n, <span class="t">float</span>* x)</span>
+    <span class="l" data-n="4">{</span>
+    <span class="l" data-n="7">    <span class="k">const</span> <span class="t">int</span> i = <span class="b">blockIdx</span>.x * <span class="b">blockDim</span>.x + <span class="b">threadIdx</span>.x;</span>
+    <span class="l" data-n="14">    <span class="k">if</span> (i &lt; n) x[i] += <span class="n">1.0f</span>;</span>
+    <span class="l" data-n="15">}</span></code></pre>
+    </figure>
     </li>
     <li>
     <p>two</p>

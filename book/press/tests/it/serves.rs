@@ -43,7 +43,9 @@ fn a_plain_mdbook_gets_the_same_chapters() {
     let book = preprocess(&Small::new("```cpp\n{{#include ../../kernels/add.cu:map}}\n```")).expect("a book");
     let chapter = book.chapters().next().expect("a chapter");
     assert!(
-        chapter.content.contains("```cpp\nconst int i = blockIdx.x"),
+        chapter
+            .content
+            .contains("<figcaption>kernels/add.cu</figcaption>"),
         "{}",
         chapter.content
     );

@@ -1,0 +1,99 @@
+//! axe-core in the browser: whether a page can be used by readers who cannot see it, or not well.
+//!
+//! The script is no part of this repository. It comes from npm in one version, is compared with its hash, and stays in
+//! `target/axe`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::Result;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::devtools::Tab;
+
+const VERSION: &str = "4.14.1";
+/// Of `package/axe.min.js`.
+const SHA256: &str = "29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c";
+
+/// The script, as text.
+pub(crate) struct Axe(String);
+
+impl Axe {
+    /// From `target/axe`, or from npm.
+    ///
+    /// # Errors
+    /// When it cannot be had: the reason.
+    pub(crate) fn load() -> Result<Self, String> {
+        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(
+            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"),
+            PathBuf::from,
+        );
+        let folder = target.join("axe");
+        let path = folder.join(format!("axe-{VERSION}.min.js"));
+        if let Some(text) = right(&path) {
+            return Ok(Self(text));
+        }
+        std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let package = format!("axe-core@{VERSION}");
+        ran(Command::new("npm")
+            .args(["pack", "--silent", &package])
+            .current_dir(&folder))?;
+        let packed = format!("axe-core-{VERSION}.tgz");
+        ran(Command::new("tar")
+            .args(["-xzf", &packed, "package/axe.min.js"])
+            .current_dir(&folder))?;
+        let moved = std::fs::rename(folder.join("package/axe.min.js"), &path);
+        moved.map_err(|error| format!("{}: {error}", path.display()))?;
+        match right(&path) {
+            Some(text) => Ok(Self(text)),
+            None => Err(format!("{} is not the file whose hash is known", path.display())),
+        }
+    }
+
+    /// What it finds on the page that is loaded, of serious and critical findings. Of a theme only colours are new.
+    ///
+    /// # Errors
+    /// When it does not run.
+    pub(crate) fn findings(&self, tab: &mut Tab, only_colours: bool) -> Result<Vec<String>> {
+        if tab.value("typeof window.axe")? == "undefined" {
+            tab.value(&format!("{}; true", self.0))?;
+        }
+        let options = match only_colours {
+            true => "{resultTypes: ['violations'], runOnly: ['color-contrast']}",
+            false => "{resultTypes: ['violations']}",
+        };
+        let found = tab.value(&format!(
+            "(async () => {{
+                const {{violations}} = await axe.run(document, {options});
+                return violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => {{
+                    const why = v.nodes[0].any.concat(v.nodes[0].all, v.nodes[0].none).map((c) => c.message)[0] || '';
+                    return `${{v.id}} (${{v.impact}}) in ${{v.nodes.length}} places: ${{v.nodes[0].html.slice(0, 120)}}: ${{why}}`;
+                }});
+            }})()"
+        ))?;
+        let found = found.as_array().into_iter().flatten().filter_map(Value::as_str);
+        Ok(found.map(|what| format!("axe-core: {what}")).collect())
+    }
+}
+
+/// The text of the file, if it is the one that is wanted.
+fn right(path: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let hash = Sha256::digest(text.as_bytes());
+    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    (hash == SHA256).then_some(text)
+}
+
+fn ran(command: &mut Command) -> Result<(), String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let out = command.stdin(Stdio::null()).output();
+    match out {
+        Err(error) => Err(format!("`{name}` cannot be started: {error}")),
+        Ok(out) if !out.status.success() => Err(format!(
+            "`{name}` failed: {}",
+            String::from_utf8_lossy(&out.stderr).trim()
+        )),
+        Ok(_) => Ok(()),
+    }
+}

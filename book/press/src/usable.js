@@ -1,0 +1,83 @@
+// What a reader with a keyboard, a narrow screen or a printer needs of the page that is loaded. Returns complaints.
+// `kind` is "screen", or "print" where the media of paper are emulated.
+((kind) => {
+    const out = [];
+    const main = document.querySelector("main");
+    if (!main) return out;
+    const shown = (e) => e.checkVisibility({ contentVisibilityAuto: true, visibilityProperty: true })
+        && e.getBoundingClientRect().height > 0;
+    const name = (e) => e.tagName.toLowerCase() + (e.className && typeof e.className === "string"
+        ? "." + [...e.classList].join(".") : "") + " `" + e.textContent.trim().slice(0, 40) + "`";
+    const first = (list) => list.slice(0, 2).map(name).join(", ");
+
+    if (kind === "print") {
+        const folded = [...main.querySelectorAll("details > :not(summary)")]
+            .filter((e) => e.textContent.trim() && !shown(e));
+        if (folded.length) out.push(`${folded.length} parts that can be folded are not printed: ${first(folded)}`);
+        const controls = [...document.querySelectorAll("button, input, select, .buttons")].filter(shown);
+        if (controls.length) out.push(`${controls.length} controls are printed: ${first(controls)}`);
+        return out;
+    }
+
+    if (document.documentElement.scrollWidth > window.innerWidth + 1) out.push("scrolls sideways as a whole");
+
+    const wide = [...main.querySelectorAll("*")].filter((e) => e.scrollWidth > e.clientWidth + 1
+        && ["auto", "scroll"].includes(getComputedStyle(e).overflowX) && shown(e));
+    const mute = wide.filter((e) => e.tabIndex !== 0 || e.getAttribute("role") !== "region"
+        || !e.getAttribute("aria-label"));
+    if (mute.length) out.push(`${mute.length} boxes scroll, and the keyboard does not reach them: ${first(mute)}`);
+
+    // Arrow keys turn the page from its text, and nowhere else.
+    const turned = (from) => {
+        const next = document.querySelector(".nav-chapters.next");
+        if (!next) return null;
+        const href = next.getAttribute("href");
+        next.setAttribute("href", "#turned");
+        if (from.tabIndex >= 0) from.focus();
+        from.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true, cancelable: true }));
+        const did = location.hash === "#turned";
+        history.replaceState(null, "", location.pathname);
+        next.setAttribute("href", href);
+        return did;
+    };
+    const text = main.querySelector("p");
+    if (text && turned(text) === false) out.push("the arrow keys do not turn the page");
+    for (const box of ["pre code", "pre .l", "table td", ".table-wrapper", "[data-explorer] button", "summary", "figure"]) {
+        const inside = main.querySelector(box);
+        if (inside && turned(inside)) out.push(`an arrow key in ${box} turns the page`);
+    }
+
+    const numbers = [...main.querySelectorAll(".measured")]
+        .filter((e) => !e.closest("a, summary, button, label") && e.tabIndex !== 0);
+    if (numbers.length) out.push(`${numbers.length} measured numbers keep their source from keyboard and finger: ${first(numbers)}`);
+
+    for (const listing of main.querySelectorAll("figure.listing[data-launch]")) {
+        const lines = [...listing.querySelectorAll("[data-counts]")];
+        const stops = lines.filter((line) => line.tabIndex === 0);
+        if (lines.length && stops.length !== 1) {
+            out.push(`a listing has ${stops.length} lines in the order of the tab key, not one: ${name(listing)}`);
+        } else if (lines.length) {
+            stops[0].dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+            const note = document.getElementById(stops[0].getAttribute("aria-controls") || "");
+            if (!note || !note.textContent.includes(stops[0].dataset.counts)) {
+                out.push(`a line of a listing does not show its counts: ${name(stops[0])}`);
+            }
+            document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
+        }
+        if (/^\s*\d+\s/m.test(listing.querySelector("code").innerText)) {
+            out.push(`the numbers of lines are copied with the code: ${name(listing)}`);
+        }
+    }
+
+    const focusable = [...document.querySelectorAll("a[href], button, input, select, [tabindex]")]
+        .filter((e) => e.tabIndex >= 0 && !e.disabled && e.checkVisibility({ visibilityProperty: true }));
+    const skip = focusable[0];
+    if (document.getElementById("mdbook-menu-bar")) {
+        if (!skip || !skip.matches("a[href='#mdbook-content']")) out.push("the first stop of the tab key does not skip to the text");
+        const toggle = document.getElementById("mdbook-sidebar-toggle");
+        if (toggle && toggle.tabIndex !== 0) out.push("the keyboard does not reach the table of contents");
+    }
+    const hidden = [...main.querySelectorAll("pre > .buttons button")].filter((e) => getComputedStyle(e).visibility === "hidden");
+    if (hidden.length) out.push(`${hidden.length} buttons to copy are there for a mouse alone`);
+    return out;
+})(KIND)

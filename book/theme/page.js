@@ -1,0 +1,193 @@
+// What a page needs beyond mdBook: arrow keys that stay where they are used, boxes that scroll by keyboard, notes on
+// measured numbers and on lines of code, controls with names, everything unfolded on paper. Without this script
+// every page can be read; a number then has its source in its title and at the end of the page.
+(function () {
+    "use strict";
+
+    const main = document.querySelector("main");
+    if (!main) return;
+
+    // ---- Arrow keys turn the page, but not from within something that uses them ------------------------------
+
+    const USES_ARROWS = "[data-explorer], .explorer, pre, table, .table-wrapper, figure, button, summary, "
+        + "[role=region], [role=button], [role=slider], [role=tablist], [contenteditable]";
+
+    function usesArrows(node) {
+        const element = node && (node.nodeType === Node.ELEMENT_NODE ? node : node.parentElement);
+        const within = element && element.closest(USES_ARROWS);
+        return Boolean(within && document.getElementById("mdbook-content").contains(within));
+    }
+
+    // mdBook listens on the document; what the element itself does has been done when the key arrives here.
+    document.body.addEventListener("keydown", (event) => {
+        if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+        const selection = document.getSelection();
+        const clicked = event.target === document.body && selection ? selection.anchorNode : null;
+        if (usesArrows(event.target) || usesArrows(clicked)) event.stopPropagation();
+    });
+
+    // ---- Boxes that scroll sideways ---------------------------------------------------------------------------
+
+    const BOXES = "pre > code, .table-wrapper, figure.picture .scroll";
+
+    function nameOf(box, number) {
+        const figure = box.closest("figure");
+        const caption = figure && figure.querySelector("figcaption");
+        const kind = box.matches("code") ? "Code" : box.matches(".table-wrapper") ? "Table" : "Picture";
+        const text = caption ? `: ${caption.textContent.trim().slice(0, 60)}` : "";
+        return `${kind} ${number}${text}, scrolls sideways`;
+    }
+
+    function atEnds(box) {
+        box.classList.toggle("at-start", box.scrollLeft <= 1);
+        box.classList.toggle("at-end", box.scrollLeft + box.clientWidth >= box.scrollWidth - 1);
+    }
+
+    const boxes = [...main.querySelectorAll(BOXES)];
+
+    function measure() {
+        // All sizes are read before anything is changed: one layout for a page, not one for each box.
+        const wide = boxes.map((box) => box.clientWidth > 0 && box.scrollWidth > box.clientWidth + 1);
+        boxes.forEach((box, i) => {
+            if (wide[i] === box.classList.contains("scrolls")) return;
+            box.classList.toggle("scrolls", wide[i]);
+            if (wide[i]) {
+                box.setAttribute("tabindex", "0");
+                box.setAttribute("role", "region");
+                box.setAttribute("aria-label", nameOf(box, i + 1));
+                atEnds(box);
+            } else {
+                for (const name of ["tabindex", "role", "aria-label"]) box.removeAttribute(name);
+            }
+        });
+    }
+
+    for (const box of boxes) box.addEventListener("scroll", () => atEnds(box), { passive: true });
+    const watch = new ResizeObserver(measure);
+    watch.observe(main);
+    // What is folded has no size.
+    main.addEventListener("toggle", measure, true);
+
+    // ---- Notes: where a number comes from, what a line of code did --------------------------------------------
+
+    const note = document.createElement("div");
+    note.className = "note";
+    note.id = "tile-note";
+    note.setAttribute("role", "status");
+    main.append(note);
+    let noted = null;
+
+    function hide() {
+        if (!noted) return;
+        noted.setAttribute("aria-expanded", "false");
+        noted = null;
+        note.classList.remove("shown");
+        note.textContent = "";
+    }
+
+    function show(element, text) {
+        const again = noted === element;
+        hide();
+        if (again) return;
+        noted = element;
+        element.setAttribute("aria-expanded", "true");
+        note.textContent = text;
+        note.classList.add("shown");
+        const place = element.getBoundingClientRect();
+        const around = main.getBoundingClientRect();
+        const left = Math.min(place.left - around.left, around.width - note.offsetWidth);
+        note.style.left = `${Math.max(0, left)}px`;
+        note.style.top = `${place.bottom - around.top + 4}px`;
+    }
+
+    function button(element, text, stop) {
+        element.setAttribute("role", "button");
+        element.setAttribute("aria-expanded", "false");
+        element.setAttribute("aria-controls", note.id);
+        element.setAttribute("tabindex", stop ? "0" : "-1");
+        element.addEventListener("click", () => {
+            const selection = document.getSelection();
+            // Who marks code to copy it does not ask for a note.
+            if (!selection || selection.isCollapsed) show(element, text());
+        });
+        element.addEventListener("keydown", (event) => {
+            if (event.target !== element || (event.key !== "Enter" && event.key !== " ")) return;
+            event.preventDefault();
+            show(element, text());
+        });
+    }
+
+    document.addEventListener("keydown", (event) => {
+        if (event.key === "Escape") hide();
+    });
+    document.addEventListener("click", (event) => {
+        if (noted && !noted.contains(event.target) && !note.contains(event.target)) hide();
+    });
+
+    for (const number of main.querySelectorAll(".measured[title]")) {
+        if (number.closest("a, summary, button, label")) continue;
+        const source = number.title;
+        button(number, () => source, true);
+    }
+
+    // One stop of the tab key for a listing; up and down go from line to line.
+    for (const listing of main.querySelectorAll("figure.listing[data-launch]")) {
+        const lines = [...listing.querySelectorAll(".l[data-counts]")];
+        lines.forEach((line, i) => {
+            button(line, () => `Line ${line.dataset.n}: ${line.dataset.counts}. `
+                + `Counted on the emulated GPU: ${listing.dataset.launch}.`, i === 0);
+            line.addEventListener("keydown", (event) => {
+                const to = { ArrowDown: i + 1, ArrowUp: i - 1, Home: 0, End: lines.length - 1 }[event.key];
+                if (to === undefined || !lines[to]) return;
+                event.preventDefault();
+                line.setAttribute("tabindex", "-1");
+                lines[to].setAttribute("tabindex", "0");
+                lines[to].focus();
+            });
+        });
+    }
+
+    // ---- mdBook's own controls --------------------------------------------------------------------------------
+
+    const skip = document.querySelector("a.skip");
+    if (skip) document.body.prepend(skip);
+    main.tabIndex = -1;
+    if (skip) skip.addEventListener("click", () => main.focus({ preventScroll: true }));
+
+    // A label is no control; this one gets what makes it one.
+    const sidebar = document.getElementById("mdbook-sidebar-toggle");
+    if (sidebar) {
+        sidebar.setAttribute("role", "button");
+        sidebar.tabIndex = 0;
+        sidebar.addEventListener("keydown", (event) => {
+            if (event.key !== "Enter" && event.key !== " ") return;
+            event.preventDefault();
+            sidebar.click();
+        });
+    }
+
+    const themes = [...document.querySelectorAll("#mdbook-theme-list .theme")];
+    function chosen() {
+        for (const theme of themes) {
+            theme.setAttribute("role", "menuitemradio");
+            theme.setAttribute("aria-checked", String(theme.classList.contains("theme-selected")));
+        }
+    }
+    const list = document.getElementById("mdbook-theme-list");
+    if (list) new MutationObserver(chosen).observe(list, { subtree: true, attributeFilter: ["class"] });
+    chosen();
+
+    // ---- Paper cannot unfold ----------------------------------------------------------------------------------
+
+    let unfolded = [];
+    window.addEventListener("beforeprint", () => {
+        hide();
+        unfolded = [...main.querySelectorAll("details:not([open])")];
+        for (const details of unfolded) details.open = true;
+    });
+    window.addEventListener("afterprint", () => {
+        for (const details of unfolded) details.open = false;
+    });
+
+    measure();
+})();
