@@ -47,6 +47,8 @@ struct Bar {
     value: f64,
     /// Of the yardstick; `None` for the yardstick itself.
     part: Option<f64>,
+    /// Its chapter.
+    page: Option<String>,
 }
 
 fn draw(title: &str, unit: &str, bars: &[Bar], foot: &str) -> String {
@@ -58,7 +60,17 @@ fn draw(title: &str, unit: &str, bars: &[Bar], foot: &str) -> String {
     drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
     let most = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
     let mut y = 28.0;
-    for Bar { label, value, part } in bars {
+    for Bar {
+        label,
+        value,
+        part,
+        page,
+    } in bars
+    {
+        if let Some(page) = page {
+            let part = part.map_or(String::new(), |part| format!(", {} of cuBLAS", percent(part)));
+            drawing.link(page, &format!("{label}: {} {unit}{part}", digits(*value)));
+        }
         drawing.text("", Anchor::Start, (0.0, y + 14.0), label);
         drawing.text("strong", Anchor::End, (WIDTH - 58.0, y + 14.0), digits(*value));
         if let Some(part) = part {
@@ -68,10 +80,20 @@ fn draw(title: &str, unit: &str, bars: &[Bar], foot: &str) -> String {
         let length = (WIDTH * value / most).max(1.0);
         drawing.rect("faint", Rect::new(0.0, y + 19.0, WIDTH, 9.0));
         drawing.rect(class, Rect::new(0.0, y + 19.0, length, 9.0));
+        if page.is_some() {
+            drawing.end_link();
+        }
         y += 36.0;
     }
     drawing.text("dim", Anchor::Start, (0.0, y + 12.0), foot);
     drawing.finish(y + 20.0)
+}
+
+/// The page of the step that has this kernel.
+fn chapter(kernel: &str) -> Option<String> {
+    let has = |step: &&ladder::Step| step.kernels.iter().any(|its| its.name == kernel);
+    let step = STEPS.iter().find(has)?;
+    Some(format!("{}-{}.html", step.id, step.name))
 }
 
 /// The steps at one size, beside cuBLAS.
@@ -102,6 +124,7 @@ pub(crate) fn ladder(record: Option<&Record>) -> String {
             label: (*label).to_owned(),
             value: Work::Sgemm.flops(shape) / (timed.ms * 1e9),
             part: part.filter(|_| *kernel != CUBLAS),
+            page: chapter(kernel),
         })
     };
     let bars: Vec<Bar> = KERNELS.iter().filter_map(bar).collect();
@@ -139,6 +162,7 @@ pub(crate) fn transposes(record: Option<&Record>) -> String {
             label: kernel.name.trim_start_matches("transpose_").replace('_', " "),
             value: rate(timed.ms),
             part: timed.yardstick_ms.map(|copy| copy / timed.ms),
+            page: None,
         });
     }
     let Some(copy) = copy else {
@@ -148,6 +172,7 @@ pub(crate) fn transposes(record: Option<&Record>) -> String {
         label: "copy".to_owned(),
         value: rate(copy),
         part: None,
+        page: None,
     });
     draw(&title, "GB/s", &bars, &recorded.provenance())
 }
@@ -173,6 +198,7 @@ pub(crate) fn cpus(record: Option<&Record>) -> String {
             label: kernel.name.trim_start_matches("cpu_").to_owned(),
             value: Work::Cpu.flops(shape) / (timed.ms * 1e6),
             part: part.filter(|_| kernel.name != LIBRARY),
+            page: None,
         });
     }
     match host {

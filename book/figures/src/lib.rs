@@ -90,7 +90,11 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
     add("v08-sectors", sectors::transposes())?;
     add("v08-banks", banks::columns())?;
     add("counts", counts::draw())?;
-    add("ladder", Ok(bars::ladder(record)))?;
+    let ladder = bars::ladder(record);
+    // For README.md, on a page that says whether it is dark.
+    add("ladder-light", Ok(svg::alone(&ladder, false)))?;
+    add("ladder-dark", Ok(svg::alone(&ladder, true)))?;
+    add("ladder", Ok(ladder))?;
     add("sizes", Ok(plots::sizes(record)))?;
     add("roofline", plots::roofline(record))?;
     add("transposes", Ok(bars::transposes(record)))?;

@@ -142,6 +142,16 @@ impl Drawing {
         ));
     }
 
+    /// What is drawn until [`Drawing::end_link`] leads to a page of the book.
+    pub(crate) fn link(&mut self, page: &str, label: &str) {
+        let (page, label) = (escaped(page), escaped(label));
+        self.push(format_args!("<a href=\"{page}\" aria-label=\"{label}\">"));
+    }
+
+    pub(crate) fn end_link(&mut self) {
+        self.push("</a>");
+    }
+
     /// Many rectangles of one class as one path: a tenth of the bytes.
     pub(crate) fn rects(&mut self, class: &str, rects: impl IntoIterator<Item = Rect>) {
         let mut path = String::new();
@@ -233,6 +243,19 @@ impl Drawing {
             self.body
         )
     }
+}
+
+/// A picture for pages that are not the book's and say themselves whether they are dark: in their colours whatever the
+/// system has, and without links.
+pub(crate) fn alone(svg: &str, dark: bool) -> String {
+    const SYSTEM: &str = "@media (prefers-color-scheme:dark){";
+    let never = if dark { "@media all{" } else { "@media not all{" };
+    let lines = svg
+        .lines()
+        .filter(|line| !line.starts_with("<a ") && *line != "</a>");
+    let mut text: String = lines.map(|line| format!("{line}\n")).collect();
+    text = text.replace(SYSTEM, never);
+    text
 }
 
 #[cfg(test)]

@@ -24,9 +24,15 @@ pub(crate) fn figure(house: &House, name: &str, alternative: &str) -> Result<Str
     let width = width(&svg).ok_or_else(|| format!("{shown} is not an <svg> with a viewBox"))?;
     // A blank line would end the block of HTML.
     let svg: Vec<&str> = svg.lines().filter(|line| !line.trim().is_empty()).collect();
+    // What is inside of an image is not read, so a picture with links is none.
+    let role = if svg.iter().any(|line| line.starts_with("<a ")) {
+        "group"
+    } else {
+        "img"
+    };
     let svg = svg.join("\n").replacen(
         "<svg",
-        &format!("<svg role=\"img\" aria-labelledby=\"figure-{name}\" style=\"--width: {width}px\""),
+        &format!("<svg role=\"{role}\" aria-labelledby=\"figure-{name}\" style=\"--width: {width}px\""),
         1,
     );
     Ok(format!(

@@ -158,7 +158,8 @@
             html("div", { class: "controls" }, toggles, labelled(leader, "who hurries"),
                 labelled(lead, "accesses ahead, at most", leadShown),
                 labelled(time, "access", timeShown, true), moves),
-            html("p", { class: "says" }, said), html("p", { class: "says" }, spoken), drawn,
+            html("div", { class: "split" },
+                html("div", { class: "side" }, html("p", { class: "says" }, said), html("p", { class: "says" }, spoken)), drawn),
             html("p", { class: "checked" }, "v02 with tiles of 8 × 8, so that a block is two warps; K = 16, two rounds; "
                 + "A[i][k] = i + 1, B[k][j] = 10k + j. S: a warp stores its four rows; a digit: it takes this row. "
                 + "Lines: both warps have come to a barrier. The emulated GPU was forced into each order that can be chosen here, "

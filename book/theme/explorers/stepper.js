@@ -285,8 +285,10 @@
             html("div", {}, html("label", { for: slider.id }, "step"), " ", shown), slider), presets);
         const title = "What does one warp do, step by step?";
         where.replaceChildren(html("p", { class: "heading" }, title), controls, listing,
-            html("p", { class: "ptx" }, code), html("p", { class: "says" }, spoken), drawn,
-            html("p", { class: "so-far" }, "Counted so far, in this warp:"), counted,
+            html("div", { class: "split" },
+                html("div", { class: "side" }, html("p", { class: "ptx" }, code), html("p", { class: "says" }, spoken),
+                    html("p", { class: "so-far" }, "Counted so far, in this warp:"), counted),
+                drawn),
             html("p", { class: "checked" }, "Warp 0 of block (0, 0), as it ran on the emulated GPU; loads and stores as PTX has them, "
                 + "before ptxas joins neighbours. Solid: the elements of this step. Framed: the sectors that it moves. Pale: reached before."));
         where.setAttribute("role", "group");
