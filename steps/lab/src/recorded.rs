@@ -110,6 +110,16 @@ impl Works {
     }
 }
 
+/// With as many digits as the book's chapters have.
+fn percent(part: f64) -> String {
+    let decimals = match part {
+        ..1.0 => 2,
+        ..100.0 => 1,
+        _ => 0,
+    };
+    format!("{part:.decimals$}%")
+}
+
 fn table(record: &Record, step: &Step, works: Works) -> Table {
     let sizes: Vec<usize> = SIZES
         .into_iter()
@@ -151,7 +161,7 @@ fn table(record: &Record, step: &Step, works: Works) -> Table {
             }));
             row.push(match of(COMPARED) {
                 Some(Outcome::Passed(passed)) => match (&passed.hot, &passed.yardstick) {
-                    (Some(hot), Some(other)) => format!("{:.0}%", 100.0 * other.hot.median() / hot.median()),
+                    (Some(hot), Some(other)) => percent(100.0 * other.hot.median() / hot.median()),
                     _ => String::new(),
                 },
                 _ => String::new(),
