@@ -81,6 +81,13 @@ const COLOURFUL: [&str; 4] = [
     "chapter.html",
 ];
 
+/// Words that a reader looks for, and how the address of a section that is about them ends.
+const SECTIONS: [(&str, &str); 3] = [
+    ("occupancy", "#occupancy"),
+    ("bank conflict", "#bank-conflict"),
+    ("coalescing", "#coalescing-coalesced"),
+];
+
 /// What was done.
 pub enum Browsed {
     /// So many pages were loaded on every screen; axe-core was not run for this reason.
@@ -292,6 +299,17 @@ fn use_it(tab: &mut Tab, folder: &Path, page: &Path) -> Result<Vec<String>> {
     let mut out = Vec::new();
     if search(tab, "gpu")?.is_empty() {
         out.push("the search finds nothing for `gpu`".into());
+    }
+    if folder.join("glossary.html").is_file() {
+        for (words, section) in SECTIONS {
+            let found = search(tab, words)?;
+            let address = found.split(' ').next().unwrap_or_default();
+            if !address.ends_with(section) {
+                out.push(format!(
+                    "the search for `{words}` does not find a section of its own first, but {found}"
+                ));
+            }
+        }
     }
     let colours = tab.value(
         r"['light', 'navy'].map((theme) => {

@@ -19,6 +19,9 @@ use crate::house::files_under;
 /// All chapters on one page: it repeats what the others have.
 const PRINT: &str = "print.html";
 
+/// What a page may weigh with all that it loads at once, in bytes: the index of the search and the fonts come later.
+const HEAVIEST: u64 = 900_000;
+
 /// What a page has and wants.
 #[derive(Debug, Default)]
 struct Page {
@@ -80,6 +83,17 @@ pub(crate) fn check(folder: &Path) -> Result<Vec<Problem>> {
             if let Err(why) = find(folder, path, target, &pages) {
                 problem(format!("has a broken link `{target}`: {why}"));
             }
+        }
+        let is_page = path.extension().is_some_and(|e| e == "html") && name != PRINT;
+        let weight = |file: &Path| std::fs::metadata(file).map_or(0, |data| data.len());
+        let loaded = page.loads.iter().filter(|target| !is_outside(target));
+        let loaded =
+            loaded.map(|target| weight(&crate::house::flat(&path.parent().unwrap_or(folder).join(target))));
+        let bytes = weight(path) + loaded.sum::<u64>();
+        if is_page && bytes > HEAVIEST {
+            problem(format!(
+                "weighs {bytes} bytes with what it loads, more than {HEAVIEST}"
+            ));
         }
         if name != PRINT {
             for id in &page.twice {

@@ -6,7 +6,7 @@
     if (!main) return out;
     const shown = (e) => e.checkVisibility({ contentVisibilityAuto: true, visibilityProperty: true })
         && e.getBoundingClientRect().height > 0;
-    const name = (e) => e.tagName.toLowerCase() + (e.className && typeof e.className === "string"
+    const name = (e) => e.tagName.toLowerCase() + (e.id ? "#" + e.id : "") + (e.className && typeof e.className === "string"
         ? "." + [...e.classList].join(".") : "") + " `" + e.textContent.trim().slice(0, 40) + "`";
     const first = (list) => list.slice(0, 2).map(name).join(", ");
 
