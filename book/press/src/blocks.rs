@@ -20,8 +20,8 @@ pub(crate) struct Included {
     pub(crate) at: usize,
     /// `kernels/v05_bank_conflict_free.cu`
     pub(crate) file: String,
-    /// The number of each line in its file.
-    pub(crate) numbers: Vec<usize>,
+    /// The number of each line in its file; a line that was taken out of it has none.
+    pub(crate) numbers: Vec<Option<usize>>,
 }
 
 /// A line of a block.
@@ -36,7 +36,7 @@ pub(crate) fn dressed(text: &str, included: &[Included], counts: &LineCounts) ->
     let mut origins: BTreeMap<usize, (&str, usize)> = BTreeMap::new();
     for one in included {
         let lines = one.numbers.iter().enumerate();
-        origins.extend(lines.map(|(i, number)| (one.at + i, (one.file.as_str(), *number))));
+        origins.extend(lines.filter_map(|(i, number)| Some((one.at + i, (one.file.as_str(), (*number)?)))));
     }
     let mut out = String::with_capacity(text.len() * 2);
     let mut open: Option<(&str, &str)> = None;
@@ -91,12 +91,14 @@ fn block(indent: &str, name: &str, code: &[CodeLine<'_>], counts: &LineCounts) -
     };
     let texts: Vec<&str> = code.iter().map(|line| line.text).collect();
     let launch = file.and_then(|file| counts.launch(file));
-    let mut out = format!("{indent}<figure class=\"listing\"");
+    let numbered = if file.is_some() { " numbered" } else { "" };
+    let mut out = format!("{indent}<figure class=\"listing{numbered}\"");
     if let Some(launch) = launch {
         let _ = write!(out, " data-launch=\"{}\"", escaped(launch));
     }
     out.push('>');
-    if let Some(file) = file {
+    // A difference names its files itself.
+    if let Some(file) = file.filter(|_| name != "diff") {
         let _ = write!(out, "<figcaption>{}</figcaption>", escaped(file));
     }
     // The class keeps the page's own script from colouring it once more.

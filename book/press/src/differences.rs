@@ -49,11 +49,16 @@ pub fn main_kernel(step: &ladder::Step) -> Option<&'static str> {
         .rfind(|source| !DETOURS.contains(source))
 }
 
-/// The lines of a ```diff block.
+/// The lines of a ```diff block, and the number of each in the new file, where it is there.
 ///
 /// # Errors
 /// When a file or anchor is missing, or nothing differs.
-pub(crate) fn diff(house: &House, old: &Side, new: &Side, anchor: &str) -> Result<String, String> {
+pub(crate) fn diff(
+    house: &House,
+    old: &Side,
+    new: &Side,
+    anchor: &str,
+) -> Result<(String, Vec<Option<usize>>), String> {
     let lines = |path: &Path| listings::listing(house, path, Some(anchor));
     let (old_lines, new_lines) = (lines(&old.path)?, lines(&new.path)?);
     let (old_texts, new_texts) = (texts(&old_lines), texts(&new_lines));
@@ -61,6 +66,7 @@ pub(crate) fn diff(house: &House, old: &Side, new: &Side, anchor: &str) -> Resul
         .algorithm(Algorithm::Patience)
         .diff_slices(&old_texts, &new_texts);
     let mut out = String::new();
+    let mut numbers = Vec::new();
     for group in diff.grouped_ops(CONTEXT) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else {
             continue;
@@ -73,6 +79,7 @@ pub(crate) fn diff(house: &House, old: &Side, new: &Side, anchor: &str) -> Resul
             new.name,
             lines_shown(&new_lines, first.new_range().start..last.new_range().end),
         );
+        numbers.push(None);
         for op in &group {
             for change in diff.iter_changes(op) {
                 let sign = match change.tag() {
@@ -81,6 +88,7 @@ pub(crate) fn diff(house: &House, old: &Side, new: &Side, anchor: &str) -> Resul
                     ChangeTag::Insert => '+',
                 };
                 let _ = writeln!(out, "{}", format!("{sign}{}", change.value()).trim_end());
+                numbers.push(change.new_index().map(|index| new_lines[index].number));
             }
         }
     }
@@ -90,7 +98,7 @@ pub(crate) fn diff(house: &House, old: &Side, new: &Side, anchor: &str) -> Resul
             house.shown(&old.path),
             house.shown(&new.path)
         )),
-        false => Ok(out.trim_end().to_owned()),
+        false => Ok((out.trim_end().to_owned(), numbers)),
     }
 }
 

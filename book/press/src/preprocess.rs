@@ -417,7 +417,7 @@ impl<'a> Page<'a> {
             self.included.push(Included {
                 at: self.at,
                 file: self.house.shown(&path),
-                numbers: lines.iter().map(|line| line.number).collect(),
+                numbers: lines.iter().map(|line| Some(line.number)).collect(),
             });
         }
         Ok(text)
@@ -428,7 +428,13 @@ impl<'a> Page<'a> {
             differences::side(self.house, old)?,
             differences::side(self.house, new)?,
         );
-        let text = differences::diff(self.house, &old, &new, anchor)?;
+        let (text, numbers) = differences::diff(self.house, &old, &new, anchor)?;
+        // Behind the line that opens the block.
+        self.included.push(Included {
+            at: self.at + 1,
+            file: self.house.shown(&new.path),
+            numbers,
+        });
         self.shows(&old.path, line);
         self.shows(&new.path, line);
         Ok(format!("```diff\n{text}\n```"))

@@ -19,7 +19,7 @@ fn words(chapter: &str) -> String {
 #[test]
 fn a_listing_has_no_marks_and_stands_to_the_left() {
     insta::assert_snapshot!(page("```cpp\n{{#include ../../kernels/add.cu:map}}\n```"), @r#"
-    <figure class="listing"><figcaption>kernels/add.cu</figcaption>
+    <figure class="listing numbered"><figcaption>kernels/add.cu</figcaption>
     <pre><code class="nohighlight cpp"><span class="l" data-n="7"><span class="k">const</span> <span class="t">int</span> i = <span class="b">blockIdx</span>.x * <span class="b">blockDim</span>.x + <span class="b">threadIdx</span>.x;</span></code></pre>
     </figure>
     "#);
@@ -123,6 +123,9 @@ fn a_line_of_a_listing_has_its_counts() {
         {"line": 7, "counts": {"instructions": 1200, "requests": 2, "sectors": 8}}]}]"#;
     let small = Small::new("```cpp\n{{#include ../../kernels/add.cu:map}}\n```")
         .with("book/src/generated/line-counts.json", counts);
+    let changed = page("{{#diff kernels/other.cu kernels/add.cu map}}");
+    let wanted = "<span class=\"l add\" data-n=\"7\">+";
+    assert!(changed.contains(wanted), "`{wanted}` is not in:\n{changed}");
     let made = small.make().expect("a book");
     let page = std::fs::read_to_string(made.folder.join("chapter.html")).expect("a page");
     for wanted in [
@@ -139,7 +142,7 @@ fn a_listing_in_a_list_stands_as_far_in_as_its_directive() {
     <ul>
     <li>
     <p>one:</p>
-    <figure class="listing"><figcaption>kernels/add.cu</figcaption>
+    <figure class="listing numbered"><figcaption>kernels/add.cu</figcaption>
     <pre><code class="nohighlight cpp"><span class="l" data-n="3"><span class="q">__global__</span> <span class="t">void</span> add(<span class="t">int</span> n, <span class="t">float</span>* x)</span>
     <span class="l" data-n="4">{</span>
     <span class="l" data-n="7">    <span class="k">const</span> <span class="t">int</span> i = <span class="b">blockIdx</span>.x * <span class="b">blockDim</span>.x + <span class="b">threadIdx</span>.x;</span>
