@@ -68,8 +68,7 @@ fn draw(title: &str, unit: &str, bars: &[Bar], foot: &str) -> String {
     } in bars
     {
         if let Some(page) = page {
-            let part = part.map_or(String::new(), |part| format!(", {} of cuBLAS", percent(part)));
-            drawing.link(page, &format!("{label}: {} {unit}{part}", digits(*value)));
+            drawing.link(page);
         }
         drawing.text("", Anchor::Start, (0.0, y + 14.0), label);
         drawing.text("strong", Anchor::End, (WIDTH - 58.0, y + 14.0), digits(*value));

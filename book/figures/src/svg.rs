@@ -143,9 +143,8 @@ impl Drawing {
     }
 
     /// What is drawn until [`Drawing::end_link`] leads to a page of the book.
-    pub(crate) fn link(&mut self, page: &str, label: &str) {
-        let (page, label) = (escaped(page), escaped(label));
-        self.push(format_args!("<a href=\"{page}\" aria-label=\"{label}\">"));
+    pub(crate) fn link(&mut self, page: &str) {
+        self.push(format_args!("<a href=\"{}\">", escaped(page)));
     }
 
     pub(crate) fn end_link(&mut self) {
