@@ -14,6 +14,7 @@ use simt::memory::rules::{self, Addresses};
 
 use crate::machine::{self, Trace, Who};
 use crate::race::{self, Race};
+use crate::steps;
 
 /// A question to `rules.js`, as a JavaScript expression, and the answer as JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +49,13 @@ pub fn cases() -> anyhow::Result<Vec<Case>> {
     kernels(&mut cases)?;
     for race in Race::all() {
         cases.push(raced(race)?);
+    }
+    for subject in steps::SUBJECTS {
+        let (trace, answer) = steps::counted(subject)?;
+        cases.push(Case {
+            ask: format!("stepped({trace})"),
+            answer: answer.to_string(),
+        });
     }
     Ok(cases)
 }
@@ -232,6 +240,12 @@ fn program(rules: &str, cases: &[Case]) -> String {
          const raced = (race) => {{\n\
          \x20 const order = R.raceOrder(race);\n\
          \x20 return [order, R.raceProduct(R.raceReplay(order))];\n\
+         }};\n\
+         const stepped = (trace) => {{\n\
+         \x20 const steps = R.unpackSteps(trace);\n\
+         \x20 let sum = 0;\n\
+         \x20 for (const step of steps) for (const address of step.addresses || []) sum += (address || 0) / 4;\n\
+         \x20 return [...Object.values(R.countSteps(steps)), sum];\n\
          }};\n\
          let verdict = \"\", n = 0;\n\
          const check = (text, got, want) => {{\n\

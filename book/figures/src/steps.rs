@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, bail};
 use ladder::Shape;
 use serde_json::{Value, json};
-use simt::memory::rules;
+use simt::memory::rules::{self, Addresses};
 use simt::program::MemSpace;
 
 use crate::machine::{self, FIRST, Trace};
@@ -101,13 +101,30 @@ struct Reach {
 }
 
 impl Reach {
+    fn bytes(&self) -> u32 {
+        (self.width * FLOAT) as u32
+    }
+
+    fn addresses(&self) -> Addresses {
+        self.elements.map(|element| Some(element? * FLOAT))
+    }
+
     /// Sectors, or wavefronts.
     fn cost(&self) -> u32 {
-        let addresses = self.elements.map(|element| Some(element? * FLOAT));
-        let bytes = (self.width * FLOAT) as u32;
         match self.array {
-            0..=2 => rules::sectors(&addresses, bytes),
-            _ => rules::shared_cost(&addresses, bytes, self.load).wavefronts,
+            0..=2 => rules::sectors(&self.addresses(), self.bytes()),
+            _ => rules::shared_cost(&self.addresses(), self.bytes(), self.load).wavefronts,
+        }
+    }
+
+    /// Wavefronts too many.
+    fn excess(&self) -> u32 {
+        match self.array {
+            0..=2 => 0,
+            _ => {
+                let cost = rules::shared_cost(&self.addresses(), self.bytes(), self.load);
+                cost.wavefronts - cost.ideal
+            }
         }
     }
 }
@@ -323,6 +340,28 @@ impl Followed {
             "steps": steps,
         }))
     }
+}
+
+/// What a page must make of packed steps: its own trace, and `[requests, sectors, requests to tiles, wavefronts, those
+/// too many, multiply-adds, the sum of all elements]`.
+pub(crate) fn counted(subject: Subject) -> anyhow::Result<(Value, Value)> {
+    let followed = Followed::new(subject)?;
+    let mut packed = followed.pack()?;
+    for unused in ["source", "texts"] {
+        packed[unused] = json!([]);
+    }
+    let mut sums = [0; 7];
+    for step in &followed.steps {
+        let lanes = u64::from(step.lanes.count_ones());
+        sums[5] += u64::from(step.fmas) * lanes;
+        let Some(reach) = &step.reach else { continue };
+        let at = if reach.array < 3 { 0 } else { 2 };
+        sums[at] += 1;
+        sums[at + 1] += u64::from(reach.cost());
+        sums[4] += u64::from(reach.excess());
+        sums[6] += reach.elements.iter().flatten().sum::<u64>();
+    }
+    Ok((packed, json!(sums)))
 }
 
 /// Values, each once.

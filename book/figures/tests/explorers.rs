@@ -42,6 +42,8 @@ fn a_wrong_rule_is_found() -> anyhow::Result<()> {
         ("col ^ (row % width)", "col ^ 1"),
         ("width + padding", "width"),
         ("first + lane * stride", "first + lane"),
+        ("rest[1] * lanes.length", "rest[1]"),
+        ("n < runs[i + 1]", "n < 1"),
         ("(second ? round : 0)", "(second ? 1 : 0)"),
         ("done[other] + lead)", "done[other] + lead + 1)"),
         ("(warp + 1) * EDGE / 2; own", "warp * EDGE / 2 + 1; own"),

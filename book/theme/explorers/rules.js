@@ -94,6 +94,51 @@
         });
     }
 
+    // ---- What one warp did, as steps.js has it -------------------------------------------------------------
+
+    // A step is [line, text, lanes], and then nothing: a barrier; or [instructions, multiply-adds]; or what it
+    // reached: [array, load, width, first element, pattern].
+    function unpackSteps(trace) {
+        return trace.steps.map(([line, instruction, mask, ...rest]) => {
+            const lanes = [];
+            for (let lane = 0; lane < LANES; lane += 1) {
+                if ((trace.masks[mask] >>> lane) & 1) lanes.push(lane);
+            }
+            const step = { line, instruction: trace.texts[instruction], lanes };
+            if (rest.length === 0) return { ...step, kind: "barrier" };
+            if (rest.length === 2) return { ...step, kind: "run", instructions: rest[0], fmas: rest[1] * lanes.length };
+            const [array, load, width, first, pattern] = rest;
+            const elements = [first];
+            const runs = trace.patterns[pattern];
+            for (let i = 0; i < runs.length; i += 2) {
+                for (let n = 0; n < runs[i + 1]; n += 1) elements.push(elements[elements.length - 1] + runs[i]);
+            }
+            const addresses = Array(LANES).fill(null);
+            lanes.forEach((lane, i) => { addresses[lane] = elements[i] * 4; });
+            const reached = { ...step, kind: "access", array, load: load === 1, width, addresses };
+            if (array < 3) return { ...reached, sectors: sectors(addresses, 4 * width) };
+            return { ...reached, ...shared(addresses, 4 * width, load === 1) };
+        });
+    }
+
+    // What was counted in some steps, by name.
+    function countSteps(steps) {
+        const sum = { "global requests": 0, sectors: 0, "shared requests": 0, wavefronts: 0, excess: 0, "multiply-adds": 0 };
+        for (const step of steps) {
+            if (step.kind === "run") sum["multiply-adds"] += step.fmas;
+            if (step.sectors) {
+                sum["global requests"] += 1;
+                sum.sectors += step.sectors.length;
+            }
+            if (step.wavefronts) {
+                sum["shared requests"] += 1;
+                sum.wavefronts += step.wavefronts.length;
+                sum.excess += step.wavefronts.length - step.ideal;
+            }
+        }
+        return sum;
+    }
+
     // ---- Two warps of v02 with tiles of 8 x 8 ---------------------------------------------------------------
 
     const EDGE = 8;
@@ -149,5 +194,6 @@
         return c;
     }
 
-    root.TileRules = { LANES, BANKS, SECTOR, WORD, sectors, lanesTogether, shared, strided, tile, raceOrder, raceReplay, raceProduct };
+    root.TileRules = { LANES, BANKS, SECTOR, WORD, sectors, lanesTogether, shared, strided, tile, unpackSteps, countSteps,
+        raceOrder, raceReplay, raceProduct };
 })(typeof globalThis === "undefined" ? window : globalThis);

@@ -12,50 +12,7 @@
     // Of a matrix that one warp uses little of, so many rows are drawn.
     const ROWS = 32;
 
-    // ---- The trace, unpacked -------------------------------------------------------------------------------
-
-    // A step is [line, text, lanes], and then nothing: a barrier; or [instructions, multiply-adds]; or what it
-    // reached: [array, load, width, first element, pattern].
-    function unpack(trace) {
-        return trace.steps.map(([line, instruction, mask, ...rest]) => {
-            const lanes = [];
-            for (let lane = 0; lane < Rules.LANES; lane += 1) {
-                if ((trace.masks[mask] >>> lane) & 1) lanes.push(lane);
-            }
-            const step = { line, instruction: trace.texts[instruction], lanes };
-            if (rest.length === 0) return { ...step, kind: "barrier" };
-            if (rest.length === 2) return { ...step, kind: "run", instructions: rest[0], fmas: rest[1] * lanes.length };
-            const [array, load, width, first, pattern] = rest;
-            const elements = [first];
-            const runs = trace.patterns[pattern];
-            for (let i = 0; i < runs.length; i += 2) {
-                for (let n = 0; n < runs[i + 1]; n += 1) elements.push(elements[elements.length - 1] + runs[i]);
-            }
-            const addresses = Array(Rules.LANES).fill(null);
-            lanes.forEach((lane, i) => { addresses[lane] = elements[i] * 4; });
-            const reached = { ...step, kind: "access", array, load: load === 1, width, addresses };
-            if (array < 3) return { ...reached, sectors: Rules.sectors(addresses, 4 * width) };
-            return { ...reached, ...Rules.shared(addresses, 4 * width, load === 1) };
-        });
-    }
-
-    // What was counted in steps 0 to `last`, by name.
-    function totals(steps, last) {
-        const sum = { "global requests": 0, sectors: 0, "shared requests": 0, wavefronts: 0, excess: 0, "multiply-adds": 0 };
-        for (const step of steps.slice(0, last + 1)) {
-            if (step.kind === "run") sum["multiply-adds"] += step.fmas;
-            if (step.sectors) {
-                sum["global requests"] += 1;
-                sum.sectors += step.sectors.length;
-            }
-            if (step.wavefronts) {
-                sum["shared requests"] += 1;
-                sum.wavefronts += step.wavefronts.length;
-                sum.excess += step.wavefronts.length - step.ideal;
-            }
-        }
-        return sum;
-    }
+    // ---- In words ------------------------------------------------------------------------------------------
 
     // The elements that a step reaches, each once.
     function elements(step) {
@@ -227,7 +184,7 @@
                 ? `${step.instruction} …` : step.instruction;
             const what = sentence(trace, steps, at);
             spoken.textContent = what;
-            const sum = totals(steps, at);
+            const sum = Rules.countSteps(steps.slice(0, at + 1));
             const names = Object.keys(sum).filter((name) => trace.arrays.length > 3 || !["shared requests", "wavefronts", "excess"].includes(name));
             counted.replaceChildren(...names.map((name) =>
                 html("div", {}, html("dt", {}, name), html("dd", {}, `${sum[name]}`))));
@@ -247,7 +204,7 @@
 
         function choose(i) {
             trace = traces[i];
-            steps = unpack(trace);
+            steps = Rules.unpackSteps(trace);
             slider.max = steps.length - 1;
             listing.replaceChildren(...trace.source.map(([number, line]) =>
                 html("span", { class: "line", "data-line": number }, `${String(number).padStart(3)}  ${line}\n`)));
