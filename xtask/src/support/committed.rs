@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Context;
 use ladder::files::write_whole_bytes;
 use ladder::provenance::{cubin_of, sha256, target_of};
 
 use crate::support::compiler::Compiler;
-use crate::support::nvrtc::Nvrtc;
+use crate::support::nvrtc::{Compiled, Nvrtc};
 use crate::support::source::{Include, Job, local_includes, read_source};
 use crate::support::{cubin, say};
 
@@ -17,31 +18,43 @@ const DEVICES: [u32; 5] = [75, 80, 86, 89, 90];
 /// How often to compile before a difference counts. Every second process gives one or the other.
 const TRIES: u32 = 20;
 
-/// Compiles sources, and says how many gave something else than what was there. With `check`, nothing is written.
+/// Compiles sources, several at a time, and says how many gave something else than what was there. With `check`, nothing
+/// is written.
 pub(crate) fn compile_all(root: &Path, sources: &[PathBuf], check: bool) -> anyhow::Result<usize> {
     let nvrtc = Nvrtc::find()?;
-    let mut compiler = Compiler::start(&nvrtc.directory)?;
-    let mut stale = 0;
-    for source in sources {
-        let target = target_of(root, source);
-        let old = std::fs::read_to_string(&target).unwrap_or_default();
-        let Made { ptx, cubin } = compile_until(
-            &nvrtc,
-            &mut compiler,
-            |compiler| compile(&nvrtc, compiler, root, source),
-            |made| is_same(&old, &made.ptx) || !old.contains(provenance(&made.ptx)),
-        )?;
-        let mut files = vec![];
-        if !is_same(&old, &ptx) {
-            files.push((target, ptx.into_bytes()));
-        }
-        if let Some((path, bytes)) = cubin
-            && std::fs::read(&path).ok().as_ref() != Some(&bytes)
+    let workers = std::thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(sources.len());
+    let next = AtomicUsize::new(0);
+    let work = || -> Vec<(usize, anyhow::Result<Vec<Changed>>)> {
+        let mut compiler = None;
+        let mut done = Vec::new();
+        while let at = next.fetch_add(1, Ordering::Relaxed)
+            && let Some(source) = sources.get(at)
         {
-            files.push((path, bytes));
+            let result = changed(&nvrtc, &mut compiler, root, source, check);
+            let failed = result.is_err();
+            done.push((at, result));
+            if failed {
+                next.store(sources.len(), Ordering::Relaxed);
+            }
         }
+        done
+    };
+    let mut done: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().expect("compiling does not panic"))
+            .collect()
+    });
+    done.sort_by_key(|(at, _)| *at);
+
+    let mut stale = 0;
+    for (_, result) in done {
+        let files = result?;
         stale += usize::from(!files.is_empty());
-        for (path, bytes) in files {
+        for Changed { path, bytes } in files {
             let name = path.strip_prefix(root).unwrap_or(&path).display();
             if check {
                 say::note(&format!("stale: {name}"));
@@ -52,6 +65,49 @@ pub(crate) fn compile_all(root: &Path, sources: &[PathBuf], check: bool) -> anyh
         }
     }
     Ok(stale)
+}
+
+/// A committed file, and what it should be.
+struct Changed {
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+/// The files of a source that are not what it gives. Register counts are not compared, so the code that they are of is
+/// compiled only for a file that is written.
+fn changed(
+    nvrtc: &Nvrtc,
+    compiler: &mut Option<Compiler>,
+    root: &Path,
+    source: &Path,
+    check: bool,
+) -> anyhow::Result<Vec<Changed>> {
+    let compiler = match compiler {
+        Some(compiler) => compiler,
+        None => compiler.insert(Compiler::start(&nvrtc.directory)?),
+    };
+    let target = target_of(root, source);
+    let old = std::fs::read_to_string(&target).unwrap_or_default();
+    let mut made = compile_until(
+        nvrtc,
+        compiler,
+        |compiler| Made::compile(nvrtc, compiler, root, source),
+        |made| is_same(&old, &made.text()) || !old.contains(provenance(&made.text())),
+    )?;
+    let mut files = vec![];
+    if !is_same(&old, &made.text()) {
+        if !check {
+            made.count_registers(nvrtc, compiler, root)?;
+        }
+        let bytes = made.text().into_bytes();
+        files.push(Changed { path: target, bytes });
+    }
+    if let Some((path, bytes)) = made.cubin
+        && std::fs::read(&path).ok().as_ref() != Some(&bytes)
+    {
+        files.push(Changed { path, bytes });
+    }
+    Ok(files)
 }
 
 /// Compiles until the result is the expected one, but not for ever. For some kernels NVRTC chooses between two orders by
@@ -104,54 +160,93 @@ fn is_same(old: &str, new: &str) -> bool {
 
 /// What is made of a source.
 struct Made {
+    job: Job,
+    includes: Vec<Include>,
+    /// Where it came from and how, as comments.
+    head: String,
+    /// Lines on the registers of each device, where they were counted.
+    registers: String,
+    /// The line that names the machine code.
+    names_cubin: String,
     ptx: String,
     /// Where the machine code is committed, and the code.
     cubin: Option<(PathBuf, Vec<u8>)>,
 }
 
-fn compile(nvrtc: &Nvrtc, compiler: &mut Compiler, root: &Path, path: &Path) -> anyhow::Result<Made> {
-    let job = Job::read(root, path)?;
-    let compiled = job.compile(nvrtc, compiler, root)?;
-    let includes = local_includes(root, path, &job.source)?;
-    if !compiled.log.trim().is_empty() {
-        say::note(compiled.log.trim_end());
-    }
-
-    let mut out = String::from("// Generated by `cargo xtask ptx`; edit the source instead.\n");
-    writeln!(
-        out,
-        "// source: {} sha256:{}",
-        job.name,
-        sha256(job.source.as_bytes())
-    )?;
-    for Include { path, .. } in &includes {
-        let shown = path.strip_prefix(root).unwrap_or(path).display();
-        writeln!(
-            out,
-            "// include: {shown} sha256:{}",
-            sha256(read_source(path)?.as_bytes())
-        )?;
-    }
-    writeln!(out, "// compiler: NVRTC {}.{}", nvrtc.version.0, nvrtc.version.1)?;
-    writeln!(out, "// options: {}", job.shown().join(" "))?;
-    let oldest = job.capability().parse::<u32>().unwrap_or(0);
-    let mut cubin = None;
-    for device in DEVICES.into_iter().filter(|d| *d >= oldest) {
-        let compiled = job.compile_for(&device.to_string(), &includes, nvrtc, compiler, root)?;
-        for line in resources(&compiled.log) {
-            writeln!(out, "// sm_{device}: {line}")?;
+impl Made {
+    fn compile(nvrtc: &Nvrtc, compiler: &mut Compiler, root: &Path, path: &Path) -> anyhow::Result<Self> {
+        let job = Job::read(root, path)?;
+        let compiled = job.compile(nvrtc, compiler, root)?;
+        let includes = local_includes(root, path, &job.source)?;
+        if !compiled.log.trim().is_empty() {
+            say::note(compiled.log.trim_end());
         }
-        if device == cubin::GPU
-            && let Some(path) = cubin_of(root, path)
+
+        let mut head = String::from("// Generated by `cargo xtask ptx`; edit the source instead.\n");
+        let hash = sha256(job.source.as_bytes());
+        writeln!(head, "// source: {} sha256:{hash}", job.name)?;
+        for Include { path, .. } in &includes {
+            let shown = path.strip_prefix(root).unwrap_or(path).display();
+            let hash = sha256(read_source(path)?.as_bytes());
+            writeln!(head, "// include: {shown} sha256:{hash}")?;
+        }
+        writeln!(head, "// compiler: NVRTC {}.{}", nvrtc.version.0, nvrtc.version.1)?;
+        writeln!(head, "// options: {}", job.shown().join(" "))?;
+
+        let mut made = Self {
+            job,
+            includes,
+            head,
+            registers: String::new(),
+            names_cubin: String::new(),
+            ptx: compiled.ptx,
+            cubin: None,
+        };
+        if let Some(path) = cubin_of(root, path)
+            && cubin::GPU >= made.oldest()
         {
+            let compiled = made.compile_for(cubin::GPU, nvrtc, compiler, root)?;
             let bytes = cubin::without_ptx(compiled.cubin)?;
             let shown = path.strip_prefix(root).unwrap_or(&path).display();
-            writeln!(out, "// cubin: {shown} sha256:{}", sha256(&bytes))?;
-            cubin = Some((path, bytes));
+            made.names_cubin = format!("// cubin: {shown} sha256:{}\n", sha256(&bytes));
+            made.cubin = Some((path, bytes));
         }
+        Ok(made)
     }
-    out.push_str(&compiled.ptx);
-    Ok(Made { ptx: out, cubin })
+
+    /// Compiles for each device, for what ptxas prints of registers.
+    fn count_registers(&mut self, nvrtc: &Nvrtc, compiler: &mut Compiler, root: &Path) -> anyhow::Result<()> {
+        let oldest = self.oldest();
+        for device in DEVICES.into_iter().filter(|device| *device >= oldest) {
+            let compiled = self.compile_for(device, nvrtc, compiler, root)?;
+            for line in resources(&compiled.log) {
+                writeln!(self.registers, "// sm_{device}: {line}")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn compile_for(
+        &self,
+        device: u32,
+        nvrtc: &Nvrtc,
+        compiler: &mut Compiler,
+        root: &Path,
+    ) -> anyhow::Result<Compiled> {
+        let device = device.to_string();
+        self.job
+            .compile_for(&device, &self.includes, nvrtc, compiler, root)
+    }
+
+    /// The oldest device that runs it.
+    fn oldest(&self) -> u32 {
+        self.job.capability().parse().unwrap_or(0)
+    }
+
+    /// The file.
+    fn text(&self) -> String {
+        [&*self.head, &self.registers, &self.names_cubin, &self.ptx].concat()
+    }
 }
 
 /// `kernel: 32 registers, 2048 bytes smem, 0 bytes spilled` from the words of `ptxas -v`.
