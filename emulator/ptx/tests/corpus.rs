@@ -8,19 +8,47 @@ use std::sync::LazyLock;
 static CORPUS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut found = Vec::new();
-    for folder in ["kernels/ptx", "fuzz/corpus/parse"] {
-        let Ok(entries) = std::fs::read_dir(root.join(folder)) else {
-            continue;
-        };
-        for entry in entries.flatten() {
-            if let Ok(text) = std::fs::read_to_string(entry.path()) {
-                found.push((entry.path().display().to_string(), text));
-            }
+    for entry in std::fs::read_dir(root.join("kernels/ptx"))
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        if let Ok(text) = std::fs::read_to_string(entry.path()) {
+            found.push((entry.path().display().to_string(), text));
+        }
+    }
+    let archive =
+        std::fs::read(root.join("fuzz/corpus/parse.tar")).expect("the fuzzer's corpus is committed");
+    for (name, bytes) in unpacked(&archive) {
+        if let Ok(text) = String::from_utf8(bytes.to_vec()) {
+            found.push((format!("fuzz/corpus/{name}"), text));
         }
     }
     found.sort();
     found
 });
+
+/// Names and contents of the plain files of a tar archive.
+fn unpacked(mut archive: &[u8]) -> Vec<(String, &[u8])> {
+    const BLOCK: usize = 512;
+    let text = |field: &[u8]| {
+        String::from_utf8_lossy(field)
+            .trim_end_matches(['\0', ' '])
+            .to_owned()
+    };
+    let mut files = Vec::new();
+    while let Some((header, rest)) = archive.split_at_checked(BLOCK)
+        && header[0] != 0
+    {
+        let size = usize::from_str_radix(&text(&header[124..136]), 8).expect("a size in octal digits");
+        let is_file = matches!(header[156], 0 | b'0');
+        if is_file {
+            files.push((text(&header[..100]), &rest[..size]));
+        }
+        archive = &rest[size.next_multiple_of(BLOCK)..];
+    }
+    files
+}
 
 /// Whether it reads; panics where reading, looking up or printing goes wrong.
 fn check(text: &str) -> bool {
@@ -49,6 +77,11 @@ fn the_corpus_reads_or_is_refused() {
     CORPUS.iter().for_each(|(_, text)| {
         check(text);
     });
+    let n_texts = CORPUS
+        .iter()
+        .filter(|(name, _)| name.starts_with("fuzz/"))
+        .count();
+    assert!(n_texts > 500, "only {n_texts} texts of the fuzzer");
 }
 
 #[test]
