@@ -70,7 +70,7 @@ mod contexts;
 mod handle;
 #[expect(unsafe_code, reason = "buffers of a C caller")]
 mod image;
-#[expect(unsafe_code, reason = "handlers of the process")]
+#[cfg_attr(target_os = "linux", expect(unsafe_code, reason = "handlers of the process"))]
 mod life;
 mod mistakes;
 mod numbers;

@@ -2,7 +2,9 @@
 
 use crate::check::Code;
 use crate::check::{AccessKind, BadOperand, Details};
-use crate::lanes::{CpuLevel, NONE};
+#[cfg(target_arch = "x86_64")]
+use crate::lanes::CpuLevel;
+use crate::lanes::NONE;
 use crate::program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
 
 use super::access::Spec;
