@@ -59,9 +59,10 @@ impl Axe {
         if tab.value("typeof window.axe")? == "undefined" {
             tab.value(&format!("{}; true", self.0))?;
         }
+        // By `preload` it would ask for the style sheets again, which a page from a file may not.
         let options = match only_colours {
-            true => "{resultTypes: ['violations'], runOnly: ['color-contrast']}",
-            false => "{resultTypes: ['violations']}",
+            true => "{preload: false, resultTypes: ['violations'], runOnly: ['color-contrast']}",
+            false => "{preload: false, resultTypes: ['violations']}",
         };
         let found = tab.value(&format!(
             "(async () => {{
