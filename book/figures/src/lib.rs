@@ -10,6 +10,7 @@
 
 mod banks;
 mod bars;
+mod busiest;
 mod counts;
 pub mod explorers;
 mod fragments;
@@ -36,6 +37,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use ladder::Record;
 
+pub use busiest::{busiest, stalls};
 pub use predictions::errors;
 pub use sass::sass;
 pub use steps::steps_js;

@@ -1,6 +1,6 @@
 //! `cargo run -p figures -- write` draws the book's pictures; `… -- explorers` checks the rules that its pages run,
 //! `… -- sass` prints machine code and tables of it,
-//! `… -- predictions` how wrong predicted times were.
+//! `… -- predictions` how wrong predicted times were, `… -- busiest` and `… -- stalls` what Nsight Compute saw.
 
 #![forbid(unsafe_code)]
 
@@ -13,13 +13,15 @@ use figures::explorers::{Engine, cases, claim, folder, rules_js};
 
 const USAGE: &str = "usage: cargo run -p figures -- write [--record FILE] [--to FOLDER]
        cargo run -p figures -- explorers
-       cargo run -p figures -- predictions
+       cargo run -p figures -- (predictions | busiest | stalls)
        cargo run -p figures -- sass (KERNEL FROM TO | loops | registers | strides | binds)";
 
 enum Task {
     Write { record: PathBuf, to: PathBuf },
     Explorers,
     Predictions,
+    Busiest,
+    Stalls,
     Sass(Vec<String>),
 }
 
@@ -28,6 +30,8 @@ fn main() -> ExitCode {
         Some(Task::Write { record, to }) => write(&record, &to),
         Some(Task::Explorers) => explorers(),
         Some(Task::Predictions) => print(&figures::errors()),
+        Some(Task::Busiest) => figures::busiest().and_then(|text| print(&text)),
+        Some(Task::Stalls) => figures::stalls().and_then(|text| print(&text)),
         Some(Task::Sass(words)) => sass(&words),
         None => {
             eprintln!("{USAGE}");
@@ -49,6 +53,8 @@ fn parse(mut words: impl Iterator<Item = String>) -> Option<Task> {
     match words.next()?.as_str() {
         "write" => {}
         "predictions" if words.next().is_none() => return Some(Task::Predictions),
+        "busiest" if words.next().is_none() => return Some(Task::Busiest),
+        "stalls" if words.next().is_none() => return Some(Task::Stalls),
         "sass" => return Some(Task::Sass(words.collect())),
         "explorers" if words.next().is_none() => return Some(Task::Explorers),
         _ => return None,

@@ -158,15 +158,20 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
     drawing.finish(bottom + 52.0)
 }
 
-/// Floating-point operations per byte of the sectors that a kernel asked for.
-fn intensity(counters: &Counters) -> f64 {
+/// Floating-point operations per byte of the sectors that a kernel asks for, at `shape`. `counters` are of
+/// [`counts::SHAPE`]: both are multiples of every tile, so that loads grow with M, N and K, and stores with M and N.
+fn intensity(counters: &Counters, shape: Shape) -> f64 {
     const SECTOR: f64 = 32.0;
-    let sectors = counters.global_load_sectors + counters.global_store_sectors;
-    2.0 * counters.fmas as f64 / (SECTOR * sectors as f64)
+    let counted = counts::SHAPE;
+    let volume = |shape: Shape| (shape.m * shape.n * shape.k) as f64;
+    let area = |shape: Shape| (shape.m * shape.n) as f64;
+    let loads = counters.global_load_sectors as f64 * volume(shape) / volume(counted);
+    let stores = counters.global_store_sectors as f64 * area(shape) / area(counted);
+    2.0 * volume(shape) / (SECTOR * (loads + stores))
 }
 
 pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
-    const COUNTED: Shape = counts::SHAPE;
+    let shape = Shape::square(SIZE);
     let title = format!("Roofline at {SIZE}, by what the kernels ask for");
     let Some(recorded) = Recorded::new(record) else {
         return Ok(missing(&title));
@@ -177,7 +182,8 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
     let mut points = Vec::new();
     for (kernel, label) in counts::KERNELS {
         if let Some(tflops) = tflops(&recorded, kernel, SIZE) {
-            points.push((*label, intensity(&machine::counters(kernel, COUNTED)?), tflops));
+            let counters = machine::counters(kernel, counts::SHAPE)?;
+            points.push((*label, intensity(&counters, shape), tflops));
         }
     }
     let mut drawing = Drawing::new(
@@ -274,7 +280,10 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
     let foot = [
         "Above the slope: caches serve what is asked for.".to_owned(),
         format!("Speed: {}.", recorded.provenance()),
-        format!("Sectors: counted on the emulated GPU at {COUNTED}."),
+        format!(
+            "Sectors: of {shape}, by those counted on the emulated GPU at {}.",
+            counts::SHAPE
+        ),
     ];
     for (i, line) in foot.into_iter().enumerate() {
         drawing.text("dim", Anchor::Start, (0.0, bottom + 60.0 + 19.0 * i as f64), line);
@@ -303,6 +312,17 @@ mod tests {
             sorted.windows(2).all(|pair| pair[1] - pair[0] >= 17.0),
             "{placed:?}"
         );
+    }
+
+    #[test]
+    fn the_intensity_is_of_the_size_that_is_drawn() -> anyhow::Result<()> {
+        let of = |kernel| -> anyhow::Result<[String; 2]> {
+            let counters = machine::counters(kernel, counts::SHAPE)?;
+            Ok([512, SIZE].map(|size| format!("{:.1}", intensity(&counters, Shape::square(size)))))
+        };
+        assert_eq!(of("sgemm_v03_from_shared")?, ["16.0", "28.4"]);
+        assert_eq!(of("sgemm_v06_outer_product")?, ["28.4", "31.5"]);
+        Ok(())
     }
 
     #[test]

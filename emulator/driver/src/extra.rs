@@ -39,7 +39,8 @@
 //! //     which there is not enough for one more block; null for PTX;
 //! //   `prediction`: `gpu`, `us` (with warm caches), `band` (nine in ten predictions for other kernels were wrong by less
 //! //     than this part), `bounds` (a list of `unit` and `us`: what each unit alone would need, the slowest first),
-//! //     `n_blocks`, `n_sms`; or null, and then `no_prediction` says why.
+//! //     `parts` (the same of what some of these units are made of: issue without registers, shared memory, L1),
+//! //     `ghz` (the clock), `n_blocks`, `n_sms`; or null, and then `no_prediction` says why.
 //! CUresult tile_predict_next(void);
 //!
 //! // The report of the calling thread's last launch as JSON (the fields of `findings::Report`): counters for the

@@ -7,7 +7,7 @@ use simt::occupancy::{Footprint, Limit, Occupancy, THREADS_PER_SM, occupancy};
 use simt::report::Language;
 use simt::texture::Textures;
 use std::sync::Arc;
-use timing::{Chip, Prediction, predict};
+use timing::{Bound, Chip, Prediction, predict};
 
 use crate::api::module::Function;
 use crate::contexts::MEMORY;
@@ -67,15 +67,17 @@ fn of_occupancy(footprint: Footprint) -> Value {
 }
 
 fn of_prediction(chip: &Chip, prediction: &Prediction) -> Value {
-    let bounds = prediction
-        .bounds
-        .iter()
-        .map(|bound| json!({ "unit": bound.resource.name(), "us": bound.us }));
+    let list = |bounds: &[Bound]| -> Vec<Value> {
+        let bound = |bound: &Bound| json!({ "unit": bound.resource.name(), "us": bound.us });
+        bounds.iter().map(bound).collect()
+    };
     json!({
         "gpu": chip.name,
         "us": prediction.us,
         "band": timing::accuracy::band(),
-        "bounds": bounds.collect::<Vec<_>>(),
+        "bounds": list(&prediction.bounds),
+        "parts": list(&prediction.parts),
+        "ghz": chip.ghz,
         "n_blocks": prediction.n_blocks,
         "n_sms": chip.sms,
     })

@@ -3,7 +3,7 @@
 //! `cargo run --release -p timing --example accuracy -- ladder [PART_OF_A_NAME [M]]` prints them;
 //! `… -- held-out` the kernels that played no part in building the model;
 //! `… -- write` makes `data/predictions.tsv`, which the book's plot is drawn from; `… -- write ladder` and
-//! `… -- write held-out` renew these lines of it.
+//! `… -- write held-out` renew these lines of it; `… -- profiled` makes `data/profiled.tsv`.
 
 #![expect(clippy::print_stdout, reason = "an example shows what came out")]
 
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use recorded::Launch;
 use timing::accuracy::{self, Point, Set};
-use timing::{Prediction, Reason};
+use timing::{Bound, Prediction, Reason};
 
 const HEAD: &str = "\
 # Launches on an NVIDIA H200 (driver 580, CUDA 13.0, 2026-11) and what the model gives for them, in microseconds.
@@ -28,6 +28,10 @@ const HEAD: &str = "\
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let argument = |i: usize| arguments.get(i).map_or("", String::as_str);
+    if argument(0) == "profiled" {
+        profiled();
+        return;
+    }
     let is_written = argument(0) == "write";
     let set = if is_written { argument(1) } else { argument(0) };
     let mut launches = Vec::new();
@@ -84,6 +88,33 @@ fn main() {
     let mean = errors.iter().sum::<f64>() / n.max(1) as f64;
     let close = errors.iter().filter(|error| **error <= 15.0).count();
     println!("{n} launches, mean error {mean:.1} %, {close} within 15 %");
+}
+
+/// What the launches that a profiler saw need of each unit.
+fn profiled() {
+    let mut text = "\
+# What the model gives for the launches of book/data/h200-busiest.json, in microseconds.
+# Made by `cargo run --release -p timing --example accuracy -- profiled`.
+# kernel\tM\tN\tK\tpredicted\tbounds
+"
+    .to_owned();
+    for launch in recorded::profiled() {
+        let prediction = launch.predicted();
+        println!("{}", line(&launch, &prediction));
+        let prediction = prediction.unwrap_or_else(|why| panic!("{}: {why}", launch.name));
+        let bound = |bound: &Bound| format!("{}={:.3}", bound.resource.name(), bound.us);
+        let bounds: Vec<String> = prediction.bounds.iter().map(bound).collect();
+        let [m, n, k] = launch.shape;
+        let _ = writeln!(
+            text,
+            "{}\t{m}\t{n}\t{k}\t{:.3}\t{}",
+            launch.name,
+            prediction.us,
+            bounds.join(";")
+        );
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/profiled.tsv");
+    std::fs::write(path, text).expect("the file is written");
 }
 
 fn point(launch: &Launch, prediction: &Prediction) -> Point {

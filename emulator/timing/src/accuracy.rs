@@ -74,6 +74,49 @@ pub fn band() -> f64 {
     errors.get(errors.len() * 9 / 10).copied().unwrap_or(1.0)
 }
 
+/// What a launch needs of each unit, by the model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Needs {
+    /// Entry point.
+    pub kernel: String,
+    /// M, N and K; K is 0 where there is none.
+    pub shape: [u32; 3],
+    /// What the model gives.
+    pub predicted_us: f64,
+    /// What each unit alone would need, the slowest first.
+    pub bounds: Vec<(String, f64)>,
+}
+
+static PROFILED: LazyLock<Vec<Needs>> = LazyLock::new(|| {
+    let needs = |line: &str| {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [kernel, m, n, k, predicted, bounds] = columns[..] else {
+            return None;
+        };
+        let bound = |text: &str| {
+            let (unit, us) = text.split_once('=')?;
+            Some((unit.to_owned(), us.parse().ok()?))
+        };
+        Some(Needs {
+            kernel: kernel.to_owned(),
+            shape: [m.parse().ok()?, n.parse().ok()?, k.parse().ok()?],
+            predicted_us: predicted.parse().ok()?,
+            bounds: bounds.split(';').map(bound).collect::<Option<_>>()?,
+        })
+    };
+    let lines = include_str!("../data/profiled.tsv").lines();
+    let lines = lines.filter(|line| !line.starts_with('#'));
+    lines
+        .map(needs)
+        .collect::<Option<_>>()
+        .expect("a test reads the committed file")
+});
+
+/// The launches that Nsight Compute saw (`book/data/h200-busiest.json`), as the model has them: `data/profiled.tsv`.
+pub fn profiled() -> &'static [Needs] {
+    &PROFILED
+}
+
 /// Reads the file: a line for each launch, columns between tabs, `#` before a comment.
 fn read(text: &str) -> Option<Vec<Point>> {
     let point = |line: &str| {
@@ -106,6 +149,7 @@ mod tests {
     #[test]
     fn the_committed_file_is_read() {
         assert!(points().len() > 200, "{} points", points().len());
+        assert!(profiled().len() > 20, "{} launches", profiled().len());
         assert!((0.0..0.5).contains(&band()), "{}", band());
     }
 }

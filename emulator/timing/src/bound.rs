@@ -5,6 +5,9 @@
 pub enum Resource {
     /// The schedulers: one instruction per clock each.
     Issue,
+    /// The same, with the clocks that instructions wait for the two banks of registers, to read operands and to write
+    /// wide results.
+    Registers,
     /// 32-bit floats.
     Fma,
     /// Integers, logic, comparisons.
@@ -17,7 +20,11 @@ pub enum Resource {
     Special,
     /// Loads from constant memory by an instruction of their own.
     Constants,
-    /// Shared memory and L1: wavefronts.
+    /// The part of [`Self::SharedAndL1`] that is for shared memory.
+    Shared,
+    /// The part of [`Self::SharedAndL1`] that is for L1.
+    L1,
+    /// Shared memory and L1, which are one memory: wavefronts, and turning from one to the other.
     SharedAndL1,
     /// Between L2 and the SMs.
     L2,
@@ -29,14 +36,17 @@ pub enum Resource {
 
 impl Resource {
     /// All of them, in the order of [`Busy`].
-    pub const ALL: [Resource; 11] = [
+    pub const ALL: [Resource; 14] = [
         Resource::Issue,
+        Resource::Registers,
         Resource::Fma,
         Resource::Alu,
         Resource::IntegerFma,
         Resource::Double,
         Resource::Special,
         Resource::Constants,
+        Resource::Shared,
+        Resource::L1,
         Resource::SharedAndL1,
         Resource::L2,
         Resource::Dram,
@@ -47,12 +57,15 @@ impl Resource {
     pub fn name(self) -> &'static str {
         match self {
             Resource::Issue => "instruction issue",
+            Resource::Registers => "register ports",
             Resource::Fma => "32-bit float arithmetic",
             Resource::Alu => "integer arithmetic and logic",
             Resource::IntegerFma => "integer multiply-add",
             Resource::Double => "64-bit float arithmetic",
             Resource::Special => "special functions and conversions",
             Resource::Constants => "loads from constant memory",
+            Resource::Shared => "shared memory",
+            Resource::L1 => "L1",
             Resource::SharedAndL1 => "shared memory and L1",
             Resource::L2 => "L2",
             Resource::Dram => "device memory",
@@ -73,14 +86,79 @@ pub struct Bound {
     pub us: f64,
 }
 
-/// The slowest first, without units that have nothing to do.
-pub(crate) fn bounds(us: impl Fn(Resource) -> f64) -> Vec<Bound> {
-    let bound = |resource| Bound {
+/// More than this, and reading registers costs time beside issue.
+const NOTICEABLE: f64 = 1.01;
+
+/// What each unit alone would need: the slowest first, without units that have nothing to do; and what
+/// [`Resource::Registers`] and [`Resource::SharedAndL1`] are made of.
+pub(crate) fn bounds(us: impl Fn(Resource) -> f64) -> (Vec<Bound>, Vec<Bound>) {
+    use Resource::{Issue, L1, Registers, Shared, SharedAndL1};
+    let parts = [Issue, Shared, L1].map(|resource| Bound {
         resource,
         us: us(resource),
+    });
+    let [issue, shared, l1] = parts.map(|part| part.us);
+    // Turning from one to the other depends on the order of accesses: no bound.
+    let memory = Bound {
+        resource: match (shared > 0.0, l1 > 0.0) {
+            (true, false) => Shared,
+            (false, true) => L1,
+            _ => SharedAndL1,
+        },
+        us: shared + l1,
     };
-    let mut bounds: Vec<Bound> = Resource::ALL.into_iter().map(bound).collect();
+    let issue = match us(Registers) {
+        us if us > issue * NOTICEABLE => Bound {
+            resource: Registers,
+            us,
+        },
+        _ => parts[0],
+    };
+    let alone = |resource: &Resource| ![Issue, Registers, Shared, L1, SharedAndL1].contains(resource);
+    let others = Resource::ALL.into_iter().filter(alone).map(|resource| Bound {
+        resource,
+        us: us(resource),
+    });
+    let mut bounds: Vec<Bound> = [issue, memory].into_iter().chain(others).collect();
     bounds.retain(|bound| bound.us > 0.0);
     bounds.sort_by(|a, b| b.us.total_cmp(&a.us));
-    bounds
+    (bounds, parts.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(busy: &[(Resource, f64)], want: &[(Resource, f64)]) {
+        let us = |of: Resource| {
+            let found = busy.iter().find(|(resource, _)| *resource == of);
+            found.map_or(0.0, |(_, us)| *us)
+        };
+        let (bounds, _) = bounds(us);
+        let got: Vec<_> = bounds.iter().map(|bound| (bound.resource, bound.us)).collect();
+        assert_eq!(got, want);
+    }
+
+    #[test]
+    fn what_is_one_unit_is_one_bound() {
+        use Resource::{Dram, Fma, Issue, L1, Registers, Shared, SharedAndL1};
+        check(&[(Issue, 2.0), (Registers, 2.0)], &[(Issue, 2.0)]);
+        check(&[(Issue, 2.0), (Registers, 2.5)], &[(Registers, 2.5)]);
+        check(
+            &[(Issue, 2.0), (L1, 3.0), (SharedAndL1, 3.0)],
+            &[(L1, 3.0), (Issue, 2.0)],
+        );
+        // 6 with the turns from one to the other.
+        check(
+            &[
+                (Fma, 2.0),
+                (Shared, 3.0),
+                (L1, 1.0),
+                (SharedAndL1, 6.0),
+                (Dram, 9.0),
+            ],
+            &[(Dram, 9.0), (SharedAndL1, 4.0), (Fma, 2.0)],
+        );
+    }
 }

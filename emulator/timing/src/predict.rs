@@ -36,6 +36,8 @@ pub struct Prediction {
     /// What each unit alone would need for the launch, the slowest first. Where the first is far below [`Self::us`],
     /// the kernel waits.
     pub bounds: Vec<Bound>,
+    /// What units of `bounds` are made of: issue without registers, shared memory, L1.
+    pub parts: Vec<Bound>,
     /// Blocks that were simulated.
     pub n_simulated: u64,
     /// Blocks of the launch.
@@ -212,11 +214,13 @@ impl<'a> Launch<'a> {
         let n_simulated = self.blocks.len() as u64;
         let of_one_sm = self.n_blocks as f64 / f64::from(self.active_sms());
         let scale = of_one_sm / n_simulated.max(1) as f64;
+        let (bounds, parts) = bounds(|resource| us(outcome.busy[resource as usize] * scale));
         Prediction {
             clocks,
             us: us(clocks) + chip.launch_ns / 1e3,
             occupancy: self.occupancy,
-            bounds: bounds(|resource| us(outcome.busy[resource as usize] * scale)),
+            bounds,
+            parts,
             n_simulated,
             n_blocks: self.n_blocks,
             stalls: outcome.stalls.clone(),

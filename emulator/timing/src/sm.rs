@@ -118,7 +118,16 @@ struct Scheduler {
     queue: VecDeque<u64>,
     ports: Ports,
     stolen_tenths: u64,
+    /// The same instructions in the same order, when nothing takes time but issue and the ports of the registers.
+    alone: Alone,
     issues: Vec<Issue>,
+}
+
+/// The ports of the registers by themselves.
+#[derive(Default)]
+struct Alone {
+    ports: Ports,
+    now: u64,
 }
 
 struct Sm<'a> {
@@ -162,6 +171,7 @@ impl<'a> Sm<'a> {
             queue: VecDeque::new(),
             ports: Ports::default(),
             stolen_tenths: 0,
+            alone: Alone::default(),
             issues: Vec::new(),
         };
         Self {
@@ -323,10 +333,18 @@ impl<'a> Sm<'a> {
         scheduler.free = scheduler
             .ports
             .read(instruction, number as u32, now, chip.port_slack);
-        if matches!(unit, Unit::Fma | Unit::IntegerFma | Unit::Alu) && scheduler.stolen_tenths >= 10 {
+        let is_arithmetic = matches!(unit, Unit::Fma | Unit::IntegerFma | Unit::Alu);
+        if is_arithmetic && scheduler.stolen_tenths >= 10 {
             scheduler.stolen_tenths -= 10;
             scheduler.free += 1;
         }
+        let of_all = 1.0 / SCHEDULERS as f64;
+        let alone = &mut scheduler.alone;
+        let free = alone
+            .ports
+            .read(instruction, number as u32, alone.now, chip.port_slack);
+        self.busy[Resource::Registers as usize] += (free - alone.now) as f64 * of_all;
+        alone.now = free;
         let clocks = match unit {
             Unit::Fma => chip.fma,
             Unit::IntegerFma => chip.integer_fma,
@@ -337,7 +355,6 @@ impl<'a> Sm<'a> {
             _ => 1,
         };
         scheduler.units[unit as usize] = now + clocks;
-        let of_all = 1.0 / SCHEDULERS as f64;
         self.busy[Resource::Issue as usize] += of_all;
         if let Some(resource) = unit.resource() {
             self.busy[resource as usize] += clocks as f64 * of_all;
@@ -414,7 +431,10 @@ impl<'a> Sm<'a> {
             let first = start.max(self.lsu);
             scheduler.queue.push_back(first);
             self.lsu = first + wavefronts;
-            self.busy[Resource::SharedAndL1 as usize] += wavefronts as f64;
+            let part = if of_shared { Resource::Shared } else { Resource::L1 };
+            for resource in [part, Resource::SharedAndL1] {
+                self.busy[resource as usize] += wavefronts as f64;
+            }
             // One scheduler alone does not keep it busy.
             let alone = start + wavefronts.saturating_sub(1) * chip.scheduler_wavefront + 1;
             self.lsu.max(alone)
@@ -424,7 +444,9 @@ impl<'a> Sm<'a> {
                 let wavefronts = u64::from(wavefronts).max(chip.fewest_shared[lanes]);
                 let passed = enter(chip.load_shared_issue as f64, wavefronts);
                 if lanes == 2 && wavefronts <= 4 {
-                    scheduler.stolen_tenths += chip.write_back_tenths[wavefronts as usize - 2];
+                    let tenths = chip.write_back_tenths[wavefronts as usize - 2];
+                    scheduler.stolen_tenths += tenths;
+                    self.busy[Resource::Registers as usize] += tenths as f64 / 10.0 / SCHEDULERS as f64;
                 }
                 (passed, passed + chip.shared_latency[lanes], Reason::Short)
             }

@@ -60,14 +60,14 @@ impl Counters {
         (self.wavefronts - self.ideal).max(0.0)
     }
 
-    /// Clocks that each unit of an SM needs for this, whichever SM does it.
+    /// Clocks that each unit of an SM needs for this at least, whichever SM does it.
     pub fn clocks(&self, fp64: bool) -> [(Unit, f64); 4] {
         let fma = if fp64 { FP64_FMAS } else { FP32_FMAS };
         [
             (Unit::Fma, self.warp_fmas / fma),
             (Unit::Issue, self.instructions / ISSUES),
             (Unit::Shared, self.wavefronts / WAVEFRONTS),
-            (Unit::L1, self.sectors() / SECTORS),
+            (Unit::L1, self.global_requests.max(self.sectors() / SECTORS)),
         ]
     }
 }
@@ -81,7 +81,7 @@ pub enum Unit {
     Issue,
     /// 32 banks of four bytes.
     Shared,
-    /// 128 bytes from the first-level cache.
+    /// A request at least, and at most 128 bytes, from the first-level cache.
     L1,
 }
 
@@ -103,20 +103,20 @@ impl Unit {
             Unit::Fma => "multiply-adds",
             Unit::Issue => "instruction issue",
             Unit::Shared => "shared memory",
-            Unit::L1 => "global sectors",
+            Unit::L1 => "L1",
         }
     }
 }
 
 /// The unit that is needed longest; among equals the first, so that arithmetic wins.
-pub fn binding(clocks: &[(Unit, f64)]) -> Option<(Unit, f64)> {
-    clocks.iter().copied().filter(|(_, n)| *n > 0.0).fold(
-        None,
-        |best: Option<(Unit, f64)>, next| match best {
+pub fn binding(clocks: impl IntoIterator<Item = (Unit, f64)>) -> Option<(Unit, f64)> {
+    clocks
+        .into_iter()
+        .filter(|(_, n)| *n > 0.0)
+        .fold(None, |best: Option<(Unit, f64)>, next| match best {
             Some(best) if best.1 >= next.1 => Some(best),
             _ => Some(next),
-        },
-    )
+        })
 }
 
 /// One source line and its share.
@@ -144,7 +144,7 @@ pub fn hottest(report: &Value, n: usize) -> Vec<Line> {
             })
         })
         .collect();
-    let busy = |line: &Line| binding(&line.counters.clocks(false)).map_or(0.0, |(_, clocks)| clocks);
+    let busy = |line: &Line| binding(line.counters.clocks(false)).map_or(0.0, |(_, clocks)| clocks);
     lines.sort_by(|a, b| busy(b).total_cmp(&busy(a)));
     lines.truncate(n);
     lines
@@ -165,13 +165,13 @@ mod tests {
 
     #[test]
     fn what_takes_longest_binds() {
-        // An uncoalesced product: 33 sectors for each multiply-add, a quarter of a clock each.
+        // An uncoalesced product: 33 sectors for each multiply-add, at least a quarter of a clock each.
         let naive = counters(r#"{"fmas": 3200, "warp_instructions": 600, "global_load_sectors": 3300}"#);
-        assert_eq!(binding(&naive.clocks(false)), Some((Unit::L1, 825.0)));
+        assert_eq!(binding(naive.clocks(false)), Some((Unit::L1, 825.0)));
         // Nothing but multiply-adds: arithmetic, not the issue of it.
         let dense = counters(r#"{"fmas": 3200, "warp_instructions": 100}"#);
-        assert_eq!(binding(&dense.clocks(false)), Some((Unit::Fma, 25.0)));
-        assert_eq!(binding(&counters("{}").clocks(false)), None);
+        assert_eq!(binding(dense.clocks(false)), Some((Unit::Fma, 25.0)));
+        assert_eq!(binding(counters("{}").clocks(false)), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod counted;
 mod forecast;
+mod limits;
 mod timed;
 
 use std::fmt::Write as _;
@@ -179,6 +180,11 @@ fn time(ms: f64) -> String {
         ms if ms >= 0.0995 => format!("{} ms", figure(ms)),
         ms => format!("{} us", figure(ms * 1000.0)),
     }
+}
+
+/// A title, and below it what is to be known of the table that follows.
+fn heading(title: &str, note: &str, paint: Paint) -> String {
+    format!("\n{}\n{}\n", paint.bold(title), paint.dim(&format!("  {note}")))
 }
 
 fn table<const N: usize>(headings: [&str; N]) -> Table {

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod busiest;
 pub mod catalogue;
 pub mod counters;
 pub mod files;

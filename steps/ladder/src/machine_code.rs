@@ -59,6 +59,12 @@ pub struct Prediction {
     pub band: f64,
     /// What each unit would need if it were the only limit, the slowest first.
     pub bounds: Vec<Bound>,
+    /// What some of these units are made of.
+    #[serde(default)]
+    pub parts: Vec<Bound>,
+    /// Clock of the device.
+    #[serde(default)]
+    pub ghz: f64,
     /// Blocks of the launch.
     pub n_blocks: u64,
     /// Multiprocessors of the device.
@@ -85,7 +91,65 @@ pub enum Change {
     More(f64),
 }
 
+/// Names of units, as the driver gives them.
+pub mod unit {
+    /// Multiply-adds of 32 bits.
+    pub const FP32: &str = "32-bit float arithmetic";
+    /// Multiply-adds of 64 bits.
+    pub const FP64: &str = "64-bit float arithmetic";
+    /// Issue slots.
+    pub const ISSUE: &str = "instruction issue";
+    /// The same, with what reading and writing registers takes of them.
+    pub const REGISTERS: &str = "register ports";
+    /// Wavefronts of shared memory.
+    pub const SHARED: &str = "shared memory";
+    /// Passes over the first-level cache.
+    pub const L1: &str = "L1";
+    /// Both, which are one memory.
+    pub const SHARED_AND_L1: &str = "shared memory and L1";
+    /// Between the second level and the multiprocessors.
+    pub const L2: &str = "L2";
+    /// Device memory.
+    pub const DRAM: &str = "device memory";
+}
+
+/// A unit that is busy for less than this part of the time does not bind. Nsight Compute draws its line between
+/// throughput and latency at the same place.
+pub const BINDS: f64 = 0.6;
+
+/// Two units are level where one needs this part of the other: the model is not more exact.
+pub const LEVEL: f64 = 0.9;
+
 impl Prediction {
+    /// The units that are needed longest: the first, and those that are level with it.
+    pub fn longest(&self) -> &[Bound] {
+        let most = self.bounds.first().map_or(0.0, |bound| bound.us);
+        let n = self.bounds.iter().take_while(|bound| bound.us >= most * LEVEL);
+        &self.bounds[..n.count()]
+    }
+
+    /// The unit that binds. `None` where the kernel waits most of the time.
+    pub fn binds(&self) -> Option<&Bound> {
+        self.bounds.first().filter(|bound| self.part(bound) >= BINDS)
+    }
+
+    /// The part of the time that a unit is busy.
+    pub fn part(&self, bound: &Bound) -> f64 {
+        bound.us / self.us
+    }
+
+    /// What a unit needs, alone or as a part of another.
+    pub fn of_unit(&self, unit: &str) -> Option<&Bound> {
+        let mut all = self.bounds.iter().chain(&self.parts);
+        all.find(|bound| bound.unit == unit)
+    }
+
+    /// The same in clocks, of all multiprocessors together.
+    pub fn clocks(&self, bound: &Bound) -> f64 {
+        let busy_sms = self.n_blocks.min(self.n_sms.into()) as f64;
+        bound.us * 1e3 * self.ghz * busy_sms
+    }
+
     /// How this compares with the prediction of what was there before.
     pub fn since(&self, before: &Prediction) -> Change {
         let change = self.us / before.us - 1.0;
@@ -108,10 +172,36 @@ mod tests {
             us,
             band: 0.07,
             bounds: Vec::new(),
+            parts: Vec::new(),
+            ghz: 2.0,
             n_blocks: 1,
             n_sms: 132,
         };
         assert_eq!(of(after).since(&of(before)), want);
+    }
+
+    #[test]
+    fn units_that_are_level_are_named_together() {
+        let bound = |unit: &str, us| Bound {
+            unit: unit.into(),
+            us,
+        };
+        let mut prediction = Prediction {
+            gpu: "H200".into(),
+            us: 10.0,
+            band: 0.07,
+            bounds: vec![bound("a", 7.0), bound("b", 6.4), bound("c", 6.2)],
+            parts: Vec::new(),
+            ghz: 2.0,
+            n_blocks: 1,
+            n_sms: 132,
+        };
+        assert_eq!(prediction.longest(), &prediction.bounds[..2]);
+        assert_eq!(prediction.binds().map(|bound| bound.unit.as_str()), Some("a"));
+        prediction.us = 12.0;
+        assert_eq!(prediction.binds(), None);
+        prediction.bounds.clear();
+        assert!(prediction.longest().is_empty());
     }
 
     #[test]

@@ -190,6 +190,8 @@ fn machine_code() -> MachineCode {
                 us: 149.6,
                 band: 0.08,
                 bounds: Vec::new(),
+                parts: Vec::new(),
+                ghz: 1.98,
                 n_blocks: 64,
                 n_sms: 132,
             }),

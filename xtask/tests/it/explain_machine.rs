@@ -99,6 +99,8 @@ fn machine() -> Machine {
                         us: 10.0,
                     },
                 ],
+                parts: Vec::new(),
+                ghz: 1.98,
                 n_blocks: 64,
                 n_sms: 132,
             }),

@@ -148,6 +148,31 @@ pub(crate) fn recorded(replayed: &[Launch]) -> Vec<Launch> {
     launches
 }
 
+/// Launches that Nsight Compute saw.
+pub(crate) fn profiled() -> Vec<Launch> {
+    let path = root().join("book/data/h200-busiest.json");
+    let record = ladder::busiest::Record::load(&path).expect("a record");
+    let launch = |one: ladder::busiest::Launch| {
+        let shape = [one.shape.m, one.shape.n, one.shape.k].map(|size| size as u32);
+        let sizes = shape.iter().take(if shape[2] == 0 { 2 } else { 3 });
+        let sizes = sizes.map(|&size| Given::Int(size as i32));
+        let buffers = one.buffers.into_iter().map(Given::Buffer);
+        Launch {
+            set: Set::Ladder,
+            name: one.kernel.clone(),
+            shape,
+            measured_us: one.metrics["gpu__time_duration.sum"] / 1e3,
+            entry: one.kernel,
+            cubin: root().join(one.cubin),
+            grid: one.grid,
+            block: one.block,
+            dynamic_shared: one.dynamic_shared,
+            arguments: sizes.chain(buffers).collect(),
+        }
+    };
+    record.launches.into_iter().map(launch).collect()
+}
+
 /// All of the ladder's.
 pub(crate) fn ladder() -> Vec<Launch> {
     let mut launches = replayed(Set::Ladder);

@@ -189,6 +189,8 @@ fn prediction(predicted: &timing::Prediction) -> Prediction {
         us: predicted.us,
         band: timing::accuracy::band(),
         bounds: predicted.bounds.iter().map(bound).collect(),
+        parts: predicted.parts.iter().map(bound).collect(),
+        ghz: chip.ghz,
         n_blocks: predicted.n_blocks,
         n_sms: chip.sms,
     }

@@ -6,7 +6,7 @@ use ladder::text::{Paint, Table};
 use ladder::{Shape, Work};
 use serde_json::{Map, Value};
 
-use super::{Entry, figure, table};
+use super::{Entry, figure, heading, limits, table};
 use crate::counters::{self, Counters, SECTOR};
 
 /// More kernels than these on a page, and nobody reads their lines.
@@ -26,8 +26,9 @@ pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], paint: Paint) -> Strin
     }
     let mut out = match shape.k {
         0 => transposes(shape, &counted, paint),
-        _ => products(shape, &counted, paint) + &limits(&counted, paint),
+        _ => products(shape, &counted, paint),
     };
+    out.push_str(&limits::table(shape, &counted, paint));
     let with_lines: Vec<_> = counted
         .iter()
         .filter(|(entry, _)| entry.work != Work::Dgemm)
@@ -63,10 +64,6 @@ fn is_machine_code(counted: &[(&Entry<'_>, Counters)]) -> bool {
                 .is_some_and(|code| code.counters.is_some())
         })
     })
-}
-
-fn heading(text: &str, note: &str, paint: Paint) -> String {
-    format!("\n{}\n{}\n", paint.bold(text), paint.dim(&format!("  {note}")))
 }
 
 fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> String {
@@ -111,50 +108,6 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
         false => "Counted, per multiply-add of a warp (32 lanes)",
     };
     let mut out = heading(title, &note, paint);
-    out.push_str(&table.without_empty_columns().render(paint));
-    out
-}
-
-fn limits(counted: &[(&Entry<'_>, Counters)], paint: Paint) -> String {
-    let mut table = Table::new([
-        "kernel",
-        "needs most of",
-        "multiply-adds",
-        "issue",
-        "shared",
-        "sectors",
-        "so at most",
-    ])
-    .left(2);
-    for (entry, c) in counted {
-        let clocks = c.clocks(entry.work == Work::Dgemm);
-        let Some((unit, most)) = counters::binding(&clocks) else {
-            continue;
-        };
-        let [(_, fma), ..] = clocks;
-        let mut row = vec![entry.measurement.kernel.clone(), unit.name().to_owned()];
-        row.extend(clocks.iter().map(|(_, n)| figure(n / c.warp_fmas)));
-        row.push(format!("{:.0}% of peak", 100.0 * fma / most));
-        table.row(row);
-    }
-    let note = format!(
-        "what an SM of an H200 does in a clock: {:.0} FP32 or {:.0} FP64 multiply-adds of a warp, {:.0} instructions,\n  \
-         {:.0} wavefront of shared memory, {:.0} sectors of the first-level cache. A bound: no latency, no misses{}",
-        counters::FP32_FMAS,
-        counters::FP64_FMAS,
-        counters::ISSUES,
-        counters::WAVEFRONTS,
-        counters::SECTORS,
-        match is_machine_code(counted) {
-            true => "",
-            false => ", and\n  instructions as in the PTX, of which ptxas saves some",
-        }
-    );
-    let mut out = heading(
-        "What binds: clocks of an SM per multiply-add of a warp",
-        &note,
-        paint,
-    );
     out.push_str(&table.without_empty_columns().render(paint));
     out
 }

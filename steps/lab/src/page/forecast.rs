@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ladder::machine_code::{Change, Forecast, MachineCode, Prediction};
+use ladder::machine_code::{BINDS, Change, Forecast, MachineCode, Prediction};
 use ladder::text::{Paint, Table};
 use ladder::{Outcome, Record, Samples, Shape};
 
@@ -29,7 +29,6 @@ pub(super) fn tables(
         let mut table = Table::new([
             "kernel",
             "binds",
-            "of the time",
             "predicted",
             "recorded",
             "warps per SM",
@@ -70,35 +69,41 @@ pub(super) fn tables(
 
 fn heading(prediction: &Prediction, paint: Paint) -> String {
     let note = format!(
-        "  from the machine code, by a model of its multiprocessors; nine in ten of the predictions that were compared with\n  \
-         measured times are within {:.0}% of them",
-        100.0 * prediction.band
+        "from the machine code, by a model of its multiprocessors; nine in ten of the predictions that were compared with\n  \
+         measured times are within {:.0}% of them; binds: the unit that is busy longest, in percent of the time;\n  \
+         where none is busy for {:.0}%, the kernel waits",
+        100.0 * prediction.band,
+        100.0 * BINDS
     );
     let title = format!("Predicted for an {}, caches warm", prediction.gpu);
-    format!("\n{}\n{}\n", paint.bold(&title), paint.dim(&note))
+    super::heading(&title, &note, paint)
 }
 
-fn row(kernel: &str, forecast: &Forecast, prediction: &Prediction, recorded_ms: Option<f64>) -> [String; 7] {
-    let (unit, part) = match prediction.bounds.first() {
-        Some(bound) => (
-            bound.unit.clone(),
-            format!("{:.0}%", 100.0 * bound.us / prediction.us),
-        ),
-        None => Default::default(),
-    };
+fn row(kernel: &str, forecast: &Forecast, prediction: &Prediction, recorded_ms: Option<f64>) -> [String; 6] {
     let (warps, limit) = match &forecast.occupancy {
         Some(o) => (format!("{} of {}", o.warps, o.most_warps), o.limit.clone()),
         None => Default::default(),
     };
     [
         kernel.to_owned(),
-        unit,
-        part,
+        binds(prediction),
         format!("{} ±{:.0}%", time(prediction.us / 1e3), 100.0 * prediction.band),
         recorded_ms.map(time).unwrap_or_default(),
         warps,
         limit,
     ]
+}
+
+/// The unit that is busy most of the time, or that none is.
+fn binds(prediction: &Prediction) -> String {
+    let Some(busiest) = prediction.bounds.first() else {
+        return String::new();
+    };
+    let busy = format!("{} {:.0}%", busiest.unit, 100.0 * prediction.part(busiest));
+    match prediction.binds() {
+        Some(_) => busy,
+        None => format!("waits; {busy}"),
+    }
 }
 
 /// A grid that leaves multiprocessors without a block.
@@ -162,8 +167,10 @@ mod tests {
                 band: 0.07,
                 bounds: vec![Bound {
                     unit: "shared memory and L1".into(),
-                    us: us / 2.0,
+                    us: us * 0.75,
                 }],
+                parts: Vec::new(),
+                ghz: 1.98,
                 n_blocks: 16,
                 n_sms: 132,
             }),
@@ -200,6 +207,17 @@ mod tests {
     }
 
     #[test]
+    fn a_unit_that_is_not_busy_does_not_bind() {
+        let forecast = forecast(75.0);
+        let mut prediction = forecast.prediction.expect("there is one");
+        assert_eq!(binds(&prediction), "shared memory and L1 75%");
+        prediction.bounds[0].us = 30.0;
+        assert_eq!(binds(&prediction), "waits; shared memory and L1 40%");
+        prediction.bounds.clear();
+        assert_eq!(binds(&prediction), "");
+    }
+
+    #[test]
     fn a_row_has_what_binds_and_what_fits() {
         let forecast = forecast(75.0);
         let prediction = forecast.prediction.as_ref().expect("there is one");
@@ -207,8 +225,7 @@ mod tests {
             row("k", &forecast, prediction, Some(0.0756)),
             [
                 "k",
-                "shared memory and L1",
-                "50%",
+                "shared memory and L1 75%",
                 "75.0 us ±7%",
                 "75.6 us",
                 "16 of 64",

@@ -135,23 +135,19 @@ fn occupancy(machine: &Machine, occupancy: &Occupancy) -> String {
     words
 }
 
-/// A part of the GPU that takes so much of the whole time by itself is what binds.
-const BINDS: f64 = 0.8;
-
-/// What binds: the part of the GPU that is busy nearly all the time, or that none is.
+/// What binds: the part of the GPU that is busy most of the time, or that none is.
 fn binding(prediction: &Prediction) -> Option<String> {
-    let slowest = prediction.bounds.first()?;
-    let share = |bound: &Bound| bound.us / prediction.us;
     let busy: Vec<String> = prediction
         .bounds
         .iter()
         .take(3)
-        .map(|bound| format!("{} {:.0}%", bound.unit, 100.0 * share(bound)))
+        .map(|bound| format!("{} {:.0}%", bound.unit, 100.0 * prediction.part(bound)))
         .collect();
+    prediction.bounds.first()?;
     let busy = format!("busy: {} of the time", busy.join(", "));
-    Some(match share(slowest) >= BINDS {
-        true => format!("{} ({busy})", slowest.unit),
-        false => format!("no part of the GPU is busy all the time, and warps wait ({busy})"),
+    Some(match prediction.binds() {
+        Some(bound) => format!("{} ({busy})", bound.unit),
+        None => format!("no part of the GPU is busy most of the time: warps wait ({busy})"),
     })
 }
 
@@ -292,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_busy_nearly_all_the_time_binds() {
+    fn what_is_busy_most_of_the_time_binds() {
         let prediction = |us| Prediction {
             gpu: "NVIDIA H200".into(),
             us,
@@ -301,12 +297,14 @@ mod tests {
                 unit: "L2".into(),
                 us: 80.0,
             }],
+            parts: Vec::new(),
+            ghz: 1.98,
             n_blocks: 1,
             n_sms: 132,
         };
         let binds = |us| binding(&prediction(us)).unwrap_or_default();
         assert_eq!(binds(90.0), "L2 (busy: L2 89% of the time)");
-        assert!(binds(160.0).starts_with("no part of the GPU is busy all the time"));
+        assert!(binds(160.0).starts_with("no part of the GPU is busy most of the time"));
         assert_eq!(time(&prediction(90.0)), "90.00 µs (band ±7%)");
     }
 }
