@@ -14,7 +14,7 @@ use simt::program::Kernel;
 /// How a `.cu` says that it is launched.
 #[derive(Debug, Default)]
 pub struct Head {
-    /// Blocks.
+    /// Blocks of the grid in x, y and z.
     pub grid: [u32; 3],
     /// Threads of a block.
     pub block: [u32; 3],

@@ -1,6 +1,6 @@
 //! `cargo xtask`: the command line of the workspace.
 //!
-//! Starts the steps, looks after the files that are made from others, and says what is missing. It links neither a
+//! Starts the steps, keeps generated files up to date, and reports what is missing. It links neither a
 //! CUDA library nor a step, so that it is built in seconds.
 
 #![deny(unsafe_code)]
@@ -65,9 +65,9 @@ enum Command {
     Sanitize(sanitize::Args),
     /// Measure what instructions cost on this machine's GPU, to predict times from it
     Calibrate(calibrate::Args),
-    /// Say what this machine has and lacks, and what that costs
+    /// List what this machine has and lacks, and what needs it
     Doctor(doctor::Args),
-    /// Check the house rules that a program can check
+    /// Check the rules that a program can check
     Tidy(tidy::Args),
     /// Build the book, look it over, or serve it while you write
     Book(book::Args),

@@ -36,7 +36,7 @@ pub struct Emulator {
 pub enum Checks {
     /// Results only. Every access still stays inside its allocation, or faults.
     Off,
-    /// And counters.
+    /// Results and counters.
     Counted,
     /// And all checks but races on global memory.
     On,
@@ -82,24 +82,24 @@ pub enum PreloadError {
     NotFound {
         /// Its file name.
         name: String,
-        /// Folders.
+        /// Folders that were searched.
         looked: Vec<PathBuf>,
     },
     /// It is there but cannot be loaded.
     #[error("{} cannot be loaded", .path.display())]
     Load {
-        /// Its path.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// The error below it.
         #[source]
         source: libloading::Error,
     },
     /// It is loaded, but not under the name that programs try first.
     #[error("{} cannot be loaded as libcuda.so", .path.display())]
     Name {
-        /// Its path.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// The error below it.
         #[source]
         source: std::io::Error,
     },

@@ -12,7 +12,6 @@ use crate::numbers::device;
 pub(crate) const DRIVER_VERSION: c_int = 12040;
 /// The device's name.
 pub(crate) const NAME: &str = "Emulated GPU (sm_90)";
-/// Compute capability.
 pub(crate) const CAPABILITY: (c_int, c_int) = (9, 0);
 pub(crate) const UUID: [u8; 16] = *b"tile-by-tile-gpu";
 pub(crate) const PCI_BUS_ID: &str = "0000:7E:00.0";

@@ -41,7 +41,6 @@ pub(crate) fn next_id() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// A context.
 pub(crate) struct Context {
     pub(crate) handle: Handle,
     pub(crate) id: u64,

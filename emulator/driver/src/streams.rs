@@ -30,7 +30,6 @@ thread_local! {
     static OWN_STREAMS: RefCell<BTreeMap<u64, Arc<AtomicU64>>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// A stream.
 pub(crate) struct Stream {
     pub(crate) context: Arc<Context>,
     pub(crate) id: u64,
@@ -176,7 +175,6 @@ pub(crate) fn stream(handle: Handle) -> Result<Arc<Stream>, CUresult> {
     }
 }
 
-/// An event.
 pub(crate) struct Event {
     pub(crate) context_id: u64,
     pub(crate) flags: u32,

@@ -6,9 +6,8 @@ use simt::program::Kernel;
 /// A piece of global memory, as the messages name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Allocation {
-    /// First address.
+    /// Address of its first byte.
     pub(crate) base: u64,
-    /// Size.
     pub(crate) bytes: u64,
     /// 1 for the first one that was made; 0 when not counted.
     pub(crate) number: u64,
@@ -23,7 +22,6 @@ pub(crate) struct Allocation {
 /// Everything that turns events into messages.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
-    /// The kernel.
     pub(crate) kernel: &'a Kernel,
     /// Paths, by `.file` index.
     pub(crate) files: &'a [(u32, String)],

@@ -55,9 +55,9 @@ pub struct Party {
     pub does: &'static str,
     /// PTX instruction: index into the kernel's instructions.
     pub instr: u32,
-    /// Where.
+    /// Its source line and instruction.
     pub place: Place,
-    /// Block.
+    /// Index of the block in x, y and z.
     pub block: [u32; 3],
     /// Thread in the block.
     pub thread: [u32; 3],

@@ -33,7 +33,7 @@ pub(crate) struct Parameter {
 /// A declared array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Declared {
-    /// Element type.
+    /// Type of the elements, as written.
     pub(crate) ty: String,
     /// Dimensions, outermost first; `None` where the text does not tell.
     pub(crate) dims: Vec<Option<u64>>,
@@ -44,7 +44,7 @@ pub(crate) struct Declared {
 pub(crate) struct Compared {
     pub(crate) left: String,
     pub(crate) right: String,
-    /// As written.
+    /// Its text, as written.
     pub(crate) text: String,
 }
 

@@ -59,7 +59,6 @@ impl Statements {
         around
     }
 
-    /// All loops.
     pub(crate) fn loops(&self) -> impl Iterator<Item = &Enclosure> {
         self.enclosures.iter().filter(|e| e.control == Control::Loop)
     }

@@ -38,7 +38,7 @@ pub enum Item {
     Function(Function),
     /// `.alias name, target;`
     Alias {
-        /// Where.
+        /// The part of the text that it was read from.
         span: Span,
         /// The new name.
         name: String,
@@ -122,7 +122,7 @@ pub enum Type {
 pub struct Variable {
     /// Where it is declared.
     pub span: Span,
-    /// Visibility.
+    /// Which other modules see it.
     pub linkage: Linkage,
     /// State space.
     pub space: Space,
@@ -166,7 +166,7 @@ pub enum Initializer {
     Symbol {
         /// The variable or function.
         name: String,
-        /// Bytes added.
+        /// Bytes added to the address.
         offset: i64,
         /// Written with `generic(…)`.
         generic: bool,
@@ -178,7 +178,7 @@ pub enum Initializer {
 /// `.reg .b32 %r<5>;` or `.reg .pred p, q;`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegDecl {
-    /// Where.
+    /// The part of the text that it was read from.
     pub span: Span,
     /// 1, or 2 / 4 for `.v2` / `.v4`.
     pub vector: u32,
@@ -202,7 +202,7 @@ pub enum FunctionKind {
 pub struct Function {
     /// Where its name stands.
     pub span: Span,
-    /// Visibility.
+    /// Which other modules see it.
     pub linkage: Linkage,
     /// Entry or function.
     pub kind: FunctionKind,
@@ -241,27 +241,27 @@ pub enum Statement {
     Pragma(Span, Vec<String>),
     /// `L: .branchtargets a, b, c;`
     BranchTargets {
-        /// Where.
+        /// The part of the text that it was read from.
         span: Span,
-        /// Its label.
+        /// The label in front of it.
         name: String,
-        /// The targets.
+        /// Labels that an indirect branch may go to.
         targets: Vec<String>,
     },
     /// `L: .calltargets f, g;`
     CallTargets {
-        /// Where.
+        /// The part of the text that it was read from.
         span: Span,
-        /// Its label.
+        /// The label in front of it.
         name: String,
-        /// The functions.
+        /// Functions that an indirect call may reach.
         targets: Vec<String>,
     },
     /// `L: .callprototype (…) _ (…);`
     CallPrototype {
-        /// Where.
+        /// The part of the text that it was read from.
         span: Span,
-        /// Its label.
+        /// The label in front of it.
         name: String,
         /// Return parameters.
         returns: Vec<Variable>,
@@ -294,7 +294,7 @@ pub struct InlinedAt {
     pub file: u32,
     /// Line, from 1.
     pub line: u32,
-    /// Column.
+    /// Column of that line.
     pub column: u32,
 }
 
@@ -330,20 +330,20 @@ pub enum Operand {
     Name(String),
     /// `-%f1` does not exist in PTX, but `!%p1` does.
     NotPred(String),
-    /// A number.
+    /// A number that stands in the text.
     Immediate(Immediate),
     /// `[name]`, `[name+4]`, `[%rd1+-8]`, `[4096]`.
     Address {
         /// Register or variable; none for an absolute address.
         base: Option<String>,
-        /// Bytes added.
+        /// Bytes added to the address.
         offset: i64,
     },
     /// `name+4` as a value (`mov.u64 %rd1, table+8;`).
     NameOffset {
-        /// The variable.
+        /// Name of the variable.
         name: String,
-        /// Bytes added.
+        /// Bytes added to the address.
         offset: i64,
     },
     /// `{%f1, %f2, _, 0}`
@@ -356,7 +356,7 @@ pub enum Operand {
     Texture {
         /// The texture, then a sampler if written.
         handles: Vec<Operand>,
-        /// The coordinates.
+        /// Where the texture is read, one operand per dimension.
         coordinates: Vec<Operand>,
     },
     /// `%v.x`, a component of a vector register.

@@ -6,7 +6,7 @@ use crate::span::Span;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {}, column {}: {message}", span.line, span.column)]
 pub struct ParseError {
-    /// Where.
+    /// The part of the text that it was read from.
     pub span: Span,
     /// What was found and what was expected.
     pub message: String,
@@ -16,7 +16,7 @@ pub struct ParseError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {}: {what} is not supported", span.line)]
 pub struct Unsupported {
-    /// Where.
+    /// The part of the text that it was read from.
     pub span: Span,
     /// Name of the instruction or feature, and where there is more to say, why.
     pub what: String,

@@ -37,7 +37,7 @@ pub enum LinkError {
     /// A function with other parameters or results in one module than in another.
     #[error("Prototype doesn't match for '{name}' in '{input}', first defined in '{first}'")]
     Prototype {
-        /// The function.
+        /// Name of the function.
         name: String,
         /// The later one of the two.
         input: String,

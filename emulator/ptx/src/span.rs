@@ -3,7 +3,7 @@
 /// A range of bytes in the PTX text, and the line that it starts on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Span {
-    /// First byte.
+    /// Offset of the first byte in the text.
     pub start: u32,
     /// One past the last byte.
     pub end: u32,

@@ -58,9 +58,9 @@ pub struct Argument(pub Vec<u8>);
 /// How a kernel is launched.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
-    /// Blocks.
+    /// Blocks of the grid in x, y and z.
     pub grid: [u32; 3],
-    /// Threads.
+    /// Threads of a block in x, y and z.
     pub block: [u32; 3],
     /// Dynamic shared memory.
     pub shared: u32,
@@ -103,7 +103,7 @@ impl Shape {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("argument {index} has {given} bytes, its parameter {wanted}")]
 pub struct WrongArgument {
-    /// Which.
+    /// Position of the argument, from 0.
     pub index: usize,
     /// Bytes of the argument.
     pub given: usize,

@@ -22,7 +22,7 @@ use crate::trace::{Follow, Observer, Recorder, Step};
 pub enum Watch {
     /// Results only. Every access still stays inside its allocation, or faults.
     Plain,
-    /// And counters.
+    /// Results and counters.
     Counted,
     /// And all checks but races on global memory.
     Checked,
@@ -63,7 +63,7 @@ pub const STACK_BYTES: u32 = 1024;
 /// How to run a launch.
 #[derive(Debug, Clone)]
 pub struct LaunchOptions {
-    /// Observers.
+    /// What is counted and checked during the run.
     pub watch: Watch,
     /// Thread-instructions after which a launch is stopped as runaway, where a warp's instruction counts as 32, however
     /// many lanes take part; 0 for no limit.

@@ -441,7 +441,7 @@ pub struct Addr {
     pub src: Src,
     /// Two lines.
     pub wide: bool,
-    /// Bytes added.
+    /// Bytes added to the address.
     pub offset: i64,
 }
 
@@ -463,7 +463,7 @@ pub enum Order {
 /// A load or a store of one to eight elements per lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
-    /// Where.
+    /// The state space that it goes to.
     pub space: MemSpace,
     /// The first element's address.
     pub addr: Addr,
@@ -500,7 +500,7 @@ pub enum AtomicKind {
 /// `atom` and `red`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Atomic {
-    /// Where.
+    /// The state space that it goes to.
     pub space: MemSpace,
     /// Address.
     pub addr: Addr,
@@ -621,19 +621,19 @@ pub enum OpKind {
     BranchIndexed {
         /// Index: a 32-bit register.
         index: Src,
-        /// Positions.
+        /// Indices of the instructions that it may go to.
         targets: Box<[u32]>,
         /// Immediate post-dominator, or [`ENCLOSING`].
         reconverge: u32,
     },
     /// Machine code's `BSSY`: lanes that part from here on meet at this position.
     Converge {
-        /// The position.
+        /// Index of the instruction where its lanes meet again.
         meet: u32,
     },
     /// Machine code's `BREAK`: these lanes leave those that meet at this position.
     Leave {
-        /// The position.
+        /// Index of the instruction where its lanes meet again.
         meet: u32,
     },
     /// A call of a function that is not inlined; a [`OpKind::Resume`] follows.
@@ -665,7 +665,7 @@ pub enum OpKind {
     },
     /// `bar.warp.sync mask`
     WarpSync {
-        /// Lanes.
+        /// The lanes that take part.
         members: Src,
     },
     /// `membar`, `fence`

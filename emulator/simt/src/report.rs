@@ -26,9 +26,9 @@ use crate::check::Mistakes;
 pub struct LaunchReport {
     /// Kernel name.
     pub kernel: String,
-    /// Grid.
+    /// Blocks of the grid in x, y and z.
     pub grid: [u32; 3],
-    /// Block.
+    /// Threads of a block in x, y and z.
     pub block: [u32; 3],
     /// Dynamic shared memory.
     pub dynamic_shared: u32,
@@ -70,18 +70,18 @@ pub struct InstrReport {
     pub ptx_line: u32,
     /// Source file and line, when known.
     pub source: Option<(String, u32)>,
-    /// Its counters.
+    /// What was counted there.
     pub counters: Counters,
 }
 
 /// One source line's share.
 #[derive(Debug, Clone, Serialize)]
 pub struct LineReport {
-    /// Path.
+    /// Path of the source file, as the compiler wrote it.
     pub file: String,
     /// Line, from 1.
     pub line: u32,
-    /// Its counters.
+    /// What was counted there.
     pub counters: Counters,
 }
 

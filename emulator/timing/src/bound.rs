@@ -80,9 +80,9 @@ pub type Busy = [f64; Resource::ALL.len()];
 /// What one unit alone would need for the launch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
-    /// The unit.
+    /// The unit that is busy for so long.
     pub resource: Resource,
-    /// How long.
+    /// Microseconds for which it is busy at least.
     pub us: f64,
 }
 

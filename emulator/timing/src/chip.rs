@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer};
 pub struct Chip {
     /// Its name.
     pub name: String,
-    /// SMs.
+    /// Number of streaming multiprocessors.
     #[serde(deserialize_with = "value")]
     pub sms: u32,
     /// SM clock under load.

@@ -24,7 +24,7 @@ pub struct Outcome {
     pub clocks: u64,
     /// When each block ended.
     pub ends: Vec<u64>,
-    /// By instruction.
+    /// What warps waited for, by index of the instruction.
     pub stalls: Vec<Stalls>,
     /// How long each unit was busy.
     pub busy: Busy,

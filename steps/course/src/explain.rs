@@ -22,7 +22,7 @@ pub struct Explained {
     pub kernel: String,
     /// Sizes of the launch.
     pub shape: Shape,
-    /// Blocks.
+    /// Blocks of the grid in x, y and z.
     pub grid: [u32; 3],
     /// Threads of a block.
     pub block: [u32; 3],

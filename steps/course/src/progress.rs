@@ -127,7 +127,7 @@ pub enum ProgressError {
     /// No file, no folder, no permission.
     #[error("{path}: {why}")]
     Io {
-        /// Which.
+        /// Path of the file.
         path: String,
         /// As the system says it.
         why: std::io::Error,
@@ -135,7 +135,7 @@ pub enum ProgressError {
     /// It was edited, and is no TOML now.
     #[error("{path}:{line}: {why}; correct the file, or delete it to begin anew")]
     Syntax {
-        /// Which.
+        /// Path of the file.
         path: String,
         /// From 1.
         line: usize,
@@ -145,9 +145,9 @@ pub enum ProgressError {
     /// A later version wrote it.
     #[error("{path} has format {found}, and this version reads up to {FORMAT}: update the checkout")]
     Newer {
-        /// Which.
+        /// Path of the file.
         path: String,
-        /// Its format.
+        /// The format that the file has.
         found: u32,
     },
 }

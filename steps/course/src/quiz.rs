@@ -10,7 +10,7 @@ pub struct Asked<'a> {
     pub step: &'a str,
     /// The later step in which it comes back; none where it belongs.
     pub again: Option<&'a str>,
-    /// The question.
+    /// The question that was answered.
     pub question: &'a Question,
 }
 

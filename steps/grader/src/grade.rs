@@ -49,7 +49,7 @@ pub struct Grading<'a> {
 /// The grades of a class. Fields are only ever added.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Class {
-    /// Layout.
+    /// Version of this layout.
     pub format: u32,
     /// Of the assignment.
     pub title: String,

@@ -58,7 +58,7 @@ pub struct TaskReport {
 /// Somebody who has not passed yet.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Stuck {
-    /// Who.
+    /// Name of the student, from the folder of the submission.
     pub student: String,
     /// Code of the last check; none before the first.
     pub code: Option<String>,
@@ -169,7 +169,7 @@ pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Minutes {
-    /// Layout.
+    /// Version of this layout.
     pub format: u32,
     /// By the name of the task.
     #[serde(default)]

@@ -41,7 +41,7 @@ use trial::{Trial, trials};
 /// What is judged.
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
-    /// Against what.
+    /// The task whose criteria it must meet.
     pub task: &'a Task,
     /// The compiled kernel.
     pub ptx: &'a str,

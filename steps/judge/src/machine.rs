@@ -288,9 +288,9 @@ impl<'a> Machine<'a> {
 /// How a kernel is launched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct How {
-    /// Blocks.
+    /// Blocks of the grid in x, y and z.
     pub grid: [u32; 3],
-    /// Threads.
+    /// Threads of a block in x, y and z.
     pub block: [u32; 3],
     /// Names of the arguments, in order.
     pub arguments: Vec<String>,

@@ -4,7 +4,6 @@ use course::Task;
 use ladder::Shape;
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 
-/// Hidden shapes.
 const N_HIDDEN: usize = 8;
 
 /// The awkward shapes of the ladder, those around the task's own tile, and hidden ones from the seed.

@@ -32,7 +32,7 @@ struct Item {
     get: String,
 }
 
-/// Looks around.
+/// Prints what the machine has and lacks.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     interrupt::watch();
     let sections = [

@@ -13,7 +13,7 @@ use crate::Verdict;
 use crate::support::fresh::{self, State};
 use crate::support::{kernels, place, say};
 
-/// Says it.
+/// Prints where the learner is, and what to do next.
 pub(crate) fn run() -> Result<Verdict> {
     let paint = Paint::for_stdout();
     let me = place::me();

@@ -20,7 +20,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Lists them.
+/// Prints the steps with their best recorded numbers.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let root = place::checkout();
     let records = root.as_deref().map(records).unwrap_or_default();

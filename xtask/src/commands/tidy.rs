@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: the house rules that a program can check. Called from a test too.
+//! `cargo xtask tidy`: checks the rules that a program can check. Called from a test too.
 //!
 //! Formatting and lints are `cargo fmt` and `cargo clippy`; what is here is about files that belong together.
 

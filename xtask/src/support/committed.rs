@@ -243,7 +243,7 @@ impl Made {
         self.job.capability().parse().unwrap_or(0)
     }
 
-    /// The file.
+    /// The text of the PTX file, header included.
     fn text(&self) -> String {
         [&*self.head, &self.registers, &self.names_cubin, &self.ptx].concat()
     }

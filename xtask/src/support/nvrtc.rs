@@ -55,7 +55,7 @@ pub(crate) struct Nvrtc {
 /// A source, and how to compile it.
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Unit {
-    /// The text.
+    /// Text of the source.
     pub(crate) source: String,
     /// As it is called in messages and in the lines of the code.
     pub(crate) name: String,
@@ -68,7 +68,7 @@ pub(crate) struct Unit {
 /// What compiling gave.
 #[derive(Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Compiled {
-    /// The PTX.
+    /// PTX as the compiler printed it.
     pub(crate) ptx: String,
     /// Machine code, where the architecture in the options is an `sm_XX`.
     #[serde(default)]

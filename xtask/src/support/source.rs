@@ -16,7 +16,7 @@ const LARGEST_SOURCE: u64 = 16 << 20;
 
 /// What is compiled, and how.
 pub(crate) struct Job {
-    /// The text.
+    /// Text of the source.
     pub(crate) source: String,
     /// As the compiler calls it in messages: from the root of the checkout.
     pub(crate) name: String,

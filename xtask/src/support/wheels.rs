@@ -30,7 +30,7 @@ const fn wheel(
     }
 }
 
-/// The compiler.
+/// The package with the compiler itself.
 const NVRTC: &str = "nvidia-cuda-nvrtc-cu12";
 /// Its headers: `cuda_fp16.h`, `cuda_bf16.h`, `mma.h` …
 const RUNTIME: &str = "nvidia-cuda-runtime-cu12";

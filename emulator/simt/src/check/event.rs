@@ -95,13 +95,13 @@ pub enum Details {
     },
     /// `E-ASSERT`: the arguments of `__assertfail`.
     Assert {
-        /// The expression.
+        /// The expression that was asserted.
         message: String,
-        /// File.
+        /// File in which the assertion stands.
         file: String,
-        /// Line.
+        /// Line in which the assertion stands.
         line: u32,
-        /// Function.
+        /// Function in which the assertion stands.
         function: String,
     },
     /// `E-SYNC-MASK`, `W-SHUFFLE`.
@@ -110,7 +110,7 @@ pub enum Details {
     Operand {
         /// What is wrong with it.
         problem: BadOperand,
-        /// The value.
+        /// The value of the operand.
         value: u32,
     },
     /// `E-CALL`.
@@ -151,7 +151,7 @@ pub enum Use {
     Printed,
     /// It went through arithmetic, and the result was stored.
     Stored {
-        /// The store.
+        /// Index of the instruction that stored.
         by: u32,
     },
     /// It was stored as it is to global memory (`W-UNINIT`): a mistake only if the host reads it there.
@@ -217,7 +217,7 @@ pub enum WrongMask {
 /// A `cp.async` that was not waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CopyUnderWay {
-    /// The copy.
+    /// Index of the instruction that copies.
     pub instr: u32,
     /// Thread in the block that started it.
     pub thread: u32,

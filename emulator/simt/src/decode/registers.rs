@@ -23,7 +23,6 @@ pub(super) struct Allocation {
     pub(super) place: Vec<u32>,
     /// Lines; 64-bit registers come first.
     pub(super) n_lines: u32,
-    /// Predicates.
     pub(super) n_preds: u32,
 }
 

@@ -32,7 +32,7 @@ pub struct Relocation {
     pub at: u64,
     /// Bytes to write: 8, or 4 for a `.u32` element.
     pub bytes: u32,
-    /// The variable.
+    /// Name of the variable.
     pub symbol: String,
     /// Bytes added to its address.
     pub offset: i64,

@@ -58,9 +58,9 @@ pub(crate) trait Watch: 'static {
 
 /// Results only.
 pub(crate) struct Plain;
-/// And counters.
+/// Results and counters.
 pub(crate) struct Counted;
-/// And checks.
+/// Results, counters and all checks.
 pub(crate) struct Checked;
 /// Checked, for a warp that has undefined values in registers.
 pub(crate) struct Followed;

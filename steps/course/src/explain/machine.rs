@@ -16,7 +16,7 @@ pub struct Machine {
     pub target: String,
     /// Sizes of the launch: larger than that of the counts of PTX, because a GPU must have something to do.
     pub shape: Shape,
-    /// Blocks.
+    /// Blocks of the grid in x, y and z.
     pub grid: [u32; 3],
     /// Threads of a block.
     pub block: [u32; 3],

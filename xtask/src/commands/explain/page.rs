@@ -9,7 +9,7 @@ use super::{Subject, code, columns, largest, rule};
 
 const STYLE: &str = include_str!("page.css");
 
-/// The page.
+/// A self-contained HTML page.
 pub(super) fn page(task: &Task, subjects: &[Subject], by: Column) -> String {
     let columns = columns(subjects);
     let title = escaped(&format!("{}: {}", task.name, task.title));

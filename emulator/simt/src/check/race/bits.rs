@@ -64,7 +64,6 @@ pub(super) const fn bit(kind: Mark) -> u8 {
     1 << kind as u8
 }
 
-/// All kinds.
 pub(super) const KINDS: [Mark; 5] = [
     Mark::Read,
     Mark::Write,

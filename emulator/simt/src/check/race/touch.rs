@@ -57,11 +57,11 @@ pub struct Touch<'a> {
     pub kind: Mark,
     /// An atomic, or an access that other threads see while the kernel runs.
     pub strong: bool,
-    /// Instruction.
+    /// Index of the instruction in the kernel.
     pub instr: u32,
     /// Warp in the block: the one that [`super::SharedRaces::enter`] named last.
     pub warp: u32,
-    /// Lanes.
+    /// The lanes that take part.
     pub mask: u32,
     /// Address of the first active lane: an offset in shared memory, or a global address.
     pub base: u64,
