@@ -7,9 +7,7 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use course::explain::machine::{
-    Bound, Change, Instruction, Machine, Occupancy, Prediction, Reason, Timeline,
-};
+use course::explain::machine::{Change, Instruction, Machine, Occupancy, Prediction, Reason, Timeline};
 
 use super::table::exact;
 use super::{Subject, rule_of};
@@ -271,6 +269,8 @@ fn shown(timeline: &Timeline) -> String {
 
 #[cfg(test)]
 mod tests {
+    use ladder::machine_code::Bound;
+
     use super::*;
 
     #[test]
