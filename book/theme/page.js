@@ -22,7 +22,9 @@
     document.body.addEventListener("keydown", (event) => {
         if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
         const selection = document.getSelection();
-        const clicked = event.target === document.body && selection ? selection.anchorNode : null;
+        // A click into code that does not scroll gives the focus to the text as a whole.
+        const whole = event.target === document.body || event.target === main;
+        const clicked = whole && selection ? selection.anchorNode : null;
         if (usesArrows(event.target) || usesArrows(clicked)) event.stopPropagation();
     });
 

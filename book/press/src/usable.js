@@ -47,6 +47,13 @@
         if (inside && turned(inside)) out.push(`an arrow key in ${box} turns the page`);
     }
 
+    const code = main.querySelector("pre code");
+    if (code) {
+        document.getSelection().collapse(code, 0);
+        if (turned(main)) out.push("an arrow key behind a click into code turns the page");
+        document.getSelection().removeAllRanges();
+    }
+
     const numbers = [...main.querySelectorAll(".measured")]
         .filter((e) => !e.closest("a, summary, button, label") && e.tabIndex !== 0);
     if (numbers.length) out.push(`${numbers.length} measured numbers keep their source from keyboard and finger: ${first(numbers)}`);
