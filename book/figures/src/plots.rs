@@ -1,13 +1,12 @@
 //! Plots of what was measured: the roofline, throughput over size.
 
-use ladder::{Record, Shape, Work};
-use simt::report::Counters;
-
 use crate::bars::{digits, missing};
 use crate::counts;
 use crate::machine;
 use crate::recorded::{CUBLAS, Recorded};
-use crate::svg::{Anchor, Drawing, WIDTH};
+use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+use ladder::{Record, Shape, Work};
+use simt::report::Counters;
 
 /// The size at which steps are compared.
 const SIZE: usize = 4096;
@@ -72,9 +71,9 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
     let Some(recorded) = Recorded::new(record) else {
         return missing(title);
     };
-    /// Powers of two only: the odd sizes are a subject of their own.
+    /// Whole tiles only: the odd sizes are a subject of their own.
     fn regular(size: &usize) -> bool {
-        size.is_power_of_two()
+        size.is_multiple_of(256)
     }
     let lines: Vec<_> = LINES
         .iter()
@@ -93,13 +92,14 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
     };
     let high = all().map(|(size, _)| *size).max().unwrap_or(low);
     let most = all().map(|(_, tflops)| *tflops).fold(0.0, f64::max);
+    let least = all().map(|(_, tflops)| *tflops).fold(f64::INFINITY, f64::min);
     let mut drawing = Drawing::new(
         title,
-        "One line per step over the size of the matrices. Small products leave most of the GPU idle; the lines level \
-         off where it is full.",
+        "One line per step over the size of the matrices, both axes logarithmic. Small products leave most of the GPU \
+         idle; the lines level off where it is full.",
     );
     drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
-    let (top, bottom) = (34.0, 330.0);
+    let (top, bottom) = (34.0, 390.0);
     let x = Axis {
         low: low as f64,
         high: high as f64,
@@ -107,20 +107,21 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
         to: WIDTH - 76.0,
         log: true,
     };
+    const TICKS: [f64; 11] = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
     let y = Axis {
-        low: 0.0,
-        high: (most / 10.0).ceil() * 10.0,
+        low: TICKS.into_iter().rfind(|tick| *tick <= least).unwrap_or(least),
+        high: most * 1.15,
         from: bottom,
         to: top,
-        log: false,
+        log: true,
     };
-    for tick in (0..).map(|i| 10.0 * f64::from(i)).take_while(|t| *t <= y.high) {
+    for tick in TICKS.into_iter().filter(|t| (y.low..=y.high).contains(t)) {
         drawing.line("line", (x.from, y.at(tick)), (x.to, y.at(tick)));
         drawing.text(
             "dim",
             Anchor::End,
             (x.from - 6.0, y.at(tick) + 5.0),
-            format!("{tick:.0}"),
+            tick.to_string(),
         );
     }
     let mut size = low;
@@ -215,7 +216,7 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
             drawing.text(
                 "dim",
                 Anchor::Middle,
-                (x.at(decade).min(WIDTH - 12.0), bottom + 19.0),
+                (x.at(decade).min(WIDTH - 14.0), bottom + 19.0),
                 decade.to_string(),
             );
         }
@@ -256,26 +257,48 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
         (x.at(copy_at) + 10.0, y.at(copy(copy_at)) + 12.0),
         format!("copy {} TB/s", digits(roof.copy_gbs / 1000.0)),
     );
-    let wanted: Vec<f64> = points.iter().map(|p| y.at(p.2)).collect();
-    // Those on one vertical share a column of labels; the others stand alone.
-    for (i, (label, intensity, tflops)) in points.iter().enumerate() {
-        let near: Vec<usize> = (0..points.len())
-            .filter(|j| (x.at(points[*j].1) - x.at(*intensity)).abs() < 40.0)
-            .collect();
-        let heights: Vec<f64> = near.iter().map(|j| wanted[*j]).collect();
-        let spread = apart(&heights, 16.0, top, bottom);
-        let mine = near
-            .iter()
-            .position(|j| *j == i)
-            .map_or(wanted[i], |at| spread[at]);
+    // The fast ones lie together: they are one frame here, and drawn larger below.
+    let (near, alone): (Vec<Point>, Vec<Point>) = points
+        .iter()
+        .copied()
+        .partition(|point| point.2 >= roof.fp32_tflops * CLOSE);
+    for (label, intensity, tflops) in &alone {
         let at = (x.at(*intensity), y.at(*tflops));
         drawing.circle("a", at, 4.5);
-        if near.len() == 1 {
-            drawing.text("", Anchor::Middle, (at.0, at.1 - 10.0), label);
-            continue;
+        // On the side where the slope is not.
+        match *tflops > copy(*intensity) {
+            true => drawing.text("", Anchor::End, (at.0 - 9.0, at.1 + 5.0), label),
+            false => drawing.text("", Anchor::Start, (at.0 + 9.0, at.1 + 5.0), label),
         }
-        drawing.line("line", (at.0 + 5.0, at.1), (at.0 + 18.0, mine));
-        drawing.text("", Anchor::Start, (at.0 + 20.0, mine + 5.0), label);
+    }
+    for (_, intensity, tflops) in &near {
+        drawing.circle("a", (x.at(*intensity), y.at(*tflops)), 2.0);
+    }
+    let mut at = bottom + 60.0;
+    if near.len() > 1 {
+        let edge = |pick: fn(&Point) -> f64, fold: fn(f64, f64) -> f64| {
+            near.iter().map(pick).reduce(fold).unwrap_or_default()
+        };
+        let (left, right) = (edge(|p| p.1, f64::min), edge(|p| p.1, f64::max));
+        let (low, high) = (edge(|p| p.2, f64::min), edge(|p| p.2, f64::max));
+        let (x0, y0) = (x.at(left) - 8.0, y.at(high) - 8.0);
+        let frame = Rect::new(x0, y0, x.at(right) + 8.0 - x0, y.at(low) + 8.0 - y0);
+        let corners = [
+            (frame.x, frame.y),
+            (frame.right(), frame.y),
+            (frame.right(), frame.bottom()),
+            (frame.x, frame.bottom()),
+            (frame.x, frame.y),
+        ];
+        drawing.polyline("rule", &corners);
+        let names = format!("{} to {}", near[0].0, near[near.len() - 1].0);
+        drawing.text(
+            "",
+            Anchor::Middle,
+            (frame.middle().0, frame.bottom() + 17.0),
+            &names,
+        );
+        at = closer(&mut drawing, &near, roof.fp32_tflops, bottom + 62.0);
     }
     let foot = [
         "Above the slope: caches serve what is asked for.".to_owned(),
@@ -285,10 +308,77 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
             counts::SHAPE
         ),
     ];
+    let n_lines = foot.len() as f64;
     for (i, line) in foot.into_iter().enumerate() {
-        drawing.text("dim", Anchor::Start, (0.0, bottom + 60.0 + 19.0 * i as f64), line);
+        drawing.text("dim", Anchor::Start, (0.0, at + 19.0 * i as f64), line);
     }
-    Ok(drawing.finish(bottom + 106.0))
+    Ok(drawing.finish(at + 19.0 * n_lines - 11.0))
+}
+
+/// A label, FLOP per byte, TFLOP/s.
+type Point = (&'static str, f64, f64);
+
+/// From this part of the ceiling on, points lie too close together for one scale.
+const CLOSE: f64 = 0.35;
+
+/// Points near the ceiling on linear axes of their own; gives where to go on below.
+fn closer(drawing: &mut Drawing, points: &[Point], ceiling: f64, from: f64) -> f64 {
+    let (top, bottom) = (from + 30.0, from + 200.0);
+    drawing.text("strong", Anchor::Start, (0.0, from), "The frame, enlarged");
+    let edges = |pick: fn(&Point) -> f64| {
+        let values = || points.iter().map(pick);
+        (
+            values().fold(f64::INFINITY, f64::min),
+            values().fold(0.0, f64::max),
+        )
+    };
+    let ((left, right), (low, _)) = (edges(|p| p.1), edges(|p| p.2));
+    let x = Axis {
+        low: (left / 5.0).floor() * 5.0,
+        high: (right / 5.0).floor() * 5.0 + 5.0,
+        from: 34.0,
+        to: WIDTH - 60.0,
+        log: false,
+    };
+    let y = Axis {
+        low: (low / 10.0).floor() * 10.0,
+        high: (ceiling / 10.0).ceil() * 10.0,
+        from: bottom,
+        to: top,
+        log: false,
+    };
+    let ticks = |axis: Axis, step: f64| {
+        let n = ((axis.high - axis.low) / step).round() as u32;
+        (0..=n).map(move |i| axis.low + step * f64::from(i))
+    };
+    for tick in ticks(x, 5.0) {
+        drawing.line("line", (x.at(tick), top), (x.at(tick), bottom));
+        drawing.text(
+            "dim",
+            Anchor::Middle,
+            (x.at(tick), bottom + 19.0),
+            tick.to_string(),
+        );
+    }
+    for tick in ticks(y, 10.0) {
+        drawing.line("line", (x.from, y.at(tick)), (x.to, y.at(tick)));
+        drawing.text(
+            "dim",
+            Anchor::End,
+            (x.from - 5.0, y.at(tick) + 5.0),
+            tick.to_string(),
+        );
+    }
+    drawing.polyline("rule", &[(x.from, y.at(ceiling)), (x.to, y.at(ceiling))]);
+    let wanted: Vec<f64> = points.iter().map(|p| y.at(p.2)).collect();
+    let labels = apart(&wanted, 17.0, top, bottom);
+    for ((label, intensity, tflops), to) in points.iter().zip(&labels) {
+        let at = (x.at(*intensity), y.at(*tflops));
+        drawing.line("line", (at.0 + 5.0, at.1), (x.to + 12.0, *to));
+        drawing.circle("a", at, 4.5);
+        drawing.text("", Anchor::Start, (x.to + 15.0, to + 5.0), label);
+    }
+    bottom + 46.0
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ mod line_counts;
 mod listings;
 pub mod make;
 mod numbers;
+mod others;
 pub mod outputs;
 mod pages;
 mod predicted;

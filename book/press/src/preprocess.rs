@@ -27,12 +27,13 @@ use crate::{
 const NAME: &str = "press";
 
 /// What can be written.
-const DIRECTIVES: [&str; 18] = [
+const DIRECTIVES: [&str; 19] = [
     "include",
     "diff",
     "output",
     "figure",
     "recorded",
+    "others",
     "n",
     "counters",
     "step",
@@ -335,6 +336,10 @@ impl<'a> Page<'a> {
             ("recorded", args) => {
                 let records = self.records.as_ref().map_err(Clone::clone)?;
                 records.table(args, &mut self.sources)
+            }
+            ("others", args) => {
+                let records = self.records.as_ref().map_err(Clone::clone)?;
+                records.others()?.table(args, &mut self.sources)
             }
             ("counters", args) => {
                 let records = self.records.as_ref().map_err(Clone::clone)?;

@@ -9,8 +9,8 @@ use crate::records::{Records, Sources, shape, source, value};
 use ladder::text::escaped;
 
 impl Records {
-    /// The recorded numbers of a step: a table per device and kind of work. Words behind the step choose: sizes
-    /// and kernels.
+    /// The recorded numbers of a step: a table per kind of work, with columns for other devices. Words behind the step
+    /// choose: sizes and kernels.
     ///
     /// # Errors
     /// When nothing was recorded.
@@ -32,14 +32,16 @@ impl Records {
             chosen.extend(step.kernels);
         }
         let mut out = String::new();
-        for record in self.real() {
-            for kind in [Kind::Products, Kind::Doubles, Kind::Transposes, Kind::Cpu] {
-                let kernels: Vec<_> = chosen
-                    .iter()
-                    .filter(|k| Kind::of(k.work) == kind)
-                    .copied()
-                    .collect();
-                out.push_str(&one_table(record, kind, &kernels, &sizes, sources)?);
+        let real = self.real();
+        let (told, others) = real.split_first().map_or((None, &[][..]), |(a, b)| (Some(a), b));
+        for kind in [Kind::Products, Kind::Doubles, Kind::Transposes, Kind::Cpu] {
+            let kernels: Vec<_> = chosen
+                .iter()
+                .filter(|k| Kind::of(k.work) == kind)
+                .copied()
+                .collect();
+            if let Some(told) = told {
+                out.push_str(&one_table(told, others, kind, &kernels, &sizes, sources)?);
             }
         }
         match out.is_empty() {
@@ -100,8 +102,60 @@ impl Kind {
     }
 }
 
+/// What another device has to say in a table.
+struct Beside<'r> {
+    record: &'r Record,
+    /// `H100`
+    name: String,
+}
+
+impl<'r> Beside<'r> {
+    /// Those of some records that have one of the rows.
+    fn among(records: &[&'r Record], rows: &[(Shape, &Kernel, &Measurement)]) -> Vec<Self> {
+        let has = |record: &&&Record| {
+            let timed = |(shape, kernel, _): &(Shape, &Kernel, &Measurement)| {
+                record
+                    .of(kernel.name, *shape)
+                    .is_some_and(|m| matches!(m.outcome, Outcome::Passed(_)))
+            };
+            rows.iter().any(timed)
+        };
+        records
+            .iter()
+            .filter(has)
+            .map(|record| Self {
+                record,
+                name: short_name(record.runs.first().map_or("", |run| run.device.as_str())),
+            })
+            .collect()
+    }
+
+    /// Some of its numbers of a kernel on a shape, and where they come from.
+    fn cells(&self, shape: Shape, kernel: &Kernel, whats: &[&str]) -> (Vec<String>, Option<String>) {
+        let found = self.record.of(kernel.name, shape).and_then(|m| match &m.outcome {
+            Outcome::Passed(passed) => Some((self.record.run_of(m)?, passed)),
+            _ => None,
+        });
+        let cell = |what: &&str| {
+            let (run, passed) = found.as_ref()?;
+            value(kernel, shape, run, passed, what)
+                .ok()
+                .map(|text| bare(&text))
+        };
+        let cells = whats.iter().map(|what| cell(what).unwrap_or_else(|| "–".into()));
+        (cells.collect(), found.map(|(run, _)| source(run, kernel.work)))
+    }
+}
+
+/// `H100` for `NVIDIA H100 80GB HBM3`.
+fn short_name(device: &str) -> String {
+    let words = device.split_whitespace().filter(|word| *word != "NVIDIA");
+    words.take(1).collect()
+}
+
 fn one_table(
     record: &Record,
+    others: &[&Record],
     kind: Kind,
     kernels: &[&Kernel],
     sizes: &[&str],
@@ -136,6 +190,14 @@ fn one_table(
     head.extend(["time, ms", rate]);
     head.extend(of);
     head.push("spread");
+    let beside = Beside::among(others, &rows);
+    let beside_keys: Vec<&str> = std::iter::once(rate_key).chain(of_key).collect();
+    let mut head: Vec<String> = head.into_iter().map(str::to_owned).collect();
+    let n_own = head.len();
+    for other in &beside {
+        head.push(format!("{}: {rate}", other.name));
+        head.extend(of.map(|of| format!("{}: {of}", other.name)));
+    }
     let n_text = 1 + usize::from(with_kernel);
     let mut out = format!("| {} |\n|", head.join(" | "));
     for column in 0..head.len() {
@@ -169,7 +231,12 @@ fn one_table(
                 without_times.push((format!("not run, {}", escaped(why)), about));
             }
         }
-        cells.resize(head.len(), "–".into());
+        cells.resize(n_own, "–".into());
+        for other in &beside {
+            let (numbers, from) = other.cells(shape, kernel, &beside_keys);
+            cells.extend(numbers);
+            runs.extend(from);
+        }
         let _ = writeln!(out, "| {} |", cells.join(" | "));
     }
     let runs: Vec<String> = runs.into_iter().collect();

@@ -7,6 +7,7 @@ use ladder::{Kernel, Outcome, Record, Run, STEPS, Samples, Shape, Step, Work};
 
 use crate::House;
 use crate::counters::Counters;
+use crate::others::Others;
 use ladder::text::escaped;
 
 /// The records of `book/data`.
@@ -14,6 +15,8 @@ pub(crate) struct Records {
     all: Vec<(String, Record)>,
     /// The file whose numbers the text tells, without `.json`.
     told: Option<String>,
+    /// What others take for the same products.
+    others: Result<Others, String>,
     /// Counters, emulated and measured.
     pub(crate) counters: Counters,
 }
@@ -49,6 +52,7 @@ impl Records {
         }
         Ok(Self {
             all,
+            others: Others::load(house, told.as_deref().unwrap_or("h200")),
             told,
             counters: Counters::load(house),
         })
@@ -70,6 +74,14 @@ impl Records {
         })
     }
 
+    /// What others take.
+    ///
+    /// # Errors
+    /// When that was not measured.
+    pub(crate) fn others(&self) -> Result<&Others, String> {
+        self.others.as_ref().map_err(Clone::clone)
+    }
+
     /// One number, as words for a sentence.
     ///
     /// # Errors
@@ -77,6 +89,7 @@ impl Records {
     pub(crate) fn number(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
         match args {
             ["device", what] => self.of_device(what, sources),
+            ["other", by, size, what] => self.others()?.number(by, size, what, sources),
             ["emulated", kernel, counter] => self.of_emulated(kernel, None, counter, sources),
             ["emulated", kernel, size, counter] => self.of_emulated(kernel, Some(size), counter, sources),
             [kernel, size, "times", other] => self.times(kernel, size, other, sources),
@@ -88,7 +101,7 @@ impl Records {
                 Ok(number(&text, &about))
             }
             _ => Err(
-                "`{{#n}}` wants KERNEL SIZE WHAT, KERNEL SIZE times OTHER, device WHAT, emulated KERNEL [SIZE] COUNTER, \
+                "`{{#n}}` wants KERNEL SIZE WHAT, KERNEL SIZE times OTHER, device WHAT, other BY SIZE WHAT, emulated KERNEL [SIZE] COUNTER, \
                  output NAME KERNEL COLUMN, ptxas KERNEL sm_90 WHAT, predicted KERNEL SIZE WHAT, or chip CONSTANT"
                     .into(),
             ),

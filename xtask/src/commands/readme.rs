@@ -164,55 +164,111 @@ fn kernels(root: &Path) -> Result<String> {
     Ok(out)
 }
 
-/// `FILE SIZE`: the measured products at one size, a row per kernel.
+/// `FILE SIZE OTHER`: the measured products at one size, a row per kernel; beside them what another device does.
 fn products(root: &Path, words: &str) -> Result<String> {
-    let (record, shape) = record(root, words)?;
-    let rows = measured(&record, shape, |work| {
-        !matches!(work, Work::Transpose | Work::Cpu)
-    })?;
-    let mut out = source(&record, &rows);
-    out.push_str("| step | kernel | ms | spread | GFLOP/s | % of cuBLAS |\n| --- | --- | ---: | ---: | ---: | ---: |\n");
-    for (one, passed, hot) in rows {
-        let _ = writeln!(
-            out,
-            "| {} | {} | {} | {:.1} % | {} | {} |",
-            one.step,
-            one.kernel,
-            table::milliseconds(hot.median()),
-            hot.spread() * 100.0,
-            table::gflops(one, passed).map(table::rate).unwrap_or_default(),
-            table::of_yardstick(passed).map_or(String::new(), |part| format!("{part:.1}"))
-        );
-    }
-    Ok(out)
+    let products = |work| !matches!(work, Work::Transpose | Work::Cpu);
+    let [rate, of] = ["GFLOP/s", "% of cuBLAS"];
+    rows(
+        root,
+        words,
+        products,
+        &["step", "kernel"],
+        [rate, of],
+        table::gflops,
+    )
 }
 
-/// `FILE SIZE`: the measured transposes at one size, a row per kernel.
+/// `FILE SIZE OTHER`: the measured transposes at one size, likewise.
 fn transposes(root: &Path, words: &str) -> Result<String> {
-    let (record, shape) = record(root, words)?;
-    let rows = measured(&record, Shape { k: 0, ..shape }, |work| work == Work::Transpose)?;
-    let mut out = source(&record, &rows);
-    out.push_str("| kernel | ms | spread | GB/s | % of a copy |\n| --- | ---: | ---: | ---: | ---: |\n");
-    for (one, passed, hot) in rows {
-        let _ = writeln!(
-            out,
-            "| {} | {} | {:.1} % | {} | {} |",
-            one.kernel,
-            table::milliseconds(hot.median()),
-            hot.spread() * 100.0,
-            table::gbs(one, passed).map(table::rate).unwrap_or_default(),
-            table::of_yardstick(passed).map_or(String::new(), |part| format!("{part:.1}"))
-        );
-    }
-    Ok(out)
+    let transposes = |work| work == Work::Transpose;
+    rows(
+        root,
+        words,
+        transposes,
+        &["kernel"],
+        ["GB/s", "% of a copy"],
+        table::gbs,
+    )
 }
 
-fn record(root: &Path, words: &str) -> Result<(Record, Shape)> {
-    let (path, size) = words
+/// A table of kernels: their names, the time and its spread, a rate, and the part of a yardstick.
+fn rows(
+    root: &Path,
+    words: &str,
+    wanted: fn(Work) -> bool,
+    names: &[&str],
+    columns: [&str; 2],
+    rate: fn(&Measurement, &Passed) -> Option<f64>,
+) -> Result<String> {
+    let (path, rest) = words
         .split_once(' ')
         .with_context(|| format!("`{words}` is no file and size"))?;
-    let size = size.parse().with_context(|| format!("`{size}` is no size"))?;
-    Ok((Record::load(&root.join(path))?, Shape::square(size)))
+    let (size, other) = rest.split_once(' ').unzip();
+    let size = size.unwrap_or(rest);
+    let size: usize = size.parse().with_context(|| format!("`{size}` is no size"))?;
+    let record = Record::load(&root.join(path))?;
+    let other = other.map(|path| Record::load(&root.join(path))).transpose()?;
+    let k = if wanted(Work::Transpose) { 0 } else { size };
+    let shape = Shape {
+        k,
+        ..Shape::square(size)
+    };
+    let rows = measured(&record, shape, wanted)?;
+    let beside = other
+        .as_ref()
+        .map(|other| measured(other, shape, wanted))
+        .transpose()?;
+
+    let mut out = source(&record, &rows);
+    let mut head: Vec<String> = names
+        .iter()
+        .copied()
+        .chain(["ms", "spread"])
+        .map(str::to_owned)
+        .collect();
+    head.extend(columns.map(str::to_owned));
+    if let Some((other, beside)) = other.as_ref().zip(beside.as_ref()) {
+        out = format!(
+            "{}; {}",
+            out.trim_end().trim_end_matches(':'),
+            source(other, beside)
+        );
+        let device = device(other, beside);
+        head.extend(columns.map(|column| format!("{device}: {column}")));
+    }
+    let dashes: Vec<&str> = (0..head.len())
+        .map(|at| if at < names.len() { "---" } else { "---:" })
+        .collect();
+    let _ = writeln!(out, "| {} |\n| {} |", head.join(" | "), dashes.join(" | "));
+    let numbers = |one: &Measurement, passed: &Passed| {
+        let part = table::of_yardstick(passed).map_or(String::new(), |part| format!("{part:.1}"));
+        [rate(one, passed).map(table::rate).unwrap_or_default(), part]
+    };
+    for (one, passed, hot) in rows {
+        let mut cells = vec![one.kernel.clone()];
+        if names.len() > 1 {
+            cells.insert(0, one.step.clone());
+        }
+        cells.push(table::milliseconds(hot.median()));
+        cells.push(format!("{:.1} %", hot.spread() * 100.0));
+        cells.extend(numbers(one, passed));
+        if let Some(beside) = &beside {
+            let found = beside.iter().find(|(other, ..)| other.kernel == one.kernel);
+            cells.extend(found.map_or([String::new(), String::new()], |(one, passed, _)| {
+                numbers(one, passed)
+            }));
+        }
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    }
+    Ok(out)
+}
+
+/// `H100` for `NVIDIA H100 80GB HBM3`.
+fn device(record: &Record, rows: &[Row]) -> String {
+    let run = rows.first().and_then(|(one, ..)| record.run_of(one));
+    let name = run.map_or("", |run| run.device.as_str());
+    let mut words = name.split_whitespace().filter(|word| *word != "NVIDIA");
+    words.next().unwrap_or("other").to_owned()
 }
 
 type Row<'a> = (&'a Measurement, &'a Passed, &'a Samples);
@@ -231,7 +287,7 @@ fn source(record: &Record, rows: &[Row]) -> String {
 }
 
 /// What was timed on a shape, in the order of the catalogue.
-fn measured(record: &Record, shape: Shape, wanted: impl Fn(Work) -> bool) -> Result<Vec<Row<'_>>> {
+fn measured(record: &Record, shape: Shape, wanted: fn(Work) -> bool) -> Result<Vec<Row<'_>>> {
     let kernels = STEPS.iter().flat_map(|step| step.kernels);
     let rows: Vec<Row> = kernels
         .filter(|kernel| wanted(kernel.work))
