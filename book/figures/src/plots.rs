@@ -294,8 +294,8 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
         let names = format!("{} to {}", near[0].0, near[near.len() - 1].0);
         drawing.text(
             "",
-            Anchor::Middle,
-            (frame.middle().0, frame.bottom() + 17.0),
+            Anchor::End,
+            (frame.right() + 8.0, frame.bottom() + 17.0),
             &names,
         );
         at = closer(&mut drawing, &near, roof.fp32_tflops, bottom + 62.0);

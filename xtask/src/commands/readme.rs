@@ -228,14 +228,11 @@ fn rows(
         .collect();
     head.extend(columns.map(str::to_owned));
     if let Some((other, beside)) = other.as_ref().zip(beside.as_ref()) {
-        out = format!(
-            "{}; {}",
-            out.trim_end().trim_end_matches(':'),
-            source(other, beside)
-        );
+        let _ = write!(out, "; {}", source(other, beside));
         let device = device(other, beside);
         head.extend(columns.map(|column| format!("{device}: {column}")));
     }
+    let _ = write!(out, "; {shape}, medians with warm caches:\n\n");
     let dashes: Vec<&str> = (0..head.len())
         .map(|at| if at < names.len() { "---" } else { "---:" })
         .collect();
@@ -273,17 +270,14 @@ fn device(record: &Record, rows: &[Row]) -> String {
 
 type Row<'a> = (&'a Measurement, &'a Passed, &'a Samples);
 
-/// Where the numbers of a table come from.
+/// Where the numbers of a table come from: a device, and when.
 fn source(record: &Record, rows: &[Row]) -> String {
     let one = rows.first().map(|(one, ..)| *one);
-    let Some((one, run)) = one.and_then(|one| Some((one, record.run_of(one)?))) else {
+    let Some(run) = one.and_then(|one| record.run_of(one)) else {
         return String::new();
     };
     let day = run.date.split('T').next().unwrap_or_default();
-    format!(
-        "{}, driver for CUDA {}, {day}; {}, medians with warm caches:\n\n",
-        run.device, run.driver, one.shape
-    )
+    format!("{}, driver for CUDA {}, {day}", run.device, run.driver)
 }
 
 /// What was timed on a shape, in the order of the catalogue.
