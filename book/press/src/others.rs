@@ -129,7 +129,7 @@ impl Others {
                 false => format!("{m} × {n} × {k}"),
             };
             for kernel in &product.kernels {
-                let blocks: u32 = kernel.grid.iter().product();
+                let blocks = kernel.grid.map(|n| n.to_string()).join(" × ");
                 let threads: u32 = kernel.block.iter().product();
                 let _ = writeln!(
                     out,
@@ -168,14 +168,69 @@ impl Others {
     }
 }
 
-/// The name of a template without what it is made with.
+/// Of a template, what it is made with; else the name, without the mark of the build that is the same in all.
 fn short(name: &str) -> &str {
-    let name = name.strip_prefix("void ").unwrap_or(name);
-    name.split(['<', '(']).next().unwrap_or(name)
+    match name.split_once('<') {
+        Some((_, inside)) => inside.split(['>', '(']).next().unwrap_or(name),
+        None => name.strip_suffix("__5x_cublas").unwrap_or(name),
+    }
 }
 
-/// Three figures.
+/// Three figures that say something.
 fn figures(number: f64) -> String {
     let before = number.abs().log10().floor() as i32 + 1;
     format!("{number:.*}", usize::try_from(3 - before).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use ladder::{Record, Shape};
+
+    use super::*;
+
+    fn data() -> std::path::PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../data")
+    }
+
+    #[test]
+    fn others_were_measured_where_the_ladder_was() {
+        let text = std::fs::read_to_string(data().join("h200-others.json")).expect("a file");
+        let others: Others = serde_json::from_str(&text).expect("what others.py writes");
+        let record = Record::load(&data().join("h200.json")).expect("a record");
+        assert!(record.runs.iter().all(|run| run.device == others.device));
+        let products = record.measurements.iter().filter(|m| m.kernel == "cublas_sgemm");
+        let mut n = 0;
+        for product in products {
+            let run = record.run_of(product).expect("its run");
+            assert_eq!(run.cublas.as_deref(), Some(others.cublas.as_str()));
+            let Shape { m, n: cols, k } = product.shape;
+            let of = |one: &&Product| one.function == "sgemm" && one.shape == [m, cols, k];
+            let found = others.kernels.iter().find(of).expect("every shape on record");
+            assert!(!found.kernels.is_empty(), "{}", product.shape);
+            n += 1;
+        }
+        assert!(n >= 13, "{n} products");
+        for time in &others.times {
+            assert!(
+                time.of_bound < 1.0 && time.ms.0.len() >= 5,
+                "{} {}",
+                time.by,
+                time.size
+            );
+        }
+    }
+
+    #[test]
+    fn names_of_templates_are_those_of_their_arguments() {
+        assert_eq!(
+            short("void a::Kernel2<b_256x128>(b_256x128::Params)"),
+            "b_256x128"
+        );
+        assert_eq!(
+            short("gemm_ffma_execute_kernel__5x_cublas"),
+            "gemm_ffma_execute_kernel"
+        );
+    }
 }
