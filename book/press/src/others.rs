@@ -105,12 +105,12 @@ impl Others {
             };
             let _ = writeln!(
                 out,
-                "| {} | {} | {} | {} | {tile} | {warps} | {stages} | {:.3} |",
+                "| {} | {} | {} | {} | {tile} | {warps} | {stages} | {:.2} % |",
                 time.size,
                 time.by,
                 figures(time.ms.median()),
                 figures(time.tflops()),
-                time.of_bound
+                100.0 * time.of_bound
             );
         }
         out
