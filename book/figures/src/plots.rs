@@ -1,12 +1,13 @@
 //! Plots of what was measured: the roofline, throughput over size.
 
+use ladder::{Record, Shape, Work};
+use simt::report::Counters;
+
 use crate::bars::{digits, missing};
 use crate::counts;
 use crate::machine;
 use crate::recorded::{CUBLAS, Recorded};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
-use ladder::{Record, Shape, Work};
-use simt::report::Counters;
 
 /// The size at which steps are compared.
 const SIZE: usize = 4096;
