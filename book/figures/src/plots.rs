@@ -304,10 +304,8 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
     let foot = [
         "Above the slope: caches serve what is asked for.".to_owned(),
         format!("Speed: {}.", recorded.provenance()),
-        format!(
-            "Sectors: of {shape}, by those counted on the emulated GPU at {}.",
-            counts::SHAPE
-        ),
+        "Sectors: scaled from those that the emulated GPU".to_owned(),
+        format!("counted at {}.", counts::SHAPE),
     ];
     let n_lines = foot.len() as f64;
     for (i, line) in foot.into_iter().enumerate() {
