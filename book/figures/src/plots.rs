@@ -104,7 +104,7 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
     let x = Axis {
         low: low as f64,
         high: high as f64,
-        from: 30.0,
+        from: 36.0,
         to: WIDTH - 76.0,
         log: true,
     };
