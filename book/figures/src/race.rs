@@ -301,7 +301,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         );
         y += 32.0;
     }
-    let legend = "S: stores its four rows; a digit: takes this row of the tile";
+    let legend = "S: stores four rows; a digit: takes this row of the tile";
     drawing.text("dim", Anchor::Start, (0.0, y + 6.0), legend);
     Ok(drawing.finish(y + 14.0))
 }
