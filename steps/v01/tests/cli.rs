@@ -143,7 +143,7 @@ fn the_page_tells_what_was_counted() {
         "MxNxK = 96x96x96",
         "sgemm_v01_row_per_lane",
         "right",
-        "global sectors",
+        "sgemm_v01_row_per_lane  L1 ",
         "v01_col_per_lane.cu:",
         "next: cargo xtask check v01",
     ] {

@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use ladder::record::Record;
 use ladder::{STEPS, Step};
-use ladder::{counters, provenance, sanitizer};
+use ladder::{busiest, counters, provenance, sanitizer};
 use serde_json::{Value, json};
 
 use crate::support::fresh::{self, State};
@@ -358,6 +358,8 @@ impl House<'_> {
             let (loaded, again) = if file.ends_with("-counters.json") {
                 let again = "measure again with: cargo xtask profile all --save";
                 (counters::Record::load(&path).map(|_| Record::default()), again)
+            } else if file.ends_with("-busiest.json") {
+                (busiest::Record::load(&path).map(|_| Record::default()), again)
             } else if file.ends_with("-sanitizer.json") {
                 let again = "check again with: cargo xtask sanitize --save";
                 (sanitizer::Record::load(&path).map(|_| Record::default()), again)

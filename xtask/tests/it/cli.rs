@@ -241,6 +241,7 @@ fn xtask(words: &str) -> Command {
 fn told(output: &Output) -> String {
     let clean = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes).replace(&programs().display().to_string(), "PROGRAMS");
+        let text = without_numbered_folders(&text);
         // Paths are shown from where it runs, and the checkout may lie in there.
         match programs().strip_prefix(std::env::temp_dir()) {
             Ok(from_here) => text.replace(&from_here.display().to_string(), "PROGRAMS"),
@@ -253,6 +254,16 @@ fn told(output: &Output) -> String {
         clean(&output.stdout),
         clean(&output.stderr)
     )
+}
+
+/// The folder of shared answers has the number of the process in its name.
+fn without_numbered_folders(text: &str) -> String {
+    let words = text.split_inclusive(' ');
+    let shown = words.map(|word| match word.contains("/tile-answers.") {
+        true => "ANSWERS ",
+        false => word,
+    });
+    shown.collect()
 }
 
 #[track_caller]
@@ -329,9 +340,9 @@ fn several_steps_share_a_table() {
       v05   sgemm_v05_bank_conflict_free  1024x1024x1024  0.250     8590      80.0        17.2
       v07   sgemm_v07_double_buffer       1024x1024x1024  0.250     8590      80.0        17.2
     --- stderr
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --json
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --answers ANSWERS --json
     v05  sgemm_v05_bank_conflict_free  1024x1024x1024  0.250 ms
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v07 bench --json
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v07 bench --answers ANSWERS --json
     v07  sgemm_v07_double_buffer  1024x1024x1024  0.250 ms
     ");
     insta::assert_snapshot!(run(xtask("bench v05 v06 --emulate").env("FAKE", "emulated")), @r"
@@ -345,9 +356,9 @@ fn several_steps_share_a_table() {
       none), 32-byte sectors of global memory, wavefronts of shared memory, and those of them that a better layout would
       save. FLOP per byte of the sectors. Predicted: for an H200 with warm caches.
     --- stderr
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --emulate --json
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --emulate --answers ANSWERS --json
     v05  sgemm_v05_bank_conflict_free  1024x1024x1024  verified
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v06 bench --emulate --json
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v06 bench --emulate --answers ANSWERS --json
     v06  sgemm_v06_outer_product  1024x1024x1024  verified
     ");
 }
@@ -447,9 +458,9 @@ fn saving_merges_into_the_record_of_the_machine() {
       v05   sgemm_v05_bank_conflict_free  1024x1024x1024  0.250     8590      80.0        17.2
       v06   sgemm_v06_outer_product       1024x1024x1024  0.250     8590      80.0        17.2
     --- stderr
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --recorded-shapes --json
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --recorded-shapes --answers ANSWERS --json
     v05  sgemm_v05_bank_conflict_free  1024x1024x1024  0.250 ms
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v06 bench --recorded-shapes --json
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v06 bench --recorded-shapes --answers ANSWERS --json
     v06  sgemm_v06_outer_product  1024x1024x1024  0.250 ms
     2 measurements are saved in book/data/test-100.json
     ");
