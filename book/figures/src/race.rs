@@ -1,6 +1,6 @@
 //! The race of v02 without one of its barriers: in which orders two warps may go, and what comes out.
 //!
-//! [`order`] says who goes when; `book/theme/explorers/rules.js` has the same rule. An order is not only thought out:
+//! [`Race::order`] says who goes when; `book/theme/explorers/rules.js` has the same rule. An order is not only thought out:
 //! [`forced`] makes the emulated GPU run the real kernel in it, by a turn that is inserted into its PTX before each
 //! access to the tile of B. Not here: races as the emulated GPU reports them.
 
