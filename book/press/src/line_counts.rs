@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use course::explain::Counts;
 use serde::Deserialize;
 
-use crate::House;
+use crate::{House, records};
 
 /// A kernel of the file.
 #[derive(Debug, Deserialize)]
@@ -113,13 +113,5 @@ fn words(counts: &Counts) -> String {
 
 /// `1 048 576`, with blanks that do not break.
 fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push('\u{a0}');
-        }
-        out.push(digit);
-    }
-    out
+    records::grouped(&count.to_string(), "\u{a0}")
 }

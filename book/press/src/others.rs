@@ -7,7 +7,7 @@ use ladder::Samples;
 use serde::Deserialize;
 
 use crate::House;
-use crate::records::{Sources, number};
+use crate::records::{Sources, digits, number};
 
 /// `book/data/h200-others.json`
 #[derive(Debug, Deserialize)]
@@ -108,8 +108,8 @@ impl Others {
                 "| {} | {} | {} | {} | {tile} | {warps} | {stages} | {:.2} % |",
                 time.size,
                 time.by,
-                figures(time.ms.median()),
-                figures(time.tflops()),
+                digits(time.ms.median(), 3),
+                digits(time.tflops(), 3),
                 100.0 * time.of_bound
             );
         }
@@ -159,8 +159,8 @@ impl Others {
             .find(|time| time.by == by && time.size.to_string() == size)
             .ok_or_else(|| format!("{by} at {size} was not measured by book/data/others.py"))?;
         let text = match what {
-            "ms" => format!("{} ms", figures(found.ms.median())),
-            "tflops" => format!("{} TFLOP/s", figures(found.tflops())),
+            "ms" => format!("{} ms", digits(found.ms.median(), 3)),
+            "tflops" => format!("{} TFLOP/s", digits(found.tflops(), 3)),
             _ => return Err(format!("of {by} there are ms and tflops, not `{what}`")),
         };
         sources.insert(self.source());
@@ -174,12 +174,6 @@ fn short(name: &str) -> &str {
         Some((_, inside)) => inside.split(['>', '(']).next().unwrap_or(name),
         None => name.strip_suffix("__5x_cublas").unwrap_or(name),
     }
-}
-
-/// Three figures that say something.
-fn figures(number: f64) -> String {
-    let before = number.abs().log10().floor() as i32 + 1;
-    format!("{number:.*}", usize::try_from(3 - before).unwrap_or(0))
 }
 
 #[cfg(test)]

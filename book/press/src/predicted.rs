@@ -1,7 +1,7 @@
 //! `{{#n predicted KERNEL SIZE WHAT}}`: what the model of time gives for a launch that was timed, from its table.
 
 use crate::House;
-use crate::records::{Sources, number as quoted};
+use crate::records::{Sources, digits, number as quoted};
 
 /// Launches, their measured and predicted times, and the largest bound of each. Its head names the columns.
 const FILE: &str = "emulator/timing/data/predictions.tsv";
@@ -34,11 +34,7 @@ pub(crate) fn number(
     };
     // Three digits, as the recorded times have.
     let ms = |us: &str| match us.parse::<f64>() {
-        Ok(us) => {
-            let ms = us / 1000.0;
-            let digits = (2.0 - ms.abs().max(0.001).log10().floor()).max(0.0) as usize;
-            Ok(format!("{ms:.digits$} ms"))
-        }
+        Ok(us) => Ok(format!("{} ms", digits(us / 1000.0, 3))),
         Err(_) => Err(format!("{FILE}: `{us}` is no time")),
     };
     let shown = match what {

@@ -186,7 +186,7 @@ impl Records {
             Some((above, below)) => get(above)
                 .zip(get(below))
                 .map(|(above, below)| digits(above / below, 3)),
-            None => get(counter).map(grouped),
+            None => get(counter).map(|n| grouped(&format!("{n:.0}"), "&nbsp;")),
         };
         let names = self.counters.names(known.name);
         let Some(text) = value else {
@@ -338,7 +338,7 @@ pub(crate) fn value(
 }
 
 /// So many digits that say something, and no exponent: 0.0123, 1.23, 12.3, 123, 1234.
-fn digits(number: f64, n: i32) -> String {
+pub(crate) fn digits(number: f64, n: i32) -> String {
     if number == 0.0 || !number.is_finite() {
         return format!("{number}");
     }
@@ -346,13 +346,12 @@ fn digits(number: f64, n: i32) -> String {
     format!("{number:.*}", usize::try_from(n - before).unwrap_or(0))
 }
 
-/// `1 048 576`
-fn grouped(number: f64) -> String {
-    let digits = format!("{number:.0}");
+/// `1 048 576`, with what stands between the groups.
+pub(crate) fn grouped(digits: &str, gap: &str) -> String {
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {
         if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push_str("&nbsp;");
+            out.push_str(gap);
         }
         out.push(digit);
     }
