@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use ladder::busiest::{Launch, Record};
-use ladder::machine_code::{BINDS, LEVEL, unit};
+use ladder::machine_code::{BINDS, level, unit};
 use timing::accuracy::{Needs, profiled};
 
 use crate::machine;
@@ -32,8 +32,8 @@ fn ours(needs: &Needs) -> Vec<&str> {
     if most < BINDS * needs.predicted_us {
         return Vec::new();
     }
-    let level = needs.bounds.iter().take_while(|(_, us)| *us >= most * LEVEL);
-    level.map(|(unit, _)| unit.as_str()).collect()
+    let longest = level(&needs.bounds, |(_, us)| *us);
+    longest.iter().map(|(unit, _)| unit.as_str()).collect()
 }
 
 /// A verdict in words.

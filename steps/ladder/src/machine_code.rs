@@ -120,12 +120,17 @@ pub const BINDS: f64 = 0.6;
 /// Two units are level where one needs this part of the other: the model is not more exact.
 pub const LEVEL: f64 = 0.9;
 
+/// Of what units need, longest first: the first, and those that are level with it.
+pub fn level<T>(bounds: &[T], us: impl Fn(&T) -> f64) -> &[T] {
+    let most = bounds.first().map_or(0.0, &us);
+    let n = bounds.iter().take_while(|bound| us(bound) >= most * LEVEL);
+    &bounds[..n.count()]
+}
+
 impl Prediction {
     /// The units that are needed longest: the first, and those that are level with it.
     pub fn longest(&self) -> &[Bound] {
-        let most = self.bounds.first().map_or(0.0, |bound| bound.us);
-        let n = self.bounds.iter().take_while(|bound| bound.us >= most * LEVEL);
-        &self.bounds[..n.count()]
+        level(&self.bounds, |bound| bound.us)
     }
 
     /// The unit that binds. `None` where the kernel waits most of the time.
