@@ -12,6 +12,7 @@ import json
 import os
 import statistics
 import sys
+import tempfile
 
 import torch
 import triton
@@ -161,10 +162,11 @@ def names(out):
         with profile(activities=[ProfilerActivity.CUDA]) as seen:
             cublas.product(a, b, c)
             torch.cuda.synchronize()
-        path = "/tmp/others-trace.json"
-        seen.export_chrome_trace(path)
-        with open(path) as file:
-            events = json.load(file)["traceEvents"]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "trace.json")
+            seen.export_chrome_trace(path)
+            with open(path) as file:
+                events = json.load(file)["traceEvents"]
         kernels = [
             {
                 "name": event["name"],
