@@ -543,7 +543,7 @@ mod tests {
         Ok(())
     }
 
-    /// A picture of a page has room for so many.
+    /// The most that fit in a picture of a page.
     #[test]
     fn no_access_takes_more_wavefronts_than_a_page_draws() -> anyhow::Result<()> {
         for subject in SUBJECTS {
