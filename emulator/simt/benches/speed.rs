@@ -34,7 +34,7 @@ struct Case {
     buffers: Vec<usize>,
     /// Multiply-adds, or elements moved or added where there are none.
     work: u64,
-    /// What `work` counts.
+    /// Unit of `work`, as printed: `multiply-adds` or `elements`.
     unit: &'static str,
     native: fn(&[Vec<f32>], &mut [f32], &[i32]),
 }
@@ -454,7 +454,7 @@ fn machine() -> String {
     }
 }
 
-/// Today, as `2026-11-21`.
+/// Today's date, formatted as `2026-11-21`.
 fn today() -> Result<String, Box<dyn Error>> {
     let output = std::process::Command::new("date").arg("+%F").output()?;
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())

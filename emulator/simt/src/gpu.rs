@@ -15,7 +15,7 @@ use crate::trace::{Follow, Observer, Step};
 /// Memory and textures of one device.
 #[derive(Debug)]
 pub struct Gpu {
-    /// Its memory.
+    /// Its global memory.
     pub memory: Arc<Memory>,
     /// Its texture objects, by handle.
     pub textures: Textures,
@@ -23,9 +23,9 @@ pub struct Gpu {
 
 /// A number that buffers hold and kernels take.
 pub trait Value: Copy {
-    /// Size in bytes.
+    /// Size of the number in bytes.
     const BYTES: usize;
-    /// Little endian.
+    /// Appends the number, little endian.
     fn put(self, to: &mut Vec<u8>);
     /// The other way round.
     fn get(from: &[u8]) -> Self;
@@ -62,12 +62,12 @@ pub struct Shape {
     pub grid: [u32; 3],
     /// Threads of a block in x, y and z.
     pub block: [u32; 3],
-    /// Dynamic shared memory.
+    /// Bytes of dynamic shared memory of a block.
     pub shared: u32,
 }
 
 impl Shape {
-    /// In one dimension.
+    /// A grid and a block of one dimension, without dynamic shared memory.
     pub fn line(grid: u32, block: u32) -> Self {
         Self {
             grid: [grid, 1, 1],
@@ -76,7 +76,7 @@ impl Shape {
         }
     }
 
-    /// In two dimensions.
+    /// A grid and a block of two dimensions, without dynamic shared memory.
     pub fn plane(grid: [u32; 2], block: [u32; 2]) -> Self {
         Self {
             grid: [grid[0], grid[1], 1],

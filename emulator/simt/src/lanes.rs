@@ -31,14 +31,14 @@ pub enum Class {
     Pred,
     /// One line. Values narrower than 32 bits are zero-extended.
     Bits32,
-    /// Two lines.
+    /// Two neighbouring lines, the low halves first.
     Bits64,
 }
 
 /// The operands of an [`AluFn`]; how each is read, the function knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AluArgs {
-    /// Result.
+    /// Where the result goes.
     pub dst: Dst,
     /// Sources, in PTX order; unused ones are [`NONE`].
     pub src: [Src; 4],
@@ -47,9 +47,9 @@ pub struct AluArgs {
 /// Registers of the warp that runs, and the constants of its program.
 #[derive(Debug)]
 pub struct Lanes {
-    /// The warp's lines.
+    /// The lines of the warp's registers.
     pub regs: *mut Line,
-    /// The program's constants.
+    /// The lines of the program's constants.
     pub consts: *const Line,
     /// One mask per predicate register. Predicate 0 is constant true, 1 constant false.
     pub preds: *mut u32,

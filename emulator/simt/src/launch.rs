@@ -22,7 +22,7 @@ use crate::trace::{Follow, Observer, Recorder, Step};
 pub enum Watch {
     /// Results only. Every access still stays inside its allocation, or faults.
     Plain,
-    /// Results and counters.
+    /// Results, and the counters of each instruction.
     Counted,
     /// And all checks but races on global memory.
     Checked,
@@ -31,7 +31,7 @@ pub enum Watch {
 }
 
 impl Watch {
-    /// Counters are kept.
+    /// Whether counters are kept.
     pub fn counts(self) -> bool {
         self >= Self::Counted
     }
@@ -80,7 +80,7 @@ pub struct LaunchOptions {
     /// Bytes of a thread's stack, for kernels whose calls go as deep as their data say: what
     /// `cuCtxSetLimit(CU_LIMIT_STACK_SIZE)` sets.
     pub stack_bytes: u32,
-    /// Names for messages.
+    /// Names that messages use for what the launch passes.
     pub names: Names,
 }
 
@@ -115,7 +115,7 @@ pub type LaunchResult = Result<LaunchReport, LaunchRefused>;
 /// What a kernel can reach besides memory.
 #[derive(Clone, Copy)]
 pub struct Environment<'a> {
-    /// Texture objects.
+    /// Texture objects that the kernel may fetch from.
     pub textures: &'a Textures,
     /// Nanoseconds, for `%globaltimer`. The only clock a kernel sees; `%clock` counts instructions.
     pub clock: &'a (dyn Fn() -> u64 + Sync),

@@ -94,7 +94,7 @@ impl Account {
         self.ops.get()
     }
 
-    /// Steps so far.
+    /// Steps of decoding that were counted so far.
     pub fn steps_taken(&self) -> u64 {
         self.steps.get()
     }

@@ -29,7 +29,7 @@ pub enum LoadError {
     /// Machine code that is not supported: each instruction with its address.
     #[error("{}", .0.iter().map(|what| format!("{what} is not supported")).collect::<Vec<_>>().join("\n"))]
     MachineCode(Vec<String>),
-    /// Our own mistake.
+    /// Decoding went wrong: a mistake in the emulator, not in the module.
     #[error("internal error: {0}")]
     Internal(String),
     /// More than a module may take: [`crate::limits`].
@@ -41,9 +41,9 @@ pub enum LoadError {
              declare; what it needs beyond must be dynamic shared memory (extern __shared__), for which the program asks"
     )]
     SharedMemory {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
-        /// What it declares.
+        /// Bytes of the arrays that it declares.
         bytes: u32,
         /// What it may declare.
         limit: u32,
@@ -79,11 +79,11 @@ impl From<DecodeError> for LoadError {
 pub struct ModuleVariable {
     /// Its symbol, as written in PTX.
     pub name: String,
-    /// Where it is.
+    /// Its generic address.
     pub address: u64,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// `.const`
+    /// Declared as `.const`: kernels may not write it.
     pub constant: bool,
 }
 
@@ -110,7 +110,7 @@ pub struct LoadedKernel {
 }
 
 impl LoadedKernel {
-    /// What runs.
+    /// The decoded kernel.
     pub fn kernel(&self) -> &Kernel {
         &self.kernel
     }

@@ -4,9 +4,9 @@ use crate::launch::MAX_THREADS;
 
 /// Multiprocessors of the device.
 pub const SMS: u32 = 132;
-/// Threads of one.
+/// Threads of one multiprocessor.
 pub const THREADS_PER_SM: u32 = 2048;
-/// Blocks of one.
+/// Blocks of one multiprocessor.
 pub const BLOCKS_PER_SM: u32 = 32;
 /// 32-bit registers of one.
 pub const REGISTERS: u32 = 65536;
@@ -20,7 +20,7 @@ pub const SHARED_UNIT: u32 = 128;
 /// What one block takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Footprint {
-    /// Its threads.
+    /// Threads of a block.
     pub threads: u32,
     /// Registers of a thread.
     pub registers: u32,
@@ -31,7 +31,7 @@ pub struct Footprint {
 /// Blocks that fit on one multiprocessor, and why not more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Occupancy {
-    /// Blocks.
+    /// Blocks that fit on one multiprocessor.
     pub blocks: u32,
     /// What there is not enough of for one more. Where several run out together, the first of them.
     pub limit: Limit,
@@ -42,9 +42,9 @@ pub struct Occupancy {
 pub enum Limit {
     /// Threads of a multiprocessor.
     Threads,
-    /// Registers.
+    /// Registers of a multiprocessor.
     Registers,
-    /// Shared memory.
+    /// Shared memory of a multiprocessor.
     Shared,
     /// Blocks of a multiprocessor.
     Blocks,

@@ -14,10 +14,10 @@ pub struct Program {
     pub files: Vec<(u32, String)>,
 }
 
-/// One entry point.
+/// An entry point, decoded.
 #[derive(Debug)]
 pub struct Kernel {
-    /// Its name.
+    /// Its symbol, as written in PTX.
     pub name: String,
     /// What runs. Every path ends in [`OpKind::Exit`].
     pub ops: Vec<Op>,
@@ -31,7 +31,7 @@ pub struct Kernel {
     pub consts: Vec<Line>,
     /// Lines to be filled before a warp starts.
     pub specials: Vec<(Special, Dst)>,
-    /// Parameters, in order.
+    /// Parameters, in the order of their declaration.
     pub params: Vec<Param>,
     /// Size of the parameter block.
     pub param_bytes: u32,
@@ -47,13 +47,13 @@ pub struct Kernel {
     pub local_bytes: u32,
     /// Local arrays (`__local_depot0`): name, offset, size.
     pub local: Vec<SharedArray>,
-    /// `.maxntid`
+    /// `.maxntid`: the most threads of a block, in x, y and z.
     pub max_threads: Option<[u32; 3]>,
-    /// `.maxnreg`
+    /// `.maxnreg`: the most registers of a thread.
     pub max_registers: Option<u32>,
-    /// `.reqntid`
+    /// `.reqntid`: the threads that a block must have, in x, y and z.
     pub required_threads: Option<[u32; 3]>,
-    /// `.minnctapersm`
+    /// `.minnctapersm`: blocks that should fit on one multiprocessor.
     pub min_blocks_per_sm: Option<u32>,
     /// How the order of blocks could show in what they compute.
     pub order: BlockOrder,
@@ -91,9 +91,9 @@ pub struct Calls {
 /// A function that is called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Callee {
-    /// Its name.
+    /// Its symbol, as written in PTX.
     pub name: String,
-    /// Its address.
+    /// Its address in [`window::CODE`].
     pub address: u64,
     /// Position of its first operation.
     pub entry: u32,
@@ -107,12 +107,12 @@ pub struct Callee {
     pub zeroed: Kept,
 }
 
-/// A call.
+/// A call of a function that is not inlined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallSite {
     /// Index into [`Calls::callees`]; `None` for a call through an address.
     pub callee: Option<u32>,
-    /// Of the function that it expects.
+    /// The signature that it expects: equal to [`Callee::signature`] of a fitting function.
     pub signature: u32,
     /// Bytes of the caller's frame.
     pub frame: u32,
@@ -122,14 +122,14 @@ pub struct CallSite {
     pub kept: Kept,
 }
 
-/// Registers.
+/// Registers that are kept in local memory, or set to zero.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Kept {
-    /// 64-bit registers.
+    /// First lines of 64-bit registers.
     pub wide: Box<[u32]>,
     /// Registers of one line.
     pub narrow: Box<[u32]>,
-    /// Predicates.
+    /// Indices of predicates.
     pub preds: Box<[u32]>,
 }
 
@@ -196,7 +196,7 @@ pub enum Flow {
 /// How [`Flow::Compared`] orders values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ordering {
-    /// As unsigned integers.
+    /// As unsigned integers of any width.
     Unsigned,
     /// As signed integers of so many bits.
     Signed(u8),
@@ -207,7 +207,7 @@ pub enum Ordering {
 /// In which order the blocks of a kernel run, so that what they compute does not depend on the number of threads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlockOrder {
-    /// Any: in parallel.
+    /// Any order: they run in parallel.
     Any,
     /// In index order on one thread.
     ByIndex,
@@ -298,7 +298,7 @@ impl Special {
     }
 }
 
-/// A kernel parameter.
+/// A parameter of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Param {
     /// Its name in PTX (`kernel_param_0`).
@@ -316,7 +316,7 @@ pub struct Param {
 pub struct SharedArray {
     /// Its symbol, as written in PTX (perhaps mangled).
     pub name: String,
-    /// Where it starts.
+    /// Byte offset of the first element from the start of its space.
     pub offset: u32,
     /// Bytes; 0 for `extern` arrays, whose size the launch gives.
     pub bytes: u32,
@@ -324,7 +324,7 @@ pub struct SharedArray {
     pub align: u32,
     /// Bytes of one element.
     pub element: u32,
-    /// Dimensions, outermost first.
+    /// Elements along each dimension, the outermost first.
     pub dims: Vec<u64>,
 }
 
@@ -367,7 +367,7 @@ pub enum AtomicForm {
     /// One instruction that does the work lane by lane where lanes meet. Also of instructions that are no atomics.
     #[default]
     Native,
-    /// One compare-and-swap.
+    /// One instruction, a compare-and-swap.
     CompareAndSwap,
     /// In shared memory: a loop of a load and a compare-and-swap.
     Loop,
@@ -391,9 +391,9 @@ pub struct MergeGroup {
 /// A position in a source file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 pub struct SourceLoc {
-    /// `.file` index.
+    /// Index in the `.file` table.
     pub file: u32,
-    /// Line, from 1.
+    /// Line in that file, from 1.
     pub line: u32,
     /// Column, from 1; 0 unknown.
     pub column: u32,
@@ -413,11 +413,11 @@ pub struct Guard {
 pub struct Op {
     /// Lanes that take part.
     pub guard: Guard,
-    /// Index into [`Kernel::instrs`].
+    /// The instruction that it belongs to: an index into [`Kernel::instrs`].
     pub instr: u32,
     /// First op of its instruction: the one that is counted.
     pub first: bool,
-    /// What it does.
+    /// The operation and its operands.
     pub kind: OpKind,
 }
 
@@ -439,7 +439,7 @@ pub enum MemSpace {
 pub struct Addr {
     /// Register or constant. Symbols and absolute addresses are constants.
     pub src: Src,
-    /// Two lines.
+    /// The register is a 64-bit one, of two lines.
     pub wide: bool,
     /// Bytes added to the address.
     pub offset: i64,
@@ -448,7 +448,7 @@ pub struct Addr {
 /// How strongly an access is ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// Ordinary.
+    /// An ordinary access.
     Weak,
     /// An ordinary load whose value a compare-and-swap compares with what memory holds then: a stale value costs
     /// one more round. Ordinary but for the race checks.
@@ -475,9 +475,9 @@ pub struct Access {
     pub regs: [i32; 8],
     /// The registers are 64-bit ones.
     pub wide: bool,
-    /// A load sign-extends.
+    /// A load extends the sign of elements narrower than the register.
     pub signed: bool,
-    /// Ordering.
+    /// How strongly it is ordered.
     pub order: Order,
 }
 
@@ -497,14 +497,14 @@ pub enum AtomicKind {
     Cas,
 }
 
-/// `atom` and `red`.
+/// Operands of `atom` and `red`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Atomic {
     /// The state space that it goes to.
     pub space: MemSpace,
-    /// Address.
+    /// The address that it changes.
     pub addr: Addr,
-    /// Operation.
+    /// The operation, such as a sum.
     pub kind: AtomicKind,
     /// Type that it works on.
     pub ty: ptx::ast::Type,
@@ -512,11 +512,11 @@ pub struct Atomic {
     pub src: [Src; 2],
     /// Old value; [`crate::lanes::NONE`] for `red`.
     pub dst: i32,
-    /// `.noftz` and so on never change results here; kept for the message.
+    /// Its result is wanted: `atom`, not `red`.
     pub returns: bool,
 }
 
-/// `shfl.sync`
+/// Modes of `shfl.sync`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the PTX modes of the same names")]
 pub enum ShuffleMode {
@@ -526,7 +526,7 @@ pub enum ShuffleMode {
     Idx,
 }
 
-/// `vote.sync`
+/// Modes of `vote.sync`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the PTX modes of the same names")]
 pub enum VoteMode {
@@ -536,7 +536,7 @@ pub enum VoteMode {
     Ballot,
 }
 
-/// `redux.sync`
+/// Operations of `redux.sync`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the PTX operations of the same names")]
 pub enum ReduxKind {
@@ -550,10 +550,10 @@ pub enum ReduxKind {
     Xor,
 }
 
-/// `bar.sync`, `bar.arrive`, `bar.red`
+/// What a barrier of the block does: `bar.sync`, `bar.arrive` or `bar.red`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BarrierKind {
-    /// Wait for all.
+    /// Wait until all threads that take part have arrived.
     Sync,
     /// Arrive and go on.
     Arrive,
@@ -565,7 +565,7 @@ pub enum BarrierKind {
     RedOr(Dst, u32, bool),
 }
 
-/// A clock.
+/// A clock that a kernel can read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the PTX special registers of the same names")]
 pub enum Clock {
@@ -577,16 +577,16 @@ pub enum Clock {
     GlobalTimerHi,
 }
 
-/// A texture fetch.
+/// Operands of a texture fetch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Texture {
     /// Handle: a 64-bit register or constant (texture object).
     pub handle: Src,
-    /// 1 or 2.
+    /// Dimensions of the texture: 1 or 2.
     pub dims: u8,
     /// Coordinates are `f32` (else `s32`).
     pub float_coordinates: bool,
-    /// Coordinates.
+    /// One coordinate for each dimension; the others are [`crate::lanes::NONE`].
     pub coordinates: [Src; 2],
     /// Destinations: four 32-bit lines.
     pub dst: [i32; 4],
@@ -599,25 +599,25 @@ pub struct Texture {
 pub enum OpKind {
     /// Registers to registers, lane by lane.
     Alu {
-        /// The function.
+        /// Computes the results of all lanes.
         run: AluFn,
-        /// Its operands.
+        /// Places of its operands.
         args: AluArgs,
     },
-    /// Memory to registers.
+    /// A load from memory to registers.
     Load(Box<Access>),
-    /// Registers to memory.
+    /// A store from registers to memory.
     Store(Box<Access>),
-    /// `atom`, `red`
+    /// `atom` or `red`: an operation on memory that other threads cannot interrupt.
     Atomic(Box<Atomic>),
     /// To `target` where the guard holds. Lanes meet again at `reconverge` (`u32::MAX`: when they exit).
     Branch {
-        /// Position in [`Kernel::ops`].
+        /// The next operation: a position in [`Kernel::ops`].
         target: u32,
         /// Immediate post-dominator, or [`ENCLOSING`].
         reconverge: u32,
     },
-    /// `brx.idx`
+    /// `brx.idx`: to the target that `index` chooses.
     BranchIndexed {
         /// Index: a 32-bit register.
         index: Src,
@@ -638,45 +638,45 @@ pub enum OpKind {
     },
     /// A call of a function that is not inlined; a [`OpKind::Resume`] follows.
     Call {
-        /// Index into [`Calls::sites`].
+        /// The call: an index into [`Calls::sites`].
         site: u32,
         /// The address of the function: a 64-bit operand, or `NONE` when the call names the function.
         target: Src,
     },
     /// The lanes of a call are back: the caller's registers are what they were.
     Resume {
-        /// Index into [`Calls::sites`].
+        /// The call: an index into [`Calls::sites`].
         site: u32,
     },
     /// `ret` of a function that is not inlined.
     Return,
     /// `exit`, and `ret` of an entry.
     Exit,
-    /// `trap`
+    /// `trap`: stops the launch with an error.
     Trap,
     /// Barrier of the block. `id` and `count` are 32-bit operands; `count` is `NONE` for "all threads".
     Barrier {
-        /// What it does.
+        /// Whether it waits, only arrives, or reduces a predicate.
         kind: BarrierKind,
-        /// Barrier number.
+        /// Number of the barrier: a 32-bit operand.
         id: Src,
         /// Threads that take part.
         count: Src,
     },
-    /// `bar.warp.sync mask`
+    /// `bar.warp.sync mask`: waits until the named lanes have arrived.
     WarpSync {
         /// The lanes that take part.
         members: Src,
     },
-    /// `membar`, `fence`
+    /// `membar`, `fence`: orders this thread's accesses to memory.
     Fence,
     /// `nanosleep`, `yield` hints: a place where other warps may run.
     Yield,
-    /// `shfl.sync`
+    /// `shfl.sync`: each lane reads a value of another lane.
     Shuffle {
-        /// Mode.
+        /// How the other lane is chosen.
         mode: ShuffleMode,
-        /// Result.
+        /// The value read.
         dst: Dst,
         /// "In range" predicate, or `NONE`.
         dst_pred: i32,
@@ -685,49 +685,49 @@ pub enum OpKind {
     },
     /// `vote.sync`: predicate result, or a line for `ballot`.
     Vote {
-        /// Mode.
+        /// Which vote it is.
         mode: VoteMode,
-        /// Result.
+        /// A predicate, or a 32-bit line for `ballot`.
         dst: Dst,
-        /// Predicate.
+        /// The predicate that lanes vote with.
         pred: u32,
-        /// `!p`
+        /// Lanes vote with the opposite of the predicate.
         negated: bool,
-        /// Members.
+        /// Mask of the lanes that take part: a 32-bit operand.
         members: Src,
     },
-    /// `match.any.sync`, `match.all.sync`
+    /// `match.any.sync`, `match.all.sync`: finds lanes with equal values.
     Match {
-        /// `.all`
+        /// `match.all.sync`, not `match.any.sync`.
         all: bool,
         /// The value is 64 bits wide.
         wide: bool,
-        /// Mask result.
+        /// Mask of the lanes with an equal value.
         dst: Dst,
         /// "All equal" predicate, or `NONE`.
         dst_pred: i32,
-        /// Value, members.
+        /// The value; the mask of the lanes that take part.
         src: [Src; 2],
     },
-    /// `redux.sync`
+    /// `redux.sync`: reduces a 32-bit value over lanes of the warp.
     Redux {
-        /// Operation.
+        /// The operation, such as a sum.
         kind: ReduxKind,
-        /// Result.
+        /// The reduced value, in every lane that takes part.
         dst: Dst,
-        /// Value, members.
+        /// The value; the mask of the lanes that take part.
         src: [Src; 2],
     },
-    /// `activemask`
+    /// `activemask`: the lanes that execute it together.
     ActiveMask {
-        /// Result.
+        /// The mask of these lanes.
         dst: Dst,
     },
     /// `mov` from `%clock` and its kin.
     ReadClock {
-        /// Which.
+        /// The clock that is read.
         clock: Clock,
-        /// Result.
+        /// Its value: 32 or 64 bits, as the clock has them.
         dst: Dst,
     },
     /// `cp.async.ca/cg.shared.global [dst], [src], bytes{, src_size};`
@@ -741,29 +741,29 @@ pub enum OpKind {
         /// Bytes to read, the rest is zero: a 32-bit operand, or `NONE`.
         src_bytes: Src,
     },
-    /// `cp.async.commit_group`
+    /// `cp.async.commit_group`: closes the group of the copies since the last one.
     CpAsyncCommit,
     /// `cp.async.wait_group n` (`wait_all`: `u32::MAX` stands for "also what was not committed").
     CpAsyncWait {
         /// Groups that may stay under way.
         pending: u32,
     },
-    /// `isspacep.space p, a`
+    /// `isspacep.space p, a`: whether a generic address lies in a state space.
     IsSpace {
-        /// Asked for.
+        /// The state space that is asked for.
         space: MemSpace,
-        /// Predicate.
+        /// The predicate that receives the answer.
         dst: Dst,
-        /// 64-bit address.
+        /// The generic address: a 64-bit operand.
         src: Src,
     },
-    /// `tex.1d`, `tex.2d`
+    /// `tex.1d`, `tex.2d`: a texture fetch.
     Texture(Box<Texture>),
     /// A call of `vprintf`: 64-bit generic pointers to the format and to the arguments; the count printed.
     Printf {
-        /// Format.
+        /// Pointer to the format string.
         format: Src,
-        /// Arguments.
+        /// Pointer to the arguments, packed as `vprintf` takes them.
         arguments: Src,
         /// `int` result, or `NONE`.
         dst: i32,
@@ -772,7 +772,7 @@ pub enum OpKind {
     AssertFail {
         /// 64-bit generic pointers to message, file and function.
         text: [Src; 3],
-        /// 32-bit line.
+        /// Line in the source: a 32-bit operand.
         line: Src,
     },
     /// Nothing (`pragma`-like instructions, prefetches).
@@ -793,7 +793,7 @@ pub mod window {
     pub const SHARED: u64 = 0x7F_0000 << BITS;
     /// Local memory of the thread.
     pub const LOCAL: u64 = 0x7F_0001 << BITS;
-    /// The parameter block.
+    /// The parameter block of the launch.
     pub const PARAM: u64 = 0x7F_0002 << BITS;
     /// Functions: no memory is there.
     pub const CODE: u64 = 0x7F_0003 << BITS;

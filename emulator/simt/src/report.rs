@@ -24,15 +24,15 @@ use crate::check::Mistakes;
 /// Everything about one launch.
 #[derive(Debug, Clone, Serialize)]
 pub struct LaunchReport {
-    /// Kernel name.
+    /// Symbol of the kernel, as written in PTX.
     pub kernel: String,
     /// Blocks of the grid in x, y and z.
     pub grid: [u32; 3],
     /// Threads of a block in x, y and z.
     pub block: [u32; 3],
-    /// Dynamic shared memory.
+    /// Bytes of dynamic shared memory of a block.
     pub dynamic_shared: u32,
-    /// What ran.
+    /// The language of the code that ran.
     pub code: Language,
     /// Whether counters were on (else all are 0).
     pub counted: bool,
@@ -61,10 +61,10 @@ pub enum Language {
     Machine,
 }
 
-/// One instruction's share.
+/// What one instruction did.
 #[derive(Debug, Clone, Serialize)]
 pub struct InstrReport {
-    /// As written.
+    /// The instruction as written in PTX or SASS.
     pub text: String,
     /// Line in the PTX; of machine code, its number, from 1.
     pub ptx_line: u32,
@@ -79,7 +79,7 @@ pub struct InstrReport {
 pub struct LineReport {
     /// Path of the source file, as the compiler wrote it.
     pub file: String,
-    /// Line, from 1.
+    /// Line in that file, from 1.
     pub line: u32,
     /// What was counted there.
     pub counters: Counters,
@@ -100,9 +100,9 @@ pub struct Counters {
     pub global_load_sectors: u64,
     /// Bytes that lanes asked for.
     pub global_load_bytes: u64,
-    /// `l1tex__t_requests_pipe_lsu_mem_global_op_st.sum`
+    /// Store requests: `l1tex__t_requests_pipe_lsu_mem_global_op_st.sum`.
     pub global_store_requests: u64,
-    /// `l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum`
+    /// Sectors that they touched: `l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum`.
     pub global_store_sectors: u64,
     /// Bytes that lanes stored.
     pub global_store_bytes: u64,
@@ -114,7 +114,7 @@ pub struct Counters {
     pub global_atomic_sectors: u64,
     /// Shared load instructions, as written.
     pub shared_load_requests: u64,
-    /// `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum`
+    /// Wavefronts of those: `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum`.
     pub shared_load_wavefronts: u64,
     /// The least that these accesses could take. `memory_l1_wavefronts_shared_ideal`.
     pub shared_load_ideal: u64,
@@ -122,13 +122,13 @@ pub struct Counters {
     pub shared_load_bytes: u64,
     /// Requests after neighbouring loads are merged as ptxas merges them. `smsp__inst_executed_op_shared_ld.sum`.
     pub shared_load_requests_merged: u64,
-    /// Wavefronts of those.
+    /// Wavefronts that the merged loads take.
     pub shared_load_wavefronts_merged: u64,
-    /// Ideal of those.
+    /// The least wavefronts that the merged loads could take.
     pub shared_load_ideal_merged: u64,
     /// Shared store instructions, as written.
     pub shared_store_requests: u64,
-    /// `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum`
+    /// Wavefronts of those: `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum`.
     pub shared_store_wavefronts: u64,
     /// The least that these accesses could take.
     pub shared_store_ideal: u64,
@@ -136,9 +136,9 @@ pub struct Counters {
     pub shared_store_bytes: u64,
     /// Requests after neighbouring stores are merged as ptxas merges them. `smsp__inst_executed_op_shared_st.sum`.
     pub shared_store_requests_merged: u64,
-    /// Wavefronts of those.
+    /// Wavefronts that the merged stores take.
     pub shared_store_wavefronts_merged: u64,
-    /// Ideal of those.
+    /// The least wavefronts that the merged stores could take.
     pub shared_store_ideal_merged: u64,
     /// Atomics on shared memory, as written.
     pub shared_atomic_requests: u64,
@@ -148,24 +148,24 @@ pub struct Counters {
     pub shared_atomic_requests_merged: u64,
     /// Wavefronts of those. `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum`.
     pub shared_atomic_wavefronts: u64,
-    /// Ideal of those.
+    /// The least wavefronts that these atomics could take.
     pub shared_atomic_ideal: u64,
     /// `cp.async`, which is no store to shared memory. Its reads are global loads. `smsp__inst_executed_op_ldgsts.sum`.
     pub async_copy_requests: u64,
     /// Wavefronts of its writes, for sources that lie side by side; others take more.
     /// `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum`.
     pub async_copy_wavefronts: u64,
-    /// Ideal of those.
+    /// The least wavefronts that these writes could take.
     pub async_copy_ideal: u64,
     /// Bytes that lanes copied.
     pub async_copy_bytes: u64,
     /// Local loads and stores.
     pub local_requests: u64,
-    /// Bytes of them.
+    /// Bytes that lanes loaded from local memory or stored to it.
     pub local_bytes: u64,
     /// Constant and parameter loads.
     pub constant_requests: u64,
-    /// Texture fetches.
+    /// Texture fetches: instructions, not lanes.
     pub texture_requests: u64,
     /// Barriers that warps arrived at.
     pub barriers: u64,

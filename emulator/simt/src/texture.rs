@@ -33,24 +33,24 @@ impl TexelFormat {
 pub enum AddressMode {
     /// Repeat (normalised coordinates only, else as `Clamp`).
     Wrap,
-    /// The nearest edge.
+    /// The texel at the nearest edge.
     Clamp,
     /// Repeat, every second time mirrored (normalised coordinates only, else as `Clamp`).
     Mirror,
-    /// Zero.
+    /// Zero in all channels.
     Border,
 }
 
 /// How a value is made from texels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FilterMode {
-    /// The nearest one.
+    /// The nearest texel.
     Point,
     /// Weighted with 8 bits of fraction, as the hardware does it.
     Linear,
 }
 
-/// One texture object.
+/// A texture object: an array and how it is sampled.
 #[derive(Debug, Clone)]
 pub struct TextureObject {
     /// Texels, row by row without gaps, channels together. Shorter than its size says: the rest is zero.
@@ -61,11 +61,11 @@ pub struct TextureObject {
     pub height: u32,
     /// 1, 2 or 4.
     pub channels: u32,
-    /// Of a channel.
+    /// Format of each channel.
     pub format: TexelFormat,
     /// In x and y.
     pub address: [AddressMode; 2],
-    /// Filter.
+    /// How a value is made from texels.
     pub filter: FilterMode,
     /// Coordinates run from 0 to 1.
     pub normalised_coordinates: bool,
@@ -76,6 +76,6 @@ pub struct TextureObject {
 /// The texture objects that a launch can fetch from, by handle.
 #[derive(Debug, Clone, Default)]
 pub struct Textures {
-    /// The objects.
+    /// Texture objects by their handles.
     pub objects: BTreeMap<u64, Arc<TextureObject>>,
 }

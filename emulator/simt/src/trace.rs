@@ -28,7 +28,7 @@ pub trait Observer: Sync {
 /// Which warp to follow, and how far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Follow {
-    /// Its block.
+    /// Coordinates of its block in the grid.
     pub block: [u32; 3],
     /// Its number in the block.
     pub warp: u32,
@@ -55,16 +55,16 @@ pub struct Step {
 pub struct Access {
     /// Where; for a generic address, where that led.
     pub space: MemSpace,
-    /// It only reads.
+    /// It is a load; otherwise a store or an atomic.
     pub load: bool,
-    /// Per lane.
+    /// Bytes that each lane accesses.
     pub bytes: u32,
     /// First byte of each lane: of global memory its address, otherwise its place in that memory, as in
     /// [`crate::program::SharedArray::offset`].
     pub addresses: Addresses,
 }
 
-/// Collects the steps.
+/// Records the steps of the warp that is followed.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     block: u64,

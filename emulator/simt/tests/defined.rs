@@ -52,7 +52,7 @@ fn found(body: &str) -> (Vec<String>, Vec<Use>) {
     all.remove(0)
 }
 
-/// Nothing is wrong.
+/// Asserts that no check finds anything in this kernel body.
 #[track_caller]
 fn fine(body: &str) {
     assert_eq!(found(body).0, [""; 0], "{body}");

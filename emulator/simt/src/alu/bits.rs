@@ -232,7 +232,7 @@ fn prmt(a: u32, b: u32, selector: u32) -> u32 {
     out
 }
 
-/// Backward four-byte extract.
+/// The selector of `prmt.b4e` (backward four-byte extract) for position `n`, 0 to 3.
 fn prmt_b4e(n: u32) -> u32 {
     [0x5670, 0x6701, 0x7012, 0x0123][n as usize]
 }

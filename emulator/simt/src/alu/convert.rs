@@ -48,7 +48,7 @@ struct Request<'a> {
     round: Option<u32>,
     /// 0 to 3: `.rni`, `.rzi`, `.rmi`, `.rpi`.
     round_integer: Option<u32>,
-    /// Of [`Variant`].
+    /// Flags of [`Variant`], combined with or.
     flags: u32,
     to: &'a str,
     from: &'a str,

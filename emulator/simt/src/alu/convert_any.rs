@@ -5,13 +5,13 @@ use super::soft::{self, BF16, F16, F32, F64, Format, Mode, Round, TF32};
 /// A type that `cvt` knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Bits, signed.
+    /// An integer: its width in bits, and whether it is signed.
     Integer(u32, bool),
-    /// Its format.
+    /// A floating-point number of this format.
     Float(FloatKind),
 }
 
-/// A float type.
+/// A floating-point format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FloatKind {
     F16,
@@ -48,7 +48,7 @@ impl FloatKind {
             FloatKind::Tf32 => TF32,
         }
     }
-    /// What NaN becomes.
+    /// The canonical NaN of the format, which every NaN result becomes.
     pub(super) fn nan(self) -> u64 {
         match self {
             FloatKind::F16 | FloatKind::Bf16 => 0x7fff,

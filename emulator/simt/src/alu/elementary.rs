@@ -147,7 +147,7 @@ pub(super) fn cos_turns(turns: f64) -> f64 {
     circular(turns, 1)
 }
 
-/// The hyperbolic tangent.
+/// The hyperbolic tangent of `x`.
 #[inline(always)]
 pub(super) fn tanh(x: f64) -> f64 {
     let power = exp2(x * (2.0 * std::f64::consts::LOG2_E));

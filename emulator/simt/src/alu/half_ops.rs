@@ -43,7 +43,7 @@ fn sum_to_odd64(a: f64, b: f64) -> f64 {
     })
 }
 
-/// Narrower, to odd.
+/// Converts to `f32`, rounding to odd.
 #[inline(always)]
 fn narrow_to_odd(x: f64) -> f32 {
     let near = x as f32;

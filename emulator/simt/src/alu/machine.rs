@@ -28,10 +28,10 @@ pub enum Step {
     DivisionIsHard,
 }
 
-/// How `SHF` shifts.
+/// The modifiers of `SHF`, a funnel shift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Shift {
-    /// To the right.
+    /// Shifts to the right, not to the left.
     pub right: bool,
     /// The high word of the result, not the low one.
     pub high: bool,

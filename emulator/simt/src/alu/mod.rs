@@ -43,7 +43,7 @@ pub use moves::{Builtin, builtin};
 /// An instruction that has a function.
 #[derive(Debug, Clone, Copy)]
 pub struct Form {
-    /// The function.
+    /// Computes the results of all lanes in a mask.
     pub run: AluFn,
     /// What the result is kept in.
     pub dst: Class,

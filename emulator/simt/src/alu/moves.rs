@@ -11,9 +11,9 @@ pub enum Builtin {
     Mov32,
     /// 64 bits to 64 bits.
     Mov64,
-    /// Predicate to predicate.
+    /// Copies a predicate.
     MovPred,
-    /// The opposite predicate.
+    /// Negates a predicate.
     NotPred,
     /// 1 where the predicate holds, else 0.
     PredTo32,
@@ -43,17 +43,17 @@ pub enum Builtin {
     Pack32x4,
     /// 64 bits from the lowest 8, 16 or 32 bits of a 32-bit register, zero-extended.
     Zext64(u8),
-    /// The same, sign-extended.
+    /// 64 bits from the lowest 8, 16 or 32 bits of a 32-bit register, sign-extended.
     Sext64(u8),
     /// 32 bits from the lowest 8 or 16, zero-extended.
     Zext32(u8),
     /// 32 bits from the lowest 8 or 16, sign-extended.
     Sext32(u8),
-    /// 32-bit sum.
+    /// Wrapping sum of two 32-bit integers.
     Add32,
-    /// 64-bit sum.
+    /// Wrapping sum of two 64-bit integers.
     Add64,
-    /// 64-bit difference.
+    /// Wrapping difference of two 64-bit integers.
     Sub64,
     /// The lowest 16 bits of 64.
     Lo16Of64,
@@ -103,7 +103,7 @@ pub fn builtin(op: Builtin, level: CpuLevel) -> Form {
     }
 }
 
-/// `mov`
+/// Forms of `mov`.
 pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Option<Form> {
     if opcode != "mov" {
         return None;

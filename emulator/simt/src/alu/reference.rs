@@ -66,7 +66,7 @@ fn signed(value: u64, bits: u32) -> i128 {
     i128::from((value << (64 - bits)) as i64 >> (64 - bits))
 }
 
-/// `2^exponent`, exact.
+/// `2^exponent`, which is exact in `f64`.
 fn power(exponent: i32) -> f64 {
     2f64.powi(exponent)
 }

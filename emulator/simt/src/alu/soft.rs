@@ -9,11 +9,11 @@
 pub(super) enum Round {
     /// `.rn`: to nearest, ties to even.
     Nearest,
-    /// `.rz`
+    /// `.rz`: towards zero.
     Zero,
-    /// `.rm`
+    /// `.rm`: towards negative infinity.
     Down,
-    /// `.rp`
+    /// `.rp`: towards positive infinity.
     Up,
     /// `.rna`: to nearest, ties away from zero.
     NearestAway,
@@ -98,7 +98,7 @@ pub(super) struct Exact {
     pub(super) sticky: bool,
 }
 
-/// A number, unpacked.
+/// A number, unpacked from its bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Number {
     Nan,
@@ -106,7 +106,7 @@ pub(super) enum Number {
     Finite(Exact),
 }
 
-/// What bits mean.
+/// Decodes the bits of a number.
 pub(super) fn unpack(bits: u64, format: Format) -> Number {
     let negative = bits >> (format.exponent_bits + format.fraction_bits) & 1 == 1;
     let fraction = bits & ((1 << format.fraction_bits) - 1);
@@ -221,13 +221,13 @@ pub(super) fn fma(a: u64, b: u64, c: u64, format: Format, mode: impl Into<Mode>)
     })
 }
 
-/// `a + b`
+/// `a + b`; `None` where the result is NaN.
 pub(super) fn add(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
     let one = (format.bias() as u64) << format.fraction_bits;
     fma(a, one, b, format, mode)
 }
 
-/// `a · b`
+/// `a · b`; `None` where the result is NaN.
 pub(super) fn mul(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
     Some(match (unpack(a, format), unpack(b, format)) {
         (Number::Nan, _) | (_, Number::Nan) => return None,
@@ -237,7 +237,7 @@ pub(super) fn mul(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Opti
     })
 }
 
-/// `a / b`
+/// `a / b`; `None` where the result is NaN.
 pub(super) fn div(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
     let (a, b) = (unpack(a, format), unpack(b, format));
     let negative = is_negative(a) != is_negative(b);
@@ -267,7 +267,7 @@ pub(super) fn div(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Opti
     })
 }
 
-/// The square root.
+/// The square root of `a`; `None` where the result is NaN.
 pub(super) fn sqrt(a: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
     match unpack(a, format) {
         Number::Nan => None,

@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-/// How bad.
+/// Whether a finding makes the launch fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The launch fails.
+    /// A mistake: the launch fails.
     Error,
-    /// Worth knowing.
+    /// Reported, but the launch succeeds.
     Warning,
 }
 
@@ -48,10 +48,10 @@ pub enum Code {
     /// Calls nested deeper than the stack holds.
     #[serde(rename = "E-STACK")]
     Stack,
-    /// `trap`
+    /// The kernel executed `trap`.
     #[serde(rename = "E-TRAP")]
     Trap,
-    /// `assert(…)`
+    /// An `assert(…)` of the kernel failed.
     #[serde(rename = "E-ASSERT")]
     Assert,
     /// The instruction budget is spent, or a loop can be shown never to end.
@@ -81,7 +81,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// As printed: `E-OOB`.
+    /// The code as printed, such as `E-OOB`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Launch => "E-LAUNCH",

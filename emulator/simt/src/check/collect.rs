@@ -43,7 +43,7 @@ pub(crate) struct Sites {
 /// One kind of mistake.
 #[derive(Debug, Clone)]
 pub struct Kind {
-    /// The first event.
+    /// The first event of this kind.
     pub first: Event,
     /// When it was made, among those of its block.
     pub order: u64,
@@ -71,7 +71,7 @@ pub struct Mistakes {
 }
 
 impl Mistakes {
-    /// None, warnings included.
+    /// Whether nothing was found, not even a warning.
     pub fn is_empty(&self) -> bool {
         self.kinds.is_empty()
     }

@@ -6,18 +6,18 @@ use crate::program::MemSpace;
 /// What an access does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessKind {
-    /// Load.
+    /// A load.
     Read,
-    /// Store.
+    /// A store.
     Write,
-    /// Atomic or reduction.
+    /// An atomic or a reduction.
     Atomic,
 }
 
 /// One thing that lanes of one warp did wrong together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// What is wrong.
+    /// The kind of mistake.
     pub code: Code,
     /// Instruction: index into [`crate::program::Kernel::instrs`].
     pub instr: u32,
@@ -60,7 +60,7 @@ pub enum Details {
     Race(Box<RaceFacts>),
     /// `E-BARRIER`, `W-BARRIER`: the groups of threads, those of [`Event::instr`] first.
     Barrier {
-        /// Who waits where.
+        /// The groups of threads, each with the instruction where it waits.
         groups: Vec<BarrierGroup>,
         /// No thread can go on. Otherwise they met at different barriers and went on.
         deadlock: bool,
@@ -84,7 +84,7 @@ pub enum Details {
         /// The instruction at which that one returned, when known.
         exit: Option<u32>,
     },
-    /// `E-LOOP`.
+    /// `E-LOOP`: the kernel does not end.
     Runaway {
         /// Thread-instructions allowed to the launch; 0: there was no limit.
         budget: u64,
@@ -104,23 +104,24 @@ pub enum Details {
         /// Function in which the assertion stands.
         function: String,
     },
-    /// `E-SYNC-MASK`, `W-SHUFFLE`.
+    /// `E-SYNC-MASK`, `W-SHUFFLE`: the lane mask of a `.sync` instruction does not fit the lanes that execute
+    /// it.
     SyncMask(SyncMask),
-    /// `E-OPERAND`.
+    /// `E-OPERAND`: an operand has a value that the instruction does not allow.
     Operand {
         /// What is wrong with it.
         problem: BadOperand,
         /// The value of the operand.
         value: u32,
     },
-    /// `E-CALL`.
+    /// `E-CALL`: a call through an address that is not a fitting function.
     Call {
         /// Where the call goes.
         address: u64,
         /// What is wrong with that.
         problem: BadTarget,
     },
-    /// `E-STACK`.
+    /// `E-STACK`: calls nested deeper than the stack holds.
     Stack {
         /// The function that was about to start.
         function: String,
@@ -129,7 +130,7 @@ pub enum Details {
         /// Bytes of a thread's stack.
         limit: u32,
     },
-    /// `E-TEXTURE`.
+    /// `E-TEXTURE`: a texture fetch through a value that is no texture object.
     Texture {
         /// The value used as a handle.
         handle: u64,
@@ -147,7 +148,7 @@ pub enum Use {
     Control,
     /// An atomic works on it.
     Atomic,
-    /// It is printed.
+    /// It is printed by `printf`.
     Printed,
     /// It went through arithmetic, and the result was stored.
     Stored {
@@ -193,13 +194,13 @@ pub struct SyncMask {
     pub present: u32,
     /// Lanes of the warp that have exited.
     pub exited: u32,
-    /// What is wrong.
+    /// How the mask and the lanes disagree.
     pub wrong: WrongMask,
     /// Where lanes of the warp are that do not execute it: instruction and lanes.
     pub elsewhere: Vec<(u32, u32)>,
 }
 
-/// See [`SyncMask`].
+/// How a lane mask and the lanes that execute the instruction disagree; see [`SyncMask`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WrongMask {
     /// Named lanes never come.
@@ -230,7 +231,7 @@ pub struct CopyUnderWay {
 /// A memory access that went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BadAccess {
-    /// Read, write, atomic.
+    /// Whether it reads, writes, or is an atomic.
     pub kind: AccessKind,
     /// Where it landed: never `Generic` when the address tells; `Generic` for an address in no space.
     pub space: MemSpace,
@@ -250,7 +251,7 @@ pub struct BarrierGroup {
     pub instr: u32,
     /// They wait at a barrier.
     pub at_barrier: bool,
-    /// Lanes by warp.
+    /// The lanes that wait, as one mask per warp.
     pub threads: Box<[u32]>,
 }
 
@@ -267,11 +268,11 @@ impl BarrierGroup {
 /// One party of a race.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RaceParty {
-    /// What it does.
+    /// Whether it reads, writes, or is an atomic.
     pub kind: AccessKind,
     /// Instruction; `u32::MAX` when it was not recorded.
     pub instr: u32,
-    /// Block.
+    /// Its block, as linear index.
     pub block: u64,
     /// Thread in the block, by index; `u32::MAX` when it was not recorded.
     pub thread: u32,
@@ -282,7 +283,7 @@ pub struct RaceParty {
 /// Two threads, one of them writes, nothing orders them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RaceFacts {
-    /// `Shared` or `Global`.
+    /// Where the memory lies: `Shared` or `Global`.
     pub space: MemSpace,
     /// The first unit of memory that both touch: offset in shared memory, or address.
     pub address: u64,
@@ -309,7 +310,7 @@ pub enum MissingOrder {
     BeforeReading,
     /// Threads read, then write again: the barrier between is missing.
     BeforeOverwriting,
-    /// Both.
+    /// Both barriers are missing.
     Both,
     /// The accesses do not tell.
     Unknown,

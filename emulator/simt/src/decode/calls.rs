@@ -274,7 +274,7 @@ impl<'a> Graph<'a, '_> {
 }
 
 impl<'a> Index<'a> {
-    /// What `kernel` reaches.
+    /// The functions that `kernel` can call, directly or through others.
     pub(super) fn reach(&self, kernel: &'a Function) -> Result<Reach<'a>> {
         let mut graph = Graph {
             index: self,

@@ -1,4 +1,4 @@
-//! A module's names.
+//! Looks up functions, variables and aliases of a module by name.
 
 use std::cell::OnceCell;
 
@@ -14,7 +14,7 @@ use crate::program::{FUNCTION_BYTES, window};
 /// Deepest nesting of blocks, and of calls.
 pub(super) const MAX_DEPTH: usize = 100;
 
-/// A module's names.
+/// The functions, variables and aliases of a module, by name.
 #[derive(Debug)]
 pub(super) struct Index<'a> {
     functions: QuickMap<&'a str, &'a Function>,

@@ -7,7 +7,7 @@ use super::error::{Result, unsupported};
 use super::hash::QuickMap;
 use crate::lanes::Class;
 
-/// A virtual register.
+/// A virtual register, as PTX declares it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reg {
     pub(super) id: u32,
@@ -19,7 +19,7 @@ pub(super) struct Reg {
 /// What a name stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Binding {
-    /// A register.
+    /// A scalar register.
     Register(Reg),
     /// `.v2` or `.v4` of them.
     Vector(Box<[Reg]>),
@@ -41,7 +41,7 @@ pub(super) enum Binding {
     Const(u64),
 }
 
-/// `.reg .b32 %r<5>`
+/// Registers declared by number, such as `.reg .b32 %r<5>`.
 #[derive(Debug, Clone, Copy)]
 struct Family {
     count: u32,

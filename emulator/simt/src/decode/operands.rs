@@ -10,7 +10,7 @@ use crate::program::{Addr, BarrierKind, Clock, OpKind, VoteMode};
 /// How an operand is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Read.
+    /// Read by the operation.
     Use,
     /// Written after everything has been read, lane by lane: may take the place of a source.
     Def,
@@ -21,13 +21,13 @@ pub(super) enum Role {
 /// What may stand in the place of a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Or {
-    /// Nothing else.
+    /// Nothing: it is always a register.
     Nothing,
-    /// A constant.
+    /// A constant, with a negative index.
     Constant,
-    /// [`crate::lanes::NONE`]
+    /// Nothing at all: [`crate::lanes::NONE`].
     None,
-    /// Either.
+    /// A constant, or [`crate::lanes::NONE`].
     ConstantOrNone,
 }
 
@@ -148,7 +148,7 @@ pub(super) fn operands(op: &mut VirtualOp, f: &mut dyn FnMut(i32, Class, Role) -
 struct Row<'a>(&'a mut dyn FnMut(&mut i32, Class, Role, Or));
 
 impl Row<'_> {
-    /// A source.
+    /// A source, which may be a constant.
     fn read(&mut self, field: &mut Src, class: Class) -> &mut Self {
         (self.0)(field, class, Role::Use, Or::Constant);
         self
@@ -192,7 +192,7 @@ impl Row<'_> {
         self.unsigned(field, class, Role::Def)
     }
 
-    /// A result.
+    /// A result that is written while sources are still needed.
     fn early(&mut self, field: &mut Dst, class: Class) -> &mut Self {
         self.unsigned(field, class, Role::EarlyDef)
     }

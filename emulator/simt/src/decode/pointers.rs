@@ -25,7 +25,7 @@ enum Value {
     Plain,
     /// An address behind a pointer, and how far.
     Behind(Pointer, Option<i64>),
-    /// Anything.
+    /// Any value, addresses included.
     Unknown,
 }
 use Value::{Behind, Number, Param, Plain, Unknown, Unset};

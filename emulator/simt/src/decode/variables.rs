@@ -13,9 +13,9 @@ use crate::limits::Account;
 pub struct ModuleVariable {
     /// Its symbol. A variable declared inside a function is `function::name`.
     pub name: String,
-    /// `Global` or `Const`.
+    /// The state space: `Global` or `Const`.
     pub space: Space,
-    /// Size in bytes.
+    /// Size of the variable in bytes.
     pub bytes: u64,
     /// Alignment in bytes, a power of two.
     pub align: u32,
@@ -28,7 +28,7 @@ pub struct ModuleVariable {
 /// The bytes `at .. at + 8` of a variable are the address of another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relocation {
-    /// Byte offset.
+    /// Byte offset from the start of the variable.
     pub at: u64,
     /// Bytes to write: 8, or 4 for a `.u32` element.
     pub bytes: u32,
@@ -43,7 +43,7 @@ pub struct Relocation {
 pub struct Symbols(HashMap<String, u64>);
 
 impl Symbols {
-    /// None yet.
+    /// A table without symbols.
     pub fn new() -> Self {
         Self::default()
     }
@@ -154,7 +154,7 @@ fn add(v: &Variable, name: String, index: &Index, found: &mut Vec<ModuleVariable
 struct Writer<'a> {
     variable: &'a Variable,
     index: &'a Index<'a>,
-    /// Its size.
+    /// Size of the variable in bytes.
     bytes: u64,
     init: Vec<(u64, Vec<u8>)>,
     relocations: Vec<Relocation>,

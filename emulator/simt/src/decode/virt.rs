@@ -55,9 +55,9 @@ pub(super) enum Rule {
     Unknown,
     /// The first source, perhaps cut or extended.
     Same,
-    /// `a + b`
+    /// `a + b`, modulo the width.
     Sum,
-    /// `a - b`
+    /// `a - b`, modulo the width.
     Difference,
     /// `a | b`, `a ^ b`, or one of the two.
     Either,
@@ -65,9 +65,9 @@ pub(super) enum Rule {
     Product,
     /// The low bits of `a * b + c`.
     ProductSum,
-    /// `a << b`
+    /// `a << b`; the amount is the second source.
     ShiftLeft,
-    /// `a & b`
+    /// `a & b`, bit by bit.
     And,
 }
 

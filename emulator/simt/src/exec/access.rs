@@ -13,7 +13,7 @@ use super::{Cx, Watch, slow};
 pub(crate) struct Spec<'a> {
     pub(crate) space: MemSpace,
     pub(crate) addr: &'a Addr,
-    /// Bytes per lane.
+    /// Bytes that each lane accesses.
     pub(crate) bytes: u32,
     pub(crate) kind: AccessKind,
     /// How it is ordered; [`Order::Strong`] for atomics.
@@ -76,7 +76,7 @@ pub(crate) fn place(addr: &Addr, bias: u64, value: u64) -> u64 {
     }
 }
 
-/// All lanes' addresses.
+/// The address of each lane, offset included.
 pub(crate) fn addresses(lanes: &Lanes, addr: &Addr, bias: u64) -> [u64; WARP] {
     // SAFETY: operands are in range, as `decode::validate` has established.
     unsafe {

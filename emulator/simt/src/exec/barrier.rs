@@ -33,7 +33,7 @@ pub(crate) struct Apart {
     told: bool,
     /// Part of a warp waits at an aligned barrier, the rest of it was elsewhere.
     part: Option<PartOfWarp>,
-    /// That was reported.
+    /// Such a part of a warp has been reported: later ones are not noted.
     part_told: bool,
 }
 

@@ -122,7 +122,7 @@ impl Cx<'_> {
         op.is_some_and(|op| matches!(op.kind, OpKind::Resume { .. }))
     }
 
-    /// Lanes return.
+    /// The lanes in `on` return to the frame of their caller.
     pub(super) fn give_back(&mut self, on: u32) -> Next {
         let caller = self.waiting().rposition(|frame| self.is_resume(frame.pc));
         self.fiber.give_back(on, caller.map_or(0, |at| at + 1));

@@ -34,7 +34,7 @@ struct Copy {
 /// What is under way in a block.
 #[derive(Debug, Default)]
 pub(crate) struct Copies {
-    /// By warp.
+    /// Copies that are not done, by warp.
     pending: Vec<Vec<Copy>>,
     /// Groups committed, by thread.
     committed: Vec<u32>,

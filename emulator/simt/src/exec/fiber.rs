@@ -9,7 +9,7 @@ use crate::program::ENCLOSING;
 /// A group of lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Frame {
-    /// Where it is.
+    /// Position of the next operation.
     pub(crate) pc: u32,
     /// Where it meets the frame below; `u32::MAX`: never.
     pub(crate) meet: u32,
@@ -178,7 +178,7 @@ impl Fiber {
         self.polls = 0;
     }
 
-    /// Lanes end.
+    /// Removes lanes that have exited from all frames.
     pub(crate) fn exit(&mut self, lanes: u32) {
         for frame in &mut self.stack {
             frame.mask &= !lanes;

@@ -94,7 +94,7 @@ pub(crate) enum Home {
 /// How a shared access counts after merging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Merge {
-    /// As written.
+    /// Counts as the program has it.
     Alone,
     /// Stands for its group: bytes of the merged access, and how far before this address it starts.
     Leads { bytes: u8, back: u8 },
@@ -135,7 +135,7 @@ pub(crate) struct Memo<'j> {
     pub(crate) bytes: u32,
     pub(crate) load: bool,
     pub(crate) merge: Merge,
-    /// Of an atomic.
+    /// What ptxas makes of an atomic; `None` for loads and stores.
     pub(crate) atomic: Option<AtomicForm>,
     /// Costs of an atomic on shared memory, by the half of a word; no requests: not known yet.
     atomic_costs: [AtomicCost; 2],

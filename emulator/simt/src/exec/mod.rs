@@ -56,9 +56,9 @@ pub(crate) trait Watch: 'static {
     const FOLLOWED: bool = false;
 }
 
-/// Results only.
+/// Computes results only.
 pub(crate) struct Plain;
-/// Results and counters.
+/// Computes results and counters.
 pub(crate) struct Counted;
 /// Results, counters and all checks.
 pub(crate) struct Checked;
@@ -109,7 +109,7 @@ pub(crate) struct Job<'j> {
     pub(crate) shared_shift: u32,
     pub(crate) global_shift: u32,
     pub(crate) dynamic_shared: u32,
-    /// See [`crate::launch::LaunchOptions::grid_workspace`].
+    /// Address of the workspace: [`crate::launch::LaunchOptions::grid_workspace`].
     pub(crate) grid_workspace: u64,
     pub(crate) watch: crate::launch::Watch,
     pub(crate) level: crate::lanes::CpuLevel,
@@ -123,7 +123,7 @@ pub(crate) struct Job<'j> {
     pub(crate) observer: Option<&'j dyn Observer>,
 }
 
-/// A worker's state.
+/// The state of one worker thread.
 pub(crate) struct Cx<'j> {
     pub(crate) job: &'j Job<'j>,
     /// Registers of the warp that runs.
@@ -135,7 +135,7 @@ pub(crate) struct Cx<'j> {
     /// Operations left of the warp's turn, and how many the running fiber began with.
     pub(crate) left: i64,
     pub(crate) turn_start: i64,
-    /// Numbers patterns.
+    /// Number of the last access pattern that a memo learnt.
     pub(crate) serial: u64,
     /// Thread-instructions of the block so far.
     pub(crate) spent: u64,
@@ -264,7 +264,7 @@ impl<'j> Cx<'j> {
         }
     }
 
-    /// A predicate.
+    /// The lanes for which a predicate holds.
     #[inline(always)]
     pub(crate) fn pred(&self, index: u32) -> u32 {
         // SAFETY: in range, as above.

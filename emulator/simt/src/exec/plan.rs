@@ -2,7 +2,7 @@
 
 use crate::program::{Kernel, OpKind};
 
-/// No memo.
+/// In place of a memo's index: the operation has none.
 pub(crate) const NO_MEMO: u32 = u32::MAX;
 
 /// Prepared once per kernel.

@@ -13,7 +13,7 @@ use super::{Cx, bits};
 /// Why a lane's access cannot be done.
 type Bad = (Code, MemSpace, u64);
 
-/// A lane's memory.
+/// The memory that one lane accesses.
 struct Found {
     host: *mut u8,
     /// `Global`, `Shared`, `Local` or `Param`.

@@ -29,7 +29,7 @@ pub enum LaunchRefused {
     NoThreads,
     /// More than [`MAX_THREADS`] in a block.
     ManyThreads {
-        /// In a block.
+        /// Threads of a block that the launch asked for.
         threads: u64,
     },
     /// A dimension of the block is beyond [`MAX_BLOCK`].
@@ -43,7 +43,7 @@ pub enum LaunchRefused {
     },
     /// More threads in a block than `__launch_bounds__` allows.
     AboveLaunchBounds {
-        /// In a block.
+        /// Threads of a block that the launch asked for.
         threads: u64,
         /// As the kernel was compiled.
         limit: u64,

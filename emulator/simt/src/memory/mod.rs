@@ -39,7 +39,7 @@ pub fn is_low_half_of_an_address(number: u32) -> bool {
 
 /// Freed numbers that are not used again yet.
 const QUARANTINE: usize = 1 << 16;
-/// Largest single allocation.
+/// Bytes of the largest single allocation.
 const MAX_BYTES: u64 = (1 << window::BITS) - 2 * START - LOW - STAGGER * STAGGERED - ODD;
 
 /// Who asked for an allocation; used in messages.
@@ -54,7 +54,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// An ordinary allocation.
+    /// An ordinary allocation with this label, which kernels may write.
     pub fn new(label: impl Into<String>) -> Self {
         Self {
             label: label.into(),
@@ -63,15 +63,15 @@ impl Origin {
     }
 }
 
-/// No room.
+/// The device has too little free memory for an allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{asked} bytes asked for, {free} of {limit} free")]
 pub struct OutOfMemory {
-    /// Bytes.
+    /// Bytes that were asked for.
     pub asked: u64,
     /// Bytes not in use.
     pub free: u64,
-    /// Bytes in all.
+    /// Bytes of the whole device memory.
     pub limit: u64,
 }
 
@@ -81,7 +81,7 @@ pub enum FreeError {
     /// Nothing was ever there, or it is not ours to free.
     #[error("no allocation starts at this address")]
     NotAnAllocation,
-    /// Freed before.
+    /// The allocation was freed before.
     #[error("this allocation was freed before")]
     AlreadyFreed,
     /// Inside an allocation, not at its start.
@@ -96,9 +96,9 @@ pub enum FreeError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{bytes} bytes at {address:#x} do not lie in a live allocation")]
 pub struct AddressError {
-    /// First byte.
+    /// Address of the first byte.
     pub address: u64,
-    /// Bytes.
+    /// Bytes that were asked for.
     pub bytes: u64,
     /// What the address belongs to, if to anything.
     pub near: Option<AllocationInfo>,
@@ -107,9 +107,9 @@ pub struct AddressError {
 /// What is known of an allocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AllocationInfo {
-    /// First byte.
+    /// Address of the first byte.
     pub base: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub bytes: u64,
     /// Serial number: the first allocation of this memory is 1. Never used again.
     pub id: u64,
@@ -121,7 +121,7 @@ pub struct AllocationInfo {
     pub origin: Origin,
 }
 
-/// A live allocation.
+/// An allocation that has not been freed.
 #[derive(Debug)]
 pub(crate) struct Allocation {
     pub(crate) base: u64,
@@ -224,7 +224,7 @@ impl Memory {
         }
     }
 
-    /// Bytes in use.
+    /// Bytes in use, allocated or [taken](Memory::take).
     pub fn used(&self) -> u64 {
         self.read_state().used
     }
@@ -234,7 +234,7 @@ impl Memory {
         self.limit.saturating_sub(self.used())
     }
 
-    /// Bytes in all.
+    /// Bytes of the whole device memory.
     pub fn limit(&self) -> u64 {
         self.limit
     }

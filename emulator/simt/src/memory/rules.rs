@@ -107,7 +107,7 @@ pub fn atomic_sectors(addresses: &Addresses, bytes: u32) -> u32 {
 pub struct AtomicCost {
     /// Instructions: more than one for a loop.
     pub requests: u32,
-    /// Of the atomics.
+    /// Cost of the atomics themselves.
     pub cost: SharedCost,
     /// Of a loop's loads, one for each of the requests.
     pub loads: SharedCost,

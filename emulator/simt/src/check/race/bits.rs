@@ -4,7 +4,7 @@ use super::touch::Mark;
 
 /// Units in a chunk.
 pub(super) const CHUNK: u64 = 1024;
-/// Words of them.
+/// 64-bit words for the units of a chunk.
 pub(super) const WORDS: u64 = CHUNK / 64;
 
 /// One bit per unit of a chunk.
@@ -13,7 +13,7 @@ pub(super) type Bits = [u64; WORDS as usize];
 /// What was done to the units of a chunk since the last barrier: read, written, atomically changed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Marks {
-    /// By [`Mark`].
+    /// One bitmap per kind of access, indexed by [`Mark`].
     pub(super) bits: [Bits; KINDS.len()],
     /// Which of them are not empty: a bit per kind.
     pub(super) kinds: u8,
@@ -153,7 +153,7 @@ impl Marks {
         found.iter().any(|&word| word != 0).then_some(found)
     }
 
-    /// Adds `other`'s marks.
+    /// Adds the marks of `other`.
     pub(super) fn merge(&mut self, other: &Self) {
         for kind in KINDS {
             if other.kinds & bit(kind) != 0 {

@@ -185,7 +185,7 @@ impl BlockRaces {
         }
     }
 
-    /// A block begins.
+    /// Resets the per-block state for the block with this index.
     pub fn begin_block(&mut self, block: u64) {
         self.forget();
         self.interval.begin_block(block);

@@ -20,13 +20,13 @@ use crate::program::{Kernel, MemSpace};
 
 /// How addresses become chunks.
 pub(super) trait Space {
-    /// Where it lies.
+    /// The state space whose accesses are watched.
     const SPACE: MemSpace;
     /// The index of the chunk that starts at `number` chunks; `None`: not watched.
     fn chunk(&mut self, number: u64) -> Option<u32>;
     /// The inverse: the number of a chunk.
     fn number(&self, chunk: u32) -> u64;
-    /// A block begins.
+    /// Forgets all chunks, when a block begins.
     fn clear(&mut self);
 }
 

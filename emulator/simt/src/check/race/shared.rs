@@ -71,7 +71,7 @@ impl SharedRaces {
         self.0.barrier(out);
     }
 
-    /// The block ended.
+    /// Checks the accesses since the last barrier, when the block has ended.
     pub fn end_block(&mut self, out: &mut Collector) {
         self.0.barrier(out);
     }

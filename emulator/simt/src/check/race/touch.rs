@@ -7,18 +7,18 @@ use crate::check::AccessKind;
 pub struct Run {
     /// First byte, relative to [`Touch::base`]; may be below it.
     pub start: i32,
-    /// Length in bytes.
+    /// Length of the run in bytes.
     pub bytes: u32,
 }
 
 /// What an access does, as far as races are concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mark {
-    /// Ordinary load.
+    /// An ordinary load.
     Read,
-    /// Ordinary store.
+    /// An ordinary store.
     Write,
-    /// Atomic or reduction.
+    /// An atomic or a reduction.
     Atomic,
     /// Volatile, relaxed or acquiring load, or one that only proposes a value to a compare-and-swap.
     StrongRead,
@@ -53,7 +53,7 @@ impl Mark {
 /// Accesses whose lanes lie more than 2³¹ bytes apart are told in several parts, one per group of lanes.
 #[derive(Clone, Copy)]
 pub struct Touch<'a> {
-    /// What it does.
+    /// Whether it reads, writes, or is an atomic, and how strongly it is ordered.
     pub kind: Mark,
     /// An atomic, or an access that other threads see while the kernel runs.
     pub strong: bool,

@@ -29,7 +29,7 @@ pub(in super::super) struct Body<'a> {
     instr: u32,
 }
 
-/// A call.
+/// One call that starts an activation.
 pub(in super::super) struct Site {
     /// 0: in the kernel; above: in the body with the index below.
     pub(in super::super) region: u32,

@@ -1,4 +1,4 @@
-//! Atomics and reductions.
+//! Lowers atomics and reductions: `atom`, `red`.
 
 use ptx::ast::{Instruction, Type};
 

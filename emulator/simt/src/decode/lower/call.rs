@@ -293,7 +293,7 @@ impl<'a> Lower<'a> {
         }))
     }
 
-    /// `vprintf(format, arguments)`
+    /// A call of `vprintf(format, arguments)`.
     fn printf(&mut self, returns: &'a [Operand], arguments: &'a [Operand]) -> Result<()> {
         let [format, values] = arguments else {
             return Err(self.invalid("`vprintf` takes 2 arguments"));

@@ -1,4 +1,4 @@
-//! Branches and ends.
+//! Lowers branches, `exit`, `ret` and `trap`.
 
 use ptx::ast::{Instruction, Operand, Type};
 

@@ -1,4 +1,4 @@
-//! Loads and stores.
+//! Lowers loads and stores.
 
 use ptx::ast::{Instruction, Operand, Type};
 

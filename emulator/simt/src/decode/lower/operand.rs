@@ -207,9 +207,9 @@ impl<'a> Lower<'a> {
 
 /// What a vector operand holds.
 pub(super) enum Elements<'a> {
-    /// `{a, b}`
+    /// Operands in braces: `{a, b}`.
     Operands(&'a [Operand]),
-    /// A vector register.
+    /// The elements of a vector register.
     Registers(Box<[Reg]>),
 }
 

@@ -1,4 +1,4 @@
-//! Special registers.
+//! Special registers: which are known before a warp starts, and which are read when the instruction runs.
 
 use super::super::error::Result;
 use super::super::operands::clock_class;
@@ -14,7 +14,7 @@ pub(super) enum Found {
     Line(Special),
     /// Read when it is read.
     Clock(Clock),
-    /// The same everywhere.
+    /// A constant, the same for all threads of all launches.
     Number(u32),
     /// A place in the shared memory that the system keeps for itself and its libraries.
     Reserved(u32),

@@ -271,7 +271,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// `d|p`
+/// The two destinations of `d|p`; the second is `None` for a single operand.
 fn pair(operand: &Operand) -> (&Operand, Option<&Operand>) {
     match operand {
         Operand::Pair(first, second) => (first, Some(second)),

@@ -61,7 +61,7 @@ impl Lower<'_> {
         self.place_of(label).ok_or_else(|| self.unsupported())
     }
 
-    /// `BRA`
+    /// `BRA`: a branch to a known place.
     pub(super) fn branch(&mut self) -> Result<()> {
         self.narrow_guard()?;
         let target = self.target()?;
@@ -84,7 +84,7 @@ impl Lower<'_> {
         })
     }
 
-    /// `EXIT`
+    /// `EXIT`: the lanes end.
     pub(super) fn exit(&mut self) -> Result<()> {
         self.narrow_guard()?;
         self.emit(OpKind::Exit)
@@ -120,7 +120,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `BREAK`
+    /// `BREAK`: lanes leave a convergence barrier without waiting at it.
     pub(super) fn leave(&mut self) -> Result<()> {
         self.narrow_guard()?;
         let Some(meet) = self.meeting_of_barrier() else {
@@ -188,7 +188,7 @@ impl Lower<'_> {
         self.jump(register, targets)
     }
 
-    /// `BAR`
+    /// `BAR`: barriers of the block, with and without a reduction.
     pub(super) fn barrier(&mut self) -> Result<()> {
         let values: Vec<Value> = (0..2)
             .filter_map(|at| self.look_at(at))
@@ -232,7 +232,7 @@ impl Lower<'_> {
             .get_or_insert_with(|| (registers.fresh(Class::Bits32), registers.fresh(Class::Pred)))
     }
 
-    /// `B2R.RESULT`
+    /// `B2R.RESULT`: reads the result of a reduction at a barrier.
     pub(super) fn barrier_result(&mut self) -> Result<()> {
         let (line, predicate) = self.reduced();
         let mut writes = vec![Write::Line(self.dst()?, line as Src)];
@@ -242,7 +242,7 @@ impl Lower<'_> {
         self.write(writes)
     }
 
-    /// `WARPSYNC`
+    /// `WARPSYNC`: a barrier of lanes of the warp.
     pub(super) fn warp_sync(&mut self) -> Result<()> {
         // Only these lanes go on together, as they do here.
         self.has("EXCLUSIVE");
@@ -265,7 +265,7 @@ impl Lower<'_> {
         Ok(dst as Src)
     }
 
-    /// `SHFL`
+    /// `SHFL`: a shuffle.
     pub(super) fn shuffle(&mut self) -> Result<()> {
         let modes = [
             ("IDX", ShuffleMode::Idx),
@@ -297,7 +297,7 @@ impl Lower<'_> {
         self.write(writes)
     }
 
-    /// `VOTE`
+    /// `VOTE`: votes and ballots.
     pub(super) fn vote(&mut self) -> Result<()> {
         let modes = [
             ("ALL", VoteMode::All),
@@ -335,7 +335,7 @@ impl Lower<'_> {
         self.write(writes)
     }
 
-    /// `MATCH`
+    /// `MATCH`: lanes with equal values.
     pub(super) fn matching(&mut self) -> Result<()> {
         let wide = self.has("U64");
         let value = if wide { self.wide(0)? } else { self.int(0)? };
@@ -364,7 +364,7 @@ impl Lower<'_> {
         self.write(writes)
     }
 
-    /// `REDUX`
+    /// `REDUX`: a reduction over lanes of the warp.
     pub(super) fn reduce(&mut self) -> Result<()> {
         let signed = self.has("S32");
         let kind = match () {
@@ -389,7 +389,7 @@ impl Lower<'_> {
         self.write_line(dst as Src)
     }
 
-    /// `S2R`, `S2UR`, `CS2R`
+    /// `S2R`, `S2UR`, `CS2R`: reads a special register.
     pub(super) fn special_register(&mut self) -> Result<()> {
         let name = self.find_source(|value| match value {
             Value::Special(register) => Some(register.name(self.instruction.architecture)),

@@ -33,14 +33,14 @@ impl Lower<'_> {
         self.result(function, dst, &sources)
     }
 
-    /// `DADD`, `DMUL`, `DFMA`
+    /// `DADD`, `DMUL`, `DFMA`: arithmetic of `f64` with `n` sources.
     pub(super) fn double(&mut self, opcode: &str, n: usize) -> Result<()> {
         let sources = (0..n).map(|at| self.f64(at)).collect::<Result<Vec<_>>>()?;
         let function = self.ptx(opcode, &self.modes(true, "f64"))?;
         self.wide_result(function, &sources)
     }
 
-    /// `HADD2`, `HMUL2`, `HFMA2`
+    /// `HADD2`, `HMUL2`, `HFMA2`: arithmetic of pairs of `f16` or `bf16` with `n` sources.
     pub(super) fn halves(&mut self, opcode: &str, n: usize) -> Result<()> {
         if opcode == "add" && self.has("F32") {
             // The sum of two halves as `f32`: what a half becomes when it is read.
@@ -152,7 +152,7 @@ impl Lower<'_> {
         Ok(modifiers)
     }
 
-    /// `FSETP`, `DSETP`, `HSETP2`
+    /// `FSETP`, `DSETP`, `HSETP2`: compares and sets predicates.
     pub(super) fn compare_floats(&mut self, ty: &'static str) -> Result<()> {
         if self.has("MIN") || self.has("MAX") {
             return self.compare_for_extremum();
@@ -237,7 +237,7 @@ impl Lower<'_> {
         self.write(writes)
     }
 
-    /// `FSEL`
+    /// `FSEL`: chooses between two floats by a predicate.
     pub(super) fn select_float(&mut self) -> Result<()> {
         let sources = self.floats(2)?;
         let by = self.predicate(2)?;
@@ -283,7 +283,7 @@ impl Lower<'_> {
         self.result(function, dst, &[source])
     }
 
-    /// `FCHK`
+    /// `FCHK`: whether a division needs the slow path.
     pub(super) fn check_division(&mut self) -> Result<()> {
         let sources = [self.f32(0)?, self.f32(1)?];
         match self.wanted_predicate(0) {

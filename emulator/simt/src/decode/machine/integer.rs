@@ -15,7 +15,7 @@ impl Lower<'_> {
         self.result(function, dst, &sources)
     }
 
-    /// `MOV`
+    /// `MOV`: copies 32 bits.
     pub(super) fn mov(&mut self) -> Result<()> {
         let source = self.int(0)?;
         let dst = self.dst()?;
@@ -307,7 +307,7 @@ impl Lower<'_> {
         self.write(writes)
     }
 
-    /// `SHF`
+    /// `SHF`: a funnel shift.
     pub(super) fn shift(&mut self) -> Result<()> {
         let how = Shift {
             right: self.has("R"),
@@ -349,7 +349,7 @@ impl Lower<'_> {
         self.result(function, dst, &[a, c, selector])
     }
 
-    /// `SEL`
+    /// `SEL`: chooses between two 32-bit values by a predicate.
     pub(super) fn select(&mut self) -> Result<()> {
         let (a, b, by) = (self.int(0)?, self.int(1)?, self.predicate(2)?);
         let function = self.ptx("selp", &["b32"])?;
@@ -357,7 +357,7 @@ impl Lower<'_> {
         self.result(function, dst, &[a, b, by])
     }
 
-    /// `IMNMX`, `VIMNMX`
+    /// `IMNMX`, `VIMNMX`: minimum or maximum, as a predicate says.
     pub(super) fn integer_extremum(&mut self) -> Result<()> {
         let types = [("U32", "u32"), ("U16x2", "u16x2"), ("S16x2", "s16x2")];
         let named = types.into_iter().find(|(name, _)| self.has(name));
@@ -370,7 +370,7 @@ impl Lower<'_> {
         self.chosen(min, max, &sources, 2)
     }
 
-    /// `VIADDMNMX`
+    /// `VIADDMNMX`: minimum or maximum of a sum and a third operand.
     pub(super) fn sum_extremum(&mut self) -> Result<()> {
         let ty = if self.has("U32") { "u32" } else { "s32" };
         let sum = [self.int(0)?, self.int(1)?];
@@ -380,7 +380,7 @@ impl Lower<'_> {
         self.chosen(min, max, &sources, 3)
     }
 
-    /// `IDP.4A`, `IDP.2A`
+    /// `IDP.4A`, `IDP.2A`: dot product of packed integers, added to a third operand.
     pub(super) fn dot_product(&mut self) -> Result<()> {
         let sign = |name: &&str| match *name {
             "U8" | "U16" => Some("u32"),

@@ -281,7 +281,7 @@ impl Lower<'_> {
         Ok(dst)
     }
 
-    /// `LDGSTS`
+    /// `LDGSTS`: an asynchronous copy from global to shared memory.
     pub(super) fn copy(&mut self) -> Result<()> {
         let (to, from) = (self.memory(0)?, self.memory(1)?);
         let (dst, src) = (self.address(to, true)?, self.address(from, false)?);

@@ -48,9 +48,9 @@ const FILES: usize = 1 << 12;
 /// Constant banks as they are once all addresses are known.
 #[derive(Debug, Default)]
 pub(crate) struct Segments {
-    /// Bank 4.
+    /// Contents of bank 4: addresses that the code needs.
     pub(crate) addresses: Vec<u8>,
-    /// Bank 2, by kernel.
+    /// Contents of bank 2 (jump tables), by kernel.
     pub(crate) tables: Vec<Vec<u8>>,
     /// Where bank 3 lies in memory.
     pub(crate) constants: Option<u64>,

@@ -316,7 +316,7 @@ impl Lower<'_> {
         })
     }
 
-    /// A source predicate.
+    /// The source at this place, which must be a predicate.
     pub(super) fn predicate(&mut self, at: usize) -> Result<Src> {
         if let Some(known) = self.known_predicate(at)? {
             return Ok((if known { TRUE } else { FALSE }) as Src);

@@ -20,7 +20,7 @@ use super::{Groups, Key, Member, Place, largest_window, window};
 type State = u32;
 const MEETING: State = 1 << 31;
 
-/// Merges all loads.
+/// Adds the groups of loads that ptxas merges to `groups`.
 pub(super) fn merge(places: &[Vec<(u32, Place)>], cfg: &Cfg, known: &Distances<'_>, groups: &mut Groups) {
     let states = states(places, cfg);
     let mut loads: HashMap<(Key, State), Vec<Member>> = HashMap::new();

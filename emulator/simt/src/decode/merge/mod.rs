@@ -64,7 +64,7 @@ enum Place {
 struct Key {
     base: Src,
     base_version: u32,
-    /// Of an element.
+    /// Bytes of one element.
     bytes: u8,
     guard: u32,
     guard_version: u32,
@@ -78,7 +78,7 @@ struct Member {
     instr: u32,
     block: u32,
     offset: i64,
-    /// Elements.
+    /// Number of elements.
     n: usize,
 }
 

@@ -19,7 +19,7 @@ struct Open {
     members: Vec<Member>,
 }
 
-/// Merges all stores.
+/// Adds the groups of stores that ptxas merges to `groups`.
 pub(super) fn merge(places: &[Vec<(u32, Place)>], known: &Distances<'_>, groups: &mut Groups) {
     for places in places {
         let mut open: Option<Open> = None;

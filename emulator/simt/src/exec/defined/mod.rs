@@ -53,7 +53,7 @@ const MOST_CARRIED: usize = 1 << 16;
 pub(crate) struct Carried {
     /// By words of four bytes.
     origins: HashMap<u64, Origin>,
-    /// There were more.
+    /// A word was left out, because [`MOST_CARRIED`] were known.
     full: bool,
 }
 

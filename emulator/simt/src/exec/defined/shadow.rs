@@ -2,7 +2,7 @@
 
 use super::super::bits;
 
-/// No instruction.
+/// In place of an instruction: none.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 /// Some instruction, which is not known any more.
 pub(crate) const SOMEWHERE: u32 = u32::MAX - 1;
@@ -123,7 +123,7 @@ impl Shadow {
         self.live == 0
     }
 
-    /// Forgets everything.
+    /// Marks all registers as defined.
     pub(crate) fn reset(&mut self) {
         if self.live > 0 {
             self.traces.iter_mut().flatten().for_each(|trace| trace.lanes = 0);

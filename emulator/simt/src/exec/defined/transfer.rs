@@ -14,7 +14,7 @@ type Values = [[u64; 32]; 4];
 /// The sources of an operation.
 pub(super) struct Sources {
     pub(super) values: Values,
-    /// Undefined bits.
+    /// Which bits of the sources are undefined.
     pub(super) undefined: Values,
     /// Sources that are the same register have the same number.
     pub(super) same: [usize; 4],
