@@ -20,7 +20,7 @@ pub struct Module {
     pub items: Vec<Item>,
 }
 
-/// `.file 1 "v01_naive.cu"`
+/// A source file, such as `.file 1 "v01_naive.cu"`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceFile {
     /// The number by which `.loc` names it.
@@ -29,23 +29,23 @@ pub struct SourceFile {
     pub path: String,
 }
 
-/// A module-scope declaration.
+/// A declaration outside of functions.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Item {
     /// `.global`, `.const` or `.shared` variable.
     Variable(Variable),
-    /// `.entry` or `.func`.
+    /// A kernel (`.entry`) or a device function (`.func`).
     Function(Function),
-    /// `.alias name, target;`
+    /// Another name for a function: `.alias name, target;`.
     Alias {
         /// The part of the text that it was read from.
         span: Span,
-        /// The new name.
+        /// The name that is declared.
         name: String,
         /// The function it stands for.
         target: String,
     },
-    /// `.pragma "…";`
+    /// The strings of a `.pragma "…";`.
     Pragma(Span, Vec<String>),
     /// `.section …` (debug data), kept as text and ignored by execution.
     Section(Span, String),
@@ -57,34 +57,34 @@ pub enum Linkage {
     /// Nothing written: private to the module.
     #[default]
     Internal,
-    /// `.visible`
+    /// `.visible`: other modules may use it.
     Visible,
-    /// `.extern`
+    /// `.extern`: another module defines it.
     Extern,
-    /// `.weak`
+    /// `.weak`: another definition may replace it.
     Weak,
-    /// `.common`
+    /// `.common`: of several definitions, the largest is used.
     Common,
 }
 
-/// A state space.
+/// A state space, in which a variable lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Space {
-    /// `.reg`
+    /// `.reg`: registers.
     Reg,
-    /// `.sreg`
+    /// `.sreg`: special registers, such as `%tid.x`.
     Sreg,
-    /// `.const`
+    /// `.const`: constant memory.
     Const,
-    /// `.global`
+    /// `.global`: global memory.
     Global,
-    /// `.local`
+    /// `.local`: memory of one thread.
     Local,
-    /// `.param`
+    /// `.param`: parameters of kernels and functions.
     Param,
-    /// `.shared`
+    /// `.shared`: memory of one block.
     Shared,
-    /// `.tex` (deprecated)
+    /// `.tex`: texture memory (deprecated).
     Tex,
 }
 
@@ -124,23 +124,23 @@ pub struct Variable {
     pub span: Span,
     /// Which other modules see it.
     pub linkage: Linkage,
-    /// State space.
+    /// The state space in which it lives.
     pub space: Space,
     /// `.align`, in bytes, when written.
     pub align: Option<u32>,
     /// 1, or 2 / 4 for `.v2` / `.v4`.
     pub vector: u32,
-    /// Element type.
+    /// The type of an element.
     pub ty: Type,
     /// Name. (`.reg .b32 %r<5>` is a [`RegDecl`], not this.)
     pub name: String,
     /// `[4][8]` is `[Some(4), Some(8)]`; `[]` is `[None]`; a scalar is empty.
     pub dims: Vec<Option<u64>>,
-    /// `= …`
+    /// The initial value, written `= …`; `None` where there is none.
     pub init: Option<Initializer>,
     /// `.ptr .global .align 16` on kernel parameters.
     pub ptr: Option<PtrAttribute>,
-    /// `.attribute(.managed)` is `["managed"]`.
+    /// Attributes as written: `.attribute(.managed)` is `["managed"]`.
     pub attributes: Vec<String>,
 }
 
@@ -162,13 +162,13 @@ pub enum Initializer {
     Int(i128),
     /// A float, as the bits of an `f64` or, for `0f…`, as written.
     Float(Immediate),
-    /// `name`, `name+4`, `generic(name)+4`
+    /// The address of a variable or function: `name`, `name+4`, `generic(name)+4`.
     Symbol {
         /// The variable or function.
         name: String,
         /// Bytes added to the address.
         offset: i64,
-        /// Written with `generic(…)`.
+        /// A generic address, written `generic(…)`.
         generic: bool,
     },
     /// `mask(byte) value` forms are kept as text and refused later.
@@ -182,7 +182,7 @@ pub struct RegDecl {
     pub span: Span,
     /// 1, or 2 / 4 for `.v2` / `.v4`.
     pub vector: u32,
-    /// Type.
+    /// The type of each register.
     pub ty: Type,
     /// Names; a count means `name0 .. name(count-1)`.
     pub names: Vec<(String, Option<u32>)>,
@@ -204,15 +204,15 @@ pub struct Function {
     pub span: Span,
     /// Which other modules see it.
     pub linkage: Linkage,
-    /// Entry or function.
+    /// Whether it is a kernel or a device function.
     pub kind: FunctionKind,
-    /// Name.
+    /// Its symbol, perhaps mangled.
     pub name: String,
     /// Return parameters of a `.func`.
     pub returns: Vec<Variable>,
-    /// Parameters.
+    /// Parameters in the order of their declaration.
     pub params: Vec<Variable>,
-    /// `.noreturn`
+    /// Declared `.noreturn`: a call of it does not come back.
     pub noreturn: bool,
     /// `.attribute(.unified(1, 2))` is `["unified(1, 2)"]`.
     pub attributes: Vec<String>,
@@ -225,19 +225,19 @@ pub struct Function {
 /// One line of a function body.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Statement {
-    /// `$L__BB0_2:`
+    /// A label, such as `$L__BB0_2:`.
     Label(Span, String),
-    /// An instruction.
+    /// An instruction with its operands.
     Instruction(Instruction),
-    /// `.reg …;`
+    /// A declaration of registers: `.reg …;`.
     Reg(RegDecl),
     /// `.shared`, `.local`, `.param`, `.global` or `.const` variable at function scope.
     Variable(Variable),
-    /// `{ … }`
+    /// Statements in braces, which are a scope: `{ … }`.
     Block(Vec<Statement>),
     /// `.loc file line column {, function_name label, inlined_at file line column}`
     Loc(Loc),
-    /// `.pragma "nounroll";`
+    /// The strings of a `.pragma`, such as `"nounroll"`.
     Pragma(Span, Vec<String>),
     /// `L: .branchtargets a, b, c;`
     BranchTargets {
@@ -263,9 +263,9 @@ pub enum Statement {
         span: Span,
         /// The label in front of it.
         name: String,
-        /// Return parameters.
+        /// Return parameters of the functions that it describes.
         returns: Vec<Variable>,
-        /// Parameters.
+        /// Parameters of the functions that it describes.
         params: Vec<Variable>,
     },
 }
@@ -275,7 +275,7 @@ pub enum Statement {
 pub struct Loc {
     /// Index of a [`SourceFile`].
     pub file: u32,
-    /// Line, from 1.
+    /// Line in that file, from 1.
     pub line: u32,
     /// Column, from 1; 0 when unknown.
     pub column: u32,
@@ -292,18 +292,18 @@ pub struct InlinedAt {
     pub function_offset: i64,
     /// Index of a [`SourceFile`].
     pub file: u32,
-    /// Line, from 1.
+    /// Line in that file, from 1.
     pub line: u32,
     /// Column of that line.
     pub column: u32,
 }
 
-/// `@%p`, `@!%p`
+/// A guard in front of an instruction: `@%p` or `@!%p`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guard {
-    /// The predicate register.
+    /// Name of the predicate register.
     pub register: String,
-    /// Written with `!`.
+    /// Written with `!`: executed where the predicate is false.
     pub negated: bool,
 }
 
@@ -312,9 +312,9 @@ pub struct Guard {
 pub struct Instruction {
     /// From the first character to the semicolon.
     pub span: Span,
-    /// `@%p1`
+    /// The guard, such as `@%p1`; `None` for an instruction that always executes.
     pub guard: Option<Guard>,
-    /// `fma`
+    /// The first part of the mnemonic, such as `fma`.
     pub opcode: String,
     /// `["rn", "ftz", "f32"]`. `.shared::cta` is `"shared::cta"`.
     pub modifiers: Vec<String>,
@@ -322,7 +322,7 @@ pub struct Instruction {
     pub operands: Vec<Operand>,
 }
 
-/// One operand.
+/// An operand of an instruction, or an element of one.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operand {
     /// A register (`%r1`), a special register (`%tid.x`), a label, a variable or a function: one name,
@@ -348,7 +348,7 @@ pub enum Operand {
     },
     /// `{%f1, %f2, _, 0}`
     Vector(Vec<Operand>),
-    /// `%r1|%p1`
+    /// Two destinations: `%r1|%p1`.
     Pair(Box<Operand>, Box<Operand>),
     /// `(a, b)`: the argument lists of `call`.
     List(Vec<Operand>),
@@ -375,7 +375,7 @@ pub enum Immediate {
 }
 
 impl Instruction {
-    /// `fma.rn.ftz.f32`, as written.
+    /// The opcode with all modifiers, as written: `fma.rn.ftz.f32`.
     pub fn mnemonic(&self) -> String {
         let mut text = self.opcode.clone();
         for modifier in &self.modifiers {
@@ -397,7 +397,7 @@ impl Instruction {
 }
 
 impl Type {
-    /// `"f32"` is `F32`.
+    /// The type with this PTX name: `"f32"` is `F32`. `None` for an unknown name.
     pub fn from_name(name: &str) -> Option<Type> {
         Some(match name {
             "b8" => Type::B8,

@@ -9,7 +9,7 @@ use crate::ast::*;
 pub struct Input {
     /// Of the file, or what the caller calls it.
     pub name: String,
-    /// What it holds.
+    /// The parsed module.
     pub module: Module,
 }
 
@@ -19,17 +19,17 @@ pub enum LinkError {
     /// Two modules define what only one may.
     #[error("Multiple definition of '{name}' in '{input}', first defined in '{first}'")]
     DefinedTwice {
-        /// What they define.
+        /// Name of the variable or function.
         name: String,
-        /// The later one.
+        /// Name of the later module.
         input: String,
-        /// The earlier one.
+        /// Name of the earlier module.
         first: String,
     },
     /// A variable, or a function that is used, which no module defines.
     #[error("Undefined reference to '{name}' in '{input}'")]
     Undefined {
-        /// What is missing.
+        /// Name of the variable or function.
         name: String,
         /// Where it is named.
         input: String,

@@ -7,7 +7,7 @@ pub struct Span {
     pub start: u32,
     /// One past the last byte.
     pub end: u32,
-    /// Line, from 1.
+    /// Line in the text, from 1.
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,

@@ -24,11 +24,11 @@ use std::sync::{LazyLock, OnceLock};
 /// One form of an instruction, or a group of forms that differ in modifiers only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// `add{,.sat}.s32`
+    /// The mnemonics of the row, alternatives in braces: `add{,.sat}.s32`.
     pub pattern: &'static str,
     /// `d, a, b`; what stands in braces may be left out.
     pub operands: &'static str,
-    /// `Integer arithmetic: add`
+    /// Section of the PTX manual, such as `Integer arithmetic: add`.
     pub section: &'static str,
     /// What it does, in one short line.
     pub meaning: &'static str,
@@ -39,9 +39,9 @@ pub struct Row {
 /// Whether an instruction is emulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Support {
-    /// It is.
+    /// It runs on the emulated GPU.
     Supported,
-    /// It is not, and why.
+    /// It is refused when a module is loaded, for this reason.
     Refused(&'static str),
 }
 

@@ -31,7 +31,7 @@ pub enum Class {
     Pred,
     /// One line. Values narrower than 32 bits are zero-extended.
     Bits32,
-    /// Two neighbouring lines, the low halves first.
+    /// Two neighbouring lines, used as an array of one 64-bit value per lane.
     Bits64,
 }
 

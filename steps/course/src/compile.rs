@@ -4,14 +4,14 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One error.
+/// An error that the compiler printed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompileError {
     /// As the compiler names it; empty when it names none.
     pub file: String,
     /// From 1; 0 when unknown.
     pub line: u32,
-    /// Without `error:`.
+    /// The message without the word `error:` before it.
     pub message: String,
 }
 

@@ -16,9 +16,9 @@ use crate::tasks::TaskName;
 /// A kernel, line by line. Fields are only ever added; names and meanings stay.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Explained {
-    /// Of this task.
+    /// The task that the kernel belongs to.
     pub task: TaskName,
-    /// Entry point.
+    /// Name of the entry point.
     pub kernel: String,
     /// Sizes of the launch.
     pub shape: Shape,
@@ -40,14 +40,14 @@ pub struct Explained {
     pub machine: Option<machine::Machine>,
 }
 
-/// A source line.
+/// A source line and its counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
-    /// As the PTX names it; empty for what belongs to no line.
+    /// File of the line, as the PTX names it; empty for what belongs to no line.
     pub file: String,
-    /// From 1; 0 for what belongs to no line.
+    /// Number of the line, from 1; 0 for what belongs to no line.
     pub line: u32,
-    /// What it did.
+    /// What its instructions did.
     pub counts: Counts,
 }
 
@@ -59,7 +59,7 @@ pub struct Counts {
     pub instructions: u64,
     /// The same, times active lanes.
     pub lane_instructions: u64,
-    /// Multiply-adds of lanes.
+    /// Multiply-adds, counted once for each active lane.
     pub multiply_adds: u64,
     /// Requests to global memory.
     pub requests: u64,
@@ -103,23 +103,23 @@ pub enum Column {
     Instructions,
     /// Active lanes of an instruction, on average.
     Lanes,
-    /// Multiply-adds of warps.
+    /// Multiply-adds of lanes, divided by 32.
     MultiplyAdds,
     /// Requests to global memory.
     Requests,
-    /// Their sectors.
+    /// Sectors that requests to global memory moved.
     Sectors,
     /// Accesses to shared memory.
     SharedRequests,
-    /// Their wavefronts.
+    /// Wavefronts that accesses to shared memory took.
     Wavefronts,
     /// Wavefronts beyond the necessary ones.
     Excess,
     /// Accesses to local memory.
     LocalRequests,
-    /// Barriers.
+    /// Barriers that warps arrived at.
     Barriers,
-    /// Divergent branches.
+    /// Branches at which lanes of a warp went different ways.
     DivergentBranches,
 }
 
@@ -285,7 +285,7 @@ fn innermost(spot: Spot, callers: &HashMap<Spot, Spot>, is_own: impl Fn(u32) -> 
     own.unwrap_or(spot)
 }
 
-/// ` 1 "kernels/v05.cu"`
+/// Number and name from the rest of a `.file` line: ` 1 "kernels/v05.cu"`.
 fn file_of(rest: &str) -> Option<(u32, &str)> {
     let (number, name) = rest.trim().split_once(char::is_whitespace)?;
     let name = name.trim().strip_prefix('"')?;

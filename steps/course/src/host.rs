@@ -45,9 +45,9 @@ pub const NO_IDLE_BLOCKS: (&str, &str) = ("no-idle-blocks", "every block has som
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Number {
-    /// `32`
+    /// A number, written `32`.
     Value(i64),
-    /// `"ceil_div(N, 32)"`
+    /// An expression in M, N and K, such as `"ceil_div(N, 32)"`.
     Expression(String),
 }
 
@@ -86,7 +86,7 @@ pub struct BlasAnswer {
     pub transb: String,
     /// Rows of the column-major result.
     pub m: Number,
-    /// Its columns.
+    /// Columns of the column-major result.
     pub n: Number,
     /// Terms of a sum.
     pub k: Number,

@@ -12,7 +12,7 @@ use crate::work::Work;
 
 const WARP: f64 = 32.0;
 
-/// A measure.
+/// A number that counters or a trace of a kernel give, for criteria and questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
@@ -81,7 +81,7 @@ pub struct Taken<'a> {
     pub report: &'a Value,
     /// What the kernel computes.
     pub work: Work,
-    /// Of what sizes.
+    /// Sizes of the launch that was counted.
     pub shape: Shape,
     /// Depth of a step of the k loop.
     pub bk: Option<usize>,

@@ -28,13 +28,13 @@ pub struct Progress {
     /// [`FORMAT`], also of a file that does not say.
     #[serde(default = "format")]
     pub format: u32,
-    /// By the name of the task.
+    /// Progress by the name of the task.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tasks: BTreeMap<String, TaskProgress>,
     /// By step and id, `v05.b-load-wavefronts`; where it comes back, `v05.b-load-wavefronts@v07`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub questions: BTreeMap<String, QuestionProgress>,
-    /// Of other versions.
+    /// Fields of other versions, kept as they are.
     #[serde(flatten)]
     pub other: toml::Table,
 }
@@ -60,13 +60,13 @@ pub struct TaskProgress {
     /// When `start` wrote the starter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<String>,
-    /// Last command.
+    /// When the last command about it ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<String>,
     /// Seconds of work: between the commands, long pauses left out.
     #[serde(default)]
     pub seconds: u64,
-    /// Verdicts so far.
+    /// Number of verdicts so far.
     #[serde(default)]
     pub checks: u32,
     /// Verdicts until the first that passed, with it.
@@ -93,30 +93,30 @@ pub struct TaskProgress {
     /// The highest level of hint shown for each symptom; the general hint is called `general`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub hint_levels: BTreeMap<String, u32>,
-    /// Of other versions.
+    /// Fields of other versions, kept as they are.
     #[serde(flatten)]
     pub other: toml::Table,
 }
 
-/// Of one question.
+/// Progress of one question. Times are as in [`TaskProgress`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct QuestionProgress {
-    /// The last answer.
+    /// The last answer that was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
     /// Whether it was right; none for a question that was skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub right: Option<bool>,
-    /// Answers so far.
+    /// Number of answers so far.
     #[serde(default)]
     pub tries: u32,
     /// When the right answer was shown on request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<String>,
-    /// Last answer.
+    /// When the last answer was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<String>,
-    /// Of other versions.
+    /// Fields of other versions, kept as they are.
     #[serde(flatten)]
     pub other: toml::Table,
 }
@@ -137,7 +137,7 @@ pub enum ProgressError {
     Syntax {
         /// Path of the file.
         path: String,
-        /// From 1.
+        /// Line of the file, from 1.
         line: usize,
         /// As the reader of TOML says it.
         why: String,
@@ -157,7 +157,7 @@ pub fn folder(root: &Path) -> PathBuf {
     root.join("my")
 }
 
-/// The progress file.
+/// Path of the progress file.
 pub fn file(root: &Path) -> PathBuf {
     folder(root).join("progress.toml")
 }
@@ -274,7 +274,7 @@ impl Progress {
         question.shown.get_or_insert(ladder::time::utc(now));
     }
 
-    /// Records a verdict.
+    /// Counts a verdict and notes its outcome; one that was not run changes nothing.
     pub fn record(&mut self, verdict: &Verdict, now: u64) {
         if verdict.status == Status::NotRun {
             return;

@@ -23,12 +23,12 @@ pub enum State {
     Right,
     /// The last answer was wrong.
     Wrong,
-    /// It was skipped.
+    /// The learner skipped it.
     Skipped,
 }
 
 impl State {
-    /// `right`
+    /// The state in one word, such as `right`.
     pub fn words(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -69,7 +69,7 @@ pub fn find<'a, 'b>(asked: &'b [Asked<'a>], name: &str) -> Option<&'b Asked<'a>>
 }
 
 impl Asked<'_> {
-    /// `v05.wavefronts`
+    /// Step and id of the question, such as `v05.wavefronts`.
     pub fn full_name(&self) -> String {
         format!("{}.{}", self.step, self.question.id)
     }
@@ -110,7 +110,7 @@ impl Asked<'_> {
 }
 
 impl Answer {
-    /// For a reader.
+    /// The answer as text.
     pub fn shown(&self) -> String {
         match self {
             Self::Number(number) => number.to_string(),

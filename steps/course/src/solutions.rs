@@ -22,7 +22,7 @@ const LEVEL: u8 = 9;
 /// A kernel with what must come out.
 #[derive(Debug, Clone)]
 pub struct Solution {
-    /// `v05/no-padding`
+    /// Step and name of the entry, such as `v05/no-padding`.
     pub name: String,
     /// The task that it is handed in for.
     pub task: Task,
@@ -30,7 +30,7 @@ pub struct Solution {
     pub expect: Vec<String>,
     /// Where the text comes from, from the root of the checkout.
     pub base: PathBuf,
-    /// The text.
+    /// The text of the kernel.
     pub source: String,
 }
 
@@ -58,9 +58,9 @@ pub enum SolutionError {
     Content {
         /// From the root of the checkout.
         file: String,
-        /// Of the entry.
+        /// Name of the entry.
         name: String,
-        /// One sentence.
+        /// The reason, in one sentence.
         why: String,
     },
     /// The catalogue of the step.
@@ -202,14 +202,14 @@ impl Solution {
     }
 }
 
-/// A compiled kernel.
+/// The PTX of a solution, with what it was compiled from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compiled {
-    /// [`Solution::name`].
+    /// Name of the solution: [`Solution::name`].
     pub name: String,
     /// [`Solution::digest`] when it was compiled.
     pub digest: String,
-    /// What came out.
+    /// The PTX that the compiler wrote.
     pub ptx: String,
 }
 

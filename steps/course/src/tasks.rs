@@ -26,7 +26,7 @@ use crate::work::Work;
 /// The tasks and questions of a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Catalogue {
-    /// `v05`
+    /// The step that it belongs to, such as `v05`.
     pub step: String,
     /// Rebuild task first, then the transfer tasks in the order of the file.
     pub tasks: Vec<Task>,
@@ -71,19 +71,19 @@ pub enum Kind {
 /// A kernel to write.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Task {
-    /// `v05.wide`
+    /// Name of the task, such as `v05.wide`.
     pub name: TaskName,
-    /// Rebuild or transfer.
+    /// Whether it rebuilds the kernel of the step or transfers its idea.
     pub kind: Kind,
-    /// One line.
+    /// Title of the task, in one line.
     pub title: String,
     /// What to write and what is judged.
     pub text: String,
     /// The finished kernel, from the root of the checkout.
     pub solution: PathBuf,
-    /// Entry point.
+    /// Name of the kernel's entry point.
     pub entry: String,
-    /// What it computes.
+    /// What the kernel computes.
     pub work: Work,
     /// Rows and columns of C (of a transpose: of the input) that belong to a block.
     pub tile: [u32; 2],
@@ -173,6 +173,6 @@ pub struct Host {
 pub struct Hint {
     /// A verdict's code that it belongs to; empty for any.
     pub symptom: String,
-    /// Nudge, concept, pseudo-code.
+    /// The hint at each level: a nudge, the concept, pseudo-code.
     pub levels: Vec<String>,
 }

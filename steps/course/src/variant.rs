@@ -45,7 +45,7 @@ pub struct Variant {
 /// What is drawn: what the kernel computes, and numbers by their names in the reference kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Point {
-    /// Layouts and elements.
+    /// Layouts of the matrices, and the type of elements.
     pub work: Work,
     /// Sizes of tiles, blocks, and what else varies.
     #[serde(flatten)]
@@ -94,7 +94,7 @@ pub fn reference(text: &str, point: &Point) -> Result<String, String> {
 }
 
 impl Point {
-    /// `sgemm_tn-BM16-BN32`
+    /// The point as part of a file name, such as `sgemm_tn-BM16-BN32`.
     pub fn slug(&self) -> String {
         self.to_string().replace(' ', "-").replace('=', "")
     }

@@ -12,9 +12,9 @@ use crate::tasks::{TaskName, threshold};
 pub enum Status {
     /// It is as it should be.
     Passed,
-    /// It is not.
+    /// It is not as it should be.
     Failed,
-    /// Nothing is known.
+    /// It was not run, so nothing is known.
     NotRun,
 }
 
@@ -32,9 +32,9 @@ impl Status {
 /// Everything about one kernel. Fields are only ever added; names and meanings stay.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// `v05.wide`
+    /// Name of the task, such as `v05.wide`.
     pub task: TaskName,
-    /// Whether everything passed.
+    /// Whether all parts passed.
     pub status: Status,
     /// What failed first: `compile`, `no-entry`, a finding's code, `wrong-result`, `timeout`, or a criterion's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,7 +67,7 @@ pub struct Part {
     pub id: String,
     /// What is required, as a clause.
     pub what: String,
-    /// Outcome.
+    /// Whether it passed.
     pub status: Status,
     /// One sentence: why it failed, or why it was not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -119,16 +119,16 @@ impl Measured {
     }
 }
 
-/// A wrong result.
+/// A result with wrong elements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Wrong {
-    /// Of this shape.
+    /// Sizes of the launch.
     pub shape: Shape,
     /// `small integers` or `reals`, and which of a batch.
     pub on: String,
-    /// Wrong elements.
+    /// Number of wrong elements.
     pub n_wrong: usize,
-    /// Elements.
+    /// Number of all elements.
     pub n: usize,
     /// The first wrong element: where, what it is, what it should be, whose it is.
     pub first: String,
@@ -142,11 +142,11 @@ pub struct Wrong {
 /// What a check found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
-    /// `error` or `warning`.
+    /// The word `error` or `warning`.
     pub severity: String,
-    /// `E-RACE`
+    /// Code of the finding, such as `E-RACE`.
     pub code: String,
-    /// One line.
+    /// The finding in one line.
     pub title: String,
     /// Where; empty when unknown.
     pub file: String,
@@ -154,7 +154,7 @@ pub struct Found {
     pub line: u32,
     /// On which shape it was found.
     pub shape: Shape,
-    /// The whole message.
+    /// The whole message, as the check reports it.
     pub text: String,
 }
 
@@ -240,7 +240,7 @@ impl Wrong {
 }
 
 impl Part {
-    /// One that passed.
+    /// A part that passed.
     pub fn passed(id: &str, what: &str) -> Self {
         Self {
             id: id.into(),
@@ -264,7 +264,7 @@ impl Part {
     }
 }
 
-/// What `right` requires.
+/// What the part `right` requires.
 pub const RIGHT: &str = "every element of the result is right";
-/// What `clean` requires.
+/// What the part `clean` requires.
 pub const CLEAN: &str = "no check finds a mistake";

@@ -13,14 +13,14 @@ use course::{Catalogue, Task, TaskName, quiz};
 use ladder::provenance::target_of;
 use toml::{Table, Value};
 
-/// What is assigned.
+/// An assignment for a class: its tasks, its questions and the hidden seed.
 #[derive(Debug, Clone)]
 pub struct Assignment {
-    /// Of the assignment.
+    /// Title of the assignment.
     pub title: String,
     /// As it stands in the README.
     pub due: Option<String>,
-    /// Of the hidden tests; it is in the rubric and nowhere in the repository.
+    /// Seed of the hidden tests; it is in the rubric and nowhere in the repository.
     pub seed: u64,
     /// Tasks with their starters.
     pub tasks: Vec<Given>,
@@ -50,7 +50,7 @@ const AS_THEY_ARE: [&str; 5] = [
 /// A task that is assigned.
 #[derive(Debug, Clone)]
 pub struct Given {
-    /// The task.
+    /// The task that is assigned.
     pub task: Task,
     /// What a learner begins with.
     pub starter: String,
@@ -61,7 +61,7 @@ pub struct Given {
 /// A task whose numbers were drawn.
 #[derive(Debug, Clone)]
 pub struct Drawn {
-    /// The numbers.
+    /// The numbers that were drawn.
     pub point: Point,
     /// Its table for the catalogue.
     table: Table,

@@ -28,15 +28,15 @@ const VERSION: u32 = 1;
 /// What is graded, and how.
 #[derive(Debug)]
 pub struct Grading<'a> {
-    /// Folder of submissions.
+    /// The folder with a submission per student.
     pub submissions: &'a Path,
-    /// Points.
+    /// The tasks and their points.
     pub rubric: &'a Rubric,
-    /// Folder for results.
+    /// The folder that receives the results.
     pub out: &'a Path,
     /// Submissions judged at a time.
     pub jobs: usize,
-    /// Programs.
+    /// The programs that compile and judge.
     pub tools: &'a Tools,
     /// How they are kept from everything else.
     pub sandbox: &'a Sandbox,
@@ -51,28 +51,28 @@ pub struct Grading<'a> {
 pub struct Class {
     /// Version of this layout.
     pub format: u32,
-    /// Of the assignment.
+    /// Title of the assignment.
     pub title: String,
-    /// Most points.
+    /// Points that can be reached.
     pub max: f64,
-    /// By name.
+    /// Students in the order of their names.
     pub students: Vec<Student>,
     /// Submissions that have passages in common.
     pub similar: Vec<Pair>,
 }
 
-/// One student.
+/// The grades of one student.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Student {
     /// Name of the submission.
     pub name: String,
-    /// Points given.
+    /// Points given for all items.
     pub points: f64,
     /// What they are made of.
     pub items: Vec<Item>,
     /// In the order of the rubric.
     pub verdicts: Vec<Verdict>,
-    /// For the instructor.
+    /// Remarks for the instructor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -91,12 +91,12 @@ impl Student {
 pub enum Stop {
     /// The watcher asked for it.
     Interrupted {
-        /// Results so far.
+        /// Number of results so far.
         done: usize,
-        /// Results in all.
+        /// Number of results in all.
         of: usize,
     },
-    /// Files.
+    /// A file could not be read or written: why.
     Failed(String),
 }
 

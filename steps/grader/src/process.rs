@@ -11,7 +11,7 @@ const MOST_ERRORS: usize = 64 << 10;
 /// What became of a program.
 #[derive(Debug)]
 pub struct Ended {
-    /// How it ended.
+    /// Its exit code or signal.
     pub status: ExitStatus,
     /// Its output: all that could be read when `stopped` is none.
     pub output: Vec<u8>,

@@ -15,7 +15,7 @@ const STEP: u32 = 5;
 /// Codes named for a task.
 const MOST_CODES: usize = 3;
 
-/// A class.
+/// The progress of a class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
     /// Students with a progress file.
@@ -28,18 +28,18 @@ pub struct Report {
     pub without: Vec<String>,
 }
 
-/// One task.
+/// The progress of a class in one task.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TaskReport {
-    /// `v02`
+    /// Name of the task, such as `v02`.
     pub task: String,
     /// Students that began it.
     pub begun: usize,
-    /// That passed.
+    /// Students that passed it.
     pub passed: usize,
-    /// That gave up before they passed.
+    /// Students that gave up before they passed.
     pub gave_up: usize,
-    /// That began it, and neither passed nor gave up.
+    /// Students that began it, and neither passed nor gave up.
     pub stuck: Vec<Stuck>,
     /// Hints shown, in all.
     pub hints: u32,
@@ -62,11 +62,11 @@ pub struct Stuck {
     pub student: String,
     /// Code of the last check; none before the first.
     pub code: Option<String>,
-    /// Checks so far.
+    /// Number of checks so far.
     pub checks: u32,
     /// Minutes of work so far.
     pub minutes: u32,
-    /// Hints shown.
+    /// Number of hints shown.
     pub hints: u32,
 }
 
@@ -207,7 +207,7 @@ impl Minutes {
         }
     }
 
-    /// As a file.
+    /// The text of a file that [`Minutes::parse`] reads.
     pub fn text(&self) -> String {
         let table = toml::to_string(self).unwrap_or_default();
         format!(

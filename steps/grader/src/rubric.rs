@@ -67,7 +67,7 @@ struct QuestionTable {
     points: f64,
 }
 
-/// Points for criteria.
+/// Points for criteria: one number for all of them together, or one for each by its id.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 enum Does {
@@ -84,9 +84,9 @@ impl Default for Does {
 /// A rubric with the tasks and questions that it names.
 #[derive(Debug, Clone, Serialize)]
 pub struct Rubric {
-    /// Of the assignment.
+    /// Title of the assignment.
     pub title: String,
-    /// Of inputs and hidden shapes.
+    /// Seed of inputs and hidden shapes.
     pub seed: u64,
     /// In the order of the file.
     pub tasks: Vec<GradedTask>,
@@ -97,11 +97,11 @@ pub struct Rubric {
 /// A task with its points.
 #[derive(Debug, Clone, Serialize)]
 pub struct GradedTask {
-    /// What is judged.
+    /// The task that is judged.
     pub task: Task,
-    /// Of a right result.
+    /// Points for a right result.
     pub right: f64,
-    /// Of no findings.
+    /// Points for a kernel without findings.
     pub clean: f64,
     /// By the criterion's id, for all criteria of the task.
     pub does: BTreeMap<String, f64>,
@@ -113,16 +113,16 @@ pub struct GradedTask {
 /// A question with its points.
 #[derive(Debug, Clone, Serialize)]
 pub struct GradedQuestion {
-    /// `v02.sectors`
+    /// Step and id of the question, such as `v02.sectors`.
     pub id: String,
     /// Points of the right answer.
     pub points: f64,
-    /// The question.
+    /// The question and its answer.
     pub question: Question,
 }
 
 impl GradedTask {
-    /// Most points.
+    /// Points that can be reached in this task.
     pub fn max(&self) -> f64 {
         self.right + self.clean + self.does.values().sum::<f64>()
     }
@@ -176,7 +176,7 @@ impl Rubric {
         }
     }
 
-    /// Most points.
+    /// Points that can be reached in all.
     pub fn max(&self) -> f64 {
         let tasks: f64 = self.tasks.iter().map(GradedTask::max).sum();
         tasks + self.questions.iter().map(|question| question.points).sum::<f64>()

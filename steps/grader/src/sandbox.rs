@@ -24,7 +24,7 @@ pub struct Limits {
     pub seconds: u64,
     /// Bytes of address space.
     pub memory: u64,
-    /// Bytes of output.
+    /// Bytes that it may print.
     pub output: usize,
 }
 
@@ -46,7 +46,7 @@ pub struct Ceilings {
     pub memory: u64,
     /// Bytes of a file that the program writes.
     pub file: u64,
-    /// Processes and threads.
+    /// Number of processes and threads.
     pub processes: u64,
 }
 
@@ -56,7 +56,7 @@ impl Ceilings {
         [self.seconds, self.memory, self.file, self.processes].map(|limit| limit.to_string())
     }
 
-    /// Reads them back.
+    /// Reads the numbers that [`Ceilings::words`] wrote.
     pub fn of_words(words: [u64; 4]) -> Self {
         let [seconds, memory, file, processes] = words;
         Self {
@@ -68,10 +68,10 @@ impl Ceilings {
     }
 }
 
-/// Which sandbox.
+/// How programs are kept from everything else.
 #[derive(Debug, Clone)]
 pub enum Sandbox {
-    /// bubblewrap.
+    /// With bubblewrap.
     Bubblewrap(Bubblewrap),
     /// None: limits of time and memory only.
     None,
@@ -88,7 +88,7 @@ pub struct Bubblewrap {
 /// A program to run in a sandbox.
 #[derive(Debug, Clone)]
 pub struct Confined<'a> {
-    /// The program.
+    /// Path of the program.
     pub program: &'a Path,
     /// Further files and folders that it reads: outside, and the same place inside.
     pub reads: &'a [PathBuf],
@@ -96,7 +96,7 @@ pub struct Confined<'a> {
     pub job: &'a Path,
     /// Its arguments; paths are relative to the job, or among `reads`.
     pub arguments: &'a [OsString],
-    /// Limits.
+    /// What the program may take.
     pub limits: Limits,
 }
 
@@ -155,9 +155,9 @@ impl Sandbox {
 /// The program that sets the limits and becomes another.
 #[derive(Debug, Clone)]
 pub struct Launcher {
-    /// Where it lies.
+    /// Path of the program.
     pub program: PathBuf,
-    /// Its first argument.
+    /// Its first argument, a subcommand.
     pub word: String,
     /// Libraries that it loads, and those of the programs that it starts.
     pub libraries: BTreeSet<PathBuf>,

@@ -11,18 +11,18 @@ use crate::rubric::{GradedQuestion, GradedTask};
 /// One line of a student's grade.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Item {
-    /// `v02.right`, `v02.barriers`, `v02.traffic`
+    /// Name of the item, such as `v02.right` or `v02.barriers`.
     pub id: String,
     /// The task that it is of; none for a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskName>,
     /// What is required, as a clause; of a question, the question.
     pub what: String,
-    /// Points given.
+    /// Points given for it.
     pub points: f64,
-    /// Most points.
+    /// Points that can be reached.
     pub max: f64,
-    /// Outcome.
+    /// Whether it passed.
     pub status: Status,
     /// Why there are not all points.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -86,13 +86,13 @@ const WORDS: &[&str] = &[
 /// Two submissions to one task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pair {
-    /// `v02`
+    /// Name of the task, such as `v02`.
     pub task: String,
-    /// In alphabetical order.
+    /// The two students, in alphabetical order.
     pub students: [String; 2],
     /// Share of the smaller one's own passages that the other has, too; from 0 to 1, two digits.
     pub share: f64,
-    /// Passages in common.
+    /// Number of passages that both have.
     pub passages: usize,
 }
 

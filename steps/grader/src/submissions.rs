@@ -31,11 +31,11 @@ pub struct Submission {
 /// A file of a submission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Handed {
-    /// There is none.
+    /// The student handed nothing in.
     Missing,
     /// It is not read: why.
     Refused(String),
-    /// Its text.
+    /// The text of the file.
     Text(String),
 }
 

@@ -23,7 +23,7 @@ pub struct Tools {
     pub compiler_arguments: Vec<OsString>,
     /// Files and folders that it reads.
     pub compiler_reads: Vec<PathBuf>,
-    /// The program `judge`.
+    /// Path of the program `judge`.
     pub judge: PathBuf,
     /// Headers that sources may include: name and text.
     pub headers: Vec<(String, String)>,
@@ -35,7 +35,7 @@ pub struct Tools {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Compiled {
-    /// PTX.
+    /// The PTX of the kernel.
     Ptx(String),
     /// What it says of a source that it refuses.
     Refused(String),
@@ -44,9 +44,9 @@ pub enum Compiled {
 /// Bounds of one task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Bounds {
-    /// Of the compiler.
+    /// What the compiler may take.
     pub compile: Limits,
-    /// Of `judge`.
+    /// What `judge` may take.
     pub judge: Limits,
 }
 
@@ -248,7 +248,7 @@ fn outcome(who: &str, ended: &Ended, limits: Limits) -> Result<Outcome, String> 
     })
 }
 
-/// SIGXCPU
+/// Number of SIGXCPU, which ends a program that used up its processor time.
 const OUT_OF_TIME: i32 = 24;
 
 /// Whether a signal that nothing here sends is one with which others end a program: SIGHUP, SIGINT, SIGQUIT, SIGKILL,

@@ -123,7 +123,7 @@ impl Value {
 }
 
 impl Parser<'_> {
-    /// A whole expression.
+    /// Reads a whole expression and evaluates it.
     pub(super) fn constant(&mut self, depth: usize) -> Parsed<Immediate> {
         Ok(self.conditional(depth)?.immediate())
     }

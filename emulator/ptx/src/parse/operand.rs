@@ -1,4 +1,4 @@
-//! Operands.
+//! Reads operands of instructions.
 
 use super::{Parsed, Parser};
 use crate::ast::{Immediate, Operand};

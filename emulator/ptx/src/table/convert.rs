@@ -1,4 +1,4 @@
-//! Conversions between types.
+//! Rows for conversions between types: `cvt` and its relatives.
 
 use super::Section;
 

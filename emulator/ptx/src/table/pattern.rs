@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-/// A pattern, read.
+/// A row's pattern, split into alternatives.
 pub(super) struct Pattern {
     parts: Vec<Part>,
 }
@@ -11,7 +11,7 @@ pub(super) struct Pattern {
 enum Part {
     /// One of these runs of modifiers; an empty run is an alternative too.
     One(Vec<Vec<&'static str>>),
-    /// `.*`
+    /// `.*`: any modifier.
     Any,
 }
 
@@ -36,7 +36,7 @@ fn pieces(pattern: &str) -> (&str, Vec<&str>) {
     (opcode, found)
 }
 
-/// `add` of `add{,.sat}.s32`.
+/// The opcode of a pattern: `add` of `add{,.sat}.s32`.
 pub(super) fn opcode(pattern: &'static str) -> &'static str {
     pieces(pattern).0
 }

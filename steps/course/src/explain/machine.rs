@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// The machine code of a kernel in one launch. Fields are only ever added; names and meanings stay.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// `sm_90`
+    /// Architecture of the machine code, such as `sm_90`.
     pub target: String,
     /// Sizes of the launch: larger than that of the counts of PTX, because a GPU must have something to do.
     pub shape: Shape,
@@ -42,7 +42,7 @@ pub struct Machine {
     pub timeline: Option<Timeline>,
 }
 
-/// One machine instruction.
+/// A machine instruction and what was measured of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Instruction {
     /// Bytes from the beginning of the kernel.
@@ -51,7 +51,7 @@ pub struct Instruction {
     pub text: String,
     /// What the compiler tells the scheduler.
     pub control: Control,
-    /// What executes it.
+    /// The unit that executes it.
     pub unit: Unit,
     /// The file of its line; empty for what belongs to none.
     pub file: String,
@@ -78,7 +78,7 @@ impl Instruction {
     }
 }
 
-/// Control bits.
+/// The control bits of an instruction, which direct the scheduler.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Control {
     /// Clocks until the warp's next instruction.
@@ -108,7 +108,7 @@ impl Control {
         format!("{}{}", self.stall, if self.yields { "y" } else { "" })
     }
 
-    /// `0 when written`
+    /// When scoreboards are released, such as `0 when written`; empty for none.
     pub fn releases(&self) -> String {
         match (self.write, self.read) {
             (None, None) => String::new(),
@@ -123,15 +123,15 @@ impl Control {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
-    /// Floating point.
+    /// Floating-point arithmetic.
     Float,
-    /// Integers, logic, moves.
+    /// Integers, logic and moves.
     Integer,
-    /// Shared memory.
+    /// Accesses to shared memory.
     Shared,
-    /// Global and local memory.
+    /// Accesses to global and local memory.
     Global,
-    /// Barriers.
+    /// Barriers of the block.
     Barrier,
     /// Branches and all else.
     Other,
@@ -160,7 +160,7 @@ impl Unit {
         }
     }
 
-    /// What it executes.
+    /// What the unit executes, in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Float => "floating point",
@@ -202,7 +202,7 @@ impl Reason {
         Self::NotSelected,
     ];
 
-    /// In a table.
+    /// The heading of its column in a table.
     pub fn heading(self) -> &'static str {
         match self {
             Self::Global => "global",

@@ -9,11 +9,11 @@ use crate::measure::Measure;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Criterion {
-    /// Stable name.
+    /// Name within the task, which verdicts use; it never changes.
     pub id: String,
     /// What is required, as a clause.
     pub what: String,
-    /// What is measured.
+    /// The measure that is compared with the threshold.
     pub measure: Measure,
     /// Largest value that passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,7 +48,7 @@ impl Criterion {
             && self.at_least.is_none_or(|least| value >= least - ROUNDING)
     }
 
-    /// `at most 0.5`
+    /// The threshold in words, such as `at most 0.5`.
     pub fn threshold(&self) -> String {
         threshold(self.at_most, self.at_least)
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TaskName {
-    /// `v05`
+    /// The step, such as `v05`.
     pub step: String,
     /// `wide`; none for the rebuild task.
     pub id: Option<String>,

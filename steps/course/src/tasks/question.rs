@@ -4,15 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::Measure;
 
-/// A "why" question.
+/// A question about the reason for something.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Question {
-    /// Stable name.
+    /// Name within the step, which progress files use; it never changes.
     pub id: String,
-    /// The question.
+    /// Text of the question.
     pub question: String,
-    /// The right answer.
+    /// The right answer, a number or a choice.
     pub answer: Answer,
     /// Texts to choose from; none for a number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -20,7 +20,7 @@ pub struct Question {
     /// How far from the number an answer may be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<f64>,
-    /// Shown afterwards.
+    /// The explanation, shown after an answer.
     pub because: String,
     /// Where the number can be counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,11 +94,11 @@ fn number(text: &str) -> Option<f64> {
 pub struct Derived {
     /// Entry point of a kernel of the ladder.
     pub kernel: String,
-    /// What is measured.
+    /// The measure whose value is the answer.
     pub measure: Measure,
-    /// As in [`super::Criterion::shape`].
+    /// Sizes of the launch, as in [`super::Criterion::shape`].
     pub shape: Vec<usize>,
-    /// As in [`super::Criterion::bk`].
+    /// Depth of a step of the k loop, as in [`super::Criterion::bk`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bk: Option<usize>,
 }

@@ -15,7 +15,7 @@ pub enum CatalogueError {
     /// The file is not there, or not readable.
     #[error("{file}: {why}")]
     Unreadable {
-        /// `steps/v05/tasks.toml`
+        /// Path of the file, such as `steps/v05/tasks.toml`.
         file: String,
         /// As the system says it.
         why: std::io::Error,
@@ -23,9 +23,9 @@ pub enum CatalogueError {
     /// It is no TOML, or has a field that does not belong there.
     #[error("{file}:{line}: {why}")]
     Syntax {
-        /// `steps/v05/tasks.toml`
+        /// Path of the file, such as `steps/v05/tasks.toml`.
         file: String,
-        /// From 1.
+        /// Line of the file, from 1.
         line: usize,
         /// With the name of the field.
         why: String,
@@ -33,11 +33,11 @@ pub enum CatalogueError {
     /// What it says cannot be.
     #[error("{file}: {place}: {why}")]
     Content {
-        /// `steps/v05/tasks.toml`
+        /// Path of the file, such as `steps/v05/tasks.toml`.
         file: String,
-        /// `transfer wide, does no-excess`
+        /// Where in the file, such as `transfer wide, does no-excess`.
         place: String,
-        /// One sentence.
+        /// The reason, in one sentence.
         why: String,
     },
 }

@@ -3,7 +3,7 @@
 use crate::grade::Class;
 use crate::score::shown;
 
-/// Of the class.
+/// The grades of a class as a table.
 pub(crate) fn table(class: &Class) -> String {
     let items: Vec<&str> = class
         .students

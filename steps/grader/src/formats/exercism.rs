@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::grade::Student;
 
-/// Of one student.
+/// The grades of one student.
 pub(crate) fn results(student: &Student) -> Value {
     let is_compiled = |verdict: &course::Verdict| {
         !verdict

@@ -1,11 +1,12 @@
-//! Gradescope's `results.json`: <https://gradescope-autograders.readthedocs.io/en/latest/specs/#output-format>
+//! Writes Gradescope's `results.json`:
+//! <https://gradescope-autograders.readthedocs.io/en/latest/specs/#output-format>
 
 use course::verdict::Status;
 use serde_json::{Value, json};
 
 use crate::grade::{Class, Student};
 
-/// Of one student.
+/// The grades of one student.
 pub(crate) fn results(class: &Class, student: &Student) -> Value {
     let tests: Vec<Value> = student
         .items

@@ -26,7 +26,7 @@ meter { width: 8rem; }
 /// Students named in a cell.
 const MOST_NAMED: usize = 8;
 
-/// Of the class.
+/// The grades of a class as one page.
 pub(crate) fn report(class: &Class) -> String {
     let title = match class.title.as_str() {
         "" => "Grades",

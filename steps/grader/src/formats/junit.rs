@@ -5,7 +5,7 @@ use ladder::text::escaped;
 
 use crate::grade::Class;
 
-/// Of the class.
+/// The grades of a class as a report of tests.
 pub(crate) fn report(class: &Class) -> String {
     let items = || class.students.iter().flat_map(|student| &student.items);
     let count = |status: Status| items().filter(|item| item.status == status).count();
