@@ -36,7 +36,7 @@ pub struct Emulator {
 pub enum Checks {
     /// Results only. Every access still stays inside its allocation, or faults.
     Off,
-    /// Results and counters.
+    /// Results, and the counters of each instruction.
     Counted,
     /// And all checks but races on global memory.
     On,
@@ -80,7 +80,7 @@ pub enum PreloadError {
     /// The library is not where Cargo puts it.
     #[error("no {name} beside this program: looked in {}", .looked.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", "))]
     NotFound {
-        /// Its file name.
+        /// File name of the library.
         name: String,
         /// Folders that were searched.
         looked: Vec<PathBuf>,

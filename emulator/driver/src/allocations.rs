@@ -13,19 +13,19 @@ use crate::types::Handle;
 /// How an allocation came about, and so how it goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// `cuMemAlloc`, `cuMemAllocPitch`
+    /// Device memory from `cuMemAlloc` or `cuMemAllocPitch`.
     Device,
-    /// `cuMemAllocAsync` and from pools.
+    /// Device memory from `cuMemAllocAsync` or a pool.
     Pooled(Handle),
-    /// `cuMemAllocManaged`
+    /// Managed memory from `cuMemAllocManaged`.
     Managed,
-    /// `cuMemHostAlloc`
+    /// Pinned host memory from `cuMemHostAlloc`.
     Host,
-    /// `cuMemHostRegister`
+    /// Host memory of the program, registered with `cuMemHostRegister`.
     Registered,
 }
 
-/// One allocation.
+/// An allocation that the program made or registered.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Allocation {
     pub(crate) base: u64,
@@ -68,7 +68,7 @@ fn remember(base: u64, bytes: u64, kind: Kind, flags: u32, owner: Owner, block: 
     lock(&ALL).insert(base, allocation);
 }
 
-/// Device memory.
+/// Allocates device memory.
 pub(crate) fn device(bytes: u64, kind: Kind, label: &str, owner: Owner) -> Result<u64, CUresult> {
     let base = match MEMORY.alloc(bytes, Origin::new(label)) {
         Ok(base) => base,

@@ -10,7 +10,7 @@ use crate::numbers::device;
 
 /// The API that is spoken: CUDA 12.4.
 pub(crate) const DRIVER_VERSION: c_int = 12040;
-/// The device's name.
+/// The name of the device, as `cuDeviceGetName` returns it.
 pub(crate) const NAME: &str = "Emulated GPU (sm_90)";
 pub(crate) const CAPABILITY: (c_int, c_int) = (9, 0);
 pub(crate) const UUID: [u8; 16] = *b"tile-by-tile-gpu";

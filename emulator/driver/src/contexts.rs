@@ -154,7 +154,7 @@ impl Context {
         }
     }
 
-    /// `cuCtxDestroy`
+    /// Destroys the context, as `cuCtxDestroy` does.
     pub(crate) fn destroy(&self) {
         CONTEXTS.remove(self.handle);
         self.tear_down();

@@ -299,7 +299,7 @@ impl<T: Copy> In<T> {
     }
 }
 
-/// A C string.
+/// A C string that the caller passes; may be null.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub(crate) struct Text(*const c_char);

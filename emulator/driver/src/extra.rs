@@ -57,7 +57,7 @@ use crate::edge::{In, Out, Text, export};
 use crate::result::*;
 use crate::{reports, settings};
 
-/// `-1`, 0, 1
+/// A setting with three values: -1 for the default, 0 for off, 1 for on.
 fn switch(value: c_int) -> Result<Option<bool>, CUresult> {
     match value {
         -1 => Ok(None),

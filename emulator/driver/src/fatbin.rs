@@ -3,7 +3,7 @@
 //! A head of 16 bytes says how long it all is; each member has a head with its kind, its architecture and its length,
 //! and may be compressed. PTX comes first, because messages about it say more.
 
-/// The first bytes.
+/// The first bytes of a fatbinary.
 pub(crate) const HEAD: &[u8] = b"\x50\xed\x55\xba";
 /// The first bytes of what `nvcc` puts into programs: it has the address of a fatbinary 8 bytes on.
 pub(crate) const WRAPPER: &[u8] = b"\xb1\x43\x62\x46";
@@ -20,7 +20,7 @@ const ZSTANDARD: u64 = 0x8000;
 pub(crate) enum Found {
     /// The bytes of a text or of machine code.
     Image(Vec<u8>),
-    /// It is damaged.
+    /// The fatbinary is damaged.
     Damaged,
     /// Only these: the kind and the architecture of each.
     Others(Vec<String>),

@@ -30,14 +30,14 @@ pub(crate) type Refused = (CUresult, String);
 /// What a program passes to be loaded.
 #[derive(Debug, Clone)]
 pub(crate) enum Image {
-    /// PTX.
+    /// The text of a PTX module.
     Text(String),
-    /// Machine code.
+    /// Machine code, as read from a cubin.
     Cubin(Arc<machine::Module>),
 }
 
 impl Image {
-    /// From memory.
+    /// Reads an image from memory.
     ///
     /// # Safety
     /// A text ends with NUL, a cubin is as long as its header says, anything else has at least four bytes.
@@ -73,7 +73,7 @@ impl Image {
         text.map(Self::Text).map_err(|code| (code, "no image".to_owned()))
     }
 
-    /// From a file.
+    /// Reads an image from a file.
     pub(crate) fn read_file(path: &str) -> Result<Self, Refused> {
         let bytes =
             std::fs::read(path).map_err(|error| (ERROR_FILE_NOT_FOUND, format!("{path}: {error}")))?;
@@ -354,7 +354,7 @@ pub(crate) fn registers(text: &str) -> HashMap<&str, u32> {
 pub(crate) struct Log {
     info: Buffer,
     error: Buffer,
-    /// `CU_JIT_MAX_REGISTERS`
+    /// Value of `CU_JIT_MAX_REGISTERS`, if it is given.
     pub(crate) max_registers: Option<u32>,
 }
 

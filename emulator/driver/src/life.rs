@@ -30,7 +30,7 @@ const STATELESS: [&str; 5] = [
     "cuGetProcAddress_v2",
 ];
 
-/// `cuInit`
+/// Makes the driver ready, when `cuInit` is called.
 pub(crate) fn begin() {
     static HANDLERS: Once = Once::new();
     HANDLERS.call_once(watch_process);

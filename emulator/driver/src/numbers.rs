@@ -1,6 +1,6 @@
 //! Numbers of `cuda.h` by their names there, without the prefix.
 
-/// `CUdevice_attribute`
+/// Values of `CUdevice_attribute`.
 pub(crate) mod device {
     pub(crate) const MAX_THREADS_PER_BLOCK: u32 = 1;
     pub(crate) const MAX_BLOCK_DIM_X: u32 = 2;
@@ -138,7 +138,7 @@ pub(crate) mod device {
     pub(crate) const HOST_NUMA_ID: u32 = 134;
 }
 
-/// `CUlaunchAttributeID`
+/// Values of `CUlaunchAttributeID`.
 pub(crate) mod launch {
     pub(crate) const IGNORE: u32 = 0;
     pub(crate) const ACCESS_POLICY_WINDOW: u32 = 1;
@@ -153,7 +153,7 @@ pub(crate) mod launch {
     pub(crate) const DEVICE_UPDATABLE_KERNEL_NODE: u32 = 13;
 }
 
-/// `CUfunction_attribute`
+/// Values of `CUfunction_attribute`.
 pub(crate) mod function {
     pub(crate) const MAX_THREADS_PER_BLOCK: u32 = 0;
     pub(crate) const SHARED_SIZE_BYTES: u32 = 1;
@@ -172,7 +172,7 @@ pub(crate) mod function {
     pub(crate) const CLUSTER_SCHEDULING_POLICY_PREFERENCE: u32 = 15;
 }
 
-/// `CUpointer_attribute`
+/// Values of `CUpointer_attribute`.
 pub(crate) mod pointer {
     pub(crate) const CONTEXT: u32 = 1;
     pub(crate) const MEMORY_TYPE: u32 = 2;

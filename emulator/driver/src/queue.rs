@@ -47,7 +47,7 @@ struct State {
     closed: bool,
 }
 
-/// See the module.
+/// The jobs of one context, and the worker that runs them.
 pub(crate) struct Queue {
     state: Mutex<State>,
     changed: Condvar,

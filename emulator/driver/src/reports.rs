@@ -12,7 +12,7 @@ use crate::result::*;
 
 /// What became of a launch.
 pub(crate) enum Entry {
-    /// It ran.
+    /// It ran, with this report.
     Ran(Box<Report>),
     /// It was predicted: the report as JSON.
     Predicted(Value),

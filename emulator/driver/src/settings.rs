@@ -12,7 +12,7 @@ use crate::diagnose;
 /// Thread-instructions after which a launch counts as runaway: minutes on an ordinary machine.
 pub(crate) const DEFAULT_BUDGET: u64 = 1_000_000_000_000;
 
-/// Values for launches.
+/// What is watched in a launch, and its limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) watch: Watch,

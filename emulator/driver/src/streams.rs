@@ -203,7 +203,7 @@ impl Event {
         EVENTS.insert_with(make).0
     }
 
-    /// `cuEventRecord`
+    /// Records the event in a stream, as `cuEventRecord` does.
     pub(crate) fn record(self: &Arc<Self>, stream: &Stream) {
         let note = |ticket| {
             *lock(&self.record) = Record {

@@ -21,7 +21,7 @@ pub(crate) struct Target {
     pub(crate) allocation: Option<Allocation>,
     /// Which parameter, when it is one.
     pub(crate) parameter: Option<usize>,
-    /// Dynamic shared memory.
+    /// It lies in dynamic shared memory.
     pub(crate) dynamic: bool,
     /// One access of a lane covers so many bytes.
     pub(crate) access_bytes: u32,
@@ -37,7 +37,7 @@ impl Target {
         }
     }
 
-    /// `A[10000]`, `a_tile[15][3]`, `flag`.
+    /// The element as C writes it: `A[10000]`, `a_tile[15][3]`, `flag`.
     pub(crate) fn indexed(&self) -> String {
         self.at(self.element.index)
     }

@@ -15,7 +15,7 @@ use simt::program::MemSpace;
 /// Below this, an address is a null pointer with something added.
 const NULL_PAGE: u64 = 1 << 24;
 
-/// `E-OOB`
+/// Drafts the message of `E-OOB`.
 pub(crate) fn out_of_bounds(scene: &Scene<'_>, kind: &Kind, access: BadAccess) -> Draft {
     let case = Case::new(scene, kind, access);
     let Some(target) = &case.target else {

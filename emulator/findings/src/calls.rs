@@ -6,7 +6,7 @@ use super::text::plain_name;
 use super::words::{code, count, grouped};
 use simt::check::{BadTarget, Kind};
 
-/// `E-CALL`
+/// Drafts the message of `E-CALL`.
 pub(crate) fn target(scene: &Scene<'_>, kind: &Kind, address: u64, problem: &BadTarget) -> Draft {
     let mut draft = match problem {
         BadTarget::NoFunction if address == 0 => Draft::new("a call through a null pointer"),
@@ -39,7 +39,7 @@ pub(crate) fn target(scene: &Scene<'_>, kind: &Kind, address: u64, problem: &Bad
     draft
 }
 
-/// `E-STACK`
+/// Drafts the message of `E-STACK`.
 pub(crate) fn stack(scene: &Scene<'_>, kind: &Kind, function: &str, depth: u32, limit: u32) -> Draft {
     let name = code(plain_name(function));
     let mut draft = Draft::new(format!(

@@ -16,7 +16,7 @@ pub(crate) fn noun(kind: AccessKind) -> &'static str {
     }
 }
 
-/// `reads`, `writes`, `updates`.
+/// What an access does, as a verb: `reads`, `writes`, `updates`.
 pub(crate) fn verb(kind: AccessKind) -> &'static str {
     match kind {
         AccessKind::Read => "reads",
@@ -62,7 +62,7 @@ fn may_access(line: &str) -> bool {
 
 /// A value from memory that an index is made of.
 pub(crate) struct Data {
-    /// What read it.
+    /// Index of the instruction that read it.
     pub(crate) instr: u32,
     /// That was an atomic.
     pub(crate) atomic: bool,

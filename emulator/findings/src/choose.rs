@@ -242,7 +242,7 @@ pub(crate) fn in_step(scene: &Scene<'_>, race: &RaceFacts) -> bool {
     race.parties.iter().all(|party| is_volatile(scene, party.instr)) || race.parties.iter().all(step)
 }
 
-/// A `volatile` access.
+/// Whether the instruction is a `volatile` access.
 pub(crate) fn is_volatile(scene: &Scene<'_>, instr: u32) -> bool {
     let info = scene.context.kernel.instrs.get(instr as usize);
     info.is_some_and(|info| info.text.contains(".volatile"))

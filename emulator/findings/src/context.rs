@@ -13,7 +13,7 @@ pub(crate) struct Allocation {
     pub(crate) number: u64,
     /// Its symbol, for a `__device__` or `__constant__` variable.
     pub(crate) symbol: Option<String>,
-    /// It was freed.
+    /// It was freed before the access.
     pub(crate) freed: bool,
     /// The kernel may not store here.
     pub(crate) read_only: bool,

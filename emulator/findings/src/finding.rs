@@ -23,7 +23,7 @@ pub struct Place {
     pub text: Option<String>,
     /// Line in the PTX.
     pub ptx_line: u32,
-    /// The PTX instruction.
+    /// The instruction as written in PTX or SASS.
     pub instruction: String,
 }
 
@@ -68,9 +68,9 @@ pub struct Party {
 /// One mistake, told once however many threads made it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// Error or warning.
+    /// Whether it makes the launch fail.
     pub severity: Severity,
-    /// Its code.
+    /// Code of the finding, such as `E-OOB`.
     pub code: Code,
     /// The first line without code and place: ``read past the end of `A` ``.
     pub title: String,
@@ -88,7 +88,7 @@ pub struct Finding {
     pub n_threads: u64,
     /// Blocks that they are in.
     pub n_blocks: u64,
-    /// What was accessed.
+    /// The array that was accessed, and where; `None` where none is known.
     pub array: Option<ArrayElement>,
     /// The other party of a race; the other groups at a barrier.
     pub others: Vec<Party>,
@@ -96,7 +96,7 @@ pub struct Finding {
     pub notes: Vec<String>,
     /// The cause, as far as the data shows it.
     pub why: Option<String>,
-    /// The next step.
+    /// What to do about it.
     #[serde(rename = "try")]
     pub advice: Option<String>,
     /// What a real GPU would do.

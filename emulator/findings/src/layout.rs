@@ -32,7 +32,7 @@ pub(crate) struct Outside {
 struct Term {
     negative: bool,
     text: String,
-    /// With its factor.
+    /// The term as written, its factor included.
     whole: String,
     pitch: Option<(String, i64)>,
 }

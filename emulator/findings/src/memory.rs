@@ -8,7 +8,7 @@ use super::words::{count, nth};
 use simt::check::BadAccess;
 use simt::check::Kind;
 
-/// `E-FREED`
+/// Drafts the message of `E-FREED`.
 pub(crate) fn freed(scene: &Scene<'_>, kind: &Kind, access: BadAccess) -> Draft {
     let case = Case::new(scene, kind, access);
     let what = noun(access.kind);
@@ -36,7 +36,7 @@ pub(crate) fn freed(scene: &Scene<'_>, kind: &Kind, access: BadAccess) -> Draft 
     draft
 }
 
-/// `E-ALIGN`
+/// Drafts the message of `E-ALIGN`.
 pub(crate) fn misaligned(scene: &Scene<'_>, kind: &Kind, access: BadAccess) -> Draft {
     let case = Case::new(scene, kind, access);
     let what = noun(access.kind);
@@ -112,7 +112,7 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// `E-READ-ONLY`
+/// Drafts the message of `E-READ-ONLY`.
 pub(crate) fn read_only(scene: &Scene<'_>, kind: &Kind, access: BadAccess) -> Draft {
     let case = Case::new(scene, kind, access);
     let Some(target) = &case.target else {
@@ -135,7 +135,7 @@ pub(crate) fn read_only(scene: &Scene<'_>, kind: &Kind, access: BadAccess) -> Dr
     draft
 }
 
-/// `E-TEXTURE`
+/// Drafts the message of `E-TEXTURE`.
 pub(crate) fn texture(_: &Scene<'_>, handle: u64) -> Draft {
     let mut draft = Draft::new("texture fetch through a value that is no texture object");
     draft.notes.push(format!("The handle is {handle:#x}."));

@@ -17,7 +17,7 @@ use simt::check::{AccessKind, Details, MissingOrder, RaceFacts, RaceParty};
 use simt::lanes::NONE;
 use simt::program::{MemSpace, OpKind};
 
-/// `E-RACE`, `W-RACE-EQUAL`
+/// Drafts the message of `E-RACE` or `W-RACE-EQUAL`.
 pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, also: &[&Kind]) -> Draft {
     let [a, b] = race.parties;
     // The write comes first: it is what goes wrong.

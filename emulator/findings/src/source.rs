@@ -9,7 +9,7 @@ use super::expression;
 use super::statements::{Control, Enclosure, Statements};
 use super::text::{blank, bracketed, plain_name, split, strip_qualifiers, words};
 
-/// One source file.
+/// A source file, with its text prepared for searching.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
     text: Arc<str>,
@@ -30,7 +30,7 @@ pub(crate) struct Parameter {
     pub(crate) ty: String,
 }
 
-/// A declared array.
+/// A declaration of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Declared {
     /// Type of the elements, as written.
@@ -96,7 +96,7 @@ impl Source {
         self.clean.contains(what)
     }
 
-    /// Number of lines.
+    /// Number of lines in the text.
     pub(crate) fn n_lines(&self) -> u32 {
         self.lines.len() as u32
     }

@@ -128,7 +128,7 @@ impl<'a> Parser<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// The identifier here.
+    /// The identifier at the current position; empty where there is none.
     fn word(&mut self) -> &'a str {
         self.peek();
         let rest = &self.text[self.at..];

@@ -7,7 +7,7 @@ use super::words::{code, grouped, list};
 use simt::check::{BadOperand, Kind};
 use simt::program::BARRIERS;
 
-/// `E-LOOP`
+/// Drafts the message of `E-LOOP`.
 pub(crate) fn runaway(
     scene: &Scene<'_>,
     kind: &Kind,
@@ -151,7 +151,7 @@ fn loop_reason(
     (Some(format!("{} holds in every round.", code(inside))), slow())
 }
 
-/// `E-OPERAND`
+/// Drafts the message of `E-OPERAND`.
 pub(crate) fn operand(scene: &Scene<'_>, kind: &Kind, problem: BadOperand, value: u32) -> Draft {
     let instruction = scene.place(kind.first.instr).instruction;
     let instruction = code(instruction.trim_end_matches(';'));
@@ -194,7 +194,7 @@ pub(crate) fn operand(scene: &Scene<'_>, kind: &Kind, problem: BadOperand, value
     draft
 }
 
-/// `E-TRAP`
+/// Drafts the message of `E-TRAP`.
 pub(crate) fn trap(scene: &Scene<'_>, kind: &Kind) -> Draft {
     let instr = kind.first.instr;
     let mut draft = Draft::new("the kernel stopped itself (`__trap()`)");
@@ -231,7 +231,7 @@ pub(crate) fn trap(scene: &Scene<'_>, kind: &Kind) -> Draft {
     draft
 }
 
-/// `E-ASSERT`
+/// Drafts the message of `E-ASSERT`.
 pub(crate) fn assertion(scene: &Scene<'_>, kind: &Kind, message: &str) -> Draft {
     let instr = kind.first.instr;
     let mut draft = Draft::new(format!("assertion failed: `{message}`"));

@@ -36,7 +36,7 @@ fn barrier_name(scene: &Scene<'_>, instr: u32) -> String {
     }
 }
 
-/// `100 threads (0..99)`
+/// A group of threads in words, such as `100 threads (0..99)`.
 fn group_name(scene: &Scene<'_>, group: &BarrierGroup) -> String {
     let n = threads(group).count() as u64;
     if n == 1 {
@@ -116,7 +116,7 @@ fn list_groups(
     }
 }
 
-/// `E-BARRIER`, `W-BARRIER`
+/// Drafts the message of `E-BARRIER` or `W-BARRIER`.
 pub(crate) fn barrier(
     scene: &Scene<'_>,
     kind: &Kind,
@@ -411,7 +411,7 @@ fn call_name(scene: &Scene<'_>, instr: u32) -> String {
     })
 }
 
-/// `lanes 0..15`
+/// Lanes of a mask in words, such as `lanes 0..15`.
 fn lane_names(mask: u32) -> String {
     let n = u64::from(mask.count_ones());
     format!(
@@ -421,7 +421,7 @@ fn lane_names(mask: u32) -> String {
     )
 }
 
-/// `E-SYNC-MASK`, `W-SHUFFLE`
+/// Drafts the message of `E-SYNC-MASK` or `W-SHUFFLE`.
 pub(crate) fn mask(scene: &Scene<'_>, kind: &Kind, facts: &SyncMask) -> Draft {
     let instr = kind.first.instr;
     let SyncMask {

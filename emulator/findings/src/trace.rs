@@ -24,7 +24,7 @@ pub(crate) enum End {
     Thread(usize),
     /// `blockIdx` along an axis.
     Block(usize),
-    /// `blockDim`, `gridDim`.
+    /// A size of the launch: `blockDim` or `gridDim`.
     Size,
     /// A parameter, by index.
     Param(usize),
@@ -364,7 +364,7 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// What `ld.param` gives.
+    /// The value that an `ld.param` loads; `None` where it is not known.
     fn parameter(&self, instr: u32, who: Who<'_>) -> Option<u64> {
         let parts = self.parts(instr)?;
         let (name, offset) = split_address(self.operand(instr)?);

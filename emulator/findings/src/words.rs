@@ -7,7 +7,7 @@ pub(crate) fn count(n: u64, one: &str) -> String {
     format!("{n} {}", plural(n, one))
 }
 
-/// `thread` or `threads`.
+/// The singular for 1, otherwise the plural: `thread` or `threads`.
 pub(crate) fn plural(n: u64, one: &str) -> String {
     match n {
         1 => one.to_owned(),
@@ -16,7 +16,7 @@ pub(crate) fn plural(n: u64, one: &str) -> String {
     }
 }
 
-/// `2,000,000`
+/// A number with commas, such as `2,000,000`.
 pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
@@ -37,7 +37,7 @@ pub(crate) fn capital(text: &str) -> String {
         .map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// `1st`, `2nd`.
+/// An ordinal number: `1st`, `2nd`.
 pub(crate) fn nth(n: u64) -> String {
     let suffix = match (n % 10, n % 100) {
         (_, 11..=13) => "th",

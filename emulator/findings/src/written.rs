@@ -10,7 +10,7 @@ use simt::check::Kind;
 use simt::check::{AccessKind, BadAccess, CopyUnderWay, Details, Use};
 use simt::program::{MemSpace, OpKind};
 
-/// `E-UNINIT`
+/// Drafts the message of `E-UNINIT`.
 pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
     let Details::Uninitialised {
         access,

@@ -3,16 +3,16 @@
 /// A set of instructions that some GPUs have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Architecture {
-    /// sm_75: Turing.
+    /// Turing: sm_75.
     Sm75,
-    /// sm_80, sm_86, sm_87 and sm_89: Ampere and Ada.
+    /// Ampere and Ada: sm_80, sm_86, sm_87 and sm_89.
     Sm80,
-    /// sm_90: Hopper.
+    /// Hopper: sm_90.
     Sm90,
 }
 
 impl Architecture {
-    /// All of them.
+    /// All architectures, the oldest first.
     pub const ALL: [Architecture; 3] = [Architecture::Sm75, Architecture::Sm80, Architecture::Sm90];
 
     /// That of `sm_86` by its number, 86.

@@ -53,17 +53,17 @@ pub enum ReadErrorKind {
     /// A branch to where no instruction is.
     #[error("`{operation}` at {address:#06x} goes to {target:#x}, which is no instruction of the section")]
     Label {
-        /// Of the branch.
+        /// Address of the branch.
         address: u32,
-        /// The branch.
+        /// The operation that branches.
         operation: Operation,
-        /// Where it goes.
+        /// Address that it goes to.
         target: i64,
     },
     /// A kind of relocation that is not supported.
     #[error("relocation of kind {kind} at {offset:#x} is not supported")]
     Relocation {
-        /// Its number.
+        /// Number of the kind in ELF.
         kind: u32,
         /// From the start of the section that it changes.
         offset: u64,

@@ -37,12 +37,12 @@ impl Instruction {
         self.modifiers.contains(&modifier)
     }
 
-    /// What is written.
+    /// The operands that the instruction writes.
     pub fn destinations(&self) -> &[Operand] {
         &self.operands[..self.n_destinations]
     }
 
-    /// What is read.
+    /// The operands that the instruction reads.
     pub fn sources(&self) -> &[Operand] {
         &self.operands[self.n_destinations..]
     }
@@ -61,7 +61,7 @@ impl Instruction {
 pub struct Guard {
     /// `PT` where nothing is printed.
     pub predicate: Predicate,
-    /// `@!P0`
+    /// Whether the predicate is negated: `@!P0`.
     pub negated: bool,
     /// Whether it is a predicate of the warp, `@UP0`, as for instructions on uniform registers.
     pub uniform: bool,
@@ -74,16 +74,16 @@ impl Guard {
     }
 }
 
-/// One operand.
+/// An operand with its modifiers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Operand {
-    /// What it is.
+    /// The register, number or place that is meant.
     pub value: Value,
     /// `-R0`; of a predicate `!P0`.
     pub negated: bool,
-    /// `|R0|`
+    /// Takes the absolute value: `|R0|`.
     pub absolute: bool,
-    /// `~R0`
+    /// Inverts the bits: `~R0`.
     pub inverted: bool,
     /// The value is kept for the next instruction, which then needs no read of the register file.
     pub reuse: bool,
@@ -92,7 +92,7 @@ pub struct Operand {
 }
 
 impl Operand {
-    /// The plain value.
+    /// An operand without modifiers.
     pub fn new(value: Value) -> Operand {
         Operand {
             value,
@@ -121,27 +121,27 @@ pub enum Halves {
 pub enum Value {
     /// `R0`. Wider values begin in it and continue in the following ones.
     Register(Register),
-    /// `UR0`
+    /// A register of the warp: `UR0`.
     Uniform(Uniform),
-    /// `P0`
+    /// A predicate of the lane: `P0`.
     Predicate(Predicate),
-    /// `UP0`
+    /// A predicate of the warp: `UP0`.
     UniformPredicate(Predicate),
     /// All predicates at once: `PR`.
     Predicates,
     /// As 32 bits; a smaller signed one is extended. Of an operation on 64-bit floats the upper half.
     Immediate(u32),
-    /// `c[0x0][0x210]`
+    /// A place in constant memory: `c[0x0][0x210]`.
     Constant(Constant),
-    /// `[R2+0x10]`
+    /// A place in other memory: `[R2+0x10]`.
     Memory(Address),
-    /// `SR_TID.X`
+    /// A special register: `SR_TID.X`.
     Special(SpecialRegister),
     /// The address of an instruction, from the start of the section. Nothing says that it is inside.
     Label(i64),
     /// `B0`: lanes that reconverge.
     Barrier(u8),
-    /// `SB0`: a scoreboard.
+    /// A scoreboard: `SB0`.
     Scoreboard(u8),
 }
 
@@ -179,14 +179,14 @@ pub struct Constant {
     pub bank: u8,
     /// Added to the offset, in bytes.
     pub index: Index,
-    /// In bytes.
+    /// Bytes from the beginning of the bank.
     pub offset: i32,
 }
 
 /// What is added to an offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Index {
-    /// Nothing.
+    /// Nothing is added.
     None,
     /// A register of the lane.
     Register(Register),
@@ -210,7 +210,7 @@ pub struct Address {
     /// The descriptor of the memory, `desc[UR4]`, which compilers read from `c[0x0][0x208]`; before sm_90 from
     /// `c[0x0][0x118]`, and it is not printed.
     pub descriptor: Option<Uniform>,
-    /// In bytes.
+    /// Bytes added to the base.
     pub offset: i32,
 }
 

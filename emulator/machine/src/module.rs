@@ -26,13 +26,13 @@ pub struct Module {
 /// Of what memory something is a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Segment {
-    /// [`Module::initialised`]
+    /// Global variables that begin with a value: [`Module::initialised`].
     Initialised,
-    /// [`Module::zeroed_bytes`]
+    /// Global variables that begin with zeros: [`Module::zeroed_bytes`].
     Zeroed,
-    /// [`Module::constants`]
+    /// Variables in constant memory: [`Module::constants`].
     Constants,
-    /// [`Module::addresses`]
+    /// Addresses that the code needs: [`Module::addresses`].
     Addresses,
     /// Code of the kernel at this place of [`Module::kernels`].
     Code(usize),
@@ -47,11 +47,11 @@ pub enum Segment {
 pub struct Variable {
     /// As the driver finds it.
     pub name: String,
-    /// Where it is.
+    /// The segment that it lies in.
     pub segment: Segment,
     /// Bytes from the beginning of the segment.
     pub offset: u64,
-    /// In bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
@@ -73,7 +73,7 @@ pub struct Relocation {
 pub enum Target {
     /// A place in the module.
     Inside {
-        /// In what memory.
+        /// The segment that it lies in.
         segment: Segment,
         /// Bytes from the beginning of the segment.
         offset: u64,
@@ -105,7 +105,7 @@ pub struct Kernel {
     pub parameter_base: u32,
     /// Bytes of all parameters.
     pub parameter_bytes: u32,
-    /// In order.
+    /// Parameters in the order of their declaration.
     pub parameters: Vec<Parameter>,
     /// Jump tables: bank 2.
     pub tables: Vec<u8>,
@@ -152,7 +152,7 @@ pub struct Function {
     pub name: String,
     /// Bytes from the start of the code.
     pub address: u32,
-    /// In bytes.
+    /// Size of the code in bytes.
     pub size: u32,
 }
 
@@ -161,7 +161,7 @@ pub struct Function {
 pub struct Parameter {
     /// Bytes from the beginning of the parameters.
     pub offset: u32,
-    /// In bytes.
+    /// Size in bytes.
     pub size: u32,
 }
 
@@ -183,7 +183,7 @@ pub struct Line {
 pub struct Call {
     /// Its place in [`Kernel::files`].
     pub file: usize,
-    /// From 1.
+    /// Line in that file, from 1.
     pub line: u32,
     /// Of a call in an inlined function, that function's: its place in [`Kernel::calls`], before this one.
     pub caller: Option<usize>,

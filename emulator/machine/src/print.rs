@@ -125,7 +125,7 @@ impl Display for Predicate {
     }
 }
 
-/// `0x10`, `-0x10`
+/// Prints a number as `nvdisasm` does: `0x10`, `-0x10`.
 struct Hex(i64);
 
 impl Display for Hex {

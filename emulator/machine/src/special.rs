@@ -9,23 +9,23 @@ pub struct SpecialRegister(pub u8);
 impl SpecialRegister {
     /// Number of the lane in its warp.
     pub const LANEID: SpecialRegister = SpecialRegister(0x0);
-    /// Cycles.
+    /// The cycle counter.
     pub const CLOCK: SpecialRegister = SpecialRegister(0x1);
     /// Numbers of multiprocessor and warp, packed.
     pub const VIRTID: SpecialRegister = SpecialRegister(0x3);
     /// The three indices of the thread, packed.
     pub const TID: SpecialRegister = SpecialRegister(0x20);
-    /// `threadIdx.x`
+    /// `threadIdx.x`: index of the thread in its block.
     pub const TID_X: SpecialRegister = SpecialRegister(0x21);
-    /// `threadIdx.y`
+    /// `threadIdx.y`: index of the thread in its block.
     pub const TID_Y: SpecialRegister = SpecialRegister(0x22);
-    /// `threadIdx.z`
+    /// `threadIdx.z`: index of the thread in its block.
     pub const TID_Z: SpecialRegister = SpecialRegister(0x23);
-    /// `blockIdx.x`
+    /// `blockIdx.x`: index of the block in the grid.
     pub const CTAID_X: SpecialRegister = SpecialRegister(0x25);
-    /// `blockIdx.y`
+    /// `blockIdx.y`: index of the block in the grid.
     pub const CTAID_Y: SpecialRegister = SpecialRegister(0x26);
-    /// `blockIdx.z`
+    /// `blockIdx.z`: index of the block in the grid.
     pub const CTAID_Z: SpecialRegister = SpecialRegister(0x27);
     /// The three sizes of the block, packed.
     pub const NTID: SpecialRegister = SpecialRegister(0x28);
@@ -49,17 +49,17 @@ impl SpecialRegister {
     pub const GEMASK: SpecialRegister = SpecialRegister(0x3c);
     /// Number of the multiprocessor.
     pub const VIRTUALSMID: SpecialRegister = SpecialRegister(0x43);
-    /// Cycles, lower half.
+    /// Lower half of the cycle counter.
     pub const CLOCKLO: SpecialRegister = SpecialRegister(0x50);
-    /// Cycles, upper half.
+    /// Upper half of the cycle counter.
     pub const CLOCKHI: SpecialRegister = SpecialRegister(0x51);
-    /// Nanoseconds, lower half.
+    /// Lower half of the time in nanoseconds.
     pub const GLOBALTIMERLO: SpecialRegister = SpecialRegister(0x52);
-    /// Nanoseconds, upper half.
+    /// Upper half of the time in nanoseconds.
     pub const GLOBALTIMERHI: SpecialRegister = SpecialRegister(0x53);
     /// Number of the block in its cluster.
     pub const BLOCK_IN_CLUSTER: SpecialRegister = SpecialRegister(0x88);
-    /// Zero.
+    /// Reads as zero.
     pub const ZERO: SpecialRegister = SpecialRegister(0xff);
 
     /// `SR_TID.X`; the ones without a name have a number, `SR4`.

@@ -43,13 +43,13 @@ use crate::operation::Operation;
 /// One form of an instruction, or a group of forms that differ in modifiers or in what their operands are.
 #[derive(Clone, PartialEq)]
 pub struct Row {
-    /// What it does.
+    /// The operation that the row decodes to.
     pub operation: Operation,
-    /// `FADD{,.FTZ}@80{,.RM,.RP,.RZ}@78{,.SAT}@77`
+    /// Mnemonic and modifiers with their bits: `FADD{,.FTZ}@80{,.RM,.RP,.RZ}@78{,.SAT}@77`.
     pub pattern: &'static str,
-    /// `R@16 = -|A| -|B|.f`
+    /// Operands with their bits: `R@16 = -|A| -|B|.f`.
     pub operands: &'static str,
-    /// In one short line.
+    /// What the instruction does, in one short line.
     pub meaning: &'static str,
     pub(crate) opcode: u16,
     pub(crate) form: Form,
@@ -135,7 +135,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     table
 });
 
-/// All rows.
+/// All rows of the table.
 pub fn rows() -> &'static [Row] {
     &TABLE.rows
 }

@@ -15,20 +15,20 @@ pub struct Point {
     pub shape: [u32; 3],
     /// Median with warm caches.
     pub measured_us: f64,
-    /// What the model gives.
+    /// Median of the measured times, with warm caches.
     pub predicted_us: f64,
     /// What the busiest unit alone would need.
     pub bound_us: f64,
-    /// The busiest unit.
+    /// Name of the busiest unit.
     pub binds: String,
 }
 
-/// Which kernels.
+/// The sets of kernels that were timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Set {
-    /// Of the book: looked at while the model was built.
+    /// Kernels of the book: looked at while the model was built.
     Ladder,
-    /// Others, compared once, when the model was finished.
+    /// Other kernels, compared once, when the model was finished.
     HeldOut,
 }
 
@@ -77,7 +77,7 @@ pub fn band() -> f64 {
 /// What a launch needs of each unit, by the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Needs {
-    /// Entry point.
+    /// Name of the entry point.
     pub kernel: String,
     /// M, N and K; K is 0 where there is none.
     pub shape: [u32; 3],

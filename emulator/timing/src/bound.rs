@@ -8,13 +8,13 @@ pub enum Resource {
     /// The same, with the clocks that instructions wait for the two banks of registers, to read operands and to write
     /// wide results.
     Registers,
-    /// 32-bit floats.
+    /// Arithmetic on 32-bit floats.
     Fma,
-    /// Integers, logic, comparisons.
+    /// Integer arithmetic but multiplication, logic, comparisons.
     Alu,
-    /// Integer multiply-add.
+    /// Multiply-adds of integers.
     IntegerFma,
-    /// 64-bit floats.
+    /// Arithmetic on 64-bit floats.
     Double,
     /// Reciprocals, roots, exponentials, conversions, special registers.
     Special,
@@ -26,11 +26,11 @@ pub enum Resource {
     L1,
     /// Shared memory and L1, which are one memory: wavefronts, and turning from one to the other.
     SharedAndL1,
-    /// Between L2 and the SMs.
+    /// The connection between L2 and the SMs.
     L2,
-    /// Device memory.
+    /// Accesses to device memory.
     Dram,
-    /// Starting blocks.
+    /// The start of blocks, one after the other.
     Blocks,
 }
 

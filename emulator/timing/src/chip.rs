@@ -9,57 +9,57 @@ use serde::{Deserialize, Deserializer};
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Chip {
-    /// Its name.
+    /// Name of the GPU.
     pub name: String,
     /// Number of streaming multiprocessors.
     #[serde(deserialize_with = "value")]
     pub sms: u32,
-    /// SM clock under load.
+    /// SM clock under load, in GHz.
     #[serde(deserialize_with = "value")]
     pub ghz: f64,
-    /// Clocks between two instructions on one scheduler: FFMA.
+    /// Clocks between two FFMA on one scheduler.
     #[serde(deserialize_with = "value")]
     pub fma: u64,
-    /// IMAD.
+    /// Clocks between two IMAD on one scheduler.
     #[serde(deserialize_with = "value")]
     pub integer_fma: u64,
-    /// LOP3, IADD3, ISETP.
+    /// Clocks between two LOP3, IADD3 or ISETP on one scheduler.
     #[serde(deserialize_with = "value")]
     pub alu: u64,
-    /// DFMA.
+    /// Clocks between two DFMA on one scheduler.
     #[serde(deserialize_with = "value")]
     pub double: u64,
-    /// MUFU and conversions.
+    /// Clocks between two MUFU or conversions on one scheduler.
     #[serde(deserialize_with = "value")]
     pub special: u64,
-    /// Uniform datapath.
+    /// Clocks between two instructions of the uniform datapath on one scheduler.
     #[serde(deserialize_with = "value")]
     pub uniform: u64,
-    /// Results of special registers, MUFU, 64-bit conversions.
+    /// Clocks until the result of a special register, MUFU or 64-bit conversion is there.
     #[serde(deserialize_with = "value")]
     pub slow_latency: u64,
     /// How many clocks the register ports may run ahead.
     #[serde(deserialize_with = "value")]
     pub port_slack: u64,
-    /// LDC, per SM.
+    /// Clocks between two LDC on one SM.
     #[serde(deserialize_with = "value")]
     pub load_constant: u64,
-    /// Until the result of an LDC is there.
+    /// Clocks until the result of an LDC is there.
     #[serde(deserialize_with = "value")]
     pub constant_latency: u64,
-    /// Between two wavefronts of one scheduler, to shared memory or L1.
+    /// Clocks between two wavefronts of one scheduler, to shared memory or L1.
     #[serde(deserialize_with = "value")]
     pub scheduler_wavefront: u64,
-    /// Between an access to shared memory and one to L1, for the SM.
+    /// Clocks that a change between shared memory and L1 takes the SM.
     #[serde(deserialize_with = "value")]
     pub lsu_switch: u64,
-    /// Of a shared load, per scheduler.
+    /// Clocks between two shared loads on one scheduler.
     #[serde(deserialize_with = "value")]
     pub load_shared_issue: u64,
-    /// Of a shared store, per scheduler.
+    /// Clocks between two shared stores on one scheduler.
     #[serde(deserialize_with = "value")]
     pub store_shared_issue: [u64; 3],
-    /// Until the result of a shared load is there, after its last wavefront.
+    /// Clocks until the result of a shared load is there, after its last wavefront.
     #[serde(deserialize_with = "value")]
     pub shared_latency: [u64; 3],
     /// Fewest wavefronts of a shared access.
@@ -69,28 +69,28 @@ pub struct Chip {
     /// wavefronts.
     #[serde(deserialize_with = "value")]
     pub write_back_tenths: [u64; 3],
-    /// `BAR.SYNC`: fixed part.
+    /// Clocks of a `BAR.SYNC`: the part that does not depend on the number of warps.
     #[serde(deserialize_with = "value")]
     pub barrier: u64,
-    /// And for each warp of the block.
+    /// Clocks of a `BAR.SYNC` for each warp of the block.
     #[serde(deserialize_with = "value")]
     pub barrier_per_warp: u64,
     /// L1 and shared memory together, in bytes.
     #[serde(deserialize_with = "value")]
     pub l1_bytes: u64,
-    /// Of a global load, per scheduler.
+    /// Clocks between two global loads on one scheduler.
     #[serde(deserialize_with = "value")]
     pub load_global_issue: f64,
     /// Fewest wavefronts of a global access.
     #[serde(deserialize_with = "value")]
     pub fewest_global: [u64; 3],
-    /// Until the result of a global load that hits L1 is there, after its last wavefront.
+    /// Clocks until the result of a global load that hits L1 is there, after its last wavefront.
     #[serde(deserialize_with = "value")]
     pub l1_latency: [u64; 3],
     /// Requests to memory that one scheduler may have waiting.
     #[serde(deserialize_with = "value")]
     pub queue: u64,
-    /// More for what L1 does not have.
+    /// Clocks that a load takes beyond a hit in L1 when L2 has the data.
     #[serde(deserialize_with = "value")]
     pub l2_latency: u64,
     /// Bytes per clock from L2 to one SM while all SMs load the same lines.
@@ -117,10 +117,10 @@ pub struct Chip {
     /// The same for one SM alone.
     #[serde(deserialize_with = "value")]
     pub store_sectors_alone: f64,
-    /// What L2 holds.
+    /// Bytes that stay in L2 when all SMs load them again and again.
     #[serde(deserialize_with = "value")]
     pub l2_capacity: u64,
-    /// More for what L2 does not have.
+    /// Clocks that a load takes beyond a hit in L2 when L2 does not have the data.
     #[serde(deserialize_with = "value")]
     pub dram_latency: u64,
     /// The same where a block loads pieces of 128 bytes that lie apart.
@@ -164,7 +164,7 @@ static H200: LazyLock<Chip> =
     LazyLock::new(|| Chip::read(include_str!("../data/h200.toml")).expect("a test reads the committed file"));
 
 impl Chip {
-    /// NVIDIA H200: `data/h200.toml`.
+    /// The constants of an NVIDIA H200, from `data/h200.toml`.
     pub fn h200() -> &'static Chip {
         &H200
     }

@@ -94,10 +94,10 @@ fn sources(instruction: &machine::Instruction) -> [Option<Source>; 3] {
     }
 }
 
-/// A register operand.
+/// An operand that is read from registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Source {
-    /// The first register.
+    /// Number of the first register.
     pub register: u8,
     /// Registers in a row: 2 for a 64-bit value.
     pub n: u8,
@@ -105,7 +105,7 @@ pub struct Source {
     pub reuse: bool,
 }
 
-/// Control bits.
+/// The control bits of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Control {
     /// Clocks until the warp may issue again.
@@ -132,7 +132,7 @@ pub enum Unit {
     IntegerFma,
     /// Integers and logic, comparisons, conversions within a register.
     Alu,
-    /// 64-bit floats.
+    /// Arithmetic on 64-bit floats.
     Double,
     /// Reciprocals, roots, exponentials, conversions between types.
     Special,
@@ -148,7 +148,7 @@ pub enum Unit {
     LoadGlobal,
     /// Stores to global and local memory.
     StoreGlobal,
-    /// `BAR.SYNC`
+    /// Barriers of the block: `BAR.SYNC`.
     Barrier,
     /// Branches, exits, and what moves lanes.
     Branch,

@@ -14,7 +14,7 @@ use crate::trace::{Access, Block};
 
 /// Sectors that device memory delivers together.
 const PAIR: u64 = 2;
-/// Bytes of them.
+/// Bytes of such a pair of sectors.
 const PAIR_BYTES: u64 = 64;
 /// Accesses to pieces that are looked up, about.
 const LOOKUPS: u64 = 24_000_000;

@@ -18,10 +18,10 @@ const LOCAL: u64 = 1 << 47;
 /// Most instructions of warps: what they did takes some 20 bytes each.
 pub(crate) const MOST_STEPS: u64 = 48_000_000;
 
-/// What is recorded.
+/// Which instructions are recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// All instructions.
+    /// All instructions of the blocks.
     All,
     /// Those that access global memory.
     Global,
@@ -36,7 +36,7 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// For these blocks.
+    /// An empty recording of these blocks, of `n_warps` warps each.
     pub(crate) fn of(blocks: impl IntoIterator<Item = u64>, n_warps: u32, detail: Detail) -> Self {
         let block = || Block {
             warps: vec![Trace::default(); n_warps as usize],
@@ -48,7 +48,7 @@ impl Recording {
         }
     }
 
-    /// In the order of their numbers, if they were not too long.
+    /// The traces in the order of the blocks' numbers; `None` if they were too long.
     pub(crate) fn into_blocks(self) -> Option<Vec<Block>> {
         let block = |block: Mutex<Block>| block.into_inner().unwrap_or_else(PoisonError::into_inner);
         let is_whole = self.n_steps.into_inner() <= MOST_STEPS;

@@ -13,7 +13,7 @@ use crate::stall::{Reason, Stalls};
 use crate::timeline::Issue;
 use crate::trace::{Access, Block, Trace};
 
-/// Of an SM.
+/// Schedulers of one SM.
 pub(crate) const SCHEDULERS: usize = 4;
 const NEVER: u64 = u64::MAX;
 
@@ -41,7 +41,7 @@ pub struct Setting<'a> {
     pub shared: u64,
     /// SMs that have work. They share L2 and device memory.
     pub active_sms: u32,
-    /// What L2 holds.
+    /// Which accesses go to device memory.
     pub reach: &'a Reach,
     /// From when to when to write down what is issued.
     pub window: (u64, u64),
@@ -70,7 +70,7 @@ struct Warp<'a> {
     at: usize,
     /// When the next step may issue as far as the warp itself goes.
     ready: u64,
-    /// Why not earlier.
+    /// Why it may not issue before `ready`.
     reason: Reason,
     /// When it was issued last.
     issued: u64,
@@ -93,7 +93,7 @@ impl Warp<'_> {
 
 #[derive(Default)]
 struct Residence {
-    /// Its first warp.
+    /// Index of its first warp.
     first: usize,
     warps: Vec<usize>,
     live: usize,

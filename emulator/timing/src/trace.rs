@@ -9,7 +9,7 @@ use simt::memory::rules::{self, Addresses};
 pub struct Step {
     /// Index of the instruction in the kernel.
     pub instruction: u32,
-    /// What it touched.
+    /// The memory that it touched.
     pub access: Access,
 }
 
@@ -20,14 +20,14 @@ pub enum Access {
     None,
     /// Shared memory: passes over the banks.
     Shared {
-        /// At least 1.
+        /// Number of wavefronts, at least 1.
         wavefronts: u16,
     },
     /// Global or local memory.
     Global {
         /// Passes over L1: [`l1_wavefronts`].
         wavefronts: u16,
-        /// Distinct sectors.
+        /// The distinct sectors that it touched.
         sectors: Sectors,
     },
 }
@@ -44,7 +44,7 @@ pub struct Sectors {
 /// What one warp executed, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trace {
-    /// Instructions.
+    /// The instructions, in the order of execution.
     pub steps: Vec<Step>,
     /// Numbers of 32-byte sectors in memory.
     pub sectors: Vec<u64>,
@@ -94,7 +94,7 @@ fn most(numbers: &mut Vec<u64>, n_banks: usize, bank: impl Fn(u64) -> usize) -> 
 }
 
 impl Trace {
-    /// Adds an instruction.
+    /// Adds an instruction that accesses no memory.
     pub fn push(&mut self, instruction: u32) {
         self.steps.push(Step {
             instruction,
@@ -147,6 +147,6 @@ impl Trace {
 /// The warps of one block.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Block {
-    /// In the order of their numbers.
+    /// The traces in the order of the blocks' numbers.
     pub warps: Vec<Trace>,
 }

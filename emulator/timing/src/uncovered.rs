@@ -21,9 +21,9 @@ pub enum NoPrediction {
     /// An instruction whose time nobody measured, or which depends on what is not modelled.
     #[error("{why}: `{operation}`")]
     Instruction {
-        /// Its name.
+        /// The operation that is not modelled.
         operation: Operation,
-        /// What is missing.
+        /// What is missing, in words.
         why: &'static str,
     },
     /// The blocks of one SM execute too much.

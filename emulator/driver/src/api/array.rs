@@ -12,7 +12,7 @@ use crate::handle::{Kind, Table};
 use crate::result::*;
 use crate::types::{Array3DDescriptor, ArrayDescriptor, Handle};
 
-/// An array.
+/// A CUDA array: texels in one to three dimensions.
 #[derive(Debug)]
 pub(crate) struct Array {
     context_id: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Array {
 
 static ARRAYS: Table<Array> = Table::new(Kind::Array);
 
-/// A channel's format.
+/// The format of a channel by its number in `CUarray_format`; `None` for one that is not supported.
 pub(crate) fn texel_format(format: c_uint) -> Option<TexelFormat> {
     Some(match format {
         0x01 => TexelFormat::U8,

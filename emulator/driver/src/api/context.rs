@@ -1,4 +1,4 @@
-//! Contexts.
+//! Contexts: creating them, making them current, their limits and flags.
 
 use std::ffi::{c_int, c_uint, c_ulonglong};
 use std::sync::Arc;

@@ -35,7 +35,7 @@ unsafe fn copy(to: &Place, from: &Place, n: usize, diagnosis: bool) -> Outcome {
     Ok(())
 }
 
-/// Copies and waits.
+/// Copies `n` bytes, and returns when they are there.
 fn copy_sync(handle: Handle, to: Place, from: Place, n: usize) -> Outcome {
     let stream = stream(handle)?;
     stream.context.check()?;

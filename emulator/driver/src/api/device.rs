@@ -1,4 +1,4 @@
-//! The one device.
+//! The one device: its properties and its primary context.
 
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::atomic::Ordering;

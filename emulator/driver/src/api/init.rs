@@ -1,4 +1,4 @@
-//! Initialisation.
+//! Initialisation of the driver: `cuInit`.
 
 use std::ffi::c_uint;
 

@@ -205,7 +205,7 @@ fn now() -> u64 {
 /// How a launch is made.
 #[derive(Clone, Copy)]
 struct Manner {
-    /// Findings are printed.
+    /// Findings are printed to standard error.
     tell: bool,
     /// The time that a GPU would take is predicted, instead of results.
     predict: bool,

@@ -18,7 +18,7 @@ use crate::types::Handle;
 struct Library {
     image: Image,
     max_registers: Option<u32>,
-    /// Modules by context.
+    /// The module in each context, by the context's id.
     modules: Mutex<BTreeMap<u64, Handle>>,
     /// Names of its kernels, and their handles.
     kernels: Mutex<Vec<(String, Handle)>>,

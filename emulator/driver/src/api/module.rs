@@ -19,7 +19,7 @@ use crate::result::*;
 use crate::settings;
 use crate::types::Handle;
 
-/// A loaded module.
+/// A module that is loaded into a context.
 pub(crate) struct Loaded {
     context_id: u64,
     context: Handle,
@@ -328,7 +328,7 @@ export! {
     }
 }
 
-/// A kernel's function.
+/// The handle of the kernel with this name; `None` where there is none.
 pub(crate) fn function_named(loaded: &Loaded, name: &str) -> Option<Handle> {
     let at = loaded
         .module

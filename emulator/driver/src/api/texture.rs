@@ -1,4 +1,4 @@
-//! Texture objects.
+//! Texture objects: `cuTexObject*`.
 
 use std::ffi::c_uint;
 use std::sync::Arc;

@@ -67,7 +67,7 @@ pub(super) fn counts(bytes: &[u8]) -> Counts {
     counts
 }
 
-/// What `.nv.info.NAME` has.
+/// Attributes of a kernel, from the section `.nv.info.NAME`.
 #[derive(Default)]
 pub(super) struct Attributes {
     pub(super) max_threads: Option<[u32; 3]>,

@@ -43,7 +43,7 @@ fn decimal(value: f64, quiet: bool) -> String {
     }
 }
 
-/// C's `%.{digits}e`.
+/// Formats as C's `%.{digits}e` does.
 fn exponential(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -52,7 +52,7 @@ fn exponential(value: f64, digits: usize) -> String {
     format!("{mantissa}e{sign}{:02}", exponent.abs())
 }
 
-/// C's `%.{digits}g`.
+/// Formats as C's `%.{digits}g` does.
 fn general(value: f64, digits: usize) -> String {
     let text = exponential(value, digits - 1);
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));

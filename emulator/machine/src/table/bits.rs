@@ -1,6 +1,6 @@
 //! Fields of an instruction's 128 bits.
 
-/// Some neighbouring bits.
+/// A field of neighbouring bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bits {
     pub(crate) low: u32,

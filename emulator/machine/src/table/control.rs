@@ -1,4 +1,4 @@
-//! Branches, calls, barriers.
+//! Branches, calls and barriers.
 
 use super::Line;
 

@@ -1,4 +1,4 @@
-//! Conversions between numbers.
+//! Conversions between types of numbers.
 
 use super::Line;
 

@@ -1,4 +1,4 @@
-//! Loads, stores, atomics.
+//! Loads, stores and atomics.
 
 use super::Line;
 

@@ -71,7 +71,7 @@ fn words(text: &str) -> Vec<Modifier> {
     text.split('.').skip(1).map(modifier).collect()
 }
 
-/// `80+2`, or `80`.
+/// Two numbers with `joint` between them, such as `80+2`; `None` for a single one, `80`.
 fn numbers(text: &str, joint: char) -> (u32, Option<u32>) {
     let number = |text: &str| text.parse().unwrap_or_else(|_| panic!("`{text}` is no number"));
     match text.split_once(joint) {

@@ -36,7 +36,7 @@ pub(crate) struct Launch {
 enum Given {
     Int(i32),
     Float(f32),
-    /// That many bytes.
+    /// A buffer of so many bytes.
     Buffer(usize),
 }
 
@@ -186,7 +186,7 @@ impl Launch {
         (&self.entry, self.shape) == (&other.entry, other.shape)
     }
 
-    /// Multiplications, or elements.
+    /// Multiplications of a product, or elements of a transpose.
     pub(crate) fn work(&self) -> u64 {
         self.shape.iter().map(|&n| u64::from(n.max(1))).product()
     }
