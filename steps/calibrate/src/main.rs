@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use lab::{Code, Gpu, Trouble, code};
 
-/// The loops.
+/// The kernels with the loops, `kernels/calibrate.cu`.
 const CODE: Code = code!("calibrate");
 
 /// Measure what instructions cost on this machine's GPU
@@ -26,12 +26,12 @@ const CODE: Code = code!("calibrate");
 )]
 struct Cli {}
 
-/// A measurement.
+/// A constant that was measured.
 struct Measured {
-    /// `cost_fma`
+    /// Name of the measurement, such as `cost_fma`.
     name: String,
     value: f64,
-    /// `clocks`, `bytes/clock`, `ns`, …
+    /// Unit of the value, such as `clocks`, `bytes/clock` or `ns`.
     unit: &'static str,
 }
 
@@ -89,7 +89,7 @@ fn slope<N: Copy + Into<f64>>(
     Ok(median(samples))
 }
 
-/// The middle one.
+/// The median of some values; NaN for none.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)

@@ -194,7 +194,7 @@ fn stream(gpu: &Gpu, name: &str, n_sms: u32, share: u32, bytes: usize) -> Result
     Ok(of_a_round / (slope(ROUNDS, time)? * NS_PER_MS))
 }
 
-/// Sectors per nanosecond.
+/// Sectors per nanosecond that the kernel `name` loads from or stores to a footprint of `bytes` bytes.
 fn scattered(gpu: &Gpu, name: &str, n_sms: u32, bytes: usize) -> Result<f64, Trouble> {
     let kernel = session::load(gpu, CODE.ptx, name)?;
     let n = (bytes / SECTOR).next_power_of_two() as i32 / 2;

@@ -28,7 +28,7 @@ const ENOUGH: f64 = 0.5;
 const TOLERANCE: f64 = 0.05;
 const WARP: u32 = 32;
 
-/// What was found.
+/// How much a kernel loads ahead of its use.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Ahead {
     /// Share of the bytes that are loaded from global memory after the first multiply-add, and used, which nothing waits

@@ -139,7 +139,7 @@ struct Operand<'a> {
 }
 
 impl Operand<'_> {
-    /// `op(X)[row][col]`
+    /// The element `op(X)[row][col]`; an error if it lies outside of the matrix.
     fn at(&self, row: usize, col: usize) -> Result<f64, String> {
         let (row, col) = if self.turned { (col, row) } else { (row, col) };
         let at = col

@@ -38,16 +38,16 @@ use ahead::Ahead;
 use machine::{How, Machine, Stopped};
 use trial::{Trial, trials};
 
-/// What is judged.
+/// A kernel to be judged, and the task that it is for.
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
     /// The task whose criteria it must meet.
     pub task: &'a Task,
-    /// The compiled kernel.
+    /// PTX of the kernel.
     pub ptx: &'a str,
     /// Texts of source files by the names that the PTX has for them, for messages.
     pub sources: &'a [(String, String)],
-    /// Of the inputs, and of the hidden shapes.
+    /// Seed of the inputs, and of the hidden shapes.
     pub seed: u64,
     /// Adds shapes drawn from the seed.
     pub hidden: bool,
@@ -58,7 +58,7 @@ pub struct Request<'a> {
 /// Bytes of what a kernel prints that are kept.
 const MOST_PRINTED: usize = 4096;
 
-/// Judges it.
+/// Judges a kernel on the shapes of its task.
 pub fn judge(request: &Request<'_>) -> Verdict {
     let shapes = shapes::of(request.task, request.seed, request.hidden);
     judge_on(request, &shapes)

@@ -12,7 +12,7 @@ use ladder::Shape;
 use crate::trial::{Trial, trials};
 use crate::{Request, shapes};
 
-/// What is required.
+/// What the part requires, as a clause.
 const WHAT: &str = "right on a real GPU, where everything else ran on the emulated one";
 
 /// Adds what a GPU of this machine says to a verdict. Where there is none, nothing has passed.

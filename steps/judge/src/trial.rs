@@ -11,7 +11,7 @@ use ladder::Shape;
 /// One launch: operands, and what must come out.
 #[derive(Debug)]
 pub struct Trial<T: Real> {
-    /// Sizes.
+    /// Sizes of the launch.
     pub shape: Shape,
     /// `small integers` or `reals`.
     pub on: &'static str,
@@ -44,7 +44,7 @@ struct Piece<T: Real> {
 
 #[derive(Debug)]
 enum Expected<T: Real> {
-    /// A · B
+    /// The product A · B.
     Product(Problem<T>),
     /// αA · B + βC
     Scaled {

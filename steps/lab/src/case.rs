@@ -12,7 +12,7 @@ use crate::verify::Answer;
 
 /// A shape with inputs and answers.
 pub struct Case {
-    /// Sizes.
+    /// Sizes of the launch.
     pub shape: Shape,
     seed: u64,
     /// Where answers are kept.
@@ -99,7 +99,7 @@ impl<T: Real> Answer for Problem<T> {
 pub struct Matrix {
     in_rows: usize,
     in_cols: usize,
-    /// `in_rows` × `in_cols`
+    /// Its `in_rows` × `in_cols` elements, row-major.
     pub elements: Vec<f32>,
     /// What transposing it took on the CPU.
     pub cpu_ms: f64,

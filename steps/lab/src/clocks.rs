@@ -46,7 +46,7 @@ impl Clocks {
         }
     }
 
-    /// In MHz, now.
+    /// The current clock of the multiprocessors in MHz; `None` if NVML does not give it.
     pub fn sm_mhz(&self) -> Option<u32> {
         let mut mhz: c_uint = 0;
         // SAFETY: the function has the type that nvml.h gives it, and the device is one that NVML gave us.

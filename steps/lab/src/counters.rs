@@ -89,15 +89,15 @@ pub enum Unit {
 pub const FP32_FMAS: f64 = 4.0;
 /// Warp-wide FP64 multiply-adds per clock: 64 lanes.
 pub const FP64_FMAS: f64 = 2.0;
-/// Instructions per clock.
+/// Warp instructions that a multiprocessor issues per clock.
 pub const ISSUES: f64 = 4.0;
 /// Wavefronts of shared memory per clock.
 pub const WAVEFRONTS: f64 = 1.0;
-/// Sectors per clock.
+/// Sectors that L1 of a multiprocessor serves per clock.
 pub const SECTORS: f64 = 4.0;
 
 impl Unit {
-    /// For a table.
+    /// Name of the unit in a table.
     pub fn name(self) -> &'static str {
         match self {
             Unit::Fma => "multiply-adds",
@@ -122,11 +122,11 @@ pub fn binding(clocks: impl IntoIterator<Item = (Unit, f64)>) -> Option<(Unit, f
 /// One source line and its share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// `kernels/v05_….cu`
+    /// Path of the file, such as `kernels/v05_….cu`.
     pub file: String,
-    /// From 1.
+    /// Number of the line, from 1.
     pub number: u32,
-    /// Of this line alone.
+    /// Counters of this line alone.
     pub counters: Counters,
 }
 

@@ -26,9 +26,9 @@ use crate::trouble::Trouble;
 pub struct Cublas {
     handle: sys::cublasHandle_t,
     stream: Arc<CudaStream>,
-    /// Of [`WORKSPACE`] bytes.
+    /// Device memory for cuBLAS, [`WORKSPACE`] bytes.
     workspace: CudaSlice<u8>,
-    /// `12.4.5`
+    /// Version of the library, such as `12.4.5`.
     pub version: String,
 }
 

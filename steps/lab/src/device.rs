@@ -30,21 +30,21 @@ pub struct Gpu {
 /// What a device says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
-    /// `NVIDIA H200`
+    /// Name of the device, such as `NVIDIA H200`.
     pub name: String,
-    /// `9.0`
+    /// Compute capability, such as `9.0`.
     pub capability: String,
     /// CUDA version of the driver: `13.0`
     pub driver: String,
-    /// In bytes, all of it.
+    /// Bytes of device memory, in use or not.
     pub memory: usize,
-    /// Of the level-2 cache, in bytes.
+    /// Bytes of the level-2 cache.
     pub l2: usize,
-    /// Streaming multiprocessors.
+    /// Number of streaming multiprocessors.
     pub n_sms: usize,
     /// Most shared memory of one block, after the opt-in, in bytes.
     pub shared_per_block: usize,
-    /// Largest grid.
+    /// The most blocks of a grid, in x, y and z.
     pub max_grid: [u32; 3],
 }
 
@@ -148,7 +148,7 @@ fn probe() -> Result<(), String> {
     }
 }
 
-/// The child's part.
+/// Counts the devices: what the child process does.
 pub(crate) fn count_devices() -> Result<i32, String> {
     // SAFETY: loads a library and lets it go.
     if !unsafe { sys::is_culib_present() } {

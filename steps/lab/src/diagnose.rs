@@ -17,7 +17,7 @@ pub const ZEROS: &str = "they are 0";
 /// A product's operands as they are stored.
 #[derive(Clone, Copy)]
 pub struct Terms<'a, T> {
-    /// Sizes.
+    /// Sizes of the product.
     pub shape: Shape,
     /// M × K, or K × M.
     pub a: &'a [T],
@@ -31,15 +31,15 @@ pub struct Terms<'a, T> {
 pub struct Scene<'a, T, A> {
     /// What should have come out.
     pub answer: &'a A,
-    /// What came out.
+    /// The elements that the kernel computed.
     pub got: &'a [T],
-    /// The count of both.
+    /// The comparison of both, element by element.
     pub comparison: &'a Comparison,
-    /// What is computed.
+    /// What the kernel computes.
     pub work: Work,
     /// Rows and columns that belong to one block: of C, and for a transpose, of the input.
     pub tile: Option<[usize; 2]>,
-    /// Of a product.
+    /// The operands of a product; `None` for a transpose.
     pub terms: Option<Terms<'a, T>>,
     /// Whether the same kernel was right on integers.
     pub right_on_integers: bool,
@@ -48,9 +48,9 @@ pub struct Scene<'a, T, A> {
 /// One sentence, and a text with everything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// For a table.
+    /// What is wrong, short enough for a table.
     pub why: String,
-    /// For somebody who has to find it.
+    /// What is wrong in full, for finding the mistake.
     pub details: String,
     /// The first wrong element, whose it is, and what it should be.
     pub first: String,
@@ -68,7 +68,7 @@ const ENOUGH: usize = 8;
 const MAP: [usize; 2] = [16, 32];
 
 impl<T: Real, A: Answer + Sync> Scene<'_, T, A> {
-    /// Tells it.
+    /// Finds out what the wrong elements have in common.
     pub fn diagnose(&self) -> Diagnosis {
         let wrong = Wrong::of(self);
         let n = self.comparison.n_wrong;

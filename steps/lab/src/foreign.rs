@@ -10,9 +10,9 @@ use crate::trouble::{Trouble, words};
 /// An argument of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Argument {
-    /// `int`
+    /// A C `int`.
     Int(i32),
-    /// `float`
+    /// A C `float`.
     Float(f32),
     /// A pointer to the buffer of this number.
     Buffer(usize),

@@ -12,7 +12,7 @@ use crate::reference::Problem;
 use crate::timing;
 use crate::verify::{self, Answer};
 
-/// Verifies and times.
+/// Verifies the result of a function for the CPU, and times it.
 pub fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) -> Measured {
     let Cpu {
         multiply,

@@ -27,7 +27,7 @@ pub trait Real:
     fn is_poison(self) -> bool;
     /// Nearest to a value.
     fn of(value: f64) -> Self;
-    /// Exactly.
+    /// The value, which `f64` holds exactly.
     fn to_f64(self) -> f64;
     /// Uniform in [−1, 1).
     fn uniform(rng: &mut ChaCha8Rng) -> Self;

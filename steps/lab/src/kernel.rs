@@ -21,13 +21,13 @@ pub struct Code {
 /// C = A · B: what there is at a launch.
 #[derive(Debug)]
 pub struct Gemm<'a, T> {
-    /// Where to launch.
+    /// The stream to launch on.
     pub stream: &'a CudaStream,
-    /// What to launch.
+    /// The kernel to launch.
     pub kernel: &'a CudaFunction,
     /// What the step's geometry says for this shape.
     pub config: LaunchConfig,
-    /// M, N, K.
+    /// The sizes M, N and K.
     pub shape: Shape,
     /// M × K, row-major; K × M where the kernel takes it transposed.
     pub a: &'a CudaSlice<T>,
@@ -40,9 +40,9 @@ pub struct Gemm<'a, T> {
 /// out = inᵀ: what there is at a launch.
 #[derive(Debug)]
 pub struct Transpose<'a> {
-    /// Where to launch.
+    /// The stream to launch on.
     pub stream: &'a CudaStream,
-    /// What to launch.
+    /// The kernel to launch.
     pub kernel: &'a CudaFunction,
     /// What the step's geometry says for this shape.
     pub config: LaunchConfig,
@@ -57,7 +57,7 @@ pub struct Transpose<'a> {
 /// C = A · B by cuBLAS: what there is at a call.
 #[derive(Debug)]
 pub struct Product<'a> {
-    /// M, N, K.
+    /// The sizes M, N and K.
     pub shape: Shape,
     /// M × K, row-major.
     pub a: &'a CudaSlice<f32>,
@@ -86,7 +86,7 @@ pub type ElementBound = fn(Shape, f64, f64) -> f64;
 /// A product by the CPU and what belongs to it.
 #[derive(Debug, Clone, Copy)]
 pub struct Cpu {
-    /// A Rust function.
+    /// The function that computes the product.
     pub multiply: Multiply,
     /// Largest M·N·K for which it is worth waiting.
     pub largest: f64,
@@ -110,38 +110,38 @@ pub struct Kernel {
 pub enum Program {
     /// An FP32 product on the device.
     Sgemm {
-        /// Its file.
+        /// The source and PTX of the kernel.
         code: Code,
-        /// For a shape.
+        /// Grid and block for a shape.
         geometry: Geometry,
-        /// With cudarc.
+        /// Launches the kernel with cudarc.
         launch: LaunchGemm<f32>,
     },
     /// An FP64 product on the device.
     Dgemm {
-        /// Its file.
+        /// The source and PTX of the kernel.
         code: Code,
-        /// For a shape.
+        /// Grid and block for a shape.
         geometry: Geometry,
-        /// With cudarc.
+        /// Launches the kernel with cudarc.
         launch: LaunchGemm<f64>,
     },
     /// A transpose on the device.
     Transpose {
-        /// Its file.
+        /// The source and PTX of the kernel.
         code: Code,
-        /// For a shape.
+        /// Grid and block for a shape.
         geometry: Geometry,
-        /// With cudarc.
+        /// Launches the kernel with cudarc.
         launch: LaunchTranspose,
     },
     /// An FP32 product on the CPU.
     Cpu(Cpu),
     /// An FP32 product by NVIDIA's library.
     Cublas {
-        /// Makes a handle, once.
+        /// Creates the handle, once.
         open: OpenCublas,
-        /// With cudarc.
+        /// Calls the library with cudarc.
         multiply: MultiplyCublas,
     },
 }
@@ -157,7 +157,7 @@ impl Kernel {
         Self { name, program }
     }
 
-    /// An FP64 product.
+    /// Declares an FP64 product.
     pub const fn dgemm(name: &'static str, code: Code, geometry: Geometry, launch: LaunchGemm<f64>) -> Self {
         let program = Program::Dgemm {
             code,
@@ -167,7 +167,7 @@ impl Kernel {
         Self { name, program }
     }
 
-    /// A transpose.
+    /// Declares a transpose.
     pub const fn transpose(
         name: &'static str,
         code: Code,
@@ -190,7 +190,7 @@ impl Kernel {
         }
     }
 
-    /// cuBLAS.
+    /// Declares a product by cuBLAS.
     pub const fn cublas(name: &'static str, open: OpenCublas, multiply: MultiplyCublas) -> Self {
         Self {
             name,

@@ -118,7 +118,7 @@ macro_rules! code {
     };
 }
 
-/// Everything passed.
+/// Everything that was run has passed.
 const PASSED: u8 = 0;
 /// An answer is wrong, or a check found something.
 const FAILED: u8 = 1;

@@ -20,11 +20,11 @@ pub struct Cubins {
 /// Which code of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
-    /// Its PTX.
+    /// The PTX of the kernel.
     Ptx,
-    /// Its machine code.
+    /// The machine code of the kernel.
     Machine,
-    /// Its machine code before an edit.
+    /// The machine code before the kernel was edited.
     Before,
 }
 

@@ -31,9 +31,9 @@ pub enum Purpose {
 /// What came out, and the emulated device's report of the last launch.
 #[derive(Debug)]
 pub struct Measured {
-    /// For the record.
+    /// Result and times, as a record keeps them.
     pub outcome: Outcome,
-    /// Counters per source line, findings.
+    /// Report of the emulated device: counters per source line, findings.
     pub report: Option<Value>,
     /// Whether a kernel broke the context: whoever goes on needs another.
     pub lost: bool,
@@ -53,7 +53,7 @@ impl Measured {
 /// What a measurement is made with.
 #[derive(Debug, Clone, Copy)]
 pub struct Bench<'g> {
-    /// The device.
+    /// The device to measure on.
     pub gpu: &'g Gpu,
     /// How closely to look.
     pub purpose: Purpose,

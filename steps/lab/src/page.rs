@@ -19,9 +19,9 @@ use crate::{Lab, machine, recorded, source_path};
 pub struct Entry<'a> {
     /// As the step declares it.
     pub kernel: &'a Kernel,
-    /// What it computes.
+    /// What the kernel computes.
     pub work: Work,
-    /// What came out.
+    /// Result and times of the kernel.
     pub measurement: Measurement,
     /// The emulated device's report.
     pub report: Option<Value>,

@@ -100,7 +100,8 @@ impl Works {
         Shape { m: size, n: size, k }
     }
 
-    /// TFLOP/s, GB/s, GFLOP/s.
+    /// The rate of a launch that takes `ms` milliseconds: TFLOP/s of a product, GB/s of a transpose, GFLOP/s
+    /// of the CPU.
     fn rate(self, shape: Shape, ms: f64) -> f64 {
         match self {
             Works::Products => Work::Sgemm.flops(shape) / ms * 1e-9,

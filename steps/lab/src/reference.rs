@@ -14,19 +14,19 @@ use crate::threads;
 /// A problem with its answer: inputs as matrices (row-major, not transposed), C in FP64, and what bounds need.
 #[derive(Debug)]
 pub struct Problem<T> {
-    /// Sizes.
+    /// Sizes of the product.
     pub shape: Shape,
     /// What the elements are.
     pub data: Data,
-    /// M × K.
+    /// The operand A, M × K, row-major.
     pub a: Vec<T>,
-    /// K × N.
+    /// The operand B, K × N, row-major.
     pub b: Vec<T>,
-    /// M × N.
+    /// The product, M × N, row-major.
     pub c: Vec<f64>,
-    /// ‖row of A‖₂
+    /// Euclidean norm of each row of A.
     row_norms: Vec<f64>,
-    /// ‖column of B‖₂
+    /// Euclidean norm of each column of B.
     col_norms: Vec<f64>,
     /// What computing `c` took on the CPU.
     pub cpu_ms: f64,

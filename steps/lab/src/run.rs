@@ -6,7 +6,7 @@ use ladder::Run;
 
 use crate::device::Gpu;
 
-/// Describes this process.
+/// Describes this process and the device for a record.
 pub fn describe(step: &str, gpu: &Gpu) -> Run {
     let date = ladder::time::utc(ladder::time::now());
     let id = format!("{}-{step}-{}", date.replace(['-', ':'], ""), std::process::id());

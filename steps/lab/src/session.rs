@@ -26,7 +26,7 @@ pub struct Operands<'a, T> {
     pub a: &'a CudaSlice<T>,
     /// The second input, where there is one.
     pub b: Option<&'a CudaSlice<T>>,
-    /// The output.
+    /// The output, which is overwritten.
     pub c: &'a mut CudaSlice<T>,
 }
 

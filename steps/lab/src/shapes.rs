@@ -193,7 +193,7 @@ fn available_memory() -> Option<f64> {
     Some(kib * 1024.0)
 }
 
-/// `1.5 GB`
+/// A number of bytes with a decimal unit, such as `1.5 GB`.
 pub fn bytes(n: f64) -> String {
     const STEP: f64 = 1000.0;
     let units = ["B", "KB", "MB", "GB", "TB", "PB", "EB"];

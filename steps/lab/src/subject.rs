@@ -25,11 +25,11 @@ use crate::verify::{self, Answer, Comparison};
 
 /// A kernel about to be measured.
 pub struct Subject<'a> {
-    /// With what.
+    /// The device, and how closely to look.
     pub bench: Bench<'a>,
-    /// Which.
+    /// The kernel as the step declares it.
     pub kernel: &'a Kernel,
-    /// What it computes.
+    /// What the kernel computes.
     pub work: Work,
     /// How it is launched on this shape.
     pub config: LaunchConfig,

@@ -37,7 +37,7 @@ const SCRUB: usize = 2;
 /// A launch may be over before the host has queued the next; from here on it is not.
 const SHORT_MS: f64 = 0.05;
 
-/// What was timed.
+/// The samples of a kernel and of what it is compared with.
 pub struct Timed {
     /// Launches in a hot sample.
     pub batch: u32,
@@ -55,7 +55,7 @@ pub struct Timed {
 
 /// Something to compare with.
 pub struct Other<'a> {
-    /// `cuBLAS`, `copy`
+    /// Its name in tables: `cuBLAS` or `copy`.
     pub name: &'static str,
     /// Puts it into the stream once.
     pub put: Box<dyn FnMut() -> Result<(), Trouble> + 'a>,

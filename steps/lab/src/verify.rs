@@ -9,9 +9,9 @@ pub trait Answer {
     fn rows(&self) -> usize;
     /// Columns of the output.
     fn cols(&self) -> usize;
-    /// The right value.
+    /// The right value of an element.
     fn want(&self, row: usize, col: usize) -> f64;
-    /// How far from it a result may be.
+    /// How far from the right value a result may be.
     fn bound(&self, row: usize, col: usize) -> f64;
 }
 
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(comparison.first, Some([0, 1]));
     }
 
-    /// Zeros, 1 allowed.
+    /// An output of 1000 rows whose elements should be 0 and may differ by 1.
     struct Large;
 
     impl Answer for Large {

@@ -14,9 +14,9 @@ pub const SCHEMA: u32 = 1;
 /// One session with a profiler.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// [`SCHEMA`].
+    /// Version of the format: [`SCHEMA`].
     pub schema: u32,
-    /// When and with what.
+    /// When and with what the launches were profiled.
     pub run: Run,
     /// One of each kernel.
     pub launches: Vec<Launch>,
@@ -25,38 +25,38 @@ pub struct Record {
 /// When and with what.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// `NVIDIA H200`
+    /// Name of the device, such as `NVIDIA H200`.
     pub device: String,
-    /// `580.159.04`
+    /// Version of the driver, such as `580.159.04`.
     pub driver_version: String,
-    /// `Nsight Compute 2025.3.1.0`
+    /// Name and version of the profiler, such as `Nsight Compute 2025.3.1.0`.
     pub profiler: String,
-    /// `2026-11-22`
+    /// Date, such as `2026-11-22`.
     pub date: String,
-    /// Of the multiprocessors.
+    /// Clock of the multiprocessors in MHz.
     pub clock_mhz: u32,
-    /// In a sentence.
+    /// What was launched, and with which options of the profiler.
     pub how: String,
 }
 
 /// One launch of committed machine code.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Launch {
-    /// Entry point.
+    /// Name of the entry point.
     pub kernel: String,
-    /// Sizes.
+    /// Sizes of the launch.
     pub shape: Shape,
-    /// `kernels/cubin/….cubin`
+    /// Path of the machine code, such as `kernels/cubin/….cubin`.
     pub cubin: String,
-    /// What it was.
+    /// SHA-256 of the machine code that ran.
     pub cubin_sha256: String,
-    /// Blocks.
+    /// Blocks of the grid in x, y and z.
     pub grid: [u32; 3],
     /// Threads of a block.
     pub block: [u32; 3],
-    /// Bytes.
+    /// Dynamic shared memory, in bytes.
     pub dynamic_shared: u32,
-    /// Bytes of each.
+    /// Sizes of the buffers in bytes.
     pub buffers: Vec<usize>,
     /// Metrics of Nsight Compute.
     pub metrics: BTreeMap<String, f64>,
@@ -84,13 +84,13 @@ pub const UNITS: [(&str, &str); 6] = [
 /// Why our verdict is another than Nsight's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exception {
-    /// Entry points.
+    /// Names of entry points.
     pub kernels: &'static [&'static str],
-    /// In a sentence.
+    /// The reason, in a sentence.
     pub why: &'static str,
 }
 
-/// All of them: a test wants each, and no other.
+/// All exceptions: a test wants each, and no other.
 pub const EXCEPTIONS: &[Exception] = &[
     Exception {
         kernels: &["dgemm_v01_col_per_lane"],

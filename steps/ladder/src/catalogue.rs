@@ -20,11 +20,11 @@ pub struct Kernel {
     pub name: &'static str,
     /// Its source under `kernels/`, without `.cu`; the PTX has the same name. `None` where there is none.
     pub source: Option<&'static str>,
-    /// What it computes.
+    /// What the kernel computes.
     pub work: Work,
 }
 
-/// What is computed.
+/// A computation of the ladder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// C = A · B in FP32, by the CPU.
@@ -86,7 +86,7 @@ const fn cpu(name: &'static str) -> Kernel {
     }
 }
 
-/// All of them.
+/// The steps, in the order of the ladder.
 pub const STEPS: &[Step] = &[
     Step {
         id: "v00",

@@ -41,7 +41,7 @@ pub struct Pair {
     pub ours: &'static [&'static str],
     /// The same before neighbouring accesses are merged, where that makes a difference.
     pub as_written: &'static [&'static str],
-    /// Metrics.
+    /// Names of Nsight Compute's metrics, which are added.
     pub metrics: &'static [&'static str],
 }
 
@@ -155,11 +155,11 @@ pub const PAIRS: &[Pair] = &[
 /// Why a counter of a kernel differs from what Nsight Compute says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reason {
-    /// Entry points.
+    /// Names of entry points.
     pub kernels: &'static [&'static str],
-    /// [`Pair::name`]s.
+    /// Names of the counters: [`Pair::name`].
     pub counters: &'static [&'static str],
-    /// In one sentence.
+    /// The reason, in one sentence.
     pub why: &'static str,
 }
 
@@ -217,11 +217,11 @@ pub fn reason(kernel: &str, counter: &str) -> Option<&'static str> {
 /// What a profiler said, one file per machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// [`SCHEMA`].
+    /// Version of the format: [`SCHEMA`].
     pub schema: u32,
-    /// When and with what.
+    /// When and with what the kernels were profiled.
     pub runs: Vec<Profiler>,
-    /// By kernel and shape.
+    /// The profiles, ordered by kernel and shape.
     pub profiles: Vec<Profile>,
 }
 
@@ -231,7 +231,7 @@ pub struct Profiler {
     /// Of the first process that was looked at.
     #[serde(flatten)]
     pub run: Run,
-    /// `Nsight Compute 2025.3.1.0`
+    /// Name and version of the profiler, such as `Nsight Compute 2025.3.1.0`.
     pub profiler: String,
     /// Version of the driver, whose assembler made machine code of the PTX: `580.159.04`.
     pub driver_version: String,
@@ -242,21 +242,21 @@ pub struct Profiler {
 pub struct Profile {
     /// [`Run::id`] of its [`Profiler`].
     pub run: String,
-    /// `v05`
+    /// The step, such as `v05`.
     pub step: String,
-    /// Entry point.
+    /// Name of the entry point.
     pub kernel: String,
-    /// Sizes.
+    /// Sizes of the launch.
     pub shape: Shape,
     /// SHA-256 of the PTX that ran.
     pub ptx_sha256: String,
-    /// Blocks.
+    /// Blocks of the grid in x, y and z.
     pub grid: [u32; 3],
     /// Threads of a block.
     pub block: [u32; 3],
     /// Dynamic shared memory, in bytes.
     pub dynamic_shared: u32,
-    /// By name.
+    /// Values of Nsight Compute's metrics, by name.
     pub metrics: BTreeMap<String, u64>,
 }
 
@@ -338,13 +338,13 @@ fn place(kernel: &str, shape: Shape) -> (usize, usize, Shape) {
 /// A pair of counters of one launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Compared {
-    /// Which.
+    /// What is compared.
     pub pair: &'static Pair,
-    /// The emulated GPU's.
+    /// What the emulated GPU counted.
     pub ours: u64,
     /// The same before accesses are merged, where it is another number.
     pub as_written: Option<u64>,
-    /// Nsight Compute's.
+    /// What Nsight Compute counted.
     pub theirs: u64,
 }
 
@@ -380,7 +380,7 @@ pub fn compare(profile: &Profile, counters: &Map<String, Value>) -> Option<Vec<C
 }
 
 impl Compared {
-    /// Nsight's minus ours.
+    /// Nsight Compute's count less ours.
     pub fn difference(&self) -> i128 {
         i128::from(self.theirs) - i128::from(self.ours)
     }

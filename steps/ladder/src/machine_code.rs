@@ -25,7 +25,7 @@ pub struct Forecast {
     /// Blocks on one multiprocessor. `None` where not even that is known.
     #[serde(default)]
     pub occupancy: Option<Occupancy>,
-    /// The time.
+    /// The time that is predicted; `None` where it cannot be.
     #[serde(default)]
     pub prediction: Option<Prediction>,
     /// Why there is no prediction.
@@ -36,9 +36,9 @@ pub struct Forecast {
 /// How many blocks fit on one multiprocessor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Occupancy {
-    /// Blocks.
+    /// Blocks that a multiprocessor holds at a time.
     pub blocks: u32,
-    /// Warps of these.
+    /// Warps of these blocks.
     pub warps: u32,
     /// The most warps that a multiprocessor can hold.
     pub most_warps: u32,
@@ -76,7 +76,7 @@ pub struct Prediction {
 pub struct Bound {
     /// `instruction issue`, `shared memory`.
     pub unit: String,
-    /// Microseconds.
+    /// Microseconds that this unit alone would need.
     pub us: f64,
 }
 
@@ -97,7 +97,7 @@ pub mod unit {
     pub const FP32: &str = "32-bit float arithmetic";
     /// Multiply-adds of 64 bits.
     pub const FP64: &str = "64-bit float arithmetic";
-    /// Issue slots.
+    /// Issue slots of the schedulers.
     pub const ISSUE: &str = "instruction issue";
     /// The same, with what reading and writing registers takes of them.
     pub const REGISTERS: &str = "register ports";
@@ -109,7 +109,7 @@ pub mod unit {
     pub const SHARED_AND_L1: &str = "shared memory and L1";
     /// Between the second level and the multiprocessors.
     pub const L2: &str = "L2";
-    /// Device memory.
+    /// Transfers from and to device memory.
     pub const DRAM: &str = "device memory";
 }
 

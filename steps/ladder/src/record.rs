@@ -63,11 +63,11 @@ impl std::fmt::Display for Shape {
 /// One file of `book/data`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// [`SCHEMA`].
+    /// Version of the format: [`SCHEMA`].
     pub schema: u32,
-    /// Processes that measured.
+    /// The processes that measured.
     pub runs: Vec<Run>,
-    /// What they measured.
+    /// What these processes measured.
     pub measurements: Vec<Measurement>,
 }
 
@@ -76,13 +76,13 @@ pub struct Record {
 pub struct Run {
     /// Unique in a file: what [`Measurement::run`] refers to.
     pub id: String,
-    /// `2026-11-21T22:40:12Z`
+    /// Time in UTC, such as `2026-11-21T22:40:12Z`.
     pub date: String,
     /// As the driver names it: `NVIDIA H200`, `Emulated GPU (sm_90)`.
     pub device: String,
     /// Whether that is the emulated one: counters are exact then, and times say nothing about a GPU.
     pub emulated: bool,
-    /// Compute capability: `9.0`.
+    /// Compute capability of the device, such as `9.0`.
     pub capability: String,
     /// CUDA version that the driver supports: `13.0`.
     pub driver: String,
@@ -108,23 +108,23 @@ pub struct Roofline {
 /// One kernel on one shape.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
-    /// [`Run::id`].
+    /// The process that measured: its [`Run::id`].
     pub run: String,
-    /// `v05`
+    /// The step, such as `v05`.
     pub step: String,
-    /// Entry point.
+    /// Name of the entry point.
     pub kernel: String,
-    /// Sizes.
+    /// Sizes of the launch.
     pub shape: Shape,
     /// Seed of the inputs.
     pub seed: u64,
     /// SHA-256 of the PTX that ran; empty for what is not a kernel of ours.
     pub ptx_sha256: String,
-    /// What came out.
+    /// Whether it passed, and its times.
     pub outcome: Outcome,
 }
 
-/// What came out.
+/// Whether a measurement passed, failed or was not made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -132,14 +132,14 @@ pub enum Outcome {
     Passed(Box<Passed>),
     /// The answer is wrong, or a check found something: the diagnosis.
     Failed {
-        /// One sentence.
+        /// The reason, in one sentence.
         why: String,
         /// Everything there is to tell.
         details: String,
     },
     /// It was not tried, or given up: too slow, does not fit, needs a GPU.
     NotRun {
-        /// One sentence.
+        /// The reason, in one sentence.
         why: String,
     },
 }
@@ -153,7 +153,7 @@ pub struct Passed {
     pub block: [u32; 3],
     /// Dynamic shared memory, in bytes.
     pub dynamic_shared: u32,
-    /// Against the reference.
+    /// Errors of the result, compared with the reference.
     pub accuracy: Accuracy,
     /// Launches in one sample of `hot`: many, where one is too short to time alone. A sample is the time of one.
     pub batch: u32,
@@ -193,12 +193,12 @@ pub struct Accuracy {
 /// Something to compare with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Yardstick {
-    /// `cuBLAS`, `copy`
+    /// Its name in tables: `cuBLAS` or `copy`.
     pub name: String,
     /// How it was put into the stream.
     #[serde(default, skip_serializing_if = "By::is_batch")]
     pub by: By,
-    /// With warm caches.
+    /// Times with warm caches.
     pub hot: Samples,
 }
 
@@ -257,9 +257,9 @@ impl Samples {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Line {
-    /// Comes first.
+    /// The process that prints: the first line.
     Run(Box<Run>),
-    /// Refers to it.
+    /// A measurement of this process.
     Measurement(Box<Measurement>),
     /// The outcome of `check` for a kernel; refers to it too, and is not kept.
     Check(Box<Check>),
@@ -270,17 +270,17 @@ pub enum Line {
 /// One launch that was neither verified nor timed: what a profiler looked at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Launched {
-    /// [`Run::id`].
+    /// The process that launched: its [`Run::id`].
     pub run: String,
-    /// `v05`
+    /// The step, such as `v05`.
     pub step: String,
-    /// Entry point.
+    /// Name of the entry point.
     pub kernel: String,
-    /// Sizes.
+    /// Sizes of the launch.
     pub shape: Shape,
     /// SHA-256 of the PTX that ran.
     pub ptx_sha256: String,
-    /// Blocks.
+    /// Blocks of the grid in x, y and z.
     pub grid: [u32; 3],
     /// Threads of a block.
     pub block: [u32; 3],
@@ -295,11 +295,11 @@ pub struct Launched {
 /// What `check` found out about a kernel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Check {
-    /// [`Run::id`].
+    /// The process that checked: its [`Run::id`].
     pub run: String,
-    /// `v05`
+    /// The step, such as `v05`.
     pub step: String,
-    /// Entry point.
+    /// Name of the entry point.
     pub kernel: String,
     /// Shapes on which it was right, with all checks clean.
     pub n_passed: usize,
@@ -312,9 +312,9 @@ pub struct Check {
 /// A shape that failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FailedCheck {
-    /// Sizes.
+    /// Sizes of the launch.
     pub shape: Shape,
-    /// One sentence.
+    /// The reason, in one sentence.
     pub why: String,
     /// Everything there is to tell.
     pub details: String,
@@ -326,25 +326,25 @@ pub enum RecordError {
     /// Not readable or not writable.
     #[error("{}: {source}", .path.display())]
     Io {
-        /// Where.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// Not a record.
+    /// The file is not a record of measurements.
     #[error("{} is not a record of measurements: {source}", .path.display())]
     Format {
-        /// Where.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// The error of the JSON parser.
         source: serde_json::Error,
     },
     /// From a later version.
     #[error("{} has schema {found}, this program reads {SCHEMA}", .path.display())]
     Schema {
-        /// Where.
+        /// Path of the file.
         path: PathBuf,
-        /// Its number.
+        /// Version of the format that the file has.
         found: u32,
     },
 }

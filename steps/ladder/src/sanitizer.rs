@@ -12,27 +12,27 @@ pub const SCHEMA: u32 = 1;
 /// Its tools, in the order in which they run.
 pub const TOOLS: [&str; 4] = ["memcheck", "racecheck", "initcheck", "synccheck"];
 
-/// One session.
+/// What one session with compute-sanitizer found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// [`SCHEMA`].
+    /// Version of the format: [`SCHEMA`].
     pub schema: u32,
-    /// Of the first process that was looked at.
+    /// The first process that was looked at.
     pub run: Run,
-    /// `Compute Sanitizer 2025.3.1.0`
+    /// Name and version of the sanitizer, such as `Compute Sanitizer 2025.3.1.0`.
     pub sanitizer: String,
     /// Version of the driver: `580.159.04`.
     pub driver_version: String,
-    /// By step and tool.
+    /// The verdicts, ordered by step and tool.
     pub verdicts: Vec<Verdict>,
 }
 
 /// What one tool said of `check` of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// `v05`
+    /// The step, such as `v05`.
     pub step: String,
-    /// One of [`TOOLS`].
+    /// The tool that checked: one of [`TOOLS`].
     pub tool: String,
     /// Kernels that ran, each on all its shapes, with right answers.
     pub kernels: Vec<String>,
@@ -45,7 +45,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Nothing was found.
+    /// Whether the tool found nothing.
     pub fn is_clean(&self) -> bool {
         (self.n_errors, self.n_warnings) == (0, 0)
     }

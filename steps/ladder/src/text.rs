@@ -12,7 +12,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// An empty table.
+    /// A table with these headings and no rows.
     pub fn new<S: Into<String>>(headings: impl IntoIterator<Item = S>) -> Self {
         Self {
             headings: headings.into_iter().map(Into::into).collect(),
@@ -28,7 +28,7 @@ impl Table {
         self
     }
 
-    /// Adds a row.
+    /// Adds a row with these cells.
     pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
@@ -160,7 +160,7 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
-/// Colours, or none.
+/// Whether text is printed in colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paint(bool);
 
@@ -170,27 +170,27 @@ impl Paint {
         Self(std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none())
     }
 
-    /// No colours.
+    /// Text without colours.
     pub const fn plain() -> Self {
         Self(false)
     }
 
-    /// Headings of sections.
+    /// Text of a heading, in bold.
     pub fn bold(self, text: &str) -> String {
         self.with("1", text)
     }
 
-    /// What stands back.
+    /// Text of less importance, dimmed.
     pub fn dim(self, text: &str) -> String {
         self.with("2", text)
     }
 
-    /// What is right.
+    /// Text about something right, in green.
     pub fn good(self, text: &str) -> String {
         self.with("32", text)
     }
 
-    /// What is wrong.
+    /// Text about something wrong, in bold red.
     pub fn bad(self, text: &str) -> String {
         self.with("1;31", text)
     }

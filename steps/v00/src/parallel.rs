@@ -52,7 +52,7 @@ impl Lanes {
         *Self::available().first().expect("portable is always there")
     }
 
-    /// Widest first.
+    /// The widths that this CPU has, the widest first.
     fn available() -> Vec<Self> {
         let mut available = Vec::new();
         #[cfg(target_arch = "x86_64")]
@@ -153,9 +153,9 @@ fn pack_columns(shape: Shape, b: &[f32], col0: usize, nr: usize) -> Vec<f32> {
 #[derive(Clone, Copy)]
 struct Operands<'a> {
     shape: Shape,
-    /// Those of the band.
+    /// Panels of A, of this band only.
     a_panels: &'a [f32],
-    /// All of them.
+    /// Panels of B, of the whole matrix.
     b_panels: &'a [OnceLock<Vec<f32>>],
 }
 

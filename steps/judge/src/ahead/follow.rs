@@ -20,10 +20,10 @@ pub(super) struct Program {
 /// A load or a copy that was made.
 #[derive(Debug, Clone, Copy)]
 struct Made {
-    /// Multiply-adds before it.
+    /// Number of multiply-adds before it.
     at: f64,
     bytes: f64,
-    /// Multiply-adds until it was waited for.
+    /// Number of multiply-adds between it and the wait for it; `None` if nothing waited.
     had: Option<f64>,
     /// Barriers of the block before it, and before it was waited for.
     barriers: [usize; 2],
@@ -40,7 +40,7 @@ pub(super) struct Followed {
 }
 
 impl Followed {
-    /// All multiply-adds.
+    /// Number of all multiply-adds, before and after barriers.
     pub(super) fn fmas(&self) -> f64 {
         self.fmas.iter().sum()
     }

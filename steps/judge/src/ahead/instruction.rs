@@ -21,7 +21,7 @@ pub(super) enum Kind {
     OtherBarrier,
     /// Passes its operands on.
     Pass,
-    /// Needs its operands.
+    /// Needs its operands, and is not a multiply-add.
     Use,
     /// Needs its operands, and is a multiply-add.
     MultiplyAdd,

@@ -94,7 +94,7 @@ impl Class {
         self.command(out, more).output().expect("xtask runs")
     }
 
-    /// Grades by student.
+    /// The grades in the folder `out`, by student.
     fn grades(&self, out: &str) -> BTreeMap<String, Value> {
         let path = self.folder.join(out).join("grades.json");
         let text = std::fs::read_to_string(path).expect("grades");

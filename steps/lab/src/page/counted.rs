@@ -15,7 +15,7 @@ const N_LINES: usize = 5;
 /// Columns of source text.
 const WIDTH: usize = 52;
 
-/// Everything.
+/// The tables of everything that was counted.
 pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], paint: Paint) -> String {
     let counted: Vec<(&Entry<'_>, Counters)> = entries
         .iter()
