@@ -411,7 +411,7 @@ struct Pool {
     rng: ChaCha8Rng,
     /// Handles, device addresses, small numbers.
     values: Vec<u64>,
-    /// Host addresses.
+    /// Addresses of host memory.
     host: Vec<u64>,
     arena: usize,
 }

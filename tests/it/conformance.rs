@@ -15,7 +15,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data/conformance")
 }
 
-/// All committed answers.
+/// The answers in all committed files.
 fn expected() -> Answers {
     let mut all = Answers::new();
     for entry in fs::read_dir(folder()).into_iter().flatten().flatten() {

@@ -1,4 +1,4 @@
-//! Behaviour across crates.
+//! Tests of behaviour across crates.
 
 #![forbid(unsafe_code)]
 

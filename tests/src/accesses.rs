@@ -614,7 +614,7 @@ const BODIES: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// What bodies abbreviate.
+/// Names in braces that bodies contain, and what they stand for.
 const SHORT: [(&str, &str); 5] = [
     ("{values}", "{%v, %lane, %n, %v}"),
     ("{results}", "{%r1, %r2, %r3, %r4}"),

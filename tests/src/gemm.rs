@@ -15,18 +15,18 @@ pub struct Product {
     pub n: usize,
     /// Columns of A, rows of B.
     pub k: usize,
-    /// A.
+    /// The operand A, row-major.
     pub a: Vec<f32>,
-    /// B.
+    /// The operand B, row-major.
     pub b: Vec<f32>,
 }
 
 /// A kernel with the parameters `(int M, int N, int K, const float* A, const float* B, float* C)`.
 #[derive(Debug, Clone, Copy)]
 pub struct GemmKernel<'a> {
-    /// Its name.
+    /// Name of the entry point.
     pub name: &'a str,
-    /// Its PTX.
+    /// The text of its PTX.
     pub ptx: &'a str,
     /// Edge of the square of C that a block computes.
     pub tile: usize,

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 /// Threads of a block.
 pub const BLOCK: u32 = 64;
-/// Blocks.
+/// Blocks of the grid.
 pub const GRID: u32 = 3;
 /// 32-bit words of input that each kernel reads.
 pub const INPUT_WORDS: usize = 1024;

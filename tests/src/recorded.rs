@@ -12,7 +12,7 @@ use simt::module::Module;
 
 use crate::gpu::{Argument, Gpu, Shape};
 
-/// Of the repository.
+/// The root of the repository.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
@@ -29,7 +29,7 @@ pub static RECORDS: LazyLock<Vec<Record>> = LazyLock::new(|| {
     paths.iter().map(load).collect()
 });
 
-/// All launches.
+/// The profiles of all launches on record.
 pub fn profiles() -> impl Iterator<Item = &'static Profile> {
     RECORDS.iter().flat_map(|record| &record.profiles)
 }
@@ -47,7 +47,7 @@ pub fn cubin(source: &str) -> Vec<u8> {
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The same, loaded.
+/// Loads the committed machine code of a source.
 pub fn machine_code(gpu: &Gpu, source: &str) -> Module {
     let module = machine::Module::read(&cubin(source)).unwrap_or_else(|error| panic!("{source}: {error}"));
     Module::load_machine_code(&gpu.memory, &module, None).unwrap_or_else(|error| panic!("{source}: {error}"))

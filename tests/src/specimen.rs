@@ -20,7 +20,7 @@ pub struct Head {
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory.
     pub shared: u32,
-    /// Limit of thread-instructions.
+    /// Thread-instructions after which the launch is stopped.
     pub budget: u64,
     /// Name and description of each argument.
     pub args: Vec<(String, Vec<String>)>,
@@ -67,7 +67,7 @@ pub fn head(text: &str) -> Head {
     head
 }
 
-/// An argument's bytes.
+/// Makes the bytes of an argument from its description.
 fn argument(memory: &Memory, words: &[String]) -> Vec<u8> {
     let kind = words[0].as_str();
     if kind == "null" {
@@ -113,9 +113,9 @@ pub struct Ran {
     pub head: Head,
     /// Codes found; `E-LOAD` and `E-LAUNCH` for what did not run.
     pub codes: Vec<String>,
-    /// What was found.
+    /// The findings of the launch.
     pub findings: Vec<Finding>,
-    /// All messages.
+    /// The texts of all findings.
     pub text: String,
     /// Elements that do not have the value that the head says.
     pub wrong: Vec<String>,

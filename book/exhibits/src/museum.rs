@@ -17,9 +17,9 @@ use serde_json::Value;
 /// A kernel with the ladder's parameters: M, N, K, A, B, C.
 #[derive(Debug, Clone, Copy)]
 pub struct Piece {
-    /// Its PTX.
+    /// The text of its PTX.
     pub ptx: &'static str,
-    /// Its entry point.
+    /// Name of its entry point.
     pub kernel: &'static str,
     /// How it is launched.
     pub geometry: fn(Shape) -> LaunchConfig,

@@ -24,7 +24,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).expect("a kernel is text")
 }
 
-/// Lines without comments.
+/// The lines of a source, without comments and blank lines.
 fn code(text: &str) -> Vec<String> {
     let code = |line: &str| line.split("//").next().unwrap_or_default().trim().to_owned();
     text.lines().map(code).filter(|line| !line.is_empty()).collect()

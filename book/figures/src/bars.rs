@@ -47,7 +47,7 @@ struct Bar {
     value: f64,
     /// Of the yardstick; `None` for the yardstick itself.
     part: Option<f64>,
-    /// Its chapter.
+    /// The page of its chapter, which the bar links to.
     page: Option<String>,
 }
 

@@ -25,7 +25,7 @@ pub struct Case {
     pub answer: String,
 }
 
-/// The explorers' folder.
+/// The folder with the explorers' scripts.
 pub fn folder() -> PathBuf {
     machine::root().join("book/theme/explorers")
 }
@@ -264,7 +264,7 @@ fn program(rules: &str, cases: &[Case]) -> String {
 /// Something that runs JavaScript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
-    /// `node`
+    /// Node.js, as `node`.
     Node,
     /// `chromium`, `google-chrome` and its like.
     Browser(&'static str),

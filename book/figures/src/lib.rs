@@ -42,12 +42,12 @@ pub use predictions::errors;
 pub use sass::sass;
 pub use steps::steps_js;
 
-/// A picture.
+/// A picture of the book.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Figure {
     /// Its file, without `.svg`.
     pub name: &'static str,
-    /// The whole file.
+    /// Contents of the SVG file.
     pub svg: String,
 }
 
@@ -124,7 +124,7 @@ pub fn record_path() -> PathBuf {
     machine::root().join("book/data/h200.json")
 }
 
-/// Where pictures go.
+/// The folder that receives the pictures.
 pub fn generated() -> PathBuf {
     machine::root().join("book/src/generated")
 }

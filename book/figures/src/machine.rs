@@ -13,7 +13,7 @@ use simt::program::{Kernel, MemSpace};
 use simt::report::{Counters, LaunchReport};
 use simt::trace::{Access, Follow, Step};
 
-/// The repository.
+/// The root of the repository.
 pub(crate) fn root() -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     // This crate is `book/figures`.
@@ -62,7 +62,7 @@ impl Reached<'_> {
 }
 
 impl Trace {
-    /// What ran.
+    /// The kernel that ran.
     pub(crate) fn kernel(&self) -> &Kernel {
         self.loaded.kernel()
     }

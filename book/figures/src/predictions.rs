@@ -14,7 +14,7 @@ const CLOSE: f64 = 0.15;
 const WORST: f64 = 0.6;
 
 struct Axis {
-    /// Powers of ten.
+    /// Ends of the axis, as powers of ten.
     low: i32,
     high: i32,
     from: f64,

@@ -28,7 +28,7 @@ impl<'r> Recorded<'r> {
         real.then_some(Self { record })
     }
 
-    /// `NVIDIA H200, 2026-11-21`
+    /// Devices and date of the record, such as `NVIDIA H200, 2026-11-21`.
     pub(crate) fn provenance(&self) -> String {
         let real = || self.record.runs.iter().filter(|run| !run.emulated);
         let mut devices: Vec<&str> = real().map(|run| run.device.as_str()).collect();

@@ -94,7 +94,7 @@ struct Reach {
     /// 0, 1, 2 for A, B, C; then the tiles.
     array: usize,
     load: bool,
-    /// Floats per lane.
+    /// Number of floats that each lane accesses.
     width: u64,
     /// First element of each lane.
     elements: [Option<u64>; 32],
@@ -109,7 +109,7 @@ impl Reach {
         self.elements.map(|element| Some(element? * FLOAT))
     }
 
-    /// Sectors, or wavefronts.
+    /// Sectors of an access to global memory, wavefronts of one to shared memory.
     fn cost(&self) -> u32 {
         match self.array {
             0..=2 => rules::sectors(&self.addresses(), self.bytes()),
@@ -117,7 +117,7 @@ impl Reach {
         }
     }
 
-    /// Wavefronts too many.
+    /// Wavefronts beyond the least that the access could take.
     fn excess(&self) -> u32 {
         match self.array {
             0..=2 => 0,
@@ -364,7 +364,7 @@ pub(crate) fn counted(subject: Subject) -> anyhow::Result<(Value, Value)> {
     Ok((packed, json!(sums)))
 }
 
-/// Values, each once.
+/// A list in which each value is kept once.
 #[derive(Default)]
 struct Index {
     all: Vec<Value>,

@@ -25,7 +25,7 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// A rectangle.
+/// A rectangle by its upper left corner and its size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Rect {
     pub(crate) x: f64,
@@ -133,7 +133,7 @@ impl Drawing {
         ));
     }
 
-    /// With round corners.
+    /// Draws a rectangle with round corners.
     pub(crate) fn round(&mut self, class: &str, r: Rect, radius: f64) {
         let (x, y, w, h) = (short(r.x), short(r.y), short(r.width), short(r.height));
         let radius = short(radius);
@@ -178,7 +178,7 @@ impl Drawing {
         self.path(class, &path);
     }
 
-    /// Through all points.
+    /// Draws a line through all points.
     pub(crate) fn polyline(&mut self, class: &str, points: &[(f64, f64)]) {
         let mut path = String::new();
         for (i, (x, y)) in points.iter().enumerate() {
@@ -229,7 +229,7 @@ impl Drawing {
         ));
     }
 
-    /// The whole file.
+    /// The contents of the SVG file for a drawing of this height.
     pub(crate) fn finish(self, height: f64) -> String {
         let (title, description) = (escaped(&self.title), escaped(&self.description));
         // No two hyphens in the comment: opened alone the file is XML, which forbids them there.

@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use crate::devtools::Tab;
 
 const VERSION: &str = "4.14.1";
-/// Of `package/axe.min.js`.
+/// Hash of `package/axe.min.js` in that version.
 const SHA256: &str = "29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c";
 
 /// The script, as text.

@@ -18,7 +18,7 @@ use crate::line_counts::LineCounts;
 pub(crate) struct Included {
     /// The line of the filled chapter on which they begin, from 1.
     pub(crate) at: usize,
-    /// `kernels/v05_bank_conflict_free.cu`
+    /// The file that they come from, such as `kernels/v05_bank_conflict_free.cu`.
     pub(crate) file: String,
     /// The number of each line in its file; a line that was taken out of it has none.
     pub(crate) numbers: Vec<Option<usize>>,

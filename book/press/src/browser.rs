@@ -20,7 +20,7 @@ const PRINT: &str = "print.html";
 /// The table of contents of readers without JavaScript: part of a page, and none by itself.
 const CONTENTS: &str = "toc.html";
 
-/// A screen.
+/// A screen that pages are tried on.
 struct Screen {
     name: &'static str,
     width: u32,
@@ -88,7 +88,7 @@ const SECTIONS: [(&str, &str); 3] = [
     ("coalescing", "#coalescing-coalesced"),
 ];
 
-/// What was done.
+/// What the browser was used for.
 pub enum Browsed {
     /// So many pages were loaded on every screen; axe-core was not run for this reason.
     Pages(usize, Option<String>),

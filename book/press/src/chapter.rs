@@ -8,7 +8,7 @@ use regex::Regex;
 /// What a line is part of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Text for people.
+    /// Text that readers read, outside of fenced blocks.
     Prose,
     /// The first or last line of a fenced block.
     Fence,
@@ -21,7 +21,7 @@ pub(crate) enum Part {
 /// A line of a chapter.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'a> {
-    /// From 1.
+    /// Number of the line, from 1.
     pub(crate) number: usize,
     pub(crate) text: &'a str,
     pub(crate) part: Part,
@@ -74,7 +74,7 @@ fn comment(line: &str, inside: &mut bool) -> Part {
     Part::Comment
 }
 
-/// `{{#name arguments}}`
+/// A directive: `{{#name arguments}}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Directive<'a> {
     /// Where in its line.

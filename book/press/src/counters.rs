@@ -11,7 +11,7 @@ use crate::records::{Sources, known, shape};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
     kernel: String,
-    /// `1024x1024x1024`
+    /// Sizes of the launch, such as `1024x1024x1024`.
     shape: String,
     counter: String,
     emulated: String,
@@ -20,7 +20,7 @@ pub(crate) struct Row {
     why: String,
 }
 
-/// The page.
+/// The tables of `kernels/COUNTERS.md`.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     rows: Vec<Row>,

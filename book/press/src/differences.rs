@@ -12,7 +12,7 @@ use crate::listings::{self, Numbered};
 /// Unchanged lines around each change.
 const CONTEXT: usize = 2;
 
-/// One side.
+/// One of the two kernels that are compared.
 pub(crate) struct Side {
     /// `v05`, or the name of its file.
     pub(crate) name: String,

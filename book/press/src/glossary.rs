@@ -16,7 +16,7 @@ use crate::chapter::{self, Line, Part};
 /// The page of the terms.
 pub(crate) const PAGE: &str = "glossary.md";
 
-/// All terms.
+/// The terms of the glossary page, and the forms by which text names them.
 #[derive(Debug, Default)]
 pub(crate) struct Glossary {
     /// Any form of any term, the longest first; none where there is no term.

@@ -1,4 +1,4 @@
-//! Where things are.
+//! Paths of the repository's files, and of the built book.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -23,7 +23,7 @@ impl House {
         }
     }
 
-    /// The repository.
+    /// The root of the repository.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -43,7 +43,7 @@ impl House {
         self.chapters().join("generated")
     }
 
-    /// Records of measurements.
+    /// The folder with records of measurements.
     pub fn data(&self) -> PathBuf {
         self.book().join("data")
     }

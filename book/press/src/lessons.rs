@@ -49,11 +49,11 @@ struct Part {
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum How {
-    /// The instructor talks.
+    /// The instructor explains.
     Say,
     /// The class answers, on paper first.
     Ask,
-    /// The class works.
+    /// The class works on tasks.
     Work,
     /// Everybody looks at what a program counts.
     Count,
@@ -70,7 +70,7 @@ impl How {
     }
 }
 
-/// A course.
+/// A plan for a course of several sessions.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Plan {
@@ -85,10 +85,10 @@ struct Session {
     steps: Vec<String>,
     /// What of them, and what else.
     what: String,
-    /// Tasks in class.
+    /// Tasks that are done in class.
     #[serde(default)]
     tasks: Vec<String>,
-    /// Tasks at home.
+    /// Tasks that are done at home.
     #[serde(default)]
     home: Vec<String>,
 }

@@ -10,10 +10,10 @@ use crate::{House, records};
 /// A kernel of the file.
 #[derive(Debug, Deserialize)]
 struct Kernel {
-    /// `kernels/v05_bank_conflict_free.cu`
+    /// Path of the source, such as `kernels/v05_bank_conflict_free.cu`.
     file: String,
     kernel: String,
-    /// `256x256x64`
+    /// Sizes of the launch, such as `256x256x64`.
     shape: String,
     lines: Vec<Line>,
 }

@@ -7,7 +7,7 @@ use crate::House;
 /// A line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Numbered {
-    /// From 1.
+    /// Number of the line in its file, from 1.
     pub(crate) number: usize,
     pub(crate) text: String,
 }
@@ -45,7 +45,7 @@ pub(crate) fn listing(house: &House, path: &Path, anchor: Option<&str>) -> Resul
     Ok(out)
 }
 
-/// Their text.
+/// The lines without their numbers, as one text.
 pub(crate) fn text(lines: &[Numbered]) -> String {
     let lines: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
     lines.join("\n")

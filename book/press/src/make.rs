@@ -1,4 +1,4 @@
-//! mdBook in process.
+//! Runs mdBook in this process.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::{House, Press, Problems, slides};
 /// A book that was built.
 #[derive(Debug, Clone)]
 pub struct Made {
-    /// Its folder.
+    /// The folder of the built book.
     pub folder: PathBuf,
     /// What was found on the way; without problems, unless it is a draft.
     pub findings: Findings,
@@ -22,13 +22,13 @@ pub struct Made {
 /// A chapter as it was written.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// `book/src/memory.md`
+    /// Path of the chapter, such as `book/src/memory.md`.
     pub shown: String,
-    /// Its text.
+    /// The Markdown of the chapter.
     pub text: String,
 }
 
-/// How to build.
+/// How the book is built.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// What is missing shows in the page, and does not stop the press.

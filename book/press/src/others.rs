@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::House;
 use crate::records::{Sources, digits, number};
 
-/// `book/data/h200-others.json`
+/// Contents of `book/data/h200-others.json`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Others {
     date: String,
@@ -24,7 +24,7 @@ pub(crate) struct Others {
 /// What cuBLAS ran for a product.
 #[derive(Debug, Deserialize)]
 struct Product {
-    /// `sgemm`, `dgemm`
+    /// The function that was timed: `sgemm` or `dgemm`.
     function: String,
     shape: [usize; 3],
     kernels: Vec<Launched>,
@@ -41,7 +41,7 @@ struct Launched {
 /// A square product in FP32.
 #[derive(Debug, Deserialize)]
 struct Time {
-    /// `PyTorch`, `Triton`
+    /// The library or compiler: `PyTorch` or `Triton`.
     by: String,
     size: usize,
     /// Its largest error as a part of the bound.

@@ -17,7 +17,7 @@ use crate::records::{Sources, number as quoted};
 use crate::transcripts::{self, Done, Programs, Transcript};
 use crate::{House, Problem};
 
-/// `book/outputs.toml`.
+/// Contents of `book/outputs.toml`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outputs {
@@ -30,7 +30,7 @@ pub struct Outputs {
     /// Programs that write other files of the book.
     #[serde(default)]
     pub program: Vec<Program>,
-    /// Of `book/transcripts`.
+    /// Transcripts, from `book/transcripts`.
     #[serde(skip)]
     pub(crate) transcripts: Vec<Transcript>,
 }
@@ -39,7 +39,7 @@ pub struct Outputs {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Output {
-    /// `book/src/generated/NAME.txt`.
+    /// Name of the file `book/src/generated/NAME.txt`.
     pub name: String,
     /// Program and arguments, as a reader types them: no shell is between.
     pub command: String,

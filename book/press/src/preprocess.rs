@@ -52,7 +52,7 @@ const DIRECTIVES: [&str; 19] = [
 /// Kinds of text that a listing may stand in without a fence.
 const TEXT_FILES: [&str; 2] = ["md", "html"];
 
-/// `[preprocessor.press]`
+/// The table `[preprocessor.press]` of `book.toml`.
 #[derive(Debug, Default, Deserialize)]
 struct Settings {
     /// The record whose numbers the text tells: `h200`.
@@ -70,7 +70,7 @@ pub struct Findings {
     pub(crate) slides: Vec<Deck>,
 }
 
-/// The preprocessor.
+/// The preprocessor that mdBook calls.
 pub struct Press {
     house: House,
     draft: bool,
@@ -87,7 +87,7 @@ impl Press {
         }
     }
 
-    /// What it finds.
+    /// The findings, which grow while mdBook runs.
     pub fn findings(&self) -> Rc<RefCell<Findings>> {
         Rc::clone(&self.findings)
     }
@@ -152,7 +152,7 @@ struct Page<'a> {
     house: &'a House,
     records: &'a Result<Records, String>,
     pages: &'a [PathBuf],
-    /// Of all steps.
+    /// What is known of each step.
     matters: &'a [Matter],
     /// As seen from `book/src`.
     path: PathBuf,

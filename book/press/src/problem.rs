@@ -9,7 +9,7 @@ pub struct Problem {
     pub file: String,
     /// From 1; 0 when the whole file is meant.
     pub line: usize,
-    /// One sentence.
+    /// What is wrong, in one sentence.
     pub what: String,
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn number(
 /// How the listings were compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum How {
-    /// Compiled again.
+    /// The sources were compiled again.
     Compiled,
     /// By the hashes in the header of the PTX: why not compiled.
     Hashes(String),

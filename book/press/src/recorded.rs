@@ -105,7 +105,7 @@ impl Kind {
 /// What another device has to say in a table.
 struct Beside<'r> {
     record: &'r Record,
-    /// `H100`
+    /// Short name of the GPU, such as `H100`.
     name: String,
 }
 

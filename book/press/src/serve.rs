@@ -52,7 +52,7 @@ struct News {
     n_built: u64,
     /// Of the last try.
     problems: Option<String>,
-    /// Counts everything.
+    /// Counts the builds that succeeded or failed.
     n_events: u64,
 }
 

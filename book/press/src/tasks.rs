@@ -113,7 +113,7 @@ fn criteria(task: &Task) -> String {
     out
 }
 
-/// `256×256×64`
+/// Sizes of the launch that is counted, such as `256×256×64`.
 fn sizes(criterion: &Criterion) -> String {
     let sizes: Vec<String> = criterion
         .shape

@@ -71,7 +71,7 @@ struct Step {
     text: Option<String>,
     #[serde(default)]
     from: Option<PathBuf>,
-    /// `v02/no-second-barrier`
+    /// Name of the solution that is copied, such as `v02/no-second-barrier`.
     #[serde(default)]
     solution: Option<String>,
 }

@@ -13,11 +13,11 @@ pub(super) enum Kind {
     Of(Type),
     /// Shift amounts, field positions and lengths.
     Amount,
-    /// A truth value.
+    /// A truth value: 0 or 1.
     Truth,
     /// Floats whose products, quotients, sums and conversions lie around the smallest normal number.
     Tiny(Type),
-    /// Nothing reads it.
+    /// An input that the instruction does not read.
     Unused,
 }
 

@@ -41,11 +41,11 @@ pub const TEXTURES: [TextureSource; 11] = [
 /// A texture of 16 texels, or 16 x 8, each of four channels of 32 bits; coordinates are clamped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextureSource {
-    /// 1 or 2.
+    /// Dimensions of the texture: 1 or 2.
     pub dims: u32,
     /// `f`, `s` or `u`.
     pub channel: char,
-    /// Weighted between neighbours.
+    /// Fetches are weighted between neighbouring texels.
     pub filtered: bool,
     /// Texels lie in plain memory; `tex.1d` with an integer coordinate reads nothing else.
     pub buffer: bool,
@@ -64,7 +64,7 @@ impl TextureSource {
     /// Texels in a row.
     pub const WIDTH: usize = 16;
 
-    /// Rows.
+    /// Number of rows of texels.
     pub fn height(self) -> usize {
         if self.dims == 1 { 1 } else { 8 }
     }

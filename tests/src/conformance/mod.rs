@@ -33,17 +33,17 @@ pub struct Fixture {
     pub name: String,
     /// The pattern of the table's row.
     pub row: &'static str,
-    /// Its section.
+    /// Section of the PTX manual that the row names.
     pub section: &'static str,
     /// Three inputs per thread; all of one length, a multiple of [`BLOCK`].
     pub inputs: [Vec<u64>; 3],
-    /// Results per thread.
+    /// Number of results per thread.
     pub outs: usize,
     /// What the module declares beside the kernel.
     pub declarations: String,
     /// Instructions of the kernel.
     pub body: String,
-    /// `.version` and `.target`.
+    /// The arguments of `.version` and `.target`.
     pub target: (&'static str, &'static str),
 }
 

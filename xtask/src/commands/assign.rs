@@ -52,7 +52,7 @@ pub(crate) struct Args {
 /// So that every program that reads JSON or TOML keeps it.
 const LARGEST_SEED: u64 = (1 << 53) - 1;
 
-/// Writes the repository.
+/// Writes the starter repository, and the rubric beside it.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let root = learner::root()?;
     let shown = args.out.display().to_string();

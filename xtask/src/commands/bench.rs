@@ -33,7 +33,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Runs the steps.
+/// Runs the steps, and saves their measurements where that is asked for.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let steps = choice::steps("bench", &args.steps)?;
     let shapes = args.sizes.shapes()?;
@@ -239,7 +239,7 @@ impl Open {
 /// The files of `book/data` that this run adds to.
 struct Records {
     folder: PathBuf,
-    /// By machine.
+    /// The open records, one per machine.
     open: Vec<Open>,
     n_new: usize,
     /// Where the next measurements belong.
@@ -324,7 +324,7 @@ impl Records {
         }
     }
 
-    /// One sentence.
+    /// What was saved and where, in one sentence.
     fn tell(&self) -> String {
         let files: Vec<String> = self.open.iter().map(|open| place::shown(&open.path)).collect();
         match (self.n_new, files.as_slice()) {

@@ -39,7 +39,7 @@ const FIRST: &str = "h200.toml";
 const LIMIT: Duration = Duration::from_secs(300);
 const MOST: usize = 1 << 20;
 
-/// Measures and writes.
+/// Measures the constants, or reads them from `--from`, and writes them to the data file.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let root = place::checkout().context("the constants are in the checkout; run this inside it")?;
     let text = match &args.from {
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     Ok(Verdict::Passed)
 }
 
-/// Runs the program.
+/// Runs the program `calibrate`, and returns what it printed.
 fn measure() -> Result<String> {
     let mut command = Command::new(programs::one("calibrate")?);
     say::command(&programs::shown(&command, &[]));
@@ -103,7 +103,7 @@ fn file_name(device: &str) -> String {
 
 /// What the program printed.
 struct Measured {
-    /// `NVIDIA H200`
+    /// Name of the device, such as `NVIDIA H200`.
     device: String,
     /// Of what it was, for the file.
     from: String,
@@ -155,9 +155,9 @@ enum Rule {
     Clocks(&'static str),
     /// Whole clocks of three widths.
     ClocksOfWidths([&'static str; 3]),
-    /// As measured.
+    /// A number, as it was measured.
     AsMeasured(&'static str),
-    /// Any other.
+    /// A number that this function computes from measurements.
     Of(fn(&Measured) -> Result<f64>),
     /// The same for three widths.
     OfWidths(fn(&Measured, &str, f64) -> Result<f64>),

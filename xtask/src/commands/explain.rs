@@ -67,15 +67,15 @@ fn column(text: &str) -> Result<Column, String> {
     })
 }
 
-/// `shared-requests`
+/// The name of a column on the command line, such as `shared-requests`.
 fn name(column: Column) -> String {
     let word = serde_json::to_value(column).unwrap_or_default();
     word.as_str().unwrap_or_default().replace('_', "-")
 }
 
-/// One kernel, explained.
+/// A kernel with its explanation.
 struct Subject {
-    /// `yours` or `finished`.
+    /// The word `yours` or `finished`, for headings.
     whose: &'static str,
     /// Its file, for messages.
     file: String,

@@ -64,7 +64,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// `0/4`
+/// Reads `--part I/N`, such as `0/4`: the part, from 0, and the number of parts.
 fn part(text: &str) -> Result<(usize, usize), String> {
     let parsed = text.split_once('/').and_then(|(part, of)| {
         let (part, of) = (part.parse().ok()?, of.parse().ok()?);
@@ -242,7 +242,7 @@ fn probe(sandbox: &Sandbox, tools: &Tools) -> Result<()> {
     }
 }
 
-/// What grading starts.
+/// The programs that grading starts.
 fn tools(root: &Path) -> Result<Tools> {
     let judge = match std::env::var_os(JUDGE) {
         Some(path) => PathBuf::from(path),

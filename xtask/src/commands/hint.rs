@@ -23,7 +23,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Columns of text.
+/// Columns to which text is wrapped.
 const WIDTH: usize = 100;
 /// What the levels of a hint are called.
 const NAMES: [&str; 3] = ["a nudge", "the concept", "pseudo-code"];

@@ -44,7 +44,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Columns of text.
+/// Columns to which text is wrapped.
 const WIDTH: usize = 100;
 
 /// Asks, and says what is right.
@@ -286,7 +286,7 @@ impl Quiz<'_> {
         Ok(right)
     }
 
-    /// Shows the answers.
+    /// Shows the answers of these questions, and records that they were shown.
     fn show(&mut self, chosen: &[&Asked<'_>]) -> Result<()> {
         for asked in chosen {
             let key = asked.key();

@@ -43,7 +43,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Profiles the steps.
+/// Profiles the steps, or writes the table of saved counters.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     if args.table {
         return table();
@@ -353,7 +353,7 @@ fn cells(line: &str) -> Vec<String> {
     cells
 }
 
-/// `(32, 8, 1)`
+/// Reads sizes of a grid or a block as the profiler prints them: `(32, 8, 1)`.
 fn sizes(text: &str) -> Result<[u32; 3]> {
     let numbers: Vec<u32> = text
         .trim_matches(['(', ')'])
@@ -363,7 +363,7 @@ fn sizes(text: &str) -> Result<[u32; 3]> {
     <[u32; 3]>::try_from(numbers).map_err(|_| anyhow!("the profiler says `{text}` for three sizes"))
 }
 
-/// `1,107,296,256`
+/// Reads a number as the profiler prints it: `1,107,296,256`.
 fn count(metric: &str, text: &str) -> Result<u64> {
     text.replace(',', "")
         .parse()

@@ -15,7 +15,7 @@ use crate::support::committed::compile_all;
 use crate::support::place::repository;
 use crate::support::say;
 
-/// Where sources are.
+/// Folders in which sources are looked for.
 const FOLDERS: [&str; 5] = ["kernels", "steps", "tests/data", "book/exhibits", "book/python"];
 #[derive(clap::Args)]
 pub(crate) struct Args {

@@ -35,7 +35,7 @@ struct Complaint {
     file: String,
     line: usize,
     what: String,
-    /// What to do.
+    /// What to do about it.
     then: String,
 }
 
@@ -51,7 +51,7 @@ impl std::fmt::Display for Complaint {
     }
 }
 
-/// Looks at everything.
+/// Checks all rules, and prints each complaint.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let root = place::checkout().context("tidy looks at a checkout, and this is none")?;
     let complaints = complaints(&root)?;
@@ -418,7 +418,7 @@ impl House<'_> {
     }
 }
 
-/// `v05` for `kernels/v05_bank_conflict_free.cu`.
+/// The step of a source file: `v05` for `kernels/v05_bank_conflict_free.cu`.
 fn step_of(file: &str) -> Option<&'static str> {
     let name = file.strip_prefix("kernels/")?;
     STEPS

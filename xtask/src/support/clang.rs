@@ -41,7 +41,7 @@ const NAMES: [&str; 10] = [
 /// A signal ended it.
 #[derive(Debug)]
 pub(crate) struct Stopped {
-    /// What it compiled.
+    /// Name of the file that it compiled.
     name: String,
     pub(crate) status: std::process::ExitStatus,
     /// What it wrote last.

@@ -94,7 +94,7 @@ pub(crate) enum Compiled {
     Refused(Refused),
 }
 
-/// Which compiler.
+/// The compiler for a learner's kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Choice {
     Nvrtc,

@@ -31,7 +31,7 @@ pub(crate) const VERSION: (i32, i32) = (12, 4);
 /// Names a folder in which it is.
 const VARIABLE: &str = "TILE_NVRTC";
 
-/// The compiler, loaded.
+/// The functions of the loaded compiler.
 pub(crate) struct Nvrtc {
     create: Create,
     compile: Compile,
@@ -42,7 +42,7 @@ pub(crate) struct Nvrtc {
     cubin: Text,
     log_size: Size,
     log: Text,
-    /// `(12, 4)`
+    /// Version of the compiler: major and minor, such as `(12, 4)`.
     pub(crate) version: (i32, i32),
     /// Where it was found.
     pub(crate) directory: PathBuf,
@@ -61,11 +61,11 @@ pub(crate) struct Unit {
     pub(crate) name: String,
     /// Headers that are not looked for in folders: as `#include` names them, and their text.
     pub(crate) headers: Vec<(String, String)>,
-    /// Of the compiler.
+    /// Options of the compiler.
     pub(crate) options: Vec<String>,
 }
 
-/// What compiling gave.
+/// The results of compiling a source.
 #[derive(Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Compiled {
     /// PTX as the compiler printed it.

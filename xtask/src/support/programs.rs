@@ -337,7 +337,7 @@ fn is_read_only() -> bool {
     }
 }
 
-/// Says so, once.
+/// Notes, at most once, that the programs stay as they were built.
 fn stays_as_built() {
     static SAID: Once = Once::new();
     let folder = place::beside().map_or_else(String::new, |folder| place::shown(&folder));

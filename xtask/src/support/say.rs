@@ -81,7 +81,7 @@ pub(crate) struct Status {
 }
 
 impl Status {
-    /// Shows nothing yet.
+    /// A status line that shows nothing yet.
     pub(crate) fn new() -> Self {
         Self {
             on: std::io::stderr().is_terminal(),
@@ -93,7 +93,7 @@ impl Status {
         self.on
     }
 
-    /// Replaces the line.
+    /// Replaces the text of the line.
     pub(crate) fn set(&self, text: &str) {
         const WIDTH: usize = 78;
         if self.on {

@@ -28,7 +28,7 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// Reads a source.
+    /// Reads a source file and its options.
     pub(crate) fn read(root: &Path, path: &Path) -> anyhow::Result<Self> {
         let source = read_source(path)?;
         let architecture = source
@@ -83,7 +83,7 @@ impl Job {
         }
     }
 
-    /// `80` of `compute_80`
+    /// The number of the architecture: `80` of `compute_80`.
     pub(crate) fn capability(&self) -> &str {
         self.architecture.trim_start_matches("compute_")
     }

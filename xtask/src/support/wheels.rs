@@ -72,7 +72,7 @@ pub(crate) const WHEELS: &[Wheel] = &[];
 /// Whether there is one to get for this kind of machine.
 pub(crate) const IS_OFFERED: bool = !WHEELS.is_empty();
 
-/// Where it goes.
+/// The folder that receives the compiler.
 pub(crate) fn directory() -> PathBuf {
     place::repository().join("target/nvrtc")
 }

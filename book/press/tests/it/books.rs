@@ -88,7 +88,7 @@ impl Small {
             .with("kernels/other.cu", OTHER_KERNEL)
     }
 
-    /// One more file.
+    /// Adds a file to the book.
     pub(crate) fn with(self, path: &str, text: &str) -> Self {
         self.write(path, text);
         self

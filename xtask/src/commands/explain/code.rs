@@ -102,7 +102,7 @@ fn time(prediction: &Prediction) -> String {
     format!("{:.digits$} µs (band {})", prediction.us, band(prediction.band))
 }
 
-/// `±7%`
+/// The error band of a prediction, such as `±7%`.
 fn band(band: f64) -> String {
     format!("±{:.0}%", band * 100.0)
 }

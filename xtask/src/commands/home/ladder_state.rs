@@ -82,7 +82,7 @@ impl State {
         self.of(task).last.is_some() || task.copy(&self.root).is_file()
     }
 
-    /// `started: no-excess`
+    /// The state of a task in words, such as `started: no-excess`.
     fn words(&self, task: &Task) -> String {
         let known = self.of(task);
         match (&known.passed, &known.gave_up, &known.code) {
@@ -139,7 +139,7 @@ impl State {
     }
 }
 
-/// `1 of 2`
+/// A share such as `1 of 2`; empty where there is nothing to share.
 fn share(done: usize, all: usize) -> String {
     match all {
         0 => String::new(),
