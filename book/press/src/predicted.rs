@@ -1,5 +1,7 @@
 //! `{{#n predicted KERNEL SIZE WHAT}}`: what the model of time gives for a launch that was timed, from its table.
 
+use ladder::{Shape, WrongSize};
+
 use crate::House;
 use crate::records::{Sources, digits, number as quoted};
 
@@ -16,13 +18,13 @@ pub(crate) fn number(
     sources: &mut Sources,
 ) -> Result<String, String> {
     let text = house.read(&house.root().join(FILE))?;
-    let sizes: Vec<&str> = size.split('x').collect();
-    let is_it = |cells: &[&str]| match (cells, sizes.as_slice()) {
-        ([_, name, m, n, k, ..], [edge]) => {
-            name == &kernel && m == edge && n == edge && (k == edge || *k == "0")
+    let wanted: Shape = size.parse().map_err(|error: WrongSize| error.to_string())?;
+    // A launch without K is one of a transpose, or of another kernel of a matrix.
+    let is_it = |cells: &[&str]| match cells {
+        [_, name, m, n, k, ..] if *name == kernel => {
+            let is = |cell: &str, side: usize| cell.parse() == Ok(side);
+            is(m, wanted.m) && is(n, wanted.n) && (is(k, wanted.k) || is(k, 0))
         }
-        ([_, name, m, n, k, ..], [rows, cols]) => name == &kernel && [m, n, k] == [rows, cols, &"0"],
-        ([_, name, m, n, k, ..], all) => name == &kernel && [m, n, k].into_iter().eq(all),
         _ => false,
     };
     let launch = text

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ladder::record::Passed;
-use ladder::{Kernel, Outcome, Record, Run, STEPS, Samples, Shape, Step, Work};
+use ladder::{Kernel, Outcome, Record, Run, STEPS, Samples, Shape, Step, Work, WrongSize};
 
 use crate::House;
 use crate::counters::Counters;
@@ -250,25 +250,13 @@ fn kernel_step(step: Option<&Step>) -> &'static str {
     step.map_or("it", |step| step.id)
 }
 
-/// `4096`, `1025x1023x1021`, and for transposes `1000x3000`.
+/// The shape of a kernel at a size: `4096`, `1025x1023x1021`, and for transposes `1000x3000`.
 pub(crate) fn shape(kernel: &str, size: &str) -> Result<Shape, String> {
     let (_, kernel) = known(kernel)?;
-    let wrong = || format!("`{size}` is no size; write 4096 or 1025x1023x1021");
-    let sizes: Vec<usize> = size
-        .split('x')
-        .map(|part| part.parse().map_err(|_| wrong()))
-        .collect::<Result<_, _>>()?;
-    let depth = |k| if kernel.work == Work::Transpose { 0 } else { k };
-    match sizes.as_slice() {
-        [n] => Ok(Shape {
-            m: *n,
-            n: *n,
-            k: depth(*n),
-        }),
-        [m, n] if kernel.work == Work::Transpose => Ok(Shape { m: *m, n: *n, k: 0 }),
-        [m, n, k] => Ok(Shape { m: *m, n: *n, k: *k }),
-        _ => Err(wrong()),
-    }
+    let size: Shape = size.parse().map_err(|error: WrongSize| error.to_string())?;
+    size.suits(kernel.name, [kernel.work])
+        .map_err(|error| error.to_string())?;
+    Ok(kernel.work.shape(size).unwrap_or(size))
 }
 
 fn median(samples: &Option<Samples>, which: &str) -> Result<f64, String> {

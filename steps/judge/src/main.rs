@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use course::Task;
 use judge::Request;
+use ladder::Shape;
 
 /// Judge the PTX of one kernel against a task
 #[derive(Parser)]
@@ -42,9 +43,15 @@ struct Cli {
     /// Its machine code: what that did, too, and what a GPU would take for it
     #[arg(long, value_name = "FILE", requires = "explain")]
     cubin: Option<PathBuf>,
-    /// Rows and columns of the matrices that the machine code is launched on
-    #[arg(long, value_name = "N", default_value_t = 512, requires = "cubin")]
-    size: usize,
+    /// Size of the problem that the machine code is launched on: 512 (M = N = K), 256x512x64 (MxNxK) or, for a transpose, 300x200 (MxN)
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "512",
+        requires = "cubin",
+        allow_negative_numbers = true
+    )]
+    size: Shape,
     /// Threads; 0 for one per core
     #[arg(long, default_value_t = 0)]
     threads: usize,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use ladder::Shape;
+use ladder::shape::{WrongSize, side};
 
 /// What a step binary is asked.
 #[derive(Debug, Parser)]
@@ -61,46 +62,42 @@ pub struct Common {
     pub before: Vec<PathBuf>,
 }
 
-/// Single sizes
+/// The options that choose sizes.
 #[derive(Debug, Clone, Args)]
-pub struct Sides {
-    /// Rows of A and C
-    #[arg(long)]
+pub struct Sizes {
+    /// Sizes of the problem, with commas between several: 1024 (M = N = K), 1025x1023x1021 (MxNxK) or, for transposes, 30000x333 (MxN)
+    #[arg(long, value_name = "SIZE", value_delimiter = ',', conflicts_with_all = ["m", "n", "k"], allow_negative_numbers = true)]
+    pub size: Vec<Shape>,
+    /// Rows of A and C, in place of --size and together with --n and --k
+    #[arg(long, value_parser = side, allow_negative_numbers = true)]
     pub m: Option<usize>,
     /// Columns of B and C
-    #[arg(long)]
+    #[arg(long, value_parser = side, allow_negative_numbers = true)]
     pub n: Option<usize>,
     /// Columns of A, rows of B
-    #[arg(long)]
+    #[arg(long, value_parser = side, allow_negative_numbers = true)]
     pub k: Option<usize>,
 }
 
-impl Sides {
-    /// With `size` for those that are not given.
-    pub fn or(&self, size: usize) -> Shape {
-        Shape {
-            m: self.m.unwrap_or(size),
-            n: self.n.unwrap_or(size),
-            k: self.k.unwrap_or(size),
-        }
+impl Sizes {
+    /// The sizes that are asked for; none when the step chooses.
+    ///
+    /// # Errors
+    /// When they cannot be.
+    pub fn asked(&self) -> Result<Vec<Shape>, WrongSize> {
+        Shape::asked(&self.size, [self.m, self.n, self.k])
     }
 }
 
 /// `bench`
 #[derive(Debug, Clone, Args)]
 pub struct Bench {
-    /// M = N = K; may be given several times
-    #[arg(long, value_name = "N")]
-    pub size: Vec<usize>,
-    /// Where it is not a cube.
+    /// Sizes to run at.
     #[command(flatten)]
-    pub sides: Sides,
+    pub sizes: Sizes,
     /// All sizes that are kept on record
     #[arg(long, conflicts_with_all = ["size", "m", "n", "k"])]
     pub recorded_shapes: bool,
-    /// Folder for reference answers that take long, shared with other steps
-    #[arg(long, value_name = "DIR", hide = true)]
-    pub answers: Option<PathBuf>,
     /// What every task takes.
     #[command(flatten)]
     pub common: Common,
@@ -128,12 +125,9 @@ pub struct Check {
 /// `launch`
 #[derive(Debug, Clone, Args)]
 pub struct Launch {
-    /// M = N = K
-    #[arg(long, value_name = "N", default_value_t = 1024)]
-    pub size: usize,
-    /// Where it is not a cube.
+    /// Sizes to run at.
     #[command(flatten)]
-    pub sides: Sides,
+    pub sizes: Sizes,
     /// What every task takes.
     #[command(flatten)]
     pub common: Common,

@@ -1,7 +1,8 @@
 //! `bench`: every kernel on every size asked for.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use ladder::programs::ANSWERS;
 use ladder::provenance::sha256;
 use ladder::record::Line;
 use ladder::{Measurement, Outcome, Shape, Work};
@@ -20,12 +21,17 @@ use crate::{FAILED, Lab, PASSED, out, page, roofline, shapes};
 /// When sizes are impossible, or something fails that is not a kernel's fault.
 pub fn run(lab: &mut Lab<'_>, bench: &args::Bench) -> Result<u8, Trouble> {
     let emulated = lab.gpu()?.emulator.is_some();
-    let asked = asked(bench, shapes::default_size(emulated));
+    let asked = match bench.recorded_shapes {
+        true => None,
+        false => Some(lab.sizes(&bench.sizes, shapes::default_size(emulated))?),
+    };
     // Sizes that somebody typed are refused before anything runs.
-    for shape in asked.iter().flatten() {
+    for size in asked.iter().flatten() {
         for kernel in lab.kernels.clone() {
             let work = lab.work(kernel);
-            shapes::fits(work, shapes::of(work, *shape), lab.gpu()?).map_err(Trouble::Usage)?;
+            if let Some(shape) = work.shape(*size) {
+                shapes::fits(work, shape, lab.gpu()?).map_err(Trouble::Usage)?;
+            }
         }
     }
     lab.stand_beside();
@@ -33,8 +39,9 @@ pub fn run(lab: &mut Lab<'_>, bench: &args::Bench) -> Result<u8, Trouble> {
         true => out::json(&Line::Run(Box::new(lab.run.clone())))?,
         false => out::write(&page::header(lab))?,
     }
+    let answers = std::env::var_os(ANSWERS).map(PathBuf::from);
     let mut failed = false;
-    for (case, kernels) in plan(lab, asked.as_deref(), bench.answers.as_deref()) {
+    for (case, kernels) in plan(lab, asked.as_deref(), answers.as_deref()) {
         let mut entries = Vec::new();
         for kernel in kernels {
             out::milestone(&format!("{} on {}", kernel.name, case.shape));
@@ -68,19 +75,6 @@ pub fn run(lab: &mut Lab<'_>, bench: &args::Bench) -> Result<u8, Trouble> {
     Ok(if failed { FAILED } else { PASSED })
 }
 
-/// Sizes from the command line; `None`: those on record.
-fn asked(bench: &args::Bench, default: usize) -> Option<Vec<Shape>> {
-    if bench.recorded_shapes {
-        return None;
-    }
-    let sizes = if bench.size.is_empty() {
-        vec![default]
-    } else {
-        bench.size.clone()
-    };
-    Some(sizes.into_iter().map(|size| bench.sides.or(size)).collect())
-}
-
 /// Whether counting a kernel on the emulated device would take minutes. What the CPU does is timed as ever, and the
 /// library says itself that it is not there.
 fn too_large_to_count(kernel: &Kernel, shape: Shape) -> bool {
@@ -88,15 +82,21 @@ fn too_large_to_count(kernel: &Kernel, shape: Shape) -> bool {
 }
 
 /// Shapes with the kernels that run on them: shapes outermost, so that kernels share inputs and answers.
-fn plan<'a>(lab: &Lab<'a>, asked: Option<&[Shape]>, answers: Option<&Path>) -> Vec<(Case, Vec<&'a Kernel>)> {
+pub(crate) fn plan<'a>(
+    lab: &Lab<'a>,
+    asked: Option<&[Shape]>,
+    answers: Option<&Path>,
+) -> Vec<(Case, Vec<&'a Kernel>)> {
     let new = |shape| Case::new(shape, lab.common.seed).kept_in(answers.map(Path::to_owned));
     let mut plan: Vec<(Case, Vec<&'a Kernel>)> = Vec::new();
     for kernel in &lab.kernels {
         let work = lab.work(kernel);
         let shapes = asked.unwrap_or_else(|| shapes::recorded(work));
-        for shape in shapes {
-            let shape = shapes::of(work, *shape);
+        // A product has no shape at a size without K.
+        for shape in shapes.iter().filter_map(|size| work.shape(*size)) {
             match plan.iter_mut().find(|(case, _)| case.shape == shape) {
+                // Two sizes that differ in K are one for a transpose.
+                Some((_, kernels)) if kernels.iter().any(|known| known.name == kernel.name) => {}
                 Some((_, kernels)) => kernels.push(kernel),
                 None => plan.push((new(shape), vec![kernel])),
             }
@@ -106,6 +106,23 @@ fn plan<'a>(lab: &Lab<'a>, asked: Option<&[Shape]>, answers: Option<&Path>) -> V
 }
 
 impl Lab<'_> {
+    /// Sizes from the command line, each one of at least one kernel; where none is given, the step's own.
+    ///
+    /// # Errors
+    /// When a size cannot be.
+    pub fn sizes(&self, sizes: &args::Sizes, own: usize) -> Result<Vec<Shape>, Trouble> {
+        let usage = |error: ladder::WrongSize| Trouble::Usage(error.to_string());
+        let asked = sizes.asked().map_err(usage)?;
+        for size in &asked {
+            let works = self.kernels.iter().map(|kernel| self.work(kernel));
+            size.suits(self.step.id, works).map_err(usage)?;
+        }
+        Ok(match asked.is_empty() {
+            true => vec![Shape::square(own)],
+            false => asked,
+        })
+    }
+
     /// What a kernel computes.
     pub fn work(&self, kernel: &Kernel) -> Work {
         self.step.kernel(kernel.name).map_or(Work::Sgemm, |k| k.work)

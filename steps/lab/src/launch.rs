@@ -6,6 +6,7 @@ use ladder::record::{Launched, Line};
 use ladder::{Shape, Work};
 use serde_json::Value;
 
+use crate::bench::plan;
 use crate::inputs::{Data, Real, elements};
 use crate::kernel::{Kernel, Program};
 use crate::measure::{gemm, too_large, transpose};
@@ -13,26 +14,30 @@ use crate::session::{self, Launch, Session};
 use crate::trouble::Trouble;
 use crate::{Lab, PASSED, args, out, shapes};
 
+/// Where no size is given.
+const DEFAULT_SIZE: usize = 1024;
+
 /// Runs it.
 ///
 /// # Errors
 /// When the sizes are impossible, or a launch goes wrong.
 pub fn run(lab: &mut Lab<'_>, asked: &args::Launch) -> Result<u8, Trouble> {
-    let shape = asked.sides.or(asked.size);
+    let sizes = lab.sizes(&asked.sizes, DEFAULT_SIZE)?;
     if lab.common.json {
         out::json(&Line::Run(Box::new(lab.run.clone())))?;
     }
-    for kernel in lab.kernels.clone() {
-        let work = lab.work(kernel);
-        let launched = launch(lab, kernel, work, shapes::of(work, shape))?;
-        match (lab.common.json, &launched.not_run) {
-            (true, _) => out::json(&Line::Launched(Box::new(launched)))?,
-            (false, None) => out::write(&format!("{} on {}: launched\n", kernel.name, launched.shape))?,
-            (false, Some(why)) => {
-                out::write(&format!(
-                    "{} on {}: not run: {why}\n",
-                    kernel.name, launched.shape
-                ))?;
+    for (case, kernels) in plan(lab, Some(&sizes), None) {
+        for kernel in kernels {
+            let launched = launch(lab, kernel, lab.work(kernel), case.shape)?;
+            match (lab.common.json, &launched.not_run) {
+                (true, _) => out::json(&Line::Launched(Box::new(launched)))?,
+                (false, None) => out::write(&format!("{} on {}: launched\n", kernel.name, launched.shape))?,
+                (false, Some(why)) => {
+                    out::write(&format!(
+                        "{} on {}: not run: {why}\n",
+                        kernel.name, launched.shape
+                    ))?;
+                }
             }
         }
     }

@@ -6,7 +6,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::machine_code::{BINDS, unit};
-use crate::record::{self, RecordError, Shape};
+use crate::record::{self, RecordError};
+use crate::shape::Shape;
 
 /// Layout of the file.
 pub const SCHEMA: u32 = 1;

@@ -256,6 +256,15 @@ impl Step {
 }
 
 impl Work {
+    /// The shape of this work at a size that was asked for: a transpose has no K. `None` where a product lacks it.
+    pub fn shape(self, size: crate::Shape) -> Option<crate::Shape> {
+        match (self, size.k) {
+            (Work::Transpose, _) => Some(crate::Shape { k: 0, ..size }),
+            (_, 0) => None,
+            _ => Some(size),
+        }
+    }
+
     /// Floating-point operations for a shape.
     pub fn flops(self, shape: crate::Shape) -> f64 {
         match self {

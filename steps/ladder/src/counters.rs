@@ -11,7 +11,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::record::{self, Launched, RecordError, Run, Shape};
+use crate::record::{self, Launched, RecordError, Run};
+use crate::shape::Shape;
 
 /// Layout of the file.
 pub const SCHEMA: u32 = 1;

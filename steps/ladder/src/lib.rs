@@ -14,8 +14,10 @@ pub mod programs;
 pub mod provenance;
 pub mod record;
 pub mod sanitizer;
+pub mod shape;
 pub mod text;
 pub mod time;
 
 pub use catalogue::{Kernel, STEPS, Step, UnknownStep, Work, find};
-pub use record::{Measurement, Outcome, Record, Run, Samples, Shape};
+pub use record::{Measurement, Outcome, Record, Run, Samples};
+pub use shape::{Shape, WrongSize};

@@ -1,6 +1,9 @@
-//! Programs of the system.
+//! Programs of the system, and what the programs of the steps share.
 
 use std::path::PathBuf;
+
+/// Variable that names a folder in which steps keep reference answers that take long, for each other.
+pub const ANSWERS: &str = "TILE_ANSWERS";
 
 /// The first program of that name on `PATH`.
 pub fn on_path(name: &str) -> Option<PathBuf> {

@@ -10,55 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::{FolderLock, folder_of, lock_folder, write_whole};
 use crate::machine_code::MachineCode;
+use crate::shape::Shape;
 
 /// Layout of the file; raised when an old reader would misunderstand a new file.
 pub const SCHEMA: u32 = 1;
-
-/// Sizes of a problem. A transpose is of `m` rows and `n` columns, and has no `k`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Shape {
-    /// Rows of A and C.
-    pub m: usize,
-    /// Columns of B and C.
-    pub n: usize,
-    /// Columns of A, rows of B.
-    pub k: usize,
-}
-
-impl Shape {
-    /// The same in every direction.
-    pub const fn square(size: usize) -> Self {
-        Self {
-            m: size,
-            n: size,
-            k: size,
-        }
-    }
-
-    /// As people say it: `4096`, `1025×1023×1021`, and of a transpose `30000×333`.
-    pub fn short(self) -> String {
-        let is_square = self.m == self.n && (self.k == self.m || self.k == 0);
-        match is_square {
-            true => self.m.to_string(),
-            false => self.to_string().replace('x', "×"),
-        }
-    }
-
-    /// Multiply-adds of the product; elements of a transpose.
-    pub fn volume(self) -> f64 {
-        self.m as f64 * self.n as f64 * self.k.max(1) as f64
-    }
-}
-
-impl std::fmt::Display for Shape {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Shape { m, n, k } = self;
-        match *k {
-            0 => write!(f, "{m}x{n}"),
-            _ => write!(f, "{m}x{n}x{k}"),
-        }
-    }
-}
 
 /// One file of `book/data`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

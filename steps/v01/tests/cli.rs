@@ -60,19 +60,46 @@ fn refused(arguments: &[&str], code: i32, message: &str) {
 
 #[test]
 fn sizes_that_cannot_be_are_refused() {
-    refused(&["bench", "--size", "0"], 2, "every size must be at least 1");
-    refused(
-        &["bench", "--size", "64", "--k", "0"],
-        2,
-        "every size must be at least 1",
-    );
-    refused(
-        &["bench", "--size", "99999999"],
-        2,
-        "needs 120 PB on the device, which has ",
-    );
-    refused(&["bench", "--size", "-1"], 2, "");
-    refused(&["bench", "--size", "many"], 2, "invalid value 'many'");
+    for task in ["bench", "launch"] {
+        for (sizes, message) in [
+            (
+                "--size 0",
+                "`0` is not a whole number from 1 to 2147483647; sizes look like 1024",
+            ),
+            (
+                "--size=-1",
+                "`-1` is not a whole number from 1 to 2147483647; sizes look like 1024",
+            ),
+            (
+                "--size -1",
+                "`-1` is not a whole number from 1 to 2147483647; sizes look like 1024",
+            ),
+            (
+                "--size many",
+                "`many` is not a whole number from 1 to 2147483647; sizes look like 1024",
+            ),
+            ("--size 64,", "a size is missing; sizes look like 1024"),
+            (
+                "--size 64 --size 64x64",
+                "`64x64` is a size of a transpose, and v01 multiplies matrices",
+            ),
+            ("--size 99999999", "A would have 99999999 x 99999999 elements"),
+            ("--size 50000x50000x1", "C would have 50000 x 50000 elements"),
+            ("--m 50000 --n 50000 --k 1", "C would have 50000 x 50000 elements"),
+            (
+                "--m 64 --n 64 --k 0",
+                "`0` is not a whole number from 1 to 2147483647",
+            ),
+            (
+                "--m 64 --n 64",
+                "--m, --n and --k go together, and --k is missing",
+            ),
+            ("--size 64 --k 8", "cannot be used with"),
+        ] {
+            let words: Vec<&str> = [task].into_iter().chain(sizes.split(' ')).collect();
+            refused(&words, 2, message);
+        }
+    }
     refused(
         &["bench", "--size", "64", "--recorded-shapes"],
         2,
@@ -87,13 +114,29 @@ fn sizes_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn matrices_that_an_int_cannot_index_are_refused() {
-    let mut command = v01();
-    command.env("TILE_MEMORY", "1000000");
-    let (code, _, errors) = run(command.args(["bench", "--m", "50000", "--n", "50000", "--k", "1"]));
-    assert_eq!(code, 2, "{errors}");
-    let message = "C has 50000 x 50000 elements; kernels index with an int, which ends at 2147483647";
+fn a_size_that_does_not_fit_on_the_device_is_refused() {
+    let (code, out, errors) = run(v01().env("TILE_MEMORY", "100").args(["bench", "--size", "4096"]));
+    assert_eq!((code, out.as_str()), (2, ""), "{errors}");
+    let message = "a product of 4096x4096x4096 needs 201 MB on the device, which has ";
     assert!(errors.contains(message), "{errors}");
+}
+
+#[test]
+fn several_sizes_are_measured_in_the_order_given() {
+    let (code, out, errors) = run(v01().args([
+        "launch",
+        "--kernel",
+        "sgemm_v01_col",
+        "--size",
+        "8,33x20x5",
+        "--size",
+        "8",
+    ]));
+    assert_eq!(code, 0, "{errors}");
+    assert_eq!(
+        out,
+        "sgemm_v01_col_per_lane on 8x8x8: launched\nsgemm_v01_col_per_lane on 33x20x5: launched\n"
+    );
 }
 
 #[test]

@@ -9,12 +9,8 @@ fn strip(k: &str) -> (Option<i32>, String) {
             "--emulate",
             "--kernel",
             "strip",
-            "--m",
-            "20",
-            "--n",
-            "20",
-            "--k",
-            k,
+            "--size",
+            &format!("20x20x{k}"),
         ])
         .output()
         .expect("the step starts");

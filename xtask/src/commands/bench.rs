@@ -15,7 +15,8 @@ use crate::support::{choice, interrupt, kernels, place, programs, records, table
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples: cargo xtask bench v05\n          \
-    cargo xtask bench v04 v05 --size 1024,4096\n          cargo xtask bench all --save")]
+    cargo xtask bench v04 v05 --size 1024,1025x1023x1021\n          \
+    cargo xtask bench v08 --size 30000x333\n          cargo xtask bench all --save")]
 pub(crate) struct Args {
     /// Steps: `v05`, `5` or `bank-conflict-free`; or `all`
     #[arg(value_name = "STEP")]
@@ -36,11 +37,13 @@ pub(crate) struct Args {
 /// Runs the steps, and saves their measurements where that is asked for.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let steps = choice::steps("bench", &args.steps)?;
-    let shapes = args.sizes.shapes()?;
+    let shapes = args.sizes.shapes(&steps)?;
     let records = args.save.then(Records::open).transpose()?;
     interrupt::watch();
     kernels::compile_edited(&steps)?;
-    let programs = Programs::ready(&steps)?;
+    let answers = Answers::new();
+    let shared = (steps.len() > 1).then(|| answers.folder.clone());
+    let programs = Programs::ready(&steps)?.sharing(shared);
 
     let mut words = vec!["bench".to_owned()];
     words.extend(choice::arguments(&shapes));
@@ -50,10 +53,6 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     words.extend(args.emulate.then(|| "--emulate".to_owned()));
     for path in kernels::before(&steps) {
         words.extend(["--before".to_owned(), path.display().to_string()]);
-    }
-    let answers = Answers::new();
-    if steps.len() > 1 {
-        words.extend(["--answers".to_owned(), answers.folder.display().to_string()]);
     }
     match (steps.as_slice(), args.json, &records) {
         ([step], false, None) => page(&programs, step, &words),

@@ -15,6 +15,7 @@ use course::tasks::Kind;
 use ladder::files::write_whole;
 use ladder::provenance::target_of;
 use ladder::text::Paint;
+use ladder::{Shape, WrongSize};
 
 use crate::Verdict;
 use crate::support::fresh::{self, State};
@@ -44,15 +45,27 @@ pub(crate) struct Args {
     /// All of the machine code, and the time line clock by clock
     #[arg(long, requires = "machine")]
     all: bool,
-    /// Rows and columns of the matrices for the machine code
-    #[arg(long, value_name = "N", requires = "machine", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=4096))]
-    size: u32,
+    /// Size of the problem for the machine code: 512 (M = N = K), 256x512x64 (MxNxK) or, for a transpose, 300x200 (MxN)
+    #[arg(long, value_name = "SIZE", requires = "machine", default_value = "512", value_parser = code_size, allow_negative_numbers = true)]
+    size: Shape,
     /// Print one record per kernel
     #[arg(long, conflicts_with = "html")]
     json: bool,
     /// Write one page that needs nothing else
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+}
+
+/// A size at which machine code is run instruction by instruction, and its time predicted.
+fn code_size(text: &str) -> Result<Shape, String> {
+    const LARGEST: usize = 4096;
+    let size: Shape = text.parse().map_err(|error: WrongSize| error.to_string())?;
+    match [size.m, size.n, size.k].into_iter().find(|side| *side > LARGEST) {
+        Some(side) => Err(format!(
+            "`{side}` is too large: machine code is explained at sizes up to {LARGEST}"
+        )),
+        None => Ok(size),
+    }
 }
 
 /// A column by its name in records, with hyphens or underscores.
@@ -195,6 +208,10 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
                 learner::shown(&root, &copy)
             ),
         });
+    }
+    if args.machine && args.size.k == 0 && !task.work.is_transpose() {
+        let (size, of) = (args.size, name.to_string());
+        return Err(Stop::Usage(WrongSize::NoDepth { size, of }.to_string()).into());
     }
     interrupt::watch();
     let mut subjects = Vec::new();

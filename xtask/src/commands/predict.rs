@@ -17,7 +17,7 @@ use ladder::{STEPS, Shape};
 use crate::Verdict;
 use crate::support::programs::Programs;
 use crate::support::say::{self, Status, Stop};
-use crate::support::{interrupt, learner, place};
+use crate::support::{choice, interrupt, learner, place};
 
 #[derive(clap::Args)]
 #[command(
@@ -422,15 +422,10 @@ fn counted(derived: &Derived) -> Result<Option<f64>> {
     let shape = shape(derived);
     interrupt::watch();
     let programs = Programs::ready(&[step])?;
-    let sizes = [("--m", shape.m), ("--n", shape.n), ("--k", shape.k.max(1))];
     let mut words: Vec<String> = ["bench", "--json", "--emulate", "--kernel", kernel.name]
         .map(String::from)
         .to_vec();
-    words.extend(
-        sizes
-            .iter()
-            .flat_map(|(name, n)| [(*name).to_owned(), n.to_string()]),
-    );
+    words.extend(choice::arguments(&[shape]));
     let mut passed = None;
     let ended = programs.lines(step, &words, &Status::new(), |_, line| {
         if let Line::Measurement(measurement) = line

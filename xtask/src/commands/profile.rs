@@ -24,7 +24,7 @@ const TABLE: &str = "kernels/COUNTERS.md";
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples: cargo xtask profile v05\n          \
-    cargo xtask profile v04 v05 --m 509 --n 503 --k 499\n          \
+    cargo xtask profile v04 v05 --size 509x503x499\n          \
     cargo xtask profile all --save\n          cargo xtask profile --table")]
 pub(crate) struct Args {
     /// Steps: `v05`, `5` or `bank-conflict-free`; or `all`
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         return table();
     }
     let steps = choice::with_kernels(&choice::steps("profile", &args.steps)?)?;
-    let shapes = match (args.sizes.shapes()?, args.save) {
+    let shapes = match (args.sizes.shapes(&steps)?, args.save) {
         (none, true) if none.is_empty() => counters::SHAPES.to_vec(),
         (none, false) if none.is_empty() => vec![Shape::square(1024)],
         (asked, _) => asked,
@@ -454,8 +454,7 @@ fn table() -> Result<Verdict> {
                 None => shapes.push(profile.shape),
             }
         }
-        for mut shape in shapes {
-            shape.k = shape.k.max(1);
+        for shape in shapes {
             launches.extend(emulated(&programs, step, shape)?);
         }
     }

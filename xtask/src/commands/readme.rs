@@ -205,13 +205,12 @@ fn rows(
         .with_context(|| format!("`{words}` is no file and size"))?;
     let (size, other) = rest.split_once(' ').unzip();
     let size = size.unwrap_or(rest);
-    let size: usize = size.parse().with_context(|| format!("`{size}` is no size"))?;
+    let size: Shape = size.parse()?;
     let record = Record::load(&root.join(path))?;
     let other = other.map(|path| Record::load(&root.join(path))).transpose()?;
-    let k = if wanted(Work::Transpose) { 0 } else { size };
-    let shape = Shape {
-        k,
-        ..Shape::square(size)
+    let shape = match wanted(Work::Transpose) {
+        true => Shape { k: 0, ..size },
+        false => size,
     };
     let rows = measured(&record, shape, wanted)?;
     let beside = other

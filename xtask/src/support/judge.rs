@@ -10,6 +10,7 @@ use course::progress::Progress;
 use course::verdict::{Part, Status, Verdict};
 use course::{Task, TaskName};
 use grader::process::{self, Stopped};
+use ladder::Shape;
 use ladder::provenance::target_of;
 use ladder::text::Paint;
 
@@ -56,8 +57,8 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
 /// Machine code to explain.
 pub(crate) struct Code<'a> {
     pub(crate) cubin: &'a Path,
-    /// Rows and columns of the matrices.
-    pub(crate) size: u32,
+    /// Of the problem that it is launched on.
+    pub(crate) size: Shape,
 }
 
 /// What each line of a kernel did, from its PTX, the sources that it was made of, and its machine code.
@@ -75,7 +76,7 @@ pub(crate) fn explain(
             "--cubin".to_owned(),
             cubin.into_owned(),
             "--size".to_owned(),
-            size.to_string(),
+            size.typed(),
         ]);
     }
     let options: Vec<&str> = options.iter().map(String::as_str).collect();

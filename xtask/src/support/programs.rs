@@ -9,7 +9,7 @@ use std::sync::Once;
 
 use anyhow::{Context, Result, anyhow, bail};
 use ladder::Step;
-use ladder::programs::on_path;
+use ladder::programs::{ANSWERS, on_path};
 use ladder::record::{Line, Roofline};
 use ladder::text::shell_word;
 
@@ -26,6 +26,8 @@ pub(crate) struct Programs {
     paths: BTreeMap<&'static str, PathBuf>,
     /// Folders that the loader is to look in, before those that it knows.
     libraries: Vec<PathBuf>,
+    /// Where the steps keep reference answers for each other. It changes no result, so no printed command has it.
+    answers: Option<PathBuf>,
 }
 
 /// How a step ended.
@@ -85,7 +87,11 @@ impl Programs {
         // As `cargo run` does: libnvcuda.so of the same build.
         let folder = paths.values().next().and_then(|path| path.parent());
         let libraries = folder.map(|folder| folder.join("deps")).into_iter().collect();
-        Ok(Self { paths, libraries })
+        Ok(Self {
+            paths,
+            libraries,
+            answers: None,
+        })
     }
 
     fn beside(steps: &[&'static Step]) -> Result<Self> {
@@ -114,7 +120,13 @@ impl Programs {
         Ok(Self {
             paths,
             libraries: vec![folder.clone(), folder.join("deps")],
+            answers: None,
         })
+    }
+
+    /// With a folder in which the steps keep reference answers for each other.
+    pub(crate) fn sharing(self, answers: Option<PathBuf>) -> Self {
+        Self { answers, ..self }
     }
 
     /// Runs a step that speaks to the reader itself.
@@ -208,6 +220,7 @@ impl Programs {
         let known = std::env::var_os(LIBRARY_PATH).unwrap_or_default();
         folders.extend(std::env::split_paths(&known).filter(|p| !p.as_os_str().is_empty()));
         command.env(LIBRARY_PATH, std::env::join_paths(folders)?);
+        command.envs(self.answers.iter().map(|folder| (ANSWERS, folder)));
         set(&mut command);
         let program = Path::new(command.get_program()).to_owned();
         command

@@ -28,6 +28,7 @@ case " $* " in
     ;;
 *) echo "the page of $step $*" ;;
 esac
+if [ "$FAKE" = sharing ]; then echo "error: answers in $TILE_ANSWERS" >&2; exit 3; fi
 if [ "${FAKE_CODE:-0}" = 3 ]; then echo "error: no device here" >&2; fi
 exit "${FAKE_CODE:-0}"
 "#;
@@ -241,7 +242,6 @@ fn xtask(words: &str) -> Command {
 fn told(output: &Output) -> String {
     let clean = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes).replace(&programs().display().to_string(), "PROGRAMS");
-        let text = without_numbered_folders(&text);
         // Paths are shown from where it runs, and the checkout may lie in there.
         match programs().strip_prefix(std::env::temp_dir()) {
             Ok(from_here) => text.replace(&from_here.display().to_string(), "PROGRAMS"),
@@ -254,16 +254,6 @@ fn told(output: &Output) -> String {
         clean(&output.stdout),
         clean(&output.stderr)
     )
-}
-
-/// The folder of shared answers has the number of the process in its name.
-fn without_numbered_folders(text: &str) -> String {
-    let words = text.split_inclusive(' ');
-    let shown = words.map(|word| match word.contains("/tile-answers.") {
-        true => "ANSWERS ",
-        false => word,
-    });
-    shown.collect()
 }
 
 #[track_caller]
@@ -289,23 +279,37 @@ fn bad_words_are_answered_in_a_sentence() {
     insta::assert_snapshot!(refused("bench bank"), @"error: there is no step `bank`, did you mean bank-conflict-free?; the steps are v00 … v09 (see: cargo xtask list)");
     insta::assert_snapshot!(refused("check v05 nonsense"), @"error: there is no step `nonsense`; the steps are v00 … v09 (see: cargo xtask list)");
     insta::assert_snapshot!(refused("bench"), @"error: which step? For example: xtask bench v05, or xtask bench all");
-    insta::assert_snapshot!(refused("bench v05 --size 0"), @"error: sizes start at 1");
-    insta::assert_snapshot!(refused("bench v05 --size 99999999"), @"error: A would be 99999999 x 99999999, and the kernels count elements in an int: at most 2147483647 of them, which is 46340 x 46340");
-    insta::assert_snapshot!(refused("bench v05 --m 5"), @"error: --m, --n and --k go together: --n and --k missing (for a square, --size)");
-    insta::assert_snapshot!(refused("bench v05 --m 5 --n 6 --k -1"), @r"
-    error: unexpected argument '-1' found
-
-      tip: to pass '-1' as a value, use '-- -1'
-
-    Usage: cargo xtask bench [OPTIONS] [STEP]...
-
-    For more information, try '--help'.
-    ");
-    insta::assert_snapshot!(refused("bench v05 --size many"), @r"
-    error: invalid value 'many' for '--size <N>': invalid digit found in string
-
-    For more information, try '--help'.
-    ");
+    insta::assert_snapshot!(refused("bench v05 --m 5"), @"error: --m, --n and --k go together, and --n and --k are missing; as one option: --size 1025x1023x1021");
+    insta::assert_snapshot!(refused("bench v05 --size 30x20"), @"error: `30x20` is a size of a transpose, and v05 multiplies matrices; sizes look like 1024 (M = N = K), 1025x1023x1021 (MxNxK) or, of a transpose, 30000x333 (MxN)");
+    for (words, wanted) in [
+        (
+            "--size 0",
+            "invalid value '0' for '--size <SIZE>': `0` is not a whole number from 1 to 2147483647; sizes look like 1024",
+        ),
+        (
+            "--size 64,many",
+            "invalid value 'many' for '--size <SIZE>': `many` is not a whole number from 1 to 2147483647; sizes look like 1024",
+        ),
+        (
+            "--size 64x-1",
+            "invalid value '64x-1' for '--size <SIZE>': `-1` is not a whole number from 1 to 2147483647; sizes look like 1024",
+        ),
+        (
+            "--size 64,",
+            "invalid value '' for '--size <SIZE>': a size is missing; sizes look like 1024",
+        ),
+        ("--size 99999999", "A would have 99999999 x 99999999 elements"),
+        (
+            "--m 5 --n 6 --k -1",
+            "invalid value '-1' for '--k <K>': `-1` is not a whole number from 1 to 2147483647",
+        ),
+        ("--size 64 --k 8", "cannot be used with"),
+    ] {
+        for command in ["bench", "profile"] {
+            let error = refused(&format!("{command} v05 {words}"));
+            assert!(error.contains(wanted), "{command} {words}: {error}");
+        }
+    }
 }
 
 #[test]
@@ -313,9 +317,9 @@ fn one_step_speaks_for_itself() {
     insta::assert_snapshot!(run(&mut xtask("bench 5 --size 512,1024 --emulate")), @r"
     exit code 0
     --- stdout
-    the page of v05 bench --size 512 --size 1024 --emulate
+    the page of v05 bench --size 512,1024 --emulate
     --- stderr
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --size 512 --size 1024 --emulate
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --size 512,1024 --emulate
     ");
 }
 
@@ -340,9 +344,9 @@ fn several_steps_share_a_table() {
       v05   sgemm_v05_bank_conflict_free  1024x1024x1024  0.250     8590      80.0        17.2
       v07   sgemm_v07_double_buffer       1024x1024x1024  0.250     8590      80.0        17.2
     --- stderr
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --answers ANSWERS --json
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --json
     v05  sgemm_v05_bank_conflict_free  1024x1024x1024  0.250 ms
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v07 bench --answers ANSWERS --json
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v07 bench --json
     v07  sgemm_v07_double_buffer  1024x1024x1024  0.250 ms
     ");
     insta::assert_snapshot!(run(xtask("bench v05 v06 --emulate").env("FAKE", "emulated")), @r"
@@ -356,11 +360,29 @@ fn several_steps_share_a_table() {
       none), 32-byte sectors of global memory, wavefronts of shared memory, and those of them that a better layout would
       save. FLOP per byte of the sectors. Predicted: for an H200 with warm caches.
     --- stderr
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --emulate --answers ANSWERS --json
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --emulate --json
     v05  sgemm_v05_bank_conflict_free  1024x1024x1024  verified
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v06 bench --emulate --answers ANSWERS --json
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v06 bench --emulate --json
     v06  sgemm_v06_outer_product  1024x1024x1024  verified
     ");
+}
+
+#[test]
+fn steps_share_answers_in_a_folder_that_no_printed_command_has() {
+    let output = xtask("bench v05 v06")
+        .env("FAKE", "sharing")
+        .output()
+        .expect("it starts");
+    let errors = told(&output);
+    let (commands, others): (Vec<_>, Vec<_>) = errors.lines().partition(|line| line.starts_with("$ "));
+    assert!(
+        commands.iter().all(|command| !command.contains("answers")),
+        "{errors}"
+    );
+    let shared = others
+        .iter()
+        .filter(|line| line.contains("could not run: answers in /"));
+    assert_eq!(shared.count(), 2, "{errors}");
 }
 
 #[test]
@@ -458,9 +480,9 @@ fn saving_merges_into_the_record_of_the_machine() {
       v05   sgemm_v05_bank_conflict_free  1024x1024x1024  0.250     8590      80.0        17.2
       v06   sgemm_v06_outer_product       1024x1024x1024  0.250     8590      80.0        17.2
     --- stderr
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --recorded-shapes --answers ANSWERS --json
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --recorded-shapes --json
     v05  sgemm_v05_bank_conflict_free  1024x1024x1024  0.250 ms
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v06 bench --recorded-shapes --answers ANSWERS --json
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v06 bench --recorded-shapes --json
     v06  sgemm_v06_outer_product  1024x1024x1024  0.250 ms
     2 measurements are saved in book/data/test-100.json
     ");

@@ -192,12 +192,16 @@ fn machine_code_stands_beside_its_lines() {
         "{asked}"
     );
 
-    let (_, all) = said(&learner, "explain v05 --finished --machine --all --size 256", "");
+    let (_, all) = said(
+        &learner,
+        "explain v05 --finished --machine --all --size 256x128x64",
+        "",
+    );
     assert!(
         all.contains("machine code of each line") && all.contains("from clock 84"),
         "{all}"
     );
-    assert!(learner.read("bin/asked").contains("--size 256"));
+    assert!(learner.read("bin/asked").contains("--size 256x128x64"));
 }
 
 #[test]
@@ -263,6 +267,9 @@ fn machine_code_of_a_copy_needs_the_compiler() {
         "explain v05 --all",
         "explain v05 --size 512",
         "explain v05 --machine --size 0",
+        "explain v05 --machine --size 64x64",
+        "explain v05 --machine --size 64,128",
+        "explain v05 --machine --size 4097",
     ] {
         assert_eq!(learner.run(words).0, 2, "{words}");
     }

@@ -61,12 +61,12 @@ fn without_a_gpu_the_commands_are_printed() {
         return;
     }
     check(
-        "profile v05 --m 509 --n 503 --k 499",
+        "profile v05 --size 509x503x499",
         3,
         &[
             "ncu --clock-control none --kernel-name 'regex:^(sgemm_v05_bank_conflict_free)$' --metrics ",
             "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-            "v05 launch --m 509 --n 503 --k 499\n",
+            "v05 launch --size 509x503x499\n",
             "nsys profile --trace=cuda --stats=true --output=v05 ",
         ],
         "error: this machine has no NVIDIA GPU, so nothing was profiled",
@@ -89,7 +89,18 @@ fn without_a_gpu_the_commands_are_printed() {
 fn what_makes_no_sense_is_said() {
     check("profile v99", 2, &[], "there is no step `v99`");
     check("profile", 2, &[], "which step?");
-    check("profile v05 --size 0", 2, &[], "sizes start at 1");
+    check(
+        "profile v05 --size 0",
+        2,
+        &[],
+        "`0` is not a whole number from 1 to 2147483647; sizes look like 1024",
+    );
+    check(
+        "profile v05 v08 --size 30x20",
+        2,
+        &[],
+        "`30x20` is a size of a transpose, and v05 multiplies matrices",
+    );
     check("profile v09", 2, &[], "v09 has no kernels in kernels/");
     check("profile v05 --table", 2, &[], "cannot be used with");
     check("sanitize v00", 2, &[], "v00 has no kernels in kernels/");

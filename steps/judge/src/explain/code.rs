@@ -7,7 +7,7 @@ use course::explain::machine::{
     Timeline, Unit,
 };
 use lab::inputs::Real;
-use ladder::Shape;
+use ladder::{Shape, WrongSize};
 use simt::check::Severity;
 use simt::gpu::Value;
 use simt::launch::Watch;
@@ -17,20 +17,22 @@ use crate::Request;
 use crate::machine::Machine;
 use crate::trial::Trial;
 
-/// Launches the machine code once on a problem of this size, and predicts the time of that launch.
+/// Launches the machine code once on a problem of this size, of which a transpose ignores K, and predicts the time of that launch.
 ///
 /// # Errors
 /// With the reason when nothing can be launched.
-pub fn explain(request: &Request<'_>, code: &machine::Module, size: usize) -> Result<Explained, String> {
+pub fn explain(request: &Request<'_>, code: &machine::Module, size: Shape) -> Result<Explained, String> {
     let machine = Machine::of_code(request, code).map_err(|stopped| stopped.to_string())?;
     let entry = &request.task.entry;
     let kernel = code.kernels.iter().find(|kernel| kernel.name == *entry);
     let kernel = kernel.ok_or_else(|| format!("there is no kernel called {entry}"))?;
-    let depth = if request.task.work.is_transpose() { 0 } else { size };
-    let shape = Shape {
-        m: size,
-        n: size,
-        k: depth,
+    let shape = match (request.task.work.is_transpose(), size.k) {
+        (true, _) => Shape { k: 0, ..size },
+        (false, 0) => {
+            let of = entry.clone();
+            return Err(WrongSize::NoDepth { size, of }.to_string());
+        }
+        (false, _) => size,
     };
     match request.task.work.is_double() {
         true => explained::<f64>(request, &machine, code.architecture, kernel, shape),

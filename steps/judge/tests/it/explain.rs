@@ -10,6 +10,7 @@ use course::explain::{Counts, Explained};
 use course::measure::Measure;
 use course::{Catalogue, Task};
 use judge::Request;
+use ladder::Shape;
 use ladder::provenance::{cubin_of, target_of};
 
 use crate::common::root;
@@ -37,7 +38,7 @@ fn code(task: &Task) -> Option<(machine::Module, Machine)> {
         threads: 1,
     };
     const SIZE: usize = 128;
-    let explained = judge::explain::code::explain(&request, &module, SIZE);
+    let explained = judge::explain::code::explain(&request, &module, Shape::square(SIZE));
     Some((
         module,
         explained.unwrap_or_else(|why| panic!("{}: {why}", task.name)),
