@@ -1,8 +1,8 @@
-//! What the book's programs share. They lie in `examples/`, each with its kernels in `kernels/`.
+//! Code that the book's example programs share. The programs are in `examples/`, each with its kernels in `kernels/`.
 //!
-//! - One program per concept: real cudarc, small enough for a page, with its claims as assertions. Claims about
-//!   memory are held against the emulated device's counters.
-//! - The museum ([`museum`]): programs that report a success that is none, beside what our tools say of them.
+//! - One program per concept: it uses cudarc, fits on a page, and asserts what the book claims. Claims about memory are
+//!   compared with the emulated device's counters.
+//! - The museum ([`museum`]): programs that report success although they are wrong, beside what our tools report.
 //!
 //! What they print is in the book (`book/src/generated`); a test compares.
 

@@ -1,8 +1,8 @@
 //! The book's pictures.
 //!
-//! Each is a function that gives SVG, from one of two sources: the real kernels, run on the emulated GPU with one of
-//! their warps followed, or a record of measurements. Nothing is drawn by hand, and where a record is missing the
-//! picture says so. `cargo run -p figures -- write` writes them all to `book/src/generated`; a test compares.
+//! Each is a function that returns SVG, made from one of two sources: the real kernels, run on the emulated GPU with a
+//! trace of one warp, or a record of measurements. Nothing is drawn by hand; where a record is missing, the picture
+//! says so. `cargo run -p figures -- write` writes them all to `book/src/generated`; a test compares.
 //!
 //! Not here: the text around them, and the pages (`press`).
 

@@ -1,6 +1,7 @@
 //! `cargo run -p figures -- write` draws the book's pictures; `… -- explorers` checks the rules that its pages run,
 //! `… -- sass` prints machine code and tables of it,
-//! `… -- predictions` how wrong predicted times were, `… -- busiest` and `… -- stalls` what Nsight Compute saw.
+//! `… -- predictions` the errors of predicted times, `… -- busiest` and `… -- stalls` the comparison with Nsight
+//! Compute.
 
 #![forbid(unsafe_code)]
 

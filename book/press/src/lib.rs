@@ -1,8 +1,8 @@
-//! The press: builds the book and looks it over.
+//! Builds and checks the book.
 //!
 //! `cargo xtask book` starts the program of this crate. mdBook's library renders the chapters; one preprocessor
-//! ([`Press`]) fills in what nobody types: listings, differences between steps, outputs, pictures, recorded
-//! numbers. It is strict: whatever a chapter names must be there, or the book is not built.
+//! ([`Press`]) fills in what is generated: listings, differences between steps, outputs, pictures, recorded numbers.
+//! It is strict: if something that a chapter names is missing, the book is not built.
 //!
 //! Not here: drawing pictures (`figures`), taking measurements (`lab`).
 

@@ -1,4 +1,5 @@
-//! The program behind `cargo xtask book`; as `press preprocess`, a preprocessor for other people's mdBook.
+//! The program behind `cargo xtask book`; as `press preprocess`, a preprocessor for an mdBook that was installed
+//! separately.
 
 #![forbid(unsafe_code)]
 #![allow(

@@ -1,8 +1,8 @@
-//! What the emulated device can do beyond CUDA, for the programs and tests that run on it.
+//! Functions of the emulated device beyond CUDA, for the programs and tests that run on it.
 //!
-//! The driver is a library that the program's CUDA bindings loaded, with all the state; nothing of it is linked into
-//! the program. So everything here looks its extra functions up in the *loaded* driver (`driver::extra` says what each
-//! does); on a machine where that is NVIDIA's there is nothing to find.
+//! The driver is a library that the program's CUDA bindings loaded, and it holds all the state; nothing of it is linked
+//! into the program. So everything here looks up the extra functions in the *loaded* driver (`driver::extra` documents
+//! them). NVIDIA's driver does not have them: [`find`] returns `None` there.
 
 #[cfg(target_os = "linux")]
 mod alias;

@@ -1,29 +1,30 @@
 //! The CUDA driver API over the emulated GPU.
 //!
 //! The crate `nvcuda` makes it `libnvcuda`, which is what `cudarc` and other CUDA programs load where there is no NVIDIA
-//! driver; from there on the only way in is C. Programs that want more of the emulated device than CUDA offers find
-//! [`extra`] through the crate `emulated`.
+//! driver; its functions are called from C only. Programs that use the emulated device's functions beyond CUDA find them
+//! ([`extra`]) through the crate `emulated`.
 //!
 //! # What is there
 //!
 //! Devices, contexts, streams, events, memory of all kinds, arrays and texture objects, modules from PTX, from cubins
-//! of the device's own architecture and from fatbinaries with either, libraries, occupancy, launches, error names and `cuGetProcAddress`. Every call that
-//! `cudarc` names is exported; the others (graphs, virtual memory management, interprocess and graphics calls, surfaces,
-//! texture references, multicast, tensor maps) return `CUDA_ERROR_NOT_SUPPORTED` and say on stderr, once, which call it
-//! was. Bad arguments give the codes that NVIDIA's driver gives.
+//! of the device's own architecture and from fatbinaries with either, libraries, occupancy, launches, error names and
+//! `cuGetProcAddress`. Every call that `cudarc` names is exported; those that are not implemented (graphs, virtual memory
+//! management, interprocess and graphics calls, surfaces, texture references, multicast, tensor maps) return
+//! `CUDA_ERROR_NOT_SUPPORTED` and print their name on stderr, once. Bad arguments give the codes that NVIDIA's driver
+//! gives.
 //!
 //! Work is asynchronous: a launch returns before the kernel ends, and its errors come back at the next
 //! synchronisation. All streams of a context share one order (see `queue`). Event times are the host's clock: they
-//! say what the work took *here*, and nothing about a GPU.
+//! measure what the work took *here*, and nothing about a GPU.
 //!
 //! # When a kernel goes wrong
 //!
 //! The diagnosis is printed on stderr once, the call that synchronises returns the code that hardware would give,
-//! and the context is lost: every later call returns that code until the context is destroyed or reset. What
-//! hardware would not notice (a race, a read of uninitialised memory) is `CUDA_ERROR_LAUNCH_FAILED`.
+//! and the context is lost: every later call returns that code until the context is destroyed or reset. A mistake that
+//! hardware does not detect (a race, a read of uninitialised memory) gives `CUDA_ERROR_LAUNCH_FAILED`.
 //!
-//! Mistakes of the host whose code says little (freeing twice, a copy past the end, a name that no kernel has, memory
-//! that nothing filled) get one sentence on stderr, see `mistakes`.
+//! Mistakes of the host whose error code explains little (freeing twice, a copy past the end, a name that no kernel
+//! has, memory that nothing filled) get one sentence on stderr, see `mistakes`.
 //!
 //! # Environment variables
 //!
@@ -33,13 +34,13 @@
 //! | `TILE_BUDGET` | thread-instructions after which a launch is stopped, 0: never | 10¹² |
 //! | `TILE_THREADS` | CPU threads for a launch, 0: one per core | 0 |
 //! | `TILE_UNORDERED` | 1: blocks in parallel even where their order could change results | 0 |
-//! | `TILE_DIAGNOSIS` | 0: findings are not told on stderr | 1 |
-//! | `TILE_MEMORY` | device memory in MiB, pinned and managed host memory and loaded modules included | half of what the process may have of the machine's, 1 GiB to 80 GiB |
+//! | `TILE_DIAGNOSIS` | 0: findings are not printed on stderr | 1 |
+//! | `TILE_MEMORY` | device memory in MiB, pinned and managed host memory and loaded modules included | half of the machine's memory that the process may use, 1 GiB to 80 GiB |
 //! | `TILE_SOURCES` | folders (separated as in `PATH`) in which sources for messages are looked for | none |
 //! | `TILE_TRACE` | 1: every call and its result, on stderr | 0 |
 //! | `NO_COLOR` | anything: no colours | on a terminal |
 //!
-//! Sources are also looked for where the PTX says, from the current folder and the five above it. Only files that
+//! Sources are also looked for under the paths in the PTX, from the current folder and the five above it. Only files that
 //! are named like C++ or CUDA sources and are smaller than 1 MiB are read.
 //!
 //! # Safety

@@ -1,10 +1,11 @@
-//! What the emulated GPU found wrong with a kernel, in words.
+//! Messages about what the emulated GPU found wrong with a kernel.
 //!
 //! `simt` gathers facts ([`simt::check::Mistakes`]); [`Report::new`] makes [`Finding`]s of them, and `refusal` says
 //! why a launch did not start. Nothing here runs a kernel or changes what a launch does.
 //!
-//! `scene` knows the launch and lays out text, `source` and `statements` read the `.cu`, `arrays` finds the array behind an
-//! address and `subscript` the numbers behind an index. Each of the other files words one family of mistakes.
+//! `scene` holds the launch and formats text, `source` and `statements` read the `.cu`, `arrays` finds the array that an
+//! address belongs to and `subscript` the values that an index was computed from. Each of the other modules writes the
+//! messages of one family of mistakes.
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,6 @@
 //! Machine code of NVIDIA GPUs: cubins to typed instructions, and SASS text.
 //!
-//! Beside `ptx`, and like it without execution.
+//! The counterpart of `ptx` for machine code; like `ptx`, it executes nothing.
 //!
 //! What is here: the instructions of sm_75, sm_80 and sm_90 that [`table::rows`] lists, with their operands and control bits
 //! ([`decode()`]), their text as `nvdisasm` prints it (`Display`), and cubins ([`Module`]).

@@ -1,8 +1,8 @@
 //! `libnvcuda`: the calls of [`driver`] as the library that `cudarc` and other CUDA programs load where there is no
 //! NVIDIA driver.
 //!
-//! A crate of its own because it can only be linked when everything below it is compiled, and nothing else has to wait
-//! for that. No Rust code uses it; programs that want to find the library beside them depend on it.
+//! A crate of its own, split from `driver` so that builds of other crates don't wait for linking. No Rust code uses it;
+//! programs depend on it to have the library built into their folder.
 
 #![forbid(unsafe_code)]
 

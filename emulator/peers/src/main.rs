@@ -1,12 +1,12 @@
-//! Other PTX interpreters beside ours, on the same kernels, in the same run, one core each.
+//! Compares other PTX interpreters with ours: the same kernels, in the same run, on one core each.
 //!
 //! ```text
 //! cargo run --release --manifest-path emulator/peers/Cargo.toml                    # the table
 //! cargo run --release --manifest-path emulator/peers/Cargo.toml -- --save FILE.json  # and a record
 //! ```
 //!
-//! ptoxide 0.1 reads less PTX than compilers write today: comments and [`NOT_FOR_PTOXIDE`] are taken out for it. What
-//! it cannot run even so is shown with its own words. Ours runs with all checks but races on global memory.
+//! ptoxide 0.1 reads less PTX than compilers write today: comments and [`NOT_FOR_PTOXIDE`] are removed for it. A kernel
+//! that it still cannot run is shown with its error. Ours runs with all checks but races on global memory.
 
 #![forbid(unsafe_code)]
 

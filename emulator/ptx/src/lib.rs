@@ -1,8 +1,8 @@
-//! PTX text to a typed module that knows where everything stands, and back to text.
+//! Parses PTX text to a typed module with source positions, and prints modules as text.
 //!
 //! PTX is the assembly language that CUDA compilers write and GPU drivers read. This crate reads what NVRTC,
-//! nvcc and clang emit (and people by hand) into a tree, prints trees, and has a table of all instructions
-//! with what is emulated and what is refused.
+//! nvcc and clang emit, and what people write by hand, into a tree, prints trees, and has a table of all instructions
+//! that records which are emulated and which are refused.
 //!
 //! ```
 //! let text = "

@@ -1,7 +1,14 @@
 //! The emulated GPU: warps of 32 lanes in lockstep, memory, counters and checks.
 //!
-//! A PTX module is decoded once into a [`program::Program`]; a launch runs its blocks on all cores and
-//! returns a report. This crate does no I/O, reads no clock and holds no global state.
+//! A module of PTX or machine code is decoded once into a [`program::Program`]; a launch runs its blocks on all cores
+//! and returns a report. This crate does no I/O, reads no clock and holds no global state.
+//!
+//! What is modelled: the results of instructions, divergence and reconvergence of lanes, barriers, atomics, all state
+//! spaces, textures, the counters of memory traffic that a profiler reports ([`report::Counters`]), and checks for
+//! mistakes ([`check`]).
+//!
+//! What is not: time (see the crate `timing`), caches, clusters of several blocks, tensor cores, and the text of messages
+//! (see the crate `findings`).
 
 #![deny(unsafe_code)]
 

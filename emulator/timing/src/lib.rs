@@ -7,18 +7,18 @@
 //!
 //! [`Reach`] says what comes from L2 and what from device memory: the accesses of all blocks that run at a time pass
 //! through a cache of the size of L2. All constants are in `data/h200.toml`, each with its measurement; none depends on a
-//! kernel. [`accuracy`] has how wrong the predictions were. Scheduling order after Huerta et al., "Analyzing Modern
-//! NVIDIA GPU cores" (2025); register ports and the reuse cache after the same and our own measurements.
+//! kernel. [`accuracy`] has the errors of the predictions. The scheduling order follows Huerta et al., "Analyzing Modern
+//! NVIDIA GPU cores" (2025); register ports and the reuse cache follow the same paper and our own measurements.
 //!
-//! Not modelled, and so refused: atomics, copies past the registers, tensor cores, blocks that execute too much.
+//! Not modelled, and so refused: atomics, asynchronous copies, tensor cores, blocks that execute too many instructions.
 //!
 //! Known to be wrong. Streams of loads that hit L1 take a fifth longer than their passes over it, for a reason that we
 //! did not find (`v01_col_per_lane`); so do loads that are mixed with loads from constant memory (`v03_from_global`).
 //! Blocks in flight drift apart, and L2 then holds less of what they share: at 4096 and more the traffic of device
 //! memory is too low, and what comes from there waits too often (`dgemm_v01_col_per_lane`). A few blocks stand for
 //! all: where some run much longer than others (a fractal), or where the data choose the addresses (a gather), the
-//! answer can be off by any factor. Nor is there anything of clocks under a power limit, of address translation, of
-//! instruction caches.
+//! prediction can be wrong by any factor. Clocks under a power limit, address translation and instruction caches are not
+//! modelled either.
 
 pub mod accuracy;
 mod bound;

@@ -1,5 +1,5 @@
-//! `calibrate`: what kinds of instructions cost on this machine's GPU, as records; `cargo xtask calibrate` makes of them
-//! the constants that times are predicted from.
+//! `calibrate`: measures what kinds of instructions cost on this machine's GPU and prints records; `cargo xtask
+//! calibrate` computes the constants from them that predictions of time use.
 //!
 //! `kernels/calibrate.cu` has the loops. Each number here is the median of some launches, each of them a difference
 //! between two lengths of a loop, so that what happens once does not count.

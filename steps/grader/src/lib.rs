@@ -1,14 +1,16 @@
-//! For instructors: grades submissions in a sandbox, and writes what came out in the formats that course systems read.
+//! For instructors: grades submissions in a sandbox, and writes the grades in the formats that course systems read.
 //!
-//! - [`report`]: who is stuck where, from the progress files of a class.
+//! - [`report`]: which students are stuck on which task, from the progress files of a class.
 //! - [`rubric`]: which tasks and questions, for how many points.
 //! - [`slurm`]: a job array that grades on several machines.
-//! - [`submissions`]: reads what students handed in; nothing is followed, nothing large is read.
-//! - [`sandbox`]: how a program is started that must reach nothing; [`confine`]: the limits that it sets for itself.
+//! - [`submissions`]: reads what students handed in; links are not followed, and large files are not read.
+//! - [`sandbox`]: starts a program that can reach nothing outside its folder; [`confine`]: the limits that the started
+//!   process sets for itself.
 //! - [`process`]: runs a program for a limited time and keeps a limited part of its output.
 //! - [`mod@unit`]: compiles and judges one task of one submission.
-//! - [`grade`]: all of them, in parallel, kept by key, so that a grading that was stopped goes on where it was.
-//! - [`score`][]: points.
+//! - [`grade`]: grades all submissions, in parallel; results are kept by key, so that a grading that was stopped can be
+//!   continued.
+//! - [`score`][]: computes the points of a submission.
 //! - [`similar`]: which submissions have passages in common.
 //! - [`assign`]: writes a starter repository without solutions.
 //! - [`formats`]: Gradescope, Exercism, JUnit, CSV, HTML.

@@ -1,4 +1,5 @@
-//! Judges one kernel: results on awkward shapes, all checks, and then what its task is about, by counters.
+//! Judges one kernel: its results on awkward shapes, all checks, and then by counters whether it uses the idea of its
+//! task.
 //!
 //! The kernel runs on the emulated GPU inside of this process, without the driver: no library is looked for, nothing is
 //! shared between two judgements, and the verdict depends on the PTX, the task and the seed alone; a task whose results
@@ -8,8 +9,8 @@
 //! - [`host`]: tasks whose idea is on the host.
 //! - [`trial`]: inputs of a shape and what must come out.
 //! - [`machine`]: a module with its launches.
-//! - [`shapes`]: which shapes.
-//! - [`ahead`]: when what is loaded is waited for, from the trace of a warp.
+//! - [`shapes`]: the shapes on which a kernel is judged.
+//! - [`ahead`]: how long before their use values are loaded, from the trace of a warp.
 //! - [`explain`]: what each source line did, in one launch.
 //! - [`real`]: tasks whose results count from a real GPU.
 

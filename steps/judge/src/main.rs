@@ -1,4 +1,4 @@
-//! `judge`: one kernel against one task; prints one verdict.
+//! `judge`: judges one kernel by the criteria of one task, and prints one verdict.
 
 #![forbid(unsafe_code)]
 

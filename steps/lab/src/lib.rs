@@ -19,7 +19,7 @@
 //!     let (m, n, k) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k));
 //!     let mut launch = gemm.stream.launch_builder(gemm.kernel);
 //!     launch.arg(&m).arg(&n).arg(&k).arg(gemm.a).arg(gemm.b).arg(gemm.c);
-//!     // SAFETY: the arguments are what the kernel takes, and the buffers have the sizes that it is told.
+//!     // SAFETY: the arguments are what the kernel takes, and the buffers have the sizes that it is given.
 //!     unsafe { launch.launch(gemm.config) }?;
 //!     Ok(())
 //! }
@@ -31,22 +31,22 @@
 //!
 //! How the pieces fit, from the command line inwards:
 //!
-//! - [`args`], [`out`], [`trouble`]: what is asked, what is printed, why a step stops (exit codes 0, 1, 2, 3).
+//! - [`args`], [`out`], [`trouble`]: the command line, printing, and errors that stop a step (exit codes 0, 1, 2, 3).
 //! - [`device`]: the machine's GPU, or the emulated one; a [`Gpu`] has the context and the stream.
 //! - [`kernel`]: what a step declares. Products, transposes, functions of the CPU and cuBLAS are variants of one
 //!   [`Program`]; `ladder`'s catalogue says what each computes.
-//! - [`shapes`]: sizes: the default, on record, awkward; and what does not fit.
+//! - [`shapes`]: the default, recorded and awkward sizes, and which of them do not fit.
 //! - [`inputs`], [`mod@reference`], [`case`]: seeded inputs and their FP64 answer, shared by all kernels of a shape.
 //! - [`session`]: operands on the device, a launch, events.
 //! - [`verify`], [`diagnose`]: every element against its bound, and what a wrong result looks like.
-//! - [`timing`], [`clocks`]: the protocol: warm, hot, cold, whole; the yardstick between the samples.
-//! - [`cublas`], [`roofline`]: what to compare with: NVIDIA's library, and the device's ceilings.
+//! - [`timing`], [`clocks`]: how samples are taken: warm, hot, cold, whole; cuBLAS or a copy in between.
+//! - [`cublas`], [`roofline`]: NVIDIA's library and the device's limits, for comparison.
 //! - [`machine`]: the machine code of a kernel on the emulated device, and the time that a GPU would take.
 //! - [`measure`], [`subject`], [`host`]: one kernel on one shape, from all of these: an [`Outcome`](ladder::Outcome).
 //! - [`mod@bench`], [`check`]: all kernels on all shapes, as records or as a page ([`mod@page`], [`counters`], [`recorded`]).
 //! - [`mod@launch`]: each kernel once and nothing else, for a profiler.
 //!
-//! It does not know any step, and no step knows another.
+//! It depends on no step, and no step depends on another.
 
 pub mod args;
 pub mod bench;

@@ -1,7 +1,7 @@
 //! The ladder as plain data: which steps there are, what was measured of them, and how that is written down.
 //!
-//! Everybody who talks about steps stands on this crate: the steps themselves (through `lab`), `xtask`, the book.
-//! It knows nothing of CUDA and runs nothing.
+//! Every crate that names steps uses this one: the steps themselves (through `lab`), `xtask`, the book. It depends on no
+//! CUDA crate and runs nothing.
 
 #![forbid(unsafe_code)]
 
