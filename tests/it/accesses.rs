@@ -11,7 +11,7 @@ use tests::gpu::{Gpu, Shape};
 /// A column of the table: what it is called here, and what ours is.
 type Column = (&'static str, fn(&Counters) -> u64);
 
-/// In the order of the table.
+/// The columns in the order of the table.
 const COLUMNS: [Column; 17] = [
     ("global loads", |c| c.global_load_requests),
     ("load sectors", |c| c.global_load_sectors),

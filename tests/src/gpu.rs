@@ -28,7 +28,7 @@ impl DerefMut for Gpu {
 }
 
 impl Gpu {
-    /// With so many bytes of memory.
+    /// A device with so many bytes of memory.
     pub fn with_memory(bytes: u64) -> Self {
         Self(simt::gpu::Gpu::with_memory(bytes))
     }

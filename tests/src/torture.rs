@@ -354,7 +354,7 @@ pub fn damaged(seed: u64) -> String {
     damage(&wild(seed), &mut ChaCha8Rng::seed_from_u64(!seed))
 }
 
-/// The same of any text.
+/// The text with a few of its characters, words and lines exchanged, lost or doubled.
 pub(crate) fn damage(text: &str, rng: &mut ChaCha8Rng) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     if lines.is_empty() {

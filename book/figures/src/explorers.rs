@@ -271,7 +271,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// Those that this machine has.
+    /// The engines that this machine has.
     pub fn here() -> Vec<Self> {
         let runs = |name: &str| {
             let mut command = Command::new(name);

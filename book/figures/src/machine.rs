@@ -23,7 +23,7 @@ pub(crate) fn root() -> PathBuf {
 /// Which warp of which block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Who {
-    /// In x and y.
+    /// Coordinates of the block in x and y.
     pub(crate) block: [u32; 2],
     pub(crate) warp: u32,
 }

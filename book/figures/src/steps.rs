@@ -18,7 +18,7 @@ use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 /// A kernel whose warp can be followed, and what for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject {
-    /// As a page asks for it.
+    /// The name by which a page asks for it.
     pub(crate) key: &'static str,
     label: &'static str,
     kernel: &'static str,

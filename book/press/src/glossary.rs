@@ -26,7 +26,7 @@ pub(crate) struct Glossary {
 }
 
 impl Glossary {
-    /// Of the text of the page.
+    /// Reads the terms from the text of the page.
     pub(crate) fn new(page: &str) -> Self {
         let mut anchors = HashMap::new();
         for line in chapter::lines(page) {
@@ -61,7 +61,7 @@ fn anchor(heading: &str) -> String {
 /// What a page has linked so far.
 pub(crate) struct Linker<'a> {
     glossary: &'a Glossary,
-    /// From the page to the glossary.
+    /// Path from the page to the glossary.
     to: String,
     used: HashSet<&'a str>,
     folded: usize,

@@ -49,7 +49,7 @@ pub struct Output {
     /// Whether what goes to standard error is shown too, behind the rest.
     #[serde(default)]
     pub errors: bool,
-    /// More such patterns, of this output.
+    /// More such patterns, for this output only.
     #[serde(default)]
     pub volatile: Vec<String>,
 }

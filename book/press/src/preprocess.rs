@@ -154,7 +154,7 @@ struct Page<'a> {
     pages: &'a [PathBuf],
     /// What is known of each step.
     matters: &'a [Matter],
-    /// As seen from `book/src`.
+    /// Path of the page below `book/src`.
     path: PathBuf,
     shown: String,
     matter: Option<(usize, Result<Matter, String>)>,

@@ -5,7 +5,7 @@ use std::fmt;
 /// One of them: where it is, what it is, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
-    /// As seen from the repository: `book/src/memory.md`.
+    /// Path of the file from the root of the repository, such as `book/src/memory.md`.
     pub file: String,
     /// From 1; 0 when the whole file is meant.
     pub line: usize,

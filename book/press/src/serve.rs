@@ -50,7 +50,7 @@ const SCRIPT: &str = r#"<script>
 struct News {
     /// Counts the books that were built.
     n_built: u64,
-    /// Of the last try.
+    /// The problems of the last build; `None` if it succeeded.
     problems: Option<String>,
     /// Counts the builds that succeeded or failed.
     n_events: u64,

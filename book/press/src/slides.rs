@@ -29,7 +29,7 @@ pub(crate) enum Slide {
     /// A picture under the heading of its section.
     Picture {
         heading: String,
-        /// As `figures::figure` made it.
+        /// The HTML that `figures::figure` returned.
         html: String,
     },
     /// A question with its answer folded.

@@ -226,7 +226,7 @@ pub(crate) fn mistakes(house: &House, step: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// With a capital letter.
+/// The text with a capital first letter.
 pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters

@@ -38,9 +38,9 @@ pub enum Checks {
     Off,
     /// Results, and the counters of each instruction.
     Counted,
-    /// And all checks but races on global memory.
+    /// Results, counters, and all checks but races on global memory.
     On,
-    /// And races on global memory.
+    /// Results, counters, and all checks with races on global memory.
     GlobalRaces,
 }
 

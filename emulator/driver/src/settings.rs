@@ -52,7 +52,7 @@ pub(crate) fn watch_from_name(name: &str) -> Option<Watch> {
     })
 }
 
-/// As the extra API numbers them.
+/// The level of watching that has this number in the extra API.
 pub(crate) fn watch_from_number(number: u32) -> Option<Watch> {
     [
         Watch::Plain,

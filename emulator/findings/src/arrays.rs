@@ -42,7 +42,7 @@ impl Target {
         self.at(self.element.index)
     }
 
-    /// The same for another element.
+    /// Another element of the same array as C writes it.
     pub(crate) fn at(&self, index: i64) -> String {
         let name = &self.element.name;
         // A variable of its own, not what a pointer points to.

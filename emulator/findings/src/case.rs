@@ -64,7 +64,7 @@ fn may_access(line: &str) -> bool {
 pub(crate) struct Data {
     /// Index of the instruction that read it.
     pub(crate) instr: u32,
-    /// That was an atomic.
+    /// The instruction that read it is an atomic.
     pub(crate) atomic: bool,
     pub(crate) value: i64,
     /// Where it lay, when that is known.

@@ -13,7 +13,7 @@ pub(crate) type Names<'a> = dyn Fn(&str, u32) -> Option<i64> + 'a;
 /// An operation whose result does not fit in an `int`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Overflow {
-    /// As written: `row * N`.
+    /// The text as written: `row * N`.
     pub(crate) text: String,
     /// What it should be.
     pub(crate) exact: i64,

@@ -12,7 +12,7 @@ use super::text::{bracketed, split};
 /// A part of an index that is outside its bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Outside {
-    /// As written: `k0 + threadIdx.x`.
+    /// The text as written: `k0 + threadIdx.x`.
     pub(crate) text: String,
     pub(crate) value: i64,
     /// The values that it may have are `0 .. limit`.
@@ -57,7 +57,7 @@ fn terms(text: &str) -> Vec<(bool, &str)> {
     found
 }
 
-/// Without brackets around all of it.
+/// The text without brackets around all of it.
 fn bare(text: &str) -> &str {
     let text = text.trim();
     match bracketed(text) {

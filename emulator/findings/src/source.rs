@@ -26,7 +26,7 @@ pub(crate) struct Source {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
-    /// Without qualifiers: `float*`, `int`.
+    /// Its type without qualifiers: `float*`, `int`.
     pub(crate) ty: String,
 }
 

@@ -33,7 +33,7 @@ pub(crate) struct Enclosure {
 /// The statements of a text.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Statements {
-    /// In the order of their ends.
+    /// The enclosing statements, in the order of their ends.
     enclosures: Vec<Enclosure>,
     /// Declarations, expressions and definitions.
     simple: Vec<Range<usize>>,

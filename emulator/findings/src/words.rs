@@ -29,7 +29,7 @@ pub(crate) fn grouped(n: u64) -> String {
     out
 }
 
-/// With a capital first letter.
+/// The text with a capital first letter.
 pub(crate) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars

@@ -83,7 +83,7 @@ struct File<'a> {
 /// A relocation in the file.
 struct Entry {
     kind: u32,
-    /// In the section that it changes.
+    /// Byte offset in the section that it changes.
     offset: u64,
     symbol: u32,
     /// Where there is none, what is in place is added to.

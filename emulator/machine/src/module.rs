@@ -45,7 +45,7 @@ pub enum Segment {
 /// A variable of the module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variable {
-    /// As the driver finds it.
+    /// Symbol by which the driver finds it.
     pub name: String,
     /// The segment that it lies in.
     pub segment: Segment,
@@ -58,7 +58,7 @@ pub struct Variable {
 /// Eight bytes that hold the address of something, once it is loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relocation {
-    /// In what memory they are.
+    /// The segment that they are in.
     pub segment: Segment,
     /// Bytes from the beginning of the segment.
     pub offset: u64,
@@ -85,7 +85,7 @@ pub enum Target {
 /// One kernel, with the functions that it calls.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kernel {
-    /// As the driver finds it.
+    /// Symbol by which the driver finds it.
     pub name: String,
     /// From address 0, 16 bytes each. Functions that are called are behind the kernel's own code.
     pub instructions: Vec<Instruction>,
@@ -148,7 +148,7 @@ impl Kernel {
 /// A function in a kernel's code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Function {
-    /// As the compiler calls it.
+    /// Symbol that the compiler gave it.
     pub name: String,
     /// Bytes from the start of the code.
     pub address: u32,
@@ -170,7 +170,7 @@ pub struct Parameter {
 pub struct Line {
     /// Bytes from the start of the code.
     pub address: u32,
-    /// Its place in [`Kernel::files`].
+    /// Index of its file in [`Kernel::files`].
     pub file: usize,
     /// From 1; 0 for what no line asked for.
     pub line: u32,
@@ -181,7 +181,7 @@ pub struct Line {
 /// The call of a function that was inlined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Call {
-    /// Its place in [`Kernel::files`].
+    /// Index of its file in [`Kernel::files`].
     pub file: usize,
     /// Line in that file, from 1.
     pub line: u32,

@@ -12,7 +12,7 @@ macro_rules! names {
             /// All of them, in alphabetical order.
             pub const ALL: &[$type] = &[$($type::$variant,)*];
 
-            /// As it is printed.
+            /// The name of the operation as it is printed.
             pub fn name(self) -> &'static str {
                 match self {
                     $($type::$variant => $name,)*

@@ -24,9 +24,9 @@ pub enum Watch {
     Plain,
     /// Results, and the counters of each instruction.
     Counted,
-    /// And all checks but races on global memory.
+    /// Results, counters, and all checks but races on global memory.
     Checked,
-    /// And races on global memory.
+    /// Results, counters, and all checks with races on global memory.
     CheckedGlobalRaces,
 }
 
@@ -53,14 +53,14 @@ pub struct LaunchConfig {
     pub dynamic_shared: u32,
     /// The parameter block, laid out as [`crate::program::Kernel::params`] says.
     pub params: Vec<u8>,
-    /// How to run it.
+    /// What is watched in the launch, and its limits.
     pub options: LaunchOptions,
 }
 
 /// The stack of a thread, unless the host sets another one: as CUDA has it.
 pub const STACK_BYTES: u32 = 1024;
 
-/// How to run a launch.
+/// What is watched in a launch, and its limits.
 #[derive(Debug, Clone)]
 pub struct LaunchOptions {
     /// What is counted and checked during the run.

@@ -209,7 +209,7 @@ pub enum Ordering {
 pub enum BlockOrder {
     /// Any order: they run in parallel.
     Any,
-    /// In index order on one thread.
+    /// Index order, on one thread.
     ByIndex,
     /// In index order when two of these pointers lead into one allocation, which the arguments decide.
     ByIndexIfAliased(Box<[(Pointer, Pointer)]>),

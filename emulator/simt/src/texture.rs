@@ -63,7 +63,7 @@ pub struct TextureObject {
     pub channels: u32,
     /// Format of each channel.
     pub format: TexelFormat,
-    /// In x and y.
+    /// What happens outside of the array in x and in y.
     pub address: [AddressMode; 2],
     /// How a value is made from texels.
     pub filter: FilterMode,

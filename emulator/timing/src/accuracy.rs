@@ -33,7 +33,7 @@ pub enum Set {
 }
 
 impl Set {
-    /// As the file has it.
+    /// The name of the set in the file.
     pub fn name(self) -> &'static str {
         match self {
             Set::Ladder => "ladder",

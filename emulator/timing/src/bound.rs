@@ -53,7 +53,7 @@ impl Resource {
         Resource::Blocks,
     ];
 
-    /// For tables and sentences.
+    /// The name of the unit for tables and sentences.
     pub fn name(self) -> &'static str {
         match self {
             Resource::Issue => "instruction issue",

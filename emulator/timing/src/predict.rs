@@ -29,7 +29,7 @@ const SHORT_STEPS: u64 = 600_000;
 pub struct Prediction {
     /// Clocks of the SM with the most blocks.
     pub clocks: f64,
-    /// With the launch itself, in microseconds.
+    /// Time in microseconds, with the launch itself.
     pub us: f64,
     /// Blocks that fit on one SM, and what limits them. A small grid may have fewer.
     pub occupancy: Occupancy,

@@ -23,7 +23,7 @@ pub(crate) const MOST_STEPS: u64 = 48_000_000;
 pub(crate) enum Detail {
     /// All instructions of the blocks.
     All,
-    /// Those that access global memory.
+    /// Instructions that access global memory.
     Global,
 }
 

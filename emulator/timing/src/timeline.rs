@@ -10,7 +10,7 @@ use crate::stall::{Reason, Stalls};
 /// Some clocks of one SM, in the middle of a launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timeline {
-    /// From the start of the launch.
+    /// Clocks from the start of the launch.
     pub clocks: Range<u64>,
     /// The instructions of the busiest loop: from its first to the branch at its end. Empty if there is no loop.
     pub busiest_loop: Range<u32>,

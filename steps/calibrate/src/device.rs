@@ -163,7 +163,7 @@ fn launch_ns(gpu: &Gpu) -> Result<f64, Trouble> {
     Ok(slope([LAUNCHES, 2 * LAUNCHES], time)? * NS_PER_MS)
 }
 
-/// By the device's events.
+/// The time of some work in milliseconds, measured by the device's events.
 pub(crate) fn time_ms(gpu: &Gpu, work: impl FnOnce() -> Result<(), Trouble>) -> Result<f64, Trouble> {
     let start = gpu.event()?;
     work()?;

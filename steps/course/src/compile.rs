@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct CompileError {
     /// As the compiler names it; empty when it names none.
     pub file: String,
-    /// From 1; 0 when unknown.
+    /// Line of the file, from 1; 0 when unknown.
     pub line: u32,
     /// The message without the word `error:` before it.
     pub message: String,

@@ -78,7 +78,7 @@ fn header(before: &[Edit], hunk: &[Edit]) -> String {
     format!("@@ -{old} +{new} @@\n")
 }
 
-/// By the longest common subsequence.
+/// The edits that follow from the longest common subsequence.
 fn edits(old: &[&str], new: &[&str]) -> Vec<Edit> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let tail = old[head..]

@@ -31,7 +31,7 @@ pub struct Explained {
     /// Why the launch did not come to its end, so that the counts are of a part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
-    /// Of the whole launch.
+    /// Counts of the whole launch.
     pub total: Counts,
     /// Lines that did something, by file and number.
     pub lines: Vec<Line>,
@@ -57,7 +57,7 @@ pub struct Line {
 pub struct Counts {
     /// PTX instructions issued to warps.
     pub instructions: u64,
-    /// The same, times active lanes.
+    /// Instructions times their active lanes.
     pub lane_instructions: u64,
     /// Multiply-adds, counted once for each active lane.
     pub multiply_adds: u64,

@@ -82,7 +82,7 @@ pub struct LaunchAnswer {
 pub struct BlasAnswer {
     /// `n` or `t`: whether the first operand is transposed.
     pub transa: String,
-    /// The same of the second.
+    /// `n` or `t`: whether the second operand is transposed.
     pub transb: String,
     /// Rows of the column-major result.
     pub m: Number,
@@ -94,7 +94,7 @@ pub struct BlasAnswer {
     pub a: String,
     /// Elements from one column of it to the next.
     pub lda: Number,
-    /// Which matrix is the second operand.
+    /// `A` or `B`: which matrix is the second operand.
     pub b: String,
     /// Elements from one column of it to the next.
     pub ldb: Number,

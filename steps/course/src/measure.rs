@@ -40,7 +40,7 @@ pub enum Measure {
     BytesPerSharedLoad,
     /// Loads from shared memory per multiply-add.
     SharedLoadRequestsPerFma,
-    /// The same, before ptxas merges any.
+    /// The same loads, before ptxas merges any.
     SharedLoadRequestsAsWrittenPerFma,
     /// Words (of 4 bytes) that lanes load from shared memory, per multiply-add of a lane.
     SharedWordsPerFma,

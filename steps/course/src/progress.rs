@@ -129,7 +129,7 @@ pub enum ProgressError {
     Io {
         /// Path of the file.
         path: String,
-        /// As the system says it.
+        /// The error of the operating system.
         why: std::io::Error,
     },
     /// It was edited, and is no TOML now.

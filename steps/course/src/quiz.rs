@@ -90,12 +90,12 @@ impl Asked<'_> {
         }
     }
 
-    /// What is recorded of it.
+    /// The progress on this question.
     pub fn progress(&self, progress: &Progress) -> QuestionProgress {
         progress.questions.get(&self.key()).cloned().unwrap_or_default()
     }
 
-    /// What became of it.
+    /// The state of this question.
     pub fn state(&self, progress: &Progress) -> State {
         match progress.questions.get(&self.key()) {
             None => State::Open,

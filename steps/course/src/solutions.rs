@@ -40,23 +40,23 @@ pub enum SolutionError {
     /// A file is not there, or not readable.
     #[error("{file}: {why}")]
     Unreadable {
-        /// From the root of the checkout.
+        /// Path of the file from the root of the checkout.
         file: String,
-        /// As the system says it.
+        /// The error of the operating system.
         why: std::io::Error,
     },
     /// It is no TOML, or has a field that does not belong there.
     #[error("{file}: {why}")]
     Syntax {
-        /// From the root of the checkout.
+        /// Path of the file from the root of the checkout.
         file: String,
-        /// With the name of the field.
+        /// The error of the TOML parser, with the name of the field.
         why: String,
     },
     /// An entry that cannot be.
     #[error("{file}: {name}: {why}")]
     Content {
-        /// From the root of the checkout.
+        /// Path of the file from the root of the checkout.
         file: String,
         /// Name of the entry.
         name: String,
@@ -245,7 +245,7 @@ pub fn pack(kernels: &[Compiled]) -> Vec<u8> {
     miniz_oxide::deflate::compress_to_vec_zlib(text.as_bytes(), LEVEL)
 }
 
-/// What [`pack`] was given.
+/// Reverses [`pack`]; `None` for bytes that it did not write.
 fn unpack(bytes: &[u8]) -> Option<Vec<Compiled>> {
     let bytes = miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(bytes, LARGEST).ok()?;
     let text = String::from_utf8(bytes).ok()?;

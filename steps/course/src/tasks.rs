@@ -92,7 +92,7 @@ pub struct Task {
     /// Dynamic shared memory of a block, in bytes.
     #[serde(default)]
     pub dynamic_shared: u32,
-    /// How long it takes, honestly.
+    /// Minutes that a learner usually needs.
     pub minutes: u32,
     /// Whether a starter is generated from the solution; otherwise it is a skeleton with nothing but the signature.
     pub has_starter: bool,

@@ -55,7 +55,7 @@ pub struct Verdict {
     /// Errors of the compiler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compiler: Option<Refused>,
-    /// What the kernel printed, cut.
+    /// What the kernel printed, perhaps shortened.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub printed: String,
 }
@@ -72,7 +72,7 @@ pub struct Part {
     /// One sentence: why it failed, or why it was not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Of a criterion that was run.
+    /// The measured value, for a criterion that was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured: Option<Measured>,
 }
@@ -148,9 +148,9 @@ pub struct Found {
     pub code: String,
     /// The finding in one line.
     pub title: String,
-    /// Where; empty when unknown.
+    /// Path of the file where it happened; empty when unknown.
     pub file: String,
-    /// From 1; 0 when unknown.
+    /// Line of the file, from 1; 0 when unknown.
     pub line: u32,
     /// On which shape it was found.
     pub shape: Shape,

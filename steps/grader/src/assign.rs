@@ -18,7 +18,7 @@ use toml::{Table, Value};
 pub struct Assignment {
     /// Title of the assignment.
     pub title: String,
-    /// As it stands in the README.
+    /// The due date, as it is printed in the README.
     pub due: Option<String>,
     /// Seed of the hidden tests; it is in the rubric and nowhere in the repository.
     pub seed: u64,
@@ -54,7 +54,7 @@ pub struct Given {
     pub task: Task,
     /// What a learner begins with.
     pub starter: String,
-    /// Where its numbers were drawn.
+    /// The numbers that were drawn, for a task with a variant.
     pub drawn: Option<Drawn>,
 }
 

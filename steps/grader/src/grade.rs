@@ -70,7 +70,7 @@ pub struct Student {
     pub points: f64,
     /// What they are made of.
     pub items: Vec<Item>,
-    /// In the order of the rubric.
+    /// Verdicts in the order of the rubric.
     pub verdicts: Vec<Verdict>,
     /// Remarks for the instructor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -471,7 +471,7 @@ mod tests {
             run(&grading, &|_, _| true).map(|mut class| class.students.remove(0))
         }
 
-        /// With programs that do their work.
+        /// Grades with working programs.
         fn grade_well(&self) -> Result<Student, Stop> {
             let task = &self.rubric.tasks[0].task;
             let mut verdict = Verdict::stopped(task.name.clone(), &task.does, "", "");

@@ -45,9 +45,9 @@ pub struct TaskReport {
     pub hints: u32,
     /// Median of the minutes of work of those who passed.
     pub minutes: Option<f64>,
-    /// Those whose minutes are known.
+    /// Number of students whose minutes are known.
     pub timed: usize,
-    /// What the catalogue says.
+    /// Minutes that the catalogue estimates.
     pub estimate: u32,
     /// Median of the checks until the first that passed.
     pub checks: Option<f64>,
@@ -171,7 +171,7 @@ pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
 pub struct Minutes {
     /// Version of this layout.
     pub format: u32,
-    /// By the name of the task.
+    /// Minutes by the name of the task.
     #[serde(default)]
     pub minutes: BTreeMap<String, u32>,
 }

@@ -88,9 +88,9 @@ pub struct Rubric {
     pub title: String,
     /// Seed of inputs and hidden shapes.
     pub seed: u64,
-    /// In the order of the file.
+    /// Tasks in the order of the file.
     pub tasks: Vec<GradedTask>,
-    /// In the order of the file.
+    /// Questions in the order of the file.
     pub questions: Vec<GradedQuestion>,
 }
 

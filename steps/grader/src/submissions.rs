@@ -33,7 +33,7 @@ pub struct Submission {
 pub enum Handed {
     /// The student handed nothing in.
     Missing,
-    /// It is not read: why.
+    /// The file was not read, for this reason.
     Refused(String),
     /// The text of the file.
     Text(String),

@@ -71,7 +71,7 @@ fn on<T: Real>(request: &Request<'_>, gpu: &Gpu) -> Result<(), String> {
     Ok(())
 }
 
-/// As the task's kernel takes them.
+/// Arguments in the order in which the task's kernel takes them.
 fn arguments<T: Real>(request: &Request<'_>, trial: &Trial<T>) -> Vec<Argument> {
     let Shape { m, n, k } = trial.shape;
     let size = |n: usize| Argument::Int(i32::try_from(n).unwrap_or(i32::MAX));

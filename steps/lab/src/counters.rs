@@ -34,7 +34,7 @@ const WARP: f64 = 32.0;
 pub const SECTOR: f64 = 32.0;
 
 impl Counters {
-    /// From the report's object.
+    /// Reads the counters from the report's JSON object.
     pub fn of(object: &Map<String, Value>) -> Self {
         let n = |name: &str| object.get(name).and_then(Value::as_f64).unwrap_or(0.0);
         Self {

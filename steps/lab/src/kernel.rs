@@ -198,7 +198,7 @@ impl Kernel {
         }
     }
 
-    /// What it is made of.
+    /// Source and PTX of the kernel; `None` for the CPU and for cuBLAS.
     pub fn code(&self) -> Option<Code> {
         match self.program {
             Program::Sgemm { code, .. } | Program::Dgemm { code, .. } | Program::Transpose { code, .. } => {
@@ -208,7 +208,7 @@ impl Kernel {
         }
     }
 
-    /// Its launch for a shape.
+    /// The launch for a shape; `None` for the CPU and for cuBLAS.
     pub fn config(&self, shape: Shape) -> Option<LaunchConfig> {
         match self.program {
             Program::Sgemm { geometry, .. }

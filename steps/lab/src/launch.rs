@@ -14,7 +14,7 @@ use crate::session::{self, Launch, Session};
 use crate::trouble::Trouble;
 use crate::{Lab, PASSED, args, out, shapes};
 
-/// Where no size is given.
+/// The size that is used when none is given.
 const DEFAULT_SIZE: usize = 1024;
 
 /// Runs it.

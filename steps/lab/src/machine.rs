@@ -17,7 +17,7 @@ pub struct Cubins {
     pub before: Vec<Vec<u8>>,
 }
 
-/// Which code of a kernel.
+/// The three kinds of code of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
     /// The PTX of the kernel.
@@ -92,7 +92,7 @@ fn has(cubin: &[u8], kernel: &str) -> bool {
     cubin.windows(name.len()).any(|bytes| bytes == name.as_bytes())
 }
 
-/// Without a prediction, and why.
+/// A forecast without a prediction, for this reason.
 pub(crate) fn no_prediction(why: impl Into<String>) -> Forecast {
     Forecast {
         no_prediction: Some(why.into()),

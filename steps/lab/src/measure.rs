@@ -19,7 +19,7 @@ use crate::subject::Subject;
 use crate::trouble::Trouble;
 use crate::{host, shapes};
 
-/// How closely to look.
+/// How a kernel is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// Verify, count on the emulated device, time on a real one.
@@ -55,7 +55,7 @@ impl Measured {
 pub struct Bench<'g> {
     /// The device to measure on.
     pub gpu: &'g Gpu,
-    /// How closely to look.
+    /// How kernels are measured.
     pub purpose: Purpose,
     /// Is run in place of the kernel's own.
     pub ptx: Option<&'g str>,
@@ -179,7 +179,7 @@ pub(crate) fn gemm<'g, T: Real>(
     })
 }
 
-/// The same of a transpose.
+/// Measures a transpose.
 pub(crate) fn transpose(
     gpu: &Gpu,
     kernel: CudaFunction,

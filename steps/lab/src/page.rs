@@ -17,7 +17,7 @@ use crate::{Lab, machine, recorded, source_path};
 
 /// One kernel on the page.
 pub struct Entry<'a> {
-    /// As the step declares it.
+    /// The kernel as the step declares it.
     pub kernel: &'a Kernel,
     /// What the kernel computes.
     pub work: Work,
@@ -36,7 +36,7 @@ impl Entry<'_> {
     }
 }
 
-/// Which step, on what, when.
+/// The head of the page: the step, the device and the date.
 pub fn header(lab: &Lab<'_>) -> String {
     let paint = Paint::for_stdout();
     let (step, run) = (lab.step, &lab.run);

@@ -19,7 +19,7 @@ const PROBE: Code = Code {
 };
 /// Threads of a block, in both kernels.
 const THREADS: u32 = 256;
-/// Of one thread of `probe_fma`.
+/// Multiply-adds of one thread of `probe_fma` in each round.
 const FMAS_PER_ROUND: u32 = 512;
 /// Bytes of what a thread of `probe_copy` moves at a time.
 const FLOAT4: usize = 16;
@@ -30,7 +30,7 @@ const BLOCKS_PER_SM: [u32; 3] = [8, 16, 32];
 const FMA_MS: f64 = 4.0;
 /// Sizes of the copy, as multiples of the level-2 cache: none stays in it, and none is a power of two.
 const CACHES: [usize; 3] = [5, 9, 13];
-/// Of each size; the best counts.
+/// Launches of each size; the best one counts.
 const REPEATS: usize = 5;
 
 /// Measures both.

@@ -4,7 +4,7 @@ use ladder::{Shape, Work};
 
 use crate::device::Gpu;
 
-/// When nobody says a size.
+/// The size that is used when none is given.
 pub fn default_size(emulated: bool) -> usize {
     match emulated {
         true => 512,
@@ -24,7 +24,7 @@ const fn matrix(m: usize, n: usize) -> Shape {
     Shape { m, n, k: 0 }
 }
 
-/// What is kept on record.
+/// The sizes for which results are kept on record.
 pub fn recorded(work: Work) -> &'static [Shape] {
     match work {
         Work::Transpose => {

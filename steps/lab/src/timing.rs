@@ -47,7 +47,7 @@ pub struct Timed {
     pub hot: Samples,
     /// One launch, caches full of something else.
     pub cold: Option<Samples>,
-    /// In between the hot samples.
+    /// Samples of cuBLAS or of a copy, taken between the hot samples.
     pub yardstick: Option<Yardstick>,
     /// Lowest and highest SM clock seen.
     pub clock_mhz: Option<[u32; 2]>,

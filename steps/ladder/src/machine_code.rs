@@ -51,7 +51,7 @@ pub struct Occupancy {
 /// The time that a model gives for a launch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
-    /// Of which device: `H200`.
+    /// Name of the GPU that it is for, such as `H200`.
     pub gpu: String,
     /// Microseconds, with warm caches.
     pub us: f64,

@@ -294,7 +294,7 @@ pub enum RecordError {
         /// The error of the JSON parser.
         source: serde_json::Error,
     },
-    /// From a later version.
+    /// A later version wrote the file.
     #[error("{} has schema {found}, this program reads {SCHEMA}", .path.display())]
     Schema {
         /// Path of the file.

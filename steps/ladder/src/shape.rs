@@ -26,7 +26,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The same in every direction.
+    /// The shape whose three sizes are equal.
     pub const fn square(size: usize) -> Self {
         Self {
             m: size,
@@ -138,7 +138,7 @@ pub enum WrongSize {
     /// Nothing where a number belongs.
     #[error("`{size}` lacks a number before or after an x; {EXAMPLES}")]
     Missing {
-        /// What was given.
+        /// The size as it was given.
         size: String,
     },
     /// A part of it is something else than a number.
@@ -147,9 +147,9 @@ pub enum WrongSize {
     /// More numbers than sides.
     #[error("`{size}` has {n} numbers; {EXAMPLES}")]
     TooManySides {
-        /// What was given.
+        /// The size as it was given.
         size: String,
-        /// How many.
+        /// The number of numbers in it.
         n: usize,
     },
     /// A matrix of it could not be indexed.
@@ -159,19 +159,19 @@ pub enum WrongSize {
         size = .size.typed()
     )]
     TooManyElements {
-        /// What was given.
+        /// The size that was given.
         size: Shape,
-        /// Which matrix.
+        /// Name of the matrix that is too large.
         matrix: &'static str,
-        /// Its rows.
+        /// Rows of that matrix.
         rows: usize,
-        /// Its columns.
+        /// Columns of that matrix.
         columns: usize,
     },
     /// A product is of three sizes.
     #[error("`{size}` is a size of a transpose, and {of} multiplies matrices; {EXAMPLES}")]
     NoDepth {
-        /// What was given.
+        /// The size that was given.
         size: Shape,
         /// The step or kernel.
         of: String,
@@ -191,7 +191,7 @@ pub enum WrongSize {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{part}` is not a whole number from 1 to {MAX_ELEMENTS}")]
 pub struct WrongSide {
-    /// What was given.
+    /// The part as it was given.
     pub part: String,
 }
 

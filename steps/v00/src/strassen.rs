@@ -118,7 +118,7 @@ fn resized(matrix: &[f32], n_cols: usize, new_rows: usize, new_cols: usize) -> V
     new
 }
 
-/// For sizes that halve `n_levels` times.
+/// Multiplies matrices whose sizes can be halved `n_levels` times.
 fn multiply_whole(n_levels: u32, shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
     if n_levels == 0 {
         return parallel::multiply(shape, a, b, c);

@@ -34,7 +34,7 @@ impl Changed {
         Self(path)
     }
 
-    /// With every `from` as `to`.
+    /// The kernel with every `from` replaced by `to`.
     fn replaced(name: &str, from: &str, to: &str) -> Self {
         assert!(PTX.contains(from), "the PTX has no {from}");
         Self::new(name, &PTX.replace(from, to))

@@ -159,7 +159,7 @@ enum Rule {
     AsMeasured(&'static str),
     /// A number that this function computes from measurements.
     Of(fn(&Measured) -> Result<f64>),
-    /// The same for three widths.
+    /// A number for each of three widths that this function computes from measurements.
     OfWidths(fn(&Measured, &str, f64) -> Result<f64>),
 }
 
@@ -169,7 +169,7 @@ const WAVEFRONTS_OF_LINKS: f64 = 4.0;
 const WIDTHS: [(&str, f64); 3] = [("4", 1.0), ("8", 2.0), ("16", 4.0)];
 const SCHEDULERS: f64 = 4.0;
 
-/// In the order of the file.
+/// The constants and their rules, in the order of the file.
 const RULES: [(&str, Rule); 30] = [
     ("sms", Rule::AsMeasured("n_sms")),
     ("ghz", Rule::AsMeasured("clock")),
@@ -249,7 +249,7 @@ fn barrier(measured: &Measured) -> Result<(f64, f64)> {
 }
 
 impl Rule {
-    /// As the file has it.
+    /// The value, formatted for the file.
     fn value(&self, measured: &Measured) -> Result<String> {
         let list = |values: Result<Vec<f64>>| -> Result<String> {
             let words: Vec<String> = values?.into_iter().map(number).collect();

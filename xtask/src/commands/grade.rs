@@ -335,7 +335,7 @@ impl CompiledBy {
         Ok(reads)
     }
 
-    /// Of [`CompileArgs`], before the source.
+    /// The command line of [`CompileArgs`] up to the source.
     fn arguments(&self) -> Vec<OsString> {
         let (option, path) = match self {
             Self::Nvrtc(nvrtc) => ("--nvrtc", &nvrtc.directory),

@@ -482,7 +482,7 @@ fn records(root: &Path) -> Result<Vec<Record>> {
 mod tests {
     use super::*;
 
-    /// As Nsight Compute 2025.3.1 wrote it.
+    /// An output of Nsight Compute 2025.3.1.
     const ANSWER: &str = r#"==WARNING== Note: Running with unmodified GPU clocks. If not controlled otherwise, profiling results may be inconsistent.
 ==PROF== Connected to process 687 (/tmp/v01)
 ==PROF== Disconnected from process 687

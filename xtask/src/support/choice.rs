@@ -61,7 +61,7 @@ impl Sizes {
     }
 }
 
-/// As a step takes them.
+/// The options that give these sizes to a step.
 pub(crate) fn arguments(shapes: &[Shape]) -> Vec<String> {
     let typed: Vec<String> = shapes.iter().map(|shape| shape.typed()).collect();
     match typed.is_empty() {

@@ -175,7 +175,7 @@ fn include_folders(root: &Path, path: &Path) -> [PathBuf; 2] {
 /// A file of the repository that a source includes with quotes.
 #[derive(Debug, Clone)]
 pub(crate) struct Include {
-    /// As the source names it.
+    /// Its name in the `#include` of the source.
     pub(crate) written: String,
     pub(crate) path: PathBuf,
 }

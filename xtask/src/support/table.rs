@@ -209,7 +209,7 @@ pub(crate) fn rate(value: f64) -> String {
     }
 }
 
-/// With enough digits to compare.
+/// A time with enough digits to compare.
 pub(crate) fn milliseconds(ms: f64) -> String {
     match ms {
         ms if ms >= 100.0 => format!("{ms:.0}"),

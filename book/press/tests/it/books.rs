@@ -40,7 +40,7 @@ __global__ void add(int n, float* x)
 // ANCHOR_END: kernel
 ";
 
-/// The same with another map.
+/// The same kernel with another map from threads to elements.
 pub(crate) const OTHER_KERNEL: &str = "\
 // ANCHOR: kernel
 __global__ void add(int n, float* x)

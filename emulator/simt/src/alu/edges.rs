@@ -12,7 +12,7 @@ fn check(mnemonic: &str, operands: &[u64], expected: u64) {
     );
 }
 
-/// The same for the second result.
+/// Checks the second result of an instruction.
 fn check_second(mnemonic: &str, operands: &[u64], expected: u64) {
     let got = scalar(mnemonic, operands, 1);
     assert_eq!(

@@ -15,9 +15,9 @@ pub(super) trait Lane: Copy + 'static {
     const CLASS: Class;
     /// Something to fill arrays with.
     const ZERO: Self;
-    /// Where to read from.
+    /// The place to read a lane's value from.
     type View: Copy;
-    /// Where to write to.
+    /// The place to write a lane's value to.
     type Sink;
 
     /// # Safety

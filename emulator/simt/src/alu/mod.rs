@@ -45,7 +45,7 @@ pub use moves::{Builtin, builtin};
 pub struct Form {
     /// Computes the results of all lanes in a mask.
     pub run: AluFn,
-    /// What the result is kept in.
+    /// Class of the result.
     pub dst: Class,
     /// What the sources are kept in, in PTX order.
     pub srcs: &'static [Class],

@@ -71,7 +71,7 @@ fn power(exponent: i32) -> f64 {
     2f64.powi(exponent)
 }
 
-/// How many cases each form gets.
+/// Number of cases for each form.
 const CASES: u64 = 250;
 
 /// Width of an integer type, and its values.

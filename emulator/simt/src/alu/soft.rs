@@ -292,7 +292,7 @@ pub(super) fn sqrt(a: u64, format: Format, mode: impl Into<Mode>) -> Option<u64>
     }
 }
 
-/// From one format to another.
+/// Converts from one format to another; `None` where the result is NaN.
 pub(super) fn convert(a: u64, from: Format, to: Format, mode: impl Into<Mode>) -> Option<u64> {
     match unpack(a, from) {
         Number::Nan => None,

@@ -76,7 +76,7 @@ impl Mistakes {
         self.kinds.is_empty()
     }
 
-    /// Their codes, in their order.
+    /// Codes of the mistakes, in their order.
     pub fn codes(&self) -> Vec<Code> {
         self.kinds.iter().map(|kind| kind.first.code).collect()
     }

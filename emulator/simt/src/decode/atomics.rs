@@ -84,7 +84,7 @@ fn form(atomic: &Atomic, constants: &Constants, registers: &Registers) -> Atomic
 
 /// What is known of registers.
 struct Registers {
-    /// The same in all lanes.
+    /// Registers that hold the same value in all lanes.
     uniform: Vec<bool>,
 }
 

@@ -9,7 +9,7 @@ use super::operands::{Role, operands};
 use super::virt::{TRUE, VirtualOp};
 use crate::limits::LIVE_PAIRS;
 
-/// From, up to (excluded).
+/// A range of positions: the first, and the first behind it.
 pub(super) type Stretch = (u32, u32);
 
 /// Stretches of each register, ascending, not touching.

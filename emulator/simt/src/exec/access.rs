@@ -26,7 +26,7 @@ pub(crate) struct Spec<'a> {
 }
 
 impl Spec<'_> {
-    /// As the race checks take it.
+    /// The kind of the access for the race checks.
     pub(crate) fn mark(&self) -> Mark {
         let excused = matches!(self.order, Order::Strong | Order::Guess);
         Mark::new(self.kind, excused)
@@ -60,7 +60,7 @@ pub(crate) fn bias(space: MemSpace) -> u64 {
 pub(crate) enum Spot {
     /// The first active lane's; the others at the memo's distances.
     Near(*mut u8),
-    /// In [`Cx::pointers`], for these lanes.
+    /// The pointers of these lanes are in [`Cx::pointers`].
     Far(u32),
 }
 

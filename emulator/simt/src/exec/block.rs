@@ -55,7 +55,7 @@ pub(crate) struct Block {
     pub(crate) fatal: bool,
     /// Turns without an event.
     pub(super) quiet: u32,
-    /// What it looked at in them.
+    /// What it read from memory during these turns.
     pub(super) seen: super::listen::Seen,
     /// While it waits: how often it was passed over, and how often it may be.
     pub(super) passes: u32,

@@ -311,7 +311,7 @@ impl Memo<'_> {
         &self.runs[..usize::from(self.n_runs) & 63]
     }
 
-    /// The same as a bitmap.
+    /// The cells as a bitmap.
     #[inline(always)]
     pub(crate) fn cells(&self) -> Cells<'_> {
         Cells {

@@ -167,7 +167,7 @@ pub(crate) struct Cx<'j> {
 pub(crate) struct Counts {
     /// Straight runs: +1 where one starts, -1 after its end, so that sums give how often each operation ran.
     pub(crate) runs: Vec<u64>,
-    /// The same, times active lanes.
+    /// As `runs`, with the number of active lanes in place of 1.
     pub(crate) lanes: Vec<u64>,
     /// Active lanes that a guard held back.
     pub(crate) held: Vec<u64>,
@@ -288,7 +288,7 @@ impl<'j> Cx<'j> {
         self.report_at(instr, code, mask, details);
     }
 
-    /// The same, by instruction.
+    /// Reports a mistake of the instruction with this index.
     pub(crate) fn report_at(&mut self, instr: u32, code: Code, mask: u32, details: Details) {
         if self.stopped && !self.job.watch.checks() {
             return;

@@ -45,7 +45,7 @@ pub enum LaunchRefused {
     AboveLaunchBounds {
         /// Threads of a block that the launch asked for.
         threads: u64,
-        /// As the kernel was compiled.
+        /// The most threads that the kernel was compiled for.
         limit: u64,
     },
     /// More shared memory than a block can have.
@@ -68,7 +68,7 @@ pub enum LaunchRefused {
     },
     /// The kernel takes another number of parameters.
     ParameterCount {
-        /// How many the launch gave.
+        /// Number of parameters that the launch gave.
         given: usize,
     },
 }

@@ -35,7 +35,7 @@ pub struct Machine {
     /// Blocks that ran in the model.
     #[serde(default)]
     pub modelled_blocks: u64,
-    /// In the order of their addresses.
+    /// The instructions in the order of their addresses.
     pub instructions: Vec<Instruction>,
     /// One pass of the loop that takes most of the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,7 +47,7 @@ pub struct Machine {
 pub struct Instruction {
     /// Bytes from the beginning of the kernel.
     pub address: u32,
-    /// As `nvdisasm` prints it.
+    /// The instruction as `nvdisasm` prints it.
     pub text: String,
     /// What the compiler tells the scheduler.
     pub control: Control,
@@ -148,7 +148,7 @@ impl Unit {
         Self::Other,
     ];
 
-    /// In a time line of text.
+    /// The letter for it in a time line of text.
     pub fn letter(self) -> char {
         match self {
             Self::Float => 'F',
@@ -214,7 +214,7 @@ impl Reason {
         }
     }
 
-    /// In a time line of text.
+    /// The letter for it in a time line of text.
     pub fn letter(self) -> char {
         match self {
             Self::Global => 'g',

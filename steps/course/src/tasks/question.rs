@@ -34,9 +34,9 @@ pub struct Question {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Answer {
-    /// Of a numeric question.
+    /// The answer of a numeric question.
     Number(f64),
-    /// Of a multiple-choice question.
+    /// The right choice of a multiple-choice question.
     Choice(String),
 }
 

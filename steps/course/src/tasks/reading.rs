@@ -17,7 +17,7 @@ pub enum CatalogueError {
     Unreadable {
         /// Path of the file, such as `steps/v05/tasks.toml`.
         file: String,
-        /// As the system says it.
+        /// The error of the operating system.
         why: std::io::Error,
     },
     /// It is no TOML, or has a field that does not belong there.
@@ -27,10 +27,10 @@ pub enum CatalogueError {
         file: String,
         /// Line of the file, from 1.
         line: usize,
-        /// With the name of the field.
+        /// The error of the TOML parser, with the name of the field.
         why: String,
     },
-    /// What it says cannot be.
+    /// A value in it makes no sense.
     #[error("{file}: {place}: {why}")]
     Content {
         /// Path of the file, such as `steps/v05/tasks.toml`.

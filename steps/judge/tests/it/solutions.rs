@@ -19,7 +19,7 @@ use crate::common::root;
 const WRONG: usize = 80;
 const RIGHT: usize = 40;
 
-/// Those that compile, with their PTX.
+/// All solutions that compile, with their PTX.
 fn all() -> Vec<(Solution, String)> {
     let mut found = Vec::new();
     let mut stale = Vec::new();

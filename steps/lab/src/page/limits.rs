@@ -32,7 +32,7 @@ struct Needs {
 }
 
 impl Needs {
-    /// As the driver says.
+    /// Computed from the driver's prediction; `None` where that names no unit.
     fn predicted(prediction: &Prediction, fp64: bool, per: f64) -> Option<Self> {
         let clocks = |name| {
             let found = prediction.of_unit(name);

@@ -22,7 +22,7 @@ struct CodeLine<'a> {
     file: &'a str,
     /// From 1; 0 for what belongs to no line.
     line: u32,
-    /// In the order of their addresses.
+    /// The instructions of the line, in the order of their addresses.
     instructions: Vec<&'a Instruction>,
     /// How often they were issued.
     issued: u64,
@@ -30,7 +30,7 @@ struct CodeLine<'a> {
     wavefronts: u64,
     /// Sectors of global memory.
     sectors: u64,
-    /// In the model, clocks of warps.
+    /// Clocks of warps that the model spends here.
     clocks: u64,
     /// The same, by what they waited for.
     stalls: BTreeMap<Reason, u64>,

@@ -63,7 +63,7 @@ struct Pages {
     most: usize,
 }
 
-/// By number of the chunk.
+/// A table by the number of a chunk.
 type Chunks<T> = HashMap<u64, T, BuildHasherDefault<Mix>>;
 
 #[derive(Debug, Default)]
@@ -317,7 +317,7 @@ impl BlockRaces {
 }
 
 impl GlobalRaces {
-    /// For one launch of `kernel`.
+    /// The state of one launch of `kernel`.
     pub fn new(kernel: &Kernel) -> Self {
         Self::within(kernel, u64::MAX, 1)
     }

@@ -55,7 +55,7 @@ struct Pattern {
 pub(super) struct Log {
     pub(super) entries: Vec<Entry>,
     patterns: Vec<Pattern>,
-    /// By instruction: its last entry.
+    /// The last entry of each instruction.
     latest: Vec<Latest>,
     /// Changes when entries must not be continued any more.
     stamp: u32,

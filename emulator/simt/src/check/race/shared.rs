@@ -29,7 +29,7 @@ impl Space for Flat {
 }
 
 impl SharedRaces {
-    /// For blocks of `kernel`.
+    /// The state of a block of `kernel`.
     pub fn new(kernel: &Kernel) -> Self {
         Self(Interval::new(kernel, unit_shift(kernel, MemSpace::Shared), Flat))
     }

@@ -95,7 +95,7 @@ pub(super) struct Lower<'a> {
     instr: u32,
     first: bool,
     span: Span,
-    /// Of the next operation.
+    /// Rule of the next operation.
     rule: Rule,
     flow: Flow,
 }

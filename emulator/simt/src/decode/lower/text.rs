@@ -2,7 +2,7 @@
 
 use ptx::ast::{Instruction, Type};
 
-/// As written, on one line.
+/// The instruction as written, on one line.
 pub(super) fn instruction(instruction: &Instruction) -> String {
     instruction.to_string()
 }

@@ -63,7 +63,7 @@ struct Lower<'a> {
     level: CpuLevel,
     account: &'a Account,
     segments: &'a Segments,
-    /// Of the kernel in its module.
+    /// Number of the kernel in its module.
     number: usize,
     /// Where parameters begin in constant bank 0.
     first_parameter: u32,

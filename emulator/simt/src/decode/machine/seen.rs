@@ -42,7 +42,7 @@ const HINTS: [&str; 22] = [
     "SYS",
 ];
 
-/// The same of some operations.
+/// Modifiers that change no result of some operations.
 const OF_OPERATIONS: [(&str, &[&str]); 15] = [
     ("ATOM", &["FTZ", "RN", "SPIN"]),
     ("ATOMG", &["FTZ", "RN"]),

@@ -51,7 +51,7 @@ const MOST_CARRIED: usize = 1 << 16;
 /// Where undefined values in memory come from that this block has stored there.
 #[derive(Debug, Default)]
 pub(crate) struct Carried {
-    /// By words of four bytes.
+    /// Origins by the number of a four-byte word.
     origins: HashMap<u64, Origin>,
     /// A word was left out, because [`MOST_CARRIED`] were known.
     full: bool,
