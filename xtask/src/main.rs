@@ -39,27 +39,27 @@ enum Command {
     Check(check::Args),
     /// Check your copy of a task each time you save it
     Watch(watch::Args),
-    /// A hint that fits the last check, and more of it
+    /// Give a hint that fits the last check
     Hint(hint::Args),
-    /// What each line of a kernel did: requests, sectors, wavefronts
+    /// Explain what each line of a kernel did: requests, sectors, wavefronts
     Explain(explain::Args),
-    /// Questions of a step: answer before you run it
+    /// Ask the questions of a step, to be answered before you run it
     Predict(predict::Args),
-    /// Your copy beside the starter, and later the solution
+    /// Compare your copy with the starter, or once it has passed, with the finished kernel
     Diff(exercise::DiffArgs),
-    /// Begin a task anew; your text is kept
+    /// Begin a task again, and keep your text in another file
     Reset(exercise::ResetArgs),
     /// Show the finished kernel of a task that you passed
     Solution(exercise::SolutionArgs),
     /// Write a starter repository for a class
     Assign(assign::Args),
-    /// Where a class stands, from its progress files
+    /// Report where a class stands, from its progress files
     Report(assign::ReportArgs),
     /// Grade the submissions of a class
     Grade(grade::Args),
     /// List the steps, their kernels and best recorded numbers
     List(list::Args),
-    /// Counters of a real GPU beside the emulated ones
+    /// Compare the counters of a real GPU with the emulated ones
     Profile(profile::Args),
     /// Check the steps under NVIDIA's compute-sanitizer
     Sanitize(sanitize::Args),
@@ -67,9 +67,9 @@ enum Command {
     Calibrate(calibrate::Args),
     /// List what this machine has and lacks, and what needs it
     Doctor(doctor::Args),
-    /// Check the rules that a program can check
+    /// Check the repository's rules, as far as a program can
     Tidy(tidy::Args),
-    /// Build the book, look it over, or serve it while you write
+    /// Build the book, check it, or serve it while you write
     Book(book::Args),
     /// Compile CUDA sources to the PTX committed beside them
     Ptx(ptx::Args),

@@ -19,34 +19,34 @@ use press::make::Options;
 use press::outputs::Outputs;
 use press::{House, Press, Problems};
 
-/// Builds the book
+/// Build the book, check it, or serve it while you write
 #[derive(Parser)]
 #[command(name = "press", bin_name = "cargo xtask book")]
 struct Cli {
     #[command(subcommand)]
     command: Option<Job>,
-    /// Open it in a browser
+    /// Open the book in a browser
     #[arg(long)]
     open: bool,
-    /// Serve it, and build again when something changes
+    /// Serve the book, and build it again when a file changes
     #[arg(long)]
     watch: bool,
-    /// Where to serve
+    /// Port to serve the book at
     #[arg(long, default_value_t = 3000, requires = "watch")]
     port: u16,
-    /// Look it over: stale files, bare numbers, broken links
+    /// Check the book for stale files, numbers typed by hand, and broken links
     #[arg(long, conflicts_with_all = ["watch", "refresh"])]
     check: bool,
-    /// Load every page in a headless Chromium, on a phone and on a desk
+    /// Load every page in a headless Chromium, as wide as a phone and as a desktop
     #[arg(long, conflicts_with = "watch")]
     browser: bool,
-    /// Keep pictures of the pages in this folder
+    /// Save screenshots of the pages in this folder
     #[arg(long, value_name = "FOLDER", requires = "browser")]
     shots: Option<PathBuf>,
-    /// Fail when axe-core cannot be had, instead of saying so
+    /// Fail, instead of printing a note, when axe-core cannot be fetched
     #[arg(long, requires = "browser")]
     require_axe: bool,
-    /// Make outputs and pictures again, or only the outputs of these names
+    /// Make all outputs and pictures again, or only the outputs of these names
     #[arg(long, num_args = 0.., value_name = "OUTPUT")]
     refresh: Option<Vec<String>>,
     /// Show what is missing in the pages, instead of stopping

@@ -39,25 +39,25 @@ pub enum Task {
 /// What all have.
 #[derive(Debug, Clone, Args)]
 pub struct Common {
-    /// Print records, one JSON object per line
+    /// Print one JSON record per line
     #[arg(long)]
     pub json: bool,
     /// Use the emulated GPU even where there is a real one
     #[arg(long)]
     pub emulate: bool,
-    /// Only the kernels whose names contain this
+    /// Run only the kernels whose names contain NAME
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
     /// Seed of the inputs
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// PTX to run in place of the step's own
+    /// Run this PTX in place of the step's own
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub ptx: Option<PathBuf>,
-    /// Machine code to count and predict in place of the step's own
+    /// Count and predict this machine code in place of the step's own
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub cubin: Option<PathBuf>,
-    /// Machine code as it was before an edit, to compare predictions with; may be given several times
+    /// Compare predictions with those of this machine code, from before an edit; may be given several times
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub before: Vec<PathBuf>,
 }
@@ -65,7 +65,7 @@ pub struct Common {
 /// The options that choose sizes.
 #[derive(Debug, Clone, Args)]
 pub struct Sizes {
-    /// Sizes of the problem, with commas between several: 1024 (M = N = K), 1025x1023x1021 (MxNxK) or, for transposes, 30000x333 (MxN)
+    /// Sizes, separated by commas: 1024 (M = N = K), 1025x1023x1021 (MxNxK), or for transposes 30000x333 (MxN)
     #[arg(long, value_name = "SIZE", value_delimiter = ',', conflicts_with_all = ["m", "n", "k"], allow_negative_numbers = true)]
     pub size: Vec<Shape>,
     /// Rows of A and C, in place of --size and together with --n and --k
@@ -95,7 +95,7 @@ pub struct Bench {
     /// Sizes to run at.
     #[command(flatten)]
     pub sizes: Sizes,
-    /// All sizes that are kept on record
+    /// Run at all sizes that are kept on record
     #[arg(long, conflicts_with_all = ["size", "m", "n", "k"])]
     pub recorded_shapes: bool,
     /// What every task takes.
@@ -109,7 +109,7 @@ pub struct Roofline {
     /// Print a JSON object
     #[arg(long)]
     pub json: bool,
-    /// Use the emulated GPU even where there is a real one: to be told that it has no ceilings
+    /// Use the emulated GPU even where there is a real one; it reports that it has no ceilings
     #[arg(long)]
     pub emulate: bool,
 }

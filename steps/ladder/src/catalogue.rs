@@ -191,7 +191,7 @@ pub const STEPS: &[Step] = &[
 
 /// No step is called that.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no step `{asked}`{}; the steps are {} (see: cargo xtask list)", .near.map(|n| format!(", did you mean {n}?")).unwrap_or_default(), range())]
+#[error("there is no step `{asked}`{}; the steps are {} (see: cargo xtask list)", .near.map(|n| format!(" (did you mean {n}?)")).unwrap_or_default(), range())]
 pub struct UnknownStep {
     /// What was asked for.
     pub asked: String,
@@ -310,7 +310,7 @@ mod tests {
         let error = find("bank-conflict").unwrap_err().to_string();
         assert_eq!(
             error,
-            "there is no step `bank-conflict`, did you mean bank-conflict-free?; the steps are v00 … v09 (see: cargo xtask list)"
+            "there is no step `bank-conflict` (did you mean bank-conflict-free?); the steps are v00 … v09 (see: cargo xtask list)"
         );
     }
 

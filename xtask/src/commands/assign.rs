@@ -23,28 +23,28 @@ use crate::support::{learner, place};
     Beside the folder goes a rubric with the seed of the hidden tests: homework.rubric.toml."
 )]
 pub(crate) struct Args {
-    /// Tasks: `v02`, `v05.wide`
+    /// Tasks, such as `v02` or `v05.wide`
     #[arg(value_name = "TASK", required = true)]
     tasks: Vec<String>,
-    /// Folder of the repository, which is made
+    /// Folder to create the repository in
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Of the assignment
+    /// Title of the assignment
     #[arg(long, default_value = "Tile by Tile")]
     title: String,
-    /// When it is due, as it stands in the README
+    /// When it is due, in the words that the README will have
     #[arg(long)]
     due: Option<String>,
-    /// Seed of the hidden tests; drawn when left out
+    /// Seed of the hidden tests; drawn at random when left out
     #[arg(long, value_parser = clap::value_parser!(u64).range(..=LARGEST_SEED))]
     seed: Option<u64>,
-    /// Of each step, the task whose numbers are drawn from the seed: its answer is printed nowhere
+    /// For each step, assign the task whose numbers are drawn from the seed; its answer is printed nowhere
     #[arg(long)]
     variant: bool,
-    /// Results count only from a real GPU: without one, `check` of the repository calls nothing passed
+    /// Count only results from a real GPU: without one, `check` in the repository passes nothing
     #[arg(long)]
     gpu_required: bool,
-    /// Measured minutes, from `report --minutes`, in place of the estimates
+    /// Use the measured minutes of this file, from `report --minutes`, in place of the estimates
     #[arg(long, value_name = "FILE")]
     minutes: Option<PathBuf>,
 }
@@ -231,10 +231,10 @@ pub(crate) struct ReportArgs {
     /// Folder of submissions
     #[arg(value_name = "SUBMISSIONS")]
     submissions: PathBuf,
-    /// Write the measured minutes, for `assign --minutes`
+    /// Write the measured minutes to this file, for `assign --minutes`
     #[arg(long, value_name = "FILE")]
     minutes: Option<PathBuf>,
-    /// Print one record per task
+    /// Print one JSON record per task
     #[arg(long)]
     json: bool,
 }

@@ -18,7 +18,7 @@ use crate::support::{choice, interrupt, kernels, place, programs, records, table
     cargo xtask bench v04 v05 --size 1024,1025x1023x1021\n          \
     cargo xtask bench v08 --size 30000x333\n          cargo xtask bench all --save")]
 pub(crate) struct Args {
-    /// Steps: `v05`, `5` or `bank-conflict-free`; or `all`
+    /// Steps: `v05`, `5`, `bank-conflict-free`, or `all`
     #[arg(value_name = "STEP")]
     steps: Vec<String>,
     #[command(flatten)]
@@ -26,10 +26,10 @@ pub(crate) struct Args {
     /// Use the emulated GPU even where there is a real one
     #[arg(long)]
     emulate: bool,
-    /// Keep the results in book/data, at the recorded sizes unless sizes are given
+    /// Save the results in book/data; without sizes, run at all recorded sizes
     #[arg(long)]
     save: bool,
-    /// Print one record per line
+    /// Print one JSON record per line
     #[arg(long)]
     json: bool,
 }

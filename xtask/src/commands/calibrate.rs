@@ -21,7 +21,7 @@ use crate::support::{interrupt, place, programs};
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples: cargo xtask calibrate\n          cargo xtask calibrate --from measured.json\n\n\
-    A machine with a GPU and without Rust: copy target/debug/calibrate there, keep what it prints, and give it to --from."
+    On a machine with a GPU but without Rust, run a copy of target/debug/calibrate, and give what it prints to --from here."
 )]
 pub(crate) struct Args {
     /// Read what the program `calibrate` printed elsewhere

@@ -24,13 +24,13 @@ pub(crate) struct Args {
     /// Tasks and steps: `v05`, `5`, `bank-conflict-free`, `v05.wide`; all steps when left out
     #[arg(value_name = "TASK")]
     steps: Vec<String>,
-    /// The finished kernels of the steps, also where there is a copy of yours
+    /// Check the finished kernels of the steps, even where there is a copy of yours
     #[arg(long)]
     finished: bool,
     /// Use the emulated GPU even where there is a real one
     #[arg(long)]
     emulate: bool,
-    /// Print one record per line
+    /// Print one JSON record per line
     #[arg(long)]
     json: bool,
 }

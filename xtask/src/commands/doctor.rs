@@ -16,7 +16,7 @@ use crate::support::{interrupt, nvrtc, place, say, tools};
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask doctor --json")]
 pub(crate) struct Args {
-    /// Print one finding per line
+    /// Print one JSON record per finding
     #[arg(long)]
     json: bool,
 }

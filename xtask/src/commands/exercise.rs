@@ -23,7 +23,7 @@ pub(crate) struct StartArgs {
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask reset v05")]
 pub(crate) struct ResetArgs {
-    /// Task: `v05`, `v05.wide`
+    /// Task: `v05` or `v05.wide`
     #[arg(value_name = "TASK")]
     task: String,
 }
@@ -32,10 +32,10 @@ pub(crate) struct ResetArgs {
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask diff v05")]
 pub(crate) struct DiffArgs {
-    /// Task: `v05`, `v05.wide`
+    /// Task: `v05` or `v05.wide`
     #[arg(value_name = "TASK")]
     task: String,
-    /// Print one record
+    /// Print one JSON record
     #[arg(long)]
     json: bool,
 }
@@ -44,10 +44,10 @@ pub(crate) struct DiffArgs {
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask solution v05 --give-up")]
 pub(crate) struct SolutionArgs {
-    /// Task: `v05`, `v05.wide`
+    /// Task: `v05` or `v05.wide`
     #[arg(value_name = "TASK")]
     task: String,
-    /// Show it though your copy has not passed; that is recorded
+    /// Show it even if your copy has not passed; this is recorded
     #[arg(long)]
     give_up: bool,
 }

@@ -30,28 +30,28 @@ use crate::support::{cubin, interrupt, judge, place};
     cargo xtask explain v05 --machine\n          cargo xtask explain v05 --html v05.html"
 )]
 pub(crate) struct Args {
-    /// Task: `v05`, `v05.wide`
+    /// Task: `v05` or `v05.wide`
     #[arg(value_name = "TASK")]
     task: String,
-    /// The finished kernel alone, also where there is a copy of yours
+    /// Explain the finished kernel alone, even where there is a copy of yours
     #[arg(long)]
     finished: bool,
     /// What the bars show: instructions, multiply-adds, requests, sectors, shared-requests, wavefronts, excess, …
     #[arg(long, value_name = "COLUMN", value_parser = column)]
     by: Option<Column>,
-    /// The machine code: what its instructions did, and what an H200 would take, predicted without one
+    /// Explain the machine code: what its instructions did, and how long an H200 would take, predicted without one
     #[arg(long, conflicts_with = "by")]
     machine: bool,
-    /// All of the machine code, and the time line clock by clock
+    /// Show all of the machine code, and the time line clock by clock
     #[arg(long, requires = "machine")]
     all: bool,
     /// Size of the problem for the machine code: 512 (M = N = K), 256x512x64 (MxNxK) or, for a transpose, 300x200 (MxN)
     #[arg(long, value_name = "SIZE", requires = "machine", default_value = "512", value_parser = code_size, allow_negative_numbers = true)]
     size: Shape,
-    /// Print one record per kernel
+    /// Print one JSON record per kernel
     #[arg(long, conflicts_with = "html")]
     json: bool,
-    /// Write one page that needs nothing else
+    /// Write a page of HTML that needs no other file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }

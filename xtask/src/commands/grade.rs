@@ -30,36 +30,36 @@ const JUDGE: &str = "TILE_JUDGE";
 #[command(
     after_help = "Example: cargo xtask grade submissions --rubric rubric.toml --out grades\n\n\
     A submission is a folder named after its student, with v02.cu or my/v02.cu in it; where the\n\
-    rubric has one task, also a single .cu file. What is done is kept: the same command goes on\n\
-    where it was stopped.\n\
+    rubric has one task, also a single .cu file. Results are kept: after an interrupt, the same\n\
+    command grades what is left.\n\n\
     Exit codes: 0 all are graded, 1 some could not be, 2 wrong usage, 3 could not run."
 )]
 pub(crate) struct Args {
     /// Folder of submissions
     #[arg(value_name = "SUBMISSIONS")]
     submissions: PathBuf,
-    /// Tasks, questions, points, and the seed of the hidden tests
+    /// File with the tasks, questions, points, and the seed of the hidden tests
     #[arg(long, value_name = "FILE")]
     rubric: PathBuf,
     /// Folder for the results
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Submissions at a time; one per core when left out
+    /// How many submissions to grade at a time; one per core when left out
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
-    /// Processor time for compiling, and for judging; 20 and 60 s when left out
+    /// Limit of processor time for compiling, and for judging; 20 s and 60 s when left out
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     limit: Option<u64>,
-    /// Without bubblewrap: the sources can then read your files
+    /// Grade without bubblewrap: submissions can then read your files
     #[arg(long)]
     no_sandbox: bool,
-    /// Judge part I of N, from 0, and write no report
+    /// Grade only part I of N, counted from 0, and write no report
     #[arg(long, value_name = "I/N", value_parser = part)]
     part: Option<(usize, usize)>,
-    /// Write a job array of so many parts for Slurm, and grade nothing yet
+    /// Write a Slurm job array of this many parts, and grade nothing yet
     #[arg(long, value_name = "PARTS", conflicts_with_all = ["part", "json"], value_parser = parts)]
     slurm: Option<usize>,
-    /// Print one record per student
+    /// Print one JSON record per student
     #[arg(long)]
     json: bool,
 }

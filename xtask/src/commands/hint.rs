@@ -12,13 +12,13 @@ use crate::support::{learner, place, say};
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask hint v05 --more")]
 pub(crate) struct Args {
-    /// Task: `v05`, `v05.wide`
+    /// Task: `v05` or `v05.wide`
     #[arg(value_name = "TASK")]
     task: String,
-    /// The next level; given twice, two levels further
+    /// Go on to the next level; given twice, two levels further
     #[arg(long, action = clap::ArgAction::Count)]
     more: u8,
-    /// Print one record
+    /// Print one JSON record
     #[arg(long)]
     json: bool,
 }

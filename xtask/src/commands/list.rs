@@ -15,7 +15,7 @@ use crate::support::{place, say, table};
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask list --json")]
 pub(crate) struct Args {
-    /// Print one step per line
+    /// Print one JSON record per step
     #[arg(long)]
     json: bool,
 }

@@ -30,16 +30,16 @@ pub(crate) struct Args {
     /// Step: `v05`
     #[arg(value_name = "STEP")]
     step: String,
-    /// Questions, or answers to them: a number, a quotient, the letter of a choice
+    /// Questions to ask, or answers to them: a number, a quotient, or the letter of a choice
     #[arg(value_name = "ID[=ANSWER]")]
     answers: Vec<String>,
-    /// Show the answers; that is recorded
+    /// Show the answers; this is recorded
     #[arg(long)]
     show: bool,
-    /// Count on the emulated GPU what was answered
+    /// Count on the emulated GPU what the answered questions ask for
     #[arg(long)]
     count: bool,
-    /// Print one record per question
+    /// Print one JSON record per question
     #[arg(long)]
     json: bool,
 }

@@ -27,18 +27,18 @@ const TABLE: &str = "kernels/COUNTERS.md";
     cargo xtask profile v04 v05 --size 509x503x499\n          \
     cargo xtask profile all --save\n          cargo xtask profile --table")]
 pub(crate) struct Args {
-    /// Steps: `v05`, `5` or `bank-conflict-free`; or `all`
+    /// Steps: `v05`, `5`, `bank-conflict-free`, or `all`
     #[arg(value_name = "STEP")]
     steps: Vec<String>,
     #[command(flatten)]
     sizes: choice::Sizes,
-    /// Keep what Nsight Compute says in book/data, at the recorded sizes unless sizes are given
+    /// Save what Nsight Compute counts in book/data; without sizes, profile at all recorded sizes
     #[arg(long)]
     save: bool,
-    /// Count what is on record again on the emulated GPU, and write kernels/COUNTERS.md
+    /// Count the recorded launches again on the emulated GPU, and write kernels/COUNTERS.md
     #[arg(long, conflicts_with_all = ["steps", "save", "size", "m", "n", "k"])]
     table: bool,
-    /// Print one launch per line, with both sides
+    /// Print one JSON record per launch, with both kinds of counters
     #[arg(long, conflicts_with = "table")]
     json: bool,
 }

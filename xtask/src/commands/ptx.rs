@@ -22,7 +22,7 @@ pub(crate) struct Args {
     /// Change nothing; fail if a file would change
     #[arg(long)]
     check: bool,
-    /// Sources; none for all under kernels/, steps/, tests/data/ and book/
+    /// Sources; when left out, all under kernels/, steps/, tests/data/ and book/
     files: Vec<PathBuf>,
 }
 

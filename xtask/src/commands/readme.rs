@@ -18,7 +18,7 @@ use crate::support::{say, table};
 /// Command line of `readme`.
 #[derive(Parser)]
 pub(crate) struct Args {
-    /// Write nothing; fail when README.md is not what the files say
+    /// Change nothing; fail if a file would change
     #[arg(long)]
     check: bool,
 }

@@ -21,10 +21,10 @@ const SANITIZER: &str = "compute-sanitizer";
 #[derive(clap::Args)]
 #[command(after_help = "Examples: cargo xtask sanitize v05\n          cargo xtask sanitize --save")]
 pub(crate) struct Args {
-    /// Steps: `v05`, `5` or `bank-conflict-free`; all when left out
+    /// Steps: `v05`, `5` or `bank-conflict-free`; all steps when left out
     #[arg(value_name = "STEP")]
     steps: Vec<String>,
-    /// Keep the result in book/data
+    /// Save the result in book/data
     #[arg(long)]
     save: bool,
 }

@@ -15,10 +15,10 @@ use crate::support::{committed, place};
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask solutions --check v05/no-padding")]
 pub(crate) struct Args {
-    /// Compile again, change nothing; fail if something would change
+    /// Compile again, but change nothing; fail if a file would change
     #[arg(long)]
     check: bool,
-    /// Kernels, as v05/no-padding; none for all
+    /// Kernels, such as v05/no-padding; all when left out
     names: Vec<String>,
 }
 

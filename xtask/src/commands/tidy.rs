@@ -21,7 +21,7 @@ use crate::support::{place, say};
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask tidy")]
 pub(crate) struct Args {
-    /// Print one complaint per line
+    /// Print one JSON record per complaint
     #[arg(long)]
     json: bool,
 }

@@ -17,12 +17,12 @@ use crate::support::say::{self, Stop};
 use crate::support::{interrupt, judge, learner, place, source};
 
 #[derive(clap::Args)]
-#[command(after_help = "Example: cargo xtask watch v05\n\nCtrl-C ends it.")]
+#[command(after_help = "Example: cargo xtask watch v05\n\nStop it with Ctrl-C.")]
 pub(crate) struct Args {
-    /// Task: `v05`, `v05.wide`
+    /// Task: `v05` or `v05.wide`
     #[arg(value_name = "TASK")]
     task: String,
-    /// Print one record per check
+    /// Print one JSON record per check
     #[arg(long)]
     json: bool,
 }

@@ -32,7 +32,7 @@ pub(crate) fn steps(command: &str, asked: &[String]) -> Result<Vec<&'static Step
 /// The options that choose sizes.
 #[derive(clap::Args)]
 pub(crate) struct Sizes {
-    /// Sizes of the problem, with commas between several: 1024 (M = N = K), 1025x1023x1021 (MxNxK) or, for transposes, 30000x333 (MxN)
+    /// Sizes, separated by commas: 1024 (M = N = K), 1025x1023x1021 (MxNxK), or for transposes 30000x333 (MxN)
     #[arg(long, value_name = "SIZE", value_delimiter = ',', conflicts_with_all = ["m", "n", "k"], allow_negative_numbers = true)]
     size: Vec<Shape>,
     /// Rows of A and C, in place of --size and together with --n and --k
