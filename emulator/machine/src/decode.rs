@@ -191,7 +191,7 @@ fn value(architecture: Architecture, word: u128, address: u32, token: &Token) ->
             }
             let uniform = warp.then(|| uniform(word, at));
             Value::Memory(Address {
-                // Without a register of the warp, `.E` says it.
+                // Without a register of the warp, `.E` marks a base of 64 bits.
                 wide: field(word, 90, 1) == 1 || !warp && field(word, 72, 1) == 1,
                 extends: field(word, 90, 1) == 0 && warp,
                 uniform: uniform.filter(|_| !described),

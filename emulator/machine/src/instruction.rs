@@ -137,7 +137,7 @@ pub enum Value {
     Memory(Address),
     /// A special register: `SR_TID.X`.
     Special(SpecialRegister),
-    /// The address of an instruction, from the start of the section. Nothing says that it is inside.
+    /// The address of an instruction, from the start of the section. It may lie outside of the section.
     Label(i64),
     /// `B0`: lanes that reconverge.
     Barrier(u8),

@@ -19,7 +19,7 @@ pub struct Module {
     pub addresses: Vec<u8>,
     /// All variables with a name.
     pub variables: Vec<Variable>,
-    /// Addresses that only the loader knows.
+    /// Places that receive addresses when the module is loaded.
     pub relocations: Vec<Relocation>,
 }
 

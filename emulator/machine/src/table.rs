@@ -10,8 +10,8 @@
 //!
 //! **Operands.** Destinations stand before `=`. `R@16` is a register in the eight bits from 16, `P@81` a predicate, `UR@`
 //! and `UP@` those of the warp; `I@72+8` an immediate of eight bits, with `.s` a signed one, with `.n` in decimal. `A`,
-//! `B`, `C` are the three operands of arithmetic; the form says where they are and what (`form` below). `.f`, `.d`, `.h`,
-//! `.u` behind them say how an immediate in their place is printed: as a float, a double, two halves, or an integer
+//! `B`, `C` are the three operands of arithmetic; the form gives their kinds and places (`form` below). `.f`, `.d`, `.h`,
+//! `.u` behind them give the way in which an immediate in their place is printed: as a float, a double, two halves, or an integer
 //! without sign. `uA`, `uB`, `uC` are the same of the warp. In front, `-` may negate, `|` make absolute, `~` invert, and `!`
 //! negate a predicate. In `{…}` it is printed only when it has another value than the default, `PT` or the one behind `=`.
 //! The others are explained in `pattern`.

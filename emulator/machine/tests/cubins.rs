@@ -1,4 +1,4 @@
-//! What a cubin says of its kernels beside their code.
+//! What a cubin contains about its kernels beside their code.
 
 use std::fs;
 use std::path::{Path, PathBuf};

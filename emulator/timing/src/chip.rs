@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Deserializer};
 
-/// Throughputs and latencies. The data file says of each constant its unit, what a microbenchmark must measure, and what
-/// the value rests on. A list of three is for accesses of 32, 64 and 128 bits per lane.
+/// Throughputs and latencies. The data file gives the unit of each constant, what a microbenchmark must measure, and
+/// what the value rests on. A list of three is for accesses of 32, 64 and 128 bits per lane.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Chip {

@@ -14,7 +14,7 @@ pub struct Instruction {
     pub sources: [Option<Source>; 3],
     /// Bytes per lane of a memory access.
     pub bytes: u8,
-    /// What the compiler tells the scheduler.
+    /// Control bits, which the compiler sets for the scheduler.
     pub control: Control,
 }
 

@@ -239,7 +239,7 @@ pub(crate) struct ReportArgs {
     json: bool,
 }
 
-/// Shows who is stuck where.
+/// Prints which students are stuck on which task.
 pub(crate) fn report(args: &ReportArgs) -> Result<Verdict> {
     let root = learner::root()?;
     let catalogues = Catalogue::load_all(&root)?;

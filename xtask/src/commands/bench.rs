@@ -69,7 +69,7 @@ struct Answers {
 }
 
 impl Answers {
-    /// The first who keeps something makes the folder.
+    /// A folder that is made by the first program that keeps an answer.
     fn new() -> Self {
         let name = format!("tile-answers.{}", std::process::id());
         Self {
@@ -84,7 +84,7 @@ impl Drop for Answers {
     }
 }
 
-/// One step speaks for itself.
+/// Runs one step, which prints its own page.
 fn page(programs: &Programs, step: &Step, words: &[String]) -> Result<Verdict> {
     let status = programs.page(step, words)?;
     if interrupt::happened() {
@@ -93,7 +93,7 @@ fn page(programs: &Programs, step: &Step, words: &[String]) -> Result<Verdict> {
     match status.code() {
         Some(0) => Ok(Verdict::Passed),
         Some(1) => Ok(Verdict::Failed),
-        // It has said why.
+        // The step has printed the reason.
         Some(2) => Err(Stop::Usage(format!("{} did not run; its own words are above", step.id)).into()),
         Some(_) => Err(anyhow!(
             "{} could not run; see what is missing here: {} doctor",
@@ -189,7 +189,7 @@ fn print_line(text: &str, save: bool) -> Result<()> {
     }
 }
 
-/// What a step that neither passed nor failed has to say, unless its lines say it.
+/// Why a step neither passed nor failed, unless its lines contain the reason.
 fn trouble(step: &Step, ended: &Ended, all: &Record) -> Option<String> {
     let mut own = all.measurements.iter().filter(|one| one.step == step.id);
     match ended.code {

@@ -1,4 +1,4 @@
-//! `cargo xtask book`: starts the press, which knows mdBook; this program does not, so that it is built in seconds.
+//! `cargo xtask book`: starts `press`, which links mdBook; this program does not, so that it is built in seconds.
 
 use std::ffi::OsString;
 use std::process::Command;

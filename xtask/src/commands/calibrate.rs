@@ -1,6 +1,7 @@
-//! `cargo xtask calibrate`: what this machine's GPU needs for what, written into the file from which times are predicted.
+//! `cargo xtask calibrate`: measures what instructions cost on this machine's GPU, and writes the constants from which
+//! times are predicted.
 //!
-//! The program `calibrate` measures; the table here says which measurement gives which constant. Comments of the file
+//! The program `calibrate` measures; the table here maps measurements to constants. Comments of the file
 //! and constants that no measurement gives stay as they are, and are listed.
 
 use std::collections::BTreeMap;

@@ -35,7 +35,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Checks them, and tells the first failure in full.
+/// Checks the copies, and prints the first failure in full.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let (copies, rest) = copies(args)?;
     if copies.is_empty() {
@@ -90,7 +90,7 @@ fn copies(args: &Args) -> Result<(Vec<Task>, Vec<String>)> {
     Ok((copies, rest))
 }
 
-/// Judges one copy, says what came out, and records it.
+/// Judges one copy, prints the verdict, and records it.
 fn copy(args: &Args, root: &Path, task: &Task) -> Result<Verdict> {
     let verdict = judge::judge(root, task)?;
     judge::record(root, task, &verdict);

@@ -169,7 +169,7 @@ fn solution_of(root: &Path, task: &Task) -> Result<String> {
     Ok(starter::finished(&learner::solution(root, task)?))
 }
 
-/// Why there is no copy: what the system says follows.
+/// Why there is no copy; the error of the operating system follows.
 fn unwritten(shown: &str) -> String {
     format!("{shown} cannot be written; work in a checkout that is yours")
 }

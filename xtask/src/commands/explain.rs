@@ -306,8 +306,8 @@ fn finished(root: &Path, task: &Task, args: &Args) -> Result<Subject> {
     Ok(Subject::new(root, "finished", &source, explained))
 }
 
-/// What the bars show when nobody says: what the last check missed, or else what the task is about, where the first
-/// kernel has any of it.
+/// The column that the bars show without `--by`: that of the criterion that the last check failed, or else of the first
+/// criterion of the task that is not 0 in the first kernel.
 fn by(task: &Task, subjects: &[Subject], code: Option<&str>) -> Column {
     let has = |column: &Column| {
         let first = subjects.first();
@@ -326,7 +326,7 @@ fn by(task: &Task, subjects: &[Subject], code: Option<&str>) -> Column {
         .unwrap_or(Column::Instructions)
 }
 
-/// Columns in which something stands in one of the kernels. Lanes are told where some were idle.
+/// Columns that are not empty in one of the kernels. The column of lanes is shown if some were idle.
 fn columns(subjects: &[Subject]) -> Vec<Column> {
     const ALL_LANES: f64 = 32.0;
     let tells = |column: &Column| {

@@ -94,7 +94,7 @@ fn best<'a>(kernel: &Kernel, records: &'a [Record]) -> Option<Best<'a>> {
     best
 }
 
-/// What there is to say of a kernel's PTX: nothing when it is as it should be.
+/// A remark on a kernel's PTX: `None` when it is up to date.
 fn remark(kernel: &Kernel, root: Option<&Path>) -> Option<String> {
     let (root, source) = (root?, kernel.source?);
     let path = fresh::source_of(root, source);

@@ -47,7 +47,7 @@ pub(crate) struct Args {
 /// Columns to which text is wrapped.
 const WIDTH: usize = 100;
 
-/// Asks, and says what is right.
+/// Asks the questions, and shows which answers are right.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let root = learner::root()?;
     let step = ladder::find(&args.step).map_err(|error| Stop::Usage(error.to_string()))?;
@@ -328,7 +328,7 @@ impl Quiz<'_> {
         out
     }
 
-    /// Whether the answer may be told: somebody tried, or asked for it.
+    /// Whether the answer may be shown: it was tried or revealed.
     fn is_open_book(&self, asked: &Asked<'_>) -> bool {
         let known = asked.progress(&self.progress);
         self.revealed.contains(&asked.key()) || known.tries > 0 || known.shown.is_some()
@@ -408,7 +408,8 @@ fn shape(derived: &Derived) -> Shape {
     }
 }
 
-/// Runs a kernel of the ladder on the emulated GPU, and takes a measure of its counters. `None` where they do not tell.
+/// Runs a kernel of the ladder on the emulated GPU, and computes a measure from its counters; `None` where they do not
+/// give it.
 fn counted(derived: &Derived) -> Result<Option<f64>> {
     let known = STEPS
         .iter()

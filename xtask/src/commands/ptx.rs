@@ -2,7 +2,7 @@
 //!
 //! `kernels/**/NAME.cu` becomes `kernels/ptx/NAME.ptx` and `kernels/cubin/NAME.cubin`; one under `steps`, `tests/data`,
 //! `book/exhibits` or `book/python` becomes `NAME.ptx` beside it, without machine code.
-//! Each begins with comments that say what it was made from and how; `tests/it/ptx_fresh.rs` compares the
+//! Each begins with comments on what it was made from and how; `tests/it/ptx_fresh.rs` compares the
 //! hashes, so a source that was changed and not compiled is noticed without a compiler.
 
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
     say::answer(&format!("{} sources, {stale} changed\n", sources.len()))?;
     match stale {
         0 => Ok(Verdict::Passed),
-        // It quotes what ptxas says of the kernels.
+        // READMEs quote ptxas's report on the kernels.
         _ => readme::fill_all(&root),
     }
 }

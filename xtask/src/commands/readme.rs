@@ -1,7 +1,7 @@
 //! `cargo xtask readme`: the parts of README.md, and of those in some folders, that come from other files.
 //!
-//! A part stands between `<!-- include: PATH -->`, or `<!-- table: NAME [RECORD] -->`, and `<!-- end -->`. Nobody
-//! types what is in between; a test fails when it is not what the files say.
+//! A part stands between `<!-- include: PATH -->`, or `<!-- table: NAME [RECORD] -->`, and `<!-- end -->`. It is
+//! generated; a test fails when it differs from what the files give.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub(crate) struct Args {
 /// The files with such parts.
 const FILES: [&str; 3] = ["README.md", "steps/README.md", "kernels/README.md"];
 
-/// Fills them, or says that they are stale.
+/// Fills the parts, or with `--check` lists the stale ones.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let root = crate::support::place::repository();
     if !args.check {
@@ -54,7 +54,7 @@ pub(crate) fn fill_all(root: &Path) -> Result<Verdict> {
     Ok(Verdict::Passed)
 }
 
-/// The first line of each file that differs from what the files say.
+/// For each file with a stale part, the first line that differs from what would be generated.
 pub(crate) fn stale(root: &Path) -> Result<Vec<(&'static str, usize)>> {
     let mut found = Vec::new();
     for file in FILES {
@@ -140,7 +140,7 @@ fn steps() -> String {
     out
 }
 
-/// One row per kernel: what ptxas says of it, from the header of its PTX.
+/// One row per kernel: ptxas's report on it, from the header of its PTX.
 fn kernels(root: &Path) -> Result<String> {
     const DEVICES: [&str; 3] = ["sm_75", "sm_80", "sm_90"];
     let mut out = format!(

@@ -120,7 +120,7 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// One tool on all kernels of a step. What it found, as it says it.
+    /// Runs one tool on all kernels of a step, and returns its report.
     fn check(&mut self, step: &'static Step, tool: &str) -> Result<String> {
         let answer = std::env::temp_dir().join(format!("tile-{}-{}.txt", step.id, std::process::id()));
         let mut words = sanitizer(&self.program, tool);

@@ -1,7 +1,8 @@
 //! `cargo xtask setup`: NVRTC, the compiler that makes the committed PTX, with its headers, into `target/nvrtc`.
 //!
-//! NVIDIA's libraries are never part of the repository: whoever wants to compile kernels downloads them, from PyPI,
-//! where they are packed as wheels. Python is not needed; it helps where only pip knows the way to the packages.
+//! NVIDIA's libraries are never part of the repository: a user who compiles kernels downloads them from PyPI, where they
+//! are packed as wheels. Python is not needed; pip is tried after curl, because it may be configured with a
+//! mirror.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -106,7 +106,7 @@ struct House<'a> {
     found: Vec<Complaint>,
 }
 
-/// What git knows or would add; without git, everything outside of `target` and hidden folders.
+/// Files that git tracks or would add; without git, everything outside of `target` and hidden folders.
 fn files(root: &Path) -> Result<Vec<String>> {
     let git = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])

@@ -6,7 +6,8 @@ use ladder::{STEPS, Shape, Step};
 use crate::support::place;
 use crate::support::say::Stop;
 
-/// Steps by number or name, each once; all of them for `all`. `command` is who asks, for the example in the message.
+/// Steps by number or name, each once; all of them for `all`. `command` is the subcommand, for the example in the
+/// message.
 pub(crate) fn steps(command: &str, asked: &[String]) -> Result<Vec<&'static Step>, Stop> {
     let mut chosen: Vec<&'static Step> = Vec::new();
     for text in asked {

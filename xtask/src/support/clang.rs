@@ -32,7 +32,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// Bytes of PTX. A kernel of the course has some ten thousand.
 const MOST: usize = 64 << 20;
 
-/// Names under which it is installed; from 14 on it knows what is needed here.
+/// Names under which it is installed. Versions before 14 lack what is needed here.
 const NAMES: [&str; 10] = [
     "clang", "clang-22", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "clang-15",
     "clang-14",

@@ -18,8 +18,8 @@ const DEVICES: [u32; 5] = [75, 80, 86, 89, 90];
 /// How often to compile before a difference counts. Every second process gives one or the other.
 const TRIES: u32 = 20;
 
-/// Compiles sources, several at a time, and says how many gave something else than what was there. With `check`, nothing
-/// is written.
+/// Compiles sources, several at a time, and returns how many results differ from the committed ones. With `check`,
+/// nothing is written.
 pub(crate) fn compile_all(root: &Path, sources: &[PathBuf], check: bool) -> anyhow::Result<usize> {
     let nvrtc = Nvrtc::find()?;
     let workers = std::thread::available_parallelism()

@@ -84,7 +84,7 @@ fn leave() {
     }
 }
 
-/// The compiler refuses a source: what it says about it.
+/// The compiler refuses a source, with these messages.
 #[derive(Debug)]
 pub(crate) struct DoesNotCompile(pub(crate) String);
 

@@ -1,7 +1,7 @@
 //! Machine code of a source: the committed one where the source is as it was, otherwise what NVRTC makes of it now.
 //!
 //! For the kernels of the ladder NVRTC makes the instructions that ptxas, and so the driver, makes of the committed PTX.
-//! A kernel that asks for `__CUDA_ARCH__` may differ: the PTX is that of an older GPU.
+//! A kernel that tests `__CUDA_ARCH__` may differ: the PTX is compiled for an older GPU.
 
 use std::path::{Path, PathBuf};
 
@@ -21,8 +21,8 @@ pub(crate) const GPU: u32 = 90;
 
 /// The file with the machine code of a source, a kernel of the checkout or a learner's.
 ///
-/// What the compiler says of a source that it refuses is a [`DoesNotCompile`](crate::support::compiler::DoesNotCompile). Where
-/// there is no compiler and one is needed, the error names the command that gets it.
+/// If the compiler refuses the source, the error is a [`DoesNotCompile`](crate::support::compiler::DoesNotCompile). If
+/// a compiler is needed and there is none, the error names the command that fetches one.
 pub(crate) fn of(root: &Path, source: &Path) -> Result<PathBuf> {
     if let Some(path) = committed(root, source) {
         return Ok(path);

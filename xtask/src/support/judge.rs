@@ -139,7 +139,7 @@ fn ask<T: serde::de::DeserializeOwned>(
     }
 }
 
-/// Records a verdict in the progress file. Where that cannot be, it is said, and nothing else is lost.
+/// Records a verdict in the progress file. If it cannot be written, a note is printed, and the command goes on.
 pub(crate) fn record(root: &Path, task: &Task, verdict: &Verdict) {
     let hash = learner::hash(root, task);
     learner::note_progress(root, |progress, now| {

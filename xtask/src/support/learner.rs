@@ -30,7 +30,7 @@ pub(crate) fn root() -> Result<PathBuf> {
     place::checkout().context("the tasks are in a checkout of the repository, and this is none")
 }
 
-/// The task that somebody asks for.
+/// The task that a command line names.
 pub(crate) fn task(root: &Path, asked: &str) -> Result<Task> {
     let name = TaskName::parse(asked).map_err(|error| Stop::Usage(error.to_string()))?;
     let catalogue = Catalogue::load(root, &name.step)?;
@@ -76,7 +76,7 @@ pub(crate) fn starter(root: &Path, task: &Task) -> Result<String> {
     }
 }
 
-/// Changes the progress file. Where that cannot be, it is said, and nothing else is lost.
+/// Changes the progress file. If it cannot be written, a note is printed, and the command goes on.
 pub(crate) fn note_progress(root: &Path, change: impl FnOnce(&mut progress::Progress, u64)) {
     let now = ladder::time::now();
     if let Err(error) = progress::Progress::update(root, |progress| change(progress, now)) {

@@ -73,7 +73,7 @@ pub(crate) struct Compiled {
     /// Machine code, where the architecture in the options is an `sm_XX`.
     #[serde(default)]
     pub(crate) cubin: Vec<u8>,
-    /// Warnings, and what ptxas said.
+    /// Warnings, and the messages of ptxas.
     pub(crate) log: String,
 }
 
@@ -201,7 +201,7 @@ impl Nvrtc {
     }
 }
 
-/// What an error code of `nvrtcCompileProgram` says.
+/// The error for a code of `nvrtcCompileProgram`.
 fn failure(code: c_int, name: &str, log: &str) -> anyhow::Error {
     /// NVRTC_ERROR_OUT_OF_MEMORY: the process has a limit that no source of this course comes near.
     const OUT_OF_MEMORY: c_int = 1;
@@ -270,7 +270,7 @@ fn candidate_directories() -> Vec<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let in_packages = |root: &Path| root.join("nvidia/cuda_nvrtc/lib");
     if let Some(directory) = variable(VARIABLE) {
-        // Whoever sets it wants this one and no other.
+        // No other folder is tried when it is set.
         return vec![
             in_packages(&directory),
             directory.join("lib64"),
@@ -321,7 +321,7 @@ fn include_directory(nvrtc: &Path) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    /// Whether an error code says something of the source, and its message.
+    /// Checks whether an error code is about the source, and its message.
     #[track_caller]
     fn check(code: c_int, log: &str, is_of_source: bool, message: &str) {
         let error = failure(code, "my/v02.cu", log);

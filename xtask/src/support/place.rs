@@ -59,7 +59,7 @@ pub(crate) fn me() -> &'static str {
     }
 }
 
-/// A path as short as it can be said from here.
+/// A path relative to the current folder, where it lies below that.
 pub(crate) fn shown(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     match path.strip_prefix(&here) {

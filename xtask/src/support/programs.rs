@@ -24,7 +24,7 @@ const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 /// The programs of some steps, ready to run.
 pub(crate) struct Programs {
     paths: BTreeMap<&'static str, PathBuf>,
-    /// Folders that the loader is to look in, before those that it knows.
+    /// Folders that the loader searches before its default ones.
     libraries: Vec<PathBuf>,
     /// Where the steps keep reference answers for each other. It changes no result, so no printed command has it.
     answers: Option<PathBuf>,
@@ -129,7 +129,7 @@ impl Programs {
         Self { answers, ..self }
     }
 
-    /// Runs a step that speaks to the reader itself.
+    /// Runs a step that prints to the terminal itself.
     pub(crate) fn page(&self, step: &Step, args: &[String]) -> Result<ExitStatus> {
         let mut child = self.start(&[], step, args, |_| ())?;
         let _waiting = Waiting::for_child(&child);
@@ -253,7 +253,7 @@ impl Programs {
     }
 }
 
-/// Builds programs, each called as its package, and says where they are.
+/// Builds programs, each named as its package, and returns their paths.
 pub(crate) fn build(
     cargo: &Path,
     root: &Path,

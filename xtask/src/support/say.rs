@@ -30,7 +30,7 @@ impl fmt::Display for Stop {
 
 impl std::error::Error for Stop {}
 
-/// Whether a [`Status`] is on the screen, which goes before anything else is said.
+/// Whether a [`Status`] is on the screen; it is removed before anything else is printed.
 static SHOWN: AtomicBool = AtomicBool::new(false);
 
 fn clear_status() {
@@ -104,7 +104,7 @@ impl Status {
         }
     }
 
-    /// Takes the line away; whatever is said next does that, too.
+    /// Removes the line; printing anything else does that, too.
     pub(crate) fn clear(&self) {
         clear_status();
     }

@@ -9,7 +9,7 @@ use crate::support::nvrtc::{Compiled, Nvrtc, Unit};
 
 /// What is compiled for, unless the source has a line `// arch: compute_80`.
 const ARCHITECTURE: &str = "compute_75";
-/// What learners' kernels are compiled for, unless they say it themselves: asynchronous copies compile there.
+/// What learners' kernels are compiled for, unless their source has such a line: asynchronous copies compile there.
 const LEARNERS: &str = "compute_80";
 /// Bytes of a source or header. The longest here has a thousandth of that.
 const LARGEST_SOURCE: u64 = 16 << 20;
@@ -56,8 +56,8 @@ impl Job {
         })
     }
 
-    /// Reads a learner's source. It cannot choose options: some of them name files. Where it does not say for which
-    /// architecture it is written, asynchronous copies compile too; for everything else that makes no difference.
+    /// Reads a learner's source. It cannot choose options, because some of them name files. Where it names no
+    /// architecture, it is compiled for [`LEARNERS`]; the only difference is that asynchronous copies compile.
     pub(crate) fn of_learner(root: &Path, path: &Path) -> anyhow::Result<Self> {
         let mut job = Self::read(root, path)?;
         job.extra.clear();
@@ -138,8 +138,8 @@ impl Job {
         }
     }
 
-    /// Machine code for an `sm_XX` with the lines of the source, and what ptxas said of its registers. `includes` are the
-    /// headers that the source includes from the checkout: their names do not tell where that is.
+    /// Machine code for an `sm_XX` with the lines of the source, and ptxas's report on its registers. `includes` are the
+    /// headers that the source includes from the checkout: their names are relative to it.
     pub(crate) fn compile_for(
         &self,
         sm: &str,

@@ -15,7 +15,7 @@ pub(crate) fn tool(name: &str) -> Option<PathBuf> {
     on_path(name).or_else(in_toolkit)
 }
 
-/// What `--version` says: `2025.3.1.0`.
+/// The version that `--version` prints, such as `2025.3.1.0`.
 pub(crate) fn version(program: &Path) -> Option<String> {
     number(&output(program, &["--version"])?).map(str::to_owned)
 }

@@ -1,4 +1,4 @@
-//! Reading a Python wheel, which is a zip file: names and contents, for those who have no Python.
+//! Reading a Python wheel, which is a zip file: names and contents, without Python.
 //!
 //! Only what wheels on PyPI use: stored and deflated entries, no encryption, less than 4 GiB. Nothing in a file makes
 //! it panic or write outside of the folder it is given; checksums are left to the hash of the whole file.
@@ -7,7 +7,7 @@ use std::path::{Component, Path};
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// Writes the entries that `wanted` accepts below a folder, and says how many there were.
+/// Writes the entries that `wanted` accepts below a folder, and returns how many there were.
 pub(crate) fn unpack(wheel: &[u8], folder: &Path, wanted: impl Fn(&str) -> bool) -> Result<usize> {
     let mut n = 0;
     for entry in entries(wheel)? {

@@ -69,16 +69,15 @@ pub(super) fn add(file: &File<'_>, kernels: &mut [Kernel]) -> Result<(), ReadErr
     Ok(())
 }
 
-/// A row of the table: in which kernel it is, what it says, and its place among the kernel's calls once one is inlined
-/// there.
+/// A row of the table: its kernel, its line, and its place among the kernel's calls once a call is inlined there.
 struct Row {
     kernel: usize,
     call: Call,
     place: Option<usize>,
 }
 
-/// NVIDIA's operation that says where what follows was inlined: the number of a row of this sequence, from 1, or 0 where
-/// it was not.
+/// NVIDIA's operation for inlined code: the number of the row of this sequence where the following rows were inlined,
+/// from 1, or 0 where they were not.
 const INLINED: gimli::DwLne = gimli::DwLne(0x90);
 
 fn read<R: Reader<Offset = usize>>(section: R, length: usize, kernels: &mut [Kernel]) -> gimli::Result<()> {

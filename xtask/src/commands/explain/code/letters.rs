@@ -118,7 +118,7 @@ mod tests {
             instruction: 0,
             waited,
         };
-        // What lies behind the end says only what the last clocks went to.
+        // A slot behind the end shows only what the last clocks were spent on.
         let slots = [
             slot(0, None),
             slot(5, Some(Reason::Global)),
