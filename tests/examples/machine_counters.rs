@@ -6,7 +6,7 @@
 
 #![expect(clippy::print_stdout, reason = "a program that talks to whoever runs it")]
 
-use ladder::counters::compare;
+use ladder::counters::Counted;
 use tests::gpu::Gpu;
 use tests::recorded::{count_of, kernel, machine_code, profiles};
 
@@ -20,7 +20,8 @@ fn main() {
         let gpu = Gpu::with_memory(1 << 32);
         let module = machine_code(&gpu, kernel(&profile.kernel).source.expect("a source"));
         let counters = count_of(&gpu, &module, profile);
-        for one in compare(profile, &counters).expect("all metrics are on record") {
+        let counted = Counted::of(profile, &counters).expect("all metrics are on record");
+        for one in counted.compared() {
             rows += 1;
             if one.difference() == 0 {
                 equal += 1;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 
-use ladder::counters::{Profile, SHAPES, compare};
+use ladder::counters::{Counted, Profile, SHAPES};
 use ladder::{STEPS, Work};
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
@@ -38,7 +38,8 @@ fn check(profile: &Profile) {
     let gpu = Gpu::with_memory(1 << 32);
     let module = machine_code(&gpu, kernel(&profile.kernel).source.expect("a source"));
     let counters = count_of(&gpu, &module, profile);
-    for one in compare(profile, &counters).expect("all metrics") {
+    let counted = Counted::of(profile, &counters).expect("all metrics");
+    for one in counted.compared() {
         let known = DIFFERENCES.iter().find(|(kernel, m, counter, _)| {
             *kernel == profile.kernel && *m == profile.shape.m && *counter == one.pair.name
         });

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use course::explain::Counts;
+use ladder::text;
 use serde::Deserialize;
 
-use crate::{House, records};
+use crate::House;
 
 /// A kernel of the file.
 #[derive(Debug, Deserialize)]
@@ -83,6 +84,8 @@ impl LineCounts {
 
 /// `256 requests to global memory, 4 096 sectors; 8 instructions of warps`
 fn words(counts: &Counts) -> String {
+    // Blanks that do not break.
+    let grouped = |count| text::grouped(count, "\u{a0}");
     let mut parts = Vec::new();
     if counts.requests > 0 {
         parts.push(format!(
@@ -109,9 +112,4 @@ fn words(counts: &Counts) -> String {
     let others = others.iter().filter(|(count, _)| *count > 0);
     parts.extend(others.map(|(count, what)| format!("{} {what}", grouped(*count))));
     parts.join("; ")
-}
-
-/// `1 048 576`, with blanks that do not break.
-fn grouped(count: u64) -> String {
-    records::grouped(&count.to_string(), "\u{a0}")
 }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use ladder::counters::PAIRS;
 use ladder::record::Passed;
 use ladder::{Kernel, Outcome, Record, Run, STEPS, Samples, Shape, Step, Work, WrongSize};
 
 use crate::House;
 use crate::counters::Counters;
 use crate::others::Others;
-use ladder::text::escaped;
+use ladder::text::{escaped, grouped};
 
 /// The records of `book/data`.
 pub(crate) struct Records {
@@ -54,7 +55,7 @@ impl Records {
             all,
             others: Others::load(house, told.as_deref().unwrap_or("h200")),
             told,
-            counters: Counters::load(house),
+            counters: Counters::load(house)?,
         })
     }
 
@@ -180,40 +181,28 @@ impl Records {
         counter: &str,
         sources: &mut Sources,
     ) -> Result<String, String> {
-        let (step, known) = known(kernel)?;
-        let get = |name: &str| self.counted(known.name, size, name);
-        let value = match counter.split_once('/') {
-            Some((above, below)) => get(above)
-                .zip(get(below))
-                .map(|(above, below)| digits(above / below, 3)),
-            None => get(counter).map(|n| grouped(&format!("{n:.0}"), "&nbsp;")),
+        let counted = self.counters.of(kernel, size)?;
+        let get = |name: &str| {
+            counted.emulated.get(name).ok_or_else(|| {
+                let names: Vec<&str> = PAIRS.iter().map(|pair| pair.name).collect();
+                format!("there is no counter `{name}`; there are {}", names.join(", "))
+            })
         };
-        let names = self.counters.names(known.name);
-        let Some(text) = value else {
-            return Err(match names.is_empty() {
-                true => format!(
-                    "kernels/COUNTERS.md has no counters of {kernel}; measure them with: cargo xtask profile {} --save",
-                    step.id
-                ),
-                false => format!(
-                    "`{counter}` was not counted for {kernel} there; counted are {}",
-                    names.join(", ")
-                ),
-            });
+        let text = match counter.split_once('/') {
+            Some((above, below)) => match (get(above)?, get(below)?) {
+                (_, 0) => return Err(format!("{below} of {kernel} at {} is 0", counted.shape)),
+                (above, below) => digits(above as f64 / below as f64, 3),
+            },
+            None => grouped(get(counter)?, "&nbsp;"),
         };
-        let at = size
-            .or_else(|| self.counters.first_size(known.name))
-            .unwrap_or_default();
-        sources.insert(self.counters.source());
+        sources.extend(self.counters.source(counted));
         Ok(number(
             &text,
-            &format!("{counter} of {kernel} at {at}, counted by the emulated GPU"),
+            &format!(
+                "{counter} of {kernel} at {}, counted by the emulated GPU",
+                counted.shape
+            ),
         ))
-    }
-
-    fn counted(&self, kernel: &str, size: Option<&str>, counter: &str) -> Option<f64> {
-        let size = size.or_else(|| self.counters.first_size(kernel));
-        self.counters.emulated(kernel, size, counter)
     }
 }
 
@@ -332,18 +321,6 @@ pub(crate) fn digits(number: f64, n: i32) -> String {
     }
     let before = number.abs().log10().floor() as i32 + 1;
     format!("{number:.*}", usize::try_from(n - before).unwrap_or(0))
-}
-
-/// `1 048 576`, with what stands between the groups.
-pub(crate) fn grouped(digits: &str, gap: &str) -> String {
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push_str(gap);
-        }
-        out.push(digit);
-    }
-    out
 }
 
 fn percent(number: f64) -> String {

@@ -1,18 +1,22 @@
 //! Counters of the emulated GPU beside those of a real one: which belong together, what was measured, and why they
 //! differ where they do.
 //!
-//! A [`Record`] holds what Nsight Compute said, one file per machine: `book/data/h200-counters.json`. The emulated
-//! side is not kept, because any machine can count it again.
+//! A [`Record`] holds what Nsight Compute said, one file per machine: `book/data/h200-counters.json`. A [`Sheet`] has
+//! both sides of every launch on record, for the book and for readers.
+
+mod sheet;
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::record::{self, Launched, RecordError, Run};
+use crate::record::{self, RecordError, Run};
 use crate::shape::Shape;
+use crate::text::grouped;
+
+pub use sheet::{PAGE, SHEET, Sheet};
 
 /// Layout of the file.
 pub const SCHEMA: u32 = 1;
@@ -36,122 +40,104 @@ pub const SHAPES: [Shape; 3] = [
 /// Counters of the emulated GPU and the metrics of Nsight Compute that stand for the same; several are added up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair {
-    /// How the pair is called.
+    /// How the pair is called: the field of [`Counts`].
     pub name: &'static str,
+    /// What is counted, with its unit.
+    pub what: &'static str,
     /// Fields of the emulated GPU's counters.
     pub ours: &'static [&'static str],
-    /// The same before neighbouring accesses are merged, where that makes a difference.
+    /// The same before neighbouring accesses are merged; the same fields where nothing is.
     pub as_written: &'static [&'static str],
     /// Names of Nsight Compute's metrics, which are added.
     pub metrics: &'static [&'static str],
 }
 
-const fn pair(name: &'static str, ours: &'static [&'static str], metrics: &'static [&'static str]) -> Pair {
-    Pair {
-        name,
-        ours,
-        as_written: &[],
-        metrics,
-    }
+/// Declares [`PAIRS`] and [`Counts`], which has a field for each.
+macro_rules! pairs {
+    ($($name:ident: $what:literal, $ours:expr, $as_written:expr, $metrics:expr;)*) => {
+        /// All of them, in the order of the tables.
+        pub const PAIRS: &[Pair] = &[$(Pair {
+            name: stringify!($name),
+            what: $what,
+            ours: &$ours,
+            as_written: &$as_written,
+            metrics: &$metrics,
+        }),*];
+
+        /// One launch as one side counted it: a number for each of [`PAIRS`].
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Counts {
+            $(#[doc = concat!("Number of ", $what, ".")] pub $name: u64,)*
+        }
+
+        impl Counts {
+            /// The numbers in the order of [`PAIRS`].
+            pub const fn in_order(&self) -> [u64; PAIRS.len()] {
+                [$(self.$name),*]
+            }
+
+            /// The number of a [`Pair::name`].
+            pub fn get(&self, name: &str) -> Option<u64> {
+                let at = PAIRS.iter().position(|pair| pair.name == name)?;
+                Some(self.in_order()[at])
+            }
+
+            /// What `count` gives for each pair. `None` where it has none for one of them.
+            fn by(count: impl Fn(&Pair) -> Option<u64>) -> Option<Self> {
+                let mut pairs = PAIRS.iter();
+                Some(Self { $($name: count(pairs.next()?)?,)* })
+            }
+        }
+    };
 }
 
-/// All of them, in the order of the tables.
-pub const PAIRS: &[Pair] = &[
-    pair(
-        "warp_instructions",
-        &["warp_instructions"],
-        &["smsp__inst_executed.sum"],
-    ),
-    pair(
-        "thread_instructions",
-        &["thread_instructions"],
-        &["smsp__thread_inst_executed.sum"],
-    ),
-    pair(
-        "fmas",
-        &["fmas"],
-        &[
-            "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
-            "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum",
-        ],
-    ),
-    pair(
-        "global_load_requests",
-        &["global_load_requests"],
-        &["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"],
-    ),
-    pair(
-        "global_load_sectors",
-        &["global_load_sectors"],
-        &["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"],
-    ),
-    pair(
-        "global_store_requests",
-        &["global_store_requests"],
-        &["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"],
-    ),
-    pair(
-        "global_store_sectors",
-        &["global_store_sectors"],
-        &["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"],
-    ),
-    Pair {
-        name: "shared_load_requests",
-        ours: &["shared_load_requests_merged"],
-        as_written: &["shared_load_requests"],
-        metrics: &["smsp__inst_executed_op_shared_ld.sum"],
-    },
-    Pair {
-        name: "shared_load_wavefronts",
-        ours: &["shared_load_wavefronts_merged"],
-        as_written: &["shared_load_wavefronts"],
-        metrics: &["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"],
-    },
-    Pair {
-        name: "shared_store_requests",
-        ours: &["shared_store_requests_merged"],
-        as_written: &["shared_store_requests"],
-        metrics: &["smsp__inst_executed_op_shared_st.sum"],
-    },
-    Pair {
-        name: "shared_store_wavefronts",
-        ours: &["shared_store_wavefronts_merged"],
-        as_written: &["shared_store_wavefronts"],
-        metrics: &["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"],
-    },
-    Pair {
-        name: "shared_wavefronts",
-        ours: &[
-            "shared_load_wavefronts_merged",
-            "shared_store_wavefronts_merged",
-            "shared_atomic_wavefronts",
-            "async_copy_wavefronts",
-        ],
-        as_written: &[
-            "shared_load_wavefronts",
-            "shared_store_wavefronts",
-            "shared_atomic_wavefronts",
-            "async_copy_wavefronts",
-        ],
-        metrics: &["memory_l1_wavefronts_shared"],
-    },
-    Pair {
-        name: "shared_ideal",
-        ours: &[
-            "shared_load_ideal_merged",
-            "shared_store_ideal_merged",
-            "shared_atomic_ideal",
-            "async_copy_ideal",
-        ],
-        as_written: &[
-            "shared_load_ideal",
-            "shared_store_ideal",
-            "shared_atomic_ideal",
-            "async_copy_ideal",
-        ],
-        metrics: &["memory_l1_wavefronts_shared_ideal"],
-    },
-];
+pairs! {
+    warp_instructions: "instructions issued to warps",
+        ["warp_instructions"], ["warp_instructions"],
+        ["smsp__inst_executed.sum"];
+    thread_instructions: "instructions issued to lanes",
+        ["thread_instructions"], ["thread_instructions"],
+        ["smsp__thread_inst_executed.sum"];
+    fmas: "multiply-adds of lanes",
+        ["fmas"], ["fmas"],
+        ["smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+         "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum"];
+    global_load_requests: "loads of warps from global memory",
+        ["global_load_requests"], ["global_load_requests"],
+        ["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"];
+    global_load_sectors: "sectors of 32 bytes that these loads touch",
+        ["global_load_sectors"], ["global_load_sectors"],
+        ["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"];
+    global_store_requests: "stores of warps to global memory",
+        ["global_store_requests"], ["global_store_requests"],
+        ["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"];
+    global_store_sectors: "sectors of 32 bytes that these stores touch",
+        ["global_store_sectors"], ["global_store_sectors"],
+        ["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"];
+    shared_load_requests: "loads of warps from shared memory",
+        ["shared_load_requests_merged"], ["shared_load_requests"],
+        ["smsp__inst_executed_op_shared_ld.sum"];
+    shared_load_wavefronts: "passes over the banks that these loads take",
+        ["shared_load_wavefronts_merged"], ["shared_load_wavefronts"],
+        ["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"];
+    shared_store_requests: "stores of warps to shared memory",
+        ["shared_store_requests_merged"], ["shared_store_requests"],
+        ["smsp__inst_executed_op_shared_st.sum"];
+    shared_store_wavefronts: "passes over the banks that these stores take",
+        ["shared_store_wavefronts_merged"], ["shared_store_wavefronts"],
+        ["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"];
+    shared_wavefronts: "passes over the banks that all accesses to shared memory take",
+        ["shared_load_wavefronts_merged", "shared_store_wavefronts_merged",
+         "shared_atomic_wavefronts", "async_copy_wavefronts"],
+        ["shared_load_wavefronts", "shared_store_wavefronts",
+         "shared_atomic_wavefronts", "async_copy_wavefronts"],
+        ["memory_l1_wavefronts_shared"];
+    shared_ideal: "passes that would be enough for these accesses",
+        ["shared_load_ideal_merged", "shared_store_ideal_merged", "shared_atomic_ideal", "async_copy_ideal"],
+        ["shared_load_ideal", "shared_store_ideal", "shared_atomic_ideal", "async_copy_ideal"],
+        ["memory_l1_wavefronts_shared_ideal"];
+}
 
 /// Why a counter of a kernel differs from what Nsight Compute says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -285,12 +271,7 @@ impl Record {
     /// # Errors
     /// When that is not possible; the old file is as it was.
     pub fn save(&self, path: &Path) -> Result<(), RecordError> {
-        let text = format!(
-            "{{\n\"schema\": {},\n\"runs\": [\n{}\n],\n\"profiles\": [\n{}\n]\n}}\n",
-            self.schema,
-            record::json_lines(&self.runs),
-            record::json_lines(&self.profiles)
-        );
+        let text = record::json_file(self.schema, "profiles", &self.runs, &self.profiles);
         record::save_text(path, &text)
     }
 
@@ -336,6 +317,26 @@ fn place(kernel: &str, shape: Shape) -> (usize, usize, Shape) {
     (at.unwrap_or(usize::MAX), which.unwrap_or(usize::MAX), shape)
 }
 
+/// One launch, as the emulated GPU and as Nsight Compute counted it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counted {
+    /// The process that measured: [`Run::id`] of its [`Profiler`].
+    pub run: String,
+    /// The step, such as `v05`.
+    pub step: String,
+    /// Name of the entry point.
+    pub kernel: String,
+    /// Sizes of the launch.
+    pub shape: Shape,
+    /// Counts of the emulated GPU, neighbouring accesses merged as ptxas merges them.
+    pub emulated: Counts,
+    /// Counts of the emulated GPU, accesses as the PTX has them.
+    pub as_written: Counts,
+    /// Counts of Nsight Compute.
+    pub measured: Counts,
+}
+
 /// A pair of counters of one launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Compared {
@@ -349,35 +350,47 @@ pub struct Compared {
     pub theirs: u64,
 }
 
-/// All pairs that are not zero on both sides. `None` where a metric or a counter is missing.
-pub fn compare(profile: &Profile, counters: &Map<String, Value>) -> Option<Vec<Compared>> {
-    let ours = |names: &[&str]| -> Option<u64> {
-        let one = |name: &&str| counters.get(*name).and_then(Value::as_u64);
-        names.iter().map(one).sum()
-    };
-    let theirs = |names: &[&str]| -> Option<u64> {
-        let one = |name: &&str| profile.metrics.get(*name).copied();
-        names.iter().map(one).sum()
-    };
-    let mut all = Vec::new();
-    for pair in PAIRS {
-        let compared = Compared {
-            pair,
-            ours: ours(pair.ours)?,
-            as_written: match pair.as_written {
-                [] => None,
-                names => ours(names),
-            },
-            theirs: theirs(pair.metrics)?,
-        };
-        if (compared.ours, compared.theirs) != (0, 0) {
-            all.push(Compared {
-                as_written: compared.as_written.filter(|count| *count != compared.ours),
-                ..compared
-            });
-        }
+impl Profile {
+    /// One number for each pair. `None` where a metric is missing.
+    pub fn counts(&self) -> Option<Counts> {
+        let one = |name: &&str| self.metrics.get(*name).copied();
+        Counts::by(|pair| pair.metrics.iter().map(one).sum())
     }
-    Some(all)
+}
+
+impl Counted {
+    /// Puts the emulated GPU's counters beside a profile. `None` where a metric or a counter is missing.
+    pub fn of(profile: &Profile, counters: &Map<String, Value>) -> Option<Self> {
+        let sum = |names: &[&str]| -> Option<u64> {
+            let one = |name: &&str| counters.get(*name).and_then(Value::as_u64);
+            names.iter().map(one).sum()
+        };
+        Some(Self {
+            run: profile.run.clone(),
+            step: profile.step.clone(),
+            kernel: profile.kernel.clone(),
+            shape: profile.shape,
+            emulated: Counts::by(|pair| sum(pair.ours))?,
+            as_written: Counts::by(|pair| sum(pair.as_written))?,
+            measured: profile.counts()?,
+        })
+    }
+
+    /// All pairs that are not zero on both sides.
+    pub fn compared(&self) -> Vec<Compared> {
+        let sides = [&self.emulated, &self.as_written, &self.measured].map(Counts::in_order);
+        let one = |(at, pair)| {
+            let [ours, as_written, theirs] = sides.map(|side| side[at]);
+            Compared {
+                pair,
+                ours,
+                as_written: (as_written != ours).then_some(as_written),
+                theirs,
+            }
+        };
+        let all = PAIRS.iter().enumerate().map(one);
+        all.filter(|one| (one.ours, one.theirs) != (0, 0)).collect()
+    }
 }
 
 impl Compared {
@@ -390,7 +403,7 @@ impl Compared {
     pub fn remark(&self, kernel: &str) -> String {
         let merged = self
             .as_written
-            .map(|count| format!("as ptxas merges them; as written {}", grouped(count.into())));
+            .map(|count| format!("as ptxas merges them; as written {}", grouped(count, " ")));
         let why = match self.difference() {
             0 => None,
             _ => Some(reason(kernel, self.pair.name).unwrap_or("no reason known")),
@@ -406,118 +419,22 @@ impl Compared {
     pub fn cells(&self, kernel: &str) -> [String; 5] {
         let difference = match self.difference() {
             0 => "0".into(),
-            n if n > 0 => format!("+{}", grouped(n)),
-            n => grouped(n),
+            n if n > 0 => format!("+{}", grouped(n, " ")),
+            n => grouped(n, " "),
         };
         [
             self.pair.name.into(),
-            grouped(self.ours.into()),
-            grouped(self.theirs.into()),
+            grouped(self.ours, " "),
+            grouped(self.theirs, " "),
             difference,
             self.remark(kernel),
         ]
     }
 }
 
-/// `1 048 576`: digits by three.
-fn grouped(n: i128) -> String {
-    let digits = n.unsigned_abs().to_string();
-    let mut out = String::from(if n < 0 { "-" } else { "" });
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(' ');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// `kernels/COUNTERS.md`: one row per kernel, shape and counter.
-///
-/// # Errors
-/// Names the first profile whose launch is missing, or lacks a counter.
-pub fn page(record: &Record, launches: &[Launched]) -> Result<String, String> {
-    let mut body = String::new();
-    let (mut n_rows, mut n_equal, mut n_other) = (0, 0, 0);
-    let mut kernel = "";
-    for profile in &record.profiles {
-        let launched = launches
-            .iter()
-            .find(|one| one.kernel == profile.kernel && one.shape == profile.shape);
-        let compared = launched
-            .and_then(|launched| compare(profile, launched.counters.as_ref()?))
-            .ok_or_else(|| format!("no emulated counters for {} on {}", profile.kernel, profile.shape))?;
-        if kernel != profile.kernel {
-            kernel = &profile.kernel;
-            let _ = write!(
-                body,
-                "\n## {} {kernel}\n\n\
-                 | shape | counter | emulated | Nsight Compute | difference | why |\n\
-                 | --- | --- | ---: | ---: | ---: | --- |\n",
-                profile.step
-            );
-        }
-        for one in compared {
-            n_rows += 1;
-            match one.difference() {
-                0 => n_equal += 1,
-                _ if OF_DIFFERENT_THINGS.counters.contains(&one.pair.name) => {}
-                _ => n_other += 1,
-            }
-            let _ = writeln!(body, "| {} | {} |", profile.shape, one.cells(kernel).join(" | "));
-        }
-    }
-    let instructions = n_rows - n_equal - n_other;
-    let mut out = format!(
-        "# Counters: emulated and measured\n\n\
-         What the emulated GPU counts for every kernel of the ladder, beside what Nsight Compute reports for the same \
-         launch of the same PTX on a real one.\n\
-         Made by `cargo xtask profile --table` from `book/data`; a test counts again and compares.\n\n\
-         {n_rows} rows: {n_equal} are equal, {n_other} differ for a reason that stands beside them, and \
-         {instructions} are of instructions, which are PTX here and machine code there.\n\
-         Rows that are 0 on both sides are left out.\n\n"
-    );
-    for by in &record.runs {
-        let Profiler {
-            run,
-            profiler,
-            driver_version,
-        } = by;
-        let n = record.profiles.iter().filter(|one| one.run == run.id).count();
-        let _ = writeln!(
-            out,
-            "Measured on {} (driver {driver_version}) with {profiler}, {}, revision {}: {n} launches.",
-            run.device, run.date, run.revision
-        );
-    }
-    out.push_str("\n| counter | emulated GPU | Nsight Compute |\n| --- | --- | --- |\n");
-    for pair in PAIRS {
-        let words = |names: &[&str]| {
-            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            names.join(" + ")
-        };
-        let _ = writeln!(
-            out,
-            "| {} | {} | {} |",
-            pair.name,
-            words(pair.ours),
-            words(pair.metrics)
-        );
-    }
-    out.push_str(&body);
-    Ok(out)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn digits_stand_by_three() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(-1_048_576), "-1 048 576");
-    }
 
     #[test]
     fn reasons_speak_of_what_there_is() {
@@ -557,7 +474,8 @@ mod tests {
             dynamic_shared: 0,
             metrics,
         };
-        let all = compare(&profile, &counters).expect("everything is there");
+        let counted = Counted::of(&profile, &counters).expect("everything is there");
+        let all = counted.compared();
         let [one] = &all[..] else { panic!("{all:?}") };
         assert_eq!(
             one.cells("k"),
@@ -570,6 +488,6 @@ mod tests {
             ]
         );
         profile.metrics.clear();
-        assert_eq!(compare(&profile, &counters), None);
+        assert_eq!(Counted::of(&profile, &counters), None);
     }
 }

@@ -353,7 +353,10 @@ impl Record {
     /// # Errors
     /// When that is not possible; the old file is as it was.
     pub fn save(&self, path: &Path) -> Result<(), RecordError> {
-        save_text(path, &self.to_text())
+        save_text(
+            path,
+            &json_file(self.schema, "measurements", &self.runs, &self.measurements),
+        )
     }
 
     /// Adds lines of steps to a file. What other processes added to it since it was read stays: it is read again
@@ -372,16 +375,6 @@ impl Record {
         }
         record.tidy();
         record.save(path)
-    }
-
-    /// One line per run and per measurement, so that a diff shows what changed.
-    fn to_text(&self) -> String {
-        let runs = json_lines(&self.runs);
-        let measurements = json_lines(&self.measurements);
-        format!(
-            "{{\n\"schema\": {},\n\"runs\": [\n{runs}\n],\n\"measurements\": [\n{measurements}\n]\n}}\n",
-            self.schema
-        )
     }
 
     /// The run of a measurement.
@@ -444,7 +437,18 @@ pub(crate) fn lock_folder_of(path: &Path) -> Result<FolderLock, RecordError> {
     })
 }
 
-/// One item per line, so that a diff shows what changed.
+/// A file with one run and one item per line, so that a diff shows what changed.
+pub(crate) fn json_file<R: Serialize, T: Serialize>(
+    schema: u32,
+    name: &str,
+    runs: &[R],
+    items: &[T],
+) -> String {
+    let (runs, items) = (json_lines(runs), json_lines(items));
+    format!("{{\n\"schema\": {schema},\n\"runs\": [\n{runs}\n],\n\"{name}\": [\n{items}\n]\n}}\n")
+}
+
+/// One item per line.
 pub(crate) fn json_lines<T: Serialize>(items: &[T]) -> String {
     // Strings, numbers, lists and maps with string keys: nothing that JSON could not hold.
     let line = |item| serde_json::to_string(item).expect("plain data");

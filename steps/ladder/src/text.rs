@@ -160,6 +160,20 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
+/// `1 048 576`: digits by three, with what stands between the groups.
+pub fn grouped(n: impl Into<i128>, gap: &str) -> String {
+    let n = n.into();
+    let digits = n.unsigned_abs().to_string();
+    let mut out = String::from(if n < 0 { "-" } else { "" });
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push_str(gap);
+        }
+        out.push(digit);
+    }
+    out
+}
+
 /// Whether text is printed in colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paint(bool);
@@ -242,6 +256,12 @@ mod tests {
         ] {
             assert_eq!(number(value, digits), text);
         }
+    }
+
+    #[test]
+    fn digits_stand_by_three() {
+        let numbers = [0, 999, 1000, -1_048_576].map(|n: i32| grouped(n, " "));
+        assert_eq!(numbers, ["0", "999", "1 000", "-1 048 576"]);
     }
 
     #[test]

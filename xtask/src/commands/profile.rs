@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
-use ladder::counters::{self, PAIRS, Profile, Profiler, Record};
+use ladder::counters::{self, Counted, PAIRS, Profile, Profiler, Record, Sheet};
 use ladder::record::{Launched, Line, Run};
 use ladder::text::{Paint, Table};
 use ladder::{STEPS, Shape, Step};
@@ -19,8 +19,6 @@ use crate::support::say::{self, Status, Stop};
 use crate::support::{choice, interrupt, kernels, place, records, tools};
 
 const PROFILER: &str = "ncu";
-/// The table that `--table` makes.
-const TABLE: &str = "kernels/COUNTERS.md";
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples: cargo xtask profile v05\n          \
@@ -35,9 +33,12 @@ pub(crate) struct Args {
     /// Save what Nsight Compute counts in book/data; without sizes, profile at all recorded sizes
     #[arg(long)]
     save: bool,
-    /// Count the recorded launches again on the emulated GPU, and write kernels/COUNTERS.md
+    /// Count the recorded launches again on the emulated GPU, and write kernels/counters.json and COUNTERS.md
     #[arg(long, conflicts_with_all = ["steps", "save", "size", "m", "n", "k"])]
     table: bool,
+    /// With --table: write nothing; fail if a file would change
+    #[arg(long, requires = "table")]
+    check: bool,
     /// Print one JSON record per launch, with both kinds of counters
     #[arg(long, conflicts_with = "table")]
     json: bool,
@@ -46,7 +47,7 @@ pub(crate) struct Args {
 /// Profiles the steps, or writes the table of saved counters.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     if args.table {
-        return table();
+        return table(args.check);
     }
     let steps = choice::with_kernels(&choice::steps("profile", &args.steps)?)?;
     let shapes = match (args.sizes.shapes(&steps)?, args.save) {
@@ -393,7 +394,7 @@ fn shown(profiles: &[Profile], launches: &[Launched], paint: Paint) -> String {
         let title = format!("{} on {}", profile.kernel, profile.shape);
         out.push_str(&format!("{}\n", paint.bold(&title)));
         let counters = same(profile, launches).and_then(|one| one.counters.as_ref());
-        let Some(compared) = counters.and_then(|counters| counters::compare(profile, counters)) else {
+        let Some(counted) = counters.and_then(|counters| Counted::of(profile, counters)) else {
             let mut table = Table::new(["metric", "Nsight Compute"]);
             for (metric, value) in &profile.metrics {
                 table.row([metric.clone(), value.to_string()]);
@@ -403,7 +404,7 @@ fn shown(profiles: &[Profile], launches: &[Launched], paint: Paint) -> String {
         };
         let mut table = Table::new(["counter", "emulated", "Nsight Compute", "difference"]);
         let mut remarks: Vec<(String, Vec<String>)> = Vec::new();
-        for one in compared {
+        for one in counted.compared() {
             let [name, ours, theirs, difference, remark] = one.cells(&profile.kernel);
             match remarks.iter_mut().find(|(known, _)| *known == remark) {
                 _ if remark.is_empty() => {}
@@ -421,10 +422,10 @@ fn shown(profiles: &[Profile], launches: &[Launched], paint: Paint) -> String {
     out
 }
 
-/// Counts again what is on record, and writes the table.
-fn table() -> Result<Verdict> {
+/// Counts again what is on record, and writes the sheet and its page, or compares them.
+fn table(check: bool) -> Result<Verdict> {
     let root =
-        place::checkout().context("--table writes kernels/COUNTERS.md of a checkout, and this is none")?;
+        place::checkout().context("--table is of kernels/counters.json in a checkout, and this is none")?;
     let mut record = Record::default();
     for found in records(&root)? {
         for profile in found.profiles {
@@ -458,11 +459,25 @@ fn table() -> Result<Verdict> {
             launches.extend(emulated(&programs, step, shape)?);
         }
     }
-    let text = counters::page(&record, &launches).map_err(|why| anyhow!(why))?;
-    let path = root.join(TABLE);
-    ladder::files::write_whole(&path, &text).with_context(|| format!("writing {}", place::shown(&path)))?;
-    say::note(&format!("wrote {}", place::shown(&path)));
-    Ok(Verdict::Passed)
+    let sheet = Sheet::of(&record, &launches).map_err(|why| anyhow!(why))?;
+    let mut stale = Vec::new();
+    for (file, text) in [(counters::SHEET, sheet.text()), (counters::PAGE, sheet.page())] {
+        let path = root.join(file);
+        if !check {
+            ladder::files::write_whole(&path, &text).with_context(|| format!("writing {file}"))?;
+            say::note(&format!("wrote {file}"));
+        } else if std::fs::read_to_string(path).ok() != Some(text) {
+            stale.push(file);
+        }
+    }
+    if stale.is_empty() {
+        return Ok(Verdict::Passed);
+    }
+    say::error(&format!(
+        "not what is on record and counted: {}; write it again with: cargo xtask profile --table",
+        stale.join(", ")
+    ));
+    Ok(Verdict::Failed)
 }
 
 /// All records of profilers in `book/data`.

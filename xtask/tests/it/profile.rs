@@ -124,6 +124,6 @@ fn what_cannot_be_kept_is_not_measured() {
         "profile --table",
         3,
         &[],
-        "kernels/COUNTERS.md of a checkout, and this is none",
+        "kernels/counters.json in a checkout, and this is none",
     );
 }

@@ -3,13 +3,13 @@
 use crate::books::{Small, text_of};
 
 const RECORD: &str = include_str!("data/record.json");
-const COUNTERS: &str = include_str!("data/COUNTERS.md");
+const COUNTERS: &str = include_str!("data/counters.json");
 
 /// The page of a chapter, with a record and counters at hand.
 fn page(chapter: &str) -> String {
     let small = Small::new(chapter);
     let small = small.with("book/data/card.json", RECORD);
-    small.with("kernels/COUNTERS.md", COUNTERS).page()
+    small.with("kernels/counters.json", COUNTERS).page()
 }
 
 fn words(chapter: &str) -> String {
@@ -426,7 +426,7 @@ fn counters_that_differ_have_a_column_of_reasons() {
     insta::assert_snapshot!(words("{{#counters v04 500x516x508}}"), @r"
     sgemm_v04_float4 at 500x516x508:
     counter |emulated |Nsight Compute | |
-    fmas |131 064 000 |131 064 001 |a reason |
+    fmas |131 064 000 |131 064 001 |no reason known |
     Where the recorded numbers on this page come from: A Card (driver for CUDA 13.0) with Nsight Compute 2025, 2026-11-20.
     ");
 }

@@ -103,6 +103,15 @@ fn an_unknown_directive() {
 }
 
 #[test]
+fn counters_that_cannot_be_read() {
+    let small = Small::new("{{#counters v04 1024}}").with("kernels/counters.json", "{\n\"schema\": one");
+    assert_eq!(
+        small.problems(false),
+        "book/src/chapter.md:3: kernels/counters.json cannot be read: expected value at line 2 column 11; make it again with: cargo xtask profile --table"
+    );
+}
+
+#[test]
 fn a_directive_that_does_not_end() {
     refused("{{#n sgemm 4096", "`{{#` has no `}}` on its line");
 }
