@@ -48,7 +48,7 @@ fn coloured() -> bool {
     })
 }
 
-/// Findings of one launch. Warnings are told once per process, however often their kernel is launched.
+/// Findings of one launch. Warnings are printed once per process, however often their kernel is launched.
 pub(crate) fn findings(findings: &[Finding]) {
     let mut text = String::new();
     for finding in findings {

@@ -121,7 +121,7 @@ fn what(a: &AllocationInfo) -> String {
 
 /// Findings about undefined values in device memory, which wait for the host to read them.
 static OUTPUTS: Mutex<Vec<Output>> = Mutex::new(Vec::new());
-/// Outputs that wait; more are not told.
+/// Outputs that wait; more are not reported.
 const MOST_OUTPUTS: usize = 256;
 
 /// Keeps what a launch stored undefined, for when the host reads it.

@@ -1,4 +1,4 @@
-//! `CUresult`: every code that the driver API of CUDA 12.4 knows, with its name and its sentence.
+//! `CUresult`: every code of CUDA 12.4's driver API, with its name and its sentence.
 
 use std::ffi::CStr;
 

@@ -19,7 +19,7 @@ pub(crate) struct Settings {
     pub(crate) budget: u64,
     pub(crate) threads: usize,
     pub(crate) unordered: bool,
-    /// Findings are told on stderr.
+    /// Findings are printed on stderr.
     pub(crate) diagnosis: bool,
 }
 

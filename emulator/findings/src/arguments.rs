@@ -44,7 +44,7 @@ impl Scene<'_> {
         })
     }
 
-    /// `(int n, const float* in)`, as far as the source tells.
+    /// `(int n, const float* in)`, as far as it is in the source.
     fn signature(&self) -> String {
         let one = |index: usize| {
             let (name, ty) = self.parameter(index);

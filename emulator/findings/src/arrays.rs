@@ -123,7 +123,7 @@ impl Scene<'_> {
         }
     }
 
-    /// How an instruction's access is made up: bytes of one element, and a type name when PTX tells.
+    /// How an instruction's access is made up: bytes of one element, and a type name when it follows from PTX.
     fn element_of(&self, instr: u32, bytes: u32) -> (u32, &'static str) {
         let op = self.context.kernel.ops.iter().find(|op| op.instr == instr);
         let size = match op.map(|op| &op.kind) {

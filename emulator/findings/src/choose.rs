@@ -14,7 +14,7 @@ pub(crate) struct Chosen<'a> {
     pub(crate) also: Vec<&'a Kind>,
 }
 
-/// The kinds to be told, in their order.
+/// The kinds to be reported, in their order.
 pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
     let kinds = scene.kinds;
     let code = |code: Code| kinds.iter().filter(move |kind| kind.first.code == code);
@@ -65,7 +65,7 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
                     a.zip(b).is_some_and(|(a, b)| a.start == b.start)
                 };
                 let shared = matches!(access.space, MemSpace::Shared);
-                // What was told of the same array where it was used need not be told again.
+                // What was reported of the same array where it was used need not be reported again.
                 let told = first.code == Code::UndefinedOutput
                     && code(Code::Uninitialised).any(|kind| match &kind.first.details {
                         Details::Uninitialised { access: other, .. } => {

@@ -40,7 +40,7 @@ pub struct ArrayElement {
     pub element_bytes: u32,
     /// Elements that the array has.
     pub n_elements: u64,
-    /// Dimensions, outermost first, when the source tells them.
+    /// Dimensions, outermost first, when they are in the source.
     pub dims: Vec<u64>,
     /// Which element, counted from the array's start; outside `0 .. n_elements` when out of bounds.
     pub index: i64,
@@ -65,7 +65,7 @@ pub struct Party {
     pub n_threads: u64,
 }
 
-/// One mistake, told once however many threads made it.
+/// One mistake, reported once however many threads made it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// Whether it makes the launch fail.

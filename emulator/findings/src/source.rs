@@ -1,4 +1,4 @@
-//! What the text of a `.cu` file tells: names and types of parameters, shapes of arrays, values of constants.
+//! What the text of a `.cu` file contains: names and types of parameters, shapes of arrays, values of constants.
 //!
 //! This reads CUDA C++ as a person skims it, not as a compiler does: it looks for a few shapes of text and says
 //! nothing when it does not find them. A message can then be less precise, never wrong because of a guess.

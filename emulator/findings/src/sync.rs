@@ -326,7 +326,7 @@ pub(crate) fn parted(scene: &Scene<'_>, kind: &Kind, missing: u32) -> Draft {
     draft
 }
 
-/// `W-EXITED`: told together with the read that goes wrong because of it.
+/// `W-EXITED`: reported together with the read that goes wrong because of it.
 pub(crate) fn exited(scene: &Scene<'_>, kind: &Kind, returned: u32, first: u32, exit: Option<u32>) -> Draft {
     let n = u64::from(returned);
     let mut draft = Draft::new(format!(
@@ -334,7 +334,7 @@ pub(crate) fn exited(scene: &Scene<'_>, kind: &Kind, returned: u32, first: u32, 
         count(n, "thread")
     ));
     let which = format!("Thread {}", scene.thread_position(u64::from(first)));
-    // Compilers join all returns at the end of a kernel: the source tells better, if it has one only.
+    // Compilers join all returns at the end of a kernel: the source is a better guide, if it has one only.
     let instr = kind.first.instr;
     let line = scene.place(instr).line;
     let source = scene.source(instr);

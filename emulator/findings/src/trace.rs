@@ -2,7 +2,7 @@
 //!
 //! Only registers that one instruction sets are followed, so that the value of a register is the value of its
 //! expression wherever it is used. What is left at the ends (a thread's position, a parameter, a value from memory, a
-//! loop variable) tells what an index depends on. At most one of the ends may be unknown: it follows from the address.
+//! loop variable) is what an index depends on. At most one of the ends may be unknown: it follows from the address.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,7 +1,7 @@
 //! What a PTX module is, once read.
 //!
-//! The tree keeps what was written: names, order, modifiers as text. It says nothing about what an
-//! instruction does; that is decided by whoever executes it.
+//! The tree keeps what was written: names, order, modifiers as text. It does not define what an
+//! instruction does; that is left to the crate that executes it.
 
 use crate::span::Span;
 

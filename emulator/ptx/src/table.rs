@@ -229,7 +229,7 @@ impl Row {
     }
 }
 
-/// Refusals that one check tells; more would not be read.
+/// Refusals that one check reports; more would not be read.
 const MAX_REFUSALS: usize = 50;
 
 /// Looks every instruction of a module up.

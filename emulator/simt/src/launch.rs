@@ -84,7 +84,7 @@ pub struct LaunchOptions {
     pub names: Names,
 }
 
-/// What the host knows and PTX does not: used in messages only.
+/// Names that the host has and PTX has not: used in messages only.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
     /// Names of the kernel's parameters as in the source; index = parameter. Empty: taken from the source text

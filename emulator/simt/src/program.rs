@@ -433,7 +433,7 @@ pub enum MemSpace {
     Generic,
 }
 
-/// An address operand. Its value is `src + offset`; `wide` tells a 64-bit register from a 32-bit one.
+/// An address operand. Its value is `src + offset`; `wide` distinguishes a 64-bit register from a 32-bit one.
 /// Addresses in `Shared`, `Local` and `Param` count from the start of their space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Addr {

@@ -1,4 +1,4 @@
-//! What a launch tells afterwards: counters per instruction, and what the checks gathered.
+//! The report of a launch: counters per instruction, and what the checks gathered.
 //!
 //! # As JSON
 //!

@@ -48,7 +48,7 @@ pub(crate) fn all(
     for (place, bytes) in [("l2", in_l2), ("memory", beyond)] {
         for n in [1, n_sms] {
             let who = if n == 1 { "_alone" } else { "" };
-            // One SM through much memory is a long wait for what the short stretch tells as well.
+            // One SM takes long for much memory, and a short stretch gives the same rate.
             let bytes = if n == 1 { bytes.min(in_l2) } else { bytes };
             if n == 1 && place == "memory" {
                 continue;

@@ -85,7 +85,7 @@ fn comment(text: &str) -> String {
     out
 }
 
-/// The comment at the top, which tells what the solution is, and the rest.
+/// The comment at the top, which describes the solution, and the rest.
 fn split_header(text: &str) -> (&str, &str) {
     let mut end = 0;
     for line in text.split_inclusive('\n') {

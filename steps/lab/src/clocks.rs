@@ -1,4 +1,4 @@
-//! The SM clock while something is timed, asked of NVML: without it a slow sample cannot be told from a slow clock.
+//! The SM clock while something is timed, from NVML: it distinguishes a slow kernel from a slow clock.
 
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 
@@ -18,7 +18,7 @@ const CLOCK_SM: c_int = 1;
 const BUS_ID_LENGTH: usize = 32;
 
 impl Clocks {
-    /// The device of a context, when NVML is there and knows it.
+    /// The device of a context; `None` without NVML, or if NVML does not list the device.
     pub fn open(context: &CudaContext) -> Option<Self> {
         let mut bus_id = [0 as c_char; BUS_ID_LENGTH];
         // SAFETY: the buffer has the length that is passed.

@@ -159,10 +159,10 @@ const SHORT_CUTS: [&str; 3] = [
     "CUBLAS_EMULATE_DOUBLE_PRECISION",
 ];
 
-/// What `cublas?gemm` is told.
+/// Arguments of `cublas?gemm`.
 ///
 /// It takes matrices to be column-major. What is row-major M × N in memory it takes for N × M: the transpose. So it
-/// is asked for Cᵀ = Bᵀ · Aᵀ, and finds all three where it needs them; v09 has the whole story.
+/// computes Cᵀ = Bᵀ · Aᵀ, with all three in place; v09 explains this in full.
 #[derive(Debug, Clone, Copy)]
 pub struct Flags {
     first: Op,

@@ -21,13 +21,13 @@ pub struct Gpu {
     pub context: Arc<CudaContext>,
     /// The stream that everything here goes to.
     pub stream: Arc<CudaStream>,
-    /// The emulated device's own door; `None` on a real GPU.
+    /// Functions of the emulated device beyond CUDA; `None` on a real GPU.
     pub emulator: Option<emulated::Emulator>,
-    /// What the device says of itself.
+    /// Properties of the device.
     pub about: About,
 }
 
-/// What a device says of itself.
+/// Properties of a device, as the driver reports them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
     /// Name of the device, such as `NVIDIA H200`.

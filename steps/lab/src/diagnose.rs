@@ -1,4 +1,4 @@
-//! A wrong result, told: how much is wrong, where, and in one sentence, what it looks like.
+//! Diagnoses a wrong result: how much is wrong, where, and in one sentence, what it looks like.
 //!
 //! The sentence has two halves, each found on its own. *What* the wrong elements hold (nothing, zeros, a sum that ends
 //! too early, another product) is compared on a sample of them with what such a mistake would give; on integers that is

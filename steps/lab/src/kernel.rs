@@ -218,8 +218,8 @@ impl Kernel {
         }
     }
 
-    /// Rows and columns of the product (of a transpose: of the input) that belong to one block: what the grid's
-    /// growth tells. `None` where a block has everything.
+    /// Rows and columns of the product (of a transpose: of the input) that belong to one block, which follow from
+    /// the growth of the grid. `None` where a block has everything.
     pub fn tile(&self) -> Option<[usize; 2]> {
         const LARGE: usize = 1 << 20;
         let config = self.config(Shape {

@@ -180,7 +180,7 @@ fn run(step: &str, kernels: &[Kernel], task: &Task) -> Result<u8, Trouble> {
     }
 }
 
-/// The ceilings of the device, for whoever wants nothing else.
+/// Measures and prints the device's limits alone.
 fn show_roofline(asked: &args::Roofline) -> Result<u8, Trouble> {
     device::choose_driver(Choice::new(asked.emulate)?)?;
     let gpu = Gpu::open()?;

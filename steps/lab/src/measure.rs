@@ -35,7 +35,7 @@ pub struct Measured {
     pub outcome: Outcome,
     /// Report of the emulated device: counters per source line, findings.
     pub report: Option<Value>,
-    /// Whether a kernel broke the context: whoever goes on needs another.
+    /// Whether a kernel broke the context: the next kernel needs another one.
     pub lost: bool,
 }
 

@@ -135,7 +135,7 @@ fn table(record: &Record, step: &Step, works: Works) -> Table {
     if !own(&step) {
         return Table::default();
     }
-    // Whoever asks for the yardstick wants to see what stands beside it.
+    // A page about the yardstick shows the kernels beside it.
     let holds_the_yardstick = step.kernels.iter().any(|kernel| kernel.work == Work::Cublas);
     let near = STEPS
         .iter()

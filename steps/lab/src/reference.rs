@@ -38,7 +38,7 @@ impl<T: Real> Problem<T> {
         Self::on_threads(0, shape, data, seed)
     }
 
-    /// The same, with the answer kept in a folder for the next who asks, where computing it takes long.
+    /// The same, with an answer that takes long to compute kept in a folder for the next process.
     pub fn kept(folder: Option<&Path>, shape: Shape, data: Data, seed: u64) -> Self {
         let of = std::any::type_name::<T>();
         let kept = folder

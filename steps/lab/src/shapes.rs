@@ -13,7 +13,7 @@ pub fn default_size(emulated: bool) -> usize {
 }
 
 /// The largest of the recorded shapes that the emulated device is given, by volume. It counts, and counts grow as the
-/// loops say: what takes it minutes tells nothing new.
+/// loops do: what takes it minutes shows nothing new.
 pub const EMULATED: f64 = 1.1e9;
 
 const fn product(m: usize, n: usize, k: usize) -> Shape {

@@ -403,7 +403,7 @@ impl<'a> Subject<'a> {
         let b = (small.k > 0).then(|| vec![T::default(); small.k * small.n]);
         let launch = make(Which::Ptx, small, config);
         let mut session = Session::new(self.bench.gpu, launch, &a, b.as_deref(), small.m * small.n)?;
-        // The first launch of a kernel takes longer than the others. One that goes wrong here is told by the next.
+        // The first launch of a kernel takes longer than the others. The error of one that fails here is returned by the next.
         let Ok(first) = session.time_ms(1) else {
             return Ok(None);
         };
@@ -453,7 +453,7 @@ fn total(report: Option<&Value>) -> Option<Map<String, Value>> {
 }
 
 /// Thread-instructions after which a launch on the emulated device counts as runaway: many times what the slowest
-/// kernel of the ladder needs, so that a loop without an end is told in seconds.
+/// kernel of the ladder needs, so that a loop without an end is reported in seconds.
 fn budget(shape: Shape) -> u64 {
     const LEAST: f64 = 2e7;
     const EACH: f64 = 400.0;

@@ -9,7 +9,7 @@ pub struct Step {
     pub name: &'static str,
     /// The one idea, as a sentence without a full stop.
     pub idea: &'static str,
-    /// What it runs, in the order in which it is told.
+    /// What it runs, in the order in which the book explains it.
     pub kernels: &'static [Kernel],
 }
 

@@ -1,7 +1,7 @@
-//! What committed PTX says of itself: the sources that it was made from, by their hashes.
+//! The provenance of committed PTX: the sources that it was made from, by their hashes.
 //!
-//! `cargo xtask ptx` writes it as `// key: value` lines at the top of the file; whoever wants to know whether source
-//! and PTX belong together asks here. Needs no compiler.
+//! `cargo xtask ptx` writes it as `// key: value` lines at the top of the file; this module checks whether source and
+//! PTX belong together, without a compiler.
 
 use std::path::{Path, PathBuf};
 

@@ -5,8 +5,8 @@
 //! - **Registers.** A tile of `MR` × `NR` elements of C is accumulated in vector registers. For each k it takes `MR`
 //!   elements of A and `NR` of B, and makes `MR * NR` products of them: the loads are few against the arithmetic.
 //! - **Packing.** A is cut into panels of `MR` rows and B into panels of `NR` columns, each laid out in the order in
-//!   which the tile reads it. Edges are filled up with zeros, so the tile knows no edges.
-//! - **Cores.** C is cut into bands of rows; whichever thread is free takes the next.
+//!   which the tile reads it. Edges are filled up with zeros, so the tile's code has no case for edges.
+//! - **Cores.** C is cut into bands of rows; a thread that is free takes the next.
 //!
 //! ```text
 //!                panel of B, NR columns         in memory, one k after the other:
@@ -102,7 +102,7 @@ fn multiply_with(lanes: Lanes, n_threads: usize, shape: Shape, a: &[f32], b: &[f
         while let Some((panel, col0)) = unpacked.take() {
             panel.get_or_init(|| pack_columns(shape, b, col0, nr));
         }
-        all_packed.wait(); // panels of B are written -> whoever reads them may start
+        all_packed.wait(); // panels of B are written -> threads may read them
         let mut a_panels = Vec::new();
         while let Some((band_of_a, band_of_c)) = bands.take() {
             pack_rows(shape.k, band_of_a, mr, &mut a_panels);

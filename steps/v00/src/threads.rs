@@ -40,13 +40,13 @@ impl<Items: Iterator> Queue<Items> {
         Self(Mutex::new(items))
     }
 
-    /// The next, for whoever asks first. The lock is held while taking, not while working.
+    /// The next item. The lock is held while it is taken, not while it is worked on.
     pub(crate) fn take(&self) -> Option<Items::Item> {
         self.0.lock().expect("no iterator here panics").next()
     }
 }
 
-/// Does every item once, on `n_threads` threads: whoever is free takes the next.
+/// Does every item once, on `n_threads` threads: a thread that is free takes the next.
 pub(crate) fn for_each<Item, Items>(n_threads: usize, items: Items, work: impl Fn(Item) + Sync)
 where
     Items: Iterator<Item = Item> + Send,

@@ -84,22 +84,22 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
 }
 
 fn complaints(root: &Path) -> Result<Vec<Complaint>> {
-    let mut house = House {
+    let mut rules = Rules {
         root,
         files: files(root)?,
         found: Vec::new(),
     };
-    house.kernels();
-    house.catalogue();
-    house.manifests();
-    house.local_paths();
-    house.records();
-    house.readme();
-    house.links();
-    Ok(house.found)
+    rules.kernels();
+    rules.catalogue();
+    rules.manifests();
+    rules.local_paths();
+    rules.records();
+    rules.readme();
+    rules.links();
+    Ok(rules.found)
 }
 
-struct House<'a> {
+struct Rules<'a> {
     root: &'a Path,
     /// Files of the repository, as paths from its root.
     files: Vec<String>,
@@ -147,7 +147,7 @@ fn walk(root: &Path, folder: &Path, into: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-impl House<'_> {
+impl Rules<'_> {
     fn complain(&mut self, file: &str, line: usize, what: impl Into<String>, then: impl Into<String>) {
         self.found.push(Complaint {
             file: file.into(),

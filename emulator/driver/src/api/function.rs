@@ -12,8 +12,8 @@ use crate::numbers::function as is;
 use crate::result::*;
 use crate::types::Handle;
 
-/// Registers of a thread: as ptxas said where the PTX tells, else what the emulated device keeps for it, which is
-/// near what a compiler needs; never more than the program or the kernel allows.
+/// Registers of a thread: ptxas's number where the PTX contains it, else what the emulated device keeps for it, which
+/// is near what a compiler needs; never more than the program or the kernel allows.
 pub(crate) fn registers(function: &Function) -> u32 {
     let kernel = function.loaded.kernel();
     let most = function

@@ -143,7 +143,7 @@ export! {
         }
         let context = Arc::clone(&stream.context);
         let call = Call(callback, data);
-        // Unlike a host function, a callback is also called after an error, and told of it.
+        // Unlike a host function, a callback is also called after an error, with its code.
         let job = move || {
             let call = call;
             let status = context.check().err().unwrap_or(SUCCESS);

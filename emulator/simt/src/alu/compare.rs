@@ -2,7 +2,7 @@
 //!
 //! Plain `setp` of the common types is compiled for every vector width. Everything else (a boolean operation
 //! as in `setp.lt.and.f32 p|q, a, b, c`, the second result, halves, `set`) goes lane by lane through one
-//! function that is told at run time what to compare.
+//! function whose arguments at run time include the comparison.
 
 use super::engine::{cold1, cold3, hot2, hot3};
 use super::half::{bf16_to_f32, f16_to_f32};

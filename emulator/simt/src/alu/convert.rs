@@ -1,7 +1,7 @@
 //! `cvt`: between integers, floats and halves.
 //!
-//! The common pairs are compiled for every vector width. For the others one function, told at run time what
-//! to convert, goes by way of wide integers and `soft`.
+//! The common pairs are compiled for every vector width. For the others one function, with the types
+//! as arguments at run time, goes by way of wide integers and `soft`.
 
 use super::Form;
 use super::convert_any::{FloatKind, KINDS, Kind, ROUND_AWAY, Variant, clamp, convert};

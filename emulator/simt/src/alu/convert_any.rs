@@ -1,8 +1,8 @@
-//! Any `cvt`, told at run time what to convert: by way of wide integers and [`soft`].
+//! Any `cvt`, with the types as arguments at run time: by way of wide integers and [`soft`].
 
 use super::soft::{self, BF16, F16, F32, F64, Format, Mode, Round, TF32};
 
-/// A type that `cvt` knows.
+/// A type that `cvt` converts from or to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// An integer: its width in bits, and whether it is signed.

@@ -4,9 +4,9 @@
 //! all lanes in chunks: load the chunk's sources, compute, store. Chunks are small fixed-size arrays, which
 //! LLVM turns into vector registers, so one source compiles to AVX2, AVX-512 and what other architectures have.
 //! Forms that are rare or too branchy to vectorise take the `cold` drivers: a loop over the active lanes, compiled
-//! once. So does everything on x86-64 without AVX2, at about half of the speed: every form in a third width would
-//! cost whoever builds this crate more than processors made before 2013 gain. This crate's own tests have it all the
-//! same, because other architectures run that code.
+//! once. So does everything on x86-64 without AVX2, at about half of the speed: compiling every form in a third
+//! width would cost more build time than processors made before 2013 gain. This crate's own tests do so all the same,
+//! because other architectures run that code.
 //!
 //! The function's type is what carries it: functions and closures without captures have no size, so a
 //! driver needs no more than the type to call it.
@@ -207,7 +207,7 @@ macro_rules! moded_drivers {
             }
         }
 
-        /// A form that runs lane by lane and is told at run time which of its variants to compute.
+        /// A form that runs lane by lane, and whose variant is an argument at run time.
         pub(super) fn $make<D: Lane, $($ty: Lane,)+ F: Fn(u32, $($ty),+) -> D + Copy>(
             variant: u32,
             _: F,

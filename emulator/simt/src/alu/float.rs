@@ -39,7 +39,7 @@ pub(super) fn nan64(result: f64, operands: [f64; 3]) -> f64 {
     if result.is_nan() { nan } else { result }
 }
 
-/// The same for square roots. LLVM knows when those are NaN and takes every NaN for as good as another, so a
+/// The same for square roots. LLVM may replace one NaN by another where it can prove that a root is NaN, so a
 /// choice between two would be undone; arithmetic on the bits is not.
 #[inline(always)]
 pub(super) fn canonical_root(x: f32) -> f32 {

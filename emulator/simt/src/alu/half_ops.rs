@@ -243,7 +243,7 @@ fn pair3(a: u32, b: u32, c: u32, f: impl Fn(u16, u16, u16) -> u16) -> u32 {
     f(a as u16, b as u16, c as u16) as u32 | (high as u32) << 16
 }
 
-/// Scalar or pair, fast or told its mode at run time.
+/// Scalar or pair, fast or with the mode as an argument at run time.
 macro_rules! form1 {
     ($pair:expr, $level:expr, $f:expr) => {
         if $pair {

@@ -468,7 +468,7 @@ mod tests {
             prop_assert_eq!(from_integer(a as i128, F64, Round::Nearest), (a as f64).to_bits());
         }
 
-        /// An exact `f64` result of `f32` operands tells on which side of the neighbours it lies.
+        /// An exact `f64` result of `f32` operands shows on which side of the neighbours it lies.
         #[test]
         fn directed_roundings_enclose(a in bits32(), b in bits32()) {
             let exact = f32::from_bits(a) as f64 * f32::from_bits(b) as f64;

@@ -26,7 +26,7 @@ pub struct Collector {
     block: [u32; 3],
     grid: [u32; 3],
     kinds: BTreeMap<Key, Kind>,
-    /// Events so far: tells the order of those of one block.
+    /// Number of events so far, which orders those of one block.
     clock: u64,
     dropped: u64,
 }
@@ -384,7 +384,7 @@ pub fn lanes(mask: u32) -> impl Iterator<Item = u32> {
     (0..32).filter(move |lane| mask >> lane & 1 != 0)
 }
 
-/// What an instruction does, as far as it decides which instructions are told as one.
+/// What an instruction does, as far as it decides which instructions are reported as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Does {
     Access(AccessKind),

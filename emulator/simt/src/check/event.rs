@@ -233,7 +233,7 @@ pub struct CopyUnderWay {
 pub struct BadAccess {
     /// Whether it reads, writes, or is an atomic.
     pub kind: AccessKind,
-    /// Where it landed: never `Generic` when the address tells; `Generic` for an address in no space.
+    /// Where it landed: never `Generic` when the space follows from the address; `Generic` for an address in no space.
     pub space: MemSpace,
     /// Address that the lowest lane of [`Event::mask`] used. In `Global` and `Generic` the 64-bit address; in
     /// the other spaces the offset from the start of the space.

@@ -1,7 +1,7 @@
-//! The checks: what they are told while a kernel runs, and what they made of it afterwards.
+//! The checks: the events that they receive while a kernel runs, and the mistakes that follow from them.
 //!
-//! The machine tells mistakes that it sees itself (bounds, alignment, barriers …) to a [`Collector`] as
-//! [`Event`]s, and every memory access to the race checks in [`race`], which tell the same collector.
+//! Execution reports the mistakes that it detects itself (bounds, alignment, barriers …) to a [`Collector`] as
+//! [`Event`]s, and every memory access to the race checks in [`race`], which report to the same collector.
 //! Each worker thread has its own collector; they are merged at the end, and `Collector::finish` makes
 //! [`Mistakes`] of them: facts, which the crate `findings` puts into words. Nothing here depends on how many
 //! threads ran the blocks. This module never runs anything and never decides what a mistake does to a launch.

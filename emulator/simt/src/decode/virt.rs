@@ -1,7 +1,7 @@
 //! Operations over virtual registers: what lowering makes and register allocation turns into `Op`s.
 //!
 //! A virtual operation is an [`OpKind`] whose register fields hold virtual numbers and whose branch targets
-//! hold label numbers. [`super::operands`] is the one place that knows which fields of an operation are registers.
+//! hold label numbers. [`super::operands`] alone defines which fields of an operation are registers.
 
 use crate::alu::Form;
 use crate::lanes::{AluArgs, Class, Dst, NONE, Src};

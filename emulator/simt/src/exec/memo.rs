@@ -323,7 +323,7 @@ impl Memo<'_> {
     fn find_cells(&mut self) {
         let shift = self.cell_shift;
         let n_words = (self.span >> shift).div_ceil(64) as usize;
-        // Accesses that are narrower than a cell, or not in step with cells, are told by their runs.
+        // Accesses that are narrower than a cell, or not in step with cells, are described by their runs.
         if n_words > MOST_CELLS || self.bytes >> shift == 0 || self.align & ((1 << shift) - 1) != 0 {
             self.n_cells = 0;
             return;

@@ -139,7 +139,7 @@ pub(crate) struct Cx<'j> {
     pub(crate) serial: u64,
     /// Thread-instructions of the block so far.
     pub(crate) spent: u64,
-    /// Memory changed, lanes exited: whoever polls is not stuck.
+    /// Memory changed or lanes exited, so warps that poll may get on.
     pub(crate) progress: bool,
     /// The turn looked at memory that others change.
     pub(crate) polled: bool,

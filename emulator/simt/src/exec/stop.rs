@@ -57,7 +57,7 @@ impl Cx<'_> {
             .iter()
             .find(|f| ready(f))
             .map_or(1, Fiber::lanes);
-        // Where it goes in the next branches tells how far the loop reaches.
+        // The targets of the next branches show how far the loop reaches.
         for _ in 0..10_000 {
             let fibers = &mut self.block.warps[w as usize].fibers;
             let Some(i) = fibers.iter().position(ready) else {

@@ -10,7 +10,7 @@ pub(crate) struct Bits {
 #[derive(Debug, Default)]
 pub(crate) struct CellBits {
     bits: Bits,
-    /// Size of a cell, as a power of two: nothing smaller is ever told.
+    /// Size of a cell, as a power of two: no smaller unit is ever passed.
     shift: u32,
 }
 

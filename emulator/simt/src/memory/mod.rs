@@ -28,7 +28,7 @@ const LOW: u64 = 1 << 24;
 const STAGGER: u64 = 1 << 16;
 /// After so many numbers the low parts repeat.
 const STAGGERED: u64 = 1024;
-/// Added for what is no module's variable, so that half an address can be told from a large round number.
+/// Added for what is no module's variable, so that half an address differs from a large round number.
 const ODD: u64 = 3 << 9;
 
 /// A number is, by all appearances, the low half of an allocation's address.

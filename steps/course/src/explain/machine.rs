@@ -49,7 +49,7 @@ pub struct Instruction {
     pub address: u32,
     /// The instruction as `nvdisasm` prints it.
     pub text: String,
-    /// What the compiler tells the scheduler.
+    /// Control bits, which the compiler sets for the scheduler.
     pub control: Control,
     /// The unit that executes it.
     pub unit: Unit,

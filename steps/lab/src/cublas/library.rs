@@ -100,8 +100,8 @@ fn preload(folder: &Path, name: &str) -> bool {
     if !keep(&folder.join(name)) {
         return false;
     }
-    // The loader now knows the library as `libcublas.so.12`, which is a name that cudarc asks for. It does not ask
-    // for `libcublas.so.13`, and needs another name for it.
+    // The loader now has the library under the name `libcublas.so.12`, which cudarc tries. It does not try
+    // `libcublas.so.13`, which therefore needs another name.
     is_there() || (emulated::alias("libcublas.so", &folder.join(name)).is_ok() && is_there())
 }
 

@@ -38,7 +38,7 @@ fn each_word(words: u16, mut f: impl FnMut(usize)) {
     }
 }
 
-/// A chunk: what the running warp did, what the others did, and what was already told.
+/// A chunk: what the running warp did, what the others did, and what was already reported.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Chunk {
     pub(super) own: Marks,
@@ -102,7 +102,7 @@ pub(super) fn shifted(from: u64, pattern: &[u64], mut each: impl FnMut(u64, u64)
 }
 
 impl Marks {
-    /// Marks units of a word; tells whether a rival of `kind` had marked one of them.
+    /// Marks units of a word; returns whether a rival of `kind` had marked one of them.
     #[inline]
     pub(super) fn mark(&mut self, kind: Mark, word: usize, units: u64) -> bool {
         let rivals = rivals(kind) & self.kinds;

@@ -56,7 +56,7 @@ pub(super) struct Interval<S> {
     pub(super) resolved: u32,
     /// Races inside a warp that were found in this block.
     pub(super) within: u32,
-    /// Lanes that were told in this block, by warp, place and array.
+    /// Lanes that were reported in this block, by warp, place and array.
     pub(super) told: HashMap<(u32, u32, u64), u32>,
     /// A fence was passed, and atomics or strong accesses made, since the barrier.
     pub(super) fenced: bool,

@@ -1,7 +1,7 @@
 //! Races: two threads touch the same memory, at least one writes, and nothing orders them.
 //!
 //! [`SharedRaces`] watches the shared memory of one block at a time, [`BlockRaces`] the global memory that one
-//! block touches, and [`GlobalRaces`] joins the blocks of a launch. The machine tells all of them the same
+//! block touches, and [`GlobalRaces`] joins the blocks of a launch. All of them receive the same
 //! [`Touch`]es.
 //!
 //! # What counts as order

@@ -14,8 +14,8 @@ const MAX_RESOLVED: u32 = 1024;
 const MAX_REPEATS: u32 = 1 << 12;
 
 impl<S: Space> Interval<S> {
-    /// Finds the parties of conflicts between the warp that just ran and others. Each lane is told once per place
-    /// and array in a block: a block that races all the time stays affordable.
+    /// Finds the parties of conflicts between the warp that just ran and others. Each lane is reported once per place
+    /// and array in a block, which bounds the cost of a block that races all the time.
     pub(super) fn resolve(&mut self, conflicts: &mut [(u32, Bits)], out: &mut Collector) {
         conflicts.sort_unstable_by_key(|(chunk, _)| *chunk);
         for at in 0..self.log.entries.len() {

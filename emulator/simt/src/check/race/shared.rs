@@ -78,7 +78,7 @@ impl SharedRaces {
 }
 
 /// The narrowest access that a kernel makes to a space, as a power of two, at most four bytes: what lies
-/// inside one unit cannot be told apart, and need not be.
+/// inside one unit cannot be distinguished, and need not be.
 pub(crate) fn unit_shift(kernel: &Kernel, space: MemSpace) -> u32 {
     let narrow = kernel.ops.iter().filter_map(|op| match &op.kind {
         OpKind::Load(access) | OpKind::Store(access) => Some((access.space, u32::from(access.element))),

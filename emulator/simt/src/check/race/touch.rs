@@ -48,9 +48,9 @@ impl Mark {
     }
 }
 
-/// One warp-wide access, told before it is performed.
+/// One warp-wide access, reported before it is performed.
 ///
-/// Accesses whose lanes lie more than 2³¹ bytes apart are told in several parts, one per group of lanes.
+/// Accesses whose lanes lie more than 2³¹ bytes apart are reported in several parts, one per group of lanes.
 #[derive(Clone, Copy)]
 pub struct Touch<'a> {
     /// Whether it reads, writes, or is an atomic, and how strongly it is ordered.

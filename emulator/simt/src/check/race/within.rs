@@ -53,7 +53,7 @@ impl<S: Space> Interval<S> {
             let other = self.log.entries[entry as usize];
             let write = AccessKind::Write;
             let both_write = touch.kind.kind() == write && other.kind.kind() == write;
-            // One store told lane by lane: not a race of two instructions, and its values are not known.
+            // One store reported lane by lane: not a race of two instructions, and its values are not known.
             if both_write && touch.values.is_none() && touch.instr == other.instr {
                 continue;
             }

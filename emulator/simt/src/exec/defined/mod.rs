@@ -2,7 +2,7 @@
 //!
 //! A load of bytes that nothing wrote is no mistake by itself: padding of structs, unset members and tails of vectors
 //! are loaded, moved and stored by programs that are right. So the bits that such a load brings are followed through
-//! registers and memory, and told where they matter: in an address, a condition, an atomic, what is printed, and in
+//! registers and memory, and reported where they matter: in an address, a condition, an atomic, what is printed, and in
 //! the result of arithmetic once it is stored.
 //!
 //! A warp without undefined registers runs in the ordinary checked loop. The load that brings the first ones ends it,
@@ -361,7 +361,7 @@ impl Cx<'_> {
         }
     }
 
-    /// An undefined value is put to use: told, and taken as defined from then on.
+    /// An undefined value is used: it is reported, and taken as defined from then on.
     fn undefined_use(&mut self, spot: Spot, lanes: u32, used: Use, instr: u32) {
         let lanes = self.shadow.lanes(spot) & lanes;
         if used == Use::Control {
