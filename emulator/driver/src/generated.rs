@@ -28,6 +28,7 @@ use crate::api::pointer::*;
 use crate::api::pool::*;
 use crate::api::rows::*;
 use crate::api::stream::*;
+use crate::api::tensor::*;
 use crate::api::texture::*;
 use crate::edge::{not_supported, replaced};
 use crate::result::CUresult;
@@ -266,8 +267,6 @@ not_supported! {
     cuSurfRefGetArray
     cuSurfRefSetArray
     cuTensorMapEncodeIm2col
-    cuTensorMapEncodeTiled
-    cuTensorMapReplaceAddress
     cuTexObjectGetResourceViewDesc
     cuTexRefCreate
     cuTexRefDestroy

@@ -6,10 +6,10 @@
 //!
 //! # What is there
 //!
-//! Devices, contexts, streams, events, memory of all kinds, arrays and texture objects, modules from PTX, from cubins
-//! of the device's own architecture and from fatbinaries with either, libraries, occupancy, launches, error names and
-//! `cuGetProcAddress`. Every call that `cudarc` names is exported; those that are not implemented (graphs, virtual memory
-//! management, interprocess and graphics calls, surfaces, texture references, multicast, tensor maps) return
+//! Devices, contexts, streams, events, memory of all kinds, arrays and texture objects, tensor maps, modules from PTX,
+//! from cubins of the device's own architecture and from fatbinaries with either, libraries, occupancy, launches, error
+//! names and `cuGetProcAddress`. Every call that `cudarc` names is exported; those that are not implemented (graphs,
+//! virtual memory management, interprocess and graphics calls, surfaces, texture references, multicast) return
 //! `CUDA_ERROR_NOT_SUPPORTED` and print their name on stderr, once. Bad arguments give the codes that NVIDIA's driver
 //! gives.
 //!

@@ -202,6 +202,16 @@ pub(crate) fn kernel_name<'a>(name: &str, kernels: impl Iterator<Item = &'a str>
     });
 }
 
+/// A call refuses to make a tensor map; `why` is a clause.
+pub(crate) fn tensor_map(call: &str, why: &str) {
+    tell(&format!("{call}: {why}"));
+}
+
+/// A tensor map of a kind that is not emulated.
+pub(crate) fn tensor_map_without(what: &str) {
+    tell(&format!("tensor maps with {what} are not supported"));
+}
+
 /// A kernel is launched that reads `__constant__` memory which has no value of its own and was never set. Called on the
 /// worker, where the caller's settings are not known: it checks that diagnoses are on.
 pub(crate) fn constants(kernel: &str, constants: &[(String, u64)]) {

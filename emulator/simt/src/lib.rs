@@ -32,5 +32,6 @@ pub mod module;
 pub mod occupancy;
 pub mod program;
 pub mod report;
+pub mod tensor;
 pub mod texture;
 pub mod trace;

@@ -31,4 +31,5 @@ pub(crate) mod pointer;
 pub(crate) mod pool;
 pub(crate) mod rows;
 pub(crate) mod stream;
+pub(crate) mod tensor;
 pub(crate) mod texture;

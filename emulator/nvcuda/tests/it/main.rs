@@ -17,3 +17,4 @@ mod machine_code;
 mod mistakes;
 mod programs;
 mod streams;
+mod tensor;

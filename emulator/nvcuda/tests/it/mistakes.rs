@@ -102,6 +102,23 @@ fn make_mistakes() {
         ok(sys::cuMemcpyDtoHAsync_v2(pinned, alloc(128), 128, null_mut()));
         ok(synchronize());
 
+        // A row of 24 bytes.
+        let mut map = sys::CUtensorMap { opaque: [0; 16] };
+        refused(sys::cuTensorMapEncodeTiled(
+            &mut map,
+            sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+            2,
+            buffer as *mut _,
+            [10, 10].as_ptr(),
+            [48].as_ptr(),
+            [6, 4].as_ptr(),
+            [1, 1].as_ptr(),
+            sys::CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
+            sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
+            sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_NONE,
+            sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+        ));
+
         // What NVRTC's `nvrtcGetLTOIR` returns begins like this.
         assert_eq!(
             sys::cuModuleLoadData(&mut mine, c"\xedCN\x7f\x01".as_ptr().cast()),

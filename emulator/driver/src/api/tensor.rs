@@ -1,0 +1,126 @@
+//! Tensor maps.
+//!
+//! `cuTensorMapEncodeIm2col` is not there, nor are interleaved layouts and the data types that change what they copy
+//! (`FLOAT32_FTZ`, `TFLOAT32` and its kin).
+
+use std::ffi::c_uint;
+
+use simt::tensor::{BYTES, Element, Fill, Rule, Swizzle, TensorMap};
+
+use crate::contexts::initialised;
+use crate::edge::{In, Out, export};
+use crate::mistakes;
+use crate::result::*;
+
+/// `CUtensorMap`
+type Bytes = [u8; BYTES];
+
+/// What the address of a map is a multiple of.
+const ALIGN: usize = 64;
+
+fn element(kind: c_uint) -> Result<Element, CUresult> {
+    Ok(match kind {
+        0 => Element::U8,
+        1 => Element::U16,
+        2 => Element::U32,
+        3 => Element::S32,
+        4 => Element::U64,
+        5 => Element::S64,
+        6 => Element::F16,
+        7 => Element::F32,
+        8 => Element::F64,
+        9 => Element::Bf16,
+        10..=12 => {
+            mistakes::tensor_map_without(
+                "data types that flush or round what they copy (FLOAT32_FTZ, TFLOAT32)",
+            );
+            return Err(ERROR_NOT_SUPPORTED);
+        }
+        _ => return Err(ERROR_INVALID_VALUE),
+    })
+}
+
+fn swizzle(mode: c_uint) -> Result<Swizzle, CUresult> {
+    Ok(match mode {
+        0 => Swizzle::None,
+        1 => Swizzle::B32,
+        2 => Swizzle::B64,
+        3 => Swizzle::B128,
+        _ => return Err(ERROR_INVALID_VALUE),
+    })
+}
+
+const ENCODE: &str = "cuTensorMapEncodeTiled";
+const REPLACE: &str = "cuTensorMapReplaceAddress";
+
+fn refused(call: &str, why: &str) -> CUresult {
+    mistakes::tensor_map(call, why);
+    ERROR_INVALID_VALUE
+}
+
+fn place(call: &str, map: Out<Bytes>) -> Outcome {
+    map.check()?;
+    if map.address().is_multiple_of(ALIGN) {
+        return Ok(());
+    }
+    Err(refused(
+        call,
+        &format!("the place for the map is not at a multiple of {ALIGN} bytes"),
+    ))
+}
+
+export! {
+    fn cuTensorMapEncodeTiled(
+        out: Out<Bytes>,
+        kind: c_uint,
+        rank: u32,
+        address: u64,
+        dims: In<u64>,
+        strides: In<u64>,
+        box_dims: In<u32>,
+        steps: In<u32>,
+        interleave: c_uint,
+        swizzle_mode: c_uint,
+        l2_promotion: c_uint,
+        fill: c_uint,
+    ) {
+        initialised()?;
+        place(ENCODE, out)?;
+        let element = element(kind)?;
+        let rank = rank as usize;
+        if !(1..=simt::tensor::RANKS).contains(&rank) {
+            return Err(refused(ENCODE, &Rule::Rank(rank as u64).to_string()));
+        }
+        match interleave {
+            0 => {}
+            1 | 2 => {
+                mistakes::tensor_map_without("interleaved layouts");
+                return Err(ERROR_NOT_SUPPORTED);
+            }
+            _ => return Err(ERROR_INVALID_VALUE),
+        }
+        if l2_promotion > 3 {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        let fill = match fill {
+            0 => Fill::Zeros,
+            1 => Fill::Nan,
+            _ => return Err(ERROR_INVALID_VALUE),
+        };
+        // SAFETY: the C caller promised a number for each dimension, and a stride for each but the first.
+        let (dims, strides, box_dims, steps) =
+            unsafe { (dims.list(rank)?, strides.list(rank - 1)?, box_dims.list(rank)?, steps.list(rank)?) };
+        let swizzle = swizzle(swizzle_mode)?;
+        let map = TensorMap::new(address, element, &dims, &strides, &box_dims, &steps, swizzle, fill);
+        out.put(map.map_err(|rule| refused(ENCODE, &rule.to_string()))?.encode())
+    }
+
+    fn cuTensorMapReplaceAddress(map: Out<Bytes>, address: u64) {
+        initialised()?;
+        place(REPLACE, map)?;
+        let old = TensorMap::decode(&map.get()?)
+            .map_err(|_| refused(REPLACE, "the map is none that cuTensorMapEncodeTiled made"))?;
+        let new = old.at(address).map_err(|rule| refused(REPLACE, &rule.to_string()))?;
+        map.put(new.encode())
+    }
+}

@@ -1,0 +1,226 @@
+//! Tensor maps: the rules of their arguments.
+
+use std::ptr::{null, null_mut};
+
+use cudarc::driver::sys::{self, CUresult, CUresult::*};
+
+use crate::common::{Own, hush};
+
+/// The arguments of `cuTensorMapEncodeTiled`; enums by their numbers.
+#[derive(Clone, Copy)]
+struct Arguments {
+    kind: u32,
+    rank: u32,
+    address: u64,
+    dims: [u64; 6],
+    strides: [u64; 5],
+    box_dims: [u32; 6],
+    steps: [u32; 6],
+    interleave: u32,
+    swizzle: u32,
+    l2_promotion: u32,
+    fill: u32,
+}
+
+/// A matrix of 100 rows of 64 floats, and a box of 8 rows of 16.
+const MATRIX: Arguments = Arguments {
+    kind: 7,
+    rank: 2,
+    address: 0x7F00_0000_0000,
+    dims: [64, 100, 1, 1, 1, 1],
+    strides: [256, 25_600, 25_600, 25_600, 25_600],
+    box_dims: [16, 8, 1, 1, 1, 1],
+    steps: [1; 6],
+    interleave: 0,
+    swizzle: 0,
+    l2_promotion: 0,
+    fill: 0,
+};
+
+type Encode = unsafe extern "C" fn(
+    *mut sys::CUtensorMap,
+    u32,
+    u32,
+    u64,
+    *const u64,
+    *const u64,
+    *const u32,
+    *const u32,
+    u32,
+    u32,
+    u32,
+    u32,
+) -> CUresult;
+
+/// The call with enums as numbers: bindings have no words for wrong ones.
+fn encode() -> Encode {
+    let (mut pointer, mut status) = (
+        null_mut(),
+        sys::CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SUCCESS,
+    );
+    // SAFETY: valid places for results; the symbol has this type.
+    unsafe {
+        crate::common::ok(sys::cuGetProcAddress_v2(
+            c"cuTensorMapEncodeTiled".as_ptr(),
+            &mut pointer,
+            12000,
+            0,
+            &mut status,
+        ));
+        std::mem::transmute::<*mut std::ffi::c_void, Encode>(pointer)
+    }
+}
+
+fn call(a: &Arguments, map: &mut sys::CUtensorMap) -> CUresult {
+    // SAFETY: the lists are as long as any rank that is not refused.
+    unsafe {
+        encode()(
+            map,
+            a.kind,
+            a.rank,
+            a.address,
+            a.dims.as_ptr(),
+            a.strides.as_ptr(),
+            a.box_dims.as_ptr(),
+            a.steps.as_ptr(),
+            a.interleave,
+            a.swizzle,
+            a.l2_promotion,
+            a.fill,
+        )
+    }
+}
+
+/// The code for a map that differs from [`MATRIX`]; all that differ from what is expected are named at once.
+struct Cases(Vec<String>);
+
+impl Cases {
+    fn check(&mut self, what: &str, want: CUresult, change: impl Fn(&mut Arguments)) {
+        let mut arguments = MATRIX;
+        change(&mut arguments);
+        let mut map = sys::CUtensorMap { opaque: [0; 16] };
+        let got = call(&arguments, &mut map);
+        if got != want {
+            self.0.push(format!("{what}: {got:?}, not {want:?}"));
+        }
+    }
+}
+
+#[test]
+fn tensor_maps_follow_the_rules() {
+    const BAD: CUresult = CUDA_ERROR_INVALID_VALUE;
+    let _own = Own::new();
+    let mut cases = Cases(Vec::new());
+    let mut check = |what, want, change: fn(&mut Arguments)| cases.check(what, want, change);
+    check("as it is", CUDA_SUCCESS, |_| {});
+    check("any float", CUDA_SUCCESS, |a| a.kind = 6);
+    check("no such type", BAD, |a| a.kind = 100);
+    check("rank 0", BAD, |a| a.rank = 0);
+    check("rank 6", BAD, |a| a.rank = 6);
+    check("rank 5", CUDA_SUCCESS, |a| a.rank = 5);
+    check("rank 1", CUDA_SUCCESS, |a| a.rank = 1);
+    check("address of 8", BAD, |a| a.address += 8);
+    check("address of 16", CUDA_SUCCESS, |a| a.address += 16);
+    check("null address", CUDA_SUCCESS, |a| a.address = 0);
+    check("no elements", BAD, |a| a.dims[0] = 0);
+    check("2^32 elements", CUDA_SUCCESS, |a| a.dims[1] = 1 << 32);
+    check("more", BAD, |a| a.dims[1] = (1 << 32) + 1);
+    check("stride of 8", BAD, |a| a.strides[0] = 264);
+    check("stride shorter than a row", CUDA_SUCCESS, |a| a.strides[0] = 16);
+    check("stride 0", CUDA_SUCCESS, |a| a.strides[0] = 0);
+    check("stride 2^40", BAD, |a| a.strides[0] = 1 << 40);
+    check("stride below it", CUDA_SUCCESS, |a| a.strides[0] = (1 << 40) - 16);
+    check("strides that fall", CUDA_SUCCESS, |a| {
+        (a.rank, a.strides[1]) = (3, 128)
+    });
+    check("box of 0", BAD, |a| a.box_dims[1] = 0);
+    check("box of 256", CUDA_SUCCESS, |a| a.box_dims[1] = 256);
+    check("box of 257", BAD, |a| a.box_dims[1] = 257);
+    check("box larger than the tensor", CUDA_SUCCESS, |a| {
+        a.dims = [8, 4, 1, 1, 1, 1]
+    });
+    check("box larger than shared memory", CUDA_SUCCESS, |a| {
+        a.box_dims = [256, 256, 1, 1, 1, 1]
+    });
+    check("row of 8 bytes", BAD, |a| a.box_dims[0] = 2);
+    check("row of 16 bytes", CUDA_SUCCESS, |a| a.box_dims[0] = 4);
+    check("step 0", BAD, |a| a.steps[1] = 0);
+    check("step 8", CUDA_SUCCESS, |a| a.steps[1] = 8);
+    check("step 9", BAD, |a| a.steps[1] = 9);
+    check("step 2 of the elements of a row", CUDA_SUCCESS, |a| {
+        a.steps[0] = 2
+    });
+    check("no such interleave", BAD, |a| a.interleave = 3);
+    check("no such swizzle", BAD, |a| a.swizzle = 100);
+    check("no such promotion", BAD, |a| a.l2_promotion = 4);
+    check("a promotion", CUDA_SUCCESS, |a| a.l2_promotion = 3);
+    check("no such fill", BAD, |a| a.fill = 2);
+    check("NaN", CUDA_SUCCESS, |a| a.fill = 1);
+    check("NaN among integers", BAD, |a| (a.kind, a.fill) = (2, 1));
+    check("64 bytes in a swizzle of 64", CUDA_SUCCESS, |a| a.swizzle = 2);
+    check("64 bytes in a swizzle of 32", BAD, |a| a.swizzle = 1);
+    check("64 bytes in a swizzle of 128", CUDA_SUCCESS, |a| a.swizzle = 3);
+    assert!(cases.0.is_empty(), "{}", cases.0.join("\n"));
+}
+
+#[test]
+fn tensor_maps_keep_off_bad_pointers() {
+    hush();
+    let _own = Own::new();
+    let mut map = sys::CUtensorMap { opaque: [0; 16] };
+    let (dims, strides, boxes) = ([64u64, 64], [256u64], [16u32, 8]);
+    let mut wrong = Vec::new();
+    let place = std::ptr::from_mut(&mut map);
+    let lists = (dims.as_ptr(), strides.as_ptr(), boxes.as_ptr(), boxes.as_ptr());
+    let steps = [1u32, 1];
+    for (what, map, lists) in [
+        ("null map", null_mut(), lists),
+        ("a map that is not aligned", place.wrapping_byte_add(32), lists),
+        ("null dims", place, (null(), lists.1, lists.2, lists.3)),
+        ("null strides", place, (lists.0, null(), lists.2, lists.3)),
+        ("null box", place, (lists.0, lists.1, null(), lists.3)),
+        ("null steps", place, (lists.0, lists.1, lists.2, null())),
+    ] {
+        let steps = if lists.3.is_null() { null() } else { steps.as_ptr() };
+        // SAFETY: null, or as long as the rank says; a map that is not aligned is refused.
+        let got = unsafe { encode()(map, 7, 2, 1 << 40, lists.0, lists.1, lists.2, steps, 0, 0, 0, 0) };
+        if got != CUDA_ERROR_INVALID_VALUE {
+            wrong.push(format!("{what}: {got:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn an_address_is_replaced() {
+    let _own = Own::new();
+    let [mut map, mut other] = [sys::CUtensorMap { opaque: [0; 16] }; 2];
+    assert_eq!(call(&MATRIX, &mut map), CUDA_SUCCESS);
+    let mut moved = MATRIX;
+    moved.address += 4096;
+    assert_eq!(call(&moved, &mut other), CUDA_SUCCESS);
+    // SAFETY: a map that was encoded; addresses are numbers.
+    unsafe {
+        let replace = |map: &mut sys::CUtensorMap, to: u64| sys::cuTensorMapReplaceAddress(map, to as *mut _);
+        assert_eq!(replace(&mut map, moved.address + 8), CUDA_ERROR_INVALID_VALUE);
+        assert_eq!(replace(&mut map, moved.address), CUDA_SUCCESS);
+        assert_eq!(map.opaque, other.opaque);
+    }
+}
+
+#[test]
+fn emulated_what_is_no_map_or_not_there() {
+    let _own = Own::new();
+    let mut cases = Cases(Vec::new());
+    for kind in 10..=12 {
+        cases.check("types that convert", CUDA_ERROR_NOT_SUPPORTED, |a| a.kind = kind);
+    }
+    cases.check("interleaved", CUDA_ERROR_NOT_SUPPORTED, |a| {
+        (a.rank, a.interleave) = (3, 1)
+    });
+    assert!(cases.0.is_empty(), "{}", cases.0.join("\n"));
+    let mut zeros = sys::CUtensorMap { opaque: [0; 16] };
+    // SAFETY: a place of that size.
+    let code = unsafe { sys::cuTensorMapReplaceAddress(&mut zeros, 4096 as *mut _) };
+    assert_eq!(code, CUDA_ERROR_INVALID_VALUE);
+}

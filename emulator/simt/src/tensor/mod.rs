@@ -1,0 +1,288 @@
+//! Tensor maps: an array in global memory of one to five dimensions, and the boxes of it that
+//! `cp.async.bulk.tensor` copies.
+//!
+//! [`TensorMap::new`] checks the rules of `cuTensorMapEncodeTiled`. [`TensorMap::runs`] gives the bytes that one copy moves:
+//! where each lies in global memory, and where in shared memory, whose 16-byte pieces a swizzle exchanges.
+//! [`TensorMap::encode`] makes the 128 bytes that programs pass to their kernels. CUDA declares their contents to be opaque;
+//! ours are not those of NVIDIA's driver.
+
+mod encode;
+mod rule;
+#[cfg(test)]
+mod tests;
+
+pub use encode::{BYTES, NotATensorMap};
+pub use rule::Rule;
+
+/// Dimensions that a tensor can have.
+pub const RANKS: usize = 5;
+/// What a copy's place in shared memory is a multiple of.
+pub const SHARED_ALIGN: u32 = 128;
+/// Bytes that a swizzle keeps together.
+const PIECE: u64 = 16;
+
+/// What one element is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the driver's data types of the same names")]
+pub enum Element {
+    U8,
+    U16,
+    U32,
+    S32,
+    U64,
+    S64,
+    F16,
+    F32,
+    F64,
+    Bf16,
+}
+
+impl Element {
+    /// Bytes of an element.
+    pub fn bytes(self) -> u64 {
+        match self {
+            Self::U8 => 1,
+            Self::U16 | Self::F16 | Self::Bf16 => 2,
+            Self::U32 | Self::S32 | Self::F32 => 4,
+            Self::U64 | Self::S64 | Self::F64 => 8,
+        }
+    }
+
+    /// Whether elements are floating-point numbers.
+    pub fn is_float(self) -> bool {
+        matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64)
+    }
+
+    /// The name of the type in CUDA C++.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::U8 => "unsigned char",
+            Self::U16 => "unsigned short",
+            Self::U32 => "unsigned",
+            Self::S32 => "int",
+            Self::U64 => "unsigned long long",
+            Self::S64 => "long long",
+            Self::F16 => "half",
+            Self::F32 => "float",
+            Self::F64 => "double",
+            Self::Bf16 => "bfloat16",
+        }
+    }
+}
+
+/// How 16-byte pieces change places in shared memory: bits of a piece's number are combined by exclusive or with bits of
+/// its address that lie above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the driver's modes of the same names")]
+pub enum Swizzle {
+    None,
+    B32,
+    B64,
+    B128,
+}
+
+impl Swizzle {
+    /// Bytes of a row in shared memory, in which pieces change places; 0 without a swizzle.
+    pub fn span(self) -> u64 {
+        match self {
+            Self::None => 0,
+            Self::B32 => 32,
+            Self::B64 => 64,
+            Self::B128 => 128,
+        }
+    }
+
+    /// Where the byte goes that would lie at this address of shared memory without a swizzle. Its own inverse.
+    pub fn apply(self, address: u32) -> u32 {
+        let pieces = match self {
+            Self::None => 0,
+            Self::B32 => 0x10,
+            Self::B64 => 0x30,
+            Self::B128 => 0x70,
+        };
+        address ^ (address >> 3 & pieces)
+    }
+}
+
+/// What is put in shared memory for elements outside of the tensor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fill {
+    /// Zeros.
+    Zeros,
+    /// A quiet NaN.
+    Nan,
+}
+
+/// A tensor and its boxes. Dimensions stand innermost first; those beyond the rank have one element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TensorMap {
+    /// Where the tensor starts in global memory.
+    pub address: u64,
+    /// Type of an element.
+    pub element: Element,
+    /// Number of dimensions.
+    pub rank: usize,
+    /// Elements along each dimension.
+    pub dims: [u64; RANKS],
+    /// Bytes from one element to the next along each dimension.
+    pub strides: [u64; RANKS],
+    /// The box, in elements of the tensor.
+    pub box_dims: [u32; RANKS],
+    /// Of so many elements of the tensor, the first is copied, along each dimension.
+    pub steps: [u32; RANKS],
+    /// Order of the pieces in shared memory.
+    pub swizzle: Swizzle,
+    /// What lies outside of the tensor.
+    pub fill: Fill,
+}
+
+/// Neighbouring bytes of a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// Address in shared memory.
+    pub shared: u32,
+    /// Address in global memory; `None` outside of the tensor.
+    pub global: Option<u64>,
+    /// Their number.
+    pub bytes: u32,
+}
+
+impl TensorMap {
+    /// A map that follows the rules. `strides` leaves out the innermost dimension, whose elements are neighbours; the
+    /// other lists have one number for each dimension.
+    #[allow(clippy::too_many_arguments, reason = "those of cuTensorMapEncodeTiled")]
+    pub fn new(
+        address: u64,
+        element: Element,
+        dims: &[u64],
+        strides: &[u64],
+        box_dims: &[u32],
+        steps: &[u32],
+        swizzle: Swizzle,
+        fill: Fill,
+    ) -> Result<Self, Rule> {
+        let rank = dims.len();
+        if !(1..=RANKS).contains(&rank)
+            || strides.len() != rank - 1
+            || [box_dims.len(), steps.len()] != [rank; 2]
+        {
+            return Err(Rule::Rank(rank as u64));
+        }
+        let mut map = Self {
+            address,
+            element,
+            rank,
+            dims: [1; RANKS],
+            strides: [0; RANKS],
+            box_dims: [1; RANKS],
+            steps: [1; RANKS],
+            swizzle,
+            fill,
+        };
+        map.dims[..rank].copy_from_slice(dims);
+        map.strides[0] = element.bytes();
+        map.strides[1..rank].copy_from_slice(strides);
+        map.box_dims[..rank].copy_from_slice(box_dims);
+        map.steps[..rank].copy_from_slice(steps);
+        rule::check(&map)?;
+        // Elements of a row are always neighbours.
+        map.steps[0] = 1;
+        Ok(map)
+    }
+
+    /// The same map of a tensor that starts elsewhere.
+    pub fn at(self, address: u64) -> Result<Self, Rule> {
+        let map = Self { address, ..self };
+        rule::check(&map)?;
+        Ok(map)
+    }
+
+    /// Elements that a copy moves along each dimension.
+    pub fn extent(&self) -> [u64; RANKS] {
+        std::array::from_fn(|d| u64::from(self.box_dims[d].div_ceil(self.steps[d])))
+    }
+
+    /// Bytes of one row of the box.
+    fn row_bytes(&self) -> u64 {
+        self.extent()[0] * self.element.bytes()
+    }
+
+    /// Bytes that a copy adds to what its barrier has received: those of the whole box, inside of the tensor or not.
+    pub fn box_bytes(&self) -> u64 {
+        self.extent()[1..].iter().product::<u64>() * self.row_bytes()
+    }
+
+    /// Bytes from one row of the box to the next in shared memory: with a swizzle, a row is as long as the swizzle is
+    /// wide.
+    fn pitch(&self) -> u64 {
+        self.row_bytes().max(self.swizzle.span())
+    }
+
+    /// Bytes of shared memory that the box reaches over.
+    pub fn shared_bytes(&self) -> u64 {
+        self.extent()[1..].iter().product::<u64>() * self.pitch()
+    }
+
+    /// The bytes of the box at `at` (innermost coordinate first), for a copy whose place in shared memory is `shared`, in
+    /// the order of the elements. Addresses in shared memory are absolute, as swizzles take them, and wrap at 32 bits.
+    pub fn runs(&self, at: [i32; RANKS], shared: u32, mut each: impl FnMut(Run)) {
+        let extent = self.extent();
+        let (element, pitch) = (self.element.bytes(), self.pitch());
+        // The part of each row that is inside of the tensor.
+        let first = i64::from(at[0]);
+        let width = extent[0] as i64;
+        let from = (-first).clamp(0, width) as u64;
+        let to = (self.dims[0] as i64 - first).clamp(from as i64, width) as u64;
+        let piece = match self.swizzle {
+            Swizzle::None => u64::MAX,
+            _ => PIECE,
+        };
+        let mut index = [0u64; RANKS];
+        for row in 0.. {
+            let mut start = Some(self.address);
+            for d in 1..self.rank {
+                let coordinate = i64::from(at[d]) + index[d] as i64 * i64::from(self.steps[d]);
+                start = start
+                    .filter(|_| (0..self.dims[d] as i64).contains(&coordinate))
+                    .map(|start| start.saturating_add((coordinate as u64).saturating_mul(self.strides[d])));
+            }
+            let (from, to) = if start.is_some() { (from, to) } else { (0, 0) };
+            for (part, inside) in [(0..from, false), (from..to, true), (to..extent[0], false)] {
+                let (mut offset, end) = (part.start * element, part.end * element);
+                while offset < end {
+                    let next = match piece {
+                        u64::MAX => end,
+                        _ => end.min((offset / piece + 1) * piece),
+                    };
+                    let place = (shared as u64).wrapping_add(row * pitch + offset) as u32;
+                    let global = start
+                        .filter(|_| inside)
+                        .map(|start| start.saturating_add_signed(first * element as i64 + offset as i64));
+                    each(Run {
+                        shared: self.swizzle.apply(place),
+                        global,
+                        bytes: (next - offset) as u32,
+                    });
+                    offset = next;
+                }
+            }
+            // The next row: the second dimension runs fastest.
+            let Some(d) = (1..RANKS).find(|&d| index[d] + 1 < extent[d]) else {
+                return;
+            };
+            index[1..d].fill(0);
+            index[d] += 1;
+        }
+    }
+
+    /// The bits of one element outside of the tensor.
+    pub fn outside(&self) -> u64 {
+        match (self.fill, self.element) {
+            (Fill::Nan, Element::F16) => 0x7FFF,
+            (Fill::Nan, Element::Bf16) => 0x7FFF,
+            (Fill::Nan, Element::F32) => 0x7FFF_FFFF,
+            (Fill::Nan, Element::F64) => 0x7FFF_FFFF_FFFF_FFFF,
+            _ => 0,
+        }
+    }
+}

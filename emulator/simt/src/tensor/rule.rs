@@ -1,0 +1,105 @@
+//! The rules that the arguments of `cuTensorMapEncodeTiled` follow.
+
+use std::fmt;
+
+use super::{Fill, PIECE, RANKS, TensorMap};
+
+/// A rule that a tensor map does not follow, with the number that breaks it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// A tensor has 1 to 5 dimensions.
+    Rank(u64),
+    /// The tensor starts at a multiple of 16.
+    Address(u64),
+    /// A dimension (its number, from 0) has 1 to 2³² elements.
+    Dimension(usize, u64),
+    /// A stride is a multiple of 16 below 2⁴⁰.
+    Stride(usize, u64),
+    /// A box has 1 to 256 elements along a dimension.
+    Box(usize, u64),
+    /// A step is 1 to 8.
+    Step(usize, u64),
+    /// A row of the box has a multiple of 16 bytes.
+    Row(u64),
+    /// A row of the box has at most as many bytes as the swizzle is wide.
+    Swizzle(u64, u64),
+    /// Only floating-point elements have a NaN.
+    Nan,
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Rank(n) => write!(f, "a tensor has 1 to {RANKS} dimensions, not {n}"),
+            Self::Address(at) => write!(
+                f,
+                "the address of the tensor, {at:#x}, is not a multiple of {PIECE}"
+            ),
+            Self::Dimension(d, n) => {
+                write!(
+                    f,
+                    "globalDim[{d}] is {n}; a dimension has 1 to 4294967296 elements"
+                )
+            }
+            Self::Stride(d, n) if n % PIECE != 0 => {
+                write!(
+                    f,
+                    "globalStrides[{d}] is {n}; a stride is a multiple of {PIECE} bytes"
+                )
+            }
+            Self::Stride(d, n) => write!(f, "globalStrides[{d}] is {n}; a stride is below 2^40 bytes"),
+            Self::Box(d, n) => write!(
+                f,
+                "boxDim[{d}] is {n}; a box has 1 to 256 elements along a dimension"
+            ),
+            Self::Step(d, n) => write!(f, "elementStrides[{d}] is {n}; an element stride is 1 to 8"),
+            Self::Row(n) => write!(
+                f,
+                "a row of the box has {n} bytes (boxDim[0] elements), which is not a multiple of {PIECE}"
+            ),
+            Self::Swizzle(n, span) => write!(
+                f,
+                "a row of the box has {n} bytes (boxDim[0] elements), more than the {span} of the swizzle"
+            ),
+            Self::Nan => write!(f, "only floating-point elements can be filled with NaN"),
+        }
+    }
+}
+
+/// The first rule that a map breaks.
+pub(super) fn check(map: &TensorMap) -> Result<(), Rule> {
+    if !map.address.is_multiple_of(PIECE) {
+        return Err(Rule::Address(map.address));
+    }
+    for d in 0..map.rank {
+        if !(1..=1 << 32).contains(&map.dims[d]) {
+            return Err(Rule::Dimension(d, map.dims[d]));
+        }
+    }
+    for d in 1..map.rank {
+        let stride = map.strides[d];
+        if !stride.is_multiple_of(PIECE) || stride >= 1 << 40 {
+            return Err(Rule::Stride(d - 1, stride));
+        }
+    }
+    for d in 0..map.rank {
+        if !(1..=256).contains(&map.box_dims[d]) {
+            return Err(Rule::Box(d, map.box_dims[d].into()));
+        }
+        if !(1..=8).contains(&map.steps[d]) {
+            return Err(Rule::Step(d, map.steps[d].into()));
+        }
+    }
+    let row = u64::from(map.box_dims[0]) * map.element.bytes();
+    let span = map.swizzle.span();
+    if !row.is_multiple_of(PIECE) {
+        return Err(Rule::Row(row));
+    }
+    if span != 0 && row > span {
+        return Err(Rule::Swizzle(row, span));
+    }
+    if map.fill == Fill::Nan && !map.element.is_float() {
+        return Err(Rule::Nan);
+    }
+    Ok(())
+}
