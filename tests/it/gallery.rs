@@ -1,37 +1,32 @@
 //! The gallery of mistakes: each broken kernel is told as what it is, and runs clean once repaired.
 //!
-//! `tests/data/gallery/README.md` says how the head of a `.cu` describes its launch. The whole message of each
+//! `tests/data/gallery/README.md` says how the head of a kernel describes its launch. The whole message of each
 //! broken kernel is a snapshot beside this file.
 
-use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use course::specimens::Specimen;
 use tests::specimen;
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/gallery")
-}
+static GALLERY: LazyLock<Vec<(Specimen, String)>> = LazyLock::new(|| specimen::folder("tests/data/gallery"));
 
-fn run(name: &str, threads: usize) -> specimen::Ran {
-    specimen::run(&folder(), name, threads, true)
-}
-
-fn names(ending: &str) -> Vec<String> {
-    specimen::names(&folder(), ending)
+fn ends_with(ending: &str) -> impl Iterator<Item = &'static (Specimen, String)> {
+    GALLERY.iter().filter(move |(one, _)| one.name.ends_with(ending))
 }
 
 #[test]
 fn every_broken_kernel_is_told_as_what_it_is() {
-    let names = names("_broken");
-    assert!(names.len() >= 14);
+    assert!(ends_with("_broken").count() >= 70);
     let mut wrong = Vec::new();
     let mut settings = insta::Settings::clone_current();
     settings.set_omit_expression(true);
     settings.set_snapshot_path("snapshots/gallery");
     settings.set_prepend_module_to_snapshot(false);
-    for name in names {
+    for kernel in ends_with("_broken") {
+        let name = &kernel.0.name;
         let specimen::Ran {
             head, codes, text, ..
-        } = run(&name, 1);
+        } = specimen::run(kernel, 1, true);
         if !head.expect.iter().all(|code| codes.contains(code)) {
             wrong.push(format!(
                 "{name}: expected {:?}, found {codes:?}\n{text}",
@@ -54,7 +49,8 @@ fn messages_are_useful_without_the_source() {
         "race_write_write_broken",
         "uninitialised_shared_broken",
     ] {
-        all.push(specimen::run(&folder(), name, 1, false).text);
+        let kernel = GALLERY.iter().find(|(one, _)| one.name == name);
+        all.push(specimen::run(kernel.expect("it is there"), 1, false).text);
     }
     insta::with_settings!({ omit_expression => true }, {
         insta::assert_snapshot!("gallery_without_source", all.join("\n"));
@@ -64,10 +60,10 @@ fn messages_are_useful_without_the_source() {
 #[test]
 fn every_repaired_kernel_runs_clean() {
     let mut wrong = Vec::new();
-    for name in names("_fixed").into_iter().chain(names("_clean")) {
-        let ran = run(&name, 0);
+    for kernel in ends_with("_fixed").chain(ends_with("_clean")) {
+        let ran = specimen::run(kernel, 0, true);
         if !ran.codes.is_empty() {
-            wrong.push(format!("{name}:\n{}", ran.text));
+            wrong.push(format!("{}:\n{}", kernel.0.name, ran.text));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
@@ -75,20 +71,21 @@ fn every_repaired_kernel_runs_clean() {
 
 #[test]
 fn messages_do_not_depend_on_the_number_of_threads() {
-    for name in names("_broken") {
-        assert_eq!(run(&name, 1).text, run(&name, 4).text, "{name}");
+    for kernel in ends_with("_broken") {
+        let text = |threads| specimen::run(kernel, threads, true).text;
+        assert_eq!(text(1), text(4), "{}", kernel.0.name);
     }
 }
 
 /// Unusual ways to synchronise that are right: nothing may be said of them.
 #[test]
 fn every_right_kernel_runs_clean() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/right");
-    let names = specimen::names(&folder, "");
-    assert!(names.len() >= 20);
-    for name in names {
+    let right = specimen::folder("tests/data/right");
+    assert!(right.len() >= 20);
+    for kernel in &right {
+        let name = &kernel.0.name;
         for threads in [1, 4] {
-            let specimen::Ran { text, wrong, .. } = specimen::run(&folder, &name, threads, true);
+            let specimen::Ran { text, wrong, .. } = specimen::run(kernel, threads, true);
             let wrong = wrong.join("\n");
             assert!(text.is_empty() && wrong.is_empty(), "{name}:\n{text}{wrong}");
         }

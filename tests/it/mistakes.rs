@@ -6,8 +6,13 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use course::specimens::Specimen;
 use tests::specimen;
+
+static MISTAKES: LazyLock<Vec<(Specimen, String)>> =
+    LazyLock::new(|| specimen::folder("tests/data/mistakes"));
 
 /// What each of the four marks is for.
 const MARKS: [&str; 4] = ["caught", "line", "cause", "remedy"];
@@ -69,14 +74,15 @@ fn reported(ran: &specimen::Ran) -> String {
 #[test]
 fn each_has_a_row() {
     let rows: Vec<String> = rows().into_iter().map(|row| row.kernel).collect();
-    assert_eq!(rows, specimen::names(&folder(), ""));
+    let names: Vec<&String> = MISTAKES.iter().map(|(one, _)| &one.name).collect();
+    assert_eq!(rows.iter().collect::<Vec<_>>(), names);
 }
 
 #[test]
 fn what_is_reported_stays() {
     let mut text = String::new();
-    for row in rows() {
-        let ran = specimen::run(&folder(), &row.kernel, 1, true);
+    for (row, kernel) in rows().iter().zip(MISTAKES.iter()) {
+        let ran = specimen::run(kernel, 1, true);
         let _ = writeln!(text, "{} {}: {}", row.kernel, row.line, reported(&ran));
     }
     insta::with_settings!({ omit_expression => true }, {
@@ -86,8 +92,8 @@ fn what_is_reported_stays() {
 
 #[test]
 fn a_mistake_without_a_finding_has_no_marks() {
-    for row in rows() {
-        let ran = specimen::run(&folder(), &row.kernel, 0, true);
+    for (row, kernel) in rows().iter().zip(MISTAKES.iter()) {
+        let ran = specimen::run(kernel, 0, true);
         assert_eq!(ran.codes.is_empty(), row.second == [0; 4], "{}", row.kernel);
     }
 }

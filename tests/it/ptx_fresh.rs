@@ -57,8 +57,11 @@ fn machine_code(root: &Path, source: &Path, ptx: &str) -> Option<String> {
 fn collect(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
-        // Their PTX lies in files of its own: see `steps/judge/tests/it/solutions.rs`.
-        if path.ends_with("tests/data/solutions") {
+        // Their PTX is packed: see `steps/judge/tests/it/solutions.rs` and `tests/src/specimen.rs`.
+        let mut packed = course::specimens::FOLDERS
+            .iter()
+            .chain([&course::solutions::FOLDER]);
+        if packed.any(|folder| path.ends_with(folder)) {
             continue;
         }
         if path.is_dir() {

@@ -6,6 +6,7 @@ use std::path::Path;
 use simt::alu::cpu_level;
 use simt::decode::{Symbols, decode, module_variables};
 use tests::conformance::{fixtures, missing, module};
+use tests::specimen;
 
 /// What is wrong with a PTX text, if anything.
 fn complaint(text: &str) -> Option<String> {
@@ -60,7 +61,11 @@ fn committed_kernels_decode() {
         .expect("tests/ lies in the repository");
     let mut bad = Vec::new();
     let mut n = 0;
-    for folder in ["kernels/ptx", "tests/data/corpus", "tests/data/gallery"] {
+    for (one, ptx) in specimen::folder("tests/data/gallery") {
+        n += 1;
+        bad.extend(complaint(&ptx).map(|what| format!("{}: {what}", one.name)));
+    }
+    for folder in ["kernels/ptx", "tests/data/corpus"] {
         for entry in fs::read_dir(root.join(folder))
             .expect("a folder of kernels")
             .flatten()

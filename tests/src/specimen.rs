@@ -5,6 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use course::specimens::{self, Specimen};
 use findings::Finding;
 use simt::gpu::{Gpu, Shape};
 use simt::launch::{LaunchOptions, Names, Watch, check};
@@ -126,13 +127,42 @@ fn included(line: &str) -> Option<&str> {
     line.strip_prefix("#include \"")?.strip_suffix('"')
 }
 
-/// Launches `NAME.ptx` of a folder as `NAME.cu` says, with all checks; `with_source`: the source text is at hand.
-pub fn run(folder: &Path, name: &str, threads: usize, with_source: bool) -> Ran {
-    let text = std::fs::read_to_string(folder.join(format!("{name}.cu"))).expect("the source is there");
-    let ptx = std::fs::read_to_string(folder.join(format!("{name}.ptx"))).expect("its PTX is there");
-    let head = head(&text);
+/// The root of the checkout.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("tests/ lies in the repository")
+}
+
+/// The kernels of a folder with their PTX, in the order of their names.
+///
+/// # Panics
+/// When the folder has an error, or PTX that was not made of its sources.
+pub fn folder(folder: &str) -> Vec<(Specimen, String)> {
+    let compiled = specimens::compiled(root(), folder).expect("its PTX is readable");
+    let found = specimens::load(root(), folder).expect("its sources are readable");
+    assert_eq!(
+        compiled.len(),
+        found.len(),
+        "{folder}: run `cargo xtask specimens`"
+    );
+    let zipped = found.into_iter().zip(compiled).map(|(one, kernel)| {
+        let is_its = kernel.name == one.name && kernel.digest == one.digest();
+        let is_fresh = is_its && one.is_fresh(root(), &kernel.ptx);
+        assert!(is_fresh, "{}: run `cargo xtask specimens`", one.path.display());
+        (one, kernel.ptx)
+    });
+    zipped.collect()
+}
+
+/// Launches a kernel as its head says, with all checks; `with_source`: the source text is at hand.
+pub fn run((one, ptx): &(Specimen, String), threads: usize, with_source: bool) -> Ran {
+    let (name, text) = (&one.name, &one.source);
+    let folder = root().join(&one.path);
+    let folder = folder.parent().expect("it lies in a folder");
+    let head = head(text);
     let gpu = Gpu::with_memory(1 << 30);
-    let module = match gpu.load(&ptx) {
+    let module = match gpu.load(ptx) {
         Ok(module) => module,
         Err(refused) => return did_not_run(head, "E-LOAD", format!("{refused}\n")),
     };
@@ -227,16 +257,4 @@ fn did_not_run(head: Head, code: &str, text: String) -> Ran {
         text,
         wrong: Vec::new(),
     }
-}
-
-/// Names of the `.cu` files of a folder that end so, in order.
-pub fn names(folder: &Path, ending: &str) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).expect("the folder is there");
-    let mut names: Vec<String> = entries
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter_map(|name| Some(name.strip_suffix(".cu")?.to_owned()))
-        .filter(|name| name.ends_with(ending))
-        .collect();
-    names.sort();
-    names
 }

@@ -20,6 +20,7 @@ pub(crate) mod readme;
 pub(crate) mod sanitize;
 pub(crate) mod setup;
 pub(crate) mod solutions;
+pub(crate) mod specimens;
 pub(crate) mod starters;
 pub(crate) mod tidy;
 pub(crate) mod watch;

@@ -15,7 +15,7 @@ use clap::{Parser, Subcommand};
 
 use commands::{
     assign, bench, book, calibrate, calls, check, doctor, exercise, explain, grade, hint, home, list,
-    predict, profile, ptx, readme, sanitize, setup, solutions, starters, tidy, watch,
+    predict, profile, ptx, readme, sanitize, setup, solutions, specimens, starters, tidy, watch,
 };
 use support::{compiler, interrupt, say};
 
@@ -77,6 +77,8 @@ enum Command {
     Starters(starters::Args),
     /// Compile the solutions that the tests judge
     Solutions(solutions::Args),
+    /// Compile the gallery, the mistakes and the right kernels that the tests run, or show one
+    Specimens(specimens::Args),
     /// Fetch the compiler that `ptx` uses into target/nvrtc
     Setup,
     /// Fill the parts of READMEs that come from other files
@@ -126,6 +128,7 @@ fn main() -> ExitCode {
         Some(Command::Ptx(args)) => ptx::run(&args),
         Some(Command::Starters(args)) => starters::run(&args),
         Some(Command::Solutions(args)) => solutions::run(&args),
+        Some(Command::Specimens(args)) => specimens::run(&args),
         Some(Command::Setup) => setup::run(),
         Some(Command::Readme(args)) => readme::run(&args),
         Some(Command::Calls) => calls::run(),

@@ -33,6 +33,7 @@ pub mod measure;
 pub mod progress;
 pub mod quiz;
 pub mod solutions;
+pub mod specimens;
 pub mod starter;
 pub mod tasks;
 pub mod variant;

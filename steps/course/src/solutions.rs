@@ -140,14 +140,7 @@ pub fn load(root: &Path, step: &str) -> Result<Vec<Solution>, SolutionError> {
             (None, Some(base)) => base,
             (None, None) => task.solution.clone(),
         };
-        let mut source = read(root, &base)?;
-        for [find, replace] in &entry.edits {
-            let n = source.matches(find.as_str()).count();
-            if n != 1 {
-                return Err(complain(format!("{n} times in {}: {find}", base.display())));
-            }
-            source = source.replacen(find, replace, 1);
-        }
+        let source = edited(read(root, &base)?, &base, &entry.edits).map_err(complain)?;
         found.push(Solution {
             name,
             task: task.clone(),
@@ -177,7 +170,19 @@ pub fn load(root: &Path, step: &str) -> Result<Vec<Solution>, SolutionError> {
     Ok(found)
 }
 
-fn read(root: &Path, file: &Path) -> Result<String, SolutionError> {
+/// The text after edits, each of which finds its text exactly once.
+pub(crate) fn edited(mut text: String, base: &Path, edits: &[[String; 2]]) -> Result<String, String> {
+    for [find, replace] in edits {
+        let n = text.matches(find.as_str()).count();
+        if n != 1 {
+            return Err(format!("{n} times in {}: {find}", base.display()));
+        }
+        text = text.replacen(find, replace, 1);
+    }
+    Ok(text)
+}
+
+pub(crate) fn read(root: &Path, file: &Path) -> Result<String, SolutionError> {
     std::fs::read_to_string(root.join(file)).map_err(|why| SolutionError::Unreadable {
         file: file.display().to_string(),
         why,
@@ -205,9 +210,9 @@ impl Solution {
 /// The PTX of a solution, with what it was compiled from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compiled {
-    /// Name of the solution: [`Solution::name`].
+    /// Name of the solution: [`Solution::name`], or of the specimen.
     pub name: String,
-    /// [`Solution::digest`] when it was compiled.
+    /// Hash of its texts when it was compiled, as of [`Solution::digest`].
     pub digest: String,
     /// The PTX that the compiler wrote.
     pub ptx: String,
@@ -223,12 +228,16 @@ pub fn compiled_file(step: &str) -> PathBuf {
 /// # Errors
 /// When there is a file that [`pack`] did not make.
 pub fn compiled(root: &Path, step: &str) -> Result<Vec<Compiled>, SolutionError> {
-    let file = compiled_file(step);
+    unpacked(root, &compiled_file(step), "solutions")
+}
+
+/// The kernels of a file that this command of `cargo xtask` packs; none where the file is missing.
+pub(crate) fn unpacked(root: &Path, file: &Path, command: &str) -> Result<Vec<Compiled>, SolutionError> {
     let shown = file.display().to_string();
-    match std::fs::read(root.join(&file)) {
+    match std::fs::read(root.join(file)) {
         Ok(bytes) => unpack(&bytes).ok_or_else(|| SolutionError::Syntax {
             file: shown,
-            why: "not made by `cargo xtask solutions`".into(),
+            why: format!("not made by `cargo xtask {command}`"),
         }),
         Err(why) if why.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(why) => Err(SolutionError::Unreadable { file: shown, why }),

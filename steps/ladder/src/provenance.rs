@@ -68,10 +68,18 @@ pub fn ptxas<'a>(ptx: &'a str, kernel: &str, device: &str, unit: &str) -> Option
 /// # Errors
 /// With the first thing that is not as it was.
 pub fn compare(root: &Path, ptx: &str) -> Result<(), Stale> {
+    compare_with(ptx, |file| std::fs::read(root.join(file)).ok())
+}
+
+/// Compares the hashes of the header with files that `read` returns; none for one that is not there.
+///
+/// # Errors
+/// With the first thing that is not as it was.
+pub fn compare_with(ptx: &str, read: impl Fn(&str) -> Option<Vec<u8>>) -> Result<(), Stale> {
     let mut n_hashes = 0;
     for (_, rest) in header(ptx).filter(|(key, _)| matches!(*key, "source" | "include")) {
         let (file, expected) = rest.split_once(" sha256:").ok_or(Stale::NoHash)?;
-        let there = std::fs::read(root.join(file)).map_err(|_| Stale::Gone(file.to_owned()))?;
+        let there = read(file).ok_or_else(|| Stale::Gone(file.to_owned()))?;
         if sha256(&there) != expected {
             return Err(Stale::Edited(file.to_owned()));
         }

@@ -59,12 +59,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
     }
 }
 
-/// All `.cu` files under a folder, but for the solutions of learners: their PTX lies in files of its own, which
-/// `cargo xtask solutions` makes.
+/// All `.cu` files under a folder, but for those whose PTX is packed by `cargo xtask solutions` and `specimens`.
 pub(crate) fn collect(folder: &Path, into: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();
-        if path.ends_with(course::solutions::FOLDER) {
+        let mut packed = course::specimens::FOLDERS
+            .iter()
+            .chain([&course::solutions::FOLDER]);
+        if packed.any(|folder| path.ends_with(folder)) {
             continue;
         }
         if path.is_dir() {

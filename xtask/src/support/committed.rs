@@ -91,7 +91,7 @@ fn changed(
     let mut made = compile_until(
         nvrtc,
         compiler,
-        |compiler| Made::compile(nvrtc, compiler, root, source),
+        |compiler| Made::compile(nvrtc, compiler, root, source, Job::read(root, source)?),
         |made| is_same(&old, &made.text()) || !old.contains(provenance(&made.text())),
     )?;
     let mut files = vec![];
@@ -108,6 +108,36 @@ fn changed(
         files.push(Changed { path, bytes });
     }
     Ok(files)
+}
+
+/// The PTX of a text that need not lie at its path, which is absolute; `old` where nothing has changed.
+pub(crate) fn ptx_of_text(
+    nvrtc: &Nvrtc,
+    compiler: &mut Compiler,
+    root: &Path,
+    path: &Path,
+    text: &str,
+    old: &str,
+) -> anyhow::Result<String> {
+    let mut made = compile_until(
+        nvrtc,
+        compiler,
+        |compiler| {
+            Made::compile(
+                nvrtc,
+                compiler,
+                root,
+                path,
+                Job::of_text(root, path, text.to_owned()),
+            )
+        },
+        |made| is_same(old, &made.text()) || !old.contains(provenance(&made.text())),
+    )?;
+    if is_same(old, &made.text()) {
+        return Ok(old.to_owned());
+    }
+    made.count_registers(nvrtc, compiler, root)?;
+    Ok(made.text())
 }
 
 /// Compiles until the result is the expected one, but not for ever. For some kernels NVRTC chooses between two orders by
@@ -174,8 +204,13 @@ struct Made {
 }
 
 impl Made {
-    fn compile(nvrtc: &Nvrtc, compiler: &mut Compiler, root: &Path, path: &Path) -> anyhow::Result<Self> {
-        let job = Job::read(root, path)?;
+    fn compile(
+        nvrtc: &Nvrtc,
+        compiler: &mut Compiler,
+        root: &Path,
+        path: &Path,
+        job: Job,
+    ) -> anyhow::Result<Self> {
         let compiled = job.compile(nvrtc, compiler, root)?;
         let includes = local_includes(root, path, &job.source)?;
         if !compiled.log.trim().is_empty() {

@@ -30,7 +30,11 @@ pub(crate) struct Job {
 impl Job {
     /// Reads a source file and its options.
     pub(crate) fn read(root: &Path, path: &Path) -> anyhow::Result<Self> {
-        let source = read_source(path)?;
+        Ok(Self::of_text(root, path, read_source(path)?))
+    }
+
+    /// A source whose text need not lie at its path.
+    pub(crate) fn of_text(root: &Path, path: &Path, source: String) -> Self {
         let architecture = source
             .lines()
             .find_map(|l| l.strip_prefix("// arch: "))
@@ -43,7 +47,7 @@ impl Job {
             .flat_map(str::split_whitespace)
             .map(str::to_string)
             .collect();
-        Ok(Self {
+        Self {
             name: path
                 .strip_prefix(root)
                 .unwrap_or(path)
@@ -53,7 +57,7 @@ impl Job {
             source,
             architecture,
             extra,
-        })
+        }
     }
 
     /// Reads a learner's source. It cannot choose options, because some of them name files. Where it names no

@@ -25,6 +25,7 @@ mod played;
 mod predict;
 mod profile;
 mod solutions;
+mod specimens;
 #[cfg(unix)]
 mod terminal;
 #[cfg(unix)]
