@@ -28,6 +28,29 @@ fn committed_ptx_is_fresh() {
     assert!(stale.is_empty(), "run `cargo xtask ptx`:\n{}", stale.join("\n"));
 }
 
+#[test]
+fn packed_ptx_is_fresh() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("tests/ lies in the repository");
+    for folder in course::specimens::FOLDERS {
+        let kernels = tests::specimen::folder(folder);
+        let stale = kernels.iter().filter(|(one, ptx)| !one.is_fresh(root, ptx));
+        let stale: Vec<&str> = stale.map(|(one, _)| one.name.as_str()).collect();
+        assert!(
+            stale.is_empty(),
+            "run `cargo xtask specimens`: {}",
+            stale.join(" ")
+        );
+        let packed = course::specimens::compiled(root, folder).expect("its PTX is readable");
+        assert_eq!(
+            packed.len(),
+            kernels.len(),
+            "{folder}: run `cargo xtask specimens`"
+        );
+    }
+}
+
 /// What is wrong with the PTX of a source, if anything.
 fn complaint(root: &Path, source: &Path) -> Option<String> {
     let name = source.strip_prefix(root).unwrap_or(source).display().to_string();
@@ -57,7 +80,7 @@ fn machine_code(root: &Path, source: &Path, ptx: &str) -> Option<String> {
 fn collect(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
-        // Their PTX is packed: see `steps/judge/tests/it/solutions.rs` and `tests/src/specimen.rs`.
+        // Their PTX is packed: see `packed_ptx_is_fresh` and `steps/judge/tests/it/solutions.rs`.
         let mut packed = course::specimens::FOLDERS
             .iter()
             .chain([&course::solutions::FOLDER]);

@@ -1,7 +1,7 @@
 //! Kernels that say at their top how they are launched: `tests/data/gallery`, `mistakes` and `right`.
 //!
-//! A kernel is a file `NAME.cu`, or an entry of `kernels.toml`: edits of another file of the folder. The PTX of a folder
-//! is one deflated file, `kernels.z`.
+//! A kernel is a file `NAME.cu`, or an entry `NAME_broken` of `kernels.toml`: edits of `NAME_fixed.cu`. The PTX of a
+//! folder is one deflated file, `kernels.z`.
 
 use std::path::{Path, PathBuf};
 
@@ -51,8 +51,6 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Entry {
     name: String,
-    #[serde(default)]
-    base: Option<String>,
     about: String,
     expect: String,
     edits: Vec<[String; 2]>,
@@ -98,11 +96,10 @@ pub fn load(root: &Path, folder: &str) -> Result<Vec<Specimen>, SolutionError> {
                 return Err(complain("a second one is called that".into()));
             }
             let name = entry.name.clone();
-            let base = match &entry.base {
-                Some(base) => base.clone(),
-                None => format!("{}_fixed", name.trim_end_matches("_broken")),
+            let Some(mistake) = name.strip_suffix("_broken") else {
+                return Err(complain("its name does not end in `_broken`".into()));
             };
-            let base = folder.join(format!("{base}.cu"));
+            let base = folder.join(format!("{mistake}_fixed.cu"));
             let text = headed(&read(root, &base)?, &entry).map_err(complain)?;
             let source = edited(text, &base, &entry.edits).map_err(complain)?;
             let path = folder.join(format!("{name}.cu"));
@@ -150,7 +147,6 @@ mod tests {
     fn check(base: &str, expected: Result<&str, &str>) {
         let entry = Entry {
             name: "k_broken".into(),
-            base: None,
             about: "wrong.".into(),
             expect: "E-OOB".into(),
             edits: Vec::new(),
