@@ -12,77 +12,83 @@ use judge::Request;
 use ladder::provenance::target_of;
 use serde_json::{Map, Value, json};
 
-/// Kernels of a step that no task asks for: step, source, entry point, rows and columns of a block, threads, and bytes of
-/// dynamic shared memory for the step's shape.
-///
+/// A kernel of a step that no task asks for.
+struct Other {
+    step: &'static str,
+    source: &'static str,
+    entry: &'static str,
+    /// Rows and columns of a block.
+    tile: [u32; 2],
+    threads: u32,
+    /// Bytes of dynamic shared memory for the step's shape.
+    shared: u32,
+}
+
+const fn other(
+    step: &'static str,
+    source: &'static str,
+    entry: &'static str,
+    tile: [u32; 2],
+    threads: u32,
+) -> Other {
+    Other {
+        step,
+        source,
+        entry,
+        tile,
+        threads,
+        shared: 0,
+    }
+}
+
+impl Other {
+    const fn with_shared(self, shared: u32) -> Self {
+        Self { shared, ..self }
+    }
+}
+
 /// Not among them is `v08_gemm_transposed`: four kernels share the lines of its template, and do other things in each.
-const OTHERS: [(&str, &str, &str, [u32; 2], u32, u32); 10] = [
-    (
+const OTHERS: [Other; 10] = [
+    other(
         "v01",
         "v01_row_per_lane",
         "sgemm_v01_row_per_lane",
         [32, 32],
         1024,
-        0,
     ),
-    ("v02", "v02_strip", "sgemm_v02_strip", [16, 16], 256, 128 * 128),
-    (
-        "v03",
-        "v03_from_global",
-        "sgemm_v03_from_global",
-        [128, 128],
-        256,
-        0,
-    ),
-    (
+    other("v02", "v02_strip", "sgemm_v02_strip", [16, 16], 256).with_shared(128 * 128),
+    other("v03", "v03_from_global", "sgemm_v03_from_global", [128, 128], 256),
+    other(
         "v08",
         "v08_transpose_coalesced",
         "transpose_coalesced_reads",
         [32, 32],
         1024,
-        0,
     ),
-    (
+    other(
         "v08",
         "v08_transpose_coalesced",
         "transpose_coalesced_writes",
         [32, 32],
         1024,
-        0,
     ),
-    (
-        "v08",
-        "v08_transpose_float4",
-        "transpose_float4",
-        [64, 64],
-        256,
-        0,
-    ),
-    (
+    other("v08", "v08_transpose_float4", "transpose_float4", [64, 64], 256),
+    other(
         "v08",
         "v08_transpose_swizzled",
         "transpose_swizzled",
         [32, 32],
         1024,
-        0,
     ),
-    (
+    other(
         "v08",
         "v08_transpose_threads",
         "transpose_row_per_thread",
         [32, 256],
         32,
-        0,
     ),
-    (
-        "v08",
-        "v08_transpose_threads",
-        "transpose_serial",
-        [256, 256],
-        1,
-        0,
-    ),
-    ("v08", "v08_transpose_tile", "transpose_tile", [32, 32], 1024, 0),
+    other("v08", "v08_transpose_threads", "transpose_serial", [256, 256], 1),
+    other("v08", "v08_transpose_tile", "transpose_tile", [32, 32], 1024),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -101,14 +107,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         );
     }
     let own = tasks.clone();
-    for (step, source, entry, tile, threads, shared) in OTHERS {
-        let of_step = own.iter().find(|task| task.name.to_string() == step);
+    for other in OTHERS {
+        let of_step = own.iter().find(|task| task.name.to_string() == other.step);
         let mut task = of_step.ok_or("a step has no task")?.clone();
-        task.solution = PathBuf::from("kernels").join(source).with_extension("cu");
-        entry.clone_into(&mut task.entry);
-        task.tile = tile;
-        task.block = [threads, 1, 1];
-        task.dynamic_shared = shared;
+        task.solution = PathBuf::from("kernels").join(other.source).with_extension("cu");
+        other.entry.clone_into(&mut task.entry);
+        task.tile = other.tile;
+        task.block = [other.threads, 1, 1];
+        task.dynamic_shared = other.shared;
         tasks.push(task);
     }
     tasks.sort_by(|a, b| (&a.solution, &a.entry).cmp(&(&b.solution, &b.entry)));
