@@ -19,3 +19,4 @@ mod ptx_fresh;
 mod random;
 mod reads_all;
 mod sanitizer;
+mod tensor;

@@ -12,4 +12,5 @@ pub mod random_atomics;
 pub mod random_kernel;
 pub mod recorded;
 pub mod specimen;
+pub mod tensor;
 pub mod torture;

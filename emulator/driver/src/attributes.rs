@@ -159,7 +159,7 @@ pub(crate) fn attribute_value(attribute: c_uint) -> Option<c_int> {
         | device::DMA_BUF_SUPPORTED
         | device::IPC_EVENT_SUPPORTED => 0,
         device::MEM_SYNC_DOMAIN_COUNT => 1,
-        device::TENSOR_MAP_ACCESS_SUPPORTED => 0,
+        device::TENSOR_MAP_ACCESS_SUPPORTED => 1,
         device::HANDLE_TYPE_FABRIC_SUPPORTED => 0,
         device::UNIFIED_FUNCTION_POINTERS => 0,
         device::NUMA_CONFIG => 0,

@@ -102,7 +102,7 @@ pub(crate) fn code_of(code: Code) -> CUresult {
         Code::Misaligned => ERROR_MISALIGNED_ADDRESS,
         Code::Runaway => ERROR_LAUNCH_TIMEOUT,
         Code::Assert => ERROR_ASSERT,
-        Code::Operand => ERROR_ILLEGAL_INSTRUCTION,
+        Code::Operand | Code::TensorCopy => ERROR_ILLEGAL_INSTRUCTION,
         Code::Call => ERROR_INVALID_PC,
         Code::Stack => ERROR_ILLEGAL_ADDRESS,
         _ => ERROR_LAUNCH_FAILED,

@@ -142,10 +142,6 @@ impl<T> Out<T> {
         self.0.is_null()
     }
 
-    pub(crate) fn address(self) -> usize {
-        self.0 as usize
-    }
-
     /// Null is a bad argument.
     pub(crate) fn check(self) -> Outcome {
         if self.is_null() {

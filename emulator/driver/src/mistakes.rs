@@ -207,9 +207,9 @@ pub(crate) fn tensor_map(call: &str, why: &str) {
     tell(&format!("{call}: {why}"));
 }
 
-/// A tensor map of a kind that is not emulated.
-pub(crate) fn tensor_map_without(what: &str) {
-    tell(&format!("tensor maps with {what} are not supported"));
+/// A tensor map of a layout that is not emulated.
+pub(crate) fn interleaved() {
+    tell("tensor maps with interleaved layouts are not supported");
 }
 
 /// A kernel is launched that reads `__constant__` memory which has no value of its own and was never set. Called on the

@@ -11,6 +11,7 @@
 
 mod arguments;
 mod arrays;
+mod asynchronous;
 mod bounds;
 mod calls;
 mod case;
@@ -116,6 +117,8 @@ fn finding(scene: &Scene<'_>, Chosen { kind, also }: &Chosen<'_>, earlier: &[Fin
             limit,
         } => calls::stack(scene, kind, function, *depth, *limit),
         Details::Texture { handle } => memory::texture(scene, *handle),
+        Details::TensorCopy { problem } => asynchronous::tensor(scene, kind, *problem),
+        Details::MemoryBarrier { offset, problem } => asynchronous::barrier(scene, kind, *offset, *problem),
         Details::None => match event.code {
             Code::Trap => stop::trap(scene, kind),
             _ => Draft::new("something went wrong here"),

@@ -13,6 +13,7 @@ mod integer;
 mod memory;
 mod pattern;
 mod refused;
+mod tensor;
 
 use crate::ast::{Instruction, Item, Module, Statement, Type};
 use crate::error::{CheckError, ParseError, Unsupported};
@@ -53,7 +54,7 @@ struct Section {
 }
 
 /// What is supported stands before what is refused, so that a wide pattern only catches what is left.
-const SECTIONS: [&[Section]; 8] = [
+const SECTIONS: [&[Section]; 9] = [
     integer::SECTIONS,
     float::SECTIONS,
     half::SECTIONS,
@@ -61,6 +62,7 @@ const SECTIONS: [&[Section]; 8] = [
     convert::SECTIONS,
     memory::SECTIONS,
     control::SECTIONS,
+    tensor::SECTIONS,
     refused::SECTIONS,
 ];
 

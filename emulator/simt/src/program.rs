@@ -594,6 +594,75 @@ pub struct Texture {
     pub ty: ptx::ast::Type,
 }
 
+/// A copy of a box of a tensor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TensorCopy {
+    /// Address of the tensor map, and the space that it is in.
+    pub map: Addr,
+    /// Parameters, when the map is named; else generic.
+    pub map_space: MemSpace,
+    /// Coordinates that the instruction gives: 1 to 5.
+    pub dims: u8,
+    /// The box's first element, innermost coordinate first: 32-bit operands.
+    pub at: [Src; 5],
+    /// Where the box lies in shared memory. Of a prefetch: not used.
+    pub shared: Addr,
+    /// Which way it goes.
+    pub way: TensorWay,
+}
+
+/// Which way a copy of a box goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TensorWay {
+    /// To shared memory; this barrier in shared memory receives the bytes.
+    Load(Addr),
+    /// From shared memory.
+    Store,
+    /// Into a cache: nothing that a program can see.
+    Prefetch,
+}
+
+/// An operation on a barrier in shared memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mbarrier {
+    /// What it does.
+    pub kind: MbarrierKind,
+    /// `Shared` or `Generic`.
+    pub space: MemSpace,
+    /// The barrier.
+    pub addr: Addr,
+    /// Arrivals, bytes or a parity: a 32-bit operand, or [`crate::lanes::NONE`].
+    pub number: Src,
+    /// The phase that a wait asks for: a 64-bit operand, or [`crate::lanes::NONE`].
+    pub phase: Src,
+    /// The phase that an arrival is part of, a 64-bit register, or [`crate::lanes::NONE`].
+    pub dst: i32,
+    /// Whether the phase has ended: a predicate, or [`crate::lanes::NONE`].
+    pub done: i32,
+}
+
+/// What an operation on a barrier in shared memory does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MbarrierKind {
+    /// `mbarrier.init`
+    Init,
+    /// `mbarrier.inval`
+    Invalidate,
+    /// `mbarrier.expect_tx`
+    Expect,
+    /// `mbarrier.complete_tx`
+    Complete,
+    /// `mbarrier.arrive`, `mbarrier.arrive_drop`
+    Arrive {
+        /// The number is one of bytes that the phase waits for, and one thread arrives.
+        expect: bool,
+        /// Later phases wait for fewer arrivals.
+        drop: bool,
+    },
+    /// `mbarrier.test_wait`, `mbarrier.try_wait`
+    Wait,
+}
+
 /// What an [`Op`] does.
 #[derive(Debug, Clone)]
 pub enum OpKind {
@@ -757,6 +826,17 @@ pub enum OpKind {
         /// The generic address: a 64-bit operand.
         src: Src,
     },
+    /// `cp.async.bulk.tensor`, `cp.async.bulk.prefetch.tensor`
+    TensorCopy(Box<TensorCopy>),
+    /// `cp.async.bulk.commit_group`
+    BulkCommit,
+    /// `cp.async.bulk.wait_group n`
+    BulkWait {
+        /// Groups that may stay under way.
+        pending: u32,
+    },
+    /// `mbarrier`
+    Mbarrier(Box<Mbarrier>),
     /// `tex.1d`, `tex.2d`: a texture fetch.
     Texture(Box<Texture>),
     /// A call of `vprintf`: 64-bit generic pointers to the format and to the arguments; the count printed.

@@ -114,6 +114,7 @@ fn tensor_maps_follow_the_rules() {
     let mut check = |what, want, change: fn(&mut Arguments)| cases.check(what, want, change);
     check("as it is", CUDA_SUCCESS, |_| {});
     check("any float", CUDA_SUCCESS, |a| a.kind = 6);
+    check("a float that is rounded", CUDA_SUCCESS, |a| a.kind = 12);
     check("no such type", BAD, |a| a.kind = 100);
     check("rank 0", BAD, |a| a.rank = 0);
     check("rank 6", BAD, |a| a.rank = 6);
@@ -139,7 +140,7 @@ fn tensor_maps_follow_the_rules() {
     check("box larger than the tensor", CUDA_SUCCESS, |a| {
         a.dims = [8, 4, 1, 1, 1, 1]
     });
-    check("box larger than shared memory", CUDA_SUCCESS, |a| {
+    check("box larger than shared memory", BAD, |a| {
         a.box_dims = [256, 256, 1, 1, 1, 1]
     });
     check("row of 8 bytes", BAD, |a| a.box_dims[0] = 2);
@@ -175,7 +176,6 @@ fn tensor_maps_keep_off_bad_pointers() {
     let steps = [1u32, 1];
     for (what, map, lists) in [
         ("null map", null_mut(), lists),
-        ("a map that is not aligned", place.wrapping_byte_add(32), lists),
         ("null dims", place, (null(), lists.1, lists.2, lists.3)),
         ("null strides", place, (lists.0, null(), lists.2, lists.3)),
         ("null box", place, (lists.0, lists.1, null(), lists.3)),
@@ -212,9 +212,6 @@ fn an_address_is_replaced() {
 fn emulated_what_is_no_map_or_not_there() {
     let _own = Own::new();
     let mut cases = Cases(Vec::new());
-    for kind in 10..=12 {
-        cases.check("types that convert", CUDA_ERROR_NOT_SUPPORTED, |a| a.kind = kind);
-    }
     cases.check("interleaved", CUDA_ERROR_NOT_SUPPORTED, |a| {
         (a.rank, a.interleave) = (3, 1)
     });

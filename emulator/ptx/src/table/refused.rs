@@ -106,10 +106,6 @@ pub(super) const SECTIONS: &[Section] = &[
         ("multimem.cp.async.bulk.*", "[d], [a], size", "copy to several devices"),
         ("multimem.cp.reduce.async.bulk.*", "[d], [a], size", "reduction into several devices"),
     ] },
-    Section { title: "Data movement: prefetch", refused: Some("tensor maps are not emulated yet"), rows: &[
-        ("prefetch.tensormap", "[a]", "brings a tensor map into the cache"),
-        ("prefetch{.param,.const}.tensormap", "[a]", "brings a tensor map into the cache"),
-    ] },
     Section { title: "Data movement: createpolicy", refused: Some("cache policies are not emulated yet"), rows: &[
         ("createpolicy.*", "policy, a{, b}{, c}", "makes a cache policy"),
     ] },
@@ -117,15 +113,12 @@ pub(super) const SECTIONS: &[Section] = &[
         ("mapa{,.shared::cluster}{.u32,.u64}", "d, a, b", "shared address of another block"),
         ("getctarank{,.shared::cluster}{.u32,.u64}", "d, a", "the block that owns a shared address"),
     ] },
-    Section { title: "Asynchronous copy: cp.async.mbarrier.arrive", refused: Some("mbarrier is not emulated yet"), rows: &[
+    Section { title: "Asynchronous copy: cp.async.mbarrier.arrive", refused: Some("this instruction is not emulated yet"), rows: &[
         ("cp.async.mbarrier.arrive.*", "[a]", "arrives at an mbarrier after the copies"),
     ] },
     Section { title: "Asynchronous copy: cp.async.bulk", refused: Some("bulk copies are not emulated yet"), rows: &[
         ("cp.async.bulk.*", "{a}{, b}{, c}{, d}{, e}{, f}{, g}", "copies many bytes or a tensor tile in the background"),
         ("cp.reduce.async.bulk.*", "{a}{, b}{, c}{, d}{, e}", "reduces many bytes in the background"),
-    ] },
-    Section { title: "Asynchronous copy: tensormap", refused: Some("tensor maps are not emulated yet"), rows: &[
-        ("tensormap.*", "{a}{, b}{, c}{, d}", "changes a tensor map"),
     ] },
     Section { title: "Texture: tex", refused: Some("only 1-D and 2-D fetches of four 32-bit values are emulated"), rows: &[
         ("tex.*", "d, [a, c]{, e}{, f}{, g}{, h}{, i}", "other texture fetches"),
@@ -154,7 +147,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section { title: "Synchronisation: barrier.cluster", refused: Some("clusters are not emulated yet"), rows: &[
         ("barrier.cluster.*", "", "waits for the blocks of a cluster"),
     ] },
-    Section { title: "Synchronisation: fence", refused: Some("proxies, clusters and mbarriers are not emulated yet"), rows: &[
+    Section { title: "Synchronisation: fence", refused: Some("tensor maps that kernels change and clusters are not emulated yet"), rows: &[
         ("fence.proxy.*", "{[a], size}", "orders accesses of different kinds"),
         ("membar.proxy.*", "", "orders accesses of different kinds"),
         ("fence.mbarrier_init.*", "", "orders the set-up of an mbarrier"),
@@ -179,7 +172,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section { title: "Synchronisation: griddepcontrol", refused: Some("programmatic dependent launch is not emulated yet"), rows: &[
         ("griddepcontrol{.launch_dependents,.wait}", "", "orders dependent grids"),
     ] },
-    Section { title: "Synchronisation: mbarrier", refused: Some("mbarrier is not emulated yet"), rows: &[
+    Section { title: "Synchronisation: mbarrier", refused: Some("this form is not emulated yet"), rows: &[
         ("mbarrier.*", "{a}{, b}{, c}{, d}", "barriers in shared memory"),
     ] },
     Section { title: "Synchronisation: clusterlaunchcontrol", refused: Some("clusters are not emulated yet"), rows: &[
@@ -205,9 +198,6 @@ pub(super) const SECTIONS: &[Section] = &[
     ] },
     Section { title: "Matrix: tcgen05", refused: Some("tensor-core instructions are not emulated yet"), rows: &[
         ("tcgen05.*", "{a}{, b}{, c}{, d}{, e}{, f}{, g}{, h}{, i}{, j}", "fifth-generation tensor cores"),
-    ] },
-    Section { title: "Miscellaneous: setmaxnreg", refused: Some("moving registers between warps is not emulated yet"), rows: &[
-        ("setmaxnreg{.inc,.dec}.sync.aligned.u32", "n", "changes how many registers a warp has"),
     ] },
     Section { title: "Miscellaneous: stack", refused: Some("variable-length arrays are not emulated yet"), rows: &[
         ("stacksave{.u32,.u64}", "d", "reads the stack pointer"),

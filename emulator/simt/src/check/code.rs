@@ -33,6 +33,12 @@ pub enum Code {
     /// Texture fetch through a handle that is none.
     #[serde(rename = "E-TEXTURE")]
     Texture,
+    /// A copy of a box of a tensor with a map, coordinates or a place that it does not take.
+    #[serde(rename = "E-TENSOR")]
+    TensorCopy,
+    /// A barrier in shared memory that was not made, or is used as it was not made for.
+    #[serde(rename = "E-MBARRIER")]
+    MemoryBarrier,
     /// Threads of one block met at different barriers, or wait for ever.
     #[serde(rename = "E-BARRIER")]
     Barrier,
@@ -90,6 +96,8 @@ impl Code {
             Self::Misaligned => "E-ALIGN",
             Self::ReadOnly => "E-READ-ONLY",
             Self::Texture => "E-TEXTURE",
+            Self::TensorCopy => "E-TENSOR",
+            Self::MemoryBarrier => "E-MBARRIER",
             Self::Barrier => "E-BARRIER",
             Self::SyncMask => "E-SYNC-MASK",
             Self::Operand => "E-OPERAND",

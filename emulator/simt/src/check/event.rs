@@ -135,6 +135,74 @@ pub enum Details {
         /// The value used as a handle.
         handle: u64,
     },
+    /// `E-TENSOR`, `E-ALIGN`: a copy of a box that cannot start.
+    TensorCopy {
+        /// Why it cannot.
+        problem: BadTensor,
+    },
+    /// `E-MBARRIER`: a barrier in shared memory.
+    MemoryBarrier {
+        /// Its offset in shared memory.
+        offset: u32,
+        /// What is wrong with it.
+        problem: BadBarrier,
+    },
+}
+
+/// Why a copy of a box of a tensor cannot start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BadTensor {
+    /// The address of the map is not a multiple of 64.
+    MapAlign(u64),
+    /// No parameter and no global memory is at the address of the map.
+    MapPlace(u64),
+    /// The bytes of the map at this address are zeros.
+    Zeros(u64),
+    /// A map was at this address, and its bytes were changed.
+    Changed(u64),
+    /// The bytes at this address are no map.
+    NoMap(u64),
+    /// The tensor has another number of dimensions than the instruction.
+    Rank {
+        /// Dimensions of the tensor.
+        map: u8,
+        /// Coordinates of the instruction.
+        given: u8,
+    },
+    /// The first element of the box does not start at a multiple of 16 bytes in its row.
+    Column {
+        /// The innermost coordinate.
+        at: i32,
+        /// Bytes of an element.
+        bytes: u8,
+    },
+    /// A store to a box that begins before the tensor.
+    Negative {
+        /// The dimension, from the innermost.
+        dimension: u8,
+        /// The coordinate.
+        at: i32,
+    },
+    /// The place in shared memory is not a multiple of 128.
+    Shared(u64),
+}
+
+/// What is wrong with the use of a barrier in shared memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BadBarrier {
+    /// No `mbarrier.init` made it.
+    NotInitialised,
+    /// It is made for a number of arrivals that no barrier counts.
+    Arrivals(u32),
+    /// More arrivals come than the phase waits for.
+    TooManyArrivals {
+        /// Arrivals of the instruction.
+        arrivals: u32,
+        /// Arrivals that the phase still waits for.
+        pending: u32,
+    },
+    /// A phase is to wait for more bytes than a barrier counts.
+    TooManyBytes(u64),
 }
 
 /// What an undefined value was used for. Moving it is no use.

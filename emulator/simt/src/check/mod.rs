@@ -16,6 +16,6 @@ mod testing;
 pub use code::{Code, Severity};
 pub use collect::{Collector, Kind, Mistakes, block_position, lanes, thread_position};
 pub use event::{
-    AccessKind, BadAccess, BadOperand, BadTarget, BarrierGroup, CopyUnderWay, Details, Event, MissingOrder,
-    RaceFacts, RaceParty, SyncMask, Use, WrongMask,
+    AccessKind, BadAccess, BadBarrier, BadOperand, BadTarget, BadTensor, BarrierGroup, CopyUnderWay, Details,
+    Event, MissingOrder, RaceFacts, RaceParty, SyncMask, Use, WrongMask,
 };

@@ -8,7 +8,9 @@ use std::fmt;
 use super::operands::{Role, each};
 use super::virt::AluClasses;
 use crate::lanes::{Class, NONE, Src};
-use crate::program::{Access, Addr, BarrierKind, BlockOrder, Callee, ENCLOSING, Kernel, Op, OpKind, Order};
+use crate::program::{
+    Access, Addr, BarrierKind, BlockOrder, Callee, ENCLOSING, Kernel, Op, OpKind, Order, TensorWay,
+};
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -151,6 +153,29 @@ impl Kernel {
             OpKind::CpAsyncCommit => "copy: commit".to_owned(),
             OpKind::CpAsyncWait { pending } => format!("copy: wait {pending}"),
             OpKind::IsSpace { space, .. } => format!("is {space:?}"),
+            OpKind::BulkCommit => "bulk copy: commit".to_owned(),
+            OpKind::BulkWait { pending } => format!("bulk copy: wait {pending}"),
+            OpKind::Mbarrier(b) => {
+                return format!(
+                    "{results} = mbarrier {:?} {}, {sources}",
+                    b.kind,
+                    self.address(&b.addr)
+                );
+            }
+            OpKind::TensorCopy(t) => {
+                let (map, shared) = (self.address(&t.map), self.address(&t.shared));
+                let (dims, at) = (t.dims, &t.at[..usize::from(t.dims)]);
+                return match &t.way {
+                    TensorWay::Load(barrier) => {
+                        format!(
+                            "load {dims}d box {at:?} of {map} to {shared}, {}",
+                            self.address(barrier)
+                        )
+                    }
+                    TensorWay::Store => format!("store {shared} to {dims}d box {at:?} of {map}"),
+                    TensorWay::Prefetch => format!("prefetch {dims}d box {at:?} of {map}"),
+                };
+            }
             OpKind::Texture(t) => format!("texture {}d {:?}", t.dims, t.ty),
             OpKind::Printf { .. } => "printf".to_owned(),
             OpKind::AssertFail { .. } => "assert fail".to_owned(),

@@ -5,7 +5,7 @@
 
 use super::virt::{AluClasses, VirtualOp};
 use crate::lanes::{Class, Dst, Src};
-use crate::program::{Addr, BarrierKind, Clock, OpKind, VoteMode};
+use crate::program::{Addr, BarrierKind, Clock, OpKind, TensorCopy, TensorWay, VoteMode};
 
 /// How an operand is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,6 +103,30 @@ pub(super) fn each(kind: &mut OpKind, alu: AluClasses, f: &mut dyn FnMut(&mut i3
             dst, src, src_bytes, ..
         } => row.address(dst).address(src).read_if_there(src_bytes, Bits32),
         OpKind::IsSpace { src, dst, .. } => row.read(src, Bits64).early(dst, Pred),
+        OpKind::TensorCopy(copy) => {
+            let TensorCopy {
+                map,
+                map_space: _,
+                dims,
+                at,
+                shared,
+                way,
+            } = &mut **copy;
+            let row = row
+                .address(map)
+                .reads(&mut at[..usize::from((*dims).min(5))], Bits32);
+            match way {
+                TensorWay::Load(barrier) => row.address(shared).address(barrier),
+                TensorWay::Store => row.address(shared),
+                TensorWay::Prefetch => row,
+            }
+        }
+        OpKind::Mbarrier(barrier) => row
+            .address(&mut barrier.addr)
+            .read_if_there(&mut barrier.number, Bits32)
+            .read_if_there(&mut barrier.phase, Bits64)
+            .early_if_wanted(std::slice::from_mut(&mut barrier.dst), Bits64)
+            .early_if_wanted(std::slice::from_mut(&mut barrier.done), Pred),
         OpKind::Texture(texture) => row
             .read(&mut texture.handle, Bits64)
             .reads(
@@ -130,6 +154,8 @@ pub(super) fn each(kind: &mut OpKind, alu: AluClasses, f: &mut dyn FnMut(&mut i3
         | OpKind::Yield
         | OpKind::CpAsyncCommit
         | OpKind::CpAsyncWait { .. }
+        | OpKind::BulkCommit
+        | OpKind::BulkWait { .. }
         | OpKind::Nop => row,
     };
 }

@@ -139,10 +139,6 @@ fn what_the_table_refuses_is_told_with_the_reason() {
         "line 17: `griddepcontrol.wait` (programmatic dependent launch is not emulated yet) is not supported",
     );
     refused(
-        "setmaxnreg.inc.sync.aligned.u32 64;",
-        "line 17: `setmaxnreg.inc.sync.aligned.u32` (moving registers between warps is not emulated yet) is not supported",
-    );
-    refused(
         "redux.sync.min.f32 %f1, %f2, -1;",
         "line 17: `redux.sync.min.f32` (float reductions are not emulated yet) is not supported",
     );
@@ -151,8 +147,8 @@ fn what_the_table_refuses_is_told_with_the_reason() {
         "line 17: `atom.global.v2.f32.add` (vector atomics are not emulated yet) is not supported",
     );
     refused(
-        "mbarrier.init.shared.b64 [%rd1], 4;\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%rd1];",
-        "line 17: `mbarrier.init.shared.b64` (mbarrier is not emulated yet) is not supported\n\
+        "createpolicy.fractional.L2::evict_last.b64 %rd2, 1.0;\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%rd1];",
+        "line 17: `createpolicy.fractional.L2::evict_last.b64` (cache policies are not emulated yet) is not supported\n\
          line 18: `ldmatrix.sync.aligned.m8n8.x1.shared.b16` (tensor-core instructions are not emulated yet) is not \
          supported",
     );

@@ -145,6 +145,7 @@ fn is_sensible(op: &VirtualOp) -> bool {
             matches!(a.ty.bytes(), 2 | 4 | 8) && (a.src[1] != NONE) == (a.kind == AtomicKind::Cas)
         }
         OpKind::CpAsync { bytes, .. } => matches!(bytes, 4 | 8 | 16),
+        OpKind::TensorCopy(copy) => matches!(copy.dims, 1..=5),
         OpKind::Texture(texture) => matches!(texture.dims, 1 | 2),
         _ => true,
     }

@@ -49,6 +49,8 @@ pub(crate) struct Block {
     /// Threads that have not exited.
     pub(crate) live: u32,
     pub(crate) copies: super::copy::Copies,
+    pub(crate) bulk: super::bulk::BulkCopies,
+    pub(crate) mbarriers: super::mbarrier::Mbarriers,
     pub(crate) printed: String,
     pub(crate) spent: u64,
     /// Ended by something that no launch survives.
@@ -99,6 +101,8 @@ impl Block {
             exited: None,
             live: 0,
             copies: super::copy::Copies::default(),
+            bulk: super::bulk::BulkCopies::default(),
+            mbarriers: super::mbarrier::Mbarriers::default(),
             printed: String::new(),
             spent: 0,
             fatal: false,
@@ -136,6 +140,8 @@ impl Block {
         self.exited = None;
         self.live = job.n_threads;
         self.copies.clear();
+        self.bulk.clear();
+        self.mbarriers.clear();
         self.printed.clear();
         self.spent = 0;
         self.fatal = false;

@@ -310,6 +310,9 @@ fn work<W: Watch>(
             cx.spent = cx.block.spent;
             cx.runaway_block::<W>();
         }
+        if !cx.stopped {
+            cx.finish_bulk();
+        }
         cx.block.live = 0;
         finish(&mut cx, job, shared);
     }

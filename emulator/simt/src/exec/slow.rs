@@ -8,10 +8,10 @@ use crate::program::{AtomicForm, MemSpace, window};
 
 use super::access::{self, Spec};
 use super::memo::Merge;
-use super::{Cx, bits};
+use super::{Cx, Job, bits};
 
 /// Why a lane's access cannot be done.
-type Bad = (Code, MemSpace, u64);
+pub(crate) type Bad = (Code, MemSpace, u64);
 
 /// The memory that one lane accesses.
 struct Found {
@@ -134,28 +134,34 @@ fn find(cx: &mut Cx<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> Result<F
             })
         }
         _ => {
-            let Some((allocation, offset)) = job.table.find(address, bytes) else {
-                return Err(match job.table.slot(address) {
-                    Some(Slot::Freed(_)) => (Code::UseAfterFree, MemSpace::Global, address),
-                    _ if job.table.info(address).is_some() => (Code::OutOfBounds, MemSpace::Global, address),
-                    _ => (Code::OutOfBounds, MemSpace::Generic, address),
-                });
-            };
-            if writes && allocation.origin.read_only {
-                return Err((Code::ReadOnly, MemSpace::Global, address));
-            }
+            let host = find_global(job, address, bytes, writes)?;
             if !aligned {
                 return Err((Code::Misaligned, MemSpace::Global, address));
             }
-            if writes && !job.watch.checks() {
-                allocation.bytes.trust();
-            }
             Ok(Found {
-                host: allocation.bytes.start().wrapping_add(offset),
+                host,
                 space: MemSpace::Global,
             })
         }
     }
+}
+
+/// Finds global memory, whatever its alignment. Where it is written, the launch may write it without marks.
+pub(crate) fn find_global(job: &Job<'_>, address: u64, bytes: u64, writes: bool) -> Result<*mut u8, Bad> {
+    let Some((allocation, offset)) = job.table.find(address, bytes) else {
+        return Err(match job.table.slot(address) {
+            Some(Slot::Freed(_)) => (Code::UseAfterFree, MemSpace::Global, address),
+            _ if job.table.info(address).is_some() => (Code::OutOfBounds, MemSpace::Global, address),
+            _ => (Code::OutOfBounds, MemSpace::Generic, address),
+        });
+    };
+    if writes && allocation.origin.read_only {
+        return Err((Code::ReadOnly, MemSpace::Global, address));
+    }
+    if writes && !job.watch.checks() {
+        allocation.bytes.trust();
+    }
+    Ok(allocation.bytes.start().wrapping_add(offset))
 }
 
 /// Reads of what nothing wrote, and races, lane by lane.

@@ -616,6 +616,25 @@ impl Cx<'_> {
                     return Next::Stop;
                 }
             }
+            OpKind::TensorCopy(copy) => {
+                self.tensor_copy(copy, pc, on);
+                if self.stopped {
+                    return Next::Stop;
+                }
+            }
+            OpKind::BulkCommit => self.commit_bulk(on),
+            OpKind::BulkWait { pending } => self.wait_for_bulk(on, *pending),
+            OpKind::Mbarrier(barrier) => {
+                let waits = self.mbarrier(barrier, pc, on);
+                if self.stopped {
+                    return Next::Stop;
+                }
+                if waits {
+                    self.polled = true;
+                    self.let_others(at.active);
+                    return Next::Poll;
+                }
+            }
             OpKind::IsSpace { space, dst, src } => {
                 let mut holds = 0;
                 for lane in bits(on) {

@@ -8,7 +8,7 @@ pub const BYTES: usize = 128;
 /// What the bytes of a map begin with.
 const MAGIC: u64 = u64::from_le_bytes(*b"tile map");
 
-const ELEMENTS: [Element; 10] = [
+const ELEMENTS: [Element; 11] = [
     Element::U8,
     Element::U16,
     Element::U32,
@@ -19,6 +19,7 @@ const ELEMENTS: [Element; 10] = [
     Element::F32,
     Element::F64,
     Element::Bf16,
+    Element::Tf32,
 ];
 const SWIZZLES: [Swizzle; 4] = [Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128];
 const FILLS: [Fill; 2] = [Fill::Zeros, Fill::Nan];

@@ -35,6 +35,8 @@ pub enum Element {
     F32,
     F64,
     Bf16,
+    /// Floats that a load rounds to the precision of TF32.
+    Tf32,
 }
 
 impl Element {
@@ -43,30 +45,14 @@ impl Element {
         match self {
             Self::U8 => 1,
             Self::U16 | Self::F16 | Self::Bf16 => 2,
-            Self::U32 | Self::S32 | Self::F32 => 4,
+            Self::U32 | Self::S32 | Self::F32 | Self::Tf32 => 4,
             Self::U64 | Self::S64 | Self::F64 => 8,
         }
     }
 
     /// Whether elements are floating-point numbers.
     pub fn is_float(self) -> bool {
-        matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64)
-    }
-
-    /// The name of the type in CUDA C++.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::U8 => "unsigned char",
-            Self::U16 => "unsigned short",
-            Self::U32 => "unsigned",
-            Self::S32 => "int",
-            Self::U64 => "unsigned long long",
-            Self::S64 => "long long",
-            Self::F16 => "half",
-            Self::F32 => "float",
-            Self::F64 => "double",
-            Self::Bf16 => "bfloat16",
-        }
+        matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64 | Self::Tf32)
     }
 }
 
@@ -275,14 +261,36 @@ impl TensorMap {
         }
     }
 
-    /// The bits of one element outside of the tensor.
+    /// The bits of one element outside of the tensor, repeated to eight bytes. The NaN of every type consists of the same
+    /// two bytes again and again, as on an H200.
     pub fn outside(&self) -> u64 {
-        match (self.fill, self.element) {
-            (Fill::Nan, Element::F16) => 0x7FFF,
-            (Fill::Nan, Element::Bf16) => 0x7FFF,
-            (Fill::Nan, Element::F32) => 0x7FFF_FFFF,
-            (Fill::Nan, Element::F64) => 0x7FFF_FFFF_FFFF_FFFF,
-            _ => 0,
+        match self.fill {
+            Fill::Zeros => 0,
+            Fill::Nan => 0x7FF7_7FF7_7FF7_7FF7,
         }
     }
+
+    /// The map by which a store goes: an H200 writes whole pieces of 16 bytes, so that the last one of a row may reach past
+    /// the end of the tensor, into what lies between the rows.
+    pub fn for_stores(self) -> Self {
+        let each = self.element.bytes();
+        let mut map = self;
+        map.dims[0] = (map.dims[0] * each).next_multiple_of(PIECE) / each;
+        map
+    }
+
+    /// What a load makes of four bytes of the tensor, if it changes them.
+    pub fn converted(&self) -> Option<fn(u32) -> u32> {
+        (self.element == Element::Tf32).then_some(rounded_to_tf32)
+    }
+}
+
+/// To nearest with ties to even, as an H200 rounds; denormal numbers stay, and all NaNs become one.
+fn rounded_to_tf32(bits: u32) -> u32 {
+    const DROPPED: u32 = 13;
+    if f32::from_bits(bits).is_nan() {
+        return 0x7FFF_E000;
+    }
+    let half = (1 << (DROPPED - 1)) - 1 + (bits >> DROPPED & 1);
+    (bits + half) >> DROPPED << DROPPED
 }

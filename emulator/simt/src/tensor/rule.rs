@@ -4,6 +4,9 @@ use std::fmt;
 
 use super::{Fill, PIECE, RANKS, TensorMap};
 
+/// Shared memory that a block of an H200 can have.
+const SHARED_BYTES: u64 = 227 << 10;
+
 /// A rule that a tensor map does not follow, with the number that breaks it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
@@ -19,6 +22,8 @@ pub enum Rule {
     Box(usize, u64),
     /// A step is 1 to 8.
     Step(usize, u64),
+    /// A box fits in shared memory.
+    BoxBytes(u64),
     /// A row of the box has a multiple of 16 bytes.
     Row(u64),
     /// A row of the box has at most as many bytes as the swizzle is wide.
@@ -52,6 +57,7 @@ impl fmt::Display for Rule {
                 f,
                 "boxDim[{d}] is {n}; a box has 1 to 256 elements along a dimension"
             ),
+            Self::BoxBytes(n) => write!(f, "the box has {n} bytes, more than shared memory holds"),
             Self::Step(d, n) => write!(f, "elementStrides[{d}] is {n}; an element stride is 1 to 8"),
             Self::Row(n) => write!(
                 f,
@@ -94,6 +100,9 @@ pub(super) fn check(map: &TensorMap) -> Result<(), Rule> {
     let span = map.swizzle.span();
     if !row.is_multiple_of(PIECE) {
         return Err(Rule::Row(row));
+    }
+    if map.shared_bytes() > SHARED_BYTES {
+        return Err(Rule::BoxBytes(map.shared_bytes()));
     }
     if span != 0 && row > span {
         return Err(Rule::Swizzle(row, span));

@@ -183,6 +183,9 @@ fn each_rule_is_checked() {
     check(Err(Rule::Step(1, 9)), |m| m.steps[1] = 9);
     check(Err(Rule::Row(72)), |m| m.box_dims[0] = 18);
     check(Err(Rule::Swizzle(80, 64)), |m| m.box_dims[0] = 20);
+    check(Err(Rule::BoxBytes(262_144)), |m| {
+        (m.box_dims, m.swizzle) = ([256, 256, 1, 1, 1], Swizzle::None)
+    });
     check(Err(Rule::Nan), |m| {
         (m.fill, m.element) = (Fill::Nan, Element::U32)
     });
@@ -194,7 +197,7 @@ fn bytes_that_are_no_map_are_refused() {
         Element::Bf16,
         &[1 << 32, 3, 5],
         &[1 << 39, 96],
-        &[8, 256, 2],
+        &[8, 256, 16],
         &[1, 8, 1],
         Swizzle::B32,
     );
@@ -212,4 +215,22 @@ fn bytes_that_are_no_map_are_refused() {
         };
         assert_eq!(TensorMap::decode(&changed), Err(why), "byte {at}");
     }
+}
+
+#[test]
+fn tf32_is_rounded_to_nearest() {
+    let mut map = matrix([64, 64], 256, [16, 8], Swizzle::None);
+    assert!(map.converted().is_none());
+    map.element = Element::Tf32;
+    let round = map.converted().expect("a conversion");
+    let check = |from: u32, to: u32| assert_eq!(round(from), to, "{from:08x}");
+    check(0x3F80_0FFF, 0x3F80_0000);
+    check(0x3F80_1000, 0x3F80_0000);
+    check(0x3F80_1001, 0x3F80_2000);
+    check(0x3F80_3000, 0x3F80_4000);
+    check(0x7F7F_FFFF, 0x7F80_0000);
+    check(0xFF80_0000, 0xFF80_0000);
+    check(0xFFFF_FFFF, 0x7FFF_E000);
+    check(0x0040_1000, 0x0040_0000);
+    check(0x8000_0001, 0x8000_0000);
 }

@@ -175,6 +175,12 @@ impl<S: Space> Interval<S> {
         self.fenced = true;
     }
 
+    /// The running warp arrived or waited at a barrier in shared memory: an order of threads that is not followed.
+    pub(super) fn synchronised(&mut self) {
+        self.fenced = true;
+        self.strong = true;
+    }
+
     /// Marks an access. `seen` is called for each word of units: chunk, word in it, units of the word.
     #[inline]
     pub(super) fn access(

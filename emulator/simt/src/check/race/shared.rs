@@ -66,6 +66,11 @@ impl SharedRaces {
         self.0.fence();
     }
 
+    /// The running warp arrived or waited at a barrier in shared memory: threads hand data to each other there.
+    pub fn synchronised(&mut self) {
+        self.0.synchronised();
+    }
+
     /// A barrier of the block completed.
     pub fn barrier(&mut self, out: &mut Collector) {
         self.0.barrier(out);

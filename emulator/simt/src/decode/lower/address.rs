@@ -38,10 +38,19 @@ impl<'a> Lower<'a> {
     /// An address operand, and the space that it is in: `space` itself, but parameters of calls live in
     /// local memory.
     pub(super) fn address(&mut self, operand: &'a Operand, space: MemSpace) -> Result<(Addr, MemSpace)> {
-        let (base, offset) = match operand {
-            Operand::Address { base, offset } => (base.as_deref(), *offset),
-            _ => return Err(self.invalid("an address in brackets is needed here")),
-        };
+        match operand {
+            Operand::Address { base, offset } => self.address_of(base.as_deref(), *offset, space),
+            _ => Err(self.invalid("an address in brackets is needed here")),
+        }
+    }
+
+    /// The same, of what stands between the brackets.
+    pub(super) fn address_of(
+        &mut self,
+        base: Option<&'a str>,
+        offset: i64,
+        space: MemSpace,
+    ) -> Result<(Addr, MemSpace)> {
         let Some(name) = base else {
             return Ok((self.fixed(offset as u64, space)?, space));
         };

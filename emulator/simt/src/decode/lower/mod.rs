@@ -11,11 +11,13 @@ mod call;
 mod control;
 mod copy;
 mod emit;
+mod mbarrier;
 mod memory;
 mod moves;
 mod operand;
 mod params;
 mod special;
+mod tensor;
 mod text;
 mod texture;
 mod variables;
@@ -355,10 +357,15 @@ impl<'a> Lower<'a> {
             "call" => self.call(instruction),
             "bar" | "barrier" | "membar" | "fence" | "nanosleep" | "shfl" | "vote" | "match" | "redux"
             | "activemask" | "elect" => self.warp(instruction),
+            "mbarrier" => self.mbarrier(instruction),
+            "cp" if instruction.has("bulk") && !instruction.has("tensor") => self.bulk_group(instruction),
+            "cp" if instruction.has("tensor") => self.tensor_copy(instruction),
             "cp" => self.copy(instruction),
             "tex" => self.texture(instruction),
             // Hints: nothing that a program can see.
-            "prefetch" | "prefetchu" | "discard" | "applypriority" | "pmevent" => self.emit(OpKind::Nop),
+            "prefetch" | "prefetchu" | "discard" | "applypriority" | "pmevent" | "setmaxnreg" => {
+                self.emit(OpKind::Nop)
+            }
             _ => self.arithmetic(instruction),
         }
     }

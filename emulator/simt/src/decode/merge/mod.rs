@@ -194,6 +194,10 @@ fn ends(op: &VirtualOp, instrs: &[InstrInfo]) -> Option<Place> {
         | OpKind::Yield
         | OpKind::CpAsync { .. }
         | OpKind::CpAsyncWait { .. }
+        | OpKind::Mbarrier(_)
+        | OpKind::TensorCopy(_)
+        | OpKind::BulkCommit
+        | OpKind::BulkWait { .. }
         | OpKind::Printf { .. }
         | OpKind::AssertFail { .. }
         | OpKind::Call { .. }

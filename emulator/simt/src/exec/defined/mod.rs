@@ -16,7 +16,9 @@ use std::collections::HashMap;
 
 use crate::check::{AccessKind, BadAccess, Code, Details, Use};
 use crate::lanes::{AluArgs, AluFn, Class, NONE};
-use crate::program::{Access, Addr, Atomic, AtomicKind, BarrierKind, MemSpace, Op, OpKind, VoteMode, window};
+use crate::program::{
+    Access, Addr, Atomic, AtomicKind, BarrierKind, MemSpace, Op, OpKind, TensorWay, VoteMode, window,
+};
 
 use super::access::{self, Spec};
 use super::{Cx, bits};
@@ -526,6 +528,27 @@ impl Cx<'_> {
                 self.follow_use(*src, on, Use::Address, instr);
                 self.shadow.define(self.shadow.pred(*dst), on);
             }
+            OpKind::TensorCopy(t) => {
+                self.follow_address(&t.map, on, instr);
+                let at = &t.at[..usize::from(t.dims.min(5))];
+                at.iter()
+                    .for_each(|&c| self.follow_use(c, on, Use::Address, instr));
+                if t.way != TensorWay::Prefetch {
+                    self.follow_address(&t.shared, on, instr);
+                }
+                if let TensorWay::Load(barrier) = &t.way {
+                    self.follow_address(barrier, on, instr);
+                }
+            }
+            OpKind::Mbarrier(b) => {
+                self.follow_address(&b.addr, on, instr);
+                self.follow_use(b.number, on, Use::Control, instr);
+                self.follow_use(b.phase, on, Use::Control, instr);
+                self.define_line(b.dst, on);
+                if b.done != NONE {
+                    self.shadow.define(self.shadow.pred(b.done as u32), on);
+                }
+            }
             OpKind::Texture(t) => {
                 self.follow_use(t.handle, on, Use::Address, instr);
                 let coordinates = &t.coordinates[..usize::from(t.dims.min(2))];
@@ -563,6 +586,8 @@ impl Cx<'_> {
             | OpKind::Yield
             | OpKind::CpAsyncCommit
             | OpKind::CpAsyncWait { .. }
+            | OpKind::BulkCommit
+            | OpKind::BulkWait { .. }
             | OpKind::Nop => {}
         }
     }

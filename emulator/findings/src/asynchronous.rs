@@ -1,0 +1,139 @@
+//! Messages about copies of boxes of tensors, and about barriers in shared memory.
+
+use super::scene::{Draft, Scene};
+use super::words::count;
+use simt::check::{BadBarrier, BadTensor, Kind};
+
+fn who(scene: &Scene<'_>, kind: &Kind) -> String {
+    let event = &kind.first;
+    let lane = u64::from(event.mask.trailing_zeros() & 31);
+    let thread = u64::from(event.warp) * 32 + lane;
+    let mut text = format!("First: {}.", scene.thread_name(event.block, thread));
+    if let Some(more) = scene.others_do_the_same(kind) {
+        text = format!("{text} {more}");
+    }
+    text
+}
+
+/// Drafts the message of `E-TENSOR`.
+pub(crate) fn tensor(scene: &Scene<'_>, kind: &Kind, problem: BadTensor) -> Draft {
+    let encode = "encode the map with cuTensorMapEncodeTiled, and pass it by value as \
+                  `const __grid_constant__ CUtensorMap`, or copy its 128 bytes to global memory.";
+    let not_a_map = "copy of a box through something that is no tensor map";
+    let (title, note, why, advice) = match problem {
+        BadTensor::MapAlign(at) => (
+            "copy of a box through a tensor map that is not aligned".to_owned(),
+            format!("The map is at {at:#x}; a map starts at a multiple of 64 bytes."),
+            None,
+            "declare the parameter as `const __grid_constant__ CUtensorMap`, which has this alignment.",
+        ),
+        BadTensor::MapPlace(at) => (
+            not_a_map.to_owned(),
+            format!("The address of the map is {at:#x}, where neither parameters nor global memory lie."),
+            None,
+            "pass the map itself by value as `const __grid_constant__ CUtensorMap`, and take its address in the kernel; a \
+             host pointer to it is of no use on the device.",
+        ),
+        BadTensor::Zeros(at) => (
+            not_a_map.to_owned(),
+            format!("The 128 bytes at {at:#x} are zeros."),
+            Some("the map was never encoded, or the encoding failed and its error was ignored."),
+            encode,
+        ),
+        BadTensor::Changed(at) => (
+            not_a_map.to_owned(),
+            format!("A tensor map was at {at:#x}, and some of its 128 bytes were changed."),
+            Some("the contents of a tensor map are opaque: only the driver writes them."),
+            encode,
+        ),
+        BadTensor::NoMap(at) => (
+            not_a_map.to_owned(),
+            format!("The 128 bytes at {at:#x} are not what cuTensorMapEncodeTiled writes."),
+            None,
+            encode,
+        ),
+        BadTensor::Rank { map, given } => (
+            format!(
+                "copy of a box with {} of a tensor with {}",
+                count(given.into(), "coordinate"),
+                count(map.into(), "dimension")
+            ),
+            format!("The map was encoded with tensorRank = {map}; the instruction is `.{given}d`."),
+            None,
+            "use the instruction of the map's rank.",
+        ),
+        BadTensor::Column { at, bytes } => (
+            "copy of a box that does not start at a multiple of 16 bytes".to_owned(),
+            format!(
+                "The innermost coordinate is {at}, and an element has {}: the box starts {} bytes into its row.",
+                count(bytes.into(), "byte"),
+                i64::from(at) * i64::from(bytes)
+            ),
+            None,
+            "let the innermost coordinate be a multiple of 16 bytes; it may be negative or beyond the tensor.",
+        ),
+        BadTensor::Negative { dimension, at } => (
+            "store to a box that begins before the tensor".to_owned(),
+            format!("Coordinate {dimension} (0 is the innermost) is {at}."),
+            Some("only loads take negative coordinates; stores may reach beyond the far ends alone."),
+            "start the box inside of the tensor.",
+        ),
+        BadTensor::Shared(at) => (
+            "copy of a box to or from shared memory that is not aligned to 128 bytes".to_owned(),
+            format!(
+                "The address in shared memory is {at:#x}, {} bytes behind a multiple of 128.",
+                at % 128
+            ),
+            None,
+            "declare the array with `alignas(128)`, or 1024 for a swizzle of 128 bytes.",
+        ),
+    };
+    let mut draft = Draft::new(title);
+    draft.notes.push(note);
+    draft.notes.push(who(scene, kind));
+    draft.why = why.map(str::to_owned);
+    draft.advice = Some(advice.into());
+    let error = match problem {
+        BadTensor::MapAlign(_) | BadTensor::Shared(_) => "misaligned address",
+        _ => "illegal instruction",
+    };
+    draft.on_gpu = Some(format!(
+        "the kernel stops with \"{error}\", and the context is lost."
+    ));
+    draft
+}
+
+/// Drafts the message of `E-MBARRIER`.
+pub(crate) fn barrier(scene: &Scene<'_>, kind: &Kind, offset: u32, problem: BadBarrier) -> Draft {
+    let (title, note, advice) = match problem {
+        BadBarrier::NotInitialised => (
+            "use of a barrier that no mbarrier.init made",
+            format!("No barrier is at address {offset:#x} of shared memory."),
+            "let one thread initialise each barrier, and __syncthreads() before others use it.",
+        ),
+        BadBarrier::Arrivals(n) => (
+            "mbarrier.init with a number of arrivals that no barrier counts",
+            format!("It is to wait for {n} arrivals; a barrier waits for 1 to 1048575."),
+            "give the number of threads that arrive in each phase.",
+        ),
+        BadBarrier::TooManyArrivals { arrivals, pending } => (
+            "more arrivals than the barrier waits for",
+            format!(
+                "{} at the barrier at address {offset:#x} of shared memory, whose phase waits for {pending} more.",
+                count(arrivals.into(), "arrival")
+            ),
+            "let as many threads arrive in each phase as mbarrier.init said, and wait for its end before the next.",
+        ),
+        BadBarrier::TooManyBytes(n) => (
+            "a barrier is to wait for more bytes than it counts",
+            format!("The phase is to wait for {n} bytes; a barrier counts up to 1048575."),
+            "use several barriers, or several phases.",
+        ),
+    };
+    let mut draft = Draft::new(title);
+    draft.notes.push(note);
+    draft.notes.push(who(scene, kind));
+    draft.advice = Some(advice.into());
+    draft.on_gpu = Some("what happens is not defined: the kernel may hang or stop.".into());
+    draft
+}

@@ -1,0 +1,55 @@
+//! What came with Hopper: barriers in shared memory, tensor maps and copies of boxes.
+
+use super::Section;
+
+#[rustfmt::skip]
+pub(super) const SECTIONS: &[Section] = &[
+    Section { title: "Synchronisation: fence", refused: None, rows: &[
+        ("fence.proxy{.alias,.async,.async.global,.async.shared::cta,.async.shared::cluster}", "", "orders accesses of different kinds"),
+        ("fence.mbarrier_init.release.cluster", "", "orders the set-up of an mbarrier"),
+    ] },
+    Section { title: "Synchronisation: mbarrier", refused: None, rows: &[
+        ("mbarrier.init{,.shared,.shared::cta}.b64", "[a], n", "makes a barrier of n arrivals"),
+        ("mbarrier.inval{,.shared,.shared::cta}.b64", "[a]", "ends a barrier"),
+        ("mbarrier{.expect_tx,.complete_tx}{,.relaxed}{,.cta,.cluster}{,.shared,.shared::cta,.shared::cluster}.b64", "[a], n", "changes how many bytes a phase waits for"),
+        ("mbarrier{.arrive,.arrive_drop}{,.release,.relaxed}{,.cta,.cluster}{,.shared,.shared::cta,.shared::cluster}.b64", "d, [a]{, n}", "arrives"),
+        ("mbarrier{.arrive,.arrive_drop}.expect_tx{,.release,.relaxed}{,.cta,.cluster}{,.shared,.shared::cta,.shared::cluster}.b64", "d, [a], n", "arrives, and lets the phase wait for n more bytes"),
+        ("mbarrier.test_wait{,.parity}{,.acquire,.relaxed}{,.cta,.cluster}{,.shared,.shared::cta}.b64", "p, [a], phase", "whether a phase has ended"),
+        ("mbarrier.try_wait{,.parity}{,.acquire,.relaxed}{,.cta,.cluster}{,.shared,.shared::cta}.b64", "p, [a], phase{, ns}", "waits some time for the end of a phase"),
+    ] },
+    Section { title: "Miscellaneous: setmaxnreg", refused: None, rows: &[
+        ("setmaxnreg{.inc,.dec}.sync.aligned.u32", "n", "changes the number of registers of a warp"),
+    ] },
+    Section { title: "Asynchronous copy: cp.async.bulk.commit_group", refused: None, rows: &[
+        ("cp.async.bulk.commit_group", "", "closes a group of bulk copies"),
+    ] },
+    Section { title: "Asynchronous copy: cp.async.bulk.wait_group", refused: None, rows: &[
+        ("cp.async.bulk.wait_group{,.read}", "n", "waits until at most n groups of bulk copies are open"),
+    ] },
+    Section { title: "Asynchronous copy: cp.async.bulk.tensor", refused: None, rows: &[
+        ("cp.async.bulk.tensor{.1d,.2d,.3d,.4d,.5d}{.shared::cluster,.shared::cta}.global{,.tile}.mbarrier::complete_tx::bytes{,.L2::cache_hint}", "[d], [map, c], [mbar]{, policy}", "copies a box of a tensor to shared memory in the background"),
+        ("cp.async.bulk.tensor{.1d,.2d,.3d,.4d,.5d}.global.shared::cta{,.tile}.bulk_group{,.L2::cache_hint}", "[map, c], [a]{, policy}", "copies shared memory to a box of a tensor in the background"),
+    ] },
+    Section { title: "Asynchronous copy: cp.async.bulk.prefetch.tensor", refused: None, rows: &[
+        ("cp.async.bulk.prefetch.tensor{.1d,.2d,.3d,.4d,.5d}.L2.global{,.tile}{,.L2::cache_hint}", "[map, c]{, policy}", "brings a box of a tensor into the cache"),
+    ] },
+    Section { title: "Data movement: prefetch", refused: None, rows: &[
+        ("prefetch{,.param,.const}.tensormap", "[a]", "brings a tensor map into the cache"),
+    ] },
+    Section { title: "Asynchronous copy: cp.async.bulk.tensor", refused: Some("clusters are not emulated yet"), rows: &[
+        ("cp.async.bulk.tensor.*.multicast::cluster", "[d], [map, c], [mbar]{, i}, mask{, policy}", "copies a box to several blocks"),
+        ("cp.async.bulk.tensor.*.multicast::cluster.*", "[d], [map, c], [mbar]{, i}, mask{, policy}", "copies a box to several blocks"),
+        ("cp.async.bulk.tensor.*{.cta_group::1,.cta_group::2}", "[d], [map, c], [mbar]{, i}{, policy}", "copies a box to one of two blocks"),
+        ("cp.async.bulk.tensor.*{.cta_group::1,.cta_group::2}.*", "[d], [map, c], [mbar]{, i}{, policy}", "copies a box to one of two blocks"),
+    ] },
+    Section { title: "Asynchronous copy: cp.async.bulk.tensor", refused: Some("only boxes are emulated: no im2col, gather or scatter"), rows: &[
+        ("cp.async.bulk.tensor.*", "{a}{, b}{, c}{, d}{, e}", "copies other parts of a tensor"),
+        ("cp.async.bulk.prefetch.tensor.*", "{a}{, b}{, c}", "brings other parts of a tensor into the cache"),
+    ] },
+    Section { title: "Asynchronous copy: cp.reduce.async.bulk.tensor", refused: Some("reductions of tensors are not emulated yet"), rows: &[
+        ("cp.reduce.async.bulk.tensor.*", "{a}{, b}{, c}", "reduces shared memory into a box of a tensor"),
+    ] },
+    Section { title: "Asynchronous copy: tensormap", refused: Some("tensor maps that kernels change are not emulated yet"), rows: &[
+        ("tensormap.*", "{a}{, b}{, c}{, d}", "changes a tensor map"),
+    ] },
+];

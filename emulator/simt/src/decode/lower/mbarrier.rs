@@ -1,0 +1,89 @@
+//! Barriers in shared memory, and groups of bulk copies.
+
+use ptx::ast::{Immediate, Instruction, Operand, Type};
+
+use super::super::error::Result;
+use super::Lower;
+use super::address::space_of;
+use crate::lanes::{Class, NONE};
+use crate::program::{Mbarrier, MbarrierKind, MemSpace, OpKind};
+
+impl<'a> Lower<'a> {
+    /// `mbarrier.init.shared.b64 [a], n;` and its kin.
+    pub(super) fn mbarrier(&mut self, instruction: &'a Instruction) -> Result<()> {
+        let has = |word| instruction.has(word);
+        let space = space_of(instruction).unwrap_or(MemSpace::Generic);
+        let operands = &instruction.operands[..];
+        let number = Some(Type::U32);
+        let mut made = Mbarrier {
+            kind: MbarrierKind::Init,
+            space,
+            addr: self.zero_address()?,
+            number: NONE,
+            phase: NONE,
+            dst: NONE,
+            done: NONE,
+        };
+        let place = match (&instruction.modifiers.first().map(String::as_str), operands) {
+            (Some("init"), [place, n]) => {
+                made.number = self.source(n, Class::Bits32, number)?;
+                place
+            }
+            (Some("inval"), [place]) => {
+                made.kind = MbarrierKind::Invalidate;
+                place
+            }
+            (Some(kind @ ("expect_tx" | "complete_tx")), [place, n]) => {
+                made.kind = match *kind {
+                    "expect_tx" => MbarrierKind::Expect,
+                    _ => MbarrierKind::Complete,
+                };
+                made.number = self.source(n, Class::Bits32, number)?;
+                place
+            }
+            (Some(kind @ ("arrive" | "arrive_drop")), [to, place, n @ ..]) if n.len() < 2 => {
+                made.kind = MbarrierKind::Arrive {
+                    expect: has("expect_tx"),
+                    drop: *kind == "arrive_drop",
+                };
+                if self.wanted(to)?.is_some() {
+                    made.dst = self.destination(to, Class::Bits64)? as i32;
+                }
+                if let [n] = n {
+                    made.number = self.source(n, Class::Bits32, number)?;
+                }
+                place
+            }
+            (Some("test_wait" | "try_wait"), [done, place, phase, rest @ ..]) if rest.len() < 2 => {
+                made.kind = MbarrierKind::Wait;
+                made.done = self.destination(done, Class::Pred)? as i32;
+                match has("parity") {
+                    true => made.number = self.source(phase, Class::Bits32, number)?,
+                    false => made.phase = self.source(phase, Class::Bits64, None)?,
+                }
+                // How long a wait may take changes nothing that is defined.
+                if let [limit] = rest {
+                    self.source(limit, Class::Bits32, number)?;
+                }
+                place
+            }
+            _ => return Err(self.unsupported(format!("`{}`", instruction.mnemonic()))),
+        };
+        (made.addr, made.space) = self.address(place, space)?;
+        self.emit(OpKind::Mbarrier(Box::new(made)))
+    }
+
+    /// `cp.async.bulk.commit_group;` and `cp.async.bulk.wait_group n;`
+    pub(super) fn bulk_group(&mut self, instruction: &'a Instruction) -> Result<()> {
+        match &instruction.operands[..] {
+            [] if instruction.has("commit_group") => self.emit(OpKind::BulkCommit),
+            [Operand::Immediate(Immediate::Int(n))] if instruction.has("wait_group") => {
+                let Ok(pending) = u32::try_from(*n) else {
+                    return Err(self.invalid("a number of groups cannot be negative"));
+                };
+                self.emit(OpKind::BulkWait { pending })
+            }
+            _ => Err(self.unsupported(format!("`{}`", instruction.mnemonic()))),
+        }
+    }
+}

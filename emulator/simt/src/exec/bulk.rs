@@ -1,0 +1,194 @@
+//! Copies of boxes that are under way.
+//!
+//! They are performed as late as the program allows, so that a forgotten wait shows: a load when a thread waits for the
+//! barrier that receives its bytes, a store when its thread waits for its group or when the block ends.
+
+use std::collections::VecDeque;
+
+use crate::limits::COPIES;
+use crate::tensor::{RANKS, Run, TensorMap};
+
+use super::slow::find_global;
+use super::{Cx, bits};
+
+/// A copy of a box.
+#[derive(Debug, Clone)]
+pub(crate) struct BulkCopy {
+    pub(crate) map: Box<TensorMap>,
+    /// Coordinates of its first element.
+    pub(crate) at: [i32; RANKS],
+    /// Offset of the box in shared memory.
+    pub(crate) shared: u32,
+}
+
+/// What is under way in a block.
+#[derive(Debug, Default)]
+pub(crate) struct BulkCopies {
+    /// Loads, with the barriers that receive them.
+    loads: VecDeque<(u32, BulkCopy)>,
+    /// Stores, with their threads and groups.
+    stores: VecDeque<(u32, u32, BulkCopy)>,
+    /// Groups committed, by thread.
+    committed: Vec<u32>,
+}
+
+impl BulkCopies {
+    pub(crate) fn clear(&mut self) {
+        self.loads.clear();
+        self.stores.clear();
+        self.committed.clear();
+    }
+
+    fn committed(&mut self, thread: u32) -> &mut u32 {
+        let thread = thread as usize;
+        if self.committed.len() <= thread {
+            self.committed.resize(thread + 1, 0);
+        }
+        &mut self.committed[thread]
+    }
+}
+
+impl Cx<'_> {
+    /// Starts a load whose bytes the barrier at `barrier` receives.
+    pub(crate) fn start_load(&mut self, copy: BulkCopy, barrier: u32) {
+        if self.job.watch.checks() {
+            let written = &mut self.block.shared_written;
+            copy.map.runs(copy.at, copy.shared, |run| {
+                written.unset(run.shared as usize, run.bytes as usize);
+            });
+        }
+        self.block.bulk.loads.push_back((barrier, copy));
+        if self.block.bulk.loads.len() > COPIES {
+            // More than hardware has room for: the oldest arrives.
+            if let Some((barrier, copy)) = self.block.bulk.loads.pop_front() {
+                self.perform_load(&copy);
+                self.complete_bytes(barrier, copy.map.box_bytes());
+            }
+        }
+        self.progress = true;
+    }
+
+    /// Starts a store of one lane.
+    pub(crate) fn start_store(&mut self, copy: BulkCopy, lane: usize) {
+        let thread = self.warp * 32 + lane as u32;
+        let group = *self.block.bulk.committed(thread);
+        self.block.bulk.stores.push_back((thread, group, copy));
+        if self.block.bulk.stores.len() > COPIES
+            && let Some((.., copy)) = self.block.bulk.stores.pop_front()
+        {
+            self.perform_store(&copy);
+        }
+        self.progress = true;
+    }
+
+    pub(crate) fn commit_bulk(&mut self, on: u32) {
+        for lane in bits(on) {
+            *self.block.bulk.committed(self.warp * 32 + lane as u32) += 1;
+        }
+    }
+
+    /// Performs the stores of the lanes `on`, but for their last `pending` groups.
+    pub(crate) fn wait_for_bulk(&mut self, on: u32, pending: u32) {
+        let first = self.warp * 32;
+        let mut stores = std::mem::take(&mut self.block.bulk.stores);
+        stores.retain(|(thread, group, copy)| {
+            let lane = thread.wrapping_sub(first);
+            let committed = self.block.bulk.committed(*thread);
+            let is_due = u64::from(*group) + u64::from(pending) < u64::from(*committed);
+            if lane >= 32 || on >> lane & 1 == 0 || !is_due {
+                return true;
+            }
+            self.perform_store(copy);
+            self.progress = true;
+            false
+        });
+        self.block.bulk.stores = stores;
+    }
+
+    /// Performs what is left when the block ends. Loads that nobody waited for change nothing that is seen.
+    pub(crate) fn finish_bulk(&mut self) {
+        for (.., copy) in std::mem::take(&mut self.block.bulk.stores) {
+            self.perform_store(&copy);
+        }
+    }
+
+    /// Performs the oldest load that a barrier receives; its bytes.
+    pub(crate) fn perform_next(&mut self, barrier: u32) -> Option<u64> {
+        let loads = &mut self.block.bulk.loads;
+        let oldest = loads.iter().position(|(to, _)| *to == barrier)?;
+        let (_, copy) = loads.remove(oldest)?;
+        self.perform_load(&copy);
+        Some(copy.map.box_bytes())
+    }
+
+    fn perform_load(&mut self, copy: &BulkCopy) {
+        let (job, shared) = (self.job, self.block.shared_start());
+        let (outside, convert) = (copy.map.outside().to_le_bytes(), copy.map.converted());
+        copy.map.runs(
+            copy.at,
+            copy.shared,
+            |Run {
+                 shared: to,
+                 global,
+                 bytes,
+             }| {
+                let n = bytes as usize;
+                let to = shared.wrapping_add(to as usize);
+                let from = global.and_then(|at| find_global(job, at, bytes.into(), false).ok());
+                // SAFETY: the box was found to lie in the block's shared memory when the copy started, and `find_global` has
+                // found so many bytes, which the launch holds.
+                unsafe {
+                    match (global, from) {
+                        (_, Some(from)) => {
+                            std::ptr::copy_nonoverlapping(from, to, n);
+                            if let Some(convert) = convert {
+                                for word in (0..n / 4).map(|i| to.cast::<u32>().add(i)) {
+                                    word.write_unaligned(convert(word.read_unaligned()));
+                                }
+                            }
+                        }
+                        // Past the end of an allocation: reported when the copy started.
+                        (Some(_), None) => std::ptr::write_bytes(to, 0, n),
+                        (None, None) => {
+                            for i in 0..n {
+                                to.add(i).write(outside[i % 8]);
+                            }
+                        }
+                    }
+                }
+            },
+        );
+        if job.watch.checks() {
+            let written = &mut self.block.shared_written;
+            copy.map.runs(copy.at, copy.shared, |run| {
+                written.set(run.shared as usize, run.bytes as usize);
+            });
+        }
+    }
+
+    fn perform_store(&mut self, copy: &BulkCopy) {
+        let (job, shared) = (self.job, self.block.shared_start());
+        copy.map.runs(copy.at, copy.shared, |run| {
+            let Some(start) = run.global else { return };
+            // What is not there as a whole was reported, or lies behind the last row.
+            let whole = find_global(job, start, run.bytes.into(), true).is_ok();
+            let each = if whole { run.bytes } else { 1 };
+            for i in (0..run.bytes).step_by(each as usize) {
+                let at = start.saturating_add(i.into());
+                let Ok(to) = find_global(job, at, each.into(), true) else {
+                    continue;
+                };
+                // SAFETY: as in `perform_load`.
+                unsafe {
+                    let from = shared.wrapping_add((run.shared + i) as usize);
+                    std::ptr::copy_nonoverlapping(from, to, each as usize);
+                }
+                if job.watch.checks()
+                    && let Some((allocation, offset)) = job.table.find(at, each.into())
+                {
+                    allocation.bytes.mark(offset, each as usize);
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,251 @@
+//! Barriers in shared memory: phases that end when all arrivals have come and all bytes that were expected.
+//!
+//! The state of a barrier is kept beside shared memory, by its address. What a program finds in the eight bytes of a barrier
+//! is not defined by PTX, and zero here.
+
+use std::collections::BTreeMap;
+
+use crate::check::{AccessKind, BadAccess, BadBarrier, Code, Details};
+use crate::lanes::NONE;
+use crate::program::{Addr, Mbarrier, MbarrierKind, MemSpace, window};
+
+use super::access::{bias, place};
+use super::{Cx, bits};
+
+/// Arrivals that a barrier can wait for.
+const MOST_ARRIVALS: u32 = (1 << 20) - 1;
+/// Bytes that a phase can wait for.
+const MOST_BYTES: i64 = (1 << 20) - 1;
+/// Bytes of a barrier.
+const BYTES: u32 = 8;
+
+#[derive(Debug, Clone, Copy)]
+struct State {
+    /// Arrivals of each phase, and those that the current one waits for.
+    arrivals: u32,
+    pending: u32,
+    /// Bytes that the current phase waits for; negative when they came before they were expected.
+    bytes: i64,
+    /// Phases that have ended.
+    phase: u64,
+}
+
+impl State {
+    /// Ends the phase if nothing is missing.
+    fn end_phase(&mut self) -> bool {
+        let ends = self.pending == 0 && self.bytes == 0;
+        if ends {
+            self.phase += 1;
+            self.pending = self.arrivals;
+        }
+        ends
+    }
+}
+
+/// The barriers of a block, by their offsets in shared memory.
+#[derive(Debug, Default)]
+pub(crate) struct Mbarriers(BTreeMap<u32, State>);
+
+impl Mbarriers {
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl Cx<'_> {
+    /// Performs the operation for the lanes `on`. True if some of them wait for a phase that has not ended.
+    pub(crate) fn mbarrier(&mut self, b: &Mbarrier, pc: u32, on: u32) -> bool {
+        let mut done = 0;
+        for lane in bits(on) {
+            let Some(at) = self.mbarrier_at(&b.addr, b.space, pc, lane) else {
+                continue;
+            };
+            let number = match b.number {
+                NONE => 1,
+                src => self.u32_at(src, lane),
+            };
+            if b.kind == MbarrierKind::Init {
+                if !(1..=MOST_ARRIVALS).contains(&number) {
+                    self.bad_barrier(pc, lane, at, BadBarrier::Arrivals(number));
+                    continue;
+                }
+                let state = State {
+                    arrivals: number,
+                    pending: number,
+                    bytes: 0,
+                    phase: 0,
+                };
+                self.block.mbarriers.0.insert(at, state);
+                self.progress = true;
+                continue;
+            }
+            let Some(state) = self.block.mbarriers.0.get_mut(&at) else {
+                self.bad_barrier(pc, lane, at, BadBarrier::NotInitialised);
+                continue;
+            };
+            let phase = state.phase;
+            let mut problem = None;
+            match b.kind {
+                MbarrierKind::Init | MbarrierKind::Invalidate => {
+                    self.block.mbarriers.0.remove(&at);
+                }
+                MbarrierKind::Expect => problem = expect(state, number),
+                MbarrierKind::Complete => {
+                    state.bytes -= i64::from(number);
+                    state.end_phase();
+                }
+                MbarrierKind::Arrive { expect: bytes, drop } => {
+                    if bytes {
+                        problem = expect(state, number);
+                    }
+                    let n = if bytes { 1 } else { number };
+                    if n == 0 || n > state.pending {
+                        problem = Some(BadBarrier::TooManyArrivals {
+                            arrivals: n,
+                            pending: state.pending,
+                        });
+                    } else {
+                        state.pending -= n;
+                        state.arrivals -= if drop { n } else { 0 };
+                        state.end_phase();
+                    }
+                    if b.dst != NONE {
+                        self.out64(b.dst as u32)[lane] = phase;
+                    }
+                }
+                MbarrierKind::Wait => {
+                    let parity = (b.number != NONE).then_some(u64::from(number & 1));
+                    let asked = match parity {
+                        Some(_) => 0,
+                        None => self.u64_at(b.phase, lane),
+                    };
+                    let has_ended = |phase: u64| match parity {
+                        Some(parity) => phase & 1 != parity,
+                        None => phase > asked,
+                    };
+                    let mut ended = has_ended(phase);
+                    if !ended {
+                        ended = self.receive(at) && self.mbarrier_phase(at).is_some_and(has_ended);
+                    }
+                    done |= u32::from(ended) << lane;
+                }
+            }
+            if let Some(problem) = problem {
+                self.bad_barrier(pc, lane, at, problem);
+            }
+            if b.kind != MbarrierKind::Wait {
+                self.progress = true;
+            }
+        }
+        // What one thread wrote before it arrived, others read behind their wait.
+        if let Some(races) = &mut self.shared_races {
+            races.synchronised();
+        }
+        if b.kind != MbarrierKind::Wait {
+            return false;
+        }
+        if b.done != NONE {
+            self.set_pred(b.done as u32, done, on);
+        }
+        if done != 0 {
+            self.progress = true;
+            self.fiber.polls = 0;
+        }
+        done != on
+    }
+
+    fn mbarrier_phase(&self, at: u32) -> Option<u64> {
+        self.block.mbarriers.0.get(&at).map(|state| state.phase)
+    }
+
+    /// Where the barrier is that a lane names, if there can be one.
+    pub(crate) fn mbarrier_at(&mut self, addr: &Addr, space: MemSpace, pc: u32, lane: usize) -> Option<u32> {
+        let value = match addr.wide {
+            true => self.u64_at(addr.src, lane),
+            false => u64::from(self.u32_at(addr.src, lane)),
+        };
+        let address = place(addr, bias(space), value);
+        let offset = address.wrapping_sub(window::SHARED);
+        let inside = |(_, to): (u32, u32)| offset + u64::from(BYTES) <= u64::from(to);
+        let code = if address >> window::BITS != window::SHARED >> window::BITS
+            || !self.block.shared_range(self.job, offset).is_some_and(inside)
+        {
+            Code::OutOfBounds
+        } else if !offset.is_multiple_of(BYTES.into()) {
+            Code::Misaligned
+        } else {
+            return Some(offset as u32);
+        };
+        let (space, address) = match address >> window::BITS == window::SHARED >> window::BITS {
+            true => (MemSpace::Shared, offset),
+            false => (MemSpace::Generic, address),
+        };
+        let access = BadAccess {
+            kind: AccessKind::Atomic,
+            space,
+            address,
+            high: address,
+            bytes: BYTES,
+        };
+        self.report(pc, code, 1 << lane, Details::Access(access));
+        None
+    }
+
+    /// Whether there is a barrier; otherwise that is reported.
+    pub(crate) fn has_mbarrier(&mut self, at: u32, pc: u32, lane: usize) -> bool {
+        let has = self.block.mbarriers.0.contains_key(&at);
+        if !has {
+            self.bad_barrier(pc, lane, at, BadBarrier::NotInitialised);
+        }
+        has
+    }
+
+    fn bad_barrier(&mut self, pc: u32, lane: usize, offset: u32, problem: BadBarrier) {
+        self.report(
+            pc,
+            Code::MemoryBarrier,
+            1 << lane,
+            Details::MemoryBarrier { offset, problem },
+        );
+    }
+
+    /// Lets copies arrive that this barrier waits for, oldest first, until its phase ends. Whether it has.
+    fn receive(&mut self, at: u32) -> bool {
+        loop {
+            match self.block.mbarriers.0.get_mut(&at) {
+                // Bytes are of no use yet: as long as arrivals are missing, copies may come later.
+                Some(state) if state.pending == 0 => {
+                    if state.end_phase() {
+                        return true;
+                    }
+                }
+                _ => return false,
+            }
+            let Some(bytes) = self.perform_next(at) else {
+                return false;
+            };
+            self.progress = true;
+            if let Some(state) = self.block.mbarriers.0.get_mut(&at) {
+                state.bytes -= bytes as i64;
+            }
+        }
+    }
+
+    /// Bytes arrive at a barrier that nobody waits for.
+    pub(crate) fn complete_bytes(&mut self, at: u32, bytes: u64) {
+        if let Some(state) = self.block.mbarriers.0.get_mut(&at) {
+            state.bytes -= bytes as i64;
+            state.end_phase();
+        }
+    }
+}
+
+/// Lets the current phase wait for more bytes.
+fn expect(state: &mut State, bytes: u32) -> Option<BadBarrier> {
+    let sum = state.bytes + i64::from(bytes);
+    if sum > MOST_BYTES {
+        return Some(BadBarrier::TooManyBytes(sum as u64));
+    }
+    state.bytes = sum;
+    None
+}

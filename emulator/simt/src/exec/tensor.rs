@@ -1,0 +1,181 @@
+//! `cp.async.bulk.tensor`: what a copy of a box needs is looked at when it starts.
+
+use crate::check::{AccessKind, BadAccess, BadTensor, Code, Details};
+use crate::program::{MemSpace, TensorCopy, TensorWay, window};
+use crate::tensor::{BYTES, NotATensorMap, RANKS, SHARED_ALIGN, TensorMap};
+
+use super::access::{bias, place};
+use super::bulk::BulkCopy;
+use super::slow::{Bad, find_global};
+use super::{Cx, bits};
+
+/// What the address of a map is a multiple of.
+const MAP_ALIGN: u64 = 64;
+/// What the first byte of each row of a box is a multiple of.
+const ROW_ALIGN: i64 = 16;
+
+impl Cx<'_> {
+    pub(crate) fn tensor_copy(&mut self, t: &TensorCopy, pc: u32, on: u32) {
+        for lane in bits(on) {
+            if t.way == TensorWay::Prefetch {
+                continue;
+            }
+            if let Err(problem) = self.start_tensor_copy(t, pc, lane) {
+                let code = match problem {
+                    BadTensor::MapAlign(_) | BadTensor::Shared(_) => Code::Misaligned,
+                    _ => Code::TensorCopy,
+                };
+                self.report(pc, code, 1 << lane, Details::TensorCopy { problem });
+            }
+            if self.stopped {
+                return;
+            }
+        }
+    }
+
+    fn start_tensor_copy(&mut self, t: &TensorCopy, pc: u32, lane: usize) -> Result<(), BadTensor> {
+        let map = self.tensor_map(t, lane)?;
+        if map.rank != usize::from(t.dims) {
+            return Err(BadTensor::Rank {
+                map: map.rank as u8,
+                given: t.dims,
+            });
+        }
+        let mut at = [0; RANKS];
+        for (place, &src) in at.iter_mut().zip(&t.at).take(map.rank) {
+            *place = self.u32_at(src, lane) as i32;
+        }
+        let bytes = map.element.bytes() as u8;
+        if i64::from(at[0]) * i64::from(bytes) % ROW_ALIGN != 0 {
+            return Err(BadTensor::Column { at: at[0], bytes });
+        }
+        let before = at.iter().position(|at| *at < 0);
+        if let (TensorWay::Store, Some(d)) = (t.way, before) {
+            return Err(BadTensor::Negative {
+                dimension: d as u8,
+                at: at[d],
+            });
+        }
+        let value = match t.shared.wide {
+            true => self.u64_at(t.shared.src, lane),
+            false => u64::from(self.u32_at(t.shared.src, lane)),
+        };
+        let offset = place(&t.shared, 0, value);
+        if !offset.is_multiple_of(SHARED_ALIGN.into()) {
+            return Err(BadTensor::Shared(offset));
+        }
+        let (in_shared, in_global) = match t.way {
+            TensorWay::Store => (AccessKind::Read, AccessKind::Write),
+            _ => (AccessKind::Write, AccessKind::Read),
+        };
+        let to = match self.block.shared_range(self.job, offset) {
+            Some((_, to)) => u64::from(to),
+            None => offset,
+        };
+        if map.shared_bytes() > to - offset {
+            let access = BadAccess {
+                kind: in_shared,
+                space: MemSpace::Shared,
+                address: to,
+                high: offset
+                    .saturating_add(map.shared_bytes())
+                    .saturating_sub(bytes.into()),
+                bytes: bytes.into(),
+            };
+            self.report(pc, Code::OutOfBounds, 1 << lane, Details::Access(access));
+            return Ok(());
+        }
+        let copy = BulkCopy {
+            map: Box::new(map),
+            at,
+            shared: offset as u32,
+        };
+        if let Some(((code, space, address), high)) = self.out_of_reach(&copy, in_global == AccessKind::Write)
+        {
+            let access = BadAccess {
+                kind: in_global,
+                space,
+                address,
+                high,
+                bytes: bytes.into(),
+            };
+            self.report(pc, code, 1 << lane, Details::Access(access));
+            if self.stopped {
+                return Ok(());
+            }
+        }
+        match &t.way {
+            TensorWay::Load(barrier) => {
+                if let Some(barrier) = self.mbarrier_at(barrier, MemSpace::Shared, pc, lane)
+                    && self.has_mbarrier(barrier, pc, lane)
+                {
+                    self.start_load(copy, barrier);
+                }
+            }
+            TensorWay::Store => {
+                let map = Box::new(copy.map.for_stores());
+                self.start_store(BulkCopy { map, ..copy }, lane);
+            }
+            TensorWay::Prefetch => {}
+        }
+        Ok(())
+    }
+
+    /// The map that a lane names.
+    fn tensor_map(&self, t: &TensorCopy, lane: usize) -> Result<TensorMap, BadTensor> {
+        let value = match t.map.wide {
+            true => self.u64_at(t.map.src, lane),
+            false => u64::from(self.u32_at(t.map.src, lane)),
+        };
+        let address = place(&t.map, bias(t.map_space), value);
+        if !address.is_multiple_of(MAP_ALIGN) {
+            return Err(BadTensor::MapAlign(address));
+        }
+        let mut bytes = [0; BYTES];
+        let window = address >> window::BITS;
+        if window == window::PARAM >> window::BITS {
+            let from = (address - window::PARAM) as usize;
+            let found = self.job.params.get(from..).and_then(|rest| rest.first_chunk());
+            bytes = *found.ok_or(BadTensor::MapPlace(address))?;
+        } else if window < window::SHARED >> window::BITS
+            && let Ok(from) = find_global(self.job, address, BYTES as u64, false)
+        {
+            // SAFETY: `find_global` has found so many bytes, which the launch holds.
+            unsafe { std::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), BYTES) };
+        } else {
+            return Err(BadTensor::MapPlace(address));
+        }
+        TensorMap::decode(&bytes).map_err(|why| match why {
+            NotATensorMap::Zeros => BadTensor::Zeros(address),
+            NotATensorMap::Changed => BadTensor::Changed(address),
+            NotATensorMap::Other => BadTensor::NoMap(address),
+        })
+    }
+
+    /// What of the box lies inside of the tensor and in no memory: why, the first such element, and the last.
+    fn out_of_reach(&self, copy: &BulkCopy, writes: bool) -> Option<(Bad, u64)> {
+        let each = copy.map.element.bytes();
+        let mut found: Option<(Bad, u64)> = None;
+        copy.map.runs(copy.at, copy.shared, |run| {
+            let Some(start) = run.global else { return };
+            let Err((code, space, mut address)) = find_global(self.job, start, run.bytes.into(), writes)
+            else {
+                return;
+            };
+            let last = start.saturating_add(u64::from(run.bytes) - each);
+            // The first element of the run that cannot be reached.
+            if code == Code::OutOfBounds {
+                let is_there = |at: &u64| find_global(self.job, *at, each, writes).is_ok();
+                address = (start..=last)
+                    .step_by(each as usize)
+                    .find(|at| !is_there(at))
+                    .unwrap_or(start);
+            }
+            match &mut found {
+                Some((_, high)) => *high = (*high).max(last),
+                None => found = Some(((code, space, address), last)),
+            }
+        });
+        found
+    }
+}

@@ -1,0 +1,100 @@
+//! Copies of boxes of tensors leave in memory what they left on an H200 (`tests/data/tensor`), and those that stop a GPU are
+//! reported.
+
+use std::collections::BTreeMap;
+
+use simt::launch::{LaunchOptions, Watch};
+use simt::module::Module;
+use tests::gpu::{Argument, Gpu, Shape};
+use tests::tensor::{Case, OUT_WORDS, SHARED_BYTES, TENSOR_BYTES, THREADS, answer, cases, tensor_words};
+
+/// What the emulator answers: shared memory behind the flag, and the tensor; or what it found.
+fn emulate(case: &Case) -> Result<(Vec<u32>, Vec<u32>), String> {
+    let gpu = Gpu::default();
+    let tensor = gpu.upload(&tensor_words());
+    let out = gpu.upload(&vec![0u32; OUT_WORDS]);
+    let map = case.map(tensor)?;
+    let loaded = Module::load(&gpu.memory, &case.module(), None).map_err(|error| error.to_string())?;
+    let arguments = [
+        Argument(case.parameter(&map.encode()).to_vec()),
+        Argument::from(out),
+    ];
+    let shape = Shape {
+        shared: SHARED_BYTES as u32,
+        ..Shape::line(1, THREADS)
+    };
+    let options = LaunchOptions {
+        watch: Watch::Checked,
+        budget: 1 << 24,
+        threads: 1,
+        ..LaunchOptions::default()
+    };
+    let report = gpu
+        .launch(&loaded, "copy", shape, &arguments, options)
+        .map_err(|error| error.to_string())?;
+    match report.findings.first() {
+        Some(finding) => Err(finding.text.clone()),
+        None => Ok((gpu.read(out, OUT_WORDS), gpu.read(tensor, TENSOR_BYTES / 4))),
+    }
+}
+
+/// What a GPU would have answered.
+fn answered(case: &Case) -> String {
+    match emulate(case) {
+        Ok((out, tensor)) => answer(&out, &tensor),
+        Err(text) if text.starts_with("error[E-ALIGN]") => {
+            "stopped by CUDA_ERROR_MISALIGNED_ADDRESS".to_owned()
+        }
+        Err(text) if text.starts_with("error[E-TENSOR]") => {
+            "stopped by CUDA_ERROR_ILLEGAL_INSTRUCTION".to_owned()
+        }
+        Err(text) => text,
+    }
+}
+
+#[test]
+fn boxes_are_copied_as_hardware_does() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/data/tensor/h200.txt"));
+    let text = text.expect("the answers of an H200");
+    let hardware: BTreeMap<&str, &str> = text.lines().filter_map(|line| line.split_once(": ")).collect();
+    // Bytes arrive in parts there, and a phase ends as soon as those that have come are those that were expected.
+    let list: Vec<Case> = cases()
+        .into_iter()
+        .filter(|case| case.name != "barrier expects half")
+        .collect();
+    let wrong: Vec<String> = list
+        .iter()
+        .filter_map(|case| {
+            let (ours, theirs) = (answered(case), hardware.get(case.name.as_str()));
+            (theirs != Some(&ours.as_str())).then(|| format!("{}: {ours}, hardware {theirs:?}", case.name))
+        })
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "{} of {}:\n{}",
+        wrong.len(),
+        list.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn what_cannot_be_copied_is_reported() {
+    const SHOWN: [&str; 8] = [
+        "map at 16",
+        "zeros for a map",
+        "garbage for a map",
+        "column -1",
+        "fewer coordinates",
+        "plain left edge store",
+        "shared memory at 64",
+        "shared memory at 64 store",
+    ];
+    let found: Vec<String> = cases()
+        .iter()
+        .filter(|case| SHOWN.contains(&case.name.as_str()))
+        .filter_map(|case| Some(format!("{}: {}", case.name, emulate(case).err()?)))
+        .collect();
+    assert_eq!(found.len(), SHOWN.len());
+    insta::assert_snapshot!(found.join("\n\n"));
+}
