@@ -8,6 +8,7 @@ use std::path::Path;
 
 use tests::gpu::Gpu;
 use tests::machine_code::{HEADER, Widths, kernel, lines, merged};
+use tests::specimen;
 
 fn data(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sass").join(name);
@@ -27,11 +28,19 @@ fn count(text: &str) -> Widths {
 fn loads_of_programs_merge_as_ptxas_merges_them() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let table = data("shared_loads.txt");
+    let gallery = specimen::folder("tests/data/gallery");
     let mut n = 0;
     for line in table.lines().filter(|line| !line.starts_with('#')) {
         let words: Vec<&str> = line.split(' ').collect();
         let expected: Vec<usize> = words[2..].iter().filter_map(|w| w.parse().ok()).collect();
-        let text = fs::read_to_string(root.join(words[0])).expect("a kernel");
+        let file = Path::new(words[0]);
+        let text = match gallery
+            .iter()
+            .find(|(one, _)| one.path == file.with_extension("cu"))
+        {
+            Some((_, ptx)) => ptx.clone(),
+            None => fs::read_to_string(root.join(file)).expect(words[0]),
+        };
         assert_eq!(count(&text)[..3], expected, "{} on {}", words[0], words[1]);
         n += 1;
     }
