@@ -251,8 +251,9 @@ impl Made {
 
     /// Compiles for each device, for what ptxas prints of registers.
     fn count_registers(&mut self, nvrtc: &Nvrtc, compiler: &mut Compiler, root: &Path) -> anyhow::Result<()> {
-        let oldest = self.oldest();
-        for device in DEVICES.into_iter().filter(|device| *device >= oldest) {
+        let (oldest, only) = (self.oldest(), self.is_for_one_device());
+        let runs = |device: &u32| *device == oldest || *device > oldest && !only;
+        for device in DEVICES.into_iter().filter(runs) {
             let compiled = self.compile_for(device, nvrtc, compiler, root)?;
             for line in resources(&compiled.log) {
                 writeln!(self.registers, "// sm_{device}: {line}")?;
@@ -268,14 +269,23 @@ impl Made {
         compiler: &mut Compiler,
         root: &Path,
     ) -> anyhow::Result<Compiled> {
-        let device = device.to_string();
+        let device = match self.is_for_one_device() {
+            true => self.job.capability().to_owned(),
+            false => device.to_string(),
+        };
         self.job
             .compile_for(&device, &self.includes, nvrtc, compiler, root)
     }
 
     /// The oldest device that runs it.
     fn oldest(&self) -> u32 {
-        self.job.capability().parse().unwrap_or(0)
+        let digits = self.job.capability().trim_end_matches(char::is_alphabetic);
+        digits.parse().unwrap_or(0)
+    }
+
+    /// `90a`: it runs on no other device, not even on a newer one.
+    fn is_for_one_device(&self) -> bool {
+        self.job.capability().ends_with(char::is_alphabetic)
     }
 
     /// The text of the PTX file, header included.

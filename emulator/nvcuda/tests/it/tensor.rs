@@ -1,10 +1,11 @@
-//! Tensor maps: the rules of their arguments.
+//! Tensor maps: the rules of their arguments, and a program that uses them.
 
 use std::ptr::{null, null_mut};
 
 use cudarc::driver::sys::{self, CUresult, CUresult::*};
+use cudarc::driver::{CudaContext, DevicePtr, DevicePtrMut, DeviceRepr, LaunchConfig, PushKernelArg};
 
-use crate::common::{Own, hush};
+use crate::common::{Own, driver, hush};
 
 /// The arguments of `cuTensorMapEncodeTiled`; enums by their numbers.
 #[derive(Clone, Copy)]
@@ -220,4 +221,87 @@ fn emulated_what_is_no_map_or_not_there() {
     // SAFETY: a place of that size.
     let code = unsafe { sys::cuTensorMapReplaceAddress(&mut zeros, 4096 as *mut _) };
     assert_eq!(code, CUDA_ERROR_INVALID_VALUE);
+}
+
+/// A map as a kernel takes it: the bindings leave it to the program to say that its bytes may be passed.
+#[repr(transparent)]
+struct Map(sys::CUtensorMap);
+
+// SAFETY: plain bytes, which the driver wrote for kernels.
+unsafe impl DeviceRepr for Map {}
+
+impl Map {
+    /// A row-major matrix of floats at a device address, and a box of it.
+    fn of(address: u64, rows: usize, columns: usize, box_dims: [u32; 2], swizzle: u32) -> Self {
+        let mut map = sys::CUtensorMap { opaque: [0; 16] };
+        let arguments = Arguments {
+            address,
+            dims: [columns as u64, rows as u64, 1, 1, 1, 1],
+            strides: [4 * columns as u64; 5],
+            box_dims: [box_dims[0], box_dims[1], 1, 1, 1, 1],
+            swizzle,
+            ..MATRIX
+        };
+        assert_eq!(call(&arguments, &mut map), CUDA_SUCCESS);
+        Self(map)
+    }
+}
+
+/// C = A * B with the kernel of `product.cu`, on as many blocks.
+#[track_caller]
+fn multiply(m: usize, n: usize, k: usize, blocks: u32) {
+    driver();
+    let context = CudaContext::new(0).expect("there is a device");
+    let stream = context.default_stream();
+    let text = include_str!("../../../../tests/data/tensor/product.ptx");
+    let module = context.load_module(text.into()).expect("the kernel loads");
+    let kernel = module.load_function("product").expect("it is there");
+    let value = |i: usize| (i * 7 % 11) as f32 - 5.0;
+    let a: Vec<f32> = (0..m * k).map(value).collect();
+    let b: Vec<f32> = (0..k * n).map(|i| value(i / 3)).collect();
+    let (a_there, b_there) = (
+        stream.clone_htod(&a).expect("there is room"),
+        stream.clone_htod(&b).expect("there is room"),
+    );
+    let mut c_there = stream.alloc_zeros::<f32>(m * n).expect("there is room");
+    let maps = {
+        let (a, _reads_a) = a_there.device_ptr(&stream);
+        let (b, _reads_b) = b_there.device_ptr(&stream);
+        let (c, _writes_c) = c_there.device_ptr_mut(&stream);
+        [
+            Map::of(a, m, k, [16, 64], 2),
+            Map::of(b, k, n, [64, 16], 0),
+            Map::of(c, m, n, [64, 64], 0),
+        ]
+    };
+    let sizes = [m as i32, n as i32, k as i32];
+    let config = LaunchConfig {
+        grid_dim: (blocks, 1, 1),
+        block_dim: (384, 1, 1),
+        shared_mem_bytes: 3 * 8192 + 16_384 + 48,
+    };
+    let mut launch = stream.launch_builder(&kernel);
+    sizes.iter().for_each(|size| {
+        launch.arg(size);
+    });
+    maps.iter().for_each(|map| {
+        launch.arg(map);
+    });
+    // SAFETY: the arguments are what the kernel takes, and its boxes lie in the matrices.
+    unsafe { launch.launch(config) }.expect("it starts");
+    let c = stream.clone_dtoh(&c_there).expect("it ends well");
+    for (row, found) in c.chunks_exact(n).enumerate() {
+        for (column, found) in found.iter().enumerate() {
+            let products = (0..k).map(|i| a[row * k + i] * b[i * n + column]);
+            assert_eq!(*found, products.sum::<f32>(), "C[{row}][{column}]");
+        }
+    }
+}
+
+#[test]
+fn a_pipeline_of_boxes_multiplies_matrices() {
+    multiply(64, 64, 16, 1);
+    multiply(128, 192, 80, 2);
+    // Edges in each direction.
+    multiply(100, 132, 52, 3);
 }
