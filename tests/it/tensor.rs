@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
 use tests::gpu::{Argument, Gpu, Shape};
-use tests::tensor::{Case, OUT_WORDS, SHARED_BYTES, TENSOR_BYTES, THREADS, answer, cases, tensor_words};
+use tests::tensor::{Case, OUT_WORDS, SHARED_BYTES, TENSOR_BYTES, THREADS, Way, answer, cases, tensor_words};
 
 /// What the emulator answers: shared memory behind the flag, and the tensor; or what it found.
 fn emulate(case: &Case) -> Result<(Vec<u32>, Vec<u32>), String> {
@@ -97,4 +97,49 @@ fn what_cannot_be_copied_is_reported() {
         .collect();
     assert_eq!(found.len(), SHOWN.len());
     insta::assert_snapshot!(found.join("\n\n"));
+}
+
+/// What is found when the tensor has `rows` of the map's 40 rows of memory, or was freed.
+fn found_in(way: Way, rows: u64, freed: bool) -> String {
+    let name = if way == Way::Load {
+        "plain bottom"
+    } else {
+        "plain bottom store"
+    };
+    let case = cases()
+        .into_iter()
+        .find(|case| case.name == name)
+        .expect("a case");
+    let gpu = Gpu::default();
+    let tensor = gpu.upload(&vec![1u8; rows as usize * 272]);
+    let out = gpu.upload(&vec![0u32; OUT_WORDS]);
+    let map = case.map(tensor).expect("a map").encode();
+    let loaded = Module::load(&gpu.memory, &case.module(), None).expect("it loads");
+    if freed {
+        gpu.memory.free(tensor).expect("it was there");
+    }
+    let arguments = [Argument(case.parameter(&map).to_vec()), Argument::from(out)];
+    let shape = Shape {
+        shared: SHARED_BYTES as u32,
+        ..Shape::line(1, THREADS)
+    };
+    let report = gpu.launch(&loaded, "copy", shape, &arguments, LaunchOptions::default());
+    let report = report.expect("it starts");
+    let texts: Vec<&str> = report
+        .findings
+        .iter()
+        .map(|finding| finding.text.as_str())
+        .collect();
+    texts.join("\n")
+}
+
+#[test]
+fn tensors_that_are_not_there_are_reported() {
+    assert_eq!(found_in(Way::Load, 40, false), "");
+    let found = [
+        found_in(Way::Load, 38, false),
+        found_in(Way::Store, 38, false),
+        found_in(Way::Load, 40, true),
+    ];
+    insta::assert_snapshot!(found.join("\n----\n"));
 }

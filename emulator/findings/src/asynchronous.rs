@@ -2,7 +2,8 @@
 
 use super::scene::{Draft, Scene};
 use super::words::count;
-use simt::check::{BadBarrier, BadTensor, Kind};
+use simt::check::{AccessKind, BadAccess, BadBarrier, BadTensor, Kind};
+use simt::program::MemSpace;
 
 fn who(scene: &Scene<'_>, kind: &Kind) -> String {
     let event = &kind.first;
@@ -101,6 +102,31 @@ pub(crate) fn tensor(scene: &Scene<'_>, kind: &Kind, problem: BadTensor) -> Draf
         "the kernel stops with \"{error}\", and the context is lost."
     ));
     draft
+}
+
+/// The message of `E-OOB`, with the cause where it is a copy of a box: no index of the kernel goes too far there.
+pub(crate) fn of_a_box(scene: &Scene<'_>, kind: &Kind, access: BadAccess, draft: Draft) -> Draft {
+    let info = scene.context.kernel.instrs.get(kind.first.instr as usize);
+    let is_a_box = info.is_some_and(|info| info.mnemonic().starts_with("cp.async.bulk.tensor"));
+    // An atomic access is that of its barrier.
+    if !is_a_box || access.kind == AccessKind::Atomic {
+        return draft;
+    }
+    let (why, advice) = match access.space {
+        MemSpace::Shared => (
+            "the box of the tensor map does not fit in the shared memory behind its place.",
+            "reserve room for boxDim elements in each dimension, in rows as long as the swizzle is wide.",
+        ),
+        _ => (
+            "the tensor map describes more memory than there is: its dimensions or strides are not those of the array.",
+            "give cuTensorMapEncodeTiled the dimensions of the array, and its strides in bytes.",
+        ),
+    };
+    Draft {
+        why: Some(why.into()),
+        advice: Some(advice.into()),
+        ..draft
+    }
 }
 
 /// Drafts the message of `E-MBARRIER`.

@@ -81,7 +81,7 @@ fn finding(scene: &Scene<'_>, Chosen { kind, also }: &Chosen<'_>, earlier: &[Fin
             Code::UseAfterFree => memory::freed(scene, kind, *access),
             Code::Misaligned => memory::misaligned(scene, kind, *access),
             Code::ReadOnly => memory::read_only(scene, kind, *access),
-            _ => bounds::out_of_bounds(scene, kind, *access),
+            _ => asynchronous::of_a_box(scene, kind, *access, bounds::out_of_bounds(scene, kind, *access)),
         },
         Details::Uninitialised {
             access,
