@@ -1,5 +1,6 @@
 //! Messages about copies of boxes of tensors, and about barriers in shared memory.
 
+use super::phases::barrier_name;
 use super::scene::{Draft, Scene};
 use super::words::count;
 use simt::check::{AccessKind, BadAccess, BadBarrier, BadTensor, Kind};
@@ -142,7 +143,22 @@ pub(crate) fn barrier(scene: &Scene<'_>, kind: &Kind, offset: u32, problem: BadB
             format!("It is to wait for {n} arrivals; a barrier waits for 1 to 1048575."),
             "give the number of threads that arrive in each phase.",
         ),
-        BadBarrier::TooManyArrivals { arrivals, pending } => (
+        BadBarrier::TooManyArrivals {
+            arrivals,
+            pending: 0,
+            bytes,
+        } if bytes > 0 => (
+            "arrival at a barrier whose phase has not ended",
+            format!(
+                "{} at {}: all arrivals of the phase have come, and {} are still to come.",
+                count(arrivals.into(), "arrival"),
+                barrier_name(scene, kind.first.instr, offset),
+                count(bytes.unsigned_abs(), "byte")
+            ),
+            "before a thread arrives for the next phase, let it wait until the bytes of this one have come and were read: \
+             for a second barrier, at which the readers arrive.",
+        ),
+        BadBarrier::TooManyArrivals { arrivals, pending, .. } => (
             "more arrivals than the barrier waits for",
             format!(
                 "{} at the barrier at address {offset:#x} of shared memory, whose phase waits for {pending} more.",

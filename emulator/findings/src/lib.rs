@@ -23,6 +23,7 @@ mod layout;
 mod memory;
 mod race;
 mod refusal;
+mod phases;
 mod report;
 mod scene;
 mod source;
@@ -118,6 +119,7 @@ fn finding(scene: &Scene<'_>, Chosen { kind, also }: &Chosen<'_>, earlier: &[Fin
         } => calls::stack(scene, kind, function, *depth, *limit),
         Details::Texture { handle } => memory::texture(scene, *handle),
         Details::TensorCopy { problem } => asynchronous::tensor(scene, kind, *problem),
+        Details::Phases { waits, others } => phases::deadlock(scene, kind, waits, others),
         Details::MemoryBarrier { offset, problem } => asynchronous::barrier(scene, kind, *offset, *problem),
         Details::None => match event.code {
             Code::Trap => stop::trap(scene, kind),

@@ -18,6 +18,11 @@ fn threads(group: &BarrierGroup) -> impl Iterator<Item = u64> {
         .into_iter()
 }
 
+/// How many threads a group has.
+pub(crate) fn thread_count(group: &BarrierGroup) -> u64 {
+    group.threads.iter().map(|mask| u64::from(mask.count_ones())).sum()
+}
+
 /// `__syncthreads()`, or the instruction for named barriers.
 fn barrier_name(scene: &Scene<'_>, instr: u32) -> String {
     let text = scene
@@ -37,7 +42,7 @@ fn barrier_name(scene: &Scene<'_>, instr: u32) -> String {
 }
 
 /// A group of threads in words, such as `100 threads (0..99)`.
-fn group_name(scene: &Scene<'_>, group: &BarrierGroup) -> String {
+pub(crate) fn group_name(scene: &Scene<'_>, group: &BarrierGroup) -> String {
     let n = threads(group).count() as u64;
     if n == 1 {
         let thread = threads(group).next().unwrap_or(0);
@@ -84,7 +89,7 @@ fn inside(around: Option<Around<'_>>) -> String {
 }
 
 /// The groups, each with the text of its line.
-fn list_groups(
+pub(crate) fn list_groups(
     draft: &mut Draft,
     (scene, here): (&Scene<'_>, u32),
     groups: &[BarrierGroup],

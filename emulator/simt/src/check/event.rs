@@ -140,6 +140,13 @@ pub enum Details {
         /// Why it cannot.
         problem: BadTensor,
     },
+    /// `E-BARRIER`: no thread can go on, and some wait for phases of barriers in shared memory.
+    Phases {
+        /// What is waited for, the one of [`Event::instr`] first.
+        waits: Vec<PhaseWaits>,
+        /// The other threads that have not exited.
+        others: Vec<BarrierGroup>,
+    },
     /// `E-MBARRIER`: a barrier in shared memory.
     MemoryBarrier {
         /// Its offset in shared memory.
@@ -187,6 +194,27 @@ pub enum BadTensor {
     Shared(u64),
 }
 
+/// Threads that wait for one phase of a barrier in shared memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PhaseWaits {
+    /// Who waits, and at which instruction.
+    pub group: BarrierGroup,
+    /// Offset of the barrier in shared memory.
+    pub offset: u32,
+    /// The parity that they name; `None`: they name the phase itself.
+    pub parity: Option<u8>,
+    /// Phases of the barrier that have ended.
+    pub ended: u64,
+    /// Arrivals that each phase waits for.
+    pub arrivals: u32,
+    /// Arrivals that the phase still waits for.
+    pub pending: u32,
+    /// Bytes that it still waits for; negative: bytes that came and that no phase expected.
+    pub bytes: i64,
+    /// Bytes of copies that are under way to it.
+    pub under_way: u64,
+}
+
 /// What is wrong with the use of a barrier in shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadBarrier {
@@ -200,6 +228,8 @@ pub enum BadBarrier {
         arrivals: u32,
         /// Arrivals that the phase still waits for.
         pending: u32,
+        /// Bytes that it still waits for.
+        bytes: i64,
     },
     /// A phase is to wait for more bytes than a barrier counts.
     TooManyBytes(u64),

@@ -39,6 +39,12 @@ impl BulkCopies {
         self.committed.clear();
     }
 
+    /// Bytes under way to a barrier.
+    pub(crate) fn bytes_to(&self, barrier: u32) -> u64 {
+        let to_it = self.loads.iter().filter(|(to, _)| *to == barrier);
+        to_it.map(|(_, copy)| copy.map.box_bytes()).sum()
+    }
+
     fn committed(&mut self, thread: u32) -> &mut u32 {
         let thread = thread as usize;
         if self.committed.len() <= thread {

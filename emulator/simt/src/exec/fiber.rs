@@ -50,6 +50,8 @@ pub(crate) struct Fiber {
     pub(crate) reduction: Option<crate::program::BarrierKind>,
     /// Looks at memory that others change, since it last changed something itself.
     pub(crate) polls: u32,
+    /// The phase that it found not to have ended, when it looked at nothing else since.
+    pub(crate) phase: Option<super::mbarrier::PhaseWait>,
 }
 
 impl Fiber {
@@ -66,6 +68,7 @@ impl Fiber {
             forced: false,
             reduction: None,
             polls: 0,
+            phase: None,
         }
     }
 

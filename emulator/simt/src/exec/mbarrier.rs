@@ -5,11 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::check::{AccessKind, BadAccess, BadBarrier, Code, Details};
+use crate::check::{AccessKind, BadAccess, BadBarrier, BarrierGroup, Code, Details, PhaseWaits};
 use crate::lanes::NONE;
 use crate::program::{Addr, Mbarrier, MbarrierKind, MemSpace, window};
 
 use super::access::{bias, place};
+use super::fiber::State as FiberState;
 use super::{Cx, bits};
 
 /// Arrivals that a barrier can wait for.
@@ -39,6 +40,26 @@ impl State {
             self.pending = self.arrivals;
         }
         ends
+    }
+}
+
+/// A phase that a fiber waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PhaseWait {
+    /// Offset of the barrier in shared memory.
+    at: u32,
+    instr: u32,
+    parity: Option<u8>,
+    /// The phase itself, where no parity is given.
+    asked: u64,
+}
+
+impl PhaseWait {
+    fn has_ended(&self, phase: u64) -> bool {
+        match self.parity {
+            Some(parity) => phase & 1 != u64::from(parity),
+            None => phase > self.asked,
+        }
     }
 }
 
@@ -103,6 +124,7 @@ impl Cx<'_> {
                         problem = Some(BadBarrier::TooManyArrivals {
                             arrivals: n,
                             pending: state.pending,
+                            bytes: state.bytes,
                         });
                     } else {
                         state.pending -= n;
@@ -151,7 +173,91 @@ impl Cx<'_> {
             self.progress = true;
             self.fiber.polls = 0;
         }
+        self.fiber.phase = self.phase_wait(b, pc, on & !done);
         done != on
+    }
+
+    /// What the lowest of the lanes `on` waits for.
+    fn phase_wait(&mut self, b: &Mbarrier, pc: u32, on: u32) -> Option<PhaseWait> {
+        let lane = bits(on).next()?;
+        Some(PhaseWait {
+            at: self.mbarrier_at(&b.addr, b.space, pc, lane)?,
+            instr: self.job.kernel.ops[pc as usize].instr,
+            parity: (b.number != NONE).then(|| self.u32_at(b.number, lane) as u8 & 1),
+            asked: match b.phase {
+                NONE => 0,
+                src => self.u64_at(src, lane),
+            },
+        })
+    }
+
+    /// Every thread that can run waits for a phase, and none of these can end.
+    pub(super) fn all_wait_for_phases(&mut self) -> bool {
+        let mut waits = Vec::new();
+        for f in self.block.warps.iter().flat_map(|w| &w.fibers) {
+            match (f.state, f.phase) {
+                (FiberState::Ready, Some(wait)) => waits.push(wait),
+                (FiberState::Ready, None) => return false,
+                _ => {}
+            }
+        }
+        waits.iter().all(|wait| {
+            self.receive(wait.at);
+            self.mbarrier_phase(wait.at).is_none_or(|phase| !wait.has_ended(phase))
+        })
+    }
+
+    /// No thread can go on, as the phases that they wait for never end.
+    #[cold]
+    pub(super) fn phase_deadlock(&mut self) {
+        let n_warps = self.block.warps.len();
+        let mut waits: Vec<PhaseWaits> = Vec::new();
+        for (w, warp) in self.block.warps.iter().enumerate() {
+            for f in &warp.fibers {
+                let (FiberState::Ready, Some(wait)) = (f.state, f.phase) else {
+                    continue;
+                };
+                let same = |other: &&mut PhaseWaits| {
+                    (other.group.instr, other.offset, other.parity) == (wait.instr, wait.at, wait.parity)
+                };
+                if let Some(known) = waits.iter_mut().find(same) {
+                    known.group.threads[w] |= f.lanes();
+                    continue;
+                }
+                let Some(state) = self.block.mbarriers.0.get(&wait.at) else {
+                    continue;
+                };
+                let mut threads = vec![0; n_warps].into_boxed_slice();
+                threads[w] = f.lanes();
+                waits.push(PhaseWaits {
+                    group: BarrierGroup {
+                        instr: wait.instr,
+                        at_barrier: false,
+                        threads,
+                    },
+                    offset: wait.at,
+                    parity: wait.parity,
+                    ended: state.phase,
+                    arrivals: state.arrivals,
+                    pending: state.pending,
+                    bytes: state.bytes,
+                    under_way: self.block.bulk.bytes_to(wait.at),
+                });
+            }
+        }
+        // What lacks bytes alone comes first: no thread is to blame that waits elsewhere.
+        waits.sort_by_key(|wait| wait.pending != 0);
+        let others = self.groups(|state| state != FiberState::Ready);
+        self.stopped = true;
+        let Some(first) = waits.first() else { return };
+        let instr = first.group.instr;
+        let Some(warp) = first.group.threads.iter().position(|m| *m != 0) else {
+            return;
+        };
+        let mask = first.group.threads[warp];
+        self.warp = warp as u32;
+        self.report_at(instr, Code::Barrier, mask, Details::Phases { waits, others });
+        self.stopped = true;
     }
 
     fn mbarrier_phase(&self, at: u32) -> Option<u64> {

@@ -15,6 +15,8 @@ const TURN: i64 = 1 << 16;
 const STUCK: u32 = 8;
 /// The same for turns that did other work, too.
 const STUCK_BUSY: u32 = 256;
+/// The same where all threads wait for phases of barriers in shared memory, after which that is a deadlock.
+const STUCK_PHASES: u32 = 1 << 10;
 /// How a visit to a block ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Visit {
@@ -67,6 +69,14 @@ impl Cx<'_> {
             if !ran && !self.force_lanes() {
                 self.deadlock();
                 return Visit::Ended;
+            }
+            if ran && self.block.quiet > STUCK * job.n_warps && self.all_wait_for_phases() {
+                // Other blocks cannot help: only a loop that gives up waiting could.
+                if self.block.quiet > STUCK_PHASES * job.n_warps {
+                    self.phase_deadlock();
+                    return Visit::Ended;
+                }
+                continue;
             }
             let limit = if self.left > 0 { STUCK } else { STUCK_BUSY };
             // In the turns that are left before it lets others run, every warp looks again at what it waits for.

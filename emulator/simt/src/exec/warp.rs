@@ -408,6 +408,7 @@ impl Cx<'_> {
             return false;
         }
         self.polled = true;
+        self.fiber.phase = None;
         self.fiber.polls += 1;
         if self.fiber.polls < POLLS {
             return false;
@@ -741,6 +742,7 @@ impl Cx<'_> {
             Clock::GlobalTimerHi => time() >> 32,
         };
         self.polled = true;
+        self.fiber.phase = None;
         self.block.seen.other();
         for lane in bits(on) {
             if matches!(clock, Clock::Clock64 | Clock::GlobalTimer) {

@@ -1,0 +1,162 @@
+//! Messages about threads that wait for ever for phases of barriers in shared memory.
+
+use super::scene::{Draft, Scene};
+use super::sync::{group_name, list_groups, thread_count};
+use super::words::{count, list};
+use simt::check::{AccessKind, BarrierGroup, Kind, PhaseWaits};
+use simt::program::MemSpace;
+
+/// Bytes of a barrier.
+const BYTES: u32 = 8;
+
+/// The barrier as the program names it: `` `full[1]` ``, or its address.
+pub(crate) fn barrier_name(scene: &Scene<'_>, instr: u32, offset: u32) -> String {
+    let target = scene.target(instr, MemSpace::Shared, offset.into(), BYTES, AccessKind::Atomic);
+    match target.filter(|target| target.named) {
+        Some(target) if target.element.element_bytes == BYTES => format!("`{}`", target.indexed()),
+        _ => format!("the barrier at address {offset:#x} of shared memory"),
+    }
+}
+
+/// Drafts the message of `E-BARRIER` where phases of barriers in shared memory never end.
+pub(crate) fn deadlock(
+    scene: &Scene<'_>,
+    kind: &Kind,
+    waits: &[PhaseWaits],
+    others: &[BarrierGroup],
+) -> Draft {
+    let Some(first) = waits.first() else {
+        return Draft::new("threads wait for ever");
+    };
+    let here = kind.first.instr;
+    let name = |wait: &PhaseWaits| barrier_name(scene, wait.group.instr, wait.offset);
+    let waiting: u64 = waits.iter().map(|wait| thread_count(&wait.group)).sum();
+    let total: u64 = waiting + others.iter().map(thread_count).sum::<u64>();
+    let lacks_bytes = first.pending == 0 && first.bytes > 0;
+    let has_more = first.bytes < 0;
+    let mut draft = Draft::new(if lacks_bytes {
+        format!(
+            "{} expects {} that no copy brings",
+            name(first),
+            count(first.bytes.unsigned_abs(), "byte")
+        )
+    } else if has_more && first.pending == 0 {
+        format!(
+            "copies brought {} more to {} than its phase expects",
+            count(first.bytes.unsigned_abs(), "byte"),
+            name(first)
+        )
+    } else {
+        format!("{waiting} of {total} threads wait for ever for phases that do not end")
+    });
+    draft.no_listing = true;
+    let mut told = Vec::new();
+    for wait in waits {
+        let verb = match thread_count(&wait.group) {
+            1 => "waits",
+            _ => "wait",
+        };
+        let parity = match wait.parity {
+            Some(parity) => format!(" (parity {parity})"),
+            None => String::new(),
+        };
+        let intro = format!(
+            "{} {verb} for phase {}{parity} of {}, {}:",
+            group_name(scene, &wait.group),
+            wait.ended,
+            name(wait),
+            scene.line_name(here, wait.group.instr),
+        );
+        draft.verbatim.push(intro.replace(['\u{a0}', '`'], " ").replace("  ", " "));
+        let place = scene.place(wait.group.instr);
+        draft.verbatim.push(match &place.text {
+            Some(text) => format!("{:>4} | {}", place.line, text.replace('\t', " ").trim_end()),
+            None => format!("PTX line {} | {}", place.ptx_line, place.instruction),
+        });
+        draft.verbatim.extend(scene.calls(here, wait.group.instr));
+        if !told.contains(&wait.offset) {
+            told.push(wait.offset);
+            draft.notes.push(state(&name(wait), wait));
+        }
+    }
+    list_groups(&mut draft, (scene, here), others, &vec![None; others.len()]);
+    if scene.n_blocks() > 1 {
+        let more = match kind.n_blocks {
+            1 => String::new(),
+            n => format!(" {n} blocks do the same."),
+        };
+        let block = scene.block_position(kind.first.block);
+        draft.notes.push(format!("In block {block}.{more}"));
+    }
+    draft.others = { waits.iter().skip(1).map(|wait| &wait.group).chain(others) }
+        .map(|group| {
+            let warp = group.threads.iter().position(|mask| *mask != 0).unwrap_or(0);
+            let lane = group.threads.get(warp).map_or(0, |mask| mask.trailing_zeros() & 31);
+            let thread = warp as u64 * 32 + u64::from(lane);
+            scene.party("wait", group.instr, kind.first.block, thread, thread_count(group))
+        })
+        .collect();
+    let fresh = |wait: &&PhaseWaits| wait.ended == 0 && wait.pending == wait.arrivals && wait.parity == Some(0);
+    let fresh: Vec<String> = if waits.len() > 1 {
+        waits.iter().filter(fresh).map(name).collect()
+    } else {
+        Vec::new()
+    };
+    let (why, advice) = if lacks_bytes {
+        (
+            "all arrivals of the phase have come, and it ends only when as many bytes have come as \
+             mbarrier.arrive.expect_tx or mbarrier.expect_tx announced.",
+            "announce the sum of the bytes of all copies of the phase; a box counts in full, also where it lies outside \
+             of the tensor."
+                .to_owned(),
+        )
+    } else if has_more {
+        (
+            "bytes may come before they are expected, but a phase ends only when as many were announced as came.",
+            "announce the sum of the bytes of all copies of the phase, with mbarrier.arrive.expect_tx.".to_owned(),
+        )
+    } else {
+        (
+            "a phase ends when all of its arrivals and bytes have come. Those that are missing would have to come from \
+             threads that wait themselves, or have ended.",
+            if fresh.is_empty() {
+                "let as many threads arrive in each phase as mbarrier.init says, and let nobody wait before the arrival \
+                 that another thread needs."
+                    .to_owned()
+            } else {
+                format!(
+                    "if {} stands for a place that is free at the start, let the first wait name parity 1: a barrier \
+                     that was just made passes it.",
+                    list(&fresh)
+                )
+            },
+        )
+    };
+    draft.why = Some(why.into());
+    draft.advice = Some(advice);
+    draft.on_gpu =
+        Some("the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").".into());
+    draft
+}
+
+/// What has come to a barrier.
+fn state(name: &str, wait: &PhaseWaits) -> String {
+    let came = wait.arrivals.saturating_sub(wait.pending);
+    let arrivals = match came {
+        0 => format!("none of its {} has come", count(wait.arrivals.into(), "arrival")),
+        n if wait.pending == 0 => format!("all of its {} have come", count(n.into(), "arrival")),
+        n => format!("{n} of its {} have come", count(wait.arrivals.into(), "arrival")),
+    };
+    let bytes = match wait.bytes {
+        0 => String::new(),
+        n if n > 0 => {
+            let missing = format!(", and it expects {} more", count(n.unsigned_abs(), "byte"));
+            match wait.under_way {
+                0 => format!("{missing}; no copy to it is under way"),
+                n => format!("{missing}; copies of {} are under way", count(n, "byte")),
+            }
+        }
+        n => format!(", and {} that it does not expect", count(n.unsigned_abs(), "byte")),
+    };
+    format!("Phase {} of {name}: {arrivals}{bytes}.", wait.ended)
+}
