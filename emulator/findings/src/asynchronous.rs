@@ -158,7 +158,9 @@ pub(crate) fn barrier(scene: &Scene<'_>, kind: &Kind, offset: u32, problem: BadB
             "before a thread arrives for the next phase, let it wait until the bytes of this one have come and were read: \
              for a second barrier, at which the readers arrive.",
         ),
-        BadBarrier::TooManyArrivals { arrivals, pending, .. } => (
+        BadBarrier::TooManyArrivals {
+            arrivals, pending, ..
+        } => (
             "more arrivals than the barrier waits for",
             format!(
                 "{} at the barrier at address {offset:#x} of shared memory, whose phase waits for {pending} more.",

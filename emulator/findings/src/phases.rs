@@ -67,7 +67,9 @@ pub(crate) fn deadlock(
             name(wait),
             scene.line_name(here, wait.group.instr),
         );
-        draft.verbatim.push(intro.replace(['\u{a0}', '`'], " ").replace("  ", " "));
+        draft
+            .verbatim
+            .push(intro.replace(['\u{a0}', '`'], " ").replace("  ", " "));
         let place = scene.place(wait.group.instr);
         draft.verbatim.push(match &place.text {
             Some(text) => format!("{:>4} | {}", place.line, text.replace('\t', " ").trim_end()),
@@ -91,12 +93,16 @@ pub(crate) fn deadlock(
     draft.others = { waits.iter().skip(1).map(|wait| &wait.group).chain(others) }
         .map(|group| {
             let warp = group.threads.iter().position(|mask| *mask != 0).unwrap_or(0);
-            let lane = group.threads.get(warp).map_or(0, |mask| mask.trailing_zeros() & 31);
+            let lane = group
+                .threads
+                .get(warp)
+                .map_or(0, |mask| mask.trailing_zeros() & 31);
             let thread = warp as u64 * 32 + u64::from(lane);
             scene.party("wait", group.instr, kind.first.block, thread, thread_count(group))
         })
         .collect();
-    let fresh = |wait: &&PhaseWaits| wait.ended == 0 && wait.pending == wait.arrivals && wait.parity == Some(0);
+    let fresh =
+        |wait: &&PhaseWaits| wait.ended == 0 && wait.pending == wait.arrivals && wait.parity == Some(0);
     let fresh: Vec<String> = if waits.len() > 1 {
         waits.iter().filter(fresh).map(name).collect()
     } else {
@@ -113,7 +119,8 @@ pub(crate) fn deadlock(
     } else if has_more {
         (
             "bytes may come before they are expected, but a phase ends only when as many were announced as came.",
-            "announce the sum of the bytes of all copies of the phase, with mbarrier.arrive.expect_tx.".to_owned(),
+            "announce the sum of the bytes of all copies of the phase, with mbarrier.arrive.expect_tx."
+                .to_owned(),
         )
     } else {
         (
@@ -156,7 +163,10 @@ fn state(name: &str, wait: &PhaseWaits) -> String {
                 n => format!("{missing}; copies of {} are under way", count(n, "byte")),
             }
         }
-        n => format!(", and {} that it does not expect", count(n.unsigned_abs(), "byte")),
+        n => format!(
+            ", and {} that it does not expect",
+            count(n.unsigned_abs(), "byte")
+        ),
     };
     format!("Phase {} of {name}: {arrivals}{bytes}.", wait.ended)
 }

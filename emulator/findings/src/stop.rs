@@ -179,6 +179,12 @@ pub(crate) fn operand(scene: &Scene<'_>, kind: &Kind, problem: BadOperand, value
                 _ => "not defined. An H200 looks at twelve bits of the number.".to_owned(),
             },
         ),
+        BadOperand::CopyBytes => (
+            format!("a bulk copy of {value} bytes, which is no multiple of 16"),
+            format!("{instruction} copies pieces of 16 bytes."),
+            "copy a multiple of 16 bytes, and what is left over with ordinary loads and stores.".to_owned(),
+            "not defined; the launch may fail.".to_owned(),
+        ),
         BadOperand::BranchIndex { targets } => (
             format!("jump through a table of {targets} targets with the index {value}"),
             format!("{instruction} has no target for the index {value}."),

@@ -20,7 +20,11 @@ fn threads(group: &BarrierGroup) -> impl Iterator<Item = u64> {
 
 /// How many threads a group has.
 pub(crate) fn thread_count(group: &BarrierGroup) -> u64 {
-    group.threads.iter().map(|mask| u64::from(mask.count_ones())).sum()
+    group
+        .threads
+        .iter()
+        .map(|mask| u64::from(mask.count_ones()))
+        .sum()
 }
 
 /// `__syncthreads()`, or the instruction for named barriers.

@@ -622,6 +622,19 @@ pub enum TensorWay {
     Prefetch,
 }
 
+/// A copy of neighbouring bytes by `cp.async.bulk`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BulkBytes {
+    /// Address in shared memory.
+    pub shared: Addr,
+    /// Address in global memory.
+    pub global: Addr,
+    /// How many bytes: a 32-bit operand.
+    pub bytes: Src,
+    /// The direction.
+    pub way: TensorWay,
+}
+
 /// An operation on a barrier in shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mbarrier {
@@ -828,6 +841,8 @@ pub enum OpKind {
     },
     /// `cp.async.bulk.tensor`, `cp.async.bulk.prefetch.tensor`
     TensorCopy(Box<TensorCopy>),
+    /// `cp.async.bulk`, without a tensor map.
+    BulkBytes(Box<BulkBytes>),
     /// `cp.async.bulk.commit_group`
     BulkCommit,
     /// `cp.async.bulk.wait_group n`

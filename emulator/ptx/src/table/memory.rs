@@ -120,6 +120,11 @@ pub(super) const SECTIONS: &[Section] = &[
         ("cp.async.wait_group", "n", "waits until at most n groups are open"),
         ("cp.async.wait_all", "", "waits for all copies"),
     ] },
+    Section { title: "Asynchronous copy: cp.async.bulk", refused: None, rows: &[
+        ("cp.async.bulk{.shared::cluster,.shared::cta}.global.mbarrier::complete_tx::bytes{,.L2::cache_hint}", "[d], [a], size, [mbar]{, policy}", "copies many bytes to shared memory in the background"),
+        ("cp.async.bulk.global.shared::cta.bulk_group{,.L2::cache_hint}", "[d], [a], size{, policy}", "copies many bytes of shared memory in the background"),
+        ("cp.async.bulk.prefetch.L2.global{,.L2::cache_hint}", "[a], size{, policy}", "brings many bytes into the cache"),
+    ] },
     Section { title: "Texture: tex", refused: None, rows: &[
         ("tex.1d.v4{.f32,.s32,.u32}.f32", "d, [a, c]", "1d texture at float coordinates"),
         ("tex.1d.v4{.f32,.s32,.u32}.s32", "d, [a, c]", "1d texture at integer coordinates"),

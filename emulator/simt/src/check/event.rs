@@ -267,6 +267,8 @@ pub enum BadOperand {
     BarrierNumber,
     /// A barrier does not count so many threads.
     BarrierThreads,
+    /// A bulk copy moves pieces of 16 bytes.
+    CopyBytes,
     /// `brx.idx` past the end of its table.
     BranchIndex {
         /// Targets in the table.

@@ -162,6 +162,19 @@ impl Kernel {
                     self.address(&b.addr)
                 );
             }
+            OpKind::BulkBytes(copy) => {
+                let (shared, global) = (self.address(&copy.shared), self.address(&copy.global));
+                return match &copy.way {
+                    TensorWay::Load(barrier) => {
+                        format!(
+                            "load {sources} bytes of {global} to {shared}, {}",
+                            self.address(barrier)
+                        )
+                    }
+                    TensorWay::Store => format!("store {sources} bytes of {shared} to {global}"),
+                    TensorWay::Prefetch => "prefetch".to_owned(),
+                };
+            }
             OpKind::TensorCopy(t) => {
                 let (map, shared) = (self.address(&t.map), self.address(&t.shared));
                 let (dims, at) = (t.dims, &t.at[..usize::from(t.dims)]);

@@ -5,7 +5,7 @@
 
 use super::virt::{AluClasses, VirtualOp};
 use crate::lanes::{Class, Dst, Src};
-use crate::program::{Addr, BarrierKind, Clock, OpKind, TensorCopy, TensorWay, VoteMode};
+use crate::program::{Addr, BarrierKind, BulkBytes, Clock, OpKind, TensorCopy, TensorWay, VoteMode};
 
 /// How an operand is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,6 +119,19 @@ pub(super) fn each(kind: &mut OpKind, alu: AluClasses, f: &mut dyn FnMut(&mut i3
                 TensorWay::Load(barrier) => row.address(shared).address(barrier),
                 TensorWay::Store => row.address(shared),
                 TensorWay::Prefetch => row,
+            }
+        }
+        OpKind::BulkBytes(copy) => {
+            let BulkBytes {
+                shared,
+                global,
+                bytes,
+                way,
+            } = &mut **copy;
+            let row = row.address(shared).address(global).read(bytes, Bits32);
+            match way {
+                TensorWay::Load(barrier) => row.address(barrier),
+                TensorWay::Store | TensorWay::Prefetch => row,
             }
         }
         OpKind::Mbarrier(barrier) => row

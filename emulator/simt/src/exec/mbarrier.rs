@@ -203,7 +203,8 @@ impl Cx<'_> {
         }
         waits.iter().all(|wait| {
             self.receive(wait.at);
-            self.mbarrier_phase(wait.at).is_none_or(|phase| !wait.has_ended(phase))
+            self.mbarrier_phase(wait.at)
+                .is_none_or(|phase| !wait.has_ended(phase))
         })
     }
 

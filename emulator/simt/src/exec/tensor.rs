@@ -1,7 +1,7 @@
 //! `cp.async.bulk.tensor`: what a copy of a box needs is looked at when it starts.
 
-use crate::check::{AccessKind, BadAccess, BadTensor, Code, Details};
-use crate::program::{MemSpace, TensorCopy, TensorWay, window};
+use crate::check::{AccessKind, BadAccess, BadOperand, BadTensor, Code, Details};
+use crate::program::{Addr, BulkBytes, MemSpace, TensorCopy, TensorWay, window};
 use crate::tensor::{BYTES, NotATensorMap, RANKS, SHARED_ALIGN, TensorMap};
 
 use super::access::{bias, place};
@@ -13,6 +13,8 @@ use super::{Cx, bits};
 const MAP_ALIGN: u64 = 64;
 /// What the first byte of each row of a box is a multiple of.
 const ROW_ALIGN: i64 = 16;
+/// What the size and both addresses of a copy of bytes are multiples of.
+const BULK_ALIGN: u32 = 16;
 
 impl Cx<'_> {
     pub(crate) fn tensor_copy(&mut self, t: &TensorCopy, pc: u32, on: u32) {
@@ -64,7 +66,84 @@ impl Cx<'_> {
         if !offset.is_multiple_of(SHARED_ALIGN.into()) {
             return Err(BadTensor::Shared(offset));
         }
-        let (in_shared, in_global) = match t.way {
+        self.begin(map, at, offset, &t.way, pc, lane);
+        Ok(())
+    }
+
+    /// `cp.async.bulk` of neighbouring bytes.
+    pub(crate) fn bulk_bytes(&mut self, copy: &BulkBytes, pc: u32, on: u32) {
+        for lane in bits(on) {
+            let bytes = self.u32_at(copy.bytes, lane);
+            if !bytes.is_multiple_of(BULK_ALIGN) {
+                let problem = BadOperand::CopyBytes;
+                let details = Details::Operand {
+                    problem,
+                    value: bytes,
+                };
+                self.report(pc, Code::Operand, 1 << lane, details);
+            }
+            let bytes = bytes - bytes % BULK_ALIGN;
+            let shared = self.address_at(&copy.shared, lane);
+            let global = self.address_at(&copy.global, lane);
+            let loads = copy.way != TensorWay::Store;
+            let mut aligned = true;
+            for (space, address, reads) in [
+                (MemSpace::Shared, shared, !loads),
+                (MemSpace::Global, global, loads),
+            ] {
+                if !address.is_multiple_of(BULK_ALIGN.into()) {
+                    let access = BadAccess {
+                        kind: if reads {
+                            AccessKind::Read
+                        } else {
+                            AccessKind::Write
+                        },
+                        space,
+                        address,
+                        high: address,
+                        bytes: BULK_ALIGN,
+                    };
+                    self.report(pc, Code::Misaligned, 1 << lane, Details::Access(access));
+                    aligned = false;
+                }
+            }
+            if aligned && !self.stopped {
+                self.begin(
+                    TensorMap::line(global, bytes),
+                    [0; RANKS],
+                    shared,
+                    &copy.way,
+                    pc,
+                    lane,
+                );
+            }
+            if self.stopped {
+                return;
+            }
+        }
+    }
+
+    /// What an address operand of a lane names in its own space.
+    fn address_at(&self, addr: &Addr, lane: usize) -> u64 {
+        let value = match addr.wide {
+            true => self.u64_at(addr.src, lane),
+            false => u64::from(self.u32_at(addr.src, lane)),
+        };
+        place(addr, 0, value)
+    }
+
+    /// Starts a copy whose box lies in memory, at both ends.
+    fn begin(
+        &mut self,
+        map: TensorMap,
+        at: [i32; RANKS],
+        offset: u64,
+        way: &TensorWay,
+        pc: u32,
+        lane: usize,
+    ) {
+        let bytes = map.element.bytes() as u8;
+        let (in_shared, in_global) = match way {
             TensorWay::Store => (AccessKind::Read, AccessKind::Write),
             _ => (AccessKind::Write, AccessKind::Read),
         };
@@ -83,7 +162,7 @@ impl Cx<'_> {
                 bytes: bytes.into(),
             };
             self.report(pc, Code::OutOfBounds, 1 << lane, Details::Access(access));
-            return Ok(());
+            return;
         }
         let copy = BulkCopy {
             map: Box::new(map),
@@ -101,10 +180,10 @@ impl Cx<'_> {
             };
             self.report(pc, code, 1 << lane, Details::Access(access));
             if self.stopped {
-                return Ok(());
+                return;
             }
         }
-        match &t.way {
+        match way {
             TensorWay::Load(barrier) => {
                 if let Some(barrier) = self.mbarrier_at(barrier, MemSpace::Shared, pc, lane)
                     && self.has_mbarrier(barrier, pc, lane)
@@ -118,7 +197,6 @@ impl Cx<'_> {
             }
             TensorWay::Prefetch => {}
         }
-        Ok(())
     }
 
     /// The map that a lane names.

@@ -623,6 +623,12 @@ impl Cx<'_> {
                     return Next::Stop;
                 }
             }
+            OpKind::BulkBytes(copy) => {
+                self.bulk_bytes(copy, pc, on);
+                if self.stopped {
+                    return Next::Stop;
+                }
+            }
             OpKind::BulkCommit => self.commit_bulk(on),
             OpKind::BulkWait { pending } => self.wait_for_bulk(on, *pending),
             OpKind::Mbarrier(barrier) => {

@@ -176,6 +176,22 @@ impl TensorMap {
         Ok(map)
     }
 
+    /// Neighbouring bytes, a multiple of four, as a tensor that is one box.
+    pub fn line(address: u64, bytes: u32) -> Self {
+        let n = bytes / 4;
+        Self {
+            address,
+            element: Element::U32,
+            rank: 1,
+            dims: [n.into(), 1, 1, 1, 1],
+            strides: [4, 0, 0, 0, 0],
+            box_dims: [n, 1, 1, 1, 1],
+            steps: [1; RANKS],
+            swizzle: Swizzle::None,
+            fill: Fill::Zeros,
+        }
+    }
+
     /// The same map of a tensor that starts elsewhere.
     pub fn at(self, address: u64) -> Result<Self, Rule> {
         let map = Self { address, ..self };

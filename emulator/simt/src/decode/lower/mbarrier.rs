@@ -6,7 +6,7 @@ use super::super::error::Result;
 use super::Lower;
 use super::address::space_of;
 use crate::lanes::{Class, NONE};
-use crate::program::{Mbarrier, MbarrierKind, MemSpace, OpKind};
+use crate::program::{BulkBytes, Mbarrier, MbarrierKind, MemSpace, OpKind, TensorWay};
 
 impl<'a> Lower<'a> {
     /// `mbarrier.init.shared.b64 [a], n;` and its kin.
@@ -85,5 +85,33 @@ impl<'a> Lower<'a> {
             }
             _ => Err(self.unsupported(format!("`{}`", instruction.mnemonic()))),
         }
+    }
+
+    /// `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], bytes, [barrier];` and the like.
+    pub(super) fn bulk_copy(&mut self, instruction: &'a Instruction) -> Result<()> {
+        if instruction.has("prefetch") {
+            return self.emit(OpKind::Nop);
+        }
+        let operands = match &instruction.operands[..] {
+            [rest @ .., _] if instruction.has("L2::cache_hint") => rest,
+            all => all,
+        };
+        let (shared, global, bytes, way) = match operands {
+            [to, from, bytes, barrier] if instruction.has("mbarrier::complete_tx::bytes") => {
+                let (barrier, _) = self.address(barrier, MemSpace::Shared)?;
+                (to, from, bytes, TensorWay::Load(barrier))
+            }
+            [to, from, bytes] if instruction.has("bulk_group") => (from, to, bytes, TensorWay::Store),
+            _ => return self.bulk_group(instruction),
+        };
+        let (shared, _) = self.address(shared, MemSpace::Shared)?;
+        let (global, _) = self.address(global, MemSpace::Global)?;
+        let bytes = self.source(bytes, Class::Bits32, Some(Type::U32))?;
+        self.emit(OpKind::BulkBytes(Box::new(BulkBytes {
+            shared,
+            global,
+            bytes,
+            way,
+        })))
     }
 }

@@ -196,6 +196,7 @@ fn ends(op: &VirtualOp, instrs: &[InstrInfo]) -> Option<Place> {
         | OpKind::CpAsyncWait { .. }
         | OpKind::Mbarrier(_)
         | OpKind::TensorCopy(_)
+        | OpKind::BulkBytes(_)
         | OpKind::BulkCommit
         | OpKind::BulkWait { .. }
         | OpKind::Printf { .. }

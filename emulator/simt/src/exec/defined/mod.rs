@@ -540,6 +540,14 @@ impl Cx<'_> {
                     self.follow_address(barrier, on, instr);
                 }
             }
+            OpKind::BulkBytes(copy) => {
+                self.follow_address(&copy.shared, on, instr);
+                self.follow_address(&copy.global, on, instr);
+                self.follow_use(copy.bytes, on, Use::Control, instr);
+                if let TensorWay::Load(barrier) = &copy.way {
+                    self.follow_address(barrier, on, instr);
+                }
+            }
             OpKind::Mbarrier(b) => {
                 self.follow_address(&b.addr, on, instr);
                 self.follow_use(b.number, on, Use::Control, instr);
