@@ -3,7 +3,7 @@
 use super::scene::{Draft, Scene};
 use super::sync::{group_name, list_groups, thread_count};
 use super::words::{count, list};
-use simt::check::{AccessKind, BarrierGroup, Kind, PhaseWaits};
+use simt::check::{AccessKind, BarrierGroup, Kind, PhaseOfCopy, PhaseWaits, Waited};
 use simt::program::MemSpace;
 
 /// Bytes of a barrier.
@@ -169,4 +169,60 @@ fn state(name: &str, wait: &PhaseWaits) -> String {
         ),
     };
     format!("Phase {} of {name}: {arrivals}{bytes}.", wait.ended)
+}
+
+/// Why a read came before the bulk copy to what it reads.
+pub(crate) fn not_waited(scene: &Scene<'_>, draft: &mut Draft, load: u32, phase: PhaseOfCopy) {
+    let name = barrier_name(scene, load, phase.offset);
+    let number = phase.number;
+    let belongs =
+        format!("the copy belongs to phase {number} of {name}, which ends when its bytes have come");
+    let for_readers = "start the copy only when all threads have read that: let it wait for a second barrier, at which \
+                       the readers arrive";
+    let (why, advice) = match phase.waited {
+        None => (
+            format!("{belongs}, and this thread has not waited for it."),
+            "wait for the phase (mbarrier.try_wait) before this line, in each thread that reads, or in one before a \
+             __syncthreads()."
+                .to_owned(),
+        ),
+        Some(Waited {
+            ended,
+            times,
+            parity: Some(parity),
+        }) if ended == number && (times > 1 || number == 0) => (
+            match number {
+                0 => format!(
+                    "{belongs}. This thread waited for parity {parity}, which a barrier passes that was just made."
+                ),
+                _ => format!(
+                    "{belongs}. This thread waited for parity {parity} when phase {} had that parity and had ended.",
+                    number - 1
+                ),
+            },
+            "let the parity change with each phase of the barrier: phase 0 has parity 0, phase 1 has parity 1, phase 2 \
+             has parity 0 again."
+                .to_owned(),
+        ),
+        Some(Waited { ended, .. }) if ended == number && number > 0 => (
+            format!(
+                "{belongs}. This thread has waited for phase {} only, and the new bytes go where the old ones are.",
+                number - 1
+            ),
+            format!(
+                "if this line reads what phase {} brought, {for_readers}; if it reads what phase {number} brings, wait \
+                 for that phase first.",
+                number - 1
+            ),
+        ),
+        Some(_) => (
+            format!("{belongs}, and this thread has not waited for it."),
+            format!(
+                "wait for phase {number} before this line; if it reads what was there before, {for_readers}."
+            ),
+        ),
+    };
+    draft.why = Some(why);
+    draft.advice = Some(advice);
+    draft.on_gpu = Some("the old value or the new one is read, depending on timing.".into());
 }

@@ -224,6 +224,10 @@ pub(crate) fn under_way(
     draft
         .notes
         .push(format!("Read by {who}.{}", more.unwrap_or_default()));
+    if let Some(phase) = copy.phase {
+        super::phases::not_waited(scene, &mut draft, load, phase);
+        return draft;
+    }
     // The words of the program: intrinsics, or PTX.
     let text = |instr: u32| {
         scene

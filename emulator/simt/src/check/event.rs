@@ -315,7 +315,7 @@ pub enum WrongMask {
     SourceNotNamed(u32),
 }
 
-/// A `cp.async` that was not waited for.
+/// An asynchronous copy that was not waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CopyUnderWay {
     /// Index of the instruction that copies.
@@ -326,6 +326,30 @@ pub struct CopyUnderWay {
     pub behind: Option<u32>,
     /// Groups that the last `cp.async.wait_group` of this thread left under way; `None`: it has not waited.
     pub left: Option<u32>,
+    /// The phase of a barrier in shared memory that the copy belongs to; `None`: the copy is a `cp.async`.
+    pub phase: Option<PhaseOfCopy>,
+}
+
+/// The phase that a bulk copy belongs to, and what the thread that reads too early did to wait for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PhaseOfCopy {
+    /// Offset of the barrier in shared memory.
+    pub offset: u32,
+    /// Its number: so many phases of the barrier have ended.
+    pub number: u64,
+    /// The last wait of the reading thread for this barrier that found a phase to have ended.
+    pub waited: Option<Waited>,
+}
+
+/// A wait for a phase of a barrier in shared memory that was successful.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waited {
+    /// Phases of the barrier that had ended then.
+    pub ended: u64,
+    /// Successful waits of the thread since that many have ended.
+    pub times: u32,
+    /// The parity that the last of them named.
+    pub parity: Option<u8>,
 }
 
 /// A memory access that went wrong.

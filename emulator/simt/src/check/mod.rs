@@ -17,5 +17,5 @@ pub use code::{Code, Severity};
 pub use collect::{Collector, Kind, Mistakes, block_position, lanes, thread_position};
 pub use event::{
     AccessKind, BadAccess, BadBarrier, BadOperand, BadTarget, BadTensor, BarrierGroup, CopyUnderWay, Details,
-    Event, MissingOrder, PhaseWaits, RaceFacts, RaceParty, SyncMask, Use, WrongMask,
+    Event, MissingOrder, PhaseOfCopy, PhaseWaits, RaceFacts, RaceParty, SyncMask, Use, Waited, WrongMask,
 };

@@ -19,6 +19,9 @@ pub(crate) struct BulkCopy {
     pub(crate) at: [i32; RANKS],
     /// Offset of the box in shared memory.
     pub(crate) shared: u32,
+    /// The instruction, and the thread in the block that started it.
+    pub(crate) instr: u32,
+    pub(crate) thread: u32,
 }
 
 /// What is under way in a block.
@@ -37,6 +40,26 @@ impl BulkCopies {
         self.loads.clear();
         self.stores.clear();
         self.committed.clear();
+    }
+
+    /// The newest load that has yet to write one of `bytes` bytes at `offset` in shared memory, and its barrier.
+    pub(crate) fn under_way(&self, offset: u32, bytes: u32) -> Option<(u32, &BulkCopy)> {
+        let overlaps = |copy: &BulkCopy| {
+            let mut found = false;
+            copy.map.runs(copy.at, copy.shared, |run| {
+                found |= run.shared < offset + bytes && offset < run.shared + run.bytes;
+            });
+            found
+        };
+        let near = |copy: &BulkCopy| {
+            let (from, to) = (u64::from(offset), u64::from(offset + bytes));
+            let start = u64::from(copy.shared);
+            start < to && from < start + copy.map.shared_bytes()
+        };
+        let mut newest_first = self.loads.iter().rev();
+        newest_first
+            .find(|(_, copy)| near(copy) && overlaps(copy))
+            .map(|(barrier, copy)| (*barrier, copy))
     }
 
     /// Bytes under way to a barrier.

@@ -73,6 +73,7 @@ impl Copies {
                 thread: thread as u32,
                 behind: self.committed[thread].checked_sub(copy.group + 1),
                 left: self.left[thread].checked_sub(1),
+                phase: None,
             })
         })
     }

@@ -5,7 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::check::{AccessKind, BadAccess, BadBarrier, BarrierGroup, Code, Details, PhaseWaits};
+use crate::check::{
+    AccessKind, BadAccess, BadBarrier, BarrierGroup, Code, CopyUnderWay, Details, PhaseOfCopy, PhaseWaits,
+    Waited,
+};
 use crate::lanes::NONE;
 use crate::program::{Addr, Mbarrier, MbarrierKind, MemSpace, window};
 
@@ -65,11 +68,16 @@ impl PhaseWait {
 
 /// The barriers of a block, by their offsets in shared memory.
 #[derive(Debug, Default)]
-pub(crate) struct Mbarriers(BTreeMap<u32, State>);
+pub(crate) struct Mbarriers {
+    states: BTreeMap<u32, State>,
+    /// The last successful waits, by barrier and thread; where mistakes are looked for.
+    waited: BTreeMap<(u32, u32), Waited>,
+}
 
 impl Mbarriers {
     pub(crate) fn clear(&mut self) {
-        self.0.clear();
+        self.states.clear();
+        self.waited.clear();
     }
 }
 
@@ -96,11 +104,11 @@ impl Cx<'_> {
                     bytes: 0,
                     phase: 0,
                 };
-                self.block.mbarriers.0.insert(at, state);
+                self.block.mbarriers.states.insert(at, state);
                 self.progress = true;
                 continue;
             }
-            let Some(state) = self.block.mbarriers.0.get_mut(&at) else {
+            let Some(state) = self.block.mbarriers.states.get_mut(&at) else {
                 self.bad_barrier(pc, lane, at, BadBarrier::NotInitialised);
                 continue;
             };
@@ -108,7 +116,7 @@ impl Cx<'_> {
             let mut problem = None;
             match b.kind {
                 MbarrierKind::Init | MbarrierKind::Invalidate => {
-                    self.block.mbarriers.0.remove(&at);
+                    self.block.mbarriers.states.remove(&at);
                 }
                 MbarrierKind::Expect => problem = expect(state, number),
                 MbarrierKind::Complete => {
@@ -149,6 +157,9 @@ impl Cx<'_> {
                     if !ended {
                         ended = self.receive(at) && self.mbarrier_phase(at).is_some_and(has_ended);
                     }
+                    if ended && self.job.watch.checks() {
+                        self.note_wait(at, lane, parity.map(|parity| parity as u8));
+                    }
                     done |= u32::from(ended) << lane;
                 }
             }
@@ -175,6 +186,40 @@ impl Cx<'_> {
         }
         self.fiber.phase = self.phase_wait(b, pc, on & !done);
         done != on
+    }
+
+    /// A lane found a phase to have ended.
+    fn note_wait(&mut self, at: u32, lane: usize, parity: Option<u8>) {
+        let ended = self.mbarrier_phase(at).unwrap_or(0);
+        let new = Waited {
+            ended,
+            times: 0,
+            parity,
+        };
+        let thread = self.warp * 32 + lane as u32;
+        let waited = self.block.mbarriers.waited.entry((at, thread)).or_insert(new);
+        if waited.ended != ended {
+            *waited = new;
+        }
+        waited.times = waited.times.saturating_add(1);
+        waited.parity = parity;
+    }
+
+    /// A bulk copy that has yet to write one of `bytes` bytes at `offset` in shared memory, which a lane reads.
+    pub(crate) fn bulk_under_way(&self, offset: u32, bytes: u32, lane: usize) -> Option<CopyUnderWay> {
+        let (barrier, copy) = self.block.bulk.under_way(offset, bytes)?;
+        let reader = self.warp * 32 + lane as u32;
+        Some(CopyUnderWay {
+            instr: copy.instr,
+            thread: copy.thread,
+            behind: None,
+            left: None,
+            phase: Some(PhaseOfCopy {
+                offset: barrier,
+                number: self.mbarrier_phase(barrier)?,
+                waited: self.block.mbarriers.waited.get(&(barrier, reader)).copied(),
+            }),
+        })
     }
 
     /// What the lowest of the lanes `on` waits for.
@@ -225,7 +270,7 @@ impl Cx<'_> {
                     known.group.threads[w] |= f.lanes();
                     continue;
                 }
-                let Some(state) = self.block.mbarriers.0.get(&wait.at) else {
+                let Some(state) = self.block.mbarriers.states.get(&wait.at) else {
                     continue;
                 };
                 let mut threads = vec![0; n_warps].into_boxed_slice();
@@ -262,7 +307,7 @@ impl Cx<'_> {
     }
 
     fn mbarrier_phase(&self, at: u32) -> Option<u64> {
-        self.block.mbarriers.0.get(&at).map(|state| state.phase)
+        self.block.mbarriers.states.get(&at).map(|state| state.phase)
     }
 
     /// Where the barrier is that a lane names, if there can be one.
@@ -300,7 +345,7 @@ impl Cx<'_> {
 
     /// Whether there is a barrier; otherwise that is reported.
     pub(crate) fn has_mbarrier(&mut self, at: u32, pc: u32, lane: usize) -> bool {
-        let has = self.block.mbarriers.0.contains_key(&at);
+        let has = self.block.mbarriers.states.contains_key(&at);
         if !has {
             self.bad_barrier(pc, lane, at, BadBarrier::NotInitialised);
         }
@@ -319,7 +364,7 @@ impl Cx<'_> {
     /// Lets copies arrive that this barrier waits for, oldest first, until its phase ends. Whether it has.
     fn receive(&mut self, at: u32) -> bool {
         loop {
-            match self.block.mbarriers.0.get_mut(&at) {
+            match self.block.mbarriers.states.get_mut(&at) {
                 // Bytes are of no use yet: as long as arrivals are missing, copies may come later.
                 Some(state) if state.pending == 0 => {
                     if state.end_phase() {
@@ -332,7 +377,7 @@ impl Cx<'_> {
                 return false;
             };
             self.progress = true;
-            if let Some(state) = self.block.mbarriers.0.get_mut(&at) {
+            if let Some(state) = self.block.mbarriers.states.get_mut(&at) {
                 state.bytes -= bytes as i64;
             }
         }
@@ -340,7 +385,7 @@ impl Cx<'_> {
 
     /// Bytes arrive at a barrier that nobody waits for.
     pub(crate) fn complete_bytes(&mut self, at: u32, bytes: u64) {
-        if let Some(state) = self.block.mbarriers.0.get_mut(&at) {
+        if let Some(state) = self.block.mbarriers.states.get_mut(&at) {
             state.bytes -= bytes as i64;
             state.end_phase();
         }

@@ -168,6 +168,8 @@ impl Cx<'_> {
             map: Box::new(map),
             at,
             shared: offset as u32,
+            instr: self.job.kernel.ops[pc as usize].instr,
+            thread: self.warp * 32 + lane as u32,
         };
         if let Some(((code, space, address), high)) = self.out_of_reach(&copy, in_global == AccessKind::Write)
         {

@@ -245,7 +245,11 @@ impl Cx<'_> {
     /// of the value.
     fn report_in_flight(&mut self, lanes: u32, bytes: u32, load: u32) -> u32 {
         let copy = |cx: &Self, lane: usize| match cx.fresh.address[lane].checked_sub(window::SHARED) {
-            Some(offset) if offset >> window::BITS == 0 => cx.block.copies.under_way(offset as u32, bytes),
+            Some(offset) if offset >> window::BITS == 0 => {
+                let offset = offset as u32;
+                { cx.block.copies.under_way(offset, bytes) }
+                    .or_else(|| cx.bulk_under_way(offset, bytes, lane))
+            }
             _ => None,
         };
         let found = |lane: &usize| copy(self, *lane).is_some();
