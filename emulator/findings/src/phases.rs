@@ -2,7 +2,7 @@
 
 use super::scene::{Draft, Scene};
 use super::sync::{group_name, list_groups, thread_count};
-use super::words::{count, list};
+use super::words::count;
 use simt::check::{AccessKind, BarrierGroup, Kind, PhaseOfCopy, PhaseWaits, Waited};
 use simt::program::MemSpace;
 
@@ -34,7 +34,13 @@ pub(crate) fn deadlock(
     let total: u64 = waiting + others.iter().map(thread_count).sum::<u64>();
     let lacks_bytes = first.pending == 0 && first.bytes > 0;
     let has_more = first.bytes < 0;
-    let mut draft = Draft::new(if lacks_bytes {
+    let passed = first.ended.saturating_sub(first.seen) >= 2;
+    let mut draft = Draft::new(if passed {
+        format!(
+            "{waiting} of {total} threads wait for ever: phases of {} have passed some of them",
+            name(first)
+        )
+    } else if lacks_bytes {
         format!(
             "{} expects {} that no copy brings",
             name(first),
@@ -101,46 +107,54 @@ pub(crate) fn deadlock(
             scene.party("wait", group.instr, kind.first.block, thread, thread_count(group))
         })
         .collect();
-    let fresh =
-        |wait: &&PhaseWaits| wait.ended == 0 && wait.pending == wait.arrivals && wait.parity == Some(0);
-    let fresh: Vec<String> = if waits.len() > 1 {
-        waits.iter().filter(fresh).map(name).collect()
-    } else {
-        Vec::new()
-    };
-    let (why, advice) = if lacks_bytes {
+    let is_fresh =
+        |wait: &PhaseWaits| wait.ended == 0 && wait.pending == wait.arrivals && wait.parity == Some(0);
+    let at_start = waits.len() > 1 && waits.iter().all(is_fresh);
+    let (why, advice) = if passed {
+        (
+            format!(
+                "when a thread here last passed a wait for {0}, {1}; now {2} have. A wait names a parity, and phase {3} \
+                 has the same as phase {2}.",
+                name(first),
+                match first.seen {
+                    0 => "no phase of it had ended".to_owned(),
+                    n => format!("{} of it had ended", count(n, "phase")),
+                },
+                first.ended,
+                first.ended - 2
+            ),
+            "let whoever ends the next phase wait until all threads have passed the wait for this one: for a second \
+             barrier at which they arrive, with a parity that changes each round, or at __syncthreads().",
+        )
+    } else if lacks_bytes {
         (
             "all arrivals of the phase have come, and it ends only when as many bytes have come as \
-             mbarrier.arrive.expect_tx or mbarrier.expect_tx announced.",
-            "announce the sum of the bytes of all copies of the phase; a box counts in full, also where it lies outside \
-             of the tensor."
+             mbarrier.arrive.expect_tx or mbarrier.expect_tx announced."
                 .to_owned(),
+            "announce the sum of the bytes of all copies of the phase; a box counts in full, also where it lies outside \
+             of the tensor.",
         )
     } else if has_more {
         (
-            "bytes may come before they are expected, but a phase ends only when as many were announced as came.",
+            "bytes may come before they are expected, but a phase ends only when as many were announced as came.".to_owned(),
             "announce the sum of the bytes of all copies of the phase, with mbarrier.arrive.expect_tx."
                 .to_owned(),
         )
     } else {
         (
             "a phase ends when all of its arrivals and bytes have come. Those that are missing would have to come from \
-             threads that wait themselves, or have ended.",
-            if fresh.is_empty() {
+             threads that wait themselves, or have ended.".to_owned(),
+            if at_start {
+                "if one of them stands for a place that is free at the start, let the first wait for it name parity 1: a \
+                 barrier that was just made passes it."
+            } else {
                 "let as many threads arrive in each phase as mbarrier.init says, and let nobody wait before the arrival \
                  that another thread needs."
-                    .to_owned()
-            } else {
-                format!(
-                    "if {} stands for a place that is free at the start, let the first wait name parity 1: a barrier \
-                     that was just made passes it.",
-                    list(&fresh)
-                )
             },
         )
     };
-    draft.why = Some(why.into());
-    draft.advice = Some(advice);
+    draft.why = Some(why);
+    draft.advice = Some(advice.into());
     draft.on_gpu =
         Some("the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").".into());
     draft
@@ -150,6 +164,8 @@ pub(crate) fn deadlock(
 fn state(name: &str, wait: &PhaseWaits) -> String {
     let came = wait.arrivals.saturating_sub(wait.pending);
     let arrivals = match came {
+        _ if wait.arrivals == 1 && came == 0 => "its only arrival has not come".to_owned(),
+        _ if wait.arrivals == 1 => "its only arrival has come".to_owned(),
         0 => format!("none of its {} has come", count(wait.arrivals.into(), "arrival")),
         n if wait.pending == 0 => format!("all of its {} have come", count(n.into(), "arrival")),
         n => format!("{n} of its {} have come", count(wait.arrivals.into(), "arrival")),
@@ -157,7 +173,7 @@ fn state(name: &str, wait: &PhaseWaits) -> String {
     let bytes = match wait.bytes {
         0 => String::new(),
         n if n > 0 => {
-            let missing = format!(", and it expects {} more", count(n.unsigned_abs(), "byte"));
+            let missing = format!(", and it waits for {}", count(n.unsigned_abs(), "byte"));
             match wait.under_way {
                 0 => format!("{missing}; no copy to it is under way"),
                 n => format!("{missing}; copies of {} are under way", count(n, "byte")),

@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::finding::{ArrayElement, Finding, Party, Place};
 use simt::check::{Code, Kind, Severity, block_position, thread_position};
 use simt::launch::Watch;
-use simt::program::{OpKind, SourceLoc};
+use simt::program::{OpKind, SourceLoc, TensorWay};
 
 /// Columns of a message.
 const WIDTH: usize = 98;
@@ -79,6 +79,16 @@ impl<'a> Scene<'a> {
             self.context.config.options.watch,
             Watch::Checked | Watch::CheckedGlobalRaces
         )
+    }
+
+    /// The kernel has bulk copies to shared memory.
+    pub(crate) fn has_bulk_loads(&self) -> bool {
+        let loads = |way: &TensorWay| matches!(way, TensorWay::Load(_));
+        { self.context.kernel.ops.iter() }.any(|op| match &op.kind {
+            OpKind::TensorCopy(copy) => loads(&copy.way),
+            OpKind::BulkBytes(copy) => loads(&copy.way),
+            _ => false,
+        })
     }
 
     /// The kernel has a barrier of the block.

@@ -98,6 +98,11 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
                     "write every element of {} before it is read; elements without data get 0.",
                     element.name
                 ),
+                (false, MemSpace::Shared) if scene.has_bulk_loads() => format!(
+                    "if a bulk copy fills {}, wait for the phase of its barrier before this line; otherwise fill it, and \
+                     place __syncthreads() before the first read.",
+                    element.name
+                ),
                 (false, MemSpace::Shared) => {
                     format!(
                         "fill {} and place __syncthreads() before the first read.",

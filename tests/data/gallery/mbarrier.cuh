@@ -36,11 +36,8 @@ __device__ inline void wait(unsigned long long* barrier, unsigned parity)
 {
     unsigned done;
     do {
-        asm volatile("{\n"
-                     ".reg .pred p;\n"
-                     "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 p, [%1], %2;\n"
-                     "selp.u32 %0, 1, 0, p;\n"
-                     "}" : "=r"(done) : "r"(shared_address(barrier)), "r"(parity) : "memory");
+        asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.acquire.cta.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
+                     : "=r"(done) : "r"(shared_address(barrier)), "r"(parity) : "memory");
     } while (!done);
 }
 

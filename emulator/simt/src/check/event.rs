@@ -213,6 +213,9 @@ pub struct PhaseWaits {
     pub bytes: i64,
     /// Bytes of copies that are under way to it.
     pub under_way: u64,
+    /// Phases that had ended when the thread that is furthest behind last passed a wait for it; 0 when it never did,
+    /// `u64::MAX` when that was not followed.
+    pub seen: u64,
 }
 
 /// What is wrong with the use of a barrier in shared memory.

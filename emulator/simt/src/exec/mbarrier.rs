@@ -72,12 +72,15 @@ pub(crate) struct Mbarriers {
     states: BTreeMap<u32, State>,
     /// The last successful waits, by barrier and thread; where mistakes are looked for.
     waited: BTreeMap<(u32, u32), Waited>,
+    /// Something that is not defined was done to one of them.
+    misused: bool,
 }
 
 impl Mbarriers {
     pub(crate) fn clear(&mut self) {
         self.states.clear();
         self.waited.clear();
+        self.misused = false;
     }
 }
 
@@ -266,8 +269,19 @@ impl Cx<'_> {
                 let same = |other: &&mut PhaseWaits| {
                     (other.group.instr, other.offset, other.parity) == (wait.instr, wait.at, wait.parity)
                 };
+                let thread = |lane: usize| (w * 32 + lane) as u32;
+                let last = |lane| self.block.mbarriers.waited.get(&(wait.at, thread(lane)));
+                let seen = bits(f.lanes())
+                    .map(|lane| last(lane).map_or(0, |waited| waited.ended))
+                    .min();
+                // Without checks, nothing is known of that.
+                let seen = match self.job.watch.checks() {
+                    true => seen.unwrap_or(0),
+                    false => u64::MAX,
+                };
                 if let Some(known) = waits.iter_mut().find(same) {
                     known.group.threads[w] |= f.lanes();
+                    known.seen = known.seen.min(seen);
                     continue;
                 }
                 let Some(state) = self.block.mbarriers.states.get(&wait.at) else {
@@ -288,13 +302,18 @@ impl Cx<'_> {
                     pending: state.pending,
                     bytes: state.bytes,
                     under_way: self.block.bulk.bytes_to(wait.at),
+                    seen,
                 });
             }
         }
-        // What lacks bytes alone comes first: no thread is to blame that waits elsewhere.
-        waits.sort_by_key(|wait| wait.pending != 0);
+        // A cause before what follows from it: phases that passed a thread, then bytes that no copy brings.
+        waits.sort_by_key(|wait| (wait.ended.saturating_sub(wait.seen) < 2, wait.pending != 0));
         let others = self.groups(|state| state != FiberState::Ready);
         self.stopped = true;
+        if self.block.mbarriers.misused {
+            // That has been reported, and this may follow from it.
+            return;
+        }
         let Some(first) = waits.first() else { return };
         let instr = first.group.instr;
         let Some(warp) = first.group.threads.iter().position(|m| *m != 0) else {
@@ -353,6 +372,7 @@ impl Cx<'_> {
     }
 
     fn bad_barrier(&mut self, pc: u32, lane: usize, offset: u32, problem: BadBarrier) {
+        self.block.mbarriers.misused = true;
         self.report(
             pc,
             Code::MemoryBarrier,

@@ -1,0 +1,26 @@
+// bulk_copy_parity_fixed.cu: the first phase of a barrier has parity 0.
+//
+// arch: compute_90
+// block: 64
+// arg: x i32[64] filled
+// arg: y i32[64] empty
+// expect: clean
+
+#include "mbarrier.cuh"
+
+extern "C" __global__ void reverse(const int* x, int* y)
+{
+    alignas(16) __shared__ int tile[64];
+    __shared__ unsigned long long full;
+
+    const int t = threadIdx.x;
+    if (t == 0) {
+        init(&full, 1);
+        fence_init();
+        arrive_and_expect(&full, sizeof tile);
+        copy(tile, x, sizeof tile, &full);
+    }
+    __syncthreads();
+    wait(&full, 0);
+    y[t] = tile[63 - t];
+}
