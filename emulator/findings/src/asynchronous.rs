@@ -6,7 +6,7 @@ use super::words::count;
 use simt::check::{AccessKind, BadAccess, BadBarrier, BadTensor, Kind};
 use simt::program::MemSpace;
 
-fn who(scene: &Scene<'_>, kind: &Kind) -> String {
+pub(crate) fn who(scene: &Scene<'_>, kind: &Kind) -> String {
     let event = &kind.first;
     let lane = u64::from(event.mask.trailing_zeros() & 31);
     let thread = u64::from(event.warp) * 32 + lane;

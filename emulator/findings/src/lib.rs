@@ -119,6 +119,7 @@ fn finding(scene: &Scene<'_>, Chosen { kind, also }: &Chosen<'_>, earlier: &[Fin
         } => calls::stack(scene, kind, function, *depth, *limit),
         Details::Texture { handle } => memory::texture(scene, *handle),
         Details::TensorCopy { problem } => asynchronous::tensor(scene, kind, *problem),
+        Details::Proxy { address } => phases::no_fence(scene, kind, *address),
         Details::Phases { waits, others } => phases::deadlock(scene, kind, waits, others),
         Details::MemoryBarrier { offset, problem } => asynchronous::barrier(scene, kind, *offset, *problem),
         Details::None => match event.code {

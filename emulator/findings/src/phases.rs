@@ -73,9 +73,7 @@ pub(crate) fn deadlock(
             name(wait),
             scene.line_name(here, wait.group.instr),
         );
-        draft
-            .verbatim
-            .push(intro.replace(['\u{a0}', '`'], " ").replace("  ", " "));
+        draft.verbatim.push(intro.replace('\u{a0}', " "));
         let place = scene.place(wait.group.instr);
         draft.verbatim.push(match &place.text {
             Some(text) => format!("{:>4} | {}", place.line, text.replace('\t', " ").trim_end()),
@@ -137,8 +135,7 @@ pub(crate) fn deadlock(
     } else if has_more {
         (
             "bytes may come before they are expected, but a phase ends only when as many were announced as came.".to_owned(),
-            "announce the sum of the bytes of all copies of the phase, with mbarrier.arrive.expect_tx."
-                .to_owned(),
+            "announce the sum of the bytes of all copies of the phase, with mbarrier.arrive.expect_tx.",
         )
     } else {
         (
@@ -241,4 +238,32 @@ pub(crate) fn not_waited(scene: &Scene<'_>, draft: &mut Draft, load: u32, phase:
     draft.why = Some(why);
     draft.advice = Some(advice);
     draft.on_gpu = Some("the old value or the new one is read, depending on timing.".into());
+}
+
+/// Drafts the message of `E-PROXY`.
+pub(crate) fn no_fence(scene: &Scene<'_>, kind: &Kind, address: u64) -> Draft {
+    let target = scene.target(kind.first.instr, MemSpace::Shared, address, 4, AccessKind::Read);
+    let what = match target.filter(|target| target.named) {
+        Some(target) => format!("`{}`", target.indexed()),
+        None => format!("address {address:#x} of shared memory"),
+    };
+    let mut draft = Draft::new("a bulk copy reads shared memory that no fence of the async proxy orders");
+    draft.no_caret = true;
+    draft.notes.push(format!(
+        "An ordinary store wrote {what}, which the copy reads, and no thread of the block has executed \
+         `fence.proxy.async`."
+    ));
+    draft.notes.push(super::asynchronous::who(scene, kind));
+    draft.why = Some(
+        "bulk copies reach shared memory on another way than loads and stores: a barrier orders the threads, and not \
+         the two ways."
+            .into(),
+    );
+    draft.advice = Some(
+        "let each thread that stored execute `fence.proxy.async.shared::cta`, then __syncthreads(), and then start the \
+         copy."
+            .into(),
+    );
+    draft.on_gpu = Some("the copy may read old values, depending on timing.".into());
+    draft
 }

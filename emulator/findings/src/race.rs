@@ -786,7 +786,11 @@ fn ticket(scene: &Scene<'_>, write: RaceParty, read: RaceParty) -> Option<u32> {
     if write.kind != AccessKind::Write || read.kind != AccessKind::Read {
         return None;
     }
-    if kernel.ops.iter().any(|op| matches!(op.kind, OpKind::Fence)) {
+    if kernel
+        .ops
+        .iter()
+        .any(|op| matches!(op.kind, OpKind::Fence | OpKind::ProxyFence))
+    {
         return None;
     }
     let between = write.instr.min(read.instr)..write.instr.max(read.instr);

@@ -752,6 +752,8 @@ pub enum OpKind {
     },
     /// `membar`, `fence`: orders this thread's accesses to memory.
     Fence,
+    /// `fence.proxy.async`: the same, also for bulk copies.
+    ProxyFence,
     /// `nanosleep`, `yield` hints: a place where other warps may run.
     Yield,
     /// `shfl.sync`: each lane reads a value of another lane.

@@ -39,6 +39,9 @@ pub enum Code {
     /// A barrier in shared memory that was not made, or is used as it was not made for.
     #[serde(rename = "E-MBARRIER")]
     MemoryBarrier,
+    /// A bulk copy reads what ordinary stores wrote, and no fence of the async proxy orders them.
+    #[serde(rename = "E-PROXY")]
+    Proxy,
     /// Threads of one block met at different barriers, or wait for ever.
     #[serde(rename = "E-BARRIER")]
     Barrier,
@@ -98,6 +101,7 @@ impl Code {
             Self::Texture => "E-TEXTURE",
             Self::TensorCopy => "E-TENSOR",
             Self::MemoryBarrier => "E-MBARRIER",
+            Self::Proxy => "E-PROXY",
             Self::Barrier => "E-BARRIER",
             Self::SyncMask => "E-SYNC-MASK",
             Self::Operand => "E-OPERAND",

@@ -140,6 +140,11 @@ pub enum Details {
         /// Why it cannot.
         problem: BadTensor,
     },
+    /// `E-PROXY`: a bulk copy reads what was stored without a fence.
+    Proxy {
+        /// The first bytes of these that the copy reads: an offset in shared memory.
+        address: u64,
+    },
     /// `E-BARRIER`: no thread can go on, and some wait for phases of barriers in shared memory.
     Phases {
         /// What is waited for, the one of [`Event::instr`] first.

@@ -199,6 +199,7 @@ impl Kernel {
             OpKind::Exit => "exit".to_owned(),
             OpKind::Trap => "trap".to_owned(),
             OpKind::Fence => "fence".to_owned(),
+            OpKind::ProxyFence => "proxy fence".to_owned(),
             OpKind::Yield => "yield".to_owned(),
             OpKind::Nop => "nop".to_owned(),
         };

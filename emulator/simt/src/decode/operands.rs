@@ -164,6 +164,7 @@ pub(super) fn each(kind: &mut OpKind, alu: AluClasses, f: &mut dyn FnMut(&mut i3
         | OpKind::Exit
         | OpKind::Trap
         | OpKind::Fence
+        | OpKind::ProxyFence
         | OpKind::Yield
         | OpKind::CpAsyncCommit
         | OpKind::CpAsyncWait { .. }

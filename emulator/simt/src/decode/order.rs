@@ -49,7 +49,7 @@ pub(super) fn of_blocks(
             OpKind::Load(access) | OpKind::Store(access) => {
                 depends |= access.order == Order::Strong && shared_by_blocks(access.space);
             }
-            OpKind::Fence => fence = true,
+            OpKind::Fence | OpKind::ProxyFence => fence = true,
             _ => {}
         }
     }

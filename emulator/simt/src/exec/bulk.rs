@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use crate::check::{Code, Details};
 use crate::limits::COPIES;
 use crate::tensor::{RANKS, Run, TensorMap};
 
@@ -33,6 +34,10 @@ pub(crate) struct BulkCopies {
     stores: VecDeque<(u32, u32, BulkCopy)>,
     /// Groups committed, by thread.
     committed: Vec<u32>,
+    /// A thread has executed `fence.proxy.async`.
+    fenced: bool,
+    /// Words of shared memory that copies wrote, as bits; where mistakes are looked for.
+    loaded: Vec<u64>,
 }
 
 impl BulkCopies {
@@ -40,6 +45,8 @@ impl BulkCopies {
         self.loads.clear();
         self.stores.clear();
         self.committed.clear();
+        self.fenced = false;
+        self.loaded.clear();
     }
 
     /// The newest load that has yet to write one of `bytes` bytes at `offset` in shared memory, and its barrier.
@@ -60,6 +67,28 @@ impl BulkCopies {
         newest_first
             .find(|(_, copy)| near(copy) && overlaps(copy))
             .map(|(barrier, copy)| (*barrier, copy))
+    }
+
+    pub(crate) fn fence(&mut self) {
+        self.fenced = true;
+    }
+
+    /// Notes the words of shared memory that a load writes.
+    fn note_loaded(&mut self, copy: &BulkCopy) {
+        copy.map.runs(copy.at, copy.shared, |run| {
+            for word in run.shared / 4..(run.shared + run.bytes).div_ceil(4) {
+                let place = word as usize / 64;
+                if self.loaded.len() <= place {
+                    self.loaded.resize(place + 1, 0);
+                }
+                self.loaded[place] |= 1 << (word % 64);
+            }
+        });
+    }
+
+    fn is_loaded(&self, word: u32) -> bool {
+        let bits = self.loaded.get(word as usize / 64).copied().unwrap_or(0);
+        bits >> (word % 64) & 1 == 1
     }
 
     /// Bytes under way to a barrier.
@@ -100,6 +129,9 @@ impl Cx<'_> {
     /// Starts a store of one lane.
     pub(crate) fn start_store(&mut self, copy: BulkCopy, lane: usize) {
         let thread = self.warp * 32 + lane as u32;
+        if self.job.watch.checks() && !self.block.bulk.fenced {
+            self.check_fence(&copy, lane);
+        }
         let group = *self.block.bulk.committed(thread);
         self.block.bulk.stores.push_back((thread, group, copy));
         if self.block.bulk.stores.len() > COPIES
@@ -108,6 +140,27 @@ impl Cx<'_> {
             self.perform_store(&copy);
         }
         self.progress = true;
+    }
+
+    /// No thread of the block has executed a fence of the async proxy, and the copy reads what ordinary stores wrote.
+    #[cold]
+    fn check_fence(&mut self, copy: &BulkCopy, lane: usize) {
+        let mut stored = None;
+        copy.map.runs(copy.at, copy.shared, |run| {
+            for word in run.shared / 4..run.shared.saturating_add(run.bytes) / 4 {
+                if stored.is_none()
+                    && run.global.is_some()
+                    && self.block.shared_written.all(word as usize * 4, 4)
+                    && !self.block.bulk.is_loaded(word)
+                {
+                    stored = Some(word * 4);
+                }
+            }
+        });
+        if let Some(address) = stored {
+            let address = address.into();
+            self.report_at(copy.instr, Code::Proxy, 1 << lane, Details::Proxy { address });
+        }
     }
 
     pub(crate) fn commit_bulk(&mut self, on: u32) {
@@ -188,6 +241,7 @@ impl Cx<'_> {
             },
         );
         if job.watch.checks() {
+            self.block.bulk.note_loaded(copy);
             let written = &mut self.block.shared_written;
             copy.map.runs(copy.at, copy.shared, |run| {
                 written.set(run.shared as usize, run.bytes as usize);

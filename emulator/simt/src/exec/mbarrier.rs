@@ -127,6 +127,7 @@ impl Cx<'_> {
                     state.end_phase();
                 }
                 MbarrierKind::Arrive { expect: bytes, drop } => {
+                    let missing = state.bytes;
                     if bytes {
                         problem = expect(state, number);
                     }
@@ -135,7 +136,7 @@ impl Cx<'_> {
                         problem = Some(BadBarrier::TooManyArrivals {
                             arrivals: n,
                             pending: state.pending,
-                            bytes: state.bytes,
+                            bytes: missing,
                         });
                     } else {
                         state.pending -= n;

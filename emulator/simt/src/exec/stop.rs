@@ -211,7 +211,8 @@ fn stays(op: &crate::program::Op, alone: bool) -> bool {
         | OpKind::BranchIndexed { .. }
         | OpKind::Nop
         | OpKind::Yield
-        | OpKind::Fence => true,
+        | OpKind::Fence
+        | OpKind::ProxyFence => true,
         OpKind::Load(access) => {
             alone || matches!(access.space, MemSpace::Param | MemSpace::Const | MemSpace::Local)
         }

@@ -595,7 +595,10 @@ impl Cx<'_> {
                     self.out32(*dst)[lane] = on;
                 }
             }
-            OpKind::Fence => {
+            OpKind::Fence | OpKind::ProxyFence => {
+                if matches!(kind, OpKind::ProxyFence) {
+                    self.block.bulk.fence();
+                }
                 std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
                 if let Some(races) = &mut self.shared_races {
                     races.fence();

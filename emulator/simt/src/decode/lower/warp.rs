@@ -12,6 +12,12 @@ impl<'a> Lower<'a> {
     pub(super) fn warp(&mut self, instruction: &'a Instruction) -> Result<()> {
         match instruction.opcode.as_str() {
             "bar" | "barrier" => self.barrier(instruction),
+            "fence"
+                if instruction.has("proxy")
+                    || instruction.modifiers.iter().any(|m| m.starts_with("proxy")) =>
+            {
+                self.emit(OpKind::ProxyFence)
+            }
             "membar" | "fence" => self.emit(OpKind::Fence),
             "nanosleep" => {
                 self.count(instruction, 1)?;

@@ -191,6 +191,7 @@ fn ends(op: &VirtualOp, instrs: &[InstrInfo]) -> Option<Place> {
         OpKind::Barrier { .. }
         | OpKind::WarpSync { .. }
         | OpKind::Fence
+        | OpKind::ProxyFence
         | OpKind::Yield
         | OpKind::CpAsync { .. }
         | OpKind::CpAsyncWait { .. }

@@ -595,6 +595,7 @@ impl Cx<'_> {
             | OpKind::Exit
             | OpKind::Trap
             | OpKind::Fence
+            | OpKind::ProxyFence
             | OpKind::Yield
             | OpKind::CpAsyncCommit
             | OpKind::CpAsyncWait { .. }
