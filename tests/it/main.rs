@@ -14,6 +14,7 @@ mod ladder_transpose;
 mod machine_code;
 mod merged;
 mod mistakes;
+mod phases;
 mod promises;
 mod ptx_fresh;
 mod random;

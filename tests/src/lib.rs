@@ -8,6 +8,7 @@ pub mod gemm;
 pub mod gpu;
 pub mod hostile;
 pub mod machine_code;
+pub mod phases;
 pub mod random_atomics;
 pub mod random_kernel;
 pub mod recorded;

@@ -168,6 +168,15 @@ pub(crate) fn barrier(scene: &Scene<'_>, kind: &Kind, offset: u32, problem: BadB
             ),
             "let as many threads arrive in each phase as mbarrier.init said, and wait for its end before the next.",
         ),
+        BadBarrier::Completes(n) => (
+            "arrival by .noComplete that completes the phase",
+            format!(
+                "{} at {}, whose phase waits for no more.",
+                count(n.into(), "arrival"),
+                barrier_name(scene, kind.first.instr, offset)
+            ),
+            "use mbarrier.arrive without .noComplete where the arrival can be the last of a phase.",
+        ),
         BadBarrier::TooManyBytes(n) => (
             "a barrier is to wait for more bytes than it counts",
             format!("The phase is to wait for {n} bytes; a barrier counts up to 1048575."),

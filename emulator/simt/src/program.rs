@@ -635,6 +635,9 @@ pub struct BulkBytes {
     pub way: TensorWay,
 }
 
+/// Bits of what an arrival returns that hold the arrivals that were missing before it; those above hold the phase.
+pub const TOKEN_PENDING: u64 = (1 << 20) - 1;
+
 /// An operation on a barrier in shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mbarrier {
@@ -671,6 +674,13 @@ pub enum MbarrierKind {
         expect: bool,
         /// Later phases wait for fewer arrivals.
         drop: bool,
+        /// The phase may end by it.
+        completes: bool,
+    },
+    /// `cp.async.mbarrier.arrive`: an arrival when the copies of the thread are done.
+    ArriveBehindCopies {
+        /// The phase waits for one more arrival.
+        counts: bool,
     },
     /// `mbarrier.test_wait`, `mbarrier.try_wait`
     Wait,

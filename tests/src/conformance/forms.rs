@@ -25,9 +25,10 @@ pub fn fixtures() -> Vec<Fixture> {
 }
 
 /// Opcodes and first modifiers of rows that need barriers in shared memory or tensor maps. `it/tensor.rs` runs them.
-const ASYNCHRONOUS: [&str; 6] = [
+const ASYNCHRONOUS: [&str; 7] = [
     "mbarrier",
     "cp.async.bulk",
+    "cp.async.mbarrier",
     "fence.proxy",
     "fence.mbarrier_init",
     "setmaxnreg",

@@ -113,9 +113,6 @@ pub(super) const SECTIONS: &[Section] = &[
         ("mapa{,.shared::cluster}{.u32,.u64}", "d, a, b", "shared address of another block"),
         ("getctarank{,.shared::cluster}{.u32,.u64}", "d, a", "the block that owns a shared address"),
     ] },
-    Section { title: "Asynchronous copy: cp.async.mbarrier.arrive", refused: Some("this instruction is not emulated yet"), rows: &[
-        ("cp.async.mbarrier.arrive.*", "[a]", "arrives at an mbarrier after the copies"),
-    ] },
     Section { title: "Asynchronous copy: cp.async.bulk", refused: Some("bulk copies are not emulated yet"), rows: &[
         ("cp.async.bulk.*", "{a}{, b}{, c}{, d}{, e}{, f}{, g}", "copies many bytes or a tensor tile in the background"),
         ("cp.reduce.async.bulk.*", "{a}{, b}{, c}{, d}{, e}", "reduces many bytes in the background"),

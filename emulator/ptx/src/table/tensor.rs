@@ -14,8 +14,15 @@ pub(super) const SECTIONS: &[Section] = &[
         ("mbarrier{.expect_tx,.complete_tx}{,.relaxed}{,.cta,.cluster}{,.shared,.shared::cta,.shared::cluster}.b64", "[a], n", "changes how many bytes a phase waits for"),
         ("mbarrier{.arrive,.arrive_drop}{,.release,.relaxed}{,.cta,.cluster}{,.shared,.shared::cta,.shared::cluster}.b64", "d, [a]{, n}", "arrives"),
         ("mbarrier{.arrive,.arrive_drop}.expect_tx{,.release,.relaxed}{,.cta,.cluster}{,.shared,.shared::cta,.shared::cluster}.b64", "d, [a], n", "arrives, and lets the phase wait for n more bytes"),
+        ("mbarrier{.arrive,.arrive_drop}.noComplete{,.release}{,.cta}{,.shared,.shared::cta}.b64", "d, [a], n", "arrives, and does not end the phase"),
         ("mbarrier.test_wait{,.parity}{,.acquire,.relaxed}{,.cta,.cluster}{,.shared,.shared::cta}.b64", "p, [a], phase", "whether a phase has ended"),
         ("mbarrier.try_wait{,.parity}{,.acquire,.relaxed}{,.cta,.cluster}{,.shared,.shared::cta}.b64", "p, [a], phase{, ns}", "waits some time for the end of a phase"),
+    ] },
+    Section { title: "Synchronisation: mbarrier.pending_count", refused: None, rows: &[
+        ("mbarrier.pending_count.b64", "d, a", "arrivals that a phase waited for before an arrival"),
+    ] },
+    Section { title: "Asynchronous copy: cp.async.mbarrier.arrive", refused: None, rows: &[
+        ("cp.async.mbarrier.arrive{,.noinc}{,.shared,.shared::cta}.b64", "[a]", "arrives when the thread's copies are done"),
     ] },
     Section { title: "Miscellaneous: setmaxnreg", refused: None, rows: &[
         ("setmaxnreg{.inc,.dec}.sync.aligned.u32", "n", "changes the number of registers of a warp"),

@@ -239,6 +239,8 @@ pub enum BadBarrier {
         /// Bytes that it still waits for.
         bytes: i64,
     },
+    /// All arrivals that the phase waits for come at once by `.noComplete`.
+    Completes(u32),
     /// A phase is to wait for more bytes than a barrier counts.
     TooManyBytes(u64),
 }

@@ -3,6 +3,8 @@
 //! Done as late as the program allows, so that a forgotten wait shows: until then, what the copy overwrites
 //! counts as never written.
 
+use std::collections::VecDeque;
+
 use crate::check::{AccessKind, CopyUnderWay};
 use crate::lanes::NONE;
 use crate::limits::COPIES;
@@ -14,6 +16,8 @@ use super::{Cx, bits, defined};
 
 /// Copies under way among which the one behind a read is looked for.
 const MOST_SEARCHED: usize = 1 << 14;
+/// Arrivals that wait for copies.
+const MOST_ARRIVALS: usize = 1 << 16;
 
 /// One lane's copy under way.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +30,8 @@ struct Copy {
     /// Bytes of the source that nothing had written, as a mask.
     undefined: u16,
     group: u32,
+    /// Arrivals that the thread had left to its copies before.
+    arrival: u32,
     /// Offset in shared memory.
     to: u32,
     from: *const u8,
@@ -40,6 +46,20 @@ pub(crate) struct Copies {
     committed: Vec<u32>,
     /// Groups that its last wait left under way, plus one, by thread; 0: it has not waited.
     left: Vec<u32>,
+    /// Arrivals at barriers in shared memory that happen when copies are done.
+    arrivals: VecDeque<Arrival>,
+    /// How many of those there were, by thread; empty without them.
+    arrived: Vec<u32>,
+}
+
+/// An arrival that waits for the copies that its thread had started.
+#[derive(Debug, Clone, Copy)]
+struct Arrival {
+    /// Offset of the barrier in shared memory.
+    barrier: u32,
+    thread: u32,
+    /// Which of its thread it is.
+    number: u32,
 }
 
 impl Copies {
@@ -47,6 +67,13 @@ impl Copies {
         self.pending.iter_mut().for_each(Vec::clear);
         self.committed.fill(0);
         self.left.fill(0);
+        self.arrivals.clear();
+        self.arrived.clear();
+    }
+
+    /// Arrivals at this barrier that have yet to happen.
+    pub(crate) fn arrivals_at(&self, barrier: u32) -> usize {
+        self.arrivals.iter().filter(|a| a.barrier == barrier).count()
     }
 
     fn reserve(&mut self, n_warps: usize) {
@@ -145,6 +172,7 @@ impl Cx<'_> {
                         n: n[lane],
                         undefined: undefined as u16,
                         group,
+                        arrival: self.block.copies.arrived.get(first + lane).copied().unwrap_or(0),
                         to: to as u32,
                         from: from[lane],
                     };
@@ -160,6 +188,49 @@ impl Cx<'_> {
             OpKind::CpAsyncWait { pending } => self.finish_copies(on, *pending),
             _ => {}
         }
+    }
+
+    /// Lets a lane arrive at a barrier when its copies so far are done.
+    ///
+    /// Gives the barrier whose oldest arrival has to happen now, when there are too many.
+    pub(crate) fn start_arrival(&mut self, barrier: u32, lane: usize) -> Option<u32> {
+        self.block.copies.reserve(self.job.n_warps as usize);
+        let copies = &mut self.block.copies;
+        copies.arrived.resize(copies.committed.len(), 0);
+        let thread = self.warp as usize * 32 + lane;
+        copies.arrivals.push_back(Arrival {
+            barrier,
+            thread: thread as u32,
+            number: copies.arrived[thread],
+        });
+        copies.arrived[thread] += 1;
+        let oldest = copies.arrivals.front().map(|a| a.barrier);
+        oldest.filter(|_| copies.arrivals.len() > MOST_ARRIVALS)
+    }
+
+    /// Does the copies that the oldest arrival at a barrier waits for.
+    pub(crate) fn finish_arrival(&mut self, barrier: u32) {
+        let copies = &mut self.block.copies;
+        let Some(oldest) = copies.arrivals.iter().position(|a| a.barrier == barrier) else {
+            return;
+        };
+        let Some(arrival) = copies.arrivals.remove(oldest) else {
+            return;
+        };
+        let shared = self.block.shared.as_mut_ptr().cast::<u8>();
+        let written = &mut self.block.shared_written;
+        let checked = self.job.watch.checks();
+        self.block.copies.pending[arrival.thread as usize / 32].retain(|c| {
+            if u32::from(c.lane) != arrival.thread % 32 || c.arrival > arrival.number {
+                return true;
+            }
+            // SAFETY: a copy of this block.
+            unsafe { c.finish(shared) };
+            if checked {
+                c.mark(written);
+            }
+            false
+        });
     }
 
     /// Does the copies of the lanes `on`, but for their last `pending` groups.

@@ -10,7 +10,7 @@ use crate::check::{
     Waited,
 };
 use crate::lanes::NONE;
-use crate::program::{Addr, Mbarrier, MbarrierKind, MemSpace, window};
+use crate::program::{Addr, Mbarrier, MbarrierKind, MemSpace, TOKEN_PENDING, window};
 
 use super::access::{bias, place};
 use super::fiber::State as FiberState;
@@ -116,6 +116,7 @@ impl Cx<'_> {
                 continue;
             };
             let phase = state.phase;
+            let token = phase << TOKEN_PENDING.count_ones() | u64::from(state.pending);
             let mut problem = None;
             match b.kind {
                 MbarrierKind::Init | MbarrierKind::Invalidate => {
@@ -126,7 +127,11 @@ impl Cx<'_> {
                     state.bytes -= i64::from(number);
                     state.end_phase();
                 }
-                MbarrierKind::Arrive { expect: bytes, drop } => {
+                MbarrierKind::Arrive {
+                    expect: bytes,
+                    drop,
+                    completes,
+                } => {
                     let missing = state.bytes;
                     if bytes {
                         problem = expect(state, number);
@@ -138,20 +143,34 @@ impl Cx<'_> {
                             pending: state.pending,
                             bytes: missing,
                         });
+                    } else if n == state.pending && !completes {
+                        problem = Some(BadBarrier::Completes(n));
                     } else {
                         state.pending -= n;
                         state.arrivals -= if drop { n } else { 0 };
                         state.end_phase();
                     }
                     if b.dst != NONE {
-                        self.out64(b.dst as u32)[lane] = phase;
+                        self.out64(b.dst as u32)[lane] = token;
+                    }
+                }
+                MbarrierKind::ArriveBehindCopies { counts } => {
+                    if counts {
+                        state.pending = (state.pending + 1).min(MOST_ARRIVALS);
+                    }
+                    if let Some(due) = self.start_arrival(at, lane) {
+                        self.finish_arrival(due);
+                        if let Some(state) = self.block.mbarriers.states.get_mut(&due) {
+                            state.pending = state.pending.saturating_sub(1);
+                            state.end_phase();
+                        }
                     }
                 }
                 MbarrierKind::Wait => {
                     let parity = (b.number != NONE).then_some(u64::from(number & 1));
                     let asked = match parity {
                         Some(_) => 0,
-                        None => self.u64_at(b.phase, lane),
+                        None => self.u64_at(b.phase, lane) >> TOKEN_PENDING.count_ones(),
                     };
                     let has_ended = |phase: u64| match parity {
                         Some(parity) => phase & 1 != parity,
@@ -235,7 +254,7 @@ impl Cx<'_> {
             parity: (b.number != NONE).then(|| self.u32_at(b.number, lane) as u8 & 1),
             asked: match b.phase {
                 NONE => 0,
-                src => self.u64_at(src, lane),
+                src => self.u64_at(src, lane) >> TOKEN_PENDING.count_ones(),
             },
         })
     }
@@ -391,6 +410,13 @@ impl Cx<'_> {
                     if state.end_phase() {
                         return true;
                     }
+                }
+                // As late as the others let it.
+                Some(state) if self.block.copies.arrivals_at(at) >= state.pending as usize => {
+                    state.pending -= 1;
+                    self.finish_arrival(at);
+                    self.progress = true;
+                    continue;
                 }
                 _ => return false,
             }

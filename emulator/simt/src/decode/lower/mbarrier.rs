@@ -5,8 +5,9 @@ use ptx::ast::{Immediate, Instruction, Operand, Type};
 use super::super::error::Result;
 use super::Lower;
 use super::address::space_of;
-use crate::lanes::{Class, NONE};
-use crate::program::{BulkBytes, Mbarrier, MbarrierKind, MemSpace, OpKind, TensorWay};
+use crate::alu::lookup;
+use crate::lanes::{Class, NONE, Src};
+use crate::program::{BulkBytes, Mbarrier, MbarrierKind, MemSpace, OpKind, TOKEN_PENDING, TensorWay};
 
 impl<'a> Lower<'a> {
     /// `mbarrier.init.shared.b64 [a], n;` and its kin.
@@ -45,6 +46,7 @@ impl<'a> Lower<'a> {
                 made.kind = MbarrierKind::Arrive {
                     expect: has("expect_tx"),
                     drop: *kind == "arrive_drop",
+                    completes: !has("noComplete"),
                 };
                 if self.wanted(to)?.is_some() {
                     made.dst = self.destination(to, Class::Bits64)? as i32;
@@ -54,6 +56,7 @@ impl<'a> Lower<'a> {
                 }
                 place
             }
+            (Some("pending_count"), [to, token]) => return self.pending_count(to, token),
             (Some("test_wait" | "try_wait"), [done, place, phase, rest @ ..]) if rest.len() < 2 => {
                 made.kind = MbarrierKind::Wait;
                 made.done = self.destination(done, Class::Pred)? as i32;
@@ -71,6 +74,42 @@ impl<'a> Lower<'a> {
         };
         (made.addr, made.space) = self.address(place, space)?;
         self.emit(OpKind::Mbarrier(Box::new(made)))
+    }
+
+    /// `mbarrier.pending_count.b64 n, token;`: what an arrival returns ends in the arrivals that were missing before it.
+    fn pending_count(&mut self, to: &'a Operand, token: &'a Operand) -> Result<()> {
+        let forms = (
+            lookup("cvt", &["u32", "u64"], 0, self.level),
+            lookup("and", &["b32"], 0, self.level),
+        );
+        let (Some(low), Some(and)) = forms else {
+            return Err(self.unsupported("`mbarrier.pending_count`"));
+        };
+        let token = self.source(token, Class::Bits64, None)?;
+        let to = self.destination(to, Class::Bits32)?;
+        let part = self.registers.fresh(Class::Bits32);
+        self.alu(low, part, &[token])?;
+        let mask = self.constants.bits32(TOKEN_PENDING as u32, self.span)?;
+        self.alu(and, to, &[part as Src, mask])
+    }
+
+    /// `cp.async.mbarrier.arrive.noinc.shared.b64 [a];`
+    pub(super) fn arrive_behind_copies(&mut self, instruction: &'a Instruction) -> Result<()> {
+        let [place] = &instruction.operands[..] else {
+            return Err(self.invalid("`cp.async.mbarrier.arrive` takes an address"));
+        };
+        let (addr, space) = self.address(place, space_of(instruction).unwrap_or(MemSpace::Generic))?;
+        self.emit(OpKind::Mbarrier(Box::new(Mbarrier {
+            kind: MbarrierKind::ArriveBehindCopies {
+                counts: !instruction.has("noinc"),
+            },
+            space,
+            addr,
+            number: NONE,
+            phase: NONE,
+            dst: NONE,
+            done: NONE,
+        })))
     }
 
     /// `cp.async.bulk.commit_group;` and `cp.async.bulk.wait_group n;`

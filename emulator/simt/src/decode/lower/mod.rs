@@ -358,6 +358,7 @@ impl<'a> Lower<'a> {
             "bar" | "barrier" | "membar" | "fence" | "nanosleep" | "shfl" | "vote" | "match" | "redux"
             | "activemask" | "elect" => self.warp(instruction),
             "mbarrier" => self.mbarrier(instruction),
+            "cp" if instruction.has("mbarrier") => self.arrive_behind_copies(instruction),
             "cp" if instruction.has("bulk") && !instruction.has("tensor") => self.bulk_copy(instruction),
             "cp" if instruction.has("tensor") => self.tensor_copy(instruction),
             "cp" => self.copy(instruction),
