@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::{Fill, PIECE, RANKS, TensorMap};
 
-/// Shared memory that a block of an H200 can have.
-const SHARED_BYTES: u64 = 227 << 10;
+/// The largest box, measured on an H200: all shared memory of a multiprocessor, 1 KiB more than a block can have.
+const SHARED_BYTES: u64 = 228 << 10;
 
 /// A rule that a tensor map does not follow, with the number that breaks it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
