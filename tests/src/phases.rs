@@ -86,6 +86,7 @@ pub const WRONG: &[(&str, &str, &str)] = &[
     ("too many bytes", "init 1; arrive+expect 1048576; complete 1048576; test 0", "error[E-MBARRIER]: a barrier is to wait for more bytes than it counts"),
     ("bytes that never come", "init 1; arrive+expect 32; load 0 0 16; wait 0", "0"),
     ("all dropped", "init 1; drop; test 0; test 1", "1 1"),
+    ("more dropped than each phase has", "init 1; cp 0 64; cp arrive; drop 2; test 0; test 1", "1 1"),
     ("load of 8 bytes", "init 1; arrive+expect 8; load 0 0 8; wait 0; get 0", "error[E-OPERAND]: a bulk copy of 8 bytes, which is no multiple of 16"),
     ("load to 8", "init 1; arrive+expect 16; load 8 0 16; wait 0; get 8", "error[E-ALIGN]: 16-byte write at an address that is only 8-byte aligned"),
     ("load from 8", "init 1; arrive+expect 16; load 0 8 16; wait 0; get 0", "error[E-ALIGN]: 16-byte read at an address that is only 8-byte aligned"),

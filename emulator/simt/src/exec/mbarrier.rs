@@ -147,7 +147,8 @@ impl Cx<'_> {
                         problem = Some(BadBarrier::Completes(n));
                     } else {
                         state.pending -= n;
-                        state.arrivals -= if drop { n } else { 0 };
+                        // Arrivals behind copies are not among those of each phase.
+                        state.arrivals = state.arrivals.saturating_sub(if drop { n } else { 0 });
                         state.end_phase();
                     }
                     if b.dst != NONE {
