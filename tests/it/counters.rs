@@ -1,7 +1,8 @@
 //! The emulated GPU's counters against those that Nsight Compute recorded for the kernels of the ladder.
 //!
 //! `book/data/*-counters.json` has the hardware's side, with the launch. Ours is counted again here, of slow kernels
-//! on the smallest size; all of it stands in `kernels/counters.json`, which `cargo xtask profile --table` writes.
+//! on the smallest size, of kernels that take tensor maps by the tests of v11. All of it stands in
+//! `kernels/counters.json`, which `cargo xtask profile --table` writes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +12,7 @@ use ladder::counters::{Counted, OF_DIFFERENT_THINGS, PAGE, Profile, REASONS, SHA
 use ladder::{STEPS, Work};
 use serde_json::{Map, Value};
 use tests::gpu::Gpu;
-use tests::recorded::{RECORDS, count_of, kernel, profiles, root};
+use tests::recorded::{RECORDS, WITH_MAPS, count_of, kernel, profiles, root};
 
 /// Steps in which a thread has one element of C: an order of magnitude more instructions than in the others. They are
 /// counted again on the smallest of [`SHAPES`] only.
@@ -25,11 +26,27 @@ static COMPARED: LazyLock<Vec<Counted>> = LazyLock::new(|| {
         profiles.filter(|profile| !SLOW.contains(&profile.step.as_str()) || profile.shape.m == smallest.m);
     quick
         .map(|profile| {
+            if WITH_MAPS.contains(&profile.kernel.as_str()) {
+                let counted = sheet().find(&profile.kernel, Some(profile.shape)).cloned();
+                return counted.unwrap_or_else(|| panic!("{SHEET} has no {}; {FRESH}", profile.kernel));
+            }
             let counted = Counted::of(profile, &count(profile));
             counted.unwrap_or_else(|| panic!("{} on {}: a metric is missing", profile.kernel, profile.shape))
         })
         .collect()
 });
+
+/// What to do about a sheet that is not what is counted.
+const FRESH: &str = "write it again: cargo xtask profile --table";
+
+fn read(file: &str) -> String {
+    fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+/// What was counted when the sheet was written.
+fn sheet() -> Sheet {
+    Sheet::parse(&read(SHEET)).unwrap_or_else(|error| panic!("{error}"))
+}
 
 /// The recorded launch on the emulated GPU.
 fn count(profile: &Profile) -> Map<String, Value> {
@@ -54,6 +71,9 @@ fn every_kernel_of_the_ladder_is_on_record() {
                 },
                 ..shape
             };
+            if WITH_MAPS.contains(&kernel.name) && !shape.k.is_multiple_of(4) {
+                continue; // Rows do not start on 16 bytes.
+            }
             let mut profiles = profiles();
             assert!(
                 profiles.any(|profile| profile.kernel == kernel.name && profile.shape == shape),
@@ -102,9 +122,7 @@ fn counters_are_the_hardwares_or_the_difference_has_a_reason() {
 
 #[test]
 fn the_sheet_says_what_is_on_record_and_what_is_counted() {
-    const FRESH: &str = "write it again: cargo xtask profile --table";
-    let read = |file| fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
-    let sheet = Sheet::parse(&read(SHEET)).unwrap_or_else(|error| panic!("{error}"));
+    let sheet = sheet();
     for counted in COMPARED.iter() {
         let found = sheet.find(&counted.kernel, Some(counted.shape));
         assert_eq!(found, Some(counted), "{SHEET}; {FRESH}");

@@ -3,7 +3,9 @@
 #![forbid(unsafe_code)]
 
 mod accesses;
+mod asynchronous;
 mod calibrate;
+mod clusters;
 mod conformance;
 mod corpus;
 mod counters;
@@ -14,6 +16,7 @@ mod ladder_transpose;
 mod machine_code;
 mod merged;
 mod mistakes;
+mod mma;
 mod phases;
 mod promises;
 mod ptx_fresh;
@@ -21,3 +24,4 @@ mod random;
 mod reads_all;
 mod sanitizer;
 mod tensor;
+mod wgmma;

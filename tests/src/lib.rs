@@ -3,15 +3,19 @@
 #![forbid(unsafe_code)]
 
 pub mod accesses;
+pub mod clusters;
 pub mod conformance;
 pub mod gemm;
 pub mod gpu;
 pub mod hostile;
 pub mod machine_code;
 pub mod phases;
+pub mod product;
 pub mod random_atomics;
 pub mod random_kernel;
 pub mod recorded;
 pub mod specimen;
 pub mod tensor;
+pub mod tensor_cores;
 pub mod torture;
+pub mod wgmma;

@@ -120,7 +120,9 @@ pub fn module(steps: &str) -> String {
             format!("st.global.u32 [%d2+{}], %r5", 4 * (n_seen - 1))
         };
         let lines = match words[..] {
-            ["init", n] => format!("mov.u32 %r4, {n}; mbarrier.init.shared::cta.b64 [%r2], %r4"),
+            ["init", n] => format!(
+                "mov.u32 %r4, {n}; mbarrier.init.shared::cta.b64 [%r2], %r4; fence.mbarrier_init.release.cluster"
+            ),
             ["inval"] => "mbarrier.inval.shared::cta.b64 [%r2]".to_owned(),
             ["arrive"] => "mbarrier.arrive.shared::cta.b64 %d3, [%r2]".to_owned(),
             ["arrive", n] => {

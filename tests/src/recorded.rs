@@ -53,6 +53,21 @@ pub fn machine_code(gpu: &Gpu, source: &str) -> Module {
     Module::load_machine_code(&gpu.memory, &module, None).unwrap_or_else(|error| panic!("{source}: {error}"))
 }
 
+/// Kernels with arguments that the program of their step makes: tensor maps of the operands. Its own tests count them.
+pub const WITH_MAPS: [&str; 3] = ["sgemm_v11_producer", "sgemm_v11_split_k", "sgemm_v11_stream_k"];
+
+/// Arguments of a kernel of the ladder: sizes, the factor alpha if it has one, and where its operands are.
+pub fn arguments(module: &Module, name: &str, sizes: &[usize], operands: &[u64]) -> Vec<Argument> {
+    let kernel = module
+        .kernel(name)
+        .unwrap_or_else(|| panic!("{name} is not in its module"));
+    let n_params = kernel.kernel().params.len();
+    let alpha = (n_params > sizes.len() + operands.len()).then(|| Argument::from(1.0f32));
+    let sizes = sizes.iter().map(|&size| Argument::from(size as i32));
+    let operands = operands.iter().map(|&address| Argument::from(address));
+    sizes.chain(alpha).chain(operands).collect()
+}
+
 /// The recorded launch of a module that has the kernel.
 pub fn count_of(gpu: &Gpu, module: &Module, profile: &Profile) -> Map<String, Value> {
     let kernel = kernel(&profile.kernel);
@@ -65,11 +80,8 @@ pub fn count_of(gpu: &Gpu, module: &Module, profile: &Profile) -> Map<String, Va
         Work::Transpose => (vec![m, n], vec![m * n, m * n]),
         _ => (vec![m, n, k], vec![m * k, k * n, m * n]),
     };
-    let arguments: Vec<Argument> = sizes
-        .iter()
-        .map(|&size| Argument::from(size as i32))
-        .chain(elements.iter().map(|&n| operand(n).into()))
-        .collect();
+    let operands: Vec<u64> = elements.iter().map(|&n| operand(n)).collect();
+    let arguments = arguments(module, &profile.kernel, &sizes, &operands);
     let shape = Shape {
         grid: profile.grid,
         block: profile.block,

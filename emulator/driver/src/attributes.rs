@@ -28,6 +28,9 @@ pub(crate) mod limit {
     };
 
     pub(crate) const PITCH: usize = 512;
+    /// Blocks of a cluster on every device that has them, and where the kernel allows more.
+    pub(crate) const CLUSTER_PORTABLE: u32 = 8;
+    pub(crate) use simt::program::MAX_CLUSTER as CLUSTER;
 }
 
 /// The value of a `CUdevice_attribute`.
@@ -152,7 +155,7 @@ pub(crate) fn attribute_value(attribute: c_uint) -> Option<c_int> {
         | device::GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS
         | device::GPU_DIRECT_RDMA_WRITES_ORDERING
         | device::MEMPOOL_SUPPORTED_HANDLE_TYPES => 0,
-        device::CLUSTER_LAUNCH => 0,
+        device::CLUSTER_LAUNCH => 1,
         device::DEFERRED_MAPPING_CUDA_ARRAY_SUPPORTED
         | device::CAN_USE_64_BIT_STREAM_MEM_OPS
         | device::CAN_USE_STREAM_WAIT_VALUE_NOR

@@ -221,6 +221,7 @@ pub(crate) fn options_for(kernel: &str, found_sources: &[(String, Arc<str>)]) ->
         level: None,
         unordered: settings.unordered,
         grid_workspace: 0,
+        cluster: None,
         stack_bytes: STACK_BYTES,
         names: Names {
             params: params.unwrap_or_default(),

@@ -7,7 +7,7 @@ use super::words::{count, nth};
 use crate::context::Allocation;
 use crate::finding::ArrayElement;
 use simt::check::AccessKind;
-use simt::program::{MemSpace, OpKind, SHARED_BASE};
+use simt::program::{MemSpace, OpKind, RANK_SHIFT, SHARED_BASE};
 
 /// An array, with what the text says about it.
 #[derive(Debug, Clone)]
@@ -114,7 +114,7 @@ impl Scene<'_> {
         kind: AccessKind,
     ) -> Option<Target> {
         match space {
-            MemSpace::Shared => self.shared(instr, address, bytes),
+            MemSpace::Shared => self.shared(instr, address & ((1 << RANK_SHIFT) - 1), bytes),
             MemSpace::Local => self.local(instr, address, bytes),
             MemSpace::Param => self.param(address, bytes),
             MemSpace::Global | MemSpace::Generic | MemSpace::Const => {

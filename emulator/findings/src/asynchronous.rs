@@ -6,6 +6,46 @@ use super::words::count;
 use simt::check::{AccessKind, BadAccess, BadBarrier, BadTensor, Kind};
 use simt::program::MemSpace;
 
+/// A text that begins a sentence.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(letters).collect()
+}
+
+/// Drafts the message of two bulk copies to one place.
+pub(crate) fn two_copies(
+    scene: &Scene<'_>,
+    kind: &Kind,
+    address: u64,
+    (instr, thread): (u32, u32),
+    (barrier, phase): (u32, u64),
+) -> Draft {
+    let here = kind.first.instr;
+    let target = scene.target(here, MemSpace::Shared, address, 4, AccessKind::Write);
+    let what = match target.filter(|target| target.named) {
+        Some(target) => format!("`{}`", target.indexed()),
+        None => format!("address {address:#x} of shared memory"),
+    };
+    let mut draft = Draft::new(format!("two bulk copies write {what} at the same time"));
+    draft.no_caret = true;
+    draft.notes.push(format!(
+        "The other copy was started by thread {} at {}; it belongs to phase {phase} of {}, and nobody has waited for that.",
+        scene.thread_position(u64::from(thread)),
+        scene.line_name(here, instr),
+        barrier_name(scene, here, barrier),
+    ));
+    draft.notes.push(who(scene, kind));
+    draft.why = Some("copies that are under way at a time are done in any order.".into());
+    draft.advice = Some(
+        "let the places of copies lie apart (as far as a box is large), or start the second copy when the phase of the \
+         first has ended."
+            .into(),
+    );
+    draft.on_gpu = Some("the bytes of one copy or the other lie there, depending on timing.".into());
+    draft
+}
+
 pub(crate) fn who(scene: &Scene<'_>, kind: &Kind) -> String {
     let event = &kind.first;
     let lane = u64::from(event.mask.trailing_zeros() & 31);
@@ -138,6 +178,23 @@ pub(crate) fn barrier(scene: &Scene<'_>, kind: &Kind, offset: u32, problem: BadB
             format!("No barrier is at address {offset:#x} of shared memory."),
             "let one thread initialise each barrier, and __syncthreads() before others use it.",
         ),
+        BadBarrier::NotSettled { maker } => (
+            "use of a barrier that another thread has just initialised",
+            format!(
+                "A thread of warp {maker} initialised {}, and the block has not met at a barrier since.",
+                barrier_name(scene, kind.first.instr, offset)
+            ),
+            "place __syncthreads() between mbarrier.init and the first use by other threads.",
+        ),
+        BadBarrier::NotPublished => (
+            "a bulk copy uses a barrier that no fence has published",
+            format!(
+                "{} was initialised, and no thread of the block has executed a fence that the copy unit heeds since.",
+                capital(&barrier_name(scene, kind.first.instr, offset))
+            ),
+            "let the thread that initialises barriers execute `fence.mbarrier_init.release.cluster` (or \
+             `fence.proxy.async`) after mbarrier.init, before __syncthreads().",
+        ),
         BadBarrier::Arrivals(n) => (
             "mbarrier.init with a number of arrivals that no barrier counts",
             format!("It is to wait for {n} arrivals; a barrier waits for 1 to 1048575."),
@@ -147,6 +204,7 @@ pub(crate) fn barrier(scene: &Scene<'_>, kind: &Kind, offset: u32, problem: BadB
             arrivals,
             pending: 0,
             bytes,
+            ..
         } if bytes > 0 => (
             "arrival at a barrier whose phase has not ended",
             format!(
@@ -177,6 +235,13 @@ pub(crate) fn barrier(scene: &Scene<'_>, kind: &Kind, offset: u32, problem: BadB
             ),
             "use mbarrier.arrive without .noComplete where the arrival can be the last of a phase.",
         ),
+        BadBarrier::OtherBlock => (
+            "a barrier of another block is used as only its own block can",
+            format!(
+                "The barrier is at address {offset:#x} of the shared memory of another block of the cluster."
+            ),
+            "let threads of other blocks only arrive, without the result of the arrival, or change its count of bytes.",
+        ),
         BadBarrier::TooManyBytes(n) => (
             "a barrier is to wait for more bytes than it counts",
             format!("The phase is to wait for {n} bytes; a barrier counts up to 1048575."),
@@ -188,5 +253,21 @@ pub(crate) fn barrier(scene: &Scene<'_>, kind: &Kind, offset: u32, problem: BadB
     draft.notes.push(who(scene, kind));
     draft.advice = Some(advice.into());
     draft.on_gpu = Some("what happens is not defined: the kernel may hang or stop.".into());
+    if let BadBarrier::TooManyArrivals {
+        again: Some((other, parity)),
+        ..
+    } = problem
+    {
+        draft.why = Some(format!(
+            "this thread has just passed a wait for parity {parity} of {}, which it had passed before by the same \
+             parity: no phase of that barrier has ended in between.",
+            barrier_name(scene, kind.first.instr, other)
+        ));
+        draft.advice = Some(
+            "let the parity that a thread waits for change with each phase of the barrier: 0, 1, 0, 1; a thread that \
+             waits for a place that is free at the start begins with 1."
+                .into(),
+        );
+    }
     draft
 }

@@ -114,6 +114,9 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
             }),
         }
     }
+    // What went wrong before threads waited for ever stands before that.
+    let ever = |kind: &Kind| matches!(kind.first.details, Details::Phases { .. });
+    chosen.sort_by_key(|chosen| (chosen.kind.first.code.severity(), ever(chosen.kind)));
     chosen
 }
 

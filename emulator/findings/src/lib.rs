@@ -16,6 +16,7 @@ mod bounds;
 mod calls;
 mod case;
 mod choose;
+mod cluster;
 mod context;
 mod expression;
 mod finding;
@@ -38,6 +39,7 @@ mod testing;
 mod tests;
 mod text;
 mod trace;
+mod wgmma;
 mod words;
 mod written;
 
@@ -78,6 +80,12 @@ fn finding(scene: &Scene<'_>, Chosen { kind, also }: &Chosen<'_>, earlier: &[Fin
     let lane = u64::from(event.mask.trailing_zeros() & 31);
     let mut who = (event.block, u64::from(event.warp) * 32 + lane);
     let draft = match &event.details {
+        Details::Access(access) if let Some(place) = cluster::remote(access) => {
+            cluster::misplaced(scene, kind, *access, place)
+        }
+        Details::Remote { access, problem } => cluster::unreachable(scene, kind, *access, *problem),
+        Details::ClusterBarrier { waits } => cluster::out_of_turn(scene, kind, *waits),
+        Details::ClusterDeadlock { places } => cluster::deadlock(scene, kind, places),
         Details::Access(access) => match event.code {
             Code::UseAfterFree => memory::freed(scene, kind, *access),
             Code::Misaligned => memory::misaligned(scene, kind, *access),
@@ -90,6 +98,9 @@ fn finding(scene: &Scene<'_>, Chosen { kind, also }: &Chosen<'_>, earlier: &[Fin
             copy: Some(copy),
             ..
         } => written::under_way(scene, kind, *access, *load, *copy),
+        Details::Uninitialised { access, .. } if let Some(place) = cluster::remote(access) => {
+            cluster::unwritten(scene, kind, *access, place)
+        }
         Details::Uninitialised { .. } => written::uninitialised(scene, kind),
         Details::Race(facts) => {
             let party = facts.parties[1];
@@ -121,6 +132,12 @@ fn finding(scene: &Scene<'_>, Chosen { kind, also }: &Chosen<'_>, earlier: &[Fin
         Details::TensorCopy { problem } => asynchronous::tensor(scene, kind, *problem),
         Details::Proxy { address } => phases::no_fence(scene, kind, *address),
         Details::Phases { waits, others } => phases::deadlock(scene, kind, waits, others),
+        Details::TwoCopies {
+            address,
+            other,
+            phase,
+        } => asynchronous::two_copies(scene, kind, *address, *other, *phase),
+        Details::Wgmma { problem } => wgmma::product(scene, kind, *problem),
         Details::MemoryBarrier { offset, problem } => asynchronous::barrier(scene, kind, *offset, *problem),
         Details::None => match event.code {
             Code::Trap => stop::trap(scene, kind),

@@ -105,9 +105,11 @@ pub(crate) fn deadlock(
             scene.party("wait", group.instr, kind.first.block, thread, thread_count(group))
         })
         .collect();
-    let is_fresh =
-        |wait: &PhaseWaits| wait.ended == 0 && wait.pending == wait.arrivals && wait.parity == Some(0);
-    let at_start = waits.len() > 1 && waits.iter().all(is_fresh);
+    // Somebody waits for the first time, for a phase to which nobody has arrived, while others wait elsewhere.
+    let is_fresh = |wait: &PhaseWaits| {
+        wait.ended == 0 && wait.pending == wait.arrivals && wait.parity == Some(0) && wait.never
+    };
+    let at_start = waits.len() > 1 && waits.iter().any(is_fresh);
     let (why, advice) = if passed {
         (
             format!(
@@ -121,8 +123,13 @@ pub(crate) fn deadlock(
                 first.ended,
                 first.ended - 2
             ),
-            "let whoever ends the next phase wait until all threads have passed the wait for this one: for a second \
-             barrier at which they arrive, with a parity that changes each round, or at __syncthreads().",
+            if first.arrivers > first.arrivals {
+                "let mbarrier.init count all threads that are to arrive in one phase. If each of them is to end a phase, let \
+                 it wait until all have passed the wait for the one before."
+            } else {
+                "let whoever ends the next phase wait until all threads have passed the wait for this one: for a second \
+             barrier at which they arrive, with a parity that changes each round, or at __syncthreads()."
+            },
         )
     } else if lacks_bytes {
         (
@@ -181,13 +188,39 @@ fn state(name: &str, wait: &PhaseWaits) -> String {
             count(n.unsigned_abs(), "byte")
         ),
     };
-    format!("Phase {} of {name}: {arrivals}{bytes}.", wait.ended)
+    let more = match wait.arrivers > wait.arrivals {
+        true => format!(
+            " So far {} have arrived at it, and a phase ends after {}.",
+            count(wait.arrivers.into(), "thread"),
+            count(wait.arrivals.into(), "arrival")
+        ),
+        false => String::new(),
+    };
+    format!("Phase {} of {name}: {arrivals}{bytes}.{more}", wait.ended)
 }
 
 /// Why a read came before the bulk copy to what it reads.
 pub(crate) fn not_waited(scene: &Scene<'_>, draft: &mut Draft, load: u32, phase: PhaseOfCopy) {
     let name = barrier_name(scene, load, phase.offset);
     let number = phase.number;
+    if phase.ended > number {
+        let came = count(phase.brought, "byte");
+        let all = match phase.started {
+            0 => "more".to_owned(),
+            n => count(n, "byte"),
+        };
+        draft.why = Some(format!(
+            "the copy was started in phase {number} of {name}, which has ended without it: the phase ended when {came} \
+             had come, and its copies bring {all}."
+        ));
+        draft.advice = Some(
+            "announce the sum of the bytes of all copies of the phase, with mbarrier.arrive.expect_tx; a box counts in \
+             full, also where it lies outside of the tensor."
+                .into(),
+        );
+        draft.on_gpu = Some("the old value or the new one is read, depending on timing.".into());
+        return;
+    }
     let belongs =
         format!("the copy belongs to phase {number} of {name}, which ends when its bytes have come");
     let for_readers = "start the copy only when all threads have read that: let it wait for a second barrier, at which \
@@ -216,6 +249,14 @@ pub(crate) fn not_waited(scene: &Scene<'_>, draft: &mut Draft, load: u32, phase:
             "let the parity change with each phase of the barrier: phase 0 has parity 0, phase 1 has parity 1, phase 2 \
              has parity 0 again."
                 .to_owned(),
+        ),
+        Some(Waited { ended, .. }) if ended == number && number > 0 && phase.brought == 0 => (
+            format!(
+                "{belongs}. This thread has waited for phase {} only, which ended without any bytes: all of its arrivals \
+                 had come, and no bytes were announced.",
+                number - 1
+            ),
+            "announce the bytes before the last arrival of the phase, or with it: mbarrier.arrive.expect_tx.".to_owned(),
         ),
         Some(Waited { ended, .. }) if ended == number && number > 0 => (
             format!(
@@ -247,23 +288,28 @@ pub(crate) fn no_fence(scene: &Scene<'_>, kind: &Kind, address: u64) -> Draft {
         Some(target) => format!("`{}`", target.indexed()),
         None => format!("address {address:#x} of shared memory"),
     };
-    let mut draft = Draft::new("a bulk copy reads shared memory that no fence of the async proxy orders");
+    let info = scene.context.kernel.instrs.get(kind.first.instr as usize);
+    let (reader, all) = match info.is_some_and(|info| info.mnemonic().starts_with("wgmma")) {
+        true => ("product", "products of warpgroups reach"),
+        false => ("bulk copy", "bulk copies reach"),
+    };
+    let short = if reader == "product" { "product" } else { "copy" };
+    let mut draft = Draft::new(format!(
+        "a {reader} reads shared memory that no fence of the async proxy orders"
+    ));
     draft.no_caret = true;
     draft.notes.push(format!(
-        "An ordinary store wrote {what}, which the copy reads, and no thread of the block has executed \
+        "An ordinary store wrote {what}, which the {short} reads, and no thread of the block has executed \
          `fence.proxy.async`."
     ));
     draft.notes.push(super::asynchronous::who(scene, kind));
-    draft.why = Some(
-        "bulk copies reach shared memory on another way than loads and stores: a barrier orders the threads, and not \
-         the two ways."
-            .into(),
-    );
-    draft.advice = Some(
+    draft.why = Some(format!(
+        "{all} shared memory on another way than loads and stores: a barrier orders the threads, and not the two ways."
+    ));
+    draft.advice = Some(format!(
         "let each thread that stored execute `fence.proxy.async.shared::cta`, then __syncthreads(), and then start the \
-         copy."
-            .into(),
-    );
-    draft.on_gpu = Some("the copy may read old values, depending on timing.".into());
+         {short}."
+    ));
+    draft.on_gpu = Some(format!("the {short} may read old values, depending on timing."));
     draft
 }

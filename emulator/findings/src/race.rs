@@ -75,7 +75,10 @@ pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, also: &[&Ki
     } else {
         for one in [first, second] {
             let does = done(one.kind);
-            let intro = format!("{does} by {}", who(scene, one, between_blocks));
+            let intro = match is_copy(scene, one.instr) {
+                true => format!("{does} by a bulk copy of {}", who(scene, one, between_blocks)),
+                false => format!("{does} by {}", who(scene, one, between_blocks)),
+            };
             party(&mut draft.verbatim, (scene, here), one, target.as_ref(), &intro);
         }
     }
@@ -200,9 +203,10 @@ fn title(
         _ if atomic => format!("{name} is used with and without atomics at the same time"),
         _ if between_blocks => format!("{name} is written by one block and read by another"),
         _ if race.same_warp => format!("{name} is written and read by lanes of one warp, in no order"),
-        _ if race.space == MemSpace::Shared => {
-            format!("{name} is written and read with no __syncthreads() between")
-        }
+        _ if race.space == MemSpace::Shared => match race.missing {
+            MissingOrder::Phase => format!("{name} is written and read by two threads, in no order"),
+            _ => format!("{name} is written and read with no __syncthreads() between"),
+        },
         _ => format!("{name} is written and read by two threads, in no order"),
     }
 }
@@ -513,6 +517,30 @@ fn reasons(
             Some("let one thread write (if (threadIdx.x == 0) …), or give each its own element.".into());
         return;
     }
+    if race.missing == MissingOrder::Phase {
+        let (why, advice) = unordered(scene, here, race.parties);
+        (draft.why, draft.advice) = (Some(why), Some(advice));
+        return;
+    }
+    if race.missing == MissingOrder::Flag {
+        let (does, did) = match (first.kind, second.kind) {
+            (AccessKind::Read, _) => ("writes to", "read"),
+            (_, AccessKind::Read) => ("reads", "wrote"),
+            _ => ("writes to", "wrote"),
+        };
+        draft.why = Some(format!(
+            "{other} {does} what block {} {did} at {write}. The blocks hand data to each other by flags, but block {} had \
+             read none that was set behind {write} and a fence (__threadfence(), or a store with .release).",
+            scene.block_position(first.block),
+            scene.block_position(second.block),
+        ));
+        draft.advice = Some(
+            "on the one side: __threadfence() in each thread, then a barrier of all of them, then set the flag; on the other \
+             side: wait until the flag is set, then a barrier of all threads that go on."
+                .into(),
+        );
+        return;
+    }
     if both_write {
         draft.why = Some(match between_blocks {
             true => "both write to the same element in one launch, and blocks run in any order.".into(),
@@ -697,7 +725,7 @@ fn reasons(
                 ),
             },
         ),
-        MissingOrder::Unknown => (
+        MissingOrder::Flag | MissingOrder::Phase | MissingOrder::Unknown => (
             format!("{write} and {other} are run by different threads, and no barrier lies between."),
             format!("put {barrier}, reached by all threads, between {write} and {other}."),
         ),
@@ -776,6 +804,66 @@ fn place_barrier(
         (None, _) => {
             format!("put {barrier} after {after}, before the next round reads {array}{outside}.")
         }
+    }
+}
+
+/// Whether an instruction starts a bulk copy.
+pub(crate) fn is_copy(scene: &Scene<'_>, instr: u32) -> bool {
+    let starts = |op: &simt::program::Op| matches!(op.kind, OpKind::TensorCopy(_) | OpKind::BulkBytes(_));
+    scene
+        .context
+        .kernel
+        .ops
+        .iter()
+        .any(|op| op.instr == instr && starts(op))
+}
+
+/// Why neither a phase of a barrier in shared memory nor a barrier of the block orders two accesses, the earlier one first.
+fn unordered(scene: &Scene<'_>, here: u32, [first, second]: [RaceParty; 2]) -> (String, String) {
+    let line = |party: RaceParty| scene.line_name(here, party.instr);
+    let thread = |party: RaceParty| format!("thread {}", scene.thread_position(u64::from(party.thread)));
+    let (before, after) = (line(first), line(second));
+    if is_copy(scene, first.instr) {
+        return (
+            format!(
+                "{} has not waited for the phase that the bytes of the copy belong to, and has met no thread at a barrier that \
+                 had.",
+                thread(second)
+            ),
+            format!(
+                "wait for that phase in each warp that comes to {after}, or in one before a barrier of all of them."
+            ),
+        );
+    }
+    let did = match first.kind {
+        AccessKind::Read => "read",
+        _ => "written",
+    };
+    let advice = format!(
+        "let the threads arrive at a barrier (mbarrier.arrive) behind {before}, and wait for that phase before {after}; or put \
+         a barrier of all of them between."
+    );
+    match is_copy(scene, second.instr) {
+        true => (
+            format!(
+                "the copy was started while nothing said that {} had {did} this at {before}: no arrival behind that line \
+                 belongs to a phase that {} had waited for.",
+                thread(first),
+                thread(second)
+            ),
+            format!(
+                "let the threads that come to {before} arrive at a barrier behind it (mbarrier.arrive), and the one that \
+                 copies wait for that phase before it starts the copy."
+            ),
+        ),
+        false => (
+            format!(
+                "a thread can reach {after} before another one has {did} this at {before}: no arrival behind that line belongs \
+                 to a phase that {} had waited for, and no barrier of both lies between.",
+                thread(second)
+            ),
+            advice,
+        ),
     }
 }
 

@@ -75,6 +75,36 @@ pub fn refusal(kernel: &Kernel, config: &LaunchConfig, refused: &LaunchRefused) 
             )],
             &format!("launch blocks of {limit} threads, or raise __launch_bounds__."),
         ),
+        LaunchRefused::GridOfClusters { cluster } => of_clusters(
+            kernel,
+            &format!(
+                "a grid of {} blocks cannot be made of clusters of {}",
+                triple(grid),
+                triple(cluster)
+            ),
+            &["Each dimension of the grid must be a multiple of the clusters'.".to_owned()],
+            "round the grid up to whole clusters, and let the blocks beyond the data do nothing.",
+        ),
+        LaunchRefused::ClusterSize { cluster, most } => of_clusters(
+            kernel,
+            &format!("clusters of {} blocks cannot be", triple(cluster)),
+            &[format!(
+                "A cluster has at least 1 and at most {most} blocks here; 8 is what every device allows, more must be asked for."
+            )],
+            "use smaller clusters, or set CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED for up to 16.",
+        ),
+        LaunchRefused::OtherCluster { required } => of_clusters(
+            kernel,
+            &format!("`{name}` is compiled for clusters of {}", triple(required)),
+            &["This launch asks for others.".to_owned()],
+            "leave CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION out, or give it the numbers of __cluster_dims__.",
+        ),
+        LaunchRefused::NoCluster => of_clusters(
+            kernel,
+            &format!("`{name}` must be launched with clusters"),
+            &["It is compiled with .explicitcluster, and the launch has no size of clusters.".to_owned()],
+            "launch it by cuLaunchKernelEx with CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION.",
+        ),
         LaunchRefused::LargeShared => message(
             kernel,
             "a block needs more shared memory than there is",
@@ -197,6 +227,15 @@ fn message(kernel: &Kernel, title: &str, notes: &[String], advice: &str) -> Stri
     );
     text.truncate(text.trim_end().len());
     text
+}
+
+/// The same about clusters, of which CUDA has its own words.
+fn of_clusters(kernel: &Kernel, title: &str, notes: &[String], advice: &str) -> String {
+    let text = message(kernel, title, notes, advice);
+    text.replace(
+        "the same; CUDA's own words are \"invalid argument\".",
+        "the launch does not start, either.",
+    )
 }
 
 fn triple([x, y, z]: [u32; 3]) -> String {

@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::finding::{ArrayElement, Finding, Party, Place};
 use simt::check::{Code, Kind, Severity, block_position, thread_position};
 use simt::launch::Watch;
-use simt::program::{OpKind, SourceLoc, TensorWay};
+use simt::program::{MbarrierKind, OpKind, SourceLoc, TensorWay};
 
 /// Columns of a message.
 const WIDTH: usize = 98;
@@ -89,6 +89,12 @@ impl<'a> Scene<'a> {
             OpKind::BulkBytes(copy) => loads(&copy.way),
             _ => false,
         })
+    }
+
+    /// The kernel waits for phases of barriers in shared memory.
+    pub(crate) fn has_phases(&self) -> bool {
+        let waits = |op: &simt::program::Op| matches!(&op.kind, OpKind::Mbarrier(barrier) if barrier.kind == MbarrierKind::Wait);
+        self.context.kernel.ops.iter().any(waits)
     }
 
     /// The kernel has a barrier of the block.

@@ -141,7 +141,7 @@ pub(crate) fn spots(scene: &Scene<'_>, race: &RaceFacts) -> Option<Vec<Spot>> {
         MissingOrder::BeforeReading => Some(vec![reading()?]),
         MissingOrder::BeforeOverwriting => Some(vec![overwriting()?]),
         MissingOrder::Both => Some(vec![reading()?, overwriting()?]),
-        MissingOrder::Unknown => None,
+        MissingOrder::Flag | MissingOrder::Phase | MissingOrder::Unknown => None,
     }
 }
 

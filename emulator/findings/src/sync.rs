@@ -4,6 +4,7 @@ use super::scene::{Around, Draft, Scene};
 use super::statements::Control;
 use super::words::{self, code, count, plural};
 use simt::check::{BarrierGroup, Details, Event, Kind, SyncMask, WrongMask, lanes};
+use simt::program::InstrInfo;
 
 /// Threads of a group, by index.
 fn threads(group: &BarrierGroup) -> impl Iterator<Item = u64> {
@@ -430,9 +431,71 @@ fn lane_names(mask: u32) -> String {
     )
 }
 
+/// Drafts the message about an instruction of tensor cores that part of a warp executes.
+fn part_of_a_warp(scene: &Scene<'_>, kind: &Kind, facts: &SyncMask) -> Draft {
+    let instr = kind.first.instr;
+    let call = call_name(scene, instr);
+    let SyncMask { present, exited, .. } = *facts;
+    let mut draft = Draft::new(format!("{call} is executed by part of a warp"));
+    let missing = !present;
+    let run = if present.count_ones() == 1 { "runs" } else { "run" };
+    let ended = if missing & !exited == 0 {
+        " (ended, or never there)"
+    } else {
+        ""
+    };
+    let are = if missing.count_ones() == 1 { "is" } else { "are" };
+    draft.notes.push(format!(
+        "It takes all 32 lanes together: {} {run} it; {} {are} missing{ended}.",
+        lane_names(present),
+        lane_names(missing),
+    ));
+    let caller = kind.first.mask.trailing_zeros() & 31;
+    let first = u64::from(kind.first.warp) * 32 + u64::from(caller);
+    let more = scene
+        .others_do_the_same(kind)
+        .map(|more| format!(" {more}"))
+        .unwrap_or_default();
+    draft.notes.push(format!(
+        "First: {}.{more}",
+        scene.thread_name(kind.first.block, first)
+    ));
+    let around = scene.around(instr);
+    let branch = around
+        .iter()
+        .rev()
+        .find(|one| one.enclosure.control == Control::If);
+    draft.why = branch.map(|one| {
+        format!(
+            "it stands under {} ({}), which holds for some lanes of the warp only.",
+            code(&one.enclosure.header),
+            one.name(scene, instr)
+        )
+    });
+    draft.advice = Some(
+        "let whole warps execute it: decide by the number of the warp, not of the thread, and give lanes without data \
+         zeros."
+            .into(),
+    );
+    draft.on_gpu = Some("the result is undefined.".into());
+    draft
+}
+
 /// Drafts the message of `E-SYNC-MASK` or `W-SHUFFLE`.
 pub(crate) fn mask(scene: &Scene<'_>, kind: &Kind, facts: &SyncMask) -> Draft {
     let instr = kind.first.instr;
+    let mnemonic = scene
+        .context
+        .kernel
+        .instrs
+        .get(instr as usize)
+        .map_or("", InstrInfo::mnemonic);
+    if ["mma.", "wmma.", "ldmatrix.", "stmatrix.", "movmatrix."]
+        .iter()
+        .any(|name| mnemonic.starts_with(name))
+    {
+        return part_of_a_warp(scene, kind, facts);
+    }
     let SyncMask {
         named,
         present,

@@ -18,6 +18,7 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
         used,
         copied,
         written,
+        fresh,
         ..
     } = &kind.first.details
     else {
@@ -52,6 +53,14 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
         true => "Read".to_owned(),
         false => format!("Read at {}", scene.line_name(here, load)),
     };
+    // Threads use what a bulk copy has read.
+    let read = match super::race::is_copy(scene, load) {
+        true => format!(
+            "Brought by the bulk copy at {}, and used",
+            scene.line_name(here, load)
+        ),
+        false => read,
+    };
     let mut reader = format!("{read} by {who}.");
     let values = case
         .explained
@@ -65,7 +74,8 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
         reader = format!("{reader} {more}");
     }
     draft.notes.push(reader);
-    draft.notes.extend(way((scene, here), *used, *copied));
+    let copied = copied.filter(|by| *by != load);
+    draft.notes.extend(way((scene, here), *used, copied));
     draft.notes.push(written_note(target, written));
     let fillers = fillers(&case, target);
     let any = written.iter().any(|(from, to)| from < to);
@@ -111,7 +121,9 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
                 }
                 (false, _) => format!("give {} its values before the first read.", element.name),
             });
-            if let [filler] = &fillers[..]
+            if access.space == MemSpace::Shared && scene.has_bulk_loads() {
+                draft.why = fresh.map(|barrier| passed_fresh(scene, here, barrier, &element.name));
+            } else if let [filler] = &fillers[..]
                 && let Some((why, advice)) = stepped_over((scene, here), filler, target)
             {
                 (draft.why, draft.advice) = (Some(why), Some(advice));
@@ -146,6 +158,15 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
     draft
 }
 
+/// Bulk copies fill an array, and the thread that reads has passed a wait before any phase had ended.
+fn passed_fresh(scene: &Scene<'_>, here: u32, barrier: u32, array: &str) -> String {
+    format!(
+        "no copy to this element had been started then. This thread waited for parity 1 of {}, which a barrier passes that was \
+         just made: phase 0 has parity 0. If that phase brings what {array} is to hold, the first wait names 0.",
+        super::phases::barrier_name(scene, here, barrier)
+    )
+}
+
 /// What the value is used for, when that is on another line than the read.
 fn used_title(used: Use, name: &str, copied: Option<u32>) -> String {
     let which = match copied {
@@ -173,7 +194,7 @@ fn way((scene, here): (&Scene<'_>, u32), used: Use, copied: Option<u32>) -> Opti
     let mut parts = Vec::new();
     match copied {
         Some(UNKNOWN) => {
-            parts.push("A copy of something that nothing wrote was stored tthere before.".to_owned())
+            parts.push("A copy of something that nothing wrote was stored there before.".to_owned())
         }
         Some(by) if scene.line(by) != shown => {
             parts.push(format!(
@@ -249,6 +270,20 @@ pub(crate) fn under_way(
         false => code("cp.async.commit_group"),
     };
     let behind = copy.behind.unwrap_or(0);
+    if copy.left.is_none() && scene.has_phases() {
+        draft.why = Some(
+            "the copy goes on while the thread does other things. An arrival at a barrier in shared memory waits for the \
+             copies of its thread only if it is `cp.async.mbarrier.arrive`."
+                .into(),
+        );
+        draft.advice = Some(format!(
+            "let the thread that copies arrive by `cp.async.mbarrier.arrive.noinc` after {line}, or wait for its copies \
+             ({}) before it arrives; and let this thread wait for the phase of that barrier.",
+            wait(0)
+        ));
+        draft.on_gpu = Some("the old value or the new one is read, depending on timing.".into());
+        return draft;
+    }
     let steps = match (copy.behind, copy.left) {
         (None, Some(_)) => {
             draft.why = Some(format!(

@@ -10,6 +10,7 @@ mod convert;
 mod float;
 mod half;
 mod integer;
+mod matrix;
 mod memory;
 mod pattern;
 mod refused;
@@ -54,7 +55,7 @@ struct Section {
 }
 
 /// What is supported stands before what is refused, so that a wide pattern only catches what is left.
-const SECTIONS: [&[Section]; 9] = [
+const SECTIONS: [&[Section]; 10] = [
     integer::SECTIONS,
     float::SECTIONS,
     half::SECTIONS,
@@ -63,6 +64,7 @@ const SECTIONS: [&[Section]; 9] = [
     memory::SECTIONS,
     control::SECTIONS,
     tensor::SECTIONS,
+    matrix::SECTIONS,
     refused::SECTIONS,
 ];
 

@@ -77,6 +77,8 @@ pub struct LaunchOptions {
     /// Where a cooperative launch has its workspace, which `this_grid().sync()` finds through `%envreg1` and `%envreg2`:
     /// 8 bytes that start as zeros. 0: the launch is not cooperative.
     pub grid_workspace: u64,
+    /// Blocks of a cluster in x, y and z, as the launch asks for them.
+    pub cluster: Option<[u32; 3]>,
     /// Bytes of a thread's stack, for kernels whose calls go as deep as their data say: what
     /// `cuCtxSetLimit(CU_LIMIT_STACK_SIZE)` sets.
     pub stack_bytes: u32,
@@ -103,6 +105,7 @@ impl Default for LaunchOptions {
             level: None,
             unordered: false,
             grid_workspace: 0,
+            cluster: None,
             stack_bytes: STACK_BYTES,
             names: Names::default(),
         }
@@ -187,6 +190,8 @@ fn run(
         }
         false => &config.params,
     };
+    let asked_cluster = options.cluster.or(kernel.cluster.required);
+    let cluster = asked_cluster.unwrap_or([1; 3]);
     let mut job = Job {
         kernel,
         plan: loaded.plan(),
@@ -194,6 +199,9 @@ fn run(
         params,
         grid: config.grid,
         block: config.block,
+        cluster,
+        cluster_blocks: cluster.iter().product(),
+        explicit_cluster: asked_cluster.is_some(),
         n_threads,
         n_warps: n_threads.div_ceil(32),
         shared_bytes,
@@ -226,7 +234,15 @@ fn run(
     let most = most_workers(kernel, config, n_threads).min((room / each) as usize);
     let n_workers = asked_workers(options).clamp(1, most.max(1));
     job.room = room / n_workers as u64;
-    let races = (watch == Watch::CheckedGlobalRaces).then(|| GlobalRaces::within(kernel, room, most));
+    // What the blocks of a cluster do is ordered by its barrier, and between clusters nothing is looked for.
+    let watches_blocks = watch == Watch::CheckedGlobalRaces && job.cluster_blocks == 1;
+    let races = watches_blocks.then(|| {
+        let races = GlobalRaces::within(kernel, room, most);
+        match is_in_order(kernel, config) {
+            true => races.in_order(kernel),
+            false => races,
+        }
+    });
     let mut outcome = match watch {
         Watch::Plain => grid::run::<exec::Plain>(&job, n_workers, None),
         _ if observer.is_some() => grid::run::<exec::Traced>(&job, n_workers, None),
@@ -275,7 +291,7 @@ fn most_workers(kernel: &Kernel, config: &LaunchConfig, n_threads: u32) -> usize
     let n_blocks = config.grid.iter().map(|n| u64::from(*n)).product::<u64>();
     // Starting a thread takes as long as a few thousand threads of a small kernel.
     let small = n_blocks * u64::from(n_threads) <= 2048;
-    if n_blocks == 1 || small || (kernel.order.is_by_index(&config.params) && !options.unordered) {
+    if n_blocks == 1 || small || is_in_order(kernel, config) {
         return 1;
     }
     let most = match options.watch {
@@ -283,6 +299,11 @@ fn most_workers(kernel: &Kernel, config: &LaunchConfig, n_threads: u32) -> usize
         _ => limits::WORKERS,
     };
     usize::try_from(n_blocks).map_or(most, |n| n.min(most))
+}
+
+/// Blocks run one after another, in the order of their indices.
+fn is_in_order(kernel: &Kernel, config: &LaunchConfig) -> bool {
+    kernel.order.is_by_index(&config.params) && !config.options.unordered
 }
 
 /// Worker threads that the options ask for.

@@ -7,7 +7,7 @@
 //! spaces, textures, the counters of memory traffic that a profiler reports ([`report::Counters`]), and checks for
 //! mistakes ([`check`]).
 //!
-//! What is not: time (see the crate `timing`), caches, clusters of several blocks, tensor cores, and the text of messages
+//! What is not: time (see the crate `timing`), caches, and the text of messages
 //! (see the crate `findings`).
 
 #![deny(unsafe_code)]
@@ -28,6 +28,8 @@ pub mod launch;
 pub mod limits;
 #[expect(unsafe_code, reason = "memory that blocks share")]
 pub mod memory;
+#[expect(unsafe_code, reason = "vector code chosen at run time")]
+pub mod mma;
 pub mod module;
 pub mod occupancy;
 pub mod program;

@@ -53,6 +53,8 @@ pub struct Kernel {
     pub max_registers: Option<u32>,
     /// `.reqntid`: the threads that a block must have, in x, y and z.
     pub required_threads: Option<[u32; 3]>,
+    /// What the kernel declares of clusters.
+    pub cluster: ClusterDirectives,
     /// `.minnctapersm`: blocks that should fit on one multiprocessor.
     pub min_blocks_per_sm: Option<u32>,
     /// How the order of blocks could show in what they compute.
@@ -65,6 +67,19 @@ pub struct Kernel {
     pub shapes: Vec<Shape>,
     /// Decoded from machine code: instructions are those of the hardware, not of PTX.
     pub machine_code: bool,
+    /// Of a kernel with products of warpgroups: what touches their registers.
+    pub in_flight: Option<Box<InFlight>>,
+}
+
+/// What a kernel declares of the clusters that it runs in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ClusterDirectives {
+    /// `.reqnctapercluster`: the blocks that a cluster must have, in x, y and z.
+    pub required: Option<[u32; 3]>,
+    /// `.maxclusterrank`: the most blocks of a cluster.
+    pub most: Option<u32>,
+    /// `.explicitcluster`: a launch without clusters is refused.
+    pub explicit: bool,
 }
 
 /// The functions of a kernel that are called where others are inlined: those that call themselves, perhaps through
@@ -264,6 +279,22 @@ pub enum Special {
     NctaidX,
     NctaidY,
     NctaidZ,
+    ClusteridX,
+    ClusteridY,
+    ClusteridZ,
+    NclusteridX,
+    NclusteridY,
+    NclusteridZ,
+    ClusterCtaidX,
+    ClusterCtaidY,
+    ClusterCtaidZ,
+    ClusterNctaidX,
+    ClusterNctaidY,
+    ClusterNctaidZ,
+    ClusterCtarank,
+    ClusterNctarank,
+    /// 1 if the launch was given a size of clusters.
+    IsExplicitCluster,
     LaneId,
     WarpId,
     NwarpId,
@@ -607,6 +638,8 @@ pub struct TensorCopy {
     pub at: [Src; 5],
     /// Where the box lies in shared memory. Of a prefetch: not used.
     pub shared: Addr,
+    /// The blocks of the cluster that a load goes to, one bit each: a 32-bit operand, or [`crate::lanes::NONE`].
+    pub blocks: Src,
     /// Which way it goes.
     pub way: TensorWay,
 }
@@ -629,10 +662,80 @@ pub struct BulkBytes {
     pub shared: Addr,
     /// Address in global memory.
     pub global: Addr,
+    /// The other end lies in shared memory, too: a copy from the block's own to another block's.
+    pub within_cluster: bool,
     /// How many bytes: a 32-bit operand.
     pub bytes: Src,
+    /// As [`TensorCopy::blocks`].
+    pub blocks: Src,
     /// The direction.
     pub way: TensorWay,
+}
+
+/// `wgmma.mma_async`: D = A·B + D of four warps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wgmma {
+    /// Types of the elements of A and of B: they differ for FP8 only.
+    pub kinds: [crate::mma::arithmetic::Kind; 2],
+    /// Type of the sums.
+    pub sum: crate::mma::arithmetic::Sum,
+    /// Columns: 8 to 256.
+    pub n: u16,
+    /// The accumulators, read: a line for each `f32`, or for two `f16`.
+    pub c: Box<[Src]>,
+    /// The same, written.
+    pub d: Box<[Dst]>,
+    /// Where A is.
+    pub a: WgmmaA,
+    /// Descriptor of B: a 64-bit operand.
+    pub b: Src,
+    /// Sums are added to where this predicate holds; elsewhere they replace what was there.
+    pub adds: u32,
+    /// The predicate is negated.
+    pub negated: bool,
+    /// A and B are multiplied by -1.
+    pub minus: [bool; 2],
+    /// A and B lie in shared memory with neighbouring rows (of B: columns) side by side, not neighbouring k.
+    pub transposed: [bool; 2],
+}
+
+/// Where the first factor of a [`Wgmma`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WgmmaA {
+    /// Four 32-bit registers of each thread.
+    Registers([Src; 4]),
+    /// Its descriptor: a 64-bit operand.
+    Shared(Src),
+}
+
+impl Wgmma {
+    /// Elements of A in a row, and of B in a column.
+    pub fn k(&self) -> usize {
+        crate::mma::warpgroup::k(self.kinds[0])
+    }
+
+    /// Products of elements that each of the four warps adds.
+    pub fn products(&self) -> u64 {
+        (crate::mma::warpgroup::WARP_ROWS * usize::from(self.n) * self.k()) as u64
+    }
+}
+
+/// Registers that products of a warpgroup use, by operation, for the checks of what touches them meanwhile.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct InFlight {
+    /// What each operation touches of these registers.
+    pub touches: Vec<Box<[Touched]>>,
+}
+
+/// A register that an operation touches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Touched {
+    /// Its line.
+    pub line: u32,
+    /// The PTX register in the line: several registers can share one, one after another.
+    pub register: u32,
+    /// Written, not read.
+    pub writes: bool,
 }
 
 /// Bits of what an arrival returns that hold the arrivals that were missing before it; those above hold the phase.
@@ -684,6 +787,43 @@ pub enum MbarrierKind {
     },
     /// `mbarrier.test_wait`, `mbarrier.try_wait`
     Wait,
+}
+
+/// A product of tiles by the tensor cores of a warp: D = A·B + C.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mma {
+    /// Its shape and types.
+    pub form: crate::mma::layout::Form,
+    /// Registers of A, of B and of C: as many as the form has, the others are [`crate::lanes::NONE`].
+    pub a: [Src; 8],
+    /// Registers of B.
+    pub b: [Src; 4],
+    /// Registers of C.
+    pub c: [Src; 4],
+    /// Registers of D. All sources are read before any is written.
+    pub d: [i32; 4],
+}
+
+/// A load or store of matrices of 8x8 16-bit elements: `ldmatrix`, `stmatrix`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MatrixAccess {
+    /// `Shared` or `Generic`.
+    pub space: MemSpace,
+    /// The address of a row: lane `8 m + r` has that of row `r` of matrix `m`.
+    pub addr: Addr,
+    /// Matrices: 1, 2 or 4.
+    pub n: u8,
+    /// Each matrix is transposed.
+    pub transposed: bool,
+    /// One register for each matrix; the others are [`crate::lanes::NONE`].
+    pub regs: [i32; 4],
+}
+
+impl MatrixAccess {
+    /// The lanes whose addresses count.
+    pub fn lanes(&self) -> u32 {
+        u32::MAX >> (32 - 8 * u32::from(self.n.clamp(1, 4)))
+    }
 }
 
 /// What an [`Op`] does.
@@ -755,6 +895,11 @@ pub enum OpKind {
         /// Threads that take part.
         count: Src,
     },
+    /// `barrier.cluster`: arrives, or waits for the threads of the cluster.
+    ClusterBarrier {
+        /// `barrier.cluster.wait`
+        waits: bool,
+    },
     /// `bar.warp.sync mask`: waits until the named lanes have arrived.
     WarpSync {
         /// The lanes that take part.
@@ -764,6 +909,8 @@ pub enum OpKind {
     Fence,
     /// `fence.proxy.async`: the same, also for bulk copies.
     ProxyFence,
+    /// `fence.mbarrier_init`: of barriers that were initialised only.
+    InitFence,
     /// `nanosleep`, `yield` hints: a place where other warps may run.
     Yield,
     /// `shfl.sync`: each lane reads a value of another lane.
@@ -846,9 +993,24 @@ pub enum OpKind {
     IsSpace {
         /// The state space that is asked for.
         space: MemSpace,
+        /// Of shared memory: only the block's own.
+        own: bool,
         /// The predicate that receives the answer.
         dst: Dst,
         /// The generic address: a 64-bit operand.
+        src: Src,
+    },
+    /// `mma.sync`
+    Mma(Box<Mma>),
+    /// `ldmatrix`
+    MatrixLoad(Box<MatrixAccess>),
+    /// `stmatrix`
+    MatrixStore(Box<MatrixAccess>),
+    /// `movmatrix`: transposes a matrix of 8x8 16-bit elements that lies in registers.
+    MatrixMove {
+        /// The transposed matrix.
+        dst: Dst,
+        /// The matrix: a 32-bit operand.
         src: Src,
     },
     /// `cp.async.bulk.tensor`, `cp.async.bulk.prefetch.tensor`
@@ -859,6 +1021,17 @@ pub enum OpKind {
     BulkCommit,
     /// `cp.async.bulk.wait_group n`
     BulkWait {
+        /// Groups that may stay under way.
+        pending: u32,
+    },
+    /// `wgmma.mma_async`
+    Wgmma(Box<Wgmma>),
+    /// `wgmma.fence`
+    WgmmaFence,
+    /// `wgmma.commit_group`
+    WgmmaCommit,
+    /// `wgmma.wait_group n`
+    WgmmaWait {
         /// Groups that may stay under way.
         pending: u32,
     },
@@ -905,6 +1078,13 @@ pub mod window {
     /// Functions: no memory is there.
     pub const CODE: u64 = 0x7F_0003 << BITS;
 }
+
+/// Bits of an offset in the shared memory of one block. In those above is, in an address that `mapa` made, the rank of a
+/// block of the cluster plus one.
+pub const RANK_SHIFT: u32 = 24;
+
+/// The most blocks of a cluster, where the kernel allows a size that not every device has.
+pub const MAX_CLUSTER: u32 = 16;
 
 /// From the address of one function to that of the next.
 pub const FUNCTION_BYTES: u64 = 16;

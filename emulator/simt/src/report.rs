@@ -85,6 +85,10 @@ pub struct LineReport {
     pub counters: Counters,
 }
 
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
 /// Counts, named so that each can be set beside a metric of Nsight Compute.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counters {
@@ -94,6 +98,9 @@ pub struct Counters {
     pub thread_instructions: u64,
     /// FP32 (and FP64, FP16) multiply-adds of active lanes. `smsp__sass_thread_inst_executed_op_ffma_pred_on.sum`.
     pub fmas: u64,
+    /// Products that tensor cores computed and added: 2048 of an `mma.sync` of m16n8k16.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub tensor_products: u64,
     /// Global load requests. `l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`.
     pub global_load_requests: u64,
     /// 32-byte sectors of them. `l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum`.
@@ -167,6 +174,9 @@ pub struct Counters {
     pub constant_requests: u64,
     /// Texture fetches: instructions, not lanes.
     pub texture_requests: u64,
+    /// Bulk copies that were started (`cp.async.bulk`: of bytes, and of boxes of tensors). What they move is not counted:
+    /// neither sectors nor wavefronts.
+    pub bulk_copies: u64,
     /// Barriers that warps arrived at.
     pub barriers: u64,
     /// Branches at which lanes of one warp went different ways.

@@ -13,7 +13,7 @@ const ALL_ACCESSES: usize = 30;
 /// Every fixture, in the order of the table.
 pub fn fixtures() -> Vec<Fixture> {
     let mut list: Vec<Fixture> = Vec::new();
-    let wanted = |row: &&Row| row.support == Support::Supported && !is_asynchronous(row);
+    let wanted = |row: &&Row| row.support == Support::Supported && !is_elsewhere(row);
     for row in rows().iter().filter(wanted) {
         for mnemonic in forms(row.pattern) {
             list.extend(of(row, &mnemonic));
@@ -24,26 +24,37 @@ pub fn fixtures() -> Vec<Fixture> {
     list
 }
 
-/// Opcodes and first modifiers of rows that need barriers in shared memory or tensor maps. `it/tensor.rs` runs them.
-const ASYNCHRONOUS: [&str; 7] = [
+/// Opcodes and first modifiers of rows that have no fixture: those that need barriers in shared memory, tensor maps or
+/// clusters, which `it/tensor.rs`, `it/phases.rs` and `it/clusters.rs` run, and those of tensor cores, which `it/mma.rs`
+/// and `it/wgmma.rs` run.
+const ELSEWHERE: [&str; 16] = [
+    "barrier.cluster",
+    "mapa",
+    "getctarank",
+    "wmma",
+    "ldmatrix",
+    "mma",
+    "movmatrix",
+    "stmatrix",
     "mbarrier",
     "cp.async.bulk",
     "cp.async.mbarrier",
     "fence.proxy",
     "fence.mbarrier_init",
     "setmaxnreg",
+    "wgmma",
     "prefetch{,.param,.const}.tensormap",
 ];
 
-fn is_asynchronous(row: &Row) -> bool {
-    ASYNCHRONOUS.iter().any(|start| row.pattern.starts_with(start))
+fn is_elsewhere(row: &Row) -> bool {
+    ELSEWHERE.iter().any(|start| row.pattern.starts_with(start))
 }
 
 /// Supported rows of the table that have no fixture.
 pub fn missing() -> Vec<&'static Row> {
     let list = fixtures();
     let has = |row: &Row| {
-        if is_asynchronous(row) {
+        if is_elsewhere(row) {
             return true;
         }
         list.iter()

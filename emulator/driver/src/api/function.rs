@@ -51,7 +51,18 @@ fn attribute(function: &Function, attribute: c_uint) -> Result<c_int, CUresult> 
         is::CACHE_MODE_CA => 0,
         is::MAX_DYNAMIC_SHARED_SIZE_BYTES => function.max_dynamic_shared.load(Ordering::Relaxed),
         is::PREFERRED_SHARED_MEMORY_CARVEOUT => function.carveout.load(Ordering::Relaxed),
-        is::CLUSTER_SIZE_MUST_BE_SET..=is::CLUSTER_SCHEDULING_POLICY_PREFERENCE => 0,
+        is::CLUSTER_SIZE_MUST_BE_SET => {
+            c_int::from(kernel.cluster.explicit && kernel.cluster.required.is_none())
+        }
+        is::REQUIRED_CLUSTER_WIDTH..=is::REQUIRED_CLUSTER_DEPTH => {
+            let i = (attribute - is::REQUIRED_CLUSTER_WIDTH) as usize;
+            match kernel.cluster.required {
+                Some(required) => required[i] as c_int,
+                None => function.cluster[i].load(Ordering::Relaxed),
+            }
+        }
+        is::NON_PORTABLE_CLUSTER_SIZE_ALLOWED => function.nonportable_cluster.load(Ordering::Relaxed),
+        is::CLUSTER_SCHEDULING_POLICY_PREFERENCE => function.cluster_policy.load(Ordering::Relaxed),
         _ => return Err(ERROR_INVALID_VALUE),
     })
 }
@@ -69,11 +80,21 @@ fn set_attribute(function: &Function, attribute: c_uint, value: c_int) -> Outcom
         is::PREFERRED_SHARED_MEMORY_CARVEOUT if (-1..=100).contains(&value) => {
             function.carveout.store(value, Ordering::Relaxed)
         }
-        // Clusters: only the trivial one.
-        is::REQUIRED_CLUSTER_WIDTH..=is::REQUIRED_CLUSTER_DEPTH if value <= 1 => {}
-        is::NON_PORTABLE_CLUSTER_SIZE_ALLOWED | is::CLUSTER_SCHEDULING_POLICY_PREFERENCE if value == 0 => {}
-        is::REQUIRED_CLUSTER_WIDTH..=is::CLUSTER_SCHEDULING_POLICY_PREFERENCE => {
-            return Err(ERROR_NOT_SUPPORTED);
+        is::REQUIRED_CLUSTER_WIDTH..=is::REQUIRED_CLUSTER_DEPTH => {
+            if function.loaded.kernel().cluster.required.is_some() {
+                return Err(ERROR_NOT_PERMITTED);
+            }
+            if value < 0 {
+                return Err(ERROR_INVALID_VALUE);
+            }
+            function.cluster[(attribute - is::REQUIRED_CLUSTER_WIDTH) as usize]
+                .store(value, Ordering::Relaxed);
+        }
+        is::NON_PORTABLE_CLUSTER_SIZE_ALLOWED if (0..=1).contains(&value) => {
+            function.nonportable_cluster.store(value, Ordering::Relaxed);
+        }
+        is::CLUSTER_SCHEDULING_POLICY_PREFERENCE if (0..=2).contains(&value) => {
+            function.cluster_policy.store(value, Ordering::Relaxed);
         }
         _ => return Err(ERROR_INVALID_VALUE),
     }

@@ -41,6 +41,8 @@ pub(crate) struct Shape {
     pub(crate) dynamic: c_uint,
     /// All blocks are on the device at once and may wait for each other.
     pub(crate) cooperative: bool,
+    /// Blocks of a cluster in x, y and z, where the launch names them.
+    pub(crate) cluster: Option<[c_uint; 3]>,
 }
 
 /// `CU_LAUNCH_PARAM_BUFFER_POINTER` and its kin.
@@ -48,12 +50,18 @@ const PARAM_END: usize = 0;
 const PARAM_POINTER: usize = 1;
 const PARAM_SIZE: usize = 2;
 
-/// Says why a launch is refused. The driver has one code for all of that, whatever its sentences say.
+/// Prints why a launch is refused. The driver has one code for all that has nothing to do with clusters.
 fn refuse(function: &Function, config: &LaunchConfig, why: &LaunchRefused) -> CUresult {
     if settings::current().diagnosis {
         diagnose::refusal(&findings::refusal(function.loaded.kernel(), config, why));
     }
-    ERROR_INVALID_VALUE
+    match why {
+        LaunchRefused::ClusterSize { .. }
+        | LaunchRefused::GridOfClusters { .. }
+        | LaunchRefused::OtherCluster { .. }
+        | LaunchRefused::NoCluster => ERROR_INVALID_CLUSTER_SIZE,
+        _ => ERROR_INVALID_VALUE,
+    }
 }
 
 /// What the driver checks before anything runs.
@@ -61,6 +69,21 @@ fn check(function: &Function, config: &LaunchConfig) -> Outcome {
     let allowed = function.max_dynamic_shared.load(Ordering::Relaxed).max(0) as u32;
     simt::launch::check(function.loaded.kernel(), config, Some(allowed))
         .map_err(|why| refuse(function, config, &why))?;
+    let kernel = function.loaded.kernel();
+    let cluster = config
+        .options
+        .cluster
+        .or(kernel.cluster.required)
+        .unwrap_or([1; 3]);
+    let portable = cluster.iter().product::<u32>() <= limit::CLUSTER_PORTABLE;
+    if !portable && function.nonportable_cluster.load(Ordering::Relaxed) == 0 {
+        let most = limit::CLUSTER_PORTABLE;
+        return Err(refuse(
+            function,
+            config,
+            &LaunchRefused::ClusterSize { cluster, most },
+        ));
+    }
     let threads = config.block.iter().product::<u32>();
     if threads > max_threads(function) {
         let registers = functions::registers(function);
@@ -297,6 +320,7 @@ fn launch_by(
         params: Vec::new(),
         options: settings::options_for(&function.loaded.kernel().name, &function.sources),
     };
+    config.options.cluster = shape.cluster.or_else(|| function.set_cluster());
     check(&function, &config)?;
     let workspace = match shape.cooperative {
         true => {
@@ -323,11 +347,9 @@ fn launch_by(
     Ok(())
 }
 
-/// Three 32-bit dimensions, none above 1.
-fn cluster_of_one(value: &[u64; 8]) -> bool {
+/// Three 32-bit dimensions.
+pub(crate) fn cluster_dimension(value: &[u64; 8]) -> [c_uint; 3] {
     [value[0] as u32, (value[0] >> 32) as u32, value[1] as u32]
-        .iter()
-        .all(|n| *n <= 1)
 }
 
 /// What the blocks of a cooperative launch synchronise through.
@@ -387,7 +409,7 @@ export! {
         pointers: In<u64>,
         extra: In<usize>,
     ) {
-        launch(handle, Shape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, cooperative: false }, stream, pointers, extra)
+        launch(handle, Shape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, cooperative: false, cluster: None }, stream, pointers, extra)
     }
 
     fn cuLaunchKernelEx / cuLaunchKernelEx_ptsz (
@@ -403,6 +425,7 @@ export! {
             block: config.block,
             dynamic: config.shared_bytes,
             cooperative: false,
+            cluster: None,
         };
         // SAFETY: the caller promises as many attributes.
         let attributes = unsafe { In::new(config.attributes.cast_const()).list(config.n_attributes as usize) }?;
@@ -412,8 +435,7 @@ export! {
                 is::IGNORE | is::ACCESS_POLICY_WINDOW | is::SYNCHRONIZATION_POLICY | is::CLUSTER_SCHEDULING_POLICY_PREFERENCE
                 | is::PRIORITY | is::MEM_SYNC_DOMAIN_MAP | is::MEM_SYNC_DOMAIN => {}
                 is::COOPERATIVE => shape.cooperative = attribute.value[0] as u32 != 0,
-                // One block is a cluster of its own.
-                is::CLUSTER_DIMENSION if cluster_of_one(&attribute.value) => {}
+                is::CLUSTER_DIMENSION => shape.cluster = Some(cluster_dimension(&attribute.value)),
                 is::PROGRAMMATIC_STREAM_SERIALIZATION | is::DEVICE_UPDATABLE_KERNEL_NODE if attribute.value[0] as u32 == 0 => {}
                 other => {
                     diagnose::say_once(&format!("cuLaunchKernelEx: launch attribute {other} is not supported"));
@@ -436,7 +458,7 @@ export! {
         stream: Handle,
         pointers: In<u64>,
     ) {
-        let shape = Shape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, cooperative: true };
+        let shape = Shape { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, cooperative: true, cluster: None };
         launch(handle, shape, stream, pointers, In::null())
     }
 }

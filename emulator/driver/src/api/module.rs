@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_uint, c_void};
-use std::sync::atomic::{AtomicI32, AtomicU32};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use simt::module::{LoadedKernel, Module};
@@ -44,12 +44,22 @@ pub(crate) struct Function {
     pub(crate) unset_constants: Vec<(String, u64)>,
     pub(crate) max_dynamic_shared: AtomicI32,
     pub(crate) carveout: AtomicI32,
+    /// `CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_*` in x, y and z, as the program set them; 0: it did not.
+    pub(crate) cluster: [AtomicI32; 3],
+    pub(crate) nonportable_cluster: AtomicI32,
+    pub(crate) cluster_policy: AtomicI32,
     pub(crate) cache_config: AtomicU32,
     /// For launches without arguments of their own.
     pub(crate) prepared: Mutex<Prepared>,
 }
 
 impl Function {
+    /// Blocks of a cluster, as the program set them by attributes.
+    pub(crate) fn set_cluster(&self) -> Option<[c_uint; 3]> {
+        let set = [0, 1, 2].map(|i| self.cluster[i].load(Ordering::Relaxed).max(0) as c_uint);
+        (set != [0; 3]).then(|| set.map(|n| n.max(1)))
+    }
+
     /// The machine code, where that is what it was loaded from.
     pub(crate) fn machine_code(&self) -> Option<&machine::Kernel> {
         let (module, at) = self.code.as_ref()?;
@@ -181,6 +191,9 @@ pub(crate) fn enter(context: &Context, module: Module, image: &Image, max_regist
             unset_constants,
             max_dynamic_shared: AtomicI32::new(default_dynamic_shared(kernel.kernel())),
             carveout: AtomicI32::new(-1),
+            cluster: Default::default(),
+            nonportable_cluster: AtomicI32::new(0),
+            cluster_policy: AtomicI32::new(0),
             cache_config: AtomicU32::new(0),
             prepared: Mutex::default(),
         };

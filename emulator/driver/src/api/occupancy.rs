@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use simt::occupancy::{Footprint, SHARED_UNIT, blocks_per_sm};
 
 use crate::api::function::{max_threads, registers};
+use crate::api::launch::cluster_dimension;
 use crate::api::library::function;
 use crate::api::module::Function;
 use crate::attributes::limit;
@@ -142,10 +143,16 @@ export! {
     fn cuOccupancyMaxPotentialClusterSize(out: Out<c_int>, handle: Handle, config: In<LaunchConfigC>) {
         initialised()?;
         out.check()?;
-        function(handle)?;
-        config.get()?;
-        // Clusters of one block: the device has no others.
-        out.put(1)
+        let function = function(handle)?;
+        let config = config.get()?;
+        let threads = config.block.iter().copied().fold(1, u32::saturating_mul);
+        let blocks = blocks_per_sm(footprint(&function, threads, config.shared_bytes as usize));
+        let most = match function.nonportable_cluster.load(Ordering::Relaxed) {
+            0 => limit::CLUSTER_PORTABLE,
+            _ => limit::CLUSTER,
+        };
+        let allowed = function.loaded.kernel().cluster.most.unwrap_or(most);
+        out.put(if blocks == 0 { 0 } else { most.min(allowed) as c_int })
     }
 
     fn cuOccupancyMaxActiveClusters(out: Out<c_int>, handle: Handle, config: In<LaunchConfigC>) {
@@ -155,7 +162,18 @@ export! {
         let config = config.get()?;
         let threads = config.block.iter().copied().fold(1, u32::saturating_mul);
         let blocks = blocks_per_sm(footprint(&function, threads, config.shared_bytes as usize));
-        out.put((blocks * limit::SMS) as c_int)
+        // SAFETY: the caller promises as many attributes.
+        let attributes = unsafe { In::new(config.attributes.cast_const()).list(config.n_attributes as usize) }?;
+        let named = { attributes.iter().rev() }
+            .find(|attribute| attribute.id == crate::numbers::launch::CLUSTER_DIMENSION)
+            .map(|attribute| cluster_dimension(&attribute.value));
+        let cluster = named.or_else(|| function.set_cluster()).or(function.loaded.kernel().cluster.required);
+        let size = cluster.unwrap_or([1; 3]).iter().copied().fold(1, u32::saturating_mul);
+        if size == 0 || size > limit::CLUSTER {
+            return Err(ERROR_INVALID_CLUSTER_SIZE);
+        }
+        // At most: which multiprocessors can form a cluster differs from chip to chip.
+        out.put((blocks * limit::SMS / size) as c_int)
     }
 }
 

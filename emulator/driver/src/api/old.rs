@@ -56,6 +56,7 @@ fn launch_grid(handle: Handle, width: c_int, height: c_int, stream: Handle) -> O
             block: prepared.block.unwrap_or([1; 3]),
             dynamic: prepared.dynamic_shared,
             cooperative: false,
+            cluster: None,
         };
         let mut arguments = prepared.arguments.clone();
         let taken = function.loaded.kernel().param_bytes as usize;

@@ -18,7 +18,8 @@ const NAMES: &[(u16, &str)] = &[
     (0x926, "IPA"), (0x927, "ISBEWR"), (0x943, "CALL"), (0x94a, "JMP"), (0x94c, "JMX"), (0x952, "RPCMOV"),
     (0x954, "RPCMOV"), (0x956, "BMOV"), (0x957, "BMOV"), (0x95b, "KILL"), (0x990, "CCTLL"), (0x998, "SULD"),
     (0x99a, "SULD"), (0x99c, "SUST"), (0x99e, "SUST"), (0x9b1, "SYNCS"), (0x9b3, "SUQUERY"),
-    (0x9b7, "UTMACMDFLUSH"), (0x9b9, "UTMACCTL"), (0x9c5, "WARPGROUP"), (0xa03, "P2R"), (0xa04, "R2P"),
+    (0x9b7, "UTMACMDFLUSH"), (0x9b9, "UTMACCTL"), (0x9c5, "WARPGROUP"), (0x9f0, "HGMMA"), (0x9f3, "QGMMA"),
+    (0xa03, "P2R"), (0xa04, "R2P"),
     (0xa0f, "VIMNMX3"), (0xa15, "VABSDIFF4"), (0xa17, "IMNMX"), (0xa1d, "PLOP3"), (0xa1e, "PLOP3"),
     (0xa1f, "PLOP3"), (0xa2c, "CLMAD"), (0xa38, "I2I"), (0xa39, "I2IP"), (0xa40, "HMNMX2"), (0xa43, "F2IP"),
     (0xa47, "VHMNMX"), (0xb26, "IPA"), (0xb43, "CALL"), (0xb4a, "JMP"), (0xb52, "RPCMOV"), (0xb54, "RPCMOV"),
@@ -26,6 +27,7 @@ const NAMES: &[(u16, &str)] = &[
     (0xb65, "TLD4"), (0xb66, "TLD"), (0xb68, "TLD"), (0xb69, "TMML"), (0xb6b, "TMML"), (0xb6c, "TXD"),
     (0xb6e, "TXD"), (0xb6f, "TXQ"), (0xb71, "TXQ"), (0xb72, "FOOTPRINT"), (0xb74, "FOOTPRINT"),
     (0xb91, "CCTLT"), (0xb97, "SULD"), (0xb99, "SULD"), (0xb9b, "SUST"), (0xb9d, "SUST"), (0xbb3, "SUQUERY"),
+    (0xdf0, "HGMMA"), (0xdf3, "QGMMA"),
     (0xf55, "BMOV"), (0xf56, "BMOV"), (0xf60, "TEX"), (0xf66, "TLD"),
 ];
 

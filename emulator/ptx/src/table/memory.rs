@@ -121,6 +121,8 @@ pub(super) const SECTIONS: &[Section] = &[
         ("cp.async.wait_all", "", "waits for all copies"),
     ] },
     Section { title: "Asynchronous copy: cp.async.bulk", refused: None, rows: &[
+        ("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster{,.L2::cache_hint}", "[d], [a], size, [mbar], mask{, policy}", "copies many bytes to several blocks of the cluster"),
+        ("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes", "[d], [a], size, [mbar]", "copies many bytes to another block of the cluster"),
         ("cp.async.bulk{.shared::cluster,.shared::cta}.global.mbarrier::complete_tx::bytes{,.L2::cache_hint}", "[d], [a], size, [mbar]{, policy}", "copies many bytes to shared memory in the background"),
         ("cp.async.bulk.global.shared::cta.bulk_group{,.L2::cache_hint}", "[d], [a], size{, policy}", "copies many bytes of shared memory in the background"),
         ("cp.async.bulk.prefetch.L2.global{,.L2::cache_hint}", "[a], size{, policy}", "brings many bytes into the cache"),

@@ -93,7 +93,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section { title: "Data movement: fabric", refused: Some("several devices are not emulated"), rows: &[
         ("fabric.*", "{a}{, b}{, c}{, d}{, e}{, f}", "transfers between devices"),
     ] },
-    Section { title: "Data movement: st.async", refused: Some("clusters are not emulated yet"), rows: &[
+    Section { title: "Data movement: st.async", refused: Some("asynchronous stores to other blocks are not emulated yet"), rows: &[
         ("st.async.*", "[a], b{, mbar}", "asynchronous store to another block"),
     ] },
     Section { title: "Data movement: st.bulk", refused: Some("bulk operations are not emulated yet"), rows: &[
@@ -108,10 +108,6 @@ pub(super) const SECTIONS: &[Section] = &[
     ] },
     Section { title: "Data movement: createpolicy", refused: Some("cache policies are not emulated yet"), rows: &[
         ("createpolicy.*", "policy, a{, b}{, c}", "makes a cache policy"),
-    ] },
-    Section { title: "Data movement: mapa", refused: Some("clusters are not emulated yet"), rows: &[
-        ("mapa{,.shared::cluster}{.u32,.u64}", "d, a, b", "shared address of another block"),
-        ("getctarank{,.shared::cluster}{.u32,.u64}", "d, a", "the block that owns a shared address"),
     ] },
     Section { title: "Asynchronous copy: cp.async.bulk", refused: Some("bulk copies are not emulated yet"), rows: &[
         ("cp.async.bulk.*", "{a}{, b}{, c}{, d}{, e}{, f}{, g}", "copies many bytes or a tensor tile in the background"),
@@ -141,10 +137,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section { title: "Surface: suq", refused: Some("gathers, queries and surfaces are not emulated yet"), rows: &[
         ("suq.*", "d, [a]", "surface query"),
     ] },
-    Section { title: "Synchronisation: barrier.cluster", refused: Some("clusters are not emulated yet"), rows: &[
-        ("barrier.cluster.*", "", "waits for the blocks of a cluster"),
-    ] },
-    Section { title: "Synchronisation: fence", refused: Some("tensor maps that kernels change and clusters are not emulated yet"), rows: &[
+    Section { title: "Synchronisation: fence", refused: Some("this form is not emulated yet"), rows: &[
         ("fence.proxy.*", "{[a], size}", "orders accesses of different kinds"),
         ("membar.proxy.*", "", "orders accesses of different kinds"),
         ("fence.mbarrier_init.*", "", "orders the set-up of an mbarrier"),
@@ -160,7 +153,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section { title: "Synchronisation: red", refused: Some("vector atomics are not emulated yet"), rows: &[
         ("red.*{.v2,.v4,.v8}.*", "[a], b{, c}", "reductions of vectors"),
     ] },
-    Section { title: "Synchronisation: red.async", refused: Some("clusters are not emulated yet"), rows: &[
+    Section { title: "Synchronisation: red.async", refused: Some("asynchronous reductions in other blocks are not emulated yet"), rows: &[
         ("red.async.*", "[a], b{, c}", "asynchronous reduction"),
     ] },
     Section { title: "Synchronisation: redux.sync", refused: Some("float reductions are not emulated yet"), rows: &[
@@ -172,25 +165,25 @@ pub(super) const SECTIONS: &[Section] = &[
     Section { title: "Synchronisation: mbarrier", refused: Some("this form is not emulated yet"), rows: &[
         ("mbarrier.*", "{a}{, b}{, c}{, d}", "barriers in shared memory"),
     ] },
-    Section { title: "Synchronisation: clusterlaunchcontrol", refused: Some("clusters are not emulated yet"), rows: &[
+    Section { title: "Synchronisation: clusterlaunchcontrol", refused: Some("it came with compute capability 10.0, and the emulated device has 9.0"), rows: &[
         ("clusterlaunchcontrol.*", "{a}{, b}{, c}", "work stealing between clusters"),
     ] },
-    Section { title: "Matrix: mma", refused: Some("tensor-core instructions are not emulated yet"), rows: &[
+    Section { title: "Matrix: mma", refused: Some("sparse matrices are not emulated yet"), rows: &[
+        ("mma{.sp,.sp::ordered_metadata}.*", "d, a, b, c{, e}{, f}{, g}{, h}{, i}{, j}", "product of sparse tiles"),
+    ] },
+    Section { title: "Matrix: mma", refused: Some("this shape or type is not emulated yet: integers, single bits, and shapes of other architectures"), rows: &[
         ("mma.*", "d, a, b, c{, e}{, f}{, g}{, h}{, i}{, j}", "tensor-core product"),
     ] },
-    Section { title: "Matrix: wmma", refused: Some("tensor-core instructions are not emulated yet"), rows: &[
+    Section { title: "Matrix: wmma", refused: Some("this shape or type is not emulated yet"), rows: &[
         ("wmma.*", "{a}{, b}{, c}{, d}", "tensor-core product"),
     ] },
-    Section { title: "Matrix: ldmatrix", refused: Some("tensor-core instructions are not emulated yet"), rows: &[
+    Section { title: "Matrix: ldmatrix", refused: Some("only matrices of 8x8 elements of 16 bits are emulated"), rows: &[
         ("ldmatrix.*", "d, [a]", "loads tiles for tensor cores"),
     ] },
-    Section { title: "Matrix: stmatrix", refused: Some("tensor-core instructions are not emulated yet"), rows: &[
+    Section { title: "Matrix: stmatrix", refused: Some("only matrices of 8x8 elements of 16 bits are emulated"), rows: &[
         ("stmatrix.*", "[a], b", "stores tiles of tensor cores"),
     ] },
-    Section { title: "Matrix: movmatrix", refused: Some("tensor-core instructions are not emulated yet"), rows: &[
-        ("movmatrix.*", "d, a", "transposes a tile"),
-    ] },
-    Section { title: "Matrix: wgmma", refused: Some("tensor-core instructions are not emulated yet"), rows: &[
+    Section { title: "Matrix: wgmma", refused: Some("of the products of warpgroups, those of integers, single bits and sparse matrices are not emulated yet"), rows: &[
         ("wgmma.*", "{a}{, b}{, c}{, d}{, e}{, f}{, g}{, h}{, i}{, j}", "tensor-core product of four warps"),
     ] },
     Section { title: "Matrix: tcgen05", refused: Some("tensor-core instructions are not emulated yet"), rows: &[

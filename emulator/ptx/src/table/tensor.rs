@@ -1,12 +1,32 @@
-//! What came with Hopper: barriers in shared memory, tensor maps and copies of boxes.
+//! What came with Hopper: barriers in shared memory, tensor maps and copies of boxes, products of warpgroups.
 
 use super::Section;
+
+/// The shapes of a product of a warpgroup: 64 rows, 8 to 256 columns, and the k of the operands' type.
+macro_rules! products {
+    ($k:literal, $types:literal) => {
+        products!($k, $types;
+            "8" "16" "24" "32" "40" "48" "56" "64" "72" "80" "88" "96" "104" "112" "120" "128" "136" "144" "152"
+            "160" "168" "176" "184" "192" "200" "208" "216" "224" "232" "240" "248" "256")
+    };
+    ($k:literal, $types:literal; $first:literal $($n:literal)*) => {
+        concat!("wgmma.mma_async.sync.aligned{.m64n", $first, $k $(, ",.m64n", $n, $k)*, "}", $types)
+    };
+}
 
 #[rustfmt::skip]
 pub(super) const SECTIONS: &[Section] = &[
     Section { title: "Synchronisation: fence", refused: None, rows: &[
         ("fence.proxy{.alias,.async,.async.global,.async.shared::cta,.async.shared::cluster}", "", "orders accesses of different kinds"),
         ("fence.mbarrier_init.release.cluster", "", "orders the set-up of an mbarrier"),
+    ] },
+    Section { title: "Synchronisation: barrier.cluster", refused: None, rows: &[
+        ("barrier.cluster.arrive{,.release,.relaxed}{,.aligned}", "", "arrives at the barrier of the cluster"),
+        ("barrier.cluster.wait{,.acquire}{,.aligned}", "", "waits for the threads of the cluster"),
+    ] },
+    Section { title: "Data movement: mapa", refused: None, rows: &[
+        ("mapa{,.shared::cluster}{.u32,.u64}", "d, a, b", "shared address of another block"),
+        ("getctarank{,.shared::cluster}{.u32,.u64}", "d, a", "the block that owns a shared address"),
     ] },
     Section { title: "Synchronisation: mbarrier", refused: None, rows: &[
         ("mbarrier.init{,.shared,.shared::cta}.b64", "[a], n", "makes a barrier of n arrivals"),
@@ -35,6 +55,7 @@ pub(super) const SECTIONS: &[Section] = &[
     ] },
     Section { title: "Asynchronous copy: cp.async.bulk.tensor", refused: None, rows: &[
         ("cp.async.bulk.tensor{.1d,.2d,.3d,.4d,.5d}{.shared::cluster,.shared::cta}.global{,.tile}.mbarrier::complete_tx::bytes{,.L2::cache_hint}", "[d], [map, c], [mbar]{, policy}", "copies a box of a tensor to shared memory in the background"),
+        ("cp.async.bulk.tensor{.1d,.2d,.3d,.4d,.5d}.shared::cluster.global{,.tile}.mbarrier::complete_tx::bytes.multicast::cluster{,.L2::cache_hint}", "[d], [map, c], [mbar], mask{, policy}", "copies a box of a tensor to several blocks of the cluster"),
         ("cp.async.bulk.tensor{.1d,.2d,.3d,.4d,.5d}.global.shared::cta{,.tile}.bulk_group{,.L2::cache_hint}", "[map, c], [a]{, policy}", "copies shared memory to a box of a tensor in the background"),
     ] },
     Section { title: "Asynchronous copy: cp.async.bulk.prefetch.tensor", refused: None, rows: &[
@@ -43,9 +64,22 @@ pub(super) const SECTIONS: &[Section] = &[
     Section { title: "Data movement: prefetch", refused: None, rows: &[
         ("prefetch{,.param,.const}.tensormap", "[a]", "brings a tensor map into the cache"),
     ] },
-    Section { title: "Asynchronous copy: cp.async.bulk.tensor", refused: Some("clusters are not emulated yet"), rows: &[
-        ("cp.async.bulk.tensor.*.multicast::cluster", "[d], [map, c], [mbar]{, i}, mask{, policy}", "copies a box to several blocks"),
-        ("cp.async.bulk.tensor.*.multicast::cluster.*", "[d], [map, c], [mbar]{, i}, mask{, policy}", "copies a box to several blocks"),
+    Section { title: "Matrix: wgmma.mma_async", refused: None, rows: &[
+        (products!("k16", ".f32.bf16.bf16"), "d, a, b, p, sa, sb, ta{, tb}", "product of four warps, in the background"),
+        (products!("k16", "{.f16,.f32}.f16.f16"), "d, a, b, p, sa, sb, ta{, tb}", "product of four warps, in the background"),
+        (products!("k8", ".f32.tf32.tf32"), "d, a, b, p, sa, sb", "product of four warps, in the background"),
+        (products!("k32", "{.f16,.f32}{.e4m3,.e5m2}{.e4m3,.e5m2}"), "d, a, b, p, sa, sb", "product of four warps, in the background"),
+    ] },
+    Section { title: "Matrix: wgmma.fence", refused: None, rows: &[
+        ("wgmma.fence.sync.aligned", "", "orders registers and the products that use them"),
+    ] },
+    Section { title: "Matrix: wgmma.commit_group", refused: None, rows: &[
+        ("wgmma.commit_group.sync.aligned", "", "closes a group of products"),
+    ] },
+    Section { title: "Matrix: wgmma.wait_group", refused: None, rows: &[
+        ("wgmma.wait_group.sync.aligned", "n", "waits until at most n groups of products are open"),
+    ] },
+    Section { title: "Asynchronous copy: cp.async.bulk.tensor", refused: Some("it came with compute capability 10.0, and the emulated device has 9.0"), rows: &[
         ("cp.async.bulk.tensor.*{.cta_group::1,.cta_group::2}", "[d], [map, c], [mbar]{, i}{, policy}", "copies a box to one of two blocks"),
         ("cp.async.bulk.tensor.*{.cta_group::1,.cta_group::2}.*", "[d], [map, c], [mbar]{, i}{, policy}", "copies a box to one of two blocks"),
     ] },

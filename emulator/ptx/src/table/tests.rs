@@ -106,9 +106,9 @@ fn messages() {
         "line 5, column 1: `bar.arrive` takes 2 operands (a, b), found 1",
     );
     check(
-        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1}, {%r1}, {%r2}, {%f2};",
-        "line 5: `mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32` (tensor-core instructions are not emulated yet) \
-         is not supported",
+        "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%r1}, {%r1}, {%r2}, {%r3};",
+        "line 5: `mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32` (this shape or type is not emulated yet: integers, \
+         single bits, and shapes of other architectures) is not supported",
     );
     check(
         "min.f32 %f1, %f2, %f3, %f4;",

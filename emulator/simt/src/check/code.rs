@@ -39,9 +39,15 @@ pub enum Code {
     /// A barrier in shared memory that was not made, or is used as it was not made for.
     #[serde(rename = "E-MBARRIER")]
     MemoryBarrier,
+    /// Shared memory of another block of the cluster that cannot be reached, or the barrier of the cluster out of turn.
+    #[serde(rename = "E-CLUSTER")]
+    Cluster,
     /// A bulk copy reads what ordinary stores wrote, and no fence of the async proxy orders them.
     #[serde(rename = "E-PROXY")]
     Proxy,
+    /// A product of a warpgroup whose registers, shared memory or warps are not as it needs them.
+    #[serde(rename = "E-WGMMA")]
+    Wgmma,
     /// Threads of one block met at different barriers, or wait for ever.
     #[serde(rename = "E-BARRIER")]
     Barrier,
@@ -101,7 +107,9 @@ impl Code {
             Self::Texture => "E-TEXTURE",
             Self::TensorCopy => "E-TENSOR",
             Self::MemoryBarrier => "E-MBARRIER",
+            Self::Cluster => "E-CLUSTER",
             Self::Proxy => "E-PROXY",
+            Self::Wgmma => "E-WGMMA",
             Self::Barrier => "E-BARRIER",
             Self::SyncMask => "E-SYNC-MASK",
             Self::Operand => "E-OPERAND",

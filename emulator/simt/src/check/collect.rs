@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::event::{AccessKind, Details, Event, Use};
 use super::{Code, Severity};
 use crate::memory::{AllocationInfo, Table};
-use crate::program::{Kernel, MemSpace, OpKind, SourceLoc, window};
+use crate::program::{Kernel, MemSpace, OpKind, RANK_SHIFT, SourceLoc, window};
 
 /// Kinds kept by one collector: far more than anybody reads, and a bound on memory.
 const MAX_KINDS: usize = 256;
@@ -193,6 +193,7 @@ impl Collector {
                 self.sites.array(access.space, access.address),
                 false,
             ),
+            Details::Wgmma { problem } => (event.code, site, problem.kind(), 0, false),
             // Beside what else is known of the barrier.
             Details::Parted { .. } => (event.code, site, 0, 0, false),
             _ => (event.code, site, u32::MAX, 0, false),
@@ -411,7 +412,10 @@ impl Sites {
     /// A number for the array that an address belongs to.
     pub(crate) fn array(&self, space: MemSpace, address: u64) -> u64 {
         match space {
-            MemSpace::Shared => self.shared.partition_point(|&start| u64::from(start) <= address) as u64,
+            MemSpace::Shared => self
+                .shared
+                .partition_point(|&start| u64::from(start) <= address & ((1 << RANK_SHIFT) - 1))
+                as u64,
             MemSpace::Global | MemSpace::Const => address >> window::BITS,
             _ => 0,
         }

@@ -2,6 +2,7 @@
 
 use super::Code;
 use crate::program::MemSpace;
+use crate::tensor::Swizzle;
 
 /// What an access does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,6 +56,9 @@ pub enum Details {
         written: Box<[(u64, u64)]>,
         /// The asynchronous copy that was to write it.
         copy: Option<CopyUnderWay>,
+        /// A barrier in shared memory for which the reading thread waited and which it passed before any phase had
+        /// ended, as its offset. Of shared memory only.
+        fresh: Option<u32>,
     },
     /// `E-RACE`, `W-RACE-EQUAL`: made by the race checks.
     Race(Box<RaceFacts>),
@@ -140,10 +144,24 @@ pub enum Details {
         /// Why it cannot.
         problem: BadTensor,
     },
+    /// `E-RACE`: a bulk copy writes where another one is under way.
+    TwoCopies {
+        /// The first byte that both write: an offset in shared memory.
+        address: u64,
+        /// The instruction and the thread of the other copy.
+        other: (u32, u32),
+        /// The offset of its barrier, and the number of its phase.
+        phase: (u32, u64),
+    },
     /// `E-PROXY`: a bulk copy reads what was stored without a fence.
     Proxy {
         /// The first bytes of these that the copy reads: an offset in shared memory.
         address: u64,
+    },
+    /// `E-WGMMA`: [`Event::instr`] is the product, but for [`BadWgmma::InFlight`].
+    Wgmma {
+        /// What is wrong with it.
+        problem: BadWgmma,
     },
     /// `E-BARRIER`: no thread can go on, and some wait for phases of barriers in shared memory.
     Phases {
@@ -152,6 +170,23 @@ pub enum Details {
         /// The other threads that have not exited.
         others: Vec<BarrierGroup>,
     },
+    /// `E-CLUSTER`: an access to the shared memory of another block that cannot be.
+    Remote {
+        /// The access; [`BadAccess::address`] holds the rank plus one above the offset.
+        access: BadAccess,
+        /// Why it cannot.
+        problem: RemoteProblem,
+    },
+    /// `E-CLUSTER`: `barrier.cluster` out of turn.
+    ClusterBarrier {
+        /// A wait without an arrival before; otherwise an arrival by threads that have not waited since their last.
+        waits: bool,
+    },
+    /// `E-BARRIER`: no thread of a cluster can go on.
+    ClusterDeadlock {
+        /// Where its threads are, those at a barrier of the cluster first.
+        places: Vec<Elsewhere>,
+    },
     /// `E-MBARRIER`: a barrier in shared memory.
     MemoryBarrier {
         /// Its offset in shared memory.
@@ -159,6 +194,130 @@ pub enum Details {
         /// What is wrong with it.
         problem: BadBarrier,
     },
+}
+
+/// What is wrong with a product of a warpgroup. `which` is `A` or `B`; addresses are offsets in shared memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BadWgmma {
+    /// [`Event::instr`] uses a register of a product that is under way.
+    InFlight {
+        /// The instruction of the product.
+        product: u32,
+        /// It writes the register, and does not read it.
+        writes: bool,
+        /// The register is one of the product's A, and not one of its sums.
+        factor: bool,
+        /// Groups that the warp has committed behind the product's; `None`: that is not committed.
+        behind: Option<u32>,
+        /// Groups that the last wait of the warp left under way; `None`: it has not waited.
+        left: Option<u32>,
+    },
+    /// The warp has executed no `wgmma.fence` before its first product.
+    NoFence,
+    /// What it reads was overwritten before the product was waited for.
+    Changed {
+        /// The factor.
+        which: char,
+        /// The first bytes that changed.
+        address: u32,
+        /// A bulk copy that writes there: instruction and thread. `None`: stores did.
+        by: Option<(u32, u32)>,
+    },
+    /// A part of the factor lies outside of the array that it starts in.
+    Outside {
+        /// The factor.
+        which: char,
+        /// Where it starts.
+        start: u32,
+        /// The first part that is outside.
+        address: u32,
+        /// Where the array begins and ends; both 0 where there is none.
+        array: (u32, u32),
+    },
+    /// A copy of a box wrote the factor with another swizzle than the descriptor has.
+    Swizzle {
+        /// The factor.
+        which: char,
+        /// The first such place.
+        address: u32,
+        /// The swizzle of the copy.
+        copy: Swizzle,
+        /// The instruction of the copy.
+        by: u32,
+        /// The swizzle of the descriptor.
+        descriptor: Swizzle,
+    },
+    /// Threads of a warpgroup have different descriptors.
+    Differs {
+        /// The factor.
+        which: char,
+        /// The warp in which another descriptor was found.
+        warp: u32,
+        /// Both.
+        values: [u64; 2],
+    },
+    /// Lanes of the warp do not execute it.
+    Apart {
+        /// These lanes.
+        missing: u32,
+    },
+    /// Some of the four warps never execute it, and others wait for it.
+    Missing {
+        /// These warps, as bits.
+        warps: u8,
+        /// Of these, warps that the block does not have, or that have exited.
+        gone: u8,
+    },
+}
+
+impl BadWgmma {
+    /// A number for each variant.
+    pub(super) fn kind(&self) -> u32 {
+        match self {
+            Self::InFlight { writes, .. } => u32::from(*writes),
+            Self::NoFence => 2,
+            Self::Changed { .. } => 3,
+            Self::Outside { .. } => 4,
+            Self::Swizzle { .. } => 5,
+            Self::Differs { .. } => 6,
+            Self::Apart { .. } => 7,
+            Self::Missing { .. } => 8,
+        }
+    }
+}
+
+/// Why a thread cannot reach the shared memory of another block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RemoteProblem {
+    /// All threads of the block have exited.
+    Ended {
+        /// Its rank in the cluster.
+        rank: u32,
+        /// Its linear index.
+        block: u64,
+        /// An instruction at which threads of it exited.
+        exit: Option<u32>,
+    },
+    /// No block of the cluster has the rank.
+    NoBlock {
+        /// The rank.
+        rank: u32,
+        /// Blocks of the cluster.
+        blocks: u32,
+    },
+}
+
+/// Threads of one block of a cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// The block, as linear index.
+    pub block: u64,
+    /// Its rank in the cluster.
+    pub rank: u32,
+    /// They wait at a barrier of the cluster.
+    pub at_cluster_barrier: bool,
+    /// The threads, and where they are.
+    pub group: BarrierGroup,
 }
 
 /// Why a copy of a box of a tensor cannot start.
@@ -221,6 +380,10 @@ pub struct PhaseWaits {
     /// Phases that had ended when the thread that is furthest behind last passed a wait for it; 0 when it never did,
     /// `u64::MAX` when that was not followed.
     pub seen: u64,
+    /// Threads of the block that have arrived at it so far; 0 when that was not followed.
+    pub arrivers: u32,
+    /// None of the threads has passed a wait for it before.
+    pub never: bool,
 }
 
 /// What is wrong with the use of a barrier in shared memory.
@@ -230,6 +393,13 @@ pub enum BadBarrier {
     NotInitialised,
     /// It is made for a number of arrivals that no barrier counts.
     Arrivals(u32),
+    /// Another warp made it, and nothing orders that before its use.
+    NotSettled {
+        /// The warp that did.
+        maker: u32,
+    },
+    /// No fence made it visible to the unit that copies.
+    NotPublished,
     /// More arrivals come than the phase waits for.
     TooManyArrivals {
         /// Arrivals of the instruction.
@@ -238,9 +408,14 @@ pub enum BadBarrier {
         pending: u32,
         /// Bytes that it still waits for.
         bytes: i64,
+        /// The last wait of the thread, if it passed it before by the same parity, and no phase has ended since: the
+        /// offset of the barrier, and the parity.
+        again: Option<(u32, u8)>,
     },
     /// All arrivals that the phase waits for come at once by `.noComplete`.
     Completes(u32),
+    /// It lies in another block of the cluster, where only arrivals without a result and counts of bytes are possible.
+    OtherBlock,
     /// A phase is to wait for more bytes than a barrier counts.
     TooManyBytes(u64),
 }
@@ -345,8 +520,14 @@ pub struct CopyUnderWay {
 pub struct PhaseOfCopy {
     /// Offset of the barrier in shared memory.
     pub offset: u32,
-    /// Its number: so many phases of the barrier have ended.
+    /// Its number: so many phases of the barrier had ended when the copy was started.
     pub number: u64,
+    /// Phases that have ended now: more than `number` if the phase ended without the copy.
+    pub ended: u64,
+    /// Bytes that came in the last phase that ended.
+    pub brought: u64,
+    /// Bytes of all copies that were started in the phase.
+    pub started: u64,
     /// The last wait of the reading thread for this barrier that found a phase to have ended.
     pub waited: Option<Waited>,
 }
@@ -446,6 +627,12 @@ pub enum MissingOrder {
     BeforeOverwriting,
     /// Both barriers are missing.
     Both,
+    /// Threads hand data to each other by barriers in shared memory, and no phase, and no barrier of the block, orders the
+    /// two.
+    Phase,
+    /// Blocks hand data to each other by fences and flags, and the second one has read no flag that the first one set
+    /// behind its access and a fence.
+    Flag,
     /// The accesses do not tell.
     Unknown,
 }

@@ -16,6 +16,7 @@ mod testing;
 pub use code::{Code, Severity};
 pub use collect::{Collector, Kind, Mistakes, block_position, lanes, thread_position};
 pub use event::{
-    AccessKind, BadAccess, BadBarrier, BadOperand, BadTarget, BadTensor, BarrierGroup, CopyUnderWay, Details,
-    Event, MissingOrder, PhaseOfCopy, PhaseWaits, RaceFacts, RaceParty, SyncMask, Use, Waited, WrongMask,
+    AccessKind, BadAccess, BadBarrier, BadOperand, BadTarget, BadTensor, BadWgmma, BarrierGroup,
+    CopyUnderWay, Details, Elsewhere, Event, MissingOrder, PhaseOfCopy, PhaseWaits, RaceFacts, RaceParty,
+    RemoteProblem, SyncMask, Use, Waited, WrongMask,
 };

@@ -39,11 +39,13 @@ pub(crate) fn kernel(lines: &[u32]) -> Kernel {
         max_threads: None,
         max_registers: None,
         required_threads: None,
+        cluster: crate::program::ClusterDirectives::default(),
         min_blocks_per_sm: None,
         order: crate::program::BlockOrder::Any,
         shared_subword: false,
         calls: None,
         shapes: Vec::new(),
         machine_code: false,
+        in_flight: None,
     }
 }

@@ -9,7 +9,8 @@ use super::operands::{Role, each};
 use super::virt::AluClasses;
 use crate::lanes::{Class, NONE, Src};
 use crate::program::{
-    Access, Addr, BarrierKind, BlockOrder, Callee, ENCLOSING, Kernel, Op, OpKind, Order, TensorWay,
+    Access, Addr, BarrierKind, BlockOrder, Callee, ENCLOSING, Kernel, MatrixAccess, Op, OpKind, Order,
+    TensorWay,
 };
 
 impl fmt::Display for Kernel {
@@ -155,6 +156,10 @@ impl Kernel {
             OpKind::IsSpace { space, .. } => format!("is {space:?}"),
             OpKind::BulkCommit => "bulk copy: commit".to_owned(),
             OpKind::BulkWait { pending } => format!("bulk copy: wait {pending}"),
+            OpKind::Wgmma(w) => format!("wgmma 64x{}x{} {:?} {:?}", w.n, w.k(), w.sum, w.kinds),
+            OpKind::WgmmaFence => "wgmma: fence".to_owned(),
+            OpKind::WgmmaCommit => "wgmma: commit".to_owned(),
+            OpKind::WgmmaWait { pending } => format!("wgmma: wait {pending}"),
             OpKind::Mbarrier(b) => {
                 return format!(
                     "{results} = mbarrier {:?} {}, {sources}",
@@ -189,6 +194,21 @@ impl Kernel {
                     TensorWay::Prefetch => format!("prefetch {dims}d box {at:?} of {map}"),
                 };
             }
+            OpKind::Mma(mma) => format!("{}", mma.form),
+            OpKind::MatrixLoad(m) => {
+                return format!(
+                    "{results} = load {} of {:?}{}",
+                    matrices(m),
+                    m.space,
+                    self.address(&m.addr)
+                );
+            }
+            OpKind::MatrixStore(m) => {
+                let values = sources.split_once(", ").map_or("", |(_, values)| values);
+                let address = self.address(&m.addr);
+                return format!("store {} to {:?}{address}, {values}", matrices(m), m.space);
+            }
+            OpKind::MatrixMove { .. } => "transpose a matrix".to_owned(),
             OpKind::Texture(t) => format!("texture {}d {:?}", t.dims, t.ty),
             OpKind::Printf { .. } => "printf".to_owned(),
             OpKind::AssertFail { .. } => "assert fail".to_owned(),
@@ -199,7 +219,10 @@ impl Kernel {
             OpKind::Exit => "exit".to_owned(),
             OpKind::Trap => "trap".to_owned(),
             OpKind::Fence => "fence".to_owned(),
+            OpKind::ClusterBarrier { waits: true } => "wait for the cluster".to_owned(),
+            OpKind::ClusterBarrier { waits: false } => "arrive at the cluster's barrier".to_owned(),
             OpKind::ProxyFence => "proxy fence".to_owned(),
+            OpKind::InitFence => "fence of barriers".to_owned(),
             OpKind::Yield => "yield".to_owned(),
             OpKind::Nop => "nop".to_owned(),
         };
@@ -277,4 +300,9 @@ impl Kernel {
             },
         }
     }
+}
+
+fn matrices(access: &MatrixAccess) -> String {
+    let transposed = if access.transposed { " transposed" } else { "" };
+    format!("{}{transposed} matrices", access.n)
 }

@@ -33,6 +33,11 @@ pub(super) struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
+    /// Whether the module is compiled for this target alone: `sm_90a`.
+    pub(super) fn is_for(&self, target: &str) -> bool {
+        self.module.target.iter().any(|word| word == target)
+    }
+
     pub(super) fn new(module: &'a Module, account: &'a Account) -> Index<'a> {
         let mut index = Index {
             functions: QuickMap::default(),

@@ -21,6 +21,7 @@ mod flow;
 mod fuzz;
 mod hash;
 mod idioms;
+mod in_flight;
 mod index;
 mod layout;
 mod liveness;
@@ -42,7 +43,9 @@ use ptx::ast::{Function, FunctionKind, Item, Module};
 
 use crate::lanes::CpuLevel;
 use crate::limits::{Account, REFUSALS, REGISTER_LINES};
-use crate::program::{Calls, Guard, Kernel, Op, OpKind, Program, RESERVED, Shape, SharedArray};
+use crate::program::{
+    Calls, ClusterDirectives, Guard, InFlight, Kernel, Op, OpKind, Program, RESERVED, Shape, SharedArray,
+};
 use cfg::{Cfg, OUTSIDE};
 pub use error::DecodeError;
 use error::{Result, unsupported};
@@ -110,8 +113,12 @@ fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function
         found.map(|(_, numbers)| &numbers[..])
     };
     let three = |numbers: &[u32]| std::array::from_fn(|i| numbers.get(i).copied().unwrap_or(1));
-    if directive("reqnctapercluster").is_some_and(|n| n.iter().any(|&n| n > 1)) {
-        return Err(unsupported(function.span, "a cluster of several blocks"));
+
+    if directive("blocksareclusters").is_some() {
+        return Err(unsupported(
+            function.span,
+            "a grid that is counted in clusters (`.blocksareclusters`)",
+        ));
     }
 
     let reached = index.reach(function)?;
@@ -203,9 +210,11 @@ fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function
         variables: lower.local_bytes,
     };
     let mut calls = activations::calls(&activations, &lowered, &pinned, index)?;
+    let mut touches = in_flight::touches(&mut ops, &allocation.place, registers.classes.len());
     for op in &mut ops {
         registers::rewrite(op, &allocation);
     }
+    in_flight::keep(&mut touches, &ops, |op| op.first || !moves_nothing(op));
     remove_moves(&mut ops, calls.as_deref_mut());
 
     let reserved = lower.reserved_shared.then(|| SharedArray {
@@ -238,12 +247,18 @@ fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function
         max_threads: directive("maxntid").map(three),
         max_registers: directive("maxnreg").and_then(|n| n.first().copied()),
         required_threads: directive("reqntid").map(three),
+        cluster: ClusterDirectives {
+            required: directive("reqnctapercluster").map(three),
+            most: directive("maxclusterrank").and_then(|n| n.first().copied()),
+            explicit: directive("explicitcluster").is_some(),
+        },
         min_blocks_per_sm: directive("minnctapersm").and_then(|n| n.first().copied()),
         order,
         shared_subword: lower.shared_subword,
         calls,
         shapes: ops.iter().map(shape).collect(),
         machine_code: false,
+        in_flight: touches.map(|touches| Box::new(InFlight { touches })),
     };
     validate::validate(&kernel, &mut ops).map_err(DecodeError::Internal)?;
     Ok(kernel)

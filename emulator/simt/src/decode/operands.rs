@@ -5,7 +5,7 @@
 
 use super::virt::{AluClasses, VirtualOp};
 use crate::lanes::{Class, Dst, Src};
-use crate::program::{Addr, BarrierKind, BulkBytes, Clock, OpKind, TensorCopy, TensorWay, VoteMode};
+use crate::program::{Addr, BarrierKind, BulkBytes, Clock, OpKind, TensorCopy, TensorWay, VoteMode, WgmmaA};
 
 /// How an operand is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,6 +103,21 @@ pub(super) fn each(kind: &mut OpKind, alu: AluClasses, f: &mut dyn FnMut(&mut i3
             dst, src, src_bytes, ..
         } => row.address(dst).address(src).read_if_there(src_bytes, Bits32),
         OpKind::IsSpace { src, dst, .. } => row.read(src, Bits64).early(dst, Pred),
+        OpKind::Mma(mma) => {
+            let class = wide(mma.form.is_wide());
+            let [a, b, c] = mma.form.registers();
+            row.reads(&mut mma.a[..a], class)
+                .reads(&mut mma.b[..b], class)
+                .reads(&mut mma.c[..c], class)
+                .defs(&mut mma.d[..c], class)
+        }
+        OpKind::MatrixLoad(access) => row
+            .address(&mut access.addr)
+            .early_if_wanted(&mut access.regs[..usize::from(access.n.min(4))], Bits32),
+        OpKind::MatrixStore(access) => row
+            .address(&mut access.addr)
+            .reads(&mut access.regs[..usize::from(access.n.min(4))], Bits32),
+        OpKind::MatrixMove { dst, src } => row.read(src, Bits32).early(dst, Bits32),
         OpKind::TensorCopy(copy) => {
             let TensorCopy {
                 map,
@@ -110,9 +125,11 @@ pub(super) fn each(kind: &mut OpKind, alu: AluClasses, f: &mut dyn FnMut(&mut i3
                 dims,
                 at,
                 shared,
+                blocks,
                 way,
             } = &mut **copy;
             let row = row
+                .read_if_there(blocks, Bits32)
                 .address(map)
                 .reads(&mut at[..usize::from((*dims).min(5))], Bits32);
             match way {
@@ -125,14 +142,29 @@ pub(super) fn each(kind: &mut OpKind, alu: AluClasses, f: &mut dyn FnMut(&mut i3
             let BulkBytes {
                 shared,
                 global,
+                within_cluster: _,
                 bytes,
+                blocks,
                 way,
             } = &mut **copy;
-            let row = row.address(shared).address(global).read(bytes, Bits32);
+            let row = row
+                .address(shared)
+                .address(global)
+                .read(bytes, Bits32)
+                .read_if_there(blocks, Bits32);
             match way {
                 TensorWay::Load(barrier) => row.address(barrier),
                 TensorWay::Store | TensorWay::Prefetch => row,
             }
+        }
+        OpKind::Wgmma(wgmma) => {
+            let row = row.reads(&mut wgmma.c, Bits32);
+            let row = match &mut wgmma.a {
+                WgmmaA::Registers(a) => row.reads(a, Bits32),
+                WgmmaA::Shared(a) => row.read(a, Bits64),
+            };
+            let row = row.read(&mut wgmma.b, Bits64).pred(&mut wgmma.adds);
+            wgmma.d.iter_mut().fold(row, |row, d| row.def(d, Bits32))
         }
         OpKind::Mbarrier(barrier) => row
             .address(&mut barrier.addr)
@@ -165,11 +197,16 @@ pub(super) fn each(kind: &mut OpKind, alu: AluClasses, f: &mut dyn FnMut(&mut i3
         | OpKind::Trap
         | OpKind::Fence
         | OpKind::ProxyFence
+        | OpKind::ClusterBarrier { .. }
+        | OpKind::InitFence
         | OpKind::Yield
         | OpKind::CpAsyncCommit
         | OpKind::CpAsyncWait { .. }
         | OpKind::BulkCommit
         | OpKind::BulkWait { .. }
+        | OpKind::WgmmaFence
+        | OpKind::WgmmaCommit
+        | OpKind::WgmmaWait { .. }
         | OpKind::Nop => row,
     };
 }
@@ -230,6 +267,14 @@ impl Row<'_> {
     /// A result that is written last.
     fn def(&mut self, field: &mut Dst, class: Class) -> &mut Self {
         self.unsigned(field, class, Role::Def)
+    }
+
+    /// Results that are written last.
+    fn defs(&mut self, fields: &mut [i32], class: Class) -> &mut Self {
+        for field in fields {
+            (self.0)(field, class, Role::Def, Or::Nothing);
+        }
+        self
     }
 
     /// A result that is written while sources are still needed.

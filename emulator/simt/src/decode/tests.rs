@@ -131,10 +131,6 @@ fn what_is_not_supported_is_named() {
 #[test]
 fn what_the_table_refuses_is_told_with_the_reason() {
     refused(
-        "barrier.cluster.arrive;",
-        "line 17: `barrier.cluster.arrive` (clusters are not emulated yet) is not supported",
-    );
-    refused(
         "griddepcontrol.wait;",
         "line 17: `griddepcontrol.wait` (programmatic dependent launch is not emulated yet) is not supported",
     );
@@ -147,9 +143,9 @@ fn what_the_table_refuses_is_told_with_the_reason() {
         "line 17: `atom.global.v2.f32.add` (vector atomics are not emulated yet) is not supported",
     );
     refused(
-        "createpolicy.fractional.L2::evict_last.b64 %rd2, 1.0;\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%rd1];",
+        "createpolicy.fractional.L2::evict_last.b64 %rd2, 1.0;\ntcgen05.fence::before_thread_sync;",
         "line 17: `createpolicy.fractional.L2::evict_last.b64` (cache policies are not emulated yet) is not supported\n\
-         line 18: `ldmatrix.sync.aligned.m8n8.x1.shared.b16` (tensor-core instructions are not emulated yet) is not \
+         line 18: `tcgen05.fence::before_thread_sync` (tensor-core instructions are not emulated yet) is not \
          supported",
     );
 }

@@ -3,6 +3,7 @@
 use super::operands::each;
 use super::virt::VirtualOp;
 use crate::lanes::{Class, NONE};
+use crate::mma::arithmetic::Sum;
 use crate::program::{Access, AtomicKind, CallSite, Calls, ENCLOSING, Kept, Kernel, OpKind};
 
 /// Checks every operand of every op against the sizes of the register file, of the constants and of the
@@ -146,6 +147,17 @@ fn is_sensible(op: &VirtualOp) -> bool {
         }
         OpKind::CpAsync { bytes, .. } => matches!(bytes, 4 | 8 | 16),
         OpKind::TensorCopy(copy) => matches!(copy.dims, 1..=5),
+        OpKind::MatrixLoad(access) | OpKind::MatrixStore(access) => matches!(access.n, 1 | 2 | 4),
+        OpKind::Wgmma(wgmma) => {
+            let lines = match wgmma.sum {
+                Sum::F32 => wgmma.n / 2,
+                Sum::F16 => wgmma.n / 4,
+            };
+            wgmma.n % 8 == 0
+                && (8..=256).contains(&wgmma.n)
+                && wgmma.c.len() == usize::from(lines)
+                && wgmma.d.len() == wgmma.c.len()
+        }
         OpKind::Texture(texture) => matches!(texture.dims, 1 | 2),
         _ => true,
     }

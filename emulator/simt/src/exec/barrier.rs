@@ -56,6 +56,9 @@ impl Cx<'_> {
         if !all_of_warp && count == 0 && self.job.watch.checks() {
             self.note_part(id, on, instr);
         }
+        if let Some(races) = &mut self.shared_races {
+            races.meet(id, self.warp);
+        }
         let barrier = &mut self.block.barriers[id as usize];
         // A barrier with a count counts whole warps: lanes that never were or have exited count with theirs.
         let threads = if count != 0 && all_of_warp {
@@ -110,6 +113,12 @@ impl Cx<'_> {
             self.check_barrier(id);
         }
         self.block.barriers[id as usize] = Barrier::default();
+        if let Some(races) = &mut self.shared_races {
+            let waits = |f: &Fiber| f.state == State::Barrier(id as u8);
+            let warps = self.block.warps.iter().enumerate();
+            let warps = warps.filter(|(_, warp)| warp.fibers.iter().any(waits));
+            races.met(id, warps.map(|(w, _)| w as u32));
+        }
         for w in 0..self.block.warps.len() {
             let regs = self.block.regs_of(job, w);
             let preds = self.block.preds_of(job, w);
@@ -141,6 +150,7 @@ impl Cx<'_> {
             }
         }
         self.progress = true;
+        self.block.mbarriers.settle();
         if let Some(races) = &mut self.shared_races {
             races.barrier(&mut self.collector);
         }
@@ -159,10 +169,16 @@ impl Cx<'_> {
             warp.exit = Some(instr);
         }
         warp.live = self.live;
+        if self.live == 0 {
+            self.wake_warpgroup();
+        }
         for id in 0..BARRIERS {
             if self.block.barriers[id as usize].arrived > 0 {
                 self.try_complete(id);
             }
+        }
+        if self.job.cluster_blocks > 1 {
+            self.exited_in_cluster(lanes);
         }
     }
 

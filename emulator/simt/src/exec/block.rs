@@ -16,6 +16,10 @@ pub(crate) struct Warp {
     pub(crate) live: u32,
     /// Lanes that it started with.
     pub(crate) all: u32,
+    /// Lanes that arrived at the barrier of the cluster: in the current phase, and in one that has ended and for which
+    /// they have not waited yet.
+    pub(crate) arrived: u32,
+    pub(crate) released: u32,
     /// Operations issued: its `%clock`.
     pub(crate) issued: u64,
     /// Instruction at which its lowest exited lane did.
@@ -28,6 +32,12 @@ pub(crate) struct Warp {
 #[derive(Debug)]
 pub(crate) struct Block {
     pub(crate) index: u64,
+    /// Its cluster, as linear index; where there are none, the block itself.
+    pub(crate) unit: u64,
+    /// Its rank in the cluster.
+    pub(crate) rank: u32,
+    /// The other blocks of its cluster, while this one runs.
+    pub(crate) cluster: Option<Box<super::cluster::Cluster>>,
     coords: [u32; 3],
     regs: Vec<Line>,
     preds: Vec<u32>,
@@ -51,6 +61,7 @@ pub(crate) struct Block {
     pub(crate) copies: super::copy::Copies,
     pub(crate) bulk: super::bulk::BulkCopies,
     pub(crate) mbarriers: super::mbarrier::Mbarriers,
+    pub(crate) warpgroups: super::wgmma::Warpgroups,
     pub(crate) printed: String,
     pub(crate) spent: u64,
     /// Ended by something that no launch survives.
@@ -76,6 +87,9 @@ impl Block {
         };
         Self {
             index: 0,
+            unit: 0,
+            rank: 0,
+            cluster: None,
             coords: [0; 3],
             regs: vec![ZERO_LINE; n_warps * job.kernel.n_lines as usize],
             preds: vec![0; n_warps * job.kernel.n_preds as usize],
@@ -103,6 +117,7 @@ impl Block {
             copies: super::copy::Copies::default(),
             bulk: super::bulk::BulkCopies::default(),
             mbarriers: super::mbarrier::Mbarriers::default(),
+            warpgroups: super::wgmma::Warpgroups::default(),
             printed: String::new(),
             spent: 0,
             fatal: false,
@@ -116,6 +131,8 @@ impl Block {
     /// Makes it block `index`, before its first operation.
     pub(crate) fn begin(&mut self, job: &Job<'_>, index: u64) {
         self.index = index;
+        self.unit = index;
+        self.rank = 0;
         let [x, y, _] = job.grid.map(u64::from);
         self.coords = [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32];
         // What an earlier block left would make results depend on which thread ran it.
@@ -142,6 +159,7 @@ impl Block {
         self.copies.clear();
         self.bulk.clear();
         self.mbarriers.clear();
+        self.warpgroups.clear();
         self.printed.clear();
         self.spent = 0;
         self.fatal = false;
@@ -156,6 +174,8 @@ impl Block {
                 fibers,
                 live: all,
                 all,
+                arrived: 0,
+                released: 0,
                 issued: 0,
                 exit: None,
                 undefined_mask: false,
@@ -233,7 +253,7 @@ impl Block {
     }
 }
 
-/// Memory that a block takes while it runs or waits.
+/// Memory that a block takes while it runs or waits, or all blocks of a cluster.
 pub(crate) fn block_bytes(job: &Job<'_>) -> u64 {
     let warps = u64::from(job.n_warps);
     let local = warps * WARP as u64 * local_stride(job) as u64;
@@ -249,7 +269,7 @@ pub(crate) fn block_bytes(job: &Job<'_>) -> u64 {
         Some(_) => 2 * u64::from(job.local_bytes),
         None => 0,
     };
-    warps * (registers + stack + 512) + local + shared + marks + 1024
+    u64::from(job.cluster_blocks) * (warps * (registers + stack + 512) + local + shared + marks + 1024)
 }
 
 /// Bytes of local memory from one thread to the next: the alignment of every access is kept.
@@ -260,6 +280,8 @@ pub(crate) fn local_stride(job: &Job<'_>) -> usize {
 fn special_line(job: &Job<'_>, coords: [u32; 3], special: Special, warp: u32) -> Line {
     let [nx, ny, _] = job.block;
     let linear = |lane: u32| warp * 32 + lane;
+    let cluster = job.cluster;
+    let in_cluster: [u32; 3] = std::array::from_fn(|i| coords[i] % cluster[i]);
     let all = |value: u32| Line([value; 32]);
     let each = |f: &dyn Fn(u32) -> u32| Line(std::array::from_fn(|lane| f(lane as u32)));
     match special {
@@ -275,6 +297,23 @@ fn special_line(job: &Job<'_>, coords: [u32; 3], special: Special, warp: u32) ->
         Special::NctaidX => all(job.grid[0]),
         Special::NctaidY => all(job.grid[1]),
         Special::NctaidZ => all(job.grid[2]),
+        Special::ClusteridX => all(coords[0] / cluster[0]),
+        Special::ClusteridY => all(coords[1] / cluster[1]),
+        Special::ClusteridZ => all(coords[2] / cluster[2]),
+        Special::NclusteridX => all(job.grid[0] / cluster[0]),
+        Special::NclusteridY => all(job.grid[1] / cluster[1]),
+        Special::NclusteridZ => all(job.grid[2] / cluster[2]),
+        Special::ClusterCtaidX => all(in_cluster[0]),
+        Special::ClusterCtaidY => all(in_cluster[1]),
+        Special::ClusterCtaidZ => all(in_cluster[2]),
+        Special::ClusterNctaidX => all(cluster[0]),
+        Special::ClusterNctaidY => all(cluster[1]),
+        Special::ClusterNctaidZ => all(cluster[2]),
+        Special::ClusterCtarank => {
+            all((in_cluster[2] * cluster[1] + in_cluster[1]) * cluster[0] + in_cluster[0])
+        }
+        Special::ClusterNctarank => all(job.cluster_blocks),
+        Special::IsExplicitCluster => all(u32::from(job.explicit_cluster)),
         Special::LaneId => each(&|l| l),
         Special::WarpId => all(warp),
         Special::NwarpId => all(job.n_warps),

@@ -3,14 +3,19 @@
 //! They are performed as late as the program allows, so that a forgotten wait shows: a load when a thread waits for the
 //! barrier that receives its bytes, a store when its thread waits for its group or when the block ends.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use crate::check::{Code, Details};
 use crate::limits::COPIES;
-use crate::tensor::{RANKS, Run, TensorMap};
+use crate::program::{RANK_SHIFT, window};
+use crate::tensor::{RANKS, Run, Swizzle, TensorMap};
 
+use super::block::Block;
 use super::slow::find_global;
 use super::{Cx, bits};
+
+/// Bytes that a swizzle keeps together.
+const PIECE: usize = 16;
 
 /// A copy of a box.
 #[derive(Debug, Clone)]
@@ -23,6 +28,8 @@ pub(crate) struct BulkCopy {
     /// The instruction, and the thread in the block that started it.
     pub(crate) instr: u32,
     pub(crate) thread: u32,
+    /// Phases of its barrier that had ended then; of a load.
+    pub(crate) phase: u64,
 }
 
 /// What is under way in a block.
@@ -38,6 +45,12 @@ pub(crate) struct BulkCopies {
     fenced: bool,
     /// Words of shared memory that copies wrote, as bits; where mistakes are looked for.
     loaded: Vec<u64>,
+    /// Of pieces of 16 bytes that copies of boxes wrote: the swizzle, the instruction, and the bytes.
+    swizzles: HashMap<u32, (Swizzle, u32, [u8; PIECE])>,
+    /// Two loads to one place were under way at a time.
+    overlapped: bool,
+    /// Of each barrier: the last phase in which loads were started, and their bytes.
+    started: BTreeMap<u32, (u64, u64)>,
 }
 
 impl BulkCopies {
@@ -47,6 +60,15 @@ impl BulkCopies {
         self.committed.clear();
         self.fenced = false;
         self.loaded.clear();
+        self.swizzles.clear();
+        self.started.clear();
+        self.overlapped = false;
+    }
+
+    /// Bytes of all loads that were started in a phase of a barrier; 0 when that was not the last such phase.
+    pub(crate) fn bytes_in(&self, barrier: u32, phase: u64) -> u64 {
+        let last = self.started.get(&barrier).filter(|(last, _)| *last == phase);
+        last.map_or(0, |(_, bytes)| *bytes)
     }
 
     /// The newest load that has yet to write one of `bytes` bytes at `offset` in shared memory, and its barrier.
@@ -69,6 +91,11 @@ impl BulkCopies {
             .map(|(barrier, copy)| (*barrier, copy))
     }
 
+    /// What lies in shared memory is not defined any more.
+    pub(crate) fn has_overlapped(&self) -> bool {
+        self.overlapped
+    }
+
     pub(crate) fn fence(&mut self) {
         self.fenced = true;
     }
@@ -84,6 +111,40 @@ impl BulkCopies {
                 self.loaded[place] |= 1 << (word % 64);
             }
         });
+    }
+
+    /// Notes the swizzle of the pieces that a copy of a box has written; `shared` is the block's shared memory. Bytes and
+    /// single rows say nothing about a swizzle.
+    fn note_swizzle(&mut self, copy: &BulkCopy, shared: *const u8) {
+        let (rows, swizzle) = (copy.map.rank > 1, copy.map.swizzle);
+        copy.map.runs(copy.at, copy.shared, |run| {
+            for at in (run.shared..run.shared + run.bytes).step_by(PIECE) {
+                match rows {
+                    // SAFETY: the copy has written there.
+                    true => unsafe {
+                        let bytes = shared.add(at as usize).cast::<[u8; PIECE]>().read();
+                        self.swizzles.insert(at, (swizzle, copy.instr, bytes));
+                    },
+                    false => drop(self.swizzles.remove(&at)),
+                }
+            }
+        });
+    }
+
+    /// The swizzle with which a copy of a box wrote a piece that holds these bytes still, and the copy's instruction.
+    pub(crate) fn swizzle_of(&self, at: u32, bytes: &[u8; PIECE]) -> Option<(Swizzle, u32)> {
+        let (swizzle, instr, written) = self.swizzles.get(&at)?;
+        (written == bytes).then_some((*swizzle, *instr))
+    }
+
+    /// The first word of these pieces that ordinary stores wrote, where no thread of the block has executed
+    /// `fence.proxy.async`.
+    pub(crate) fn unfenced(&self, pieces: &[u32]) -> Option<u32> {
+        if self.fenced {
+            return None;
+        }
+        let words = pieces.iter().flat_map(|at| at / 4..at / 4 + 4);
+        { words }.find(|word| !self.is_loaded(*word)).map(|word| word * 4)
     }
 
     fn is_loaded(&self, word: u32) -> bool {
@@ -110,20 +171,65 @@ impl Cx<'_> {
     /// Starts a load whose bytes the barrier at `barrier` receives.
     pub(crate) fn start_load(&mut self, copy: BulkCopy, barrier: u32) {
         if self.job.watch.checks() {
+            self.check_overlap(&copy);
+            self.check_wgmma_reads(&copy);
+            if let Some(races) = &mut self.shared_races {
+                let who = (copy.instr, copy.thread);
+                copy.map.runs(copy.at, copy.shared, |run| {
+                    races.copy_starts(run.shared, run.bytes, who);
+                });
+            }
             let written = &mut self.block.shared_written;
             copy.map.runs(copy.at, copy.shared, |run| {
                 written.unset(run.shared as usize, run.bytes as usize);
             });
         }
+        let started = self.block.bulk.started.entry(barrier).or_default();
+        if started.0 != copy.phase {
+            *started = (copy.phase, 0);
+        }
+        started.1 += copy.map.box_bytes();
         self.block.bulk.loads.push_back((barrier, copy));
         if self.block.bulk.loads.len() > COPIES {
             // More than hardware has room for: the oldest arrives.
             if let Some((barrier, copy)) = self.block.bulk.loads.pop_front() {
-                self.perform_load(&copy);
+                self.perform_load(&copy, barrier);
                 self.complete_bytes(barrier, copy.map.box_bytes());
             }
         }
         self.progress = true;
+    }
+
+    /// Another load to the same place is under way.
+    fn check_overlap(&mut self, copy: &BulkCopy) {
+        let bulk = &self.block.bulk;
+        let end = |copy: &BulkCopy| u64::from(copy.shared) + copy.map.shared_bytes();
+        let near =
+            |other: &BulkCopy| u64::from(copy.shared) < end(other) && u64::from(other.shared) < end(copy);
+        if bulk.overlapped || !bulk.loads.iter().any(|(_, other)| near(other)) {
+            return;
+        }
+        let mut found = None;
+        copy.map.runs(copy.at, copy.shared, |run| {
+            if found.is_none() && run.bytes > 0 {
+                let other = bulk.under_way(run.shared, run.bytes);
+                found = other.map(|(barrier, other)| (run.shared.max(other.shared), barrier, other));
+            }
+        });
+        let Some((address, barrier, other)) = found else {
+            return;
+        };
+        let details = Details::TwoCopies {
+            address: address.into(),
+            other: (other.instr, other.thread),
+            phase: (barrier, other.phase),
+        };
+        self.block.bulk.overlapped = true;
+        // As a copy that was started too early, for one.
+        if self.out_of_order() {
+            return;
+        }
+        self.report_at(copy.instr, Code::Race, 1 << (copy.thread % 32), details);
     }
 
     /// Starts a store of one lane.
@@ -199,12 +305,13 @@ impl Cx<'_> {
         let loads = &mut self.block.bulk.loads;
         let oldest = loads.iter().position(|(to, _)| *to == barrier)?;
         let (_, copy) = loads.remove(oldest)?;
-        self.perform_load(&copy);
+        self.perform_load(&copy, barrier);
         Some(copy.map.box_bytes())
     }
 
-    fn perform_load(&mut self, copy: &BulkCopy) {
+    fn perform_load(&mut self, copy: &BulkCopy, barrier: u32) {
         let (job, shared) = (self.job, self.block.shared_start());
+        let sources = self.shared_of_cluster(copy);
         let (outside, convert) = (copy.map.outside().to_le_bytes(), copy.map.converted());
         copy.map.runs(
             copy.at,
@@ -216,7 +323,11 @@ impl Cx<'_> {
              }| {
                 let n = bytes as usize;
                 let to = shared.wrapping_add(to as usize);
-                let from = global.and_then(|at| find_global(job, at, bytes.into(), false).ok());
+                let from = global.and_then(|at| match at.checked_sub(window::SHARED) {
+                    // It was found to lie there when the copy started.
+                    Some(at) => sources.map(|from| from.wrapping_add(at as usize & ((1 << RANK_SHIFT) - 1))),
+                    None => find_global(job, at, bytes.into(), false).ok(),
+                });
                 // SAFETY: the box was found to lie in the block's shared memory when the copy started, and `find_global` has
                 // found so many bytes, which the launch holds.
                 unsafe {
@@ -242,11 +353,58 @@ impl Cx<'_> {
         );
         if job.watch.checks() {
             self.block.bulk.note_loaded(copy);
+            if job.kernel.in_flight.is_some() {
+                self.block.bulk.note_swizzle(copy, shared);
+            }
+            if let Some(races) = &mut self.shared_races {
+                races.copy_ends(barrier);
+                let who = (copy.instr, copy.thread);
+                copy.map.runs(copy.at, copy.shared, |run| {
+                    races.copied(run.shared, run.bytes, who);
+                });
+            }
             let written = &mut self.block.shared_written;
             copy.map.runs(copy.at, copy.shared, |run| {
                 written.set(run.shared as usize, run.bytes as usize);
             });
+            self.follow_bulk(copy);
         }
+    }
+
+    /// The shared memory that a copy reads, if it is that of a block of the cluster.
+    fn shared_of_cluster(&mut self, copy: &BulkCopy) -> Option<*mut u8> {
+        let mut first = None;
+        copy.map
+            .runs(copy.at, copy.shared, |run| first = first.or(run.global));
+        let rank = ((first?.checked_sub(window::SHARED)? >> RANK_SHIFT) as u32).checked_sub(1)?;
+        match rank == self.block.rank {
+            true => Some(self.block.shared_start()),
+            false => self.member_mut(rank).map(Block::shared_start),
+        }
+    }
+
+    /// What nothing had written stays so where it was copied to.
+    fn follow_bulk(&mut self, copy: &BulkCopy) {
+        let job = self.job;
+        copy.map.runs(copy.at, copy.shared, |run| {
+            self.forget_copied(run.shared, run.bytes);
+            let Some(start) = run.global else { return };
+            let Some((allocation, offset)) = job.table.find(start, run.bytes.into()) else {
+                return;
+            };
+            if allocation.bytes.is_written(offset, run.bytes as usize) {
+                return;
+            }
+            for i in (0..run.bytes).step_by(4) {
+                let n = (run.bytes - i).min(4) as usize;
+                if (0..n).any(|byte| allocation.bytes.is_written(offset + i as usize + byte, 1)) {
+                    continue;
+                }
+                let to = run.shared + i;
+                self.block.shared_written.unset_whole(to as usize, n);
+                self.note_copied(to, start + u64::from(i), copy.instr);
+            }
+        });
     }
 
     fn perform_store(&mut self, copy: &BulkCopy) {

@@ -25,6 +25,10 @@ pub(crate) enum State {
     Ready,
     /// Waits at a barrier of the block.
     Barrier(u8),
+    /// Waits for other warps of its warpgroup to issue a product.
+    Warpgroup,
+    /// Waits for the threads of the cluster.
+    Cluster,
     /// Waits for lanes of its warp. `place`: what they must have reached, a position or [`ANY_WARP_SYNC`].
     Lanes {
         need: u32,

@@ -22,6 +22,7 @@ use crate::limits::{EARLY_BYTES, LAUNCH_PRINTS, WAITING_BLOCKS};
 use crate::program::{AtomicForm, MemSpace, OpKind};
 
 use super::block::{Block, block_bytes};
+use super::cluster::Cluster;
 use super::defined::{Fresh, Shadow};
 use super::fiber::Fiber;
 use super::memo::{Memo, Merge, Tally};
@@ -67,6 +68,7 @@ struct Ledger {
 }
 
 struct Shared {
+    /// Blocks, or clusters: what one worker runs from beginning to end.
     n_blocks: u64,
     /// The next block to start.
     next: AtomicU64,
@@ -107,7 +109,7 @@ impl Shared {
 
 /// Runs all blocks on so many threads.
 pub(crate) fn run<W: Watch>(job: &Job<'_>, n_threads: usize, global_races: Option<&GlobalRaces>) -> Outcome {
-    let n_blocks = job.grid.iter().map(|n| u64::from(*n)).product();
+    let n_blocks = job.grid.iter().map(|n| u64::from(*n)).product::<u64>() / u64::from(job.cluster_blocks);
     let collector = Collector::new(job.kernel, job.grid, job.block);
     let ledger = Ledger {
         next: 0,
@@ -201,6 +203,8 @@ fn memos<'j>(job: &Job<'_>) -> Vec<Memo<'j>> {
                 let form = info.map_or(AtomicForm::Native, |info| info.atomic);
                 add(a.space, a.ty.bytes(), false, Merge::Alone, Some(form));
             }
+            // A row of 16 bytes per lane. Lanes with equal addresses gain nothing, unlike those of ordinary loads.
+            OpKind::MatrixLoad(a) | OpKind::MatrixStore(a) => add(a.space, 16, false, Merge::Alone, None),
             OpKind::CpAsync { bytes, .. } => {
                 add(MemSpace::Shared, (*bytes).into(), false, Merge::Alone, None);
                 add(MemSpace::Global, (*bytes).into(), true, Merge::Alone, None);
@@ -234,17 +238,21 @@ fn work<W: Watch>(
         serial: 0,
         spent: 0,
         progress: false,
+        moved: false,
         polled: false,
         listening: false,
+        in_flight: false,
         stopped: false,
         block: Box::new(Block::new(job)),
+        acting: None,
         memos: memos(job),
         counts: Counts::new(if W::COUNTED { kernel.ops.len() } else { 0 }),
         shadow: Shadow::default(),
         fresh: Box::new(Fresh::new()),
         pointers: [std::ptr::null_mut(); 32],
         collector: Collector::new(kernel, job.grid, job.block),
-        shared_races: (W::CHECKED && job.shared_bytes > 0).then(|| SharedRaces::new(kernel)),
+        shared_races: (W::CHECKED && job.shared_bytes > 0 && job.cluster_blocks == 1)
+            .then(|| SharedRaces::new(kernel)),
         global_races: global_races.map(|all| BlockRaces::new(kernel, all)),
     };
     let mut waiting = Waiting::new(job);
@@ -265,7 +273,10 @@ fn work<W: Watch>(
                     }
                     cx.memos.iter_mut().for_each(Memo::forget_place);
                 }
-                cx.block.begin(job, index);
+                match job.cluster_blocks {
+                    1 => cx.block.begin(job, index),
+                    _ => cx.begin_cluster::<W>(index),
+                }
                 cx.block.patience = FIRST_PASSES;
                 begin_checks(&mut cx, index);
             }
@@ -280,12 +291,14 @@ fn work<W: Watch>(
             },
         }
         cx.spent = cx.block.spent;
-        cx.stopped = shared.last.load(Ordering::Relaxed) < cx.block.index;
+        cx.stopped = shared.last.load(Ordering::Relaxed) < cx.block.unit;
         let is_left_out = job
             .observer
             .is_some_and(|observer| !observer.runs(cx.block.index));
         let visit = if cx.stopped || is_left_out {
             Visit::Ended
+        } else if job.cluster_blocks > 1 {
+            cx.visit_cluster::<W>(&shared.last)
         } else {
             cx.visit::<W>(&shared.last)
         };
@@ -312,6 +325,9 @@ fn work<W: Watch>(
         }
         if !cx.stopped {
             cx.finish_bulk();
+        }
+        if job.cluster_blocks > 1 {
+            cx.end_cluster();
         }
         cx.block.live = 0;
         finish(&mut cx, job, shared);
@@ -377,7 +393,7 @@ impl Waiting {
                 block.patience = block.patience.saturating_mul(2);
                 return true;
             }
-            block.seen.changed()
+            block.seen.changed() || block.cluster.as_deref_mut().is_some_and(Cluster::changed)
         };
         let at = self.blocks.iter_mut().position(wakes).unwrap_or(0);
         self.remove(at)
@@ -385,11 +401,7 @@ impl Waiting {
 
     /// The one with the lowest index.
     fn lowest(&mut self) -> Option<Box<Block>> {
-        let indices = self
-            .blocks
-            .iter()
-            .enumerate()
-            .map(|(at, block)| (block.index, at));
+        let indices = self.blocks.iter().enumerate().map(|(at, block)| (block.unit, at));
         let (_, at) = indices.min()?;
         self.remove(at)
     }
@@ -406,7 +418,7 @@ fn begin_checks(cx: &mut Cx<'_>, index: u64) {
 
 /// The block has ended: its results are taken, in index order.
 fn finish(cx: &mut Cx<'_>, job: &Job<'_>, shared: &Shared) {
-    let index = cx.block.index;
+    let index = cx.block.unit;
     let failed = !cx.collector.is_empty();
     let stops = cx.block.fatal || (failed && !job.watch.checks());
     if stops {
@@ -460,7 +472,7 @@ impl Ledger {
             let event = Event {
                 code: Code::Runaway,
                 instr: 0,
-                block: index,
+                block: job.first_block(index),
                 warp: 0,
                 mask: 1,
                 details,

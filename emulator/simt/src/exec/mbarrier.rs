@@ -3,7 +3,7 @@
 //! The state of a barrier is kept beside shared memory, by its address. What a program finds in the eight bytes of a barrier
 //! is not defined by PTX, and zero here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::{
     AccessKind, BadAccess, BadBarrier, BarrierGroup, Code, CopyUnderWay, Details, PhaseOfCopy, PhaseWaits,
@@ -13,6 +13,7 @@ use crate::lanes::NONE;
 use crate::program::{Addr, Mbarrier, MbarrierKind, MemSpace, TOKEN_PENDING, window};
 
 use super::access::{bias, place};
+use super::cluster::Holder;
 use super::fiber::State as FiberState;
 use super::{Cx, bits};
 
@@ -32,6 +33,14 @@ struct State {
     bytes: i64,
     /// Phases that have ended.
     phase: u64,
+    /// Bytes that came in the current phase, and in the one before.
+    came: u64,
+    brought: u64,
+    /// The warp that made it. `settled`: the block has met at a barrier since; `published`: a fence has made it visible to
+    /// the unit that copies.
+    maker: u32,
+    settled: bool,
+    published: bool,
 }
 
 impl State {
@@ -41,8 +50,15 @@ impl State {
         if ends {
             self.phase += 1;
             self.pending = self.arrivals;
+            self.brought = std::mem::take(&mut self.came);
         }
         ends
+    }
+
+    /// Bytes have come.
+    fn bring(&mut self, bytes: u64) {
+        self.bytes -= bytes as i64;
+        self.came += bytes;
     }
 }
 
@@ -72,6 +88,10 @@ pub(crate) struct Mbarriers {
     states: BTreeMap<u32, State>,
     /// The last successful waits, by barrier and thread; where mistakes are looked for.
     waited: BTreeMap<(u32, u32), Waited>,
+    /// Who has arrived at each barrier.
+    arrived: BTreeMap<u32, BTreeSet<u32>>,
+    /// The barrier for which a thread waited last.
+    last: BTreeMap<u32, u32>,
     /// Something that is not defined was done to one of them.
     misused: bool,
 }
@@ -80,7 +100,23 @@ impl Mbarriers {
     pub(crate) fn clear(&mut self) {
         self.states.clear();
         self.waited.clear();
+        self.last.clear();
+        self.arrived.clear();
         self.misused = false;
+    }
+
+    /// A fence makes the barriers visible that were made.
+    pub(crate) fn publish(&mut self) {
+        for state in self.states.values_mut() {
+            state.published = true;
+        }
+    }
+
+    /// Threads of the block have met.
+    pub(crate) fn settle(&mut self) {
+        for state in self.states.values_mut() {
+            state.settled = true;
+        }
     }
 }
 
@@ -89,6 +125,9 @@ impl Cx<'_> {
     pub(crate) fn mbarrier(&mut self, b: &Mbarrier, pc: u32, on: u32) -> bool {
         let mut done = 0;
         for lane in bits(on) {
+            if self.job.cluster_blocks > 1 && self.remote_mbarrier(b, pc, lane) {
+                continue;
+            }
             let Some(at) = self.mbarrier_at(&b.addr, b.space, pc, lane) else {
                 continue;
             };
@@ -106,6 +145,11 @@ impl Cx<'_> {
                     pending: number,
                     bytes: 0,
                     phase: 0,
+                    came: 0,
+                    brought: 0,
+                    maker: self.warp,
+                    settled: false,
+                    published: false,
                 };
                 self.block.mbarriers.states.insert(at, state);
                 self.progress = true;
@@ -115,6 +159,28 @@ impl Cx<'_> {
                 self.bad_barrier(pc, lane, at, BadBarrier::NotInitialised);
                 continue;
             };
+            if !state.settled && state.maker != self.warp && self.job.watch.checks() {
+                state.settled = true;
+                let maker = state.maker;
+                // Somebody may have handed it over through another barrier.
+                let thread = self.warp * 32 + lane as u32;
+                if !self.block.mbarriers.last.contains_key(&thread) {
+                    self.bad_barrier(pc, lane, at, BadBarrier::NotSettled { maker });
+                }
+            }
+            let Some(state) = self.block.mbarriers.states.get_mut(&at) else {
+                continue;
+            };
+            let gives = matches!(
+                b.kind,
+                MbarrierKind::Complete
+                    | MbarrierKind::Arrive { .. }
+                    | MbarrierKind::ArriveBehindCopies { .. }
+            );
+            if let Some(races) = self.shared_races.as_mut().filter(|_| gives) {
+                races.phase(at, state.phase, None);
+                races.arrive(at, self.warp);
+            }
             let phase = state.phase;
             let token = phase << TOKEN_PENDING.count_ones() | u64::from(state.pending);
             let mut problem = None;
@@ -124,7 +190,7 @@ impl Cx<'_> {
                 }
                 MbarrierKind::Expect => problem = expect(state, number),
                 MbarrierKind::Complete => {
-                    state.bytes -= i64::from(number);
+                    state.bring(number.into());
                     state.end_phase();
                 }
                 MbarrierKind::Arrive {
@@ -142,11 +208,19 @@ impl Cx<'_> {
                             arrivals: n,
                             pending: state.pending,
                             bytes: missing,
+                            again: None,
                         });
                     } else if n == state.pending && !completes {
                         problem = Some(BadBarrier::Completes(n));
                     } else {
                         state.pending -= n;
+                        if self.job.watch.checks() {
+                            let thread = self.warp * 32 + lane as u32;
+                            self.block.mbarriers.arrived.entry(at).or_default().insert(thread);
+                        }
+                        let Some(state) = self.block.mbarriers.states.get_mut(&at) else {
+                            continue;
+                        };
                         // Arrivals behind copies are not among those of each phase.
                         state.arrivals = state.arrivals.saturating_sub(if drop { n } else { 0 });
                         state.end_phase();
@@ -187,6 +261,11 @@ impl Cx<'_> {
                     done |= u32::from(ended) << lane;
                 }
             }
+            let number = self.mbarrier_phase(at).unwrap_or(0);
+            if let Some(races) = &mut self.shared_races {
+                let waited = b.kind == MbarrierKind::Wait && done >> lane & 1 == 1;
+                races.phase(at, number, waited.then_some(self.warp));
+            }
             if let Some(problem) = problem {
                 self.bad_barrier(pc, lane, at, problem);
             }
@@ -221,6 +300,7 @@ impl Cx<'_> {
             parity,
         };
         let thread = self.warp * 32 + lane as u32;
+        self.block.mbarriers.last.insert(thread, at);
         let waited = self.block.mbarriers.waited.entry((at, thread)).or_insert(new);
         if waited.ended != ended {
             *waited = new;
@@ -233,6 +313,7 @@ impl Cx<'_> {
     pub(crate) fn bulk_under_way(&self, offset: u32, bytes: u32, lane: usize) -> Option<CopyUnderWay> {
         let (barrier, copy) = self.block.bulk.under_way(offset, bytes)?;
         let reader = self.warp * 32 + lane as u32;
+        let state = self.block.mbarriers.states.get(&barrier)?;
         Some(CopyUnderWay {
             instr: copy.instr,
             thread: copy.thread,
@@ -240,10 +321,28 @@ impl Cx<'_> {
             left: None,
             phase: Some(PhaseOfCopy {
                 offset: barrier,
-                number: self.mbarrier_phase(barrier)?,
+                number: copy.phase,
+                ended: state.phase,
+                brought: state.brought,
+                started: self.block.bulk.bytes_in(barrier, copy.phase),
                 waited: self.block.mbarriers.waited.get(&(barrier, reader)).copied(),
             }),
         })
+    }
+
+    /// Something else went wrong that was reported: what goes wrong with barriers from now on may follow from that.
+    /// Whether such a thing had happened before.
+    pub(crate) fn out_of_order(&mut self) -> bool {
+        std::mem::replace(&mut self.block.mbarriers.misused, true)
+    }
+
+    /// A barrier that a thread passed before any of its phases had ended.
+    pub(crate) fn passed_fresh(&self, thread: u32) -> Option<u32> {
+        let fresh = |waited: &Waited| waited.ended == 0 && waited.parity.is_some();
+        let mut waited = self.block.mbarriers.waited.iter();
+        waited
+            .find(|((_, by), waited)| *by == thread && fresh(waited))
+            .map(|((at, _), _)| *at)
     }
 
     /// What the lowest of the lanes `on` waits for.
@@ -300,7 +399,9 @@ impl Cx<'_> {
                     true => seen.unwrap_or(0),
                     false => u64::MAX,
                 };
+                let never = bits(f.lanes()).all(|lane| last(lane).is_none());
                 if let Some(known) = waits.iter_mut().find(same) {
+                    known.never &= never;
                     known.group.threads[w] |= f.lanes();
                     known.seen = known.seen.min(seen);
                     continue;
@@ -324,6 +425,13 @@ impl Cx<'_> {
                     bytes: state.bytes,
                     under_way: self.block.bulk.bytes_to(wait.at),
                     seen,
+                    arrivers: self
+                        .block
+                        .mbarriers
+                        .arrived
+                        .get(&wait.at)
+                        .map_or(0, BTreeSet::len) as u32,
+                    never,
                 });
             }
         }
@@ -346,18 +454,113 @@ impl Cx<'_> {
         self.stopped = true;
     }
 
-    fn mbarrier_phase(&self, at: u32) -> Option<u64> {
+    /// Performs the operation of a lane if it names a barrier in another block of the cluster.
+    fn remote_mbarrier(&mut self, b: &Mbarrier, pc: u32, lane: usize) -> bool {
+        let offset = self
+            .address_of(&b.addr, b.space, lane)
+            .wrapping_sub(window::SHARED);
+        let rank = match self.holder(offset) {
+            Holder::Other(rank, _) => rank,
+            Holder::Nobody(rank) => rank,
+            Holder::Own(_) => return false,
+        };
+        self.progress = true;
+        if let Some(problem) = self.remote_problem(offset) {
+            let access = BadAccess {
+                kind: AccessKind::Atomic,
+                space: MemSpace::Shared,
+                address: offset,
+                high: offset,
+                bytes: BYTES,
+            };
+            self.report(pc, Code::Cluster, 1 << lane, Details::Remote { access, problem });
+            return true;
+        }
+        let number = match b.number {
+            NONE => 1,
+            src => self.u32_at(src, lane),
+        };
+        let thread = ((self.block.rank + 1) << 16) | (self.warp * 32 + lane as u32);
+        self.in_block(rank, |cx| {
+            let Some(at) = cx.mbarrier_at(&b.addr, b.space, pc, lane) else {
+                return;
+            };
+            let Some(state) = cx.block.mbarriers.states.get_mut(&at) else {
+                cx.bad_barrier(pc, lane, at, BadBarrier::NotInitialised);
+                return;
+            };
+            let mut problem = None;
+            match b.kind {
+                MbarrierKind::Expect => problem = expect(state, number),
+                MbarrierKind::Complete => state.bring(number.into()),
+                MbarrierKind::Arrive {
+                    expect: bytes, drop, ..
+                } if b.dst == NONE => {
+                    let missing = state.bytes;
+                    if bytes {
+                        problem = expect(state, number);
+                    }
+                    let n = if bytes { 1 } else { number };
+                    if n == 0 || n > state.pending {
+                        problem = Some(BadBarrier::TooManyArrivals {
+                            arrivals: n,
+                            pending: state.pending,
+                            bytes: missing,
+                            again: None,
+                        });
+                    } else {
+                        state.pending -= n;
+                        state.arrivals = state.arrivals.saturating_sub(if drop { n } else { 0 });
+                        cx.block.mbarriers.arrived.entry(at).or_default().insert(thread);
+                    }
+                }
+                _ => problem = Some(BadBarrier::OtherBlock),
+            }
+            let before = cx.mbarrier_phase(at).unwrap_or(0);
+            cx.arrived_from_outside(at, before);
+            if let Some(state) = cx.block.mbarriers.states.get_mut(&at) {
+                state.end_phase();
+            }
+            let after = cx.mbarrier_phase(at).unwrap_or(0);
+            if after != before {
+                cx.arrived_from_outside(at, after);
+            }
+            if let Some(problem) = problem {
+                cx.bad_barrier(pc, lane, at, problem);
+            }
+        });
+        true
+    }
+
+    /// What an address operand of a lane names in the one address space.
+    pub(crate) fn address_of(&self, addr: &Addr, space: MemSpace, lane: usize) -> u64 {
+        let value = match addr.wide {
+            true => self.u64_at(addr.src, lane),
+            false => u64::from(self.u32_at(addr.src, lane)),
+        };
+        place(addr, bias(space), value)
+    }
+
+    pub(crate) fn mbarrier_phase(&self, at: u32) -> Option<u64> {
         self.block.mbarriers.states.get(&at).map(|state| state.phase)
     }
 
     /// Where the barrier is that a lane names, if there can be one.
     pub(crate) fn mbarrier_at(&mut self, addr: &Addr, space: MemSpace, pc: u32, lane: usize) -> Option<u32> {
-        let value = match addr.wide {
-            true => self.u64_at(addr.src, lane),
-            false => u64::from(self.u32_at(addr.src, lane)),
+        let address = self.address_of(addr, space, lane);
+        self.mbarrier_in(address, pc, lane)
+    }
+
+    /// The same for an address in the one address space.
+    pub(crate) fn mbarrier_in(&mut self, address: u64, pc: u32, lane: usize) -> Option<u32> {
+        let offset = match self.holder(address.wrapping_sub(window::SHARED)) {
+            Holder::Own(offset) => offset,
+            Holder::Other(_, offset) => {
+                self.bad_barrier(pc, lane, offset as u32, BadBarrier::OtherBlock);
+                return None;
+            }
+            Holder::Nobody(_) => address.wrapping_sub(window::SHARED),
         };
-        let address = place(addr, bias(space), value);
-        let offset = address.wrapping_sub(window::SHARED);
         let inside = |(_, to): (u32, u32)| offset + u64::from(BYTES) <= u64::from(to);
         let code = if address >> window::BITS != window::SHARED >> window::BITS
             || !self.block.shared_range(self.job, offset).is_some_and(inside)
@@ -383,17 +586,37 @@ impl Cx<'_> {
         None
     }
 
-    /// Whether there is a barrier; otherwise that is reported.
+    /// Whether there is a barrier for a copy; otherwise that is reported.
     pub(crate) fn has_mbarrier(&mut self, at: u32, pc: u32, lane: usize) -> bool {
-        let has = self.block.mbarriers.states.contains_key(&at);
-        if !has {
+        let checks = self.job.watch.checks();
+        let Some(state) = self.block.mbarriers.states.get_mut(&at) else {
             self.bad_barrier(pc, lane, at, BadBarrier::NotInitialised);
+            return false;
+        };
+        if checks && !std::mem::replace(&mut state.published, true) {
+            let details = Details::MemoryBarrier {
+                offset: at,
+                problem: BadBarrier::NotPublished,
+            };
+            self.report(pc, Code::Proxy, 1 << lane, details);
         }
-        has
+        true
     }
 
-    fn bad_barrier(&mut self, pc: u32, lane: usize, offset: u32, problem: BadBarrier) {
-        self.block.mbarriers.misused = true;
+    fn bad_barrier(&mut self, pc: u32, lane: usize, offset: u32, mut problem: BadBarrier) {
+        let follows = std::mem::replace(&mut self.block.mbarriers.misused, true);
+        if let BadBarrier::TooManyArrivals { again, .. } = &mut problem {
+            if follows {
+                return;
+            }
+            let barriers = &self.block.mbarriers;
+            let thread = self.warp * 32 + lane as u32;
+            *again = barriers.last.get(&thread).and_then(|&at| {
+                let waited = barriers.waited.get(&(at, thread))?;
+                let parity = waited.parity.filter(|_| waited.times > 1)?;
+                (at != offset).then_some((at, parity))
+            });
+        }
         self.report(
             pc,
             Code::MemoryBarrier,
@@ -426,7 +649,7 @@ impl Cx<'_> {
             };
             self.progress = true;
             if let Some(state) = self.block.mbarriers.states.get_mut(&at) {
-                state.bytes -= bytes as i64;
+                state.bring(bytes);
             }
         }
     }
@@ -434,7 +657,7 @@ impl Cx<'_> {
     /// Bytes arrive at a barrier that nobody waits for.
     pub(crate) fn complete_bytes(&mut self, at: u32, bytes: u64) {
         if let Some(state) = self.block.mbarriers.states.get_mut(&at) {
-            state.bytes -= bytes as i64;
+            state.bring(bytes);
             state.end_phase();
         }
     }

@@ -11,12 +11,14 @@ pub(crate) mod barrier;
 pub(crate) mod block;
 pub(crate) mod bulk;
 pub(crate) mod call;
+pub(crate) mod cluster;
 pub(crate) mod copy;
 pub(crate) mod data;
 pub(crate) mod defined;
 pub(crate) mod fiber;
 pub(crate) mod grid;
 pub(crate) mod listen;
+pub(crate) mod matrix;
 pub(crate) mod mbarrier;
 pub(crate) mod memo;
 pub(crate) mod plan;
@@ -31,6 +33,7 @@ pub(crate) mod turns;
 pub(crate) mod warp;
 pub(crate) mod warpwide;
 pub(crate) mod watched;
+pub(crate) mod wgmma;
 
 use std::sync::Arc;
 
@@ -57,6 +60,8 @@ pub(crate) trait Watch: 'static {
     const TRACED: bool = false;
     /// Undefined values are followed.
     const FOLLOWED: bool = false;
+    /// Registers of products under way are watched.
+    const IN_FLIGHT: bool = false;
 }
 
 /// Computes results only.
@@ -69,6 +74,23 @@ pub(crate) struct Checked;
 pub(crate) struct Followed;
 /// Counted, and an observer sees the steps of warps.
 pub(crate) struct Traced;
+
+/// Results only, for a warp that has products under way.
+pub(crate) struct PlainInFlight;
+/// Results and counters, for a warp that has products under way.
+pub(crate) struct CountedInFlight;
+
+impl Watch for PlainInFlight {
+    const COUNTED: bool = false;
+    const CHECKED: bool = false;
+    const IN_FLIGHT: bool = true;
+}
+
+impl Watch for CountedInFlight {
+    const COUNTED: bool = true;
+    const CHECKED: bool = false;
+    const IN_FLIGHT: bool = true;
+}
 
 impl Watch for Plain {
     const COUNTED: bool = false;
@@ -89,12 +111,14 @@ impl Watch for Followed {
     const COUNTED: bool = true;
     const CHECKED: bool = true;
     const FOLLOWED: bool = true;
+    const IN_FLIGHT: bool = true;
 }
 
 impl Watch for Traced {
     const COUNTED: bool = true;
     const CHECKED: bool = false;
     const TRACED: bool = true;
+    const IN_FLIGHT: bool = true;
 }
 
 /// What all workers of a launch share.
@@ -105,6 +129,10 @@ pub(crate) struct Job<'j> {
     pub(crate) params: &'j [u8],
     pub(crate) grid: [u32; 3],
     pub(crate) block: [u32; 3],
+    /// Blocks of a cluster in x, y and z, and in all; 1 where there are none. `explicit_cluster`: the launch was given them.
+    pub(crate) cluster: [u32; 3],
+    pub(crate) cluster_blocks: u32,
+    pub(crate) explicit_cluster: bool,
     pub(crate) n_threads: u32,
     pub(crate) n_warps: u32,
     pub(crate) shared_bytes: u32,
@@ -144,13 +172,19 @@ pub(crate) struct Cx<'j> {
     pub(crate) spent: u64,
     /// Memory changed or lanes exited, so warps that poll may get on.
     pub(crate) progress: bool,
+    /// Something happened in the current visit to the block but looking at memory.
+    pub(crate) moved: bool,
     /// The turn looked at memory that others change.
     pub(crate) polled: bool,
     /// Nothing has happened for some turns: what is looked at is remembered.
     pub(crate) listening: bool,
+    /// The warp that runs has products of its warpgroup under way.
+    pub(crate) in_flight: bool,
     /// The block cannot go on.
     pub(crate) stopped: bool,
     pub(crate) block: Box<Block>,
+    /// While a thread does something to another block of its cluster, which is in `block` then.
+    pub(crate) acting: Option<cluster::Acting>,
     pub(crate) memos: Vec<Memo<'j>>,
     pub(crate) counts: Counts,
     /// Undefined registers of the warp that runs.
@@ -300,7 +334,7 @@ impl<'j> Cx<'j> {
         self.collector.record(Event {
             code,
             instr,
-            block: self.block.index,
+            block: self.acting.map_or(self.block.index, |acting| acting.block),
             warp,
             mask,
             details,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::program::{Kernel, MemSpace, OpKind};
+use crate::program::{Kernel, MemSpace, OpKind, TensorWay};
 use crate::report::{Counters, InstrReport, LineReport};
 
 use super::Counts;
@@ -35,6 +35,10 @@ pub(crate) fn by_instruction(
         match &op.kind {
             OpKind::Barrier { .. } => c.barriers += runs,
             OpKind::Texture(_) => c.texture_requests += runs,
+            OpKind::Wgmma(wgmma) => c.tensor_products += runs * wgmma.products(),
+            OpKind::Mma(mma) => c.tensor_products += runs * mma.form.products(),
+            OpKind::TensorCopy(copy) if copy.way != TensorWay::Prefetch => c.bulk_copies += lanes,
+            OpKind::BulkBytes(copy) if copy.way != TensorWay::Prefetch => c.bulk_copies += lanes,
             OpKind::CpAsync { bytes, .. } => {
                 let memo = plan.memo_of[i] as usize;
                 let (to, from) = (&tallies[memo], &tallies[memo + 1]);
@@ -65,6 +69,8 @@ pub(crate) fn by_instruction(
                 c.shared_load_requests += unwanted;
                 c.shared_load_requests_merged += unwanted;
             }
+            OpKind::MatrixLoad(a) => add_load(c, t, 16, a.space),
+            OpKind::MatrixStore(_) => add_store(c, t, 16),
             OpKind::Store(a) => {
                 add_store(c, t, u64::from(a.element) * u64::from(a.n));
                 c.shared_store_requests += unwanted;
@@ -156,6 +162,7 @@ impl Counters {
         self.warp_instructions += o.warp_instructions;
         self.thread_instructions += o.thread_instructions;
         self.fmas += o.fmas;
+        self.tensor_products += o.tensor_products;
         self.global_load_requests += o.global_load_requests;
         self.global_load_sectors += o.global_load_sectors;
         self.global_load_bytes += o.global_load_bytes;
@@ -190,6 +197,7 @@ impl Counters {
         self.local_bytes += o.local_bytes;
         self.constant_requests += o.constant_requests;
         self.texture_requests += o.texture_requests;
+        self.bulk_copies += o.bulk_copies;
         self.barriers += o.barriers;
         self.divergent_branches += o.divergent_branches;
     }

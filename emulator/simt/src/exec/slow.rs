@@ -7,6 +7,7 @@ use crate::memory::{Slot, rules};
 use crate::program::{AtomicForm, MemSpace, window};
 
 use super::access::{self, Spec};
+use super::cluster::Holder;
 use super::memo::Merge;
 use super::{Cx, Job, bits};
 
@@ -18,6 +19,8 @@ struct Found {
     host: *mut u8,
     /// `Global`, `Shared`, `Local` or `Param`.
     space: MemSpace,
+    /// The offset in the block's own shared memory.
+    own: Option<u64>,
 }
 
 /// Finds each lane's memory and puts it in [`Cx::pointers`]. Gives the lanes for which there is any: all of
@@ -25,8 +28,9 @@ struct Found {
 #[cold]
 #[inline(never)]
 pub(crate) fn locate(cx: &mut Cx<'_>, spec: &Spec<'_>, on: u32) -> u32 {
-    let addresses = access::addresses(&cx.lanes, spec.addr, spec.bias());
+    let mut addresses = access::addresses(&cx.lanes, spec.addr, spec.bias());
     let mut good = 0;
+    let mut remote = 0;
     let mut bad: Vec<(Bad, u32, u64)> = Vec::new();
     let mut spaces = [MemSpace::Generic; 32];
     for lane in bits(on) {
@@ -34,6 +38,10 @@ pub(crate) fn locate(cx: &mut Cx<'_>, spec: &Spec<'_>, on: u32) -> u32 {
             Ok(found) => {
                 cx.pointers[lane] = found.host;
                 spaces[lane] = found.space;
+                match found.own {
+                    Some(offset) => addresses[lane] = window::SHARED + offset,
+                    None => remote |= u32::from(found.space == MemSpace::Shared) << lane,
+                }
                 good |= 1 << lane;
             }
             Err(what) => match bad
@@ -56,16 +64,25 @@ pub(crate) fn locate(cx: &mut Cx<'_>, spec: &Spec<'_>, on: u32) -> u32 {
             high,
             bytes: spec.bytes,
         };
-        cx.report(spec.pc, code, mask, Details::Access(access));
+        let problem = match (code, space) {
+            (Code::Cluster, MemSpace::Shared) => cx.remote_problem(address),
+            _ => None,
+        };
+        let details = match problem {
+            Some(problem) => Details::Remote { access, problem },
+            None => Details::Access(access),
+        };
+        cx.report(spec.pc, code, mask, details);
         if cx.stopped {
             return 0;
         }
     }
     if cx.job.watch.checks() {
-        check(cx, spec, good, &addresses, &spaces);
+        check(cx, spec, good & !remote, &addresses, &spaces);
+        check_remote(cx, spec, good & remote, &addresses);
     }
     if cx.job.watch.counts() {
-        count(cx, spec, good, &addresses, &spaces);
+        count(cx, spec, good & !remote, &addresses, &spaces);
     }
     good
 }
@@ -88,7 +105,12 @@ fn find(cx: &mut Cx<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> Result<F
     };
     match own {
         MemSpace::Shared => {
-            let offset = address.wrapping_sub(window::SHARED);
+            let given = address.wrapping_sub(window::SHARED);
+            let offset = match cx.holder(given) {
+                Holder::Own(offset) => offset,
+                Holder::Nobody(_) => return Err((Code::Cluster, MemSpace::Shared, given)),
+                Holder::Other(rank, offset) => return find_remote(cx, spec, (given, rank, offset)),
+            };
             let range = cx.block.shared_range(job, offset);
             if !range.is_some_and(|(from, to)| inside(offset - u64::from(from), u64::from(to - from))) {
                 return Err((Code::OutOfBounds, MemSpace::Shared, offset));
@@ -99,6 +121,7 @@ fn find(cx: &mut Cx<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> Result<F
             Ok(Found {
                 host: cx.block.shared_start().wrapping_add(offset as usize),
                 space: MemSpace::Shared,
+                own: Some(offset),
             })
         }
         MemSpace::Local => {
@@ -114,6 +137,7 @@ fn find(cx: &mut Cx<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> Result<F
             Ok(Found {
                 host: cx.block.local_start().wrapping_add(at),
                 space: MemSpace::Local,
+                own: None,
             })
         }
         MemSpace::Param => {
@@ -131,6 +155,7 @@ fn find(cx: &mut Cx<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> Result<F
             Ok(Found {
                 host,
                 space: MemSpace::Param,
+                own: None,
             })
         }
         _ => {
@@ -141,9 +166,34 @@ fn find(cx: &mut Cx<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> Result<F
             Ok(Found {
                 host,
                 space: MemSpace::Global,
+                own: None,
             })
         }
     }
+}
+
+/// Finds memory in the shared memory of another block: `at` is the whole offset, the rank, and the offset in there.
+fn find_remote(cx: &mut Cx<'_>, spec: &Spec<'_>, at: (u64, u32, u64)) -> Result<Found, Bad> {
+    let (job, bytes) = (cx.job, u64::from(spec.bytes));
+    let (given, rank, offset) = at;
+    if cx.remote_problem(given).is_some() {
+        return Err((Code::Cluster, MemSpace::Shared, given));
+    }
+    let inside = |(_, to): (u32, u32)| bytes <= u64::from(to) - offset;
+    let Some(block) = cx.member_mut(rank) else {
+        return Err((Code::Cluster, MemSpace::Shared, given));
+    };
+    if !block.shared_range(job, offset).is_some_and(inside) {
+        return Err((Code::OutOfBounds, MemSpace::Shared, given));
+    }
+    if !offset.is_multiple_of(bytes) {
+        return Err((Code::Misaligned, MemSpace::Shared, given));
+    }
+    Ok(Found {
+        host: block.shared_start().wrapping_add(offset as usize),
+        space: MemSpace::Shared,
+        own: None,
+    })
 }
 
 /// Finds global memory, whatever its alignment. Where it is written, the launch may write it without marks.
@@ -204,6 +254,20 @@ fn check(cx: &mut Cx<'_>, spec: &Spec<'_>, good: u32, addresses: &[u64; 32], spa
     }
 }
 
+/// Reads of what nothing wrote, in the shared memory of other blocks.
+fn check_remote(cx: &mut Cx<'_>, spec: &Spec<'_>, lanes: u32, addresses: &[u64; 32]) {
+    let n = spec.bytes as usize;
+    for lane in bits(lanes) {
+        let at = addresses[lane];
+        let (written, offset) = cx.shared_written_mut(at - window::SHARED);
+        if spec.kind == AccessKind::Write {
+            written.set(offset, n);
+        } else if !written.all(offset, n) {
+            cx.look(lane, at, spec.bytes);
+        }
+    }
+}
+
 fn tell_races(cx: &mut Cx<'_>, spec: &Spec<'_>, lane: usize, at: u64, space: MemSpace) {
     cx.serial += 1;
     let touch = Touch {
@@ -235,6 +299,11 @@ fn tell_races(cx: &mut Cx<'_>, spec: &Spec<'_>, lane: usize, at: u64, space: Mem
             }
         }
         MemSpace::Global => {
+            if spec.is_strong()
+                && let Some(races) = &mut cx.shared_races
+            {
+                races.flag(spec.mark(), cx.warp);
+            }
             if let Some(races) = &mut cx.global_races {
                 races.access(&touch, &mut cx.collector);
             }

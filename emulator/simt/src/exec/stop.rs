@@ -44,6 +44,7 @@ impl Cx<'_> {
         self.lanes.regs = self.block.regs_of(self.job, warp);
         self.lanes.preds = self.block.preds_of(self.job, warp);
         self.live = self.block.warps[warp].live;
+        self.in_flight = self.block.warpgroups.is_in_flight(warp as u32);
         self.runaway::<W>(warp as u32);
     }
 
@@ -212,7 +213,8 @@ fn stays(op: &crate::program::Op, alone: bool) -> bool {
         | OpKind::Nop
         | OpKind::Yield
         | OpKind::Fence
-        | OpKind::ProxyFence => true,
+        | OpKind::ProxyFence
+        | OpKind::InitFence => true,
         OpKind::Load(access) => {
             alone || matches!(access.space, MemSpace::Param | MemSpace::Const | MemSpace::Local)
         }

@@ -1,11 +1,13 @@
 //! `cp.async.bulk.tensor`: what a copy of a box needs is looked at when it starts.
 
 use crate::check::{AccessKind, BadAccess, BadOperand, BadTensor, Code, Details};
-use crate::program::{Addr, BulkBytes, MemSpace, TensorCopy, TensorWay, window};
+use crate::lanes::{NONE, Src};
+use crate::program::{Addr, BulkBytes, MemSpace, RANK_SHIFT, TensorCopy, TensorWay, window};
 use crate::tensor::{BYTES, NotATensorMap, RANKS, SHARED_ALIGN, TensorMap};
 
 use super::access::{bias, place};
 use super::bulk::BulkCopy;
+use super::cluster::Holder;
 use super::slow::{Bad, find_global};
 use super::{Cx, bits};
 
@@ -66,7 +68,7 @@ impl Cx<'_> {
         if !offset.is_multiple_of(SHARED_ALIGN.into()) {
             return Err(BadTensor::Shared(offset));
         }
-        self.begin(map, at, offset, &t.way, pc, lane);
+        self.begin(map, at, (offset, t.blocks), &t.way, pc, lane);
         Ok(())
     }
 
@@ -84,13 +86,14 @@ impl Cx<'_> {
             }
             let bytes = bytes - bytes % BULK_ALIGN;
             let shared = self.address_at(&copy.shared, lane);
-            let global = self.address_at(&copy.global, lane);
+            let mut global = self.address_at(&copy.global, lane);
             let loads = copy.way != TensorWay::Store;
             let mut aligned = true;
-            for (space, address, reads) in [
-                (MemSpace::Shared, shared, !loads),
-                (MemSpace::Global, global, loads),
-            ] {
+            let far = match copy.within_cluster {
+                true => MemSpace::Shared,
+                false => MemSpace::Global,
+            };
+            for (space, address, reads) in [(MemSpace::Shared, shared, !loads), (far, global, loads)] {
                 if !address.is_multiple_of(BULK_ALIGN.into()) {
                     let access = BadAccess {
                         kind: if reads {
@@ -107,11 +110,17 @@ impl Cx<'_> {
                     aligned = false;
                 }
             }
+            if aligned && copy.within_cluster {
+                match self.own_bytes(global, bytes, pc, lane) {
+                    Some(source) => global = source,
+                    None => aligned = false,
+                }
+            }
             if aligned && !self.stopped {
                 self.begin(
                     TensorMap::line(global, bytes),
                     [0; RANKS],
-                    shared,
+                    (shared, copy.blocks),
                     &copy.way,
                     pc,
                     lane,
@@ -132,20 +141,105 @@ impl Cx<'_> {
         place(addr, 0, value)
     }
 
-    /// Starts a copy whose box lies in memory, at both ends.
+    /// The source of a copy from the block's own shared memory, as an address that every block of the cluster can use.
+    fn own_bytes(&mut self, offset: u64, bytes: u32, pc: u32, lane: usize) -> Option<u64> {
+        let own = match self.holder(offset) {
+            Holder::Own(own) => Some(own),
+            _ => None,
+        };
+        let range = own.and_then(|own| self.block.shared_range(self.job, own));
+        if let (Some(own), Some((_, to))) = (own, range)
+            && own + u64::from(bytes) <= u64::from(to)
+        {
+            let tag = u64::from(self.block.rank + 1) << RANK_SHIFT;
+            return Some(window::SHARED + tag + own);
+        }
+        let access = BadAccess {
+            kind: AccessKind::Read,
+            space: MemSpace::Shared,
+            address: offset,
+            high: offset,
+            bytes,
+        };
+        self.report(pc, Code::OutOfBounds, 1 << lane, Details::Access(access));
+        None
+    }
+
+    /// Starts a copy whose box lies in memory, at both ends; a load to the blocks that a mask names, or to the one in whose
+    /// shared memory its place is.
     fn begin(
         &mut self,
         map: TensorMap,
         at: [i32; RANKS],
-        offset: u64,
+        (offset, blocks): (u64, Src),
         way: &TensorWay,
         pc: u32,
         lane: usize,
     ) {
+        let TensorWay::Load(barrier) = way else {
+            return self.begin_in_block(map, at, offset, None, pc, lane);
+        };
+        let barrier = self.address_of(barrier, MemSpace::Shared, lane) - window::SHARED;
+        if blocks == NONE {
+            let rank = match self.holder(offset) {
+                Holder::Own(_) => self.block.rank,
+                Holder::Other(rank, _) | Holder::Nobody(rank) => rank,
+            };
+            return self.begin_load(map, at, (offset, barrier), rank, pc, lane);
+        }
+        // In each block, place and barrier are where the instruction names them in its own.
+        let low = |offset: u64| offset & ((1 << RANK_SHIFT) - 1);
+        for rank in bits(self.u32_at(blocks, lane) & 0xFFFF) {
+            let tag = (rank as u64 + 1) << RANK_SHIFT;
+            let places = (tag | low(offset), tag | low(barrier));
+            self.begin_load(map.clone(), at, places, rank as u32, pc, lane);
+        }
+    }
+
+    /// Starts a load to the shared memory of a block of the cluster.
+    fn begin_load(
+        &mut self,
+        map: TensorMap,
+        at: [i32; RANKS],
+        (offset, barrier): (u64, u64),
+        rank: u32,
+        pc: u32,
+        lane: usize,
+    ) {
+        if let Some(problem) = self.remote_problem(offset) {
+            let access = BadAccess {
+                kind: AccessKind::Write,
+                space: MemSpace::Shared,
+                address: offset,
+                high: offset,
+                bytes: BULK_ALIGN,
+            };
+            self.report(pc, Code::Cluster, 1 << lane, Details::Remote { access, problem });
+            return;
+        }
+        self.in_block(rank, |cx| {
+            cx.begin_in_block(map, at, offset, Some(barrier), pc, lane)
+        });
+    }
+
+    /// Starts a copy to or from the shared memory of the block at hand.
+    fn begin_in_block(
+        &mut self,
+        map: TensorMap,
+        at: [i32; RANKS],
+        given: u64,
+        barrier: Option<u64>,
+        pc: u32,
+        lane: usize,
+    ) {
+        let offset = match self.holder(given) {
+            Holder::Own(offset) => offset,
+            _ => given,
+        };
         let bytes = map.element.bytes() as u8;
-        let (in_shared, in_global) = match way {
-            TensorWay::Store => (AccessKind::Read, AccessKind::Write),
-            _ => (AccessKind::Write, AccessKind::Read),
+        let (in_shared, in_global) = match barrier {
+            None => (AccessKind::Read, AccessKind::Write),
+            Some(_) => (AccessKind::Write, AccessKind::Read),
         };
         let to = match self.block.shared_range(self.job, offset) {
             Some((_, to)) => u64::from(to),
@@ -170,6 +264,7 @@ impl Cx<'_> {
             shared: offset as u32,
             instr: self.job.kernel.ops[pc as usize].instr,
             thread: self.warp * 32 + lane as u32,
+            phase: 0,
         };
         if let Some(((code, space, address), high)) = self.out_of_reach(&copy, in_global == AccessKind::Write)
         {
@@ -185,19 +280,19 @@ impl Cx<'_> {
                 return;
             }
         }
-        match way {
-            TensorWay::Load(barrier) => {
-                if let Some(barrier) = self.mbarrier_at(barrier, MemSpace::Shared, pc, lane)
+        match barrier {
+            Some(barrier) => {
+                if let Some(barrier) = self.mbarrier_in(window::SHARED + barrier, pc, lane)
                     && self.has_mbarrier(barrier, pc, lane)
                 {
-                    self.start_load(copy, barrier);
+                    let phase = self.mbarrier_phase(barrier).unwrap_or(0);
+                    self.start_load(BulkCopy { phase, ..copy }, barrier);
                 }
             }
-            TensorWay::Store => {
+            None => {
                 let map = Box::new(copy.map.for_stores());
                 self.start_store(BulkCopy { map, ..copy }, lane);
             }
-            TensorWay::Prefetch => {}
         }
     }
 
@@ -237,7 +332,9 @@ impl Cx<'_> {
         let each = copy.map.element.bytes();
         let mut found: Option<(Bad, u64)> = None;
         copy.map.runs(copy.at, copy.shared, |run| {
-            let Some(start) = run.global else { return };
+            let Some(start) = run.global.filter(|start| *start < window::SHARED) else {
+                return;
+            };
             let Err((code, space, mut address)) = find_global(self.job, start, run.bytes.into(), writes)
             else {
                 return;

@@ -24,6 +24,10 @@ pub(crate) enum Visit {
     Ended,
     /// It waits for memory that some other block must change.
     Stuck,
+    /// All threads that can run wait for phases of barriers in shared memory, which other blocks of the cluster may end.
+    Phases,
+    /// No thread can run, and some wait for the threads of the cluster.
+    Waits,
 }
 impl Cx<'_> {
     /// Runs the block's warps in turn.
@@ -45,13 +49,14 @@ impl Cx<'_> {
                 self.progress = false;
                 self.polled = false;
                 self.run_warp::<W>(w);
-                if self.stopped || last.load(Ordering::Relaxed) < self.block.index {
+                if self.stopped || last.load(Ordering::Relaxed) < self.block.unit {
                     return Visit::Ended;
                 }
                 if job.budget != 0 && self.block.spent > job.budget {
                     self.runaway::<W>(w);
                     return Visit::Ended;
                 }
+                self.moved |= self.progress || !self.polled;
                 match (self.progress, self.polled) {
                     (true, _) => {
                         self.block.quiet = 0;
@@ -66,11 +71,20 @@ impl Cx<'_> {
             if self.block.live == 0 {
                 return Visit::Ended;
             }
+            if !ran && self.waits_for_cluster() {
+                return Visit::Waits;
+            }
             if !ran && !self.force_lanes() {
-                self.deadlock();
+                if !self.stuck_warpgroup() {
+                    self.deadlock();
+                }
                 return Visit::Ended;
             }
             if ran && self.block.quiet > STUCK * job.n_warps && self.all_wait_for_phases() {
+                if job.cluster_blocks > 1 {
+                    self.block.quiet = 0;
+                    return Visit::Phases;
+                }
                 // Other blocks cannot help: only a loop that gives up waiting could.
                 if self.block.quiet > STUCK_PHASES * job.n_warps {
                     self.phase_deadlock();
@@ -96,6 +110,7 @@ impl Cx<'_> {
         self.lanes.regs = self.block.regs_of(job, index);
         self.lanes.preds = self.block.preds_of(job, index);
         self.live = self.block.warps[index].live;
+        self.in_flight = self.block.warpgroups.is_in_flight(w);
         if W::CHECKED {
             std::mem::swap(&mut self.shadow, &mut self.block.shadows[index]);
         }
@@ -174,7 +189,7 @@ impl Cx<'_> {
     }
 
     /// No thread can go on: lanes that wait for others of their warp go on without them.
-    fn force_lanes(&mut self) -> bool {
+    pub(super) fn force_lanes(&mut self) -> bool {
         let mut any = false;
         let mut found = Vec::new();
         for w in 0..self.block.warps.len() {

@@ -9,7 +9,7 @@ use crate::program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind,
 
 use super::access::Spec;
 use super::fiber::{ANY_WARP_SYNC, DONE_WARP_SYNC, State};
-use super::{Cx, Followed, Watch, bits, data};
+use super::{CountedInFlight, Cx, Followed, PlainInFlight, Watch, bits, data};
 
 /// Looks at memory in a row after which others get their turn.
 const POLLS: u32 = 64;
@@ -37,9 +37,14 @@ pub(crate) enum Pause {
 /// Runs the fiber in `cx.fiber` with the vector instructions that the launch chose.
 pub(crate) fn run<W: Watch>(cx: &mut Cx<'_>) -> Pause {
     loop {
-        let pause = if W::CHECKED && !cx.shadow.is_clean() {
-            // Rare: compiled once.
+        // Rare: compiled once each.
+        let pause = if W::CHECKED && (cx.in_flight || !cx.shadow.is_clean()) {
             run_any::<Followed>(cx)
+        } else if cx.in_flight && !W::IN_FLIGHT {
+            match W::COUNTED {
+                true => run_any::<CountedInFlight>(cx),
+                false => run_any::<PlainInFlight>(cx),
+            }
         } else {
             run_at_level::<W>(cx)
         };
@@ -152,7 +157,7 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
             reload!();
             continue;
         }
-        if W::FOLLOWED && cx.shadow.is_clean() {
+        if W::IN_FLIGHT && !W::TRACED && !cx.in_flight && (!W::FOLLOWED || cx.shadow.is_clean()) {
             at.count::<W>(cx, at.pc, at.pc);
             cx.fiber.set_pc(at.pc);
             return Pause::Followed;
@@ -169,6 +174,9 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
         }
         if W::FOLLOWED {
             cx.follow(op, at.pc, on, at.active);
+        }
+        if W::IN_FLIGHT && cx.in_flight {
+            cx.touch_in_flight(at.pc, on);
         }
         match &op.kind {
             OpKind::Alu { run, args } => {
@@ -282,7 +290,9 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
             other => {
                 if on != 0 {
                     match cx.other(other, at.pc, on, &at) {
-                        Next::Go if W::CHECKED && !W::FOLLOWED && !cx.shadow.is_clean() => {
+                        Next::Go
+                            if !W::IN_FLIGHT && (cx.in_flight || W::CHECKED && !cx.shadow.is_clean()) =>
+                        {
                             pause!(at.pc + 1, Pause::Followed)
                         }
                         Next::Go => {}
@@ -595,9 +605,21 @@ impl Cx<'_> {
                     self.out32(*dst)[lane] = on;
                 }
             }
+            OpKind::ClusterBarrier { waits } => {
+                let instr = self.job.kernel.ops[pc as usize].instr;
+                if !waits {
+                    self.arrive_in_cluster(instr, on);
+                } else if self.wait_for_cluster(pc, instr, on) {
+                    return Next::WaitBehind;
+                } else {
+                    return Next::Frames;
+                }
+            }
+            OpKind::InitFence => self.block.mbarriers.publish(),
             OpKind::Fence | OpKind::ProxyFence => {
                 if matches!(kind, OpKind::ProxyFence) {
                     self.block.bulk.fence();
+                    self.block.mbarriers.publish();
                 }
                 std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
                 if let Some(races) = &mut self.shared_races {
@@ -620,6 +642,21 @@ impl Cx<'_> {
                     return Next::Stop;
                 }
             }
+            OpKind::Mma(_) | OpKind::MatrixLoad(_) | OpKind::MatrixStore(_) | OpKind::MatrixMove { .. } => {
+                if self.wants_all_lanes(pc, on) {
+                    return Next::Wait;
+                }
+                match kind {
+                    OpKind::Mma(mma) => self.mma(mma, pc, on),
+                    OpKind::MatrixLoad(access) => self.load_matrices(access, pc, on),
+                    OpKind::MatrixStore(access) => self.store_matrices(access, pc, on),
+                    OpKind::MatrixMove { dst, src } => self.move_matrix(*dst, *src, on),
+                    _ => {}
+                }
+                if self.stopped {
+                    return Next::Stop;
+                }
+            }
             OpKind::TensorCopy(copy) => {
                 self.tensor_copy(copy, pc, on);
                 if self.stopped {
@@ -634,6 +671,24 @@ impl Cx<'_> {
             }
             OpKind::BulkCommit => self.commit_bulk(on),
             OpKind::BulkWait { pending } => self.wait_for_bulk(on, *pending),
+            OpKind::Wgmma(wgmma) => {
+                if !self.wgmma(wgmma, pc, on) {
+                    return Next::Wait;
+                }
+                if self.stopped {
+                    return Next::Stop;
+                }
+            }
+            OpKind::WgmmaFence => self.wgmma_fence(),
+            OpKind::WgmmaCommit => self.wgmma_commit(),
+            OpKind::WgmmaWait { pending } => {
+                if !self.wgmma_wait(*pending, pc) {
+                    return Next::Wait;
+                }
+                if self.stopped {
+                    return Next::Stop;
+                }
+            }
             OpKind::Mbarrier(barrier) => {
                 let waits = self.mbarrier(barrier, pc, on);
                 if self.stopped {
@@ -645,10 +700,12 @@ impl Cx<'_> {
                     return Next::Poll;
                 }
             }
-            OpKind::IsSpace { space, dst, src } => {
+            OpKind::IsSpace { space, own, dst, src } => {
                 let mut holds = 0;
                 for lane in bits(on) {
-                    holds |= u32::from(self.is_in(*space, self.u64_at(*src, lane))) << lane;
+                    let address = self.u64_at(*src, lane);
+                    let is_in = self.is_in(*space, address) && !(*own && self.is_remote(*space, address));
+                    holds |= u32::from(is_in) << lane;
                 }
                 self.set_pred(*dst, holds, on);
             }

@@ -83,6 +83,11 @@ impl Cx<'_> {
 
     #[inline(always)]
     pub(super) fn check_global(&mut self, spec: &Spec<'_>, base: u64, host: *mut u8) {
+        if spec.is_strong()
+            && let Some(races) = &mut self.shared_races
+        {
+            races.flag(spec.mark(), self.warp);
+        }
         let m = &self.memos[spec.memo];
         let Some(allocation) = m.allocation else { return };
         if !allocation.bytes.trusted() {

@@ -4,7 +4,7 @@
 
 use super::LaunchConfig;
 use crate::limits::LOCAL_BYTES;
-use crate::program::Kernel;
+use crate::program::{Kernel, MAX_CLUSTER};
 
 /// Most threads in a block.
 pub const MAX_THREADS: u32 = 1024;
@@ -48,6 +48,25 @@ pub enum LaunchRefused {
         /// The most threads that the kernel was compiled for.
         limit: u64,
     },
+    /// A dimension of the grid is not a multiple of the clusters'.
+    GridOfClusters {
+        /// The blocks of a cluster in x, y and z.
+        cluster: [u32; 3],
+    },
+    /// More blocks in a cluster than the device or the kernel allows, or none.
+    ClusterSize {
+        /// The blocks of a cluster in x, y and z.
+        cluster: [u32; 3],
+        /// How many there can be.
+        most: u32,
+    },
+    /// `.reqnctapercluster` names other clusters.
+    OtherCluster {
+        /// Those that it names.
+        required: [u32; 3],
+    },
+    /// `.explicitcluster`, and the launch has no clusters.
+    NoCluster,
     /// More shared memory than a block can have.
     LargeShared,
     /// More shared memory than a block has without asking.
@@ -109,6 +128,7 @@ pub fn check(
             return Err(LaunchRefused::AboveLaunchBounds { threads, limit });
         }
     }
+    check_cluster(kernel, config)?;
     let fixed = u64::from(kernel.shared_static_bytes);
     let total = fixed + u64::from(config.dynamic_shared);
     if total > u64::from(MAX_SHARED_OPT_IN) {
@@ -119,6 +139,40 @@ pub fn check(
     });
     if total > allowed {
         return Err(LaunchRefused::SharedNotAllowed);
+    }
+    Ok(())
+}
+
+/// Checks the size of clusters.
+fn check_cluster(kernel: &Kernel, config: &LaunchConfig) -> Result<(), LaunchRefused> {
+    let directives = &kernel.cluster;
+    let asked = config.options.cluster;
+    if let (Some(required), Some(asked)) = (directives.required, asked)
+        && required != asked
+    {
+        return Err(LaunchRefused::OtherCluster { required });
+    }
+    let Some(cluster) = asked.or(directives.required) else {
+        return match directives.explicit {
+            true => Err(LaunchRefused::NoCluster),
+            false => Ok(()),
+        };
+    };
+    let most = directives.most.unwrap_or(MAX_CLUSTER).min(MAX_CLUSTER);
+    let blocks = cluster
+        .iter()
+        .map(|&n| u64::from(n))
+        .try_fold(1u64, u64::checked_mul);
+    if blocks.is_none_or(|n| n == 0 || n > u64::from(most)) {
+        return Err(LaunchRefused::ClusterSize { cluster, most });
+    }
+    if config
+        .grid
+        .iter()
+        .zip(cluster)
+        .any(|(&grid, n)| !grid.is_multiple_of(n))
+    {
+        return Err(LaunchRefused::GridOfClusters { cluster });
     }
     Ok(())
 }

@@ -8,10 +8,11 @@ use super::{Counters, LaunchReport, LineReport};
 /// A column: its head, and what it shows of a line; `None` leaves the cell empty.
 type Column = (&'static str, fn(&Counters) -> Option<String>);
 
-const COLUMNS: [Column; 10] = [
+const COLUMNS: [Column; 11] = [
     ("warp instr", |c| number(c.warp_instructions)),
     ("lanes", |c| ratio(c.thread_instructions, c.warp_instructions, 1)),
     ("FMA", |c| number(c.fmas)),
+    ("tensor", |c| number(c.tensor_products)),
     ("ld global", |c| number(c.global_load_requests)),
     ("ld sect/req", |c| {
         ratio(c.global_load_sectors, c.global_load_requests, 2)
@@ -39,7 +40,7 @@ const TEXT_WIDTH: usize = 60;
 /// One row per source line that did something, and their sum. Columns that would be empty are left out.
 /// `sources` gives text by path, as in [`crate::launch::Names::sources`]; without it rows have line numbers only.
 ///
-/// Columns: PTX instructions issued to warps; active lanes per instruction (32 is best); multiply-adds; requests to
+/// Columns: PTX instructions issued to warps; active lanes per instruction (32 is best); multiply-adds; products of tensor cores; requests to
 /// global memory and 32-byte sectors per request (4 is best for 4 bytes per lane); accesses to shared memory, the
 /// wavefronts that they took, and how many of those a better layout would save.
 pub fn lines_table(report: &LaunchReport, sources: &[(String, Arc<str>)]) -> String {
@@ -100,6 +101,9 @@ pub fn lines_table(report: &LaunchReport, sources: &[(String, Arc<str>)]) -> Str
             format!("  | {text}")
         };
         let _ = writeln!(out, "{row}");
+    }
+    if total.bulk_copies > 0 {
+        let _ = writeln!(out, "Not counted: what {} bulk copies move.", total.bulk_copies);
     }
     out
 }
@@ -179,6 +183,23 @@ mod tests {
              2        1024   32.0             1024        33.00  |     x = A[i * n];
              3          64   16.0  1024                          |     acc += x * y;
          total        1088   31.1  1024       1024        33.00
+        ");
+    }
+
+    #[test]
+    fn bulk_copies_are_said_not_to_be_counted() {
+        let copy = Counters {
+            warp_instructions: 2,
+            thread_instructions: 2,
+            bulk_copies: 2,
+            ..Counters::default()
+        };
+        insta::assert_snapshot!(lines_table(&report(vec![line(2, copy)]), &[]), @r"
+          line  warp instr  lanes
+        v01.cu
+             2           2    1.0
+         total           2    1.0
+        Not counted: what 2 bulk copies move.
         ");
     }
 

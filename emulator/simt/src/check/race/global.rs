@@ -7,9 +7,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::bits::{self, Bits, CHUNK, KINDS};
+use super::handover::{Handover, Unordered};
 use super::interval::{Interval, Space};
 use super::shared::unit_shift;
 use super::{Mark, Touch};
@@ -18,7 +19,7 @@ use crate::check::Collector;
 use crate::check::collect::{Sites, lanes};
 use crate::check::event::{Details, Event, MissingOrder, RaceFacts, RaceParty};
 use crate::limits::RACE_CHUNKS;
-use crate::program::{Kernel, MemSpace};
+use crate::program::{Kernel, MemSpace, Op, OpKind};
 
 /// Memory that the tables of one chunk take, of a block and of a launch.
 const BLOCK_CHUNK_BYTES: u64 = 20 << 10;
@@ -35,6 +36,7 @@ pub struct BlockRaces {
     block: u64,
     fenced: bool,
     strong: bool,
+    handover: Option<Arc<Mutex<Handover>>>,
 }
 
 /// What all blocks of a launch did to global memory. Shared by the workers.
@@ -48,6 +50,8 @@ pub struct GlobalRaces {
     most_of_block: usize,
     fenced: AtomicBool,
     strong: AtomicBool,
+    /// Where blocks hand data to each other, and run in the order of their indices.
+    handover: Option<Arc<Mutex<Handover>>>,
 }
 
 /// Global memory is large: chunks get numbers as they are touched.
@@ -64,10 +68,10 @@ struct Pages {
 }
 
 /// A table by the number of a chunk.
-type Chunks<T> = HashMap<u64, T, BuildHasherDefault<Mix>>;
+pub(super) type Chunks<T> = HashMap<u64, T, BuildHasherDefault<Mix>>;
 
 #[derive(Debug, Default)]
-struct Mix(u64);
+pub(super) struct Mix(u64);
 
 impl Hasher for Mix {
     fn write(&mut self, bytes: &[u8]) {
@@ -182,6 +186,7 @@ impl BlockRaces {
             block: 0,
             fenced: false,
             strong: false,
+            handover: all.handover.clone(),
         }
     }
 
@@ -207,6 +212,11 @@ impl BlockRaces {
         let kind = touch.kind as usize;
         let mut fresh = touch.kind == Mark::Write;
         self.strong |= touch.strong;
+        if let Some(handover) = &self.handover {
+            let mut handover = handover.lock().unwrap_or_else(PoisonError::into_inner);
+            let who = |lane| pack(touch.instr, touch.warp * 32 + lane);
+            handover.access(self.block, touch, self.interval.shift, who);
+        }
         let totals = &mut self.totals;
         self.interval.access(touch, out, |chunk, word, units| {
             if chunk as usize >= totals.len() {
@@ -277,6 +287,10 @@ impl BlockRaces {
     pub fn fence(&mut self) {
         self.interval.fence();
         self.fenced = true;
+        if let Some(handover) = &self.handover {
+            let mut handover = handover.lock().unwrap_or_else(PoisonError::into_inner);
+            handover.fence(self.block);
+        }
     }
 
     /// A barrier of the block completed.
@@ -332,7 +346,16 @@ impl GlobalRaces {
             shift: unit_shift(kernel, MemSpace::Global),
             fenced: AtomicBool::new(false),
             strong: AtomicBool::new(false),
+            handover: None,
         }
+    }
+
+    /// The same for blocks that run one after another: the order that fences and flags make is followed.
+    #[must_use]
+    pub fn in_order(self, kernel: &Kernel) -> Self {
+        let fence = |op: &Op| matches!(op.kind, OpKind::Fence | OpKind::ProxyFence);
+        let handover = kernel.ops.iter().any(fence).then(Arc::default);
+        Self { handover, ..self }
     }
 
     fn join(&self, number: u64, block: u64, total: &Total) {
@@ -386,10 +409,25 @@ impl GlobalRaces {
 
     /// The races between blocks, once every block has ended.
     pub fn finish(self, out: &mut Collector) {
+        let shift = self.shift;
         if self.fenced.load(Ordering::Relaxed) && self.strong.load(Ordering::Relaxed) {
+            let Some(handover) = self.handover else { return };
+            let handover = handover.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut groups: BTreeMap<(u32, u32, u64, bool), Group> = BTreeMap::new();
+            for Unordered { unit, parties } in &handover.found {
+                let address = unit << shift;
+                let [a, b] =
+                    parties.map(|(kind, block, who)| party((kind, block << 32 | u64::from(who)), 1 << shift));
+                let (x, y) = (self.sites.site(a.instr), self.sites.site(b.instr));
+                let array = self.sites.array(MemSpace::Global, address);
+                groups
+                    .entry((x.min(y), x.max(y), array, false))
+                    .or_insert_with(|| Group::new(address, a, b))
+                    .add(address, 1 << shift, b);
+            }
+            record(groups, MissingOrder::Flag, out);
             return;
         }
-        let shift = self.shift;
         let mut pages: Vec<(u64, Page)> = Vec::new();
         for shard in self.shards {
             pages.extend(shard.into_inner().unwrap_or_else(PoisonError::into_inner));
@@ -414,28 +452,33 @@ impl GlobalRaces {
                 });
             }
         }
-        for ((.., equal), group) in groups {
-            for ((block, warp), mask) in group.warps {
-                let [a, b] = group.parties;
-                out.record(Event {
-                    code: if equal { Code::RaceEqual } else { Code::Race },
-                    instr: b.instr,
-                    block,
-                    warp,
-                    mask,
-                    details: Details::Race(Box::new(RaceFacts {
-                        space: MemSpace::Global,
-                        address: group.address,
-                        end: group.end,
-                        parties: [a, b],
-                        equal,
-                        same_warp: false,
-                        same_instruction: false,
-                        missing: MissingOrder::Unknown,
-                        left_out: None,
-                    })),
-                });
-            }
+        record(groups, MissingOrder::Unknown, out);
+    }
+}
+
+/// Reports a race of each pair of places.
+fn record(groups: BTreeMap<(u32, u32, u64, bool), Group>, missing: MissingOrder, out: &mut Collector) {
+    for ((.., equal), group) in groups {
+        for ((block, warp), mask) in group.warps {
+            let [a, b] = group.parties;
+            out.record(Event {
+                code: if equal { Code::RaceEqual } else { Code::Race },
+                instr: b.instr,
+                block,
+                warp,
+                mask,
+                details: Details::Race(Box::new(RaceFacts {
+                    space: MemSpace::Global,
+                    address: group.address,
+                    end: group.end,
+                    parties: [a, b],
+                    equal,
+                    same_warp: false,
+                    same_instruction: false,
+                    missing,
+                    left_out: None,
+                })),
+            });
         }
     }
 }

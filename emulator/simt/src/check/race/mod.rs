@@ -16,7 +16,10 @@
 //!   with atomics: a stale value makes the swap fail, and the loop tries again.
 //! - A fence, together with atomics or strong accesses, is how threads hand data to each other without a
 //!   barrier. An interval between barriers (for races between blocks: a launch) in which both were seen is
-//!   left alone, since telling right from wrong there needs the value that each load saw.
+//!   left alone, since telling right from wrong there needs the value that each load saw. Where blocks run one
+//!   after another, `handover` follows which flags each of them has read.
+//! - Arrivals at a barrier in shared memory come before the waits for the phase that they end, and so do the bytes of
+//!   bulk copies: `phases` follows that in kernels with such barriers, and barriers of some threads for these alone.
 //! - The end of the launch orders everything.
 //!
 //! Two writes are an equal race (a warning) when they store the same value. Values are compared for accesses
@@ -24,9 +27,11 @@
 
 mod bits;
 mod global;
+mod handover;
 mod interval;
 mod log;
 mod parties;
+mod phases;
 mod shared;
 #[cfg(test)]
 mod tests;

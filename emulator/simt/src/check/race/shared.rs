@@ -1,14 +1,15 @@
 //! Races on the shared memory of a block.
 
-use super::Touch;
 use super::bits::CHUNK;
 use super::interval::{Interval, Space};
+use super::phases::Phases;
+use super::{Mark, Touch};
 use crate::check::Collector;
 use crate::program::{Kernel, MemSpace, OpKind};
 
 /// Watches the shared memory of one block at a time. One per worker thread.
 #[derive(Debug)]
-pub struct SharedRaces(Interval<Flat>);
+pub struct SharedRaces(Interval<Flat>, Option<Box<Phases>>);
 
 /// Shared memory is small: chunks by number.
 #[derive(Debug)]
@@ -31,12 +32,16 @@ impl Space for Flat {
 impl SharedRaces {
     /// The state of a block of `kernel`.
     pub fn new(kernel: &Kernel) -> Self {
-        Self(Interval::new(kernel, unit_shift(kernel, MemSpace::Shared), Flat))
+        let shift = unit_shift(kernel, MemSpace::Shared);
+        Self(Interval::new(kernel, shift, Flat), Phases::new(kernel, shift))
     }
 
     /// A block begins; nothing is remembered of the one before.
     pub fn begin_block(&mut self, block: u64) {
         self.0.begin_block(block);
+        if let Some(phases) = &mut self.1 {
+            phases.begin_block(block);
+        }
     }
 
     /// `warp` runs from now on. After a barrier, the warp that runs is still the same one.
@@ -54,6 +59,9 @@ impl SharedRaces {
     #[inline]
     pub fn access(&mut self, touch: &Touch<'_>, out: &mut Collector) {
         self.0.access(touch, out, |_, _, _| {});
+        if let Some(phases) = &mut self.1 {
+            phases.access(touch);
+        }
     }
 
     /// Lanes of the running warp passed `bar.warp.sync`; `all`: it leaves out no lane that has not exited.
@@ -76,9 +84,80 @@ impl SharedRaces {
         self.0.barrier(out);
     }
 
+    /// All threads of the block have met, wherever they were.
+    pub(crate) fn meet_all(&mut self, out: &mut Collector) {
+        self.0.barrier(out);
+        if let Some(phases) = &mut self.1 {
+            phases.meet_all();
+        }
+    }
+
     /// Checks the accesses since the last barrier, when the block has ended.
     pub fn end_block(&mut self, out: &mut Collector) {
         self.0.barrier(out);
+        if let Some(phases) = &mut self.1 {
+            phases.end_block(out);
+        }
+    }
+
+    /// `warp` arrives at the barrier in shared memory at this offset.
+    pub(crate) fn arrive(&mut self, at: u32, warp: u32) {
+        if let Some(phases) = &mut self.1 {
+            phases.arrive(at, warp);
+        }
+    }
+
+    /// So many phases of that barrier have ended; `waited`: the warp that has found one to have ended.
+    pub(crate) fn phase(&mut self, at: u32, ended: u64, waited: Option<u32>) {
+        if let Some(phases) = &mut self.1 {
+            phases.ended(at, ended);
+            if let Some(warp) = waited {
+                phases.waited(at, warp);
+            }
+        }
+    }
+
+    /// `warp` arrives at a barrier of the block.
+    pub(crate) fn meet(&mut self, id: u32, warp: u32) {
+        if let Some(phases) = &mut self.1 {
+            phases.meet(id, warp);
+        }
+    }
+
+    /// That barrier is complete, and these warps waited at it.
+    pub(crate) fn met(&mut self, id: u32, warps: impl Iterator<Item = u32>) {
+        if let Some(phases) = &mut self.1 {
+            warps.for_each(|warp| phases.met(id, warp));
+            phases.parted(id);
+        }
+    }
+
+    /// A strong access of a warp to global memory.
+    pub(crate) fn flag(&mut self, kind: Mark, warp: u32) {
+        if let Some(phases) = &mut self.1 {
+            phases.flag(kind, warp);
+        }
+    }
+
+    /// A bulk copy to this part of shared memory starts.
+    pub(crate) fn copy_starts(&mut self, start: u32, bytes: u32, (instr, thread): (u32, u32)) {
+        if let Some(phases) = &mut self.1 {
+            phases.copy_starts(start.into(), bytes.into(), instr, thread);
+        }
+    }
+
+    /// A bulk copy is done, and the barrier at this offset gets its bytes.
+    pub(crate) fn copy_ends(&mut self, barrier: u32) {
+        if let Some(phases) = &mut self.1 {
+            phases.copy_ends(barrier);
+        }
+    }
+
+    /// It wrote this part of shared memory.
+    pub(crate) fn copied(&mut self, start: u32, bytes: u32, (instr, thread): (u32, u32)) {
+        if let Some(phases) = &mut self.1 {
+            phases.copied(start.into(), bytes.into(), instr, thread);
+        }
     }
 }
 

@@ -145,6 +145,7 @@ impl<'a> Lower<'a> {
         };
         let dst = self.destination(&instruction.operands[0], Class::Pred)?;
         let src = self.source(&instruction.operands[1], Class::Bits64, None)?;
-        self.emit(OpKind::IsSpace { space, dst, src })
+        let own = !instruction.has("shared::cluster");
+        self.emit(OpKind::IsSpace { space, own, dst, src })
     }
 }

@@ -120,7 +120,7 @@ impl<'a> Lower<'a> {
 
     /// Operations that write early must not read what they write: those sources are copied first.
     pub(super) fn part_sources(&mut self, op: &mut VirtualOp) -> Result<()> {
-        if matches!(op.kind, OpKind::Alu { .. }) {
+        if matches!(op.kind, OpKind::Alu { .. } | OpKind::Mma(_)) {
             return Ok(());
         }
         let (mut used, mut written) = (Vec::new(), Vec::new());

@@ -135,6 +135,8 @@ impl<'a> Lower<'a> {
             [rest @ .., _] if instruction.has("L2::cache_hint") => rest,
             all => all,
         };
+        let (operands, blocks) = self.destination_blocks(instruction, operands)?;
+        let within_cluster = instruction.has("shared::cluster") && instruction.has("shared::cta");
         let (shared, global, bytes, way) = match operands {
             [to, from, bytes, barrier] if instruction.has("mbarrier::complete_tx::bytes") => {
                 let (barrier, _) = self.address(barrier, MemSpace::Shared)?;
@@ -144,12 +146,18 @@ impl<'a> Lower<'a> {
             _ => return self.bulk_group(instruction),
         };
         let (shared, _) = self.address(shared, MemSpace::Shared)?;
-        let (global, _) = self.address(global, MemSpace::Global)?;
+        let space = match within_cluster {
+            true => MemSpace::Shared,
+            false => MemSpace::Global,
+        };
+        let (global, _) = self.address(global, space)?;
         let bytes = self.source(bytes, Class::Bits32, Some(Type::U32))?;
         self.emit(OpKind::BulkBytes(Box::new(BulkBytes {
             shared,
             global,
+            within_cluster,
             bytes,
+            blocks,
             way,
         })))
     }

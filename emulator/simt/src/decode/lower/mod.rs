@@ -8,9 +8,11 @@ mod address;
 mod alu;
 mod atomic;
 mod call;
+mod cluster;
 mod control;
 mod copy;
 mod emit;
+mod matrix;
 mod mbarrier;
 mod memory;
 mod moves;
@@ -22,6 +24,8 @@ mod text;
 mod texture;
 mod variables;
 mod warp;
+mod wgmma;
+mod wmma;
 
 pub(super) use activation::Activations;
 
@@ -350,6 +354,8 @@ impl<'a> Lower<'a> {
             "mov" => self.mov(instruction),
             "ld" | "ldu" => self.load(instruction),
             "st" => self.store(instruction),
+            "mapa" => self.map_address(instruction),
+            "getctarank" => self.rank_of_address(instruction),
             "cvta" => self.cvta(instruction),
             "isspacep" => self.is_space(instruction),
             "atom" | "red" => self.atomic(instruction),
@@ -358,10 +364,14 @@ impl<'a> Lower<'a> {
             "bar" | "barrier" | "membar" | "fence" | "nanosleep" | "shfl" | "vote" | "match" | "redux"
             | "activemask" | "elect" => self.warp(instruction),
             "mbarrier" => self.mbarrier(instruction),
+            "mma" => self.mma(instruction),
+            "wmma" => self.wmma(instruction),
+            "ldmatrix" | "stmatrix" | "movmatrix" => self.matrix(instruction),
             "cp" if instruction.has("mbarrier") => self.arrive_behind_copies(instruction),
             "cp" if instruction.has("bulk") && !instruction.has("tensor") => self.bulk_copy(instruction),
             "cp" if instruction.has("tensor") => self.tensor_copy(instruction),
             "cp" => self.copy(instruction),
+            "wgmma" => self.wgmma(instruction),
             "tex" => self.texture(instruction),
             // Hints: nothing that a program can see.
             "prefetch" | "prefetchu" | "discard" | "applypriority" | "pmevent" | "setmaxnreg" => {

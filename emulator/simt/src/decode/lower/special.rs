@@ -22,7 +22,7 @@ pub(super) enum Found {
     Refused,
 }
 
-/// By name. A launch without clusters has clusters of one block.
+/// By name.
 pub(super) fn find(name: &str) -> Option<Found> {
     use Found::{Line, Number};
     Some(match name {
@@ -32,16 +32,29 @@ pub(super) fn find(name: &str) -> Option<Found> {
         "%ntid.x" => Line(Special::NtidX),
         "%ntid.y" => Line(Special::NtidY),
         "%ntid.z" => Line(Special::NtidZ),
-        "%ctaid.x" | "%clusterid.x" => Line(Special::CtaidX),
-        "%ctaid.y" | "%clusterid.y" => Line(Special::CtaidY),
-        "%ctaid.z" | "%clusterid.z" => Line(Special::CtaidZ),
-        "%nctaid.x" | "%nclusterid.x" => Line(Special::NctaidX),
-        "%nctaid.y" | "%nclusterid.y" => Line(Special::NctaidY),
-        "%nctaid.z" | "%nclusterid.z" => Line(Special::NctaidZ),
-        "%tid.w" | "%ctaid.w" | "%clusterid.w" | "%cluster_ctarank" => Number(0),
-        "%cluster_ctaid.x" | "%cluster_ctaid.y" | "%cluster_ctaid.z" | "%cluster_ctaid.w" => Number(0),
-        "%ntid.w" | "%nctaid.w" | "%nclusterid.w" | "%cluster_nctarank" => Number(1),
-        "%cluster_nctaid.x" | "%cluster_nctaid.y" | "%cluster_nctaid.z" | "%cluster_nctaid.w" => Number(1),
+        "%ctaid.x" => Line(Special::CtaidX),
+        "%ctaid.y" => Line(Special::CtaidY),
+        "%ctaid.z" => Line(Special::CtaidZ),
+        "%nctaid.x" => Line(Special::NctaidX),
+        "%nctaid.y" => Line(Special::NctaidY),
+        "%nctaid.z" => Line(Special::NctaidZ),
+        "%clusterid.x" => Line(Special::ClusteridX),
+        "%clusterid.y" => Line(Special::ClusteridY),
+        "%clusterid.z" => Line(Special::ClusteridZ),
+        "%nclusterid.x" => Line(Special::NclusteridX),
+        "%nclusterid.y" => Line(Special::NclusteridY),
+        "%nclusterid.z" => Line(Special::NclusteridZ),
+        "%cluster_ctaid.x" => Line(Special::ClusterCtaidX),
+        "%cluster_ctaid.y" => Line(Special::ClusterCtaidY),
+        "%cluster_ctaid.z" => Line(Special::ClusterCtaidZ),
+        "%cluster_nctaid.x" => Line(Special::ClusterNctaidX),
+        "%cluster_nctaid.y" => Line(Special::ClusterNctaidY),
+        "%cluster_nctaid.z" => Line(Special::ClusterNctaidZ),
+        "%cluster_ctarank" => Line(Special::ClusterCtarank),
+        "%cluster_nctarank" => Line(Special::ClusterNctarank),
+        "%tid.w" | "%ctaid.w" | "%clusterid.w" | "%cluster_ctaid.w" => Number(0),
+        "%ntid.w" | "%nctaid.w" | "%nclusterid.w" | "%cluster_nctaid.w" => Number(1),
+        "%is_explicit_cluster" => Line(Special::IsExplicitCluster),
         "%laneid" => Line(Special::LaneId),
         "%warpid" => Line(Special::WarpId),
         "%nwarpid" => Line(Special::NwarpId),
@@ -67,9 +80,7 @@ pub(super) fn find(name: &str) -> Option<Found> {
         "%globaltimer" => Found::Clock(Clock::GlobalTimer),
         "%globaltimer_lo" => Found::Clock(Clock::GlobalTimerLo),
         "%globaltimer_hi" => Found::Clock(Clock::GlobalTimerHi),
-        "%is_explicit_cluster" | "%current_graph_exec" | "%tid" | "%ntid" | "%ctaid" | "%nctaid" => {
-            Found::Refused
-        }
+        "%current_graph_exec" | "%tid" | "%ntid" | "%ctaid" | "%nctaid" => Found::Refused,
         _ if ["%envreg", "%pm", "%reserved_smem_offset"]
             .iter()
             .any(|p| name.starts_with(p)) =>
@@ -114,6 +125,7 @@ impl Lower<'_> {
             Class::Bits32 => Ok(value),
             // `%gridid` may be read as 64 bits; others were 16 bits wide long ago and never this.
             Class::Bits64 => self.value(Builtin::Zext64(32), &[value]),
+            Class::Pred if name == "%is_explicit_cluster" => self.value(Builtin::PredOf32, &[value]),
             Class::Pred => Err(self.invalid(format!("`{name}` is no predicate"))),
         }
     }

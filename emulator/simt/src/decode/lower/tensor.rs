@@ -4,7 +4,7 @@ use ptx::ast::{Instruction, Operand, Type};
 
 use super::super::error::Result;
 use super::Lower;
-use crate::lanes::{Class, NONE};
+use crate::lanes::{Class, NONE, Src};
 use crate::program::{Addr, MemSpace, OpKind, TensorCopy, TensorWay};
 
 impl<'a> Lower<'a> {
@@ -16,6 +16,20 @@ impl<'a> Lower<'a> {
             wide: false,
             offset: 0,
         })
+    }
+
+    /// The mask of a copy to several blocks, and the operands before it.
+    pub(super) fn destination_blocks(
+        &mut self,
+        instruction: &'a Instruction,
+        operands: &'a [Operand],
+    ) -> Result<(&'a [Operand], Src)> {
+        match operands {
+            [rest @ .., mask] if instruction.has("multicast::cluster") => {
+                Ok((rest, self.source(mask, Class::Bits32, Some(Type::U16))?))
+            }
+            _ => Ok((operands, NONE)),
+        }
     }
 
     /// `cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [to], [map, {x, y}], [barrier];`
@@ -30,6 +44,7 @@ impl<'a> Lower<'a> {
             [rest @ .., _] if instruction.has("L2::cache_hint") => rest,
             all => all,
         };
+        let (operands, blocks) = self.destination_blocks(instruction, operands)?;
         let unused = self.zero_address()?;
         let (tensor, shared, way) = match operands {
             [tensor] if instruction.has("prefetch") => (tensor, unused, TensorWay::Prefetch),
@@ -67,6 +82,7 @@ impl<'a> Lower<'a> {
             dims,
             at,
             shared,
+            blocks,
             way,
         })))
     }

@@ -18,6 +18,7 @@ impl<'a> Lower<'a> {
             {
                 self.emit(OpKind::ProxyFence)
             }
+            "fence" if instruction.has("mbarrier_init") => self.emit(OpKind::InitFence),
             "membar" | "fence" => self.emit(OpKind::Fence),
             "nanosleep" => {
                 self.count(instruction, 1)?;
@@ -43,6 +44,10 @@ impl<'a> Lower<'a> {
             self.count(instruction, 1)?;
             let members = self.members(&instruction.operands[0])?;
             return self.emit(OpKind::WarpSync { members });
+        }
+        if instruction.has("cluster") {
+            let waits = instruction.has("wait");
+            return self.emit(OpKind::ClusterBarrier { waits });
         }
         let operands = &instruction.operands[..];
         let number = |lower: &mut Self, operand| lower.source(operand, Class::Bits32, Some(Type::U32));
@@ -238,7 +243,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The result of an instruction of our own.
-    fn computed(&mut self, opcode: &str, modifiers: &[&str], sources: &[Src]) -> Result<Src> {
+    pub(super) fn computed(&mut self, opcode: &str, modifiers: &[&str], sources: &[Src]) -> Result<Src> {
         let Some(form) = lookup(opcode, modifiers, 0, self.level) else {
             return Err(self.unsupported(format!("`{opcode}`")));
         };

@@ -303,7 +303,12 @@ impl Lower<'_> {
         let (src, src_bytes) = match (self.has("ZFILL"), condition) {
             (true, condition) => self.filled(src, bytes, condition)?,
             (false, None) => (src, NONE),
-            (false, Some(_)) => return Err(self.unsupported()),
+            // Nothing is read where the condition does not hold, and zeros are written.
+            (false, Some(at)) => {
+                let (all, none) = (self.number(bytes.into())?, self.number(0)?);
+                let condition = self.predicate(at)?;
+                (src, self.compute("selp", &["b32"], &[all, none, condition])?)
+            }
         };
         self.emit(OpKind::CpAsync {
             dst,

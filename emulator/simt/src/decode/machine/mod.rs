@@ -293,12 +293,14 @@ fn kernel(
         max_threads: code.max_threads,
         max_registers: None,
         required_threads: None,
+        cluster: crate::program::ClusterDirectives::default(),
         min_blocks_per_sm: None,
         order,
         shared_subword: lower.shared_subword,
         calls: None,
         shapes: ops.iter().map(shape).collect(),
         machine_code: true,
+        in_flight: None,
     };
     validate::validate(&kernel, &mut ops).map_err(DecodeError::Internal)?;
     Ok(kernel)

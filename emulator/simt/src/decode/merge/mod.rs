@@ -192,6 +192,8 @@ fn ends(op: &VirtualOp, instrs: &[InstrInfo]) -> Option<Place> {
         | OpKind::WarpSync { .. }
         | OpKind::Fence
         | OpKind::ProxyFence
+        | OpKind::ClusterBarrier { .. }
+        | OpKind::InitFence
         | OpKind::Yield
         | OpKind::CpAsync { .. }
         | OpKind::CpAsyncWait { .. }
@@ -200,6 +202,10 @@ fn ends(op: &VirtualOp, instrs: &[InstrInfo]) -> Option<Place> {
         | OpKind::BulkBytes(_)
         | OpKind::BulkCommit
         | OpKind::BulkWait { .. }
+        | OpKind::Wgmma(_)
+        | OpKind::WgmmaFence
+        | OpKind::WgmmaCommit
+        | OpKind::WgmmaWait { .. }
         | OpKind::Printf { .. }
         | OpKind::AssertFail { .. }
         | OpKind::Call { .. }

@@ -9,15 +9,17 @@
 //! and the warp goes on in a loop of its own ([`super::Followed`]) until all its registers are defined again.
 
 mod kept;
+mod matrix;
 mod shadow;
 mod transfer;
+mod wgmma;
 
 use std::collections::HashMap;
 
 use crate::check::{AccessKind, BadAccess, Code, Details, Use};
 use crate::lanes::{AluArgs, AluFn, Class, NONE};
 use crate::program::{
-    Access, Addr, Atomic, AtomicKind, BarrierKind, MemSpace, Op, OpKind, TensorWay, VoteMode, window,
+    Access, Addr, Atomic, AtomicKind, BarrierKind, MemSpace, Op, OpKind, TensorWay, VoteMode, WgmmaA, window,
 };
 
 use super::access::{self, Spec};
@@ -25,6 +27,7 @@ use super::{Cx, bits};
 pub(crate) use kept::KeptUndefined;
 pub(crate) use shadow::Shadow;
 use shadow::{NO_ORIGINS, NOWHERE, Origin, Origins, SOMEWHERE, Spot};
+pub(super) use wgmma::Unwritten;
 
 /// What the last access read that nothing had written.
 #[derive(Debug)]
@@ -128,7 +131,10 @@ impl Cx<'_> {
         let offset = (at & ((1 << window::BITS) - 1)) as usize;
         let n = bytes as usize;
         let written = match at & !((1 << window::BITS) - 1) {
-            window::SHARED => self.block.shared_written.mask(offset, n),
+            window::SHARED => {
+                let (written, offset) = self.shared_written(offset as u64);
+                written.mask(offset, n)
+            }
             window::LOCAL => self.block.local_written.mask(self.local_offset(lane) + offset, n),
             window::PARAM => u32::MAX,
             _ => match self.job.table.find(at, u64::from(bytes)) {
@@ -145,7 +151,7 @@ impl Cx<'_> {
         let defined = !undefined & low_bits(bytes);
         match at & !((1 << window::BITS) - 1) {
             window::SHARED => {
-                let written = &mut self.block.shared_written;
+                let (written, offset) = self.shared_written_mut(offset as u64);
                 runs(undefined).for_each(|(start, n)| written.unset_whole(offset + start, n));
                 runs(defined).for_each(|(start, n)| written.set(offset + start, n));
             }
@@ -273,8 +279,15 @@ impl Cx<'_> {
                 copied: None,
                 written: Box::default(),
                 copy: copy(self, lane),
+                fresh: None,
             };
-            self.report_at(load, Code::Uninitialised, guilty, details);
+            if matches!(&details, Details::Uninitialised { copy: Some(copy), .. } if copy.phase.is_some()) {
+                self.out_of_order();
+            }
+            // Two copies to one place: that has been said.
+            if !self.block.bulk.has_overlapped() {
+                self.report_at(load, Code::Uninitialised, guilty, details);
+            }
         }
         guilty
     }
@@ -429,6 +442,14 @@ impl Cx<'_> {
             high: address,
             bytes: origin.bytes,
         };
+        let thread = self.warp * 32 + lanes.trailing_zeros();
+        let fresh = match space {
+            MemSpace::Shared => self.passed_fresh(thread),
+            _ => None,
+        };
+        if fresh.is_some() {
+            self.out_of_order();
+        }
         let details = Details::Uninitialised {
             access,
             load: origin.load,
@@ -436,6 +457,7 @@ impl Cx<'_> {
             copied: (origin.copied != NOWHERE).then_some(origin.copied),
             written,
             copy: None,
+            fresh,
         };
         self.report_at(at, code, lanes, details);
         if space == MemSpace::Shared {
@@ -532,6 +554,11 @@ impl Cx<'_> {
                 self.follow_use(*src, on, Use::Address, instr);
                 self.shadow.define(self.shadow.pred(*dst), on);
             }
+            OpKind::MatrixLoad(m) | OpKind::MatrixStore(m) => {
+                self.follow_address(&m.addr, on & m.lanes(), instr);
+            }
+            // Followed where they run: what is undefined moves between lanes.
+            OpKind::Mma(_) | OpKind::MatrixMove { .. } => {}
             OpKind::TensorCopy(t) => {
                 self.follow_address(&t.map, on, instr);
                 let at = &t.at[..usize::from(t.dims.min(5))];
@@ -550,6 +577,13 @@ impl Cx<'_> {
                 self.follow_use(copy.bytes, on, Use::Control, instr);
                 if let TensorWay::Load(barrier) = &copy.way {
                     self.follow_address(barrier, on, instr);
+                }
+            }
+            OpKind::Wgmma(w) => {
+                self.follow_use(w.b, on, Use::Address, instr);
+                match &w.a {
+                    WgmmaA::Shared(a) => self.follow_use(*a, on, Use::Address, instr),
+                    WgmmaA::Registers(_) => {}
                 }
             }
             OpKind::Mbarrier(b) => {
@@ -596,11 +630,16 @@ impl Cx<'_> {
             | OpKind::Trap
             | OpKind::Fence
             | OpKind::ProxyFence
+            | OpKind::ClusterBarrier { .. }
+            | OpKind::InitFence
             | OpKind::Yield
             | OpKind::CpAsyncCommit
             | OpKind::CpAsyncWait { .. }
             | OpKind::BulkCommit
             | OpKind::BulkWait { .. }
+            | OpKind::WgmmaFence
+            | OpKind::WgmmaCommit
+            | OpKind::WgmmaWait { .. }
             | OpKind::Nop => {}
         }
     }
@@ -733,6 +772,31 @@ impl Cx<'_> {
             }
         }
         undefined
+    }
+
+    /// A bulk copy writes to shared memory.
+    pub(super) fn forget_copied(&mut self, to: u32, bytes: u32) {
+        if self.block.carried.origins.is_empty() {
+            return;
+        }
+        let first = window::SHARED + u64::from(to);
+        for word in first / 4..(first + u64::from(bytes)).div_ceil(4) {
+            self.block.carried.origins.remove(&word);
+        }
+    }
+
+    /// A bulk copy has brought a word that nothing had written at its source.
+    pub(super) fn note_copied(&mut self, to: u32, from: u64, instr: u32) {
+        let (space, address) = place_of(from);
+        let origin = Origin {
+            load: instr,
+            bytes: 4,
+            address: from,
+            computed: NOWHERE,
+            copied: instr,
+            cause: self.collector.cause(instr, space, address),
+        };
+        self.block.carried.put(window::SHARED + u64::from(to), origin);
     }
 
     /// A shuffle: each lane of `on` takes what the lane `from` of it has.

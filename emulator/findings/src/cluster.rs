@@ -1,0 +1,236 @@
+//! Clusters: shared memory of other blocks, and the barrier of the cluster.
+
+use simt::check::{AccessKind, BadAccess, BarrierGroup, Code, Elsewhere, Kind, RemoteProblem};
+use simt::program::{MemSpace, RANK_SHIFT};
+
+use crate::asynchronous::who;
+use crate::scene::{Draft, Scene};
+use crate::words::{count, list};
+
+/// Where an access to the shared memory of another block went: the offset in there, and the rank.
+pub(crate) fn remote(access: &BadAccess) -> Option<(u64, u32)> {
+    let tag = access.address >> RANK_SHIFT;
+    let is_remote = access.space == MemSpace::Shared && (1..=0xFF).contains(&tag);
+    is_remote.then(|| (access.address & ((1 << RANK_SHIFT) - 1), tag as u32 - 1))
+}
+
+fn verb(kind: AccessKind) -> &'static str {
+    match kind {
+        AccessKind::Read => "read",
+        AccessKind::Write => "write",
+        AccessKind::Atomic => "atomic update",
+    }
+}
+
+/// `` `tile[3]` ``, or an address.
+fn what(scene: &Scene<'_>, kind: &Kind, access: &BadAccess, offset: u64) -> String {
+    let target = scene.target(
+        kind.first.instr,
+        MemSpace::Shared,
+        offset,
+        access.bytes,
+        access.kind,
+    );
+    match target.filter(|target| target.named) {
+        Some(target) => format!("`{}`", target.indexed()),
+        None => format!("address {offset:#x}"),
+    }
+}
+
+/// `block (1,0) (rank 1 of the cluster)`
+fn block_name(scene: &Scene<'_>, block: u64, rank: u32) -> String {
+    format!(
+        "block {} (rank {rank} of the cluster)",
+        scene.block_position(block)
+    )
+}
+
+/// The linear index of the block with a rank in the cluster of another block.
+fn block_of(scene: &Scene<'_>, own: u64, rank: u32) -> u64 {
+    let config = scene.context.config;
+    let asked = config.options.cluster.or(scene.context.kernel.cluster.required);
+    let cluster = asked.unwrap_or([1; 3]).map(|n| u64::from(n.max(1)));
+    let [x, y, _] = config.grid.map(|n| u64::from(n.max(1)));
+    let rank = u64::from(rank);
+    let first = |at: u64, n: u64| at / n * n;
+    let bx = first(own % x, cluster[0]) + rank % cluster[0];
+    let by = first(own / x % y, cluster[1]) + rank / cluster[0] % cluster[1];
+    let bz = first(own / x / y, cluster[2]) + rank / cluster[0] / cluster[1];
+    (bz * y + by) * x + bx
+}
+
+fn rank_of(scene: &Scene<'_>, block: u64) -> u32 {
+    (0..256)
+        .find(|rank| block_of(scene, block, *rank) == block)
+        .unwrap_or(0)
+}
+
+/// `First: thread (0,0) of block (2,0). Block (2,0) has rank 0 in its cluster.`
+fn first(scene: &Scene<'_>, kind: &Kind) -> String {
+    let block = kind.first.block;
+    let rank = rank_of(scene, block);
+    let at = scene.block_position(block);
+    format!("{} Block {at} has rank {rank} in its cluster.", who(scene, kind))
+}
+
+/// Drafts the message of an access to a block that cannot be reached.
+pub(crate) fn unreachable(
+    scene: &Scene<'_>,
+    kind: &Kind,
+    access: BadAccess,
+    problem: RemoteProblem,
+) -> Draft {
+    let offset = access.address & ((1 << RANK_SHIFT) - 1);
+    let what = what(scene, kind, &access, offset);
+    let verb = verb(access.kind);
+    match problem {
+        RemoteProblem::Ended { rank, block, exit } => {
+            let mut draft = Draft::new(format!("{verb} of shared memory of a block that has ended"));
+            let name = block_name(scene, block, rank);
+            draft.notes.push(format!(
+                "It goes to {what} of {name}; all threads of that block have exited."
+            ));
+            draft.notes.push(first(scene, kind));
+            if let Some(exit) = exit.filter(|exit| scene.line(*exit).0 > 0) {
+                let line = scene.line_name(kind.first.instr, exit);
+                draft
+                    .notes
+                    .push(format!("Threads of that block exited at {line}."));
+            }
+            draft.why = Some(
+                "shared memory ends with its block, and nothing lets that block wait for this access.".into(),
+            );
+            draft.advice = Some(
+                "let all blocks of the cluster wait for each other (barrier.cluster.arrive and .wait, cluster.sync()) behind \
+                 the last access to another block's shared memory."
+                    .into(),
+            );
+            draft.on_gpu = Some(
+                "it depends on timing: where the block has ended, the kernel may stop, or find other data."
+                    .into(),
+            );
+            draft
+        }
+        RemoteProblem::NoBlock { rank, blocks } => {
+            let mut draft = Draft::new(format!(
+                "{verb} of shared memory of a block that the cluster does not have"
+            ));
+            let ranks = match blocks {
+                1 => "the launch has no clusters: each block is one by itself, of rank 0".to_owned(),
+                _ => format!(
+                    "the cluster has {blocks} blocks, with the ranks 0 to {}",
+                    blocks - 1
+                ),
+            };
+            draft
+                .notes
+                .push(format!("It goes to {what} of rank {rank}; {ranks}."));
+            draft.notes.push(first(scene, kind));
+            draft.advice = Some(
+                "give mapa (cluster.map_shared_rank) a rank below %cluster_nctarank (cluster.num_blocks()): a rank counts the \
+                 blocks of one cluster, blockIdx those of the grid."
+                    .into(),
+            );
+            draft.on_gpu = Some("what happens is not defined: the kernel may stop.".into());
+            draft
+        }
+    }
+}
+
+/// Drafts the message of an access outside of the arrays of another block, or that is not aligned there.
+pub(crate) fn misplaced(
+    scene: &Scene<'_>,
+    kind: &Kind,
+    access: BadAccess,
+    (offset, rank): (u64, u32),
+) -> Draft {
+    let verb = verb(access.kind);
+    let name = block_name(scene, block_of(scene, kind.first.block, rank), rank);
+    let what = what(scene, kind, &access, offset);
+    let mut draft = match kind.first.code {
+        Code::Misaligned => Draft::new(format!(
+            "{}-byte {verb} in another block's shared memory at an address that is not a multiple of that",
+            access.bytes
+        )),
+        _ => Draft::new(format!(
+            "{verb} past the end of an array in another block's shared memory"
+        )),
+    };
+    draft.notes.push(format!("It goes to {what} of {name}."));
+    draft.notes.push(first(scene, kind));
+    draft
+}
+
+/// Drafts the message of a read of shared memory that its block has not written.
+pub(crate) fn unwritten(
+    scene: &Scene<'_>,
+    kind: &Kind,
+    access: BadAccess,
+    (offset, rank): (u64, u32),
+) -> Draft {
+    let name = block_name(scene, block_of(scene, kind.first.block, rank), rank);
+    let what = what(scene, kind, &access, offset);
+    let mut draft = Draft::new("read of another block's shared memory that nothing has written");
+    draft.notes.push(format!(
+        "It reads {what} of {name}, which nothing has written so far."
+    ));
+    draft.notes.push(first(scene, kind));
+    draft.advice = Some(
+        "let the block write it first, and all blocks of the cluster wait for each other (barrier.cluster.arrive and .wait, \
+         cluster.sync()) before they read."
+            .into(),
+    );
+    draft.on_gpu = Some(
+        "the value is whatever an earlier kernel left there, or what the block has written by then.".into(),
+    );
+    draft
+}
+
+/// Drafts the message of `barrier.cluster` out of turn.
+pub(crate) fn out_of_turn(scene: &Scene<'_>, kind: &Kind, waits: bool) -> Draft {
+    let mut draft = match waits {
+        true => Draft::new("barrier.cluster.wait without barrier.cluster.arrive before it"),
+        false => Draft::new("barrier.cluster.arrive again, without barrier.cluster.wait in between"),
+    };
+    draft.notes.push(first(scene, kind));
+    draft.advice = Some("let each thread arrive, then wait, in turns.".into());
+    draft.on_gpu = Some("what happens is not defined: the kernel may hang.".into());
+    draft
+}
+
+/// Drafts the message of a cluster in which no thread can go on.
+pub(crate) fn deadlock(scene: &Scene<'_>, kind: &Kind, places: &[Elsewhere]) -> Draft {
+    let mut draft = Draft::new("threads of a cluster wait for each other for ever");
+    let here = kind.first.instr;
+    let threads = |group: &BarrierGroup| {
+        group
+            .threads
+            .iter()
+            .map(|mask| u64::from(mask.count_ones()))
+            .sum::<u64>()
+    };
+    let describe = |place: &Elsewhere| {
+        let at = match (place.at_cluster_barrier, place.group.at_barrier) {
+            (true, _) => "wait for the cluster",
+            (_, true) => "wait at a barrier of their block",
+            _ => "wait for other threads",
+        };
+        format!(
+            "{} of {} {at} at {}",
+            count(threads(&place.group), "thread"),
+            block_name(scene, place.block, place.rank),
+            scene.line_name(here, place.group.instr)
+        )
+    };
+    let shown: Vec<String> = places.iter().take(6).map(describe).collect();
+    draft.notes.push(format!("{}.", list(&shown)));
+    draft.why = Some(
+        "barrier.cluster.wait goes on when all threads of all blocks of the cluster have arrived or exited."
+            .into(),
+    );
+    draft.advice = Some(
+        "let all threads of all blocks of the cluster come to the same barriers in the same order.".into(),
+    );
+    draft.on_gpu = Some("the kernel hangs.".into());
+    draft
+}

@@ -1,0 +1,246 @@
+//! Messages about products of a warpgroup.
+
+use super::asynchronous::who;
+use super::scene::{Draft, Scene};
+use super::words::count;
+use simt::check::{AccessKind, BadWgmma, Kind};
+use simt::program::MemSpace;
+use simt::tensor::Swizzle;
+
+/// Drafts the message of `E-WGMMA`.
+pub(crate) fn product(scene: &Scene<'_>, kind: &Kind, problem: BadWgmma) -> Draft {
+    let here = kind.first.instr;
+    let place = |address: u32| {
+        let target = scene.target(here, MemSpace::Shared, address.into(), 2, AccessKind::Read);
+        match target.filter(|target| target.named) {
+            Some(target) => format!("`{}`", target.indexed()),
+            None => format!("address {address:#x} of shared memory"),
+        }
+    };
+    let mut draft = match problem {
+        BadWgmma::InFlight {
+            product,
+            writes,
+            factor,
+            behind,
+            left,
+        } => {
+            let register = if factor { "of A" } else { "of its sums" };
+            let title = match (writes, factor) {
+                (false, _) => "the sums of a product are read before it was waited for",
+                (true, false) => "the sums of a product are overwritten before it was waited for",
+                (true, true) => "registers of A are overwritten while a product reads them",
+            };
+            let waited = match (behind, left) {
+                (None, _) => "its group has not been committed".to_owned(),
+                (Some(_), None) => "the warp has not waited for any group".to_owned(),
+                (Some(behind), Some(left)) => format!(
+                    "its group has {} committed behind it, and the last wait left {} under way",
+                    count(behind.into(), "group"),
+                    count(left.into(), "group")
+                ),
+            };
+            let line = scene.line_name(here, product);
+            let mut draft = Draft::new(title);
+            draft.notes.push(format!(
+                "The product at {line} is under way: {waited}. A register {register} is used here."
+            ));
+            draft.why = Some(
+                "`wgmma.mma_async` only starts a product; its registers belong to it until `wgmma.wait_group` has \
+                 returned."
+                    .into(),
+            );
+            draft.advice = Some(
+                "close the group with `wgmma.commit_group`, and execute `wgmma.wait_group` with the number of newer \
+                 groups that may go on (0 for none) before this line."
+                    .into(),
+            );
+            draft.on_gpu = Some("the register has the old value or the new one, depending on timing.".into());
+            draft
+        }
+        BadWgmma::NoFence => {
+            let mut draft = Draft::new("a product of a warpgroup without `wgmma.fence` before it");
+            draft
+                .notes
+                .push("The warp has not executed `wgmma.fence` before its first product.".into());
+            draft.why = Some(
+                "registers that ordinary instructions wrote are not ordered before the product that reads them.".into(),
+            );
+            draft.advice = Some(
+                "execute `wgmma.fence.sync.aligned` before the first product, and again whenever registers of sums or \
+                 of A were written since."
+                    .into(),
+            );
+            draft.on_gpu = Some("the product may read old values of registers.".into());
+            draft
+        }
+        BadWgmma::Changed { which, address, by } => {
+            let mut draft = Draft::new(format!(
+                "{which} is overwritten in shared memory while a product reads it"
+            ));
+            let what = place(address);
+            draft.notes.push(match by {
+                Some((instr, thread)) => format!(
+                    "The bulk copy at {}, started by thread {}, writes {what}, which the product reads; nobody has \
+                     waited for the product.",
+                    scene.line_name(here, instr),
+                    scene.thread_position(u64::from(thread))
+                ),
+                None => format!("What lies at {what} changed before the product was waited for."),
+            });
+            draft.why = Some(
+                "a product reads shared memory in the background, until `wgmma.wait_group` has returned."
+                    .into(),
+            );
+            draft.advice = Some(
+                "wait for the product before its tile is given back: `wgmma.wait_group` first, then the barrier (or the \
+                 arrival) that lets others overwrite it."
+                    .into(),
+            );
+            draft.on_gpu = Some("the product uses old or new elements, depending on timing.".into());
+            draft
+        }
+        BadWgmma::Outside {
+            which,
+            start,
+            address,
+            array,
+        } => {
+            let mut draft = Draft::new(match array {
+                (0, 0) => format!("the descriptor of {which} points outside of shared memory"),
+                _ => format!("the descriptor of {which} reaches past the array that it starts in"),
+            });
+            draft.notes.push(match array {
+                (0, 0) => format!("The factor starts at address {start:#x} of shared memory, where no array is."),
+                (from, to) => format!(
+                    "The factor starts at {}, in an array at addresses {from:#x} to {to:#x}, and one of its parts lies \
+                     at {address:#x}.",
+                    place(start)
+                ),
+            });
+            draft.advice = Some(
+                "compute the fields of the descriptor from the address in shared memory (`__cvta_generic_to_shared`) \
+                 and from byte offsets, each divided by 16; a row of the swizzle has 32, 64 or 128 bytes, and eight \
+                 rows are one step of the stride offset."
+                    .into(),
+            );
+            draft.on_gpu = Some("the product multiplies whatever lies there.".into());
+            draft
+        }
+        BadWgmma::Swizzle {
+            which,
+            address,
+            copy,
+            by,
+            descriptor,
+        } => {
+            let mut draft = Draft::new(format!(
+                "{which} was copied with {}, and its descriptor says {}",
+                swizzle(copy),
+                swizzle(descriptor)
+            ));
+            draft.notes.push(format!(
+                "The copy of a box at {} wrote {} with {}; the product reads it with {}.",
+                scene.line_name(here, by),
+                place(address),
+                swizzle(copy),
+                swizzle(descriptor)
+            ));
+            draft.why = Some("both exchange pieces of 16 bytes, and each in its own way.".into());
+            draft.advice = Some(format!(
+                "give the descriptor the swizzle of the tensor map: {} in its bits 62 and 63; or encode the map with the \
+                 swizzle of the descriptor.",
+                match copy {
+                    Swizzle::None => 0,
+                    Swizzle::B128 => 1,
+                    Swizzle::B64 => 2,
+                    Swizzle::B32 => 3,
+                }
+            ));
+            draft.on_gpu =
+                Some("elements of other k, or of other rows, are multiplied: a wrong result.".into());
+            draft
+        }
+        BadWgmma::Differs { which, warp, values } => {
+            let mut draft = Draft::new(format!(
+                "threads of a warpgroup name different descriptors of {which}"
+            ));
+            let [one, other] = values;
+            draft.notes.push(format!(
+                "One thread has {one:#x}, and one of warp {warp} has {other:#x}."
+            ));
+            draft.advice = Some(
+                "compute descriptors from what all 128 threads share; the rows of each warp are chosen by the hardware."
+                    .into(),
+            );
+            draft.on_gpu = Some("what happens is not defined.".into());
+            draft
+        }
+        BadWgmma::Apart { missing } => {
+            let mut draft = Draft::new("a product of a warpgroup that not all lanes of a warp execute");
+            let n = missing.count_ones();
+            draft.notes.push(format!(
+                "{} of warp {} {} not here.",
+                count(n.into(), "lane"),
+                kind.first.warp,
+                if n == 1 { "is" } else { "are" }
+            ));
+            draft.advice = Some(
+                "let all 128 threads of the warpgroup execute it: no branch around it by thread.".into(),
+            );
+            draft.on_gpu = Some("what happens is not defined.".into());
+            draft
+        }
+        BadWgmma::Missing { warps, gone } => {
+            let first = kind.first.warp / 4 * 4;
+            let list = |mask: u8| {
+                let names: Vec<String> = (0..4)
+                    .filter(|at| mask >> at & 1 == 1)
+                    .map(|at| (first + at).to_string())
+                    .collect();
+                names.join(", ")
+            };
+            let n_warps = scene.threads_per_block().div_ceil(32);
+            let absent = (0..4)
+                .filter(|at| u64::from(first + at) >= n_warps)
+                .fold(0, |all, at| all | 1 << at);
+            let mut draft = Draft::new("a product of a warpgroup that not all of its four warps execute");
+            let mut note = format!("Warp {} waits for it", kind.first.warp);
+            for (some, text) in [
+                (warps & absent, "the block has no warp"),
+                (gone & !absent, "exited without it: warp"),
+                (warps & !gone & !absent, "elsewhere: warp"),
+            ] {
+                if some != 0 {
+                    let plural = if some.count_ones() > 1 { "s" } else { "" };
+                    note.push_str(&format!("; {text}{plural} {}", list(some)));
+                }
+            }
+            note.push('.');
+            draft.notes.push(note);
+            draft.why = Some(
+                "a warpgroup is four neighbouring warps, the first with a number that 4 divides; all 128 threads execute \
+                 each product."
+                    .into(),
+            );
+            draft.advice = Some("branch by warpgroup (`threadIdx.x / 128`), not by warp or thread.".into());
+            draft.on_gpu = Some("the kernel hangs, or stops with an error.".into());
+            draft
+        }
+    };
+    draft.no_caret = true;
+    // The copy's thread has been named.
+    if !matches!(problem, BadWgmma::Changed { by: Some(_), .. }) {
+        draft.notes.push(who(scene, kind));
+    }
+    draft
+}
+
+fn swizzle(swizzle: Swizzle) -> &'static str {
+    match swizzle {
+        Swizzle::None => "no swizzle",
+        Swizzle::B32 => "a swizzle of 32 bytes",
+        Swizzle::B64 => "a swizzle of 64 bytes",
+        Swizzle::B128 => "a swizzle of 128 bytes",
+    }
+}

@@ -1,0 +1,234 @@
+//! Blocks that hand data to each other: what a block wrote before a fence and a flag, others may read that read the flag.
+//!
+//! Each block counts its fences: its time. A strong store or an atomic leaves at its word what the block knew at its last
+//! fence, of its own time and of that of others; who reads the word strongly knows that, too. A plain access of a block
+//! comes behind one of another block if it knows the time at which that was made.
+//!
+//! Used where blocks run one after another on one thread, and kernels have fences. Orders are taken for granted rather than
+//! missed: what one thread of a block knows, all of them know, and a read acquires without a fence.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::bits::CHUNK;
+use super::global::Chunks;
+use super::interval::changes;
+use super::touch::{Mark, Touch};
+use crate::check::collect::lanes;
+
+/// Chunks of memory that are watched.
+const MOST_CHUNKS: usize = 1 << 13;
+/// Words that hold what blocks knew.
+const MOST_WORDS: usize = 1 << 16;
+/// Steps of joining what blocks know, after which nothing is looked at any more.
+const MOST_STEPS: usize = 1 << 24;
+
+/// The times of blocks that are known.
+type Known = Arc<BTreeMap<u64, u32>>;
+
+/// A plain access of a block.
+#[derive(Debug, Clone, Copy, Default)]
+struct Made {
+    /// The block plus one; 0: there was none.
+    by: u32,
+    time: u32,
+    /// Instruction and thread, packed.
+    who: u32,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Cell {
+    write: Made,
+    read: Made,
+}
+
+#[derive(Debug, Default)]
+struct Block {
+    time: u32,
+    known: Known,
+    /// What it knew at its last fence, and its time then.
+    released: Option<(Known, u32)>,
+}
+
+/// Two accesses of different blocks that nothing orders, the earlier one first: kind, block, and instruction and thread.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unordered {
+    pub(super) unit: u64,
+    pub(super) parties: [(Mark, u64, u32); 2],
+}
+
+/// What is known of the blocks of a launch.
+#[derive(Debug, Default)]
+pub(super) struct Handover {
+    blocks: Chunks<Block>,
+    words: Chunks<Known>,
+    cells: Chunks<Box<[Cell]>>,
+    /// Units that the block at hand stored strongly just now.
+    just_now: Vec<u64>,
+    steps: usize,
+    pub(super) found: Vec<Unordered>,
+}
+
+/// Pairs that are kept.
+const MOST_FOUND: usize = 1 << 14;
+
+impl Handover {
+    /// A fence of a block.
+    pub(super) fn fence(&mut self, block: u64) {
+        let state = self.blocks.entry(block).or_default();
+        state.released = Some((Arc::clone(&state.known), state.time));
+        state.time += 1;
+        // A store that releases has its fence behind it.
+        for unit in std::mem::take(&mut self.just_now) {
+            self.leave(block, unit);
+        }
+    }
+
+    /// An access of a block, by units of `1 << shift` bytes. `who`: instruction and thread of a lane, packed.
+    pub(super) fn access(&mut self, block: u64, touch: &Touch<'_>, shift: u32, who: impl Fn(u32) -> u32) {
+        let Ok(by) = u32::try_from(block + 1) else {
+            return;
+        };
+        if self.steps > MOST_STEPS {
+            return;
+        }
+        self.just_now.clear();
+        let strong = matches!(touch.kind, Mark::Atomic | Mark::StrongRead | Mark::StrongWrite);
+        let differs = touch.kind == Mark::Write && changes(touch, touch.mask);
+        let mut before = None;
+        for lane in lanes(touch.mask) {
+            let start = touch.address(lane);
+            // Many lanes read one element.
+            if before == Some(start) && touch.kind != Mark::Write {
+                continue;
+            }
+            before = Some(start);
+            let end = start.saturating_add(u64::from(touch.bytes));
+            for unit in start >> shift..end.div_ceil(1 << shift) {
+                if touch.kind != Mark::Write && touch.kind != Mark::StrongWrite {
+                    if strong {
+                        self.take_plain(block, unit);
+                    }
+                    self.acquire(block, unit);
+                }
+                if strong {
+                    if touch.kind != Mark::StrongRead {
+                        self.leave(block, unit);
+                        self.just_now.push(unit);
+                    }
+                    continue;
+                }
+                self.plain(block, unit, (touch.kind, by, who(lane)), differs);
+            }
+        }
+    }
+
+    fn plain(&mut self, block: u64, unit: u64, (kind, by, who): (Mark, u32, u32), differs: bool) {
+        let room = self.cells.len() < MOST_CHUNKS;
+        let number = unit / CHUNK;
+        if !room && !self.cells.contains_key(&number) {
+            return;
+        }
+        let state = self.blocks.entry(block).or_default();
+        let chunk = self.cells.entry(number);
+        let chunk = chunk.or_insert_with(|| vec![Cell::default(); CHUNK as usize].into());
+        let cell = &mut chunk[(unit % CHUNK) as usize];
+        let unordered = |made: Made| {
+            let other = u64::from(made.by.wrapping_sub(1));
+            made.by != 0 && made.by != by && state.known.get(&other).is_none_or(|known| *known < made.time)
+        };
+        let now = Made {
+            by,
+            time: state.time,
+            who,
+        };
+        let mut found = None;
+        if kind == Mark::Write {
+            if unordered(cell.write) && differs {
+                found = Some((Mark::Write, cell.write));
+            } else if unordered(cell.read) {
+                found = Some((Mark::Read, cell.read));
+            }
+            *cell = Cell {
+                write: now,
+                read: Made::default(),
+            };
+        } else {
+            if unordered(cell.write) {
+                found = Some((Mark::Write, cell.write));
+            }
+            cell.read = now;
+        }
+        if let Some((other, made)) = found
+            && self.found.len() < MOST_FOUND
+        {
+            let other = (other, u64::from(made.by - 1), made.who);
+            self.found.push(Unordered {
+                unit,
+                parties: [other, (kind, block, who)],
+            });
+        }
+    }
+
+    /// A block reads a flag that another one set by a plain store: that counts as a flag, too.
+    fn take_plain(&mut self, block: u64, unit: u64) {
+        let chunk = self.cells.get(&(unit / CHUNK));
+        let by = chunk.map_or(0, |chunk| chunk[(unit % CHUNK) as usize].write.by);
+        let Some(other) = by.checked_sub(1).map(u64::from).filter(|other| *other != block) else {
+            return;
+        };
+        let Some((known, time)) = self
+            .blocks
+            .get(&other)
+            .map(|other| (Arc::clone(&other.known), other.time))
+        else {
+            return;
+        };
+        let state = self.blocks.entry(block).or_default();
+        join(&mut state.known, &known, &mut self.steps);
+        let at = Arc::make_mut(&mut state.known).entry(other).or_insert(time);
+        *at = (*at).max(time);
+    }
+
+    /// A block reads a word: it knows what was left there.
+    fn acquire(&mut self, block: u64, unit: u64) {
+        let Some(left) = self.words.get(&unit).map(Arc::clone) else {
+            return;
+        };
+        let state = self.blocks.entry(block).or_default();
+        join(&mut state.known, &left, &mut self.steps);
+    }
+
+    /// A block leaves at a word what it knew at its last fence.
+    fn leave(&mut self, block: u64, unit: u64) {
+        let state = self.blocks.entry(block).or_default();
+        let Some((known, time)) = state.released.clone() else {
+            return;
+        };
+        if self.words.len() >= MOST_WORDS && !self.words.contains_key(&unit) {
+            self.steps = usize::MAX;
+            return;
+        }
+        let word = self.words.entry(unit).or_default();
+        join(word, &known, &mut self.steps);
+        self.steps = self.steps.saturating_add(1);
+        Arc::make_mut(word).insert(block, time);
+    }
+}
+
+/// Adds what is known elsewhere.
+fn join(known: &mut Known, more: &Known, steps: &mut usize) {
+    if Arc::ptr_eq(known, more) {
+        return;
+    }
+    *steps = steps.saturating_add(known.len() + more.len());
+    let is_new = |(block, time): (&u64, &u32)| known.get(block).is_none_or(|at| at < time);
+    if !more.iter().any(is_new) {
+        return;
+    }
+    let known = Arc::make_mut(known);
+    for (&block, &time) in more.iter() {
+        let at = known.entry(block).or_insert(time);
+        *at = (*at).max(time);
+    }
+}

@@ -1,0 +1,81 @@
+//! Undefined elements in products of a warpgroup: one of A makes a row of sums undefined, one of B a column.
+
+use super::shadow::Origins;
+use super::{Cx, bits};
+use crate::mma::arithmetic::Sum;
+use crate::mma::warpgroup::{self, WARP_ROWS};
+use crate::program::{Wgmma, WgmmaA, window};
+
+/// Of each row of A and column of B: the first byte in shared memory that nothing has written.
+pub(in crate::exec) type Unwritten = [Vec<Option<u32>>; 2];
+
+impl Cx<'_> {
+    /// The running warp issues a product, to sums that are there if `adds`.
+    pub(in crate::exec) fn follow_wgmma(
+        &mut self,
+        wgmma: &Wgmma,
+        pc: u32,
+        on: u32,
+        adds: bool,
+        unwritten: &Unwritten,
+    ) {
+        let whole = unwritten.iter().flatten().all(Option::is_none);
+        if whole && self.shadow.is_clean() {
+            return;
+        }
+        let instr = self.job.kernel.ops[pc as usize].instr;
+        let first_lane = on.trailing_zeros() as usize & 31;
+        let mut rows = [None; WARP_ROWS];
+        let mut columns = vec![None; usize::from(wgmma.n)];
+        for (which, lines) in [&mut rows[..], &mut columns[..]].into_iter().enumerate() {
+            let element = warpgroup::bytes(wgmma.kinds[which]) as u32;
+            for (line, offset) in lines.iter_mut().zip(&unwritten[which]) {
+                *line = offset.map(|offset| {
+                    let at = window::SHARED + u64::from(offset);
+                    Origins::one(self.origin_of(at, at, element, instr, first_lane))
+                });
+            }
+        }
+        if let WgmmaA::Registers(registers) = &wgmma.a {
+            for (register, &src) in registers.iter().enumerate() {
+                let Some(spot) = self.shadow.source(src) else {
+                    continue;
+                };
+                for lane in bits(self.shadow.lanes(spot) & on) {
+                    let row = &mut rows[warpgroup::a_register(lane, register).0];
+                    row.get_or_insert(Origins::NONE)
+                        .join(&self.shadow.origins(spot, lane));
+                }
+            }
+        }
+        for (at, &line) in wgmma.d.iter().enumerate() {
+            let spot = self.shadow.line(line);
+            let pair = match wgmma.sum {
+                Sum::F32 => at / 2,
+                Sum::F16 => at,
+            };
+            for lane in bits(on) {
+                let (row, column) = warpgroup::accumulator(lane, pair);
+                let own = if adds { self.shadow.bits(spot, lane) } else { 0 };
+                let mut origins = Origins::NONE;
+                if own != 0 {
+                    origins.join(&self.shadow.origins(spot, lane));
+                }
+                let mut undefined = 0;
+                let elements: &[(usize, u64)] = match wgmma.sum {
+                    Sum::F32 => &[(at % 2, 0xffff_ffff)],
+                    Sum::F16 => &[(0, 0xffff), (1, 0xffff_0000)],
+                };
+                for &(next, mask) in elements {
+                    let factors = [rows[row], columns[column + next]];
+                    if own & mask != 0 || factors.iter().any(Option::is_some) {
+                        undefined |= mask;
+                    }
+                    factors.iter().flatten().for_each(|more| origins.join(more));
+                }
+                origins.compute(instr);
+                self.shadow.undefine(spot, lane, undefined, origins);
+            }
+        }
+    }
+}

@@ -1,0 +1,452 @@
+//! What is checked of products of a warpgroup.
+
+use crate::check::race::{Cells, Mark, Run, Touch};
+use crate::check::{AccessKind, BadAccess, BadWgmma, Code, Details, Use};
+use crate::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS, WARPS};
+use crate::program::{MemSpace, Op, OpKind, Wgmma, WgmmaA};
+use crate::tensor::Swizzle;
+
+use super::super::bulk::BulkCopy;
+use super::super::defined::Unwritten;
+use super::super::fiber::State;
+use super::super::{Cx, bits};
+use super::{Part, Pending, Progress};
+
+/// Pieces of a factor by address, and what they held when the product was issued.
+pub(super) type Seen = Vec<(u32, [u8; PIECE as usize])>;
+
+/// In place of the barrier in shared memory by which a wait hands over what the other warps of a group have read.
+const HANDOVER: u32 = 0xffff_ff00;
+
+impl Cx<'_> {
+    /// The pieces that the running warp reads of a factor: its rows of A (0), all columns of B (1).
+    pub(super) fn pieces(&self, wgmma: &Wgmma, which: usize, descriptor: u64) -> Vec<u32> {
+        let one = Descriptor::decode(descriptor);
+        let (first, n) = match which {
+            0 => (self.warp % WARPS * WARP_ROWS as u32, WARP_ROWS as u32),
+            _ => (0, u32::from(wgmma.n)),
+        };
+        match wgmma.transposed[which] {
+            false => (first..first + n)
+                .flat_map(|row| [one.k_major(row, 0), one.k_major(row, 1)])
+                .collect(),
+            true => (first / 8..(first + n) / 8)
+                .flat_map(|piece| (0..16).map(move |k| one.mn_major(k, piece)))
+                .collect(),
+        }
+    }
+
+    /// Checks a product that the running warp is about to issue. Gives what its factors hold.
+    pub(super) fn check_wgmma(
+        &mut self,
+        wgmma: &Wgmma,
+        pc: u32,
+        on: u32,
+        descriptors: [u64; 2],
+        adds: bool,
+    ) -> [Seen; 2] {
+        let away = self.live & !on;
+        if away != 0 {
+            self.report_wgmma(pc, on, BadWgmma::Apart { missing: away });
+        }
+        let registers = [
+            Some(wgmma.b),
+            match wgmma.a {
+                WgmmaA::Shared(a) => Some(a),
+                WgmmaA::Registers(_) => None,
+            },
+        ];
+        for (which, register) in registers.into_iter().flatten().zip([1, 0]).map(|(r, w)| (w, r)) {
+            let values = bits(on).map(|lane| self.u64_at(register, lane));
+            if let Some(other) = values.into_iter().find(|value| *value != descriptors[which]) {
+                let problem = BadWgmma::Differs {
+                    which: NAMES[which],
+                    warp: self.warp,
+                    values: [descriptors[which], other],
+                };
+                self.report_wgmma(pc, on, problem);
+            }
+        }
+        let mut seen = [Seen::new(), Seen::new()];
+        let mut unwritten = Unwritten::default();
+        for which in [0, 1] {
+            if which == 0 && matches!(wgmma.a, WgmmaA::Registers(_)) {
+                continue;
+            }
+            let pieces = self.pieces(wgmma, which, descriptors[which]);
+            let swizzle = Descriptor::decode(descriptors[which]).swizzle;
+            let start = Descriptor::decode(descriptors[which]).start;
+            if self.leaves_its_array(&pieces, start, which, pc, on) {
+                continue;
+            }
+            if !self.has_swizzle(&pieces, swizzle, which, pc, on) {
+                continue;
+            }
+            if self.reads_too_early(&pieces, warpgroup::bytes(wgmma.kinds[which]) as u32, pc, on) {
+                continue;
+            }
+            unwritten[which] = self.unwritten_lines(&pieces, wgmma.transposed[which]);
+            if unwritten[which].iter().any(Option::is_some) {
+                // Where barriers of the block make the order, a missing one shows as a race.
+                let phases = |op: &Op| matches!(op.kind, OpKind::Mbarrier(_));
+                if !self.job.kernel.ops.iter().any(phases) {
+                    self.touch_pieces(&pieces, pc);
+                }
+                continue;
+            }
+            if let Some(address) = self.block.bulk.unfenced(&pieces) {
+                let address = address.into();
+                self.report(pc, Code::Proxy, on, Details::Proxy { address });
+            }
+            self.touch_pieces(&pieces, pc);
+            let shared = self.shared_bytes_now();
+            seen[which] = pieces.iter().map(|&at| (at, shared.piece(at))).collect();
+        }
+        self.follow_wgmma(wgmma, pc, on, adds, &unwritten);
+        let warp = self.warp;
+        if let Some(races) = &mut self.shared_races {
+            races.arrive(HANDOVER + warp / WARPS, warp);
+        }
+        seen
+    }
+
+    pub(super) fn report_wgmma(&mut self, pc: u32, on: u32, problem: BadWgmma) {
+        self.report(pc, Code::Wgmma, on, Details::Wgmma { problem });
+    }
+
+    /// Whether some of the pieces lie outside of the array in which the factor starts.
+    fn leaves_its_array(&mut self, pieces: &[u32], start: u32, which: usize, pc: u32, on: u32) -> bool {
+        let (from, to) = self.block.shared_range(self.job, start.into()).unwrap_or((0, 0));
+        let outside = pieces.iter().find(|&&at| at < from || at + PIECE > to);
+        if let Some(&address) = outside {
+            let problem = BadWgmma::Outside {
+                which: NAMES[which],
+                start,
+                address,
+                array: (from, to),
+            };
+            self.report_wgmma(pc, on, problem);
+        }
+        outside.is_some()
+    }
+
+    /// Whether a copy to some of the pieces is under way. `element`: bytes of one element.
+    fn reads_too_early(&mut self, pieces: &[u32], element: u32, pc: u32, on: u32) -> bool {
+        let lane = on.trailing_zeros() as usize;
+        let found = pieces.iter().find_map(|&at| {
+            if self.block.shared_written.all(at as usize, PIECE as usize) {
+                return None;
+            }
+            let copy =
+                { self.block.copies.under_way(at, PIECE) }.or_else(|| self.bulk_under_way(at, PIECE, lane));
+            Some((at, copy?))
+        });
+        let Some((address, copy)) = found else {
+            return false;
+        };
+        if copy.phase.is_some() {
+            self.out_of_order();
+        }
+        let instr = self.job.kernel.ops[pc as usize].instr;
+        let access = BadAccess {
+            kind: AccessKind::Read,
+            space: MemSpace::Shared,
+            address: address.into(),
+            high: address.into(),
+            bytes: element,
+        };
+        let details = Details::Uninitialised {
+            access,
+            load: instr,
+            used: Use::Stored { by: instr },
+            copied: None,
+            written: Box::default(),
+            copy: Some(copy),
+            fresh: None,
+        };
+        if !self.block.bulk.has_overlapped() {
+            self.report(pc, Code::Uninitialised, on, details);
+        }
+        true
+    }
+
+    /// Of each row of A, or column of B: the first byte that nothing has written. Rows that nobody uses may be so.
+    fn unwritten_lines(&self, pieces: &[u32], transposed: bool) -> Vec<Option<u32>> {
+        let written = &self.block.shared_written;
+        let hole = |at: u32, n: u32| {
+            let whole = written.all(at as usize, n as usize);
+            let first = |byte: &u32| !written.all(*byte as usize, 1);
+            (!whole).then(|| (at..at + n).find(first)).flatten()
+        };
+        match transposed {
+            false => { pieces.chunks(2) }
+                .map(|row| row.iter().find_map(|&at| hole(at, PIECE)))
+                .collect(),
+            true => { pieces.chunks(16) }
+                .flat_map(|group| (0..8).map(move |i| (group, i)))
+                .map(|(group, i)| group.iter().find_map(|&at| hole(at + 2 * i, 2)))
+                .collect(),
+        }
+    }
+
+    /// Whether copies of boxes wrote the pieces with the swizzle that the descriptor has.
+    fn has_swizzle(&mut self, pieces: &[u32], swizzle: Swizzle, which: usize, pc: u32, on: u32) -> bool {
+        let shared = self.shared_bytes_now();
+        let other = pieces.iter().find_map(|&at| {
+            let (copy, by) = self.block.bulk.swizzle_of(at, &shared.piece(at))?;
+            (copy != swizzle).then_some((at, copy, by))
+        });
+        if let Some((address, copy, by)) = other {
+            let problem = BadWgmma::Swizzle {
+                which: NAMES[which],
+                address,
+                copy,
+                by,
+                descriptor: swizzle,
+            };
+            self.report_wgmma(pc, on, problem);
+        }
+        other.is_none()
+    }
+
+    /// Lets the race checks see the pieces as read by the running warp.
+    fn touch_pieces(&mut self, pieces: &[u32], pc: u32) {
+        let instr = self.job.kernel.ops[pc as usize].instr;
+        let warp = self.warp;
+        let mut sorted = pieces.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        for some in sorted.chunks(32) {
+            self.serial += 1;
+            let base = some[0];
+            let mut runs: Vec<Run> = Vec::new();
+            let mut lanes = [0; 32];
+            for (lane, &at) in lanes.iter_mut().zip(some) {
+                *lane = (at - base) as i32;
+                match runs.last_mut() {
+                    Some(run) if run.start + run.bytes as i32 == *lane => run.bytes += PIECE,
+                    _ => runs.push(Run {
+                        start: *lane,
+                        bytes: PIECE,
+                    }),
+                }
+            }
+            let touch = Touch {
+                kind: Mark::Read,
+                strong: false,
+                instr,
+                warp,
+                mask: u32::MAX >> (32 - some.len()),
+                base: base.into(),
+                bytes: PIECE,
+                runs: &runs,
+                cells: Cells::default(),
+                lanes: &lanes,
+                pattern: self.serial,
+                overlapping: false,
+                values: None,
+            };
+            if let Some(races) = &mut self.shared_races {
+                races.access(&touch, &mut self.collector);
+            }
+        }
+    }
+
+    /// The running warp has waited: it comes behind what the other warps of its group have read for the products.
+    pub(super) fn hand_over(&mut self, waits: u64) {
+        let warp = self.warp;
+        if let Some(races) = &mut self.shared_races {
+            races.phase(HANDOVER + warp / WARPS, waits, Some(warp));
+        }
+    }
+
+    /// Whether shared memory is what it was when a product was issued.
+    pub(super) fn check_unchanged(&mut self, seen: &Seen, which: usize, pc: u32, on: u32) {
+        let shared = self.shared_bytes_now();
+        let changed = seen.iter().find(|(at, bytes)| shared.piece(*at) != *bytes);
+        if let Some(&(address, _)) = changed {
+            let problem = BadWgmma::Changed {
+                which: NAMES[which],
+                address,
+                by: None,
+            };
+            self.report_wgmma(pc, on, problem);
+        }
+    }
+
+    /// Checks a product against what the warp has done before, and what the other warps have issued of it. Whether one
+    /// of these has the same B.
+    pub(super) fn check_order(&mut self, wgmma: &Wgmma, pc: u32, on: u32, descriptors: [u64; 2]) -> bool {
+        let warp = self.warp;
+        let own = (warp % WARPS) as usize;
+        let group = self.block.warpgroups.of(warp);
+        if !std::mem::replace(&mut group.warps[own].fenced, true) {
+            self.report_wgmma(pc, on, BadWgmma::NoFence);
+        }
+        let group = self.block.warpgroups.of(warp);
+        let place = group.place(group.warps[own].issued);
+        let others = { group.products.get(place).into_iter() }
+            .flat_map(|product| product.parts.iter().flatten())
+            .filter(|part| part.pc == pc);
+        let others: Vec<&Part> = others.collect();
+        let same_b = { others.iter() }.any(|part| part.descriptors[1] == descriptors[1]);
+        let differs = { others.into_iter() }
+            .flat_map(|part| [0, 1].map(|which| (which, part.descriptors[which])))
+            .find(|(which, descriptor)| descriptors[*which] != *descriptor);
+        if let Some((which, descriptor)) = differs {
+            let problem = BadWgmma::Differs {
+                which: NAMES[which],
+                warp,
+                values: [descriptor, descriptors[which]],
+            };
+            self.report_wgmma(pc, on, problem);
+        }
+        // Sums of a product under way that this one takes as a factor.
+        if let WgmmaA::Registers(a) = &wgmma.a
+            && let Some((number, _)) = self.in_flight_of(|touched, _| a.contains(&(touched as i32)), false)
+        {
+            self.report_in_flight_use(number, pc, on, false, false);
+        }
+        same_b
+    }
+
+    /// The first product of the running warp under way of which a line of sums satisfies `is`: its number, and the line.
+    fn in_flight_of(&mut self, is: impl Fn(u32, &Part) -> bool, lost: bool) -> Option<(u64, u32)> {
+        let kernel = self.job.kernel;
+        let warp = self.warp;
+        let own = (warp % WARPS) as usize;
+        let group = self.block.warpgroups.of(warp);
+        let Progress { issued, waited, .. } = group.warps[own];
+        (waited..issued).find_map(|number| {
+            let part = group.products[group.place(number)].parts[own].as_ref()?;
+            let OpKind::Wgmma(wgmma) = &kernel.ops[part.pc as usize].kind else {
+                return None;
+            };
+            let found = wgmma
+                .d
+                .iter()
+                .find(|line| is(**line, part) && (lost || !part.lost.contains(line)));
+            found.map(|line| (number, *line))
+        })
+    }
+
+    /// Reports the use of a register of a product under way, but for moves, which compilers add.
+    pub(super) fn report_in_flight_use(&mut self, number: u64, pc: u32, on: u32, writes: bool, factor: bool) {
+        let kernel = self.job.kernel;
+        let instr = kernel.ops[pc as usize].instr;
+        if !writes && kernel.instrs[instr as usize].mnemonic().starts_with("mov") {
+            return;
+        }
+        let own = (self.warp % WARPS) as usize;
+        let warp = self.warp;
+        let group = self.block.warpgroups.of(warp);
+        let Progress {
+            committed,
+            left,
+            told,
+            issued,
+            ..
+        } = group.warps[own];
+        if number < told {
+            return;
+        }
+        group.warps[own].told = issued;
+        let Some(part) = &group.products[group.place(number)].parts[own] else {
+            return;
+        };
+        let problem = BadWgmma::InFlight {
+            product: kernel.ops[part.pc as usize].instr,
+            writes,
+            factor,
+            behind: committed.checked_sub(part.group + 1),
+            left: left.checked_sub(1),
+        };
+        self.report_wgmma(pc, on, problem);
+    }
+
+    /// A bulk copy starts to write what a product under way reads.
+    pub(in crate::exec) fn check_wgmma_reads(&mut self, copy: &BulkCopy) {
+        let mut found = None;
+        for group in &self.block.warpgroups.0 {
+            let parts = { group.products.iter() }
+                .filter(|product| !product.complete)
+                .flat_map(|product| product.parts.iter().flatten());
+            for part in parts {
+                let pieces = [0, 1]
+                    .into_iter()
+                    .flat_map(|which| part.seen[which].iter().map(move |s| (which, s.0)));
+                for (which, at) in pieces {
+                    let near = u64::from(at) + u64::from(PIECE) > u64::from(copy.shared)
+                        && u64::from(at) < u64::from(copy.shared) + copy.map.shared_bytes();
+                    if near && found.is_none() {
+                        copy.map.runs(copy.at, copy.shared, |run| {
+                            if run.shared < at + PIECE && at < run.shared + run.bytes && found.is_none() {
+                                found = Some((part.pc, part.on, which, at));
+                            }
+                        });
+                    }
+                }
+            }
+        }
+        if let Some((pc, _, which, address)) = found {
+            let problem = BadWgmma::Changed {
+                which: NAMES[which],
+                address,
+                by: Some((copy.instr, copy.thread)),
+            };
+            self.report_wgmma(pc, 1 << (copy.thread % 32), problem);
+        }
+    }
+
+    /// No thread of the block can go on, and some wait for warps of their group that do not come.
+    pub(in crate::exec) fn stuck_warpgroup(&mut self) -> bool {
+        let waits = |warp: &super::super::block::Warp| {
+            let mut fibers = warp.fibers.iter();
+            fibers
+                .find(|f| f.state == State::Warpgroup)
+                .map(|f| (f.at, f.lanes()))
+        };
+        let found = self
+            .block
+            .warps
+            .iter()
+            .enumerate()
+            .find_map(|(at, warp)| Some((at, waits(warp)?)));
+        let Some((warp, (_, lanes))) = found else {
+            return false;
+        };
+        let first = warp as u32 / WARPS * WARPS;
+        let is_gone: [bool; WARPS as usize] = std::array::from_fn(|at| {
+            let other = self.block.warps.get(first as usize + at);
+            other.is_none_or(|other| other.live == 0)
+        });
+        let group = self.block.warpgroups.of(warp as u32);
+        let own = warp % WARPS as usize;
+        // The product that is waited for: the oldest that a warp of the group lacks.
+        let lacking =
+            |product: &&Pending| product.parts[own].is_some() && product.parts.iter().any(Option::is_none);
+        let Some(product) = group.products.iter().find(lacking) else {
+            return false;
+        };
+        let mut warps = 0;
+        let mut gone = 0;
+        for (at, (part, is_gone)) in product.parts.iter().zip(is_gone).enumerate() {
+            if part.is_none() {
+                warps |= 1 << at;
+                gone |= u8::from(is_gone) << at;
+            }
+        }
+        let Some(part) = &product.parts[own] else {
+            return false;
+        };
+        let instr = self.job.kernel.ops[part.pc as usize].instr;
+        self.warp = warp as u32;
+        let problem = BadWgmma::Missing { warps, gone };
+        self.report_at(instr, Code::Wgmma, lanes, Details::Wgmma { problem });
+        self.stopped = true;
+        true
+    }
+}
+
+/// The factors.
+pub(super) const NAMES: [char; 2] = ['A', 'B'];

@@ -1,0 +1,306 @@
+//! Runs the cases of `tests::clusters` on whatever device is there and prints what their blocks saw.
+//!
+//! ```text
+//! cargo run -p tests --example clusters_on_device
+//! ```
+//!
+//! One line per case, with the answer that the case holds where that differs. `--one INDEX` runs one of them, `--wrong INDEX`
+//! a case that is not defined, `--launches` asks for the results of launches and queries, `--ptx INDEX` prints the kernel of a case.
+
+use std::error::Error;
+use std::ffi::{CString, c_int, c_void};
+use std::io::Write;
+use std::ptr::null_mut;
+
+use cudarc::driver::sys::{self, CUfunction_attribute as Of, CUresult};
+use tests::clusters::{
+    BLOCKS, CASES, Case, SEEN, UNSEEN, WORDS, WRONG, expected, memory, module, module_with, shown,
+};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut out = std::io::stdout();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["--ptx", index] => {
+            let case = CASES.get(index.parse::<usize>()?).ok_or("no such case")?;
+            out.write_all(module(case).as_bytes())?;
+        }
+        ["--wrong", index] => {
+            let (case, _) = WRONG.get(index.parse::<usize>()?).ok_or("no such case")?;
+            device()?;
+            writeln!(out, "{}: {}", case.name, run(case).unwrap_or_else(|why| why))?;
+        }
+        ["--one", index] => {
+            let case = CASES.get(index.parse::<usize>()?).ok_or("no such case")?;
+            device()?;
+            writeln!(out, "{}: {}", case.name, run(case).unwrap_or_else(|why| why))?;
+        }
+        ["--launches"] => {
+            device()?;
+            launches(&mut out)?;
+        }
+        _ => {
+            device()?;
+            for case in CASES {
+                let (answer, expected) = (run(case).unwrap_or_else(|why| why), expected(case));
+                match answer == expected {
+                    true => writeln!(out, "{}: {answer}", case.name)?,
+                    false => writeln!(out, "{}: {answer} (not {expected})", case.name)?,
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check(code: CUresult, what: &str) -> Result<(), String> {
+    match code {
+        CUresult::CUDA_SUCCESS => Ok(()),
+        _ => Err(format!("{what}: {code:?}")),
+    }
+}
+
+fn device() -> Result<(), String> {
+    let mut context = null_mut();
+    // SAFETY: plain calls of the driver's interface with pointers to locals.
+    unsafe {
+        check(sys::cuInit(0), "cuInit")?;
+        check(sys::cuDevicePrimaryCtxRetain(&mut context, 0), "context")?;
+        check(sys::cuCtxSetCurrent(context), "context")
+    }
+}
+
+fn load(text: &str) -> Result<sys::CUfunction, String> {
+    let text = CString::new(text).map_err(|error| error.to_string())?;
+    let (mut loaded, mut kernel) = (null_mut(), null_mut());
+    // SAFETY: as above; the text ends in a zero.
+    unsafe {
+        check(
+            sys::cuModuleLoadData(&mut loaded, text.as_ptr().cast()),
+            "loading",
+        )?;
+        check(
+            sys::cuModuleGetFunction(&mut kernel, loaded, c"steps".as_ptr()),
+            "loading",
+        )?;
+    }
+    Ok(kernel)
+}
+
+/// The configuration of a launch.
+fn with_config<T>(
+    cluster: Option<[u32; 3]>,
+    grid: [u32; 3],
+    block: u32,
+    f: impl FnOnce(&sys::CUlaunchConfig) -> T,
+) -> T {
+    let mut attributes = Vec::new();
+    if let Some([x, y, z]) = cluster {
+        // SAFETY: plain data, for which zeros are a value.
+        let mut attribute: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
+        attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+        attribute.value.clusterDim.x = x;
+        attribute.value.clusterDim.y = y;
+        attribute.value.clusterDim.z = z;
+        attributes.push(attribute);
+    }
+    // SAFETY: as above.
+    let mut config: sys::CUlaunchConfig = unsafe { std::mem::zeroed() };
+    [config.gridDimX, config.gridDimY, config.gridDimZ] = grid;
+    [config.blockDimX, config.blockDimY, config.blockDimZ] = [block, 1, 1];
+    config.attrs = attributes.as_mut_ptr();
+    config.numAttrs = attributes.len() as u32;
+    f(&config)
+}
+
+/// What the blocks saw.
+fn run(case: &Case) -> Result<String, String> {
+    let kernel = load(&module(case))?;
+    let words = memory();
+    let mut seen = [UNSEEN; BLOCKS * SEEN];
+    let (mut global, mut results) = (0, 0);
+    // SAFETY: plain calls of the driver's interface with pointers to locals; buffers are as large as the copies, and the
+    // kernel has these parameters.
+    unsafe {
+        check(sys::cuMemAlloc_v2(&mut global, 4 * WORDS), "cuMemAlloc")?;
+        check(sys::cuMemAlloc_v2(&mut results, size_of_val(&seen)), "cuMemAlloc")?;
+        check(
+            sys::cuMemcpyHtoD_v2(global, words.as_ptr().cast(), 4 * WORDS),
+            "copy",
+        )?;
+        check(
+            sys::cuMemcpyHtoD_v2(results, seen.as_ptr().cast(), size_of_val(&seen)),
+            "copy",
+        )?;
+        let mut arguments: [*mut c_void; 2] = [(&raw mut global).cast(), (&raw mut results).cast()];
+        let launched = with_config(case.cluster, case.grid, 32, |config| {
+            sys::cuLaunchKernelEx(config, kernel, arguments.as_mut_ptr(), null_mut())
+        });
+        check(launched, "launch")?;
+        check(sys::cuCtxSynchronize(), "stopped by")?;
+        check(
+            sys::cuMemcpyDtoH_v2(seen.as_mut_ptr().cast(), results, size_of_val(&seen)),
+            "copy",
+        )?;
+    }
+    Ok(shown(&seen))
+}
+
+fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
+    let case = Case {
+        name: "",
+        cluster: None,
+        grid: [1; 3],
+        body: "see %r3",
+        seen: &[],
+    };
+    let mut value: c_int = 0;
+    let cluster_launch = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH;
+    // SAFETY: a pointer to a local.
+    let code = unsafe { sys::cuDeviceGetAttribute(&mut value, cluster_launch, 0) };
+    writeln!(out, "CLUSTER_LAUNCH: {code:?} {value}")?;
+    let queries = [
+        ("must be set", Of::CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET),
+        ("width", Of::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH),
+        ("height", Of::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT),
+        ("depth", Of::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH),
+        (
+            "non-portable",
+            Of::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+        ),
+        (
+            "policy",
+            Of::CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+        ),
+    ];
+    let directives = [
+        "",
+        " .reqnctapercluster 2, 1, 1",
+        " .explicitcluster .reqnctapercluster 2, 1, 1",
+        " .explicitcluster",
+        " .maxclusterrank 4",
+        " .explicitcluster .reqnctapercluster 16, 1, 1",
+    ];
+    let launches: [(Option<[u32; 3]>, [u32; 3]); 13] = [
+        (None, [8, 1, 1]),
+        (None, [3, 1, 1]),
+        (Some([1, 1, 1]), [8, 1, 1]),
+        (Some([2, 1, 1]), [8, 1, 1]),
+        (Some([2, 1, 1]), [7, 1, 1]),
+        (Some([1, 2, 1]), [8, 1, 1]),
+        (Some([3, 1, 1]), [6, 1, 1]),
+        (Some([0, 1, 1]), [8, 1, 1]),
+        (Some([0, 0, 0]), [8, 1, 1]),
+        (Some([8, 1, 1]), [8, 1, 1]),
+        (Some([9, 1, 1]), [9, 1, 1]),
+        (Some([16, 1, 1]), [16, 1, 1]),
+        (Some([32, 1, 1]), [32, 1, 1]),
+    ];
+    let mut words = 0;
+    // SAFETY: a pointer to a local.
+    check(unsafe { sys::cuMemAlloc_v2(&mut words, 1 << 16) }, "cuMemAlloc")?;
+    let mut results = words;
+    let mut arguments: [*mut c_void; 2] = [(&raw mut words).cast(), (&raw mut results).cast()];
+    let mut launch = |kernel, cluster, grid| {
+        // SAFETY: the kernel has these parameters, and its results fit.
+        let code = with_config(cluster, grid, 32, |config| unsafe {
+            sys::cuLaunchKernelEx(config, kernel, arguments.as_mut_ptr(), null_mut())
+        });
+        // SAFETY: no arguments.
+        let end = unsafe { sys::cuCtxSynchronize() };
+        format!("{code:?} {end:?}")
+    };
+    for directives in directives {
+        let kernel = match load(&module_with(&case, directives)) {
+            Ok(kernel) => kernel,
+            Err(why) => {
+                writeln!(out, "[{directives}] {why}")?;
+                continue;
+            }
+        };
+        for (name, attribute) in queries {
+            let mut value: c_int = -77;
+            // SAFETY: a pointer to a local.
+            let code = unsafe { sys::cuFuncGetAttribute(&mut value, attribute, kernel) };
+            writeln!(out, "[{directives}] {name}: {code:?} {value}")?;
+        }
+        for allowed in [0, 1] {
+            if allowed == 1 {
+                // SAFETY: plain arguments.
+                let code = unsafe {
+                    sys::cuFuncSetAttribute(
+                        kernel,
+                        Of::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+                        1,
+                    )
+                };
+                writeln!(out, "[{directives}] allow: {code:?}")?;
+            }
+            for (cluster, grid) in launches {
+                if allowed == 0 || cluster.is_some_and(|cluster| cluster[0] > 8) {
+                    writeln!(
+                        out,
+                        "[{directives}] {allowed} {cluster:?} {grid:?}: {}",
+                        launch(kernel, cluster, grid)
+                    )?;
+                }
+            }
+            for (cluster, threads) in [
+                (1, 32),
+                (2, 32),
+                (4, 32),
+                (8, 32),
+                (16, 32),
+                (2, 1024),
+                (8, 1024),
+                (3, 1024),
+                (16, 1024),
+            ] {
+                let mut n: c_int = -77;
+                // SAFETY: pointers to locals.
+                let code = with_config(
+                    Some([cluster, 1, 1]),
+                    [cluster * 4, 1, 1],
+                    threads,
+                    |config| unsafe { sys::cuOccupancyMaxActiveClusters(&mut n, kernel, config) },
+                );
+                writeln!(
+                    out,
+                    "[{directives}] {allowed} active clusters of {cluster} with {threads}: {code:?} {n}"
+                )?;
+            }
+            for threads in [32, 1024] {
+                let mut n: c_int = -77;
+                // SAFETY: pointers to locals.
+                let code = with_config(None, [16, 1, 1], threads, |config| unsafe {
+                    sys::cuOccupancyMaxPotentialClusterSize(&mut n, kernel, config)
+                });
+                writeln!(
+                    out,
+                    "[{directives}] {allowed} potential size with {threads}: {code:?} {n}"
+                )?;
+            }
+        }
+        for (attribute, value) in [(11, 4), (12, 1), (13, 1), (11, -1), (15, 1), (15, 3)] {
+            // SAFETY: the numbers are those of attributes.
+            let which = match attribute {
+                11 => Of::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH,
+                12 => Of::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
+                13 => Of::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH,
+                _ => Of::CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+            };
+            // SAFETY: plain arguments.
+            let code = unsafe { sys::cuFuncSetAttribute(kernel, which, value) };
+            writeln!(out, "[{directives}] set {attribute} {value}: {code:?}")?;
+        }
+        for (cluster, grid) in [(None, [8, 1, 1]), (None, [6, 1, 1]), (Some([2, 1, 1]), [8, 1, 1])] {
+            writeln!(
+                out,
+                "[{directives}] behind set {cluster:?} {grid:?}: {}",
+                launch(kernel, cluster, grid)
+            )?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! The asynchronous kernels of v11: right and without a finding; broken ones with what the checks say of them.
+//!
+//! What each broken kernel gives is a snapshot: its findings, and how much of C is wrong.
+
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use course::specimens::Specimen;
+use tests::{product, specimen};
+
+static KERNELS: LazyLock<Vec<(Specimen, String)>> =
+    LazyLock::new(|| specimen::folder("tests/data/asynchronous"));
+
+/// What the launches of a kernel give, up to the first with which something is wrong.
+fn shown(kernel: &(Specimen, String), threads: usize) -> (String, Vec<String>) {
+    let (mut text, mut codes) = (String::new(), Vec::new());
+    for launch in product::head(&kernel.0.source).launches {
+        let ran = product::run(kernel, launch, threads);
+        for finding in &ran.findings {
+            text.push_str(&finding.text);
+            text.push('\n');
+            codes.push(finding.code.as_str().to_owned());
+        }
+        let (wrong, all) = ran.wrong;
+        if wrong > 0 {
+            let _ = writeln!(text, "{wrong} of {all} elements of C are wrong.");
+        }
+        if !text.is_empty() {
+            break;
+        }
+    }
+    (text, codes)
+}
+
+#[test]
+fn right_kernels_are_clean() {
+    let mut wrong = Vec::new();
+    for kernel in KERNELS.iter().filter(|(one, _)| one.name.ends_with("_fixed")) {
+        for threads in [1, 4] {
+            let (text, _) = shown(kernel, threads);
+            if !text.is_empty() {
+                wrong.push(format!("{} ({threads}):\n{text}", kernel.0.name));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// The kernels of v11 that the host chooses from: source, name, threads, bytes of shared memory, parameters.
+#[rustfmt::skip]
+const OF_V11: &[(&str, &str, u32, u32, &str)] = &[
+    ("v11_producer", "sgemm_v11_producer", 384, 98368, "M N K alpha A:16x256/64 B:128x16 C"),
+    ("v11_stream_k", "sgemm_v11_stream_k", 384, 98368, "M N K alpha A:16x256/64 B:128x16 beta C whole"),
+    ("v11_gemm", "sgemm_v11_boxes_64x128x32", 384, 196672, "M N K alpha A:32x64/128 B:128x32 beta C whole"),
+    ("v11_gemm", "sgemm_v11_boxes_64x128x16", 160, 49216, "M N K alpha A:16x64/64 B:128x16 beta C whole"),
+    ("v11_gemm", "sgemm_v11_boxes_32x64x32", 160, 73792, "M N K alpha A:32x32/128 B:64x32 beta C whole"),
+    ("v11_gemm", "sgemm_v11_boxes_32x64x16", 160, 45152, "M N K alpha A:16x32/64 B:64x16 beta C whole"),
+    ("v11_gemm", "sgemm_v11_words_128x64x16", 256, 98432, "M N K alpha A B beta C whole"),
+    ("v11_gemm", "sgemm_v11_words_64x128x16", 256, 98432, "M N K alpha A B beta C whole"),
+    ("v11_gemm", "sgemm_v11_words_64x64x32", 256, 98384, "M N K alpha A B beta C whole"),
+    ("v11_gemm", "sgemm_v11_words_32x64x32", 256, 73792, "M N K alpha A B beta C whole"),
+];
+
+/// The kernels of v11 as they are: right and without a finding, with tiles that blocks share where they can.
+#[test]
+fn kernels_of_v11_are_clean() {
+    let mut wrong = Vec::new();
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels/ptx");
+    for (file, name, block, shared, parameters) in OF_V11 {
+        let ptx = std::fs::read_to_string(root.join(format!("{file}.ptx"))).expect("its PTX is committed");
+        // Each block of `v11_producer` needs a tile of its own.
+        let blocks = if parameters.ends_with("whole") { 3 } else { 2 };
+        let source = format!(
+            "// kernel: {name}\n// block: {block}\n// shared: {shared}\n// product: {parameters}\n\
+             // launch: blocks {blocks} whole 0 shape 140 132 36\n"
+        );
+        let path = root.join(format!("{file}.cu"));
+        let name = (*name).to_owned();
+        let (text, _) = shown(&(Specimen { name, path, source }, ptx), 1);
+        if !text.is_empty() {
+            wrong.push(format!("{file}:\n{text}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn broken_kernels_are_told_as_what_they_are() {
+    let mut wrong = Vec::new();
+    let mut settings = insta::Settings::clone_current();
+    settings.set_omit_expression(true);
+    settings.set_snapshot_path("snapshots/asynchronous");
+    settings.set_prepend_module_to_snapshot(false);
+    for kernel in KERNELS.iter().filter(|(one, _)| one.name.ends_with("_broken")) {
+        let name = &kernel.0.name;
+        let (text, codes) = shown(kernel, 1);
+        let expected = product::head(&kernel.0.source).expect;
+        if expected.is_empty() != codes.is_empty() || expected.iter().any(|code| !codes.contains(code)) {
+            wrong.push(format!("{name}: expected {expected:?}, found {codes:?}"));
+        }
+        let short = name.trim_end_matches("_broken").to_owned();
+        settings.bind(|| insta::assert_snapshot!(short, text));
+        assert_eq!(text, shown(kernel, 4).0, "{name}");
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}

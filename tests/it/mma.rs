@@ -1,0 +1,255 @@
+//! Tensor cores: elements of their products beside those of an H200, bit by bit.
+
+use simt::launch::{LaunchOptions, Watch};
+use simt::mma::arithmetic::{Factors, Kind, Product, Sum, Unit, multiply_f64};
+use tests::gpu::{Argument, Gpu, Shape, Value};
+use tests::tensor_cores::fixtures;
+
+const ELEMENTS: &[u8] = include_bytes!("../data/mma/h200.z");
+
+/// The elements of one instruction: number by number, big-endian, as `tests/data/mma/README.md` describes.
+struct Elements {
+    name: String,
+    a: Vec<Vec<u64>>,
+    b: Vec<Vec<u64>>,
+    c: Vec<u64>,
+    d: Vec<u64>,
+}
+
+fn elements() -> Vec<Elements> {
+    let bytes = miniz_oxide::inflate::decompress_to_vec_zlib(ELEMENTS).expect("compressed");
+    let mut rest = &bytes[..];
+    let mut all = Vec::new();
+    while !rest.is_empty() {
+        let end = rest.iter().position(|&b| b == b'\n').expect("a line of text");
+        let line = std::str::from_utf8(&rest[..end]).expect("text");
+        let [name, numbers @ ..] = &line.split(' ').collect::<Vec<_>>()[..] else {
+            panic!("no name in `{line}`");
+        };
+        let [count, operand, sum] = numbers else {
+            panic!("three numbers in `{line}`")
+        };
+        let number = |text: &str| text.parse::<usize>().expect("a number");
+        let (count, operand, sum) = (number(count), number(operand), number(sum));
+        rest = &rest[end + 1 + count..];
+        let mut take = |size: usize, width: usize| {
+            let (these, others) = rest.split_at(size * count);
+            rest = others;
+            let value = |digits: &[u8]| digits.iter().fold(0, |n, &digit| n << 8 | u64::from(digit));
+            these
+                .chunks(size)
+                .map(|element| element.chunks(width).map(value).collect::<Vec<u64>>())
+                .collect::<Vec<_>>()
+        };
+        let width = match name.rsplit('.').next() {
+            Some("bf16" | "f16") => 2,
+            Some("tf32") => 4,
+            Some("e4m3" | "e5m2") => 1,
+            _ => 8,
+        };
+        all.push(Elements {
+            name: (*name).to_owned(),
+            a: take(operand, width),
+            b: take(operand, width),
+            c: take(sum, sum).concat(),
+            d: take(sum, sum).concat(),
+        });
+    }
+    all
+}
+
+fn product(name: &str) -> Product {
+    let mut parts = name.rsplit('.');
+    let kind = match parts.next() {
+        Some("bf16") => Kind::Bf16,
+        Some("f16") => Kind::F16,
+        Some("tf32") => Kind::Tf32,
+        Some("e4m3") => Kind::E4m3,
+        _ => Kind::E5m2,
+    };
+    let sum = if parts.next() == Some("f16") {
+        Sum::F16
+    } else {
+        Sum::F32
+    };
+    let unit = if name.starts_with('w') {
+        Unit::Warpgroup
+    } else {
+        Unit::Warp
+    };
+    Product::new(kind, sum, unit)
+}
+
+/// D of up to eight elements at once, on the diagonal of a tile.
+fn diagonal(name: &str, a: &[Vec<u64>], b: &[Vec<u64>], c: &[u64]) -> Vec<u64> {
+    let (rows, k) = (a.len(), a[0].len());
+    if name.ends_with("f64") {
+        let floats = |of: &[Vec<u64>]| of.concat().into_iter().map(f64::from_bits).collect::<Vec<_>>();
+        let mut d = vec![0.0; rows * rows];
+        (0..rows).for_each(|i| d[i * rows + i] = f64::from_bits(c[i]));
+        multiply_f64(&floats(a), &floats(b), k, &mut d);
+        return (0..rows).map(|i| d[i * rows + i].to_bits()).collect();
+    }
+    let product = product(name);
+    let mut row_bits = vec![[0; 8]; rows * k.div_ceil(8)];
+    let mut column_bits = vec![[0; 8]; k];
+    for (i, (a, b)) in a.iter().zip(b).enumerate() {
+        for k in 0..k {
+            row_bits[i * a.len().div_ceil(8) + k / 8][k % 8] = a[k] as u32;
+            column_bits[k][i] = b[k] as u32;
+        }
+    }
+    let mut a = vec![Factors::ZERO; row_bits.len()];
+    let mut b = vec![Factors::ZERO; k];
+    product.decode(&row_bits, &mut a);
+    product.decode(&column_bits, &mut b);
+    let mut d = vec![0; rows * 8];
+    (0..rows).for_each(|i| d[i * 8 + i] = c[i] as u32);
+    product.multiply(&a, &b, k, &mut d);
+    (0..rows).map(|i| u64::from(d[i * 8 + i])).collect()
+}
+
+/// Elements that are not as on an H200, the first as text.
+fn differences(of: &Elements) -> Option<String> {
+    let at_once = of.a.chunks(8).zip(of.b.chunks(8)).zip(of.c.chunks(8));
+    let ours: Vec<u64> = at_once
+        .flat_map(|((a, b), c)| diagonal(&of.name, a, b, c))
+        .collect();
+    // Which NaN of an f64 goes on is not known.
+    let both_nan = |x: u64, y: u64| f64::from_bits(x).is_nan() && f64::from_bits(y).is_nan();
+    let same = |x: u64, y: u64| x == y || of.name.ends_with("f64") && both_nan(x, y);
+    let differ: Vec<usize> = (0..ours.len()).filter(|&i| !same(ours[i], of.d[i])).collect();
+    let first = *differ.first()?;
+    Some(format!(
+        "{}: {} of {} differ; element {first}: {:x} instead of {:x}\n",
+        of.name,
+        differ.len(),
+        ours.len(),
+        ours[first],
+        of.d[first]
+    ))
+}
+
+#[test]
+fn elements_are_those_of_an_h200_bit_by_bit() {
+    let elements = elements();
+    assert_eq!(elements.iter().map(|e| e.d.len()).sum::<usize>(), 16_962);
+    let differences: String = elements.iter().filter_map(differences).collect();
+    assert_eq!(differences, "");
+}
+
+/// What the checks say of one block of a fixture, with its text changed.
+fn changed(name: &str, edits: &[(&str, &str)]) -> String {
+    let all = fixtures();
+    let fixture = all
+        .iter()
+        .find(|f| f.name == name)
+        .expect("a fixture of this name");
+    let mut text = fixture.ptx();
+    for (from, to) in edits {
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    let gpu = Gpu::default();
+    let module = gpu.load(&text).expect("it loads");
+    let n = 32 * fixture.outs * fixture.blocks();
+    let arguments = [gpu.upload(&fixture.inputs), gpu.upload(&vec![0_u32; n])].map(Argument::from);
+    let options = LaunchOptions {
+        watch: Watch::Checked,
+        ..LaunchOptions::default()
+    };
+    let report = gpu.launch(&module, "k", Shape::line(1, 32), &arguments, options);
+    let report = report.expect("it runs");
+    let texts: Vec<&str> = report.findings.iter().map(|f| f.text.as_str()).collect();
+    texts.join("\n")
+}
+
+#[test]
+fn a_product_takes_all_lanes() {
+    let name = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32";
+    let partly = ("\nmma.sync", "\nsetp.lt.u32 %p, %lane, 20;\n@%p mma.sync");
+    let found = changed(name, &[partly, (".reg .f64", ".reg .pred %p;\n.reg .f64")]);
+    insta::assert_snapshot!(found);
+}
+
+#[test]
+fn undefined_elements_are_followed() {
+    // The last rows are left out, and lie in some matrices only.
+    let name = "ldmatrix.sync.aligned.m8n8.x4.shared.b16";
+    let fill = ("st.shared.v4", "setp.lt.u32 %p, %lane, 28;\n@%p st.shared.v4");
+    let predicate = (".reg .f64", ".reg .pred %p;\n.reg .f64");
+    let use_it = ("%o2, %o3}, [%x];\n", "%o2, %o3}, [%x];\nadd.u32 %o0, %o0, 1;\n");
+    insta::assert_snapshot!(changed(name, &[fill, predicate, use_it]));
+
+    // One row of A is undefined: the sums of that row are, and storing only the others is no mistake.
+    let name = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32";
+    let load = (
+        "\nmma.sync",
+        "\nmad.lo.u32 %x, %lane, 4, %tile;\nsetp.ge.u32 %p, %lane, 4;\n@%p st.shared.b32 [%x], %r0;\n\
+         ld.shared.b32 %r0, [%x];\nmma.sync",
+    );
+    let others = ("st.global.u32 [%out+0], %o0", "@%p st.global.u32 [%out+0], %o0");
+    let others_too = (
+        "st.global.u32 [%out+128], %o1",
+        "@%p st.global.u32 [%out+128], %o1",
+    );
+    assert_eq!(changed(name, &[load, predicate, others, others_too]), "");
+    insta::assert_snapshot!(changed(name, &[load, predicate]));
+}
+
+#[test]
+fn every_instruction_runs() {
+    for fixture in fixtures() {
+        let answers = fixture.emulate();
+        assert!(answers.iter().any(|&word| word != 0), "{}", fixture.name);
+    }
+}
+
+/// Runs a kernel of `fragments.cu.txt` with A[i] = `a(i)`, B[i] = `b(i)` in numbers of `T`, and gives C.
+fn fragments<T: Value, R: Value + Default + Clone>(
+    kernel: &str,
+    n: usize,
+    number: impl Fn(f32) -> T,
+    k: Option<i32>,
+) -> Vec<R> {
+    let text = include_str!("../data/mma/fragments.ptx");
+    let gpu = Gpu::default();
+    let module = gpu.load(text).expect("it loads");
+    let a: Vec<T> = (0..n).map(|i| number(small(i, 3))).collect();
+    let b: Vec<T> = (0..n).map(|i| number(small(i, 5))).collect();
+    let (a, b, c) = (gpu.upload(&a), gpu.upload(&b), gpu.upload(&[R::default(); 256]));
+    let mut arguments: Vec<Argument> = vec![a.into(), b.into(), c.into()];
+    arguments.extend(k.map(Argument::from));
+    gpu.run(&module, kernel, Shape::line(1, 32), &arguments);
+    gpu.read(c, 256)
+}
+
+/// Small integers, so that sums are exact.
+fn small(i: usize, step: usize) -> f32 {
+    ((i * step + i / 7) % 9) as f32 - 4.0
+}
+
+/// Σ a·b of a row and a column, whose elements lie where the functions say.
+fn sums(k: usize, a: impl Fn(usize, usize) -> usize, b: impl Fn(usize, usize) -> usize) -> Vec<f32> {
+    let element = |row, column| (0..k).map(|k| small(a(row, k), 3) * small(b(k, column), 5)).sum();
+    (0..256).map(|i| element(i / 16, i % 16)).collect()
+}
+
+#[test]
+fn fragments_of_cuda_c_multiply() {
+    let bf16 = |x: f32| (x.to_bits() >> 16) as u16;
+    let c: Vec<f32> = fragments("product", 16 * 96, bf16, Some(96));
+    let want = sums(96, |row, k| row * 96 + k, |k, column| column * 96 + k);
+    assert_eq!(c, want.iter().map(|sum| 2.0 * sum).collect::<Vec<_>>());
+
+    let c: Vec<f32> = fragments("product_tf32", 16 * 24, |x| x, Some(24));
+    assert_eq!(c, sums(24, |row, k| row * 24 + k, |k, column| k * 16 + column));
+
+    let c: Vec<u16> = fragments("product_f16", 256, |x| half::f16::from_f32(x).to_bits(), None);
+    // A is read by columns, and C written by columns.
+    let want = sums(16, |row, k| k * 16 + row, |k, column| k * 16 + column);
+    let turned: Vec<f32> = (0..256)
+        .map(|i| half::f16::from_bits(c[i % 16 * 16 + i / 16]).to_f32())
+        .collect();
+    assert_eq!(turned, want);
+}

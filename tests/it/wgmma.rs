@@ -1,0 +1,91 @@
+//! Products of a warpgroup: every form runs, with checks and without, and leaves the same in registers.
+//!
+//! What a product of whole tiles should be is held by `it/asynchronous.rs`. A GPU has not been asked about the cases here
+//! yet; `tests/data/wgmma/run.cpp` does that.
+
+use simt::launch::{LaunchOptions, Watch};
+use simt::module::Module;
+use tests::gpu::{Argument, Gpu, Shape};
+use tests::wgmma::{Case, IMAGE_BYTES, THREADS, cases, end, image, module, sums};
+
+/// What the registers of all threads hold after a product.
+fn run(gpu: &Gpu, module: &Module, case: &Case, watch: Watch) -> Result<Vec<u32>, String> {
+    let words = (THREADS * case.form.words()) as usize;
+    let out = gpu.upload(&vec![0u32; words]);
+    let arguments = [
+        Argument::from(gpu.upload(&image(case.image()))),
+        Argument::from(gpu.upload(&sums(case))),
+        Argument::from(out),
+        Argument(case.descriptors[0].to_le_bytes().to_vec()),
+        Argument(case.descriptors[1].to_le_bytes().to_vec()),
+        Argument(u32::from(case.adds).to_le_bytes().to_vec()),
+    ];
+    let shape = Shape {
+        shared: IMAGE_BYTES as u32,
+        ..Shape::line(1, THREADS)
+    };
+    let options = LaunchOptions {
+        watch,
+        budget: 1 << 26,
+        threads: 1,
+        ..LaunchOptions::default()
+    };
+    let report = gpu
+        .launch(module, &case.form.kernel(), shape, &arguments, options)
+        .map_err(|error| error.to_string())?;
+    match report.findings.first() {
+        Some(finding) => Err(finding.text.clone()),
+        None => Ok(gpu.read(out, words)),
+    }
+}
+
+/// Why a kernel of this one instruction does not load.
+#[track_caller]
+fn refused(target: &str, instruction: &str, why: &str) {
+    let text = format!(
+        ".version 8.4\n.target {target}\n.address_size 64\n.visible .entry k()\n{{\n    .reg .b32 %r<4>;\n    \
+         .reg .b64 %d<2>;\n    {instruction}\n    ret;\n}}\n"
+    );
+    match Module::load(&Gpu::default().memory, &text, None) {
+        Ok(_) => panic!("{instruction} loads"),
+        Err(error) => assert!(error.to_string().contains(why), "{error}"),
+    }
+}
+
+#[test]
+fn what_is_not_emulated_is_refused_by_name() {
+    let a_and_b = "{%r0, %r1, %r2, %r3}, %d0, %d1, 1";
+    let integers = "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8";
+    refused(
+        "sm_90a",
+        &format!("{integers} {a_and_b};"),
+        "`wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8`",
+    );
+    let sparse = "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.bf16.bf16";
+    refused(
+        "sm_90a",
+        &format!("{sparse} {a_and_b}, 1, 1, 0, 0;"),
+        "`wgmma.mma_async.sp",
+    );
+    let product = format!("wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {a_and_b}");
+    refused("sm_90a", &format!("{product}, 1, 1, 0;"), "takes 4 numbers");
+    refused("sm_90a", &format!("{product}, 1, 2, 0, 0;"), "scaled by 1 or -1");
+    refused(
+        "sm_90",
+        &format!("{product}, 1, 1, 0, 0;"),
+        "needs `.target sm_90a`",
+    );
+    refused("sm_90", "wgmma.fence.sync.aligned;", "needs `.target sm_90a`");
+}
+
+#[test]
+fn checks_change_no_product() {
+    let gpu = Gpu::default();
+    let module = Module::load(&gpu.memory, &module(), None).expect("it loads");
+    for case in cases() {
+        assert!(end(&case) as usize <= IMAGE_BYTES, "{}", case.name);
+        let plain = run(&gpu, &module, &case, Watch::Plain);
+        assert!(plain.is_ok(), "{}: {plain:?}", case.name);
+        assert_eq!(run(&gpu, &module, &case, Watch::Checked), plain, "{}", case.name);
+    }
+}

@@ -1,0 +1,234 @@
+//! Clusters and distributed shared memory, used the same way on a GPU and on the emulator.
+//!
+//! Each case is a kernel of a few lines that every thread executes, and what thread 0 of each block sees. The example
+//! `clusters_on_device` asks a GPU; `it/clusters.rs` asks the emulator. The answers are what the PTX manual defines; no GPU has
+//! confirmed them yet.
+
+use std::fmt::Write as _;
+
+/// Words that a block may see, and blocks of a case.
+pub const SEEN: usize = 8;
+/// Blocks of a case.
+pub const BLOCKS: usize = 8;
+/// Words of global memory: each holds its number.
+pub const WORDS: usize = 64;
+/// What a word of the result holds when nothing wrote it.
+pub const UNSEEN: u32 = 0xFFFF_FFFF;
+
+/// A kernel and what its blocks see.
+#[derive(Debug, Clone, Copy)]
+pub struct Case {
+    /// What it is about.
+    pub name: &'static str,
+    /// Blocks of a cluster in x, y and z; `None`: a launch without.
+    pub cluster: Option<[u32; 3]>,
+    /// Blocks in x, y and z; 32 threads each.
+    pub grid: [u32; 3],
+    /// PTX instructions separated by `; `, and `see R` (thread 0 of the block sees a register), `sync` (all threads of
+    /// the cluster wait for each other), `one` … `all` (only thread 0 executes what stands between), `wait PARITY` (for
+    /// the block's own barrier).
+    ///
+    /// Registers: `%r1` thread, `%r2` block of the grid, `%r3` rank, `%r4` the shared array `box`, `%r5` the barriers
+    /// `bars`, `%r6` the rank of the next block, `%r7` and `%r8` its `box` and `bars`, `%d1` global memory.
+    pub body: &'static str,
+    /// What the blocks see, in the order of the grid.
+    pub seen: &'static [&'static [u32]],
+}
+
+const fn case(
+    name: &'static str,
+    cluster: [u32; 3],
+    grid: [u32; 3],
+    body: &'static str,
+    seen: &'static [&'static [u32]],
+) -> Case {
+    Case {
+        name,
+        cluster: Some(cluster),
+        grid,
+        body,
+        seen,
+    }
+}
+
+const PAIR: [u32; 3] = [2, 1, 1];
+const INIT: &str =
+    "one; mbarrier.init.shared::cta.b64 [%r5], 1; fence.mbarrier_init.release.cluster; all; sync; ";
+
+/// Cases that end well.
+#[rustfmt::skip]
+pub const CASES: &[Case] = &[
+    case("registers of a line", PAIR, [4, 1, 1],
+        "mov.u32 %r10, %clusterid.x; see %r10; mov.u32 %r10, %nclusterid.x; see %r10; mov.u32 %r10, %cluster_ctaid.x; see %r10; mov.u32 %r10, %cluster_nctaid.x; see %r10; see %r3; mov.u32 %r10, %cluster_nctarank; see %r10; mov.pred %p2, %is_explicit_cluster; selp.u32 %r10, 1, 0, %p2; see %r10",
+        &[&[0, 2, 0, 2, 0, 2, 1], &[0, 2, 1, 2, 1, 2, 1], &[1, 2, 0, 2, 0, 2, 1], &[1, 2, 1, 2, 1, 2, 1]]),
+    case("registers of a plane", [2, 2, 1], [4, 2, 1],
+        "mov.u32 %r10, %clusterid.x; see %r10; mov.u32 %r10, %clusterid.y; see %r10; mov.u32 %r10, %cluster_ctaid.x; see %r10; mov.u32 %r10, %cluster_ctaid.y; see %r10; see %r3; mov.u32 %r10, %nclusterid.y; see %r10",
+        &[&[0, 0, 0, 0, 0, 1], &[0, 0, 1, 0, 1, 1], &[1, 0, 0, 0, 0, 1], &[1, 0, 1, 0, 1, 1], &[0, 0, 0, 1, 2, 1], &[0, 0, 1, 1, 3, 1], &[1, 0, 0, 1, 2, 1], &[1, 0, 1, 1, 3, 1]]),
+    case("registers of a cube", [2, 1, 2], [2, 2, 2],
+        "mov.u32 %r10, %clusterid.y; see %r10; mov.u32 %r10, %clusterid.z; see %r10; mov.u32 %r10, %cluster_ctaid.z; see %r10; mov.u32 %r10, %cluster_nctaid.z; see %r10; see %r3",
+        &[&[0, 0, 0, 2, 0], &[0, 0, 0, 2, 1], &[1, 0, 0, 2, 0], &[1, 0, 0, 2, 1], &[0, 0, 1, 2, 2], &[0, 0, 1, 2, 3], &[1, 0, 1, 2, 2], &[1, 0, 1, 2, 3]]),
+    Case { name: "no clusters", cluster: None, grid: [2, 1, 1],
+        body: "mov.u32 %r10, %clusterid.x; see %r10; mov.u32 %r10, %cluster_nctarank; see %r10; see %r3; mov.pred %p2, %is_explicit_cluster; selp.u32 %r10, 1, 0, %p2; see %r10; sync; st.shared.u32 [%r4], %r2; bar.sync 0; ld.shared::cluster.u32 %r10, [%r7]; see %r10",
+        seen: &[&[0, 1, 0, 0, 0], &[1, 1, 0, 0, 1]] },
+    case("read", PAIR, [4, 1, 1],
+        "add.u32 %r10, %r2, 100; st.shared.u32 [%r4], %r10; sync; ld.shared::cluster.u32 %r11, [%r7]; see %r11; sync",
+        &[&[101], &[100], &[103], &[102]]),
+    case("read by generic address", PAIR, PAIR,
+        "add.u32 %r10, %r2, 100; st.shared.u32 [%r4+8], %r10; sync; cvt.u64.u32 %d5, %r4; cvta.shared.u64 %d5, %d5; mapa.u64 %d6, %d5, %r6; ld.u32 %r11, [%d6+8]; see %r11; sync",
+        &[&[101], &[100]]),
+    case("read by a converted address", PAIR, PAIR,
+        "st.shared.u32 [%r4], %r2; sync; cvt.u64.u32 %d5, %r7; cvta.shared::cluster.u64 %d6, %d5; ld.u32 %r11, [%d6]; see %r11; cvta.to.shared::cluster.u64 %d7, %d6; ld.shared::cluster.u32 %r11, [%d7]; see %r11; sync",
+        &[&[1, 1], &[0, 0]]),
+    case("write", [4, 1, 1], [4, 1, 1],
+        "add.u32 %r10, %r2, 100; st.shared::cluster.u32 [%r7], %r10; sync; ld.shared.u32 %r11, [%r4]; see %r11",
+        &[&[103], &[100], &[101], &[102]]),
+    case("write to itself", PAIR, PAIR,
+        "mapa.shared::cluster.u32 %r10, %r4, %r3; st.shared::cluster.u32 [%r10+4], %r2; bar.sync 0; ld.shared.u32 %r11, [%r4+4]; see %r11; bar.sync 0; st.shared::cluster.u32 [%r4+4], 7; bar.sync 0; ld.shared.u32 %r11, [%r4+4]; see %r11",
+        &[&[0, 7], &[1, 7]]),
+    case("each lane another block", PAIR, PAIR,
+        "add.u32 %r10, %r2, 10; shl.b32 %r11, %r1, 2; add.u32 %r12, %r4, %r11; st.shared.u32 [%r12], %r10; sync; and.b32 %r13, %r1, 1; mapa.shared::cluster.u32 %r14, %r12, %r13; ld.shared::cluster.u32 %r15, [%r14]; redux.sync.add.s32 %r16, %r15, -1; see %r15; see %r16; sync",
+        &[&[10, 336], &[10, 336]]),
+    case("vectors and bytes", PAIR, PAIR,
+        "add.u32 %r10, %r2, 1; st.shared.v4.u32 [%r4], {%r10, %r10, %r2, %r10}; sync; ld.shared::cluster.v4.u32 {%r11, %r12, %r13, %r14}, [%r7]; see %r11; see %r13; ld.shared::cluster.u8 %r15, [%r7+8]; see %r15; ld.shared::cluster.u64 %d5, [%r7+8]; cvt.u32.u64 %r15, %d5; see %r15; sync; st.shared::cluster.u8 [%r7+9], 1; sync; ld.shared.u32 %r15, [%r4+8]; see %r15",
+        &[&[2, 1, 1, 1, 256], &[1, 0, 0, 0, 257]]),
+    case("atomics", PAIR, PAIR,
+        "st.shared.u32 [%r4], 0; sync; mapa.shared::cluster.u32 %r10, %r4, 0; red.shared::cluster.add.u32 [%r10], 1; sync; ld.shared.u32 %r11, [%r4]; see %r11; sync; atom.shared::cluster.add.u32 %r12, [%r7], 5; sync; ld.shared.u32 %r11, [%r4]; see %r11; sync; one; atom.shared::cluster.cas.b32 %r12, [%r7], 160, 9; all; sync; see %r12; ld.shared.u32 %r11, [%r4]; see %r11",
+        &[&[64, 224, 160, 224], &[0, 160, 224, 9]]),
+    case("ranks of addresses", PAIR, PAIR,
+        "getctarank.shared::cluster.u32 %r10, %r4; see %r10; getctarank.shared::cluster.u32 %r10, %r7; see %r10; mapa.shared::cluster.u32 %r11, %r7, %r3; getctarank.shared::cluster.u32 %r10, %r11; see %r10; cvt.u64.u32 %d5, %r4; cvta.shared.u64 %d5, %d5; mapa.u64 %d6, %d5, %r6; getctarank.u64 %r10, %d6; see %r10; getctarank.u64 %r10, %d5; see %r10",
+        &[&[0, 1, 0, 1, 0], &[1, 0, 1, 0, 1]]),
+    case("spaces of addresses", PAIR, PAIR,
+        "cvt.u64.u32 %d5, %r4; cvta.shared.u64 %d5, %d5; mapa.u64 %d6, %d5, %r6; mapa.u64 %d7, %d5, %r3; isspacep.shared %p2, %d5; selp.u32 %r10, 1, 0, %p2; see %r10; isspacep.shared::cluster %p2, %d5; selp.u32 %r10, 1, 0, %p2; see %r10; isspacep.shared::cta %p2, %d6; selp.u32 %r10, 1, 0, %p2; see %r10; isspacep.shared::cluster %p2, %d6; selp.u32 %r10, 1, 0, %p2; see %r10; isspacep.shared %p2, %d7; selp.u32 %r10, 1, 0, %p2; see %r10; isspacep.global %p2, %d6; selp.u32 %r10, 1, 0, %p2; see %r10",
+        &[&[1, 1, 0, 1, 1, 0], &[1, 1, 0, 1, 1, 0]]),
+    case("arrive, then wait", PAIR, PAIR,
+        "st.shared.u32 [%r4], %r2; barrier.cluster.arrive.release.aligned; add.u32 %r10, %r2, 5; barrier.cluster.wait.acquire.aligned; ld.shared::cluster.u32 %r11, [%r7]; barrier.cluster.arrive.relaxed; see %r10; see %r11; barrier.cluster.wait",
+        &[&[5, 1], &[6, 0]]),
+    case("threads that have ended", PAIR, PAIR,
+        "setp.ge.u32 %p2, %r1, 16; setp.eq.u32 %p3, %r2, 1; and.pred %p2, %p2, %p3; @%p2 exit; st.shared.u32 [%r4], %r2; barrier.cluster.arrive; barrier.cluster.wait; ld.shared::cluster.u32 %r11, [%r7]; see %r11; barrier.cluster.arrive; barrier.cluster.wait",
+        &[&[1], &[0]]),
+    case("a barrier of the next block", PAIR, PAIR,
+        "INIT st.shared::cluster.u32 [%r7], %r2; one; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r8]; all; wait 0; ld.shared.u32 %r11, [%r4]; see %r11; sync",
+        &[&[1], &[0]]),
+    case("arrivals from all threads", PAIR, PAIR,
+        "one; mbarrier.init.shared::cta.b64 [%r5], 64; all; sync; mapa.shared::cluster.u32 %r10, %r5, 0; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r10]; setp.ne.u32 %p2, %r3, 0; @%p2 bra $past; wait 0; $past:; see %r3; sync",
+        &[&[0], &[1]]),
+    case("bytes of a barrier of the next block", PAIR, PAIR,
+        "INIT one; mbarrier.arrive.expect_tx.relaxed.cluster.shared::cluster.b64 _, [%r8], 16; mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [%r8], 16; all; wait 0; see %r3; sync",
+        &[&[0], &[1]]),
+    case("copy to the next block", PAIR, PAIR,
+        "st.shared.u32 [%r4+64], %r2; st.shared.u32 [%r4+76], 9; fence.proxy.async; INIT one; mbarrier.arrive.expect_tx.shared::cta.b64 %d5, [%r5], 16; add.u32 %r10, %r4, 64; cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r7], [%r10], 16, [%r8]; all; wait 0; ld.shared.u32 %r11, [%r4]; see %r11; ld.shared.u32 %r11, [%r4+12]; see %r11; sync",
+        &[&[1, 9], &[0, 9]]),
+    case("load to the next block", PAIR, PAIR,
+        "INIT one; mbarrier.arrive.expect_tx.shared::cta.b64 %d5, [%r5], 16; shl.b32 %r10, %r2, 4; cvt.u64.u32 %d6, %r10; add.u64 %d6, %d1, %d6; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r7], [%d6], 16, [%r8]; all; wait 0; ld.shared.u32 %r11, [%r4]; see %r11; ld.shared.u32 %r11, [%r4+12]; see %r11; sync",
+        &[&[4, 7], &[0, 3]]),
+    case("load to several blocks", [4, 1, 1], [4, 1, 1],
+        "INIT st.shared.u32 [%r4+16], 77; bar.sync 0; one; setp.eq.u32 %p2, %r3, 2; selp.u32 %r12, 0, 16, %p2; mbarrier.arrive.expect_tx.shared::cta.b64 %d5, [%r5], %r12; setp.ne.u32 %p2, %r3, 1; @%p2 bra $past; mov.b16 %h1, 11; add.u64 %d6, %d1, 32; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r4], [%d6], 16, [%r5], %h1; $past:; all; wait 0; setp.eq.u32 %p2, %r3, 2; mov.u32 %r11, 0; mov.u32 %r13, 0; @!%p2 ld.shared.u32 %r11, [%r4]; @!%p2 ld.shared.u32 %r13, [%r4+12]; see %r11; see %r13; sync",
+        &[&[8, 11], &[8, 11], &[0, 0], &[8, 11]]),
+];
+
+/// Cases that are not defined: a GPU stops, or what it answers means nothing. Each with how the emulator's answer starts.
+#[rustfmt::skip]
+pub const WRONG: &[(Case, &str)] = &[
+    (case("read of a block that has ended", PAIR, PAIR,
+        "st.shared.u32 [%r4], %r2; sync; setp.ne.u32 %p2, %r3, 1; @%p2 exit; mov.u32 %r20, 0; $again:; nanosleep.u32 1000; add.u32 %r20, %r20, 1; setp.lt.u32 %p3, %r20, 200; @%p3 bra $again; ld.shared::cluster.u32 %r11, [%r7]; see %r11", &[]),
+        "error[E-CLUSTER]: read of shared memory of a block that has ended"),
+    (case("write to a block that has ended", PAIR, PAIR,
+        "sync; setp.ne.u32 %p2, %r3, 1; @%p2 exit; mov.u32 %r20, 0; $again:; nanosleep.u32 1000; add.u32 %r20, %r20, 1; setp.lt.u32 %p3, %r20, 200; @%p3 bra $again; st.shared::cluster.u32 [%r7], 1; see %r3", &[]),
+        "error[E-CLUSTER]: write of shared memory of a block that has ended"),
+    (case("a rank that is not there", PAIR, PAIR,
+        "st.shared.u32 [%r4], %r2; sync; mapa.shared::cluster.u32 %r10, %r4, 2; ld.shared::cluster.u32 %r11, [%r10]; see %r11; sync", &[]),
+        "error[E-CLUSTER]: read of shared memory of a block that the cluster does not have"),
+    (case("rank 7 of a cluster of 2", PAIR, PAIR,
+        "st.shared.u32 [%r4], %r2; sync; mapa.shared::cluster.u32 %r10, %r4, 7; ld.shared::cluster.u32 %r11, [%r10]; see %r11; sync", &[]),
+        "error[E-CLUSTER]: read of shared memory of a block that the cluster does not have"),
+    (case("past the end of the next block", PAIR, PAIR,
+        "st.shared.u32 [%r4], %r2; sync; ld.shared::cluster.u32 %r11, [%r7+300000]; see %r11; sync", &[]),
+        "error[E-OOB]: read past the end of an array in another block's shared memory"),
+    (case("the next block's address as its own", PAIR, PAIR,
+        "add.u32 %r10, %r2, 100; st.shared.u32 [%r4], %r10; sync; ld.shared.u32 %r11, [%r7]; see %r11; sync", &[]),
+        ""),
+    (case("an own address handed to the next block", PAIR, PAIR,
+        "add.u32 %r10, %r2, 100; st.shared.u32 [%r4+4], %r10; cvt.u64.u32 %d5, %r4; cvta.shared.u64 %d5, %d5; st.shared::cluster.u64 [%r7+8], %d5; sync; ld.shared.u64 %d6, [%r4+8]; ld.u32 %r11, [%d6+4]; see %r11; shr.u64 %d7, %d5, 24; cvt.u32.u64 %r12, %d7; see %r12; shr.u32 %r12, %r4, 24; see %r12; shr.u32 %r12, %r7, 24; see %r12; sync", &[]),
+        ""),
+    (case("wait without arrival", PAIR, PAIR, "barrier.cluster.wait.aligned; see %r3", &[]),
+        "error[E-CLUSTER]: barrier.cluster.wait without barrier.cluster.arrive before it"),
+    (case("two arrivals", PAIR, PAIR, "barrier.cluster.arrive.aligned; barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; see %r3", &[]),
+        "error[E-CLUSTER]: barrier.cluster.arrive again, without barrier.cluster.wait in between"),
+    (case("a barrier of the next block waited for", PAIR, PAIR,
+        "INIT one; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r8]; all; sync; cvt.u64.u32 %d5, %r8; cvta.shared::cluster.u64 %d6, %d5; mbarrier.test_wait.parity.b64 %p2, [%d6], 0; selp.u32 %r10, 1, 0, %p2; see %r10; sync", &[]),
+        "error[E-MBARRIER]: a barrier of another block is used as only its own block can"),
+];
+
+/// The module with the kernel `steps` of a case, and directives of the kernel.
+pub fn module_with(case: &Case, directives: &str) -> String {
+    let mut text = format!(
+        ".version 8.4\n.target sm_90\n.address_size 64\n\n\
+         .visible .entry steps(.param .u64 p_memory, .param .u64 p_seen){directives}\n{{\n\
+         \x20   .shared .align 128 .b8 box[1024];\n    .shared .align 8 .b64 bars[4];\n\
+         \x20   .reg .pred %p<8>;\n    .reg .b16 %h<4>;\n    .reg .b32 %r<40>;\n    .reg .b64 %d<16>;\n    .reg .f32 %f<4>;\n\
+         \x20   ld.param.u64 %d1, [p_memory];\n    cvta.to.global.u64 %d1, %d1;\n\
+         \x20   ld.param.u64 %d2, [p_seen];\n    cvta.to.global.u64 %d2, %d2;\n\
+         \x20   mov.u32 %r1, %tid.x;\n    setp.ne.u32 %p1, %r1, 0;\n\
+         \x20   mov.u32 %r30, %ctaid.z;\n    mov.u32 %r31, %nctaid.y;\n    mov.u32 %r32, %ctaid.y;\n\
+         \x20   mad.lo.u32 %r30, %r30, %r31, %r32;\n    mov.u32 %r31, %nctaid.x;\n    mov.u32 %r32, %ctaid.x;\n\
+         \x20   mad.lo.u32 %r2, %r30, %r31, %r32;\n    mad.wide.u32 %d2, %r2, {}, %d2;\n\
+         \x20   mov.u32 %r3, %cluster_ctarank;\n    mov.u32 %r4, box;\n    mov.u32 %r5, bars;\n\
+         \x20   mov.u32 %r30, %cluster_nctarank;\n    add.u32 %r6, %r3, 1;\n    rem.u32 %r6, %r6, %r30;\n\
+         \x20   mapa.shared::cluster.u32 %r7, %r4, %r6;\n    mapa.shared::cluster.u32 %r8, %r5, %r6;\n",
+        4 * SEEN
+    );
+    let (mut n_seen, mut n_labels) = (0, 0);
+    for step in case.body.replace("INIT ", INIT).split("; ") {
+        let words: Vec<&str> = step.split(' ').collect();
+        let line = match words[..] {
+            ["see", register] => {
+                n_seen += 1;
+                format!("@!%p1 st.global.u32 [%d2+{}], {register};", 4 * (n_seen - 1))
+            }
+            ["sync"] => "barrier.cluster.arrive.aligned;\n    barrier.cluster.wait.aligned;".to_owned(),
+            ["one"] => {
+                n_labels += 1;
+                format!("@%p1 bra $all{n_labels};")
+            }
+            ["all"] => format!("$all{n_labels}:\n    bar.warp.sync -1;"),
+            ["wait", parity] => {
+                n_labels += 1;
+                format!(
+                    "$wait{n_labels}:\n    mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p7, [%r5], {parity};\n    \
+                     @!%p7 bra $wait{n_labels};"
+                )
+            }
+            _ if step.ends_with(':') => step.to_owned(),
+            _ => format!("{step};"),
+        };
+        let _ = writeln!(text, "    {line}");
+    }
+    text.push_str("    ret;\n}\n");
+    text
+}
+
+/// The module with the kernel `steps` of a case.
+pub fn module(case: &Case) -> String {
+    module_with(case, "")
+}
+
+/// What global memory holds.
+pub fn memory() -> Vec<u32> {
+    (0..WORDS as u32).collect()
+}
+
+/// What the blocks saw, as one line: `101 | 100`.
+pub fn shown(words: &[u32]) -> String {
+    let block = |words: &[u32]| {
+        let seen = words.iter().take_while(|word| **word != UNSEEN);
+        seen.map(u32::to_string).collect::<Vec<_>>().join(" ")
+    };
+    let blocks: Vec<String> = words.chunks(SEEN).map(block).collect();
+    blocks.join(" | ").trim_end_matches([' ', '|']).to_owned()
+}
+
+/// The same of what a case holds.
+pub fn expected(case: &Case) -> String {
+    let block = |words: &&[u32]| words.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+    case.seen.iter().map(block).collect::<Vec<_>>().join(" | ")
+}

@@ -1,0 +1,217 @@
+//! Matrix products by the asynchronous kernels of v11: what the checks say of them, and whether C is right.
+//!
+//! The head of a kernel of `tests/data/asynchronous` says how it is launched:
+//!
+//! | line | meaning |
+//! | --- | --- |
+//! | `// block: 256` | threads of a block |
+//! | `// shared: 32832` | bytes of dynamic shared memory |
+//! | `// product: M A:16x32/64 C` | parameters: `M`, `N`, `K`, `alpha`, `beta`, `whole`; `A`, `B`, `C`: pointers; `A:16x32/64`: a tensor map of A whose boxes have 16 columns and 32 rows, with a swizzle of 64 bytes; `A:64x32/128/bf16`: the same of A in bf16 |
+//! | `// launch: blocks 3 whole 0 shape 37 68 40` | a launch, with M, N and K |
+//! | `// kernel: NAME` | which kernel of the module, if there are several |
+//! | `// unwritten: last row of B` | what the host did not write |
+//! | `// expect: clean` | codes that must be found |
+
+use course::specimens::Specimen;
+use findings::{Finding, Report};
+use simt::gpu::{Argument, Gpu, Shape};
+use simt::launch::{LaunchOptions, Names, Watch};
+use simt::tensor::{Element, Fill, Swizzle, TensorMap};
+
+use crate::gemm::Product;
+
+/// C = ALPHA · A · B + BETA · C.
+const ALPHA: f32 = 2.0;
+const BETA: f32 = 3.0;
+
+/// What the lines at the top of a kernel say.
+#[derive(Debug, Default)]
+pub struct Head {
+    /// Codes that must be found; none for `clean`.
+    pub expect: Vec<String>,
+    /// Launches: blocks, tiles that are not shared out, M, N, K.
+    pub launches: Vec<Launch>,
+    /// The last row of B is not written.
+    is_half: bool,
+    /// Name of the kernel; none for the only one.
+    kernel: String,
+    block: u32,
+    shared: u32,
+    parameters: Vec<String>,
+}
+
+/// One launch of a kernel.
+#[derive(Debug, Clone, Copy)]
+pub struct Launch {
+    /// Blocks of the grid.
+    pub blocks: u32,
+    whole: i32,
+    shape: [usize; 3],
+}
+
+/// What a launch gave.
+#[derive(Debug)]
+pub struct Ran {
+    /// The findings.
+    pub findings: Vec<Finding>,
+    /// Elements of C that are wrong, and all of them.
+    pub wrong: (usize, usize),
+}
+
+/// The lines at the top of a kernel.
+///
+/// # Panics
+/// When a line is not as it has to be.
+pub fn head(text: &str) -> Head {
+    let mut head = Head::default();
+    for line in text.lines().map_while(|line| line.strip_prefix("//")) {
+        let Some((key, value)) = line.trim().split_once(": ") else {
+            continue;
+        };
+        let words: Vec<&str> = value.split_whitespace().collect();
+        let number = |at: usize| words[at].parse::<usize>().expect("a number");
+        match key {
+            "block" => head.block = number(0) as u32,
+            "shared" => head.shared = number(0) as u32,
+            "kernel" => head.kernel = value.to_owned(),
+            "unwritten" => head.is_half = value == "last row of B",
+            "product" => head.parameters = words.iter().map(|&word| word.to_owned()).collect(),
+            "launch" => head.launches.push(Launch {
+                blocks: number(1) as u32,
+                whole: number(3) as i32,
+                shape: [number(5), number(6), number(7)],
+            }),
+            "expect" if value != "clean" => head.expect = words.iter().map(|&word| word.to_owned()).collect(),
+            _ => {}
+        }
+    }
+    head
+}
+
+/// The map of a matrix with rows side by side: `16x32/64`.
+fn map(address: u64, rows: usize, cols: usize, what: &str) -> TensorMap {
+    let mut parts = what.split('/');
+    let (size, swizzle) = (parts.next().unwrap_or(""), parts.next().unwrap_or("0"));
+    let element = match parts.next() {
+        None => Element::F32,
+        Some("bf16") => Element::Bf16,
+        Some(other) => panic!("elements of type {other}"),
+    };
+    let (width, height) = size.split_once('x').expect("columns x rows");
+    let swizzle = match swizzle {
+        "0" => Swizzle::None,
+        "32" => Swizzle::B32,
+        "64" => Swizzle::B64,
+        "128" => Swizzle::B128,
+        _ => panic!("a swizzle of {swizzle} bytes"),
+    };
+    let map = TensorMap::new(
+        address,
+        element,
+        &[cols as u64, rows as u64],
+        &[cols as u64 * element.bytes()],
+        &[width, height].map(|n| n.parse().expect("a number")),
+        &[1, 1],
+        swizzle,
+        Fill::Zeros,
+    );
+    map.expect("a map")
+}
+
+/// Launches a kernel.
+///
+/// # Panics
+/// When it does not load or its launch is refused.
+pub fn run((one, ptx): &(Specimen, String), launch: Launch, threads: usize) -> Ran {
+    let head = head(&one.source);
+    let [m, n, k] = launch.shape;
+    let mut product = Product::random(m, n, k, 11);
+    // Small whole numbers: their sums are exact in any order.
+    for x in product.a.iter_mut().chain(&mut product.b) {
+        *x = (*x * 8.0).round();
+    }
+    let old: Vec<f32> = (0..m * n).map(|i| (i % 7) as f32).collect();
+    let gpu = Gpu::with_memory(1 << 30);
+    let [a, b, c] = [&product.a, &product.b, &old].map(|matrix| gpu.upload(matrix));
+    let [a, b] = match head.parameters.iter().any(|word| word.ends_with("/bf16")) {
+        // Small whole numbers are the same in bf16.
+        true => [&product.a, &product.b].map(|matrix| {
+            let halves: Vec<u16> = matrix.iter().map(|x| (x.to_bits() >> 16) as u16).collect();
+            let words = halves.chunks(2).map(|pair| {
+                pair.iter()
+                    .rev()
+                    .fold(0, |word, half| word << 16 | u32::from(*half))
+            });
+            gpu.upload(&words.collect::<Vec<u32>>())
+        }),
+        false => [a, b],
+    };
+    // Of a B that nobody has written whole, the last row is missing.
+    let b = match head.is_half {
+        true => gpu.alloc::<f32>(k * n),
+        false => b,
+    };
+    if head.is_half {
+        gpu.write(b, &product.b[..(k - 1) * n]);
+    }
+    let module = match gpu.load(ptx) {
+        Ok(module) => module,
+        Err(refused) => panic!("{}: {refused}", one.name),
+    };
+    let kernel = module.kernel(&head.kernel).or(module.kernels().first());
+    let kernel = kernel.expect("a kernel");
+    let arguments: Vec<Argument> = (head.parameters.iter())
+        .map(|word| match (word.as_str(), word.split_once(':')) {
+            (_, Some(("A", what))) => Argument(map(a, m, k, what).encode().to_vec()),
+            (_, Some(("B", what))) => Argument(map(b, k, n, what).encode().to_vec()),
+            ("M", _) => (m as i32).into(),
+            ("N", _) => (n as i32).into(),
+            ("K", _) => (k as i32).into(),
+            ("alpha", _) => ALPHA.into(),
+            ("beta", _) => BETA.into(),
+            ("whole", _) => launch.whole.into(),
+            ("A", _) => a.into(),
+            ("B", _) => b.into(),
+            ("C", _) => c.into(),
+            _ => panic!("a parameter {word}"),
+        })
+        .collect();
+    let options = LaunchOptions {
+        watch: Watch::CheckedGlobalRaces,
+        budget: 1 << 28,
+        threads,
+        names: Names {
+            params: Vec::new(),
+            sources: vec![(format!("{}.cu", one.name), one.source.as_str().into())],
+        },
+        ..LaunchOptions::default()
+    };
+    let shape = Shape {
+        shared: head.shared,
+        ..Shape::line(launch.blocks, head.block)
+    };
+    let params = Gpu::params(kernel.kernel(), &arguments).expect("its parameters");
+    let config = shape.config(params, options);
+    let has_beta = head.parameters.iter().any(|word| word == "beta");
+    let expected = product.reference();
+    // Twice: the second launch finds what the first one left in global variables.
+    let run = |_| {
+        gpu.write(c, &old);
+        let report = gpu.launch(kernel, &config).expect("a launch");
+        let report = Report::new(report, kernel, &config);
+        let found: Vec<f32> = gpu.read(c, m * n);
+        let wrong = found.iter().zip(&expected).zip(&old);
+        let wrong = wrong.filter(|((found, sum), old)| {
+            **found != ALPHA * **sum + if has_beta { BETA * **old } else { 0.0 }
+        });
+        Ran {
+            findings: report.findings,
+            wrong: (wrong.count(), m * n),
+        }
+    };
+    let first = run(1);
+    match first.findings.is_empty() && first.wrong.0 == 0 {
+        true => run(2),
+        false => first,
+    }
+}
