@@ -1,7 +1,8 @@
-//! Kernels that say at their top how they are launched: `tests/data/gallery`, `mistakes` and `right`.
+//! Kernels that say at their top how they are launched: `tests/data/gallery`, `mistakes`, `right` and `asynchronous`.
 //!
-//! A kernel is a file `NAME.cu`, or an entry `NAME_broken` of `kernels.toml`: edits of `NAME_fixed.cu`. The PTX of a
-//! folder is one deflated file, `kernels.z`.
+//! A kernel is a file `NAME.cu`, or an entry `NAME_broken` of `kernels.toml`: edits of `NAME_fixed.cu`, or of another
+//! one that it names. The PTX of a folder is one deflated file, `kernels.z`. A file that is included `// as text` is part
+//! of the text, so that edits reach it.
 
 use std::path::{Path, PathBuf};
 
@@ -10,9 +11,16 @@ use serde::Deserialize;
 use crate::solutions::{Compiled, SolutionError, edited, read, unpacked};
 
 /// The folders, from the root of the checkout.
-pub const FOLDERS: [&str; 3] = ["tests/data/gallery", "tests/data/mistakes", "tests/data/right"];
+pub const FOLDERS: [&str; 4] = [
+    "tests/data/gallery",
+    "tests/data/mistakes",
+    "tests/data/right",
+    "tests/data/asynchronous",
+];
 /// The line of a kernel that names the codes to be found.
 const EXPECT: &str = "// expect: ";
+/// How a line ends whose file becomes part of the text.
+const AS_TEXT: &str = "  // as text";
 
 /// A kernel.
 #[derive(Debug, Clone)]
@@ -53,6 +61,8 @@ struct Entry {
     name: String,
     about: String,
     expect: String,
+    /// The name of what it is edits of, without `_fixed`, if that is not its own.
+    of: Option<String>,
     edits: Vec<[String; 2]>,
 }
 
@@ -75,7 +85,7 @@ pub fn load(root: &Path, folder: &str) -> Result<Vec<Specimen>, SolutionError> {
         let path = folder.join(&file);
         found.push(Specimen {
             name: name.to_owned(),
-            source: read(root, &path)?,
+            source: joined(root, &path)?,
             path,
         });
     }
@@ -99,8 +109,9 @@ pub fn load(root: &Path, folder: &str) -> Result<Vec<Specimen>, SolutionError> {
             let Some(mistake) = name.strip_suffix("_broken") else {
                 return Err(complain("its name does not end in `_broken`".into()));
             };
-            let base = folder.join(format!("{mistake}_fixed.cu"));
-            let text = headed(&read(root, &base)?, &entry).map_err(complain)?;
+            let of = entry.of.as_deref().unwrap_or(mistake);
+            let base = folder.join(format!("{of}_fixed.cu"));
+            let text = headed(&joined(root, &base)?, &entry).map_err(complain)?;
             let source = edited(text, &base, &entry.edits).map_err(complain)?;
             let path = folder.join(format!("{name}.cu"));
             found.push(Specimen { name, path, source });
@@ -108,6 +119,52 @@ pub fn load(root: &Path, folder: &str) -> Result<Vec<Specimen>, SolutionError> {
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(found)
+}
+
+/// The text of a file, with those in it that it includes as text, and what they include.
+fn joined(root: &Path, file: &Path) -> Result<String, SolutionError> {
+    let mut text = String::new();
+    let mut there = Vec::new();
+    for line in read(root, file)?.split_inclusive('\n') {
+        match line.trim_end().strip_suffix(AS_TEXT).and_then(included) {
+            Some(name) => join(root, &beside(file, name), &mut text, &mut there)?,
+            None => text.push_str(line),
+        }
+    }
+    Ok(text)
+}
+
+/// Adds the text of a file, if it is not there yet.
+fn join(root: &Path, file: &Path, text: &mut String, there: &mut Vec<PathBuf>) -> Result<(), SolutionError> {
+    if there.iter().any(|known| known == file) {
+        return Ok(());
+    }
+    there.push(file.to_owned());
+    for line in read(root, file)?.split_inclusive('\n') {
+        match included(line.trim_end()) {
+            Some(name) => join(root, &beside(file, name), text, there)?,
+            None if line.trim_end() == "#pragma once" => {}
+            None => text.push_str(line),
+        }
+    }
+    Ok(())
+}
+
+/// The file that a line includes with quotes.
+fn included(line: &str) -> Option<&str> {
+    line.strip_prefix("#include \"")?.strip_suffix('"')
+}
+
+/// A file that another one names, from the root of the checkout.
+fn beside(file: &Path, name: &str) -> PathBuf {
+    let mut path = file.parent().map(Path::to_owned).unwrap_or_default();
+    for part in Path::new(name).components() {
+        match part {
+            std::path::Component::ParentDir => drop(path.pop()),
+            part => path.push(part),
+        }
+    }
+    path
 }
 
 /// The text of a base with the first line and the expected codes of an entry.
@@ -149,6 +206,7 @@ mod tests {
             name: "k_broken".into(),
             about: "wrong.".into(),
             expect: "E-OOB".into(),
+            of: None,
             edits: Vec::new(),
         };
         let text = headed(base, &entry);

@@ -26,6 +26,8 @@ pub struct Counters {
     pub wavefronts_as_written: f64,
     /// Barriers that warps arrived at.
     pub barriers: f64,
+    /// Bulk copies: what they move is not counted.
+    pub bulk_copies: f64,
 }
 
 /// Threads of a warp.
@@ -43,10 +45,15 @@ impl Counters {
             load_sectors: n("global_load_sectors"),
             store_sectors: n("global_store_sectors"),
             global_requests: n("global_load_requests") + n("global_store_requests"),
-            wavefronts: n("shared_load_wavefronts_merged") + n("shared_store_wavefronts_merged"),
-            ideal: n("shared_load_ideal_merged") + n("shared_store_ideal_merged"),
-            wavefronts_as_written: n("shared_load_wavefronts") + n("shared_store_wavefronts"),
+            wavefronts: n("shared_load_wavefronts_merged")
+                + n("shared_store_wavefronts_merged")
+                + n("async_copy_wavefronts"),
+            ideal: n("shared_load_ideal_merged") + n("shared_store_ideal_merged") + n("async_copy_ideal"),
+            wavefronts_as_written: n("shared_load_wavefronts")
+                + n("shared_store_wavefronts")
+                + n("async_copy_wavefronts"),
             barriers: n("barriers"),
+            bulk_copies: n("bulk_copies"),
         }
     }
 

@@ -86,7 +86,10 @@ pub(crate) const NO_DEVICE: u8 = 10;
 
 /// Makes the driver of this process the right one. Before the first call of cudarc, which panics when it finds no
 /// library, and keeps the first that it finds.
-pub(crate) fn choose_driver(choice: Choice) -> Result<(), Trouble> {
+///
+/// # Errors
+/// When there is no driver of this kind.
+pub fn choose_driver(choice: Choice) -> Result<(), Trouble> {
     let preload = |why: &str| match emulated::preload() {
         Ok(_) => Ok(()),
         Err(error) => Err(Trouble::CouldNot(format!(
@@ -158,6 +161,17 @@ pub(crate) fn count_devices() -> Result<i32, String> {
         Ok(0) => Err("it counts 0 devices".into()),
         Ok(n) => Ok(n),
         Err(error) => Err(crate::words(error)),
+    }
+}
+
+impl Gpu {
+    /// The device of a program of its own, by `TILE_DEVICE`, before anything else of CUDA is called.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn find() -> Result<Self, Trouble> {
+        choose_driver(Choice::new(false)?)?;
+        Self::open()
     }
 }
 

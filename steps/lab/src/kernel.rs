@@ -77,6 +77,14 @@ pub type LaunchTranspose = fn(Transpose<'_>) -> Result<(), DriverError>;
 pub type OpenCublas = fn(Arc<CudaStream>) -> Result<CudaBlas, CublasError>;
 /// A step's call of cuBLAS.
 pub type MultiplyCublas = fn(&CudaBlas, Product<'_>) -> Result<(), CublasError>;
+/// Starts a step's own library for a stream, or says why it does not start.
+pub type OpenOwn = fn(&Arc<CudaStream>) -> Result<MultiplyOwn, String>;
+/// A call of it.
+pub type MultiplyOwn = Box<dyn Fn(Product<'_>) -> Result<(), String>>;
+/// Blocks of a kernel whose blocks share out tiles: by the number of tiles, and of multiprocessors.
+pub type Blocks = fn(u32, u32) -> u32;
+/// What a kernel needs of a shape, where it does not have that.
+pub type Needs = fn(Shape) -> Option<&'static str>;
 /// A product by the CPU: shape, A, B, C.
 pub type Multiply = fn(Shape, &[f32], &[f32], &mut [f32]);
 
@@ -103,6 +111,12 @@ pub struct Kernel {
     pub name: &'static str,
     /// How it is run.
     pub program: Program,
+    /// Whether a GPU for which there is machine code runs that, and not what its driver makes of the PTX.
+    pub ahead: bool,
+    /// Where blocks share out tiles, how many there are: in a row, not in the rows and columns of the geometry.
+    pub blocks: Option<Blocks>,
+    /// What it needs of a shape.
+    pub needs: Option<Needs>,
 }
 
 /// How something is run.
@@ -144,9 +158,48 @@ pub enum Program {
         /// Calls the library with cudarc.
         multiply: MultiplyCublas,
     },
+    /// An FP32 product by a library of the step, which chooses among kernels.
+    Own {
+        /// Starts the library, once.
+        open: OpenOwn,
+    },
 }
 
 impl Kernel {
+    const fn new(name: &'static str, program: Program) -> Self {
+        Self {
+            name,
+            program,
+            ahead: false,
+            blocks: None,
+            needs: None,
+        }
+    }
+
+    /// As many blocks as the function says, one behind the other; the geometry then gives the tiles.
+    #[must_use]
+    pub const fn with_blocks(self, blocks: Blocks) -> Self {
+        Self {
+            blocks: Some(blocks),
+            ..self
+        }
+    }
+
+    /// Not every shape can be run: the function gives what one lacks.
+    #[must_use]
+    pub const fn needing(self, needs: Needs) -> Self {
+        Self {
+            needs: Some(needs),
+            ..self
+        }
+    }
+
+    /// Compiled ahead of time, for a kernel whose source chooses options of ptxas: PTX cannot carry them.
+    #[must_use]
+    pub const fn ahead_of_time(self) -> Self {
+        Self { ahead: true, ..self }
+    }
+
     /// An FP32 product; the catalogue says whether an operand is transposed.
     pub const fn sgemm(name: &'static str, code: Code, geometry: Geometry, launch: LaunchGemm<f32>) -> Self {
         let program = Program::Sgemm {
@@ -154,7 +207,7 @@ impl Kernel {
             geometry,
             launch,
         };
-        Self { name, program }
+        Self::new(name, program)
     }
 
     /// Declares an FP64 product.
@@ -164,7 +217,7 @@ impl Kernel {
             geometry,
             launch,
         };
-        Self { name, program }
+        Self::new(name, program)
     }
 
     /// Declares a transpose.
@@ -179,42 +232,55 @@ impl Kernel {
             geometry,
             launch,
         };
-        Self { name, program }
+        Self::new(name, program)
     }
 
     /// A product by the CPU.
     pub const fn cpu(name: &'static str, cpu: Cpu) -> Self {
-        Self {
-            name,
-            program: Program::Cpu(cpu),
-        }
+        Self::new(name, Program::Cpu(cpu))
     }
 
     /// Declares a product by cuBLAS.
     pub const fn cublas(name: &'static str, open: OpenCublas, multiply: MultiplyCublas) -> Self {
-        Self {
-            name,
-            program: Program::Cublas { open, multiply },
-        }
+        Self::new(name, Program::Cublas { open, multiply })
     }
 
-    /// Source and PTX of the kernel; `None` for the CPU and for cuBLAS.
+    /// Declares a product by the step's own library.
+    pub const fn own(name: &'static str, open: OpenOwn) -> Self {
+        Self::new(name, Program::Own { open })
+    }
+
+    /// Source and PTX of the kernel; `None` for the CPU and for libraries.
     pub fn code(&self) -> Option<Code> {
         match self.program {
             Program::Sgemm { code, .. } | Program::Dgemm { code, .. } | Program::Transpose { code, .. } => {
                 Some(code)
             }
-            Program::Cpu(_) | Program::Cublas { .. } => None,
+            Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => None,
         }
     }
 
-    /// The launch for a shape; `None` for the CPU and for cuBLAS.
+    /// The launch for a shape on a device with so many multiprocessors; `None` for the CPU and for libraries.
+    pub fn launch_config(&self, shape: Shape, n_sms: usize) -> Option<LaunchConfig> {
+        let config = self.config(shape)?;
+        let Some(blocks) = self.blocks else {
+            return Some(config);
+        };
+        let (x, y, z) = config.grid_dim;
+        let tiles = x.saturating_mul(y).saturating_mul(z);
+        Some(LaunchConfig {
+            grid_dim: (blocks(tiles, u32::try_from(n_sms).unwrap_or(u32::MAX)), 1, 1),
+            ..config
+        })
+    }
+
+    /// Grid and block that the step declares for a shape; `None` for the CPU and for libraries.
     pub fn config(&self, shape: Shape) -> Option<LaunchConfig> {
         match self.program {
             Program::Sgemm { geometry, .. }
             | Program::Dgemm { geometry, .. }
             | Program::Transpose { geometry, .. } => Some(geometry(shape)),
-            Program::Cpu(_) | Program::Cublas { .. } => None,
+            Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => None,
         }
     }
 
@@ -240,6 +306,7 @@ impl Kernel {
                 | (Program::Transpose { .. }, Work::Transpose)
                 | (Program::Cpu(_), Work::Cpu)
                 | (Program::Cublas { .. }, Work::Cublas)
+                | (Program::Own { .. }, Work::Sgemm)
         )
     }
 }

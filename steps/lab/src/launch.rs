@@ -9,10 +9,10 @@ use serde_json::Value;
 use crate::bench::plan;
 use crate::inputs::{Data, Real, elements};
 use crate::kernel::{Kernel, Program};
-use crate::measure::{gemm, too_large, transpose};
-use crate::session::{self, Launch, Session};
+use crate::measure::{cannot_run, gemm, own, too_large, transpose};
+use crate::session::{Launch, Session};
 use crate::trouble::Trouble;
-use crate::{Lab, PASSED, args, out, shapes};
+use crate::{Lab, PASSED, args, machine, out, shapes};
 
 /// The size that is used when none is given.
 const DEFAULT_SIZE: usize = 1024;
@@ -61,11 +61,19 @@ fn launch(lab: &mut Lab<'_>, kernel: &Kernel, work: Work, shape: Shape) -> Resul
     let seed = lab.common.seed;
     let gpu = lab.gpu()?;
     shapes::fits(work, shape, gpu).map_err(Trouble::Usage)?;
-    let (Some(config), Some(code)) = (kernel.config(shape), kernel.code()) else {
+    if let Program::Own { open } = kernel.program {
+        match open(&gpu.stream) {
+            Ok(multiply) => once(gpu, own(&multiply, shape), shape, seed)?,
+            Err(why) => launched.not_run = Some(why),
+        }
+        launched.counters = counted(gpu);
+        return Ok(launched);
+    }
+    let (Some(config), Some(code)) = (kernel.launch_config(shape, gpu.about.n_sms), kernel.code()) else {
         launched.not_run = Some("it is not a kernel of ours".into());
         return Ok(launched);
     };
-    if let Some(why) = too_large(gpu, config) {
+    if let Some(why) = cannot_run(gpu, kernel, shape, ptx.as_deref()).or_else(|| too_large(gpu, config)) {
         launched.not_run = Some(why);
         return Ok(launched);
     }
@@ -75,7 +83,7 @@ fn launch(lab: &mut Lab<'_>, kernel: &Kernel, work: Work, shape: Shape) -> Resul
     if let Some(emulator) = gpu.emulator {
         emulator.set_checks(Some(emulated::Checks::Counted));
     }
-    let function = session::load(gpu, ptx.as_deref().unwrap_or(code.ptx), kernel.name)?;
+    let function = machine::load(gpu, kernel, code, ptx.as_deref())?;
     match kernel.program {
         Program::Sgemm { launch, .. } => {
             once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
@@ -86,13 +94,16 @@ fn launch(lab: &mut Lab<'_>, kernel: &Kernel, work: Work, shape: Shape) -> Resul
         Program::Transpose { launch, .. } => {
             once(gpu, transpose(gpu, function, launch, shape, config), shape, seed)?;
         }
-        Program::Cpu(_) | Program::Cublas { .. } => {}
+        Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => {}
     }
-    launched.counters = gpu
-        .emulator
-        .and_then(|emulator| serde_json::from_str::<Value>(&emulator.report()?).ok())
-        .and_then(|report| report["total"].as_object().cloned());
+    launched.counters = counted(gpu);
     Ok(launched)
+}
+
+/// What the emulated device counted of the last launch.
+fn counted(gpu: &crate::Gpu) -> Option<serde_json::Map<String, Value>> {
+    let report = serde_json::from_str::<Value>(&gpu.emulator?.report()?).ok()?;
+    report["total"].as_object().cloned()
 }
 
 /// Operands to the device, one launch, the end of it. Which way round an operand is stored does not matter here.

@@ -4,9 +4,11 @@ use cudarc::driver::CudaFunction;
 use ladder::machine_code::Forecast;
 use ladder::provenance::{cubin_hash, sha256};
 
-use crate::kernel::Kernel;
+use crate::device::Gpu;
+use crate::kernel::{Code, Kernel};
 use crate::measure::{Bench, Purpose};
 use crate::session;
+use crate::trouble::Trouble;
 
 /// Cubins in place of a kernel's own.
 #[derive(Debug, Clone, Default)]
@@ -77,6 +79,31 @@ impl Machine {
             function: load(cubin),
             before: before.and_then(|cubin| load(cubin).ok()),
         })
+    }
+}
+
+/// The kernel as this device runs it: its PTX or other PTX, or its machine code on a GPU that has it, where the kernel
+/// is compiled ahead of time.
+///
+/// # Errors
+/// When the driver takes neither.
+pub(crate) fn load(
+    gpu: &Gpu,
+    kernel: &Kernel,
+    code: Code,
+    other: Option<&str>,
+) -> Result<CudaFunction, Trouble> {
+    /// What `kernels/cubin` is compiled for.
+    const CAPABILITY: &str = "9.0";
+    let is_here = kernel.ahead && gpu.emulator.is_none() && gpu.about.capability == CAPABILITY;
+    match committed(kernel).filter(|_| is_here && other.is_none()) {
+        Some(cubin) => session::load_cubin(gpu, cubin, kernel.name).map_err(|why| {
+            Trouble::CouldNot(format!(
+                "the driver does not take the machine code of {}: {why}",
+                kernel.name
+            ))
+        }),
+        None => session::load(gpu, other.unwrap_or(code.ptx), kernel.name),
     }
 }
 

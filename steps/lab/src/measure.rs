@@ -11,13 +11,13 @@ use crate::cublas;
 use crate::device::Gpu;
 use crate::inputs::Real;
 use crate::kernel::{
-    Code, Gemm, Kernel, LaunchGemm, LaunchTranspose, MultiplyCublas, Product, Program, Transpose,
+    Code, Gemm, Kernel, LaunchGemm, LaunchTranspose, MultiplyCublas, MultiplyOwn, Product, Program, Transpose,
 };
 use crate::machine::{Cubins, Functions, Machine};
-use crate::session::{self, Launch};
+use crate::session::Launch;
 use crate::subject::Subject;
 use crate::trouble::Trouble;
-use crate::{host, shapes};
+use crate::{host, machine, shapes};
 
 /// How a kernel is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,18 +72,23 @@ pub fn measure(bench: Bench<'_>, kernel: &Kernel, work: Work, case: &Case) -> Re
     if let Err(why) = shapes::fits(work, case.shape, gpu) {
         return Ok(Measured::not_run(why));
     }
+    if let Some(why) = cannot_run(gpu, kernel, case.shape, bench.ptx) {
+        return Ok(Measured::not_run(why));
+    }
     // What a kernel is launched with; a library decides that for itself.
-    let config = kernel.config(case.shape).unwrap_or(LaunchConfig {
-        grid_dim: (0, 0, 0),
-        block_dim: (0, 0, 0),
-        shared_mem_bytes: 0,
-    });
+    let config = kernel
+        .launch_config(case.shape, gpu.about.n_sms)
+        .unwrap_or(LaunchConfig {
+            grid_dim: (0, 0, 0),
+            block_dim: (0, 0, 0),
+            shared_mem_bytes: 0,
+        });
     if let Some(why) = too_large(gpu, config) {
         return Ok(Measured::not_run(why));
     }
     let functions = |code: Code| -> Result<Functions, Trouble> {
         Ok(Functions {
-            ptx: session::load(gpu, bench.ptx.unwrap_or(code.ptx), kernel.name)?,
+            ptx: machine::load(gpu, kernel, code, bench.ptx)?,
             machine: Machine::load(&bench, kernel),
         })
     };
@@ -135,8 +140,41 @@ pub fn measure(bench: Bench<'_>, kernel: &Kernel, work: Work, case: &Case) -> Re
                 }
             }
         }
+        Program::Own { open } => match open(&gpu.stream) {
+            Ok(multiply) => subject(None).product(case.single(), &|_, shape, _| own(&multiply, shape)),
+            Err(why) => Ok(Measured::not_run(why)),
+        },
         Program::Cpu(cpu) => Ok(host::measure(kernel, cpu, case, bench.purpose)),
     }
+}
+
+/// What the shape or the device lacks for the kernel, or for other PTX in its place.
+pub(crate) fn cannot_run(gpu: &Gpu, kernel: &Kernel, shape: Shape, other: Option<&str>) -> Option<String> {
+    if let Some(lacks) = kernel.needs.and_then(|needs| needs(shape)) {
+        return Some(lacks.into());
+    }
+    let ptx = other.or(kernel.code().map(|code| code.ptx))?;
+    needs_capability(ptx, &gpu.about.capability)
+}
+
+/// The compute capability that PTX asks for, where the device has another. `sm_90` runs on what is newer; `sm_90a` does
+/// not.
+fn needs_capability(ptx: &str, there: &str) -> Option<String> {
+    let target = ptx
+        .lines()
+        .find_map(|line| line.trim().strip_prefix(".target sm_"))?;
+    let digits = target.split(|c: char| !c.is_ascii_digit()).next()?;
+    let (major, minor) = digits.split_at_checked(digits.len().checked_sub(1)?)?;
+    let number = |major: &str, minor: &str| Some((major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?));
+    let (needed, have) = (
+        number(major, minor)?,
+        there.split_once('.').and_then(|(a, b)| number(a, b))?,
+    );
+    let runs = match target[digits.len()..].starts_with('a') {
+        true => have == needed,
+        false => have >= needed,
+    };
+    (!runs).then(|| format!("needs compute capability {major}.{minor}; this device has {there}"))
 }
 
 /// What the device cannot launch.
@@ -200,6 +238,19 @@ pub(crate) fn transpose(
     })
 }
 
+/// A call of a step's own library.
+pub(crate) fn own(multiply: &MultiplyOwn, shape: Shape) -> Launch<'_, f32> {
+    Box::new(move |operands| {
+        let product = Product {
+            shape,
+            a: operands.a,
+            b: operands.b.expect("a product has two inputs"),
+            c: operands.c,
+        };
+        multiply(product).map_err(Trouble::CouldNot)
+    })
+}
+
 /// A step's call of cuBLAS.
 fn library<'b>(blas: &'b CudaBlas, multiply: MultiplyCublas, shape: Shape) -> Launch<'b, f32> {
     Box::new(move |operands| {
@@ -212,4 +263,31 @@ fn library<'b>(blas: &'b CudaBlas, multiply: MultiplyCublas, shape: Shape) -> La
         multiply(blas, product)
             .map_err(|CublasError(status)| Trouble::CouldNot(format!("cuBLAS reports {status:?}")))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(target: &str, there: &str, runs: bool) {
+        let ptx = format!(".version 8.4\n.target {target}\n.address_size 64\n");
+        assert_eq!(
+            needs_capability(&ptx, there).is_none(),
+            runs,
+            "{target} on {there}"
+        );
+    }
+
+    #[test]
+    fn code_for_one_device_runs_on_no_newer_one() {
+        check("sm_80", "8.0", true);
+        check("sm_80", "9.0", true);
+        check("sm_80", "7.5", false);
+        check("sm_90a", "9.0", true);
+        check("sm_90a", "10.0", false);
+        check("sm_90a, debug", "8.9", false);
+        check("sm_103", "10.0", false);
+        check("sm_103", "12.0", true);
+    }
 }

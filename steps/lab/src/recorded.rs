@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use ladder::record::{Measurement, Run};
 use ladder::text::{Paint, Table};
 use ladder::{Outcome, Record, STEPS, Shape, Step, Work};
 
@@ -58,13 +59,19 @@ pub fn tables(step: &Step, paint: Paint) -> String {
             if table.is_empty() {
                 continue;
             }
-            let Some(run) = record.runs.iter().rev().find(|run| !run.emulated) else {
+            // The last run that measured this step.
+            let measured = |run: &&Run| {
+                let own = |m: &Measurement| m.run == run.id && m.step == step.id;
+                !run.emulated && record.measurements.iter().any(own)
+            };
+            let Some(run) = record.runs.iter().rev().find(measured) else {
                 continue;
             };
+            // The yardstick's row is of all that it stood beside.
+            let days = record.days(works.measured(&record));
             let head = format!(
-                "Recorded on a real GPU: {}, {} (book/data/{file}.json)",
-                run.device,
-                run.date.split('T').next().unwrap_or_default()
+                "Recorded on a real GPU: {}, {days} (book/data/{file}.json)",
+                run.device
             );
             out.push_str(&format!("\n{}\n", paint.bold(&head)));
             let square = match works {
@@ -93,6 +100,16 @@ impl Works {
             Works::Transposes => work == Work::Transpose,
             Works::Cpu => work == Work::Cpu,
         }
+    }
+
+    /// What was measured of it.
+    fn measured(self, record: &Record) -> impl Iterator<Item = &Measurement> {
+        let has = move |m: &&Measurement| {
+            let step = ladder::find(&m.step).ok();
+            let kernel = step.and_then(|step| step.kernel(&m.kernel));
+            kernel.is_some_and(|kernel| self.has(kernel.work))
+        };
+        record.measurements.iter().filter(has)
     }
 
     fn shape(self, size: usize) -> Shape {
@@ -187,14 +204,9 @@ fn yardstick(record: &Record, works: Works, sizes: &[usize], table: &mut Table) 
         .iter()
         .map(|size| {
             let shape = works.shape(*size);
-            let medians: Vec<f64> = record
-                .measurements
-                .iter()
-                .filter(|m| {
-                    m.shape == shape
-                        && ladder::find(&m.step)
-                            .is_ok_and(|s| s.kernel(&m.kernel).is_some_and(|kernel| works.has(kernel.work)))
-                })
+            let medians: Vec<f64> = works
+                .measured(record)
+                .filter(|m| m.shape == shape)
                 .filter_map(|m| match &m.outcome {
                     Outcome::Passed(passed) => passed.yardstick.as_ref(),
                     _ => None,

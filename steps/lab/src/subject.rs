@@ -395,7 +395,7 @@ impl<'a> Subject<'a> {
         if self.bench.gpu.emulator.is_some() || small == shape {
             return Ok(None);
         }
-        let Some(config) = self.kernel.config(small) else {
+        let Some(config) = self.kernel.launch_config(small, self.bench.gpu.about.n_sms) else {
             return Ok(None);
         };
         // A transpose has one input, of m x n.

@@ -47,6 +47,9 @@ pub struct Launch {
     pub kernel: String,
     /// Sizes of the launch.
     pub shape: Shape,
+    /// Date, if it was profiled on another day than [`Run::date`], with the same device, driver and profiler.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
     /// Path of the machine code, such as `kernels/cubin/….cubin`.
     pub cubin: String,
     /// SHA-256 of the machine code that ran.
@@ -57,6 +60,9 @@ pub struct Launch {
     pub block: [u32; 3],
     /// Dynamic shared memory, in bytes.
     pub dynamic_shared: u32,
+    /// Arguments between the sizes and the buffers, such as alpha.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub floats: Vec<f32>,
     /// Sizes of the buffers in bytes.
     pub buffers: Vec<usize>,
     /// Metrics of Nsight Compute.
@@ -102,6 +108,17 @@ pub const EXCEPTIONS: &[Exception] = &[
         why: "device memory and L2 are both near their limits, and each profiler has its own scale: Nsight's device memory \
               is a part of what the data sheet gives, of which a copy reaches nine tenths",
     },
+];
+
+/// Kernels of which the model has no verdict: the emulated GPU does not run their machine code (copies to shared memory
+/// without registers, barriers there), or their blocks wait for each other.
+pub const UNMODELLED: [&str; 6] = [
+    "sgemm_v11_slices_16x32",
+    "sgemm_v11_slices_32x32",
+    "sgemm_v11_async_copy",
+    "sgemm_v11_producer",
+    "sgemm_v11_split_k",
+    "sgemm_v11_stream_k",
 ];
 
 impl Launch {

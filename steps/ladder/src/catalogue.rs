@@ -1,5 +1,7 @@
 //! The steps, in order. Numbers never change; a name once given stays.
 
+use std::fmt;
+
 /// One step of the ladder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
@@ -187,23 +189,89 @@ pub const STEPS: &[Step] = &[
             work: Work::Cublas,
         }],
     },
+    Step {
+        id: "v11",
+        name: "summit",
+        idea: "register banks, copies that need no threads, and tiles that fit the grid",
+        kernels: &[
+            sgemm("sgemm_v11_large_tile", "v11_large_tile"),
+            sgemm("sgemm_v11_free_banks", "v11_free_banks"),
+            sgemm("sgemm_v11_small_tile", "v11_small_tile"),
+            sgemm("sgemm_v11_slices_16x32", "v11_slices"),
+            sgemm("sgemm_v11_slices_32x32", "v11_slices"),
+            sgemm("sgemm_v11_async_copy", "v11_async_copy"),
+            sgemm("sgemm_v11_producer", "v11_producer"),
+            sgemm("sgemm_v11_split_k", "v11_stream_k"),
+            sgemm("sgemm_v11_stream_k", "v11_stream_k"),
+            Kernel {
+                name: "v11_gemm",
+                source: None,
+                work: Work::Sgemm,
+            },
+        ],
+    },
 ];
 
-/// No step is called that.
+/// Sources of kernels that the library of v11 chooses from; none of them is run by itself.
+pub const CHOSEN: [&str; 2] = ["v11_gemm", "v11_pack"];
+
+/// A step that is a program of its own, without kernels: not in [`STEPS`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standalone {
+    /// Its number, such as `v13`.
+    pub id: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// What it is about, in a line.
+    pub idea: &'static str,
+    /// The command that runs it.
+    pub command: &'static str,
+}
+
+/// All of these.
+pub const PROGRAMS: [Standalone; 1] = [Standalone {
+    id: "v13",
+    name: "whole-process",
+    idea: "from arrays of the host to the result in the host: copies, streams, graphs, two devices",
+    command: "cargo run --release -p v13 -- run",
+}];
+
+/// No step with kernels is called that.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no step `{asked}`{}; the steps are {} (see: cargo xtask list)", .near.map(|n| format!(" (did you mean {n}?)")).unwrap_or_default(), range())]
 pub struct UnknownStep {
     /// What was asked for.
     pub asked: String,
     /// The step with the nearest name.
     pub near: Option<&'static str>,
+    /// The program of that name.
+    pub program: Option<Standalone>,
 }
 
-fn range() -> String {
-    match (STEPS.first(), STEPS.last()) {
-        (Some(first), Some(last)) => format!("{} … {}", first.id, last.id),
-        _ => String::new(),
+impl fmt::Display for UnknownStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(Standalone { id, command, .. }) = self.program {
+            return write!(
+                f,
+                "{id} is a program of its own, without kernels to check or measure here; run it with: {command}"
+            );
+        }
+        write!(f, "there is no step `{}`", self.asked)?;
+        if let Some(near) = self.near {
+            write!(f, " (did you mean {near}?)")?;
+        }
+        write!(f, "; the steps are {} (see: cargo xtask list)", range())
     }
+}
+
+/// The steps that there are, in short: `v00 … v09, v11`. A number that is missing is a step to come.
+pub fn range() -> String {
+    let runs = STEPS.chunk_by(|one, next| one.number() + 1 == next.number());
+    let words = runs.filter_map(|run| match run {
+        [one] => Some(one.id.to_owned()),
+        [first, .., last] => Some(format!("{} … {}", first.id, last.id)),
+        [] => None,
+    });
+    words.collect::<Vec<_>>().join(", ")
 }
 
 /// The step called `v05`, `5` or `bank-conflict-free`.
@@ -222,8 +290,12 @@ pub fn find(text: &str) -> Result<&'static Step, UnknownStep> {
     let named = |step: &&Step| {
         step.name == asked.replace('_', "-") || number.is_some_and(|n| step.id == format!("v{n:02}"))
     };
+    let program = PROGRAMS
+        .into_iter()
+        .find(|it| it.name == asked.replace('_', "-") || number.is_some_and(|n| it.id == format!("v{n:02}")));
     STEPS.iter().find(named).ok_or_else(|| UnknownStep {
         near: nearest(&asked),
+        program,
         asked: text.to_owned(),
     })
 }
@@ -290,9 +362,10 @@ mod tests {
 
     #[test]
     fn ids_count_up_from_zero() {
-        for (number, step) in STEPS.iter().enumerate() {
-            assert_eq!(step.id, format!("v{number:02}"));
-            assert_eq!(step.number() as usize, number);
+        assert_eq!(STEPS[0].number(), 0);
+        assert!(STEPS.is_sorted_by_key(|step| step.number()));
+        for step in STEPS {
+            assert_eq!(step.id, format!("v{:02}", step.number()));
         }
     }
 
@@ -310,8 +383,19 @@ mod tests {
         let error = find("bank-conflict").unwrap_err().to_string();
         assert_eq!(
             error,
-            "there is no step `bank-conflict` (did you mean bank-conflict-free?); the steps are v00 … v09 (see: cargo xtask list)"
+            "there is no step `bank-conflict` (did you mean bank-conflict-free?); the steps are v00 … v09, v11 (see: cargo xtask list)"
         );
+    }
+
+    #[test]
+    fn a_program_is_named_with_its_command() {
+        for asked in ["v13", "13", "whole-process"] {
+            assert_eq!(
+                find(asked).unwrap_err().to_string(),
+                "v13 is a program of its own, without kernels to check or measure here; \
+                 run it with: cargo run --release -p v13 -- run"
+            );
+        }
     }
 
     #[test]

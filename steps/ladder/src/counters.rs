@@ -157,6 +157,8 @@ pub const OF_DIFFERENT_THINGS: Reason = Reason {
     why: "ours are PTX instructions, Nsight's are machine instructions",
 };
 
+const NOT_EXPLAINED: &str =
+    "not explained: equal where all copies bring something; at edges some bring zeros only";
 const PREDICATE: &str = "ptxas turns the branch around the access into a predicate; a warp that lies outside of the matrix \
                          issues it with no lane on, and Nsight counts what is issued (such an access has no wavefronts)";
 const UNROLLED: &str = "NVRTC unrolls the loading loops by 4, and ptxas unrolls them again, to 16, 8 and 4 trips; where K \
@@ -186,6 +188,35 @@ pub const REASONS: &[Reason] = &[
             "shared_ideal",
         ],
         why: UNROLLED,
+    },
+    Reason {
+        kernels: &[
+            "sgemm_v11_slices_16x32",
+            "sgemm_v11_slices_32x32",
+            "sgemm_v11_async_copy",
+        ],
+        counters: &["shared_load_requests"],
+        why: "before each group of copies to shared memory ptxas puts three loads from there that nobody uses (`LDS RZ`)",
+    },
+    Reason {
+        kernels: &["sgemm_v11_slices_32x32"],
+        counters: &["shared_store_requests"],
+        why: "ptxas turns the branch that skips the rows of a slice's own into a predicate: a warp issues these stores with no thread on",
+    },
+    Reason {
+        kernels: &["sgemm_v11_slices_16x32", "sgemm_v11_slices_32x32"],
+        counters: &["global_load_sectors", "shared_wavefronts", "shared_ideal"],
+        why: NOT_EXPLAINED,
+    },
+    Reason {
+        kernels: &["sgemm_v11_async_copy"],
+        counters: &["global_load_sectors", "shared_wavefronts"],
+        why: NOT_EXPLAINED,
+    },
+    Reason {
+        kernels: &["sgemm_v11_split_k", "sgemm_v11_stream_k"],
+        counters: &["global_load_requests", "global_load_sectors"],
+        why: "how often a block looks at the flag of another depends on when they run",
     },
 ];
 

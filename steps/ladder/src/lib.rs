@@ -18,6 +18,6 @@ pub mod shape;
 pub mod text;
 pub mod time;
 
-pub use catalogue::{Kernel, STEPS, Step, UnknownStep, Work, find};
+pub use catalogue::{CHOSEN, Kernel, PROGRAMS, STEPS, Standalone, Step, UnknownStep, Work, find, range};
 pub use record::{Measurement, Outcome, Record, Run, Samples};
 pub use shape::{Shape, WrongSize};

@@ -4,6 +4,7 @@
 //! measurements share a run: a process that took them one after another on the same device. A step binary prints
 //! [`Line`]s, one JSON object per line: first its run, then its measurements.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -382,6 +383,17 @@ impl Record {
         self.runs.iter().find(|run| run.id == measurement.run)
     }
 
+    /// When these were measured: `2026-11-22`, or `2026-11-22 to 2026-11-23`.
+    pub fn days<'a>(&self, measurements: impl IntoIterator<Item = &'a Measurement>) -> String {
+        let runs = measurements.into_iter().filter_map(|one| self.run_of(one));
+        let days = runs.filter_map(|run| run.date.split('T').next());
+        let days: BTreeSet<&str> = days.collect();
+        match (days.first(), days.last()) {
+            (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
+            (first, _) => first.copied().unwrap_or_default().to_owned(),
+        }
+    }
+
     /// The measurement of a kernel on a shape.
     pub fn of(&self, kernel: &str, shape: Shape) -> Option<&Measurement> {
         self.measurements
@@ -497,6 +509,21 @@ mod tests {
         record.tidy();
         assert_eq!(record.runs.len(), 1);
         assert_eq!(record.measurements.len(), 2);
+    }
+
+    #[test]
+    fn days_are_those_of_the_runs() {
+        let mut record = Record::default();
+        for (id, size) in [("one", 64), ("two", 128), ("three", 256)] {
+            record.add(Line::Run(Box::new(Run {
+                date: format!("2026-11-2{}T23:00:00Z", if id == "three" { 3 } else { 2 }),
+                ..run(id)
+            })));
+            record.add(Line::Measurement(Box::new(measurement("kernel", size, id))));
+        }
+        assert_eq!(record.days(&record.measurements[..2]), "2026-11-22");
+        assert_eq!(record.days(&record.measurements), "2026-11-22 to 2026-11-23");
+        assert_eq!(record.days([]), "");
     }
 
     #[test]

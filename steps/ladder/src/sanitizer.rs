@@ -7,29 +7,39 @@ use serde::{Deserialize, Serialize};
 use crate::record::{self, RecordError, Run};
 
 /// Layout of the file.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// Its tools, in the order in which they run.
 pub const TOOLS: [&str; 4] = ["memcheck", "racecheck", "initcheck", "synccheck"];
 
-/// What one session with compute-sanitizer found.
+/// What compute-sanitizer said, session after session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Version of the format: [`SCHEMA`].
     pub schema: u32,
+    /// The sessions that verdicts are of.
+    pub runs: Vec<Session>,
+    /// The verdicts, ordered by step and tool.
+    pub verdicts: Vec<Verdict>,
+}
+
+/// One session with compute-sanitizer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Session {
     /// The first process that was looked at.
+    #[serde(flatten)]
     pub run: Run,
     /// Name and version of the sanitizer, such as `Compute Sanitizer 2025.3.1.0`.
     pub sanitizer: String,
     /// Version of the driver: `580.159.04`.
     pub driver_version: String,
-    /// The verdicts, ordered by step and tool.
-    pub verdicts: Vec<Verdict>,
 }
 
 /// What one tool said of `check` of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
+    /// The session: [`Run::id`] of its [`Session`].
+    pub run: String,
     /// The step, such as `v05`.
     pub step: String,
     /// The tool that checked: one of [`TOOLS`].
@@ -51,6 +61,16 @@ impl Verdict {
     }
 }
 
+impl Default for Record {
+    fn default() -> Self {
+        Self {
+            schema: SCHEMA,
+            runs: Vec::new(),
+            verdicts: Vec::new(),
+        }
+    }
+}
+
 impl Record {
     /// Reads a file.
     ///
@@ -65,15 +85,90 @@ impl Record {
     /// # Errors
     /// When that is not possible; the old file is as it was.
     pub fn save(&self, path: &Path) -> Result<(), RecordError> {
-        let quoted = |text: &str| serde_json::Value::from(text).to_string();
-        let text = format!(
-            "{{\n\"schema\": {},\n\"run\":\n{},\n\"sanitizer\": {},\n\"driver_version\": {},\n\"verdicts\": [\n{}\n]\n}}\n",
-            self.schema,
-            record::json_lines(std::slice::from_ref(&self.run)),
-            quoted(&self.sanitizer),
-            quoted(&self.driver_version),
-            record::json_lines(&self.verdicts)
-        );
+        let text = record::json_file(self.schema, "verdicts", &self.runs, &self.verdicts);
         record::save_text(path, &text)
+    }
+
+    /// Adds the verdicts of one session to a file, in place of older ones of the same steps and tools.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written; it is as it was then.
+    pub fn merge_into(path: &Path, by: &Session, verdicts: &[Verdict]) -> Result<(), RecordError> {
+        let _lock = record::lock_folder_of(path)?;
+        let mut record = match Self::load(path) {
+            Err(error) if error.is_missing() => Self::default(),
+            loaded => loaded?,
+        };
+        record.add(by, verdicts);
+        record.save(path)
+    }
+
+    /// The same in memory. Sessions that nothing refers to go.
+    pub fn add(&mut self, by: &Session, verdicts: &[Verdict]) {
+        self.runs.push(by.clone());
+        let again = |old: &Verdict| {
+            verdicts
+                .iter()
+                .any(|new| (&new.step, &new.tool) == (&old.step, &old.tool))
+        };
+        self.verdicts.retain(|old| !again(old));
+        self.verdicts.extend_from_slice(verdicts);
+        let tool = |verdict: &Verdict| TOOLS.iter().position(|tool| *tool == verdict.tool);
+        self.verdicts
+            .sort_by(|a, b| (&a.step, tool(a)).cmp(&(&b.step, tool(b))));
+        let verdicts = &self.verdicts;
+        self.runs
+            .retain(|run| verdicts.iter().any(|verdict| verdict.run == run.run.id));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(id: &str) -> Session {
+        Session {
+            run: Run {
+                id: id.into(),
+                date: "2026-11-23T00:00:00Z".into(),
+                device: "a device".into(),
+                emulated: false,
+                capability: "9.0".into(),
+                driver: "13.0".into(),
+                host: "a host".into(),
+                revision: "unknown".into(),
+                roofline: None,
+                cublas: None,
+            },
+            sanitizer: "a sanitizer".into(),
+            driver_version: "1".into(),
+        }
+    }
+
+    fn verdicts(run: &str, step: &str) -> Vec<Verdict> {
+        let verdict = |tool: &&str| Verdict {
+            run: run.into(),
+            step: step.into(),
+            tool: (*tool).into(),
+            kernels: Vec::new(),
+            n_shapes: 0,
+            n_errors: 0,
+            n_warnings: 0,
+        };
+        TOOLS.iter().map(verdict).collect()
+    }
+
+    #[test]
+    fn one_step_checked_again_leaves_the_others() {
+        let mut record = Record::default();
+        let both = [verdicts("first", "v01"), verdicts("first", "v02")].concat();
+        record.add(&session("first"), &both);
+        record.add(&session("second"), &verdicts("second", "v01"));
+        assert_eq!((record.runs.len(), record.verdicts.len()), (2, 2 * TOOLS.len()));
+        record.add(&session("third"), &verdicts("third", "v02"));
+        let of: Vec<&str> = record.runs.iter().map(|run| run.run.id.as_str()).collect();
+        assert_eq!(of, ["second", "third"]);
+        let tools: Vec<&str> = record.verdicts.iter().map(|one| one.tool.as_str()).collect();
+        assert_eq!(tools, [TOOLS, TOOLS].concat());
     }
 }

@@ -86,7 +86,11 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
                 String::new()
             }
         };
-        let flops = 2.0 * 32.0 * c.warp_fmas / (SECTOR * c.sectors());
+        // What bulk copies move is not among the sectors.
+        let flops = match c.bulk_copies > 0.0 {
+            true => String::new(),
+            false => figure(2.0 * 32.0 * c.warp_fmas / (SECTOR * c.sectors())),
+        };
         table.row([
             entry.measurement.kernel.clone(),
             each(c.instructions),
@@ -95,7 +99,7 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
             each(c.wavefronts),
             excess(c, c.warp_fmas),
             each(c.barriers),
-            figure(flops),
+            flops,
         ]);
     }
     let note = format!(
@@ -109,6 +113,13 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
     };
     let mut out = heading(title, &note, paint);
     out.push_str(&table.without_empty_columns().render(paint));
+    for (entry, c) in counted.iter().filter(|(_, c)| c.bulk_copies > 0.0) {
+        let note = format!(
+            "  {}: {} bulk copies; the sectors and wavefronts of what they move are not counted\n",
+            entry.measurement.kernel, c.bulk_copies
+        );
+        out.push_str(&paint.dim(&note));
+    }
     out
 }
 

@@ -74,7 +74,10 @@ impl Needs {
             l1,
             l2: 0.0,
             dram: 0.0,
-            unit: format!("{}{or_issue}", unit.name()),
+            unit: match c.bulk_copies > 0.0 {
+                true => format!("{}{or_issue} (without copies)", unit.name()),
+                false => format!("{}{or_issue}", unit.name()),
+            },
             most,
             is_exact,
         })

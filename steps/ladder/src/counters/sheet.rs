@@ -36,16 +36,18 @@ impl Default for Sheet {
 }
 
 impl Sheet {
-    /// Puts both sides together.
+    /// Puts both sides together. What was not launched is taken from the sheet as it was `before`.
     ///
     /// # Errors
     /// Names the first profile whose launch is missing, or lacks a counter.
-    pub fn of(record: &Record, launches: &[Launched]) -> Result<Self, String> {
+    pub fn of(record: &Record, launches: &[Launched], before: Option<&Self>) -> Result<Self, String> {
         let counted = |profile: &Profile| {
             let same = |one: &&Launched| one.kernel == profile.kernel && one.shape == profile.shape;
             let counters = launches.iter().find(same).and_then(|one| one.counters.as_ref());
+            let kept = || before?.find(&profile.kernel, Some(profile.shape)).cloned();
             counters
                 .and_then(|counters| Counted::of(profile, counters))
+                .or_else(kept)
                 .ok_or_else(|| format!("no emulated counters for {} on {}", profile.kernel, profile.shape))
         };
         Ok(Self {
@@ -84,7 +86,7 @@ impl Sheet {
     /// The text of [`PAGE`]: one row per kernel, shape and counter.
     pub fn page(&self) -> String {
         let mut body = String::new();
-        let (mut n_rows, mut n_equal, mut n_other) = (0, 0, 0);
+        let (mut n_rows, mut n_equal, mut n_explained, mut n_open) = (0, 0, 0, 0);
         let mut kernel = "";
         for counted in &self.launches {
             if kernel != counted.kernel {
@@ -102,20 +104,21 @@ impl Sheet {
                 match one.difference() {
                     0 => n_equal += 1,
                     _ if OF_DIFFERENT_THINGS.counters.contains(&one.pair.name) => {}
-                    _ => n_other += 1,
+                    _ if super::reason(kernel, one.pair.name) == Some(super::NOT_EXPLAINED) => n_open += 1,
+                    _ => n_explained += 1,
                 }
                 let _ = writeln!(body, "| {} | {} |", counted.shape, one.cells(kernel).join(" | "));
             }
         }
-        let instructions = n_rows - n_equal - n_other;
+        let instructions = n_rows - n_equal - n_explained - n_open;
         let mut out = format!(
             "# Counters: emulated and measured\n\n\
              What the emulated GPU counts for every kernel of the ladder, beside what Nsight Compute reports for the same \
              launch of the same PTX on a real one.\n\
              Made by `cargo xtask profile --table` from `book/data`; `counters.json` has the same for programs, and a \
              test counts again and compares.\n\n\
-             {n_rows} rows: {n_equal} are equal, {n_other} differ for a reason that stands beside them, and \
-             {instructions} are of instructions, which are PTX here and machine code there.\n\
+             {n_rows} rows: {n_equal} are equal, {n_explained} differ for a reason that stands beside them, {n_open} are not \
+             explained, and {instructions} are of instructions, which are PTX here and machine code there.\n\
              Rows that are 0 on both sides are left out.\n\n"
         );
         for Profiler {

@@ -1,0 +1,241 @@
+//! What a plan would take that nobody has timed, from its multipliers' machine code and from what it copies.
+//!
+//! [`Forecast::constants`] gives the same constants that [`fit`](crate::costs::fit) finds for plans that were timed.
+
+use std::collections::BTreeMap;
+
+use crate::costs::{Constants, TERMS, Work, expected, terms};
+use crate::gemm::Costs;
+use crate::plans::{Plan, Sharing, Source};
+
+/// Clocks per microsecond of an H200 under load, for which times are predicted.
+const MHZ: f64 = 1980.0;
+/// Bytes that shared memory takes per clock: of copies as of loads.
+const SHARED_BYTES: f64 = 128.0;
+const SCHEDULERS: f64 = 4.0;
+const WARP: f64 = 32.0;
+const FLOAT: f64 = 4.0;
+/// Instructions of a thread for what it copies with one of them: this one, and two for the address.
+const COPY_INSTRUCTIONS: f64 = 3.0;
+
+/// Predicted times of the warps that multiply, in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Forecast {
+    /// A step of one block, when all blocks of a multiprocessor work: the time of all, divided by their number.
+    pub step: f64,
+    /// A step of a block that works alone.
+    pub alone: f64,
+    /// A step of two that work where there could be more.
+    pub two: f64,
+    /// The end of a round of tiles: sums to C, and the beginning of the next.
+    pub tile: f64,
+}
+
+impl Forecast {
+    /// By counting alone, without machine code: multiply-adds and loads from shared memory, each at the full rate.
+    // ANCHOR: counted
+    pub fn counted(plan: &Plan) -> Self {
+        let ([bm, bn, bk], [tm, tn]) = (plan.tile.map(f64::from), plan.thread.map(f64::from));
+        // Of a warp and k. A load of float4s passes shared memory twice at least.
+        let (multiply_adds, loads) = (tm * tn, (tm + tn) / 4.0);
+        let warp_ks = bm * bn * bk / multiply_adds / WARP;
+        let issue = warp_ks * (multiply_adds + loads) / SCHEDULERS;
+        let shared = warp_ks * loads * 2.0;
+        let idle = SCHEDULERS / SCHEDULERS.min(f64::from(plan.multipliers()) / WARP);
+        let step = issue.max(shared) / MHZ;
+        Self {
+            step,
+            alone: (issue * idle).max(shared) / MHZ,
+            two: 2.0 * (issue * idle / 2.0).max(issue).max(shared) / MHZ,
+            tile: bm * bn * FLOAT / SHARED_BYTES / MHZ,
+        }
+    }
+    // ANCHOR_END: counted
+
+    /// The constants of a plan. What copies take of shared memory and of the schedulers is added to each step. What a
+    /// launch, sharing and packing cost is the mean of the plans that were timed.
+    // ANCHOR: constants
+    pub fn constants(&self, plan: &Plan, timed: &Costs) -> Constants {
+        let [bm, bn, bk] = plan.tile.map(f64::from);
+        let bytes = (bm + bn) * bk * FLOAT;
+        // Of an instruction of one thread.
+        let copied = match plan.source {
+            Source::Boxes => f64::INFINITY,
+            Source::Words => FLOAT,
+            Source::Threads => 4.0 * FLOAT,
+        };
+        let issue = bytes / copied / WARP * COPY_INSTRUCTIONS / SCHEDULERS;
+        let copies = (bytes / SHARED_BYTES + issue) / MHZ;
+        let [launch, .., shared, part, pack, packed] = mean(timed);
+        [
+            launch,
+            self.step + copies,
+            self.alone + copies,
+            self.two + 2.0 * copies,
+            self.tile,
+            shared,
+            part,
+            pack,
+            packed,
+        ]
+    }
+    // ANCHOR_END: constants
+}
+
+/// The mean of each constant over the plans that have it.
+fn mean(timed: &Costs) -> Constants {
+    let all = timed
+        .plans
+        .values()
+        .flat_map(|costs| [costs.float4s, costs.floats]);
+    let all: Vec<Constants> = all.collect();
+    std::array::from_fn(|i| {
+        let there = all.iter().map(|constants| constants[i]).filter(|c| *c > 0.0);
+        there.clone().sum::<f64>() / there.count().max(1) as f64
+    })
+}
+
+/// The best time that constants give a product, and how it is shared out then. `None` where the plan cannot do it.
+pub fn best(
+    plan: &Plan,
+    constants: &Constants,
+    shape: [usize; 3],
+    packed: [bool; 2],
+    n_sms: usize,
+) -> Option<(f64, Sharing)> {
+    let of = |sharing| {
+        let terms: [f64; TERMS] = terms(
+            plan,
+            &Work {
+                shape,
+                sharing,
+                packed,
+            },
+            n_sms,
+        )?;
+        Some((expected(constants, &terms), sharing))
+    };
+    let all = [Sharing::Tiles, Sharing::LastRound, Sharing::LastTwoRounds];
+    all.into_iter()
+        .filter_map(of)
+        .min_by(|(a, _), (b, _)| a.total_cmp(b))
+}
+
+/// Spearman's rank correlation of pairs; ties have the mean of their ranks. `None` where one side is all ties.
+pub fn rank_correlation(pairs: &[(f64, f64)]) -> Option<f64> {
+    let ranks = |of: &dyn Fn(&(f64, f64)) -> f64| -> Vec<f64> {
+        let rank = |x: f64| {
+            let below = pairs.iter().filter(|pair| of(pair) < x).count();
+            let same = pairs.iter().filter(|pair| of(pair) == x).count();
+            below as f64 + (same as f64 - 1.0) / 2.0
+        };
+        pairs.iter().map(|pair| rank(of(pair))).collect()
+    };
+    let (a, b) = (ranks(&|pair| pair.0), ranks(&|pair| pair.1));
+    let mean = (pairs.len() as f64 - 1.0) / 2.0;
+    let product =
+        |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| (a - mean) * (b - mean)).sum() };
+    let size = (product(&a, &a) * product(&b, &b)).sqrt();
+    (size > 0.0).then(|| product(&a, &b) / size)
+}
+
+/// Forecasts by the names of their plans, from the lines that [`write()`] made. Others are passed over.
+pub fn read(text: &str) -> BTreeMap<String, Forecast> {
+    let line = |line: &str| {
+        let mut fields = line.split('\t');
+        let name = fields.next()?.to_owned();
+        let mut us = fields.map(|field| field.parse().ok());
+        let [step, alone, two, tile] = [us.next()??, us.next()??, us.next()??, us.next()??];
+        Some((
+            name,
+            Forecast {
+                step,
+                alone,
+                two,
+                tile,
+            },
+        ))
+    };
+    text.lines().filter_map(line).collect()
+}
+
+/// Forecasts as lines of a table.
+pub fn write(forecasts: &BTreeMap<String, Forecast>) -> String {
+    let line =
+        |(
+            name,
+            Forecast {
+                step,
+                alone,
+                two,
+                tile,
+            },
+        ): (&String, &Forecast)| { format!("{name}\t{step:.5}\t{alone:.5}\t{two:.5}\t{tile:.5}\n") };
+    let head = "plan\tstep\talone\ttwo\ttile\n".to_owned();
+    head + &forecasts.iter().map(line).collect::<String>()
+}
+
+/// A product that was timed with a plan in use.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample<'a> {
+    /// The plan's entry point.
+    pub entry: &'a str,
+    /// How it shared out the product.
+    pub sharing: Sharing,
+    /// M, N and K.
+    pub shape: [usize; 3],
+    /// Operands that were packed.
+    pub packed: usize,
+    /// Microseconds.
+    pub us: f64,
+}
+
+/// The times from which the committed costs were fitted, as `tune` writes them.
+pub fn samples() -> Vec<Sample<'static>> {
+    let lines = include_str!("../data/samples.tsv").lines();
+    lines.filter_map(sample).collect()
+}
+
+fn sample(line: &str) -> Option<Sample<'_>> {
+    let mut fields = line.split('\t');
+    let entry = fields.next()?;
+    let sharing = match fields.next()? {
+        "Tiles" => Sharing::Tiles,
+        "LastRound" => Sharing::LastRound,
+        "LastTwoRounds" => Sharing::LastTwoRounds,
+        _ => return None,
+    };
+    let mut sizes = fields.next()?.split('x').map(|size| size.parse().ok());
+    Some(Sample {
+        entry,
+        sharing,
+        shape: [sizes.next()??, sizes.next()??, sizes.next()??],
+        packed: fields.next()?.parse().ok()?,
+        us: fields.next()?.parse().ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_written_forecast_is_read_again() {
+        let forecast = Forecast {
+            step: 0.5,
+            alone: 0.75,
+            two: 1.25,
+            tile: 2.0,
+        };
+        let forecasts = BTreeMap::from([("boxes".to_owned(), forecast)]);
+        assert_eq!(read(&write(&forecasts)), forecasts);
+    }
+
+    #[test]
+    fn ranks_are_compared_and_not_numbers() {
+        let check = |pairs: &[(f64, f64)]| rank_correlation(pairs);
+        assert_eq!(check(&[(1.0, 10.0), (2.0, 1000.0), (3.0, 1001.0)]), Some(1.0));
+        assert_eq!(check(&[(1.0, 3.0), (2.0, 2.0), (3.0, 1.0)]), Some(-1.0));
+        assert_eq!(check(&[(1.0, 1.0), (2.0, 1.0)]), None);
+    }
+}

@@ -1,0 +1,421 @@
+//! The product as a library.
+
+mod choice;
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
+use cudarc::driver::sys::CUdeviceptr;
+use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+use cudarc::driver::{
+    CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError,
+    LaunchConfig, PushKernelArg,
+};
+use cudarc::nvrtc::Ptx;
+use lab::{Code, Shape, code};
+
+pub use crate::gemm::choice::{Choice, Costs, PlanCosts};
+use crate::map::{ALIGNED, Matrix};
+use crate::plans::{PLANS, Plan, STREAM_K, Source};
+
+const LARGE: Code = code!("v11_stream_k");
+const OTHERS: Code = code!("v11_gemm");
+const PACK: Code = code!("v11_pack");
+/// What the machine code is compiled for.
+const CAPABILITY: (i32, i32) = (9, 0);
+
+/// How an operand lies in memory, row after row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// A as M × K, B as K × N.
+    AsIs,
+    /// A as K × M, B as N × K.
+    Transposed,
+}
+
+/// `C = alpha · op(A) · op(B) + beta · C`, all row-major.
+#[derive(Debug, Clone, Copy)]
+pub struct Product {
+    /// The sizes M, N and K.
+    pub shape: Shape,
+    /// Is multiplied with the product.
+    pub alpha: f32,
+    /// Is multiplied with what C was. With 0, C is not read.
+    pub beta: f32,
+    /// How A lies in memory.
+    pub a: Layout,
+    /// How B lies in memory.
+    pub b: Layout,
+}
+
+impl Product {
+    /// `C = A · B`.
+    pub const fn new(shape: Shape) -> Self {
+        Self {
+            shape,
+            alpha: 1.0,
+            beta: 0.0,
+            a: Layout::AsIs,
+            b: Layout::AsIs,
+        }
+    }
+}
+
+/// Why there is no product.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The card is another one.
+    #[error("needs compute capability 9.0; this device has {}.{}", .0.0, .0.1)]
+    Capability((i32, i32)),
+    /// A size is 0.
+    #[error("{0} is no product: M, N and K are at least 1")]
+    Empty(Shape),
+    /// The kernels index with 32 bits.
+    #[error("{operand} has {elements} elements; the kernels take fewer than 2147483648")]
+    TooLarge {
+        /// Its name.
+        operand: char,
+        /// Their number.
+        elements: usize,
+    },
+    /// An operand is smaller than its shape.
+    #[error("{operand} needs {needed} elements for this shape, and has {there}")]
+    TooShort {
+        /// Its name.
+        operand: char,
+        /// Elements of its shape.
+        needed: usize,
+        /// Elements of the slice.
+        there: usize,
+    },
+    /// C begins between.
+    #[error("C begins at {0:#x}: with rows of whole float4s it has to begin on 16 bytes")]
+    Misaligned(CUdeviceptr),
+    /// The driver reports an error.
+    #[error("{}", lab::words(*.0))]
+    Driver(#[from] DriverError),
+}
+
+/// The kernels, loaded, for products in one stream: they follow each other there, which the memory needs in which
+/// blocks leave sums to each other.
+#[derive(Debug)]
+pub struct Sgemm {
+    stream: Arc<CudaStream>,
+    /// Of [`PLANS`], then those that were added.
+    kernels: Vec<(Plan, CudaFunction)>,
+    pack: CudaFunction,
+    /// Copies of A and B in the layout that kernels read, kept for the next product.
+    packed: RefCell<[Option<CudaSlice<f32>>; 2]>,
+    n_sms: usize,
+    costs: Costs,
+}
+
+/// A module as machine code where the card runs it, else as PTX: the emulated device.
+fn load(context: &Arc<CudaContext>, code: Code) -> Result<Arc<CudaModule>, DriverError> {
+    match emulated::find() {
+        None => context.load_module(Ptx::from_binary(code.cubin.to_vec())),
+        Some(_) => context.load_module(Ptx::from_src(code.ptx)),
+    }
+}
+
+/// A plan with its kernel, which may use as much shared memory as it needs.
+fn kernel_of(module: &Arc<CudaModule>, plan: &Plan) -> Result<(Plan, CudaFunction), DriverError> {
+    let kernel = module.load_function(plan.entry)?;
+    let shared = plan.shared().cast_signed();
+    kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)?;
+    Ok((*plan, kernel))
+}
+
+impl Sgemm {
+    /// Loads the kernels for products in this stream.
+    ///
+    /// # Errors
+    /// On a card of another compute capability, and when the driver refuses.
+    pub fn load(stream: &Arc<CudaStream>) -> Result<Self, Error> {
+        let context = stream.context();
+        let capability = context.compute_capability()?;
+        if capability != CAPABILITY {
+            return Err(Error::Capability(capability));
+        }
+        let (large, others) = (load(context, LARGE)?, load(context, OTHERS)?);
+        let kernels = PLANS
+            .iter()
+            .map(|plan| {
+                let module = if plan.entry == STREAM_K.entry {
+                    &large
+                } else {
+                    &others
+                };
+                kernel_of(module, plan)
+            })
+            .collect::<Result<_, DriverError>>()?;
+        let n_sms = context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+        Ok(Self {
+            stream: stream.clone(),
+            kernels,
+            pack: load(context, PACK)?.load_function("pack_v11")?,
+            packed: RefCell::default(),
+            n_sms: usize::try_from(n_sms).unwrap_or(1),
+            costs: Costs::committed(),
+        })
+    }
+
+    /// Adds a kernel that is not in [`PLANS`], and returns its number for a [`Choice`].
+    ///
+    /// # Errors
+    /// When the module does not have the kernel, or the driver refuses it.
+    pub fn add(&mut self, plan: Plan, module: &Arc<CudaModule>) -> Result<usize, Error> {
+        self.kernels.push(kernel_of(module, &plan)?);
+        Ok(self.kernels.len() - 1)
+    }
+
+    /// Puts the product into the stream.
+    ///
+    /// # Errors
+    /// When an operand does not fit the shape, and when the driver refuses.
+    // ANCHOR: multiply
+    pub fn multiply(
+        &self,
+        product: &Product,
+        a: &impl DevicePtr<f32>,
+        b: &impl DevicePtr<f32>,
+        c: &mut impl DevicePtrMut<f32>,
+    ) -> Result<(), Error> {
+        let Shape { m, n, k } = product.shape;
+        check(product.shape, [a.len(), b.len(), c.len()])?;
+        let (a, _reading_a) = a.device_ptr(&self.stream);
+        let (b, _reading_b) = b.device_ptr(&self.stream);
+        let (c, _writing_c) = c.device_ptr_mut(&self.stream);
+        let operands = [
+            Operand::new(a, [m, k], product.a),
+            Operand::new(b, [k, n], product.b),
+        ];
+        let choice = self
+            .costs
+            .choose(product.shape, operands.map(Operand::form), self.n_sms);
+        self.run(product, &choice, operands, c)
+    }
+    // ANCHOR_END: multiply
+
+    /// The product by a plan of the caller's choice.
+    ///
+    /// # Errors
+    /// As [`Self::multiply`].
+    ///
+    /// # Panics
+    /// When the plan does not take the operands as the choice leaves them.
+    pub fn multiply_by(
+        &self,
+        product: &Product,
+        choice: &Choice,
+        a: &impl DevicePtr<f32>,
+        b: &impl DevicePtr<f32>,
+        c: &mut impl DevicePtrMut<f32>,
+    ) -> Result<(), Error> {
+        let Shape { m, n, k } = product.shape;
+        check(product.shape, [a.len(), b.len(), c.len()])?;
+        let (a, _reading_a) = a.device_ptr(&self.stream);
+        let (b, _reading_b) = b.device_ptr(&self.stream);
+        let (c, _writing_c) = c.device_ptr_mut(&self.stream);
+        let operands = [
+            Operand::new(a, [m, k], product.a),
+            Operand::new(b, [k, n], product.b),
+        ];
+        self.run(product, choice, operands, c)
+    }
+
+    /// What [`Self::multiply`] chooses.
+    pub fn choice(&self, product: &Product) -> Choice {
+        let Shape { m, n, k } = product.shape;
+        // Allocations begin on more than 16 bytes.
+        let operands = [
+            Operand::new(0, [m, k], product.a),
+            Operand::new(0, [k, n], product.b),
+        ];
+        self.costs
+            .choose(product.shape, operands.map(Operand::form), self.n_sms)
+    }
+
+    /// Multiprocessors of the card.
+    pub fn n_sms(&self) -> usize {
+        self.n_sms
+    }
+
+    fn run(
+        &self,
+        product: &Product,
+        choice: &Choice,
+        operands: [Operand; 2],
+        c: CUdeviceptr,
+    ) -> Result<(), Error> {
+        // Kernels store float4s where rows are whole float4s.
+        if product.shape.n.is_multiple_of(4) && !c.is_multiple_of(ALIGNED as u64) {
+            return Err(Error::Misaligned(c));
+        }
+        let mut packed = self.packed.borrow_mut();
+        let mut matrices = operands.map(|operand| operand.matrix);
+        for (i, operand) in operands.into_iter().enumerate() {
+            if choice.packed[i] {
+                matrices[i] = self.pack(operand, &mut packed[i])?;
+            }
+        }
+        self.launch(product, choice, matrices, c)
+    }
+
+    /// A copy of an operand, row-major with rows on 16 bytes.
+    fn pack(&self, operand: Operand, room: &mut Option<CudaSlice<f32>>) -> Result<Matrix, Error> {
+        const TILE: u32 = 32;
+        const ROWS: u32 = 8;
+        let Matrix {
+            address, rows, cols, ..
+        } = operand.matrix;
+        let pitch = cols.next_multiple_of(ALIGNED / size_of::<f32>());
+        if room.as_ref().is_none_or(|room| room.len() < rows * pitch) {
+            // SAFETY: the kernel writes what is read: all but the ends of rows, where no box reaches.
+            *room = Some(unsafe { self.stream.alloc(rows * pitch) }?);
+        }
+        let room = room.as_mut().expect("it was made above");
+        let (to, _writing) = room.device_ptr_mut(&self.stream);
+        let (n_rows, n_cols, n_pitch) = (lab::int(rows), lab::int(cols), lab::int(pitch));
+        let turned = i32::from(operand.layout == Layout::Transposed);
+        let mut launch = self.stream.launch_builder(&self.pack);
+        launch
+            .arg(&n_rows)
+            .arg(&n_cols)
+            .arg(&n_pitch)
+            .arg(&turned)
+            .arg(&address)
+            .arg(&to);
+        let config = LaunchConfig {
+            grid_dim: (lab::blocks(cols, TILE), lab::blocks(rows, TILE), 1),
+            block_dim: (TILE, ROWS, 1),
+            shared_mem_bytes: 0,
+        };
+        // SAFETY: the arguments are what the kernel takes; the operand has rows * cols elements, the copy rows * pitch.
+        unsafe { launch.launch(config) }?;
+        Ok(Matrix {
+            address: to,
+            rows,
+            cols,
+            pitch,
+        })
+    }
+
+    // ANCHOR: launch
+    fn launch(
+        &self,
+        product: &Product,
+        choice: &Choice,
+        [a, b]: [Matrix; 2],
+        c: CUdeviceptr,
+    ) -> Result<(), Error> {
+        let Shape { m, n, k } = product.shape;
+        let (plan, kernel) = &self.kernels[choice.plan];
+        let [bm, bn, bk] = plan.tile;
+        let shares = plan
+            .shares(plan.tiles(m, n), plan.steps(k), choice.sharing, self.n_sms)
+            .expect("it was chosen");
+        let (m, n, k, whole) = (lab::int(m), lab::int(n), lab::int(k), lab::int(shares.whole));
+        let config = LaunchConfig {
+            grid_dim: match plan.source {
+                Source::Threads => (
+                    lab::blocks(product.shape.n, bn),
+                    lab::blocks(product.shape.m, bm),
+                    1,
+                ),
+                Source::Boxes | Source::Words => (lab::blocks(shares.blocks, 1), 1, 1),
+            },
+            block_dim: (plan.threads(), 1, 1),
+            shared_mem_bytes: plan.shared(),
+        };
+        let mut launch = self.stream.launch_builder(kernel);
+        launch.arg(&m).arg(&n).arg(&k).arg(&product.alpha);
+        let maps;
+        match plan.source {
+            Source::Boxes => {
+                maps = [a.map(bm, bk, true)?, b.map(bk, bn, false)?];
+                launch.arg(&maps[0]).arg(&maps[1]);
+            }
+            Source::Words | Source::Threads => {
+                assert!(
+                    a.pitch == a.cols && b.pitch == b.cols,
+                    "these kernels read rows one behind the other"
+                );
+                launch.arg(&a.address).arg(&b.address);
+            }
+        }
+        launch.arg(&product.beta).arg(&c).arg(&whole);
+        // SAFETY: the arguments are what the kernel takes, the operands were checked, and maps end with their matrices.
+        unsafe { launch.launch(config) }?;
+        Ok(())
+    }
+    // ANCHOR_END: launch
+}
+
+/// An operand as it lies in memory.
+#[derive(Debug, Clone, Copy)]
+struct Operand {
+    /// The operand of the product: of a transposed one, what its copy will be.
+    matrix: Matrix,
+    layout: Layout,
+}
+
+/// What kernels can do with an operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Everything: rows start on 16 bytes.
+    Aligned,
+    /// Row-major, but rows start anywhere.
+    Anywhere,
+    /// Nothing before it is packed: its rows are columns.
+    Turned,
+}
+
+impl Operand {
+    fn new(address: CUdeviceptr, [rows, cols]: [usize; 2], layout: Layout) -> Self {
+        let matrix = Matrix {
+            address,
+            rows,
+            cols,
+            pitch: cols,
+        };
+        Self { matrix, layout }
+    }
+
+    fn form(self) -> Form {
+        match self.layout {
+            Layout::Transposed => Form::Turned,
+            Layout::AsIs if self.matrix.can_be_mapped() => Form::Aligned,
+            Layout::AsIs => Form::Anywhere,
+        }
+    }
+}
+
+/// Whether kernels can index this product, and the slices have it.
+fn check(shape: Shape, lengths: [usize; 3]) -> Result<(), Error> {
+    const MOST: usize = i32::MAX as usize;
+    let Shape { m, n, k } = shape;
+    if m == 0 || n == 0 || k == 0 {
+        return Err(Error::Empty(shape));
+    }
+    let sizes = [('A', m, k), ('B', k, n), ('C', m, n)];
+    for ((operand, rows, cols), there) in sizes.into_iter().zip(lengths) {
+        // Packed, a row may be three floats longer.
+        let needed = rows.saturating_mul(cols);
+        if rows.saturating_mul(cols.saturating_add(ALIGNED)) > MOST {
+            return Err(Error::TooLarge {
+                operand,
+                elements: needed,
+            });
+        }
+        if there < needed {
+            return Err(Error::TooShort {
+                operand,
+                needed,
+                there,
+            });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,286 @@
+//! v11: the summit in FP32.
+
+mod drawn;
+mod search;
+mod tune;
+
+use std::process::ExitCode;
+
+use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+use cudarc::driver::{DevicePtr as _, DriverError, LaunchConfig, PushKernelArg};
+use lab::{Code, Gemm, Kernel, Shape, blocks, code, int};
+use v11::gemm::{Product, Sgemm};
+use v11::map::{ALIGNED, Matrix};
+use v11::plans::STREAM_K;
+
+// ANCHOR: tiles
+/// How a kernel shares out its work.
+#[derive(Clone, Copy)]
+struct Plan {
+    /// Tile of C that a block owns.
+    bm: u32,
+    bn: u32,
+    /// Threads of a block.
+    threads: u32,
+    /// Bytes of shared memory that its launch asks for.
+    shared: u32,
+}
+
+/// Shared memory in the kernel's declarations, none in its launch.
+const fn plan(bm: u32, bn: u32, tm: u32, tn: u32) -> Plan {
+    Plan {
+        bm,
+        bn,
+        threads: bm / tm * (bn / tn),
+        shared: 0,
+    }
+}
+
+/// `stages` pairs of tiles that are `bk` deep, and the sums that `slices` groups of warps hand to each other.
+const fn ring(bm: u32, bn: u32, bk: u32, [tm, tn]: [u32; 2], slices: u32, stages: u32) -> Plan {
+    const FLOAT: u32 = 4;
+    Plan {
+        threads: slices * (bm / tm) * (bn / tn),
+        shared: (stages * (bm + bn) * bk + (slices - 1) * bm * bn) * FLOAT,
+        bm,
+        bn,
+    }
+}
+
+const LARGE_TILE: Plan = plan(256, 128, 16, 8);
+const SMALL_TILE: Plan = plan(64, 64, 8, 8);
+const SLICES_16X32: Plan = ring(16, 32, 32, [4, 4], 4, 4);
+const SLICES_32X32: Plan = ring(32, 32, 32, [8, 4], 4, 6);
+const LARGE_RING: Plan = ring(256, 128, 16, [8, 16], 1, 4);
+/// The same with warps that copy, and with barriers.
+const PRODUCER: Plan = Plan {
+    threads: STREAM_K.threads(),
+    shared: STREAM_K.shared(),
+    ..LARGE_RING
+};
+// ANCHOR_END: tiles
+
+const LARGE: Code = code!("v11_large_tile");
+const FREE: Code = code!("v11_free_banks");
+const SMALL: Code = code!("v11_small_tile");
+const SLICES: Code = code!("v11_slices");
+const ASYNC: Code = code!("v11_async_copy");
+const PRODUCED: Code = code!("v11_producer");
+const SHARED_OUT: Code = code!("v11_stream_k");
+
+const KERNELS: &[Kernel] = &[
+    Kernel::sgemm(
+        "sgemm_v11_large_tile",
+        LARGE,
+        |shape| LARGE_TILE.launch(shape),
+        launch_plain,
+    ),
+    Kernel::sgemm(
+        "sgemm_v11_free_banks",
+        FREE,
+        |shape| LARGE_TILE.launch(shape),
+        launch_scaled,
+    ),
+    Kernel::sgemm(
+        "sgemm_v11_small_tile",
+        SMALL,
+        |shape| SMALL_TILE.launch(shape),
+        launch_scaled,
+    )
+    .ahead_of_time(),
+    Kernel::sgemm(
+        "sgemm_v11_slices_16x32",
+        SLICES,
+        |shape| SLICES_16X32.launch(shape),
+        launch_scaled,
+    ),
+    Kernel::sgemm(
+        "sgemm_v11_slices_32x32",
+        SLICES,
+        |shape| SLICES_32X32.launch(shape),
+        launch_scaled,
+    ),
+    Kernel::sgemm(
+        "sgemm_v11_async_copy",
+        ASYNC,
+        |shape| LARGE_RING.launch(shape),
+        launch_scaled,
+    )
+    .ahead_of_time(),
+    Kernel::sgemm(
+        "sgemm_v11_producer",
+        PRODUCED,
+        |shape| PRODUCER.launch(shape),
+        launch_boxes,
+    )
+    .with_blocks(|tiles, n_sms| tiles.min(n_sms))
+    .needing(rows_on_16_bytes)
+    .ahead_of_time(),
+    Kernel::sgemm(
+        "sgemm_v11_split_k",
+        SHARED_OUT,
+        |shape| PRODUCER.launch(shape),
+        launch_split,
+    )
+    .with_blocks(|tiles, n_sms| tiles * (n_sms / tiles).max(1))
+    .needing(rows_on_16_bytes)
+    .ahead_of_time(),
+    Kernel::sgemm(
+        "sgemm_v11_stream_k",
+        SHARED_OUT,
+        |shape| PRODUCER.launch(shape),
+        launch_stream_k,
+    )
+    .with_blocks(|_, n_sms| n_sms)
+    .needing(rows_on_16_bytes)
+    .ahead_of_time(),
+    Kernel::own("v11_gemm", |stream| {
+        let sgemm = Sgemm::load(stream).map_err(|error| error.to_string())?;
+        Ok(Box::new(move |product| {
+            let done = sgemm.multiply(&Product::new(product.shape), product.a, product.b, product.c);
+            done.map_err(|error| error.to_string())
+        }))
+    }),
+];
+
+fn main() -> ExitCode {
+    match std::env::args().nth(1).as_deref() {
+        Some("tune") => tune::main(),
+        Some("search") => search::main(),
+        // For `--size`.
+        Some("shapes") => {
+            let shapes: Vec<_> = drawn::shapes().iter().map(Shape::to_string).collect();
+            match lab::out::write(&format!("{}\n", shapes.join(","))) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(_) => ExitCode::FAILURE,
+            }
+        }
+        _ => lab::main("v11", KERNELS),
+    }
+}
+
+// ANCHOR: launch
+impl Plan {
+    /// One block per tile of C.
+    fn launch(self, shape: Shape) -> LaunchConfig {
+        LaunchConfig {
+            grid_dim: (blocks(shape.n, self.bn), blocks(shape.m, self.bm), 1),
+            block_dim: (self.threads, 1, 1),
+            shared_mem_bytes: self.shared,
+        }
+    }
+}
+
+/// The large tile takes the arguments of v07.
+fn launch_plain(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
+    let (m, n, k) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k));
+    let mut launch = gemm.stream.launch_builder(gemm.kernel);
+    launch.arg(&m).arg(&n).arg(&k);
+    launch.arg(gemm.a).arg(gemm.b).arg(gemm.c);
+    // SAFETY: the arguments are what the kernel takes; a has M * K elements, b K * N, c M * N, and it stays inside.
+    unsafe { launch.launch(gemm.config) }?;
+    Ok(())
+}
+
+/// C = alpha · A · B with alpha = 1, which the compiler does not know.
+fn launch_scaled(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
+    /// What a block gets unasked.
+    const UNASKED: u32 = 48 << 10;
+    let shared = gemm.config.shared_mem_bytes;
+    if shared > UNASKED {
+        let attribute = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        gemm.kernel.set_attribute(attribute, shared.cast_signed())?;
+    }
+    let (m, n, k) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k));
+    let alpha = 1.0f32;
+    let mut launch = gemm.stream.launch_builder(gemm.kernel);
+    launch.arg(&m).arg(&n).arg(&k).arg(&alpha);
+    launch.arg(gemm.a).arg(gemm.b).arg(gemm.c);
+    // SAFETY: the arguments are what the kernel takes; a has M * K elements, b K * N, c M * N, and it stays inside.
+    unsafe { launch.launch(gemm.config) }?;
+    Ok(())
+}
+// ANCHOR_END: launch
+
+// ANCHOR: boxes
+/// What a tensor map needs.
+fn rows_on_16_bytes(shape: Shape) -> Option<&'static str> {
+    let aligned = |cols: usize| (cols * size_of::<f32>()).is_multiple_of(ALIGNED);
+    (!aligned(shape.n) || !aligned(shape.k))
+        .then_some("a tensor map needs rows that start on 16 bytes: N and K that are multiples of 4")
+}
+
+/// A launch with A and B as tensor maps; then `more` arguments, between which C stands.
+fn launch_mapped(gemm: Gemm<'_, f32>, before_c: &[f32], after_c: &[i32]) -> Result<(), DriverError> {
+    let Shape { m, n, k } = gemm.shape;
+    let attribute = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    gemm.kernel
+        .set_attribute(attribute, gemm.config.shared_mem_bytes.cast_signed())?;
+    let [bm, bn, bk] = STREAM_K.tile;
+    let (a, _reading_a) = gemm.a.device_ptr(gemm.stream);
+    let (b, _reading_b) = gemm.b.device_ptr(gemm.stream);
+    let matrix = |address, rows, cols| Matrix {
+        address,
+        rows,
+        cols,
+        pitch: cols,
+    };
+    let a_map = matrix(a, m, k).map(bm, bk, true)?;
+    let b_map = matrix(b, k, n).map(bk, bn, false)?;
+    let (m, n, k, alpha) = (int(m), int(n), int(k), 1.0f32);
+    let mut launch = gemm.stream.launch_builder(gemm.kernel);
+    launch.arg(&m).arg(&n).arg(&k).arg(&alpha).arg(&a_map).arg(&b_map);
+    for argument in before_c {
+        launch.arg(argument);
+    }
+    launch.arg(gemm.c);
+    for argument in after_c {
+        launch.arg(argument);
+    }
+    // SAFETY: the arguments are what the kernel takes; the maps end with their matrices, and c has M * N elements.
+    unsafe { launch.launch(gemm.config) }?;
+    Ok(())
+}
+
+/// Blocks with whole tiles.
+fn launch_boxes(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
+    launch_mapped(gemm, &[], &[])
+}
+
+/// Blocks with equal parts of K.
+fn launch_split(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
+    launch_mapped(gemm, &[0.0], &[])
+}
+
+/// Whole tiles in all rounds but the last two, which are shared out: of a last round alone, a block's share can be small.
+fn launch_stream_k(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
+    let tiles = STREAM_K.tiles(gemm.shape.m, gemm.shape.n);
+    let blocks = gemm.config.grid_dim.0 as usize;
+    let whole = match tiles.is_multiple_of(blocks) {
+        true => tiles,
+        false => (tiles / blocks).saturating_sub(1) * blocks,
+    };
+    launch_mapped(gemm, &[0.0], &[int(whole)])
+}
+// ANCHOR_END: boxes
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab::declared;
+
+    #[test]
+    fn kernels_are_those_of_the_catalogue() {
+        declared::agrees("v11", KERNELS);
+    }
+
+    #[test]
+    fn constants_are_those_of_the_source() {
+        for (code, plan) in [(LARGE, LARGE_TILE), (FREE, LARGE_TILE), (SMALL, SMALL_TILE)] {
+            declared::constants(
+                code,
+                &[("BM", plan.bm), ("BN", plan.bn), ("THREADS", plan.threads)],
+            );
+        }
+    }
+}

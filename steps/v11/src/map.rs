@@ -1,0 +1,77 @@
+//! Tensor maps: how the unit that copies boxes of a matrix finds them.
+
+use std::ffi::c_void;
+
+use cudarc::driver::sys::{
+    self, CUtensorMap, CUtensorMapDataType, CUtensorMapFloatOOBfill, CUtensorMapInterleave,
+    CUtensorMapL2promotion, CUtensorMapSwizzle,
+};
+use cudarc::driver::{DeviceRepr, DriverError};
+
+/// Rows of a matrix that a map describes start on as many bytes.
+pub const ALIGNED: usize = 16;
+
+// ANCHOR: map
+/// A tensor map, as a kernel takes it: 128 bytes that only the driver and the card understand.
+#[derive(Debug, Clone, Copy)]
+#[repr(transparent)]
+pub struct TensorMap(CUtensorMap);
+
+// SAFETY: plain bytes, which the driver wrote to be passed to kernels.
+unsafe impl DeviceRepr for TensorMap {}
+
+/// A row-major matrix of floats in device memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Matrix {
+    /// Where it begins.
+    pub address: sys::CUdeviceptr,
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns.
+    pub cols: usize,
+    /// Floats from one row to the next.
+    pub pitch: usize,
+}
+
+impl Matrix {
+    /// Whether a map can describe it: begin and rows on 16 bytes.
+    pub fn can_be_mapped(self) -> bool {
+        self.address.is_multiple_of(ALIGNED as u64) && (self.pitch * size_of::<f32>()).is_multiple_of(ALIGNED)
+    }
+
+    /// The map of boxes with these rows and columns. `swizzled`: the 16-byte pieces of a row of a box change places with
+    /// the row, so that a warp reads a column of them from different banks.
+    ///
+    /// # Errors
+    /// When the driver refuses.
+    pub fn map(self, rows: u32, cols: u32, swizzled: bool) -> Result<TensorMap, DriverError> {
+        let mut map = CUtensorMap { opaque: [0; 16] };
+        // From the inside outwards: columns, then rows.
+        let (size, boxes) = ([self.cols as u64, self.rows as u64], [cols, rows]);
+        let pitch = [(self.pitch * size_of::<f32>()) as u64];
+        // SAFETY: as many numbers as two dimensions have, and a map to write to. The address is only a number here.
+        unsafe {
+            sys::cuTensorMapEncodeTiled(
+                &mut map,
+                CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+                2,
+                self.address as *mut c_void,
+                size.as_ptr(),
+                pitch.as_ptr(),
+                boxes.as_ptr(),
+                [1, 1].as_ptr(),
+                CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
+                match (swizzled, cols) {
+                    (false, _) => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
+                    (true, 16) => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_64B,
+                    (true, _) => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
+                },
+                CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+            )
+        }
+        .result()?;
+        Ok(TensorMap(map))
+    }
+}
+// ANCHOR_END: map

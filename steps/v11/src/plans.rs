@@ -1,0 +1,187 @@
+//! The kernels that a product can choose from, and how each shares out its work.
+
+/// How a kernel brings tiles to shared memory, which decides what matrices it takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// Boxes of tensor maps: rows on 16 bytes.
+    Boxes,
+    /// Word by word, by warps of their own: rows anywhere.
+    Words,
+    /// By the threads that multiply, 16 bytes at a time: rows on 16 bytes. One tile per block.
+    Threads,
+}
+
+/// A kernel with its constants, which are those of its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    /// Its entry point.
+    pub entry: &'static str,
+    /// How tiles come to shared memory.
+    pub source: Source,
+    /// Tile of C: rows, columns; and k of a pair of tiles.
+    pub tile: [u32; 3],
+    /// Tile of C that one thread owns.
+    pub thread: [u32; 2],
+    /// Groups of warps that take a part of the k of each pair of tiles.
+    pub slices: u32,
+    /// Pairs of tiles in shared memory.
+    pub stages: u32,
+    /// Threads that copy.
+    pub producers: u32,
+    /// Blocks on one multiprocessor.
+    pub blocks: u32,
+}
+
+const FLOAT: u32 = 4;
+const BARRIER: u32 = 8;
+
+// ANCHOR: plans
+const fn boxes(
+    entry: &'static str,
+    tile: [u32; 3],
+    thread: [u32; 2],
+    slices: u32,
+    stages: u32,
+    producers: u32,
+    blocks: u32,
+) -> Plan {
+    let source = Source::Boxes;
+    Plan {
+        entry,
+        source,
+        tile,
+        thread,
+        slices,
+        stages,
+        producers,
+        blocks,
+    }
+}
+
+const fn words(entry: &'static str, tile: [u32; 3], thread: [u32; 2], slices: u32, stages: u32) -> Plan {
+    let source = Source::Words;
+    Plan {
+        entry,
+        source,
+        tile,
+        thread,
+        slices,
+        stages,
+        producers: 128,
+        blocks: 2,
+    }
+}
+
+/// The plan of `v11_stream_k.cu`.
+pub const STREAM_K: Plan = boxes("sgemm_v11_stream_k", [256, 128, 16], [8, 16], 1, 4, 128, 1);
+
+/// All of them. The others are in `v11_gemm.cu`.
+pub const PLANS: [Plan; 10] = [
+    STREAM_K,
+    boxes("sgemm_v11_boxes_64x128x32", [64, 128, 32], [8, 16], 4, 4, 128, 1),
+    boxes("sgemm_v11_boxes_64x128x16", [64, 128, 16], [8, 8], 1, 4, 32, 2),
+    boxes("sgemm_v11_boxes_32x64x32", [32, 64, 32], [8, 8], 4, 4, 32, 2),
+    boxes("sgemm_v11_boxes_32x64x16", [32, 64, 16], [4, 8], 2, 6, 32, 3),
+    words("sgemm_v11_words_128x64x16", [128, 64, 16], [8, 8], 1, 8),
+    words("sgemm_v11_words_64x128x16", [64, 128, 16], [8, 8], 1, 8),
+    words("sgemm_v11_words_64x64x32", [64, 64, 32], [8, 8], 2, 5),
+    words("sgemm_v11_words_32x64x32", [32, 64, 32], [8, 8], 4, 4),
+    Plan {
+        entry: "sgemm_v11_threads_16x32x32",
+        source: Source::Threads,
+        tile: [16, 32, 32],
+        thread: [4, 4],
+        slices: 4,
+        stages: 4,
+        producers: 0,
+        blocks: 4,
+    },
+];
+// ANCHOR_END: plans
+
+impl Plan {
+    /// Threads that multiply.
+    pub const fn multipliers(&self) -> u32 {
+        let [bm, bn, _] = self.tile;
+        self.slices * (bm / self.thread[0]) * (bn / self.thread[1])
+    }
+
+    /// Threads of a block.
+    pub const fn threads(&self) -> u32 {
+        self.multipliers() + self.producers
+    }
+
+    /// Bytes of shared memory: the ring, the sums that slices hand to each other, two barriers per pair of tiles.
+    pub const fn shared(&self) -> u32 {
+        let [bm, bn, bk] = self.tile;
+        let barriers = match self.source {
+            Source::Threads => 0,
+            Source::Boxes | Source::Words => 2 * self.stages * BARRIER,
+        };
+        self.stages * (bm + bn) * bk * FLOAT + (self.slices - 1) * bm * bn * FLOAT + barriers
+    }
+
+    /// Tiles of an m × n matrix.
+    pub fn tiles(&self, m: usize, n: usize) -> usize {
+        m.div_ceil(self.tile[0] as usize) * n.div_ceil(self.tile[1] as usize)
+    }
+
+    /// Pairs of tiles along k.
+    pub fn steps(&self, k: usize) -> usize {
+        k.div_ceil(self.tile[2] as usize)
+    }
+}
+
+/// What of a product is shared out by steps of k, and not by tiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sharing {
+    /// Nothing.
+    Tiles,
+    /// The last round of tiles, which is not full.
+    LastRound,
+    /// That and the round before, so that a block's share is not small.
+    LastTwoRounds,
+}
+
+/// How a plan shares out a product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shares {
+    /// Blocks of the launch.
+    pub blocks: usize,
+    /// Tiles that one block does whole.
+    pub whole: usize,
+}
+
+impl Plan {
+    /// Blocks and whole tiles of a launch on a card with so many multiprocessors; `None` where there is nothing to
+    /// share in this way.
+    // ANCHOR: shares
+    pub fn shares(&self, tiles: usize, steps: usize, sharing: Sharing, n_sms: usize) -> Option<Shares> {
+        let slots = n_sms * self.blocks as usize;
+        let rounds = tiles / slots;
+        let whole = match sharing {
+            Sharing::Tiles if self.source == Source::Threads => {
+                return Some(Shares {
+                    blocks: tiles,
+                    whole: tiles,
+                });
+            }
+            Sharing::Tiles => {
+                return Some(Shares {
+                    blocks: tiles.min(slots),
+                    whole: tiles,
+                });
+            }
+            _ if self.source == Source::Threads || tiles.is_multiple_of(slots) => return None,
+            Sharing::LastRound => rounds * slots,
+            Sharing::LastTwoRounds => rounds.checked_sub(1).filter(|rounds| *rounds > 0)? * slots,
+        };
+        let shared = (tiles - whole) * steps;
+        // With whole tiles, too, all blocks are needed.
+        (whole == 0 || shared >= slots).then_some(Shares {
+            blocks: slots.min(shared),
+            whole,
+        })
+    }
+    // ANCHOR_END: shares
+}

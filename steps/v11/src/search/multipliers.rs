@@ -1,0 +1,158 @@
+//! Predicts the times of plans' multipliers on the emulated device.
+
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+use cudarc::driver::{CudaFunction, LaunchConfig, PushKernelArg};
+use cudarc::nvrtc::Ptx;
+use lab::device::{self, Choice as Device};
+use lab::{Gpu, Trouble};
+use serde::Deserialize;
+use v11::forecast::{self, Forecast};
+use v11::plans::Plan;
+use v11::space;
+
+use super::{SMS, plans, read};
+use crate::tune::trouble;
+
+/// What the emulated device reports of a launch that it predicts.
+#[derive(Deserialize)]
+struct Report {
+    prediction: Option<Prediction>,
+    no_prediction: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Prediction {
+    us: f64,
+}
+
+/// The kernel of a plan's multipliers, loaded.
+struct Multipliers<'a> {
+    gpu: &'a Gpu,
+    plan: Plan,
+    kernel: CudaFunction,
+}
+
+impl<'a> Multipliers<'a> {
+    fn load(gpu: &'a Gpu, plan: Plan, cubin: &str) -> Result<Self, Trouble> {
+        let bytes = std::fs::read(cubin).map_err(|error| trouble(format!("{cubin}: {error}")))?;
+        let module = gpu.context.load_module(Ptx::from_binary(bytes))?;
+        let kernel = module.load_function("multipliers_v11_candidate")?;
+        // Its ring has two pairs of tiles.
+        let plan = Plan { stages: 2, ..plan };
+        let shared = plan.shared().cast_signed();
+        kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)?;
+        Ok(Self { gpu, plan, kernel })
+    }
+
+    /// Predicted microseconds of so many blocks on each multiprocessor, with `rounds` tiles each, of `steps` steps.
+    fn us(&self, blocks: usize, rounds: usize, steps: usize) -> Result<f64, Trouble> {
+        let Self { gpu, plan, kernel } = self;
+        let emulator = gpu
+            .emulator
+            .ok_or_else(|| trouble("predictions are made on the emulated device"))?;
+        let [bm, bn, _] = plan.tile.map(|size| size as usize);
+        let blocks = blocks * SMS;
+        let tiles = blocks * rounds;
+        let c = gpu.stream.alloc_zeros::<f32>(bm * bn * tiles)?;
+        let (m, n, alpha) = (lab::int(bm), lab::int(bn * tiles), 1.0f32);
+        let (steps, tiles) = (lab::int(steps), lab::int(tiles));
+        let config = LaunchConfig {
+            grid_dim: (lab::blocks(blocks, 1), 1, 1),
+            block_dim: (plan.multipliers(), 1, 1),
+            shared_mem_bytes: plan.shared(),
+        };
+        let mut launch = gpu.stream.launch_builder(kernel);
+        launch.arg(&m).arg(&n).arg(&steps).arg(&tiles).arg(&alpha).arg(&c);
+        emulator.predict_next();
+        // SAFETY: the arguments are what the kernel takes, and C is one row of all tiles.
+        unsafe { launch.launch(config) }?;
+        gpu.stream.synchronize()?;
+        let report = emulator.report().unwrap_or_default();
+        let report: Report = serde_json::from_str(&report).map_err(trouble)?;
+        let why = || trouble(report.no_prediction.unwrap_or_else(|| "no prediction".into()));
+        report.prediction.map(|prediction| prediction.us).ok_or_else(why)
+    }
+
+    fn forecast(&self) -> Result<Forecast, Trouble> {
+        /// Long enough for the blocks to be out of step.
+        const STEPS: [usize; 2] = [6, 14];
+        let all = self.plan.blocks as usize;
+        let slope = |blocks| -> Result<(f64, f64), Trouble> {
+            let [few, more] = [self.us(blocks, 1, STEPS[0])?, self.us(blocks, 1, STEPS[1])?];
+            Ok((few, (more - few) / (STEPS[1] - STEPS[0]) as f64))
+        };
+        let (few, step) = slope(all)?;
+        let alone = if all > 1 { slope(1)?.1 } else { step };
+        let two = if all > 2 { slope(2)?.1 } else { step };
+        let tile = self.us(all, 2, STEPS[0])? - few - STEPS[0] as f64 * step;
+        Ok(Forecast {
+            step: step / all as f64,
+            alone,
+            two,
+            tile: tile.max(0.0),
+        })
+    }
+}
+
+/// Forecasts by name, of as many as the time is enough for, on all cores: a process for each, since a prediction is
+/// made on one.
+pub(super) fn predict(list: &str, seconds: &str) -> Result<(), Trouble> {
+    let n = std::thread::available_parallelism().map_or(1, usize::from);
+    let program = std::env::current_exe().map_err(trouble)?;
+    let start = |i: usize| {
+        let (i, n) = (i.to_string(), n.to_string());
+        let mut command = Command::new(&program);
+        command
+            .args(["search", "predict-part", list, seconds, &i, &n])
+            .stdout(Stdio::piped());
+        command.spawn().map_err(trouble)
+    };
+    let parts = (0..n).map(start).collect::<Result<Vec<_>, Trouble>>()?;
+    let mut found = BTreeMap::new();
+    for part in parts {
+        let output = part.wait_with_output().map_err(trouble)?;
+        if !output.status.success() {
+            return Err(trouble("a process that predicts failed; its own words are above"));
+        }
+        found.extend(forecast::read(&String::from_utf8_lossy(&output.stdout)));
+    }
+    lab::out::write(&forecast::write(&found))
+}
+
+/// Of each n plans number i.
+pub(super) fn predict_part(list: &str, seconds: &str, i: &str, n: &str) -> Result<(), Trouble> {
+    let [i, n]: [usize; 2] = [i.parse().map_err(trouble)?, n.parse().map_err(trouble)?];
+    let limit = Duration::from_secs(seconds.parse().map_err(trouble)?);
+    let started = Instant::now();
+    device::choose_driver(Device::Emulated)?;
+    let gpu = Gpu::open()?;
+    let plans: BTreeMap<String, Plan> = plans()
+        .into_iter()
+        .map(|plan| (space::name(&plan), plan))
+        .collect();
+    // Several plans have the same multipliers.
+    let mut cubins: Vec<(String, Vec<String>)> = Vec::new();
+    for (name, cubin) in read(list)? {
+        match cubins.iter_mut().find(|(other, _)| *other == cubin) {
+            Some((_, names)) => names.push(name),
+            None => cubins.push((cubin, vec![name])),
+        }
+    }
+    let mut found = BTreeMap::new();
+    for (cubin, names) in cubins.into_iter().skip(i).step_by(n) {
+        if started.elapsed() > limit {
+            break;
+        }
+        let plan = names.first().and_then(|name| plans.get(name));
+        let plan = plan.ok_or_else(|| trouble(format!("there is no plan {names:?}")))?;
+        match Multipliers::load(&gpu, *plan, &cubin)?.forecast() {
+            Ok(forecast) => found.extend(names.into_iter().map(|name| (name, forecast))),
+            Err(why) => eprintln!("{}: {why}", space::name(plan)),
+        }
+    }
+    lab::out::write(&forecast::write(&found))
+}

@@ -1,0 +1,107 @@
+//! Multiplies with a plan's kernel on the emulated device.
+
+use std::process::Command;
+
+use cudarc::nvrtc::Ptx;
+use lab::device::{self, Choice as Device};
+use lab::{Gpu, Shape, Trouble};
+use v11::gemm::{Choice, Sgemm};
+use v11::plans::{Plan, Sharing, Source};
+
+use super::{answer, find, read};
+use crate::tune::{Operands, trouble};
+
+/// Instructions of threads after which a product that verifies a plan counts as endless. It has a million multiply-adds.
+const BUDGET: u64 = 200_000_000;
+
+/// A product for which a plan's tiles reach past the edges, and are shared.
+fn awkward(plan: &Plan) -> Shape {
+    let [bm, bn, bk] = plan.tile.map(|size| size as usize);
+    let more = if plan.source == Source::Words { 3 } else { 4 };
+    Shape {
+        m: bm + 5,
+        n: bn + more,
+        k: 2 * bk + more,
+    }
+}
+
+/// Multiplies with each in a process of its own, because a mistake ends the context; answers with the names of those that
+/// are right.
+pub(super) fn verify(list: &str) -> Result<(), Trouble> {
+    let program = std::env::current_exe().map_err(trouble)?;
+    let mut right = Vec::new();
+    for (name, ptx) in read(list)? {
+        let output = Command::new(&program)
+            .args(["search", "verify-one", &name, &ptx])
+            .output()
+            .map_err(trouble)?;
+        if output.status.success() {
+            right.push(name);
+        } else {
+            eprintln!(
+                "{name} is refused: {}",
+                String::from_utf8_lossy(&output.stderr).trim()
+            );
+        }
+    }
+    answer(&right)
+}
+
+pub(super) fn verify_one(name: &str, ptx: &str) -> Result<(), Trouble> {
+    device::choose_driver(Device::Emulated)?;
+    let gpu = Gpu::open()?;
+    multiplies_right(&gpu, find(name)?, Ptx::from_file(ptx))
+}
+
+/// One awkward product, with whole tiles and with shared ones.
+fn multiplies_right(gpu: &Gpu, plan: Plan, code: Ptx) -> Result<(), Trouble> {
+    let shape = awkward(&plan);
+    let Shape { m, n, k } = shape;
+    let mut sgemm = Sgemm::load(&gpu.stream).map_err(trouble)?;
+    let number = sgemm
+        .add(plan, &gpu.context.load_module(code)?)
+        .map_err(trouble)?;
+    let mut operands = Operands::new(gpu, &[shape])?;
+    if let Some(emulator) = gpu.emulator {
+        // A wrong kernel may wait for ever.
+        emulator.set_budget(Some(BUDGET));
+    }
+    for sharing in [Sharing::Tiles, Sharing::LastRound] {
+        let shares = plan.shares(plan.tiles(m, n), plan.steps(k), sharing, sgemm.n_sms());
+        if shares.is_none() {
+            continue;
+        }
+        let choice = Choice {
+            plan: number,
+            sharing,
+            packed: [false; 2],
+            expected: 0.0,
+        };
+        operands.multiply(&sgemm, shape, &choice)?;
+        if !operands.is_right(gpu, shape, &mut None)? {
+            return Err(trouble(format!("{shape} is wrong")));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use v11::plans::PLANS;
+
+    use super::*;
+
+    #[test]
+    fn a_broken_kernel_is_refused() {
+        device::choose_driver(Device::Emulated).expect("Cargo built it");
+        let gpu = Gpu::open().expect("there is a device");
+        let ptx = lab::code!("v11_gemm").ptx;
+        let plan = PLANS.iter().find(|plan| plan.entry == "sgemm_v11_words_32x64x32");
+        let plan = *plan.expect("it is in use");
+        multiplies_right(&gpu, plan, Ptx::from_src(ptx)).expect("it is right");
+        // alpha + sums in place of alpha * sums.
+        let broken = ptx.replace("mul.f32", "add.f32");
+        let error = multiplies_right(&gpu, plan, Ptx::from_src(broken)).expect_err("it is wrong");
+        assert_eq!(error.to_string(), "37x67x67 is wrong");
+    }
+}

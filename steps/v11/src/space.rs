@@ -1,0 +1,400 @@
+//! All plans that the kernel's constants allow, and why the others cannot be.
+//!
+//! `kernels/v11_plan.cuh` makes a kernel from the constants of a plan. Most combinations of constants are none: [`legal`]
+//! says why, from what the kernel asserts and what a multiprocessor has.
+
+use std::collections::BTreeMap;
+
+use crate::plans::{Plan, Source};
+
+// ANCHOR: space
+const BM: [u32; 5] = [16, 32, 64, 128, 256];
+const BN: [u32; 4] = [32, 64, 128, 256];
+const BK: [u32; 2] = [16, 32];
+const TM: [u32; 3] = [4, 8, 16];
+const TN: [u32; 3] = [4, 8, 16];
+const SLICES: [u32; 3] = [1, 2, 4];
+const STAGES: [u32; 5] = [3, 4, 5, 6, 8];
+const BLOCKS: [u32; 4] = [1, 2, 3, 4];
+/// Who copies. Producers are one warp, or a warpgroup that gives its registers to the others.
+const CREWS: [(Source, u32); 4] = [
+    (Source::Boxes, 32),
+    (Source::Boxes, GROUP),
+    (Source::Words, GROUP),
+    (Source::Threads, 0),
+];
+// ANCHOR_END: space
+
+/// Threads of a warpgroup: registers are given and taken by four warps together.
+const GROUP: u32 = 128;
+const WARP: u32 = 32;
+/// Floats of a float4.
+const WIDTH: u32 = 4;
+
+/// What a multiprocessor of compute capability 9.0 has, and what a block may have of it.
+const REGISTERS: u32 = 65_536;
+const MOST_REGISTERS: u32 = 255;
+const MOST_THREADS: u32 = 1024;
+const SHARED: u32 = 228 << 10;
+const SHARED_OF_BLOCK: u32 = 227 << 10;
+const RESERVED: u32 = 1 << 10;
+const SCHEDULERS: u32 = 4;
+/// Elements of C for which each of 160 multiprocessors has a place in `given_sums` of `v11_schedule.cuh`.
+const MOST_SUMS: u32 = 8192 * WIDTH;
+
+/// Why there is no kernel with these constants, or none that could be any good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+pub enum Illegal {
+    /// Warps would reach past the tile.
+    #[error("the tile is not made of whole warps, which have {0}x{1} of it")]
+    Warps(u32, u32),
+    /// The sums of slices are shared out by rows.
+    #[error("{0} rows of a thread are not shared out evenly among {1} slices")]
+    Rows(u32, u32),
+    /// The fragments of A alternate.
+    #[error("a slice has {0} k of each pair of tiles, and takes 8 at a time")]
+    Chunks(u32),
+    /// The block is too large.
+    #[error("a block of {0} threads; at most {MOST_THREADS} are possible")]
+    Threads(u32),
+    /// Schedulers without a warp that multiplies.
+    #[error("warps that multiply on a multiprocessor: {0}, fewer than its {SCHEDULERS} schedulers")]
+    Idle(u32),
+    /// `setmaxnreg` is for whole warpgroups.
+    #[error("{0} threads take registers, which only warpgroups of {GROUP} can")]
+    Warpgroups(u32),
+    /// Each thread copies the same number of float4s.
+    #[error("tiles of {0} and {1} float4s are not shared out evenly among {2} threads")]
+    Copies(u32, u32, u32),
+    /// The producers copy whole rows at a time.
+    #[error("128 producers do not copy whole rows of tiles {0}x{1} and {1}x{2}")]
+    Words(u32, u32, u32),
+    /// Too much shared memory.
+    #[error("{stages} pairs of tiles take {kib} KiB of shared memory on a multiprocessor, which has {}", SHARED >> 10)]
+    Shared {
+        /// Pairs of tiles of each block.
+        stages: u32,
+        /// What all blocks need together.
+        kib: u32,
+    },
+    /// The sums of shared tiles wait in an array of the module.
+    #[error(
+        "a multiprocessor has {0} elements of C in work; {MOST_SUMS} have a place where shared tiles wait"
+    )]
+    Sums(u32),
+    /// Sums and fragments do not fit.
+    #[error("a thread needs more than {needed} registers; {there} are there")]
+    Registers {
+        /// Of sums and fragments alone.
+        needed: u32,
+        /// Of a thread that multiplies.
+        there: u32,
+    },
+}
+
+impl Illegal {
+    /// The rule that was broken, for counts.
+    pub fn rule(self) -> &'static str {
+        match self {
+            Self::Warps(..) => "tiles without whole warps",
+            Self::Rows(..) => "rows that slices cannot share",
+            Self::Chunks(_) => "slices of too few k",
+            Self::Threads(_) => "too many threads",
+            Self::Idle(_) => "schedulers without a warp",
+            Self::Warpgroups(_) => "parts of warpgroups that take registers",
+            Self::Copies(..) | Self::Words(..) => "tiles that cannot be copied evenly",
+            Self::Shared { .. } => "too much shared memory",
+            Self::Sums(_) => "no place for sums of shared tiles",
+            Self::Registers { .. } => "too many registers",
+        }
+    }
+}
+
+impl Plan {
+    /// Registers of a thread that multiplies and of one that copies, if they are not the same.
+    pub fn registers(&self) -> (u32, Option<u32>) {
+        // By eights, as they are given out.
+        let each = REGISTERS / self.blocks / self.threads() / 8 * 8;
+        if self.producers != GROUP {
+            return (each.min(MOST_REGISTERS), None);
+        }
+        let theirs = match self.source {
+            Source::Boxes => 24,
+            _ => 40,
+        };
+        let left = (each * self.threads()).saturating_sub(theirs * self.producers);
+        (
+            (left / self.multipliers() / 8 * 8).min(MOST_REGISTERS / 16 * 16),
+            Some(theirs),
+        )
+    }
+}
+
+// ANCHOR: legal
+/// Whether these constants make a kernel.
+///
+/// # Errors
+/// The first rule that they break.
+pub fn legal(plan: &Plan) -> Result<(), Illegal> {
+    let Plan {
+        tile: [bm, bn, bk],
+        thread: [tm, tn],
+        slices,
+        stages,
+        blocks,
+        ..
+    } = *plan;
+    let check = |is_kept: bool, broken: Illegal| if is_kept { Ok(()) } else { Err(broken) };
+    let (warp_m, warp_n) = (4 * tm, 8 * tn);
+    check(
+        bm.is_multiple_of(warp_m) && bn.is_multiple_of(warp_n),
+        Illegal::Warps(warp_m, warp_n),
+    )?;
+    check(tm.is_multiple_of(slices), Illegal::Rows(tm, slices))?;
+    let of_slice = bk / slices;
+    check(of_slice.is_multiple_of(2 * WIDTH), Illegal::Chunks(of_slice))?;
+    let (multipliers, threads) = (plan.multipliers(), plan.threads());
+    check(threads <= MOST_THREADS, Illegal::Threads(threads))?;
+    let warps = blocks * multipliers / WARP;
+    check(warps >= SCHEDULERS, Illegal::Idle(warps))?;
+    if plan.producers == GROUP {
+        check(
+            multipliers.is_multiple_of(GROUP),
+            Illegal::Warpgroups(multipliers),
+        )?;
+    }
+    let (a, b) = (bm * bk / WIDTH, bk * bn / WIDTH);
+    match plan.source {
+        Source::Boxes => {}
+        Source::Words => check(
+            bn <= GROUP && bm.is_multiple_of(GROUP / bk) && bk.is_multiple_of(GROUP / bn),
+            Illegal::Words(bm, bk, bn),
+        )?,
+        Source::Threads => check(
+            a.is_multiple_of(threads) && b.is_multiple_of(threads),
+            Illegal::Copies(a, b, threads),
+        )?,
+    }
+    let (shared, kib) = (plan.shared(), blocks * (plan.shared() + RESERVED) / 1024);
+    check(
+        shared <= SHARED_OF_BLOCK && blocks * (shared + RESERVED) <= SHARED,
+        Illegal::Shared { stages, kib },
+    )?;
+    if plan.source != Source::Threads {
+        let sums = blocks * bm * bn;
+        check(sums <= MOST_SUMS, Illegal::Sums(sums))?;
+    }
+    // Sums, and two fragments each of A and of B. What else is needed only the compiler knows.
+    let needed = tm * tn + 2 * WIDTH * tm + 2 * tn;
+    let (there, _) = plan.registers();
+    check(needed < there, Illegal::Registers { needed, there })
+}
+// ANCHOR_END: legal
+
+/// The combinations of constants.
+#[derive(Debug, Clone, Default)]
+pub struct Space {
+    /// All that are legal.
+    pub legal: Vec<Plan>,
+    /// How many broke each rule first.
+    pub illegal: BTreeMap<&'static str, usize>,
+}
+
+impl Space {
+    /// Goes through all combinations.
+    pub fn whole() -> Self {
+        let mut space = Self::default();
+        for (source, producers) in CREWS {
+            for tile in product3(&BM, &BN, &BK) {
+                for [tm, tn, slices] in product3(&TM, &TN, &SLICES) {
+                    for (stages, blocks) in STAGES.iter().flat_map(|s| BLOCKS.map(|b| (*s, b))) {
+                        space.add(Plan {
+                            entry: entry(source),
+                            source,
+                            tile,
+                            thread: [tm, tn],
+                            slices,
+                            stages,
+                            producers,
+                            blocks,
+                        });
+                    }
+                }
+            }
+        }
+        space
+    }
+
+    fn add(&mut self, plan: Plan) {
+        match legal(&plan) {
+            Ok(()) => self.legal.push(plan),
+            Err(broken) => *self.illegal.entry(broken.rule()).or_default() += 1,
+        }
+    }
+
+    /// Combinations in all.
+    pub fn n(&self) -> usize {
+        self.legal.len() + self.illegal.values().sum::<usize>()
+    }
+
+    /// Of plans that differ only in the depth of the ring the deepest one: more pairs of tiles on their way cost nothing
+    /// but shared memory, which nobody else needs.
+    pub fn deepest(&self) -> Vec<Plan> {
+        let mut deepest: BTreeMap<String, Plan> = BTreeMap::new();
+        for plan in &self.legal {
+            let of_ring = deepest.entry(without_ring(plan)).or_insert(*plan);
+            if plan.stages > of_ring.stages {
+                *of_ring = *plan;
+            }
+        }
+        deepest.into_values().collect()
+    }
+}
+
+fn product3(a: &'static [u32], b: &'static [u32], c: &'static [u32]) -> impl Iterator<Item = [u32; 3]> {
+    a.iter()
+        .flat_map(move |&a| b.iter().flat_map(move |&b| c.iter().map(move |&c| [a, b, c])))
+}
+
+/// As `kernels/v11_plan.cuh` calls a kernel with the name `candidate`.
+const fn entry(source: Source) -> &'static str {
+    match source {
+        Source::Boxes => "sgemm_v11_boxes_candidate",
+        Source::Words => "sgemm_v11_words_candidate",
+        Source::Threads => "sgemm_v11_threads_candidate",
+    }
+}
+
+/// Its name with any ring.
+fn without_ring(plan: &Plan) -> String {
+    name(&Plan { stages: 0, ..*plan })
+}
+
+// ANCHOR: texts
+/// The name of a plan by all its constants: `boxes_64x128x32_8x16_s4_r4_b1_p128`.
+pub fn name(plan: &Plan) -> String {
+    let source = match plan.source {
+        Source::Boxes => "boxes",
+        Source::Words => "words",
+        Source::Threads => "threads",
+    };
+    let ([bm, bn, bk], [tm, tn]) = (plan.tile, plan.thread);
+    let Plan {
+        slices,
+        stages,
+        blocks,
+        producers,
+        ..
+    } = plan;
+    format!("{source}_{bm}x{bn}x{bk}_{tm}x{tn}_s{slices}_r{stages}_b{blocks}_p{producers}")
+}
+
+/// The constants of `Tile`.
+fn tile_of(plan: &Plan) -> String {
+    let ([bm, bn, bk], [tm, tn]) = (plan.tile, plan.thread);
+    format!("{bm}, {bn}, {bk}, {tm}, {tn}, {}", plan.slices)
+}
+
+/// The source of a plan's kernel, called `candidate`.
+pub fn kernel_of(plan: &Plan) -> String {
+    let Plan {
+        stages,
+        blocks,
+        producers,
+        ..
+    } = plan;
+    let (mine, theirs) = match plan.registers() {
+        (mine, Some(theirs)) => (mine, theirs),
+        _ => (0, 0),
+    };
+    let (kind, crew) = match plan.source {
+        Source::Boxes => ("BOXES", "TheCrew, "),
+        Source::Words => ("WORDS", "TheCrew, "),
+        Source::Threads => ("THREADS", ""),
+    };
+    format!(
+        "// arch: compute_90a\n// options: --ptxas-options=-O1\n#include \"v11_plan.cuh\"\n\
+         using TheCrew = Crew<{producers}, {mine}, {theirs}>;\n\
+         {kind}(candidate, {blocks}, {stages}, {crew}{})\n",
+        tile_of(plan)
+    )
+}
+
+/// The source of its warps that multiply, alone. Plans that differ in what copies have the same.
+pub fn multipliers_of(plan: &Plan) -> String {
+    let (registers, _) = plan.registers();
+    format!(
+        "// arch: compute_90a\n// options: --ptxas-options=-O1 --maxrregcount={registers}\n\
+         #include \"v11_multipliers.cuh\"\nMULTIPLIERS(candidate, {}, {})\n",
+        plan.blocks,
+        tile_of(plan)
+    )
+}
+// ANCHOR_END: texts
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plans::{PLANS, STREAM_K};
+
+    #[test]
+    fn the_plans_in_use_are_legal() {
+        for plan in PLANS {
+            assert_eq!(legal(&plan), Ok(()), "{}", name(&plan));
+        }
+    }
+
+    #[test]
+    fn most_constants_make_no_kernel() {
+        let space = Space::whole();
+        assert_eq!(
+            (space.n(), space.legal.len(), space.deepest().len()),
+            (86_400, 6803, 1638)
+        );
+        assert_eq!(space.illegal["tiles without whole warps"], 34_560);
+    }
+
+    /// Why a change of the plan with the largest tile is no kernel.
+    #[track_caller]
+    fn check(change: impl FnOnce(&mut Plan), refused: &str) {
+        let mut plan = STREAM_K;
+        change(&mut plan);
+        assert_eq!(legal(&plan).expect_err("it is illegal").to_string(), refused);
+    }
+
+    #[test]
+    fn each_rule_is_told_with_its_numbers() {
+        let idle = "warps that multiply on a multiprocessor: 1, fewer than its 4 schedulers";
+        check(|plan| plan.tile = [32, 128, 16], idle);
+        let warps = "the tile is not made of whole warps, which have 32x128 of it";
+        check(|plan| plan.tile[0] = 16, warps);
+        let rows = "8 rows of a thread are not shared out evenly among 3 slices";
+        check(|plan| plan.slices = 3, rows);
+        let chunks = "a slice has 4 k of each pair of tiles, and takes 8 at a time";
+        check(|plan| plan.slices = 4, chunks);
+        let threads = "a block of 2176 threads; at most 1024 are possible";
+        check(|plan| plan.thread = [4, 4], threads);
+        let groups = "32 threads take registers, which only warpgroups of 128 can";
+        check(|plan| (plan.tile, plan.blocks) = ([32, 128, 16], 4), groups);
+        let shared = "12 pairs of tiles take 289 KiB of shared memory on a multiprocessor, which has 228";
+        check(|plan| plan.stages = 12, shared);
+        let registers = "a thread needs more than 416 registers; 240 are there";
+        check(
+            |plan| (plan.thread, plan.tile) = ([16, 16], [128, 256, 16]),
+            registers,
+        );
+        let sums =
+            "a multiprocessor has 65536 elements of C in work; 32768 have a place where shared tiles wait";
+        check(|plan| (plan.blocks, plan.stages) = (2, 4), sums);
+        let words = "128 producers do not copy whole rows of tiles 256x16 and 16x256";
+        check(|plan| (plan.source, plan.tile[1]) = (Source::Words, 256), words);
+        let copies = "tiles of 1024 and 128 float4s are not shared out evenly among 512 threads";
+        check(
+            |plan| {
+                (plan.source, plan.producers) = (Source::Threads, 0);
+                (plan.tile, plan.thread) = ([256, 32, 16], [4, 4]);
+            },
+            copies,
+        );
+    }
+}

@@ -1,0 +1,318 @@
+//! `tune`: measures what products cost with each plan, and fits the constants by which `gemm_v11` chooses.
+//!
+//! The sizes are drawn by a seed. Each plan and way of sharing is verified on the first product that it can do; then, on
+//! a GPU, all of them are timed on all products, as graphs of launches, and a file that is named gets the times. Nothing
+//! is timed on the emulated device.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use cudarc::driver::CudaSlice;
+use lab::{Gpu, Shape, Trouble};
+use rand::rngs::ChaCha8Rng;
+use rand::{RngExt as _, SeedableRng as _};
+use v11::costs::{Constants, expected, fit, terms};
+use v11::gemm::{Choice, Costs, Form, PlanCosts, Product, Sgemm};
+use v11::plans::{PLANS, Sharing};
+
+const SEED: u64 = 2026;
+/// Products on a GPU, and on the emulated device.
+const PRODUCTS: usize = 120;
+const FEW_PRODUCTS: usize = 3;
+/// The longest that a batch of launches is to take.
+const BATCH_MS: f64 = 2.0;
+const ROUNDS: usize = 5;
+/// Largest multiply-adds of a product.
+const MOST_WORK: f64 = 7e10;
+/// Multiply-adds that the host does in no time.
+const FEW_ADDITIONS: f64 = 1e7;
+/// Largest elements of an operand.
+const MOST_ELEMENTS: usize = 1 << 26;
+
+/// Runs it: the costs as JSON, everything else to standard error.
+pub(crate) fn main() -> ExitCode {
+    let done = Gpu::find().and_then(|gpu| match gpu.emulator {
+        Some(_) => verify(&gpu),
+        None => measure(&gpu),
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(trouble) => {
+            eprintln!("error: {trouble}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+pub(crate) fn trouble(error: impl std::fmt::Display) -> Trouble {
+    Trouble::CouldNot(error.to_string())
+}
+
+/// Sizes between these, as many small as large ones; every second product has rows on 16 bytes.
+fn shapes(n: usize, [least, most]: [f64; 2]) -> Vec<Shape> {
+    let mut random = ChaCha8Rng::seed_from_u64(SEED);
+    let mut found = Vec::new();
+    while found.len() < n {
+        let mut size = || (least * (most / least).powf(random.random::<f64>())) as usize;
+        let [m, n, k] = [size(), size(), size()];
+        let aligned = found.len().is_multiple_of(2);
+        let shape = match aligned {
+            true => Shape {
+                m,
+                n: n.next_multiple_of(4),
+                k: k.next_multiple_of(4),
+            },
+            false => Shape { m, n: n | 1, k },
+        };
+        if shape.volume() <= MOST_WORK && m.max(n) * (k + 4).max(n + 4) <= MOST_ELEMENTS {
+            found.push(shape);
+        }
+    }
+    found
+}
+
+/// All choices for a shape whose operands lie at the begin of allocations.
+pub(crate) fn choices(sgemm: &Sgemm, shape: Shape) -> Vec<Choice> {
+    let form = |cols: usize| {
+        if cols.is_multiple_of(4) {
+            Form::Aligned
+        } else {
+            Form::Anywhere
+        }
+    };
+    Costs::committed().choices(shape, [form(shape.k), form(shape.n)], sgemm.n_sms())
+}
+
+/// Operands, of which the first elements are used.
+pub(crate) struct Operands {
+    a: CudaSlice<f32>,
+    b: CudaSlice<f32>,
+    c: CudaSlice<f32>,
+}
+
+impl Operands {
+    pub(crate) fn new(gpu: &Gpu, shapes: &[Shape]) -> Result<Self, Trouble> {
+        let most = |size: fn(&Shape) -> usize| shapes.iter().map(size).max().unwrap_or(1);
+        // Whole numbers that are small enough for every sum to be exact, in any order.
+        let elements = |n: usize| {
+            (0..n)
+                .map(|i| (i * 7919 % 1009 % 7) as f32 - 3.0)
+                .collect::<Vec<_>>()
+        };
+        Ok(Self {
+            a: gpu
+                .stream
+                .clone_htod(&elements(most(|shape| shape.m * shape.k)))?,
+            b: gpu
+                .stream
+                .clone_htod(&elements(most(|shape| shape.k * shape.n)))?,
+            c: gpu.stream.alloc_zeros(most(|shape| shape.m * shape.n))?,
+        })
+    }
+
+    pub(crate) fn multiply(&mut self, sgemm: &Sgemm, shape: Shape, choice: &Choice) -> Result<(), Trouble> {
+        let done = sgemm.multiply_by(&Product::new(shape), choice, &self.a, &self.b, &mut self.c);
+        done.map_err(trouble)
+    }
+
+    /// Whether a product is what all others of this shape are: their sums are exact. The first one is compared with some
+    /// sums of the host.
+    pub(crate) fn is_right(
+        &self,
+        gpu: &Gpu,
+        shape: Shape,
+        right: &mut Option<Vec<f32>>,
+    ) -> Result<bool, Trouble> {
+        let Shape { m, n, k } = shape;
+        let got = gpu.stream.clone_dtoh(&self.c.slice(..m * n))?;
+        if let Some(right) = right {
+            return Ok(*right == got);
+        }
+        let (a, b) = (gpu.stream.clone_dtoh(&self.a)?, gpu.stream.clone_dtoh(&self.b)?);
+        // All of a small product, and of a large one as many as the host can add up.
+        let step = match shape.volume() <= FEW_ADDITIONS {
+            true => 1,
+            false => (m * n / 997).max(1),
+        };
+        let is_right = (0..m * n).step_by(step).all(|i| {
+            let (row, col) = (i / n, i % n);
+            let sum: f64 = (0..k)
+                .map(|i| f64::from(a[row * k + i]) * f64::from(b[i * n + col]))
+                .sum();
+            sum == f64::from(got[i])
+        });
+        *right = Some(got);
+        Ok(is_right)
+    }
+}
+
+fn name(choice: &Choice) -> String {
+    let sharing = match choice.sharing {
+        Sharing::Tiles => "whole tiles",
+        Sharing::LastRound => "last round shared",
+        Sharing::LastTwoRounds => "last two rounds shared",
+    };
+    let packed = if choice.packed.contains(&true) {
+        ", packed"
+    } else {
+        ""
+    };
+    format!("{} ({sharing}{packed})", PLANS[choice.plan].entry)
+}
+
+/// Every plan on some small products.
+fn verify(gpu: &Gpu) -> Result<(), Trouble> {
+    let sgemm = Sgemm::load(&gpu.stream).map_err(trouble)?;
+    let shapes = shapes(FEW_PRODUCTS, [60.0, 200.0]);
+    let mut operands = Operands::new(gpu, &shapes)?;
+    for shape in shapes {
+        let mut right = None;
+        let choices = choices(&sgemm, shape);
+        for choice in &choices {
+            operands.multiply(&sgemm, shape, choice)?;
+            if !operands.is_right(gpu, shape, &mut right)? {
+                return Err(trouble(format!("{shape}: {} is wrong", name(choice))));
+            }
+        }
+        eprintln!("{shape}: {} ways to multiply are right", choices.len());
+    }
+    eprintln!(
+        "The emulated device has no time of these kernels: the costs stay those of {}.",
+        Costs::committed().device
+    );
+    Ok(())
+}
+
+/// One product on a GPU with a choice: microseconds.
+pub(crate) fn time(
+    gpu: &Gpu,
+    sgemm: &Sgemm,
+    operands: &mut Operands,
+    shape: Shape,
+    choice: &Choice,
+) -> Result<f64, Trouble> {
+    let first = gpu.time_ms(2, || operands.multiply(sgemm, shape, choice))? / 2.0;
+    let n = (BATCH_MS / first).clamp(1.0, 200.0) as u32;
+    let graph = gpu.captured(n, || operands.multiply(sgemm, shape, choice))?;
+    let mut times = Vec::new();
+    for _ in 0..ROUNDS {
+        times.push(gpu.time_ms(1, || Ok(graph.launch()?))? * 1e3 / f64::from(n));
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times[times.len() / 2])
+}
+
+/// To as many digits as a file needs.
+fn rounded(constants: Constants) -> Constants {
+    constants.map(|constant| (constant * 1e5).round() / 1e5)
+}
+
+fn measure(gpu: &Gpu) -> Result<(), Trouble> {
+    let sgemm = Sgemm::load(&gpu.stream).map_err(trouble)?;
+    let mut shapes = shapes(PRODUCTS, [64.0, 6000.0]);
+    // What people ask for first.
+    shapes.extend([256, 512, 768, 1024, 1536, 2048, 3072, 4096].map(Shape::square));
+    let mut operands = Operands::new(gpu, &shapes)?;
+    let mut measured: BTreeMap<&str, [Vec<(Constants, f64)>; 2]> = BTreeMap::new();
+    let mut samples = String::from("plan\tsharing\tshape\tpacked\tus\n");
+    for (i, shape) in shapes.iter().copied().enumerate() {
+        let mut right = None;
+        for choice in choices(&sgemm, shape) {
+            operands.multiply(&sgemm, shape, &choice)?;
+            if !operands.is_right(gpu, shape, &mut right)? {
+                return Err(trouble(format!("{shape}: {} is wrong", name(&choice))));
+            }
+            let time = time(gpu, &sgemm, &mut operands, shape, &choice)?;
+            let (plan, work) = (&PLANS[choice.plan], choice.work(shape));
+            let terms = terms(plan, &work, sgemm.n_sms()).expect("it was possible");
+            let times = measured.entry(plan.entry).or_default();
+            times[usize::from(work.stores_floats())].push((terms, time));
+            let packed = choice.packed.iter().filter(|packed| **packed).count();
+            samples += &format!(
+                "{}\t{:?}\t{shape}\t{packed}\t{time:.3}\n",
+                plan.entry, choice.sharing
+            );
+        }
+        eprint!("\r{} of {} products", i + 1, shapes.len());
+    }
+    eprintln!();
+    if let Some(path) = std::env::args().nth(2) {
+        std::fs::write(&path, samples).map_err(|error| trouble(format!("cannot write {path}: {error}")))?;
+    }
+    let plans: BTreeMap<String, PlanCosts> = measured
+        .iter()
+        .map(|(entry, [float4s, floats])| {
+            let costs = PlanCosts {
+                float4s: rounded(fit(float4s)),
+                floats: rounded(fit(floats)),
+            };
+            ((*entry).to_owned(), costs)
+        })
+        .collect();
+    for (entry, [float4s, floats]) in &measured {
+        let costs = plans[*entry];
+        let error = |constants: Constants, times: &[(Constants, f64)]| {
+            let errors = times
+                .iter()
+                .map(|(terms, time)| (expected(&constants, terms) / time - 1.0).abs());
+            (
+                100.0 * errors.clone().sum::<f64>() / times.len().max(1) as f64,
+                100.0 * errors.fold(0.0, f64::max),
+            )
+        };
+        let ((mean, worst), (mean_floats, worst_floats)) =
+            (error(costs.float4s, float4s), error(costs.floats, floats));
+        eprintln!(
+            "{entry}: {} times within {mean:.1} % on average, {worst:.0} % at worst; with rows of C anywhere {} within \
+             {mean_floats:.1} %, {worst_floats:.0} %",
+            float4s.len(),
+            floats.len()
+        );
+    }
+    let missing: Vec<_> = PLANS
+        .iter()
+        .filter(|plan| !plans.contains_key(plan.entry))
+        .map(|plan| plan.entry)
+        .collect();
+    if !missing.is_empty() {
+        return Err(trouble(format!("nothing was measured of {}", missing.join(", "))));
+    }
+    let costs = Costs {
+        device: gpu.about.name.clone(),
+        driver: gpu.about.driver.clone(),
+        date: ladder::time::utc(ladder::time::now()),
+        products: shapes.len(),
+        seed: SEED,
+        plans,
+    };
+    let text = serde_json::to_string_pretty(&costs).map_err(trouble)?;
+    lab::out::write(&format!("{text}\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use v11::plans::Source;
+
+    use super::*;
+
+    #[test]
+    fn sizes_are_those_of_the_seed() {
+        let drawn = shapes(PRODUCTS, [64.0, 6000.0]);
+        assert_eq!(drawn, shapes(PRODUCTS, [64.0, 6000.0]));
+        assert!(drawn.iter().all(|shape| shape.volume() <= MOST_WORK));
+        let aligned = drawn
+            .iter()
+            .filter(|shape| (shape.n | shape.k).is_multiple_of(4))
+            .count();
+        assert!(aligned >= PRODUCTS / 2, "{aligned}");
+    }
+
+    #[test]
+    fn plans_with_rows_anywhere_have_names_of_their_own() {
+        let of = |source| PLANS.iter().filter(|plan| plan.source == source).count();
+        assert_eq!(
+            (of(Source::Boxes), of(Source::Words), of(Source::Threads)),
+            (5, 4, 1)
+        );
+    }
+}

@@ -1,0 +1,78 @@
+//! Times by the host's clock.
+
+use std::time::Instant;
+
+use lab::{Gpu, Trouble, out};
+
+use crate::{sorted, trouble};
+
+/// Something that was measured.
+#[derive(serde::Serialize)]
+pub(crate) struct Entry {
+    what: String,
+    /// 0 where nothing is copied or allocated.
+    bytes: usize,
+    /// In the order in which they were taken; none on the emulated device.
+    ms: Vec<f64>,
+}
+
+/// Takes times, prints and collects them.
+pub(crate) struct Clock {
+    repeat: u32,
+    pub(crate) emulated: bool,
+    pub(crate) entries: Vec<Entry>,
+}
+
+impl Clock {
+    pub(crate) fn new(gpu: &Gpu, repeat: u32) -> Self {
+        Self {
+            repeat,
+            emulated: gpu.emulator.is_some(),
+            entries: Vec::new(),
+        }
+    }
+
+    /// Something that took these times.
+    pub(crate) fn put(&mut self, what: &str, bytes: usize, ms: Vec<f64>) -> Result<(), Trouble> {
+        let text = match (sorted(ms.clone()).as_slice(), self.emulated) {
+            (_, true) => "done".to_owned(),
+            ([one], _) => format!("{one:.3} ms"),
+            ([least, .., most], _) => {
+                let rate = match bytes {
+                    0 => String::new(),
+                    bytes => format!(", at most {:.1} GB/s", bytes as f64 / least / 1e6),
+                };
+                format!("first {:.3} ms, {least:.3} … {most:.3} ms{rate}", ms[0])
+            }
+            ([], _) => "nothing".to_owned(),
+        };
+        let size = match bytes {
+            0 => String::new(),
+            n => crate::bytes(n),
+        };
+        out::write(&format!("{what:<44} {size:>10}  {text}\n"))?;
+        self.entries.push(Entry {
+            what: what.to_owned(),
+            bytes,
+            ms: if self.emulated { Vec::new() } else { ms },
+        });
+        Ok(())
+    }
+
+    /// How long something takes, again and again.
+    pub(crate) fn time<E: Into<v13::process::Error>>(
+        &mut self,
+        what: &str,
+        bytes: usize,
+        mut run: impl FnMut() -> Result<(), E>,
+    ) -> Result<(), Trouble> {
+        let n = if self.emulated { 1 } else { self.repeat };
+        let mut ms = Vec::new();
+        for _ in 0..n {
+            let begin = Instant::now();
+            run().map_err(|error| trouble(error.into()))?;
+            ms.push(begin.elapsed().as_secs_f64() * 1e3);
+        }
+        self.put(what, bytes, ms)
+    }
+}

@@ -1,0 +1,435 @@
+//! `run`: one product in several ways.
+
+use std::fmt::Write as _;
+
+use clap::ValueEnum;
+use cudarc::driver::result;
+use lab::{Gpu, Shape, Trouble, out};
+use v13::host::{Arrays, Kind};
+use v13::process::{Device, Event, Process};
+use v13::schedule::{self, QUEUES, Queue, Schedule};
+
+use crate::{Common, bytes, median, sorted, trouble};
+
+/// Options of `run`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    common: Common,
+    /// Ways to compute the product [default: all; tiles with --memory, or where the matrices do not fit]
+    #[arg(long, value_delimiter = ',')]
+    variant: Vec<Variant>,
+    /// Parts of the matrices in chunks, shells and panels
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=256))]
+    chunks: u32,
+    /// Device memory that tiles may use, such as 200M or 2G
+    #[arg(long, value_parser = memory)]
+    memory: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Variant {
+    /// Arrays as any program has them; copies in, product, copy out
+    Pageable,
+    /// The same with pinned arrays
+    Pinned,
+    /// B, then rows of A; rows of C leave while others are computed
+    Chunks,
+    /// Rows of A and columns of B by turns
+    Shells,
+    /// First parts of the depth, then rows
+    Panels,
+    /// The whole as one graph: of chunks where copies take longest, else of panels
+    Graph,
+    /// With a limit of device memory
+    Tiles,
+}
+
+impl Variant {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pageable => "pageable",
+            Self::Pinned => "pinned",
+            Self::Chunks => "chunks",
+            Self::Shells => "shells",
+            Self::Panels => "panels",
+            Self::Graph => "graph",
+            Self::Tiles => "tiles",
+        }
+    }
+
+    fn arrays(self) -> Kind {
+        match self {
+            Self::Pageable => Kind::Pageable,
+            _ => Kind::Pinned,
+        }
+    }
+}
+
+/// `200M` as bytes.
+fn memory(text: &str) -> Result<usize, String> {
+    let wrong = || format!("`{text}` is no amount of memory; they look like 500000000, 200M or 2G");
+    let (number, unit) = match text.char_indices().last() {
+        Some((at, 'k' | 'K')) => (&text[..at], 1_000),
+        Some((at, 'M')) => (&text[..at], 1_000_000),
+        Some((at, 'G')) => (&text[..at], 1_000_000_000),
+        _ => (text, 1),
+    };
+    let number: usize = number.parse().map_err(|_| wrong())?;
+    number.checked_mul(unit).filter(|n| *n > 0).ok_or_else(wrong)
+}
+
+/// Milliseconds of the parts, one after the other, with pinned arrays.
+#[derive(Debug, Clone, Copy, serde::Serialize)]
+pub(crate) struct Bound {
+    pub(crate) copy_in_ms: f64,
+    pub(crate) kernel_ms: f64,
+    pub(crate) copy_out_ms: f64,
+}
+
+impl Bound {
+    /// As the medians of some repetitions.
+    pub(crate) fn measure(
+        device: &Device,
+        shape: Shape,
+        arrays: &mut Arrays,
+        repeat: u32,
+    ) -> Result<Self, Trouble> {
+        let mut process = device.prepare(schedule::whole(shape)).map_err(trouble)?;
+        process.run(arrays).map_err(trouble)?;
+        let mut times: [Vec<f64>; QUEUES] = Default::default();
+        for _ in 0..repeat {
+            process.run(arrays).map_err(trouble)?;
+            let sums = busy(&process.events().map_err(trouble)?);
+            for (times, sum) in times.iter_mut().zip(sums) {
+                times.push(sum);
+            }
+        }
+        Ok(Self {
+            copy_in_ms: median(&times[Queue::In as usize]),
+            kernel_ms: median(&times[Queue::Kernel as usize]),
+            copy_out_ms: median(&times[Queue::Out as usize]),
+        })
+    }
+
+    /// Copies one way take longer than the product.
+    pub(crate) fn copies_take_longest(self) -> bool {
+        self.longest().1 != "product"
+    }
+
+    fn parts(self) -> [(f64, &'static str); 3] {
+        [
+            (self.copy_in_ms, "copy in"),
+            (self.kernel_ms, "product"),
+            (self.copy_out_ms, "copy out"),
+        ]
+    }
+
+    fn longest(self) -> (f64, &'static str) {
+        self.parts()
+            .into_iter()
+            .max_by(|x, y| x.0.total_cmp(&y.0))
+            .expect("three")
+    }
+
+    fn sum(self) -> f64 {
+        self.parts().iter().map(|part| part.0).sum()
+    }
+}
+
+/// Milliseconds of the operations of each queue.
+pub(crate) fn busy(events: &[Event]) -> [f64; QUEUES] {
+    let mut sums = [0.0; QUEUES];
+    for event in events {
+        sums[event.queue as usize] += event.end_ms - event.start_ms;
+    }
+    sums
+}
+
+#[derive(serde::Serialize)]
+struct Measured {
+    variant: Variant,
+    arrays: Kind,
+    device_bytes: usize,
+    operations: usize,
+    /// None on the emulated device.
+    total_ms: Vec<f64>,
+    /// The host's calls within each total; none of a graph.
+    calls_ms: Vec<f64>,
+    /// The same operations with nothing to do.
+    empty_ms: Vec<f64>,
+    /// Of the repetition with the median time; none of a graph.
+    events: Vec<Event>,
+}
+
+/// Of each repetition.
+#[derive(Default)]
+struct Repeated {
+    total_ms: Vec<f64>,
+    calls_ms: Vec<f64>,
+    events: Vec<Vec<Event>>,
+}
+
+#[derive(serde::Serialize)]
+struct Size {
+    shape: Shape,
+    bound: Option<Bound>,
+    variants: Vec<Measured>,
+}
+
+#[derive(serde::Serialize)]
+struct Record {
+    run: ladder::Run,
+    chunks: u32,
+    sizes: Vec<Size>,
+}
+
+/// Runs it: whether all products are right.
+pub(crate) fn main(task: &Run) -> Result<bool, Trouble> {
+    task.common.check_json()?;
+    let gpu = Gpu::find()?;
+    let device = Device::new(&gpu.context).map_err(trouble)?;
+    let mut record = Record {
+        run: lab::run::describe("v13", &gpu),
+        chunks: task.chunks,
+        sizes: Vec::new(),
+    };
+    let mut right = true;
+    out::write(&format!("{}\n", gpu.about.name))?;
+    if gpu.emulator.is_some() {
+        out::write("Emulated: products are computed and verified, but nothing is timed.\n")?;
+    }
+    for shape in task.common.sizes(&gpu)? {
+        let mut all = Comparison {
+            gpu: &gpu,
+            device: &device,
+            task,
+            shape,
+            bound: None,
+            done: Vec::new(),
+            right: true,
+        };
+        all.run()?;
+        right &= all.right;
+        record.sizes.push(Size {
+            shape,
+            bound: all.bound,
+            variants: all.done,
+        });
+    }
+    task.common.write_json(&record)?;
+    Ok(right)
+}
+
+/// All variants of one product.
+struct Comparison<'a> {
+    gpu: &'a Gpu,
+    device: &'a Device,
+    task: &'a Run,
+    shape: Shape,
+    bound: Option<Bound>,
+    done: Vec<Measured>,
+    right: bool,
+}
+
+pub(crate) fn memory_of(schedule: &Schedule) -> usize {
+    schedule.elements.iter().sum::<usize>() * size_of::<f32>()
+}
+
+impl Comparison<'_> {
+    fn run(&mut self) -> Result<(), Trouble> {
+        let (free, _) = result::mem_get_info()?;
+        let whole = memory_of(&schedule::whole(self.shape));
+        let fits = whole <= free;
+        let variants: Vec<_> = match self.task.variant.as_slice() {
+            [] => Variant::value_variants()
+                .iter()
+                .copied()
+                .filter(|variant| match variant {
+                    Variant::Tiles => self.task.memory.is_some() || !fits,
+                    _ => fits,
+                })
+                .collect(),
+            asked => asked.to_vec(),
+        };
+        let mut text = format!("\n{}: {} of matrices\n", self.shape.short(), bytes(whole));
+        if !fits {
+            let _ = writeln!(
+                text,
+                "{} of device memory are free: the matrices do not fit, tiles of them do",
+                bytes(free)
+            );
+            if let Some(variant) = variants.iter().find(|variant| **variant != Variant::Tiles) {
+                return Err(trouble(format!(
+                    "{} needs {} of device memory, and {} are free; --variant tiles does with less",
+                    variant.name(),
+                    bytes(whole),
+                    bytes(free)
+                )));
+            }
+        }
+        out::write(&text)?;
+        let limit = self.task.memory.unwrap_or(free / 10 * 9);
+        for kind in [Kind::Pinned, Kind::Pageable] {
+            let of_kind = |variant: &&Variant| variant.arrays() == kind;
+            let variants: Vec<_> = variants.iter().filter(of_kind).collect();
+            let bounds = kind == Kind::Pinned && fits && self.gpu.emulator.is_none();
+            if variants.is_empty() && !bounds {
+                continue;
+            }
+            let mut arrays = Arrays::new(self.device.context(), kind, self.shape).map_err(|error| {
+                trouble(format!("{} of host memory: {}", bytes(whole), lab::words(error)))
+            })?;
+            if bounds {
+                self.measure_bound(&mut arrays)?;
+            }
+            for variant in variants {
+                self.variant(*variant, &mut arrays, limit)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The parts, each alone, as the median of the repetitions.
+    fn measure_bound(&mut self, arrays: &mut Arrays) -> Result<(), Trouble> {
+        let bound = Bound::measure(self.device, self.shape, arrays, self.task.common.repeat)?;
+        let (longest, name) = bound.longest();
+        self.bound = Some(bound);
+        out::write(&format!(
+            "each alone, pinned: copy in {:.3} ms, product {:.3} ms, copy out {:.3} ms: \
+             the longest {longest:.3} ms ({name}), all {:.3} ms\n\
+             empty: the same operations with nothing to do; above: what is left over 110 % of the longest, without empty\n\
+             variant   total (least … most) ms          of longest  of all  empty ms  above ms  operations  device memory\n",
+            bound.copy_in_ms,
+            bound.kernel_ms,
+            bound.copy_out_ms,
+            bound.sum()
+        ))
+    }
+
+    fn prepare(&self, schedule: Schedule) -> Result<Process<'_>, Trouble> {
+        self.device.prepare(schedule).map_err(trouble)
+    }
+
+    fn schedule(&self, variant: Variant, limit: usize) -> Result<Schedule, Trouble> {
+        let (shape, n) = (self.shape, self.task.chunks as usize);
+        let copies_take_longest = self.bound.is_some_and(Bound::copies_take_longest);
+        Ok(match variant {
+            Variant::Pageable | Variant::Pinned => schedule::whole(shape),
+            Variant::Shells => schedule::shells(shape, n),
+            Variant::Graph if copies_take_longest => schedule::chunks(shape, n),
+            Variant::Chunks => schedule::chunks(shape, n),
+            Variant::Panels | Variant::Graph => schedule::panels(shape, n),
+            Variant::Tiles => {
+                schedule::tiles(shape, limit).map_err(|error| Trouble::Usage(format!("--memory: {error}")))?
+            }
+        })
+    }
+
+    fn variant(&mut self, variant: Variant, arrays: &mut Arrays, limit: usize) -> Result<(), Trouble> {
+        let name = variant.name();
+        if variant == Variant::Graph && self.gpu.emulator.is_some() {
+            return out::write(&format!("{name:<9} not run: the emulated GPU has no graphs\n"));
+        }
+        let schedule = self.schedule(variant, limit)?;
+        let (device_bytes, operations) = (memory_of(&schedule), schedule.ops.len());
+        let empty_ms = match self.gpu.emulator {
+            Some(_) => Vec::new(),
+            None => self.repeat(schedule.emptied(), variant, arrays)?.total_ms,
+        };
+        let Repeated {
+            total_ms: totals,
+            calls_ms,
+            events,
+        } = self.repeat(schedule, variant, arrays)?;
+        let wrong = arrays.wrong_row(self.shape)?;
+        self.right &= wrong.is_none();
+        out::write(&self.line(name, [&totals, &empty_ms], operations, device_bytes, wrong))?;
+        let middle = median(&totals);
+        let events = totals
+            .iter()
+            .position(|total| *total == middle)
+            .and_then(|i| events.into_iter().nth(i));
+        self.done.push(Measured {
+            variant,
+            arrays: variant.arrays(),
+            device_bytes,
+            operations,
+            total_ms: totals,
+            calls_ms,
+            empty_ms,
+            events: events.unwrap_or_default(),
+        });
+        Ok(())
+    }
+
+    /// Runs a schedule once, and on a GPU again and again.
+    fn repeat(&self, schedule: Schedule, variant: Variant, arrays: &mut Arrays) -> Result<Repeated, Trouble> {
+        let mut process = self.prepare(schedule)?;
+        let mut done = Repeated::default();
+        arrays.forget()?;
+        // What a first product alone has to do.
+        process.run(arrays).map_err(trouble)?;
+        let graph = match variant {
+            Variant::Graph => {
+                arrays.forget()?;
+                Some(process.capture(arrays).map_err(trouble)?)
+            }
+            _ => None,
+        };
+        if let Some(graph) = &graph {
+            process.replay(graph).map_err(trouble)?;
+        }
+        for _ in 0..self.task.common.repeat {
+            if self.gpu.emulator.is_some() {
+                break;
+            }
+            match &graph {
+                Some(graph) => done.total_ms.push(process.replay(graph).map_err(trouble)?),
+                None => {
+                    done.total_ms.push(process.run(arrays).map_err(trouble)?);
+                    done.calls_ms.push(process.calls_ms());
+                    done.events.push(process.events().map_err(trouble)?);
+                }
+            }
+        }
+        Ok(done)
+    }
+
+    fn line(
+        &self,
+        name: &str,
+        [totals, empty]: [&[f64]; 2],
+        operations: usize,
+        memory: usize,
+        wrong: Option<usize>,
+    ) -> String {
+        let memory = bytes(memory);
+        if let Some(row) = wrong {
+            return format!("{name:<9} WRONG: row {row} of C is no row of the product\n");
+        }
+        let sorted = sorted(totals.to_vec());
+        let [Some(least), Some(most)] = [sorted.first(), sorted.last()] else {
+            return format!("{name:<9} right, {operations} operations, {memory} of device memory\n");
+        };
+        let total = median(totals);
+        let of = |time: fn(Bound) -> f64| {
+            let part = self
+                .bound
+                .map(|bound| format!("{:.0} %", 100.0 * total / time(bound)));
+            part.unwrap_or_else(|| "-".into())
+        };
+        let span = format!("{total:.3} ({least:.3} … {most:.3})");
+        let empty = median(empty);
+        let above = self.bound.map_or_else(
+            || "-".into(),
+            |bound| format!("{:.3}", total - 1.1 * bound.longest().0 - empty),
+        );
+        format!(
+            "{name:<9} {span:<32} {:>10} {:>7} {empty:>9.3} {above:>9} {operations:>11}  {memory}\n",
+            of(|bound| bound.longest().0),
+            of(Bound::sum)
+        )
+    }
+}

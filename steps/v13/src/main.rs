@@ -1,0 +1,129 @@
+//! v13: the whole process, from arrays of the host to the result in the host.
+
+mod clock;
+mod compare;
+mod measure;
+mod two;
+
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use lab::{Gpu, Shape, Trouble};
+
+/// From arrays of the host to the result in the host: C = A · B in FP32.
+#[derive(Debug, Parser)]
+#[command(name = "v13", version)]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Computes products in several ways, verifies each, and shows its time beside the bound.
+    Run(compare::Run),
+    /// Computes products on one device and on two, and measures the links between them and the host.
+    Two(two::Two),
+    /// Measures what surrounds a product: copies, allocations, modules, launches.
+    Measure(measure::Measure),
+}
+
+/// Options of all.
+#[derive(Debug, clap::Args)]
+struct Common {
+    /// Sizes, such as 1024 or 4096x1024x8192 (M x N x K) [default: 1024,8192; on the emulated GPU 256]
+    #[arg(long, value_delimiter = ',')]
+    size: Vec<Shape>,
+    /// Repetitions
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: u32,
+    /// Writes everything into this file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+impl Common {
+    fn sizes(&self, gpu: &Gpu) -> Result<Vec<Shape>, Trouble> {
+        if let Some(size) = self.size.iter().find(|size| size.k == 0) {
+            return Err(Trouble::Usage(format!(
+                "{size} has no K; sizes look like 1024 (M = N = K) or 1025x1023x1021 (MxNxK)"
+            )));
+        }
+        Ok(match (self.size.is_empty(), gpu.emulator) {
+            (false, _) => {
+                Shape::asked(&self.size, [None; 3]).map_err(|error| Trouble::Usage(error.to_string()))?
+            }
+            (true, Some(_)) => vec![Shape::square(256)],
+            (true, None) => [1024, 8192].map(Shape::square).into(),
+        })
+    }
+
+    /// Notices before the work that its result could not be written.
+    fn check_json(&self) -> Result<(), Trouble> {
+        let Some(path) = &self.json else { return Ok(()) };
+        let file = OpenOptions::new().append(true).create(true).open(path);
+        file.map_or_else(|error| Err(cannot_write(path, &error)), |_| Ok(()))
+    }
+
+    fn write_json(&self, value: &impl serde::Serialize) -> Result<(), Trouble> {
+        let Some(path) = &self.json else { return Ok(()) };
+        let text = serde_json::to_string(value).map_err(trouble)? + "\n";
+        std::fs::write(path, text).map_err(|error| cannot_write(path, &error))
+    }
+}
+
+fn main() -> ExitCode {
+    // The question of `Gpu::find` to a process of its own.
+    if std::env::args().nth(1).as_deref() == Some("probe-device") {
+        return lab::main("v13", &[]);
+    }
+    let cli = Cli::parse();
+    let done = match &cli.task {
+        Task::Run(task) => compare::main(task),
+        Task::Two(task) => two::main(task),
+        Task::Measure(task) => measure::main(task),
+    };
+    match done {
+        Ok(true) | Err(Trouble::Closed) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(trouble) => {
+            eprintln!("error: {trouble}");
+            ExitCode::from(if matches!(trouble, Trouble::Usage(_)) {
+                2
+            } else {
+                3
+            })
+        }
+    }
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Trouble {
+    trouble(format!("cannot write {}: {error}", path.display()))
+}
+
+fn trouble(error: impl std::fmt::Display) -> Trouble {
+    Trouble::CouldNot(error.to_string())
+}
+
+/// In the order of size.
+fn sorted(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+fn median(values: &[f64]) -> f64 {
+    let values = sorted(values.to_vec());
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// `256 MB`, in powers of ten.
+fn bytes(n: usize) -> String {
+    let n = n as f64;
+    match n {
+        n if n < 1e6 => format!("{:.1} kB", n / 1e3),
+        n if n < 1e9 => format!("{:.1} MB", n / 1e6),
+        n => format!("{:.2} GB", n / 1e9),
+    }
+}

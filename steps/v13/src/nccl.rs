@@ -1,0 +1,145 @@
+//! NVIDIA's library of collective operations, for two devices of this process.
+
+use cudarc::driver::sys::CUstream;
+use cudarc::nccl::result::{self, NcclError};
+use cudarc::nccl::sys;
+
+use crate::process::{Device, Error};
+
+/// Why the library is not used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("needs NCCL, as libnccl.so on the library path{}", if *.other_name {
+    ": there is libnccl.so.2, without a link of the shorter name"
+} else {
+    ""
+})]
+pub struct Missing {
+    other_name: bool,
+}
+
+/// A communicator for each device.
+pub struct Nccl {
+    communicators: [sys::ncclComm_t; 2],
+}
+
+/// Whether cudarc finds the library.
+///
+/// # Errors
+/// When it does not.
+pub fn find() -> Result<(), Missing> {
+    // SAFETY: loading the library runs its initialisers, as its first use would.
+    if unsafe { sys::is_culib_present() } {
+        return Ok(());
+    }
+    // SAFETY: the same.
+    let other_name = unsafe { libloading::Library::new("libnccl.so.2") }.is_ok();
+    Err(Missing { other_name })
+}
+
+impl Nccl {
+    /// Communicators of two different devices. The library must be there: see [`find`].
+    ///
+    /// # Errors
+    /// When NCCL refuses.
+    pub fn new(devices: [&Device; 2]) -> Result<Self, Error> {
+        let mut communicators = [std::ptr::null_mut(); 2];
+        let ordinals = devices.map(|device| device.context().cu_device());
+        // SAFETY: there is a place and a number for each of two devices.
+        unsafe { result::comm_init_all(communicators.as_mut_ptr(), 2, ordinals.as_ptr()) }?;
+        Ok(Self { communicators })
+    }
+
+    /// Its version, such as 2.27.5.
+    ///
+    /// # Errors
+    /// When NCCL refuses.
+    pub fn version() -> Result<String, Error> {
+        let number = result::get_nccl_version()?;
+        Ok(format!(
+            "{}.{}.{}",
+            number / 10_000,
+            number / 100 % 100,
+            number % 100
+        ))
+    }
+
+    /// Twice `count` elements at each place: each device has its part of them, the first or the second half, and gets
+    /// the other.
+    ///
+    /// # Errors
+    /// When NCCL refuses.
+    ///
+    /// # Safety
+    /// The elements live, and nobody else uses them, until both streams are synchronised.
+    pub unsafe fn gather(&self, places: [u64; 2], count: usize, streams: [CUstream; 2]) -> Result<(), Error> {
+        let bytes = (count * size_of::<f32>()) as u64;
+        self.together(|rank, communicator| {
+            let own = places[rank] + rank as u64 * bytes;
+            // SAFETY: the caller promises that the places have so many elements for as long as they are used.
+            unsafe {
+                result::all_gather(
+                    own as *const _,
+                    places[rank] as *mut _,
+                    count,
+                    sys::ncclDataType_t::ncclFloat32,
+                    communicator,
+                    streams[rank].cast(),
+                )
+            }
+        })
+    }
+
+    /// `count` elements from the first device to the second.
+    ///
+    /// # Errors
+    /// When NCCL refuses.
+    ///
+    /// # Safety
+    /// The elements live, and nobody else uses them, until both streams are synchronised.
+    pub unsafe fn broadcast(
+        &self,
+        places: [u64; 2],
+        count: usize,
+        streams: [CUstream; 2],
+    ) -> Result<(), Error> {
+        self.together(|rank, communicator| {
+            // SAFETY: the caller promises that the places have so many elements for as long as they are used.
+            unsafe {
+                result::broadcast(
+                    places[rank] as *const _,
+                    places[rank] as *mut _,
+                    count,
+                    sys::ncclDataType_t::ncclFloat32,
+                    0,
+                    communicator,
+                    streams[rank].cast(),
+                )
+            }
+        })
+    }
+
+    /// One call for each device, as one operation.
+    fn together(
+        &self,
+        call: impl Fn(usize, sys::ncclComm_t) -> Result<result::NcclStatus, NcclError>,
+    ) -> Result<(), Error> {
+        result::group_start()?;
+        let calls = [0, 1].map(|rank| call(rank, self.communicators[rank]));
+        // Also after an error: a group that stays open would take in what follows.
+        let end = result::group_end();
+        for done in calls {
+            done?;
+        }
+        end?;
+        Ok(())
+    }
+}
+
+impl Drop for Nccl {
+    fn drop(&mut self) {
+        for communicator in self.communicators {
+            // SAFETY: it was made by `new`, and nobody uses it any more. An error here has nobody to go to.
+            let _ = unsafe { result::comm_destroy(communicator) };
+        }
+    }
+}

@@ -1,0 +1,552 @@
+//! Orders in which a product can be copied in, computed and copied out.
+//!
+//! Queues run side by side: copies to the device, products, copies to the host, and exchanges with a second device. Each
+//! works off its operations one after the other; an operation can also wait until another queue has done the first so
+//! many of its own.
+
+use lab::Shape;
+
+/// Rows, columns and depths of parts are multiples of this, where the product is large enough: tiles of the kernels are.
+const GRANULE: usize = 128;
+/// Parts of memory begin on a multiple of this many elements.
+const ALIGNED: usize = 64;
+
+/// A queue of operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Queue {
+    /// Copies to the device.
+    In,
+    /// Products.
+    Kernel,
+    /// Copies to the host.
+    Out,
+    /// Exchanges with the other device of a pair.
+    Peer,
+}
+
+/// How many queues there are.
+pub const QUEUES: usize = 4;
+
+/// A matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operand {
+    /// M × K.
+    A,
+    /// K × N.
+    B,
+}
+
+/// A part of a matrix of the host, and where it lies on the device: row after row without gaps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Block {
+    /// First row.
+    pub row: usize,
+    /// First column.
+    pub col: usize,
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns.
+    pub cols: usize,
+    /// Place in the operand's memory on the device, in elements.
+    pub at: usize,
+}
+
+/// What an operation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// Copies a block of A or B to the device.
+    In(Operand, Block),
+    /// Multiplies what lies at these places of the device.
+    Multiply {
+        /// Sizes of this product.
+        shape: Shape,
+        /// Where A, B and C begin, in elements.
+        at: [usize; 3],
+        /// Adds to C, which otherwise is overwritten.
+        adds: bool,
+    },
+    /// Copies a block of C to the host.
+    Out(Block),
+    /// Gives elements of B to the other device, or gets some.
+    Exchange(Exchange),
+}
+
+/// What two devices do together with elements of B. It is the same operation in the schedules of both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exchange {
+    /// Who has what before.
+    pub kind: Spread,
+    /// Where the elements begin.
+    pub at: usize,
+    /// Elements of all parts.
+    pub count: usize,
+}
+
+/// How the whole of B comes to both devices of a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spread {
+    /// From the host to each.
+    Sent,
+    /// From the host to the first, and from there to the second.
+    Broadcast,
+    /// One half from the host to each, and from there to the other.
+    Gathered,
+}
+
+impl Exchange {
+    /// The elements that a device has before; the others come to it.
+    pub fn has(&self, rank: usize) -> std::ops::Range<usize> {
+        let half = self.count / 2;
+        match (self.kind, rank) {
+            (Spread::Gathered, 0) => self.at..self.at + half,
+            (Spread::Gathered, _) => self.at + half..self.at + self.count,
+            (_, 0) => self.at..self.at + self.count,
+            _ => self.at..self.at,
+        }
+    }
+}
+
+/// An operation, and what has to be done before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Op {
+    /// What it does.
+    pub work: Work,
+    /// It begins after the first so many operations of another queue: none for 0.
+    pub after: Option<(Queue, usize)>,
+    /// A second condition of the same kind.
+    pub and: Option<(Queue, usize)>,
+}
+
+impl Op {
+    /// The queue that it goes to.
+    pub fn queue(&self) -> Queue {
+        match self.work {
+            Work::In(..) => Queue::In,
+            Work::Multiply { .. } => Queue::Kernel,
+            Work::Out(_) => Queue::Out,
+            Work::Exchange(_) => Queue::Peer,
+        }
+    }
+
+    /// Bytes that it copies; of an exchange, those of all parts.
+    pub fn bytes(&self) -> usize {
+        match self.work {
+            Work::In(_, block) | Work::Out(block) => block.rows * block.cols * size_of::<f32>(),
+            Work::Exchange(exchange) => exchange.count * size_of::<f32>(),
+            Work::Multiply { .. } => 0,
+        }
+    }
+
+    /// What it does, in words: `A, rows 0 … 255`.
+    pub fn words(&self, shape: Shape) -> String {
+        let part = |what: &str, first: usize, n: usize, all: usize| {
+            (n < all).then(|| format!(", {what} {first} … {}", first + n - 1))
+        };
+        let block = |name: &str, block: Block, [rows, cols]: [usize; 2]| {
+            let rows = part("rows", block.row, block.rows, rows).unwrap_or_default();
+            let cols = part("columns", block.col, block.cols, cols).unwrap_or_default();
+            format!("{name}{rows}{cols}")
+        };
+        match self.work {
+            Work::In(Operand::A, part) => block("A", part, [shape.m, shape.k]),
+            Work::In(Operand::B, part) => block("B", part, [shape.k, shape.n]),
+            Work::Out(part) => block("C", part, [shape.m, shape.n]),
+            Work::Multiply { shape, adds, .. } => {
+                format!("{shape}{}", if adds { ", added" } else { "" })
+            }
+            Work::Exchange(_) => "B, between the devices".to_owned(),
+        }
+    }
+}
+
+/// All operations of a product, in an order in which each comes behind what it waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Schedule {
+    /// Sizes of the product.
+    pub shape: Shape,
+    /// The operations.
+    pub ops: Vec<Op>,
+    /// Elements of A, B and C that the device holds at a time.
+    pub elements: [usize; 3],
+}
+
+impl Schedule {
+    // ANCHOR: emptied
+    /// The same operations in the same order, each with as little to do as there is: one element to copy, products of
+    /// one by one.
+    #[must_use]
+    pub fn emptied(&self) -> Self {
+        let one = |block: Block| Block {
+            rows: 1,
+            cols: 1,
+            ..block
+        };
+        let ops = self.ops.iter().map(|op| Op {
+            work: match op.work {
+                Work::In(operand, block) => Work::In(operand, one(block)),
+                Work::Out(block) => Work::Out(one(block)),
+                // Of what it could add to, nothing else is computed.
+                Work::Multiply { at, .. } => Work::Multiply {
+                    shape: Shape::square(1),
+                    at,
+                    adds: false,
+                },
+                Work::Exchange(exchange) => Work::Exchange(Exchange {
+                    count: exchange.count.min(2),
+                    ..exchange
+                }),
+            },
+            ..*op
+        });
+        Self {
+            ops: ops.collect(),
+            ..self.clone()
+        }
+    }
+    // ANCHOR_END: emptied
+}
+
+/// Why there is no schedule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{given} bytes of device memory are too few: two blocks of each matrix, the least, take {least}")]
+pub struct TooLittle {
+    /// The limit.
+    pub given: usize,
+    /// What the smallest blocks take.
+    pub least: usize,
+}
+
+/// The ends of `n` parts of about equal size.
+fn parts(all: usize, n: usize) -> Vec<(usize, usize)> {
+    let size = all.div_ceil(n.max(1)).next_multiple_of(GRANULE);
+    (0..all)
+        .step_by(size)
+        .map(|first| (first, size.min(all - first)))
+        .collect()
+}
+
+/// Collects operations.
+struct Builder {
+    shape: Shape,
+    ops: Vec<Op>,
+    counts: [usize; QUEUES],
+}
+
+impl Builder {
+    fn new(shape: Shape) -> Self {
+        Self {
+            shape,
+            ops: Vec::new(),
+            counts: [0; QUEUES],
+        }
+    }
+
+    fn done(&self, queue: Queue) -> Option<(Queue, usize)> {
+        Some((queue, self.counts[queue as usize])).filter(|(_, n)| *n > 0)
+    }
+
+    fn put(&mut self, work: Work, after: Option<(Queue, usize)>, and: Option<(Queue, usize)>) {
+        let some = |condition: Option<(Queue, usize)>| condition.filter(|(_, n)| *n > 0);
+        let op = Op {
+            work,
+            after: some(after),
+            and: some(and),
+        };
+        self.counts[op.queue() as usize] += 1;
+        self.ops.push(op);
+    }
+
+    /// Copies in without waiting: memory of its own awaits it.
+    fn copy_in(&mut self, operand: Operand, block: Block) {
+        self.put(Work::In(operand, block), None, None);
+    }
+
+    /// A product of everything that was copied in, or exchanged, so far.
+    fn multiply(&mut self, [m, n, k]: [usize; 3], at: [usize; 3], adds: bool) {
+        let shape = Shape { m, n, k };
+        let exchanged = self.done(Queue::Peer);
+        self.put(
+            Work::Multiply { shape, at, adds },
+            self.done(Queue::In),
+            exchanged,
+        );
+    }
+
+    /// A block of C that the products so far have finished.
+    fn copy_out(&mut self, block: Block) {
+        self.put(Work::Out(block), self.done(Queue::Kernel), None);
+    }
+
+    /// Whole rows of B, to both devices.
+    fn spread(&mut self, spread: Spread, rank: usize, block: Block) {
+        // Halves are of the same size: an odd row goes to both.
+        let even = match spread {
+            Spread::Gathered => block.rows / 2 * 2,
+            Spread::Broadcast => block.rows,
+            Spread::Sent => 0,
+        };
+        let rows = |first: usize, rows: usize| Block {
+            row: block.row + first,
+            rows,
+            at: block.at + first * block.cols,
+            ..block
+        };
+        let own = match (spread, rank) {
+            (Spread::Gathered, _) => rows(rank * (even / 2), even / 2),
+            (Spread::Broadcast, 0) => rows(0, even),
+            _ => rows(0, 0),
+        };
+        for part in [own, rows(even, block.rows - even)] {
+            if part.rows > 0 {
+                self.copy_in(Operand::B, part);
+            }
+        }
+        if even > 0 {
+            let exchange = Exchange {
+                kind: spread,
+                at: block.at,
+                count: even * block.cols,
+            };
+            let copied = self.done(Queue::In).filter(|_| own.rows > 0);
+            self.put(Work::Exchange(exchange), copied, None);
+        }
+    }
+
+    /// Whole matrices on the device.
+    fn finish(self) -> Schedule {
+        let Shape { m, n, k } = self.shape;
+        Schedule {
+            shape: self.shape,
+            ops: self.ops,
+            elements: [m * k, k * n, m * n],
+        }
+    }
+}
+
+fn block([row, rows]: [usize; 2], [col, cols]: [usize; 2], at: usize) -> Block {
+    Block {
+        row,
+        col,
+        rows,
+        cols,
+        at,
+    }
+}
+
+// ANCHOR: whole
+/// One after the other: A and B in, the product, C out.
+pub fn whole(shape: Shape) -> Schedule {
+    let Shape { m, n, k } = shape;
+    let mut put = Builder::new(shape);
+    put.copy_in(Operand::A, block([0, m], [0, k], 0));
+    put.copy_in(Operand::B, block([0, k], [0, n], 0));
+    put.multiply([m, n, k], [0; 3], false);
+    put.copy_out(block([0, m], [0, n], 0));
+    put.finish()
+}
+// ANCHOR_END: whole
+
+// ANCHOR: chunks
+/// B, then rows of A: a product begins when its rows are there, and its rows of C leave while the next ones are computed.
+pub fn chunks(shape: Shape, n_chunks: usize) -> Schedule {
+    let Shape { m, n, k } = shape;
+    let mut put = Builder::new(shape);
+    put.copy_in(Operand::B, block([0, k], [0, n], 0));
+    for (row, rows) in parts(m, n_chunks) {
+        put.copy_in(Operand::A, block([row, rows], [0, k], row * k));
+        put.multiply([rows, n, k], [row * k, 0, row * n], false);
+        put.copy_out(block([row, rows], [0, n], row * n));
+    }
+    put.finish()
+}
+// ANCHOR_END: chunks
+
+// ANCHOR: shells
+/// Rows of A and columns of B by turns: after i of each, C is computed where the newest ones meet all others.
+///
+/// B and C lie on the device as panels of columns, each without gaps.
+pub fn shells(shape: Shape, n_shells: usize) -> Schedule {
+    let Shape { m, n, k } = shape;
+    let mut put = Builder::new(shape);
+    let (rows, cols) = (parts(m, n_shells), parts(n, n_shells));
+    for i in 0..rows.len().max(cols.len()) {
+        let (old_rows, old_cols) = (&rows[..i.min(rows.len())], &cols[..i.min(cols.len())]);
+        if let Some(&(row, n_rows)) = rows.get(i) {
+            put.copy_in(Operand::A, block([row, n_rows], [0, k], row * k));
+            for &(col, n_cols) in old_cols {
+                let c = m * col + row * n_cols;
+                put.multiply([n_rows, n_cols, k], [row * k, k * col, c], false);
+                put.copy_out(block([row, n_rows], [col, n_cols], c));
+            }
+        }
+        if let Some(&(col, n_cols)) = cols.get(i) {
+            put.copy_in(Operand::B, block([0, k], [col, n_cols], k * col));
+            let last = rows.get(i).or(old_rows.last());
+            let height = last.map_or(0, |(row, n_rows)| row + n_rows);
+            put.multiply([height, n_cols, k], [0, k * col, m * col], false);
+            put.copy_out(block([0, height], [col, n_cols], m * col));
+        }
+    }
+    put.finish()
+}
+// ANCHOR_END: shells
+
+// ANCHOR: panels
+/// First by depth, then by rows: some columns of A and the same rows of B add to the whole of C, twice as deep each time;
+/// of the rest of the depth, rows of A finish rows of C.
+pub fn panels(shape: Shape, n_chunks: usize) -> Schedule {
+    /// The first panel is this part of the depth.
+    const FIRST: usize = 32;
+    let Shape { m, n, k } = shape;
+    let mut put = Builder::new(shape);
+    let (mut from, mut depth) = (0, (k / FIRST).max(1).next_multiple_of(GRANULE));
+    while from + depth <= k / 2 {
+        put.copy_in(Operand::A, block([0, m], [from, depth], m * from));
+        put.copy_in(Operand::B, block([from, depth], [0, n], from * n));
+        put.multiply([m, n, depth], [m * from, from * n, 0], from > 0);
+        from += depth;
+        depth *= 2;
+    }
+    let rest = k - from;
+    put.copy_in(Operand::B, block([from, rest], [0, n], from * n));
+    let mut rows = parts(m, n_chunks);
+    // What follows the last product is a smaller copy.
+    if let Some((row, n_rows)) = rows.pop() {
+        let halves = parts(n_rows, 2).into_iter();
+        rows.extend(halves.map(|(first, n)| (row + first, n)));
+    }
+    for (row, n_rows) in rows {
+        let a = m * from + row * rest;
+        put.copy_in(Operand::A, block([row, n_rows], [from, rest], a));
+        put.multiply([n_rows, n, rest], [a, from * n, row * n], from > 0);
+        put.copy_out(block([row, n_rows], [0, n], row * n));
+    }
+    put.finish()
+}
+// ANCHOR_END: panels
+
+// ANCHOR: tiles
+/// With no more than some bytes of the device, however large the product: tiles of C, each a sum of products of blocks
+/// of A and B, with room for two of each: one at work, one on its way.
+///
+/// # Errors
+/// When the smallest blocks do not fit.
+pub fn tiles(shape: Shape, bytes: usize) -> Result<Schedule, TooLittle> {
+    let Shape { m, n, k } = shape;
+    let (side, depth) = tile(shape, bytes)?;
+    let [bm, bn] = [side.min(m), side.min(n)];
+    let room = [bm * depth, depth * bn, bm * bn].map(|size| size.next_multiple_of(ALIGNED));
+    let mut put = Builder::new(shape);
+    let mut n_tiles = 0;
+    for row in (0..m).step_by(bm) {
+        for col in (0..n).step_by(bn) {
+            let (rows, cols) = (bm.min(m - row), bn.min(n - col));
+            let c = n_tiles % 2 * room[2];
+            for from in (0..k).step_by(depth) {
+                let depth = depth.min(k - from);
+                let products = put.counts[Queue::Kernel as usize];
+                let [a, b] = [0, 1].map(|i| products % 2 * room[i]);
+                // What was there was used by the product before the last.
+                let unused = Some((Queue::Kernel, products.saturating_sub(1)));
+                put.put(
+                    Work::In(Operand::A, block([row, rows], [from, depth], a)),
+                    unused,
+                    None,
+                );
+                put.put(
+                    Work::In(Operand::B, block([from, depth], [col, cols], b)),
+                    None,
+                    None,
+                );
+                let shape = Shape {
+                    m: rows,
+                    n: cols,
+                    k: depth,
+                };
+                let work = Work::Multiply {
+                    shape,
+                    at: [a, b, c],
+                    adds: from > 0,
+                };
+                // The tile before the last has left its place.
+                let left = Some((Queue::Out, usize::max(n_tiles, 1) - 1));
+                put.put(work, put.done(Queue::In), left);
+            }
+            put.copy_out(block([row, rows], [col, cols], c));
+            n_tiles += 1;
+        }
+    }
+    Ok(Schedule {
+        shape,
+        ops: put.ops,
+        elements: room.map(|size| 2 * size),
+    })
+}
+
+/// Side of the tiles of C, and depth of the blocks of A and B. A tile as large as possible: all that is copied for it
+/// grows with its side, its work with the square.
+fn tile(shape: Shape, bytes: usize) -> Result<(usize, usize), TooLittle> {
+    /// The depth is this part of the side.
+    const FLAT: usize = 4;
+    const LEAST: usize = 16;
+    let needed = |side: usize| {
+        let depth = (side / FLAT).next_multiple_of(4).min(shape.k);
+        let (m, n) = (side.min(shape.m), side.min(shape.n));
+        let room = [m * depth, depth * n, m * n].map(|size| 2 * size.next_multiple_of(ALIGNED));
+        (room.iter().sum::<usize>() * size_of::<f32>(), depth)
+    };
+    let largest = shape.m.max(shape.n).max(FLAT * shape.k);
+    let fits = |side: &usize| needed(*side).0 <= bytes;
+    let large = (1..=largest.div_ceil(GRANULE)).rev().map(|n| n * GRANULE);
+    let side = large.chain([64, 32, LEAST]).find(fits).ok_or(TooLittle {
+        given: bytes,
+        least: needed(LEAST).0,
+    })?;
+    Ok((side, needed(side).1))
+}
+// ANCHOR_END: tiles
+
+// ANCHOR: split
+/// One way for two devices: each computes half of the rows of C, from the same rows of A and the whole of B.
+///
+/// # Errors
+/// When there is a single row.
+pub fn split(shape: Shape, spread: Spread, way: impl Fn(Shape) -> Schedule) -> Result<[Schedule; 2], OneRow> {
+    let halves = match parts(shape.m, 2).as_slice() {
+        [first, second] => [*first, *second],
+        _ if shape.m > 1 => [(0, shape.m / 2), (shape.m / 2, shape.m.div_ceil(2))],
+        _ => return Err(OneRow),
+    };
+    Ok([0, 1].map(|rank| {
+        let (first, m) = halves[rank];
+        let own = way(Shape { m, ..shape });
+        let mut put = Builder::new(shape);
+        for op in own.ops {
+            let below = |block: Block| Block {
+                row: first + block.row,
+                ..block
+            };
+            match op.work {
+                Work::In(Operand::B, block) => put.spread(spread, rank, block),
+                Work::In(Operand::A, block) => put.copy_in(Operand::A, below(block)),
+                Work::Multiply { shape, at, adds } => {
+                    put.multiply([shape.m, shape.n, shape.k], at, adds);
+                }
+                Work::Out(block) => put.copy_out(below(block)),
+                Work::Exchange(_) => unreachable!("a way of one device"),
+            }
+        }
+        Schedule {
+            elements: own.elements,
+            ..put.finish()
+        }
+    }))
+}
+// ANCHOR_END: split
+
+/// Why a product is not split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a product with one row cannot be split by rows")]
+pub struct OneRow;

@@ -1,0 +1,518 @@
+//! `two`: one product on one device and on two of the same host, and the links between the three.
+
+use std::fmt::Write as _;
+
+use clap::ValueEnum;
+use cudarc::driver::{CudaContext, CudaGraph, DevicePtr as _, DriverError, result, sys};
+use lab::{Gpu, Shape, Trouble, out};
+use v13::host::{Array, Arrays, Kind};
+use v13::nccl::{self, Nccl};
+use v13::pair::{self, Link, Pair};
+use v13::process::{Device, Error, Event, Process};
+use v13::schedule::{self, QUEUES, Queue, Schedule, Spread};
+
+use crate::clock::{Clock, Entry};
+use crate::compare::{Bound, busy, memory_of};
+use crate::{Common, bytes, median, sorted, trouble};
+
+/// Options of `two`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Two {
+    #[command(flatten)]
+    common: Common,
+    /// Parts of the rows of a device
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=256))]
+    chunks: u32,
+    /// Ways to compute the product [default: all]
+    #[arg(long, value_delimiter = ',')]
+    variant: Vec<Way>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Way {
+    /// One device: panels, or chunks where copies take longest
+    One,
+    /// The same as a graph
+    Graph,
+    /// Two devices, each with half of A and the whole of B from the host
+    Sent,
+    /// B to the first device, and to the second by NCCL
+    Broadcast,
+    /// Half of B to each device, and to the other by NCCL
+    Gathered,
+    /// Half of B to each device, which the other fetches with copies
+    Copied,
+}
+
+impl Way {
+    fn name(self) -> &'static str {
+        match self {
+            Self::One => "one",
+            Self::Graph => "one, graph",
+            Self::Sent => "two, sent",
+            Self::Broadcast => "two, broadcast",
+            Self::Gathered => "two, gathered",
+            Self::Copied => "two, copied",
+        }
+    }
+
+    fn spread(self) -> Option<Spread> {
+        match self {
+            Self::One | Self::Graph => None,
+            Self::Sent => Some(Spread::Sent),
+            Self::Broadcast => Some(Spread::Broadcast),
+            Self::Gathered | Self::Copied => Some(Spread::Gathered),
+        }
+    }
+
+    fn uses_nccl(self) -> bool {
+        matches!(self, Self::Broadcast | Self::Gathered)
+    }
+}
+
+/// Milliseconds of the parts on two devices, one part after the other on each, both devices at once: of the slower one.
+#[derive(Debug, Clone, Copy, serde::Serialize)]
+struct PairBound {
+    link: &'static str,
+    copy_in_ms: f64,
+    exchange_ms: f64,
+    kernel_ms: f64,
+    copy_out_ms: f64,
+}
+
+#[derive(serde::Serialize)]
+struct Measured {
+    way: Way,
+    /// On each device that takes part.
+    device_bytes: Vec<usize>,
+    operations: Vec<usize>,
+    /// None on the emulated device.
+    total_ms: Vec<f64>,
+    /// Of the repetition with the median time, of each device by its own clock; none of a graph.
+    events: Vec<Vec<Event>>,
+}
+
+#[derive(serde::Serialize)]
+struct NotRun {
+    way: Way,
+    why: String,
+}
+
+#[derive(serde::Serialize)]
+struct Size {
+    shape: Shape,
+    bound: Option<Bound>,
+    pair_bound: Option<PairBound>,
+    ways: Vec<Measured>,
+    not_run: Vec<NotRun>,
+}
+
+#[derive(serde::Serialize)]
+struct Record {
+    run: ladder::Run,
+    devices: i32,
+    /// Whether each device reaches the memory of the other.
+    peers: bool,
+    nccl: Option<String>,
+    chunks: u32,
+    links: Vec<Entry>,
+    sizes: Vec<Size>,
+}
+
+/// Runs it: whether all products are right.
+pub(crate) fn main(task: &Two) -> Result<bool, Trouble> {
+    task.common.check_json()?;
+    let gpu = Gpu::find()?;
+    let first = Device::new(&gpu.context).map_err(trouble)?;
+    let devices = CudaContext::device_count()?;
+    let second = match devices {
+        2.. => Some(Device::new(&CudaContext::new(1)?).map_err(trouble)?),
+        _ => None,
+    };
+    let peers = match &second {
+        Some(second) => pair::connect([first.context(), second.context()])?,
+        None => false,
+    };
+    let nccl = second.as_ref().map(|second| open_nccl([&first, second]));
+    let mut text = format!("{}, devices: {devices}", gpu.about.name);
+    let version = match &nccl {
+        Some(Ok(_)) => Nccl::version().ok(),
+        _ => None,
+    };
+    if second.is_some() {
+        let reach = if peers { "reach" } else { "do not reach" };
+        let _ = write!(text, "; they {reach} each other's memory");
+    }
+    if let Some(version) = &version {
+        let _ = write!(text, "; NCCL {version}");
+    }
+    text.push('\n');
+    if gpu.emulator.is_some() {
+        text.push_str("Emulated: products are computed and verified, but nothing is timed.\n");
+    }
+    out::write(&text)?;
+    let mut clock = Clock::new(&gpu, task.common.repeat);
+    let mut record = Record {
+        run: lab::run::describe("v13", &gpu),
+        devices,
+        peers,
+        nccl: version,
+        chunks: task.chunks,
+        links: Vec::new(),
+        sizes: Vec::new(),
+    };
+    let mut right = true;
+    for shape in task.common.sizes(&gpu)? {
+        out::write(&format!("\n{}\n", shape.short()))?;
+        if let Some(second) = &second {
+            let nccl = nccl.as_ref().and_then(|nccl| nccl.as_ref().ok());
+            links(&mut clock, [&first, second], nccl, shape)?;
+        }
+        let mut all = Comparison {
+            gpu: &gpu,
+            devices: [Some(&first), second.as_ref()],
+            nccl: nccl.as_ref().map(|nccl| nccl.as_ref().map_err(String::as_str)),
+            task,
+            right: true,
+            size: Size {
+                shape,
+                bound: None,
+                pair_bound: None,
+                ways: Vec::new(),
+                not_run: Vec::new(),
+            },
+        };
+        all.run(shape, &first)?;
+        right &= all.right;
+        record.sizes.push(all.size);
+    }
+    record.links = clock.entries;
+    task.common.write_json(&record)?;
+    Ok(right)
+}
+
+/// Communicators, or why there are none.
+fn open_nccl(devices: [&Device; 2]) -> Result<Nccl, String> {
+    nccl::find().map_err(|error| error.to_string())?;
+    Nccl::new(devices).map_err(|error| error.to_string())
+}
+
+/// A from and to the host over each device's link, over both at once, and from one device to the other.
+fn links(clock: &mut Clock, devices: [&Device; 2], nccl: Option<&Nccl>, shape: Shape) -> Result<(), Trouble> {
+    let n = shape.m * shape.k / 2 * 2;
+    let size = n * size_of::<f32>();
+    let mut host = Vec::new();
+    let mut memory = Vec::new();
+    for device in devices {
+        let mut arrays = [0, 1].map(|_| Array::new(device.context(), Kind::Pinned, n));
+        for array in arrays.iter_mut().flatten() {
+            array.get_mut()?.fill(1.0);
+        }
+        let [source, target] = arrays;
+        host.push((source?, target?));
+        let stream = device.stream(Queue::In);
+        memory.push([stream.alloc_zeros::<f32>(n)?, stream.alloc_zeros::<f32>(n)?]);
+        device.synchronize().map_err(trouble)?;
+    }
+    let place = |rank: usize, i: usize| memory[rank][i].device_ptr(devices[rank].stream(Queue::In)).0;
+    let mut pointers = Vec::new();
+    for (source, target) in &mut host {
+        pointers.push((source.get()?.as_ptr(), target.get_mut()?.as_mut_ptr()));
+    }
+    let to = |rank: usize| -> Result<(), DriverError> {
+        devices[rank].context().bind_to_thread()?;
+        let stream = devices[rank].stream(Queue::In).cu_stream();
+        // SAFETY: the place has the size of the array, and all is done before `time` returns.
+        unsafe { sys::cuMemcpyHtoDAsync_v2(place(rank, 0), pointers[rank].0.cast(), size, stream) }.result()
+    };
+    let from = |rank: usize| -> Result<(), DriverError> {
+        devices[rank].context().bind_to_thread()?;
+        let stream = devices[rank].stream(Queue::Out).cu_stream();
+        // SAFETY: the same.
+        unsafe { sys::cuMemcpyDtoHAsync_v2(pointers[rank].1.cast(), place(rank, 1), size, stream) }.result()
+    };
+    let peer = |target: usize| {
+        let source = 1 - target;
+        let places = [place(target, 1), place(source, 0)];
+        // SAFETY: the same.
+        unsafe { pair::copy_between([devices[target], devices[source]], places, size) }
+    };
+    let mut time = |what: &str, n_copies: usize, run: &dyn Fn() -> Result<(), Error>| {
+        let whole = || {
+            let done = run();
+            for device in devices {
+                device.synchronize()?;
+            }
+            done
+        };
+        // The first time is not the link's: NCCL connects, and pages are mapped.
+        whole().map_err(trouble)?;
+        clock.time(what, n_copies * size, whole)
+    };
+    time("to device 0", 1, &|| Ok(to(0)?))?;
+    time("to device 1", 1, &|| Ok(to(1)?))?;
+    time("to both at once", 2, &|| Ok(to(0).and(to(1))?))?;
+    time("from device 0", 1, &|| Ok(from(0)?))?;
+    time("from device 1", 1, &|| Ok(from(1)?))?;
+    time("from both at once", 2, &|| Ok(from(0).and(from(1))?))?;
+    time("to and from both at once", 4, &|| {
+        Ok(to(0).and(to(1)).and(from(0)).and(from(1))?)
+    })?;
+    time("from device 0 to device 1", 1, &|| Ok(peer(1)?))?;
+    time("from device 1 to device 0", 1, &|| Ok(peer(0)?))?;
+    time("from each to the other at once", 2, &|| Ok(peer(0).and(peer(1))?))?;
+    if let Some(nccl) = nccl {
+        let places = [place(0, 0), place(1, 0)];
+        time("NCCL, broadcast from device 0", 1, &|| {
+            // SAFETY: both places have `n` elements, and all is done before `time` returns.
+            unsafe { nccl.broadcast(places, n, peer_streams(devices)) }
+        })?;
+        time("NCCL, a half of each to the other", 1, &|| {
+            // SAFETY: the same.
+            unsafe { nccl.gather(places, n / 2, peer_streams(devices)) }
+        })?;
+    }
+    Ok(())
+}
+
+fn peer_streams(devices: [&Device; 2]) -> [sys::CUstream; 2] {
+    devices.map(|device| device.stream(Queue::Peer).cu_stream())
+}
+
+/// All ways of one product.
+struct Comparison<'a> {
+    gpu: &'a Gpu,
+    devices: [Option<&'a Device>; 2],
+    nccl: Option<Result<&'a Nccl, &'a str>>,
+    task: &'a Two,
+    right: bool,
+    size: Size,
+}
+
+/// A way that is ready.
+enum Ready<'d> {
+    One(Box<Process<'d>>),
+    Graph(Box<Process<'d>>, CudaGraph),
+    Two(Box<Pair<'d>>),
+}
+
+impl Ready<'_> {
+    fn run(&mut self, arrays: &mut Arrays) -> Result<f64, Error> {
+        match self {
+            Self::One(process) => process.run(arrays),
+            Self::Graph(process, graph) => process.replay(graph),
+            Self::Two(pair) => pair.run(arrays),
+        }
+    }
+
+    fn events(&self) -> Result<Vec<Vec<Event>>, Error> {
+        match self {
+            Self::One(process) => Ok(vec![process.events()?]),
+            Self::Graph(..) => Ok(Vec::new()),
+            Self::Two(pair) => Ok(pair.events()?.into()),
+        }
+    }
+}
+
+impl<'a> Comparison<'a> {
+    fn run(&mut self, shape: Shape, first: &'a Device) -> Result<(), Trouble> {
+        let (free, _) = result::mem_get_info()?;
+        let whole = memory_of(&schedule::whole(shape));
+        if whole > free {
+            return Err(trouble(format!(
+                "{} take {} of device memory, and {} are free",
+                shape.short(),
+                bytes(whole),
+                bytes(free)
+            )));
+        }
+        let mut arrays = Arrays::new(first.context(), Kind::Pinned, shape)?;
+        if self.gpu.emulator.is_none() {
+            let repeat = self.task.common.repeat;
+            self.size.bound = Some(Bound::measure(first, shape, &mut arrays, repeat)?);
+            self.size.pair_bound = self.pair_bound(shape, &mut arrays)?;
+            out::write(&self.bounds())?;
+        }
+        let ways = match self.task.variant.as_slice() {
+            [] => Way::value_variants().to_vec(),
+            asked => asked.to_vec(),
+        };
+        let mut ready = Vec::new();
+        let mut of_first: Option<Vec<f32>> = None;
+        for way in ways {
+            let (mut one, measured) = match self.prepare(way, shape, first, &mut arrays)? {
+                Ok(ready) => ready,
+                Err(why) => {
+                    out::write(&format!("{:<15} not run: {why}\n", way.name()))?;
+                    self.size.not_run.push(NotRun { way, why });
+                    continue;
+                }
+            };
+            arrays.forget()?;
+            one.run(&mut arrays).map_err(trouble)?;
+            let c = arrays.c.get()?;
+            let same = match &of_first {
+                None => arrays.wrong_row(shape)?.is_none(),
+                Some(first) => first.iter().zip(c).all(|(x, y)| x.to_bits() == y.to_bits()),
+            };
+            self.right &= same;
+            match (same, &of_first) {
+                (false, None) => out::write(&format!("{:<15} WRONG: C is not the product\n", way.name()))?,
+                (false, Some(_)) => {
+                    out::write(&format!("{:<15} WRONG: C has other bits\n", way.name()))?;
+                }
+                (true, None) => of_first = Some(c.to_vec()),
+                (true, Some(_)) => {}
+            }
+            if same {
+                ready.push((one, measured, Vec::new()));
+            }
+        }
+        for _ in 0..self.task.common.repeat {
+            if self.gpu.emulator.is_some() {
+                break;
+            }
+            for (one, measured, events) in &mut ready {
+                measured.total_ms.push(one.run(&mut arrays).map_err(trouble)?);
+                events.push(one.events().map_err(trouble)?);
+            }
+        }
+        let fastest_of_one = ready
+            .iter()
+            .filter(|(_, measured, _)| measured.way.spread().is_none())
+            .map(|(_, measured, _)| median(&measured.total_ms))
+            .fold(f64::INFINITY, f64::min);
+        for (_, mut measured, events) in ready {
+            let middle = median(&measured.total_ms);
+            let at = measured.total_ms.iter().position(|total| *total == middle);
+            measured.events = at.and_then(|at| events.into_iter().nth(at)).unwrap_or_default();
+            out::write(&line(&measured, fastest_of_one))?;
+            self.size.ways.push(measured);
+        }
+        Ok(())
+    }
+
+    /// Chunks where copies take longest, else panels.
+    fn schedule(&self, shape: Shape) -> Schedule {
+        let n = self.task.chunks as usize;
+        match self.size.bound.is_some_and(Bound::copies_take_longest) {
+            true => schedule::chunks(shape, n),
+            false => schedule::panels(shape, n),
+        }
+    }
+
+    /// A way, or why it is not run.
+    fn prepare(
+        &self,
+        way: Way,
+        shape: Shape,
+        first: &'a Device,
+        arrays: &mut Arrays,
+    ) -> Result<Result<(Ready<'a>, Measured), String>, Trouble> {
+        let measured = |schedules: &[Schedule]| Measured {
+            way,
+            device_bytes: schedules.iter().map(memory_of).collect(),
+            operations: schedules.iter().map(|schedule| schedule.ops.len()).collect(),
+            total_ms: Vec::new(),
+            events: Vec::new(),
+        };
+        let Some(spread) = way.spread() else {
+            if way == Way::Graph && self.gpu.emulator.is_some() {
+                return Ok(Err("the emulated GPU has no graphs".into()));
+            }
+            let schedule = self.schedule(shape);
+            let measured = measured(std::slice::from_ref(&schedule));
+            let mut process = first.prepare(schedule).map_err(trouble)?;
+            if way == Way::One {
+                return Ok(Ok((Ready::One(Box::new(process)), measured)));
+            }
+            // What a first product alone has to do.
+            process.run(arrays).map_err(trouble)?;
+            let graph = process.capture(arrays).map_err(trouble)?;
+            return Ok(Ok((Ready::Graph(Box::new(process), graph), measured)));
+        };
+        let [Some(first), Some(second)] = self.devices else {
+            return Ok(Err("needs two devices, and this machine has one".into()));
+        };
+        let link = match (way.uses_nccl(), self.nccl) {
+            (false, _) => Link::Copies,
+            (true, Some(Ok(nccl))) => Link::Nccl(nccl),
+            (true, Some(Err(why))) => return Ok(Err(why.to_owned())),
+            (true, None) => return Ok(Err("NCCL is not open".into())),
+        };
+        let schedules = match schedule::split(shape, spread, |shape| self.schedule(shape)) {
+            Ok(schedules) => schedules,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        let measured = measured(&schedules);
+        let pair = Pair::new([first, second], schedules, link).map_err(trouble)?;
+        Ok(Ok((Ready::Two(Box::new(pair)), measured)))
+    }
+
+    /// The parts on two devices, by NCCL where it is there.
+    fn pair_bound(&self, shape: Shape, arrays: &mut Arrays) -> Result<Option<PairBound>, Trouble> {
+        let [Some(first), Some(second)] = self.devices else {
+            return Ok(None);
+        };
+        let Ok(schedules) = schedule::split(shape, Spread::Gathered, schedule::whole) else {
+            return Ok(None);
+        };
+        let (link, name) = match self.nccl {
+            Some(Ok(nccl)) => (Link::Nccl(nccl), "nccl"),
+            _ => (Link::Copies, "copies"),
+        };
+        let mut pair = Pair::new([first, second], schedules, link).map_err(trouble)?;
+        pair.run(arrays).map_err(trouble)?;
+        let mut times: [Vec<f64>; QUEUES] = Default::default();
+        for _ in 0..self.task.common.repeat {
+            pair.run(arrays).map_err(trouble)?;
+            let [one, other] = pair.events().map_err(trouble)?.map(|events| busy(&events));
+            for (times, (one, other)) in times.iter_mut().zip(one.into_iter().zip(other)) {
+                times.push(one.max(other));
+            }
+        }
+        Ok(Some(PairBound {
+            link: name,
+            copy_in_ms: median(&times[Queue::In as usize]),
+            exchange_ms: median(&times[Queue::Peer as usize]),
+            kernel_ms: median(&times[Queue::Kernel as usize]),
+            copy_out_ms: median(&times[Queue::Out as usize]),
+        }))
+    }
+
+    fn bounds(&self) -> String {
+        let mut text = String::new();
+        if let Some(bound) = &self.size.bound {
+            let _ = writeln!(
+                text,
+                "one device, each alone: copy in {:.3} ms, product {:.3} ms, copy out {:.3} ms",
+                bound.copy_in_ms, bound.kernel_ms, bound.copy_out_ms
+            );
+        }
+        if let Some(bound) = &self.size.pair_bound {
+            let _ = writeln!(
+                text,
+                "two devices, each alone: copy in {:.3} ms, exchange ({}) {:.3} ms, product {:.3} ms, copy out {:.3} ms",
+                bound.copy_in_ms, bound.link, bound.exchange_ms, bound.kernel_ms, bound.copy_out_ms
+            );
+        }
+        text + "way             total (least … most) ms          speed-up over one  operations\n"
+    }
+}
+
+fn line(measured: &Measured, of_one: f64) -> String {
+    let name = measured.way.name();
+    let operations: usize = measured.operations.iter().sum();
+    let sorted = sorted(measured.total_ms.clone());
+    let [Some(least), Some(most)] = [sorted.first(), sorted.last()] else {
+        return format!("{name:<15} right, {operations} operations\n");
+    };
+    let total = median(&measured.total_ms);
+    let span = format!("{total:.3} ({least:.3} … {most:.3})");
+    let speed_up = match of_one.is_finite() {
+        true => format!("{:.2}", of_one / total),
+        false => "-".into(),
+    };
+    format!("{name:<15} {span:<32} {speed_up:>17} {operations:>11}\n")
+}
