@@ -23,4 +23,5 @@ pub(crate) mod solutions;
 pub(crate) mod specimens;
 pub(crate) mod starters;
 pub(crate) mod tidy;
+pub(crate) mod tune;
 pub(crate) mod watch;

@@ -15,7 +15,7 @@ use clap::{Parser, Subcommand};
 
 use commands::{
     assign, bench, book, calibrate, calls, check, doctor, exercise, explain, grade, hint, home, list,
-    predict, profile, ptx, readme, sanitize, setup, solutions, specimens, starters, tidy, watch,
+    predict, profile, ptx, readme, sanitize, setup, solutions, specimens, starters, tidy, tune, watch,
 };
 use support::{compiler, interrupt, say};
 
@@ -61,6 +61,8 @@ enum Command {
     List(list::Args),
     /// Compare the counters of a real GPU with the emulated ones
     Profile(profile::Args),
+    /// Measure what products cost with each plan of v11, by which it chooses
+    Tune(tune::Args),
     /// Check the steps under NVIDIA's compute-sanitizer
     Sanitize(sanitize::Args),
     /// Measure what instructions cost on this machine's GPU, to predict times from it
@@ -120,6 +122,7 @@ fn main() -> ExitCode {
         Some(Command::Solution(args)) => exercise::solution(&args),
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Profile(args)) => profile::run(&args),
+        Some(Command::Tune(args)) => tune::run(&args),
         Some(Command::Sanitize(args)) => sanitize::run(&args),
         Some(Command::Calibrate(args)) => calibrate::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),

@@ -3,7 +3,8 @@
 //! `cargo run --release -p timing --example accuracy -- ladder [PART_OF_A_NAME [M]]` prints them;
 //! `… -- held-out` the kernels that played no part in building the model;
 //! `… -- write` makes `data/predictions.tsv`, which the book's plot is drawn from; `… -- write ladder` and
-//! `… -- write held-out` renew these lines of it; `… -- profiled` makes `data/profiled.tsv`.
+//! `… -- write held-out` renew these lines of it; `… -- profiled [PART_OF_A_NAME]` makes `data/profiled.tsv`, or renews
+//! the lines of some kernels in it.
 
 #![expect(clippy::print_stdout, reason = "an example shows what came out")]
 
@@ -14,6 +15,7 @@ use std::fmt::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use ladder::busiest::UNMODELLED;
 use recorded::Launch;
 use timing::accuracy::{self, Point, Set};
 use timing::{Bound, Prediction, Reason};
@@ -29,7 +31,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let argument = |i: usize| arguments.get(i).map_or("", String::as_str);
     if argument(0) == "profiled" {
-        profiled();
+        profiled(argument(1));
         return;
     }
     let is_written = argument(0) == "write";
@@ -90,8 +92,10 @@ fn main() {
     println!("{n} launches, mean error {mean:.1} %, {close} within 15 %");
 }
 
-/// What the launches that a profiler saw need of each unit.
-fn profiled() {
+/// What the launches that a profiler saw need of each unit. Lines of kernels without this part in their names stay.
+fn profiled(part: &str) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/profiled.tsv");
+    let before = std::fs::read_to_string(path).unwrap_or_default();
     let mut text = "\
 # What the model gives for the launches of book/data/h200-busiest.json, in microseconds.
 # Made by `cargo run --release -p timing --example accuracy -- profiled`.
@@ -99,21 +103,24 @@ fn profiled() {
 "
     .to_owned();
     for launch in recorded::profiled() {
+        let [m, n, k] = launch.shape;
+        let start = format!("{}\t{m}\t{n}\t{k}\t", launch.name);
+        let line_before = before.lines().find(|line| line.starts_with(&start));
+        if let Some(line) = line_before.filter(|_| !launch.name.contains(part)) {
+            let _ = writeln!(text, "{line}");
+            continue;
+        }
         let prediction = launch.predicted();
         println!("{}", line(&launch, &prediction));
-        let prediction = prediction.unwrap_or_else(|why| panic!("{}: {why}", launch.name));
+        let prediction = match prediction {
+            Ok(prediction) => prediction,
+            Err(_) if UNMODELLED.contains(&launch.name.as_str()) => continue,
+            Err(why) => panic!("{}: {why}", launch.name),
+        };
         let bound = |bound: &Bound| format!("{}={:.3}", bound.resource.name(), bound.us);
         let bounds: Vec<String> = prediction.bounds.iter().map(bound).collect();
-        let [m, n, k] = launch.shape;
-        let _ = writeln!(
-            text,
-            "{}\t{m}\t{n}\t{k}\t{:.3}\t{}",
-            launch.name,
-            prediction.us,
-            bounds.join(";")
-        );
+        let _ = writeln!(text, "{start}{:.3}\t{}", prediction.us, bounds.join(";"));
     }
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/profiled.tsv");
     std::fs::write(path, text).expect("the file is written");
 }
 

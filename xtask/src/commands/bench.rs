@@ -23,6 +23,9 @@ pub(crate) struct Args {
     steps: Vec<String>,
     #[command(flatten)]
     sizes: choice::Sizes,
+    /// Run only the kernels whose names contain NAME
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
     /// Use the emulated GPU even where there is a real one
     #[arg(long)]
     emulate: bool,
@@ -51,6 +54,9 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         words.push("--recorded-shapes".into());
     }
     words.extend(args.emulate.then(|| "--emulate".to_owned()));
+    if let Some(name) = &args.kernel {
+        words.extend(["--kernel".to_owned(), name.clone()]);
+    }
     for path in kernels::before(&steps) {
         words.extend(["--before".to_owned(), path.display().to_string()]);
     }

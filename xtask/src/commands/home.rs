@@ -17,7 +17,6 @@ use crate::support::{kernels, place, say};
 pub(crate) fn run() -> Result<Verdict> {
     let paint = Paint::for_stdout();
     let me = place::me();
-    let (first, last) = (STEPS[0].id, STEPS[STEPS.len() - 1].id);
     let mut out = format!(
         "{}: CUDA matrix multiplication from Rust, one optimisation at a time\n\n",
         paint.bold("Tile by Tile")
@@ -33,7 +32,8 @@ pub(crate) fn run() -> Result<Verdict> {
         false => "no NVIDIA GPU here, so the emulated one",
     };
     out.push_str(&format!(
-        "  where   {place}\n  device  {device}\n  steps   {first} … {last}\n"
+        "  where   {place}\n  device  {device}\n  steps   {}\n",
+        ladder::range(),
     ));
 
     let mut next = Vec::new();

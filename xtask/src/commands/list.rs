@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use ladder::record::{Measurement, Outcome, Record};
 use ladder::text::Paint;
-use ladder::{Kernel, STEPS, Step, Work};
+use ladder::{Kernel, PROGRAMS, STEPS, Standalone, Step, Work};
 use serde_json::json;
 
 use crate::Verdict;
@@ -30,6 +30,24 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         match args.json {
             true => out.push_str(&format!("{}\n", as_json(step, root.as_deref(), &records))),
             false => out.push_str(&page(step, root.as_deref(), &records, paint)),
+        }
+    }
+    for Standalone {
+        id,
+        name,
+        idea,
+        command,
+    } in PROGRAMS
+    {
+        match args.json {
+            true => {
+                let record = json!({"id": id, "name": name, "idea": idea, "kernels": [], "command": command});
+                out.push_str(&format!("{record}\n"));
+            }
+            false => {
+                let title = paint.bold(&format!("{id} {name}"));
+                out.push_str(&format!("{title}: {idea}\n    a program of its own: {command}\n"));
+            }
         }
     }
     say::answer(&out)?;

@@ -33,8 +33,9 @@ pub(crate) struct Args {
     /// Save what Nsight Compute counts in book/data; without sizes, profile at all recorded sizes
     #[arg(long)]
     save: bool,
-    /// Count the recorded launches again on the emulated GPU, and write kernels/counters.json and COUNTERS.md
-    #[arg(long, conflicts_with_all = ["steps", "save", "size", "m", "n", "k"])]
+    /// Count the recorded launches again on the emulated GPU, of all steps or of these, and write kernels/counters.json
+    /// and COUNTERS.md
+    #[arg(long, conflicts_with_all = ["save", "size", "m", "n", "k"])]
     table: bool,
     /// With --table: write nothing; fail if a file would change
     #[arg(long, requires = "table")]
@@ -47,7 +48,7 @@ pub(crate) struct Args {
 /// Profiles the steps, or writes the table of saved counters.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     if args.table {
-        return table(args.check);
+        return table(&args.steps, args.check);
     }
     let steps = choice::with_kernels(&choice::steps("profile", &args.steps)?)?;
     let shapes = match (args.sizes.shapes(&steps)?, args.save) {
@@ -238,6 +239,11 @@ impl Session<'_> {
                 say::note(&format!("{} on {}: not run: {why}", one.kernel, one.shape));
                 continue;
             }
+            // A library's launches have names of their own.
+            let mut listed = step.kernels.iter();
+            if listed.any(|kernel| kernel.name == one.kernel && kernel.source.is_none()) {
+                continue;
+            }
             let at = seen
                 .iter()
                 .position(|launch| launch.kernel == one.kernel)
@@ -422,8 +428,8 @@ fn shown(profiles: &[Profile], launches: &[Launched], paint: Paint) -> String {
     out
 }
 
-/// Counts again what is on record, and writes the sheet and its page, or compares them.
-fn table(check: bool) -> Result<Verdict> {
+/// Counts again what is on record, of all steps or of some, and writes the sheet and its page, or compares them.
+fn table(steps: &[String], check: bool) -> Result<Verdict> {
     let root =
         place::checkout().context("--table is of kernels/counters.json in a checkout, and this is none")?;
     let mut record = Record::default();
@@ -441,7 +447,12 @@ fn table(check: bool) -> Result<Verdict> {
     }
     interrupt::watch();
     let has = |step: &&Step| record.profiles.iter().any(|profile| profile.step == step.id);
-    let steps: Vec<&'static Step> = STEPS.iter().filter(has).collect();
+    let all = steps.is_empty();
+    let chosen = match steps {
+        [] => STEPS.iter().collect(),
+        _ => choice::steps("profile", steps)?,
+    };
+    let steps: Vec<&'static Step> = chosen.into_iter().filter(has).collect();
     kernels::compile_edited(&steps)?;
     let programs = Programs::ready(&steps)?;
     let mut launches = Vec::new();
@@ -459,7 +470,14 @@ fn table(check: bool) -> Result<Verdict> {
             launches.extend(emulated(&programs, step, shape)?);
         }
     }
-    let sheet = Sheet::of(&record, &launches).map_err(|why| anyhow!(why))?;
+    // What is not counted again stays.
+    let before = std::fs::read_to_string(root.join(counters::SHEET)).ok();
+    let before = before
+        .map(|text| Sheet::parse(&text))
+        .transpose()
+        .map_err(|why| anyhow!(why))?;
+    let kept = before.as_ref().filter(|_| !all);
+    let sheet = Sheet::of(&record, &launches, kept).map_err(|why| anyhow!(why))?;
     let mut stale = Vec::new();
     for (file, text) in [(counters::SHEET, sheet.text()), (counters::PAGE, sheet.page())] {
         let path = root.join(file);

@@ -269,14 +269,14 @@ fn device(record: &Record, rows: &[Row]) -> String {
 
 type Row<'a> = (&'a Measurement, &'a Passed, &'a Samples);
 
-/// Where the numbers of a table come from: a device, and when.
+/// Where the numbers of a table come from: a device, and the days.
 fn source(record: &Record, rows: &[Row]) -> String {
     let one = rows.first().map(|(one, ..)| *one);
     let Some(run) = one.and_then(|one| record.run_of(one)) else {
         return String::new();
     };
-    let day = run.date.split('T').next().unwrap_or_default();
-    format!("{}, driver for CUDA {}, {day}", run.device, run.driver)
+    let days = record.days(rows.iter().map(|(one, ..)| *one));
+    format!("{}, driver for CUDA {}, {days}", run.device, run.driver)
 }
 
 /// What was timed on a shape, in the order of the catalogue.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 use ladder::record::{Line, Run};
-use ladder::sanitizer::{Record, SCHEMA, TOOLS, Verdict as Said};
+use ladder::sanitizer::{Record, Session as Checked, TOOLS, Verdict as Said};
 use ladder::text::{Paint, Table};
 use ladder::{STEPS, Step};
 
@@ -64,14 +64,15 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     if let Some(folder) = folder {
         let run = session.run.context("no step said where it ran")?;
         let path = folder.join(format!("{}-sanitizer.json", records::slug(&run)));
-        let record = Record {
-            schema: SCHEMA,
+        for said in &mut session.verdicts {
+            said.run.clone_from(&run.id);
+        }
+        let by = Checked {
             run,
             sanitizer: format!("Compute Sanitizer {version}"),
             driver_version: tools::driver_version().unwrap_or_else(|| "unknown".into()),
-            verdicts: session.verdicts,
         };
-        record.save(&path)?;
+        Record::merge_into(&path, &by, &session.verdicts)?;
         say::note(&format!("saved in {}", place::shown(&path)));
     }
     match clean {
@@ -128,6 +129,8 @@ impl Session<'_> {
         let status = Status::new();
         status.set(&format!("{}  {tool}", step.id));
         let mut said = Said {
+            // Known when the first step has said where it ran.
+            run: String::new(),
             step: step.id.into(),
             tool: tool.into(),
             kernels: Vec::new(),

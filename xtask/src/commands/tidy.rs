@@ -247,9 +247,14 @@ impl Rules<'_> {
             }
             self.kernels_of(step, CATALOGUE, &line_of);
         }
-        let known = |id: &str| STEPS.iter().any(|step| step.id == id);
+        let known = |id: &str| {
+            ladder::PROGRAMS.iter().any(|program| program.id == id) || STEPS.iter().any(|step| step.id == id)
+        };
         for file in self.named(|name| name.starts_with("kernels/v") && name.ends_with(".cu")) {
             let stem = Path::new(&file).file_stem().unwrap_or_default().to_string_lossy();
+            if ladder::CHOSEN.contains(&stem.as_ref()) {
+                continue;
+            }
             let kernels = STEPS.iter().flat_map(|step| step.kernels);
             if !kernels
                 .into_iter()

@@ -295,7 +295,7 @@ impl Made {
 }
 
 /// `kernel: 32 registers, 2048 bytes smem, 0 bytes spilled` from the words of `ptxas -v`.
-fn resources(log: &str) -> Vec<String> {
+pub(crate) fn resources(log: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let (mut kernel, mut spilled) = (String::new(), 0u32);
     for line in log.lines() {

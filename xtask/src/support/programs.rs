@@ -208,6 +208,19 @@ impl Programs {
         }
     }
 
+    /// Runs a step whose page goes to the terminal on standard error, and gives what it prints.
+    pub(crate) fn answer(&self, step: &Step, args: &[String]) -> Result<String> {
+        let child = self.start(&[], step, args, |command| {
+            command.stdout(Stdio::piped());
+        })?;
+        let _waiting = Waiting::for_child(&child);
+        let output = child.wait_with_output()?;
+        match output.status.success() {
+            true => String::from_utf8(output.stdout).context("the answer of the step is no text"),
+            false => bail!("{} could not; its own words are above", step.id),
+        }
+    }
+
     fn start(
         &self,
         tool: &[String],

@@ -102,7 +102,12 @@ fn what_makes_no_sense_is_said() {
         "`30x20` is a size of a transpose, and v05 multiplies matrices",
     );
     check("profile v09", 2, &[], "v09 has no kernels in kernels/");
-    check("profile v05 --table", 2, &[], "cannot be used with");
+    check(
+        "profile v05 --table",
+        3,
+        &[],
+        "--table is of kernels/counters.json in a checkout, and this is none",
+    );
     check("sanitize v00", 2, &[], "v00 has no kernels in kernels/");
 }
 

@@ -156,6 +156,7 @@ pub(crate) fn profiled() -> Vec<Launch> {
         let shape = [one.shape.m, one.shape.n, one.shape.k].map(|size| size as u32);
         let sizes = shape.iter().take(if shape[2] == 0 { 2 } else { 3 });
         let sizes = sizes.map(|&size| Given::Int(size as i32));
+        let floats = one.floats.into_iter().map(Given::Float);
         let buffers = one.buffers.into_iter().map(Given::Buffer);
         Launch {
             set: Set::Ladder,
@@ -167,7 +168,7 @@ pub(crate) fn profiled() -> Vec<Launch> {
             grid: one.grid,
             block: one.block,
             dynamic_shared: one.dynamic_shared,
-            arguments: sizes.chain(buffers).collect(),
+            arguments: sizes.chain(floats).chain(buffers).collect(),
         }
     };
     record.launches.into_iter().map(launch).collect()
