@@ -1,7 +1,8 @@
 //! What binds by our model, beside the busiest unit by Nsight Compute on a real GPU; and what warps wait for.
 
 use anyhow::Context as _;
-use ladder::busiest::{Launch, Record};
+use ladder::Shape;
+use ladder::busiest::{Launch, Record, UNMODELLED};
 use ladder::machine_code::{BINDS, level, unit};
 use timing::accuracy::{Needs, profiled};
 
@@ -25,6 +26,19 @@ fn needs(launch: &Launch) -> anyhow::Result<&'static Needs> {
             )
         })
 }
+
+/// What the model gives for a launch, in microseconds, and what a profiler saw of it.
+pub(crate) fn at(kernel: &str, shape: Shape) -> anyhow::Result<(f64, Launch)> {
+    let launches = record()?.launches.into_iter();
+    let mut launches = launches.filter(|launch| launch.kernel == kernel && launch.shape == shape);
+    let launch = launches
+        .next()
+        .with_context(|| format!("{kernel} at {shape} was not profiled"))?;
+    Ok((needs(&launch)?.predicted_us, launch))
+}
+
+/// How many warps an instruction could not be dispatched for, for each instruction issued.
+pub(crate) const DISPATCH: &str = "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio";
 
 /// The units that bind by the model: none where all rest most of the time.
 fn ours(needs: &Needs) -> Vec<&str> {
@@ -60,10 +74,14 @@ pub fn busiest() -> anyhow::Result<String> {
     titles.extend(SHOWN.map(|(title, _)| title));
     let mut rows = Vec::new();
     for launch in &record()?.launches {
+        let verdict = match UNMODELLED.contains(&launch.kernel.as_str()) {
+            true => "no verdict".into(),
+            false => words(&ours(needs(launch)?)),
+        };
         let mut row = vec![
             launch.kernel.clone(),
             launch.shape.short(),
-            words(&ours(needs(launch)?)),
+            verdict,
             launch.binds().unwrap_or("waits").to_owned(),
         ];
         row.extend(SHOWN.map(|(_, unit)| launch.busy(unit).map_or(String::new(), |n| format!("{n:.0}"))));
@@ -104,10 +122,65 @@ pub fn stalls() -> anyhow::Result<String> {
         };
         let mut row = vec![launch.kernel.clone()];
         row.extend(REASONS.map(|(name, _)| format!("{:.0}", 100.0 * part(name))));
-        let dispatch = launch
-            .metrics
-            .get("smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio");
+        let dispatch = launch.metrics.get(DISPATCH);
         row.push(dispatch.map_or(String::new(), |n| format!("{n:.2}")));
+        rows.push(row);
+    }
+    Ok(table(&titles, &rows))
+}
+
+/// The large kernels from v07 on, as they follow each other.
+const CLIMB: [&str; 6] = [
+    "sgemm_v07_double_buffer",
+    "sgemm_v11_large_tile",
+    "sgemm_v11_free_banks",
+    "sgemm_v11_async_copy",
+    "sgemm_v11_producer",
+    "sgemm_v11_stream_k",
+];
+
+/// A row for each of the large kernels from v07 on: what Nsight counted, and what its warps waited for, in warps for
+/// each instruction issued.
+///
+/// # Errors
+/// When there is no record, or one of them is not in it.
+pub fn climb() -> anyhow::Result<String> {
+    const SIZE: usize = 4096;
+    const WAITS: [(&str, &str); 5] = [
+        ("dispatch_stall", "dispatch"),
+        ("short_scoreboard", "shared"),
+        ("long_scoreboard", "global"),
+        ("barrier", "barrier"),
+        ("not_selected", "not selected"),
+    ];
+    let mut titles = vec!["kernel", "instructions", "issue", "FMA"];
+    titles.extend(WAITS.map(|(_, title)| title));
+    let record = record()?;
+    let mut rows = Vec::new();
+    for name in CLIMB {
+        let mut launches = record.launches.iter();
+        let launch = launches
+            .find(|launch| launch.kernel == name && launch.shape == Shape::square(SIZE))
+            .with_context(|| format!("{name} at {SIZE} was not profiled"))?;
+        let metric = |name: &str| {
+            launch
+                .metrics
+                .get(name)
+                .copied()
+                .with_context(|| format!("{name} is missing"))
+        };
+        let multiply_adds = (SIZE * SIZE * SIZE) as f64 / 32.0;
+        let busy = |unit| launch.busy(unit).map_or(String::new(), |n| format!("{n:.1}"));
+        let mut row = vec![
+            name.to_owned(),
+            format!("{:.3}", metric("smsp__inst_executed.sum")? / multiply_adds),
+            busy(unit::ISSUE),
+            busy(unit::FP32),
+        ];
+        for (wait, _) in WAITS {
+            let name = format!("smsp__average_warps_issue_stalled_{wait}_per_issue_active.ratio");
+            row.push(format!("{:.2}", metric(&name)?));
+        }
         rows.push(row);
     }
     Ok(table(&titles, &rows))
@@ -122,7 +195,16 @@ mod tests {
     #[test]
     fn our_verdicts_are_those_of_nsight_compute() -> anyhow::Result<()> {
         for launch in &record()?.launches {
-            let ours = ours(needs(launch)?);
+            let needs = needs(launch);
+            assert_eq!(
+                needs.is_err(),
+                UNMODELLED.contains(&launch.kernel.as_str()),
+                "{} at {}",
+                launch.kernel,
+                launch.shape
+            );
+            let Ok(needs) = needs else { continue };
+            let ours = ours(needs);
             let exception = EXCEPTIONS
                 .iter()
                 .find(|e| e.kernels.contains(&launch.kernel.as_str()));

@@ -21,6 +21,7 @@ mod owners;
 mod plots;
 mod ports;
 mod predictions;
+mod process;
 mod race;
 mod recorded;
 mod sass;
@@ -37,7 +38,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use ladder::Record;
 
-pub use busiest::{busiest, stalls};
+pub use busiest::{busiest, climb, stalls};
 pub use predictions::errors;
 pub use sass::sass;
 pub use steps::steps_js;
@@ -103,6 +104,8 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
     add("cpus", Ok(bars::cpus(record)))?;
     add("memories", Ok(memories::draw(record)))?;
     add("predictions", Ok(predictions::draw()))?;
+    add("v13-process", process::draw())?;
+    add("v13-two", process::draw_two())?;
     add("whole", Ok(whole::parts(record)))?;
     add("of-cublas", Ok(whole::of_cublas(record)))?;
     Ok(figures)

@@ -1,7 +1,7 @@
 //! `cargo run -p figures -- write` draws the book's pictures; `… -- explorers` checks the rules that its pages run,
 //! `… -- sass` prints machine code and tables of it,
-//! `… -- predictions` the errors of predicted times, `… -- busiest` and `… -- stalls` the comparison with Nsight
-//! Compute.
+//! `… -- predictions` the errors of predicted times, `… -- busiest`, `… -- stalls` and `… -- climb` the comparison with
+//! Nsight Compute.
 
 #![forbid(unsafe_code)]
 
@@ -14,8 +14,8 @@ use figures::explorers::{Engine, cases, claim, folder, rules_js};
 
 const USAGE: &str = "usage: cargo run -p figures -- write [--record FILE] [--to FOLDER]
        cargo run -p figures -- explorers
-       cargo run -p figures -- (predictions | busiest | stalls)
-       cargo run -p figures -- sass (KERNEL FROM TO | loops | registers | strides | binds)";
+       cargo run -p figures -- (predictions | busiest | stalls | climb)
+       cargo run -p figures -- sass (KERNEL FROM TO | loops | registers | strides | binds | summit)";
 
 enum Task {
     Write { record: PathBuf, to: PathBuf },
@@ -23,6 +23,7 @@ enum Task {
     Predictions,
     Busiest,
     Stalls,
+    Climb,
     Sass(Vec<String>),
 }
 
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Some(Task::Predictions) => print(&figures::errors()),
         Some(Task::Busiest) => figures::busiest().and_then(|text| print(&text)),
         Some(Task::Stalls) => figures::stalls().and_then(|text| print(&text)),
+        Some(Task::Climb) => figures::climb().and_then(|text| print(&text)),
         Some(Task::Sass(words)) => sass(&words),
         None => {
             eprintln!("{USAGE}");
@@ -56,6 +58,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Option<Task> {
         "predictions" if words.next().is_none() => return Some(Task::Predictions),
         "busiest" if words.next().is_none() => return Some(Task::Busiest),
         "stalls" if words.next().is_none() => return Some(Task::Stalls),
+        "climb" if words.next().is_none() => return Some(Task::Climb),
         "sass" => return Some(Task::Sass(words.collect())),
         "explorers" if words.next().is_none() => return Some(Task::Explorers),
         _ => return None,

@@ -4,6 +4,7 @@
 //! `figures sass KERNEL FROM TO` prints a part of it, `figures sass loops` and `… binds` the tables. Not here: pictures
 //! of it (`ports`).
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -11,10 +12,12 @@ use ::machine::instruction::{Instruction, Register, Value};
 use ::machine::operation::{Modifier, Operation};
 use anyhow::{Context as _, bail};
 use ladder::Shape;
+use ladder::machine_code::unit;
 use ladder::record::Record;
 use simt::memory::rules::Addresses;
 use timing::Chip;
 
+use crate::busiest;
 use crate::machine::{self, FIRST};
 use crate::recorded::Recorded;
 
@@ -32,6 +35,13 @@ const KERNELS: [&str; 9] = [
     "sgemm_v05_bank_conflict_free",
     "sgemm_v06_outer_product",
     "sgemm_v07_double_buffer",
+];
+
+/// Those of v11 that are made of one loop in CUDA C++, in tables of their own machine code.
+const SUMMIT: [&str; 3] = [
+    "sgemm_v11_large_tile",
+    "sgemm_v11_free_banks",
+    "sgemm_v11_small_tile",
 ];
 
 /// Machine code of a kernel.
@@ -55,27 +65,40 @@ impl Code {
         Ok(Self { kernel })
     }
 
-    /// One pass of its longest loop, by the way that takes every branch forward: where a matrix lies on 16 bytes and
-    /// a tile inside of it, kernels of the ladder jump over what is for edges.
+    /// One pass of the loop that multiplies, by the way that takes every branch forward: where a matrix lies on 16 bytes
+    /// and a tile inside of it, kernels of the ladder jump over what is for edges. Where edges have a loop of their own,
+    /// theirs is the longer of the two.
     ///
     /// # Errors
     /// When it has no loop.
     pub(crate) fn pass(&self) -> anyhow::Result<Vec<&Instruction>> {
         let all = &self.kernel.instructions;
-        let target = |instruction: &Instruction| match instruction.operation {
-            Operation::Bra => u32::try_from(instruction.label()?).ok(),
-            _ => None,
-        };
         let back = |instruction: &Instruction| {
             let to = target(instruction)?;
             // A branch to itself fills the end of the code.
             (to < instruction.address).then_some((to, instruction.address))
         };
-        let (first, last) = all
-            .iter()
-            .filter_map(back)
-            .max_by_key(|(to, from)| from - to)
+        let loops: Vec<(u32, u32)> = all.iter().filter_map(back).collect();
+        let is_inside = |(first, last): (u32, u32)| {
+            let holds = |other: &&(u32, u32)| **other != (first, last) && other.0 <= first && last <= other.1;
+            loops.iter().any(|other| holds(&other))
+        };
+        let outermost = loops.iter().copied().filter(|&found| !is_inside(found));
+        let passes = outermost.map(|(first, last)| (last - first, self.through(first, last)));
+        let (_, pass) = passes
+            .max_by_key(|(length, pass)| (multiply_adds(pass), Reverse(*length)))
             .with_context(|| format!("{} has no loop", self.kernel.name))?;
+        Ok(pass)
+    }
+
+    /// The instructions from one to another, by the way that takes every branch forward. Without ways that meet again
+    /// (`BSYNC`), what is jumped over is the load of the next tile, in the last pass only.
+    fn through(&self, first: u32, last: u32) -> Vec<&Instruction> {
+        let all = &self.kernel.instructions;
+        let within = |i: &&Instruction| (first..=last).contains(&i.address);
+        if !all.iter().filter(within).any(|i| i.operation == Operation::Bsync) {
+            return all.iter().filter(within).collect();
+        }
         let mut pass = Vec::new();
         let mut next = first;
         while let Some(instruction) = all.iter().find(|instruction| instruction.address >= next) {
@@ -86,13 +109,21 @@ impl Code {
             let forward = target(instruction).filter(|to| *to > instruction.address);
             next = forward.unwrap_or(instruction.address + 16);
         }
-        Ok(pass)
+        pass
     }
 
     /// How many products each thread adds up in one k.
     fn elements(&self) -> usize {
         let edge = |name| machine::constant(&self.kernel.name, name).unwrap_or(1) as usize;
         edge("TM") * edge("TN")
+    }
+}
+
+/// Where a branch leads.
+fn target(instruction: &Instruction) -> Option<u32> {
+    match instruction.operation {
+        Operation::Bra => u32::try_from(instruction.label()?).ok(),
+        _ => None,
     }
 }
 
@@ -209,9 +240,12 @@ pub fn sass(words: &[String], record: Option<&Record>) -> anyhow::Result<String>
         ["loops"] => loops(),
         ["registers"] => registers(),
         ["binds"] => binds(record),
+        ["summit"] => summit(record),
         ["strides"] => strides(),
         [kernel, from, to] => listing(kernel, address(from)?, address(to)?),
-        _ => bail!("of machine code there are `loops`, `registers`, `strides`, `binds`, and KERNEL FROM TO"),
+        _ => bail!(
+            "of machine code there are `loops`, `registers`, `strides`, `binds`, `summit`, and KERNEL FROM TO"
+        ),
     }
 }
 
@@ -289,7 +323,7 @@ fn loops() -> anyhow::Result<String> {
         "other",
     ];
     let mut rows = Vec::new();
-    for name in KERNELS {
+    for name in KERNELS.into_iter().chain(SUMMIT) {
         let code = Code::of(name)?;
         let pass = code.pass()?;
         let ffma = multiply_adds(&pass);
@@ -328,7 +362,7 @@ fn registers() -> anyhow::Result<String> {
         "clocks",
     ];
     let mut rows = Vec::new();
-    for name in KERNELS {
+    for name in KERNELS.into_iter().chain(SUMMIT) {
         let code = Code::of(name)?;
         let pass = code.pass()?;
         let Reads {
@@ -348,6 +382,70 @@ fn registers() -> anyhow::Result<String> {
         ];
         let numbers = numbers.into_iter().map(|n| n.to_string());
         rows.push(std::iter::once(name.to_owned()).chain(numbers).collect());
+    }
+    Ok(table(&titles, &rows))
+}
+
+/// How many multiply-adds read two or more operands from one bank, and how many read all three.
+fn crowded(pass: &[&Instruction]) -> [usize; 2] {
+    let mut reuse = Reuse::default();
+    let (mut crowded, mut bare) = (0, 0);
+    // What is kept at the start of a pass is what the pass before has left.
+    for n in 0..2 {
+        for instruction in pass {
+            let banks = by_bank(&reuse.next(instruction));
+            if n > 0 && instruction.operation == Operation::Ffma {
+                crowded += usize::from(banks.iter().any(|reads| *reads > 1));
+                bare += usize::from(banks.iter().sum::<usize>() == 3);
+            }
+        }
+    }
+    [crowded, bare]
+}
+
+/// v07 and the kernels of v11 that share its plan, in one place: banks, and three clocks.
+fn summit(record: Option<&Record>) -> anyhow::Result<String> {
+    let recorded = Recorded::new(record).context("there is no record of a GPU in book/data")?;
+    let shape = Shape::square(SIZE);
+    let titles = [
+        "kernel",
+        "FFMA",
+        "two of one bank",
+        "none kept",
+        "predicted ms",
+        "profiled ms",
+        "recorded ms",
+        "dispatch stalls",
+        "FMA",
+        "issue",
+    ];
+    let mut rows = Vec::new();
+    for name in [
+        "sgemm_v07_double_buffer",
+        "sgemm_v11_large_tile",
+        "sgemm_v11_free_banks",
+    ] {
+        let code = Code::of(name)?;
+        let pass = code.pass()?;
+        let [crowded, bare] = crowded(&pass);
+        let (predicted, launch) = busiest::at(name, shape)?;
+        let (ms, _) = recorded
+            .clocked(name, shape)
+            .with_context(|| format!("{name} at {SIZE} was not recorded with its clock"))?;
+        let busy = |unit| launch.busy(unit).map_or(String::new(), |n| format!("{n:.1}"));
+        let dispatch = launch.metrics.get(busiest::DISPATCH);
+        rows.push(vec![
+            name.to_owned(),
+            multiply_adds(&pass).to_string(),
+            crowded.to_string(),
+            bare.to_string(),
+            format!("{:.2}", predicted / 1e3),
+            format!("{:.2}", launch.metrics["gpu__time_duration.sum"] / 1e6),
+            format!("{ms:.2}"),
+            dispatch.map_or(String::new(), |n| format!("{n:.2}")),
+            busy(unit::FP32),
+            busy(unit::ISSUE),
+        ]);
     }
     Ok(table(&titles, &rows))
 }
@@ -495,6 +593,28 @@ mod tests {
             let outside = each - (passes * pass.len()) as f64;
             assert!(
                 (0.0..600.0).contains(&outside),
+                "{name}: {outside} of {each} outside of the loop"
+            );
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn loops_of_v11_are_those_that_a_profiler_counted() -> anyhow::Result<()> {
+        let path = machine::root().join("book/data/h200-busiest.json");
+        let record = ladder::busiest::Record::load(&path)?;
+        for name in SUMMIT {
+            let found = record.launches.iter().find(|launch| launch.kernel == name);
+            let launch = found.with_context(|| format!("{name} was profiled"))?;
+            let blocks: u32 = launch.grid.into_iter().product();
+            let warps = u64::from(blocks * launch.block[0] / 32);
+            let each = launch.metrics["smsp__inst_executed.sum"] / warps as f64;
+            let code = Code::of(name)?;
+            let pass = code.pass()?;
+            let passes = launch.shape.k * code.elements() / multiply_adds(&pass);
+            let outside = each - (passes * pass.len()) as f64;
+            assert!(
+                (0.0..1000.0).contains(&outside),
                 "{name}: {outside} of {each} outside of the loop"
             );
         }

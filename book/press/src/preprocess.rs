@@ -27,13 +27,14 @@ use crate::{
 const NAME: &str = "press";
 
 /// What can be written.
-const DIRECTIVES: [&str; 19] = [
+const DIRECTIVES: [&str; 20] = [
     "include",
     "diff",
     "output",
     "figure",
     "recorded",
     "others",
+    "process",
     "n",
     "counters",
     "step",
@@ -340,6 +341,14 @@ impl<'a> Page<'a> {
             ("others", args) => {
                 let records = self.records.as_ref().map_err(Clone::clone)?;
                 records.others()?.table(args, &mut self.sources)
+            }
+            ("process", &[what @ ("links" | "two"), size]) => {
+                let records = self.records.as_ref().map_err(Clone::clone)?;
+                records.pair()?.table(what, size, &mut self.sources)
+            }
+            ("process", args) => {
+                let records = self.records.as_ref().map_err(Clone::clone)?;
+                records.process()?.table(args, &mut self.sources)
             }
             ("counters", args) => {
                 let records = self.records.as_ref().map_err(Clone::clone)?;

@@ -9,6 +9,8 @@ use ladder::{Kernel, Outcome, Record, Run, STEPS, Samples, Shape, Step, Work, Wr
 use crate::House;
 use crate::counters::Counters;
 use crate::others::Others;
+use crate::pair::Pair;
+use crate::process::Process;
 use ladder::text::{escaped, grouped};
 
 /// The records of `book/data`.
@@ -18,6 +20,10 @@ pub(crate) struct Records {
     told: Option<String>,
     /// What others take for the same products.
     others: Result<Others, String>,
+    /// What a product takes from the host and back.
+    process: Result<Process, String>,
+    /// The same on two devices.
+    pair: Result<Pair, String>,
     /// Counters, emulated and measured.
     pub(crate) counters: Counters,
 }
@@ -54,6 +60,8 @@ impl Records {
         Ok(Self {
             all,
             others: Others::load(house, told.as_deref().unwrap_or("h200")),
+            process: Process::load(house, told.as_deref().unwrap_or("h200")),
+            pair: Pair::load(house, told.as_deref().unwrap_or("h200")),
             told,
             counters: Counters::load(house)?,
         })
@@ -83,6 +91,22 @@ impl Records {
         self.others.as_ref().map_err(Clone::clone)
     }
 
+    /// What a product takes from the host and back.
+    ///
+    /// # Errors
+    /// When that was not measured.
+    pub(crate) fn process(&self) -> Result<&Process, String> {
+        self.process.as_ref().map_err(Clone::clone)
+    }
+
+    /// What it takes on two devices.
+    ///
+    /// # Errors
+    /// When that was not measured.
+    pub(crate) fn pair(&self) -> Result<&Pair, String> {
+        self.pair.as_ref().map_err(Clone::clone)
+    }
+
     /// One number, as words for a sentence.
     ///
     /// # Errors
@@ -91,6 +115,8 @@ impl Records {
         match args {
             ["device", what] => self.of_device(what, sources),
             ["other", by, size, what] => self.others()?.number(by, size, what, sources),
+            ["process", size, way, what] => self.process()?.number(size, way, what, sources),
+            ["two", size, way, what] => self.pair()?.number(size, way, what, sources),
             ["emulated", kernel, counter] => self.of_emulated(kernel, None, counter, sources),
             ["emulated", kernel, size, counter] => self.of_emulated(kernel, Some(size), counter, sources),
             [kernel, size, "times", other] => self.times(kernel, size, other, sources),
@@ -102,7 +128,7 @@ impl Records {
                 Ok(number(&text, &about))
             }
             _ => Err(
-                "`{{#n}}` wants KERNEL SIZE WHAT, KERNEL SIZE times OTHER, device WHAT, other BY SIZE WHAT, emulated KERNEL [SIZE] COUNTER, \
+                "`{{#n}}` wants KERNEL SIZE WHAT, KERNEL SIZE times OTHER, device WHAT, other BY SIZE WHAT, process SIZE WAY WHAT, two SIZE WAY WHAT, emulated KERNEL [SIZE] COUNTER, \
                  output NAME KERNEL COLUMN, ptxas KERNEL sm_90 WHAT, predicted KERNEL SIZE WHAT, or chip CONSTANT"
                     .into(),
             ),
@@ -296,6 +322,7 @@ pub(crate) fn value(
         "of_copy" => format!("{} %", percent(part_of("copy")?)),
         "of_peak" => format!("{} %", percent(tflops(hot()?) / roofline()?.fp32_tflops * 100.0)),
         "of_bandwidth" => format!("{} %", percent(gbs(hot()?) / roofline()?.copy_gbs * 100.0)),
+        "error" => format!("{:.1e}", passed.accuracy.max_abs_error),
         "spread" => {
             let samples = passed.hot.as_ref().ok_or("no hot times were recorded")?;
             format!("{:.1} %", samples.spread() * 100.0)
@@ -308,7 +335,7 @@ pub(crate) fn value(
         _ => {
             return Err(format!(
                 "`{what}` is nothing that a record has; it has ms, cold_ms, whole_ms, rest_ms, of_whole, cpu_ms, tflops, gflops, gbs, \
-                 of_cublas, of_copy, of_peak, of_bandwidth, spread, clock"
+                 of_cublas, of_copy, of_peak, of_bandwidth, error, spread, clock"
             ));
         }
     })

@@ -504,6 +504,8 @@ fn the_strip_of_a_step() {
 
     <li><abbr title="cublas">v09</abbr></li>
 
+    <li><abbr title="summit">v11</abbr></li>
+
     </ol>
 
     <p><strong>v05</strong>: 32 banks, and no two lanes in one.</p>
@@ -547,5 +549,6 @@ fn the_main_kernel_of_a_step_is_the_one_that_the_next_builds_on() {
     v07 v07_double_buffer
     v08 v08_gemm_transposed
     v09 -
+    v11 v11_stream_k
     ");
 }

@@ -98,7 +98,7 @@ fn a_listing_that_would_end_its_fence() {
 fn an_unknown_directive() {
     refused(
         "{{#inlcude a.md}}",
-        "there is no directive `inlcude`; there are include, diff, output, figure, recorded, others, n, counters, step, steps, task, judged, transfers, mistakes, predict, sheets, answers, lesson, plan",
+        "there is no directive `inlcude`; there are include, diff, output, figure, recorded, others, process, n, counters, step, steps, task, judged, transfers, mistakes, predict, sheets, answers, lesson, plan",
     );
 }
 
@@ -149,7 +149,7 @@ fn a_missing_output() {
 fn a_difference_of_a_step_that_is_none() {
     refused(
         "{{#diff v04 v99}}",
-        "there is no step `v99`; the steps are v00 … v09 (see: cargo xtask list)",
+        "there is no step `v99`; the steps are v00 … v09, v11 (see: cargo xtask list)",
     );
 }
 

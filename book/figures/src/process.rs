@@ -1,0 +1,214 @@
+//! v13 at 8192, on one device and on two: when copies and products ran, as events of a GPU recorded it.
+
+use anyhow::Context as _;
+use ladder::{Run, Shape};
+use serde::Deserialize;
+
+use crate::machine;
+use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+
+/// Contents of `book/data/h200-process.json`, as far as they are drawn.
+#[derive(Deserialize)]
+struct Record {
+    run: Run,
+    comparisons: Vec<Comparison>,
+}
+
+#[derive(Deserialize)]
+struct Comparison {
+    /// Where it is not that of the file.
+    run: Option<Run>,
+    sizes: Vec<Size>,
+}
+
+impl Comparison {
+    fn size(&self) -> Option<&Size> {
+        self.sizes.iter().find(|size| size.shape == Shape::square(SIZE))
+    }
+}
+
+#[derive(Deserialize)]
+struct Size {
+    shape: Shape,
+    variants: Vec<Way>,
+}
+
+#[derive(Deserialize)]
+struct Way {
+    variant: String,
+    events: Vec<Event>,
+}
+
+#[derive(Deserialize)]
+struct Event {
+    queue: Queue,
+    start_ms: f64,
+    end_ms: f64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Queue {
+    In,
+    Kernel,
+    Out,
+    Peer,
+}
+
+/// A row: what is in it, its name, its class.
+type Row = (Queue, &'static str, &'static str);
+const IN: Row = (Queue::In, "copy in", "a");
+const PEER: Row = (Queue::Peer, "exchange", "b");
+const KERNEL: Row = (Queue::Kernel, "product", "c");
+const OUT: Row = (Queue::Out, "copy out", "d");
+const WAYS: [&str; 4] = ["pinned", "chunks", "shells", "panels"];
+const SIZE: usize = 8192;
+/// Milliseconds between two lines.
+const STEP: f64 = 5.0;
+
+/// Contents of `book/data/h200-two.json`, as far as they are drawn.
+#[derive(Deserialize)]
+struct TwoRecord {
+    run: Run,
+    sizes: Vec<TwoSize>,
+}
+
+#[derive(Deserialize)]
+struct TwoSize {
+    shape: Shape,
+    ways: Vec<TwoWay>,
+}
+
+#[derive(Deserialize)]
+struct TwoWay {
+    way: String,
+    /// Of each device.
+    events: Vec<Vec<Event>>,
+}
+
+/// The second of two devices, in these ways.
+const TWO_WAYS: [(&str, &str); 4] = [
+    ("sent", "sent to both"),
+    ("broadcast", "broadcast by NCCL"),
+    ("gathered", "gathered by NCCL"),
+    ("copied", "gathered by copies"),
+];
+
+fn read<T: serde::de::DeserializeOwned>(name: &str) -> anyhow::Result<T> {
+    let path = machine::root().join("book/data").join(name);
+    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    serde_json::from_str(&text).with_context(|| path.display().to_string())
+}
+
+pub(crate) fn draw() -> anyhow::Result<String> {
+    let record: Record = read("h200-process.json")?;
+    // Of the first comparison that has it, which the others repeat with other numbers of parts.
+    let first = record.comparisons.iter().find(|all| all.size().is_some());
+    let first = first.with_context(|| format!("no product of {SIZE} was measured"))?;
+    let run = first.run.as_ref().unwrap_or(&record.run);
+    let ways: Vec<&Way> = first.size().into_iter().flat_map(|size| &size.variants).collect();
+    let ways = WAYS
+        .iter()
+        .map(|name| {
+            let found = ways
+                .iter()
+                .find(|way| way.variant == *name && !way.events.is_empty());
+            let events = &found.with_context(|| format!("{name} has no events"))?.events;
+            Ok((*name, events.as_slice()))
+        })
+        .collect::<anyhow::Result<Vec<_>>>()?;
+    Ok(time_lines(
+        "From the host and back, at 8192",
+        &ways,
+        &[IN, KERNEL, OUT],
+        run,
+    ))
+}
+
+pub(crate) fn draw_two() -> anyhow::Result<String> {
+    let record: TwoRecord = read("h200-two.json")?;
+    let size = record.sizes.iter().find(|size| size.shape == Shape::square(SIZE));
+    let size = size.with_context(|| format!("no product of {SIZE} was measured on two devices"))?;
+    let ways = TWO_WAYS
+        .iter()
+        .map(|(way, name)| {
+            let found = size.ways.iter().find(|one| one.way == *way);
+            let events = found.and_then(|way| way.events.get(1));
+            let events = events.with_context(|| format!("{way} has no events of a second device"))?;
+            Ok((*name, events.as_slice()))
+        })
+        .collect::<anyhow::Result<Vec<_>>>()?;
+    let title = "The second of two devices, at 8192";
+    Ok(time_lines(title, &ways, &[IN, PEER, KERNEL, OUT], &record.run))
+}
+
+/// A row for each queue of each way.
+fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[Row], run: &Run) -> String {
+    const LEFT: f64 = 72.0;
+    const HALF_A_LABEL: f64 = 20.0;
+    let end = |events: &[Event]| events.iter().map(|event| event.end_ms).fold(0.0, f64::max);
+    let last = ways.iter().map(|(_, events)| end(events)).fold(0.0, f64::max);
+    let x = |ms: f64| LEFT + ms / last * (WIDTH - LEFT);
+    let told: Vec<_> = ways
+        .iter()
+        .map(|(name, events)| format!("{name}: {:.1} ms", end(events)))
+        .collect();
+    let mut drawing = Drawing::new(
+        title,
+        format!(
+            "A box for each copy and each product, by its time. {}.",
+            told.join("; ")
+        ),
+    );
+    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    let row = 14.0;
+    let mut y = 24.0;
+    for (name, events) in ways {
+        drawing.text("", Anchor::Start, (0.0, y + 14.0), *name);
+        drawing.text(
+            "dim",
+            Anchor::End,
+            (WIDTH, y + 14.0),
+            format!("{:.1} ms", end(events)),
+        );
+        y += 20.0;
+        for (queue, name, class) in rows {
+            drawing.text("dim", Anchor::Start, (0.0, y + 10.0), *name);
+            drawing.rect("faint", Rect::new(LEFT, y, WIDTH - LEFT, row - 3.0));
+            let events = events.iter().filter(|event| event.queue == *queue);
+            drawing.rects(
+                class,
+                events.map(|event| {
+                    let (from, to) = (x(event.start_ms), x(event.end_ms));
+                    // A gap, so that two that follow each other are two.
+                    Rect::new(from, y, (to - from - 0.5).max(0.5), row - 3.0)
+                }),
+            );
+            y += row;
+        }
+        y += 8.0;
+    }
+    let mut ms = 0.0;
+    while ms < last {
+        let text = if ms == 0.0 {
+            "0".into()
+        } else {
+            format!("{ms:.0} ms")
+        };
+        // The last one may stand at the end of the line.
+        let (anchor, at) = match x(ms) + HALF_A_LABEL > WIDTH {
+            true => (Anchor::End, WIDTH),
+            false => (Anchor::Middle, x(ms)),
+        };
+        drawing.text("dim", anchor, (at, y + 8.0), text);
+        ms += STEP;
+    }
+    let day = run.date.split('T').next().unwrap_or_default();
+    drawing.text(
+        "dim",
+        Anchor::Start,
+        (0.0, y + 26.0),
+        format!("{}, {day}; by events in its streams.", run.device),
+    );
+    drawing.finish(y + 36.0)
+}
