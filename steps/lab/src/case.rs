@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::path::PathBuf;
 
+use half::bf16;
 use ladder::{Shape, Work};
 
-use crate::inputs::{Data, Real, elements, transposed};
+use crate::inputs::{Data, Real, Sums, elements, transposed};
 use crate::reference::Problem;
 use crate::verify::Answer;
 
@@ -19,6 +20,7 @@ pub struct Case {
     answers: Option<PathBuf>,
     single: OnceCell<[Problem<f32>; 2]>,
     double: OnceCell<[Problem<f64>; 2]>,
+    short: OnceCell<[Problem<bf16>; 2]>,
     matrix: OnceCell<Matrix>,
 }
 
@@ -31,6 +33,7 @@ impl Case {
             answers: None,
             single: OnceCell::new(),
             double: OnceCell::new(),
+            short: OnceCell::new(),
             matrix: OnceCell::new(),
         }
     }
@@ -49,6 +52,11 @@ impl Case {
     /// FP64 products: on integers, on reals.
     pub fn double(&self) -> &[Problem<f64>; 2] {
         self.double.get_or_init(|| self.problems())
+    }
+
+    /// Products of bf16: on integers, on reals.
+    pub fn short(&self) -> &[Problem<bf16>; 2] {
+        self.short.get_or_init(|| self.problems())
     }
 
     /// A matrix to transpose.
@@ -79,7 +87,7 @@ pub fn stored<T: Real>(problem: &Problem<T>, work: Work) -> (Cow<'_, [T]>, Cow<'
     )
 }
 
-impl<T: Real> Answer for Problem<T> {
+impl<T: Sums> Answer for Problem<T> {
     fn rows(&self) -> usize {
         self.shape.m
     }

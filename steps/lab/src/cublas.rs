@@ -11,9 +11,12 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use cudarc::cublas::result::{self, CublasError};
-use cudarc::cublas::sys::{self, cublasMath_t, cublasOperation_t as Op};
+use cudarc::cublas::sys::{
+    self, cublasComputeType_t as Compute, cublasMath_t, cublasOperation_t as Op, cudaDataType as Type,
+};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
-use ladder::{Shape, Work};
+use half::bf16;
+use ladder::{Format, Shape, Work};
 
 use crate::device::Gpu;
 use crate::inputs::Real;
@@ -69,13 +72,13 @@ impl Cublas {
     ///
     /// # Errors
     /// When cuBLAS refuses.
-    pub fn product<T: Element>(
+    pub fn product<R: Real, T: Element<R>>(
         &self,
         work: Work,
         shape: Shape,
         a: &CudaSlice<T>,
         b: &CudaSlice<T>,
-        c: &mut CudaSlice<T>,
+        c: &mut CudaSlice<R>,
     ) -> Result<(), CublasError> {
         assert!(a.len() >= shape.m * shape.k && b.len() >= shape.k * shape.n && c.len() >= shape.m * shape.n);
         let flags = Flags::of(work, shape);
@@ -83,7 +86,7 @@ impl Cublas {
         let (b, _reads_b) = b.device_ptr(&self.stream);
         let (c, _writes_c) = c.device_ptr_mut(&self.stream);
         // SAFETY: the operands are on the device and as large as the flags say, which name them in cuBLAS's order.
-        unsafe { <T as Element>::gemm(self.handle, flags, b as *const T, a as *const T, c as *mut T) }
+        unsafe { <T as Element<R>>::gemm(self.handle, flags, b as *const T, a as *const T, c as *mut R) }
     }
 }
 
@@ -173,6 +176,8 @@ pub struct Flags {
     first_stride: i32,
     second_stride: i32,
     c_stride: i32,
+    /// Whether FP32 may be cut to TF32.
+    tf32: bool,
 }
 
 impl Flags {
@@ -192,13 +197,20 @@ impl Flags {
             first_stride: if turn_b { k } else { n },
             second_stride: if turn_a { m } else { k },
             c_stride: n,
+            tf32: matches!(
+                work,
+                Work::Tensor {
+                    operands: Format::Tf32,
+                    ..
+                }
+            ),
         }
     }
 }
 
-/// What cuBLAS multiplies here.
-pub trait Element: Real {
-    /// Calls the function of its type, with α = 1 and β = 0.
+/// What cuBLAS multiplies here, with results in `R`.
+pub trait Element<R: Real = Self>: Real {
+    /// Calls the function of these types, with α = 1 and β = 0.
     ///
     /// # Safety
     /// The pointers are to operands on the device that are as large as the flags say.
@@ -208,59 +220,128 @@ pub trait Element: Real {
         flags: Flags,
         first: *const Self,
         second: *const Self,
-        c: *mut Self,
+        c: *mut R,
     ) -> Result<(), CublasError>;
 }
 
-macro_rules! element {
-    ($type:ty, $gemm:path) => {
-        impl Element for $type {
-            unsafe fn gemm(
-                handle: sys::cublasHandle_t,
-                flags: Flags,
-                first: *const Self,
-                second: *const Self,
-                c: *mut Self,
-            ) -> Result<(), CublasError> {
-                let Flags { m, n, k, .. } = flags;
-                // SAFETY: the caller's promises.
-                unsafe {
-                    $gemm(
-                        handle,
-                        flags.first,
-                        flags.second,
-                        m,
-                        n,
-                        k,
-                        &1.0,
-                        first,
-                        flags.first_stride,
-                        second,
-                        flags.second_stride,
-                        &0.0,
-                        c,
-                        flags.c_stride,
-                    )
-                }
-            }
-        }
+/// `cublas?gemm` of a type.
+macro_rules! gemm {
+    ($gemm:path, $handle:ident, $flags:ident, $first:ident, $second:ident, $c:ident) => {
+        $gemm(
+            $handle,
+            $flags.first,
+            $flags.second,
+            $flags.m,
+            $flags.n,
+            $flags.k,
+            &1.0,
+            $first,
+            $flags.first_stride,
+            $second,
+            $flags.second_stride,
+            &0.0,
+            $c,
+            $flags.c_stride,
+        )
     };
 }
-element!(f32, result::sgemm);
-element!(f64, result::dgemm);
+
+/// A product in FP32 of operands of a type that is named; `gemm_ex` takes them as they come.
+///
+/// # Safety
+/// The pointers are to operands on the device that are as large as the flags say and of that type; C is FP32.
+unsafe fn gemm_ex(
+    handle: sys::cublasHandle_t,
+    flags: Flags,
+    (operands, compute): (Type, Compute),
+    first: *const c_void,
+    second: *const c_void,
+    c: *mut f32,
+) -> Result<(), CublasError> {
+    let (alpha, beta) = (1.0_f32, 0.0_f32);
+    // SAFETY: the caller's promises; the factors are read before the call returns.
+    unsafe {
+        result::gemm_ex(
+            handle,
+            flags.first,
+            flags.second,
+            flags.m,
+            flags.n,
+            flags.k,
+            (&raw const alpha).cast(),
+            first,
+            operands,
+            flags.first_stride,
+            second,
+            operands,
+            flags.second_stride,
+            (&raw const beta).cast(),
+            c.cast(),
+            Type::CUDA_R_32F,
+            flags.c_stride,
+            compute,
+            sys::cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT,
+        )
+    }
+}
+
+impl Element<f32> for bf16 {
+    unsafe fn gemm(
+        handle: sys::cublasHandle_t,
+        flags: Flags,
+        first: *const Self,
+        second: *const Self,
+        c: *mut f32,
+    ) -> Result<(), CublasError> {
+        let how = (Type::CUDA_R_16BF, Compute::CUBLAS_COMPUTE_32F);
+        // SAFETY: the caller's promises.
+        unsafe { gemm_ex(handle, flags, how, first.cast(), second.cast(), c) }
+    }
+}
+
+impl Element for f32 {
+    unsafe fn gemm(
+        handle: sys::cublasHandle_t,
+        flags: Flags,
+        first: *const Self,
+        second: *const Self,
+        c: *mut Self,
+    ) -> Result<(), CublasError> {
+        if flags.tf32 {
+            let how = (Type::CUDA_R_32F, Compute::CUBLAS_COMPUTE_32F_FAST_TF32);
+            // SAFETY: the caller's promises.
+            return unsafe { gemm_ex(handle, flags, how, first.cast(), second.cast(), c) };
+        }
+        // SAFETY: the caller's promises.
+        unsafe { gemm!(result::sgemm, handle, flags, first, second, c) }
+    }
+}
+
+impl Element for f64 {
+    unsafe fn gemm(
+        handle: sys::cublasHandle_t,
+        flags: Flags,
+        first: *const Self,
+        second: *const Self,
+        c: *mut Self,
+    ) -> Result<(), CublasError> {
+        // SAFETY: the caller's promises.
+        unsafe { gemm!(result::dgemm, handle, flags, first, second, c) }
+    }
+}
 
 /// cuBLAS on these inputs, stored as the kernel under test takes them. Its result comes too, to be verified: a wrong
 /// yardstick is none.
 ///
 /// # Errors
 /// When there is not enough memory, or cuBLAS refuses.
-pub fn yardstick<'a, T: Element>(
+pub fn yardstick<'a, R: Real, T: Element<R>>(
     gpu: &'a Gpu,
     cublas: &'a Cublas,
     (work, shape): (Work, Shape),
     a: &[T],
     b: &[T],
-) -> Result<(Other<'a>, Vec<T>), Trouble> {
+) -> Result<(Other<'a>, Vec<R>), Trouble> {
     let words = move |CublasError(status)| {
         Trouble::CouldNot(format!("cuBLAS refuses a product of {shape}: {status:?}"))
     };
@@ -306,6 +387,7 @@ mod tests {
                 first_stride,
                 second_stride,
                 c_stride,
+                tf32: _,
             } = Flags::of(Work::SgemmTransposed { a, b }, shape);
             assert_eq!((m, n, k, c_stride), (3, 2, 5, 3));
             ((first, first_stride), (second, second_stride))

@@ -28,11 +28,11 @@ pub struct Terms<'a, T> {
 }
 
 /// Everything there is to look at.
-pub struct Scene<'a, T, A> {
+pub struct Scene<'a, T, A, R = T> {
     /// What should have come out.
     pub answer: &'a A,
     /// The elements that the kernel computed.
-    pub got: &'a [T],
+    pub got: &'a [R],
     /// The comparison of both, element by element.
     pub comparison: &'a Comparison,
     /// What the kernel computes.
@@ -67,7 +67,7 @@ const ENOUGH: usize = 8;
 /// Largest map, in cells.
 const MAP: [usize; 2] = [16, 32];
 
-impl<T: Real, A: Answer + Sync> Scene<'_, T, A> {
+impl<T: Real, A: Answer + Sync, R: Real> Scene<'_, T, A, R> {
     /// Finds out what the wrong elements have in common.
     pub fn diagnose(&self) -> Diagnosis {
         let wrong = Wrong::of(self);
@@ -241,8 +241,12 @@ impl<T: Real, A: Answer + Sync> Scene<'_, T, A> {
             return Some("each is twice what it should be".into());
         }
         if self.right_on_integers && self.comparison.n_nan == 0 {
+            let sums = match self.work {
+                Work::Tensor { operands, .. } => format!("sums of {} products", operands.name()),
+                _ => "FP32 sums".to_owned(),
+            };
             return Some(format!(
-                "right on small integers, but on reals up to {:.0} times the error that FP32 sums can have: \
+                "right on small integers, but on reals up to {:.0} times the error that {sums} can have: \
                  it computes in a lower precision",
                 self.comparison.max_of_bound.ceil()
             ));
@@ -456,7 +460,7 @@ impl Cell {
 }
 
 impl Wrong {
-    fn of<T: Real, A: Answer + Sync>(scene: &Scene<'_, T, A>) -> Self {
+    fn of<T: Real, A: Answer + Sync, R: Real>(scene: &Scene<'_, T, A, R>) -> Self {
         let (rows, cols) = (scene.answer.rows(), scene.answer.cols());
         let is: Vec<bool> = (0..rows * cols)
             .map(|index| {

@@ -4,9 +4,10 @@
 //! *Integers* are so small that every sum of their products is exact in the kernel's format, in any order: the
 //! answer must be equal to the bit, which catches every wrong, missing or doubled term.
 
+use half::bf16;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
-/// A floating-point type that kernels compute in.
+/// A floating-point type of operands and results.
 pub trait Real:
     cudarc::driver::DeviceRepr
     + cudarc::driver::ValidAsZeroBits
@@ -17,11 +18,9 @@ pub trait Real:
     + PartialEq
     + 'static
 {
-    /// Largest relative error of one rounding.
-    const UNIT: f64;
     /// A NaN that no arithmetic makes, because it is a signalling one: what C is full of before a launch.
     const POISON: Self;
-    /// The 32-bit word that it consists of, once or twice.
+    /// The 32-bit word that it consists of, once or twice; of 16 bits, two make one.
     const POISON_WORD: u32;
     /// Whether it is that NaN.
     fn is_poison(self) -> bool;
@@ -31,6 +30,12 @@ pub trait Real:
     fn to_f64(self) -> f64;
     /// Uniform in [−1, 1).
     fn uniform(rng: &mut ChaCha8Rng) -> Self;
+}
+
+/// A type that kernels add in, one rounding after each sum.
+pub trait Sums: Real {
+    /// Largest relative error of one rounding.
+    const UNIT: f64;
     /// C = A · B on one core: A is m × k, B is k × n, all row-major.
     fn gemm(m: usize, k: usize, n: usize, a: &[Self], b: &[Self], c: &mut [Self]);
 }
@@ -52,8 +57,12 @@ macro_rules! gemm {
     };
 }
 
-impl Real for f32 {
+impl Sums for f32 {
     const UNIT: f64 = 1.0 / (1u64 << 24) as f64;
+    gemm!(matrixmultiply::sgemm);
+}
+
+impl Real for f32 {
     const POISON: Self = f32::from_bits(Self::POISON_WORD);
     const POISON_WORD: u32 = 0x7fba_dbad;
     fn is_poison(self) -> bool {
@@ -68,11 +77,14 @@ impl Real for f32 {
     fn uniform(rng: &mut ChaCha8Rng) -> Self {
         2.0 * rng.random::<f32>() - 1.0
     }
-    gemm!(matrixmultiply::sgemm);
+}
+
+impl Sums for f64 {
+    const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
+    gemm!(matrixmultiply::dgemm);
 }
 
 impl Real for f64 {
-    const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
     const POISON: Self = f64::from_bits((Self::POISON_WORD as u64) << 32 | Self::POISON_WORD as u64);
     const POISON_WORD: u32 = 0x7ff0_dbad;
     fn is_poison(self) -> bool {
@@ -87,7 +99,23 @@ impl Real for f64 {
     fn uniform(rng: &mut ChaCha8Rng) -> Self {
         2.0 * rng.random::<f64>() - 1.0
     }
-    gemm!(matrixmultiply::dgemm);
+}
+
+impl Real for bf16 {
+    const POISON: Self = bf16::from_bits(Self::POISON_WORD as u16);
+    const POISON_WORD: u32 = 0x7fba_7fba;
+    fn is_poison(self) -> bool {
+        self.to_bits() == Self::POISON.to_bits()
+    }
+    fn of(value: f64) -> Self {
+        bf16::from_f64(value)
+    }
+    fn to_f64(self) -> f64 {
+        bf16::to_f64(self)
+    }
+    fn uniform(rng: &mut ChaCha8Rng) -> Self {
+        bf16::from_f32(f32::uniform(rng))
+    }
 }
 
 /// What the elements are.
@@ -169,6 +197,7 @@ mod tests {
     fn the_poison_is_not_a_number_that_arithmetic_makes() {
         assert!(f32::POISON.is_nan() && f32::POISON.is_poison() && !f32::NAN.is_poison());
         assert!(f64::POISON.is_nan() && f64::POISON.is_poison() && !f64::NAN.is_poison());
+        assert!(bf16::POISON.is_nan() && bf16::POISON.is_poison() && !bf16::NAN.is_poison());
         assert!(!(f32::POISON + 1.0).is_poison(), "arithmetic makes it quiet");
         assert!(!(f64::POISON + 1.0).is_poison(), "arithmetic makes it quiet");
     }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use cudarc::cublas::CudaBlas;
 use cudarc::cublas::result::CublasError;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DriverError, LaunchConfig};
-use ladder::{Shape, Work};
+use half::bf16;
+use ladder::{Format, Shape, Work};
 
 /// A compiled kernel file: what runs, and what it was made of, for messages.
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +21,7 @@ pub struct Code {
 
 /// C = A · B: what there is at a launch.
 #[derive(Debug)]
-pub struct Gemm<'a, T> {
+pub struct Gemm<'a, T, R = T> {
     /// The stream to launch on.
     pub stream: &'a CudaStream,
     /// The kernel to launch.
@@ -34,7 +35,7 @@ pub struct Gemm<'a, T> {
     /// K × N, row-major; N × K where the kernel takes it transposed.
     pub b: &'a CudaSlice<T>,
     /// M × N, row-major.
-    pub c: &'a mut CudaSlice<T>,
+    pub c: &'a mut CudaSlice<R>,
 }
 
 /// out = inᵀ: what there is at a launch.
@@ -70,7 +71,7 @@ pub struct Product<'a> {
 /// Grid, block and dynamic shared memory for a shape.
 pub type Geometry = fn(Shape) -> LaunchConfig;
 /// A step's launch of a product.
-pub type LaunchGemm<T> = fn(Gemm<'_, T>) -> Result<(), DriverError>;
+pub type LaunchGemm<T, R = T> = fn(Gemm<'_, T, R>) -> Result<(), DriverError>;
 /// A step's launch of a transpose.
 pub type LaunchTranspose = fn(Transpose<'_>) -> Result<(), DriverError>;
 /// A step's handle of cuBLAS for a stream.
@@ -122,7 +123,7 @@ pub struct Kernel {
 /// How something is run.
 #[derive(Debug, Clone, Copy)]
 pub enum Program {
-    /// An FP32 product on the device.
+    /// A product of FP32 operands on the device.
     Sgemm {
         /// The source and PTX of the kernel.
         code: Code,
@@ -139,6 +140,15 @@ pub enum Program {
         geometry: Geometry,
         /// Launches the kernel with cudarc.
         launch: LaunchGemm<f64>,
+    },
+    /// A product of bf16 in FP32 on the device.
+    Bf16 {
+        /// The source and PTX of the kernel.
+        code: Code,
+        /// Grid and block for a shape.
+        geometry: Geometry,
+        /// Launches the kernel with cudarc.
+        launch: LaunchGemm<bf16, f32>,
     },
     /// A transpose on the device.
     Transpose {
@@ -200,7 +210,7 @@ impl Kernel {
         Self { ahead: true, ..self }
     }
 
-    /// An FP32 product; the catalogue says whether an operand is transposed.
+    /// A product of FP32 operands; the catalogue says whether one is transposed, or taken as TF32.
     pub const fn sgemm(name: &'static str, code: Code, geometry: Geometry, launch: LaunchGemm<f32>) -> Self {
         let program = Program::Sgemm {
             code,
@@ -213,6 +223,21 @@ impl Kernel {
     /// Declares an FP64 product.
     pub const fn dgemm(name: &'static str, code: Code, geometry: Geometry, launch: LaunchGemm<f64>) -> Self {
         let program = Program::Dgemm {
+            code,
+            geometry,
+            launch,
+        };
+        Self::new(name, program)
+    }
+
+    /// Declares a product of bf16 in FP32.
+    pub const fn bf16(
+        name: &'static str,
+        code: Code,
+        geometry: Geometry,
+        launch: LaunchGemm<bf16, f32>,
+    ) -> Self {
+        let program = Program::Bf16 {
             code,
             geometry,
             launch,
@@ -253,9 +278,10 @@ impl Kernel {
     /// Source and PTX of the kernel; `None` for the CPU and for libraries.
     pub fn code(&self) -> Option<Code> {
         match self.program {
-            Program::Sgemm { code, .. } | Program::Dgemm { code, .. } | Program::Transpose { code, .. } => {
-                Some(code)
-            }
+            Program::Sgemm { code, .. }
+            | Program::Dgemm { code, .. }
+            | Program::Bf16 { code, .. }
+            | Program::Transpose { code, .. } => Some(code),
             Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => None,
         }
     }
@@ -279,6 +305,7 @@ impl Kernel {
         match self.program {
             Program::Sgemm { geometry, .. }
             | Program::Dgemm { geometry, .. }
+            | Program::Bf16 { geometry, .. }
             | Program::Transpose { geometry, .. } => Some(geometry(shape)),
             Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => None,
         }
@@ -302,6 +329,20 @@ impl Kernel {
         matches!(
             (self.program, work),
             (Program::Sgemm { .. }, Work::Sgemm | Work::SgemmTransposed { .. })
+                | (
+                    Program::Sgemm { .. },
+                    Work::Tensor {
+                        operands: Format::Tf32 | Format::Fp32,
+                        result: Format::Fp32
+                    }
+                )
+                | (
+                    Program::Bf16 { .. },
+                    Work::Tensor {
+                        operands: Format::Bf16,
+                        result: Format::Fp32
+                    }
+                )
                 | (Program::Dgemm { .. }, Work::Dgemm)
                 | (Program::Transpose { .. }, Work::Transpose)
                 | (Program::Cpu(_), Work::Cpu)

@@ -91,6 +91,9 @@ fn launch(lab: &mut Lab<'_>, kernel: &Kernel, work: Work, shape: Shape) -> Resul
         Program::Dgemm { launch, .. } => {
             once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
         }
+        Program::Bf16 { launch, .. } => {
+            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
+        }
         Program::Transpose { launch, .. } => {
             once(gpu, transpose(gpu, function, launch, shape, config), shape, seed)?;
         }
@@ -107,9 +110,9 @@ fn counted(gpu: &crate::Gpu) -> Option<serde_json::Map<String, Value>> {
 }
 
 /// Operands to the device, one launch, the end of it. Which way round an operand is stored does not matter here.
-fn once<'g, T: Real>(
+fn once<'g, T: Real, R: Real>(
     gpu: &'g crate::Gpu,
-    launch: Launch<'g, T>,
+    launch: Launch<'g, T, R>,
     shape: Shape,
     seed: u64,
 ) -> Result<(), Trouble> {

@@ -38,6 +38,7 @@
 //! - [`shapes`]: the default, recorded and awkward sizes, and which of them do not fit.
 //! - [`inputs`], [`mod@reference`], [`case`]: seeded inputs and their FP64 answer, shared by all kernels of a shape.
 //! - [`session`]: operands on the device, a launch, events.
+//! - [`tensor`]: how far sums on tensor cores may be off.
 //! - [`verify`], [`diagnose`]: every element against its bound, and what a wrong result looks like.
 //! - [`timing`], [`clocks`]: how samples are taken: warm, hot, cold, whole; cuBLAS or a copy in between.
 //! - [`cublas`], [`roofline`]: NVIDIA's library and the device's limits, for comparison.
@@ -74,6 +75,7 @@ pub mod run;
 pub mod session;
 pub mod shapes;
 pub mod subject;
+pub mod tensor;
 mod threads;
 pub mod timing;
 pub mod trouble;
@@ -84,6 +86,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 pub use device::Gpu;
+pub use half::bf16;
 pub use kernel::{Code, Cpu, Gemm, Kernel, Product, Program, Transpose, blocks, int};
 pub use ladder::Shape;
 pub use trouble::{Trouble, words};

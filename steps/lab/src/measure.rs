@@ -3,7 +3,7 @@
 use cudarc::cublas::CudaBlas;
 use cudarc::cublas::result::CublasError;
 use cudarc::driver::{CudaFunction, LaunchConfig};
-use ladder::{Outcome, Shape, Work};
+use ladder::{Format, Outcome, Shape, Work};
 use serde_json::Value;
 
 use crate::case::Case;
@@ -102,15 +102,28 @@ pub fn measure(bench: Bench<'_>, kernel: &Kernel, work: Work, case: &Case) -> Re
     match kernel.program {
         Program::Sgemm { code, launch, .. } => {
             let functions = functions(code)?;
-            subject(functions.machine.as_ref()).product(case.single(), &|which, shape, config| {
-                gemm(gpu, functions.of(which), launch, shape, config)
-            })
+            let subject = subject(functions.machine.as_ref());
+            let make = |which, shape, config| gemm(gpu, functions.of(which), launch, shape, config);
+            match work {
+                Work::Tensor { operands, result } => {
+                    subject.on_tensor_cores(case.single(), (operands, result), &make)
+                }
+                _ => subject.product(case.single(), &make),
+            }
         }
         Program::Dgemm { code, launch, .. } => {
             let functions = functions(code)?;
             subject(functions.machine.as_ref()).product(case.double(), &|which, shape, config| {
                 gemm(gpu, functions.of(which), launch, shape, config)
             })
+        }
+        Program::Bf16 { code, launch, .. } => {
+            let functions = functions(code)?;
+            subject(functions.machine.as_ref()).on_tensor_cores(
+                case.short(),
+                (Format::Bf16, Format::Fp32),
+                &|which, shape, config| gemm(gpu, functions.of(which), launch, shape, config),
+            )
         }
         Program::Transpose { code, launch, .. } => {
             let functions = functions(code)?;
@@ -196,13 +209,13 @@ pub(crate) fn too_large(gpu: &Gpu, config: LaunchConfig) -> Option<String> {
 }
 
 /// A step's launch, as sessions want it.
-pub(crate) fn gemm<'g, T: Real>(
+pub(crate) fn gemm<'g, T: Real, R: Real>(
     gpu: &'g Gpu,
     kernel: CudaFunction,
-    launch: LaunchGemm<T>,
+    launch: LaunchGemm<T, R>,
     shape: Shape,
     config: LaunchConfig,
-) -> Launch<'g, T> {
+) -> Launch<'g, T, R> {
     Box::new(move |operands| {
         let gemm = Gemm {
             stream: &gpu.stream,

@@ -8,7 +8,7 @@ use std::time::Instant;
 use ladder::Shape;
 
 use self::kept::Kept;
-use crate::inputs::{Data, Real, elements};
+use crate::inputs::{Data, Real, Sums, elements};
 use crate::threads;
 
 /// A problem with its answer: inputs as matrices (row-major, not transposed), C in FP64, and what bounds need.
@@ -67,8 +67,12 @@ impl<T: Real> Problem<T> {
             let start = Instant::now();
             let c = match data {
                 Data::Reals => multiply(threads, shape, &wide_a, &wide_b),
-                // Every sum is exact in the kernel's own format too, which is twice as fast.
-                Data::Integers => wide(&multiply(threads, shape, &a, &b)),
+                // Every sum is exact in FP32 too, which is twice as fast.
+                Data::Integers => {
+                    let short = |x: &[T]| x.iter().map(|v| v.to_f64() as f32).collect::<Vec<f32>>();
+                    let c = multiply(threads, shape, &short(&a), &short(&b));
+                    c.into_iter().map(f64::from).collect()
+                }
             };
             let took = start.elapsed().as_secs_f64() * 1e3;
             if let Some(kept) = &kept {
@@ -96,6 +100,13 @@ impl<T: Real> Problem<T> {
         }
     }
 
+    /// At most this is Σ|a·b| of an element (Cauchy–Schwarz): ‖a‖·‖b‖ of its row and column.
+    pub fn largest_sum(&self, row: usize, col: usize) -> f64 {
+        self.row_norms[row] * self.col_norms[col]
+    }
+}
+
+impl<T: Sums> Problem<T> {
     // ANCHOR: bound
     /// How far an element of C may be from the answer when K products are summed in any order, fused or not.
     ///
@@ -110,7 +121,7 @@ impl<T: Real> Problem<T> {
             let nu = (self.shape.k as f64 + 2.0) * unit;
             nu / (1.0 - nu)
         };
-        (gamma(T::UNIT) + gamma(f64::UNIT)) * self.row_norms[row] * self.col_norms[col]
+        (gamma(T::UNIT) + gamma(f64::UNIT)) * self.largest_sum(row, col)
     }
     // ANCHOR_END: bound
 }
@@ -120,7 +131,7 @@ fn norm(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// C = A · B: each thread takes a band of rows.
-fn multiply<T: Real>(threads: usize, shape: Shape, a: &[T], b: &[T]) -> Vec<T> {
+fn multiply<T: Sums>(threads: usize, shape: Shape, a: &[T], b: &[T]) -> Vec<T> {
     let Shape { m, n, k } = shape;
     let mut c = vec![T::default(); m * n];
     let band = m.div_ceil(threads::count(threads));

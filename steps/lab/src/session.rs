@@ -11,27 +11,27 @@ use crate::inputs::Real;
 use crate::trouble::{Trouble, words};
 
 /// Operands on the device and what to launch on them.
-pub struct Session<'g, T: Real> {
+pub struct Session<'g, T: Real, R: Real = T> {
     gpu: &'g Gpu,
-    launch: Launch<'g, T>,
+    launch: Launch<'g, T, R>,
     a: CudaSlice<T>,
     /// A transpose has none.
     b: Option<CudaSlice<T>>,
-    c: CudaSlice<T>,
+    c: CudaSlice<R>,
 }
 
 /// What a launch is given.
-pub struct Operands<'a, T> {
+pub struct Operands<'a, T, R = T> {
     /// The first or only input.
     pub a: &'a CudaSlice<T>,
     /// The second input, where there is one.
     pub b: Option<&'a CudaSlice<T>>,
     /// The output, which is overwritten.
-    pub c: &'a mut CudaSlice<T>,
+    pub c: &'a mut CudaSlice<R>,
 }
 
 /// Puts work into the stream and returns.
-pub type Launch<'g, T> = Box<dyn Fn(Operands<'_, T>) -> Result<(), Trouble> + 'g>;
+pub type Launch<'g, T, R = T> = Box<dyn Fn(Operands<'_, T, R>) -> Result<(), Trouble> + 'g>;
 
 /// The kernel `name` of a PTX text.
 ///
@@ -115,14 +115,14 @@ fn explain(image: &[u8]) -> String {
 }
 
 // ANCHOR: session
-impl<'g, T: Real> Session<'g, T> {
+impl<'g, T: Real, R: Real> Session<'g, T, R> {
     /// Allocates the operands and copies the inputs to the device. The output is full of NaN.
     ///
     /// # Errors
     /// When there is not enough memory.
     pub fn new(
         gpu: &'g Gpu,
-        launch: Launch<'g, T>,
+        launch: Launch<'g, T, R>,
         a: &[T],
         b: Option<&[T]>,
         n_out: usize,
@@ -153,7 +153,7 @@ impl<'g, T: Real> Session<'g, T> {
     ///
     /// # Errors
     /// When the kernel went wrong.
-    pub fn run(&mut self) -> Result<Vec<T>, Trouble> {
+    pub fn run(&mut self) -> Result<Vec<R>, Trouble> {
         self.launch()?;
         self.gpu.stream.synchronize()?;
         Ok(self.gpu.stream.clone_dtoh(&self.c)?)
@@ -179,11 +179,16 @@ impl Gpu {
         // SAFETY: every element is set just below.
         let mut slice = unsafe { self.stream.alloc::<T>(n) }?;
         {
-            let n_words = n * size_of::<T>() / size_of::<u32>();
             let (address, _write) = slice.device_ptr_mut(&self.stream);
-            // SAFETY: so many words were allocated there.
-            unsafe { sys::cuMemsetD32Async(address, T::POISON_WORD, n_words, self.stream.cu_stream()) }
-                .result()?;
+            let (word, stream) = (T::POISON_WORD, self.stream.cu_stream());
+            // SAFETY: so many words, or halves of one, were allocated there.
+            unsafe {
+                match size_of::<T>() / size_of::<u32>() {
+                    0 => sys::cuMemsetD16Async(address, word as u16, n, stream),
+                    words => sys::cuMemsetD32Async(address, word, words * n, stream),
+                }
+            }
+            .result()?;
         }
         Ok(slice)
     }

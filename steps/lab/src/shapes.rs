@@ -143,8 +143,8 @@ pub fn fits(work: Work, shape: Shape, gpu: &Gpu) -> Result<(), String> {
         _ => vec![area(m, k), area(k, n), area(m, n)],
     };
     let elements: f64 = operands.iter().sum();
-    let width = if work == Work::Dgemm { 8.0 } else { 4.0 };
-    let needed = elements * width;
+    let needed = work.bytes(shape);
+    let width = needed / elements;
     let there = gpu.about.memory as f64;
     if needed > there {
         return Err(format!(

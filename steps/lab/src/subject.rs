@@ -7,18 +7,19 @@ use cudarc::driver::LaunchConfig;
 use cudarc::driver::sys::CUresult;
 use ladder::machine_code::{Forecast, MachineCode};
 use ladder::record::{Accuracy, By, Passed};
-use ladder::{Outcome, Shape, Work};
+use ladder::{Format, Outcome, Shape, Work};
 use serde_json::{Map, Value};
 
 use crate::case::{Case, stored};
 use crate::cublas::{self, Element};
 use crate::diagnose::{Scene, Terms};
-use crate::inputs::{Data, Real};
+use crate::inputs::{Data, Real, Sums};
 use crate::kernel::{Kernel, Program};
 use crate::machine::{Machine, Which, no_prediction};
 use crate::measure::{Bench, Measured, Purpose};
 use crate::reference::Problem;
 use crate::session::{Launch, Session};
+use crate::tensor::OnTensorCores;
 use crate::timing::{self, Other};
 use crate::trouble::{Trouble, words};
 use crate::verify::{self, Answer, Comparison};
@@ -38,7 +39,7 @@ pub struct Subject<'a> {
 }
 
 /// Makes a launch for a shape.
-type Make<'m, 'g, T> = &'m dyn Fn(Which, Shape, LaunchConfig) -> Launch<'g, T>;
+type Make<'m, 'g, T, R = T> = &'m dyn Fn(Which, Shape, LaunchConfig) -> Launch<'g, T, R>;
 
 /// Inputs as the kernel takes them, with their answer.
 struct Trial<'p, T: Real, A> {
@@ -66,22 +67,49 @@ impl<'a> Subject<'a> {
     ///
     /// # Errors
     /// When something fails that is not the kernel's fault.
-    pub fn product<'g, T: Element>(
+    pub fn product<'g, T: Element + Sums>(
         &self,
         problems: &[Problem<T>; 2],
         make: Make<'_, 'g, T>,
+    ) -> Result<Measured, Trouble> {
+        self.problems(problems, &problems.each_ref(), make)
+    }
+
+    /// Measures a product on tensor cores, the same way.
+    ///
+    /// # Errors
+    /// When something fails that is not the kernel's fault.
+    pub fn on_tensor_cores<'g, R: Real, T: Element<R>>(
+        &self,
+        problems: &[Problem<T>; 2],
+        (operands, result): (Format, Format),
+        make: Make<'_, 'g, T, R>,
+    ) -> Result<Measured, Trouble> {
+        let answers = problems.each_ref().map(|problem| OnTensorCores {
+            problem,
+            operands,
+            result,
+        });
+        self.problems(problems, &answers.each_ref(), make)
+    }
+
+    fn problems<'g, R: Real, T: Element<R>, A: Answer + Sync>(
+        &self,
+        problems: &[Problem<T>; 2],
+        answers: &[&A; 2],
+        make: Make<'_, 'g, T, R>,
     ) -> Result<Measured, Trouble> {
         let shape = problems[0].shape;
         if let Some(why) = self.too_slow(shape, make)? {
             return Ok(Measured::not_run(why));
         }
-        let trials = problems.each_ref().map(|problem| {
-            let (a, b) = stored(problem, self.work);
+        let trials = [0, 1].map(|number| {
+            let (a, b) = stored(&problems[number], self.work);
             Trial {
                 a,
                 b: Some(b),
-                answer: problem,
-                data: problem.data,
+                answer: answers[number],
+                data: problems[number].data,
             }
         });
         let [_, reals] = &trials;
@@ -109,10 +137,10 @@ impl<'a> Subject<'a> {
     }
 
     /// cuBLAS on the same inputs, where it is there and right.
-    fn cublas<T: Element>(
+    fn cublas<R: Real, T: Element<R>, A: Answer + Sync>(
         &self,
         shape: Shape,
-        trial: &Trial<'_, T, Problem<T>>,
+        trial: &Trial<'_, T, A>,
     ) -> Result<Option<Other<'a>>, Trouble> {
         let gpu = self.bench.gpu;
         // Beside itself it would say nothing.
@@ -136,11 +164,11 @@ impl<'a> Subject<'a> {
     }
 
     /// Verifies on every trial, then times on the last.
-    fn measure<'g, T: Real, A: Answer + Sync>(
+    fn measure<'g, T: Real, R: Real, A: Answer + Sync>(
         &self,
         shape: Shape,
         trials: &[Trial<'_, T, A>],
-        make: Make<'_, 'g, T>,
+        make: Make<'_, 'g, T, R>,
         cpu_ms: f64,
         yardstick: impl FnOnce() -> Result<Option<Other<'a>>, Trouble>,
     ) -> Result<Measured, Trouble> {
@@ -207,12 +235,12 @@ impl<'a> Subject<'a> {
 
     /// The same kernel as machine code: verified and counted, and what its time would be. With the report of the counted
     /// launch.
-    fn machine_code<'g, T: Real, A: Answer + Sync>(
+    fn machine_code<'g, T: Real, R: Real, A: Answer + Sync>(
         &self,
         machine: &Machine,
         shape: Shape,
         trial: &Trial<'_, T, A>,
-        make: Make<'_, 'g, T>,
+        make: Make<'_, 'g, T, R>,
     ) -> Result<Result<(MachineCode, Option<Value>), Measured>, Trouble> {
         let mut found = MachineCode {
             cubin_sha256: machine.sha256.clone(),
@@ -245,12 +273,12 @@ impl<'a> Subject<'a> {
     }
 
     /// The time that a real GPU would take, by the emulated one.
-    fn forecast<'g, T: Real, A: Answer + Sync>(
+    fn forecast<'g, T: Real, R: Real, A: Answer + Sync>(
         &self,
         which: Which,
         shape: Shape,
         trial: &Trial<'_, T, A>,
-        make: Make<'_, 'g, T>,
+        make: Make<'_, 'g, T, R>,
     ) -> Result<Forecast, Trouble> {
         let (gpu, launch) = (self.bench.gpu, make(which, shape, self.config));
         let Some(emulator) = gpu.emulator else {
@@ -267,13 +295,13 @@ impl<'a> Subject<'a> {
     }
 
     /// One launch, and the comparison of what came out.
-    fn run<'g, T: Real, A: Answer + Sync>(
+    fn run<'g, T: Real, R: Real, A: Answer + Sync>(
         &self,
         which: Which,
         shape: Shape,
         trial: &Trial<'_, T, A>,
-        make: Make<'_, 'g, T>,
-    ) -> Result<Ran<T>, Trouble> {
+        make: Make<'_, 'g, T, R>,
+    ) -> Result<Ran<R>, Trouble> {
         let launch = make(which, shape, self.config);
         let session = Session::new(
             self.bench.gpu,
@@ -343,11 +371,11 @@ impl<'a> Subject<'a> {
         }
     }
 
-    fn wrong<T: Real, A: Answer + Sync>(
+    fn wrong<T: Real, R: Real, A: Answer + Sync>(
         &self,
         shape: Shape,
         trial: &Trial<'_, T, A>,
-        got: &[T],
+        got: &[R],
         comparison: &Comparison,
         right_on_integers: bool,
     ) -> Measured {
@@ -385,7 +413,11 @@ impl<'a> Subject<'a> {
     }
 
     /// On a real GPU, tries a smaller problem first where this one could take minutes.
-    fn too_slow<'g, T: Real>(&self, shape: Shape, make: Make<'_, 'g, T>) -> Result<Option<String>, Trouble> {
+    fn too_slow<'g, T: Real, R: Real>(
+        &self,
+        shape: Shape,
+        make: Make<'_, 'g, T, R>,
+    ) -> Result<Option<String>, Trouble> {
         const PROBE: usize = 1024;
         let small = Shape {
             m: shape.m.min(PROBE),
@@ -421,11 +453,11 @@ impl<'a> Subject<'a> {
         }))
     }
 
-    fn time<'g, T: Real, A: Answer + Sync>(
+    fn time<'g, T: Real, R: Real, A: Answer + Sync>(
         &self,
         shape: Shape,
         trial: &Trial<'_, T, A>,
-        make: Make<'_, 'g, T>,
+        make: Make<'_, 'g, T, R>,
         one_ms: f64,
         yardstick: Option<Other<'a>>,
         passed: &mut Passed,

@@ -123,9 +123,9 @@ impl<'g> Sampler<'g> {
 ///
 /// # Errors
 /// When a launch fails.
-pub fn time<T: Real>(
+pub fn time<T: Real, R: Real>(
     gpu: &Gpu,
-    session: &mut Session<'_, T>,
+    session: &mut Session<'_, T, R>,
     mut other: Option<Other<'_>>,
     one_ms: f64,
 ) -> Result<Timed, Trouble> {
@@ -212,9 +212,9 @@ impl<'g> Scrub<'g> {
 ///
 /// # Errors
 /// When a call fails.
-pub fn whole<T: Real>(
+pub fn whole<T: Real, R: Real>(
     gpu: &Gpu,
-    launch: &Launch<'_, T>,
+    launch: &Launch<'_, T, R>,
     a: &[T],
     b: Option<&[T]>,
     n_out: usize,
@@ -228,7 +228,7 @@ pub fn whole<T: Real>(
         let a = stream.clone_htod(a)?;
         let b = b.map(|b| stream.clone_htod(b)).transpose()?;
         // SAFETY: the kernel was verified to write every element.
-        let mut c = unsafe { stream.alloc::<T>(n_out) }?;
+        let mut c = unsafe { stream.alloc::<R>(n_out) }?;
         launch(Operands {
             a: &a,
             b: b.as_ref(),

@@ -42,10 +42,47 @@ pub enum Work {
         /// B is stored as N × K.
         b: bool,
     },
+    /// C = A · B on tensor cores, which multiply narrower elements than FP32 and add in FP32.
+    Tensor {
+        /// What A and B are multiplied as.
+        operands: Format,
+        /// What C is stored as.
+        result: Format,
+    },
     /// out = inᵀ in FP32.
     Transpose,
     /// C = A · B in FP32, by NVIDIA's library.
     Cublas,
+}
+
+/// What an element is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// 24 significant bits. Tensor cores have no such operands: two of TF32 stand for one.
+    Fp32,
+    /// 11 of these; stored as FP32.
+    Tf32,
+    /// 8 of these, in 16 bits.
+    Bf16,
+}
+
+impl Format {
+    /// Bytes that an element has in memory.
+    pub fn bytes(self) -> f64 {
+        match self {
+            Format::Fp32 | Format::Tf32 => 4.0,
+            Format::Bf16 => 2.0,
+        }
+    }
+
+    /// Its name in a text.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Fp32 => "FP32",
+            Format::Tf32 => "TF32",
+            Format::Bf16 => "bf16",
+        }
+    }
 }
 
 const fn sgemm(name: &'static str, source: &'static str) -> Kernel {
@@ -77,6 +114,15 @@ const fn transposed(name: &'static str, a: bool, b: bool) -> Kernel {
         name,
         source: Some("v08_gemm_transposed"),
         work: Work::SgemmTransposed { a, b },
+    }
+}
+
+const fn tensor(name: &'static str, source: &'static str, operands: Format) -> Kernel {
+    let result = Format::Fp32;
+    Kernel {
+        name,
+        source: Some(source),
+        work: Work::Tensor { operands, result },
     }
 }
 
@@ -190,6 +236,20 @@ pub const STEPS: &[Step] = &[
         }],
     },
     Step {
+        id: "v10",
+        name: "tensor-cores",
+        idea: "a warp multiplies whole tiles in one instruction",
+        kernels: &[
+            tensor("bf16gemm_v10_wmma", "v10_wmma", Format::Bf16),
+            tensor("tf32gemm_v10_wmma", "v10_wmma", Format::Tf32),
+            tensor("bf16gemm_v10_shared", "v10_shared", Format::Bf16),
+            tensor("tf32gemm_v10_shared", "v10_shared", Format::Tf32),
+            tensor("bf16gemm_v10_large_warps", "v10_large_warps", Format::Bf16),
+            tensor("tf32gemm_v10_large_warps", "v10_large_warps", Format::Tf32),
+            tensor("sgemm_v10_three_tf32", "v10_three_tf32", Format::Fp32),
+        ],
+    },
+    Step {
         id: "v11",
         name: "summit",
         idea: "register banks, copies that need no threads, and tiles that fit the grid",
@@ -263,7 +323,7 @@ impl fmt::Display for UnknownStep {
     }
 }
 
-/// The steps that there are, in short: `v00 … v09, v11`. A number that is missing is a step to come.
+/// The steps that there are, in short: `v00 … v11`. A number that is missing is a step to come.
 pub fn range() -> String {
     let runs = STEPS.chunk_by(|one, next| one.number() + 1 == next.number());
     let words = runs.filter_map(|run| match run {
@@ -351,6 +411,7 @@ impl Work {
         match self {
             Work::Transpose => 2.0 * 4.0 * m * n,
             Work::Dgemm => 8.0 * (m * k + k * n + m * n),
+            Work::Tensor { operands, result } => operands.bytes() * (m * k + k * n) + result.bytes() * m * n,
             _ => 4.0 * (m * k + k * n + m * n),
         }
     }
@@ -383,7 +444,7 @@ mod tests {
         let error = find("bank-conflict").unwrap_err().to_string();
         assert_eq!(
             error,
-            "there is no step `bank-conflict` (did you mean bank-conflict-free?); the steps are v00 … v09, v11 (see: cargo xtask list)"
+            "there is no step `bank-conflict` (did you mean bank-conflict-free?); the steps are v00 … v11 (see: cargo xtask list)"
         );
     }
 

@@ -18,6 +18,8 @@ pub mod shape;
 pub mod text;
 pub mod time;
 
-pub use catalogue::{CHOSEN, Kernel, PROGRAMS, STEPS, Standalone, Step, UnknownStep, Work, find, range};
+pub use catalogue::{
+    CHOSEN, Format, Kernel, PROGRAMS, STEPS, Standalone, Step, UnknownStep, Work, find, range,
+};
 pub use record::{Measurement, Outcome, Record, Run, Samples};
 pub use shape::{Shape, WrongSize};

@@ -463,6 +463,6 @@ fn work_of(work: ladder::Work) -> Option<Work> {
         ladder::Work::SgemmTransposed { a: false, b: true } => Work::SgemmNt,
         ladder::Work::SgemmTransposed { a: true, b: true } => Work::SgemmTt,
         ladder::Work::Transpose => Work::Transpose,
-        ladder::Work::Cpu | ladder::Work::Cublas => return None,
+        ladder::Work::Cpu | ladder::Work::Cublas | ladder::Work::Tensor { .. } => return None,
     })
 }

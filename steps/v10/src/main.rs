@@ -1,0 +1,90 @@
+//! v10: tensor cores, which multiply tiles.
+
+use std::process::ExitCode;
+
+use cudarc::driver::{DeviceRepr, DriverError, LaunchConfig, PushKernelArg};
+use lab::{Code, Gemm, Kernel, Shape, blocks, code, int};
+
+/// Tile of C that a block owns.
+const BM: u32 = 128;
+const BN: u32 = 128;
+/// Threads that share it: eight warps, or four with twice as much each.
+const THREADS: u32 = 256;
+const LARGE_WARPS_THREADS: u32 = 128;
+
+const WMMA: Code = code!("v10_wmma");
+const SHARED: Code = code!("v10_shared");
+const LARGE_WARPS: Code = code!("v10_large_warps");
+const THREE_TF32: Code = code!("v10_three_tf32");
+
+const KERNELS: &[Kernel] = &[
+    Kernel::bf16("bf16gemm_v10_wmma", WMMA, geometry, launch),
+    Kernel::sgemm("tf32gemm_v10_wmma", WMMA, geometry, launch),
+    Kernel::bf16("bf16gemm_v10_shared", SHARED, geometry, launch),
+    Kernel::sgemm("tf32gemm_v10_shared", SHARED, geometry, launch),
+    Kernel::bf16(
+        "bf16gemm_v10_large_warps",
+        LARGE_WARPS,
+        large_warps_geometry,
+        launch,
+    ),
+    Kernel::sgemm(
+        "tf32gemm_v10_large_warps",
+        LARGE_WARPS,
+        large_warps_geometry,
+        launch,
+    ),
+    Kernel::sgemm("sgemm_v10_three_tf32", THREE_TF32, geometry, launch),
+];
+
+fn main() -> ExitCode {
+    lab::main("v10", KERNELS)
+}
+
+// ANCHOR: launch
+/// One block per tile of C.
+fn geometry(shape: Shape) -> LaunchConfig {
+    LaunchConfig {
+        grid_dim: (blocks(shape.n, BN), blocks(shape.m, BM), 1),
+        block_dim: (THREADS, 1, 1),
+        shared_mem_bytes: 0,
+    }
+}
+
+fn large_warps_geometry(shape: Shape) -> LaunchConfig {
+    LaunchConfig {
+        block_dim: (LARGE_WARPS_THREADS, 1, 1),
+        ..geometry(shape)
+    }
+}
+
+/// A and B of bf16, or of FP32 that the kernel takes as TF32; C of FP32.
+fn launch<T: DeviceRepr>(gemm: Gemm<'_, T, f32>) -> Result<(), DriverError> {
+    let (m, n, k) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k));
+    let mut launch = gemm.stream.launch_builder(gemm.kernel);
+    launch.arg(&m).arg(&n).arg(&k);
+    launch.arg(gemm.a).arg(gemm.b).arg(gemm.c);
+    // SAFETY: the arguments are what the kernel takes; a has M * K elements, b K * N, c M * N, and it stays inside.
+    unsafe { launch.launch(gemm.config) }?;
+    Ok(())
+}
+// ANCHOR_END: launch
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab::declared;
+
+    #[test]
+    fn kernels_are_those_of_the_catalogue() {
+        declared::agrees("v10", KERNELS);
+    }
+
+    #[test]
+    fn constants_are_those_of_the_sources() {
+        for code in [WMMA, SHARED, THREE_TF32] {
+            declared::constants(code, &[("THREADS", THREADS)]);
+        }
+        declared::constants(LARGE_WARPS, &[("THREADS", LARGE_WARPS_THREADS)]);
+    }
+}
