@@ -3,13 +3,16 @@
 //! Counts divided by rates give a bound, not a simulation: no latency, no dependency, no cache. What a kernel needs
 //! most of is what it cannot be faster than; how near it comes is for a GPU to say.
 
+use ladder::{Format, Work};
 use serde_json::{Map, Value};
 
 /// Counters of a launch, or of one source line of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Counters {
-    /// Multiply-adds of a whole warp: 32 lanes.
-    pub warp_fmas: f64,
+    /// Multiply-adds of lanes.
+    pub fmas: f64,
+    /// Multiply-adds of tensor cores.
+    pub tensor_products: f64,
     /// Instructions issued to warps: of the machine code, or of the PTX where there is none.
     pub instructions: f64,
     /// 32-byte sectors of loads from global memory.
@@ -40,7 +43,8 @@ impl Counters {
     pub fn of(object: &Map<String, Value>) -> Self {
         let n = |name: &str| object.get(name).and_then(Value::as_f64).unwrap_or(0.0);
         Self {
-            warp_fmas: n("fmas") / WARP,
+            fmas: n("fmas"),
+            tensor_products: n("tensor_products"),
             instructions: n("warp_instructions"),
             load_sectors: n("global_load_sectors"),
             store_sectors: n("global_store_sectors"),
@@ -67,15 +71,84 @@ impl Counters {
         (self.wavefronts - self.ideal).max(0.0)
     }
 
+    /// Multiply-adds of the kind that makes up the product.
+    pub fn multiply_adds(&self, of: Arithmetic) -> f64 {
+        match of {
+            Arithmetic::Fp32 | Arithmetic::Fp64 => self.fmas,
+            Arithmetic::Tensor(_) => self.tensor_products,
+        }
+    }
+
+    /// How often as many are done as [`Arithmetic::at_a_time`] says.
+    pub fn times(&self, of: Arithmetic) -> f64 {
+        self.multiply_adds(of) / of.at_a_time()
+    }
+
     /// Clocks that each unit of an SM needs for this at least, whichever SM does it.
-    pub fn clocks(&self, fp64: bool) -> [(Unit, f64); 4] {
-        let fma = if fp64 { FP64_FMAS } else { FP32_FMAS };
+    pub fn clocks(&self, of: Arithmetic) -> [(Unit, f64); 4] {
         [
-            (Unit::Fma, self.warp_fmas / fma),
+            (of.unit(), self.times(of) / of.per_clock()),
             (Unit::Issue, self.instructions / ISSUES),
             (Unit::Shared, self.wavefronts / WAVEFRONTS),
             (Unit::L1, self.global_requests.max(self.sectors() / SECTORS)),
         ]
+    }
+}
+
+/// What a product is computed with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// Multiply-adds of FP32.
+    Fp32,
+    /// Multiply-adds of FP64.
+    Fp64,
+    /// Tensor cores, on operands of a format.
+    Tensor(Format),
+}
+
+impl Arithmetic {
+    /// What a kernel of this work is for.
+    pub fn of(work: Work) -> Self {
+        match work {
+            Work::Dgemm => Arithmetic::Fp64,
+            Work::Tensor { operands, .. } => Arithmetic::Tensor(operands),
+            Work::Cpu | Work::Sgemm | Work::SgemmTransposed { .. } | Work::Transpose | Work::Cublas => {
+                Arithmetic::Fp32
+            }
+        }
+    }
+
+    /// Multiply-adds that tables count by: of a warp, or of one `mma.sync` on bf16.
+    pub fn at_a_time(self) -> f64 {
+        match self {
+            Arithmetic::Fp32 | Arithmetic::Fp64 => WARP,
+            Arithmetic::Tensor(_) => TENSOR_PRODUCT,
+        }
+    }
+
+    /// Multiply-adds that stand for one of the product.
+    pub fn for_one(self) -> f64 {
+        match self {
+            Arithmetic::Tensor(Format::Fp32) => 3.0,
+            _ => 1.0,
+        }
+    }
+
+    /// How many of these an SM does per clock.
+    fn per_clock(self) -> f64 {
+        match self {
+            Arithmetic::Fp32 => FP32_FMAS,
+            Arithmetic::Fp64 => FP64_FMAS,
+            Arithmetic::Tensor(Format::Bf16) => BF16_PRODUCTS,
+            Arithmetic::Tensor(Format::Tf32 | Format::Fp32) => TF32_PRODUCTS,
+        }
+    }
+
+    fn unit(self) -> Unit {
+        match self {
+            Arithmetic::Fp32 | Arithmetic::Fp64 => Unit::Fma,
+            Arithmetic::Tensor(_) => Unit::Tensor,
+        }
     }
 }
 
@@ -84,6 +157,8 @@ impl Counters {
 pub enum Unit {
     /// 128 FP32 lanes, 64 FP64 lanes.
     Fma,
+    /// Four tensor cores.
+    Tensor,
     /// Four schedulers, an instruction each.
     Issue,
     /// 32 banks of four bytes.
@@ -96,6 +171,12 @@ pub enum Unit {
 pub const FP32_FMAS: f64 = 4.0;
 /// Warp-wide FP64 multiply-adds per clock: 64 lanes.
 pub const FP64_FMAS: f64 = 2.0;
+/// Multiply-adds of `mma.sync.m16n8k16`.
+const TENSOR_PRODUCT: f64 = 16.0 * 8.0 * 16.0;
+/// So many of bf16 per clock: 4096 floating-point operations.
+pub const BF16_PRODUCTS: f64 = 1.0;
+/// And of TF32.
+pub const TF32_PRODUCTS: f64 = 0.5;
 /// Warp instructions that a multiprocessor issues per clock.
 pub const ISSUES: f64 = 4.0;
 /// Wavefronts of shared memory per clock.
@@ -108,6 +189,7 @@ impl Unit {
     pub fn name(self) -> &'static str {
         match self {
             Unit::Fma => "multiply-adds",
+            Unit::Tensor => "tensor cores",
             Unit::Issue => "instruction issue",
             Unit::Shared => "shared memory",
             Unit::L1 => "L1",
@@ -138,7 +220,7 @@ pub struct Line {
 }
 
 /// The lines of a report that keep an SM busy longest, longest first.
-pub fn hottest(report: &Value, n: usize) -> Vec<Line> {
+pub fn hottest(report: &Value, of: Arithmetic, n: usize) -> Vec<Line> {
     let mut lines: Vec<Line> = report["lines"]
         .as_array()
         .into_iter()
@@ -151,7 +233,7 @@ pub fn hottest(report: &Value, n: usize) -> Vec<Line> {
             })
         })
         .collect();
-    let busy = |line: &Line| binding(line.counters.clocks(false)).map_or(0.0, |(_, clocks)| clocks);
+    let busy = |line: &Line| binding(line.counters.clocks(of)).map_or(0.0, |(_, clocks)| clocks);
     lines.sort_by(|a, b| busy(b).total_cmp(&busy(a)));
     lines.truncate(n);
     lines
@@ -167,18 +249,29 @@ mod tests {
 
     #[test]
     fn a_warp_wide_multiply_add_is_32_of_a_lane() {
-        assert_eq!(counters(r#"{"fmas": 320}"#).warp_fmas, 10.0);
+        assert_eq!(counters(r#"{"fmas": 320}"#).times(Arithmetic::Fp32), 10.0);
+    }
+
+    #[test]
+    fn tensor_cores_are_counted_by_their_instruction() {
+        // 64 of bf16: 64 clocks, twice as many of TF32, and nothing of what other units do.
+        let c = counters(r#"{"fmas": 320, "tensor_products": 131072, "warp_instructions": 100}"#);
+        for (format, clocks) in [(Format::Bf16, 64.0), (Format::Tf32, 128.0)] {
+            let of = Arithmetic::Tensor(format);
+            assert_eq!(c.times(of), 64.0);
+            assert_eq!(binding(c.clocks(of)), Some((Unit::Tensor, clocks)));
+        }
     }
 
     #[test]
     fn what_takes_longest_binds() {
         // An uncoalesced product: 33 sectors for each multiply-add, at least a quarter of a clock each.
         let naive = counters(r#"{"fmas": 3200, "warp_instructions": 600, "global_load_sectors": 3300}"#);
-        assert_eq!(binding(naive.clocks(false)), Some((Unit::L1, 825.0)));
+        assert_eq!(binding(naive.clocks(Arithmetic::Fp32)), Some((Unit::L1, 825.0)));
         // Nothing but multiply-adds: arithmetic, not the issue of it.
         let dense = counters(r#"{"fmas": 3200, "warp_instructions": 100}"#);
-        assert_eq!(binding(dense.clocks(false)), Some((Unit::Fma, 25.0)));
-        assert_eq!(binding(counters("{}").clocks(false)), None);
+        assert_eq!(binding(dense.clocks(Arithmetic::Fp32)), Some((Unit::Fma, 25.0)));
+        assert_eq!(binding(counters("{}").clocks(Arithmetic::Fp32)), None);
     }
 
     #[test]
@@ -199,7 +292,10 @@ mod tests {
             {"file": "a.cu", "line": 1, "counters": {"warp_instructions": 4}},
             {"file": "a.cu", "line": 2, "counters": {"warp_instructions": 4, "global_load_sectors": 400}},
         ]});
-        let numbers: Vec<_> = hottest(&report, 5).iter().map(|line| line.number).collect();
+        let numbers: Vec<_> = hottest(&report, Arithmetic::Fp32, 5)
+            .iter()
+            .map(|line| line.number)
+            .collect();
         assert_eq!(numbers, [2, 1]);
     }
 }

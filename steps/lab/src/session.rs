@@ -59,12 +59,14 @@ pub fn load(gpu: &Gpu, ptx: &str, name: &str) -> Result<CudaFunction, Trouble> {
 pub(crate) fn load_cubin(gpu: &Gpu, cubin: &[u8], name: &str) -> Result<CudaFunction, String> {
     let loaded = gpu.context.load_module(Ptx::from_binary(cubin.to_vec()));
     let module = loaded.map_err(|error| {
-        // The log says more than the code.
+        // The log says more than the code: a sentence, and where it ends with a colon, what it is about.
         let log = explain(cubin);
-        log.lines()
-            .map(str::trim)
-            .find(|line| !line.is_empty())
-            .map_or_else(|| words(error), str::to_owned)
+        let mut lines = log.lines().map(str::trim).filter(|line| !line.is_empty());
+        match (lines.next(), lines.next()) {
+            (Some(first), Some(next)) if first.ends_with(':') => format!("{first} {next}"),
+            (Some(first), _) => first.to_owned(),
+            (None, _) => words(error),
+        }
     })?;
     module
         .load_function(name)

@@ -97,6 +97,8 @@ pub mod unit {
     pub const FP32: &str = "32-bit float arithmetic";
     /// Multiply-adds of 64 bits.
     pub const FP64: &str = "64-bit float arithmetic";
+    /// Products of tensor cores.
+    pub const TENSOR: &str = "tensor cores";
     /// Issue slots of the schedulers.
     pub const ISSUE: &str = "instruction issue";
     /// The same, with what reading and writing registers takes of them.

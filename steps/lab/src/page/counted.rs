@@ -7,7 +7,7 @@ use ladder::{Shape, Work};
 use serde_json::{Map, Value};
 
 use super::{Entry, figure, heading, limits, table};
-use crate::counters::{self, Counters, SECTOR};
+use crate::counters::{self, Arithmetic, Counters, SECTOR};
 
 /// More kernels than these on a page, and nobody reads their lines.
 const MAX_WITH_LINES: usize = 3;
@@ -24,11 +24,19 @@ pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], paint: Paint) -> Strin
     if counted.is_empty() {
         return String::new();
     }
-    let mut out = match shape.k {
-        0 => transposes(shape, &counted, paint),
-        _ => products(shape, &counted, paint),
-    };
-    out.push_str(&limits::table(shape, &counted, paint));
+    // What tensor cores do is counted by another measure.
+    let (tensor, others): (Vec<_>, Vec<_>) = counted
+        .iter()
+        .copied()
+        .partition(|(entry, _)| matches!(entry.work, Work::Tensor { .. }));
+    let mut out = String::new();
+    for group in [others, tensor].iter().filter(|group| !group.is_empty()) {
+        out.push_str(&match shape.k {
+            0 => transposes(shape, group, paint),
+            _ => products(shape, group, paint),
+        });
+        out.push_str(&limits::table(shape, group, paint));
+    }
     let with_lines: Vec<_> = counted
         .iter()
         .filter(|(entry, _)| entry.work != Work::Dgemm)
@@ -67,7 +75,6 @@ fn is_machine_code(counted: &[(&Entry<'_>, Counters)]) -> bool {
 }
 
 fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> String {
-    let once = Work::Sgemm.flops(shape) / Work::Sgemm.bytes(shape);
     let mut table = table([
         "kernel",
         "instructions",
@@ -79,9 +86,10 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
         "FLOP/byte",
     ]);
     for (entry, c) in counted {
+        let of = Arithmetic::of(entry.work);
         let each = |n: f64| {
             if n > 0.0 {
-                figure(n / c.warp_fmas)
+                figure(n / c.times(of))
             } else {
                 String::new()
             }
@@ -89,7 +97,7 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
         // What bulk copies move is not among the sectors.
         let flops = match c.bulk_copies > 0.0 {
             true => String::new(),
-            false => figure(2.0 * 32.0 * c.warp_fmas / (SECTOR * c.sectors())),
+            false => figure(2.0 * c.multiply_adds(of) / of.for_one() / (SECTOR * c.sectors())),
         };
         table.row([
             entry.measurement.kernel.clone(),
@@ -97,7 +105,7 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
             each(c.load_sectors),
             each(c.store_sectors),
             each(c.wavefronts),
-            excess(c, c.warp_fmas),
+            excess(c, c.times(of)),
             each(c.barriers),
             flops,
         ]);
@@ -105,13 +113,14 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
     let note = format!(
         "sectors: 32 bytes of global memory; wavefronts: of shared memory, excess: what a better layout would save;\n  \
          FLOP/byte: of global memory as asked for; if each matrix moved once, it would be {}",
-        figure(once)
+        once(shape, counted)
     );
-    let title = match is_machine_code(counted) {
-        true => "Counted in the machine code, per multiply-add of a warp (32 lanes)",
-        false => "Counted, per multiply-add of a warp (32 lanes)",
+    let what = match is_machine_code(counted) {
+        true => "Counted in the machine code",
+        false => "Counted",
     };
-    let mut out = heading(title, &note, paint);
+    let title = format!("{what}, per {}", limits::unit_of_work(shape, counted));
+    let mut out = heading(&title, &note, paint);
     out.push_str(&table.without_empty_columns().render(paint));
     for (entry, c) in counted.iter().filter(|(_, c)| c.bulk_copies > 0.0) {
         let note = format!(
@@ -121,6 +130,23 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
         out.push_str(&paint.dim(&note));
     }
     out
+}
+
+/// Operations per byte if each matrix moved once; by format where that differs.
+fn once(shape: Shape, counted: &[(&Entry<'_>, Counters)]) -> String {
+    let mut each: Vec<String> = Vec::new();
+    for (entry, _) in counted {
+        // That of FP64 was never asked for: the note is about the others.
+        let (work, of) = match entry.work {
+            Work::Tensor { operands, .. } => (entry.work, format!(" of {}", operands.name())),
+            _ => (Work::Sgemm, String::new()),
+        };
+        let text = format!("{}{of}", figure(work.flops(shape) / work.bytes(shape)));
+        if !each.contains(&text) {
+            each.push(text);
+        }
+    }
+    each.join(", ")
 }
 
 fn transposes(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> String {
@@ -195,7 +221,8 @@ fn lines(entry: &Entry<'_>, total: &Counters, paint: Paint) -> String {
         0.0 => String::new(),
         n => format!("{:.0}%", 100.0 * n / of),
     };
-    for line in counters::hottest(report, N_LINES) {
+    let of = Arithmetic::of(entry.work);
+    for line in counters::hottest(report, of, N_LINES) {
         let c = line.counters;
         let excess = if c.excess() > 0.0 {
             figure(c.excess())
@@ -207,7 +234,7 @@ fn lines(entry: &Entry<'_>, total: &Counters, paint: Paint) -> String {
             format!("{name}:{}", line.number),
             text_of(entry, &line),
             part(c.instructions, total.instructions),
-            part(c.warp_fmas, total.warp_fmas),
+            part(c.multiply_adds(of), total.multiply_adds(of)),
             part(c.sectors(), total.sectors()),
             part(c.wavefronts, total.wavefronts),
             excess,

@@ -8,7 +8,7 @@ use ladder::text::{Paint, Table};
 use ladder::{Shape, Work};
 
 use super::{Entry, figure};
-use crate::counters::{self, Counters};
+use crate::counters::{self, Arithmetic, Counters};
 
 /// A unit with a column of its own only where it needs this part of the most that a kernel needs.
 const WORTH_A_COLUMN: f64 = 0.1;
@@ -33,7 +33,7 @@ struct Needs {
 
 impl Needs {
     /// Computed from the driver's prediction; `None` where that names no unit.
-    fn predicted(prediction: &Prediction, fp64: bool, per: f64) -> Option<Self> {
+    fn predicted(prediction: &Prediction, of: Arithmetic, per: f64) -> Option<Self> {
         let clocks = |name| {
             let found = prediction.of_unit(name);
             found.map_or(0.0, |bound| prediction.clocks(bound) / per)
@@ -41,7 +41,11 @@ impl Needs {
         let first = prediction.bounds.first()?;
         let issue = clocks(unit::ISSUE);
         Some(Self {
-            arithmetic: clocks(if fp64 { unit::FP64 } else { unit::FP32 }),
+            arithmetic: clocks(match of {
+                Arithmetic::Fp32 => unit::FP32,
+                Arithmetic::Fp64 => unit::FP64,
+                Arithmetic::Tensor(_) => unit::TENSOR,
+            }),
             issue,
             registers: Some(clocks(unit::REGISTERS).max(issue)),
             shared: clocks(unit::SHARED),
@@ -55,8 +59,8 @@ impl Needs {
     }
 
     /// From counts alone. Instructions of the PTX bind nothing: ptxas leaves some of them out.
-    fn counted(c: &Counters, fp64: bool, per: f64, is_exact: bool) -> Option<Self> {
-        let clocks = c.clocks(fp64).map(|(unit, clocks)| (unit, clocks / per));
+    fn counted(c: &Counters, of: Arithmetic, per: f64, is_exact: bool) -> Option<Self> {
+        let clocks = c.clocks(of).map(|(unit, clocks)| (unit, clocks / per));
         let [(_, arithmetic), (_, issue), (_, shared), (_, l1)] = clocks;
         let limiting = clocks
             .into_iter()
@@ -84,14 +88,14 @@ impl Needs {
     }
 
     fn of(entry: &Entry<'_>, c: &Counters, per: f64) -> Option<Self> {
-        let fp64 = entry.work == Work::Dgemm;
+        let of = Arithmetic::of(entry.work);
         let code = entry.passed()?.machine_code.as_deref();
         let prediction = code.and_then(|code| code.forecast.prediction.as_ref());
         match prediction {
-            Some(prediction) => Self::predicted(prediction, fp64, per),
+            Some(prediction) => Self::predicted(prediction, of, per),
             None => {
                 let is_exact = code.is_some_and(|code| code.counters.is_some());
-                Self::counted(c, fp64, per, is_exact)
+                Self::counted(c, of, per, is_exact)
             }
         }
     }
@@ -107,14 +111,24 @@ fn units(prediction: &Prediction) -> String {
     units.join(", then ")
 }
 
-/// The table: for products per multiply-add of a warp, for transposes per 32 elements.
+/// What tables count by: all these kernels are of one kind.
+pub(super) fn unit_of_work(shape: Shape, counted: &[(&Entry<'_>, Counters)]) -> &'static str {
+    let is_tensor = |(entry, _): &(&Entry<'_>, Counters)| matches!(entry.work, Work::Tensor { .. });
+    match (shape.k, counted.iter().all(is_tensor)) {
+        (0, _) => "32 elements",
+        (_, false) => "multiply-add of a warp (32 lanes)",
+        (_, true) => "2048 multiply-adds of tensor cores (16 x 8 x 16)",
+    }
+}
+
+/// The table: clocks for as much work as [`unit_of_work`] names.
 pub(super) fn table(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> String {
     let is_product = shape.k > 0;
     let needs: Vec<(&str, Needs)> = counted
         .iter()
         .filter_map(|(entry, c)| {
             let per = match is_product {
-                true => c.warp_fmas,
+                true => c.times(Arithmetic::of(entry.work)),
                 false => shape.m as f64 * shape.n as f64 / 32.0,
             };
             let needs = Needs::of(entry, c, per)?;
@@ -162,11 +176,8 @@ pub(super) fn table(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Pai
             },
         ]);
     }
-    let title = match is_product {
-        true => "What binds: clocks of an SM per multiply-add of a warp",
-        false => "What binds: clocks of an SM per 32 elements",
-    };
-    let mut out = super::heading(title, &note(is_product, is_exact), paint);
+    let title = format!("What binds: clocks of an SM per {}", unit_of_work(shape, counted));
+    let mut out = super::heading(&title, &note(shape, counted, is_exact), paint);
     out.push_str(&table.without_empty_columns().render(paint));
     out
 }
@@ -180,14 +191,22 @@ fn ceiling(needs: &Needs) -> String {
     }
 }
 
-fn note(is_product: bool, is_exact: bool) -> String {
-    let arithmetic = match is_product {
-        true => format!(
+fn note(shape: Shape, counted: &[(&Entry<'_>, Counters)], is_exact: bool) -> String {
+    let is_tensor = counted
+        .iter()
+        .any(|(entry, _)| matches!(entry.work, Work::Tensor { .. }));
+    let arithmetic = match (shape.k > 0, is_tensor) {
+        (true, false) => format!(
             "{:.0} FP32 or {:.0} FP64 multiply-adds of a warp, ",
             counters::FP32_FMAS,
             counters::FP64_FMAS
         ),
-        false => String::new(),
+        (true, true) => format!(
+            "{:.0} such product of bf16 or {:.1} of TF32, ",
+            counters::BF16_PRODUCTS,
+            counters::TF32_PRODUCTS
+        ),
+        (false, _) => String::new(),
     };
     let mut note = format!(
         "what an SM of an H200 does in a clock: {arithmetic}{:.0} instructions",
@@ -236,7 +255,7 @@ mod tests {
             n_sms: 132,
         };
         // 16 SMs at 2 GHz: 32 000 clocks in a microsecond.
-        let needs = Needs::predicted(&prediction, false, 32_000.0).expect("there are bounds");
+        let needs = Needs::predicted(&prediction, Arithmetic::Fp32, 32_000.0).expect("there are bounds");
         assert_eq!(
             (needs.unit.as_str(), needs.most, needs.arithmetic, needs.issue),
             (unit::SHARED_AND_L1, 4.0, 1.0, 3.0)
@@ -251,7 +270,8 @@ mod tests {
             r#"{"fmas": 3200, "warp_instructions": 900, "shared_load_requests": 100,
                 "shared_load_wavefronts_merged": 100}"#,
         );
-        let of = |is_exact| Needs::counted(&c, false, 100.0, is_exact).expect("something is needed");
+        let of =
+            |is_exact| Needs::counted(&c, Arithmetic::Fp32, 100.0, is_exact).expect("something is needed");
         assert_eq!(
             (of(true).unit.as_str(), of(true).most),
             ("instruction issue", 2.25)

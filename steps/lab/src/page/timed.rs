@@ -121,7 +121,7 @@ pub(super) fn table(shape: Shape, run: &Run, entries: &[Entry<'_>]) -> Table {
                     let most = match e.work {
                         Work::Transpose => roofline.copy_gbs,
                         // The roofline is that of FP32.
-                        Work::Dgemm | Work::Cpu => return String::new(),
+                        Work::Dgemm | Work::Cpu | Work::Tensor { .. } => return String::new(),
                         work => {
                             let intensity = work.flops(shape) / work.bytes(shape);
                             (roofline.fp32_tflops * 1e3).min(intensity * roofline.copy_gbs)
