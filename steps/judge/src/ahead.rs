@@ -13,7 +13,7 @@
 mod follow;
 mod instruction;
 
-use lab::inputs::Real;
+use lab::inputs::Sums;
 use simt::gpu::Value;
 
 use crate::machine::Machine;
@@ -41,7 +41,7 @@ pub enum Ahead {
 }
 
 /// Follows the first warp of the first block that both loads and multiplies; all of its warps where none does.
-pub fn of<T: Real + Value>(machine: &Machine<'_>, trial: &Trial<T>, bk: usize) -> Ahead {
+pub fn of<T: Sums + Value>(machine: &Machine<'_>, trial: &Trial<T>, bk: usize) -> Ahead {
     let Some((report, first)) = machine.trace(trial, 0, MOST_STEPS) else {
         return Ahead::Nothing;
     };

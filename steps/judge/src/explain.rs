@@ -5,7 +5,7 @@ pub mod code;
 use std::collections::BTreeMap;
 
 use course::explain::{Counts, Explained, Line, places};
-use lab::inputs::Real;
+use lab::inputs::Sums;
 use ladder::Shape;
 use simt::check::Severity;
 use simt::gpu::Value;
@@ -32,7 +32,7 @@ pub fn explain(request: &Request<'_>) -> Result<Explained, String> {
     }
 }
 
-fn counted<T: Real + Value>(request: &Request<'_>, machine: &Machine<'_>) -> Result<Explained, String> {
+fn counted<T: Sums + Value>(request: &Request<'_>, machine: &Machine<'_>) -> Result<Explained, String> {
     let task = request.task;
     let depth = if task.work.is_transpose() { 0 } else { DEPTH };
     let usual = Shape {

@@ -30,7 +30,7 @@ use course::verdict::{CLEAN, Found, Measured, Part, RIGHT, Status, Verdict, Wron
 use course::{Task, compile::Refused};
 use findings::Report;
 use lab::diagnose::ZEROS;
-use lab::inputs::Real;
+use lab::inputs::Sums;
 use ladder::Shape;
 use simt::gpu::Value;
 use simt::launch::Watch;
@@ -84,7 +84,7 @@ pub fn judge_on(request: &Request<'_>, shapes: &[Shape]) -> Verdict {
 }
 
 /// A verdict in the making.
-struct Judgement<'a, T: Real> {
+struct Judgement<'a, T: Sums> {
     request: &'a Request<'a>,
     task: &'a Task,
     machine: &'a Machine<'a>,
@@ -102,7 +102,7 @@ enum Ran {
     Broken,
 }
 
-impl<'a, T: Real + Value> Judgement<'a, T> {
+impl<'a, T: Sums + Value> Judgement<'a, T> {
     fn new(request: &'a Request<'a>, machine: &'a Machine<'a>) -> Self {
         Self {
             request,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use findings::Report;
-use lab::inputs::Real;
+use lab::inputs::Sums;
 use ladder::Shape;
 use simt::gpu::{Argument, Gpu, Value};
 use simt::launch::{LaunchConfig, LaunchOptions, Names, Watch};
@@ -126,7 +126,7 @@ impl<'a> Machine<'a> {
     ///
     /// # Errors
     /// With the message when the launch is refused.
-    pub fn launch<T: Real + Value>(
+    pub fn launch<T: Sums + Value>(
         &self,
         trial: &Trial<T>,
         watch: Watch,
@@ -159,7 +159,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Launches once, and returns the report with the steps of a warp of the first block.
-    pub fn trace<T: Real + Value>(
+    pub fn trace<T: Sums + Value>(
         &self,
         trial: &Trial<T>,
         warp: u32,
@@ -182,7 +182,7 @@ impl<'a> Machine<'a> {
 
     /// What a launch of `code`, which is what was loaded, would take on a GPU, and what the schedulers of a multiprocessor
     /// do for some clocks in the middle.
-    pub fn predict<T: Real + Value>(
+    pub fn predict<T: Sums + Value>(
         &self,
         trial: &Trial<T>,
         code: &machine::Kernel,
@@ -202,7 +202,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Puts the operands into memory; without room, because the module's variables take it, why.
-    fn place<T: Real + Value>(&self, trial: &Trial<T>) -> Result<Vec<u64>, String> {
+    fn place<T: Sums + Value>(&self, trial: &Trial<T>) -> Result<Vec<u64>, String> {
         let mut placed = Vec::new();
         for (values, name) in trial.inputs.iter().zip(["A", "B"]).chain([(&trial.start, "C")]) {
             let bytes = (values.len() * T::BYTES) as u64;
@@ -229,7 +229,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn config<T: Real + Value>(
+    fn config<T: Sums + Value>(
         &self,
         trial: &Trial<T>,
         placed: &[u64],

@@ -5,7 +5,7 @@
 use course::verdict::{Part, Status, Verdict};
 use lab::Gpu;
 use lab::foreign::{Argument, run};
-use lab::inputs::Real;
+use lab::inputs::Sums;
 use lab::session::load;
 use ladder::Shape;
 
@@ -48,7 +48,7 @@ pub fn add(request: &Request<'_>, verdict: &mut Verdict, gpu: Result<Gpu, String
 }
 
 /// All shapes; the first thing that is wrong.
-fn on<T: Real>(request: &Request<'_>, gpu: &Gpu) -> Result<(), String> {
+fn on<T: Sums>(request: &Request<'_>, gpu: &Gpu) -> Result<(), String> {
     let task = request.task;
     let kernel = load(gpu, request.ptx, &task.entry).map_err(|trouble| trouble.to_string())?;
     for shape in shapes::of(task, request.seed, request.hidden) {
@@ -72,7 +72,7 @@ fn on<T: Real>(request: &Request<'_>, gpu: &Gpu) -> Result<(), String> {
 }
 
 /// Arguments in the order in which the task's kernel takes them.
-fn arguments<T: Real>(request: &Request<'_>, trial: &Trial<T>) -> Vec<Argument> {
+fn arguments<T: Sums>(request: &Request<'_>, trial: &Trial<T>) -> Vec<Argument> {
     let Shape { m, n, k } = trial.shape;
     let size = |n: usize| Argument::Int(i32::try_from(n).unwrap_or(i32::MAX));
     let names = request.task.work.parameters().iter();

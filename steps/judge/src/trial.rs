@@ -3,14 +3,14 @@
 use course::verdict::Wrong;
 use course::{Task, Work};
 use lab::diagnose::{Diagnosis, Scene, Terms};
-use lab::inputs::{Data, Real, elements, transposed};
+use lab::inputs::{Data, Sums, elements, transposed};
 use lab::reference::Problem;
 use lab::verify::{self, Answer, Comparison};
 use ladder::Shape;
 
 /// One launch: operands, and what must come out.
 #[derive(Debug)]
-pub struct Trial<T: Real> {
+pub struct Trial<T: Sums> {
     /// Sizes of the launch.
     pub shape: Shape,
     /// `small integers` or `reals`.
@@ -32,7 +32,7 @@ pub struct Trial<T: Real> {
 
 /// A part of the output with its answer: a product of a batch, or a field of a struct.
 #[derive(Debug)]
-struct Piece<T: Real> {
+struct Piece<T: Sums> {
     /// `product 1 of 3`; empty where there is one piece.
     name: String,
     /// Elements of the output before its first one.
@@ -43,7 +43,7 @@ struct Piece<T: Real> {
 }
 
 #[derive(Debug)]
-enum Expected<T: Real> {
+enum Expected<T: Sums> {
     /// The product A · B.
     Product(Problem<T>),
     /// αA · B + βC
@@ -61,7 +61,7 @@ enum Expected<T: Real> {
     },
 }
 
-impl<T: Real> Answer for Expected<T> {
+impl<T: Sums> Answer for Expected<T> {
     fn rows(&self) -> usize {
         match self {
             Self::Product(problem) | Self::Scaled { problem, .. } => problem.shape.m,
@@ -121,7 +121,7 @@ const NEXT: u64 = 1 << 32;
 
 /// The launches that decide whether a kernel is right on a shape, in order: on integers first, where every sum is exact.
 /// Each is made when it is asked for, on so many threads; 0 for one per core.
-pub fn trials<T: Real>(
+pub fn trials<T: Sums>(
     work: Work,
     shape: Shape,
     seed: u64,
@@ -145,7 +145,7 @@ pub fn trials<T: Real>(
         })
 }
 
-fn transpose<T: Real>(work: Work, shape: Shape, seed: u64, threads: usize) -> Trial<T> {
+fn transpose<T: Sums>(work: Work, shape: Shape, seed: u64, threads: usize) -> Trial<T> {
     let Shape { m: rows, n: cols, .. } = shape;
     let fields = match work {
         Work::Transpose12 => ["x", "y", "z"].as_slice(),
@@ -179,7 +179,7 @@ fn transpose<T: Real>(work: Work, shape: Shape, seed: u64, threads: usize) -> Tr
     }
 }
 
-fn product<T: Real>(
+fn product<T: Sums>(
     work: Work,
     shape: Shape,
     seed: u64,
@@ -238,7 +238,7 @@ fn product<T: Real>(
     }
 }
 
-impl<T: Real> Trial<T> {
+impl<T: Sums> Trial<T> {
     /// A launch whose output is not compared: on sizes where the answer would take longer than the launch.
     pub fn without_answer(work: Work, shape: Shape, seed: u64) -> Self {
         let Shape { m, n, k } = shape;
@@ -347,7 +347,7 @@ impl<T: Real> Trial<T> {
 }
 
 /// Whether one of the factors of αA · B + βC was forgotten.
-fn factors<T: Real>(expected: &Expected<T>, got: &[T]) -> Option<String> {
+fn factors<T: Sums>(expected: &Expected<T>, got: &[T]) -> Option<String> {
     const ENOUGH: usize = 8;
     let Expected::Scaled {
         problem,
@@ -403,7 +403,7 @@ mod tests {
     }
 
     /// What a right kernel makes of a trial, with its factors as `[alpha, beta]`.
-    fn right<T: Real>(trial: &Trial<T>, work: Work, factors: [f64; 2]) -> Vec<T> {
+    fn right<T: Sums>(trial: &Trial<T>, work: Work, factors: [f64; 2]) -> Vec<T> {
         let Shape { m, n, k } = trial.shape;
         if work.is_transpose() {
             let fields = trial.inputs[0].len() / (m * n);
@@ -432,7 +432,7 @@ mod tests {
         (0..trial.start.len()).map(element).collect()
     }
 
-    fn passes<T: Real>(name: &str) {
+    fn passes<T: Sums>(name: &str) {
         let task = task(name);
         for trial in trials::<T>(task.work, SHAPE, 7, 1) {
             let factors = [f64::from(trial.alpha), f64::from(trial.beta)];

@@ -6,7 +6,7 @@ use course::explain::machine::{
     Bound, Control, Forecast, Instruction, Machine as Explained, Occupancy, Prediction, Reason, Slot,
     Timeline, Unit,
 };
-use lab::inputs::Real;
+use lab::inputs::Sums;
 use ladder::{Shape, WrongSize};
 use simt::check::Severity;
 use simt::gpu::Value;
@@ -40,7 +40,7 @@ pub fn explain(request: &Request<'_>, code: &machine::Module, size: Shape) -> Re
     }
 }
 
-fn explained<T: Real + Value>(
+fn explained<T: Sums + Value>(
     request: &Request<'_>,
     machine: &Machine<'_>,
     architecture: u32,
