@@ -10,6 +10,7 @@
 constexpr int WM = 64, WN = 64;  // tile of C owned by one warp
 constexpr int THREADS = (BM / WM) * (BN / WN) * WARP_SIZE;
 
+// ANCHOR: kernel
 extern "C" __global__ void __launch_bounds__(THREADS)
 bf16gemm_v10_large_warps(int M, int N, int K, const bf16* A, const bf16* B, float* C)
 {
@@ -21,3 +22,4 @@ tf32gemm_v10_large_warps(int M, int N, int K, const float* A, const float* B, fl
 {
     product<Plan<tf32, WM, WN, From::SHARED>>(M, N, K, A, B, C);
 }
+// ANCHOR_END: kernel

@@ -92,10 +92,12 @@ struct Loads {
         const int thread = threadIdx.x;
         #pragma unroll
         for (int i = 0; i < A_VECTORS; ++i)
-            a[i] = load_vector_or_zero(A_, M, K, block_row + i * A_ROWS + thread / (BK / N), k0 + thread % (BK / N) * N);
+            a[i] = load_vector_or_zero(A_, M, K, block_row + i * A_ROWS + thread / (BK / N),
+                                       k0 + thread % (BK / N) * N);
         #pragma unroll
         for (int i = 0; i < B_VECTORS; ++i)
-            b[i] = load_vector_or_zero(B_, K, N_, k0 + i * B_ROWS + thread / (BN / N), block_col + thread % (BN / N) * N);
+            b[i] = load_vector_or_zero(B_, K, N_, k0 + i * B_ROWS + thread / (BN / N),
+                                       block_col + thread % (BN / N) * N);
     }
 
     __device__ __forceinline__ void store(A& a_tile, B& b_tile) const

@@ -28,6 +28,7 @@ mod sass;
 mod sectors;
 mod steps;
 mod svg;
+mod tensor;
 mod timeline;
 mod waiting;
 mod walk;
@@ -92,6 +93,7 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
     add("register-banks", ports::draw())?;
     add("v08-sectors", sectors::transposes())?;
     add("v08-banks", banks::columns())?;
+    add("v10-fragments", tensor::draw())?;
     add("counts", counts::draw())?;
     let ladder = bars::ladder(record);
     // For README.md, on a page that says whether it is dark.

@@ -40,11 +40,17 @@ pub(crate) fn side(house: &House, text: &str) -> Result<Side, String> {
 
 /// The kernel that the next step builds on: its source under `kernels/`.
 pub fn main_kernel(step: &ladder::Step) -> Option<&'static str> {
-    // v02's whole strip is a detour: it runs only while a strip fits into shared memory.
-    const DETOURS: [&str; 1] = ["v02_strip"];
+    // v02's whole strip is a detour: it runs only while a strip fits into shared memory. FP32 from tensor cores is
+    // another, of v10.
+    const DETOURS: [&str; 2] = ["v02_strip", "v10_three_tf32"];
     step.kernels
         .iter()
-        .filter(|kernel| matches!(kernel.work, Work::Sgemm | Work::SgemmTransposed { .. }))
+        .filter(|kernel| {
+            matches!(
+                kernel.work,
+                Work::Sgemm | Work::SgemmTransposed { .. } | Work::Tensor { .. }
+            )
+        })
         .filter_map(|kernel| kernel.source)
         .rfind(|source| !DETOURS.contains(source))
 }

@@ -77,9 +77,9 @@ const PROMOTED: f64 = 16.0;
 /// An instruction adds n products to a sum. Each of these n + 1 terms loses less than 2⁻²⁵ of the largest power of two
 /// in any of them, the total less than 2⁻²³ of itself, and neither is larger than Σ|a·b|, but for the errors so far.
 /// That is (n + 1)·2⁻²⁵ + 2⁻²³ for each of the ⌈K / n⌉ instructions, and two more for sums that are put together at the
-/// end.
+/// end. Of TF32 n is 8 in `mma.sync` and 4 in what `wmma` becomes, which loses more.
 ///
-/// FP32 in three products adds up [`PROMOTED`] k on the unit, six instructions which lose so much of no more than these
+/// FP32 in three products adds up [`PROMOTED`] k on the unit, by instructions which lose so much of no more than these
 /// k's part of Σ|a·b|, and then adds in FP32, where each of the ⌈K / 16⌉ sums is rounded.
 fn sums(operands: Format, shape: Shape) -> f64 {
     const CUT: f64 = 1.0 / (1u64 << 25) as f64;
@@ -88,8 +88,8 @@ fn sums(operands: Format, shape: Shape) -> f64 {
     let times = |n: f64| (shape.k as f64 / n).ceil() + 2.0;
     let nu = match operands {
         Format::Bf16 => times(16.0) * instruction(16.0),
-        Format::Tf32 => times(8.0) * instruction(8.0),
-        Format::Fp32 => 3.0 * PROMOTED / 8.0 * instruction(8.0) + times(PROMOTED) * f32::UNIT,
+        Format::Tf32 => times(4.0) * instruction(4.0),
+        Format::Fp32 => 3.0 * PROMOTED / 4.0 * instruction(4.0) + times(PROMOTED) * f32::UNIT,
     };
     nu / (1.0 - nu)
 }

@@ -275,6 +275,17 @@ pub const STEPS: &[Step] = &[
 /// Sources of kernels that the library of v11 chooses from; none of them is run by itself.
 pub const CHOSEN: [&str; 2] = ["v11_gemm", "v11_pack"];
 
+/// Kernels that no GPU has run yet: times, counters beside Nsight Compute's and compute-sanitizer's verdicts are to come.
+pub const NOT_MEASURED: [&str; 7] = [
+    "bf16gemm_v10_wmma",
+    "tf32gemm_v10_wmma",
+    "bf16gemm_v10_shared",
+    "tf32gemm_v10_shared",
+    "bf16gemm_v10_large_warps",
+    "tf32gemm_v10_large_warps",
+    "sgemm_v10_three_tf32",
+];
+
 /// A step that is a program of its own, without kernels: not in [`STEPS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standalone {

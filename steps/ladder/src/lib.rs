@@ -19,7 +19,7 @@ pub mod text;
 pub mod time;
 
 pub use catalogue::{
-    CHOSEN, Format, Kernel, PROGRAMS, STEPS, Standalone, Step, UnknownStep, Work, find, range,
+    CHOSEN, Format, Kernel, NOT_MEASURED, PROGRAMS, STEPS, Standalone, Step, UnknownStep, Work, find, range,
 };
 pub use record::{Measurement, Outcome, Record, Run, Samples};
 pub use shape::{Shape, WrongSize};

@@ -79,12 +79,4 @@ mod tests {
     fn kernels_are_those_of_the_catalogue() {
         declared::agrees("v10", KERNELS);
     }
-
-    #[test]
-    fn constants_are_those_of_the_sources() {
-        for code in [WMMA, SHARED, THREE_TF32] {
-            declared::constants(code, &[("THREADS", THREADS)]);
-        }
-        declared::constants(LARGE_WARPS, &[("THREADS", LARGE_WARPS_THREADS)]);
-    }
 }

@@ -504,6 +504,8 @@ fn the_strip_of_a_step() {
 
     <li><abbr title="cublas">v09</abbr></li>
 
+    <li><abbr title="tensor-cores">v10</abbr></li>
+
     <li><abbr title="summit">v11</abbr></li>
 
     </ol>
@@ -549,6 +551,7 @@ fn the_main_kernel_of_a_step_is_the_one_that_the_next_builds_on() {
     v07 v07_double_buffer
     v08 v08_gemm_transposed
     v09 -
+    v10 v10_large_warps
     v11 v11_stream_k
     ");
 }

@@ -84,19 +84,19 @@ impl Form {
     }
 
     /// The row and the first k of a register of A.
-    fn in_a(self, lane: usize, register: usize) -> (usize, usize) {
+    pub fn in_a(self, lane: usize, register: usize) -> (usize, usize) {
         let down = usize::from(self.m) / 8;
         let k = self.packed() * (lane % 4 + 4 * (register / down));
         (lane / 4 + 8 * (register % down), k)
     }
 
     /// The column and the first k of a register of B.
-    fn in_b(self, lane: usize, register: usize) -> (usize, usize) {
+    pub fn in_b(self, lane: usize, register: usize) -> (usize, usize) {
         (lane / 4, self.packed() * (lane % 4 + 4 * register))
     }
 
     /// The row and the first column of a register of D.
-    fn in_d(self, lane: usize, register: usize) -> (usize, usize) {
+    pub fn in_d(self, lane: usize, register: usize) -> (usize, usize) {
         let first = register * self.packed_sums();
         (lane / 4 + 8 * (first / 2), 2 * (lane % 4) + first % 2)
     }

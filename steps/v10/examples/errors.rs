@@ -1,0 +1,142 @@
+//! How far sums on tensor cores are off, beside those of FP32 multiply-adds, as K grows.
+//!
+//! The emulated device adds as compute capability 9.0 does, so a card of that kind gives the same bits.
+
+#![expect(clippy::print_stdout, reason = "a program that talks to whoever runs it")]
+
+use cudarc::driver::{
+    CudaContext, CudaModule, CudaSlice, CudaStream, DeviceRepr, LaunchConfig, PushKernelArg as _,
+};
+use cudarc::nvrtc::Ptx;
+use lab::inputs::{Data, elements};
+use lab::{Code, bf16, code, int};
+
+/// Rows and columns of C.
+const EDGE: usize = 16;
+const DEPTHS: [usize; 4] = [16, 128, 1024, 4096];
+
+/// What is compared: a heading, the entry, its threads.
+const KERNELS: [(&str, &str, u32); 4] = [
+    ("FP32", "sgemm_v07_double_buffer", 256),
+    ("bf16", "bf16gemm_v10_shared", 256),
+    ("TF32", "tf32gemm_v10_shared", 256),
+    ("3 x TF32", "sgemm_v10_three_tf32", 256),
+];
+const CODES: [Code; 4] = [
+    code!("v07_double_buffer"),
+    code!("v10_shared"),
+    code!("v10_shared"),
+    code!("v10_three_tf32"),
+];
+
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Failure> {
+    emulated::preload()?;
+    let context = CudaContext::new(0)?;
+    let stream = context.default_stream();
+    let modules = CODES.map(|code| context.load_module(Ptx::from_src(code.ptx)));
+    let modules = modules.into_iter().collect::<Result<Vec<_>, _>>()?;
+    println!("errors of {EDGE} x {EDGE} sums of K products, in units of 2^-24 of the sum of |a b|: the largest");
+    println!("error, and the mean with its sign away from zero");
+    for (of, what) in [
+        (draw as fn(u64, usize) -> Vec<f32>, "elements from -1 to 1"),
+        (positive, "elements from 0 to 1"),
+    ] {
+        println!("\n{what}");
+        print!("{:>6}", "K");
+        for (heading, ..) in KERNELS {
+            print!("{heading:>22}");
+        }
+        println!();
+        for k in DEPTHS {
+            let (a, b) = (of(0, EDGE * k), of(1, k * EDGE));
+            print!("{k:>6}");
+            for ((heading, name, threads), module) in KERNELS.iter().zip(&modules) {
+                let launch = Launch {
+                    stream: &stream,
+                    module,
+                    name,
+                    threads: *threads,
+                    k,
+                };
+                let errors = match *heading {
+                    "bf16" => {
+                        let short = |x: &[f32]| x.iter().map(|v| bf16::from_f32(*v)).collect::<Vec<_>>();
+                        let (a, b) = (short(&a), short(&b));
+                        let c = launch.run(&a, &b)?;
+                        let wide = |x: &[bf16]| x.iter().map(|v| v.to_f32()).collect::<Vec<_>>();
+                        Errors::of(&wide(&a), &wide(&b), k, &c)
+                    }
+                    _ => Errors::of(&a, &b, k, &launch.run(&a, &b)?),
+                };
+                print!("{:>12.3}{:>+10.3}", errors.largest, errors.mean);
+            }
+            println!();
+        }
+    }
+    Ok(())
+}
+
+fn draw(operand: u64, n: usize) -> Vec<f32> {
+    elements(Data::Reals, 1, operand, n, n)
+}
+
+fn positive(operand: u64, n: usize) -> Vec<f32> {
+    draw(operand, n).into_iter().map(f32::abs).collect()
+}
+
+struct Launch<'a> {
+    stream: &'a std::sync::Arc<CudaStream>,
+    module: &'a std::sync::Arc<CudaModule>,
+    name: &'a str,
+    threads: u32,
+    k: usize,
+}
+
+impl Launch<'_> {
+    /// C, row-major: one block has all of it.
+    fn run<T: DeviceRepr>(&self, a: &[T], b: &[T]) -> Result<Vec<f32>, Failure> {
+        let function = self.module.load_function(self.name)?;
+        let (a, b) = (self.stream.clone_htod(a)?, self.stream.clone_htod(b)?);
+        let mut c: CudaSlice<f32> = self.stream.alloc_zeros(EDGE * EDGE)?;
+        let (edge, k) = (int(EDGE), int(self.k));
+        let config = LaunchConfig {
+            grid_dim: (1, 1, 1),
+            block_dim: (self.threads, 1, 1),
+            shared_mem_bytes: 0,
+        };
+        let mut launch = self.stream.launch_builder(&function);
+        launch.arg(&edge).arg(&edge).arg(&k).arg(&a).arg(&b).arg(&mut c);
+        // SAFETY: the arguments are what the kernels take; a has EDGE * k elements, b k * EDGE, c EDGE * EDGE.
+        unsafe { launch.launch(config) }?;
+        Ok(self.stream.clone_dtoh(&c)?)
+    }
+}
+
+/// Errors as parts of Σ|a b|, in units of 2⁻²⁴.
+struct Errors {
+    largest: f64,
+    /// Positive where the result is farther from zero than the sum.
+    mean: f64,
+}
+
+impl Errors {
+    fn of(a: &[f32], b: &[f32], k: usize, c: &[f32]) -> Self {
+        let unit = 2.0_f64.powi(-24);
+        let (mut largest, mut total) = (0.0_f64, 0.0);
+        for (index, c) in c.iter().enumerate() {
+            let (row, col) = (index / EDGE, index % EDGE);
+            let term = |i: usize| f64::from(a[row * k + i]) * f64::from(b[i * EDGE + col]);
+            let exact: f64 = (0..k).map(term).sum();
+            let size: f64 = (0..k).map(|i| term(i).abs()).sum();
+            let error = (f64::from(*c) - exact) * exact.signum() / size / unit;
+            largest = largest.max(error.abs());
+            total += error;
+        }
+        Self {
+            largest,
+            mean: total / c.len() as f64,
+        }
+    }
+}
