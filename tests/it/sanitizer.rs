@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use ladder::{NOT_MEASURED, STEPS};
 use ladder::sanitizer::{Record, TOOLS};
+use ladder::{NOT_MEASURED, STEPS};
 
 #[test]
 fn every_kernel_was_found_clean_by_every_tool() {

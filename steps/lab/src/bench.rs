@@ -40,7 +40,7 @@ pub fn run(lab: &mut Lab<'_>, bench: &args::Bench) -> Result<u8, Trouble> {
         false => out::write(&page::header(lab))?,
     }
     let answers = std::env::var_os(ANSWERS).map(PathBuf::from);
-    let mut failed = false;
+    let (mut failed, mut ran) = (false, page::Ran::default());
     for (case, kernels) in plan(lab, asked.as_deref(), answers.as_deref()) {
         let mut entries = Vec::new();
         for kernel in kernels {
@@ -65,12 +65,13 @@ pub fn run(lab: &mut Lab<'_>, bench: &args::Bench) -> Result<u8, Trouble> {
             });
         }
         out::progress_done();
+        entries.iter().for_each(|entry| ran.add(entry));
         if !lab.common.json {
             out::write(&page::case(case.shape, &lab.run, &entries))?;
         }
     }
     if !lab.common.json {
-        out::write(&page::footer(lab))?;
+        out::write(&page::footer(lab, ran))?;
     }
     Ok(if failed { FAILED } else { PASSED })
 }

@@ -95,11 +95,11 @@ pub fn case(shape: Shape, run: &ladder::Run, entries: &[Entry<'_>]) -> String {
 }
 
 /// After everything: what real GPUs took, and what to do next.
-pub fn footer(lab: &Lab<'_>) -> String {
+pub fn footer(lab: &Lab<'_>, ran: Ran) -> String {
     let paint = Paint::for_stdout();
     let mut out = recorded::tables(lab.step, paint);
     if lab.run.emulated && lab.kernels.iter().any(|kernel| kernel.code().is_some()) {
-        out.push_str(&paint.dim(&ground(lab)));
+        out.push_str(&paint.dim(&ground(lab, ran)));
     }
     let _ = writeln!(
         out,
@@ -109,8 +109,27 @@ pub fn footer(lab: &Lab<'_>) -> String {
     out
 }
 
+/// How many kernels passed, and how many of them as machine code too.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Ran {
+    kernels: usize,
+    as_machine_code: usize,
+}
+
+impl Ran {
+    /// Counts one more.
+    pub fn add(&mut self, entry: &Entry<'_>) {
+        let Some(passed) = entry.passed().filter(|_| entry.kernel.code().is_some()) else {
+            return;
+        };
+        let code = passed.machine_code.as_deref();
+        self.kernels += 1;
+        self.as_machine_code += usize::from(code.is_some_and(|code| code.counters.is_some()));
+    }
+}
+
 /// What the emulated GPU's figures rest on.
-fn ground(lab: &Lab<'_>) -> String {
+fn ground(lab: &Lab<'_>, ran: Ran) -> String {
     let mut missing = lab
         .kernels
         .iter()
@@ -124,7 +143,15 @@ fn ground(lab: &Lab<'_>) -> String {
             )
         }
         (Some(_), None, _) => "\nThe emulated GPU counted what the PTX says; with --cubin FILE, machine code.\n".into(),
-        _ => "\nThe emulated GPU ran the machine code for sm_90 and counted its instructions; times are a model's.\n".into(),
+        _ => match (ran.as_machine_code, ran.kernels) {
+            (0, _) => "\nThe emulated GPU counted what the PTX says: it does not run this machine code.\n".into(),
+            (some, all) if some < all => format!(
+                "\nThe emulated GPU ran the machine code for sm_90 of {some} kernels out of {all} and counted its \
+                 instructions, of the\nothers those of the PTX; times are a model's.\n"
+            ),
+            _ => "\nThe emulated GPU ran the machine code for sm_90 and counted its instructions; times are a model's.\n"
+                .into(),
+        },
     }
 }
 

@@ -249,7 +249,10 @@ impl<'a> Subject<'a> {
             before: None,
         };
         if let Err(why) = &machine.function {
-            found.forecast = no_prediction(format!("the emulated GPU does not run its machine code: {why}"));
+            found.forecast = no_prediction(match unsupported(why) {
+                Some(mnemonic) => format!("the emulated GPU does not run machine code with `{mnemonic}`"),
+                None => format!("the emulated GPU does not run its machine code: {why}"),
+            });
             return Ok(Ok((found, None)));
         }
         self.watch(shape, true);
@@ -482,6 +485,14 @@ impl<'a> Subject<'a> {
 /// Counters of a launch, from its report.
 fn total(report: Option<&Value>) -> Option<Map<String, Value>> {
     report?["total"].as_object().cloned()
+}
+
+/// The instruction that a driver's log names as unsupported.
+fn unsupported(log: &str) -> Option<&str> {
+    log.split_once("unsupported `")?
+        .1
+        .split_once('`')
+        .map(|(mnemonic, _)| mnemonic)
 }
 
 /// Thread-instructions after which a launch on the emulated device counts as runaway: many times what the slowest

@@ -37,7 +37,9 @@ fn main() -> Result<(), Failure> {
     let stream = context.default_stream();
     let modules = CODES.map(|code| context.load_module(Ptx::from_src(code.ptx)));
     let modules = modules.into_iter().collect::<Result<Vec<_>, _>>()?;
-    println!("errors of {EDGE} x {EDGE} sums of K products, in units of 2^-24 of the sum of |a b|: the largest");
+    println!(
+        "errors of {EDGE} x {EDGE} sums of K products, in units of 2^-24 of the sum of |a b|: the largest"
+    );
     println!("error, and the mean with its sign away from zero");
     for (of, what) in [
         (draw as fn(u64, usize) -> Vec<f32>, "elements from -1 to 1"),

@@ -119,7 +119,14 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
         true => "Counted in the machine code",
         false => "Counted",
     };
-    let title = format!("{what}, per {}", limits::unit_of_work(shape, counted));
+    let lanes = match counted
+        .iter()
+        .any(|(entry, _)| matches!(entry.work, Work::Tensor { .. }))
+    {
+        true => "",
+        false => " (32 lanes)",
+    };
+    let title = format!("{what}, per {}{lanes}", limits::unit_of_work(shape, counted));
     let mut out = heading(&title, &note, paint);
     out.push_str(&table.without_empty_columns().render(paint));
     for (entry, c) in counted.iter().filter(|(_, c)| c.bulk_copies > 0.0) {

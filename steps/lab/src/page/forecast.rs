@@ -52,10 +52,22 @@ pub(super) fn tables(
             out.push_str(&idle(&entry.measurement.kernel, prediction));
         }
     }
+    // A reason that several kernels share is given once.
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for (entry, code) in &found {
-        if let Some(why) = &code.forecast.no_prediction {
-            let _ = writeln!(out, "{}: no prediction: {why}", entry.measurement.kernel);
+        let Some(why) = code.forecast.no_prediction.as_deref() else {
+            continue;
+        };
+        let kernel = entry.measurement.kernel.as_str();
+        match reasons.iter_mut().find(|(reason, _)| *reason == why) {
+            Some((_, kernels)) => kernels.push(kernel),
+            None => reasons.push((why, vec![kernel])),
         }
+    }
+    for (why, kernels) in reasons {
+        let _ = writeln!(out, "{}: no prediction: {why}", kernels.join(", "));
+    }
+    for (entry, code) in &found {
         if let Some(before) = &code.before {
             let change = change(&code.forecast, before);
             let _ = writeln!(out, "{}: your change: {change}", entry.measurement.kernel);

@@ -116,7 +116,7 @@ pub(super) fn unit_of_work(shape: Shape, counted: &[(&Entry<'_>, Counters)]) -> 
     let is_tensor = |(entry, _): &(&Entry<'_>, Counters)| matches!(entry.work, Work::Tensor { .. });
     match (shape.k, counted.iter().all(is_tensor)) {
         (0, _) => "32 elements",
-        (_, false) => "multiply-add of a warp (32 lanes)",
+        (_, false) => "multiply-add of a warp",
         (_, true) => "2048 multiply-adds of tensor cores (16 x 8 x 16)",
     }
 }
