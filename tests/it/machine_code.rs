@@ -153,7 +153,9 @@ fn machine_code_computes_what_ptx_does() {
         let Some(source) = kernel.source else { continue };
         if WITH_MAPS.contains(&kernel.name) || matches!(kernel.work, Work::Tensor { .. }) {
             let refused = machine::Module::read(&cubin(source)).map(drop);
-            let why = refused.expect_err("it copies boxes, or multiplies tiles").to_string();
+            let why = refused
+                .expect_err("it copies boxes, or multiplies tiles")
+                .to_string();
             assert!(why.contains("unsupported `"), "{}: {why}", kernel.name);
             continue;
         }
