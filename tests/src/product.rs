@@ -6,8 +6,8 @@
 //! | --- | --- |
 //! | `// block: 256` | threads of a block |
 //! | `// shared: 32832` | bytes of dynamic shared memory |
-//! | `// product: M A:16x32/64 C` | parameters: `M`, `N`, `K`, `alpha`, `beta`, `whole`; `A`, `B`, `C`: pointers; `A:16x32/64`: a tensor map of A whose boxes have 16 columns and 32 rows, with a swizzle of 64 bytes; `A:64x32/128/bf16`: the same of A in bf16 |
-//! | `// launch: blocks 3 whole 0 shape 37 68 40` | a launch, with M, N and K |
+//! | `// product: M A:16x32/64 C` | parameters: `M`, `N`, `K`, `alpha`, `beta`, `whole`; `A`, `B`, `C`: pointers; `A:16x32/64`: a tensor map of A whose boxes have 16 columns and 32 rows, with a swizzle of 64 bytes; `A:64x32/128/bf16`: the same of A in bf16; `A/bf16`, `C/bf16`: pointers to bf16; `C:32x64/128`: a tensor map of C |
+//! | `// launch: blocks 3 whole 0 shape 37 68 40` | a launch, with M, N and K; `blocks 3x2`: 3 along x, 2 along y |
 //! | `// kernel: NAME` | which kernel of the module, if there are several |
 //! | `// unwritten: last row of B` | what the host did not write |
 //! | `// expect: clean` | codes that must be found |
@@ -43,8 +43,8 @@ pub struct Head {
 /// One launch of a kernel.
 #[derive(Debug, Clone, Copy)]
 pub struct Launch {
-    /// Blocks of the grid.
-    pub blocks: u32,
+    /// Blocks of the grid, along x and y.
+    pub blocks: [u32; 2],
     whole: i32,
     shape: [usize; 3],
 }
@@ -77,7 +77,10 @@ pub fn head(text: &str) -> Head {
             "unwritten" => head.is_half = value == "last row of B",
             "product" => head.parameters = words.iter().map(|&word| word.to_owned()).collect(),
             "launch" => head.launches.push(Launch {
-                blocks: number(1) as u32,
+                blocks: match words[1].split_once('x') {
+                    Some((x, y)) => [x, y].map(|n| n.parse().expect("a number")),
+                    None => [number(1) as u32, 1],
+                },
                 whole: number(3) as i32,
                 shape: [number(5), number(6), number(7)],
             }),
