@@ -60,6 +60,33 @@ const PLANS: &[Plan] = &[
         parameters: BOXES,
         launches: &[("1", [1, 8, 8]), ("2x2", [130, 264, 392])],
     },
+    Plan {
+        source: "v12_persistent",
+        name: "gemm_v12_persistent",
+        threads: 384,
+        shared: 196672,
+        parameters: BOXES,
+        launches: &[("1", [1, 8, 8]), ("2", [130, 264, 200])],
+    },
+    Plan {
+        source: "v12_multicast",
+        name: "gemm_v12_multicast",
+        threads: 384,
+        shared: 196672,
+        parameters: BOXES,
+        launches: &[("2", [1, 8, 8]), ("2", [260, 264, 200]), ("4", [130, 264, 392])],
+    },
+    Plan {
+        source: "v12_store",
+        name: "gemm_v12_store",
+        threads: 384,
+        shared: 229440,
+        parameters: [
+            "M N K alpha A:64x128/128/bf16 B:64x64/128/bf16 C:32x64/128",
+            "M N K alpha A:64x128/128/bf16 B:64x64/128/bf16 C:64x64/128/bf16",
+        ],
+        launches: &[("2", [1, 8, 8]), ("2", [260, 264, 200]), ("4", [130, 264, 392])],
+    },
 ];
 
 /// What is wrong with a kernel, with C of float and of bf16.
