@@ -87,6 +87,30 @@ const PLANS: &[Plan] = &[
         ],
         launches: &[("2", [1, 8, 8]), ("2", [260, 264, 200]), ("4", [130, 264, 392])],
     },
+    Plan {
+        source: "v12_small",
+        name: "gemm_v12_small_128x128",
+        threads: 384,
+        shared: 196704,
+        parameters: BOXES,
+        launches: &[("1", [1, 8, 8]), ("4", [130, 136, 520])],
+    },
+    Plan {
+        source: "v12_small",
+        name: "gemm_v12_small_128x64",
+        threads: 384,
+        shared: 98368,
+        parameters: BOXES,
+        launches: &[("1", [1, 8, 8]), ("4", [130, 72, 328])],
+    },
+    Plan {
+        source: "v12_small",
+        name: "gemm_v12_small_128x128_split",
+        threads: 384,
+        shared: 229472,
+        parameters: BOXES,
+        launches: &[("2", [1, 8, 8]), ("8", [130, 136, 200])],
+    },
 ];
 
 /// What is wrong with a kernel, with C of float and of bf16.
