@@ -26,10 +26,11 @@ __device__ __forceinline__ void sync_cluster()
                  "barrier.cluster.wait.acquire;" ::: "memory");
 }
 
-// Arrives at the barrier of another block of the cluster.
+// Arrives at the barrier of another block of the cluster, which may overwrite then what was read here. It orders no
+// writes: `.release.cluster` would, with a fence for the whole GPU at each arrival.
 __device__ __forceinline__ void arrive_in(unsigned barrier, int rank)
 {
-    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];"
+    asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];"
                  :: "r"(address_in(barrier, rank)) : "memory");
 }
 
