@@ -51,7 +51,8 @@ constexpr int CLUSTER = 2;  // blocks, one below the other in C: they need the s
 // This block's tile of A, and its half of the boxes of B, which both blocks get.
 template <typename T>
 __device__ __forceinline__ void copy_shared_tiles(unsigned to, unsigned full, const TensorMap& a_map,
-                                                  const TensorMap& b_map, int block_row, int block_col, int k0, int rank)
+                                                  const TensorMap& b_map, int block_row, int block_col, int k0,
+                                                  int rank)
 {
     constexpr int OWN = T::BOXES / CLUSTER;
     static_assert(T::BOXES % CLUSTER == 0, "each block copies as many boxes");

@@ -1,6 +1,6 @@
 //! The kernels of v12, which multiply bf16 by tensor cores: right and without a finding.
 //!
-//! Each runs with C of float and of bf16, on shapes that fill no tile.
+//! They lie in `tests/data/hopper` for as long as no step runs them. Each runs with C of float and of bf16, on shapes that fill no tile.
 
 use std::path::Path;
 
@@ -116,7 +116,7 @@ const PLANS: &[Plan] = &[
 /// What is wrong with a kernel, with C of float and of bf16.
 fn wrong(plan: &Plan, threads: usize) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../kernels/ptx")
+        .join("data/hopper")
         .join(plan.source)
         .with_extension("ptx");
     let ptx = std::fs::read_to_string(&path).expect("its PTX is committed");

@@ -160,15 +160,16 @@ pub fn run((one, ptx): &(Specimen, String), launch: Launch, threads: usize) -> R
         true => gpu.upload(&matrix.iter().copied().map(to_bf16).collect::<Vec<u16>>()),
         false => gpu.upload(matrix),
     };
+    let [a, b, c] =
+        [("A", &product.a), ("B", &product.b), ("C", &old)].map(|(name, matrix)| upload(name, matrix));
     // Of a B that nobody has written whole, the last row is missing.
     let b = match head.is_half {
         true => gpu.alloc::<f32>(k * n),
-        false => upload("B", &product.b),
+        false => b,
     };
     if head.is_half {
         gpu.write(b, &product.b[..(k - 1) * n]);
     }
-    let (a, c) = (upload("A", &product.a), upload("C", &old));
     let module = match gpu.load(ptx) {
         Ok(module) => module,
         Err(refused) => panic!("{}: {refused}", one.name),

@@ -1,8 +1,8 @@
 // v12_small.cu: small products: smaller tiles, and blocks that share the k of a tile.
 //
 // A product of 1024 has 32 tiles of 128 x 256, and three quarters of the multiprocessors would have none.
-// Changed since v12_ring: the tile, and with `split`, who multiplies it: a cluster of two blocks, each half of the k. At
-// the end each block gives half of its columns to the other through that one's shared memory, adds what it gets to
+// Changed since v12_ring: the tile, and with `split`, who multiplies it: a cluster of two blocks, each half of the k.
+// At the end each block gives half of its columns to the other through that one's shared memory, adds what it gets to
 // the columns that it keeps, and stores these. Sums are not in the order of k then.
 // Unchanged: the ring, sums straight to C.
 // Any M; N and K are multiples of 8. Boxes: 64 x 128 of A, 64 x 64 of B, swizzle of 128 bytes.
@@ -41,7 +41,8 @@ __device__ __forceinline__ void add_and_store(Out* C, int M, int N, int block_ro
         #pragma unroll
         for (int j = 0; j < WIDTH; ++j) sums[i + j] = acc[KEPT * HALF + i + j] + more[j];
     }
-    store_sums<true>(C, M, N, block_row + threadIdx.x / WARP_SIZE * 16, block_col + KEPT * T::BN / CLUSTER, alpha, sums);
+    const int row = block_row + threadIdx.x / WARP_SIZE * 16;
+    store_sums<true>(C, M, N, row, block_col + KEPT * T::BN / CLUSTER, alpha, sums);
 }
 // ANCHOR_END: give
 
