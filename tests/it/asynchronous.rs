@@ -2,35 +2,14 @@
 //!
 //! What each broken kernel gives is a snapshot: its findings, and how much of C is wrong.
 
-use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use course::specimens::Specimen;
+use tests::product::shown;
 use tests::{product, specimen};
 
 static KERNELS: LazyLock<Vec<(Specimen, String)>> =
     LazyLock::new(|| specimen::folder("tests/data/asynchronous"));
-
-/// What the launches of a kernel give, up to the first with which something is wrong.
-fn shown(kernel: &(Specimen, String), threads: usize) -> (String, Vec<String>) {
-    let (mut text, mut codes) = (String::new(), Vec::new());
-    for launch in product::head(&kernel.0.source).launches {
-        let ran = product::run(kernel, launch, threads);
-        for finding in &ran.findings {
-            text.push_str(&finding.text);
-            text.push('\n');
-            codes.push(finding.code.as_str().to_owned());
-        }
-        let (wrong, all) = ran.wrong;
-        if wrong > 0 {
-            let _ = writeln!(text, "{wrong} of {all} elements of C are wrong.");
-        }
-        if !text.is_empty() {
-            break;
-        }
-    }
-    (text, codes)
-}
 
 #[test]
 fn right_kernels_are_clean() {

@@ -11,6 +11,7 @@ mod corpus;
 mod counters;
 mod gallery;
 mod gemm;
+mod hopper;
 mod ladder_gemm;
 mod ladder_transpose;
 mod machine_code;

@@ -6,11 +6,13 @@
 //! | --- | --- |
 //! | `// block: 256` | threads of a block |
 //! | `// shared: 32832` | bytes of dynamic shared memory |
-//! | `// product: M A:16x32/64 C` | parameters: `M`, `N`, `K`, `alpha`, `beta`, `whole`; `A`, `B`, `C`: pointers; `A:16x32/64`: a tensor map of A whose boxes have 16 columns and 32 rows, with a swizzle of 64 bytes; `A:64x32/128/bf16`: the same of A in bf16 |
-//! | `// launch: blocks 3 whole 0 shape 37 68 40` | a launch, with M, N and K |
+//! | `// product: M A:16x32/64 C` | parameters: `M`, `N`, `K`, `alpha`, `beta`, `whole`; `A`, `B`, `C`: pointers; `A:16x32/64`: a tensor map of A whose boxes have 16 columns and 32 rows, with a swizzle of 64 bytes; `A:64x32/128/bf16`: the same of A in bf16; `A/bf16`, `C/bf16`: pointers to bf16; `C:32x64/128`: a tensor map of C |
+//! | `// launch: blocks 3 whole 0 shape 37 68 40` | a launch, with M, N and K; `blocks 3x2`: 3 along x, 2 along y |
 //! | `// kernel: NAME` | which kernel of the module, if there are several |
 //! | `// unwritten: last row of B` | what the host did not write |
 //! | `// expect: clean` | codes that must be found |
+
+use std::fmt::Write as _;
 
 use course::specimens::Specimen;
 use findings::{Finding, Report};
@@ -43,8 +45,8 @@ pub struct Head {
 /// One launch of a kernel.
 #[derive(Debug, Clone, Copy)]
 pub struct Launch {
-    /// Blocks of the grid.
-    pub blocks: u32,
+    /// Blocks of the grid, along x and y.
+    pub blocks: [u32; 2],
     whole: i32,
     shape: [usize; 3],
 }
@@ -56,6 +58,24 @@ pub struct Ran {
     pub findings: Vec<Finding>,
     /// Elements of C that are wrong, and all of them.
     pub wrong: (usize, usize),
+}
+
+impl Head {
+    /// A matrix that a parameter names is of bf16.
+    fn is_bf16(&self, matrix: &str) -> bool {
+        let of = |word: &&String| word.starts_with(matrix) && word.ends_with("/bf16");
+        self.parameters.iter().any(|word| of(&word))
+    }
+}
+
+/// The nearest number of bf16, of two the even one. Not for NaNs.
+fn to_bf16(x: f32) -> u16 {
+    let bits = x.to_bits();
+    ((bits + 0x7fff + (bits >> 16 & 1)) >> 16) as u16
+}
+
+fn of_bf16(bits: u16) -> f32 {
+    f32::from_bits(u32::from(bits) << 16)
 }
 
 /// The lines at the top of a kernel.
@@ -77,7 +97,10 @@ pub fn head(text: &str) -> Head {
             "unwritten" => head.is_half = value == "last row of B",
             "product" => head.parameters = words.iter().map(|&word| word.to_owned()).collect(),
             "launch" => head.launches.push(Launch {
-                blocks: number(1) as u32,
+                blocks: match words[1].split_once('x') {
+                    Some((x, y)) => [x, y].map(|n| n.parse().expect("a number")),
+                    None => [number(1) as u32, 1],
+                },
                 whole: number(3) as i32,
                 shape: [number(5), number(6), number(7)],
             }),
@@ -132,20 +155,13 @@ pub fn run((one, ptx): &(Specimen, String), launch: Launch, threads: usize) -> R
     }
     let old: Vec<f32> = (0..m * n).map(|i| (i % 7) as f32).collect();
     let gpu = Gpu::with_memory(1 << 30);
-    let [a, b, c] = [&product.a, &product.b, &old].map(|matrix| gpu.upload(matrix));
-    let [a, b] = match head.parameters.iter().any(|word| word.ends_with("/bf16")) {
-        // Small whole numbers are the same in bf16.
-        true => [&product.a, &product.b].map(|matrix| {
-            let halves: Vec<u16> = matrix.iter().map(|x| (x.to_bits() >> 16) as u16).collect();
-            let words = halves.chunks(2).map(|pair| {
-                pair.iter()
-                    .rev()
-                    .fold(0, |word, half| word << 16 | u32::from(*half))
-            });
-            gpu.upload(&words.collect::<Vec<u32>>())
-        }),
-        false => [a, b],
+    // Small whole numbers are the same in bf16, and so is what C holds before.
+    let upload = |name: &str, matrix: &[f32]| match head.is_bf16(name) {
+        true => gpu.upload(&matrix.iter().copied().map(to_bf16).collect::<Vec<u16>>()),
+        false => gpu.upload(matrix),
     };
+    let [a, b, c] =
+        [("A", &product.a), ("B", &product.b), ("C", &old)].map(|(name, matrix)| upload(name, matrix));
     // Of a B that nobody has written whole, the last row is missing.
     let b = match head.is_half {
         true => gpu.alloc::<f32>(k * n),
@@ -164,15 +180,16 @@ pub fn run((one, ptx): &(Specimen, String), launch: Launch, threads: usize) -> R
         .map(|word| match (word.as_str(), word.split_once(':')) {
             (_, Some(("A", what))) => Argument(map(a, m, k, what).encode().to_vec()),
             (_, Some(("B", what))) => Argument(map(b, k, n, what).encode().to_vec()),
+            (_, Some(("C", what))) => Argument(map(c, m, n, what).encode().to_vec()),
             ("M", _) => (m as i32).into(),
             ("N", _) => (n as i32).into(),
             ("K", _) => (k as i32).into(),
             ("alpha", _) => ALPHA.into(),
             ("beta", _) => BETA.into(),
             ("whole", _) => launch.whole.into(),
-            ("A", _) => a.into(),
-            ("B", _) => b.into(),
-            ("C", _) => c.into(),
+            ("A" | "A/bf16", _) => a.into(),
+            ("B" | "B/bf16", _) => b.into(),
+            ("C" | "C/bf16", _) => c.into(),
             _ => panic!("a parameter {word}"),
         })
         .collect();
@@ -188,21 +205,29 @@ pub fn run((one, ptx): &(Specimen, String), launch: Launch, threads: usize) -> R
     };
     let shape = Shape {
         shared: head.shared,
-        ..Shape::line(launch.blocks, head.block)
+        ..Shape::plane(launch.blocks, [head.block, 1])
     };
     let params = Gpu::params(kernel.kernel(), &arguments).expect("its parameters");
     let config = shape.config(params, options);
     let has_beta = head.parameters.iter().any(|word| word == "beta");
     let expected = product.reference();
+    let is_bf16 = head.is_bf16("C");
     // Twice: the second launch finds what the first one left in global variables.
     let run = |_| {
-        gpu.write(c, &old);
+        match is_bf16 {
+            true => gpu.write(c, &old.iter().copied().map(to_bf16).collect::<Vec<u16>>()),
+            false => gpu.write(c, &old),
+        }
         let report = gpu.launch(kernel, &config).expect("a launch");
         let report = Report::new(report, kernel, &config);
-        let found: Vec<f32> = gpu.read(c, m * n);
+        let found: Vec<f32> = match is_bf16 {
+            true => gpu.read(c, m * n).into_iter().map(of_bf16).collect(),
+            false => gpu.read(c, m * n),
+        };
         let wrong = found.iter().zip(&expected).zip(&old);
         let wrong = wrong.filter(|((found, sum), old)| {
-            **found != ALPHA * **sum + if has_beta { BETA * **old } else { 0.0 }
+            let right = ALPHA * **sum + if has_beta { BETA * **old } else { 0.0 };
+            **found != if is_bf16 { of_bf16(to_bf16(right)) } else { right }
         });
         Ran {
             findings: report.findings,
@@ -214,4 +239,28 @@ pub fn run((one, ptx): &(Specimen, String), launch: Launch, threads: usize) -> R
         true => run(2),
         false => first,
     }
+}
+
+/// What the launches of a kernel give, up to the first with which something is wrong: as text, and the codes.
+///
+/// # Panics
+/// As [`run`].
+pub fn shown(kernel: &(Specimen, String), threads: usize) -> (String, Vec<String>) {
+    let (mut text, mut codes) = (String::new(), Vec::new());
+    for launch in head(&kernel.0.source).launches {
+        let ran = run(kernel, launch, threads);
+        for finding in &ran.findings {
+            text.push_str(&finding.text);
+            text.push('\n');
+            codes.push(finding.code.as_str().to_owned());
+        }
+        let (wrong, all) = ran.wrong;
+        if wrong > 0 {
+            let _ = writeln!(text, "{wrong} of {all} elements of C are wrong.");
+        }
+        if !text.is_empty() {
+            break;
+        }
+    }
+    (text, codes)
 }

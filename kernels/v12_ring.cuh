@@ -1,0 +1,49 @@
+// v12_ring.cuh: products of warpgroups from a ring of tiles.
+#pragma once
+#include "v11_ring.cuh"
+#include "v12_tiles.cuh"
+
+constexpr int PRODUCERS = GROUP;  // threads: registers are given and taken by four warps together
+
+// ANCHOR: init
+// The barriers of a ring, by one thread: one thread copies, and `readers` arrive when they have read a pair of tiles.
+template <typename T>
+__device__ __forceinline__ void init_ring(unsigned tiles_at, int readers)
+{
+    Ring<T, T::STAGES> ring(tiles_at, 0);
+    for (int stage = 0; stage < T::STAGES; ++stage, ring.advance()) {
+        init_barrier(ring.full(), 1);
+        init_barrier(ring.empty(), readers);
+    }
+    publish_barriers();
+}
+// ANCHOR_END: init
+
+// ANCHOR: multiply
+// acc = the products of the next `steps` pairs of tiles, at least one. The products of one step run while those of the
+// next are started: a pair of tiles may be overwritten one step after its turn. `release` gets its barrier.
+// Nothing but products writes acc while some are under way. A loop that might not run at all would: its zeros.
+template <typename T, typename Release>
+__device__ __forceinline__ void multiply_steps(float (&acc)[T::SUMS], Ring<T, T::STAGES>& ring, int steps,
+                                               Release release)
+{
+    unsigned before = 0;
+    int step = 0;
+    do {
+        wait(ring.full(), ring.parity);
+        multiply_tiles<T>(acc, ring.tiles(), step);
+        wait_products<1>();  // the step before is done -> its tiles may be overwritten
+        if (step > 0) release(before);
+        before = ring.empty();
+        ring.advance();
+    } while (++step < steps);
+    wait_products<0>();
+    release(before);
+}
+// ANCHOR_END: multiply
+
+// The tiles in turn were read, by a warpgroup: its first thread arrives.
+__device__ __forceinline__ void release_tiles(unsigned empty)
+{
+    if (threadIdx.x % GROUP == 0) arrive(empty);
+}

@@ -1,0 +1,121 @@
+// v12_tiles.cuh: tiles in shared memory as products of warpgroups read them (wgmma), and the copies that bring them.
+#pragma once
+#include "v11_barrier.cuh"
+#include "v12_bf16.cuh"
+
+constexpr int GROUP = 128;  // threads of a warpgroup
+
+// ANCHOR: tiles
+// The tile of C of a block: each of two warpgroups has 64 rows, which is what a product takes. Tiles of A and B are
+// 64 k deep: 128 bytes, as long as a row of the swizzle may be. A row of B is longer, so its tile is several boxes.
+template <int BN_, int STAGES_, int EXCHANGE_BYTES_ = 0>
+struct Tiles {
+    static constexpr int BM = 128, BN = BN_, BK = 64, STAGES = STAGES_;
+    static constexpr int GROUP_ROWS = 64, GROUPS = BM / GROUP_ROWS, MULTIPLIERS = GROUPS * GROUP;
+    static constexpr int ROW_BYTES = BK * sizeof(Bf16), BOX = ROW_BYTES / sizeof(Bf16);  // columns of B in a box
+    static constexpr int A_BYTES = BM * ROW_BYTES, BOX_BYTES = BK * ROW_BYTES, BOXES = BN / BOX;
+    static constexpr int STAGE_BYTES = A_BYTES + BOXES * BOX_BYTES;
+    static constexpr int EXCHANGE_BYTES = EXCHANGE_BYTES_;  // what else a kernel keeps, behind the tiles
+    static constexpr int SUMS = GROUP_ROWS * BN / GROUP;    // of a thread
+    static_assert(ROW_BYTES == 128, "as wide as the swizzle");
+    static_assert(BN % BOX == 0, "whole boxes");
+};
+
+// One pair of tiles: both factors from k0 on, by one thread. The barrier gets their bytes.
+template <typename T>
+__device__ __forceinline__ void copy_tiles(unsigned to, unsigned full, const TensorMap& a_map, const TensorMap& b_map,
+                                           int block_row, int block_col, int k0)
+{
+    arrive_and_expect(full, T::STAGE_BYTES);
+    copy_box(to, a_map, k0, block_row, full);
+    #pragma unroll
+    for (int box = 0; box < T::BOXES; ++box)
+        copy_box(to + T::A_BYTES + box * T::BOX_BYTES, b_map, block_col + box * T::BOX, k0, full);
+}
+// ANCHOR_END: tiles
+
+// ANCHOR: descriptor
+// How a product finds a factor in shared memory: where it starts, two distances in units of 16 bytes, and that pieces
+// of 16 bytes are swizzled in rows of 128 bytes.
+__device__ __forceinline__ unsigned long long describe(unsigned start, unsigned leading, unsigned stride)
+{
+    constexpr unsigned long long SWIZZLE_128 = 1;
+    return static_cast<unsigned long long>(start / 16) | static_cast<unsigned long long>(leading / 16) << 16 |
+           static_cast<unsigned long long>(stride / 16) << 32 | SWIZZLE_128 << 62;
+}
+// ANCHOR_END: descriptor
+
+// ANCHOR: product
+// Registers are written before, shared memory is as it should be -> a product may start.
+__device__ __forceinline__ void fence_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+// What was started since the last call is a group.
+__device__ __forceinline__ void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+
+// Until at most GROUPS groups of products are under way.
+template <int GROUPS>
+__device__ __forceinline__ void wait_products()
+{
+    asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(GROUPS) : "memory");
+}
+
+// The registers of a product of 64, 128 or 256 columns, for its text and as operands.
+#define NAMES_32 \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "\
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define NAMES_64 NAMES_32 ", " \
+    "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "\
+    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define NAMES_128 NAMES_64 ", " \
+    "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "\
+    "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "\
+    "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "\
+    "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define SUMS_4(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define SUMS_16(d, i) SUMS_4(d, i), SUMS_4(d, i + 4), SUMS_4(d, i + 8), SUMS_4(d, i + 12)
+#define SUMS_32(d, i) SUMS_16(d, i), SUMS_16(d, i + 16)
+#define SUMS_64(d, i) SUMS_32(d, i), SUMS_32(d, i + 32)
+#define SUMS_128(d, i) SUMS_64(d, i), SUMS_64(d, i + 64)
+
+// Starts d += a * b, or d = a * b: 64 rows, N columns, 16 k, by all threads of a warpgroup. A has neighbouring k side
+// by side, B neighbouring columns (the last 1).
+#define PRODUCT(N, NAMES, SUMS, COUNT, A, B, ADDS)                                                                    \
+    __device__ __forceinline__ void multiply(float (&d)[COUNT], unsigned long long a, unsigned long long b, int adds) \
+    {                                                                                                                 \
+        asm volatile("{\n"                                                                                            \
+                     ".reg .pred adds;\n"                                                                             \
+                     "setp.ne.b32 adds, %" #ADDS ", 0;\n"                                                             \
+                     "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.bf16.bf16 "                                      \
+                     "{" NAMES "}, %" #A ", %" #B ", adds, 1, 1, 0, 1;\n"                                             \
+                     "}" : SUMS(d, 0) : "l"(a), "l"(b), "r"(adds));                                                   \
+    }
+PRODUCT(64, NAMES_32, SUMS_32, 32, 32, 33, 34)
+PRODUCT(128, NAMES_64, SUMS_64, 64, 64, 65, 66)
+PRODUCT(256, NAMES_128, SUMS_128, 128, 128, 129, 130)
+// ANCHOR_END: product
+
+// ANCHOR: multiply
+// Starts a group of products: the rows of this thread's warpgroup of A's tile by B's tile. `adds` = 0: acc is new.
+template <typename T>
+__device__ __forceinline__ void multiply_tiles(float (&acc)[T::SUMS], unsigned tiles, int adds)
+{
+    constexpr int MK = 16, EIGHT_ROWS = 8 * T::ROW_BYTES;
+    const unsigned a_tile = tiles + threadIdx.x / GROUP * T::GROUP_ROWS * T::ROW_BYTES, b_tile = tiles + T::A_BYTES;
+    // A: rows of 64 k; from 8 rows to the next 8. B: rows of 64 columns; to the next 64, and from 8 k to the next 8.
+    const unsigned long long a = describe(a_tile, 0, EIGHT_ROWS), b = describe(b_tile, T::BOX_BYTES, EIGHT_ROWS);
+    fence_products();
+    #pragma unroll
+    for (int k = 0; k < T::BK; k += MK)
+        multiply(acc, a + k * sizeof(Bf16) / 16, b + k * T::ROW_BYTES / 16, adds + k);
+    commit_products();
+}
+// ANCHOR_END: multiply
+
+// ANCHOR: store
+// C = alpha * acc for the rows of this thread's warpgroup, straight from registers. N is a multiple of 8.
+template <typename T, typename Out>
+__device__ __forceinline__ void store_tile(Out* C, int M, int N, int block_row, int block_col, float alpha,
+                                           const float (&acc)[T::SUMS])
+{
+    store_sums<true>(C, M, N, block_row + threadIdx.x / WARP_SIZE * 16, block_col, alpha, acc);
+}
+// ANCHOR_END: store

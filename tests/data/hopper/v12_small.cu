@@ -1,0 +1,107 @@
+// v12_small.cu: small products: smaller tiles, and blocks that share the k of a tile.
+//
+// A product of 1024 has 32 tiles of 128 x 256, and three quarters of the multiprocessors would have none.
+// Changed since v12_ring: the tile, and with `split`, who multiplies it: a cluster of two blocks, each half of the k.
+// At the end each block gives half of its columns to the other through that one's shared memory, adds what it gets to
+// the columns that it keeps, and stores these. Sums are not in the order of k then.
+// Unchanged: the ring, sums straight to C.
+// Any M; N and K are multiples of 8. Boxes: 64 x 128 of A, 64 x 64 of B, swizzle of 128 bytes.
+// Launch: 384 threads, one block per tile of C, with `split` two; shared memory as the launch says.
+// arch: compute_90a
+#include "v12_cluster.cuh"
+
+// ANCHOR: give
+// Sums that a thread gives to its neighbour in the other block, or finds there: 16 bytes of each thread side by side.
+template <typename T>
+__device__ __forceinline__ unsigned place(unsigned exchange, int i)
+{
+    return exchange + (i / WIDTH * T::MULTIPLIERS + threadIdx.x) * sizeof(float4);
+}
+
+// C = alpha * the sums of both blocks, for half KEPT of the columns.
+template <typename T, int KEPT, typename Out>
+__device__ __forceinline__ void add_and_store(Out* C, int M, int N, int block_row, int block_col, float alpha,
+                                              const float (&acc)[T::SUMS], unsigned exchange)
+{
+    constexpr int HALF = T::SUMS / CLUSTER, GIVEN = (1 - KEPT) * HALF;
+    static_assert(T::EXCHANGE_BYTES == HALF * T::MULTIPLIERS * sizeof(float), "room for them");
+    const unsigned there = address_in(exchange, 1 - KEPT);
+    #pragma unroll
+    for (int i = 0; i < HALF; i += WIDTH) {
+        const float* v = &acc[GIVEN + i];
+        asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};"
+                     :: "r"(place<T>(there, i)), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]) : "memory");
+    }
+    sync_cluster();  // both have given -> both may read, and end
+    float sums[HALF];
+    #pragma unroll
+    for (int i = 0; i < HALF; i += WIDTH) {
+        float more[WIDTH];
+        load4_shared(more, place<T>(exchange, i));
+        #pragma unroll
+        for (int j = 0; j < WIDTH; ++j) sums[i + j] = acc[KEPT * HALF + i + j] + more[j];
+    }
+    const int row = block_row + threadIdx.x / WARP_SIZE * 16;
+    store_sums<true>(C, M, N, row, block_col + KEPT * T::BN / CLUSTER, alpha, sums);
+}
+// ANCHOR_END: give
+
+// ANCHOR: kernel
+template <typename T, int SPLIT, int TAKEN, int LEFT, typename Out>
+__device__ __forceinline__ void multiply_block(int M, int N, int K, float alpha, const TensorMap& a_map,
+                                               const TensorMap& b_map, Out* C)
+{
+    static_assert(SPLIT == 1 || SPLIT == CLUSTER, "one block, or a cluster");
+    extern __shared__ __align__(1024) char shared[];
+    const unsigned tiles_at = shared_address(shared);
+    const int tiles_n = (N + T::BN - 1) / T::BN, tile = blockIdx.x / SPLIT, rank = blockIdx.x % SPLIT;
+    const int block_row = tile / tiles_n * T::BM, block_col = tile % tiles_n * T::BN;
+    const int all_steps = (K + T::BK - 1) / T::BK, first = all_steps * rank / SPLIT;
+    const int steps = all_steps * (rank + 1) / SPLIT - first;  // of this block; none if K has only one
+
+    if (threadIdx.x == 0) init_ring<T>(tiles_at, T::GROUPS);
+    if (SPLIT > 1) sync_cluster();  // the other block is there -> it may be written to
+    else __syncthreads();           // barriers are made -> all may use them
+
+    if (threadIdx.x >= T::MULTIPLIERS) {
+        give_registers<LEFT>();
+        if (threadIdx.x > T::MULTIPLIERS) return;
+        Ring<T, T::STAGES> ring(tiles_at, 1);
+        for (int step = 0; step < steps; ++step, ring.advance()) {
+            wait(ring.empty(), ring.parity);
+            copy_tiles<T>(ring.tiles(), ring.full(), a_map, b_map, block_row, block_col, (first + step) * T::BK);
+        }
+        return;
+    }
+
+    take_registers<TAKEN>();
+    Ring<T, T::STAGES> ring(tiles_at, 0);
+    float acc[T::SUMS] = {};
+    if (steps > 0) multiply_steps<T>(acc, ring, steps, release_tiles);
+    if constexpr (SPLIT == 1) {
+        store_tile<T>(C, M, N, block_row, block_col, alpha, acc);
+    } else {
+        const unsigned exchange = tiles_at + Ring<T, T::STAGES>::EXCHANGE_AT;
+        if (rank == 0) add_and_store<T, 0>(C, M, N, block_row, block_col, alpha, acc, exchange);
+        else add_and_store<T, 1>(C, M, N, block_row, block_col, alpha, acc, exchange);
+    }
+}
+
+// Name; blocks on a multiprocessor; blocks of a tile; registers of a thread that multiplies, and of one that copies;
+// columns of C, pairs of tiles, bytes for sums of another block.
+#define SMALL(NAME, OUT, BLOCKS, SPLIT, TAKEN, LEFT, ...)                                                             \
+    extern "C" __global__ void __launch_bounds__(Tiles<__VA_ARGS__>::MULTIPLIERS + PRODUCERS, BLOCKS)                 \
+    __cluster_dims__(SPLIT, 1, 1)                                                                                     \
+    gemm_v12_small_##NAME(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_map,                  \
+                          const __grid_constant__ TensorMap b_map, OUT* C)                                            \
+    {                                                                                                                 \
+        multiply_block<Tiles<__VA_ARGS__>, SPLIT, TAKEN, LEFT>(M, N, K, alpha, a_map, b_map, C);                      \
+    }
+
+SMALL(128x128_f32, float, 1, 1, 240, 24, 128, 6)
+SMALL(128x128_bf16, Bf16, 1, 1, 240, 24, 128, 6)
+SMALL(128x64_f32, float, 2, 1, 104, 24, 64, 4)
+SMALL(128x64_bf16, Bf16, 2, 1, 104, 24, 64, 4)
+SMALL(128x128_split_f32, float, 1, 2, 240, 24, 128, 6, 32768)
+SMALL(128x128_split_bf16, Bf16, 1, 2, 240, 24, 128, 6, 32768)
+// ANCHOR_END: kernel

@@ -1,0 +1,74 @@
+// v12_store.cu: C leaves as boxes.
+//
+// Changed since v12_multicast: how sums are stored. Straight from registers, a warp writes 8 rows at a time, 32 bytes
+// of each, or 16 of bf16: many small pieces, and guards. Now each warpgroup puts 64 rows of 128 bytes to shared memory
+// (of bf16 by stmatrix) and one thread starts a copy, which stops at the edges. The next box is filled meanwhile.
+// Unchanged: clusters, the ring, the order of tiles.
+// Any M; N and K are multiples of 8. Boxes: 64 x 128 of A, 64 x 64 of B, 64 x 64 of bf16 C or 32 x 64
+// of float C, swizzle of 128 bytes.
+// Launch: THREADS threads, an even number of blocks: as many as multiprocessors, or two for each pair of tiles if these
+// are fewer; shared memory as the launch says.
+// arch: compute_90a
+#include "v12_boxes_out.cuh"
+#include "v12_cluster.cuh"
+#include "v12_order.cuh"
+
+// ANCHOR: kernel
+using T = Tiles<256, 4, 4 * 8192>;  // columns of C; pairs of tiles; bytes of four boxes of C
+constexpr int THREADS = T::MULTIPLIERS + PRODUCERS;
+
+template <typename Out>
+__device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha, const TensorMap& a_map,
+                                                const TensorMap& b_map, const TensorMap& c_map)
+{
+    extern __shared__ __align__(1024) char shared[];
+    const unsigned tiles_at = shared_address(shared);
+    const int rank = rank_in_cluster(), clusters = gridDim.x / CLUSTER;
+    const Order order = {(M + CLUSTER * T::BM - 1) / (CLUSTER * T::BM), (N + T::BN - 1) / T::BN};  // of pairs
+    const int steps = (K + T::BK - 1) / T::BK;
+
+    if (threadIdx.x == 0) init_ring<T>(tiles_at, CLUSTER * T::GROUPS);
+    sync_cluster();  // barriers are made -> both blocks may use them
+
+    if (threadIdx.x >= T::MULTIPLIERS) {
+        give_registers<24>();
+        if (threadIdx.x > T::MULTIPLIERS) return;
+        Ring<T, T::STAGES> ring(tiles_at, 1);
+        for (int tile = blockIdx.x / CLUSTER; tile < order.count(); tile += clusters) {
+            const int2 at = order.place(tile);
+            const int block_row = (at.x * CLUSTER + rank) * T::BM, block_col = at.y * T::BN;
+            for (int step = 0; step < steps; ++step, ring.advance()) {
+                wait(ring.empty(), ring.parity);
+                copy_shared_tiles<T>(ring.tiles(), ring.full(), a_map, b_map, block_row, block_col, step * T::BK, rank);
+            }
+        }
+        return;
+    }
+
+    take_registers<240>();
+    Ring<T, T::STAGES> ring(tiles_at, 0);
+    for (int tile = blockIdx.x / CLUSTER; tile < order.count(); tile += clusters) {
+        const int2 at = order.place(tile);
+        float acc[T::SUMS] = {};
+        multiply_steps<T>(acc, ring, steps, release_shared_tiles);
+        BoxesOut<T, Out>::store(c_map, tiles_at + Ring<T, T::STAGES>::EXCHANGE_AT, (at.x * CLUSTER + rank) * T::BM,
+                                at.y * T::BN, alpha, acc);
+    }
+    if (threadIdx.x % GROUP == 0) wait_stores_read<0>();  // shared memory ends with the block
+    sync_cluster();  // the other block arrives here no more -> this one may end
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1) __cluster_dims__(CLUSTER, 1, 1)
+gemm_v12_store_f32(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_map,
+            const __grid_constant__ TensorMap b_map, const __grid_constant__ TensorMap c_map)
+{
+    multiply_blocks<float>(M, N, K, alpha, a_map, b_map, c_map);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1) __cluster_dims__(CLUSTER, 1, 1)
+gemm_v12_store_bf16(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_map,
+             const __grid_constant__ TensorMap b_map, const __grid_constant__ TensorMap c_map)
+{
+    multiply_blocks<Bf16>(M, N, K, alpha, a_map, b_map, c_map);
+}
+// ANCHOR_END: kernel
