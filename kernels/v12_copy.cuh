@@ -49,8 +49,7 @@ __device__ __forceinline__ void copy_tile(unsigned to, const Bf16* X, int rows, 
 {
     constexpr int PIECES = COLS / BF16_WIDTH;  // of a row
     static_assert(ROWS * PIECES % THREADS == 0, "all threads copy as many");
-    // Loads to registers wait for memory, those of four pieces together.
-    #pragma unroll(ON_16_BYTES ? ROWS * PIECES / THREADS : 4)
+    #pragma unroll(ON_16_BYTES ? ROWS * PIECES / THREADS : 1)
     for (int first = 0; first < ROWS * PIECES; first += THREADS) {
         const int i = first + threadIdx.x, r = i / PIECES, piece = i % PIECES;
         copy_piece<ON_16_BYTES>(to + place<PIECES>(r, piece), X, rows, cols, row + r, col + piece * BF16_WIDTH);

@@ -1,6 +1,6 @@
 //! The kernels of v12, which multiply bf16 by tensor cores: right and without a finding.
 //!
-//! They lie in `tests/data/hopper` for as long as no step runs them. Each runs with C of float and of bf16, on shapes that fill no tile.
+//! Each runs with C of float and of bf16, on shapes that fill no tile.
 
 use std::path::Path;
 
@@ -32,10 +32,7 @@ const PLANS: &[Plan] = &[
         name: "gemm_v12_mma_ring",
         threads: 128,
         shared: 98304,
-        parameters: [
-            "M N K alpha A/bf16 B/bf16 C",
-            "M N K alpha A/bf16 B/bf16 C/bf16",
-        ],
+        parameters: ["M N K alpha A/bf16 B/bf16 C", "M N K alpha A/bf16 B/bf16 C/bf16"],
         launches: &[
             ("1", [1, 1, 1]),
             ("1x2", [130, 120, 264]),
@@ -116,7 +113,7 @@ const PLANS: &[Plan] = &[
 /// What is wrong with a kernel, with C of float and of bf16.
 fn wrong(plan: &Plan, threads: usize) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("data/hopper")
+        .join("../kernels/ptx")
         .join(plan.source)
         .with_extension("ptx");
     let ptx = std::fs::read_to_string(&path).expect("its PTX is committed");
@@ -129,7 +126,11 @@ fn wrong(plan: &Plan, threads: usize) -> String {
         for (blocks, [m, n, k]) in plan.launches {
             source.push_str(&format!("// launch: blocks {blocks} whole 0 shape {m} {n} {k}\n"));
         }
-        let specimen = Specimen { name, path: path.clone(), source };
+        let specimen = Specimen {
+            name,
+            path: path.clone(),
+            source,
+        };
         let (text, _) = shown(&(specimen, ptx.clone()), threads);
         if !text.is_empty() {
             all.push_str(&format!("{}_{out}:\n{text}\n", plan.name));

@@ -246,22 +246,22 @@ macro_rules! gemm {
     };
 }
 
-/// A product in FP32 of operands of a type that is named; `gemm_ex` takes them as they come.
+/// A product with sums of FP32, of operands and with a result of types that are named.
 ///
 /// # Safety
-/// The pointers are to operands on the device that are as large as the flags say and of that type; C is FP32.
+/// The pointers are to operands on the device that are as large as the flags say and of these types.
 unsafe fn gemm_ex(
     handle: sys::cublasHandle_t,
     flags: Flags,
-    (operands, compute): (Type, Compute),
+    (operands, result, compute): (Type, Type, Compute),
     first: *const c_void,
     second: *const c_void,
-    c: *mut f32,
+    c: *mut c_void,
 ) -> Result<(), CublasError> {
     let (alpha, beta) = (1.0_f32, 0.0_f32);
     // SAFETY: the caller's promises; the factors are read before the call returns.
     unsafe {
-        result::gemm_ex(
+        cudarc::cublas::result::gemm_ex(
             handle,
             flags.first,
             flags.second,
@@ -276,8 +276,8 @@ unsafe fn gemm_ex(
             operands,
             flags.second_stride,
             (&raw const beta).cast(),
-            c.cast(),
-            Type::CUDA_R_32F,
+            c,
+            result,
             flags.c_stride,
             compute,
             sys::cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT,
@@ -293,9 +293,23 @@ impl Element<f32> for bf16 {
         second: *const Self,
         c: *mut f32,
     ) -> Result<(), CublasError> {
-        let how = (Type::CUDA_R_16BF, Compute::CUBLAS_COMPUTE_32F);
+        let how = (Type::CUDA_R_16BF, Type::CUDA_R_32F, Compute::CUBLAS_COMPUTE_32F);
         // SAFETY: the caller's promises.
-        unsafe { gemm_ex(handle, flags, how, first.cast(), second.cast(), c) }
+        unsafe { gemm_ex(handle, flags, how, first.cast(), second.cast(), c.cast()) }
+    }
+}
+
+impl Element for bf16 {
+    unsafe fn gemm(
+        handle: sys::cublasHandle_t,
+        flags: Flags,
+        first: *const Self,
+        second: *const Self,
+        c: *mut Self,
+    ) -> Result<(), CublasError> {
+        let how = (Type::CUDA_R_16BF, Type::CUDA_R_16BF, Compute::CUBLAS_COMPUTE_32F);
+        // SAFETY: the caller's promises.
+        unsafe { gemm_ex(handle, flags, how, first.cast(), second.cast(), c.cast()) }
     }
 }
 
@@ -308,9 +322,13 @@ impl Element for f32 {
         c: *mut Self,
     ) -> Result<(), CublasError> {
         if flags.tf32 {
-            let how = (Type::CUDA_R_32F, Compute::CUBLAS_COMPUTE_32F_FAST_TF32);
+            let how = (
+                Type::CUDA_R_32F,
+                Type::CUDA_R_32F,
+                Compute::CUBLAS_COMPUTE_32F_FAST_TF32,
+            );
             // SAFETY: the caller's promises.
-            return unsafe { gemm_ex(handle, flags, how, first.cast(), second.cast(), c) };
+            return unsafe { gemm_ex(handle, flags, how, first.cast(), second.cast(), c.cast()) };
         }
         // SAFETY: the caller's promises.
         unsafe { gemm!(result::sgemm, handle, flags, first, second, c) }

@@ -150,6 +150,15 @@ pub enum Program {
         /// Launches the kernel with cudarc.
         launch: LaunchGemm<bf16, f32>,
     },
+    /// A product of bf16, rounded to bf16 at the end.
+    Bf16ToBf16 {
+        /// The source and PTX of the kernel.
+        code: Code,
+        /// Grid and block for a shape.
+        geometry: Geometry,
+        /// Launches the kernel with cudarc.
+        launch: LaunchGemm<bf16>,
+    },
     /// A transpose on the device.
     Transpose {
         /// The source and PTX of the kernel.
@@ -245,6 +254,21 @@ impl Kernel {
         Self::new(name, program)
     }
 
+    /// Declares a product of bf16 whose result is rounded to bf16.
+    pub const fn bf16_to_bf16(
+        name: &'static str,
+        code: Code,
+        geometry: Geometry,
+        launch: LaunchGemm<bf16>,
+    ) -> Self {
+        let program = Program::Bf16ToBf16 {
+            code,
+            geometry,
+            launch,
+        };
+        Self::new(name, program)
+    }
+
     /// Declares a transpose.
     pub const fn transpose(
         name: &'static str,
@@ -281,6 +305,7 @@ impl Kernel {
             Program::Sgemm { code, .. }
             | Program::Dgemm { code, .. }
             | Program::Bf16 { code, .. }
+            | Program::Bf16ToBf16 { code, .. }
             | Program::Transpose { code, .. } => Some(code),
             Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => None,
         }
@@ -306,6 +331,7 @@ impl Kernel {
             Program::Sgemm { geometry, .. }
             | Program::Dgemm { geometry, .. }
             | Program::Bf16 { geometry, .. }
+            | Program::Bf16ToBf16 { geometry, .. }
             | Program::Transpose { geometry, .. } => Some(geometry(shape)),
             Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => None,
         }
@@ -341,6 +367,13 @@ impl Kernel {
                     Work::Tensor {
                         operands: Format::Bf16,
                         result: Format::Fp32
+                    }
+                )
+                | (
+                    Program::Bf16ToBf16 { .. },
+                    Work::Tensor {
+                        operands: Format::Bf16,
+                        result: Format::Bf16
                     }
                 )
                 | (Program::Dgemm { .. }, Work::Dgemm)

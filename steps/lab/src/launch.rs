@@ -94,6 +94,9 @@ fn launch(lab: &mut Lab<'_>, kernel: &Kernel, work: Work, shape: Shape) -> Resul
         Program::Bf16 { launch, .. } => {
             once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
         }
+        Program::Bf16ToBf16 { launch, .. } => {
+            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
+        }
         Program::Transpose { launch, .. } => {
             once(gpu, transpose(gpu, function, launch, shape, config), shape, seed)?;
         }

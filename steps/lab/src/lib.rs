@@ -42,6 +42,7 @@
 //! - [`verify`], [`diagnose`]: every element against its bound, and what a wrong result looks like.
 //! - [`timing`], [`clocks`]: how samples are taken: warm, hot, cold, whole; cuBLAS or a copy in between.
 //! - [`cublas`], [`roofline`]: NVIDIA's library and the device's limits, for comparison.
+//! - [`map`]: tensor maps, for kernels that copy boxes.
 //! - [`machine`]: the machine code of a kernel on the emulated device, and the time that a GPU would take.
 //! - [`measure`], [`subject`], [`host`]: one kernel on one shape, from all of these: an [`Outcome`](ladder::Outcome).
 //! - [`mod@bench`], [`check`]: all kernels on all shapes, as records or as a page ([`mod@page`], [`counters`], [`recorded`]).
@@ -65,6 +66,7 @@ pub mod inputs;
 pub mod kernel;
 pub mod launch;
 pub mod machine;
+pub mod map;
 pub mod measure;
 pub mod out;
 pub mod page;

@@ -125,6 +125,14 @@ pub fn measure(bench: Bench<'_>, kernel: &Kernel, work: Work, case: &Case) -> Re
                 &|which, shape, config| gemm(gpu, functions.of(which), launch, shape, config),
             )
         }
+        Program::Bf16ToBf16 { code, launch, .. } => {
+            let functions = functions(code)?;
+            subject(functions.machine.as_ref()).on_tensor_cores(
+                case.short(),
+                (Format::Bf16, Format::Bf16),
+                &|which, shape, config| gemm(gpu, functions.of(which), launch, shape, config),
+            )
+        }
         Program::Transpose { code, launch, .. } => {
             let functions = functions(code)?;
             subject(functions.machine.as_ref()).transpose(case, &|which, shape, config| {

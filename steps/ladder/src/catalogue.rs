@@ -126,6 +126,15 @@ const fn tensor(name: &'static str, source: &'static str, operands: Format) -> K
     }
 }
 
+const fn bf16_gemm(name: &'static str, source: &'static str, result: Format) -> Kernel {
+    let operands = Format::Bf16;
+    Kernel {
+        name,
+        source: Some(source),
+        work: Work::Tensor { operands, result },
+    }
+}
+
 const fn cpu(name: &'static str) -> Kernel {
     Kernel {
         name,
@@ -270,13 +279,38 @@ pub const STEPS: &[Step] = &[
             },
         ],
     },
+    Step {
+        id: "v12",
+        name: "hopper",
+        idea: "tensor cores that read shared memory, a unit that fills it, and blocks that share it",
+        kernels: &[
+            bf16_gemm("gemm_v12_mma_ring_f32", "v12_mma_ring", Format::Fp32),
+            bf16_gemm("gemm_v12_mma_ring_bf16", "v12_mma_ring", Format::Bf16),
+            bf16_gemm("gemm_v12_wgmma_f32", "v12_wgmma", Format::Fp32),
+            bf16_gemm("gemm_v12_wgmma_bf16", "v12_wgmma", Format::Bf16),
+            bf16_gemm("gemm_v12_ring_f32", "v12_ring", Format::Fp32),
+            bf16_gemm("gemm_v12_ring_bf16", "v12_ring", Format::Bf16),
+            bf16_gemm("gemm_v12_persistent_f32", "v12_persistent", Format::Fp32),
+            bf16_gemm("gemm_v12_persistent_bf16", "v12_persistent", Format::Bf16),
+            bf16_gemm("gemm_v12_multicast_f32", "v12_multicast", Format::Fp32),
+            bf16_gemm("gemm_v12_multicast_bf16", "v12_multicast", Format::Bf16),
+            bf16_gemm("gemm_v12_store_f32", "v12_store", Format::Fp32),
+            bf16_gemm("gemm_v12_store_bf16", "v12_store", Format::Bf16),
+            bf16_gemm("gemm_v12_small_128x128_f32", "v12_small", Format::Fp32),
+            bf16_gemm("gemm_v12_small_128x128_bf16", "v12_small", Format::Bf16),
+            bf16_gemm("gemm_v12_small_128x64_f32", "v12_small", Format::Fp32),
+            bf16_gemm("gemm_v12_small_128x64_bf16", "v12_small", Format::Bf16),
+            bf16_gemm("gemm_v12_small_128x128_split_f32", "v12_small", Format::Fp32),
+            bf16_gemm("gemm_v12_small_128x128_split_bf16", "v12_small", Format::Bf16),
+        ],
+    },
 ];
 
 /// Sources of kernels that the library of v11 chooses from; none of them is run by itself.
 pub const CHOSEN: [&str; 2] = ["v11_gemm", "v11_pack"];
 
 /// Kernels that no GPU has run yet: times, counters beside Nsight Compute's and compute-sanitizer's verdicts are to come.
-pub const NOT_MEASURED: [&str; 7] = [
+pub const NOT_MEASURED: [&str; 25] = [
     "bf16gemm_v10_wmma",
     "tf32gemm_v10_wmma",
     "bf16gemm_v10_shared",
@@ -284,6 +318,24 @@ pub const NOT_MEASURED: [&str; 7] = [
     "bf16gemm_v10_large_warps",
     "tf32gemm_v10_large_warps",
     "sgemm_v10_three_tf32",
+    "gemm_v12_mma_ring_f32",
+    "gemm_v12_mma_ring_bf16",
+    "gemm_v12_wgmma_f32",
+    "gemm_v12_wgmma_bf16",
+    "gemm_v12_ring_f32",
+    "gemm_v12_ring_bf16",
+    "gemm_v12_persistent_f32",
+    "gemm_v12_persistent_bf16",
+    "gemm_v12_multicast_f32",
+    "gemm_v12_multicast_bf16",
+    "gemm_v12_store_f32",
+    "gemm_v12_store_bf16",
+    "gemm_v12_small_128x128_f32",
+    "gemm_v12_small_128x128_bf16",
+    "gemm_v12_small_128x64_f32",
+    "gemm_v12_small_128x64_bf16",
+    "gemm_v12_small_128x128_split_f32",
+    "gemm_v12_small_128x128_split_bf16",
 ];
 
 /// A step that is a program of its own, without kernels: not in [`STEPS`].
@@ -334,7 +386,7 @@ impl fmt::Display for UnknownStep {
     }
 }
 
-/// The steps that there are, in short: `v00 … v11`. A number that is missing is a step to come.
+/// The steps that there are, in short: `v00 … v12`. A number that is missing is a step to come.
 pub fn range() -> String {
     let runs = STEPS.chunk_by(|one, next| one.number() + 1 == next.number());
     let words = runs.filter_map(|run| match run {
@@ -455,7 +507,7 @@ mod tests {
         let error = find("bank-conflict").unwrap_err().to_string();
         assert_eq!(
             error,
-            "there is no step `bank-conflict` (did you mean bank-conflict-free?); the steps are v00 … v11 (see: cargo xtask list)"
+            "there is no step `bank-conflict` (did you mean bank-conflict-free?); the steps are v00 … v12 (see: cargo xtask list)"
         );
     }
 

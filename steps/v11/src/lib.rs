@@ -6,6 +6,5 @@
 pub mod costs;
 pub mod forecast;
 pub mod gemm;
-pub mod map;
 pub mod plans;
 pub mod space;

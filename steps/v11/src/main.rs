@@ -8,9 +8,9 @@ use std::process::ExitCode;
 
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{DevicePtr as _, DriverError, LaunchConfig, PushKernelArg};
+use lab::map::{ALIGNED, Element, Matrix};
 use lab::{Code, Gemm, Kernel, Shape, blocks, code, int};
 use v11::gemm::{Product, Sgemm};
-use v11::map::{ALIGNED, Matrix};
 use v11::plans::STREAM_K;
 
 // ANCHOR: tiles
@@ -224,6 +224,7 @@ fn launch_mapped(gemm: Gemm<'_, f32>, before_c: &[f32], after_c: &[i32]) -> Resu
         rows,
         cols,
         pitch: cols,
+        element: Element::F32,
     };
     let a_map = matrix(a, m, k).map(bm, bk, true)?;
     let b_map = matrix(b, k, n).map(bk, bn, false)?;

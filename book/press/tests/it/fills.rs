@@ -508,6 +508,8 @@ fn the_strip_of_a_step() {
 
     <li><abbr title="summit">v11</abbr></li>
 
+    <li><abbr title="hopper">v12</abbr></li>
+
     </ol>
 
     <p><strong>v05</strong>: 32 banks, and no two lanes in one.</p>
@@ -553,5 +555,6 @@ fn the_main_kernel_of_a_step_is_the_one_that_the_next_builds_on() {
     v09 -
     v10 v10_large_warps
     v11 v11_stream_k
+    v12 v12_small
     ");
 }

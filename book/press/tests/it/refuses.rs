@@ -149,7 +149,7 @@ fn a_missing_output() {
 fn a_difference_of_a_step_that_is_none() {
     refused(
         "{{#diff v04 v99}}",
-        "there is no step `v99`; the steps are v00 … v11 (see: cargo xtask list)",
+        "there is no step `v99`; the steps are v00 … v12 (see: cargo xtask list)",
     );
 }
 

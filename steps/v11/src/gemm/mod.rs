@@ -16,8 +16,8 @@ use cudarc::nvrtc::Ptx;
 use lab::{Code, Shape, code};
 
 pub use crate::gemm::choice::{Choice, Costs, PlanCosts};
-use crate::map::{ALIGNED, Matrix};
 use crate::plans::{PLANS, Plan, STREAM_K, Source};
+use lab::map::{ALIGNED, Element, Matrix};
 
 const LARGE: Code = code!("v11_stream_k");
 const OTHERS: Code = code!("v11_gemm");
@@ -299,6 +299,7 @@ impl Sgemm {
             rows,
             cols,
             pitch,
+            element: Element::F32,
         })
     }
 
@@ -379,6 +380,7 @@ impl Operand {
             rows,
             cols,
             pitch: cols,
+            element: Element::F32,
         };
         Self { matrix, layout }
     }

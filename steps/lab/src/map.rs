@@ -7,6 +7,7 @@ use cudarc::driver::sys::{
     CUtensorMapL2promotion, CUtensorMapSwizzle,
 };
 use cudarc::driver::{DeviceRepr, DriverError};
+use half::bf16;
 
 /// Rows of a matrix that a map describes start on as many bytes.
 pub const ALIGNED: usize = 16;
@@ -20,7 +21,26 @@ pub struct TensorMap(CUtensorMap);
 // SAFETY: plain bytes, which the driver wrote to be passed to kernels.
 unsafe impl DeviceRepr for TensorMap {}
 
-/// A row-major matrix of floats in device memory.
+/// What elements of a matrix are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Element {
+    /// Floats.
+    F32,
+    /// The upper halves of floats.
+    Bf16,
+}
+
+impl Element {
+    /// Its size.
+    const fn bytes(self) -> usize {
+        match self {
+            Element::F32 => size_of::<f32>(),
+            Element::Bf16 => size_of::<bf16>(),
+        }
+    }
+}
+
+/// A row-major matrix in device memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Matrix {
     /// Where it begins.
@@ -29,14 +49,17 @@ pub struct Matrix {
     pub rows: usize,
     /// Number of columns.
     pub cols: usize,
-    /// Floats from one row to the next.
+    /// Elements from one row to the next.
     pub pitch: usize,
+    /// What they are.
+    pub element: Element,
 }
 
 impl Matrix {
     /// Whether a map can describe it: begin and rows on 16 bytes.
     pub fn can_be_mapped(self) -> bool {
-        self.address.is_multiple_of(ALIGNED as u64) && (self.pitch * size_of::<f32>()).is_multiple_of(ALIGNED)
+        self.address.is_multiple_of(ALIGNED as u64)
+            && (self.pitch * self.element.bytes()).is_multiple_of(ALIGNED)
     }
 
     /// The map of boxes with these rows and columns. `swizzled`: the 16-byte pieces of a row of a box change places with
@@ -48,12 +71,15 @@ impl Matrix {
         let mut map = CUtensorMap { opaque: [0; 16] };
         // From the inside outwards: columns, then rows.
         let (size, boxes) = ([self.cols as u64, self.rows as u64], [cols, rows]);
-        let pitch = [(self.pitch * size_of::<f32>()) as u64];
+        let pitch = [(self.pitch * self.element.bytes()) as u64];
         // SAFETY: as many numbers as two dimensions have, and a map to write to. The address is only a number here.
         unsafe {
             sys::cuTensorMapEncodeTiled(
                 &mut map,
-                CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+                match self.element {
+                    Element::F32 => CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+                    Element::Bf16 => CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+                },
                 2,
                 self.address as *mut c_void,
                 size.as_ptr(),
@@ -61,9 +87,9 @@ impl Matrix {
                 boxes.as_ptr(),
                 [1, 1].as_ptr(),
                 CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
-                match (swizzled, cols) {
+                match (swizzled, cols as usize * self.element.bytes()) {
                     (false, _) => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
-                    (true, 16) => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_64B,
+                    (true, 64) => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_64B,
                     (true, _) => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
                 },
                 CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
