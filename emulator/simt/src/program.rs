@@ -718,6 +718,17 @@ impl Wgmma {
     pub fn products(&self) -> u64 {
         (crate::mma::warpgroup::WARP_ROWS * usize::from(self.n) * self.k()) as u64
     }
+
+    /// Bytes of shared memory that it reads for each of the four warps: its rows of A, if they lie there, and a quarter
+    /// of B, which all four multiply by.
+    pub fn operand_bytes(&self) -> u64 {
+        let rows = match self.a {
+            WgmmaA::Registers(_) => 0,
+            WgmmaA::Shared(_) => crate::mma::warpgroup::WARP_ROWS,
+        };
+        let bytes = crate::mma::warpgroup::bytes(self.kinds[0]);
+        ((rows + usize::from(self.n) / 4) * self.k() * bytes) as u64
+    }
 }
 
 /// Registers that products of a warpgroup use, by operation, for the checks of what touches them meanwhile.

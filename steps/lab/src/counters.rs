@@ -13,6 +13,8 @@ pub struct Counters {
     pub fmas: f64,
     /// Multiply-adds of tensor cores.
     pub tensor_products: f64,
+    /// Passes over shared memory that products of warpgroups need at least for their factors.
+    pub operand_passes: f64,
     /// Instructions issued to warps: of the machine code, or of the PTX where there is none.
     pub instructions: f64,
     /// 32-byte sectors of loads from global memory.
@@ -35,6 +37,8 @@ pub struct Counters {
 
 /// Threads of a warp.
 const WARP: f64 = 32.0;
+/// Bytes that shared memory gives in a clock.
+const PASS: f64 = 128.0;
 /// Bytes of a sector.
 pub const SECTOR: f64 = 32.0;
 
@@ -45,6 +49,7 @@ impl Counters {
         Self {
             fmas: n("fmas"),
             tensor_products: n("tensor_products"),
+            operand_passes: n("tensor_operand_bytes") / PASS,
             instructions: n("warp_instructions"),
             load_sectors: n("global_load_sectors"),
             store_sectors: n("global_store_sectors"),
@@ -89,7 +94,7 @@ impl Counters {
         [
             (of.unit(), self.times(of) / of.per_clock()),
             (Unit::Issue, self.instructions / ISSUES),
-            (Unit::Shared, self.wavefronts / WAVEFRONTS),
+            (Unit::Shared, (self.wavefronts + self.operand_passes) / WAVEFRONTS),
             (Unit::L1, self.global_requests.max(self.sectors() / SECTORS)),
         ]
     }

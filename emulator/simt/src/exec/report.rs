@@ -35,7 +35,10 @@ pub(crate) fn by_instruction(
         match &op.kind {
             OpKind::Barrier { .. } => c.barriers += runs,
             OpKind::Texture(_) => c.texture_requests += runs,
-            OpKind::Wgmma(wgmma) => c.tensor_products += runs * wgmma.products(),
+            OpKind::Wgmma(wgmma) => {
+                c.tensor_products += runs * wgmma.products();
+                c.tensor_operand_bytes += runs * wgmma.operand_bytes();
+            }
             OpKind::Mma(mma) => c.tensor_products += runs * mma.form.products(),
             OpKind::TensorCopy(copy) if copy.way != TensorWay::Prefetch => c.bulk_copies += lanes,
             OpKind::BulkBytes(copy) if copy.way != TensorWay::Prefetch => c.bulk_copies += lanes,
@@ -163,6 +166,7 @@ impl Counters {
         self.thread_instructions += o.thread_instructions;
         self.fmas += o.fmas;
         self.tensor_products += o.tensor_products;
+        self.tensor_operand_bytes += o.tensor_operand_bytes;
         self.global_load_requests += o.global_load_requests;
         self.global_load_sectors += o.global_load_sectors;
         self.global_load_bytes += o.global_load_bytes;

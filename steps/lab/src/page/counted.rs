@@ -129,12 +129,14 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
     let title = format!("{what}, per {}{lanes}", limits::unit_of_work(shape, counted));
     let mut out = heading(&title, &note, paint);
     out.push_str(&table.without_empty_columns().render(paint));
-    for (entry, c) in counted.iter().filter(|(_, c)| c.bulk_copies > 0.0) {
-        let note = format!(
-            "  {}: {} bulk copies; the sectors and wavefronts of what they move are not counted\n",
-            entry.measurement.kernel, c.bulk_copies
-        );
-        out.push_str(&paint.dim(&note));
+    let copies: Vec<String> = counted
+        .iter()
+        .filter(|(_, c)| c.bulk_copies > 0.0)
+        .map(|(entry, c)| format!("  {}: {} bulk copies", entry.measurement.kernel, c.bulk_copies))
+        .collect();
+    if !copies.is_empty() {
+        let note = "\n  the sectors and wavefronts of what bulk copies move are not counted\n";
+        out.push_str(&paint.dim(&(copies.join("\n") + note)));
     }
     out
 }
@@ -145,7 +147,10 @@ fn once(shape: Shape, counted: &[(&Entry<'_>, Counters)]) -> String {
     for (entry, _) in counted {
         // That of FP64 was never asked for: the note is about the others.
         let (work, of) = match entry.work {
-            Work::Tensor { operands, .. } => (entry.work, format!(" of {}", operands.name())),
+            Work::Tensor { operands, result } => {
+                let (from, to) = (operands.name(), result.name());
+                (entry.work, format!(" ({from} to {to})"))
+            }
             _ => (Work::Sgemm, String::new()),
         };
         let text = format!("{}{of}", figure(work.flops(shape) / work.bytes(shape)));

@@ -222,6 +222,9 @@ fn note(shape: Shape, counted: &[(&Entry<'_>, Counters)], is_exact: bool) -> Str
              instructions: an upper count,\n  because ptxas leaves some out; they bind only where nothing else needs as much"
         }
     });
+    if counted.iter().any(|(_, c)| c.operand_passes > 0.0) {
+        note.push_str(".\n  shared: with the factors that wgmma reads, each of which it needs at least once");
+    }
     note
 }
 
