@@ -63,14 +63,20 @@ struct BoxesOut {
         }
     }
 
+    // Of two rows that a half of the warp stores together, one begins 16 columns further: other banks.
     static __device__ __forceinline__ void fill(unsigned box, float alpha, const float* acc, float)
     {
+        constexpr int FURTHER = 8;  // sums of a thread in 16 columns
         const int warp = threadIdx.x % GROUP / WARP_SIZE, lane = threadIdx.x % WARP_SIZE;
+        const bool is_odd = lane / 4 % 2;
         #pragma unroll
         for (int i = 0; i < SUMS; i += 2) {
-            const int row = warp * 16 + lane / 4 + i / 2 % 2 * 8, piece = i / 4 * 2 + lane % 4 / 2;
+            const int row = warp * 16 + lane / 4 + i / 2 % 2 * 8;
+            const int piece = (is_odd ? i ^ FURTHER : i) / 4 * 2 + lane % 4 / 2;
+            const float first = is_odd ? acc[i ^ FURTHER] : acc[i];
+            const float second = is_odd ? acc[(i ^ FURTHER) + 1] : acc[i + 1];
             asm volatile("st.shared.v2.f32 [%0], {%1, %2};"
-                         :: "r"(box + place(row, piece) + lane % 2 * 8), "f"(alpha * acc[i]), "f"(alpha * acc[i + 1])
+                         :: "r"(box + place(row, piece) + lane % 2 * 8), "f"(alpha * first), "f"(alpha * second)
                          : "memory");
         }
     }

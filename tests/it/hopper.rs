@@ -97,6 +97,14 @@ const PLANS: &[Plan] = &[
     },
     Plan {
         source: "v12_small",
+        name: "gemm_v12_small_128x104",
+        threads: 384,
+        shared: 196704,
+        parameters: BOXES,
+        launches: &[("1", [1, 8, 8]), ("4", [130, 136, 136])],
+    },
+    Plan {
+        source: "v12_small",
         name: "gemm_v12_small_128x64",
         threads: 384,
         shared: 98368,
@@ -141,9 +149,7 @@ fn wrong(plan: &Plan, threads: usize) -> String {
 #[test]
 fn kernels_of_v12_are_clean() {
     for plan in PLANS {
-        let started = std::time::Instant::now();
         let text = wrong(plan, 1);
-        eprintln!("{} {:?}", plan.name, started.elapsed());
         assert!(text.is_empty(), "{text}");
     }
 }
