@@ -2,10 +2,11 @@
 //!
 //! They lie in `tests/data/hopper` for as long as no step runs them. Each runs with C of float and of bf16, on shapes that fill no tile.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use course::specimens::Specimen;
-use tests::product::shown;
+use tests::product::{head, run, shown};
 
 /// How a kernel is launched.
 struct Plan {
@@ -32,10 +33,7 @@ const PLANS: &[Plan] = &[
         name: "gemm_v12_mma_ring",
         threads: 128,
         shared: 98304,
-        parameters: [
-            "M N K alpha A/bf16 B/bf16 C",
-            "M N K alpha A/bf16 B/bf16 C/bf16",
-        ],
+        parameters: ["M N K alpha A/bf16 B/bf16 C", "M N K alpha A/bf16 B/bf16 C/bf16"],
         launches: &[
             ("1", [1, 1, 1]),
             ("1x2", [130, 120, 264]),
@@ -121,35 +119,48 @@ const PLANS: &[Plan] = &[
     },
 ];
 
-/// What is wrong with a kernel, with C of float and of bf16.
-fn wrong(plan: &Plan, threads: usize) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("data/hopper")
-        .join(plan.source)
-        .with_extension("ptx");
-    let ptx = std::fs::read_to_string(&path).expect("its PTX is committed");
-    let mut all = String::new();
-    for (out, parameters) in ["f32", "bf16"].iter().zip(plan.parameters) {
-        let name = format!("{}_{out}", plan.name);
-        let (block, shared) = (plan.threads, plan.shared);
-        let mut source =
-            format!("// kernel: {name}\n// block: {block}\n// shared: {shared}\n// product: {parameters}\n");
-        for (blocks, [m, n, k]) in plan.launches {
-            source.push_str(&format!("// launch: blocks {blocks} whole 0 shape {m} {n} {k}\n"));
-        }
-        let specimen = Specimen { name, path: path.clone(), source };
-        let (text, _) = shown(&(specimen, ptx.clone()), threads);
-        if !text.is_empty() {
-            all.push_str(&format!("{}_{out}:\n{text}\n", plan.name));
-        }
+impl Plan {
+    /// The kernel with C of float and with C of bf16.
+    fn kernels(&self) -> [(Specimen, String); 2] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("data/hopper")
+            .join(self.source)
+            .with_extension("ptx");
+        let ptx = std::fs::read_to_string(&path).expect("its PTX is committed");
+        [("f32", self.parameters[0]), ("bf16", self.parameters[1])].map(|(out, parameters)| {
+            let name = format!("{}_{out}", self.name);
+            let mut source = format!(
+                "// kernel: {name}\n// block: {}\n// shared: {}\n// product: {parameters}\n",
+                self.threads, self.shared
+            );
+            for (blocks, [m, n, k]) in self.launches {
+                let _ = writeln!(source, "// launch: blocks {blocks} whole 0 shape {m} {n} {k}");
+            }
+            let path = path.clone();
+            (Specimen { name, path, source }, ptx.clone())
+        })
     }
-    all
 }
 
 #[test]
 fn kernels_of_v12_are_clean() {
-    for plan in PLANS {
-        let text = wrong(plan, 1);
-        assert!(text.is_empty(), "{text}");
+    for kernel in PLANS.iter().flat_map(Plan::kernels) {
+        let (text, _) = shown(&kernel, 1);
+        assert!(text.is_empty(), "{}:\n{text}", kernel.0.name);
+    }
+}
+
+/// Tiles and boxes are swizzled for it.
+#[test]
+fn shared_memory_gives_no_excess_wavefront() {
+    let of = |plan: &&Plan| ["v12_mma_ring", "v12_store"].contains(&plan.source);
+    for kernel in PLANS.iter().filter(of).flat_map(Plan::kernels) {
+        let launch = head(&kernel.0.source).launches[1];
+        let counters = run(&kernel, launch, 1).counters;
+        let (loads, stores) = (counters.shared_load_wavefronts, counters.shared_store_wavefronts);
+        let name = &kernel.0.name;
+        assert!(loads + stores > 0, "{name}");
+        assert_eq!(loads, counters.shared_load_ideal, "{name}");
+        assert_eq!(stores, counters.shared_store_ideal, "{name}");
     }
 }
