@@ -27,6 +27,24 @@ const BOXES: [&str; 2] = [
     "M N K alpha A:64x128/128/bf16 B:64x64/128/bf16 C/bf16",
 ];
 
+/// The same for tiles of 64 rows.
+const LOW_BOXES: [&str; 2] = [
+    "M N K alpha A:64x64/128/bf16 B:64x64/128/bf16 C",
+    "M N K alpha A:64x64/128/bf16 B:64x64/128/bf16 C/bf16",
+];
+
+/// Of B, a block copies half of the k.
+const SHARED_BOXES: [&str; 2] = [
+    "M N K alpha A:64x128/128/bf16 B:64x32/128/bf16 C",
+    "M N K alpha A:64x128/128/bf16 B:64x32/128/bf16 C/bf16",
+];
+
+/// And C leaves as boxes.
+const BOXES_OUT: [&str; 2] = [
+    "M N K alpha A:64x128/128/bf16 B:64x32/128/bf16 C:32x64/128",
+    "M N K alpha A:64x128/128/bf16 B:64x32/128/bf16 C:64x64/128/bf16",
+];
+
 const PLANS: &[Plan] = &[
     Plan {
         source: "v12_mma_ring",
@@ -64,14 +82,14 @@ const PLANS: &[Plan] = &[
         threads: 384,
         shared: 196672,
         parameters: BOXES,
-        launches: &[("1", [1, 8, 8]), ("2", [130, 264, 200])],
+        launches: &[("1", [1, 8, 8]), ("2", [130, 264, 200]), ("3", [1030, 264, 8])],
     },
     Plan {
         source: "v12_multicast",
         name: "gemm_v12_multicast",
         threads: 384,
         shared: 196672,
-        parameters: BOXES,
+        parameters: SHARED_BOXES,
         launches: &[("2", [1, 8, 8]), ("2", [260, 264, 200]), ("4", [130, 264, 392])],
     },
     Plan {
@@ -79,11 +97,16 @@ const PLANS: &[Plan] = &[
         name: "gemm_v12_store",
         threads: 384,
         shared: 229440,
-        parameters: [
-            "M N K alpha A:64x128/128/bf16 B:64x64/128/bf16 C:32x64/128",
-            "M N K alpha A:64x128/128/bf16 B:64x64/128/bf16 C:64x64/128/bf16",
-        ],
+        parameters: BOXES_OUT,
         launches: &[("2", [1, 8, 8]), ("2", [260, 264, 200]), ("4", [130, 264, 392])],
+    },
+    Plan {
+        source: "v12_store",
+        name: "gemm_v12_store_192",
+        threads: 384,
+        shared: 196672,
+        parameters: BOXES_OUT,
+        launches: &[("2", [1, 8, 8]), ("2", [260, 200, 72])],
     },
     Plan {
         source: "v12_small",
@@ -116,6 +139,22 @@ const PLANS: &[Plan] = &[
         shared: 229472,
         parameters: BOXES,
         launches: &[("2", [1, 8, 8]), ("8", [130, 136, 200])],
+    },
+    Plan {
+        source: "v12_small",
+        name: "gemm_v12_small_64x64",
+        threads: 256,
+        shared: 65600,
+        parameters: LOW_BOXES,
+        launches: &[("1", [1, 8, 8]), ("4", [66, 72, 328])],
+    },
+    Plan {
+        source: "v12_small",
+        name: "gemm_v12_small_64x64_split",
+        threads: 256,
+        shared: 73792,
+        parameters: LOW_BOXES,
+        launches: &[("2", [1, 8, 8]), ("8", [66, 72, 328])],
     },
 ];
 
