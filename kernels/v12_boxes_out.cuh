@@ -42,7 +42,16 @@ struct BoxesOut {
     static constexpr int COLS = T::ROW_BYTES / sizeof(Out), BYTES = T::GROUP_ROWS * T::ROW_BYTES, BOXES = 2;
     static constexpr int SUMS = T::SUMS * COLS / T::BN;  // of a thread, in a box
     static_assert(T::EXCHANGE_BYTES == T::GROUPS * BOXES * BYTES, "room for them");
-    static_assert(T::BN / COLS % BOXES == 0, "a tile ends with the last");
+    static_assert(T::BN % COLS == 0, "whole boxes: past them lies another block's tile");
+
+    const TensorMap& map;
+    unsigned own;  // where the boxes of this thread's warpgroup lie
+    int next = 0;  // of them, to fill
+
+    __device__ __forceinline__ BoxesOut(const TensorMap& map_, unsigned exchange)
+        : map(map_), own(exchange + threadIdx.x / GROUP * BOXES * BYTES)
+    {
+    }
 
     // Where 16 bytes of a row of a box lie: swizzled as the copy reads them.
     static __device__ __forceinline__ unsigned place(int row, int piece)
@@ -63,32 +72,39 @@ struct BoxesOut {
         }
     }
 
+    // Of two rows that a half of the warp stores together, one begins 16 columns further: other banks.
     static __device__ __forceinline__ void fill(unsigned box, float alpha, const float* acc, float)
     {
+        constexpr int FURTHER = 8;  // sums of a thread in 16 columns
         const int warp = threadIdx.x % GROUP / WARP_SIZE, lane = threadIdx.x % WARP_SIZE;
+        const bool is_odd = lane / 4 % 2;
         #pragma unroll
         for (int i = 0; i < SUMS; i += 2) {
-            const int row = warp * 16 + lane / 4 + i / 2 % 2 * 8, piece = i / 4 * 2 + lane % 4 / 2;
+            const int row = warp * 16 + lane / 4 + i / 2 % 2 * 8;
+            const int piece = (is_odd ? i ^ FURTHER : i) / 4 * 2 + lane % 4 / 2;
+            const float first = is_odd ? acc[i ^ FURTHER] : acc[i];
+            const float second = is_odd ? acc[(i ^ FURTHER) + 1] : acc[i + 1];
             asm volatile("st.shared.v2.f32 [%0], {%1, %2};"
-                         :: "r"(box + place(row, piece) + lane % 2 * 8), "f"(alpha * acc[i]), "f"(alpha * acc[i + 1])
+                         :: "r"(box + place(row, piece) + lane % 2 * 8), "f"(alpha * first), "f"(alpha * second)
                          : "memory");
         }
     }
 
     // The tile of this thread's warpgroup, box after box.
-    static __device__ __forceinline__ void store(const TensorMap& map, unsigned exchange, int block_row, int block_col,
-                                                 float alpha, const float (&acc)[T::SUMS])
+    __device__ __forceinline__ void store(int block_row, int block_col, float alpha, const float (&acc)[T::SUMS])
     {
-        const int group = threadIdx.x / GROUP, is_first = threadIdx.x % GROUP == 0;
+        const int row = block_row + threadIdx.x / GROUP * T::GROUP_ROWS;
+        const bool is_first = threadIdx.x % GROUP == 0;
         #pragma unroll
         for (int i = 0; i < T::BN / COLS; ++i) {
-            const unsigned box = exchange + (group * BOXES + i % BOXES) * BYTES;
+            const unsigned box = own + next * BYTES;
             if (is_first) wait_stores_read<BOXES - 1>();
             sync_group();  // the last copy from this box has read it -> it may be filled
             fill(box, alpha, acc + i * SUMS, Out());
             publish_shared();
             sync_group();  // it is filled -> it may be copied
-            if (is_first) store_box(map, block_col + i * COLS, block_row + group * T::GROUP_ROWS, box);
+            if (is_first) store_box(map, block_col + i * COLS, row, box);
+            next = (next + 1) % BOXES;
         }
     }
 };

@@ -1,10 +1,10 @@
 // v12_multicast.cu: two blocks that read B once.
 //
 // Changed since v12_persistent: blocks come in clusters of two, one below the other in C. They need the same tiles of
-// B: each copies half of one, to both (multicast). So L2 gives two thirds of the bytes. A pair of tiles may be
+// B: each copies half of the k of one, to both (multicast). So L2 gives two thirds of the bytes. A pair of tiles may be
 // overwritten when the warpgroups of both blocks have read it: each arrives at the barrier of both.
 // Unchanged: the tile of C of a block, the ring, the order of tiles, now of pairs of them, sums straight to C.
-// Any M; N and K are multiples of 8. Boxes: 64 x 128 of A, 64 x 64 of B, swizzle of 128 bytes.
+// Any M; N and K are multiples of 8. Boxes: 64 x 128 of A, 64 x 32 of B, swizzle of 128 bytes.
 // Launch: THREADS threads, an even number of blocks: as many as multiprocessors, or two for each pair of tiles if these
 // are fewer; shared memory as the launch says.
 // arch: compute_90a
@@ -12,7 +12,7 @@
 #include "v12_order.cuh"
 
 // ANCHOR: kernel
-using T = Tiles<256, 4>;  // columns of C; pairs of tiles
+using T = Tiles<128, 256, 4>;  // of C; pairs of tiles
 constexpr int THREADS = T::MULTIPLIERS + PRODUCERS;
 
 template <typename Out>
@@ -56,14 +56,14 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1) __cluster_dims__(CLUSTER, 1, 1)
 gemm_v12_multicast_f32(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_map,
-            const __grid_constant__ TensorMap b_map, float* C)
+                       const __grid_constant__ TensorMap b_map, float* C)
 {
     multiply_blocks(M, N, K, alpha, a_map, b_map, C);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1) __cluster_dims__(CLUSTER, 1, 1)
 gemm_v12_multicast_bf16(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_map,
-             const __grid_constant__ TensorMap b_map, Bf16* C)
+                        const __grid_constant__ TensorMap b_map, Bf16* C)
 {
     multiply_blocks(M, N, K, alpha, a_map, b_map, C);
 }

@@ -12,7 +12,7 @@
 #include "v12_ring.cuh"
 
 // ANCHOR: kernel
-using T = Tiles<256, 4>;  // columns of C; pairs of tiles
+using T = Tiles<128, 256, 4>;  // of C; pairs of tiles
 constexpr int THREADS = T::MULTIPLIERS + PRODUCERS;
 
 template <typename Out>
@@ -53,14 +53,14 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
 gemm_v12_persistent_f32(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_map,
-            const __grid_constant__ TensorMap b_map, float* C)
+                        const __grid_constant__ TensorMap b_map, float* C)
 {
     multiply_blocks(M, N, K, alpha, a_map, b_map, C);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
 gemm_v12_persistent_bf16(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_map,
-             const __grid_constant__ TensorMap b_map, Bf16* C)
+                         const __grid_constant__ TensorMap b_map, Bf16* C)
 {
     multiply_blocks(M, N, K, alpha, a_map, b_map, C);
 }

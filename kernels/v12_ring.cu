@@ -10,7 +10,7 @@
 #include "v12_ring.cuh"
 
 // ANCHOR: kernel
-using T = Tiles<256, 4>;  // columns of C; pairs of tiles
+using T = Tiles<128, 256, 4>;  // of C; pairs of tiles
 constexpr int THREADS = T::MULTIPLIERS + PRODUCERS;
 
 template <typename Out>

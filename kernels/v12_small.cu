@@ -1,12 +1,15 @@
 // v12_small.cu: small products: smaller tiles, and blocks that share the k of a tile.
 //
-// A product of 1024 has 32 tiles of 128 x 256, and three quarters of the multiprocessors would have none.
+// A product of 1024 has 32 tiles of 128 x 256: most multiprocessors would have none. One of 1280 has 100 tiles of
+// 128 x 128, but 130 of 128 x 104, for 132 multiprocessors: the number of columns need not be a power of two.
 // Changed since v12_ring: the tile, and with `split`, who multiplies it: a cluster of two blocks, each half of the k.
 // At the end each block gives half of its columns to the other through that one's shared memory, adds what it gets to
 // the columns that it keeps, and stores these. Sums are not in the order of k then.
 // Unchanged: the ring, sums straight to C.
-// Any M; N and K are multiples of 8. Boxes: 64 x 128 of A, 64 x 64 of B, swizzle of 128 bytes.
-// Launch: 384 threads, one block per tile of C, with `split` two; shared memory as the launch says.
+// Any M; N and K are multiples of 8. Boxes: 64 columns of A and as many rows as a tile of C, 64 x 64 of B, swizzle
+// of 128 bytes.
+// Launch: 384 threads for 128 rows, 256 for 64; one block per tile of C, with `split` two; shared memory as the launch
+// says.
 // arch: compute_90a
 #include "v12_cluster.cuh"
 
@@ -87,8 +90,8 @@ __device__ __forceinline__ void multiply_block(int M, int N, int K, float alpha,
     }
 }
 
-// Name; blocks on a multiprocessor; blocks of a tile; registers of a thread that multiplies, and of one that copies;
-// columns of C, pairs of tiles, bytes for sums of another block.
+// Name; type of C; blocks on a multiprocessor; blocks of a tile; registers of a thread that multiplies, and of one that
+// copies; tile of C, pairs of tiles, bytes for sums of another block.
 #define SMALL(NAME, OUT, BLOCKS, SPLIT, TAKEN, LEFT, ...)                                                             \
     extern "C" __global__ void __launch_bounds__(Tiles<__VA_ARGS__>::MULTIPLIERS + PRODUCERS, BLOCKS)                 \
     __cluster_dims__(SPLIT, 1, 1)                                                                                     \
@@ -98,10 +101,16 @@ __device__ __forceinline__ void multiply_block(int M, int N, int K, float alpha,
         multiply_block<Tiles<__VA_ARGS__>, SPLIT, TAKEN, LEFT>(M, N, K, alpha, a_map, b_map, C);                      \
     }
 
-SMALL(128x128_f32, float, 1, 1, 240, 24, 128, 6)
-SMALL(128x128_bf16, Bf16, 1, 1, 240, 24, 128, 6)
-SMALL(128x64_f32, float, 2, 1, 104, 24, 64, 4)
-SMALL(128x64_bf16, Bf16, 2, 1, 104, 24, 64, 4)
-SMALL(128x128_split_f32, float, 1, 2, 240, 24, 128, 6, 32768)
-SMALL(128x128_split_bf16, Bf16, 1, 2, 240, 24, 128, 6, 32768)
+SMALL(128x128_f32, float, 1, 1, 240, 24, 128, 128, 6)
+SMALL(128x128_bf16, Bf16, 1, 1, 240, 24, 128, 128, 6)
+SMALL(128x104_f32, float, 1, 1, 240, 24, 128, 104, 6)
+SMALL(128x104_bf16, Bf16, 1, 1, 240, 24, 128, 104, 6)
+SMALL(128x64_f32, float, 2, 1, 104, 24, 128, 64, 4)
+SMALL(128x64_bf16, Bf16, 2, 1, 104, 24, 128, 64, 4)
+SMALL(64x64_f32, float, 3, 1, 120, 24, 64, 64, 4)
+SMALL(64x64_bf16, Bf16, 3, 1, 120, 24, 64, 64, 4)
+SMALL(128x128_split_f32, float, 1, 2, 240, 24, 128, 128, 6, 32768)
+SMALL(128x128_split_bf16, Bf16, 1, 2, 240, 24, 128, 128, 6, 32768)
+SMALL(64x64_split_f32, float, 3, 2, 120, 24, 64, 64, 4, 8192)
+SMALL(64x64_split_bf16, Bf16, 3, 2, 120, 24, 64, 64, 4, 8192)
 // ANCHOR_END: kernel

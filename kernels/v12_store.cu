@@ -4,8 +4,9 @@
 // of each, or 16 of bf16: many small pieces, and guards. Now each warpgroup puts 64 rows of 128 bytes to shared memory
 // (of bf16 by stmatrix) and one thread starts a copy, which stops at the edges. The next box is filled meanwhile.
 // Unchanged: clusters, the ring, the order of tiles.
-// Any M; N and K are multiples of 8. Boxes: 64 x 128 of A, 64 x 64 of B, 64 x 64 of bf16 C or 32 x 64
-// of float C, swizzle of 128 bytes.
+// Any M; N and K are multiples of 8. Boxes: 64 x 128 of A, 64 x 32 of B, 64 x 64 of C of bf16 or 32 x 64 of float,
+// swizzle of 128 bytes. `store`: 256 columns of C. `store_192`: 192, where that fills the multiprocessors better: of a
+// product of 3072, 384 tiles in place of 288, for 132.
 // Launch: THREADS threads, an even number of blocks: as many as multiprocessors, or two for each pair of tiles if these
 // are fewer; shared memory as the launch says.
 // arch: compute_90a
@@ -14,10 +15,11 @@
 #include "v12_order.cuh"
 
 // ANCHOR: kernel
-using T = Tiles<256, 4, 4 * 8192>;  // columns of C; pairs of tiles; bytes of four boxes of C
-constexpr int THREADS = T::MULTIPLIERS + PRODUCERS;
+using Wide = Tiles<128, 256, 4, 4 * 8192>;  // of C; pairs of tiles; bytes of four boxes of C
+using Narrow = Tiles<128, 192, 4, 4 * 8192>;
+constexpr int THREADS = Wide::MULTIPLIERS + PRODUCERS;
 
-template <typename Out>
+template <typename T, typename Out>
 __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha, const TensorMap& a_map,
                                                 const TensorMap& b_map, const TensorMap& c_map)
 {
@@ -47,12 +49,12 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
 
     take_registers<240>();
     Ring<T, T::STAGES> ring(tiles_at, 0);
+    BoxesOut<T, Out> out(c_map, tiles_at + ring.EXCHANGE_AT);
     for (int tile = blockIdx.x / CLUSTER; tile < order.count(); tile += clusters) {
         const int2 at = order.place(tile);
         float acc[T::SUMS] = {};
         multiply_steps<T>(acc, ring, steps, release_shared_tiles);
-        BoxesOut<T, Out>::store(c_map, tiles_at + Ring<T, T::STAGES>::EXCHANGE_AT, (at.x * CLUSTER + rank) * T::BM,
-                                at.y * T::BN, alpha, acc);
+        out.store((at.x * CLUSTER + rank) * T::BM, at.y * T::BN, alpha, acc);
     }
     if (threadIdx.x % GROUP == 0) wait_stores_read<0>();  // shared memory ends with the block
     sync_cluster();  // the other block arrives here no more -> this one may end
@@ -60,15 +62,29 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1) __cluster_dims__(CLUSTER, 1, 1)
 gemm_v12_store_f32(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_map,
-            const __grid_constant__ TensorMap b_map, const __grid_constant__ TensorMap c_map)
+                   const __grid_constant__ TensorMap b_map, const __grid_constant__ TensorMap c_map)
 {
-    multiply_blocks<float>(M, N, K, alpha, a_map, b_map, c_map);
+    multiply_blocks<Wide, float>(M, N, K, alpha, a_map, b_map, c_map);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1) __cluster_dims__(CLUSTER, 1, 1)
 gemm_v12_store_bf16(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_map,
-             const __grid_constant__ TensorMap b_map, const __grid_constant__ TensorMap c_map)
+                    const __grid_constant__ TensorMap b_map, const __grid_constant__ TensorMap c_map)
 {
-    multiply_blocks<Bf16>(M, N, K, alpha, a_map, b_map, c_map);
+    multiply_blocks<Wide, Bf16>(M, N, K, alpha, a_map, b_map, c_map);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1) __cluster_dims__(CLUSTER, 1, 1)
+gemm_v12_store_192_f32(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_map,
+                       const __grid_constant__ TensorMap b_map, const __grid_constant__ TensorMap c_map)
+{
+    multiply_blocks<Narrow, float>(M, N, K, alpha, a_map, b_map, c_map);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1) __cluster_dims__(CLUSTER, 1, 1)
+gemm_v12_store_192_bf16(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_map,
+                        const __grid_constant__ TensorMap b_map, const __grid_constant__ TensorMap c_map)
+{
+    multiply_blocks<Narrow, Bf16>(M, N, K, alpha, a_map, b_map, c_map);
 }
 // ANCHOR_END: kernel

@@ -11,7 +11,7 @@
 #include "v12_tiles.cuh"
 
 // ANCHOR: kernel
-using T = Tiles<256, 2>;  // columns of C; pairs of tiles
+using T = Tiles<128, 256, 2>;  // of C; pairs of tiles
 constexpr int THREADS = T::MULTIPLIERS;
 
 template <typename Out>

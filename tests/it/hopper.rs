@@ -2,10 +2,11 @@
 //!
 //! Each runs with C of float and of bf16, on shapes that fill no tile.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use course::specimens::Specimen;
-use tests::product::shown;
+use tests::product::{head, run, shown};
 
 /// How a kernel is launched.
 struct Plan {
@@ -24,6 +25,24 @@ struct Plan {
 const BOXES: [&str; 2] = [
     "M N K alpha A:64x128/128/bf16 B:64x64/128/bf16 C",
     "M N K alpha A:64x128/128/bf16 B:64x64/128/bf16 C/bf16",
+];
+
+/// The same for tiles of 64 rows.
+const LOW_BOXES: [&str; 2] = [
+    "M N K alpha A:64x64/128/bf16 B:64x64/128/bf16 C",
+    "M N K alpha A:64x64/128/bf16 B:64x64/128/bf16 C/bf16",
+];
+
+/// Of B, a block copies half of the k.
+const SHARED_BOXES: [&str; 2] = [
+    "M N K alpha A:64x128/128/bf16 B:64x32/128/bf16 C",
+    "M N K alpha A:64x128/128/bf16 B:64x32/128/bf16 C/bf16",
+];
+
+/// And C leaves as boxes.
+const BOXES_OUT: [&str; 2] = [
+    "M N K alpha A:64x128/128/bf16 B:64x32/128/bf16 C:32x64/128",
+    "M N K alpha A:64x128/128/bf16 B:64x32/128/bf16 C:64x64/128/bf16",
 ];
 
 const PLANS: &[Plan] = &[
@@ -63,14 +82,14 @@ const PLANS: &[Plan] = &[
         threads: 384,
         shared: 196672,
         parameters: BOXES,
-        launches: &[("1", [1, 8, 8]), ("2", [130, 264, 200])],
+        launches: &[("1", [1, 8, 8]), ("2", [130, 264, 200]), ("3", [1030, 264, 8])],
     },
     Plan {
         source: "v12_multicast",
         name: "gemm_v12_multicast",
         threads: 384,
         shared: 196672,
-        parameters: BOXES,
+        parameters: SHARED_BOXES,
         launches: &[("2", [1, 8, 8]), ("2", [260, 264, 200]), ("4", [130, 264, 392])],
     },
     Plan {
@@ -78,11 +97,16 @@ const PLANS: &[Plan] = &[
         name: "gemm_v12_store",
         threads: 384,
         shared: 229440,
-        parameters: [
-            "M N K alpha A:64x128/128/bf16 B:64x64/128/bf16 C:32x64/128",
-            "M N K alpha A:64x128/128/bf16 B:64x64/128/bf16 C:64x64/128/bf16",
-        ],
+        parameters: BOXES_OUT,
         launches: &[("2", [1, 8, 8]), ("2", [260, 264, 200]), ("4", [130, 264, 392])],
+    },
+    Plan {
+        source: "v12_store",
+        name: "gemm_v12_store_192",
+        threads: 384,
+        shared: 196672,
+        parameters: BOXES_OUT,
+        launches: &[("2", [1, 8, 8]), ("2", [260, 200, 72])],
     },
     Plan {
         source: "v12_small",
@@ -91,6 +115,14 @@ const PLANS: &[Plan] = &[
         shared: 196704,
         parameters: BOXES,
         launches: &[("1", [1, 8, 8]), ("4", [130, 136, 520])],
+    },
+    Plan {
+        source: "v12_small",
+        name: "gemm_v12_small_128x104",
+        threads: 384,
+        shared: 196704,
+        parameters: BOXES,
+        launches: &[("1", [1, 8, 8]), ("4", [130, 136, 136])],
     },
     Plan {
         source: "v12_small",
@@ -108,43 +140,66 @@ const PLANS: &[Plan] = &[
         parameters: BOXES,
         launches: &[("2", [1, 8, 8]), ("8", [130, 136, 200])],
     },
+    Plan {
+        source: "v12_small",
+        name: "gemm_v12_small_64x64",
+        threads: 256,
+        shared: 65600,
+        parameters: LOW_BOXES,
+        launches: &[("1", [1, 8, 8]), ("4", [66, 72, 328])],
+    },
+    Plan {
+        source: "v12_small",
+        name: "gemm_v12_small_64x64_split",
+        threads: 256,
+        shared: 73792,
+        parameters: LOW_BOXES,
+        launches: &[("2", [1, 8, 8]), ("8", [66, 72, 328])],
+    },
 ];
 
-/// What is wrong with a kernel, with C of float and of bf16.
-fn wrong(plan: &Plan, threads: usize) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../kernels/ptx")
-        .join(plan.source)
-        .with_extension("ptx");
-    let ptx = std::fs::read_to_string(&path).expect("its PTX is committed");
-    let mut all = String::new();
-    for (out, parameters) in ["f32", "bf16"].iter().zip(plan.parameters) {
-        let name = format!("{}_{out}", plan.name);
-        let (block, shared) = (plan.threads, plan.shared);
-        let mut source =
-            format!("// kernel: {name}\n// block: {block}\n// shared: {shared}\n// product: {parameters}\n");
-        for (blocks, [m, n, k]) in plan.launches {
-            source.push_str(&format!("// launch: blocks {blocks} whole 0 shape {m} {n} {k}\n"));
-        }
-        let specimen = Specimen {
-            name,
-            path: path.clone(),
-            source,
-        };
-        let (text, _) = shown(&(specimen, ptx.clone()), threads);
-        if !text.is_empty() {
-            all.push_str(&format!("{}_{out}:\n{text}\n", plan.name));
-        }
+impl Plan {
+    /// The kernel with C of float and with C of bf16.
+    fn kernels(&self) -> [(Specimen, String); 2] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../kernels/ptx")
+            .join(self.source)
+            .with_extension("ptx");
+        let ptx = std::fs::read_to_string(&path).expect("its PTX is committed");
+        [("f32", self.parameters[0]), ("bf16", self.parameters[1])].map(|(out, parameters)| {
+            let name = format!("{}_{out}", self.name);
+            let mut source = format!(
+                "// kernel: {name}\n// block: {}\n// shared: {}\n// product: {parameters}\n",
+                self.threads, self.shared
+            );
+            for (blocks, [m, n, k]) in self.launches {
+                let _ = writeln!(source, "// launch: blocks {blocks} whole 0 shape {m} {n} {k}");
+            }
+            let path = path.clone();
+            (Specimen { name, path, source }, ptx.clone())
+        })
     }
-    all
 }
 
 #[test]
 fn kernels_of_v12_are_clean() {
-    for plan in PLANS {
-        let started = std::time::Instant::now();
-        let text = wrong(plan, 1);
-        eprintln!("{} {:?}", plan.name, started.elapsed());
-        assert!(text.is_empty(), "{text}");
+    for kernel in PLANS.iter().flat_map(Plan::kernels) {
+        let (text, _) = shown(&kernel, 1);
+        assert!(text.is_empty(), "{}:\n{text}", kernel.0.name);
+    }
+}
+
+/// Tiles and boxes are swizzled for it.
+#[test]
+fn shared_memory_gives_no_excess_wavefront() {
+    let of = |plan: &&Plan| ["v12_mma_ring", "v12_store"].contains(&plan.source);
+    for kernel in PLANS.iter().filter(of).flat_map(Plan::kernels) {
+        let launch = head(&kernel.0.source).launches[1];
+        let counters = run(&kernel, launch, 1).counters;
+        let (loads, stores) = (counters.shared_load_wavefronts, counters.shared_store_wavefronts);
+        let name = &kernel.0.name;
+        assert!(loads + stores > 0, "{name}");
+        assert_eq!(loads, counters.shared_load_ideal, "{name}");
+        assert_eq!(stores, counters.shared_store_ideal, "{name}");
     }
 }

@@ -18,6 +18,7 @@ use course::specimens::Specimen;
 use findings::{Finding, Report};
 use simt::gpu::{Argument, Gpu, Shape};
 use simt::launch::{LaunchOptions, Names, Watch};
+use simt::report::Counters;
 use simt::tensor::{Element, Fill, Swizzle, TensorMap};
 
 use crate::gemm::Product;
@@ -58,6 +59,8 @@ pub struct Ran {
     pub findings: Vec<Finding>,
     /// Elements of C that are wrong, and all of them.
     pub wrong: (usize, usize),
+    /// What was counted.
+    pub counters: Counters,
 }
 
 impl Head {
@@ -230,6 +233,7 @@ pub fn run((one, ptx): &(Specimen, String), launch: Launch, threads: usize) -> R
             **found != if is_bf16 { of_bf16(to_bf16(right)) } else { right }
         });
         Ran {
+            counters: report.launch.total,
             findings: report.findings,
             wrong: (wrong.count(), m * n),
         }

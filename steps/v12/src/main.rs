@@ -3,26 +3,33 @@
 use std::process::ExitCode;
 
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-use cudarc::driver::{CudaSlice, DevicePtr as _, DeviceRepr, DriverError, LaunchConfig, PushKernelArg};
-use lab::map::{ALIGNED, Element, Matrix};
+use cudarc::driver::{
+    CudaSlice, CudaStream, DevicePtr as _, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
+};
+use lab::map::{ALIGNED, Element, Matrix, TensorMap};
 use lab::{Code, Gemm, Kernel, Shape, bf16, blocks, code, int};
 
 // ANCHOR: plans
 /// How a kernel shares out its work.
 #[derive(Clone, Copy)]
 struct Plan {
-    /// Tile of C that a block owns, or a cluster of blocks.
+    /// Tile of C that a block owns, or a pair of blocks.
     bm: u32,
     bn: u32,
     /// Threads of a block.
     threads: u32,
     /// Bytes of shared memory that its launch asks for.
     shared: u32,
+    /// Rows of a box of A, and of B.
+    rows: [u32; 2],
 }
 
 /// Depth of the tiles of A and B.
 const BK: u32 = 64;
-const BF16: u32 = 2;
+/// Bytes of a row of a box, as long as one of the swizzle.
+const ROW: u32 = 128;
+/// Columns of a box of B.
+const COLS: u32 = ROW / size_of::<bf16>() as u32;
 /// Threads of a warpgroup.
 const GROUP: u32 = 128;
 /// Bytes of a barrier.
@@ -30,18 +37,21 @@ const BARRIER: u32 = 8;
 
 /// `stages` pairs of tiles, each with its barriers; `groups` warpgroups; behind the tiles, room for something else.
 const fn ring([bm, bn]: [u32; 2], stages: u32, groups: u32, barriers: u32, exchange: u32) -> Plan {
+    let tiles = bm * ROW + bn.div_ceil(COLS) * BK * ROW;
     Plan {
         bm,
         bn,
         threads: groups * GROUP,
-        shared: stages * ((bm + bn) * BK * BF16 + barriers * BARRIER) + exchange,
+        shared: stages * (tiles + barriers * BARRIER) + exchange,
+        rows: [bm, BK],
     }
 }
 
-/// A cluster of two blocks, one below the other.
+/// A cluster of two blocks, one below the other: each copies half of a tile of B.
 const fn pair(plan: Plan) -> Plan {
     Plan {
         bm: 2 * plan.bm,
+        rows: [plan.rows[0], plan.rows[1] / 2],
         ..plan
     }
 }
@@ -52,10 +62,14 @@ const RING: Plan = ring([128, 256], 4, 3, 2, 0);
 const MULTICAST: Plan = pair(RING);
 /// With four boxes of C.
 const STORE: Plan = pair(ring([128, 256], 4, 3, 2, 4 * 8192));
+const STORE_192: Plan = pair(ring([128, 192], 4, 3, 2, 4 * 8192));
 const SMALL_128X128: Plan = ring([128, 128], 6, 3, 2, 0);
+const SMALL_128X104: Plan = ring([128, 104], 6, 3, 2, 0);
 const SMALL_128X64: Plan = ring([128, 64], 4, 3, 2, 0);
+const SMALL_64X64: Plan = ring([64, 64], 4, 2, 2, 0);
 /// With the sums of half a tile.
-const SPLIT: Plan = ring([128, 128], 6, 3, 2, 32768);
+const SPLIT_128X128: Plan = ring([128, 128], 6, 3, 2, 32768);
+const SPLIT_64X64: Plan = ring([64, 64], 4, 2, 2, 8192);
 
 impl Plan {
     /// One block per tile of C.
@@ -77,14 +91,15 @@ const CLUSTERS: Code = code!("v12_multicast");
 const BOXES_OUT: Code = code!("v12_store");
 const SMALL: Code = code!("v12_small");
 
-/// A kernel with C of FP32 and one with C of bf16.
+/// Two kernels, with C of FP32 and of bf16, that copy boxes.
 macro_rules! both {
-    ($fp32:literal, $bf16:literal, $code:ident, $plan:ident, $launch:ident) => {
-        [
-            Kernel::bf16($fp32, $code, |shape| $plan.launch(shape), $launch),
-            Kernel::bf16_to_bf16($bf16, $code, |shape| $plan.launch(shape), $launch),
-        ]
-    };
+    ($name:literal, $code:ident, $plan:ident, $launch:ident $(, $blocks:ident)?) => {{
+        let launch = |gemm: Gemm<'_, bf16, f32>| $launch(gemm, $plan.rows);
+        let fp32 = Kernel::bf16(concat!($name, "_f32"), $code, |shape| $plan.launch(shape), launch);
+        let launch = |gemm: Gemm<'_, bf16>| $launch(gemm, $plan.rows);
+        let short = Kernel::bf16_to_bf16(concat!($name, "_bf16"), $code, |shape| $plan.launch(shape), launch);
+        [fp32, short].map(|kernel| kernel.needing(rows_on_16_bytes)$(.with_blocks($blocks))?)
+    }};
 }
 
 /// As many blocks as multiprocessors, each of which takes one tile after another.
@@ -92,9 +107,17 @@ fn persistent(tiles: u32, n_sms: u32) -> u32 {
     tiles.min(n_sms)
 }
 
-/// The same of clusters.
+/// The same of pairs.
 fn persistent_pairs(pairs: u32, n_sms: u32) -> u32 {
     2 * pairs.min(n_sms / 2).max(1)
+}
+
+fn one_each(tiles: u32, _: u32) -> u32 {
+    tiles
+}
+
+fn two_each(tiles: u32, _: u32) -> u32 {
+    tiles.saturating_mul(2)
 }
 
 fn main() -> ExitCode {
@@ -102,81 +125,74 @@ fn main() -> ExitCode {
 }
 
 fn kernels() -> Vec<Kernel> {
-    let mma = both!(
-        "gemm_v12_mma_ring_f32",
-        "gemm_v12_mma_ring_bf16",
-        MMA,
-        MMA_RING,
-        launch_plain
-    );
+    let plan = |shape| MMA_RING.launch(shape);
+    let mma = [
+        Kernel::bf16("gemm_v12_mma_ring_f32", MMA, plan, launch_plain),
+        Kernel::bf16_to_bf16("gemm_v12_mma_ring_bf16", MMA, plan, launch_plain),
+    ];
     let boxes = [
+        both!("gemm_v12_wgmma", PLAIN, WGMMA, launch_boxes),
+        both!("gemm_v12_ring", RINGS, RING, launch_boxes),
+        both!("gemm_v12_persistent", PERSISTENT, RING, launch_boxes, persistent),
         both!(
-            "gemm_v12_wgmma_f32",
-            "gemm_v12_wgmma_bf16",
-            PLAIN,
-            WGMMA,
-            launch_boxes
-        ),
-        both!(
-            "gemm_v12_ring_f32",
-            "gemm_v12_ring_bf16",
-            RINGS,
-            RING,
-            launch_boxes
-        ),
-        both!(
-            "gemm_v12_persistent_f32",
-            "gemm_v12_persistent_bf16",
-            PERSISTENT,
-            RING,
-            launch_boxes
-        )
-        .map(|kernel| kernel.with_blocks(persistent)),
-        both!(
-            "gemm_v12_multicast_f32",
-            "gemm_v12_multicast_bf16",
+            "gemm_v12_multicast",
             CLUSTERS,
             MULTICAST,
-            launch_boxes
-        )
-        .map(|kernel| kernel.with_blocks(persistent_pairs)),
+            launch_boxes,
+            persistent_pairs
+        ),
         both!(
-            "gemm_v12_store_f32",
-            "gemm_v12_store_bf16",
+            "gemm_v12_store",
             BOXES_OUT,
             STORE,
-            launch_boxes_out
-        )
-        .map(|kernel| kernel.with_blocks(persistent_pairs)),
+            launch_boxes_out,
+            persistent_pairs
+        ),
         both!(
-            "gemm_v12_small_128x128_f32",
-            "gemm_v12_small_128x128_bf16",
+            "gemm_v12_store_192",
+            BOXES_OUT,
+            STORE_192,
+            launch_boxes_out,
+            persistent_pairs
+        ),
+        both!(
+            "gemm_v12_small_128x128",
             SMALL,
             SMALL_128X128,
-            launch_boxes
-        )
-        .map(|kernel| kernel.with_blocks(|tiles, _| tiles)),
+            launch_boxes,
+            one_each
+        ),
         both!(
-            "gemm_v12_small_128x64_f32",
-            "gemm_v12_small_128x64_bf16",
+            "gemm_v12_small_128x104",
+            SMALL,
+            SMALL_128X104,
+            launch_boxes,
+            one_each
+        ),
+        both!(
+            "gemm_v12_small_128x64",
             SMALL,
             SMALL_128X64,
-            launch_boxes
-        )
-        .map(|kernel| kernel.with_blocks(|tiles, _| tiles)),
+            launch_boxes,
+            one_each
+        ),
+        both!("gemm_v12_small_64x64", SMALL, SMALL_64X64, launch_boxes, one_each),
         both!(
-            "gemm_v12_small_128x128_split_f32",
-            "gemm_v12_small_128x128_split_bf16",
+            "gemm_v12_small_128x128_split",
             SMALL,
-            SPLIT,
-            launch_boxes
-        )
-        .map(|kernel| kernel.with_blocks(|tiles, _| 2 * tiles)),
+            SPLIT_128X128,
+            launch_boxes,
+            two_each
+        ),
+        both!(
+            "gemm_v12_small_64x64_split",
+            SMALL,
+            SPLIT_64X64,
+            launch_boxes,
+            two_each
+        ),
     ];
-    let boxes = boxes.into_iter().flatten();
-    mma.into_iter()
-        .chain(boxes.map(|kernel| kernel.needing(rows_on_16_bytes)))
-        .collect()
+    mma.into_iter().chain(boxes.into_iter().flatten()).collect()
 }
 
 // ANCHOR: launch
@@ -207,18 +223,10 @@ fn launch_plain<R: DeviceRepr>(gemm: Gemm<'_, bf16, R>) -> Result<(), DriverErro
     Ok(())
 }
 
-/// Rows of A and columns of B in a box; a row of either box has 128 bytes, as long as a row of the swizzle.
-const A_ROWS: u32 = 128;
-const B_COLS: u32 = 64;
-
-/// The address of a matrix and its sizes.
-fn matrix<T: ElementOf>(
-    gemm_stream: &cudarc::driver::CudaStream,
-    x: &CudaSlice<T>,
-    [rows, cols]: [usize; 2],
-) -> Matrix {
-    // What is written to it before or after this launch is ordered by the stream, which the caller waits for.
-    let (address, _) = x.device_ptr(gemm_stream);
+/// A matrix as the kernel's tensor maps need it.
+fn matrix<T: Mapped>(stream: &CudaStream, x: &CudaSlice<T>, [rows, cols]: [usize; 2]) -> Matrix {
+    // What is done to it before this launch and after it stands in the same stream.
+    let (address, _) = x.device_ptr(stream);
     Matrix {
         address,
         rows,
@@ -228,13 +236,19 @@ fn matrix<T: ElementOf>(
     }
 }
 
-/// A and B as tensor maps.
-fn launch_boxes<R: DeviceRepr>(gemm: Gemm<'_, bf16, R>) -> Result<(), DriverError> {
-    prepare(&gemm)?;
+/// A and B as tensor maps of boxes with so many rows.
+fn maps<R>(gemm: &Gemm<'_, bf16, R>, [a, b]: [u32; 2]) -> Result<[TensorMap; 2], DriverError> {
     let Shape { m, n, k } = gemm.shape;
-    let a_map = matrix(gemm.stream, gemm.a, [m, k]).map(A_ROWS, BK, true)?;
-    let b_map = matrix(gemm.stream, gemm.b, [k, n]).map(BK, B_COLS, true)?;
-    let (m, n, k, alpha) = (int(m), int(n), int(k), 1.0f32);
+    Ok([
+        matrix(gemm.stream, gemm.a, [m, k]).map(a, BK, true)?,
+        matrix(gemm.stream, gemm.b, [k, n]).map(b, COLS, true)?,
+    ])
+}
+
+fn launch_boxes<R: DeviceRepr>(gemm: Gemm<'_, bf16, R>, rows: [u32; 2]) -> Result<(), DriverError> {
+    prepare(&gemm)?;
+    let [a_map, b_map] = maps(&gemm, rows)?;
+    let (m, n, k, alpha) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k), 1.0f32);
     let mut launch = gemm.stream.launch_builder(gemm.kernel);
     launch.arg(&m).arg(&n).arg(&k).arg(&alpha).arg(&a_map).arg(&b_map);
     launch.arg(gemm.c);
@@ -243,15 +257,14 @@ fn launch_boxes<R: DeviceRepr>(gemm: Gemm<'_, bf16, R>) -> Result<(), DriverErro
     Ok(())
 }
 
-/// C too, in boxes of 64 rows of 128 bytes.
-fn launch_boxes_out<R: ElementOf>(gemm: Gemm<'_, bf16, R>) -> Result<(), DriverError> {
+/// C too, in boxes of 64 rows.
+fn launch_boxes_out<R: Mapped>(gemm: Gemm<'_, bf16, R>, rows: [u32; 2]) -> Result<(), DriverError> {
     prepare(&gemm)?;
-    let Shape { m, n, k } = gemm.shape;
-    let a_map = matrix(gemm.stream, gemm.a, [m, k]).map(A_ROWS, BK, true)?;
-    let b_map = matrix(gemm.stream, gemm.b, [k, n]).map(BK, B_COLS, true)?;
-    let columns = 128 / size_of::<R>() as u32;
-    let c_map = matrix(gemm.stream, gemm.c, [m, n]).map(64, columns, true)?;
-    let (m, n, k, alpha) = (int(m), int(n), int(k), 1.0f32);
+    let [a_map, b_map] = maps(&gemm, rows)?;
+    let columns = ROW / size_of::<R>() as u32;
+    let c = matrix(gemm.stream, gemm.c, [gemm.shape.m, gemm.shape.n]);
+    let c_map = c.map(64, columns, true)?;
+    let (m, n, k, alpha) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k), 1.0f32);
     let mut launch = gemm.stream.launch_builder(gemm.kernel);
     launch
         .arg(&m)
@@ -268,15 +281,15 @@ fn launch_boxes_out<R: ElementOf>(gemm: Gemm<'_, bf16, R>) -> Result<(), DriverE
 // ANCHOR_END: launch
 
 /// Types that matrices of tensor maps have here.
-trait ElementOf: DeviceRepr {
+trait Mapped: DeviceRepr {
     const ELEMENT: Element;
 }
 
-impl ElementOf for f32 {
+impl Mapped for f32 {
     const ELEMENT: Element = Element::F32;
 }
 
-impl ElementOf for bf16 {
+impl Mapped for bf16 {
     const ELEMENT: Element = Element::Bf16;
 }
 
