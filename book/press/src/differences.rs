@@ -41,8 +41,8 @@ pub(crate) fn side(house: &House, text: &str) -> Result<Side, String> {
 /// The kernel that the next step builds on: its source under `kernels/`.
 pub fn main_kernel(step: &ladder::Step) -> Option<&'static str> {
     // v02's whole strip is a detour: it runs only while a strip fits into shared memory. FP32 from tensor cores is
-    // another, of v10.
-    const DETOURS: [&str; 2] = ["v02_strip", "v10_three_tf32"];
+    // another, of v10, and small products of v12.
+    const DETOURS: [&str; 3] = ["v02_strip", "v10_three_tf32", "v12_small"];
     step.kernels
         .iter()
         .filter(|kernel| {
