@@ -3,7 +3,7 @@
 #include "v11_ring.cuh"
 #include "v12_tiles.cuh"
 
-constexpr int PRODUCERS = GROUP;  // threads: registers are given and taken by four warps together
+constexpr int PRODUCERS = 32;  // threads of the warp that copies
 
 // ANCHOR: init
 // The barriers of a ring, by one thread: one thread copies, and `readers` arrive when they have read a pair of tiles.

@@ -71,7 +71,7 @@ const PLANS: &[Plan] = &[
     Plan {
         source: "v12_ring",
         name: "gemm_v12_ring",
-        threads: 384,
+        threads: 288,
         shared: 196672,
         parameters: BOXES,
         launches: &[("1", [1, 8, 8]), ("2x2", [130, 264, 392])],
@@ -79,7 +79,7 @@ const PLANS: &[Plan] = &[
     Plan {
         source: "v12_persistent",
         name: "gemm_v12_persistent",
-        threads: 384,
+        threads: 288,
         shared: 196672,
         parameters: BOXES,
         launches: &[("1", [1, 8, 8]), ("2", [130, 264, 200]), ("3", [1030, 264, 8])],
@@ -87,7 +87,7 @@ const PLANS: &[Plan] = &[
     Plan {
         source: "v12_multicast",
         name: "gemm_v12_multicast",
-        threads: 384,
+        threads: 288,
         shared: 196672,
         parameters: SHARED_BOXES,
         launches: &[("2", [1, 8, 8]), ("2", [260, 264, 200]), ("4", [130, 264, 392])],
@@ -95,7 +95,7 @@ const PLANS: &[Plan] = &[
     Plan {
         source: "v12_store",
         name: "gemm_v12_store",
-        threads: 384,
+        threads: 288,
         shared: 229440,
         parameters: BOXES_OUT,
         launches: &[("2", [1, 8, 8]), ("2", [260, 264, 200]), ("4", [130, 264, 392])],
@@ -103,7 +103,7 @@ const PLANS: &[Plan] = &[
     Plan {
         source: "v12_store",
         name: "gemm_v12_store_192",
-        threads: 384,
+        threads: 288,
         shared: 196672,
         parameters: BOXES_OUT,
         launches: &[("2", [1, 8, 8]), ("2", [260, 200, 72])],
@@ -111,7 +111,7 @@ const PLANS: &[Plan] = &[
     Plan {
         source: "v12_small",
         name: "gemm_v12_small_128x128",
-        threads: 384,
+        threads: 288,
         shared: 196704,
         parameters: BOXES,
         launches: &[("1", [1, 8, 8]), ("4", [130, 136, 520])],
@@ -119,7 +119,7 @@ const PLANS: &[Plan] = &[
     Plan {
         source: "v12_small",
         name: "gemm_v12_small_128x104",
-        threads: 384,
+        threads: 288,
         shared: 196704,
         parameters: BOXES,
         launches: &[("1", [1, 8, 8]), ("4", [130, 136, 136])],
@@ -127,7 +127,7 @@ const PLANS: &[Plan] = &[
     Plan {
         source: "v12_small",
         name: "gemm_v12_small_128x64",
-        threads: 384,
+        threads: 288,
         shared: 98368,
         parameters: BOXES,
         launches: &[("1", [1, 8, 8]), ("4", [130, 72, 328])],
@@ -135,7 +135,7 @@ const PLANS: &[Plan] = &[
     Plan {
         source: "v12_small",
         name: "gemm_v12_small_128x128_split",
-        threads: 384,
+        threads: 288,
         shared: 229472,
         parameters: BOXES,
         launches: &[("2", [1, 8, 8]), ("8", [130, 136, 200])],
@@ -143,7 +143,7 @@ const PLANS: &[Plan] = &[
     Plan {
         source: "v12_small",
         name: "gemm_v12_small_64x64",
-        threads: 256,
+        threads: 160,
         shared: 65600,
         parameters: LOW_BOXES,
         launches: &[("1", [1, 8, 8]), ("4", [66, 72, 328])],
@@ -151,7 +151,7 @@ const PLANS: &[Plan] = &[
     Plan {
         source: "v12_small",
         name: "gemm_v12_small_64x64_split",
-        threads: 256,
+        threads: 160,
         shared: 73792,
         parameters: LOW_BOXES,
         launches: &[("2", [1, 8, 8]), ("8", [66, 72, 328])],

@@ -29,7 +29,6 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
     sync_cluster();  // barriers are made -> both blocks may use them
 
     if (threadIdx.x >= T::MULTIPLIERS) {
-        give_registers<24>();
         if (threadIdx.x > T::MULTIPLIERS) return;
         Ring<T, T::STAGES> ring(tiles_at, 1);
         for (int tile = blockIdx.x / CLUSTER; tile < order.count(); tile += clusters) {
@@ -43,7 +42,6 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
         return;
     }
 
-    take_registers<240>();
     Ring<T, T::STAGES> ring(tiles_at, 0);
     for (int tile = blockIdx.x / CLUSTER; tile < order.count(); tile += clusters) {
         const int2 at = order.place(tile);

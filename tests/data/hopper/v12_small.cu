@@ -8,13 +8,13 @@
 // Unchanged: the ring, sums straight to C. More than 40 lines are new: one kernel has become a table of them.
 // Any M; N and K are multiples of 8. Boxes: 64 columns of A and as many rows as a tile of C, 64 x 64 of B, swizzle
 // of 128 bytes.
-// Launch: 384 threads for 128 rows, 256 for 64; one block per tile of C, with `split` two; shared memory as the launch
+// Launch: 288 threads for 128 rows, 160 for 64; one block per tile of C, with `split` two; shared memory as the launch
 // says.
 // arch: compute_90a
 #include "v12_split.cuh"
 
 // ANCHOR: kernel
-template <typename T, int SPLIT, int TAKEN, int LEFT, typename Out>
+template <typename T, int SPLIT, typename Out>
 __device__ __forceinline__ void multiply_block(int M, int N, int K, float alpha, const TensorMap& a_map,
                                                const TensorMap& b_map, Out* C)
 {
@@ -31,7 +31,6 @@ __device__ __forceinline__ void multiply_block(int M, int N, int K, float alpha,
     else __syncthreads();           // barriers are made -> all may use them
 
     if (threadIdx.x >= T::MULTIPLIERS) {
-        give_registers<LEFT>();
         if (threadIdx.x > T::MULTIPLIERS) return;
         Ring<T, T::STAGES> ring(tiles_at, 1);
         for (int step = 0; step < steps; ++step, ring.advance()) {
@@ -41,7 +40,6 @@ __device__ __forceinline__ void multiply_block(int M, int N, int K, float alpha,
         return;
     }
 
-    take_registers<TAKEN>();
     Ring<T, T::STAGES> ring(tiles_at, 0);
     float acc[T::SUMS] = {};
     if (steps > 0) multiply_steps<T>(acc, ring, steps, release_tiles);
@@ -54,27 +52,27 @@ __device__ __forceinline__ void multiply_block(int M, int N, int K, float alpha,
     }
 }
 
-// Name; type of C; blocks on a multiprocessor; blocks of a tile; registers of a thread that multiplies, and of one that
-// copies; tile of C, pairs of tiles, bytes for sums of another block.
-#define SMALL(NAME, OUT, BLOCKS, SPLIT, TAKEN, LEFT, ...)                                                             \
+// Name; type of C; blocks on a multiprocessor; blocks of a tile; tile of C, pairs of tiles, bytes for sums of another
+// block.
+#define SMALL(NAME, OUT, BLOCKS, SPLIT, ...)                                                                          \
     extern "C" __global__ void __launch_bounds__(Tiles<__VA_ARGS__>::MULTIPLIERS + PRODUCERS, BLOCKS)                 \
     __cluster_dims__(SPLIT, 1, 1)                                                                                     \
     gemm_v12_small_##NAME(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_map,                  \
                           const __grid_constant__ TensorMap b_map, OUT* C)                                            \
     {                                                                                                                 \
-        multiply_block<Tiles<__VA_ARGS__>, SPLIT, TAKEN, LEFT>(M, N, K, alpha, a_map, b_map, C);                      \
+        multiply_block<Tiles<__VA_ARGS__>, SPLIT>(M, N, K, alpha, a_map, b_map, C);                                   \
     }
 
-SMALL(128x128_f32, float, 1, 1, 240, 24, 128, 128, 6)
-SMALL(128x128_bf16, Bf16, 1, 1, 240, 24, 128, 128, 6)
-SMALL(128x104_f32, float, 1, 1, 240, 24, 128, 104, 6)
-SMALL(128x104_bf16, Bf16, 1, 1, 240, 24, 128, 104, 6)
-SMALL(128x64_f32, float, 2, 1, 104, 24, 128, 64, 4)
-SMALL(128x64_bf16, Bf16, 2, 1, 104, 24, 128, 64, 4)
-SMALL(64x64_f32, float, 3, 1, 120, 24, 64, 64, 4)
-SMALL(64x64_bf16, Bf16, 3, 1, 120, 24, 64, 64, 4)
-SMALL(128x128_split_f32, float, 1, 2, 240, 24, 128, 128, 6, 32768)
-SMALL(128x128_split_bf16, Bf16, 1, 2, 240, 24, 128, 128, 6, 32768)
-SMALL(64x64_split_f32, float, 3, 2, 120, 24, 64, 64, 4, 8192)
-SMALL(64x64_split_bf16, Bf16, 3, 2, 120, 24, 64, 64, 4, 8192)
+SMALL(128x128_f32, float, 1, 1, 128, 128, 6)
+SMALL(128x128_bf16, Bf16, 1, 1, 128, 128, 6)
+SMALL(128x104_f32, float, 1, 1, 128, 104, 6)
+SMALL(128x104_bf16, Bf16, 1, 1, 128, 104, 6)
+SMALL(128x64_f32, float, 2, 1, 128, 64, 4)
+SMALL(128x64_bf16, Bf16, 2, 1, 128, 64, 4)
+SMALL(64x64_f32, float, 3, 1, 64, 64, 4)
+SMALL(64x64_bf16, Bf16, 3, 1, 64, 64, 4)
+SMALL(128x128_split_f32, float, 1, 2, 128, 128, 6, 32768)
+SMALL(128x128_split_bf16, Bf16, 1, 2, 128, 128, 6, 32768)
+SMALL(64x64_split_f32, float, 3, 2, 64, 64, 4, 8192)
+SMALL(64x64_split_bf16, Bf16, 3, 2, 64, 64, 4, 8192)
 // ANCHOR_END: kernel

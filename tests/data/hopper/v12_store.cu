@@ -33,7 +33,6 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
     sync_cluster();  // barriers are made -> both blocks may use them
 
     if (threadIdx.x >= T::MULTIPLIERS) {
-        give_registers<24>();
         if (threadIdx.x > T::MULTIPLIERS) return;
         Ring<T, T::STAGES> ring(tiles_at, 1);
         for (int tile = blockIdx.x / CLUSTER; tile < order.count(); tile += clusters) {
@@ -47,7 +46,6 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
         return;
     }
 
-    take_registers<240>();
     Ring<T, T::STAGES> ring(tiles_at, 0);
     BoxesOut<T, Out> out(c_map, tiles_at + ring.EXCHANGE_AT);
     for (int tile = blockIdx.x / CLUSTER; tile < order.count(); tile += clusters) {
