@@ -19,7 +19,14 @@ __device__ __forceinline__ unsigned address_in(unsigned address, int rank)
     return there;
 }
 
-// Until all threads of the cluster that still run are here; what they wrote before can be seen after.
+// Until all threads of the cluster that still run are here. It orders no writes.
+__device__ __forceinline__ void meet_in_cluster()
+{
+    asm volatile("barrier.cluster.arrive.relaxed;\n"
+                 "barrier.cluster.wait;" ::: "memory");
+}
+
+// The same; what they wrote before can be seen after.
 __device__ __forceinline__ void sync_cluster()
 {
     asm volatile("barrier.cluster.arrive.release;\n"

@@ -27,8 +27,8 @@ __device__ __forceinline__ void multiply_block(int M, int N, int K, float alpha,
     const int steps = all_steps * (rank + 1) / SPLIT - first;  // of this block; none if K has only one
 
     if (threadIdx.x == 0) init_ring<T>(tiles_at, T::GROUPS);
-    if (SPLIT > 1) sync_cluster();  // the other block is there -> it may be written to
-    else __syncthreads();           // barriers are made -> all may use them
+    if (SPLIT > 1) meet_in_cluster();  // the other block is there -> it may be written to
+    __syncthreads();                   // barriers are made -> all may use them
 
     if (threadIdx.x >= T::MULTIPLIERS) {
         if (threadIdx.x > T::MULTIPLIERS) return;

@@ -30,7 +30,7 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
     const int steps = (K + T::BK - 1) / T::BK;
 
     if (threadIdx.x == 0) init_ring<T>(tiles_at, CLUSTER * T::GROUPS);
-    sync_cluster();  // barriers are made -> both blocks may use them
+    meet_in_cluster();  // barriers are made and published -> both blocks may use them
 
     if (threadIdx.x >= T::MULTIPLIERS) {
         if (threadIdx.x > T::MULTIPLIERS) return;
@@ -55,7 +55,7 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
         out.store((at.x * CLUSTER + rank) * T::BM, at.y * T::BN, alpha, acc);
     }
     if (threadIdx.x % GROUP == 0) wait_stores_read<0>();  // shared memory ends with the block
-    sync_cluster();  // the other block arrives here no more -> this one may end
+    meet_in_cluster();  // the other block arrives here no more -> this one may end
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1) __cluster_dims__(CLUSTER, 1, 1)
