@@ -70,7 +70,7 @@ __device__ __forceinline__ void copy_shared_tiles(unsigned to, unsigned full, co
         copy_box_to_all(b_tile + box * T::BOX_BYTES, b_map, block_col + box * T::BOX, k0 + rank * OWN_K, full, ALL);
 }
 
-// The tiles in turn were read, by a warpgroup: who copies to them is told, which is each block of the cluster.
+// A warpgroup has read a pair of tiles: it arrives in both blocks, because both copy to them.
 __device__ __forceinline__ void release_shared_tiles(unsigned empty)
 {
     const int rank = threadIdx.x % GROUP;
