@@ -19,7 +19,14 @@ __device__ __forceinline__ unsigned address_in(unsigned address, int rank)
     return there;
 }
 
-// Until all threads of the cluster that still run are here; what they wrote before can be seen after.
+// Until all threads of the cluster that still run are here. It orders no writes.
+__device__ __forceinline__ void meet_in_cluster()
+{
+    asm volatile("barrier.cluster.arrive.relaxed;\n"
+                 "barrier.cluster.wait;" ::: "memory");
+}
+
+// The same; what they wrote before can be seen after.
 __device__ __forceinline__ void sync_cluster()
 {
     asm volatile("barrier.cluster.arrive.release;\n"
@@ -63,7 +70,7 @@ __device__ __forceinline__ void copy_shared_tiles(unsigned to, unsigned full, co
         copy_box_to_all(b_tile + box * T::BOX_BYTES, b_map, block_col + box * T::BOX, k0 + rank * OWN_K, full, ALL);
 }
 
-// The tiles in turn were read, by a warpgroup: who copies to them is told, which is each block of the cluster.
+// A warpgroup has read a pair of tiles: it arrives in both blocks, because both copy to them.
 __device__ __forceinline__ void release_shared_tiles(unsigned empty)
 {
     const int rank = threadIdx.x % GROUP;

@@ -3,15 +3,10 @@
 // Both tiles lie as in global memory: a_tile[row][k], b_tile[k][col]. Pieces of 16 bytes change places with the row
 // (swizzle), so that the eight pieces of one column of pieces, which ldmatrix reads together, lie in different banks.
 #pragma once
+#include "v11_tile.cuh"
 #include "v12_bf16.cuh"
 
 constexpr int PIECE_BYTES = 16;
-
-// An address as instructions on shared memory take it: 32 bits.
-__device__ __forceinline__ unsigned shared_address(const void* p)
-{
-    return static_cast<unsigned>(__cvta_generic_to_shared(p));
-}
 
 // ANCHOR: copy
 // X[row][col .. col + 8] to shared memory, zeros outside. Rows start on 16 bytes: a copy goes on by itself (cp.async).

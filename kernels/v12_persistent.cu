@@ -28,7 +28,6 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
     __syncthreads();  // barriers are made -> all may use them
 
     if (threadIdx.x >= T::MULTIPLIERS) {
-        give_registers<24>();
         if (threadIdx.x > T::MULTIPLIERS) return;
         Ring<T, T::STAGES> ring(tiles_at, 1);
         for (int tile = blockIdx.x; tile < order.count(); tile += gridDim.x) {
@@ -41,7 +40,6 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
         return;
     }
 
-    take_registers<240>();
     Ring<T, T::STAGES> ring(tiles_at, 0);
     for (int tile = blockIdx.x; tile < order.count(); tile += gridDim.x) {
         const int2 at = order.place(tile);

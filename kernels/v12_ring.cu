@@ -1,8 +1,9 @@
-// v12_ring.cu: a warpgroup that copies, and two that only multiply.
+// v12_ring.cu: a warp that copies, and two warpgroups that only multiply.
 //
 // Changed since v12_wgmma: no barrier for all. A ring of pairs of tiles lies between one thread, which copies ahead,
-// and two warpgroups, which start the products of a step while those of the step before run. As in v11_producer, the
-// warps of that thread give their registers to the others.
+// and two warpgroups, which start the products of a step while those of the step before run. That thread has a warp of
+// its own. Unlike in v11_producer, no registers change hands: there is one warp more, not four, and each of 288 threads
+// may have 224 registers, more than 128 sums and all the rest need.
 // Unchanged: the tile of C, tiles and products, sums straight to C.
 // Any M; N and K are multiples of 8. Boxes: 64 x 128 of A, 64 x 64 of B, swizzle of 128 bytes.
 // Launch: THREADS threads, one block per BM x BN of C, shared memory as the launch says.
@@ -26,7 +27,6 @@ __device__ __forceinline__ void multiply_block(int M, int N, int K, float alpha,
     __syncthreads();  // barriers are made -> all may use them
 
     if (threadIdx.x >= T::MULTIPLIERS) {
-        give_registers<24>();
         if (threadIdx.x > T::MULTIPLIERS) return;
         Ring<T, T::STAGES> ring(tiles_at, 1);
         for (int step = 0; step < steps; ++step, ring.advance()) {
@@ -36,7 +36,6 @@ __device__ __forceinline__ void multiply_block(int M, int N, int K, float alpha,
         return;
     }
 
-    take_registers<240>();
     Ring<T, T::STAGES> ring(tiles_at, 0);
     float acc[T::SUMS] = {};
     multiply_steps<T>(acc, ring, steps, release_tiles);

@@ -3,7 +3,7 @@
 #include "v11_ring.cuh"
 #include "v12_tiles.cuh"
 
-constexpr int PRODUCERS = GROUP;  // threads: registers are given and taken by four warps together
+constexpr int PRODUCERS = 32;  // threads of the warp that copies
 
 // ANCHOR: init
 // The barriers of a ring, by one thread: one thread copies, and `readers` arrive when they have read a pair of tiles.
@@ -22,7 +22,8 @@ __device__ __forceinline__ void init_ring(unsigned tiles_at, int readers)
 // ANCHOR: multiply
 // acc = the products of the next `steps` pairs of tiles, at least one. The products of one step run while those of the
 // next are started: a pair of tiles may be overwritten one step after its turn. `release` gets its barrier.
-// Nothing but products writes acc while some are under way. A loop that might not run at all would: its zeros.
+// Nothing else may write acc while products are under way, or ptxas makes each wait for the one before (C7515). A loop
+// that might run no step would: the zeros of acc.
 template <typename T, typename Release>
 __device__ __forceinline__ void multiply_steps(float (&acc)[T::SUMS], Ring<T, T::STAGES>& ring, int steps,
                                                Release release)
@@ -42,7 +43,7 @@ __device__ __forceinline__ void multiply_steps(float (&acc)[T::SUMS], Ring<T, T:
 }
 // ANCHOR_END: multiply
 
-// The tiles in turn were read, by a warpgroup: its first thread arrives.
+// A warpgroup has read a pair of tiles: its first thread arrives.
 __device__ __forceinline__ void release_tiles(unsigned empty)
 {
     if (threadIdx.x % GROUP == 0) arrive(empty);

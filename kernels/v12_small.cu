@@ -5,52 +5,16 @@
 // Changed since v12_ring: the tile, and with `split`, who multiplies it: a cluster of two blocks, each half of the k.
 // At the end each block gives half of its columns to the other through that one's shared memory, adds what it gets to
 // the columns that it keeps, and stores these. Sums are not in the order of k then.
-// Unchanged: the ring, sums straight to C.
+// Unchanged: the ring, sums straight to C. More than 40 lines are new: one kernel has become a table of them.
 // Any M; N and K are multiples of 8. Boxes: 64 columns of A and as many rows as a tile of C, 64 x 64 of B, swizzle
 // of 128 bytes.
-// Launch: 384 threads for 128 rows, 256 for 64; one block per tile of C, with `split` two; shared memory as the launch
+// Launch: 288 threads for 128 rows, 160 for 64; one block per tile of C, with `split` two; shared memory as the launch
 // says.
 // arch: compute_90a
-#include "v12_cluster.cuh"
-
-// ANCHOR: give
-// Sums that a thread gives to its neighbour in the other block, or finds there: 16 bytes of each thread side by side.
-template <typename T>
-__device__ __forceinline__ unsigned place(unsigned exchange, int i)
-{
-    return exchange + (i / WIDTH * T::MULTIPLIERS + threadIdx.x) * sizeof(float4);
-}
-
-// C = alpha * the sums of both blocks, for half KEPT of the columns.
-template <typename T, int KEPT, typename Out>
-__device__ __forceinline__ void add_and_store(Out* C, int M, int N, int block_row, int block_col, float alpha,
-                                              const float (&acc)[T::SUMS], unsigned exchange)
-{
-    constexpr int HALF = T::SUMS / CLUSTER, GIVEN = (1 - KEPT) * HALF;
-    static_assert(T::EXCHANGE_BYTES == HALF * T::MULTIPLIERS * sizeof(float), "room for them");
-    const unsigned there = address_in(exchange, 1 - KEPT);
-    #pragma unroll
-    for (int i = 0; i < HALF; i += WIDTH) {
-        const float* v = &acc[GIVEN + i];
-        asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};"
-                     :: "r"(place<T>(there, i)), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]) : "memory");
-    }
-    sync_cluster();  // both have given -> both may read, and end
-    float sums[HALF];
-    #pragma unroll
-    for (int i = 0; i < HALF; i += WIDTH) {
-        float more[WIDTH];
-        load4_shared(more, place<T>(exchange, i));
-        #pragma unroll
-        for (int j = 0; j < WIDTH; ++j) sums[i + j] = acc[KEPT * HALF + i + j] + more[j];
-    }
-    const int row = block_row + threadIdx.x / WARP_SIZE * 16;
-    store_sums<true>(C, M, N, row, block_col + KEPT * T::BN / CLUSTER, alpha, sums);
-}
-// ANCHOR_END: give
+#include "v12_split.cuh"
 
 // ANCHOR: kernel
-template <typename T, int SPLIT, int TAKEN, int LEFT, typename Out>
+template <typename T, int SPLIT, typename Out>
 __device__ __forceinline__ void multiply_block(int M, int N, int K, float alpha, const TensorMap& a_map,
                                                const TensorMap& b_map, Out* C)
 {
@@ -63,11 +27,10 @@ __device__ __forceinline__ void multiply_block(int M, int N, int K, float alpha,
     const int steps = all_steps * (rank + 1) / SPLIT - first;  // of this block; none if K has only one
 
     if (threadIdx.x == 0) init_ring<T>(tiles_at, T::GROUPS);
-    if (SPLIT > 1) sync_cluster();  // the other block is there -> it may be written to
-    else __syncthreads();           // barriers are made -> all may use them
+    if (SPLIT > 1) meet_in_cluster();  // the other block is there -> it may be written to
+    __syncthreads();                   // barriers are made -> all may use them
 
     if (threadIdx.x >= T::MULTIPLIERS) {
-        give_registers<LEFT>();
         if (threadIdx.x > T::MULTIPLIERS) return;
         Ring<T, T::STAGES> ring(tiles_at, 1);
         for (int step = 0; step < steps; ++step, ring.advance()) {
@@ -77,7 +40,6 @@ __device__ __forceinline__ void multiply_block(int M, int N, int K, float alpha,
         return;
     }
 
-    take_registers<TAKEN>();
     Ring<T, T::STAGES> ring(tiles_at, 0);
     float acc[T::SUMS] = {};
     if (steps > 0) multiply_steps<T>(acc, ring, steps, release_tiles);
@@ -90,27 +52,27 @@ __device__ __forceinline__ void multiply_block(int M, int N, int K, float alpha,
     }
 }
 
-// Name; type of C; blocks on a multiprocessor; blocks of a tile; registers of a thread that multiplies, and of one that
-// copies; tile of C, pairs of tiles, bytes for sums of another block.
-#define SMALL(NAME, OUT, BLOCKS, SPLIT, TAKEN, LEFT, ...)                                                             \
+// Name; type of C; blocks on a multiprocessor; blocks of a tile; tile of C, pairs of tiles, bytes for sums of another
+// block.
+#define SMALL(NAME, OUT, BLOCKS, SPLIT, ...)                                                                          \
     extern "C" __global__ void __launch_bounds__(Tiles<__VA_ARGS__>::MULTIPLIERS + PRODUCERS, BLOCKS)                 \
     __cluster_dims__(SPLIT, 1, 1)                                                                                     \
     gemm_v12_small_##NAME(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_map,                  \
                           const __grid_constant__ TensorMap b_map, OUT* C)                                            \
     {                                                                                                                 \
-        multiply_block<Tiles<__VA_ARGS__>, SPLIT, TAKEN, LEFT>(M, N, K, alpha, a_map, b_map, C);                      \
+        multiply_block<Tiles<__VA_ARGS__>, SPLIT>(M, N, K, alpha, a_map, b_map, C);                                   \
     }
 
-SMALL(128x128_f32, float, 1, 1, 240, 24, 128, 128, 6)
-SMALL(128x128_bf16, Bf16, 1, 1, 240, 24, 128, 128, 6)
-SMALL(128x104_f32, float, 1, 1, 240, 24, 128, 104, 6)
-SMALL(128x104_bf16, Bf16, 1, 1, 240, 24, 128, 104, 6)
-SMALL(128x64_f32, float, 2, 1, 104, 24, 128, 64, 4)
-SMALL(128x64_bf16, Bf16, 2, 1, 104, 24, 128, 64, 4)
-SMALL(64x64_f32, float, 3, 1, 120, 24, 64, 64, 4)
-SMALL(64x64_bf16, Bf16, 3, 1, 120, 24, 64, 64, 4)
-SMALL(128x128_split_f32, float, 1, 2, 240, 24, 128, 128, 6, 32768)
-SMALL(128x128_split_bf16, Bf16, 1, 2, 240, 24, 128, 128, 6, 32768)
-SMALL(64x64_split_f32, float, 3, 2, 120, 24, 64, 64, 4, 8192)
-SMALL(64x64_split_bf16, Bf16, 3, 2, 120, 24, 64, 64, 4, 8192)
+SMALL(128x128_f32, float, 1, 1, 128, 128, 6)
+SMALL(128x128_bf16, Bf16, 1, 1, 128, 128, 6)
+SMALL(128x104_f32, float, 1, 1, 128, 104, 6)
+SMALL(128x104_bf16, Bf16, 1, 1, 128, 104, 6)
+SMALL(128x64_f32, float, 2, 1, 128, 64, 4)
+SMALL(128x64_bf16, Bf16, 2, 1, 128, 64, 4)
+SMALL(64x64_f32, float, 3, 1, 64, 64, 4)
+SMALL(64x64_bf16, Bf16, 3, 1, 64, 64, 4)
+SMALL(128x128_split_f32, float, 1, 2, 128, 128, 6, 32768)
+SMALL(128x128_split_bf16, Bf16, 1, 2, 128, 128, 6, 32768)
+SMALL(64x64_split_f32, float, 3, 2, 64, 64, 4, 8192)
+SMALL(64x64_split_bf16, Bf16, 3, 2, 64, 64, 4, 8192)
 // ANCHOR_END: kernel

@@ -30,10 +30,9 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
     const int steps = (K + T::BK - 1) / T::BK;
 
     if (threadIdx.x == 0) init_ring<T>(tiles_at, CLUSTER * T::GROUPS);
-    sync_cluster();  // barriers are made -> both blocks may use them
+    meet_in_cluster();  // barriers are made and published -> both blocks may use them
 
     if (threadIdx.x >= T::MULTIPLIERS) {
-        give_registers<24>();
         if (threadIdx.x > T::MULTIPLIERS) return;
         Ring<T, T::STAGES> ring(tiles_at, 1);
         for (int tile = blockIdx.x / CLUSTER; tile < order.count(); tile += clusters) {
@@ -47,7 +46,6 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
         return;
     }
 
-    take_registers<240>();
     Ring<T, T::STAGES> ring(tiles_at, 0);
     BoxesOut<T, Out> out(c_map, tiles_at + ring.EXCHANGE_AT);
     for (int tile = blockIdx.x / CLUSTER; tile < order.count(); tile += clusters) {
@@ -57,7 +55,7 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
         out.store((at.x * CLUSTER + rank) * T::BM, at.y * T::BN, alpha, acc);
     }
     if (threadIdx.x % GROUP == 0) wait_stores_read<0>();  // shared memory ends with the block
-    sync_cluster();  // the other block arrives here no more -> this one may end
+    meet_in_cluster();  // the other block arrives here no more -> this one may end
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1) __cluster_dims__(CLUSTER, 1, 1)

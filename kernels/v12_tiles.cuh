@@ -6,8 +6,8 @@
 constexpr int GROUP = 128;  // threads of a warpgroup
 
 // ANCHOR: tiles
-// The tile of C of a block: each of its warpgroups has 64 rows, which is what a product takes. Tiles of A and B are 64
-// k deep: 128 bytes, as long as a row of the swizzle may be. A row of B is longer, so its tile is several boxes, of
+// The tile of C of a block: each of its warpgroups has 64 rows, which is what a product takes. Tiles of A and B are
+// 64 k deep: 128 bytes, as long as a row of the swizzle may be. A row of B is longer, so its tile is several boxes, of
 // which the last may have more columns than are multiplied.
 template <int BM_, int BN_, int STAGES_, int EXCHANGE_BYTES_ = 0>
 struct Tiles {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use course::specimens::Specimen;
-use tests::product::{head, run, shown};
+use tests::product::{Inputs, head, of_bf16, run, run_with, shown, to_bf16};
 
 /// How a kernel is launched.
 struct Plan {
@@ -45,6 +45,9 @@ const BOXES_OUT: [&str; 2] = [
     "M N K alpha A:64x128/128/bf16 B:64x32/128/bf16 C:64x64/128/bf16",
 ];
 
+/// A shape on which all kernels run that sum in the order of k. It fills no tile.
+const SAME: [u32; 3] = [130, 264, 136];
+
 const PLANS: &[Plan] = &[
     Plan {
         source: "v12_mma_ring",
@@ -53,11 +56,11 @@ const PLANS: &[Plan] = &[
         shared: 98304,
         parameters: ["M N K alpha A/bf16 B/bf16 C", "M N K alpha A/bf16 B/bf16 C/bf16"],
         launches: &[
+            ("3x2", SAME),
             ("1", [1, 1, 1]),
             ("1x2", [130, 120, 264]),
             ("2x1", [127, 129, 65]),
             ("1", [3, 7, 5]),
-            ("1", [64, 66, 72]),
         ],
     },
     Plan {
@@ -66,76 +69,76 @@ const PLANS: &[Plan] = &[
         threads: 256,
         shared: 98336,
         parameters: BOXES,
-        launches: &[("1", [1, 8, 8]), ("2x2", [130, 264, 200])],
+        launches: &[("2x2", SAME), ("1", [1, 8, 8])],
     },
     Plan {
         source: "v12_ring",
         name: "gemm_v12_ring",
-        threads: 384,
+        threads: 288,
         shared: 196672,
         parameters: BOXES,
-        launches: &[("1", [1, 8, 8]), ("2x2", [130, 264, 392])],
+        launches: &[("2x2", SAME), ("1", [1, 8, 8]), ("2x1", [120, 264, 392])],
     },
     Plan {
         source: "v12_persistent",
         name: "gemm_v12_persistent",
-        threads: 384,
+        threads: 288,
         shared: 196672,
         parameters: BOXES,
-        launches: &[("1", [1, 8, 8]), ("2", [130, 264, 200]), ("3", [1030, 264, 8])],
+        launches: &[("2", SAME), ("1", [1, 8, 8]), ("3", [1030, 264, 8])],
     },
     Plan {
         source: "v12_multicast",
         name: "gemm_v12_multicast",
-        threads: 384,
+        threads: 288,
         shared: 196672,
         parameters: SHARED_BOXES,
-        launches: &[("2", [1, 8, 8]), ("2", [260, 264, 200]), ("4", [130, 264, 392])],
+        launches: &[("2", SAME), ("2", [1, 8, 8]), ("4", [130, 264, 392])],
     },
     Plan {
         source: "v12_store",
         name: "gemm_v12_store",
-        threads: 384,
+        threads: 288,
         shared: 229440,
         parameters: BOXES_OUT,
-        launches: &[("2", [1, 8, 8]), ("2", [260, 264, 200]), ("4", [130, 264, 392])],
+        launches: &[("2", SAME), ("2", [1, 8, 8]), ("2", [260, 264, 200])],
     },
     Plan {
         source: "v12_store",
         name: "gemm_v12_store_192",
-        threads: 384,
+        threads: 288,
         shared: 196672,
         parameters: BOXES_OUT,
-        launches: &[("2", [1, 8, 8]), ("2", [260, 200, 72])],
+        launches: &[("2", SAME), ("2", [1, 8, 8]), ("4", [260, 200, 72])],
     },
     Plan {
         source: "v12_small",
         name: "gemm_v12_small_128x128",
-        threads: 384,
+        threads: 288,
         shared: 196704,
         parameters: BOXES,
-        launches: &[("1", [1, 8, 8]), ("4", [130, 136, 520])],
+        launches: &[("6", SAME), ("1", [1, 8, 8]), ("4", [130, 136, 520])],
     },
     Plan {
         source: "v12_small",
         name: "gemm_v12_small_128x104",
-        threads: 384,
+        threads: 288,
         shared: 196704,
         parameters: BOXES,
-        launches: &[("1", [1, 8, 8]), ("4", [130, 136, 136])],
+        launches: &[("6", SAME), ("1", [1, 8, 8])],
     },
     Plan {
         source: "v12_small",
         name: "gemm_v12_small_128x64",
-        threads: 384,
+        threads: 288,
         shared: 98368,
         parameters: BOXES,
-        launches: &[("1", [1, 8, 8]), ("4", [130, 72, 328])],
+        launches: &[("10", SAME), ("1", [1, 8, 8]), ("4", [130, 72, 328])],
     },
     Plan {
         source: "v12_small",
         name: "gemm_v12_small_128x128_split",
-        threads: 384,
+        threads: 288,
         shared: 229472,
         parameters: BOXES,
         launches: &[("2", [1, 8, 8]), ("8", [130, 136, 200])],
@@ -143,15 +146,15 @@ const PLANS: &[Plan] = &[
     Plan {
         source: "v12_small",
         name: "gemm_v12_small_64x64",
-        threads: 256,
+        threads: 160,
         shared: 65600,
         parameters: LOW_BOXES,
-        launches: &[("1", [1, 8, 8]), ("4", [66, 72, 328])],
+        launches: &[("15", SAME), ("1", [1, 8, 8])],
     },
     Plan {
         source: "v12_small",
         name: "gemm_v12_small_64x64_split",
-        threads: 256,
+        threads: 160,
         shared: 73792,
         parameters: LOW_BOXES,
         launches: &[("2", [1, 8, 8]), ("8", [66, 72, 328])],
@@ -194,7 +197,7 @@ fn kernels_of_v12_are_clean() {
 fn shared_memory_gives_no_excess_wavefront() {
     let of = |plan: &&Plan| ["v12_mma_ring", "v12_store"].contains(&plan.source);
     for kernel in PLANS.iter().filter(of).flat_map(Plan::kernels) {
-        let launch = head(&kernel.0.source).launches[1];
+        let launch = head(&kernel.0.source).launches[0];
         let counters = run(&kernel, launch, 1).counters;
         let (loads, stores) = (counters.shared_load_wavefronts, counters.shared_store_wavefronts);
         let name = &kernel.0.name;
@@ -202,4 +205,28 @@ fn shared_memory_gives_no_excess_wavefront() {
         assert_eq!(loads, counters.shared_load_ideal, "{name}");
         assert_eq!(stores, counters.shared_store_ideal, "{name}");
     }
+}
+
+/// All add 16 k at a time, in the order of k: not only nearly, but exactly the same numbers.
+#[test]
+fn kernels_that_sum_in_order_give_the_same_bits() {
+    let shape = SAME.map(|n| n as usize);
+    let mut first: Option<Vec<f32>> = None;
+    let mut n_compared = 0;
+    for kernels in PLANS.iter().map(Plan::kernels) {
+        let launches = head(&kernels[0].0.source).launches;
+        let Some(launch) = launches.into_iter().find(|launch| launch.shape == shape) else {
+            continue;
+        };
+        let [sums, rounded] =
+            kernels.map(|kernel| (run_with(&kernel, launch, 1, Inputs::Any).c, kernel.0.name));
+        let first = first.get_or_insert_with(|| sums.0.clone());
+        let of_first = first.iter().map(|&x| of_bf16(to_bf16(x)));
+        assert!(*first == sums.0, "{}", sums.1);
+        assert!(of_first.eq(rounded.0), "{}", rounded.1);
+        n_compared += 1;
+    }
+    assert_eq!(n_compared, 11, "all but those that split k");
+    // That it is no comparison of whole numbers, which any order gives.
+    assert!(first.is_some_and(|sums| sums.iter().any(|x| x.to_bits() & 0xff != 0)));
 }

@@ -44,12 +44,13 @@ pub struct Head {
 }
 
 /// One launch of a kernel.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Launch {
     /// Blocks of the grid, along x and y.
     pub blocks: [u32; 2],
     whole: i32,
-    shape: [usize; 3],
+    /// M, N, K.
+    pub shape: [usize; 3],
 }
 
 /// What a launch gave.
@@ -59,6 +60,8 @@ pub struct Ran {
     pub findings: Vec<Finding>,
     /// Elements of C that are wrong, and all of them.
     pub wrong: (usize, usize),
+    /// C.
+    pub c: Vec<f32>,
     /// What was counted.
     pub counters: Counters,
 }
@@ -72,12 +75,13 @@ impl Head {
 }
 
 /// The nearest number of bf16, of two the even one. Not for NaNs.
-fn to_bf16(x: f32) -> u16 {
+pub fn to_bf16(x: f32) -> u16 {
     let bits = x.to_bits();
     ((bits + 0x7fff + (bits >> 16 & 1)) >> 16) as u16
 }
 
-fn of_bf16(bits: u16) -> f32 {
+/// A number of bf16 as a float.
+pub fn of_bf16(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
 
@@ -144,17 +148,35 @@ fn map(address: u64, rows: usize, cols: usize, what: &str) -> TensorMap {
     map.expect("a map")
 }
 
-/// Launches a kernel.
+/// What A and B hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inputs {
+    /// Small whole numbers: their sums are exact in any order.
+    Whole,
+    /// Numbers whose sums depend on the order, and are not compared.
+    Any,
+}
+
+/// Launches a kernel on whole numbers.
 ///
 /// # Panics
 /// When it does not load or its launch is refused.
-pub fn run((one, ptx): &(Specimen, String), launch: Launch, threads: usize) -> Ran {
+pub fn run(kernel: &(Specimen, String), launch: Launch, threads: usize) -> Ran {
+    run_with(kernel, launch, threads, Inputs::Whole)
+}
+
+/// Launches a kernel.
+///
+/// # Panics
+/// As [`run`].
+pub fn run_with((one, ptx): &(Specimen, String), launch: Launch, threads: usize, inputs: Inputs) -> Ran {
     let head = head(&one.source);
     let [m, n, k] = launch.shape;
     let mut product = Product::random(m, n, k, 11);
-    // Small whole numbers: their sums are exact in any order.
-    for x in product.a.iter_mut().chain(&mut product.b) {
-        *x = (*x * 8.0).round();
+    if inputs == Inputs::Whole {
+        for x in product.a.iter_mut().chain(&mut product.b) {
+            *x = (*x * 8.0).round();
+        }
     }
     let old: Vec<f32> = (0..m * n).map(|i| (i % 7) as f32).collect();
     let gpu = Gpu::with_memory(1 << 30);
@@ -229,6 +251,9 @@ pub fn run((one, ptx): &(Specimen, String), launch: Launch, threads: usize) -> R
         };
         let wrong = found.iter().zip(&expected).zip(&old);
         let wrong = wrong.filter(|((found, sum), old)| {
+            if inputs == Inputs::Any {
+                return false;
+            }
             let right = ALPHA * **sum + if has_beta { BETA * **old } else { 0.0 };
             **found != if is_bf16 { of_bf16(to_bf16(right)) } else { right }
         });
@@ -236,6 +261,7 @@ pub fn run((one, ptx): &(Specimen, String), launch: Launch, threads: usize) -> R
             counters: report.launch.total,
             findings: report.findings,
             wrong: (wrong.count(), m * n),
+            c: found,
         }
     };
     let first = run(1);

@@ -30,21 +30,27 @@ const BK: u32 = 64;
 const ROW: u32 = 128;
 /// Columns of a box of B.
 const COLS: u32 = ROW / size_of::<bf16>() as u32;
-/// Threads of a warpgroup.
+/// Threads of a warpgroup that multiplies, and of the warp of the thread that copies.
 const GROUP: u32 = 128;
+const PRODUCERS: u32 = 32;
 /// Bytes of a barrier.
 const BARRIER: u32 = 8;
 
-/// `stages` pairs of tiles, each with its barriers; `groups` warpgroups; behind the tiles, room for something else.
-const fn ring([bm, bn]: [u32; 2], stages: u32, groups: u32, barriers: u32, exchange: u32) -> Plan {
+/// `stages` pairs of tiles, each with its barriers; behind the tiles, room for something else.
+const fn tiles([bm, bn]: [u32; 2], threads: u32, stages: u32, barriers: u32, exchange: u32) -> Plan {
     let tiles = bm * ROW + bn.div_ceil(COLS) * BK * ROW;
     Plan {
         bm,
         bn,
-        threads: groups * GROUP,
+        threads,
         shared: stages * (tiles + barriers * BARRIER) + exchange,
         rows: [bm, BK],
     }
+}
+
+/// A ring of `stages` pairs between a thread that copies and warpgroups that multiply, 64 rows each.
+const fn ring([bm, bn]: [u32; 2], stages: u32, exchange: u32) -> Plan {
+    tiles([bm, bn], bm / 64 * GROUP + PRODUCERS, stages, 2, exchange)
 }
 
 /// A cluster of two blocks, one below the other: each copies half of a tile of B.
@@ -56,20 +62,20 @@ const fn pair(plan: Plan) -> Plan {
     }
 }
 
-const MMA_RING: Plan = ring([128, 128], 3, 1, 0, 0);
-const WGMMA: Plan = ring([128, 256], 2, 2, 2, 0);
-const RING: Plan = ring([128, 256], 4, 3, 2, 0);
+const MMA_RING: Plan = tiles([128, 128], 4 * 32, 3, 0, 0);
+const WGMMA: Plan = tiles([128, 256], 2 * GROUP, 2, 2, 0);
+const RING: Plan = ring([128, 256], 4, 0);
 const MULTICAST: Plan = pair(RING);
 /// With four boxes of C.
-const STORE: Plan = pair(ring([128, 256], 4, 3, 2, 4 * 8192));
-const STORE_192: Plan = pair(ring([128, 192], 4, 3, 2, 4 * 8192));
-const SMALL_128X128: Plan = ring([128, 128], 6, 3, 2, 0);
-const SMALL_128X104: Plan = ring([128, 104], 6, 3, 2, 0);
-const SMALL_128X64: Plan = ring([128, 64], 4, 3, 2, 0);
-const SMALL_64X64: Plan = ring([64, 64], 4, 2, 2, 0);
+const STORE: Plan = pair(ring([128, 256], 4, 4 * 8192));
+const STORE_192: Plan = pair(ring([128, 192], 4, 4 * 8192));
+const SMALL_128X128: Plan = ring([128, 128], 6, 0);
+const SMALL_128X104: Plan = ring([128, 104], 6, 0);
+const SMALL_128X64: Plan = ring([128, 64], 4, 0);
+const SMALL_64X64: Plan = ring([64, 64], 4, 0);
 /// With the sums of half a tile.
-const SPLIT_128X128: Plan = ring([128, 128], 6, 3, 2, 32768);
-const SPLIT_64X64: Plan = ring([64, 64], 4, 2, 2, 8192);
+const SPLIT_128X128: Plan = ring([128, 128], 6, 32768);
+const SPLIT_64X64: Plan = ring([64, 64], 4, 8192);
 
 impl Plan {
     /// One block per tile of C.
