@@ -46,6 +46,33 @@ pub(crate) fn two_copies(
     draft
 }
 
+/// Drafts the message of an `E-RACE` between a copy out of shared memory and stores to it.
+pub(crate) fn changed(scene: &Scene<'_>, kind: &Kind, address: u64) -> Draft {
+    let here = kind.first.instr;
+    let target = scene.target(here, MemSpace::Shared, address, 4, AccessKind::Write);
+    let what = match target.filter(|target| target.named) {
+        Some(target) => format!("`{}`", target.indexed()),
+        None => format!("address {address:#x} of shared memory"),
+    };
+    let mut draft = Draft::new(format!("{what} is written while a bulk copy reads it"));
+    draft.no_caret = true;
+    draft.notes.push(
+        "The copy was started here. Its value changed after that, and before a wait had shown that it was read.".into(),
+    );
+    draft.notes.push(who(scene, kind));
+    draft.why = Some(
+        "a bulk copy reads shared memory by itself, while threads go on: also those that have yet to write what it is to copy."
+            .into(),
+    );
+    draft.advice = Some(
+        "start the copy behind a barrier that all who write have passed, and let the thread that started it wait \
+         (cp.async.bulk.wait_group.read) before a barrier behind which others write there again."
+            .into(),
+    );
+    draft.on_gpu = Some("old values or new ones are copied, depending on timing.".into());
+    draft
+}
+
 pub(crate) fn who(scene: &Scene<'_>, kind: &Kind) -> String {
     let event = &kind.first;
     let lane = u64::from(event.mask.trailing_zeros() & 31);

@@ -137,6 +137,7 @@ fn finding(scene: &Scene<'_>, Chosen { kind, also }: &Chosen<'_>, earlier: &[Fin
             other,
             phase,
         } => asynchronous::two_copies(scene, kind, *address, *other, *phase),
+        Details::ChangedUnderCopy { address } => asynchronous::changed(scene, kind, *address),
         Details::Wgmma { problem } => wgmma::product(scene, kind, *problem),
         Details::MemoryBarrier { offset, problem } => asynchronous::barrier(scene, kind, *offset, *problem),
         Details::None => match event.code {

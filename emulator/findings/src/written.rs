@@ -291,20 +291,28 @@ pub(crate) fn under_way(
             ));
             format!("{commit} after {line}, then {}", wait(0))
         }
-        (Some(_), Some(left)) => {
-            draft.why = Some(format!(
-                "the thread that started it waited with {}, which leaves the last {} under way; {} committed after this \
-                 copy's.",
-                wait(left),
-                words::count(u64::from(left), "group"),
-                match behind {
-                    0 => "no group was".to_owned(),
-                    1 => "one group was".to_owned(),
-                    n => format!("{n} groups were"),
-                },
-            ));
-            wait(behind)
-        }
+        (Some(_), Some(left)) => match copy.behind_then {
+            Some(then) => {
+                draft.why = Some(format!(
+                    "the thread that started it waited with {}, which leaves the last {} under way; {} committed after \
+                     this copy's.",
+                    wait(left),
+                    words::count(u64::from(left), "group"),
+                    match then {
+                        0 => "no group had been".to_owned(),
+                        1 => "one group had been".to_owned(),
+                        n => format!("{n} groups had been"),
+                    },
+                ));
+                format!("{} in its place", wait(then))
+            }
+            None => {
+                draft.why = Some(
+                    "the thread that started it has not waited since it committed the copy's group.".into(),
+                );
+                wait(behind)
+            }
+        },
         (behind_known, None) => {
             draft.why = Some(
                 "the copy goes on while the thread does other things, and __syncthreads() does not wait for it.".into(),

@@ -153,6 +153,11 @@ pub enum Details {
         /// The offset of its barrier, and the number of its phase.
         phase: (u32, u64),
     },
+    /// `E-RACE`: what a bulk copy reads was written to before anybody had waited for the copy.
+    ChangedUnderCopy {
+        /// The first word that was changed: an offset in shared memory.
+        address: u64,
+    },
     /// `E-PROXY`: a bulk copy reads what was stored without a fence.
     Proxy {
         /// The first bytes of these that the copy reads: an offset in shared memory.
@@ -511,6 +516,8 @@ pub struct CopyUnderWay {
     pub behind: Option<u32>,
     /// Groups that the last `cp.async.wait_group` of this thread left under way; `None`: it has not waited.
     pub left: Option<u32>,
+    /// As `behind`, at that wait; `None`: the copy's own was committed later.
+    pub behind_then: Option<u32>,
     /// The phase of a barrier in shared memory that the copy belongs to; `None`: the copy is a `cp.async`.
     pub phase: Option<PhaseOfCopy>,
 }

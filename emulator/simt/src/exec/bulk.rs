@@ -32,13 +32,22 @@ pub(crate) struct BulkCopy {
     pub(crate) phase: u64,
 }
 
+/// A copy from shared memory.
+#[derive(Debug)]
+struct Store {
+    copy: BulkCopy,
+    /// The thread's group that it belongs to.
+    group: u32,
+    /// What was there when it started, one run after the other; where mistakes are looked for.
+    seen: Vec<u8>,
+}
+
 /// What is under way in a block.
 #[derive(Debug, Default)]
 pub(crate) struct BulkCopies {
     /// Loads, with the barriers that receive them.
     loads: VecDeque<(u32, BulkCopy)>,
-    /// Stores, with their threads and groups.
-    stores: VecDeque<(u32, u32, BulkCopy)>,
+    stores: VecDeque<Store>,
     /// Groups committed, by thread.
     committed: Vec<u32>,
     /// A thread has executed `fence.proxy.async`.
@@ -239,13 +248,57 @@ impl Cx<'_> {
             self.check_fence(&copy, lane);
         }
         let group = *self.block.bulk.committed(thread);
-        self.block.bulk.stores.push_back((thread, group, copy));
+        let seen = match self.job.watch.checks() {
+            true => self.bytes_of(&copy),
+            false => Vec::new(),
+        };
+        self.block.bulk.stores.push_back(Store { copy, group, seen });
         if self.block.bulk.stores.len() > COPIES
-            && let Some((.., copy)) = self.block.bulk.stores.pop_front()
+            && let Some(store) = self.block.bulk.stores.pop_front()
         {
-            self.perform_store(&copy);
+            self.perform_store(&store);
         }
         self.progress = true;
+    }
+
+    /// What a store would copy now.
+    fn bytes_of(&mut self, copy: &BulkCopy) -> Vec<u8> {
+        let shared = self.block.shared_start();
+        let mut bytes = Vec::new();
+        copy.map.runs(copy.at, copy.shared, |run| {
+            if run.global.is_some() {
+                // SAFETY: the box was found to lie in the block's shared memory when the copy started.
+                let from = unsafe {
+                    std::slice::from_raw_parts(shared.wrapping_add(run.shared as usize), run.bytes as usize)
+                };
+                bytes.extend_from_slice(from);
+            }
+        });
+        bytes
+    }
+
+    /// Something has changed what a store copies since it started.
+    fn check_store(&mut self, Store { copy, seen, .. }: &Store) {
+        let now = self.bytes_of(copy);
+        let Some(mut at) = now.iter().zip(seen).position(|(now, then)| now != then) else {
+            return;
+        };
+        let mut changed = None;
+        copy.map.runs(copy.at, copy.shared, |run| {
+            if run.global.is_none() || changed.is_some() {
+                return;
+            }
+            match at.checked_sub(run.bytes as usize) {
+                Some(rest) => at = rest,
+                None => changed = Some(run.shared + at as u32),
+            }
+        });
+        let address = u64::from(changed.unwrap_or(copy.shared)) & !3;
+        // Whichever warp is running: the thread that started the copy is named.
+        let running = std::mem::replace(&mut self.warp, copy.thread / 32);
+        let details = Details::ChangedUnderCopy { address };
+        self.report_at(copy.instr, Code::Race, 1 << (copy.thread % 32), details);
+        self.warp = running;
     }
 
     /// No thread of the block has executed a fence of the async proxy, and the copy reads what ordinary stores wrote.
@@ -279,14 +332,14 @@ impl Cx<'_> {
     pub(crate) fn wait_for_bulk(&mut self, on: u32, pending: u32) {
         let first = self.warp * 32;
         let mut stores = std::mem::take(&mut self.block.bulk.stores);
-        stores.retain(|(thread, group, copy)| {
-            let lane = thread.wrapping_sub(first);
-            let committed = self.block.bulk.committed(*thread);
-            let is_due = u64::from(*group) + u64::from(pending) < u64::from(*committed);
+        stores.retain(|store| {
+            let lane = store.copy.thread.wrapping_sub(first);
+            let committed = self.block.bulk.committed(store.copy.thread);
+            let is_due = u64::from(store.group) + u64::from(pending) < u64::from(*committed);
             if lane >= 32 || on >> lane & 1 == 0 || !is_due {
                 return true;
             }
-            self.perform_store(copy);
+            self.perform_store(store);
             self.progress = true;
             false
         });
@@ -295,8 +348,8 @@ impl Cx<'_> {
 
     /// Performs what is left when the block ends. Loads that nobody waited for change nothing that is seen.
     pub(crate) fn finish_bulk(&mut self) {
-        for (.., copy) in std::mem::take(&mut self.block.bulk.stores) {
-            self.perform_store(&copy);
+        for store in std::mem::take(&mut self.block.bulk.stores) {
+            self.perform_store(&store);
         }
     }
 
@@ -407,8 +460,11 @@ impl Cx<'_> {
         });
     }
 
-    fn perform_store(&mut self, copy: &BulkCopy) {
-        let (job, shared) = (self.job, self.block.shared_start());
+    fn perform_store(&mut self, store: &Store) {
+        let (job, shared, copy) = (self.job, self.block.shared_start(), &store.copy);
+        if !store.seen.is_empty() {
+            self.check_store(store);
+        }
         copy.map.runs(copy.at, copy.shared, |run| {
             let Some(start) = run.global else { return };
             // What is not there as a whole was reported, or lies behind the last row.

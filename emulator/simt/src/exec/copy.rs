@@ -46,6 +46,8 @@ pub(crate) struct Copies {
     committed: Vec<u32>,
     /// Groups that its last wait left under way, plus one, by thread; 0: it has not waited.
     left: Vec<u32>,
+    /// Groups that had been committed at that wait, by thread.
+    committed_then: Vec<u32>,
     /// Arrivals at barriers in shared memory that happen when copies are done.
     arrivals: VecDeque<Arrival>,
     /// How many of those there were, by thread; empty without them.
@@ -67,6 +69,7 @@ impl Copies {
         self.pending.iter_mut().for_each(Vec::clear);
         self.committed.fill(0);
         self.left.fill(0);
+        self.committed_then.fill(0);
         self.arrivals.clear();
         self.arrived.clear();
     }
@@ -81,6 +84,7 @@ impl Copies {
             self.pending.resize_with(n_warps, Vec::new);
             self.committed.resize(n_warps * 32, 0);
             self.left.resize(n_warps * 32, 0);
+            self.committed_then.resize(n_warps * 32, 0);
         }
     }
 }
@@ -100,6 +104,7 @@ impl Copies {
                 thread: thread as u32,
                 behind: self.committed[thread].checked_sub(copy.group + 1),
                 left: self.left[thread].checked_sub(1),
+                behind_then: self.committed_then[thread].checked_sub(copy.group + 1),
                 phase: None,
             })
         })
@@ -236,7 +241,11 @@ impl Cx<'_> {
     /// Does the copies of the lanes `on`, but for their last `pending` groups.
     fn finish_copies(&mut self, on: u32, pending: u32) {
         let first = self.warp as usize * 32;
-        bits(on).for_each(|l| self.block.copies.left[first + l] = pending.min(u32::MAX - 1) + 1);
+        for thread in bits(on).map(|lane| first + lane) {
+            let copies = &mut self.block.copies;
+            copies.left[thread] = pending.min(u32::MAX - 1) + 1;
+            copies.committed_then[thread] = copies.committed[thread];
+        }
         let mut copies = std::mem::take(&mut self.block.copies.pending[self.warp as usize]);
         let committed = &self.block.copies.committed[first..];
         let shared = self.block.shared.as_mut_ptr().cast::<u8>();

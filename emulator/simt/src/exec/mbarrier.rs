@@ -319,6 +319,7 @@ impl Cx<'_> {
             thread: copy.thread,
             behind: None,
             left: None,
+            behind_then: None,
             phase: Some(PhaseOfCopy {
                 offset: barrier,
                 number: copy.phase,
