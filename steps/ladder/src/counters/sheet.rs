@@ -113,7 +113,7 @@ impl Sheet {
         let instructions = n_rows - n_equal - n_explained - n_open;
         let mut out = format!(
             "# Counters: emulated and measured\n\n\
-             What the emulated GPU counts for every kernel of the ladder, beside what Nsight Compute reports for the same \
+             What the emulated GPU counts for the kernels of the ladder that have been profiled, beside what Nsight Compute reports for the same \
              launch of the same PTX on a real one.\n\
              Made by `cargo xtask profile --table` from `book/data`; `counters.json` has the same for programs, and a \
              test counts again and compares.\n\n\
