@@ -1,7 +1,8 @@
 // v10_three_tf32.cu: FP32 from three products of TF32, nearly to its last bit.
 //
 // Changed since v10_shared: each element is the sum of two of TF32, of which the second holds what rounding to the
-// first has lost. Of the four products of two such sums, three are computed: low * low is a few units in the last place of FP32, at most.
+// first has lost. Of the four products of two such sums, three are computed: low * low is a few units in the last
+// place of FP32, at most.
 // Sums are promoted: those of one tile begin at zero and are added to the others in FP32, rounded and not cut.
 // After Markidis et al. 2018 (the split), Ootomo and Yokota 2022 (sums outside of the unit).
 // Any M, N, K, finite elements. Launch: THREADS threads, one block per BM x BN of C.
