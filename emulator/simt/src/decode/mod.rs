@@ -17,6 +17,7 @@ mod display;
 mod distances;
 mod error;
 mod flow;
+mod fragments;
 #[cfg(test)]
 mod fuzz;
 mod hash;
@@ -146,6 +147,7 @@ fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function
         ..
     } = lower;
     sort_instructions(&mut ops, &mut instrs, &starts);
+    fragments::compare(&mut ops, &instrs);
 
     // The start of a frame is known of no call in advance, and differs from lane to lane.
     let own = activations.base;
