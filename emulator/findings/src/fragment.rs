@@ -7,11 +7,7 @@ use simt::mma::fragment::{Foreign, Fragment};
 
 /// Drafts the message of `E-FRAGMENT`.
 pub(crate) fn product(scene: &Scene<'_>, kind: &Kind, foreign: &Foreign) -> Draft {
-    let Foreign {
-        wanted,
-        given,
-        maker,
-    } = *foreign;
+    let Foreign { wanted, given, maker } = *foreign;
     let part = wanted.part;
     let mut draft = Draft::new(if given.part != wanted.part {
         format!("a fragment of {} is multiplied as {part}", given.part)
@@ -28,14 +24,20 @@ pub(crate) fn product(scene: &Scene<'_>, kind: &Kind, foreign: &Foreign) -> Draf
         )
     } else {
         format!(
-            "the fragment of {part} was loaded as {}-major, the product takes {}-major",
-            given.layout.unwrap_or_default(),
-            wanted.layout.unwrap_or_default()
+            "the fragment of {part} was loaded{}, the product takes it{}",
+            layout(&given),
+            layout(&wanted)
         )
     });
+    let here = kind.first.instr;
+    let instrs = &scene.context.kernel.instrs;
+    let outermost = instrs.get(maker as usize).and_then(|info| info.calls.last());
+    let called = outermost.map_or(String::new(), |loc| {
+        format!(" (called at {})", scene.numbered(here, loc.file, loc.line))
+    });
     draft.notes.push(format!(
-        "Made at {}: {}. This product takes {}.",
-        scene.line_name(kind.first.instr, maker),
+        "Made at {}{called}: {}. This product takes {}.",
+        scene.line_name(here, maker),
         described(&given),
         described(&wanted)
     ));
@@ -64,9 +66,22 @@ fn shape(fragment: &Fragment) -> String {
     format!("m{m}n{n}k{k}")
 }
 
+fn layout(fragment: &Fragment) -> &'static str {
+    match fragment.layout {
+        Some("row") => " by rows (`row`)",
+        Some(_) => " by columns (`col`)",
+        None => "",
+    }
+}
+
+/// `A of m16n16k16, f16, by rows (`row`)`
 fn described(fragment: &Fragment) -> String {
-    let layout = fragment
-        .layout
-        .map_or(String::new(), |layout| format!(", {layout}-major"));
-    format!("{} of {}, {}{layout}", fragment.part, shape(fragment), fragment.ty)
+    let comma = if fragment.layout.is_some() { "," } else { "" };
+    format!(
+        "{} of {}, {}{comma}{}",
+        fragment.part,
+        shape(fragment),
+        fragment.ty,
+        layout(fragment)
+    )
 }

@@ -147,7 +147,6 @@ fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function
         ..
     } = lower;
     sort_instructions(&mut ops, &mut instrs, &starts);
-    fragments::compare(&mut ops, &instrs);
 
     // The start of a frame is known of no call in advance, and differs from lane to lane.
     let own = activations.base;
@@ -157,6 +156,7 @@ fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function
 
     let cfg = Cfg::new(&ops);
     reconverge(&mut ops, &cfg);
+    fragments::compare(&mut ops, &cfg.starts, &instrs);
     let too_big = || unsupported(function.span, format!("a kernel as big as `{}`", function.name));
     merge::merge(
         &mut ops,
