@@ -20,6 +20,7 @@ mod cluster;
 mod context;
 mod expression;
 mod finding;
+mod fragment;
 mod layout;
 mod memory;
 mod phases;
@@ -139,6 +140,7 @@ fn finding(scene: &Scene<'_>, Chosen { kind, also }: &Chosen<'_>, earlier: &[Fin
         } => asynchronous::two_copies(scene, kind, *address, *other, *phase),
         Details::ChangedUnderCopy { address } => asynchronous::changed(scene, kind, *address),
         Details::Wgmma { problem } => wgmma::product(scene, kind, *problem),
+        Details::Fragment { foreign } => fragment::product(scene, kind, foreign),
         Details::MemoryBarrier { offset, problem } => asynchronous::barrier(scene, kind, *offset, *problem),
         Details::None => match event.code {
             Code::Trap => stop::trap(scene, kind),

@@ -813,6 +813,8 @@ pub struct Mma {
     pub c: [Src; 4],
     /// Registers of D. All sources are read before any is written.
     pub d: [i32; 4],
+    /// Of `wmma`: what is wrong with the fragments A, B and C.
+    pub foreign: [Option<crate::mma::fragment::Foreign>; 3],
 }
 
 /// A load or store of matrices of 8x8 16-bit elements: `ldmatrix`, `stmatrix`.

@@ -48,6 +48,9 @@ pub enum Code {
     /// A product of a warpgroup whose registers, shared memory or warps are not as it needs them.
     #[serde(rename = "E-WGMMA")]
     Wgmma,
+    /// A product takes a fragment that was loaded for another operand, shape, type or layout.
+    #[serde(rename = "E-FRAGMENT")]
+    Fragment,
     /// Threads of one block met at different barriers, or wait for ever.
     #[serde(rename = "E-BARRIER")]
     Barrier,
@@ -110,6 +113,7 @@ impl Code {
             Self::Cluster => "E-CLUSTER",
             Self::Proxy => "E-PROXY",
             Self::Wgmma => "E-WGMMA",
+            Self::Fragment => "E-FRAGMENT",
             Self::Barrier => "E-BARRIER",
             Self::SyncMask => "E-SYNC-MASK",
             Self::Operand => "E-OPERAND",

@@ -194,6 +194,8 @@ impl Collector {
                 false,
             ),
             Details::Wgmma { problem } => (event.code, site, problem.kind(), 0, false),
+            // Each operand of a product is a mistake of its own.
+            Details::Fragment { foreign } => (event.code, site, u32::from(foreign.wanted.part), 0, false),
             // Beside what else is known of the barrier.
             Details::Parted { .. } => (event.code, site, 0, 0, false),
             _ => (event.code, site, u32::MAX, 0, false),

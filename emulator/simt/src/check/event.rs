@@ -1,6 +1,7 @@
 //! One mistake as the machine sees it: who, where, what; no words yet.
 
 use super::Code;
+use crate::mma::fragment::Foreign;
 use crate::program::MemSpace;
 use crate::tensor::Swizzle;
 
@@ -167,6 +168,11 @@ pub enum Details {
     Wgmma {
         /// What is wrong with it.
         problem: BadWgmma,
+    },
+    /// `E-FRAGMENT`: [`Event::instr`] is the product.
+    Fragment {
+        /// What it takes, and what it was given.
+        foreign: Foreign,
     },
     /// `E-BARRIER`: no thread can go on, and some wait for phases of barriers in shared memory.
     Phases {

@@ -17,6 +17,7 @@ mod display;
 mod distances;
 mod error;
 mod flow;
+mod fragments;
 #[cfg(test)]
 mod fuzz;
 mod hash;
@@ -155,6 +156,7 @@ fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function
 
     let cfg = Cfg::new(&ops);
     reconverge(&mut ops, &cfg);
+    fragments::compare(&mut ops, &cfg.starts, &instrs);
     let too_big = || unsupported(function.span, format!("a kernel as big as `{}`", function.name));
     merge::merge(
         &mut ops,

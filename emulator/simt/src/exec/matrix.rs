@@ -1,6 +1,6 @@
 //! `mma.sync`, `ldmatrix`, `stmatrix`, `movmatrix`: what a warp does with tiles, all its lanes together.
 
-use crate::check::{AccessKind, WrongMask};
+use crate::check::{AccessKind, Code, Details, WrongMask};
 use crate::program::{MatrixAccess, Mma, Order};
 
 use super::access::Spec;
@@ -31,6 +31,11 @@ impl Cx<'_> {
 
     pub(super) fn mma(&mut self, mma: &Mma, pc: u32, on: u32) {
         let [n_a, n_b, n_d] = mma.form.registers();
+        if mma.foreign != [None; 3] && self.job.watch.checks() {
+            for foreign in mma.foreign.into_iter().flatten() {
+                self.report(pc, Code::Fragment, on, Details::Fragment { foreign });
+            }
+        }
         if !self.shadow.is_clean() {
             self.follow_mma(mma, pc, on);
         }

@@ -2,5 +2,6 @@
 
 pub mod arithmetic;
 mod eight;
+pub mod fragment;
 pub mod layout;
 pub mod warpgroup;

@@ -65,6 +65,7 @@ impl<'a> Lower<'a> {
             b: [NONE; 4],
             c: [NONE; 4],
             d: [NONE; 4],
+            foreign: [None; 3],
         };
         let ty = if form.is_wide() { Type::F64 } else { Type::F32 };
         self.fragment(&operands[1], &mut mma.a[..n_a], class, Type::B32)?;

@@ -10,6 +10,7 @@ use super::{Lower, special};
 use crate::alu::Builtin;
 use crate::lanes::{Class, NONE, Src};
 use crate::mma::arithmetic::{Kind, Sum};
+use crate::mma::fragment::sizes;
 use crate::mma::layout::Form;
 use crate::program::{Access, Addr, MatrixAccess, MemSpace, Mma, OpKind, Order};
 
@@ -36,13 +37,6 @@ enum Elements {
     Single(u32),
     /// Neighbouring ones in two registers, of so many bytes each.
     Pairs(u32),
-}
-
-/// The three numbers of `m16n16k16`.
-fn sizes(shape: &str) -> Option<[u32; 3]> {
-    let (m, rest) = shape.strip_prefix('m')?.split_once('n')?;
-    let (n, k) = rest.split_once('k')?;
-    Some([m.parse().ok()?, n.parse().ok()?, k.parse().ok()?])
 }
 
 impl Fragment {
@@ -474,6 +468,7 @@ impl<'a> Lower<'a> {
                     b: [NONE; 4],
                     c: [NONE; 4],
                     d: [NONE; 4],
+                    foreign: [None; 3],
                 };
                 let from = rows + at * n_a;
                 mma.a[..n_a].copy_from_slice(&tall[from..from + n_a]);

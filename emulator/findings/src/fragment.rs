@@ -1,0 +1,87 @@
+//! Messages about fragments of `wmma` that a product cannot take.
+
+use super::asynchronous::who;
+use super::scene::{Draft, Scene};
+use simt::check::Kind;
+use simt::mma::fragment::{Foreign, Fragment};
+
+/// Drafts the message of `E-FRAGMENT`.
+pub(crate) fn product(scene: &Scene<'_>, kind: &Kind, foreign: &Foreign) -> Draft {
+    let Foreign { wanted, given, maker } = *foreign;
+    let part = wanted.part;
+    let mut draft = Draft::new(if given.part != wanted.part {
+        format!("a fragment of {} is multiplied as {part}", given.part)
+    } else if given.shape != wanted.shape {
+        format!(
+            "the fragment of {part} is of {}, the product of {}",
+            shape(&given),
+            shape(&wanted)
+        )
+    } else if given.ty != wanted.ty {
+        format!(
+            "the fragment of {part} has elements of {}, the product takes {}",
+            given.ty, wanted.ty
+        )
+    } else {
+        format!(
+            "the fragment of {part} was loaded{}, the product takes it{}",
+            layout(&given),
+            layout(&wanted)
+        )
+    });
+    let here = kind.first.instr;
+    let instrs = &scene.context.kernel.instrs;
+    let outermost = instrs.get(maker as usize).and_then(|info| info.calls.last());
+    let called = outermost.map_or(String::new(), |loc| {
+        format!(" (called at {})", scene.numbered(here, loc.file, loc.line))
+    });
+    draft.notes.push(format!(
+        "Made at {}{called}: {}. This product takes {}.",
+        scene.line_name(here, maker),
+        described(&given),
+        described(&wanted)
+    ));
+    draft.why = Some(
+        "which lane and register hold which element of a fragment is not specified, and depends on its operand, shape, \
+         type and layout."
+            .into(),
+    );
+    draft.advice = Some(format!(
+        "give the product a fragment that was {} {}; to use elements in another place, go through memory: store the \
+         matrix, and load it as that.",
+        if part == 'C' { "made as" } else { "loaded as" },
+        described(&wanted)
+    ));
+    draft.on_gpu = Some(
+        "elements are in the wrong places, or by chance in the right ones: another GPU may place them differently."
+            .into(),
+    );
+    draft.no_caret = true;
+    draft.notes.push(who(scene, kind));
+    draft
+}
+
+fn shape(fragment: &Fragment) -> String {
+    let [m, n, k] = fragment.shape;
+    format!("m{m}n{n}k{k}")
+}
+
+fn layout(fragment: &Fragment) -> &'static str {
+    match fragment.layout {
+        Some("row") => " by rows (`row`)",
+        Some(_) => " by columns (`col`)",
+        None => "",
+    }
+}
+
+/// `A of m16n16k16, f16, by rows (`row`)`
+fn described(fragment: &Fragment) -> String {
+    let comma = if fragment.layout.is_some() { "," } else { "" };
+    format!(
+        "{} of {}, {}{comma}{}",
+        fragment.part,
+        shape(fragment),
+        fragment.ty,
+        layout(fragment)
+    )
+}
