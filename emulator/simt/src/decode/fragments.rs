@@ -81,8 +81,8 @@ fn definitions(ops: &mut [VirtualOp], instrs: &[InstrInfo]) -> HashMap<i32, Vec<
         let (mut sources, mut results) = (Vec::new(), Vec::new());
         operands(op, &mut |register, _, role| {
             match role {
-                Role::Use => sources.push(register as i32),
-                Role::Def | Role::EarlyDef => results.push(register as i32),
+                Role::Use => sources.push(register),
+                Role::Def | Role::EarlyDef => results.push(register),
             }
             register
         });

@@ -1,0 +1,64 @@
+//! Fragments of `wmma`: what a product cannot take is reported, and nothing that a right program does.
+
+mod common;
+
+use common::{Arg, Device, codes};
+
+/// The codes that a product of `{a}`, `{b}` and sums `{c}` gives, after `body`.
+#[track_caller]
+fn found(body: &str) -> Vec<String> {
+    let text = format!(
+        ".visible .entry k(.param .u64 data) {{
+        .reg .pred %p; .reg .b32 %r<4>; .reg .b32 a<8>; .reg .b32 b<8>; .reg .b32 c<4>; .reg .b32 d<4>; .reg .b64 %rd;
+        ld.param.u64 %rd, [data]; mov.u32 %r1, %tid.x; setp.lt.u32 %p, %r1, 64;
+        wmma.load.a.sync.aligned.row.m16n16k16.f16 {{a0, a1, a2, a3, a4, a5, a6, a7}}, [%rd], 16;
+        wmma.load.b.sync.aligned.row.m16n16k16.f16 {{b0, b1, b2, b3, b4, b5, b6, b7}}, [%rd], 16;
+        mov.b32 c0, 0; mov.b32 c1, 0; mov.b32 c2, 0; mov.b32 c3, 0;
+        {body}
+        wmma.mma.sync.aligned.row.row.m16n16k16.f16.f16 {{d0, d1, d2, d3}},
+            {{a0, a1, a2, a3, a4, a5, a6, a7}}, {{b0, b1, b2, b3, b4, b5, b6, b7}}, {{c0, c1, c2, c3}};
+        ret; }}"
+    );
+    let mut device = Device::new(&text);
+    let data = device.words(&[0; 256]);
+    codes(&device.launch([1, 1, 1], [32, 1, 1], 0, &[Arg::Long(data)]))
+}
+
+const BY_COLUMNS: &str =
+    "wmma.load.a.sync.aligned.col.m16n16k16.f16 {a0, a1, a2, a3, a4, a5, a6, a7}, [%rd], 16;";
+
+#[test]
+fn what_was_loaded_alike_is_multiplied() {
+    assert_eq!(found(""), [""; 0]);
+}
+
+#[test]
+fn another_layout_is_reported() {
+    assert_eq!(found(BY_COLUMNS), ["E-FRAGMENT"]);
+}
+
+#[test]
+fn moved_fragments_are_followed() {
+    assert_eq!(found("mov.b32 %r2, b0; mov.b32 a0, %r2;"), ["E-FRAGMENT"]);
+}
+
+#[test]
+fn elements_that_a_program_computes_are_its_own() {
+    let filled: String = (0..8).map(|i| format!("mov.b32 a{i}, 0;")).collect();
+    assert_eq!(found(&format!("{BY_COLUMNS} {filled}")), [""; 0]);
+    let computed: String = (0..8).map(|i| format!("add.u32 a{i}, b{i}, 1;")).collect();
+    assert_eq!(found(&computed), [""; 0]);
+}
+
+#[test]
+fn a_fragment_that_is_right_on_one_path_is_not_reported() {
+    assert_eq!(found(&format!("@%p bra after; {BY_COLUMNS} after:")), [""; 0]);
+}
+
+#[test]
+fn sums_of_one_product_go_into_the_next() {
+    let product = "wmma.mma.sync.aligned.row.row.m16n16k16.f16.f16 {c0, c1, c2, c3},
+        {a0, a1, a2, a3, a4, a5, a6, a7}, {b0, b1, b2, b3, b4, b5, b6, b7}, {c0, c1, c2, c3};";
+    assert_eq!(found(product), [""; 0]);
+    assert_eq!(found(&format!("{product} mov.b32 b0, c0;")), ["E-FRAGMENT"]);
+}
