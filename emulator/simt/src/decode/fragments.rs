@@ -2,9 +2,10 @@
 //! when such a product is executed.
 //!
 //! A register counts as a fragment's only where everything that defines it, through any number of `mov`, makes
-//! fragments; of definitions in the same basic block before it is used, the last one alone. One definition by other code, such as a fill, and nothing is said: a program may compute elements itself
-//! where all elements are treated alike. So no right program is reported. A register that holds the right fragment on
-//! one path and a wrong one on another is not reported either.
+//! fragments; of definitions in the same basic block before it is used, the last one alone. One definition by other
+//! code, such as a fill, and nothing is said: a program may compute elements itself where all elements are treated
+//! alike. So no right program is reported. A register that holds the right fragment on one path and a wrong one on
+//! another is not reported either.
 
 use std::collections::HashMap;
 
