@@ -19,7 +19,7 @@ fn found(body: &str) -> Vec<String> {
             {{a0, a1, a2, a3, a4, a5, a6, a7}}, {{b0, b1, b2, b3, b4, b5, b6, b7}}, {{c0, c1, c2, c3}};
         ret; }}"
     );
-    let mut device = Device::new(&text);
+    let device = Device::new(&text);
     let data = device.words(&[0; 256]);
     codes(&device.launch([1, 1, 1], [32, 1, 1], 0, &[Arg::Long(data)]))
 }
