@@ -36,12 +36,14 @@ __device__ __forceinline__ void copy_tiles(unsigned to, unsigned full, const Ten
 
 // ANCHOR: descriptor
 // How a product finds a factor in shared memory: where it starts, two distances in units of 16 bytes, and that pieces
-// of 16 bytes are swizzled in rows of 128 bytes.
+// of 16 bytes are swizzled in rows of 128 bytes. In a cluster an address has the block's rank from bit 24 on, which
+// would add to the first distance.
 __device__ __forceinline__ unsigned long long describe(unsigned start, unsigned leading, unsigned stride)
 {
     constexpr unsigned long long SWIZZLE_128 = 1;
-    return static_cast<unsigned long long>(start / 16) | static_cast<unsigned long long>(leading / 16) << 16 |
-           static_cast<unsigned long long>(stride / 16) << 32 | SWIZZLE_128 << 62;
+    constexpr unsigned WITHIN_BLOCK = (1 << 18) - 1;
+    const unsigned long long at = (start & WITHIN_BLOCK) / 16, first = leading / 16, second = stride / 16;
+    return at | first << 16 | second << 32 | SWIZZLE_128 << 62;
 }
 // ANCHOR_END: descriptor
 
