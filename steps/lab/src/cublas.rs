@@ -4,8 +4,11 @@
 //! short cuts, unless the environment forces them; then the yardstick is refused. (Verification would not notice: at
 //! K = 1024 on an H200, a product with `NVIDIA_TF32_OVERRIDE=1` came within 66 % of what FP32 sums may be off.)
 //! Not `CUBLAS_PEDANTIC_MATH`, which also rules out algorithms that are right and fast.
+//!
+//! On tensor cores it is the fastest of what `cublasGemmEx` picks and the algorithms that cuBLASLt names.
 
 mod library;
+mod light;
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -21,7 +24,7 @@ use ladder::{Format, Shape, Work};
 use crate::device::Gpu;
 use crate::inputs::Real;
 use crate::kernel::int;
-use crate::timing::Other;
+use crate::timing::{Other, batch_for};
 use crate::trouble::Trouble;
 
 /// A handle, made once per device: with it comes the workspace.
@@ -208,8 +211,38 @@ impl Flags {
     }
 }
 
+/// What the matrices of a product on tensor cores have, and how sums are made.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct Types {
+    operands: Type,
+    result: Type,
+    compute: Compute,
+}
+
+const BF16: Types = Types {
+    operands: Type::CUDA_R_16BF,
+    result: Type::CUDA_R_16BF,
+    compute: Compute::CUBLAS_COMPUTE_32F,
+};
+const BF16_TO_FP32: Types = Types {
+    result: Type::CUDA_R_32F,
+    ..BF16
+};
+const TF32: Types = Types {
+    operands: Type::CUDA_R_32F,
+    result: Type::CUDA_R_32F,
+    compute: Compute::CUBLAS_COMPUTE_32F_FAST_TF32,
+};
+
 /// What cuBLAS multiplies here, with results in `R`.
 pub trait Element<R: Real = Self>: Real {
+    /// Of a product on tensor cores.
+    #[doc(hidden)]
+    fn on_tensor_cores(_: Flags) -> Option<Types> {
+        None
+    }
+
     /// Calls the function of these types, with α = 1 and β = 0.
     ///
     /// # Safety
@@ -253,7 +286,7 @@ macro_rules! gemm {
 unsafe fn gemm_ex(
     handle: sys::cublasHandle_t,
     flags: Flags,
-    (operands, result, compute): (Type, Type, Compute),
+    types: Types,
     first: *const c_void,
     second: *const c_void,
     c: *mut c_void,
@@ -270,22 +303,26 @@ unsafe fn gemm_ex(
             flags.k,
             (&raw const alpha).cast(),
             first,
-            operands,
+            types.operands,
             flags.first_stride,
             second,
-            operands,
+            types.operands,
             flags.second_stride,
             (&raw const beta).cast(),
             c,
-            result,
+            types.result,
             flags.c_stride,
-            compute,
+            types.compute,
             sys::cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT,
         )
     }
 }
 
 impl Element<f32> for bf16 {
+    fn on_tensor_cores(_: Flags) -> Option<Types> {
+        Some(BF16_TO_FP32)
+    }
+
     unsafe fn gemm(
         handle: sys::cublasHandle_t,
         flags: Flags,
@@ -293,13 +330,16 @@ impl Element<f32> for bf16 {
         second: *const Self,
         c: *mut f32,
     ) -> Result<(), CublasError> {
-        let how = (Type::CUDA_R_16BF, Type::CUDA_R_32F, Compute::CUBLAS_COMPUTE_32F);
         // SAFETY: the caller's promises.
-        unsafe { gemm_ex(handle, flags, how, first.cast(), second.cast(), c.cast()) }
+        unsafe { gemm_ex(handle, flags, BF16_TO_FP32, first.cast(), second.cast(), c.cast()) }
     }
 }
 
 impl Element for bf16 {
+    fn on_tensor_cores(_: Flags) -> Option<Types> {
+        Some(BF16)
+    }
+
     unsafe fn gemm(
         handle: sys::cublasHandle_t,
         flags: Flags,
@@ -307,13 +347,16 @@ impl Element for bf16 {
         second: *const Self,
         c: *mut Self,
     ) -> Result<(), CublasError> {
-        let how = (Type::CUDA_R_16BF, Type::CUDA_R_16BF, Compute::CUBLAS_COMPUTE_32F);
         // SAFETY: the caller's promises.
-        unsafe { gemm_ex(handle, flags, how, first.cast(), second.cast(), c.cast()) }
+        unsafe { gemm_ex(handle, flags, BF16, first.cast(), second.cast(), c.cast()) }
     }
 }
 
 impl Element for f32 {
+    fn on_tensor_cores(flags: Flags) -> Option<Types> {
+        flags.tf32.then_some(TF32)
+    }
+
     unsafe fn gemm(
         handle: sys::cublasHandle_t,
         flags: Flags,
@@ -322,13 +365,8 @@ impl Element for f32 {
         c: *mut Self,
     ) -> Result<(), CublasError> {
         if flags.tf32 {
-            let how = (
-                Type::CUDA_R_32F,
-                Type::CUDA_R_32F,
-                Compute::CUBLAS_COMPUTE_32F_FAST_TF32,
-            );
             // SAFETY: the caller's promises.
-            return unsafe { gemm_ex(handle, flags, how, first.cast(), second.cast(), c.cast()) };
+            return unsafe { gemm_ex(handle, flags, TF32, first.cast(), second.cast(), c.cast()) };
         }
         // SAFETY: the caller's promises.
         unsafe { gemm!(result::sgemm, handle, flags, first, second, c) }
@@ -360,19 +398,100 @@ pub fn yardstick<'a, R: Real, T: Element<R>>(
     a: &[T],
     b: &[T],
 ) -> Result<(Other<'a>, Vec<R>), Trouble> {
-    let words = move |CublasError(status)| {
-        Trouble::CouldNot(format!("cuBLAS refuses a product of {shape}: {status:?}"))
-    };
     let (a, b) = (gpu.stream.clone_htod(a)?, gpu.stream.clone_htod(b)?);
-    let mut c = gpu.poisoned(shape.m * shape.n)?;
-    cublas.product(work, shape, &a, &b, &mut c).map_err(words)?;
-    let got = gpu.stream.clone_dtoh(&c)?;
-    let put = move || cublas.product(work, shape, &a, &b, &mut c).map_err(words);
+    let c = gpu.poisoned(shape.m * shape.n)?;
+    let flags = Flags::of(work, shape);
+    let light = T::on_tensor_cores(flags).and_then(|types| light::Product::new(gpu, flags, types));
+    let mut product = Yardstick {
+        cublas,
+        work,
+        shape,
+        a,
+        b,
+        c,
+        light,
+        algorithm: None,
+    };
+    product.choose(gpu)?;
+    product.put()?;
+    let got = gpu.stream.clone_dtoh(&product.c)?;
     let other = Other {
         name: "cuBLAS",
-        put: Box::new(put),
+        put: Box::new(move || product.put()),
     };
     Ok((other, got))
+}
+
+/// Samples of each algorithm before one is chosen. The first warms up.
+const TRIES: u32 = 4;
+
+/// A product that is compared with.
+struct Yardstick<'a, T, R> {
+    cublas: &'a Cublas,
+    work: Work,
+    shape: Shape,
+    a: CudaSlice<T>,
+    b: CudaSlice<T>,
+    c: CudaSlice<R>,
+    /// Other algorithms for it.
+    light: Option<light::Product>,
+    /// The one of those that was chosen, or cuBLAS's own.
+    algorithm: Option<usize>,
+}
+
+impl<R: Real, T: Element<R>> Yardstick<'_, T, R> {
+    /// The fastest one. Each is tried a few times, the fastest try counts; what is refused is left out.
+    fn choose(&mut self, gpu: &Gpu) -> Result<(), Trouble> {
+        let mut fastest = (self.tried(gpu, None)?, None);
+        for algorithm in 0..self.light.as_ref().map_or(0, light::Product::count) {
+            if let Ok(ms) = self.tried(gpu, Some(algorithm))
+                && ms < fastest.0
+            {
+                fastest = (ms, Some(algorithm));
+            }
+        }
+        self.algorithm = fastest.1;
+        Ok(())
+    }
+
+    fn tried(&mut self, gpu: &Gpu, algorithm: Option<usize>) -> Result<f64, Trouble> {
+        self.algorithm = algorithm;
+        let one_ms = gpu.time_ms(1, || self.put())?.min(gpu.time_ms(1, || self.put())?);
+        let n = batch_for(one_ms);
+        (0..TRIES).try_fold(f64::MAX, |least, _| {
+            Ok(least.min(gpu.time_ms(n, || self.put())? / f64::from(n)))
+        })
+    }
+
+    /// Puts it into the stream.
+    fn put(&mut self) -> Result<(), Trouble> {
+        let shape = self.shape;
+        let (Some(algorithm), Some(light)) = (self.algorithm, &mut self.light) else {
+            let done = self
+                .cublas
+                .product(self.work, shape, &self.a, &self.b, &mut self.c);
+            return done.map_err(|CublasError(status)| refused("cuBLAS", shape, status));
+        };
+        let stream = &self.cublas.stream;
+        let (a, _reads_a) = self.a.device_ptr(stream);
+        let (b, _reads_b) = self.b.device_ptr(stream);
+        let (c, _writes_c) = self.c.device_ptr_mut(stream);
+        // SAFETY: the operands are on the device, as large as `shape` says, and of the types that `light` was made for;
+        // they stand in cuBLAS's order.
+        let done = unsafe {
+            light.put(
+                algorithm,
+                stream,
+                [b, a].map(|at| at as *const c_void),
+                c as *mut c_void,
+            )
+        };
+        done.map_err(|error| refused("cuBLASLt", shape, error.0))
+    }
+}
+
+fn refused(library: &str, shape: Shape, status: impl std::fmt::Debug) -> Trouble {
+    Trouble::CouldNot(format!("{library} refuses a product of {shape}: {status:?}"))
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ pub struct Other<'a> {
 }
 
 /// How many launches make a sample that is long enough.
-fn batch_for(one_ms: f64) -> u32 {
+pub(crate) fn batch_for(one_ms: f64) -> u32 {
     (SAMPLE_MS / one_ms.max(1e-6)).ceil().clamp(1.0, MAX_BATCH) as u32
 }
 
