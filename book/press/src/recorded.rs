@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use ladder::{Kernel, Measurement, Outcome, Record, Shape, Work};
+use ladder::{Family, Kernel, Measurement, Outcome, Record, Shape};
 
 use crate::records::{Records, Sources, shape, source, value};
 use ladder::text::escaped;
@@ -34,14 +34,14 @@ impl Records {
         let mut out = String::new();
         let real = self.real();
         let (told, others) = real.split_first().map_or((None, &[][..]), |(a, b)| (Some(a), b));
-        for kind in [Kind::Products, Kind::Doubles, Kind::Transposes, Kind::Cpu] {
+        for family in Family::all() {
             let kernels: Vec<_> = chosen
                 .iter()
-                .filter(|k| Kind::of(k.work) == kind)
+                .filter(|k| k.work.family() == family)
                 .copied()
                 .collect();
             if let Some(told) = told {
-                out.push_str(&one_table(told, others, kind, &kernels, &sizes, sources)?);
+                out.push_str(&one_table(told, others, family, &kernels, &sizes, sources)?);
             }
         }
         match out.is_empty() {
@@ -55,50 +55,29 @@ impl Records {
     }
 }
 
-/// What belongs into one table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Products,
-    Doubles,
-    Transposes,
-    Cpu,
+/// What a table of it is of.
+fn title(family: Family) -> String {
+    match family {
+        Family::Transposes => "Transposes".into(),
+        _ => format!("C = A·B in {family}"),
+    }
 }
 
-impl Kind {
-    fn of(work: Work) -> Self {
-        match work {
-            Work::Transpose => Kind::Transposes,
-            Work::Dgemm => Kind::Doubles,
-            Work::Cpu => Kind::Cpu,
-            _ => Kind::Products,
-        }
+/// What is told beside the time: the head of its column, and what `{{#n}}` calls it.
+fn rate(family: Family) -> (&'static str, &'static str) {
+    match family {
+        Family::Transposes => ("GB/s", "gbs"),
+        Family::Cpu => ("GFLOP/s", "gflops"),
+        Family::Products { .. } | Family::Doubles => ("TFLOP/s", "tflops"),
     }
+}
 
-    fn title(self) -> &'static str {
-        match self {
-            Kind::Products => "C = A·B in FP32",
-            Kind::Doubles => "C = A·B in FP64",
-            Kind::Transposes => "Transposes",
-            Kind::Cpu => "C = A·B in FP32 on the CPU",
-        }
-    }
-
-    /// What is told beside the time: the head of its column, and what `{{#n}}` calls it.
-    fn rate(self) -> (&'static str, &'static str) {
-        match self {
-            Kind::Transposes => ("GB/s", "gbs"),
-            Kind::Cpu => ("GFLOP/s", "gflops"),
-            _ => ("TFLOP/s", "tflops"),
-        }
-    }
-
-    /// What it is held against, likewise.
-    fn yardstick(self) -> Option<(&'static str, &'static str)> {
-        match self {
-            Kind::Transposes => Some(("of a copy", "of_copy")),
-            Kind::Cpu => None,
-            _ => Some(("of cuBLAS", "of_cublas")),
-        }
+/// What it is held against, likewise.
+fn yardstick(family: Family) -> Option<(&'static str, &'static str)> {
+    match family {
+        Family::Transposes => Some(("of a copy", "of_copy")),
+        Family::Cpu => None,
+        Family::Products { .. } | Family::Doubles => Some(("of cuBLAS", "of_cublas")),
     }
 }
 
@@ -156,7 +135,7 @@ fn short_name(device: &str) -> String {
 fn one_table(
     record: &Record,
     others: &[&Record],
-    kind: Kind,
+    family: Family,
     kernels: &[&Kernel],
     sizes: &[&str],
     sources: &mut Sources,
@@ -182,14 +161,13 @@ fn one_table(
         let place = kernels.iter().position(|k| k.name == kernel.name);
         (shape.m * shape.n * shape.k.max(1), *shape, place)
     });
-    let (rate, rate_key) = kind.rate();
+    let (rate, rate_key) = rate(family);
     // Beside itself the yardstick would say nothing.
     let has_yardstick = |(.., measurement): &(Shape, &Kernel, &Measurement)| match &measurement.outcome {
         Outcome::Passed(passed) => passed.yardstick.is_some(),
         _ => false,
     };
-    let (of, of_key) = kind
-        .yardstick()
+    let (of, of_key) = yardstick(family)
         .filter(|_| rows.iter().any(has_yardstick))
         .unzip();
     let with_kernel = kernels.len() > 1;
@@ -254,7 +232,7 @@ fn one_table(
     }
     Ok(format!(
         "{}, {}. Kernel time with warm caches: the median; the spread is that of the middle half.\n\n{out}\n",
-        kind.title(),
+        title(family),
         runs.join("; ")
     ))
 }

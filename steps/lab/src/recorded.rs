@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ladder::record::{Measurement, Run};
 use ladder::text::{Paint, Table};
-use ladder::{Outcome, Record, STEPS, Shape, Step, Work};
+use ladder::{Family, Outcome, Record, STEPS, Shape, Step, Work};
 
 /// Records of real GPUs, with the names of their files.
 pub fn load() -> Vec<(String, Record)> {
@@ -50,12 +50,8 @@ const COMPARED: usize = 4096;
 pub fn tables(step: &Step, paint: Paint) -> String {
     let mut out = String::new();
     for (file, record) in load() {
-        for (title, works, unit) in [
-            ("products", Works::Products, "TFLOP/s"),
-            ("transposes", Works::Transposes, "GB/s"),
-            ("products by its host", Works::Cpu, "GFLOP/s"),
-        ] {
-            let table = table(&record, step, works);
+        for family in Family::all() {
+            let table = table(&record, step, family);
             if table.is_empty() {
                 continue;
             }
@@ -68,17 +64,13 @@ pub fn tables(step: &Step, paint: Paint) -> String {
                 continue;
             };
             // The yardstick's row is of all that it stood beside.
-            let days = record.days(works.measured(&record));
+            let days = record.days(measured_of(&record, family));
             let head = format!(
                 "Recorded on a real GPU: {}, {days} (book/data/{file}.json)",
                 run.device
             );
             out.push_str(&format!("\n{}\n", paint.bold(&head)));
-            let square = match works {
-                Works::Products | Works::Cpu => "N x N x N",
-                Works::Transposes => "N x N",
-            };
-            out.push_str(&paint.dim(&format!("  {unit} of {title} of {square}, caches warm, median")));
+            out.push_str(&paint.dim(&format!("  {}, caches warm, median", unit(family))));
             out.push('\n');
             out.push_str(&table.without_empty_columns().render(paint));
         }
@@ -86,45 +78,37 @@ pub fn tables(step: &Step, paint: Paint) -> String {
     out
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Works {
-    Products,
-    Transposes,
-    Cpu,
+/// What the numbers of a table are.
+fn unit(family: Family) -> String {
+    match family {
+        Family::Products { .. } if family == Family::FP32 => "TFLOP/s of products of N x N x N".into(),
+        Family::Products { .. } | Family::Doubles => format!("TFLOP/s of products of N x N x N in {family}"),
+        Family::Transposes => "GB/s of transposes of N x N".into(),
+        Family::Cpu => "GFLOP/s of products by its host of N x N x N".into(),
+    }
 }
 
-impl Works {
-    fn has(self, work: Work) -> bool {
-        match self {
-            Works::Products => !matches!(work, Work::Transpose | Work::Dgemm | Work::Cpu),
-            Works::Transposes => work == Work::Transpose,
-            Works::Cpu => work == Work::Cpu,
-        }
-    }
+/// What was measured of it.
+fn measured_of(record: &Record, family: Family) -> impl Iterator<Item = &Measurement> {
+    let has = move |m: &&Measurement| {
+        let step = ladder::find(&m.step).ok();
+        let kernel = step.and_then(|step| step.kernel(&m.kernel));
+        kernel.is_some_and(|kernel| kernel.work.family() == family)
+    };
+    record.measurements.iter().filter(has)
+}
 
-    /// What was measured of it.
-    fn measured(self, record: &Record) -> impl Iterator<Item = &Measurement> {
-        let has = move |m: &&Measurement| {
-            let step = ladder::find(&m.step).ok();
-            let kernel = step.and_then(|step| step.kernel(&m.kernel));
-            kernel.is_some_and(|kernel| self.has(kernel.work))
-        };
-        record.measurements.iter().filter(has)
-    }
+fn square(family: Family, size: usize) -> Shape {
+    let k = if family == Family::Transposes { 0 } else { size };
+    Shape { m: size, n: size, k }
+}
 
-    fn shape(self, size: usize) -> Shape {
-        let k = if self == Works::Transposes { 0 } else { size };
-        Shape { m: size, n: size, k }
-    }
-
-    /// The rate of a launch that takes `ms` milliseconds: TFLOP/s of a product, GB/s of a transpose, GFLOP/s
-    /// of the CPU.
-    fn rate(self, shape: Shape, ms: f64) -> f64 {
-        match self {
-            Works::Products => Work::Sgemm.flops(shape) / ms * 1e-9,
-            Works::Transposes => Work::Transpose.bytes(shape) / ms * 1e-6,
-            Works::Cpu => Work::Cpu.flops(shape) / ms * 1e-6,
-        }
+/// The rate of a launch that takes `ms` milliseconds, in the table's unit.
+fn rate_of(family: Family, shape: Shape, ms: f64) -> f64 {
+    match family {
+        Family::Products { .. } | Family::Doubles => Work::Sgemm.flops(shape) / ms * 1e-9,
+        Family::Transposes => Work::Transpose.bytes(shape) / ms * 1e-6,
+        Family::Cpu => Work::Cpu.flops(shape) / ms * 1e-6,
     }
 }
 
@@ -138,17 +122,22 @@ fn percent(part: f64) -> String {
     format!("{part:.decimals$}%")
 }
 
-fn table(record: &Record, step: &Step, works: Works) -> Table {
+fn table(record: &Record, step: &Step, family: Family) -> Table {
     let sizes: Vec<usize> = SIZES
         .into_iter()
-        .filter(|size| record.measurements.iter().any(|m| m.shape == works.shape(*size)))
+        .filter(|size| {
+            record
+                .measurements
+                .iter()
+                .any(|m| m.shape == square(family, *size))
+        })
         .collect();
     let mut headings = vec!["".to_owned(), "kernel".to_owned()];
     headings.extend(sizes.iter().map(usize::to_string));
     headings.push(format!("of yardstick at {COMPARED}"));
     let mut table = Table::new(headings).left(2);
     let number = step.number();
-    let own = |s: &&Step| s.kernels.iter().any(|kernel| works.has(kernel.work));
+    let own = |s: &&Step| s.kernels.iter().any(|kernel| kernel.work.family() == family);
     if !own(&step) {
         return Table::default();
     }
@@ -159,11 +148,15 @@ fn table(record: &Record, step: &Step, works: Works) -> Table {
         .filter(|s| holds_the_yardstick || s.number().abs_diff(number) <= 1)
         .filter(own);
     for neighbour in near {
-        for kernel in neighbour.kernels.iter().filter(|kernel| works.has(kernel.work)) {
+        for kernel in neighbour
+            .kernels
+            .iter()
+            .filter(|kernel| kernel.work.family() == family)
+        {
             if kernel.work == Work::Cublas {
                 continue;
             }
-            let of = |size: usize| record.of(kernel.name, works.shape(size)).map(|m| &m.outcome);
+            let of = |size: usize| record.of(kernel.name, square(family, size)).map(|m| &m.outcome);
             if !sizes.iter().any(|size| of(*size).is_some()) {
                 continue;
             }
@@ -171,7 +164,9 @@ fn table(record: &Record, step: &Step, works: Works) -> Table {
             row.extend(sizes.iter().map(|size| match of(*size) {
                 Some(Outcome::Passed(passed)) => {
                     let ms = passed.hot.as_ref().map(ladder::Samples::median);
-                    ms.map_or(String::new(), |ms| rate(works.rate(works.shape(*size), ms)))
+                    ms.map_or(String::new(), |ms| {
+                        rate(rate_of(family, square(family, *size), ms))
+                    })
                 }
                 Some(Outcome::NotRun { .. }) => "not run".into(),
                 Some(Outcome::Failed { .. }) => "wrong".into(),
@@ -193,19 +188,18 @@ fn table(record: &Record, step: &Step, works: Works) -> Table {
     if table.is_empty() {
         return table;
     }
-    yardstick(record, works, &sizes, &mut table);
+    yardstick(record, family, &sizes, &mut table);
     table
 }
 
 /// The yardstick's own row: the median over the kernels that it stood beside.
-fn yardstick(record: &Record, works: Works, sizes: &[usize], table: &mut Table) {
+fn yardstick(record: &Record, family: Family, sizes: &[usize], table: &mut Table) {
     let mut name = None;
     let cells: Vec<String> = sizes
         .iter()
         .map(|size| {
-            let shape = works.shape(*size);
-            let medians: Vec<f64> = works
-                .measured(record)
+            let shape = square(family, *size);
+            let medians: Vec<f64> = measured_of(record, family)
                 .filter(|m| m.shape == shape)
                 .filter_map(|m| match &m.outcome {
                     Outcome::Passed(passed) => passed.yardstick.as_ref(),
@@ -218,7 +212,7 @@ fn yardstick(record: &Record, works: Works, sizes: &[usize], table: &mut Table) 
                 .collect();
             match medians.is_empty() {
                 true => String::new(),
-                false => rate(works.rate(shape, ladder::Samples(medians).median())),
+                false => rate(rate_of(family, shape, ladder::Samples(medians).median())),
             }
         })
         .collect();

@@ -8,6 +8,7 @@
 pub mod busiest;
 pub mod catalogue;
 pub mod counters;
+mod family;
 pub mod files;
 pub mod machine_code;
 pub mod programs;
@@ -21,5 +22,6 @@ pub mod time;
 pub use catalogue::{
     CHOSEN, Format, Kernel, NOT_MEASURED, PROGRAMS, STEPS, Standalone, Step, UnknownStep, Work, find, range,
 };
+pub use family::Family;
 pub use record::{Measurement, Outcome, Record, Run, Samples};
 pub use shape::{Shape, WrongSize};

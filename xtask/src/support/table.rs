@@ -133,9 +133,9 @@ pub(crate) fn of_yardstick(passed: &Passed) -> Option<f64> {
 fn speeds(one: &Measurement, passed: &Passed, run: &Run) -> Vec<String> {
     let speed = gflops(one, passed);
     let work = work(one);
-    // The ceiling is of FP32 on the GPU.
-    let on_gpu = !matches!(work, Work::Cpu | Work::Dgemm);
-    let ceiling = run.roofline.filter(|_| on_gpu).map(|roofline| {
+    // The ceiling is of FP32 outside of tensor cores.
+    let is_under_it = matches!(work, Work::Sgemm | Work::SgemmTransposed { .. } | Work::Cublas);
+    let ceiling = run.roofline.filter(|_| is_under_it).map(|roofline| {
         let intensity = work.flops(one.shape) / work.bytes(one.shape);
         (roofline.fp32_tflops * 1e3).min(roofline.copy_gbs * intensity)
     });

@@ -1,0 +1,101 @@
+//! What can be compared: works that compute the same from the same, so that one yardstick is for all of them.
+
+use std::fmt;
+
+use crate::{Format, STEPS, Work};
+
+/// Works whose times can stand in one table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// C = op(A) · op(B), from matrices in one format to one in another.
+    Products {
+        /// What A and B are multiplied as.
+        operands: Format,
+        /// What C is stored as.
+        result: Format,
+    },
+    /// C = A · B in FP64.
+    Doubles,
+    /// out = inᵀ.
+    Transposes,
+    /// C = A · B by the CPU.
+    Cpu,
+}
+
+impl Family {
+    /// Of products in FP32, whatever computes them: on tensor cores, in three products of parts.
+    pub const FP32: Self = Family::Products {
+        operands: Format::Fp32,
+        result: Format::Fp32,
+    };
+
+    /// All that the ladder has, each where it comes first.
+    pub fn all() -> Vec<Self> {
+        let mut all = Vec::new();
+        for kernel in STEPS.iter().flat_map(|step| step.kernels) {
+            let family = kernel.work.family();
+            if !all.contains(&family) {
+                all.push(family);
+            }
+        }
+        all
+    }
+}
+
+impl fmt::Display for Family {
+    /// As in "C = A · B in …".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Family::Products { operands, result } if operands == result => f.write_str(operands.name()),
+            // Of TF32 there are operands only: it is FP32 with bits that do not count.
+            Family::Products {
+                operands: Format::Tf32,
+                ..
+            } => f.write_str("TF32"),
+            Family::Products { operands, result } => write!(f, "{}, C in {}", operands.name(), result.name()),
+            Family::Doubles => f.write_str("FP64"),
+            Family::Transposes => f.write_str("FP32"),
+            Family::Cpu => f.write_str("FP32 on the CPU"),
+        }
+    }
+}
+
+impl Work {
+    /// What it can be compared with.
+    pub fn family(self) -> Family {
+        match self {
+            Work::Sgemm | Work::SgemmTransposed { .. } | Work::Cublas => Family::FP32,
+            Work::Tensor { operands, result } => Family::Products { operands, result },
+            Work::Dgemm => Family::Doubles,
+            Work::Transpose => Family::Transposes,
+            Work::Cpu => Family::Cpu,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_family_is_told_by_what_goes_in_and_comes_out() {
+        let names: Vec<String> = Family::all().iter().map(Family::to_string).collect();
+        let mut different = names.clone();
+        different.dedup();
+        assert_eq!(names, different);
+        for name in [
+            "FP32",
+            "TF32",
+            "bf16",
+            "bf16, C in FP32",
+            "FP64",
+            "FP32 on the CPU",
+        ] {
+            assert!(names.iter().any(|known| known == name), "{name} in {names:?}");
+        }
+        let three = crate::find("v10")
+            .ok()
+            .and_then(|step| step.kernel("sgemm_v10_three_tf32"));
+        assert_eq!(three.map(|kernel| kernel.work.family()), Some(Family::FP32));
+    }
+}
