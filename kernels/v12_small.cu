@@ -1,7 +1,6 @@
 // v12_small.cu: small products: smaller tiles, and blocks that share the k of a tile.
 //
-// A product of 1024 has 32 tiles of 128 x 256: most multiprocessors would have none. One of 1280 has 100 tiles of
-// 128 x 128, but 130 of 128 x 104, for 132 multiprocessors: the number of columns need not be a power of two.
+// A product of 1024 has 32 tiles of 128 x 256: most multiprocessors would have none.
 // Changed since v12_ring: the tile, and with `split`, who multiplies it: a cluster of two blocks, each half of the k.
 // At the end each block gives half of its columns to the other through that one's shared memory, adds what it gets to
 // the columns that it keeps, and stores these. Sums are not in the order of k then.
@@ -65,8 +64,6 @@ __device__ __forceinline__ void multiply_block(int M, int N, int K, float alpha,
 
 SMALL(128x128_f32, float, 1, 1, 128, 128, 6)
 SMALL(128x128_bf16, Bf16, 1, 1, 128, 128, 6)
-SMALL(128x104_f32, float, 1, 1, 128, 104, 6)
-SMALL(128x104_bf16, Bf16, 1, 1, 128, 104, 6)
 SMALL(128x64_f32, float, 2, 1, 128, 64, 4)
 SMALL(128x64_bf16, Bf16, 2, 1, 128, 64, 4)
 SMALL(64x64_f32, float, 3, 1, 64, 64, 4)

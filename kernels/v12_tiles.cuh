@@ -7,18 +7,18 @@ constexpr int GROUP = 128;  // threads of a warpgroup
 
 // ANCHOR: tiles
 // The tile of C of a block: each of its warpgroups has 64 rows, which is what a product takes. Tiles of A and B are
-// 64 k deep: 128 bytes, as long as a row of the swizzle may be. A row of B is longer, so its tile is several boxes, of
-// which the last may have more columns than are multiplied.
+// 64 k deep: 128 bytes, as long as a row of the swizzle may be. A row of B is longer, so its tile is several boxes.
 template <int BM_, int BN_, int STAGES_, int EXCHANGE_BYTES_ = 0>
 struct Tiles {
     static constexpr int BM = BM_, BN = BN_, BK = 64, STAGES = STAGES_;
     static constexpr int GROUP_ROWS = 64, GROUPS = BM / GROUP_ROWS, MULTIPLIERS = GROUPS * GROUP;
     static constexpr int ROW_BYTES = BK * sizeof(Bf16), BOX = ROW_BYTES / sizeof(Bf16);  // columns of B in a box
-    static constexpr int A_BYTES = BM * ROW_BYTES, BOX_BYTES = BK * ROW_BYTES, BOXES = (BN + BOX - 1) / BOX;
+    static constexpr int A_BYTES = BM * ROW_BYTES, BOX_BYTES = BK * ROW_BYTES, BOXES = BN / BOX;
     static constexpr int STAGE_BYTES = A_BYTES + BOXES * BOX_BYTES;
     static constexpr int EXCHANGE_BYTES = EXCHANGE_BYTES_;  // what else a kernel keeps, behind the tiles
     static constexpr int SUMS = GROUP_ROWS * BN / GROUP;    // of a thread
     static_assert(ROW_BYTES == 128, "as wide as the swizzle");
+    static_assert(BN % BOX == 0, "whole boxes");
 };
 
 // One pair of tiles: both factors from k0 on, by one thread. The barrier gets their bytes.
@@ -60,15 +60,13 @@ __device__ __forceinline__ void wait_products()
     asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(GROUPS) : "memory");
 }
 
-// The registers of a product of 64, 104, 128, 192 or 256 columns, for its text and as operands.
+// The registers of a product of 64, 128, 192 or 256 columns, for its text and as operands.
 #define NAMES_32 \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "\
     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define NAMES_52 NAMES_32 ", " \
+#define NAMES_64 NAMES_32 ", " \
     "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "\
-    "%48, %49, %50, %51"
-#define NAMES_64 NAMES_52 ", " \
-    "%52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
 #define NAMES_96 NAMES_64 ", " \
     "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "\
     "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
@@ -78,7 +76,6 @@ __device__ __forceinline__ void wait_products()
 #define SUMS_4(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define SUMS_16(d, i) SUMS_4(d, i), SUMS_4(d, i + 4), SUMS_4(d, i + 8), SUMS_4(d, i + 12)
 #define SUMS_32(d, i) SUMS_16(d, i), SUMS_16(d, i + 16)
-#define SUMS_52(d, i) SUMS_32(d, i), SUMS_16(d, i + 32), SUMS_4(d, i + 48)
 #define SUMS_64(d, i) SUMS_32(d, i), SUMS_32(d, i + 32)
 #define SUMS_96(d, i) SUMS_64(d, i), SUMS_32(d, i + 64)
 #define SUMS_128(d, i) SUMS_64(d, i), SUMS_64(d, i + 64)
@@ -96,7 +93,6 @@ __device__ __forceinline__ void wait_products()
                      "}" : SUMS(d, 0) : "l"(a), "l"(b), "r"(adds));                                                   \
     }
 PRODUCT(64, NAMES_32, SUMS_32, 32, 32, 33, 34)
-PRODUCT(104, NAMES_52, SUMS_52, 52, 52, 53, 54)
 PRODUCT(128, NAMES_64, SUMS_64, 64, 64, 65, 66)
 PRODUCT(192, NAMES_96, SUMS_96, 96, 96, 97, 98)
 PRODUCT(256, NAMES_128, SUMS_128, 128, 128, 129, 130)

@@ -38,7 +38,7 @@ const BARRIER: u32 = 8;
 
 /// `stages` pairs of tiles, each with its barriers; behind the tiles, room for something else.
 const fn tiles([bm, bn]: [u32; 2], threads: u32, stages: u32, barriers: u32, exchange: u32) -> Plan {
-    let tiles = bm * ROW + bn.div_ceil(COLS) * BK * ROW;
+    let tiles = bm * ROW + bn / COLS * BK * ROW;
     Plan {
         bm,
         bn,
@@ -70,7 +70,6 @@ const MULTICAST: Plan = pair(RING);
 const STORE: Plan = pair(ring([128, 256], 4, 4 * 8192));
 const STORE_192: Plan = pair(ring([128, 192], 4, 4 * 8192));
 const SMALL_128X128: Plan = ring([128, 128], 6, 0);
-const SMALL_128X104: Plan = ring([128, 104], 6, 0);
 const SMALL_128X64: Plan = ring([128, 64], 4, 0);
 const SMALL_64X64: Plan = ring([64, 64], 4, 0);
 /// With the sums of half a tile.
@@ -165,13 +164,6 @@ fn kernels() -> Vec<Kernel> {
             "gemm_v12_small_128x128",
             SMALL,
             SMALL_128X128,
-            launch_boxes,
-            one_each
-        ),
-        both!(
-            "gemm_v12_small_128x104",
-            SMALL,
-            SMALL_128X104,
             launch_boxes,
             one_each
         ),
