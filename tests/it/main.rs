@@ -15,6 +15,7 @@ mod hopper;
 mod ladder_gemm;
 mod ladder_transpose;
 mod machine_code;
+mod machine_tensor;
 mod merged;
 mod mistakes;
 mod mma;

@@ -5,8 +5,8 @@
 //! What is here: the instructions of sm_75, sm_80 and sm_90 that [`table::rows`] lists, with their operands and control bits
 //! ([`decode()`]), their text as `nvdisasm` prints it (`Display`), and cubins ([`Module`]).
 //!
-//! What is not: encoding, and instructions of tensor cores, textures and bulk copies, which are refused by name or
-//! opcode, with their address.
+//! What is not: encoding, and instructions of textures, of bulk copies and of products of warpgroups (`HGMMA`), which are
+//! refused by name or opcode, with their address.
 //!
 //! ```
 //! use machine::Architecture;

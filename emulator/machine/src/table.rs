@@ -29,6 +29,7 @@ mod memory;
 mod moves;
 mod pattern;
 mod refused;
+mod tensor;
 mod uniform;
 
 use std::sync::LazyLock;
@@ -86,7 +87,7 @@ type Line = (
     &'static str,
 );
 
-const SECTIONS: [&[Line]; 7] = [
+const SECTIONS: [&[Line]; 8] = [
     moves::LINES,
     integer::LINES,
     float::LINES,
@@ -94,6 +95,7 @@ const SECTIONS: [&[Line]; 7] = [
     memory::LINES,
     control::LINES,
     uniform::LINES,
+    tensor::LINES,
 ];
 
 /// Operations from this number on take as long as they take, and their operands are not kept.

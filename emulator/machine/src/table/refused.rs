@@ -5,7 +5,7 @@
 const NAMES: &[(u16, &str)] = &[
     (0x203, "P2R"), (0x204, "R2P"), (0x20f, "VIMNMX3"), (0x215, "VABSDIFF4"), (0x217, "IMNMX"),
     (0x21d, "PLOP3"), (0x21e, "PLOP3"), (0x21f, "PLOP3"), (0x22c, "CLMAD"), (0x237, "IMMA"), (0x238, "I2I"),
-    (0x239, "I2IP"), (0x23a, "MOVM"), (0x23c, "HMMA"), (0x23d, "BMMA"), (0x23f, "DMMA"), (0x240, "HMNMX2"),
+    (0x239, "I2IP"), (0x23d, "BMMA"), (0x240, "HMNMX2"),
     (0x243, "F2IP"), (0x247, "VHMNMX"), (0x31f, "SETCTAID"), (0x321, "ALD"), (0x322, "AST"), (0x324, "OUT"),
     (0x326, "IPA"), (0x34e, "LEPC"), (0x352, "RPCMOV"), (0x353, "RPCMOV"), (0x357, "BMOV"), (0x361, "TEX"),
     (0x364, "TLD4"), (0x367, "TLD"), (0x36a, "TMML"), (0x36d, "TXD"), (0x370, "TXQ"), (0x373, "FOOTPRINT"),
@@ -13,7 +13,7 @@ const NAMES: &[(u16, &str)] = &[
     (0x3a8, "ATOMG"), (0x3aa, "QSPC"), (0x3c0, "GETLMEMBASE"), (0x3c1, "SETLMEMBASE"), (0x3c6, "FENCE"),
     (0x801, "PMTRIG"), (0x80d, "CSMTEST"), (0x80f, "VIMNMX3"), (0x815, "VABSDIFF4"), (0x817, "IMNMX"),
     (0x822, "FSWZADD"), (0x82d, "PREEXIT"), (0x82e, "ACQBULK"), (0x82f, "ELECT"), (0x838, "I2I"),
-    (0x839, "I2IP"), (0x83b, "LDSM"), (0x840, "HMNMX2"), (0x843, "F2IP"), (0x844, "STSM"), (0x847, "VHMNMX"),
+    (0x839, "I2IP"), (0x840, "HMNMX2"), (0x843, "F2IP"), (0x847, "VHMNMX"),
     (0x89c, "UPLOP3"), (0x91d, "BAR"), (0x920, "AL2P"), (0x923, "ISBERD"), (0x924, "OUT"), (0x925, "PIXLD"),
     (0x926, "IPA"), (0x927, "ISBEWR"), (0x943, "CALL"), (0x94a, "JMP"), (0x94c, "JMX"), (0x952, "RPCMOV"),
     (0x954, "RPCMOV"), (0x956, "BMOV"), (0x957, "BMOV"), (0x95b, "KILL"), (0x990, "CCTLL"), (0x998, "SULD"),

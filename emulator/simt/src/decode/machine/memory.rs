@@ -25,6 +25,12 @@ impl Lower<'_> {
         all.nth(nth).ok_or_else(|| self.unsupported())
     }
 
+    /// The address of an access to shared memory.
+    pub(super) fn shared_address(&mut self) -> Result<Addr> {
+        let address = self.memory(0)?;
+        self.address(address, true)
+    }
+
     /// An address of 64 bits, or of 32 where `narrow`.
     fn address(&mut self, address: Address, narrow: bool) -> Result<Addr> {
         let offset = i64::from(address.offset);

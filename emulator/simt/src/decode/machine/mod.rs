@@ -11,6 +11,7 @@ mod convergence;
 mod emit;
 mod float;
 mod integer;
+mod matrix;
 mod memory;
 mod operand;
 mod prune;
@@ -603,6 +604,11 @@ impl<'a> Lower<'a> {
             "VOTE" | "VOTEU" => self.vote(),
             "MATCH" => self.matching(),
             "REDUX" => self.reduce(),
+
+            "HMMA" | "DMMA" => self.multiply_matrices(),
+            "LDSM" => self.load_matrices(),
+            "STSM" => self.store_matrices(),
+            "MOVM" => self.move_matrix(),
             _ => Err(self.unsupported()),
         }
     }

@@ -43,7 +43,7 @@ const HINTS: [&str; 22] = [
 ];
 
 /// Modifiers that change no result of some operations.
-const OF_OPERATIONS: [(&str, &[&str]); 15] = [
+const OF_OPERATIONS: [(&str, &[&str]); 18] = [
     ("ATOM", &["FTZ", "RN", "SPIN"]),
     ("ATOMG", &["FTZ", "RN"]),
     ("REDG", &["FTZ", "RN"]),
@@ -56,8 +56,11 @@ const OF_OPERATIONS: [(&str, &[&str]); 15] = [
     ("DEPBAR", &["LE"]),
     ("HFMA2", &["MMA"]),
     ("I2FP", &["F32"]),
+    ("LDSM", &["16", "M88"]),
     ("MEMBAR", &["SC", "ALL"]),
+    ("MOVM", &["16", "MT88"]),
     ("SHF", &["L", "U32", "U64"]),
+    ("STSM", &["16", "M88"]),
     ("USHF", &["L", "U32", "U64"]),
 ];
 

@@ -1,0 +1,14 @@
+//! Tensor cores, one warp at a time: products, and what brings 8x8 matrices into the lanes' registers.
+
+use super::Line;
+
+#[rustfmt::skip]
+pub(super) const LINES: &[Line] = &[
+    (0x03c, "rr", "HMMA{.1688,.16816}@75{.F16,.F32}@76", "R@16 = A B R@64", "sm_80 sm_90", "product of matrices of f16 plus C"),
+    (0x03c, "rr", "HMMA{.1688,.16816}@75.F32.BF16", "R@16 = A B R@64", "76..77=1 82..83=1 sm_80 sm_90", "product of matrices of bf16 plus C"),
+    (0x03c, "rr", "HMMA{.1688,.1684}@78.F32.TF32", "R@16 = A B R@64", "76..77=1 83..84=1 sm_80 sm_90", "product of matrices of tf32 plus C"),
+    (0x03f, "rr", "DMMA{.8x8x4,.16x8x4,.16x8x8,.16x8x16}@76", "R@16 = A B R@64", "sm_90", "product of matrices of doubles plus C"),
+    (0x03a, "rr", "MOVM.16.MT88", "R@16 = R@24", "sm_80 sm_90", "transpose an 8x8 matrix in registers"),
+    (0x03b, "ir", "LDSM.16{.M88,.MT88}@78{,.2,.4}@72", "R@16 = local@32", "sm_80 sm_90", "load 8x8 matrices from shared memory"),
+    (0x044, "ir", "STSM.16{.M88,.MT88}@78{,.2,.4}@72", "= local@64 R@32", "sm_90", "store 8x8 matrices to shared memory"),
+];

@@ -1,0 +1,117 @@
+//! The ladder's kernels for tensor cores as machine code: the same bits and the same products as from PTX.
+
+use std::fs;
+
+use ladder::{Format, STEPS, Work};
+use simt::launch::{LaunchOptions, Watch};
+use simt::module::Module;
+use simt::report::Counters;
+use tests::gpu::{Gpu, Shape};
+use tests::product::to_bf16;
+use tests::recorded::{arguments, kernel, machine_code, root};
+
+/// Kernels, their threads, and their bytes of dynamic shared memory. A block owns 128 x 128 of C.
+const LAUNCHES: [(&str, u32, u32); 9] = [
+    ("bf16gemm_v10_wmma", 256, 0),
+    ("tf32gemm_v10_wmma", 256, 0),
+    ("bf16gemm_v10_shared", 256, 0),
+    ("tf32gemm_v10_shared", 256, 0),
+    ("bf16gemm_v10_large_warps", 128, 0),
+    ("tf32gemm_v10_large_warps", 128, 0),
+    ("sgemm_v10_three_tf32", 256, 0),
+    ("gemm_v12_mma_ring_f32", 128, 98304),
+    ("gemm_v12_mma_ring_bf16", 128, 98304),
+];
+
+/// M, N and K. Rows that start on 16 bytes, and rows that do not.
+const SHAPES: [[usize; 3]; 3] = [[130, 136, 72], [93, 95, 97], [1, 1, 1]];
+
+/// Whether the machine code of a kernel runs.
+pub(super) fn runs(name: &str) -> bool {
+    LAUNCHES.iter().any(|(known, ..)| *known == name)
+}
+
+/// What a kernel leaves in C, bit by bit, and what was counted.
+fn product(gpu: &Gpu, module: &Module, launch: (&str, u32, u32), shape: [usize; 3]) -> (Vec<u32>, Counters) {
+    let (name, threads, shared) = launch;
+    let Work::Tensor { operands, result } = kernel(name).work else {
+        panic!("{name} multiplies tiles")
+    };
+    let [m, n, k] = shape;
+    let numbers = |n, seed| super::machine_code::numbers(n, seed);
+    let upload = |numbers: Vec<f32>, format| match format {
+        Format::Bf16 => gpu.upload(&numbers.into_iter().map(to_bf16).collect::<Vec<u16>>()),
+        _ => gpu.upload(&numbers),
+    };
+    let places = [
+        upload(numbers(m * k, 1), operands),
+        upload(numbers(k * n, 2), operands),
+        upload(numbers(m * n, 3), result),
+    ];
+    let arguments = arguments(module, name, &shape, &places);
+    let options = LaunchOptions {
+        watch: Watch::CheckedGlobalRaces,
+        ..LaunchOptions::default()
+    };
+    let grid = [n.div_ceil(128) as u32, m.div_ceil(128) as u32, 1];
+    let shape = Shape {
+        grid,
+        block: [threads, 1, 1],
+        shared,
+    };
+    let report = gpu.launch(module, name, shape, &arguments, options);
+    let report = report.unwrap_or_else(|refused| panic!("{name}: {refused}"));
+    assert!(report.findings.is_empty(), "{name}: {:?}", report.findings);
+    let c = match result {
+        Format::Bf16 => gpu
+            .read::<u16>(places[2], m * n)
+            .into_iter()
+            .map(u32::from)
+            .collect(),
+        _ => gpu.read(places[2], m * n),
+    };
+    (c, report.total)
+}
+
+#[test]
+fn products_of_tensor_cores_are_the_same_from_machine_code() {
+    let gpu = Gpu::with_memory(1 << 26);
+    for launch in LAUNCHES {
+        let (name, ..) = launch;
+        let source = kernel(name).source.expect("a source");
+        let ptx = root().join("kernels/ptx").join(source).with_extension("ptx");
+        let ptx = gpu.load(&fs::read_to_string(ptx).expect("committed PTX"));
+        let (code, ptx) = (machine_code(&gpu, source), ptx.expect("committed PTX loads"));
+        for shape in SHAPES {
+            let (ours, counted) = product(&gpu, &code, launch, shape);
+            let (want, wanted) = product(&gpu, &ptx, launch, shape);
+            let differs = ours.iter().zip(&want).position(|(ours, want)| ours != want);
+            assert_eq!(differs, None, "{name} on {shape:?}");
+            let of = |counters: &Counters| {
+                [
+                    counters.tensor_products,
+                    counters.shared_load_bytes,
+                    counters.shared_load_wavefronts,
+                    counters.shared_store_bytes,
+                ]
+            };
+            assert_eq!(of(&counted), of(&wanted), "{name} on {shape:?}");
+        }
+    }
+}
+
+/// The list is whole: what multiplies tiles runs, or has an instruction that is refused by its name.
+#[test]
+fn other_products_of_tensor_cores_are_refused_by_name() {
+    for kernel in STEPS.iter().flat_map(|step| step.kernels) {
+        let (Work::Tensor { .. }, Some(source)) = (kernel.work, kernel.source) else {
+            continue;
+        };
+        if runs(kernel.name) {
+            continue;
+        }
+        let refused = machine::Module::read(&tests::recorded::cubin(source)).map(drop);
+        let why = refused.expect_err("no test runs it").to_string();
+        assert!(why.contains("unsupported `"), "{}: {why}", kernel.name);
+    }
+}
