@@ -315,7 +315,7 @@ pub const STEPS: &[Step] = &[
 /// Sources of kernels that the library of v11 chooses from; none of them is run by itself.
 pub const CHOSEN: [&str; 2] = ["v11_gemm", "v11_pack"];
 
-/// Kernels that no GPU has run yet: times, counters beside Nsight Compute's and compute-sanitizer's verdicts are to come.
+/// Kernels with no GPU's records yet: times, counters beside Nsight Compute's and compute-sanitizer's verdicts are to come.
 pub const NOT_MEASURED: [&str; 31] = [
     "bf16gemm_v10_wmma",
     "tf32gemm_v10_wmma",
