@@ -10,9 +10,6 @@ __device__ __forceinline__ void store_matrices(unsigned to, unsigned a, unsigned
                  :: "r"(to), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
 }
 
-// What threads wrote to shared memory can be seen by copies of boxes that start later.
-__device__ __forceinline__ void publish_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-
 // Starts a copy of shared memory to the map's box at column x, row y, as a group. What lies outside is left out.
 __device__ __forceinline__ void store_box(const TensorMap& map, int x, int y, unsigned from)
 {

@@ -50,6 +50,8 @@ __device__ __forceinline__ unsigned long long describe(unsigned start, unsigned 
 // ANCHOR: product
 // Registers are written before, shared memory is as it should be -> a product may start.
 __device__ __forceinline__ void fence_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+// What this thread wrote to shared memory can be seen by products and by copies of boxes that start later.
+__device__ __forceinline__ void publish_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 // What was started since the last call is a group.
 __device__ __forceinline__ void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 
@@ -99,18 +101,26 @@ PRODUCT(256, NAMES_128, SUMS_128, 128, 128, 129, 130)
 // ANCHOR_END: product
 
 // ANCHOR: multiply
-// Starts a group of products: the rows of this thread's warpgroup of A's tile by B's tile. `adds` = 0: acc is new.
+// Starts the products of a step: the rows of this thread's warpgroup of A's tile by B's tile, which may belong to
+// different pairs. `adds` = 0: acc is new.
 template <typename T>
-__device__ __forceinline__ void multiply_tiles(float (&acc)[T::SUMS], unsigned tiles, int adds)
+__device__ __forceinline__ void multiply_pair(float (&acc)[T::SUMS], unsigned a_pair, unsigned b_pair, int adds)
 {
     constexpr int MK = 16, EIGHT_ROWS = 8 * T::ROW_BYTES;
-    const unsigned a_tile = tiles + threadIdx.x / GROUP * T::GROUP_ROWS * T::ROW_BYTES, b_tile = tiles + T::A_BYTES;
+    const unsigned a_tile = a_pair + threadIdx.x / GROUP * T::GROUP_ROWS * T::ROW_BYTES, b_tile = b_pair + T::A_BYTES;
     // A: rows of 64 k; from 8 rows to the next 8. B: rows of 64 columns; to the next 64, and from 8 k to the next 8.
     const unsigned long long a = describe(a_tile, 0, EIGHT_ROWS), b = describe(b_tile, T::BOX_BYTES, EIGHT_ROWS);
-    fence_products();
     #pragma unroll
     for (int k = 0; k < T::BK; k += MK)
         multiply(acc, a + k * sizeof(Bf16) / 16, b + k * T::ROW_BYTES / 16, adds + k);
+}
+
+// The same of one pair, as a group.
+template <typename T>
+__device__ __forceinline__ void multiply_tiles(float (&acc)[T::SUMS], unsigned tiles, int adds)
+{
+    fence_products();
+    multiply_pair<T>(acc, tiles, tiles, adds);
     commit_products();
 }
 // ANCHOR_END: multiply

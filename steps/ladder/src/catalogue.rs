@@ -308,6 +308,7 @@ pub const STEPS: &[Step] = &[
             bf16_gemm("gemm_v12_small_128x128_split_bf16", "v12_small", Format::Bf16),
             bf16_gemm("gemm_v12_small_64x64_split_f32", "v12_small", Format::Fp32),
             bf16_gemm("gemm_v12_small_64x64_split_bf16", "v12_small", Format::Bf16),
+            tensor("sgemm_v12_six_bf16", "v12_six_bf16", Format::Fp32),
         ],
     },
 ];
@@ -316,7 +317,7 @@ pub const STEPS: &[Step] = &[
 pub const CHOSEN: [&str; 2] = ["v11_gemm", "v11_pack"];
 
 /// Kernels with no GPU's records yet: times, counters beside Nsight Compute's and compute-sanitizer's verdicts are to come.
-pub const NOT_MEASURED: [&str; 31] = [
+pub const NOT_MEASURED: [&str; 32] = [
     "bf16gemm_v10_wmma",
     "tf32gemm_v10_wmma",
     "bf16gemm_v10_shared",
@@ -348,6 +349,7 @@ pub const NOT_MEASURED: [&str; 31] = [
     "gemm_v12_small_128x128_split_bf16",
     "gemm_v12_small_64x64_split_f32",
     "gemm_v12_small_64x64_split_bf16",
+    "sgemm_v12_six_bf16",
 ];
 
 /// A step that is a program of its own, without kernels: not in [`STEPS`].

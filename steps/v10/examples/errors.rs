@@ -1,9 +1,11 @@
 //! How far sums on tensor cores are off, beside those of FP32 multiply-adds, as K grows.
 //!
 //! The emulated device adds as compute capability 9.0 does, so a card of that kind gives the same bits.
+//! With the word `fp32` it compares ways to FP32, v12's among them.
 
 #![expect(clippy::print_stdout, reason = "a program that talks to whoever runs it")]
 
+use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{
     CudaContext, CudaModule, CudaSlice, CudaStream, DeviceRepr, LaunchConfig, PushKernelArg as _,
 };
@@ -15,19 +17,40 @@ use lab::{Code, bf16, code, int};
 const EDGE: usize = 16;
 const DEPTHS: [usize; 4] = [16, 128, 1024, 4096];
 
-/// What is compared: a heading, the entry, its threads.
-const KERNELS: [(&str, &str, u32); 4] = [
-    ("FP32", "sgemm_v07_double_buffer", 256),
-    ("bf16", "bf16gemm_v10_shared", 256),
-    ("TF32", "tf32gemm_v10_shared", 256),
-    ("3 x TF32", "sgemm_v10_three_tf32", 256),
-];
-const CODES: [Code; 4] = [
-    code!("v07_double_buffer"),
-    code!("v10_shared"),
-    code!("v10_shared"),
-    code!("v10_three_tf32"),
-];
+/// What is compared.
+struct Compared {
+    heading: &'static str,
+    code: Code,
+    entry: &'static str,
+    threads: u32,
+    /// Bytes of dynamic shared memory.
+    shared: u32,
+    /// It takes α behind the sizes.
+    is_scaled: bool,
+}
+
+impl Compared {
+    const fn new(heading: &'static str, code: Code, entry: &'static str) -> Self {
+        Self {
+            heading,
+            code,
+            entry,
+            threads: 256,
+            shared: 0,
+            is_scaled: false,
+        }
+    }
+}
+
+const FP32: Compared = Compared::new("FP32", code!("v07_double_buffer"), "sgemm_v07_double_buffer");
+const BF16: Compared = Compared::new("bf16", code!("v10_shared"), "bf16gemm_v10_shared");
+const TF32: Compared = Compared::new("TF32", code!("v10_shared"), "tf32gemm_v10_shared");
+const THREE_TF32: Compared = Compared::new("3 x TF32", code!("v10_three_tf32"), "sgemm_v10_three_tf32");
+const SIX_BF16: Compared = Compared {
+    shared: 2 * 3 * 32768,
+    is_scaled: true,
+    ..Compared::new("6 x bf16", code!("v12_six_bf16"), "sgemm_v12_six_bf16")
+};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -35,8 +58,13 @@ fn main() -> Result<(), Failure> {
     emulated::preload()?;
     let context = CudaContext::new(0)?;
     let stream = context.default_stream();
-    let modules = CODES.map(|code| context.load_module(Ptx::from_src(code.ptx)));
-    let modules = modules.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let kernels: &[Compared] = match std::env::args().nth(1).as_deref() {
+        None => &[FP32, BF16, TF32, THREE_TF32],
+        Some("fp32") => &[FP32, THREE_TF32, SIX_BF16],
+        Some(word) => return Err(format!("unknown word `{word}`: say `fp32`, or nothing").into()),
+    };
+    let load = |kernel: &Compared| context.load_module(Ptx::from_src(kernel.code.ptx));
+    let modules = kernels.iter().map(load).collect::<Result<Vec<_>, _>>()?;
     println!(
         "errors of {EDGE} x {EDGE} sums of K products, in units of 2^-24 of the sum of |a b|: the largest"
     );
@@ -47,22 +75,21 @@ fn main() -> Result<(), Failure> {
     ] {
         println!("\n{what}");
         print!("{:>6}", "K");
-        for (heading, ..) in KERNELS {
-            print!("{heading:>22}");
+        for kernel in kernels {
+            print!("{:>22}", kernel.heading);
         }
         println!();
         for k in DEPTHS {
             let (a, b) = (of(0, EDGE * k), of(1, k * EDGE));
             print!("{k:>6}");
-            for ((heading, name, threads), module) in KERNELS.iter().zip(&modules) {
+            for (kernel, module) in kernels.iter().zip(&modules) {
                 let launch = Launch {
                     stream: &stream,
                     module,
-                    name,
-                    threads: *threads,
+                    kernel,
                     k,
                 };
-                let errors = match *heading {
+                let errors = match kernel.heading {
                     "bf16" => {
                         let short = |x: &[f32]| x.iter().map(|v| bf16::from_f32(*v)).collect::<Vec<_>>();
                         let (a, b) = (short(&a), short(&b));
@@ -91,25 +118,41 @@ fn positive(operand: u64, n: usize) -> Vec<f32> {
 struct Launch<'a> {
     stream: &'a std::sync::Arc<CudaStream>,
     module: &'a std::sync::Arc<CudaModule>,
-    name: &'a str,
-    threads: u32,
+    kernel: &'a Compared,
     k: usize,
 }
 
 impl Launch<'_> {
     /// C, row-major: one block has all of it.
     fn run<T: DeviceRepr>(&self, a: &[T], b: &[T]) -> Result<Vec<f32>, Failure> {
-        let function = self.module.load_function(self.name)?;
+        let Compared {
+            entry,
+            threads,
+            shared,
+            is_scaled,
+            ..
+        } = *self.kernel;
+        let function = self.module.load_function(entry)?;
+        if shared > 0 {
+            function.set_attribute(
+                CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                shared.cast_signed(),
+            )?;
+        }
         let (a, b) = (self.stream.clone_htod(a)?, self.stream.clone_htod(b)?);
         let mut c: CudaSlice<f32> = self.stream.alloc_zeros(EDGE * EDGE)?;
         let (edge, k) = (int(EDGE), int(self.k));
         let config = LaunchConfig {
             grid_dim: (1, 1, 1),
-            block_dim: (self.threads, 1, 1),
-            shared_mem_bytes: 0,
+            block_dim: (threads, 1, 1),
+            shared_mem_bytes: shared,
         };
         let mut launch = self.stream.launch_builder(&function);
-        launch.arg(&edge).arg(&edge).arg(&k).arg(&a).arg(&b).arg(&mut c);
+        launch.arg(&edge).arg(&edge).arg(&k);
+        if is_scaled {
+            launch.arg(&1.0_f32);
+        }
+        launch.arg(&a).arg(&b).arg(&mut c);
         // SAFETY: the arguments are what the kernels take; a has EDGE * k elements, b k * EDGE, c EDGE * EDGE.
         unsafe { launch.launch(config) }?;
         Ok(self.stream.clone_dtoh(&c)?)

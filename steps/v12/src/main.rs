@@ -74,6 +74,8 @@ const SMALL_128X64: Plan = ring([128, 64], 4, 0);
 const SMALL_64X64: Plan = ring([64, 64], 4, 0);
 /// With the sums of half a tile.
 const SPLIT_128X128: Plan = ring([128, 128], 6, 32768);
+/// Two pairs of tiles in three parts each.
+const IN_PARTS: Plan = tiles([128, 128], 2 * GROUP, 2 * 3, 0, 0);
 const SPLIT_64X64: Plan = ring([64, 64], 4, 8192);
 
 impl Plan {
@@ -95,6 +97,7 @@ const PERSISTENT: Code = code!("v12_persistent");
 const CLUSTERS: Code = code!("v12_multicast");
 const BOXES_OUT: Code = code!("v12_store");
 const SMALL: Code = code!("v12_small");
+const SIX_BF16: Code = code!("v12_six_bf16");
 
 /// Two kernels, with C of FP32 and of bf16, that copy boxes.
 macro_rules! both {
@@ -190,7 +193,10 @@ fn kernels() -> Vec<Kernel> {
             two_each
         ),
     ];
-    mma.into_iter().chain(boxes.into_iter().flatten()).collect()
+    let plan = |shape| IN_PARTS.launch(shape);
+    let fp32 = Kernel::sgemm("sgemm_v12_six_bf16", SIX_BF16, plan, launch_plain);
+    let boxes = boxes.into_iter().flatten();
+    mma.into_iter().chain(boxes).chain([fp32]).collect()
 }
 
 // ANCHOR: launch
@@ -203,14 +209,14 @@ fn rows_on_16_bytes(shape: Shape) -> Option<&'static str> {
 }
 
 /// Some of the shared memory is above what every launch may have.
-fn prepare<R>(gemm: &Gemm<'_, bf16, R>) -> Result<(), DriverError> {
+fn prepare<T, R>(gemm: &Gemm<'_, T, R>) -> Result<(), DriverError> {
     let bytes = gemm.config.shared_mem_bytes.cast_signed();
     gemm.kernel
         .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)
 }
 
 /// A and B as they are.
-fn launch_plain<R: DeviceRepr>(gemm: Gemm<'_, bf16, R>) -> Result<(), DriverError> {
+fn launch_plain<T: DeviceRepr, R: DeviceRepr>(gemm: Gemm<'_, T, R>) -> Result<(), DriverError> {
     prepare(&gemm)?;
     let (m, n, k, alpha) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k), 1.0f32);
     let mut launch = gemm.stream.launch_builder(gemm.kernel);
