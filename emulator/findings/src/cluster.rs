@@ -10,7 +10,7 @@ use crate::words::{count, list};
 /// Where an access to the shared memory of another block went: the offset in there, and the rank.
 pub(crate) fn remote(access: &BadAccess) -> Option<(u64, u32)> {
     let tag = access.address >> RANK_SHIFT;
-    let is_remote = access.space == MemSpace::Shared && (1..=0xFF).contains(&tag);
+    let is_remote = access.space == MemSpace::Shared && (1..=0x100).contains(&tag);
     is_remote.then(|| (access.address & ((1 << RANK_SHIFT) - 1), tag as u32 - 1))
 }
 
@@ -109,6 +109,28 @@ pub(crate) fn unreachable(
                 "it depends on timing: where the block has ended, the kernel may stop, or find other data."
                     .into(),
             );
+            draft
+        }
+        RemoteProblem::NotOwn { rank } => {
+            let mut draft = Draft::new(format!(
+                "{verb} of another block's shared memory by an instruction for the block's own"
+            ));
+            let name = block_name(scene, block_of(scene, kind.first.block, rank), rank);
+            draft
+                .notes
+                .push(format!("Its address is that of {what} of {name}."));
+            draft.notes.push(first(scene, kind));
+            draft.why = Some(
+                "in a cluster, an address in shared memory has the rank of its block in the bits from 24 on, also the block's \
+                 own; `.shared` without `::cluster` reaches the block's own memory only."
+                    .into(),
+            );
+            draft.advice = Some(
+                "name `.shared::cluster` in the instruction, or use a generic pointer (cluster.map_shared_rank); where the \
+                 block's own memory is meant, take its address without mapa, and with all its bits."
+                    .into(),
+            );
+            draft.on_gpu = Some("the kernel stops with \"illegal instruction\".".into());
             draft
         }
         RemoteProblem::NoBlock { rank, blocks } => {

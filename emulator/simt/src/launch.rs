@@ -202,6 +202,7 @@ fn run(
         cluster,
         cluster_blocks: cluster.iter().product(),
         explicit_cluster: asked_cluster.is_some(),
+        constants: exec::cluster::constants(kernel, cluster.iter().product()),
         n_threads,
         n_warps: n_threads.div_ceil(32),
         shared_bytes,
