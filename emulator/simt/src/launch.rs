@@ -4,7 +4,9 @@ mod refused;
 
 use std::sync::Arc;
 
-pub use refused::{LaunchRefused, MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_SHARED_OPT_IN, MAX_THREADS, check};
+pub use refused::{
+    LaunchRefused, MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_SHARED_OPT_IN, MAX_THREADS, check, check_cluster,
+};
 
 use crate::check::race::{GlobalRaces, unit_shift};
 use crate::exec::{self, Job, grid, report};
