@@ -105,10 +105,12 @@ pub(crate) fn unreachable(
                  the last access to another block's shared memory."
                     .into(),
             );
-            draft.on_gpu = Some(
-                "it depends on timing: where the block has ended, the kernel may stop, or find other data."
-                    .into(),
-            );
+            let then = match access.kind {
+                AccessKind::Read => "an H200 stops with \"unspecified launch failure\".",
+                AccessKind::Write => "an H200 goes on without an error, and the write is lost.",
+                AccessKind::Atomic => "the kernel may stop, or change other data.",
+            };
+            draft.on_gpu = Some(format!("it depends on timing: where the block has ended, {then}"));
             draft
         }
         RemoteProblem::NotOwn { rank } => {
@@ -153,7 +155,10 @@ pub(crate) fn unreachable(
                  blocks of one cluster, blockIdx those of the grid."
                     .into(),
             );
-            draft.on_gpu = Some("what happens is not defined: the kernel may stop.".into());
+            draft.on_gpu = Some(match access.kind {
+                AccessKind::Read => "the kernel stops with \"unspecified launch failure\".".into(),
+                _ => "what happens is not defined: the kernel may stop.".into(),
+            });
             draft
         }
     }
@@ -180,6 +185,13 @@ pub(crate) fn misplaced(
     };
     draft.notes.push(format!("It goes to {what} of {name}."));
     draft.notes.push(first(scene, kind));
+    if kind.first.code != Code::Misaligned {
+        draft.on_gpu = Some(
+            "behind all shared memory of that block the kernel stops with \"illegal memory access\"; before that it meets \
+             other data."
+                .into(),
+        );
+    }
     draft
 }
 
@@ -216,7 +228,8 @@ pub(crate) fn out_of_turn(scene: &Scene<'_>, kind: &Kind, waits: bool) -> Draft 
     };
     draft.notes.push(first(scene, kind));
     draft.advice = Some("let each thread arrive, then wait, in turns.".into());
-    draft.on_gpu = Some("what happens is not defined: the kernel may hang.".into());
+    draft.on_gpu =
+        Some("what happens is not defined; an H200 goes on without an error, and waits for nobody.".into());
     draft
 }
 
