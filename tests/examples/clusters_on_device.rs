@@ -5,7 +5,8 @@
 //! ```
 //!
 //! One line per case, with the answer that the case holds where that differs. `--one INDEX` runs one of them, `--wrong INDEX`
-//! a case that is not defined, `--launches` asks for the results of launches and queries, `--ptx INDEX` prints the kernel of a case.
+//! a case that is not defined, `--launches` asks for the results of launches and queries (those of an H200 are in
+//! `tests/data/clusters/launches.txt`), `--ptx INDEX` prints the kernel of a case.
 
 use std::error::Error;
 use std::ffi::{CString, c_int, c_void};
@@ -303,4 +304,31 @@ fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod hardware {
+    use super::*;
+
+    const HARDWARE: &str = include_str!("../data/clusters/launches.txt");
+
+    #[test]
+    fn launches_and_queries_end_as_on_hardware() {
+        emulated::preload().expect("Cargo built the library");
+        let emulator = emulated::find().expect("the emulated driver is loaded");
+        // Launches that are refused are no news.
+        emulator.set_diagnosis(Some(false));
+        device().expect("a device");
+        let mut out = Vec::new();
+        launches(&mut out).expect("it answers");
+        let ours = String::from_utf8(out).expect("text");
+        let theirs: Vec<&str> = HARDWARE.lines().filter(|line| !line.starts_with('#')).collect();
+        let ours: Vec<&str> = ours.lines().collect();
+        assert_eq!(ours.len(), theirs.len());
+        let wrong: Vec<String> = { ours.iter().zip(&theirs) }
+            .filter(|(ours, theirs)| ours != theirs)
+            .map(|(ours, theirs)| format!("{ours}\n  and not {theirs}"))
+            .collect();
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
 }

@@ -1,12 +1,17 @@
-//! Products of a warpgroup: every form runs, with checks and without, and leaves the same in registers.
+//! Products of a warpgroup: every form leaves in registers what it left on an H200 (`tests/data/wgmma`), with checks and
+//! without.
 //!
-//! What a product of whole tiles should be is held by `it/asynchronous.rs`. A GPU has not been asked about the cases here
-//! yet; `tests/data/wgmma/run.cpp` does that.
+//! What a product of whole tiles should be is held by `it/asynchronous.rs`.
+
+use std::collections::BTreeMap;
 
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
 use tests::gpu::{Argument, Gpu, Shape};
-use tests::wgmma::{Case, IMAGE_BYTES, THREADS, cases, end, image, module, sums};
+use tests::wgmma::{Case, IMAGE_BYTES, THREADS, cases, end, hash, image, module, sums};
+
+/// The hash of what the registers of all threads held, by the name of the case.
+const ANSWERS: &str = include_str!("../data/wgmma/h200.txt");
 
 /// What the registers of all threads hold after a product.
 fn run(gpu: &Gpu, module: &Module, case: &Case, watch: Watch) -> Result<Vec<u32>, String> {
@@ -88,4 +93,32 @@ fn checks_change_no_product() {
         assert!(plain.is_ok(), "{}: {plain:?}", case.name);
         assert_eq!(run(&gpu, &module, &case, Watch::Checked), plain, "{}", case.name);
     }
+}
+
+#[test]
+fn products_are_those_of_hardware() {
+    let hardware: BTreeMap<&str, &str> = ANSWERS
+        .lines()
+        .filter_map(|line| line.rsplit_once(": "))
+        .collect();
+    let gpu = Gpu::default();
+    let module = Module::load(&gpu.memory, &module(), None).expect("it loads");
+    let list = cases();
+    assert_eq!(hardware.len(), list.len());
+    let wrong: Vec<String> = list
+        .iter()
+        .filter_map(|case| {
+            let ours = run(&gpu, &module, case, Watch::Plain).map(|words| format!("{:016x}", hash(&words)));
+            let theirs = hardware.get(case.name.as_str());
+            (ours.as_deref().ok() != theirs.copied())
+                .then(|| format!("{}: {ours:?}, hardware {theirs:?}", case.name))
+        })
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "{} of {}:\n{}",
+        wrong.len(),
+        list.len(),
+        wrong.join("\n")
+    );
 }

@@ -279,7 +279,10 @@ pub(crate) fn barrier(scene: &Scene<'_>, kind: &Kind, offset: u32, problem: BadB
     draft.notes.push(note);
     draft.notes.push(who(scene, kind));
     draft.advice = Some(advice.into());
-    draft.on_gpu = Some("what happens is not defined: the kernel may hang or stop.".into());
+    draft.on_gpu = Some(match problem {
+        BadBarrier::OtherBlock => "the kernel stops with \"illegal instruction\".".into(),
+        _ => "what happens is not defined: the kernel may hang or stop.".into(),
+    });
     if let BadBarrier::TooManyArrivals {
         again: Some((other, parity)),
         ..

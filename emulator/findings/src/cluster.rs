@@ -10,7 +10,7 @@ use crate::words::{count, list};
 /// Where an access to the shared memory of another block went: the offset in there, and the rank.
 pub(crate) fn remote(access: &BadAccess) -> Option<(u64, u32)> {
     let tag = access.address >> RANK_SHIFT;
-    let is_remote = access.space == MemSpace::Shared && (1..=0xFF).contains(&tag);
+    let is_remote = access.space == MemSpace::Shared && (1..=0x100).contains(&tag);
     is_remote.then(|| (access.address & ((1 << RANK_SHIFT) - 1), tag as u32 - 1))
 }
 
@@ -105,10 +105,34 @@ pub(crate) fn unreachable(
                  the last access to another block's shared memory."
                     .into(),
             );
-            draft.on_gpu = Some(
-                "it depends on timing: where the block has ended, the kernel may stop, or find other data."
+            let then = match access.kind {
+                AccessKind::Read => "an H200 stops with \"unspecified launch failure\".",
+                AccessKind::Write => "an H200 goes on without an error, and the write is lost.",
+                AccessKind::Atomic => "the kernel may stop, or change other data.",
+            };
+            draft.on_gpu = Some(format!("it depends on timing: where the block has ended, {then}"));
+            draft
+        }
+        RemoteProblem::NotOwn { rank } => {
+            let mut draft = Draft::new(format!(
+                "{verb} of another block's shared memory by an instruction for the block's own"
+            ));
+            let name = block_name(scene, block_of(scene, kind.first.block, rank), rank);
+            draft
+                .notes
+                .push(format!("Its address is that of {what} of {name}."));
+            draft.notes.push(first(scene, kind));
+            draft.why = Some(
+                "in a cluster, an address in shared memory has the rank of its block in the bits from 24 on, also the block's \
+                 own; `.shared` without `::cluster` reaches the block's own memory only."
                     .into(),
             );
+            draft.advice = Some(
+                "name `.shared::cluster` in the instruction, or use a generic pointer (cluster.map_shared_rank); where the \
+                 block's own memory is meant, take its address without mapa, and with all its bits."
+                    .into(),
+            );
+            draft.on_gpu = Some("the kernel stops with \"illegal instruction\".".into());
             draft
         }
         RemoteProblem::NoBlock { rank, blocks } => {
@@ -131,7 +155,10 @@ pub(crate) fn unreachable(
                  blocks of one cluster, blockIdx those of the grid."
                     .into(),
             );
-            draft.on_gpu = Some("what happens is not defined: the kernel may stop.".into());
+            draft.on_gpu = Some(match access.kind {
+                AccessKind::Read => "the kernel stops with \"unspecified launch failure\".".into(),
+                _ => "what happens is not defined: the kernel may stop.".into(),
+            });
             draft
         }
     }
@@ -158,6 +185,13 @@ pub(crate) fn misplaced(
     };
     draft.notes.push(format!("It goes to {what} of {name}."));
     draft.notes.push(first(scene, kind));
+    if kind.first.code != Code::Misaligned {
+        draft.on_gpu = Some(
+            "behind all shared memory of that block the kernel stops with \"illegal memory access\"; before that it meets \
+             other data."
+                .into(),
+        );
+    }
     draft
 }
 
@@ -194,7 +228,8 @@ pub(crate) fn out_of_turn(scene: &Scene<'_>, kind: &Kind, waits: bool) -> Draft 
     };
     draft.notes.push(first(scene, kind));
     draft.advice = Some("let each thread arrive, then wait, in turns.".into());
-    draft.on_gpu = Some("what happens is not defined: the kernel may hang.".into());
+    draft.on_gpu =
+        Some("what happens is not defined; an H200 goes on without an error, and waits for nobody.".into());
     draft
 }
 

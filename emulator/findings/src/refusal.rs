@@ -95,9 +95,20 @@ pub fn refusal(kernel: &Kernel, config: &LaunchConfig, refused: &LaunchRefused) 
         ),
         LaunchRefused::OtherCluster { required } => of_clusters(
             kernel,
-            &format!("`{name}` is compiled for clusters of {}", triple(required)),
+            &match kernel.cluster.required {
+                Some(_) => format!("`{name}` is compiled for clusters of {}", triple(required)),
+                None => format!("`{name}` is set to clusters of {}", triple(required)),
+            },
             &["This launch asks for others.".to_owned()],
-            "leave CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION out, or give it the numbers of __cluster_dims__.",
+            match kernel.cluster.required {
+                Some(_) => {
+                    "leave CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION out, or give it the numbers of __cluster_dims__."
+                }
+                None => {
+                    "leave CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION out, or give it the numbers of \
+                     CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, _HEIGHT and _DEPTH."
+                }
+            },
         ),
         LaunchRefused::NoCluster => of_clusters(
             kernel,

@@ -176,6 +176,30 @@ pub(crate) fn product(scene: &Scene<'_>, kind: &Kind, problem: BadWgmma) -> Draf
             draft.on_gpu = Some("what happens is not defined.".into());
             draft
         }
+        BadWgmma::Rank {
+            which,
+            rank,
+            leading: [own, first],
+        } => {
+            let mut draft = Draft::new(format!(
+                "the descriptor of {which} has the block's rank in its leading dimension's offset"
+            ));
+            draft.notes.push(format!(
+                "In the block of rank {rank} of the cluster this offset is {own} bytes, in that of rank 0 it is {first}."
+            ));
+            draft.why = Some(
+                "in a cluster, an address in shared memory has the rank of its block in the bits from 24 on; divided by 16, \
+                 they lie in the descriptor's bits from 20 on, which belong to the offset in bits 16 to 29."
+                    .into(),
+            );
+            draft.advice = Some(
+                "keep the low 18 bits of the address before it is divided by 16: `(address & 0x3ffff) >> 4`."
+                    .into(),
+            );
+            draft.on_gpu =
+                Some("blocks of other ranks than 0 multiply elements from elsewhere: a wrong result.".into());
+            draft
+        }
         BadWgmma::Apart { missing } => {
             let mut draft = Draft::new("a product of a warpgroup that not all lanes of a warp execute");
             let n = missing.count_ones();
@@ -230,7 +254,10 @@ pub(crate) fn product(scene: &Scene<'_>, kind: &Kind, problem: BadWgmma) -> Draf
     };
     draft.no_caret = true;
     // The copy's thread has been named.
-    if !matches!(problem, BadWgmma::Changed { by: Some(_), .. }) {
+    if !matches!(
+        problem,
+        BadWgmma::Changed { by: Some(_), .. } | BadWgmma::Rank { .. }
+    ) {
         draft.notes.push(who(scene, kind));
     }
     draft

@@ -4,7 +4,9 @@ mod refused;
 
 use std::sync::Arc;
 
-pub use refused::{LaunchRefused, MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_SHARED_OPT_IN, MAX_THREADS, check};
+pub use refused::{
+    LaunchRefused, MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_SHARED_OPT_IN, MAX_THREADS, check, check_cluster,
+};
 
 use crate::check::race::{GlobalRaces, unit_shift};
 use crate::exec::{self, Job, grid, report};
@@ -202,6 +204,7 @@ fn run(
         cluster,
         cluster_blocks: cluster.iter().product(),
         explicit_cluster: asked_cluster.is_some(),
+        constants: exec::cluster::constants(kernel, cluster.iter().product()),
         n_threads,
         n_warps: n_threads.div_ceil(32),
         shared_bytes,

@@ -4,6 +4,11 @@ use crate::launch::MAX_THREADS;
 
 /// Multiprocessors of the device.
 pub const SMS: u32 = 132;
+/// They lie in groups, and a cluster in one of them. These explain how many clusters an H200 says that it holds
+/// (`tests/data/clusters/launches.txt`); other chips of the kind may have others.
+const GROUPS: [u32; 12] = [18, 18, 16, 16, 16, 16, 16, 8, 2, 2, 2, 2];
+/// Blocks of one multiprocessor that count for clusters. The same H200 names 8 where 32 blocks fit; it is not known why.
+const CLUSTER_BLOCKS_PER_SM: u32 = 8;
 /// Threads of one multiprocessor.
 pub const THREADS_PER_SM: u32 = 2048;
 /// Blocks of one multiprocessor.
@@ -48,6 +53,15 @@ pub enum Limit {
     Shared,
     /// Blocks of a multiprocessor.
     Blocks,
+}
+
+/// Clusters of so many blocks that fit on the device. The blocks of a cluster need a multiprocessor each.
+pub fn active_clusters(f: Footprint, size: u32) -> u32 {
+    let blocks = blocks_per_sm(f).min(CLUSTER_BLOCKS_PER_SM);
+    let groups = GROUPS.iter().filter(|&&group| group >= size);
+    groups
+        .map(|group| (group * blocks).checked_div(size).unwrap_or(0))
+        .sum()
 }
 
 /// Blocks that fit on one multiprocessor, and why not more.

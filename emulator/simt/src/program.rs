@@ -29,6 +29,9 @@ pub struct Kernel {
     pub n_preds: u32,
     /// Constants; a 64-bit one takes two lines.
     pub consts: Vec<Line>,
+    /// Constants that are addresses in shared memory: the first line, and whether there are two. In a block of a cluster its
+    /// rank is above them.
+    pub shared_consts: Vec<(u32, bool)>,
     /// Lines to be filled before a warp starts.
     pub specials: Vec<(Special, Dst)>,
     /// Parameters, in the order of their declaration.
@@ -1092,8 +1095,8 @@ pub mod window {
     pub const CODE: u64 = 0x7F_0003 << BITS;
 }
 
-/// Bits of an offset in the shared memory of one block. In those above is, in an address that `mapa` made, the rank of a
-/// block of the cluster plus one.
+/// Bits of an offset in the shared memory of one block. In those above is the rank of the block in its cluster, also in the
+/// block's own addresses.
 pub const RANK_SHIFT: u32 = 24;
 
 /// The most blocks of a cluster, where the kernel allows a size that not every device has.

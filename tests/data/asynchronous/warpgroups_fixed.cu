@@ -19,11 +19,11 @@ constexpr int A_BYTES = BM * ROW_BYTES, B_BYTES = BK * BN * 2, STAGE_BYTES = A_B
 constexpr int FULL_AT = STAGES * STAGE_BYTES, EMPTY_AT = FULL_AT + STAGES * 8;
 static_assert(BK * 2 == ROW_BYTES, "a row of the tile of A is one row of the swizzle");
 
-// A factor in shared memory: where it starts, two distances in bytes, swizzle of 128 bytes.
+// A factor in shared memory: where it starts (its low 18 bits), two distances in bytes, swizzle of 128 bytes.
 __device__ __forceinline__ unsigned long long describe(unsigned start, unsigned leading, unsigned stride)
 {
     const unsigned long long swizzle = 1;
-    return start / 16 | (unsigned long long)(leading / 16) << 16 | (unsigned long long)(stride / 16) << 32 | swizzle << 62;
+    return (start & 0x3ffff) / 16 | leading / 16ull << 16 | stride / 16ull << 32 | swizzle << 62;
 }
 
 // Starts d = a * b, or d += a * b. B has neighbouring columns side by side.

@@ -5,6 +5,7 @@
 //
 // Two more arguments: how many cases to leave out at the start, and a file that gets all words of the smaller products.
 // A line is `name: hash word word …` with the hash of all words (FNV-1a) and the first words of the threads 0 and 127.
+// `h200.txt` has the lines of an H200 up to the hash: sed -E 's/(: [0-9a-f]{16}) .*/\1/' DIR/answers.txt
 // A case that fails ends the context, so each answer is printed at once.
 #include <cuda.h>
 #include <cstdio>

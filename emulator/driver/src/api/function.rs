@@ -51,9 +51,7 @@ fn attribute(function: &Function, attribute: c_uint) -> Result<c_int, CUresult> 
         is::CACHE_MODE_CA => 0,
         is::MAX_DYNAMIC_SHARED_SIZE_BYTES => function.max_dynamic_shared.load(Ordering::Relaxed),
         is::PREFERRED_SHARED_MEMORY_CARVEOUT => function.carveout.load(Ordering::Relaxed),
-        is::CLUSTER_SIZE_MUST_BE_SET => {
-            c_int::from(kernel.cluster.explicit && kernel.cluster.required.is_none())
-        }
+        is::CLUSTER_SIZE_MUST_BE_SET => c_int::from(kernel.cluster.explicit),
         is::REQUIRED_CLUSTER_WIDTH..=is::REQUIRED_CLUSTER_DEPTH => {
             let i = (attribute - is::REQUIRED_CLUSTER_WIDTH) as usize;
             match kernel.cluster.required {
@@ -81,14 +79,12 @@ fn set_attribute(function: &Function, attribute: c_uint, value: c_int) -> Outcom
             function.carveout.store(value, Ordering::Relaxed)
         }
         is::REQUIRED_CLUSTER_WIDTH..=is::REQUIRED_CLUSTER_DEPTH => {
-            if function.loaded.kernel().cluster.required.is_some() {
-                return Err(ERROR_NOT_PERMITTED);
+            let i = (attribute - is::REQUIRED_CLUSTER_WIDTH) as usize;
+            match function.loaded.kernel().cluster.required {
+                Some(required) if i64::from(required[i]) == i64::from(value) => {}
+                None if value >= 0 => function.cluster[i].store(value, Ordering::Relaxed),
+                _ => return Err(ERROR_INVALID_VALUE),
             }
-            if value < 0 {
-                return Err(ERROR_INVALID_VALUE);
-            }
-            function.cluster[(attribute - is::REQUIRED_CLUSTER_WIDTH) as usize]
-                .store(value, Ordering::Relaxed);
         }
         is::NON_PORTABLE_CLUSTER_SIZE_ALLOWED if (0..=1).contains(&value) => {
             function.nonportable_cluster.store(value, Ordering::Relaxed);

@@ -64,26 +64,37 @@ fn refuse(function: &Function, config: &LaunchConfig, why: &LaunchRefused) -> CU
     }
 }
 
+/// The clusters that a launch asks for, or that the program has set for the kernel, or that this is compiled for.
+pub(crate) fn clusters(
+    function: &Function,
+    grid: [c_uint; 3],
+    asked: Option<[c_uint; 3]>,
+) -> Result<Option<[c_uint; 3]>, LaunchRefused> {
+    let kernel = function.loaded.kernel();
+    let set = function.set_cluster();
+    if let (Some(required), Some(asked)) = (set, asked)
+        && required != asked
+    {
+        return Err(LaunchRefused::OtherCluster { required });
+    }
+    simt::launch::check_cluster(kernel, grid, asked.or(set))?;
+    let cluster = asked.or(set).or(kernel.cluster.required);
+    let blocks = cluster.map_or(1, |cluster| cluster.iter().product());
+    match function.nonportable_cluster.load(Ordering::Relaxed) {
+        0 if blocks > limit::CLUSTER_PORTABLE => Err(LaunchRefused::ClusterSize {
+            cluster: cluster.unwrap_or([1; 3]),
+            most: limit::CLUSTER_PORTABLE,
+        }),
+        _ => Ok(cluster),
+    }
+}
+
 /// What the driver checks before anything runs.
-fn check(function: &Function, config: &LaunchConfig) -> Outcome {
+fn check(function: &Function, config: &LaunchConfig, asked_cluster: Option<[c_uint; 3]>) -> Outcome {
     let allowed = function.max_dynamic_shared.load(Ordering::Relaxed).max(0) as u32;
     simt::launch::check(function.loaded.kernel(), config, Some(allowed))
+        .and_then(|()| clusters(function, config.grid, asked_cluster))
         .map_err(|why| refuse(function, config, &why))?;
-    let kernel = function.loaded.kernel();
-    let cluster = config
-        .options
-        .cluster
-        .or(kernel.cluster.required)
-        .unwrap_or([1; 3]);
-    let portable = cluster.iter().product::<u32>() <= limit::CLUSTER_PORTABLE;
-    if !portable && function.nonportable_cluster.load(Ordering::Relaxed) == 0 {
-        let most = limit::CLUSTER_PORTABLE;
-        return Err(refuse(
-            function,
-            config,
-            &LaunchRefused::ClusterSize { cluster, most },
-        ));
-    }
     let threads = config.block.iter().product::<u32>();
     if threads > max_threads(function) {
         let registers = functions::registers(function);
@@ -321,7 +332,7 @@ fn launch_by(
         options: settings::options_for(&function.loaded.kernel().name, &function.sources),
     };
     config.options.cluster = shape.cluster.or_else(|| function.set_cluster());
-    check(&function, &config)?;
+    check(&function, &config, shape.cluster)?;
     let workspace = match shape.cooperative {
         true => {
             check_cooperative(&function, shape)?;
@@ -347,9 +358,10 @@ fn launch_by(
     Ok(())
 }
 
-/// Three 32-bit dimensions.
-pub(crate) fn cluster_dimension(value: &[u64; 8]) -> [c_uint; 3] {
-    [value[0] as u32, (value[0] >> 32) as u32, value[1] as u32]
+/// Three 32-bit dimensions; three zeros are as if they were not given.
+pub(crate) fn cluster_dimension(value: &[u64; 8]) -> Option<[c_uint; 3]> {
+    let dimensions = [value[0] as u32, (value[0] >> 32) as u32, value[1] as u32];
+    (dimensions != [0; 3]).then_some(dimensions)
 }
 
 /// What the blocks of a cooperative launch synchronise through.
@@ -435,7 +447,7 @@ export! {
                 is::IGNORE | is::ACCESS_POLICY_WINDOW | is::SYNCHRONIZATION_POLICY | is::CLUSTER_SCHEDULING_POLICY_PREFERENCE
                 | is::PRIORITY | is::MEM_SYNC_DOMAIN_MAP | is::MEM_SYNC_DOMAIN => {}
                 is::COOPERATIVE => shape.cooperative = attribute.value[0] as u32 != 0,
-                is::CLUSTER_DIMENSION => shape.cluster = Some(cluster_dimension(&attribute.value)),
+                is::CLUSTER_DIMENSION => shape.cluster = cluster_dimension(&attribute.value),
                 is::PROGRAMMATIC_STREAM_SERIALIZATION | is::DEVICE_UPDATABLE_KERNEL_NODE if attribute.value[0] as u32 == 0 => {}
                 other => {
                     diagnose::say_once(&format!("cuLaunchKernelEx: launch attribute {other} is not supported"));

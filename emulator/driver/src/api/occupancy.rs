@@ -3,10 +3,10 @@
 use std::ffi::{c_int, c_uint};
 use std::sync::atomic::Ordering;
 
-use simt::occupancy::{Footprint, SHARED_UNIT, blocks_per_sm};
+use simt::occupancy::{Footprint, SHARED_UNIT, active_clusters, blocks_per_sm};
 
 use crate::api::function::{max_threads, registers};
-use crate::api::launch::cluster_dimension;
+use crate::api::launch::{cluster_dimension, clusters};
 use crate::api::library::function;
 use crate::api::module::Function;
 use crate::attributes::limit;
@@ -21,6 +21,21 @@ fn footprint(function: &Function, threads: u32, dynamic: usize) -> Footprint {
         registers: registers(function),
         shared: u64::from(function.loaded.kernel().shared_static_bytes) + dynamic as u64,
     }
+}
+
+fn footprint_of(function: &Function, config: &LaunchConfigC) -> Footprint {
+    let threads = config.block.iter().copied().fold(1, u32::saturating_mul);
+    footprint(function, threads, config.shared_bytes as usize)
+}
+
+/// The clusters that a launch with this configuration would have.
+fn clusters_of(function: &Function, config: &LaunchConfigC) -> Result<Option<[c_uint; 3]>, CUresult> {
+    // SAFETY: the caller promises as many attributes.
+    let attributes = unsafe { In::new(config.attributes.cast_const()).list(config.n_attributes as usize) }?;
+    let asked = { attributes.iter().rev() }
+        .find(|attribute| attribute.id == crate::numbers::launch::CLUSTER_DIMENSION)
+        .and_then(|attribute| cluster_dimension(&attribute.value));
+    clusters(function, config.grid, asked).map_err(|_| ERROR_INVALID_CLUSTER_SIZE)
 }
 
 fn active_blocks(out: Out<c_int>, handle: Handle, threads: c_int, dynamic: usize) -> Outcome {
@@ -145,14 +160,14 @@ export! {
         out.check()?;
         let function = function(handle)?;
         let config = config.get()?;
-        let threads = config.block.iter().copied().fold(1, u32::saturating_mul);
-        let blocks = blocks_per_sm(footprint(&function, threads, config.shared_bytes as usize));
+        clusters_of(&function, &config)?;
+        let blocks = blocks_per_sm(footprint_of(&function, &config));
+        // What the kernel declares makes no difference, as on an H200.
         let most = match function.nonportable_cluster.load(Ordering::Relaxed) {
             0 => limit::CLUSTER_PORTABLE,
             _ => limit::CLUSTER,
         };
-        let allowed = function.loaded.kernel().cluster.most.unwrap_or(most);
-        out.put(if blocks == 0 { 0 } else { most.min(allowed) as c_int })
+        out.put(if blocks == 0 { 0 } else { most as c_int })
     }
 
     fn cuOccupancyMaxActiveClusters(out: Out<c_int>, handle: Handle, config: In<LaunchConfigC>) {
@@ -160,20 +175,9 @@ export! {
         out.check()?;
         let function = function(handle)?;
         let config = config.get()?;
-        let threads = config.block.iter().copied().fold(1, u32::saturating_mul);
-        let blocks = blocks_per_sm(footprint(&function, threads, config.shared_bytes as usize));
-        // SAFETY: the caller promises as many attributes.
-        let attributes = unsafe { In::new(config.attributes.cast_const()).list(config.n_attributes as usize) }?;
-        let named = { attributes.iter().rev() }
-            .find(|attribute| attribute.id == crate::numbers::launch::CLUSTER_DIMENSION)
-            .map(|attribute| cluster_dimension(&attribute.value));
-        let cluster = named.or_else(|| function.set_cluster()).or(function.loaded.kernel().cluster.required);
-        let size = cluster.unwrap_or([1; 3]).iter().copied().fold(1, u32::saturating_mul);
-        if size == 0 || size > limit::CLUSTER {
-            return Err(ERROR_INVALID_CLUSTER_SIZE);
-        }
-        // At most: which multiprocessors can form a cluster differs from chip to chip.
-        out.put((blocks * limit::SMS / size) as c_int)
+        let cluster = clusters_of(&function, &config)?.ok_or(ERROR_INVALID_CLUSTER_SIZE)?;
+        let size = cluster.iter().product();
+        out.put(active_clusters(footprint_of(&function, &config), size) as c_int)
     }
 }
 

@@ -267,6 +267,15 @@ pub enum BadWgmma {
         /// Both.
         values: [u64; 2],
     },
+    /// The block's rank in its cluster is in the leading dimension's offset of a descriptor.
+    Rank {
+        /// The factor.
+        which: char,
+        /// The rank of the block that has such a descriptor.
+        rank: u32,
+        /// The offset in bytes: in this block, and in the one of rank 0.
+        leading: [u32; 2],
+    },
     /// Lanes of the warp do not execute it.
     Apart {
         /// These lanes.
@@ -293,6 +302,7 @@ impl BadWgmma {
             Self::Differs { .. } => 6,
             Self::Apart { .. } => 7,
             Self::Missing { .. } => 8,
+            Self::Rank { .. } => 9,
         }
     }
 }
@@ -308,6 +318,11 @@ pub enum RemoteProblem {
         block: u64,
         /// An instruction at which threads of it exited.
         exit: Option<u32>,
+    },
+    /// The instruction reaches the block's own shared memory only.
+    NotOwn {
+        /// The rank that the address has.
+        rank: u32,
     },
     /// No block of the cluster has the rank.
     NoBlock {
@@ -564,7 +579,8 @@ pub struct BadAccess {
     /// Where it landed: never `Generic` when the space follows from the address; `Generic` for an address in no space.
     pub space: MemSpace,
     /// Address that the lowest lane of [`Event::mask`] used. In `Global` and `Generic` the 64-bit address; in
-    /// the other spaces the offset from the start of the space.
+    /// the other spaces the offset from the start of the space. In another block's shared memory the rank of that block
+    /// plus one is above the offset ([`crate::program::RANK_SHIFT`]).
     pub address: u64,
     /// The same of the lane with the highest address.
     pub high: u64,

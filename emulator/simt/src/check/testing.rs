@@ -27,6 +27,7 @@ pub(crate) fn kernel(lines: &[u32]) -> Kernel {
         n_lines: 0,
         n_preds: 2,
         consts: Vec::new(),
+        shared_consts: Vec::new(),
         specials: Vec::new(),
         params: Vec::new(),
         param_bytes: 0,

@@ -12,27 +12,52 @@ use crate::limits::CONSTANT_LINES;
 #[derive(Debug, Default)]
 pub(super) struct Constants {
     pub(super) lines: Vec<Line>,
-    known: QuickMap<(u64, bool), Src>,
+    /// [`crate::program::Kernel::shared_consts`]
+    pub(super) shared: Vec<(u32, bool)>,
+    known: QuickMap<(u64, Kind), Src>,
+}
+
+/// What a constant is, besides its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Kind {
+    /// It has 64 bits.
+    wide: bool,
+    /// It is an address in shared memory, which blocks of a cluster have with their rank: no number can share its line.
+    shared: bool,
 }
 
 impl Constants {
     pub(super) fn bits32(&mut self, value: u32, span: Span) -> Result<Src> {
-        self.add(u64::from(value), false, span)
+        self.number(u64::from(value), false, span)
     }
 
     pub(super) fn bits64(&mut self, value: u64, span: Span) -> Result<Src> {
-        self.add(value, true, span)
+        self.number(value, true, span)
     }
 
-    fn add(&mut self, value: u64, wide: bool, span: Span) -> Result<Src> {
-        if let Some(&src) = self.known.get(&(value, wide)) {
+    fn number(&mut self, value: u64, wide: bool, span: Span) -> Result<Src> {
+        self.add(value, Kind { wide, shared: false }, span)
+    }
+
+    /// An address in shared memory, as a constant of a class that is no predicate.
+    pub(super) fn shared_address(&mut self, value: u64, class: Class, span: Span) -> Result<Src> {
+        let wide = class == Class::Bits64;
+        let value = if wide { value } else { u64::from(value as u32) };
+        self.add(value, Kind { wide, shared: true }, span)
+    }
+
+    fn add(&mut self, value: u64, kind: Kind, span: Span) -> Result<Src> {
+        if let Some(&src) = self.known.get(&(value, kind)) {
             return Ok(src);
         }
         if self.lines.len() + 2 > CONSTANT_LINES {
             return Err(unsupported(span, "a kernel with so many different constants"));
         }
         let src = !(self.lines.len() as i32);
-        if wide {
+        if kind.shared {
+            self.shared.push((self.lines.len() as u32, kind.wide));
+        }
+        if kind.wide {
             // Two lines, read as 32 `u64`: lanes 0–15 lie in the first.
             let mut line = Line([0; WARP]);
             for pair in line.0.chunks_exact_mut(2) {
@@ -44,7 +69,7 @@ impl Constants {
         } else {
             self.lines.push(Line([value as u32; WARP]));
         }
-        self.known.insert((value, wide), src);
+        self.known.insert((value, kind), src);
         Ok(src)
     }
 

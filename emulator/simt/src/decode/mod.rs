@@ -234,6 +234,7 @@ fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function
         n_lines: allocation.n_lines,
         n_preds: allocation.n_preds,
         consts: lower.constants.lines,
+        shared_consts: lower.constants.shared,
         specials,
         params,
         param_bytes,

@@ -3,7 +3,7 @@
 use crate::check::AccessKind;
 use crate::check::race::Mark;
 use crate::lanes::{Lanes, WARP};
-use crate::program::{Access, Addr, MemSpace, Order, window};
+use crate::program::{Access, Addr, MemSpace, Order, RANK_SHIFT, window};
 
 use super::memo::Home;
 use super::{Cx, Watch, slow};
@@ -170,15 +170,17 @@ impl<'j> Cx<'j> {
         let writes = spec.kind != AccessKind::Read;
         match space {
             MemSpace::Shared => {
+                // The block's rank is above the offsets in its own shared memory.
+                let own = window::SHARED + (u64::from(self.block.rank) << RANK_SHIFT);
                 let Some((from, to)) = start
-                    .checked_sub(window::SHARED)
+                    .checked_sub(own)
                     .and_then(|o| self.block.shared_range(job, o))
                 else {
                     return false;
                 };
-                m.from = window::SHARED + u64::from(from);
+                m.from = own + u64::from(from);
                 m.len = u64::from(to - from);
-                m.host = self.block.shared_start().wrapping_sub(window::SHARED as usize);
+                m.host = self.block.shared_start().wrapping_sub(own as usize);
                 m.home = Home::Shared;
                 m.allocation = None;
             }

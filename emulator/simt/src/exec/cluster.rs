@@ -1,16 +1,19 @@
 //! Clusters: blocks that run together, wait for each other and reach each other's shared memory.
 //!
 //! One worker runs all blocks of a cluster, in turns and in the order of their ranks. The block that runs holds the
-//! others. An address in another block's shared memory has the rank of that block above the offset ([`RANK_SHIFT`]);
-//! accesses to such addresses are looked up lane by lane (`exec::slow`), and are not counted: which counters of the
-//! hardware see them is not known.
+//! others. An address in shared memory has the rank of its block above the offset ([`RANK_SHIFT`]), also the block's own:
+//! constants that are such addresses are other ones for each rank ([`constants`]). Here ([`Cx::seen_from_here`]), in the
+//! checks and in what they report, the block's own have nothing there, and those of others the rank plus one.
+//! Accesses to other blocks are looked up lane by lane (`exec::slow`), and are not counted: which counters of the hardware
+//! see them is not known.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::check::race::SharedRaces;
 use crate::check::{Code, Collector, Details, Elsewhere, RemoteProblem};
+use crate::lanes::Line;
 use crate::memory::bits::CellBits;
-use crate::program::{MemSpace, RANK_SHIFT, window};
+use crate::program::{Kernel, MemSpace, RANK_SHIFT, window};
 
 use super::block::Block;
 use super::fiber::State;
@@ -72,6 +75,14 @@ impl Job<'_> {
         (bz * y + by) * x + bx
     }
 
+    /// The constants of a block.
+    fn constants(&self, rank: u32) -> *const Line {
+        let of_rank = (rank as usize)
+            .checked_sub(1)
+            .and_then(|at| self.constants.get(at));
+        of_rank.unwrap_or(&self.kernel.consts).as_ptr()
+    }
+
     /// The linear index of the first block of a cluster.
     pub(crate) fn first_block(&self, unit: u64) -> u64 {
         self.block_of(unit, 0)
@@ -107,6 +118,7 @@ impl Cx<'_> {
         let new = || Collector::new(job.kernel, job.grid, job.block);
         cluster.collectors.resize_with(cluster.members.len(), new);
         self.block.cluster = Some(cluster);
+        self.lanes.consts = job.constants(0);
     }
 
     /// Runs the blocks of the cluster in turns.
@@ -241,6 +253,7 @@ impl Cx<'_> {
             self.exchange_collectors();
             self.take_races();
         }
+        self.lanes.consts = self.job.constants(rank);
         self.spent = self.block.spent;
     }
 
@@ -289,13 +302,35 @@ impl Cx<'_> {
         }
     }
 
-    /// Whose shared memory an offset is in.
+    /// The rank of the block whose thread runs.
+    pub(crate) fn own_rank(&self) -> u32 {
+        self.acting.map_or(self.block.rank, |acting| acting.rank)
+    }
+
+    /// An offset in shared memory, as the program has it, seen from the block whose thread runs: its own are without a rank,
+    /// those of others have the rank plus one.
+    pub(crate) fn offset_from_here(&self, offset: u64) -> u64 {
+        let rank = offset >> RANK_SHIFT;
+        match rank == u64::from(self.own_rank()) {
+            true => offset & ((1 << RANK_SHIFT) - 1),
+            false => offset.saturating_add(1 << RANK_SHIFT),
+        }
+    }
+
+    /// The same of an address in the one address space; those outside of shared memory are the same from everywhere.
+    pub(crate) fn seen_from_here(&self, address: u64) -> u64 {
+        match address >> window::BITS == window::SHARED >> window::BITS {
+            true => window::SHARED + self.offset_from_here(address - window::SHARED),
+            false => address,
+        }
+    }
+
+    /// Whose shared memory an offset is in, seen from the block whose thread runs.
     pub(crate) fn holder(&self, offset: u64) -> Holder {
         let (tag, low) = (offset >> RANK_SHIFT, offset & ((1 << RANK_SHIFT) - 1));
-        let own = self.acting.map_or(self.block.rank, |acting| acting.rank);
         let rank = match tag {
-            0 => own,
-            1..=0xFF => tag as u32 - 1,
+            0 => self.own_rank(),
+            1..=0x100 => tag as u32 - 1,
             _ => return Holder::Own(offset),
         };
         if rank == self.block.rank {
@@ -307,10 +342,10 @@ impl Cx<'_> {
         }
     }
 
-    /// Whether an address lies in the shared memory of another block.
+    /// Whether an address of the program lies in the shared memory of another block.
     pub(super) fn is_remote(&self, space: MemSpace, address: u64) -> bool {
-        space == MemSpace::Shared
-            && !matches!(self.holder(address & ((1 << window::BITS) - 1)), Holder::Own(_))
+        let offset = self.offset_from_here(address & ((1 << window::BITS) - 1));
+        space == MemSpace::Shared && !matches!(self.holder(offset), Holder::Own(_))
     }
 
     /// The block with a rank, if it is not the one that runs.
@@ -528,4 +563,22 @@ fn release(block: &mut Block) {
         }
     }
     block.mbarriers.settle();
+}
+
+/// The constants of the blocks of a cluster, from rank 1 on: addresses in shared memory have the rank above the offset. None
+/// where all are the same.
+pub(crate) fn constants(kernel: &Kernel, blocks: u32) -> Vec<Vec<Line>> {
+    let of_rank = |rank: u32| {
+        let mut lines = kernel.consts.clone();
+        for &(at, wide) in &kernel.shared_consts {
+            let of_constant = lines.iter_mut().skip(at as usize).take(1 + usize::from(wide));
+            let low_words = of_constant.flat_map(|line| line.0.iter_mut().step_by(1 + usize::from(wide)));
+            low_words.for_each(|word| *word |= rank << RANK_SHIFT);
+        }
+        lines
+    };
+    match kernel.shared_consts.is_empty() {
+        true => Vec::new(),
+        false => (1..blocks).map(of_rank).collect(),
+    }
 }

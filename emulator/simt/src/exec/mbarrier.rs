@@ -533,13 +533,13 @@ impl Cx<'_> {
         true
     }
 
-    /// What an address operand of a lane names in the one address space.
+    /// What an address operand of a lane names in the one address space, seen from the block that runs.
     pub(crate) fn address_of(&self, addr: &Addr, space: MemSpace, lane: usize) -> u64 {
         let value = match addr.wide {
             true => self.u64_at(addr.src, lane),
             false => u64::from(self.u32_at(addr.src, lane)),
         };
-        place(addr, bias(space), value)
+        self.seen_from_here(place(addr, bias(space), value))
     }
 
     pub(crate) fn mbarrier_phase(&self, at: u32) -> Option<u64> {

@@ -133,6 +133,8 @@ pub(crate) struct Job<'j> {
     pub(crate) cluster: [u32; 3],
     pub(crate) cluster_blocks: u32,
     pub(crate) explicit_cluster: bool,
+    /// Constants of the blocks of a cluster, by rank, from 1 on: [`cluster::constants`].
+    pub(crate) constants: Vec<Vec<Line>>,
     pub(crate) n_threads: u32,
     pub(crate) n_warps: u32,
     pub(crate) shared_bytes: u32,

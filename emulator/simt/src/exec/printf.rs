@@ -64,6 +64,7 @@ impl Cx<'_> {
 
     /// One byte at a generic address, if there is one.
     fn peek(&self, address: u64, lane: usize) -> Option<u8> {
+        let address = self.seen_from_here(address);
         let offset = (address & ((1 << window::BITS) - 1)) as usize;
         match address & !((1 << window::BITS) - 1) {
             window::SHARED => self.block.shared_byte(offset),

@@ -2,7 +2,8 @@
 
 use crate::check::Code;
 use crate::check::race::{Cells, Run, Touch};
-use crate::check::{AccessKind, BadAccess, Details};
+use crate::check::{AccessKind, BadAccess, Details, RemoteProblem};
+use crate::lanes::WARP;
 use crate::memory::{Slot, rules};
 use crate::program::{AtomicForm, MemSpace, window};
 
@@ -23,12 +24,17 @@ struct Found {
     own: Option<u64>,
 }
 
+/// The address of each lane, seen from the block that runs.
+pub(crate) fn addresses(cx: &Cx<'_>, spec: &Spec<'_>) -> [u64; WARP] {
+    access::addresses(&cx.lanes, spec.addr, spec.bias()).map(|address| cx.seen_from_here(address))
+}
+
 /// Finds each lane's memory and puts it in [`Cx::pointers`]. Gives the lanes for which there is any: all of
 /// `on`, when the launch goes on unharmed.
 #[cold]
 #[inline(never)]
 pub(crate) fn locate(cx: &mut Cx<'_>, spec: &Spec<'_>, on: u32) -> u32 {
-    let mut addresses = access::addresses(&cx.lanes, spec.addr, spec.bias());
+    let mut addresses = addresses(cx, spec);
     let mut good = 0;
     let mut remote = 0;
     let mut bad: Vec<(Bad, u32, u64)> = Vec::new();
@@ -65,7 +71,9 @@ pub(crate) fn locate(cx: &mut Cx<'_>, spec: &Spec<'_>, on: u32) -> u32 {
             bytes: spec.bytes,
         };
         let problem = match (code, space) {
-            (Code::Cluster, MemSpace::Shared) => cx.remote_problem(address),
+            (Code::Cluster, MemSpace::Shared) => {
+                not_own(cx, spec, address).or_else(|| cx.remote_problem(address))
+            }
             _ => None,
         };
         let details = match problem {
@@ -109,6 +117,9 @@ fn find(cx: &mut Cx<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> Result<F
             let offset = match cx.holder(given) {
                 Holder::Own(offset) => offset,
                 Holder::Nobody(_) => return Err((Code::Cluster, MemSpace::Shared, given)),
+                Holder::Other(..) if not_own(cx, spec, given).is_some() => {
+                    return Err((Code::Cluster, MemSpace::Shared, given));
+                }
                 Holder::Other(rank, offset) => return find_remote(cx, spec, (given, rank, offset)),
             };
             let range = cx.block.shared_range(job, offset);
@@ -170,6 +181,20 @@ fn find(cx: &mut Cx<'_>, spec: &Spec<'_>, address: u64, lane: usize) -> Result<F
             })
         }
     }
+}
+
+/// Whether an address is another block's, of an instruction that names the block's own shared memory.
+fn not_own(cx: &Cx<'_>, spec: &Spec<'_>, offset: u64) -> Option<RemoteProblem> {
+    let Holder::Other(rank, _) = cx.holder(offset) else {
+        return None;
+    };
+    let kernel = cx.job.kernel;
+    let instr = kernel.ops[spec.pc as usize].instr;
+    let reaches_all = spec.space == MemSpace::Generic
+        || kernel.instrs[instr as usize]
+            .mnemonic()
+            .contains("shared::cluster");
+    (!reaches_all).then_some(RemoteProblem::NotOwn { rank })
 }
 
 /// Finds memory in the shared memory of another block: `at` is the whole offset, the rank, and the offset in there.

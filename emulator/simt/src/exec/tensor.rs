@@ -64,7 +64,7 @@ impl Cx<'_> {
             true => self.u64_at(t.shared.src, lane),
             false => u64::from(self.u32_at(t.shared.src, lane)),
         };
-        let offset = place(&t.shared, 0, value);
+        let offset = self.offset_from_here(place(&t.shared, 0, value));
         if !offset.is_multiple_of(SHARED_ALIGN.into()) {
             return Err(BadTensor::Shared(offset));
         }
@@ -85,7 +85,7 @@ impl Cx<'_> {
                 self.report(pc, Code::Operand, 1 << lane, details);
             }
             let bytes = bytes - bytes % BULK_ALIGN;
-            let shared = self.address_at(&copy.shared, lane);
+            let shared = self.offset_from_here(self.address_at(&copy.shared, lane));
             let mut global = self.address_at(&copy.global, lane);
             let loads = copy.way != TensorWay::Store;
             let mut aligned = true;
@@ -111,7 +111,7 @@ impl Cx<'_> {
                 }
             }
             if aligned && copy.within_cluster {
-                match self.own_bytes(global, bytes, pc, lane) {
+                match self.own_bytes(self.offset_from_here(global), bytes, pc, lane) {
                     Some(source) => global = source,
                     None => aligned = false,
                 }

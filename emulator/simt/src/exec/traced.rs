@@ -35,6 +35,7 @@ impl Cx<'_> {
 
     fn reached(&self, space: MemSpace, addr: &Addr, bytes: u32, load: bool, on: u32) -> Access {
         let addresses = access::addresses(&self.lanes, addr, access::bias(space));
+        let addresses = addresses.map(|address| self.seen_from_here(address));
         let first = addresses[on.trailing_zeros() as usize & 31];
         let windows = [
             (window::SHARED, MemSpace::Shared),

@@ -3,7 +3,7 @@
 use crate::check::AccessKind;
 use crate::check::race::{Touch, Values};
 use crate::lanes::{Lanes, WARP};
-use crate::program::{Access, window};
+use crate::program::{Access, RANK_SHIFT, window};
 
 use super::access::Spec;
 use super::{Cx, bits};
@@ -32,7 +32,7 @@ impl Cx<'_> {
     #[inline(always)]
     pub(super) fn check_shared(&mut self, spec: &Spec<'_>, base: u64) {
         let m = &self.memos[spec.memo];
-        let offset = base.wrapping_sub(window::SHARED) as i64;
+        let offset = (base & ((1 << RANK_SHIFT) - 1)) as i64;
         let written = &mut self.block.shared_written;
         let (cells, start) = (m.cells(), (offset + m.low) as usize);
         let mut unwritten = false;
@@ -51,7 +51,7 @@ impl Cx<'_> {
             }
         }
         if unwritten {
-            self.unwritten(spec, base);
+            self.unwritten(spec, window::SHARED + offset as u64);
         }
         if let Some(races) = &mut self.shared_races {
             let m = &self.memos[spec.memo];

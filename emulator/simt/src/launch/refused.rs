@@ -128,7 +128,7 @@ pub fn check(
             return Err(LaunchRefused::AboveLaunchBounds { threads, limit });
         }
     }
-    check_cluster(kernel, config)?;
+    check_cluster(kernel, config.grid, config.options.cluster)?;
     let fixed = u64::from(kernel.shared_static_bytes);
     let total = fixed + u64::from(config.dynamic_shared);
     if total > u64::from(MAX_SHARED_OPT_IN) {
@@ -143,10 +143,9 @@ pub fn check(
     Ok(())
 }
 
-/// Checks the size of clusters.
-fn check_cluster(kernel: &Kernel, config: &LaunchConfig) -> Result<(), LaunchRefused> {
+/// Checks the size of clusters that a launch asks for.
+pub fn check_cluster(kernel: &Kernel, grid: [u32; 3], asked: Option<[u32; 3]>) -> Result<(), LaunchRefused> {
     let directives = &kernel.cluster;
-    let asked = config.options.cluster;
     if let (Some(required), Some(asked)) = (directives.required, asked)
         && required != asked
     {
@@ -166,12 +165,7 @@ fn check_cluster(kernel: &Kernel, config: &LaunchConfig) -> Result<(), LaunchRef
     if blocks.is_none_or(|n| n == 0 || n > u64::from(most)) {
         return Err(LaunchRefused::ClusterSize { cluster, most });
     }
-    if config
-        .grid
-        .iter()
-        .zip(cluster)
-        .any(|(&grid, n)| !grid.is_multiple_of(n))
-    {
+    if grid.iter().zip(cluster).any(|(&grid, n)| !grid.is_multiple_of(n)) {
         return Err(LaunchRefused::GridOfClusters { cluster });
     }
     Ok(())

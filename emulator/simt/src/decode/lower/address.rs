@@ -101,6 +101,11 @@ impl<'a> Lower<'a> {
             return Err(self.invalid(format!("`{name}` has no address")));
         };
         let value = generic.wrapping_sub(window_of(own)).wrapping_add_signed(offset);
+        if own == MemSpace::Shared {
+            let src = self.constants.shared_address(value, Class::Bits32, self.span)?;
+            let (wide, offset) = (false, 0);
+            return Ok((Addr { src, wide, offset }, own));
+        }
         Ok((self.fixed(value, own)?, own))
     }
 

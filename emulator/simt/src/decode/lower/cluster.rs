@@ -1,14 +1,14 @@
 //! Addresses in the shared memory of other blocks of a cluster: `mapa`, `getctarank`.
 //!
-//! Such an address holds the rank of its block plus one above the offset; one without is the block's own.
+//! An address in shared memory holds the rank of its block above the offset, also the block's own.
 
 use ptx::ast::{Instruction, Type};
 
 use super::super::error::Result;
-use super::{Lower, special};
+use super::Lower;
 use crate::alu::{Builtin, lookup};
 use crate::lanes::{Class, Src};
-use crate::program::{RANK_SHIFT, Special, window};
+use crate::program::{RANK_SHIFT, window};
 
 /// The highest rank that an address has room for; no cluster has a block of this rank.
 const LAST_RANK: u32 = 254;
@@ -19,9 +19,8 @@ impl<'a> Lower<'a> {
         self.count(instruction, 3)?;
         let offset = self.shared_offset(instruction, 1)?;
         let rank = self.source(&instruction.operands[2], Class::Bits32, Some(Type::U32))?;
-        let [last, one, shift] = [LAST_RANK, 1, RANK_SHIFT].map(|n| self.constants.bits32(n, self.span));
+        let [last, shift] = [LAST_RANK, RANK_SHIFT].map(|n| self.constants.bits32(n, self.span));
         let rank = self.of_two("min", "u32", rank, last?)?;
-        let rank = self.value(Builtin::Add32, &[rank, one?])?;
         let rank = self.of_two("shl", "b32", rank, shift?)?;
         let mask = self.constants.bits32((1 << RANK_SHIFT) - 1, self.span)?;
         let offset = self.of_two("and", "b32", offset, mask)?;
@@ -44,21 +43,9 @@ impl<'a> Lower<'a> {
         self.count(instruction, 2)?;
         let offset = self.shared_offset(instruction, 1)?;
         let dst = self.destination(&instruction.operands[0], Class::Bits32)?;
-        let own = self.special(
-            special::Found::Line(Special::ClusterCtarank),
-            "%cluster_ctarank",
-            Class::Bits32,
-        )?;
         let shift = self.constants.bits32(RANK_SHIFT, self.span)?;
-        let tag = self.of_two("shr", "u32", offset, shift)?;
-        let zero = self.constants.bits32(0, self.span)?;
-        let less_one = self.constants.bits32(u32::MAX, self.span)?;
-        let is_own = self.of_two("setp", "eq.u32", tag, zero)?;
-        let rank = self.value(Builtin::Add32, &[tag, less_one])?;
-        let Some(select) = lookup("selp", &["b32"], 0, self.level) else {
-            return Err(self.unsupported("`getctarank`"));
-        };
-        self.alu(select, dst, &[own, rank, is_own])
+        let rank = self.of_two("shr", "u32", offset, shift)?;
+        self.builtin(Builtin::Mov32, dst, &[rank])
     }
 
     /// The low half of a shared or generic address.

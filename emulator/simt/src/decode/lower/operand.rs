@@ -93,7 +93,11 @@ impl<'a> Lower<'a> {
         let Some(address) = symbol_value(&binding) else {
             return Err(self.invalid(format!("`{name}` has no address")));
         };
-        self.constant(address.wrapping_add_signed(offset), class)
+        let address = address.wrapping_add_signed(offset);
+        match binding {
+            Binding::Shared(_) => self.constants.shared_address(address, class, self.span),
+            _ => self.constant(address, class),
+        }
     }
 
     /// The register that a variable's address in local memory is counted from, and its distance.

@@ -116,7 +116,10 @@ impl Lower<'_> {
             }
             Found::Reserved(offset) => {
                 self.reserved_shared = true;
-                return self.constant(u64::from(offset), class);
+                if class == Class::Pred {
+                    return Err(self.invalid(format!("`{name}` is no predicate")));
+                }
+                return self.constants.shared_address(offset.into(), class, self.span);
             }
             Found::Number(value) => return self.constant(u64::from(value), class),
             Found::Refused => return Err(self.unsupported(format!("the special register `{name}`"))),

@@ -420,7 +420,7 @@ impl Lower<'_> {
                 let window = self.number(window)?;
                 return self.write_line(window);
             }
-            "SR_CgaCtaId" => return self.zeros(1),
+            "SR_CgaCtaId" => Special::ClusterCtarank,
             "SRZ" => return self.zeros(2),
             "SR_CLOCKLO" => return self.clock(),
             _ => return Err(self.unsupported()),

@@ -282,6 +282,7 @@ fn kernel(
         n_lines: allocation.n_lines,
         n_preds: allocation.n_preds,
         consts: lower.constants.lines,
+        shared_consts: lower.constants.shared,
         specials,
         params: code.parameters.iter().enumerate().map(param).collect(),
         param_bytes: code.parameter_bytes,

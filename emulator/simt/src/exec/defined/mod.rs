@@ -22,7 +22,8 @@ use crate::program::{
     Access, Addr, Atomic, AtomicKind, BarrierKind, MemSpace, Op, OpKind, TensorWay, VoteMode, WgmmaA, window,
 };
 
-use super::access::{self, Spec};
+use super::access::Spec;
+use super::slow;
 use super::{Cx, bits};
 pub(crate) use kept::KeptUndefined;
 pub(crate) use shadow::Shadow;
@@ -327,7 +328,7 @@ impl Cx<'_> {
     /// Undefined bytes that were only moved stay undefined in memory, which counts as written by now.
     #[cold]
     pub(super) fn leave_holes(&mut self, a: &Access, spec: &Spec<'_>, good: u32) {
-        let addresses = access::addresses(&self.lanes, spec.addr, spec.bias());
+        let addresses = slow::addresses(self, spec);
         let instr = self.job.kernel.ops[spec.pc as usize].instr;
         let element = u32::from(a.element);
         // Lanes that stored nothing but undefined bytes where the host can read them, by origin.

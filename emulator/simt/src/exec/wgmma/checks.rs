@@ -3,7 +3,7 @@
 use crate::check::race::{Cells, Mark, Run, Touch};
 use crate::check::{AccessKind, BadAccess, BadWgmma, Code, Details, Use};
 use crate::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS, WARPS};
-use crate::program::{MemSpace, Op, OpKind, Wgmma, WgmmaA};
+use crate::program::{MemSpace, Op, OpKind, RANK_SHIFT, Wgmma, WgmmaA};
 use crate::tensor::Swizzle;
 
 use super::super::bulk::BulkCopy;
@@ -73,6 +73,9 @@ impl Cx<'_> {
             if which == 0 && matches!(wgmma.a, WgmmaA::Registers(_)) {
                 continue;
             }
+            if self.has_rank_in_leading(wgmma, which, descriptors[which], pc, on) {
+                continue;
+            }
             let pieces = self.pieces(wgmma, which, descriptors[which]);
             let swizzle = Descriptor::decode(descriptors[which]).swizzle;
             let start = Descriptor::decode(descriptors[which]).start;
@@ -108,6 +111,48 @@ impl Cx<'_> {
             races.arrive(HANDOVER + warp / WARPS, warp);
         }
         seen
+    }
+
+    /// Whether the rank of the block that runs has got into the leading dimension's offset, by an address whose upper bits
+    /// were not masked, and elements are read from elsewhere by that. The descriptor of the block of rank 0 shows it, which
+    /// has no such bits; it may be the last to come to the product.
+    fn has_rank_in_leading(
+        &mut self,
+        wgmma: &Wgmma,
+        which: usize,
+        descriptor: u64,
+        pc: u32,
+        on: u32,
+    ) -> bool {
+        if self.job.cluster_blocks == 1 {
+            return false;
+        }
+        let key = (pc, which);
+        self.block.warpgroups.last.insert(key, descriptor);
+        let of = |cx: &Self, rank: u32| match rank == cx.block.rank {
+            true => Some(descriptor),
+            false => cx.member(rank)?.warpgroups.last.get(&key).copied(),
+        };
+        let ranks = match self.block.rank {
+            0 => 1..self.job.cluster_blocks,
+            rank => rank..rank + 1,
+        };
+        let found = of(self, 0).and_then(|first| {
+            ranks
+                .filter_map(|rank| Some((rank, of(self, rank)?, first)))
+                .find(|&(rank, other, first)| is_off_by_rank(other, first, rank))
+        });
+        let Some((rank, other, first)) = found else {
+            return false;
+        };
+        let leading = [other, first].map(|bits| Descriptor::decode(bits).leading);
+        let without = other & !LEADING | first & LEADING;
+        if self.pieces(wgmma, which, other) == self.pieces(wgmma, which, without) {
+            return false;
+        }
+        let which = NAMES[which];
+        self.report_wgmma(pc, on, BadWgmma::Rank { which, rank, leading });
+        rank == self.block.rank
     }
 
     pub(super) fn report_wgmma(&mut self, pc: u32, on: u32, problem: BadWgmma) {
@@ -367,7 +412,7 @@ impl Cx<'_> {
     /// A bulk copy starts to write what a product under way reads.
     pub(in crate::exec) fn check_wgmma_reads(&mut self, copy: &BulkCopy) {
         let mut found = None;
-        for group in &self.block.warpgroups.0 {
+        for group in &self.block.warpgroups.groups {
             let parts = { group.products.iter() }
                 .filter(|product| !product.complete)
                 .flat_map(|product| product.parts.iter().flatten());
@@ -446,6 +491,17 @@ impl Cx<'_> {
         self.stopped = true;
         true
     }
+}
+
+/// The bits of a descriptor that are the leading dimension's offset.
+const LEADING: u64 = 0x3fff << 16;
+
+/// Whether two descriptors differ in the leading dimension's offset as they do if a whole address, the rank of its block
+/// included, was divided by 16 and added to one of them.
+fn is_off_by_rank(descriptor: u64, first: u64, rank: u32) -> bool {
+    let rank = u64::from(rank) << RANK_SHIFT >> PIECE.ilog2();
+    let [own, first] = [descriptor, first].map(|bits| bits & LEADING);
+    own != first && (own == (first + rank) & LEADING || own == first | rank)
 }
 
 /// The factors.

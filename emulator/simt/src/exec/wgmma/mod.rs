@@ -8,7 +8,7 @@
 mod checks;
 mod multiply;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::check::BadWgmma;
 use crate::mma::warpgroup::WARPS;
@@ -23,7 +23,11 @@ const MOST: usize = 256;
 
 /// The warpgroups of a block.
 #[derive(Debug, Default)]
-pub(crate) struct Warpgroups(Vec<Warpgroup>);
+pub(crate) struct Warpgroups {
+    groups: Vec<Warpgroup>,
+    /// In a cluster, where checked: by instruction and factor, the descriptor of the block's last product.
+    last: BTreeMap<(u32, usize), u64>,
+}
 
 #[derive(Debug, Default)]
 struct Warpgroup {
@@ -82,12 +86,13 @@ struct Part {
 
 impl Warpgroups {
     pub(crate) fn clear(&mut self) {
-        self.0.clear();
+        self.groups.clear();
+        self.last.clear();
     }
 
     /// Products of a warp are under way.
     pub(crate) fn is_in_flight(&self, warp: u32) -> bool {
-        let group = self.0.get((warp / WARPS) as usize);
+        let group = self.groups.get((warp / WARPS) as usize);
         group.is_some_and(|group| {
             let progress = group.warps[(warp % WARPS) as usize];
             progress.waited < progress.issued
@@ -96,10 +101,10 @@ impl Warpgroups {
 
     fn of(&mut self, warp: u32) -> &mut Warpgroup {
         let group = (warp / WARPS) as usize;
-        if self.0.len() <= group {
-            self.0.resize_with(group + 1, Warpgroup::default);
+        if self.groups.len() <= group {
+            self.groups.resize_with(group + 1, Warpgroup::default);
         }
-        &mut self.0[group]
+        &mut self.groups[group]
     }
 }
 
