@@ -4,6 +4,7 @@ use simt::launch::{LaunchOptions, Watch};
 use simt::mma::arithmetic::{Factors, Kind, Product, Sum, Unit, multiply_f64};
 use tests::gpu::{Argument, Gpu, Shape, Value};
 use tests::tensor_cores::fixtures;
+use tests::wgmma::hash;
 
 const ELEMENTS: &[u8] = include_bytes!("../data/mma/h200.z");
 
@@ -197,11 +198,26 @@ fn undefined_elements_are_followed() {
     insta::assert_snapshot!(changed(name, &[load, predicate]));
 }
 
+/// Products in which another NaN goes on than on an H200, in a few words; all others are the same.
+///
+/// Of `f64`, which NaN goes on depends on the host's processor too.
+const OTHER_NANS: [&str; 2] = [
+    "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64",
+    "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64",
+];
+
 #[test]
-fn every_instruction_runs() {
-    for fixture in fixtures() {
-        let answers = fixture.emulate();
-        assert!(answers.iter().any(|&word| word != 0), "{}", fixture.name);
+fn whole_instructions_give_what_an_h200_gives() {
+    let text = include_str!("../data/mma/whole.txt");
+    let hardware: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    let all = fixtures();
+    assert_eq!(all.len(), hardware.len());
+    for (number, (fixture, theirs)) in all.iter().zip(hardware).enumerate() {
+        let ours = format!("{number:02} {:016x} {}", hash(&fixture.emulate()), fixture.name);
+        let on_another_host = cfg!(not(target_arch = "x86_64")) && fixture.name.contains(".f64.");
+        if !on_another_host && !OTHER_NANS.contains(&fixture.name.as_str()) {
+            assert_eq!(ours, theirs);
+        }
     }
 }
 
