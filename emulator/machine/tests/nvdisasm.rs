@@ -17,21 +17,28 @@ fn text(name: &str) -> String {
     String::from_utf8(text).expect("data is text")
 }
 
+/// Modules with copies of boxes, or products of warpgroups: they are refused.
+const REFUSED: &str =
+    "v11_gemm v11_producer v11_stream_k v12_multicast v12_persistent v12_ring v12_small v12_store v12_wgmma";
+
 #[test]
 fn the_ladder_prints_as_nvdisasm_prints_it() {
     let text = text("ladder.txt.z");
     let mut lines = text.lines();
     let (mut n, mut kernels) = (0, Vec::new().into_iter());
+    let mut refused = Vec::new();
     while let Some(line) = lines.next() {
         if let Some(name) = line.strip_prefix("# ") {
             assert_eq!(kernels.len(), 0, "kernels without a text before {name}");
             let cubin =
                 fs::read(root().join(format!("kernels/cubin/{name}.cubin"))).expect("it is committed");
-            let module = Module::read(&cubin);
-            kernels = module
-                .unwrap_or_else(|error| panic!("{name}: {error}"))
-                .kernels
-                .into_iter();
+            match Module::read(&cubin) {
+                Ok(module) => kernels = module.kernels.into_iter(),
+                Err(error) => {
+                    assert!(error.to_string().contains("unsupported `"), "{name}: {error}");
+                    refused.push(name);
+                }
+            }
             continue;
         }
         let kernel = kernels.next().expect("as many kernels as sections");
@@ -42,7 +49,8 @@ fn the_ladder_prints_as_nvdisasm_prints_it() {
         }
         n += kernel.instructions.len();
     }
-    assert!(n > 10_000, "{n}");
+    assert_eq!(refused.join(" "), REFUSED);
+    assert!(n > 30_000, "{n}");
 }
 
 /// Compares the instructions of an architecture: at least so many opcodes and mnemonics with modifiers are known, and of
@@ -100,10 +108,10 @@ fn instructions_of_sm_90_print_as_nvdisasm_prints_them() {
 
 #[test]
 fn instructions_of_sm_80_print_as_nvdisasm_prints_them() {
-    check(Architecture::Sm80, [150, 250], "I2F TEX TLD");
+    check(Architecture::Sm80, [150, 250], "TEX TLD");
 }
 
 #[test]
 fn instructions_of_sm_75_print_as_nvdisasm_prints_them() {
-    check(Architecture::Sm75, [150, 250], "I2F TEX TLD");
+    check(Architecture::Sm75, [150, 250], "TEX TLD");
 }

@@ -146,7 +146,7 @@ fn ground(lab: &Lab<'_>, ran: Ran) -> String {
         _ => match (ran.as_machine_code, ran.kernels) {
             (0, _) => "\nThe emulated GPU counted what the PTX says: it does not run this machine code.\n".into(),
             (some, all) if some < all => format!(
-                "\nThe emulated GPU ran the machine code for sm_90 of {some} kernels out of {all} and counted its \
+                "\nThe emulated GPU ran the machine code for sm_90 of {some} out of {all} kernels and counted its \
                  instructions, of the\nothers those of the PTX; times are a model's.\n"
             ),
             _ => "\nThe emulated GPU ran the machine code for sm_90 and counted its instructions; times are a model's.\n"
