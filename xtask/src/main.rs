@@ -79,7 +79,7 @@ enum Command {
     Starters(starters::Args),
     /// Compile the solutions that the tests judge
     Solutions(solutions::Args),
-    /// Compile the gallery, the mistakes and the right kernels that the tests run, or show one
+    /// Compile the kernels in tests/data that the tests run, or show one
     Specimens(specimens::Args),
     /// Fetch the compiler that `ptx` uses into target/nvrtc
     Setup,

@@ -1,5 +1,5 @@
-//! `cargo xtask specimens`: the kernels of `tests/data/gallery`, `mistakes` and `right`, which the tests run without a
-//! compiler: packs their PTX, and shows one that lies in no file.
+//! `cargo xtask specimens`: the kernels of `tests/data` that tests run without a compiler (`course::specimens`):
+//! packs their PTX, and shows one that lies in no file.
 
 use anyhow::{Context, Result, bail};
 use course::solutions::{Compiled, pack};
