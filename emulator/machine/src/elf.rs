@@ -24,6 +24,8 @@ use crate::module::{Function, Kernel, Module, Relocation, Segment, Target, Varia
 
 const ENDIAN: LittleEndian = LittleEndian;
 const EM_CUDA: u16 = 190;
+/// Of cubins that the tools of CUDA 13 write. The number of the GPU and that of barriers have moved there.
+const ABI_OF_CUDA_13: u8 = 8;
 /// The eight bytes of an address.
 const R_CUDA_64: u32 = 2;
 
@@ -36,7 +38,12 @@ type Section = SectionHeader64<LittleEndian>;
 ///
 /// When it is no cubin.
 pub fn sm_of(cubin: &[u8]) -> Result<u32, ReadError> {
-    Ok(header(cubin)?.e_flags.get(ENDIAN) & 0xff)
+    let header = header(cubin)?;
+    let flags = header.e_flags.get(ENDIAN);
+    Ok(match header.e_ident.abi_version {
+        ..ABI_OF_CUDA_13 => flags & 0xff,
+        _ => flags >> 8 & 0xff,
+    })
 }
 
 fn header(cubin: &[u8]) -> Result<&Header, ReadError> {
@@ -280,7 +287,10 @@ impl<'a> File<'a> {
             shared_bytes: self.size(&format!(".nv.shared.{name}"))?,
             frame_bytes: 0,
             max_threads: attributes.max_threads,
-            barriers: (self.section(at)?.sh_flags.get(ENDIAN) >> 20) as u32 & 0x7f,
+            barriers: match attributes.barriers {
+                Some(barriers) => barriers,
+                None => (self.section(at)?.sh_flags.get(ENDIAN) >> 20) as u32 & 0x7f,
+            },
             parameter_base: attributes.parameter_base,
             parameter_bytes: attributes.parameter_bytes,
             parameters: attributes.parameters,

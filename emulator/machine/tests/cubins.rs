@@ -80,6 +80,32 @@ fn parameters_have_places_and_sizes() {
 }
 
 #[test]
+fn a_cubin_of_cuda_13_has_the_same_attributes() {
+    let path = root().join("tests/data/machine/v02_shared.cuda_13.z");
+    let packed = fs::read(path).expect("it is committed");
+    let cubin = miniz_oxide::inflate::decompress_to_vec_zlib(&packed).expect("it is deflated");
+    let (new, old) = (Module::read(&cubin).expect("a cubin"), module("v02_shared"));
+    assert_eq!((new.architecture, new.kernels.len()), (90, old.kernels.len()));
+    for kernel in &new.kernels {
+        let name = &kernel.name;
+        let same = old.kernels.iter().find(|other| other.name == *name);
+        let same = same.unwrap_or_else(|| panic!("{name} is in both"));
+        assert_eq!(kernel.registers, same.registers, "{name}");
+        assert_eq!(kernel.shared_bytes, same.shared_bytes, "{name}");
+        assert_eq!(kernel.frame_bytes, same.frame_bytes, "{name}");
+        assert_eq!(
+            (kernel.max_threads, kernel.barriers),
+            (same.max_threads, same.barriers),
+            "{name}"
+        );
+        assert_eq!(kernel.parameter_base, same.parameter_base, "{name}");
+        assert_eq!(kernel.parameter_bytes, same.parameter_bytes, "{name}");
+        assert_eq!(kernel.parameters, same.parameters, "{name}");
+        assert!(!kernel.lines.is_empty(), "{name}");
+    }
+}
+
+#[test]
 fn instructions_have_lines_of_the_source() {
     let module = module("v01_row_per_lane");
     let source = fs::read_to_string(root().join("kernels/v01_row_per_lane.cu")).expect("it is committed");

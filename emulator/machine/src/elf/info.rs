@@ -14,6 +14,7 @@ const STACK_SIZE: u8 = 0x12;
 const PARAMETER: u8 = 0x17;
 const PARAMETER_BYTES: u8 = 0x19;
 const REGISTERS: u8 = 0x2f;
+const BARRIERS: u8 = 0x4c;
 
 /// No kernel has as many bytes of parameters.
 const MAX_PARAMETER_BYTES: u32 = 1 << 15;
@@ -71,6 +72,8 @@ pub(super) fn counts(bytes: &[u8]) -> Counts {
 #[derive(Default)]
 pub(super) struct Attributes {
     pub(super) max_threads: Option<[u32; 3]>,
+    /// How many barriers of the block it uses, where CUDA 13 has written the file.
+    pub(super) barriers: Option<u32>,
     pub(super) parameter_base: u32,
     pub(super) parameter_bytes: u32,
     pub(super) parameters: Vec<Parameter>,
@@ -93,6 +96,7 @@ impl Attributes {
                     let word = attribute.word(1).unwrap_or(0);
                     (found.parameter_base, found.parameter_bytes) = (word & 0xffff, word >> 16);
                 }
+                BARRIERS => found.barriers = Some((attribute.short & 0x7f).into()),
                 PARAMETER_BYTES => found.parameter_bytes = attribute.short.into(),
                 PARAMETER => {
                     if let (Some(place), Some(size)) = (attribute.word(1), attribute.word(2)) {

@@ -111,15 +111,12 @@ impl Lower<'_> {
 
     /// `LDSM`
     pub(super) fn load_matrices(&mut self) -> Result<()> {
-        let mut addr = self.shared_address()?;
+        let addr = self.shared_address()?;
         let (n, transposed) = self.matrices();
         let mut regs = [NONE; 4];
+        // One of them may hold the address: all rows are read before anything is written.
         for (at, dst) in (0..n).zip(&mut regs) {
             *dst = self.dst_word(at)? as i32;
-        }
-        // As of other loads: the address is needed to the end.
-        if regs.contains(&addr.src) {
-            addr.src = self.value(self.builtin(Builtin::Mov32), &[addr.src])?;
         }
         self.emit(OpKind::MatrixLoad(Box::new(MatrixAccess {
             space: MemSpace::Shared,
