@@ -1,7 +1,7 @@
 //! What binds: the clocks that each unit of a multiprocessor needs, if no warp ever waited.
 //!
-//! Of machine code, the driver says what its units need. PTX has more instructions than machine code, so that its issue is
-//! an upper count, and limits nothing.
+//! Of machine code, the driver says what its units need. PTX has more instructions than machine code as a rule, and fewer of
+//! `wmma`, which ptxas takes apart: its issue limits nothing.
 
 use ladder::machine_code::{Prediction, unit};
 use ladder::text::{Paint, Table};
@@ -218,8 +218,8 @@ fn note(shape: Shape, counted: &[(&Entry<'_>, Counters)], is_exact: bool) -> Str
              which are one memory.\n  A bound: if no warp ever waited"
         }
         false => {
-            ", 1 pass over\n  shared memory or L1, which are one memory. A bound: if no warp ever waited. PTX \
-             instructions: an upper count,\n  because ptxas leaves some out; they bind only where nothing else needs as much"
+            ", 1 pass over\n  shared memory or L1, which are one memory. A bound: if no warp ever waited. Issue: of PTX, \
+             of which\n  ptxas makes fewer instructions as a rule, and more of wmma; it binds only where nothing else needs as much"
         }
     });
     if counted.iter().any(|(_, c)| c.operand_passes > 0.0) {
