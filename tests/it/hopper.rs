@@ -153,32 +153,45 @@ const PLANS: &[Plan] = &[
     },
 ];
 
+/// FP32 in six products of bf16: C is FP32, and nothing else.
+const IN_PARTS: Plan = Plan {
+    source: "v12_six_bf16",
+    name: "sgemm_v12_six_bf16",
+    threads: 256,
+    shared: 196608,
+    parameters: ["M N K alpha A B C"; 2],
+    launches: &[("3x2", SAME), ("1", [1, 1, 1]), ("2x2", [129, 131, 135])],
+};
+
 impl Plan {
     /// The kernel with C of float and with C of bf16.
     fn kernels(&self) -> [(Specimen, String); 2] {
+        [("_f32", self.parameters[0]), ("_bf16", self.parameters[1])]
+            .map(|(out, parameters)| self.kernel(&format!("{}{out}", self.name), parameters))
+    }
+
+    fn kernel(&self, name: &str, parameters: &str) -> (Specimen, String) {
         let path = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../kernels/ptx")
             .join(self.source)
             .with_extension("ptx");
         let ptx = std::fs::read_to_string(&path).expect("its PTX is committed");
-        [("f32", self.parameters[0]), ("bf16", self.parameters[1])].map(|(out, parameters)| {
-            let name = format!("{}_{out}", self.name);
-            let mut source = format!(
-                "// kernel: {name}\n// block: {}\n// shared: {}\n// product: {parameters}\n",
-                self.threads, self.shared
-            );
-            for (blocks, [m, n, k]) in self.launches {
-                let _ = writeln!(source, "// launch: blocks {blocks} whole 0 shape {m} {n} {k}");
-            }
-            let path = path.clone();
-            (Specimen { name, path, source }, ptx.clone())
-        })
+        let mut source = format!(
+            "// kernel: {name}\n// block: {}\n// shared: {}\n// product: {parameters}\n",
+            self.threads, self.shared
+        );
+        for (blocks, [m, n, k]) in self.launches {
+            let _ = writeln!(source, "// launch: blocks {blocks} whole 0 shape {m} {n} {k}");
+        }
+        let name = name.to_owned();
+        (Specimen { name, path, source }, ptx)
     }
 }
 
 #[test]
 fn kernels_of_v12_are_clean() {
-    for kernel in PLANS.iter().flat_map(Plan::kernels) {
+    let in_parts = IN_PARTS.kernel(IN_PARTS.name, IN_PARTS.parameters[0]);
+    for kernel in PLANS.iter().flat_map(Plan::kernels).chain([in_parts]) {
         let (text, _) = shown(&kernel, 1);
         assert!(text.is_empty(), "{}:\n{text}", kernel.0.name);
     }
@@ -188,7 +201,11 @@ fn kernels_of_v12_are_clean() {
 #[test]
 fn shared_memory_gives_no_excess_wavefront() {
     let of = |plan: &&Plan| ["v12_mma_ring", "v12_store"].contains(&plan.source);
-    for kernel in PLANS.iter().filter(of).flat_map(Plan::kernels) {
+    let in_parts = IN_PARTS.kernel(IN_PARTS.name, IN_PARTS.parameters[0]);
+    for kernel in { PLANS.iter().filter(of) }
+        .flat_map(Plan::kernels)
+        .chain([in_parts])
+    {
         let launch = head(&kernel.0.source).launches[0];
         let counters = run(&kernel, launch, 1).counters;
         let (loads, stores) = (counters.shared_load_wavefronts, counters.shared_store_wavefronts);
