@@ -63,27 +63,25 @@ struct Products {
 
 // ANCHOR: product
 // C = A * B, BM x BN of it by this block.
-template <typename P, typename Inner = Products>
+template <typename P, typename Inner, bool ON_16_BYTES>
 __device__ __forceinline__ void product(int M, int N, int K, const typename P::InMemory* A,
-                                        const typename P::InMemory* B, float* C)
+                                        const typename P::InMemory* B, float* C, typename P::Tiles::A (&a_tile)[2],
+                                        typename P::Tiles::B (&b_tile)[2])
 {
     using Tiles = typename P::Tiles;
-    __shared__ __align__(128) typename Tiles::A a_tile[2];
-    __shared__ __align__(128) typename Tiles::B b_tile[2];
-
     const int warp = threadIdx.x / WARP_SIZE;
     const int block_row = blockIdx.y * BM, block_col = blockIdx.x * BN;
     const int warp_row = warp / (BN / P::WN) * P::WM, warp_col = warp % (BN / P::WN) * P::WN;  // in the block's tile
 
     Tiles next;
-    next.load(M, N, K, A, B, block_row, block_col, 0);
+    next.template load<ON_16_BYTES>(M, N, K, A, B, block_row, block_col, 0);
     typename P::Acc acc = {};
     int buffer = 0;
     for (int k0 = 0; k0 < K; k0 += Tiles::BK) {
         next.store(a_tile[buffer], b_tile[buffer]);
         // writes to this buffer done -> reads may start; reads of the other one done -> writes may start
         __syncthreads();
-        next.load(M, N, K, A, B, block_row, block_col, k0 + Tiles::BK);
+        next.template load<ON_16_BYTES>(M, N, K, A, B, block_row, block_col, k0 + Tiles::BK);
         Inner::template add<P>(acc, a_tile[buffer], b_tile[buffer], warp_row, warp_col);
         buffer ^= 1;
     }
@@ -96,5 +94,15 @@ __device__ __forceinline__ void product(int M, int N, int K, const typename P::I
         for (int j = 0; j < P::COLS; ++j)
             store_inside(C, M, N, block_row + warp_row + i * FRAGMENT, block_col + warp_col + j * FRAGMENT, acc[i][j],
                          scratch);
+}
+
+template <typename P, typename Inner = Products>
+__device__ __forceinline__ void product(int M, int N, int K, const typename P::InMemory* A,
+                                        const typename P::InMemory* B, float* C)
+{
+    __shared__ __align__(128) typename P::Tiles::A a_tile[2];
+    __shared__ __align__(128) typename P::Tiles::B b_tile[2];
+    if (P::Tiles::on_16_bytes(N, K)) product<P, Inner, true>(M, N, K, A, B, C, a_tile, b_tile);
+    else product<P, Inner, false>(M, N, K, A, B, C, a_tile, b_tile);
 }
 // ANCHOR_END: product

@@ -30,43 +30,53 @@ struct Kind<float> {  // of which the kernel makes TF32 itself
     static constexpr int DEPTH = 8;
 };
 
-// As many elements as fit in VECTOR_BYTES.
-template <typename T>
-struct alignas(VECTOR_BYTES) Vector {
-    T x[VECTOR_BYTES / sizeof(T)];
-};
+// 16 bytes of a row as they lie in memory, whatever they hold.
+using Vector = uint4;
 
-// X[row][col] and its right neighbours, zeros outside. One load where all are there and rows start on 16 bytes.
-template <typename T>
-__device__ __forceinline__ Vector<T> load_vector_or_zero(const T* X, int rows, int cols, int row, int col)
+__device__ __forceinline__ unsigned bits_or_zero(const float* X, int rows, int cols, int row, int col)
 {
-    constexpr int N = sizeof(Vector<T>) / sizeof(T);
-    if (row < rows && col < cols && cols % N == 0)
-        return *reinterpret_cast<const Vector<T>*>(&X[row * cols + col]);
-    Vector<T> v = {};
-    #pragma unroll
-    for (int i = 0; i < N; ++i)
-        if (row < rows && col + i < cols) v.x[i] = X[row * cols + col + i];
-    return v;
+    return __float_as_uint(load_or_zero(X, rows, cols, row, col));
 }
 
-// bf16 goes into the tile as it is.
-__device__ __forceinline__ void store_vector(bf16* to, Vector<bf16> v)
+// Of two neighbours of 16 bits, which are a word.
+__device__ __forceinline__ unsigned bits_or_zero(const bf16* X, int rows, int cols, int row, int col)
 {
-    *reinterpret_cast<Vector<bf16>*>(to) = v;
+    const auto* bits = reinterpret_cast<const unsigned short*>(X);
+    const unsigned low = load_or_zero(bits, rows, cols, row, col), high = load_or_zero(bits, rows, cols, row, col + 1);
+    return low | high << 16;
 }
 
-__device__ __forceinline__ void store_vector(float* to, Vector<float> v)
+// ANCHOR: load
+// X[row][col] and its right neighbours, zeros outside. Rows start on 16 bytes: one load, which goes on while the
+// program does. Where they don't, each element is looked at by itself.
+template <bool ON_16_BYTES, typename T>
+__device__ __forceinline__ Vector load_vector_or_zero(const T* X, int rows, int cols, int row, int col)
 {
-    store4(to, make_float4(v.x[0], v.x[1], v.x[2], v.x[3]));
+    if constexpr (ON_16_BYTES) {
+        const bool there = row < rows && col < cols;
+        return there ? *reinterpret_cast<const Vector*>(&X[row * cols + col]) : Vector{};
+    } else {
+        constexpr int WORD = sizeof(unsigned) / sizeof(T);  // elements of a word
+        return {bits_or_zero(X, rows, cols, row, col), bits_or_zero(X, rows, cols, row, col + WORD),
+                bits_or_zero(X, rows, cols, row, col + 2 * WORD), bits_or_zero(X, rows, cols, row, col + 3 * WORD)};
+    }
+}
+// ANCHOR_END: load
+
+// FP32 and bf16 go into the tile as they are.
+template <typename Element>
+__device__ __forceinline__ void store_vector(Element* to, Vector v)
+{
+    *reinterpret_cast<Vector*>(to) = v;
 }
 
 // ANCHOR: round
 // FP32 is rounded to TF32 on its way, once for all that read it.
-__device__ __forceinline__ void store_vector(tf32* to, Vector<float> v)
+__device__ __forceinline__ unsigned as_tf32(unsigned bits) { return __float_as_uint(round_to_tf32(__uint_as_float(bits))); }
+
+__device__ __forceinline__ void store_vector(tf32* to, Vector v)
 {
-    store4(&to->value, make_float4(round_to_tf32(v.x[0]), round_to_tf32(v.x[1]), round_to_tf32(v.x[2]),
-                                   round_to_tf32(v.x[3])));
+    *reinterpret_cast<Vector*>(to) = {as_tf32(v.x), as_tf32(v.y), as_tf32(v.z), as_tf32(v.w)};
 }
 // ANCHOR_END: round
 
@@ -83,20 +93,24 @@ struct Loads {
     using B = Element[BK][B_STRIDE];
     static_assert(A_VECTORS * A_ROWS == BM && B_VECTORS * B_ROWS == BK, "each thread loads as much as any other");
 
-    Vector<InMemory> a[A_VECTORS], b[B_VECTORS];
+    Vector a[A_VECTORS], b[B_VECTORS];
+
+    // Do the rows of A and B start on 16 bytes?
+    static __device__ __forceinline__ bool on_16_bytes(int N_, int K) { return N_ % N == 0 && K % N == 0; }
 
     // The tiles at k0: zeros past an edge.
+    template <bool ON_16_BYTES>
     __device__ __forceinline__ void load(int M, int N_, int K, const InMemory* A_, const InMemory* B_, int block_row,
                                          int block_col, int k0)
     {
         const int thread = threadIdx.x;
         #pragma unroll
         for (int i = 0; i < A_VECTORS; ++i)
-            a[i] = load_vector_or_zero(A_, M, K, block_row + i * A_ROWS + thread / (BK / N),
+            a[i] = load_vector_or_zero<ON_16_BYTES>(A_, M, K, block_row + i * A_ROWS + thread / (BK / N),
                                        k0 + thread % (BK / N) * N);
         #pragma unroll
         for (int i = 0; i < B_VECTORS; ++i)
-            b[i] = load_vector_or_zero(B_, K, N_, k0 + i * B_ROWS + thread / (BN / N),
+            b[i] = load_vector_or_zero<ON_16_BYTES>(B_, K, N_, k0 + i * B_ROWS + thread / (BN / N),
                                        block_col + thread % (BN / N) * N);
     }
 
