@@ -30,23 +30,32 @@ __device__ __forceinline__ void sync_group()
 {
     asm volatile("bar.sync %0, %1;" :: "r"(1 + threadIdx.x / GROUP), "n"(GROUP) : "memory");
 }
+
+// Until all threads that multiply are here.
+template <typename T>
+__device__ __forceinline__ void sync_multipliers()
+{
+    asm volatile("bar.sync %0, %1;" :: "n"(1 + T::GROUPS), "n"(T::MULTIPLIERS) : "memory");
+}
 // ANCHOR_END: inline
 
 // ANCHOR: out
-// A box of C: 64 rows of 128 bytes. Each warpgroup has two: one is filled while the other is copied.
-template <typename T, typename Out>
+// A box of C: 64 rows of 128 bytes. Each warpgroup has BOXES: one is filled while others are copied.
+constexpr int BOX_OF_C = 64 * 128;
+
+template <typename T, typename Out, int BOXES>
 struct BoxesOut {
-    static constexpr int COLS = T::ROW_BYTES / sizeof(Out), BYTES = T::GROUP_ROWS * T::ROW_BYTES, BOXES = 2;
+    static constexpr int COLS = T::ROW_BYTES / sizeof(Out), BYTES = T::GROUP_ROWS * T::ROW_BYTES;
     static constexpr int SUMS = T::SUMS * COLS / T::BN;  // of a thread, in a box
-    static_assert(T::EXCHANGE_BYTES == T::GROUPS * BOXES * BYTES, "room for them");
+    static_assert(BYTES == BOX_OF_C, "a warpgroup fills it");
     static_assert(T::BN % COLS == 0, "whole boxes: past them lies another block's tile");
 
     const TensorMap& map;
     unsigned own;  // where the boxes of this thread's warpgroup lie
     int next = 0;  // of them, to fill
 
-    __device__ __forceinline__ BoxesOut(const TensorMap& map_, unsigned exchange)
-        : map(map_), own(exchange + threadIdx.x / GROUP * BOXES * BYTES)
+    __device__ __forceinline__ BoxesOut(const TensorMap& map_, unsigned boxes)
+        : map(map_), own(boxes + threadIdx.x / GROUP * BOXES * BYTES)
     {
     }
 
@@ -87,10 +96,9 @@ struct BoxesOut {
         }
     }
 
-    // The tile of this thread's warpgroup, box after box.
-    __device__ __forceinline__ void store(int block_row, int block_col, float alpha, const float (&acc)[T::SUMS])
+    // 64 rows of C from `row` on, box after box.
+    __device__ __forceinline__ void store(int row, int block_col, float alpha, const float (&acc)[T::SUMS])
     {
-        const int row = block_row + threadIdx.x / GROUP * T::GROUP_ROWS;
         const bool is_first = threadIdx.x % GROUP == 0;
         #pragma unroll
         for (int i = 0; i < T::BN / COLS; ++i) {

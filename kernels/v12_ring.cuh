@@ -24,9 +24,8 @@ __device__ __forceinline__ void init_ring(unsigned tiles_at, int readers)
 // next are started: a pair of tiles may be overwritten one step after its turn. `release` gets its barrier.
 // Nothing else may write acc while products are under way, or ptxas makes each wait for the one before (C7515). A loop
 // that might run no step would: the zeros of acc.
-template <typename T, typename Release>
-__device__ __forceinline__ void multiply_steps(float (&acc)[T::SUMS], Ring<T, T::STAGES>& ring, int steps,
-                                               Release release)
+template <typename T, typename Acc, typename Release>
+__device__ __forceinline__ void multiply_steps(Acc& acc, Ring<T, T::STAGES>& ring, int steps, Release release)
 {
     unsigned before = 0;
     int step = 0;

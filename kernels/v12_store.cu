@@ -15,8 +15,8 @@
 #include "v12_order.cuh"
 
 // ANCHOR: kernel
-using Wide = Tiles<128, 256, 4, 4 * 8192>;  // of C; pairs of tiles; bytes of four boxes of C
-using Narrow = Tiles<128, 192, 4, 4 * 8192>;
+using Wide = Tiles<128, 256, 4, 4 * BOX_OF_C>;  // of C; pairs of tiles; bytes of boxes of C
+using Narrow = Tiles<128, 192, 4, 8 * BOX_OF_C>;
 constexpr int THREADS = Wide::MULTIPLIERS + PRODUCERS;
 
 template <typename T, typename Out>
@@ -46,13 +46,14 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
         return;
     }
 
+    const int group = threadIdx.x / GROUP;
     Ring<T, T::STAGES> ring(tiles_at, 0);
-    BoxesOut<T, Out> out(c_map, tiles_at + ring.EXCHANGE_AT);
+    BoxesOut<T, Out, T::EXCHANGE_BYTES / (T::GROUPS * BOX_OF_C)> out(c_map, tiles_at + ring.EXCHANGE_AT);
     for (int tile = blockIdx.x / CLUSTER; tile < order.count(); tile += clusters) {
         const int2 at = order.place(tile);
         float acc[T::SUMS] = {};
         multiply_steps<T>(acc, ring, steps, release_shared_tiles);
-        out.store((at.x * CLUSTER + rank) * T::BM, at.y * T::BN, alpha, acc);
+        out.store((at.x * CLUSTER + rank) * T::BM + group * T::GROUP_ROWS, at.y * T::BN, alpha, acc);
     }
     if (threadIdx.x % GROUP == 0) wait_stores_read<0>();  // shared memory ends with the block
     meet_in_cluster();  // the other block arrives here no more -> this one may end

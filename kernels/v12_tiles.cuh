@@ -101,18 +101,24 @@ PRODUCT(256, NAMES_128, SUMS_128, 128, 128, 129, 130)
 // ANCHOR_END: product
 
 // ANCHOR: multiply
-// Starts the products of a step: the rows of this thread's warpgroup of A's tile by B's tile, which may belong to
-// different pairs. `adds` = 0: acc is new.
+// Starts the products of a step: 64 rows of A's tile by B's tile. `adds` = 0: acc is new.
 template <typename T>
-__device__ __forceinline__ void multiply_pair(float (&acc)[T::SUMS], unsigned a_pair, unsigned b_pair, int adds)
+__device__ __forceinline__ void multiply_rows(float (&acc)[T::SUMS], unsigned a_rows, unsigned b_tile, int adds)
 {
     constexpr int MK = 16, EIGHT_ROWS = 8 * T::ROW_BYTES;
-    const unsigned a_tile = a_pair + threadIdx.x / GROUP * T::GROUP_ROWS * T::ROW_BYTES, b_tile = b_pair + T::A_BYTES;
     // A: rows of 64 k; from 8 rows to the next 8. B: rows of 64 columns; to the next 64, and from 8 k to the next 8.
-    const unsigned long long a = describe(a_tile, 0, EIGHT_ROWS), b = describe(b_tile, T::BOX_BYTES, EIGHT_ROWS);
+    const unsigned long long a = describe(a_rows, 0, EIGHT_ROWS), b = describe(b_tile, T::BOX_BYTES, EIGHT_ROWS);
     #pragma unroll
     for (int k = 0; k < T::BK; k += MK)
         multiply(acc, a + k * sizeof(Bf16) / 16, b + k * T::ROW_BYTES / 16, adds + k);
+}
+
+// The rows of this thread's warpgroup; A's tile and B's may belong to different pairs.
+template <typename T>
+__device__ __forceinline__ void multiply_pair(float (&acc)[T::SUMS], unsigned a_pair, unsigned b_pair, int adds)
+{
+    const unsigned a_rows = a_pair + threadIdx.x / GROUP * T::GROUP_ROWS * T::ROW_BYTES;
+    multiply_rows<T>(acc, a_rows, b_pair + T::A_BYTES, adds);
 }
 
 // The same of one pair, as a group.
@@ -121,6 +127,17 @@ __device__ __forceinline__ void multiply_tiles(float (&acc)[T::SUMS], unsigned t
 {
     fence_products();
     multiply_pair<T>(acc, tiles, tiles, adds);
+    commit_products();
+}
+
+// The same of all rows of A's tile, by one warpgroup.
+template <typename T>
+__device__ __forceinline__ void multiply_tiles(float (&acc)[T::GROUPS][T::SUMS], unsigned tiles, int adds)
+{
+    fence_products();
+    #pragma unroll
+    for (int i = 0; i < T::GROUPS; ++i)
+        multiply_rows<T>(acc[i], tiles + i * T::GROUP_ROWS * T::ROW_BYTES, tiles + T::A_BYTES, adds);
     commit_products();
 }
 // ANCHOR_END: multiply

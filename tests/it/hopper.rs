@@ -121,7 +121,7 @@ const PLANS: &[Plan] = &[
     },
     Plan {
         source: "v12_small",
-        name: "gemm_v12_small_128x64",
+        name: "gemm_v12_small_64x128",
         threads: 288,
         shared: 98368,
         parameters: BOXES,
@@ -129,7 +129,7 @@ const PLANS: &[Plan] = &[
     },
     Plan {
         source: "v12_small",
-        name: "gemm_v12_small_128x128_split",
+        name: "gemm_v12_split_128x128",
         threads: 288,
         shared: 229472,
         parameters: BOXES,
@@ -145,7 +145,7 @@ const PLANS: &[Plan] = &[
     },
     Plan {
         source: "v12_small",
-        name: "gemm_v12_small_64x64_split",
+        name: "gemm_v12_split_64x64",
         threads: 160,
         shared: 73792,
         parameters: LOW_BOXES,

@@ -66,11 +66,12 @@ const MMA_RING: Plan = tiles([128, 128], 4 * 32, 3, 0, 0);
 const WGMMA: Plan = tiles([128, 256], 2 * GROUP, 2, 2, 0);
 const RING: Plan = ring([128, 256], 4, 0);
 const MULTICAST: Plan = pair(RING);
-/// With four boxes of C.
+/// With so many boxes of C.
 const STORE: Plan = pair(ring([128, 256], 4, 4 * 8192));
-const STORE_192: Plan = pair(ring([128, 192], 4, 4 * 8192));
-const SMALL_128X128: Plan = ring([128, 128], 6, 0);
-const SMALL_128X64: Plan = ring([128, 64], 4, 0);
+const STORE_192: Plan = pair(ring([128, 192], 4, 8 * 8192));
+const PING_PONG: Plan = pair(ring([128, 128], 6, 4 * 8192));
+const SMALL_128X128: Plan = ring([128, 128], 7, 0);
+const SMALL_64X128: Plan = ring([64, 128], 9, 0);
 const SMALL_64X64: Plan = ring([64, 64], 4, 0);
 /// With the sums of half a tile.
 const SPLIT_128X128: Plan = ring([128, 128], 6, 32768);
@@ -96,7 +97,9 @@ const RINGS: Code = code!("v12_ring");
 const PERSISTENT: Code = code!("v12_persistent");
 const CLUSTERS: Code = code!("v12_multicast");
 const BOXES_OUT: Code = code!("v12_store");
+const PING_PONGS: Code = code!("v12_ping_pong");
 const SMALL: Code = code!("v12_small");
+const SPLIT: Code = code!("v12_split");
 const SIX_BF16: Code = code!("v12_six_bf16");
 
 /// Two kernels, with C of FP32 and of bf16, that copy boxes.
@@ -164,34 +167,41 @@ fn kernels() -> Vec<Kernel> {
             persistent_pairs
         ),
         both!(
+            "gemm_v12_ping_pong",
+            PING_PONGS,
+            PING_PONG,
+            launch_boxes_out,
+            persistent_pairs
+        ),
+        both!(
             "gemm_v12_small_128x128",
             SMALL,
             SMALL_128X128,
-            launch_boxes,
+            launch_boxes_out,
             one_each
         ),
         both!(
-            "gemm_v12_small_128x64",
+            "gemm_v12_small_64x128",
             SMALL,
-            SMALL_128X64,
-            launch_boxes,
+            SMALL_64X128,
+            launch_boxes_out,
             one_each
         ),
-        both!("gemm_v12_small_64x64", SMALL, SMALL_64X64, launch_boxes, one_each),
         both!(
-            "gemm_v12_small_128x128_split",
+            "gemm_v12_small_64x64",
             SMALL,
+            SMALL_64X64,
+            launch_boxes_out,
+            one_each
+        ),
+        both!(
+            "gemm_v12_split_128x128",
+            SPLIT,
             SPLIT_128X128,
             launch_boxes,
             two_each
         ),
-        both!(
-            "gemm_v12_small_64x64_split",
-            SMALL,
-            SPLIT_64X64,
-            launch_boxes,
-            two_each
-        ),
+        both!("gemm_v12_split_64x64", SPLIT, SPLIT_64X64, launch_boxes, two_each),
     ];
     let plan = |shape| IN_PARTS.launch(shape);
     let fp32 = Kernel::sgemm("sgemm_v12_six_bf16", SIX_BF16, plan, launch_plain);

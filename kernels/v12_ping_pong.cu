@@ -1,0 +1,77 @@
+// v12_ping_pong.cu: two warpgroups, two tiles of C.
+//
+// Changed since v12_store: who multiplies what. There both warpgroups finish a tile at the same time, and while they
+// store it the tensor cores have nothing to do. Now each has tiles of its own, in turn: the ring holds all k of the
+// first one's tile, then all k of the second one's, and while one stores the other multiplies. A warpgroup needs 128
+// sums of a thread for 128 x 128 of C, two products of 64 rows in place of one.
+// Unchanged: clusters, the ring, the order of tiles, boxes of C. After CUTLASS, whose name for it this is.
+// Any M; N and K are multiples of 8. Boxes: 64 x 128 of A, 64 x 32 of B, 64 x 64 of C of bf16 or 32 x 64 of float,
+// swizzle of 128 bytes.
+// Launch: THREADS threads, an even number of blocks: as many as multiprocessors, or two for each pair of tiles if these
+// are fewer; shared memory as the launch says.
+// arch: compute_90a
+#include "v12_boxes_out.cuh"
+#include "v12_cluster.cuh"
+#include "v12_order.cuh"
+
+// ANCHOR: kernel
+using T = Tiles<128, 128, 6, 4 * BOX_OF_C>;  // of C; pairs of tiles; bytes of boxes of C
+constexpr int THREADS = T::MULTIPLIERS + PRODUCERS;
+
+template <typename Out>
+__device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha, const TensorMap& a_map,
+                                                const TensorMap& b_map, const TensorMap& c_map)
+{
+    extern __shared__ __align__(1024) char shared[];
+    const unsigned tiles_at = shared_address(shared);
+    const int rank = rank_in_cluster(), clusters = gridDim.x / CLUSTER, first = blockIdx.x / CLUSTER;
+    const Order order = {(M + CLUSTER * T::BM - 1) / (CLUSTER * T::BM), (N + T::BN - 1) / T::BN};  // of pairs
+    const int steps = (K + T::BK - 1) / T::BK;
+
+    if (threadIdx.x == 0) init_ring<T>(tiles_at, CLUSTER);  // of each block one warpgroup reads a pair of tiles
+    meet_in_cluster();  // barriers are made and published -> both blocks may use them
+
+    if (threadIdx.x >= T::MULTIPLIERS) {
+        if (threadIdx.x > T::MULTIPLIERS) return;
+        Ring<T, T::STAGES> ring(tiles_at, 1);
+        for (int tile = first; tile < order.count(); tile += clusters) {
+            const int2 at = order.place(tile);
+            const int block_row = (at.x * CLUSTER + rank) * T::BM, block_col = at.y * T::BN;
+            for (int step = 0; step < steps; ++step, ring.advance()) {
+                wait(ring.empty(), ring.parity);
+                copy_shared_tiles<T>(ring.tiles(), ring.full(), a_map, b_map, block_row, block_col, step * T::BK, rank);
+            }
+        }
+        return;
+    }
+
+    const int group = threadIdx.x / GROUP;
+    Ring<T, T::STAGES> ring(tiles_at, 0);
+    ring.skip(group * steps);
+    BoxesOut<T, Out, T::EXCHANGE_BYTES / (T::GROUPS * BOX_OF_C)> out(c_map, tiles_at + ring.EXCHANGE_AT);
+    for (int tile = first + group * clusters; tile < order.count(); tile += T::GROUPS * clusters, ring.skip(steps)) {
+        const int2 at = order.place(tile);
+        float acc[T::GROUPS][T::SUMS] = {};  // of 64 rows each
+        multiply_steps<T>(acc, ring, steps, release_shared_tiles);
+        #pragma unroll
+        for (int i = 0; i < T::GROUPS; ++i)
+            out.store((at.x * CLUSTER + rank) * T::BM + i * T::GROUP_ROWS, at.y * T::BN, alpha, acc[i]);
+    }
+    if (threadIdx.x % GROUP == 0) wait_stores_read<0>();  // shared memory ends with the block
+    meet_in_cluster();  // the other block arrives here no more -> this one may end
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1) __cluster_dims__(CLUSTER, 1, 1)
+gemm_v12_ping_pong_f32(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_map,
+                       const __grid_constant__ TensorMap b_map, const __grid_constant__ TensorMap c_map)
+{
+    multiply_blocks<float>(M, N, K, alpha, a_map, b_map, c_map);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1) __cluster_dims__(CLUSTER, 1, 1)
+gemm_v12_ping_pong_bf16(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_map,
+                        const __grid_constant__ TensorMap b_map, const __grid_constant__ TensorMap c_map)
+{
+    multiply_blocks<Bf16>(M, N, K, alpha, a_map, b_map, c_map);
+}
+// ANCHOR_END: kernel
