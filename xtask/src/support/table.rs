@@ -60,9 +60,10 @@ pub(crate) fn measurements(all: &Record, paint: Paint) -> String {
 }
 
 /// What the columns of the emulated GPU mean.
-const LEGEND: &str = "  Per FMA of a warp (of a transpose: per 32 elements): instructions of the machine code (of the PTX where there is
-  none), 32-byte sectors of global memory, wavefronts of shared memory, and those of them that a better layout would
-  save. FLOP per byte of the sectors. Predicted: for an H200 with warm caches.
+const LEGEND: &str = "  Per FMA of a warp (of tensor cores: per 2048 multiply-adds; of a transpose: per 32 elements): instructions of the
+  machine code (of the PTX where there is none), 32-byte sectors of global memory, wavefronts of shared memory, and
+  those of them that a better layout would save. FLOP per byte of the sectors. What bulk copies move is in none of them.
+  Predicted: for an H200 with warm caches.
 ";
 
 fn title(one: &Measurement) -> String {
@@ -156,9 +157,11 @@ fn rates(one: &Measurement, passed: &Passed) -> Vec<String> {
     ]
 }
 
-/// Counters per multiply-add of a whole warp; for a transpose, per element of a warp.
+/// Counters per multiply-add of a whole warp, or as many of tensor cores as one `mma.sync` on bf16 has; for a transpose,
+/// per element of a warp. A cell is empty where nothing was counted that it could be of.
 fn counts(one: &Measurement, passed: &Passed) -> Vec<String> {
     const LANES: f64 = 32.0;
+    const TENSOR_PRODUCT: f64 = 16.0 * 8.0 * 16.0;
     const SECTOR_BYTES: f64 = 32.0;
     let code = passed.machine_code.as_deref();
     let counters = code
@@ -171,21 +174,40 @@ fn counts(one: &Measurement, passed: &Passed) -> Vec<String> {
     };
     let both = |name: &str| count(&format!("shared_load_{name}")) + count(&format!("shared_store_{name}"));
     let work = work(one);
-    let useful = match work {
-        Work::Transpose => one.shape.m as f64 * one.shape.n as f64,
-        _ => count("fmas"),
+    let times = match work {
+        Work::Transpose => one.shape.m as f64 * one.shape.n as f64 / LANES,
+        Work::Tensor { .. } => count("tensor_products") / TENSOR_PRODUCT,
+        _ => count("fmas") / LANES,
+    };
+    let flops = match work {
+        Work::Transpose => 0.0,
+        Work::Tensor { .. } => work.flops(one.shape),
+        _ => 2.0 * count("fmas"),
     };
     let sectors = count("global_load_sectors") + count("global_store_sectors");
     let (wavefronts, ideal) = (both("wavefronts"), both("ideal"));
-    let per = |n: f64| format!("{:.2}", n / (useful / LANES));
+    let of = |n: f64, all: f64| {
+        if all > 0.0 {
+            format!("{:.2}", n / all)
+        } else {
+            String::new()
+        }
+    };
+    // What bulk copies move is not among the sectors.
+    let bytes = if count("bulk_copies") > 0.0 {
+        0.0
+    } else {
+        sectors * SECTOR_BYTES
+    };
     vec![
-        per(count("warp_instructions")),
-        per(sectors),
-        per(wavefronts),
-        per(wavefronts - ideal),
-        match work {
-            Work::Transpose => String::new(),
-            _ => format!("{:.2}", 2.0 * useful / (sectors * SECTOR_BYTES)),
+        of(count("warp_instructions"), times),
+        of(sectors, times),
+        of(wavefronts, times),
+        of(wavefronts - ideal, times),
+        if flops > 0.0 {
+            of(flops, bytes)
+        } else {
+            String::new()
         },
         prediction
             .map(|p| format!("{} ms", milliseconds(p.us / 1e3)))

@@ -179,7 +179,8 @@ fn passed(emulated: bool) -> Outcome {
 
 fn machine_code() -> MachineCode {
     let counters = serde_json::json!({
-        "warp_instructions": 40_000_000, "fmas": 1_073_741_824, "global_load_sectors": 9_000_000,
+        "warp_instructions": 40_000_000, "fmas": 1_073_741_824, "tensor_products": 1_073_741_824,
+        "global_load_sectors": 9_000_000,
         "global_store_sectors": 131_072, "shared_load_wavefronts": 17_000_000, "shared_load_ideal": 17_000_000,
     });
     MachineCode {
@@ -366,6 +367,11 @@ fn several_steps_share_a_table() {
     $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v06 bench --emulate --json
     v06  sgemm_v06_outer_product  1024x1024x1024  verified
     ");
+}
+
+#[test]
+fn tensor_cores_are_counted_by_their_own_products() {
+    insta::assert_snapshot!(run(xtask("bench v05 v10 --emulate").env("FAKE", "emulated")));
 }
 
 #[test]
