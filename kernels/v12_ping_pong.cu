@@ -4,6 +4,8 @@
 // store it the tensor cores have nothing to do. Now each has tiles of its own, in turn: the ring holds all k of the
 // first one's tile, then all k of the second one's, and while one stores the other multiplies. A warpgroup needs 128
 // sums of a thread for 128 x 128 of C, two products of 64 rows in place of one.
+// Its turn has to be said: a barrier of the ring tells two phases apart, and who comes sooner takes an old one for its
+// own.
 // Unchanged: clusters, the ring, the order of tiles, boxes of C. After CUTLASS, whose name for it this is.
 // Any M; N and K are multiples of 8. Boxes: 64 x 128 of A, 64 x 32 of B, 64 x 64 of C of bf16 or 32 x 64 of float,
 // swizzle of 128 bytes.
@@ -17,6 +19,19 @@
 // ANCHOR: kernel
 using T = Tiles<128, 128, 6, 4 * BOX_OF_C>;  // of C; pairs of tiles; bytes of boxes of C
 constexpr int THREADS = T::MULTIPLIERS + PRODUCERS;
+
+// The barrier at which a warpgroup waits for its turn; the other one only arrives. Lower numbers are taken.
+__device__ __forceinline__ int turn_of(int group) { return 1 + T::GROUPS + group; }
+
+__device__ __forceinline__ void wait_for_turn(int group)
+{
+    asm volatile("bar.sync %0, %1;" :: "r"(turn_of(group)), "n"(T::MULTIPLIERS) : "memory");
+}
+
+__device__ __forceinline__ void give_turn(int group)
+{
+    asm volatile("bar.arrive %0, %1;" :: "r"(turn_of(group)), "n"(T::MULTIPLIERS) : "memory");
+}
 
 template <typename Out>
 __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha, const TensorMap& a_map,
@@ -52,7 +67,11 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
     for (int tile = first + group * clusters; tile < order.count(); tile += T::GROUPS * clusters, ring.skip(steps)) {
         const int2 at = order.place(tile);
         float acc[T::GROUPS][T::SUMS] = {};  // of 64 rows each
-        multiply_steps<T>(acc, ring, steps, release_shared_tiles);
+        if (tile != first) wait_for_turn(group);
+        // All tiles of the other's turn are here -> the ring is at most one round behind this one's first.
+        multiply_steps<T>(acc, ring, steps, release_shared_tiles, [&]() {
+            if (tile + clusters < order.count()) give_turn(1 - group);
+        });
         #pragma unroll
         for (int i = 0; i < T::GROUPS; ++i)
             out.store((at.x * CLUSTER + rank) * T::BM + i * T::GROUP_ROWS, at.y * T::BN, alpha, acc[i]);

@@ -23,9 +23,10 @@ __device__ __forceinline__ void init_ring(unsigned tiles_at, int readers)
 // acc = the products of the next `steps` pairs of tiles, at least one. The products of one step run while those of the
 // next are started: a pair of tiles may be overwritten one step after its turn. `release` gets its barrier.
 // Nothing else may write acc while products are under way, or ptxas makes each wait for the one before (C7515). A loop
-// that might run no step would: the zeros of acc.
-template <typename T, typename Acc, typename Release>
-__device__ __forceinline__ void multiply_steps(Acc& acc, Ring<T, T::STAGES>& ring, int steps, Release release)
+// that might run no step would: the zeros of acc. `all_are_here`: when the last tiles are.
+template <typename T, typename Acc, typename Release, typename AllAreHere>
+__device__ __forceinline__ void multiply_steps(Acc& acc, Ring<T, T::STAGES>& ring, int steps, Release release,
+                                               AllAreHere all_are_here)
 {
     unsigned before = 0;
     int step = 0;
@@ -37,8 +38,15 @@ __device__ __forceinline__ void multiply_steps(Acc& acc, Ring<T, T::STAGES>& rin
         before = ring.empty();
         ring.advance();
     } while (++step < steps);
+    all_are_here();
     wait_products<0>();
     release(before);
+}
+
+template <typename T, typename Acc, typename Release>
+__device__ __forceinline__ void multiply_steps(Acc& acc, Ring<T, T::STAGES>& ring, int steps, Release release)
+{
+    multiply_steps<T>(acc, ring, steps, release, []() {});
 }
 // ANCHOR_END: multiply
 
