@@ -1,7 +1,7 @@
 // v12_six_bf16.cu: FP32 from six products of bf16, by warpgroups.
 //
-// Changed since v12_wgmma: A and B are FP32, and threads bring the next tiles while products run: they load elements
-// and split each into three numbers of bf16. Three times 8 bits are the 24 of FP32. Of the nine products of two such
+// Changed since v12_wgmma: A and B are FP32, and threads bring the next tiles while products run: they load elements,
+// start the products, and split each element into three numbers of bf16. Three times 8 bits are the 24 of FP32. Of the nine products of two such
 // sums, six are computed: the other three are less than a unit in the last place of FP32. Sums of a step of 64 k begin
 // at zero, the small ones first, and are added to the others in FP32, rounded and not cut, as in v10_three_tf32. TF32
 // would need three products, and B with neighbouring k side by side, which products of bf16 don't.
@@ -49,32 +49,41 @@ __device__ __forceinline__ unsigned place(int row, int i)
     return row * T::ROW_BYTES + (i / 2 ^ row % 8) * 16 + i % 2 * 8;
 }
 
-// X[row .. row + ROWS][col .. col + COLS] from global memory through registers to the parts of a tile, zeros outside.
-// Columns lie in boxes, as T::BOX says, BOX_BYTES apart.
-template <int COLS, int BOX_BYTES>
-__device__ __forceinline__ void bring(unsigned to, const float* X, int rows, int cols, int row, int col)
-{
-    constexpr int WIDE = COLS / WIDTH, BOX_WIDE = T::BOX / WIDTH;  // float4s of a row of the tile, and of a box
+// ANCHOR: bring
+// This thread's share of a tile of COLS columns, on its way from global memory through registers to the parts of a
+// pair. `ON_16_BYTES`: rows start there; then a load needs no branch, and goes on while the program does.
+template <int COLS, bool ON_16_BYTES>
+struct Share {
+    static constexpr int WIDE = COLS / WIDTH;        // float4s of a row
+    static constexpr int ROWS = THREADS / WIDE;      // at a time
+    static constexpr int BOX_WIDE = T::BOX / WIDTH;  // float4s of a row of a box
+    static_assert(ROWS % 8 == 0, "so that the swizzle of a thread's rows is the same");
     float4 v[LOADS];
-    #pragma unroll
-    for (int i = 0; i < LOADS; ++i) {
-        const int piece = i * THREADS + threadIdx.x;
-        v[i] = load4_or_zero(X, rows, cols, row + piece / WIDE, col + piece % WIDE * WIDTH);
-    }
-    #pragma unroll
-    for (int i = 0; i < LOADS; ++i) {
-        const int piece = i * THREADS + threadIdx.x, column = piece % WIDE;
-        store_parts(to + column / BOX_WIDE * BOX_BYTES + place(piece / WIDE, column % BOX_WIDE), v[i]);
-    }
-}
 
-// A pair of tiles, one after the other: 32 registers are enough for either.
-__device__ __forceinline__ void bring_pair(unsigned tiles, const float* A, const float* B, int M, int N, int K,
-                                           int block_row, int block_col, int k0)
-{
-    bring<T::BK, 0>(tiles, A, M, K, block_row, k0);
-    bring<T::BN, T::BOX_BYTES>(tiles + T::A_BYTES, B, K, N, k0, block_col);
-}
+    // From X[row][col] on, zeros outside.
+    __device__ __forceinline__ void load(const float* X, int rows, int cols, int row, int col)
+    {
+        const int r = row + threadIdx.x / WIDE, c = col + threadIdx.x % WIDE * WIDTH;
+        const float* from = X + r * cols + c;
+        #pragma unroll
+        for (int i = 0; i < LOADS; ++i) {
+            if constexpr (ON_16_BYTES)
+                v[i] = r + i * ROWS < rows && c < cols ? load4(from + i * ROWS * cols) : float4{};
+            else
+                v[i] = load4_or_zero(X, rows, cols, r + i * ROWS, c);
+        }
+    }
+
+    // Columns lie in boxes, as T::BOX says.
+    __device__ __forceinline__ void store(unsigned to) const
+    {
+        const int column = threadIdx.x % WIDE;
+        to += column / BOX_WIDE * T::BOX_BYTES + place(threadIdx.x / WIDE, column % BOX_WIDE);
+        #pragma unroll
+        for (int i = 0; i < LOADS; ++i) store_parts(to + i * ROWS * T::ROW_BYTES, v[i]);
+    }
+};
+// ANCHOR_END: bring
 
 // ANCHOR: multiply
 // Starts a group: six products of parts, the smallest first. acc is new.
@@ -92,33 +101,49 @@ __device__ __forceinline__ void multiply_parts(float (&acc)[T::SUMS], unsigned t
 }
 // ANCHOR_END: multiply
 
-extern "C" __global__ void __launch_bounds__(THREADS)
-sgemm_v12_six_bf16(int M, int N, int K, float alpha, const float* A, const float* B, float* C)
+template <bool ON_16_BYTES>
+__device__ __forceinline__ void multiply_block(int M, int N, int K, float alpha, const float* A, const float* B,
+                                               float* C)
 {
     extern __shared__ __align__(1024) char shared[];
     const unsigned tiles_at = shared_address(shared);
     const int block_row = blockIdx.y * T::BM, block_col = blockIdx.x * T::BN;
+    Share<T::BK, ON_16_BYTES> a;
+    Share<T::BN, ON_16_BYTES> b;
+    const auto load = [&](int k0) {
+        a.load(A, M, K, block_row, k0);
+        b.load(B, K, N, k0, block_col);
+    };
+    const auto store = [&](int stage) {
+        a.store(tiles_at + stage * STAGE_BYTES);
+        b.store(tiles_at + stage * STAGE_BYTES + T::A_BYTES);
+        publish_shared();
+    };
 
-    bring_pair(tiles_at, A, B, M, N, K, block_row, block_col, 0);
-    publish_shared();
+    load(0);
+    store(0);
     __syncthreads();  // the first tiles are here -> they may be multiplied
 
     float sums[T::SUMS] = {}, acc[T::SUMS] = {};
     int stage = 0;
     for (int k0 = 0; k0 < K; k0 += T::BK) {
+        load(k0 + T::BK);  // past the last k: zeros, without a load
         multiply_parts(acc, tiles_at + stage * STAGE_BYTES);
         stage ^= 1;
-        // While products run: they take longer than the way from global memory.
-        if (k0 + T::BK < K)
-            bring_pair(tiles_at + stage * STAGE_BYTES, A, B, M, N, K, block_row, block_col, k0 + T::BK);
+        store(stage);  // while products run
         wait_products<0>();
         #pragma unroll
         for (int i = 0; i < T::SUMS; ++i) sums[i] += acc[i];
-        publish_shared();
         __syncthreads();  // the next tiles are here, these are read -> they may be overwritten
     }
     const int row = block_row + threadIdx.x / WARP_SIZE * 16;
-    if (N % 2 == 0) store_sums<true>(C, M, N, row, block_col, alpha, sums);
-    else store_sums<false>(C, M, N, row, block_col, alpha, sums);
+    store_sums<ON_16_BYTES>(C, M, N, row, block_col, alpha, sums);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+sgemm_v12_six_bf16(int M, int N, int K, float alpha, const float* A, const float* B, float* C)
+{
+    if (N % WIDTH == 0 && K % WIDTH == 0) multiply_block<true>(M, N, K, alpha, A, B, C);
+    else multiply_block<false>(M, N, K, alpha, A, B, C);
 }
 // ANCHOR_END: kernel
