@@ -306,4 +306,9 @@ mod tests {
     fn kernels_are_those_of_the_catalogue() {
         declared::agrees("v12", &kernels());
     }
+
+    #[test]
+    fn sums_of_c_are_those_on_record() {
+        lab::sums::agree("v12", &kernels());
+    }
 }
