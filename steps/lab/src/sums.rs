@@ -211,18 +211,18 @@ fn found(gpu: &Gpu, trouble: Trouble) -> String {
 const LARGE: f64 = 1e8;
 
 /// For the steps' tests: stops unless the sums of all kernels on the emulated device, with all checks, are those on
-/// record of a real one, and do not depend on the number of multiprocessors, or are known to.
+/// record of a real one, and do not depend on the number of multiprocessors, or are known to. Returns them.
 ///
 /// # Panics
 /// When they differ: this is an assertion for tests.
 #[track_caller]
-pub fn agree(step: &'static str, kernels: &[Kernel]) {
+pub fn agree(step: &str, kernels: &[Kernel]) -> Vec<Sum> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/data/");
     let record = Record::load_or_empty(&std::path::Path::new(path).join(REFERENCE));
     let record = record.unwrap_or_else(|error| panic!("{error}"));
     let found = ladder::find(step).expect("a step of the catalogue");
     let mut lab = Lab::new(found, kernels, &Common::emulated()).unwrap_or_else(|error| panic!("{error}"));
-    let mut wrong = Vec::new();
+    let (mut all, mut wrong) = (Vec::new(), Vec::new());
     for kernel in kernels.iter().filter(|kernel| kernel.code().is_some()) {
         let mut sum = |shape, multiprocessors| {
             let sum = lab.sum(kernel, shape, multiprocessors);
@@ -250,8 +250,10 @@ pub fn agree(step: &'static str, kernels: &[Kernel]) {
                 kernel.name
             ));
         }
+        all.extend(sums);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    all
 }
 
 #[cfg(test)]
