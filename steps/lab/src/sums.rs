@@ -16,8 +16,9 @@ use crate::inputs::{Data, Real, elements, transposed};
 use crate::kernel::{Kernel, Program};
 use crate::measure::{cannot_run, gemm, too_large, transpose};
 use crate::session::{Launch, Session};
+use crate::subject::budget;
 use crate::trouble::Trouble;
-use crate::{Lab, PASSED, machine, out, shapes};
+use crate::{FAILED, Lab, PASSED, machine, out, shapes};
 
 /// Runs it.
 ///
@@ -37,21 +38,30 @@ pub fn run(lab: &mut Lab<'_>) -> Result<u8, Trouble> {
     if lab.common.json {
         out::json(&Line::Run(Box::new(lab.run.clone())))?;
     }
+    let mut failed = false;
     for kernel in lab.kernels.clone() {
         if kernel.code().is_none() {
             continue;
         }
         for shape in shapes::summed(lab.work(kernel)) {
-            out::milestone(&format!("{} on {shape}", kernel.name));
-            let sum = lab.sum(kernel, *shape, MULTIPROCESSORS)?;
+            out::progress(&format!("{} on {shape}", kernel.name));
+            let sum = lab.sum(kernel, *shape, MULTIPROCESSORS);
             out::progress_done();
-            match lab.common.json {
-                true => out::json(&Line::Sum(Box::new(sum)))?,
-                false => out::write(&told(&sum))?,
+            match sum {
+                Ok(sum) if lab.common.json => out::json(&Line::Sum(Box::new(sum)))?,
+                Ok(sum) => out::write(&told(&sum))?,
+                // Other kernels are worth having all the same, in a new context: this one may have broken the old.
+                Err(Trouble::CouldNot(why)) => {
+                    eprintln!("{why}");
+                    failed = true;
+                    lab.lose();
+                    break;
+                }
+                Err(trouble) => return Err(trouble),
             }
         }
     }
-    Ok(PASSED)
+    Ok(if failed { FAILED } else { PASSED })
 }
 
 /// One line.
@@ -98,6 +108,8 @@ impl Lab<'_> {
             return Ok(sum);
         }
         if let Some(emulator) = gpu.emulator {
+            emulator.set_diagnosis(Some(false));
+            emulator.set_budget(Some(budget(shape)));
             emulator.set_checks(Some(emulated::Checks::GlobalRaces));
         }
         let function = machine::load(gpu, kernel, code, ptx.as_deref())?;
@@ -181,7 +193,7 @@ fn repeated<T: Real, R: Real>(
     let unwritten = first.iter().filter(|element| element.is_poison()).count();
     if unwritten > 0 {
         return Err(Trouble::CouldNot(format!(
-            "{unwritten} elements of C were not written"
+            "{unwritten} of {n_out} elements of C were not written"
         )));
     }
     let sum = sum_of(&first);

@@ -52,6 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         reference: reference()?,
         found: Record::default(),
         skipped: Vec::new(),
+        failed: Vec::new(),
         folder,
     };
     let troubles = match &args.from {
@@ -65,10 +66,11 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         say::note(&saved);
     }
     let differences = session.differences();
-    for difference in &differences {
-        say::note(difference);
+    for told in differences.iter().chain(&session.failed) {
+        say::note(told);
     }
-    match session.is_expected_to_agree() && !differences.is_empty() {
+    let differs = session.is_expected_to_agree() && !differences.is_empty();
+    match differs || !session.failed.is_empty() {
         true => {
             troubles.iter().for_each(|trouble| say::error(trouble));
             Ok(Verdict::Failed)
@@ -91,6 +93,8 @@ struct Session {
     found: Record,
     /// Of kernels that did not run.
     skipped: Vec<Sum>,
+    /// What went wrong with kernels, step by step.
+    failed: Vec<String>,
     /// Where records are kept, with `--save`.
     folder: Option<PathBuf>,
 }
@@ -126,8 +130,11 @@ impl Session {
                 return Err(Stop::Interrupted(what).into());
             }
             let ended = ended?;
-            if ended.code != Some(0) {
-                troubles.push(format!("{} could not run: {}", step.id, ended.complaint(step)));
+            match ended.code {
+                Some(0) => {}
+                // A kernel went wrong; the step has gone on with the others.
+                Some(1) => self.failed.push(ended.complaint(step)),
+                _ => troubles.push(format!("{} could not run: {}", step.id, ended.complaint(step))),
             }
         }
         status.clear();

@@ -31,6 +31,7 @@ case " $* " in
 esac
 if [ "$FAKE" = sharing ]; then echo "error: answers in $TILE_ANSWERS" >&2; exit 3; fi
 if [ "${FAKE_CODE:-0}" = 3 ]; then echo "error: no device here" >&2; fi
+if [ "$1 ${FAKE_CODE:-0}" = "sums 1" ]; then echo "a kernel on 64x64x64: a second launch gives another C" >&2; fi
 exit "${FAKE_CODE:-0}"
 "#;
 
@@ -619,6 +620,17 @@ fn sums_that_could_not_run_or_be_saved_say_why() {
     --- stderr
     $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 sums --json
     error: v05 could not run: no device here
+    ");
+    let mut command = xtask("sums v05");
+    insta::assert_snapshot!(run(command.env("FAKE", "emulated").env("FAKE_CODE", "1")), @r"
+    exit code 1
+    --- stdout
+      step  kernel                        shape     C
+      v05   sgemm_v05_bank_conflict_free  64x64x64  9baed2779aa9
+      v05  sgemm_v05_bank_conflict_free  not run on 65x65x65: it needs rows that start on 16 bytes
+    --- stderr
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 sums --json
+    a kernel on 64x64x64: a second launch gives another C
     ");
     insta::assert_snapshot!(run(&mut xtask("sums v05 --save")), @r"
     exit code 3
