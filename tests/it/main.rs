@@ -25,5 +25,6 @@ mod ptx_fresh;
 mod random;
 mod reads_all;
 mod sanitizer;
+mod sums;
 mod tensor;
 mod wgmma;

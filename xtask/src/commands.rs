@@ -22,6 +22,7 @@ pub(crate) mod setup;
 pub(crate) mod solutions;
 pub(crate) mod specimens;
 pub(crate) mod starters;
+pub(crate) mod sums;
 pub(crate) mod tidy;
 pub(crate) mod tune;
 pub(crate) mod watch;

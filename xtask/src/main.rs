@@ -15,7 +15,7 @@ use clap::{Parser, Subcommand};
 
 use commands::{
     assign, bench, book, calibrate, calls, check, doctor, exercise, explain, grade, hint, home, list,
-    predict, profile, ptx, readme, sanitize, setup, solutions, specimens, starters, tidy, tune, watch,
+    predict, profile, ptx, readme, sanitize, setup, solutions, specimens, starters, sums, tidy, tune, watch,
 };
 use support::{compiler, interrupt, say};
 
@@ -65,6 +65,8 @@ enum Command {
     Tune(tune::Args),
     /// Check the steps under NVIDIA's compute-sanitizer
     Sanitize(sanitize::Args),
+    /// Compare C bit by bit with that of the GPU on record, by checksums
+    Sums(sums::Args),
     /// Measure what instructions cost on this machine's GPU, to predict times from it
     Calibrate(calibrate::Args),
     /// List what this machine has and lacks, and what needs it
@@ -124,6 +126,7 @@ fn main() -> ExitCode {
         Some(Command::Profile(args)) => profile::run(&args),
         Some(Command::Tune(args)) => tune::run(&args),
         Some(Command::Sanitize(args)) => sanitize::run(&args),
+        Some(Command::Sums(args)) => sums::run(&args),
         Some(Command::Calibrate(args)) => calibrate::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Tidy(args)) => tidy::run(&args),

@@ -41,6 +41,7 @@ mod records;
 mod serve;
 mod slides;
 mod step;
+mod sums;
 mod tasks;
 mod transcripts;
 

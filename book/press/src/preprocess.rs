@@ -20,14 +20,14 @@ use crate::slides::{Deck, Slide};
 use crate::step::{self, Matter};
 use crate::{
     House, Problem, Problems, chip, differences, figures, lessons, listings, outputs, predicted, ptx,
-    questions, tasks,
+    questions, sums, tasks,
 };
 
 /// Its name in `book.toml`.
 const NAME: &str = "press";
 
 /// What can be written.
-const DIRECTIVES: [&str; 20] = [
+const DIRECTIVES: [&str; 21] = [
     "include",
     "diff",
     "output",
@@ -37,6 +37,7 @@ const DIRECTIVES: [&str; 20] = [
     "process",
     "n",
     "counters",
+    "sums",
     "step",
     "steps",
     "task",
@@ -354,6 +355,7 @@ impl<'a> Page<'a> {
                 let records = self.records.as_ref().map_err(Clone::clone)?;
                 records.counters.table(args, &mut self.sources)
             }
+            ("sums", [step]) => sums::table(self.house, step, &mut self.sources),
             ("step", []) => match &self.matter {
                 Some((_, Ok(matter))) => Ok(step::strip(matter, |step| self.page_of(step))),
                 Some((_, Err(_))) => Ok(String::new()),
@@ -385,7 +387,7 @@ impl<'a> Page<'a> {
             ("lesson", [step]) => lessons::lesson(self.house, step),
             ("plan", [name]) => lessons::plan(self.house, name),
             ("task" | "judged", _) => Err(format!("`{{{{#{name}}}}}` wants a task: {{{{#{name} v05}}}}")),
-            ("transfers" | "mistakes" | "predict" | "lesson", _) => {
+            ("transfers" | "mistakes" | "predict" | "lesson" | "sums", _) => {
                 Err(format!("`{{{{#{name}}}}}` wants a step: {{{{#{name} v05}}}}"))
             }
             _ => Err(format!("`{{{{#{name}}}}}` cannot stand here")),

@@ -28,6 +28,8 @@ pub enum Task {
     Check(Check),
     /// Launch each kernel once and nothing else, for a profiler
     Launch(Launch),
+    /// Launch each kernel on small sizes, and print checksums of C
+    Sums(Sums),
     /// Measure the ceilings of the device: FP32 arithmetic, copying
     #[command(hide = true)]
     Roofline(Roofline),
@@ -60,6 +62,21 @@ pub struct Common {
     /// Compare predictions with those of this machine code, from before an edit; may be given several times
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub before: Vec<PathBuf>,
+}
+
+impl Common {
+    /// All kernels on the emulated device, on the inputs that everybody has.
+    pub(crate) fn emulated() -> Self {
+        Self {
+            json: false,
+            emulate: true,
+            kernel: None,
+            seed: 1,
+            ptx: None,
+            cubin: None,
+            before: Vec::new(),
+        }
+    }
 }
 
 /// The options that choose sizes.
@@ -128,6 +145,14 @@ pub struct Launch {
     /// Sizes to run at.
     #[command(flatten)]
     pub sizes: Sizes,
+    /// What every task takes.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `sums`
+#[derive(Debug, Clone, Args)]
+pub struct Sums {
     /// What every task takes.
     #[command(flatten)]
     pub common: Common,

@@ -30,6 +30,8 @@ pub trait Real:
     fn to_f64(self) -> f64;
     /// Uniform in [−1, 1).
     fn uniform(rng: &mut ChaCha8Rng) -> Self;
+    /// Appends its bytes, the lowest first.
+    fn append_to(self, bytes: &mut Vec<u8>);
 }
 
 /// A type that kernels add in, one rounding after each sum.
@@ -77,6 +79,9 @@ impl Real for f32 {
     fn uniform(rng: &mut ChaCha8Rng) -> Self {
         2.0 * rng.random::<f32>() - 1.0
     }
+    fn append_to(self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.to_le_bytes());
+    }
 }
 
 impl Sums for f64 {
@@ -99,6 +104,9 @@ impl Real for f64 {
     fn uniform(rng: &mut ChaCha8Rng) -> Self {
         2.0 * rng.random::<f64>() - 1.0
     }
+    fn append_to(self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.to_le_bytes());
+    }
 }
 
 impl Real for bf16 {
@@ -115,6 +123,9 @@ impl Real for bf16 {
     }
     fn uniform(rng: &mut ChaCha8Rng) -> Self {
         bf16::from_f32(f32::uniform(rng))
+    }
+    fn append_to(self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.to_le_bytes());
     }
 }
 

@@ -47,6 +47,7 @@
 //! - [`measure`], [`subject`], [`host`]: one kernel on one shape, from all of these: an [`Outcome`](ladder::Outcome).
 //! - [`mod@bench`], [`check`]: all kernels on all shapes, as records or as a page ([`mod@page`], [`counters`], [`recorded`]).
 //! - [`mod@launch`]: each kernel once and nothing else, for a profiler.
+//! - [`sums`]: checksums of C, to compare devices bit by bit.
 //!
 //! It depends on no step, and no step depends on another.
 
@@ -77,6 +78,7 @@ pub mod run;
 pub mod session;
 pub mod shapes;
 pub mod subject;
+pub mod sums;
 pub mod tensor;
 mod threads;
 pub mod timing;
@@ -174,6 +176,7 @@ fn run(step: &str, kernels: &[Kernel], task: &Task) -> Result<u8, Trouble> {
         Task::Bench(bench) => &bench.common,
         Task::Check(check) => &check.common,
         Task::Launch(launch) => &launch.common,
+        Task::Sums(sums) => &sums.common,
         Task::Roofline(roofline) => return show_roofline(roofline),
         Task::ProbeDevice => return Ok(PASSED),
     };
@@ -181,6 +184,7 @@ fn run(step: &str, kernels: &[Kernel], task: &Task) -> Result<u8, Trouble> {
     match task {
         Task::Bench(bench) => bench::run(&mut lab, bench),
         Task::Launch(launch) => launch::run(&mut lab, launch),
+        Task::Sums(_) => sums::run(&mut lab),
         Task::Check(_) | Task::Roofline(_) | Task::ProbeDevice => check::run(&mut lab),
     }
 }

@@ -141,6 +141,28 @@ pub fn awkward(work: Work) -> &'static [Shape] {
     }
 }
 
+/// Shapes whose C is hashed, small enough for the emulated device: one element, one row, sizes that no tile divides, rows
+/// that start on 16 bytes, more tiles than [`MULTIPROCESSORS`](ladder::sums::MULTIPROCESSORS), an odd number of pairs of
+/// tiles, and sums that are longer than a ring of tiles.
+const SUMMED: [Shape; 8] = [
+    product(1, 1, 1),
+    product(1, 8, 8),
+    Shape::square(64),
+    product(129, 127, 65),
+    product(600, 200, 72),
+    product(264, 520, 136),
+    product(136, 264, 776),
+    Shape::square(512),
+];
+
+/// The shapes of `sums`.
+pub fn summed(work: Work) -> &'static [Shape] {
+    match work {
+        Work::Transpose => const { &[matrix(1, 1), matrix(129, 127), matrix(264, 520)] },
+        _ => &SUMMED,
+    }
+}
+
 /// Whether a problem fits: operands on the device, and what verifying it takes in memory.
 ///
 /// # Errors

@@ -497,7 +497,7 @@ fn unsupported(log: &str) -> Option<&str> {
 
 /// Thread-instructions after which a launch on the emulated device counts as runaway: many times what the slowest
 /// kernel of the ladder needs, so that a loop without an end is reported in seconds.
-fn budget(shape: Shape) -> u64 {
+pub(crate) fn budget(shape: Shape) -> u64 {
     const LEAST: f64 = 2e7;
     const EACH: f64 = 400.0;
     (LEAST + EACH * shape.volume()) as u64

@@ -16,6 +16,7 @@ pub mod provenance;
 pub mod record;
 pub mod sanitizer;
 pub mod shape;
+pub mod sums;
 pub mod text;
 pub mod time;
 

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::files::{FolderLock, folder_of, lock_folder, write_whole};
 use crate::machine_code::MachineCode;
 use crate::shape::Shape;
+use crate::sums::Sum;
 
 /// Layout of the file; raised when an old reader would misunderstand a new file.
 pub const SCHEMA: u32 = 1;
@@ -221,6 +222,8 @@ pub enum Line {
     Check(Box<Check>),
     /// One launch for a profiler; refers to it, and is not kept either.
     Launched(Box<Launched>),
+    /// The checksum of C after a launch; it goes into a record of its own.
+    Sum(Box<Sum>),
 }
 
 /// One launch that was neither verified nor timed: what a profiler looked at.
@@ -339,7 +342,7 @@ impl Record {
                 let step = |m: &Measurement| (m.step.clone(), m.shape);
                 self.measurements.sort_by_key(step);
             }
-            Line::Check(_) | Line::Launched(_) => {}
+            Line::Check(_) | Line::Launched(_) | Line::Sum(_) => {}
         }
     }
 

@@ -57,6 +57,11 @@ mod tests {
     }
 
     #[test]
+    fn sums_of_c_are_those_on_record() {
+        lab::sums::agree("v01", KERNELS);
+    }
+
+    #[test]
     fn constants_are_those_of_the_source() {
         for code in [ROW_PER_LANE, COL_PER_LANE] {
             declared::constants(code, &[("BLOCK", BLOCK), ("THREADS", THREADS)]);

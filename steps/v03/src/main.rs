@@ -54,6 +54,11 @@ mod tests {
     }
 
     #[test]
+    fn sums_of_c_are_those_on_record() {
+        lab::sums::agree("v03", KERNELS);
+    }
+
+    #[test]
     fn constants_are_those_of_the_source() {
         declared::constants(FROM_GLOBAL, &[("BM", BM), ("BN", BN), ("THREADS", THREADS)]);
         declared::constants(FROM_SHARED, &[("BM", BM), ("BN", BN), ("THREADS", THREADS)]);

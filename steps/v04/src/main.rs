@@ -50,6 +50,11 @@ mod tests {
     }
 
     #[test]
+    fn sums_of_c_are_those_on_record() {
+        lab::sums::agree("v04", KERNELS);
+    }
+
+    #[test]
     fn constants_are_those_of_the_source() {
         declared::constants(CODE, &[("BM", BM), ("BN", BN), ("THREADS", THREADS)]);
     }

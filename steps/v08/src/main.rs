@@ -122,6 +122,11 @@ mod tests {
     }
 
     #[test]
+    fn sums_of_c_are_those_on_record() {
+        lab::sums::agree("v08", KERNELS);
+    }
+
+    #[test]
     fn constants_are_those_of_the_source() {
         declared::constants(THREADS, &[("THREADS", ROWS)]);
         declared::constants(COALESCED, &[("BLOCK", 32)]);

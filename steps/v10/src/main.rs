@@ -79,4 +79,9 @@ mod tests {
     fn kernels_are_those_of_the_catalogue() {
         declared::agrees("v10", KERNELS);
     }
+
+    #[test]
+    fn sums_of_c_are_those_on_record() {
+        lab::sums::agree("v10", KERNELS);
+    }
 }

@@ -276,6 +276,11 @@ mod tests {
     }
 
     #[test]
+    fn sums_of_c_are_those_on_record() {
+        lab::sums::agree("v11", KERNELS);
+    }
+
+    #[test]
     fn constants_are_those_of_the_source() {
         for (code, plan) in [(LARGE, LARGE_TILE), (FREE, LARGE_TILE), (SMALL, SMALL_TILE)] {
             declared::constants(

@@ -131,7 +131,7 @@ fn many(
             match &line {
                 Line::Run(run) => current = Some(run.as_ref().clone()),
                 Line::Measurement(one) => progress(&status, one, current.as_ref()),
-                Line::Check(_) | Line::Launched(_) => {}
+                Line::Check(_) | Line::Launched(_) | Line::Sum(_) => {}
             }
             if let Some(records) = &mut records {
                 records.add(line.clone());

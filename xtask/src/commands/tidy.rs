@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use ladder::record::Record;
 use ladder::{STEPS, Step};
-use ladder::{busiest, counters, provenance, sanitizer};
+use ladder::{busiest, counters, provenance, sanitizer, sums};
 use serde_json::{Value, json};
 
 use crate::support::fresh::{self, State};
@@ -368,6 +368,9 @@ impl Rules<'_> {
             } else if file.ends_with("-sanitizer.json") {
                 let again = "check again with: cargo xtask sanitize --save";
                 (sanitizer::Record::load(&path).map(|_| Record::default()), again)
+            } else if file.ends_with("-sums.json") {
+                let again = "compute them again with: cargo xtask sums --save";
+                (sums::Record::load(&path).map(|_| Record::default()), again)
             } else {
                 (Record::load(&path), again)
             };

@@ -12,7 +12,8 @@ use ladder::record::{
     Accuracy, By, Check, FailedCheck, Line, Measurement, Outcome, Passed, Record, Roofline, Run, Samples,
     Yardstick,
 };
-use ladder::{STEPS, Shape};
+use ladder::sums::{self, Sum};
+use ladder::{STEPS, Shape, Step};
 use sha2::{Digest as _, Sha256};
 
 use crate::files::{empty_folder, program};
@@ -30,6 +31,7 @@ case " $* " in
 esac
 if [ "$FAKE" = sharing ]; then echo "error: answers in $TILE_ANSWERS" >&2; exit 3; fi
 if [ "${FAKE_CODE:-0}" = 3 ]; then echo "error: no device here" >&2; fi
+if [ "$1 ${FAKE_CODE:-0}" = "sums 1" ]; then echo "a kernel on 64x64x64: a second launch gives another C" >&2; fi
 exit "${FAKE_CODE:-0}"
 "#;
 
@@ -108,9 +110,35 @@ fn programs() -> &'static Path {
                 checks(&|check| check.not_run = Some("the strip of K = 9000 does not fit".into())),
             );
             check("garbage", "no JSON\n".into());
+            let sums = |name: &str, text: String| write(&format!("{name}.{}.sums.jsonl", step.id), text);
+            sums("gpu", summed(step, &gpu()));
+            sums("emulated", summed(step, &emulated()));
         }
         folder
     })
+}
+
+/// Sums of the kernels of a step on two shapes, the second of which needs something.
+fn summed(step: &Step, device: &Run) -> String {
+    let mut text = json(&Line::Run(Box::new(device.clone())));
+    for kernel in step.kernels {
+        let sum = |size: usize| Sum {
+            run: device.id.clone(),
+            step: step.id.into(),
+            kernel: kernel.name.into(),
+            shape: Shape::square(size),
+            seed: 1,
+            multiprocessors: 4,
+            ptx_sha256: String::new(),
+            c_sha256: sums::of_bytes(kernel.name.as_bytes()),
+            cublas_sha256: (!device.emulated).then(|| sums::of_bytes(b"sgemm_v05_bank_conflict_free")),
+            not_run: None,
+        };
+        text.push_str(&json(&Line::Sum(Box::new(sum(64)))));
+        let not_run = Some("it needs rows that start on 16 bytes".into());
+        text.push_str(&json(&Line::Sum(Box::new(Sum { not_run, ..sum(65) }))));
+    }
+    text
 }
 
 fn json(line: &Line) -> String {
@@ -501,6 +529,122 @@ fn saving_merges_into_the_record_of_the_machine() {
     assert_eq!((second.runs.len(), second.measurements.len()), (1, 3));
     let files: Vec<_> = fs::read_dir(root.join("book/data")).expect("a folder").collect();
     assert_eq!(files.len(), 1, "{files:?}");
+}
+
+#[test]
+fn sums_are_saved_and_then_compared_bit_by_bit() {
+    let root = checkout("sums");
+    let mut command = xtask("sums v05 v06 --save");
+    insta::assert_snapshot!(run(command.env("FAKE", "gpu").current_dir(&root)), @r"
+    exit code 0
+    --- stdout
+      step  kernel                        shape     C             cuBLAS
+      v05   sgemm_v05_bank_conflict_free  64x64x64  9baed2779aa9  same bits
+      v06   sgemm_v06_outer_product       64x64x64  3e770c750a5d  other bits
+      v05  sgemm_v05_bank_conflict_free  not run on 65x65x65: it needs rows that start on 16 bytes
+      v06  sgemm_v06_outer_product  not run on 65x65x65: it needs rows that start on 16 bytes
+    --- stderr
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 sums --json
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v06 sums --json
+    2 sums are saved in book/data/test-100-sums.json
+    ");
+    let data = root.join("book/data");
+    let text = fs::read_to_string(data.join("test-100-sums.json")).expect("a record");
+    fs::write(data.join(sums::REFERENCE), &text).expect("a file");
+    let mut command = xtask("sums v05 v07 --emulate");
+    insta::assert_snapshot!(run(command.env("FAKE", "emulated").current_dir(&root)), @r"
+    exit code 0
+    --- stdout
+      step  kernel                        shape     C             NVIDIA Test 100
+      v05   sgemm_v05_bank_conflict_free  64x64x64  9baed2779aa9  same bits
+      v07   sgemm_v07_double_buffer       64x64x64  d4729a7adeb1  not on record
+      v05  sgemm_v05_bank_conflict_free  not run on 65x65x65: it needs rows that start on 16 bytes
+      v07  sgemm_v07_double_buffer  not run on 65x65x65: it needs rows that start on 16 bytes
+    --- stderr
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 sums --json --emulate
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v07 sums --json --emulate
+    ");
+    let digits = sums::of_bytes(b"sgemm_v05_bank_conflict_free");
+    let changed = text.replacen(
+        &format!("\"c_sha256\":\"{digits}"),
+        &format!("\"c_sha256\":\"f{}", &digits[1..]),
+        1,
+    );
+    assert_ne!(text, changed);
+    fs::write(data.join(sums::REFERENCE), changed).expect("a file");
+    let mut command = xtask("sums v05 --emulate");
+    insta::assert_snapshot!(run(command.env("FAKE", "emulated").current_dir(&root)), @r"
+    exit code 1
+    --- stdout
+      step  kernel                        shape     C             NVIDIA Test 100
+      v05   sgemm_v05_bank_conflict_free  64x64x64  9baed2779aa9  other bits
+      v05  sgemm_v05_bank_conflict_free  not run on 65x65x65: it needs rows that start on 16 bytes
+    --- stderr
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 sums --json --emulate
+    sgemm_v05_bank_conflict_free on 64x64x64: C has the sum 9baed2779aa9 here and fbaed2779aa9 on NVIDIA Test 100
+    ");
+}
+
+#[test]
+fn sums_of_another_machine_become_a_record() {
+    let root = checkout("sums-from");
+    let lines = xtask("sums v05 v06 --json")
+        .env("FAKE", "gpu")
+        .output()
+        .expect("it starts");
+    fs::write(root.join("sums.jsonl"), lines.stdout).expect("a file");
+    let mut command = xtask("sums --from sums.jsonl --save");
+    insta::assert_snapshot!(run(command.current_dir(&root)), @r"
+    exit code 0
+    --- stdout
+      step  kernel                        shape     C             cuBLAS
+      v05   sgemm_v05_bank_conflict_free  64x64x64  9baed2779aa9  same bits
+      v06   sgemm_v06_outer_product       64x64x64  3e770c750a5d  other bits
+      v05  sgemm_v05_bank_conflict_free  not run on 65x65x65: it needs rows that start on 16 bytes
+      v06  sgemm_v06_outer_product  not run on 65x65x65: it needs rows that start on 16 bytes
+    --- stderr
+    2 sums are saved in book/data/test-100-sums.json
+    ");
+    let record = sums::Record::load(&root.join("book/data/test-100-sums.json")).expect("a record");
+    assert_eq!((record.runs.len(), record.sums.len()), (1, 2));
+    fs::write(root.join("sums.jsonl"), "no JSON\n").expect("a file");
+    let mut command = xtask("sums --from sums.jsonl");
+    insta::assert_snapshot!(run(command.current_dir(&root)), @r"
+    exit code 3
+    --- stdout
+    --- stderr
+    error: sums.jsonl:1 is no record of a step: expected value at line 1 column 1
+    ");
+}
+
+#[test]
+fn sums_that_could_not_run_or_be_saved_say_why() {
+    let mut command = xtask("sums v05");
+    insta::assert_snapshot!(run(command.env("FAKE", "none").env("FAKE_CODE", "3")), @r"
+    exit code 3
+    --- stdout
+    --- stderr
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 sums --json
+    error: v05 could not run: no device here
+    ");
+    let mut command = xtask("sums v05");
+    insta::assert_snapshot!(run(command.env("FAKE", "emulated").env("FAKE_CODE", "1")), @r"
+    exit code 1
+    --- stdout
+      step  kernel                        shape     C
+      v05   sgemm_v05_bank_conflict_free  64x64x64  9baed2779aa9
+      v05  sgemm_v05_bank_conflict_free  not run on 65x65x65: it needs rows that start on 16 bytes
+    --- stderr
+    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 sums --json
+    a kernel on 64x64x64: a second launch gives another C
+    ");
+    insta::assert_snapshot!(run(&mut xtask("sums v05 --save")), @r"
+    exit code 3
+    --- stdout
+    --- stderr
+    error: --save keeps records in book/data of a checkout, and this is none; try: xtask sums --json > sums.jsonl
+    ");
+    insta::assert_snapshot!(refused("sums v00"), @"error: v00 has no kernels in kernels/");
 }
 
 #[test]

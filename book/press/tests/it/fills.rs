@@ -411,6 +411,39 @@ fn a_number_says_where_it_comes_from() {
 }
 
 #[test]
+fn sums_beside_those_of_cublas() {
+    let step = "{{#sums v04}}";
+    insta::assert_snapshot!(words(step), @"No checksums of these kernels are on record yet; on a GPU, cargo xtask sums v04 --save computes them.");
+    let sum = |size: usize, theirs: &str| {
+        format!(
+            r#"{{"run": "one", "step": "v04", "kernel": "sgemm_v04_float4", "shape": {{"m": {size}, "n": 64, "k": 64}}, "seed": 1,
+            "multiprocessors": 4, "ptx_sha256": "", "c_sha256": "aa", "cublas_sha256": "{theirs}"}}"#
+        )
+    };
+    #[track_caller]
+    fn check(step: &str, sums: &[String], wanted: &str) {
+        let run = r#"{"id": "one", "date": "2026-11-20T00:00:00Z", "device": "A Card", "emulated": false,
+            "capability": "9.0", "driver": "13.0", "host": "", "revision": ""}"#;
+        let record = format!(
+            r#"{{"schema": 1, "runs": [{run}], "sums": [{}]}}"#,
+            sums.join(", ")
+        );
+        let page = Small::new(step).with("book/data/h200-sums.json", &record).page();
+        let text = text_of(&page);
+        assert!(text.contains(wanted), "{text}");
+        assert!(text.contains("A Card, 2026-11-20"), "{text}");
+    }
+    check(step, &[sum(64, "aa"), sum(65, "aa")], "yes");
+    check(step, &[sum(64, "bb")], "no");
+    check(step, &[sum(64, "bb"), sum(65, "aa")], "yes, but not on 64x64x64");
+    check(
+        step,
+        &[sum(64, "bb"), sum(65, "aa"), sum(66, "bb")],
+        "only on 65x64x64",
+    );
+}
+
+#[test]
 fn counters_emulated_and_measured() {
     insta::assert_snapshot!(words("{{#counters v04 1024}}"), @r"
     sgemm_v04_float4 at 1024:

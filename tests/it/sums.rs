@@ -1,0 +1,40 @@
+//! The record of sums of C is of a real GPU and of kernels of the ladder, and the list of what it lacks is complete. The
+//! sums themselves are compared by the tests of the steps: `sums_of_c_are_those_on_record`.
+
+use std::path::Path;
+
+use ladder::STEPS;
+use ladder::sums::{NOT_SUMMED, REFERENCE, Record};
+
+#[test]
+fn every_kernel_has_sums_or_is_known_to_have_none() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../book/data")
+        .join(REFERENCE);
+    let record = Record::load_or_empty(&path).unwrap_or_else(|error| panic!("{error}"));
+    let mut n_known = 0;
+    for step in STEPS {
+        for kernel in step.kernels.iter().filter(|kernel| kernel.source.is_some()) {
+            let own = record.sums.iter().filter(|sum| sum.kernel == kernel.name);
+            let n = own.filter(|sum| sum.step == step.id).count();
+            assert!(
+                (n > 0) != NOT_SUMMED.contains(&kernel.name),
+                "{}: {n} sums in {REFERENCE}, and ladder::sums::NOT_SUMMED says otherwise; on a machine with that GPU: cargo \
+                 xtask sums {} --save",
+                kernel.name,
+                step.id
+            );
+            n_known += n;
+        }
+    }
+    assert_eq!(record.sums.len(), n_known, "some sums are of no kernel");
+    for sum in &record.sums {
+        let run = record.runs.iter().find(|run| run.id == sum.run);
+        assert!(
+            run.is_some_and(|run| !run.emulated),
+            "{} on {}: no real device computed it",
+            sum.kernel,
+            sum.shape
+        );
+    }
+}
