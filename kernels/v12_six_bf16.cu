@@ -1,22 +1,24 @@
 // v12_six_bf16.cu: FP32 from six products of bf16, by warpgroups.
 //
-// Changed since v12_wgmma: A and B are FP32, and threads bring the next tiles while products run: they load elements,
-// start the products, and split each element into three numbers of bf16. Three times 8 bits are the 24 of FP32. Of the nine products of two such
-// sums, six are computed: the other three are less than a unit in the last place of FP32. Sums of a step of 64 k begin
-// at zero, the small ones first, and are added to the others in FP32, rounded and not cut, as in v10_three_tf32. TF32
-// would need three products, and B with neighbouring k side by side, which products of bf16 don't.
+// Changed since v12_multicast: A and B are FP32. A first kernel, `split_v12`, writes each element as three numbers of
+// bf16, whose 3 times 8 bits are the 24 of FP32: matrix after matrix, one for each part. The product then copies pairs
+// of tiles of one part, and computes six of the nine products of parts: the other three are less than a unit in the
+// last place of FP32. Sums of a step of 64 k begin at zero, the small ones first, and are added to the others in FP32,
+// rounded and not cut, as in v10_three_tf32. There are two sets of them, in turn: while one is added, products run on
+// the other. That takes more registers than a thread of this block gets, so warps that copy give some of theirs.
+// TF32 would need three products, and B with neighbouring k side by side, which products of bf16 don't.
 // After Ootomo and Yokota 2022. cuBLAS 12.9 has it with nine products, on cards newer than Hopper.
+// Unchanged: clusters, the ring, the order of tiles, sums straight to C.
 // C = alpha * A * B. Any M, N, K; finite elements whose parts are no smaller than FP32 can be.
-// Launch: THREADS threads, one block per tile of C; shared memory as the launch says.
+// Boxes of the parts: 64 x 128 of A, 64 x 32 of B, swizzle of 128 bytes.
+// Launch: `split_v12` for A and for B, SPLITTERS threads, one for each eight columns of a row. Then THREADS threads, an
+// even number of blocks: as many as multiprocessors, or two for each pair of tiles if these are fewer; shared memory as
+// the launch says.
 // arch: compute_90a
-#include "v12_tiles.cuh"
+#include "v12_cluster.cuh"
+#include "v12_order.cuh"
 
-// ANCHOR: kernel
-constexpr int PARTS = 3, STAGES = 2;
-using T = Tiles<128, 128, STAGES>;  // of C, and of one part
-constexpr int THREADS = T::MULTIPLIERS, STAGE_BYTES = PARTS * T::STAGE_BYTES;
-constexpr int LOADS = T::BM * T::BK / WIDTH / THREADS;  // of a thread, for each tile
-static_assert(T::BM == T::BN, "as many for A as for B");
+constexpr int PARTS = 3;
 
 // ANCHOR: split
 // Two neighbours as sums of three numbers of bf16 each. Both differences are exact.
@@ -30,120 +32,144 @@ __device__ __forceinline__ void split(unsigned (&part)[PARTS], float low, float 
     }
 }
 
-// Four neighbours to shared memory, each part to its own tile.
-__device__ __forceinline__ void store_parts(unsigned to, float4 v)
+constexpr int SPLITTERS = 256;  // threads of a block
+
+// parts[p][row][col] = part p of X[row][col]. Rows of parts are as long as a tensor map needs, with zeros at the end:
+// a multiple of eight, of which each thread has one.
+extern "C" __global__ void __launch_bounds__(SPLITTERS)
+split_v12(int rows, int cols, const float* X, Bf16* parts)
 {
-    unsigned first[PARTS], second[PARTS];
-    split(first, v.x, v.y);
-    split(second, v.z, v.w);
+    const int wide = (cols + BF16_WIDTH - 1) / BF16_WIDTH, piece = blockIdx.x * SPLITTERS + threadIdx.x;
+    const int row = piece / wide, col = piece % wide * BF16_WIDTH;
+    if (row >= rows) return;  // safe: no barrier follows
+    const float4 u = load4_or_zero(X, rows, cols, row, col), v = load4_or_zero(X, rows, cols, row, col + WIDTH);
+    unsigned part[BF16_WIDTH / 2][PARTS];
+    split(part[0], u.x, u.y);
+    split(part[1], u.z, u.w);
+    split(part[2], v.x, v.y);
+    split(part[3], v.z, v.w);
     #pragma unroll
     for (int p = 0; p < PARTS; ++p)
-        asm volatile("st.shared.v2.b32 [%0], {%1, %2};"
-                     :: "r"(to + p * T::STAGE_BYTES), "r"(first[p]), "r"(second[p]) : "memory");
+        reinterpret_cast<uint4*>(parts)[static_cast<long long>(p) * rows * wide + piece] =
+            make_uint4(part[0][p], part[1][p], part[2][p], part[3][p]);
 }
 // ANCHOR_END: split
 
-// Where float4 `i` of row `row` lies among rows of 128 bytes of bf16, swizzled.
-__device__ __forceinline__ unsigned place(int row, int i)
-{
-    return row * T::ROW_BYTES + (i / 2 ^ row % 8) * 16 + i % 2 * 8;
-}
-
-// ANCHOR: bring
-// This thread's share of a tile of COLS columns, on its way from global memory through registers to the parts of a
-// pair. `ON_16_BYTES`: rows start there; then a load needs no branch, and goes on while the program does.
-template <int COLS, bool ON_16_BYTES>
-struct Share {
-    static constexpr int WIDE = COLS / WIDTH;        // float4s of a row
-    static constexpr int ROWS = THREADS / WIDE;      // at a time
-    static constexpr int BOX_WIDE = T::BOX / WIDTH;  // float4s of a row of a box
-    static_assert(ROWS % 8 == 0, "so that the swizzle of a thread's rows is the same");
-    float4 v[LOADS];
-
-    // From X[row][col] on, zeros outside.
-    __device__ __forceinline__ void load(const float* X, int rows, int cols, int row, int col)
-    {
-        const int r = row + threadIdx.x / WIDE, c = col + threadIdx.x % WIDE * WIDTH;
-        const float* from = X + r * cols + c;
-        #pragma unroll
-        for (int i = 0; i < LOADS; ++i) {
-            if constexpr (ON_16_BYTES)
-                v[i] = r + i * ROWS < rows && c < cols ? load4(from + i * ROWS * cols) : float4{};
-            else
-                v[i] = load4_or_zero(X, rows, cols, r + i * ROWS, c);
-        }
-    }
-
-    // Columns lie in boxes, as T::BOX says.
-    __device__ __forceinline__ void store(unsigned to) const
-    {
-        const int column = threadIdx.x % WIDE;
-        to += column / BOX_WIDE * T::BOX_BYTES + place(threadIdx.x / WIDE, column % BOX_WIDE);
-        #pragma unroll
-        for (int i = 0; i < LOADS; ++i) store_parts(to + i * ROWS * T::ROW_BYTES, v[i]);
-    }
+// ANCHOR: kernel
+using T = Tiles<128, 128, 7>;  // of C; pairs of tiles, each of one part
+struct Maps {
+    TensorMap part[PARTS];
 };
-// ANCHOR_END: bring
+constexpr int COPIERS = GROUP, THREADS = T::MULTIPLIERS + COPIERS;
+// Of a thread: as many as all threads have at the launch, where each gets 168.
+constexpr int FEW_REGISTERS = 40, MANY_REGISTERS = 232;
 
 // ANCHOR: multiply
-// Starts a group: six products of parts, the smallest first. acc is new.
-__device__ __forceinline__ void multiply_parts(float (&acc)[T::SUMS], unsigned tiles)
+// Starts a group: the products of which PART is the smaller part of an element. It is the last to read that pair, if
+// groups of smaller parts come before. What each adds is no larger than what the next one does.
+template <int PART>
+__device__ __forceinline__ void multiply_parts(float (&acc)[T::SUMS], const unsigned (&pairs)[PARTS])
 {
+    constexpr int FIRST = PARTS - 1 - PART < PART ? PARTS - 1 - PART : PART;  // with it, the smallest of six
     fence_products();
     #pragma unroll
-    for (int smallness = PARTS - 1; smallness >= 0; --smallness) {
-        #pragma unroll
-        for (int part = 0; part <= smallness; ++part)
-            multiply_pair<T>(acc, tiles + part * T::STAGE_BYTES, tiles + (smallness - part) * T::STAGE_BYTES,
-                             PARTS - 1 - smallness + part);
+    for (int other = FIRST; other >= 0; --other) {
+        const bool adds = PART < PARTS - 1 || other < FIRST;  // else acc is new
+        multiply_pair<T>(acc, pairs[PART], pairs[other], adds);
+        if (other < PART) multiply_pair<T>(acc, pairs[other], pairs[PART], true);
     }
     commit_products();
 }
+
+// The products of a step of 64 k, to acc. `before`: what the step before left; while the first products run, it is
+// added to sums. After each group the one before is done: what it was the last to read may be overwritten.
+__device__ __forceinline__ void multiply_step(float (&acc)[T::SUMS], const float (&before)[T::SUMS],
+                                              float (&sums)[T::SUMS], Ring<T, T::STAGES>& ring, unsigned& last)
+{
+    unsigned pairs[PARTS], empty[PARTS];
+    #pragma unroll
+    for (int p = PARTS - 1; p >= 0; --p, ring.advance()) {
+        wait(ring.full(), ring.parity);
+        pairs[p] = ring.tiles(), empty[p] = ring.empty();
+    }
+    multiply_parts<2>(acc, pairs);
+    wait_products<1>();
+    if (last) release_shared_tiles(last);
+    #pragma unroll
+    for (int i = 0; i < T::SUMS; ++i) sums[i] += before[i];
+    multiply_parts<1>(acc, pairs);
+    wait_products<1>();
+    release_shared_tiles(empty[2]);
+    multiply_parts<0>(acc, pairs);
+    wait_products<1>();
+    release_shared_tiles(empty[1]);
+    last = empty[0];
+}
+
+// The last step's products: none is under way any more.
+__device__ __forceinline__ void finish(const float (&acc)[T::SUMS], float (&sums)[T::SUMS], unsigned last)
+{
+    wait_products<0>();
+    release_shared_tiles(last);
+    #pragma unroll
+    for (int i = 0; i < T::SUMS; ++i) sums[i] += acc[i];
+}
 // ANCHOR_END: multiply
 
-template <bool ON_16_BYTES>
-__device__ __forceinline__ void multiply_block(int M, int N, int K, float alpha, const float* A, const float* B,
-                                               float* C)
+extern "C" __global__ void __launch_bounds__(THREADS, 1) __cluster_dims__(CLUSTER, 1, 1)
+sgemm_v12_six_bf16(int M, int N, int K, float alpha, const __grid_constant__ Maps a_maps,
+                   const __grid_constant__ Maps b_maps, float* C)
 {
     extern __shared__ __align__(1024) char shared[];
     const unsigned tiles_at = shared_address(shared);
-    const int block_row = blockIdx.y * T::BM, block_col = blockIdx.x * T::BN;
-    Share<T::BK, ON_16_BYTES> a;
-    Share<T::BN, ON_16_BYTES> b;
-    const auto load = [&](int k0) {
-        a.load(A, M, K, block_row, k0);
-        b.load(B, K, N, k0, block_col);
-    };
-    const auto store = [&](int stage) {
-        a.store(tiles_at + stage * STAGE_BYTES);
-        b.store(tiles_at + stage * STAGE_BYTES + T::A_BYTES);
-        publish_shared();
-    };
+    const int rank = rank_in_cluster(), clusters = gridDim.x / CLUSTER;
+    const Order order = {(M + CLUSTER * T::BM - 1) / (CLUSTER * T::BM), (N + T::BN - 1) / T::BN};  // of pairs
+    const int steps = (K + T::BK - 1) / T::BK;
 
-    load(0);
-    store(0);
-    __syncthreads();  // the first tiles are here -> they may be multiplied
+    if (threadIdx.x == 0) init_ring<T>(tiles_at, CLUSTER * T::GROUPS);
+    meet_in_cluster();  // barriers are made and published -> both blocks may use them
 
-    float sums[T::SUMS] = {}, acc[T::SUMS] = {};
-    int stage = 0;
-    for (int k0 = 0; k0 < K; k0 += T::BK) {
-        load(k0 + T::BK);  // past the last k: zeros, without a load
-        multiply_parts(acc, tiles_at + stage * STAGE_BYTES);
-        stage ^= 1;
-        store(stage);  // while products run
-        wait_products<0>();
-        #pragma unroll
-        for (int i = 0; i < T::SUMS; ++i) sums[i] += acc[i];
-        __syncthreads();  // the next tiles are here, these are read -> they may be overwritten
+    if (threadIdx.x >= T::MULTIPLIERS) {
+        give_registers<FEW_REGISTERS>();
+        if (threadIdx.x > T::MULTIPLIERS) return;
+        Ring<T, T::STAGES> ring(tiles_at, 1);
+        for (int tile = blockIdx.x / CLUSTER; tile < order.count(); tile += clusters) {
+            const int2 at = order.place(tile);
+            const int block_row = (at.x * CLUSTER + rank) * T::BM, block_col = at.y * T::BN;
+            for (int k0 = 0; k0 < steps * T::BK; k0 += T::BK) {
+                #pragma unroll
+                for (int p = PARTS - 1; p >= 0; --p, ring.advance()) {
+                    wait(ring.empty(), ring.parity);
+                    copy_shared_tiles<T>(ring.tiles(), ring.full(), a_maps.part[p], b_maps.part[p], block_row,
+                                         block_col, k0, rank);
+                }
+            }
+        }
+        return;
     }
-    const int row = block_row + threadIdx.x / WARP_SIZE * 16;
-    store_sums<ON_16_BYTES>(C, M, N, row, block_col, alpha, sums);
-}
 
-extern "C" __global__ void __launch_bounds__(THREADS)
-sgemm_v12_six_bf16(int M, int N, int K, float alpha, const float* A, const float* B, float* C)
-{
-    if (N % WIDTH == 0 && K % WIDTH == 0) multiply_block<true>(M, N, K, alpha, A, B, C);
-    else multiply_block<false>(M, N, K, alpha, A, B, C);
+    take_registers<MANY_REGISTERS>();
+    Ring<T, T::STAGES> ring(tiles_at, 0);
+    for (int tile = blockIdx.x / CLUSTER; tile < order.count(); tile += clusters) {
+        const int2 at = order.place(tile);
+        float sums[T::SUMS] = {}, even[T::SUMS] = {}, odd[T::SUMS] = {};
+        unsigned last = 0;
+        for (int step = 0;; step += 2) {
+            multiply_step(even, odd, sums, ring, last);
+            if (step + 1 == steps) {
+                finish(even, sums, last);
+                break;
+            }
+            multiply_step(odd, even, sums, ring, last);
+            if (step + 2 == steps) {
+                finish(odd, sums, last);
+                break;
+            }
+        }
+        const int row = (at.x * CLUSTER + rank) * T::BM + threadIdx.x / WARP_SIZE * 16, col = at.y * T::BN;
+        if (N % 2 == 0) store_sums<true>(C, M, N, row, col, alpha, sums);
+        else store_sums<false>(C, M, N, row, col, alpha, sums);
+    }
+    meet_in_cluster();  // the other block arrives here no more -> this one may end
 }
 // ANCHOR_END: kernel

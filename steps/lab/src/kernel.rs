@@ -26,6 +26,8 @@ pub struct Gemm<'a, T, R = T> {
     pub stream: &'a CudaStream,
     /// The kernel to launch.
     pub kernel: &'a CudaFunction,
+    /// What is launched before it, where it declares that.
+    pub first: Option<&'a Prepared>,
     /// What the step's geometry says for this shape.
     pub config: LaunchConfig,
     /// The sizes M, N and K.
@@ -36,6 +38,24 @@ pub struct Gemm<'a, T, R = T> {
     pub b: &'a CudaSlice<T>,
     /// M × N, row-major.
     pub c: &'a mut CudaSlice<R>,
+}
+
+/// A kernel that writes what another one reads in place of A and B: its launches belong to each product, and to its time.
+#[derive(Debug, Clone, Copy)]
+pub struct Preparation {
+    /// Its entry point, in the same PTX.
+    pub entry: &'static str,
+    /// Bytes that it writes for a shape.
+    pub bytes: fn(Shape) -> usize,
+}
+
+/// Such a kernel as the driver loaded it, and memory of a product of the shape, allocated before any launch.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The kernel to launch first.
+    pub kernel: CudaFunction,
+    /// Where it writes. Products follow each other in their stream, so one memory is enough.
+    pub memory: CudaSlice<u8>,
 }
 
 /// out = inᵀ: what there is at a launch.
@@ -118,6 +138,8 @@ pub struct Kernel {
     pub blocks: Option<Blocks>,
     /// What it needs of a shape.
     pub needs: Option<Needs>,
+    /// What is launched before it.
+    pub preparation: Option<Preparation>,
 }
 
 /// How something is run.
@@ -192,6 +214,7 @@ impl Kernel {
             ahead: false,
             blocks: None,
             needs: None,
+            preparation: None,
         }
     }
 
@@ -209,6 +232,15 @@ impl Kernel {
     pub const fn needing(self, needs: Needs) -> Self {
         Self {
             needs: Some(needs),
+            ..self
+        }
+    }
+
+    /// Its launch starts another kernel first, which writes so many bytes.
+    #[must_use]
+    pub const fn prepared_by(self, entry: &'static str, bytes: fn(Shape) -> usize) -> Self {
+        Self {
+            preparation: Some(Preparation { entry, bytes }),
             ..self
         }
     }

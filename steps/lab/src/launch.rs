@@ -83,7 +83,7 @@ fn launch(lab: &mut Lab<'_>, kernel: &Kernel, work: Work, shape: Shape) -> Resul
     if let Some(emulator) = gpu.emulator {
         emulator.set_checks(Some(emulated::Checks::Counted));
     }
-    let function = machine::load(gpu, kernel, code, ptx.as_deref())?;
+    let function = machine::load(gpu, kernel, code, ptx.as_deref(), shape)?;
     match kernel.program {
         Program::Sgemm { launch, .. } => {
             once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
@@ -98,7 +98,12 @@ fn launch(lab: &mut Lab<'_>, kernel: &Kernel, work: Work, shape: Shape) -> Resul
             once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
         }
         Program::Transpose { launch, .. } => {
-            once(gpu, transpose(gpu, function, launch, shape, config), shape, seed)?;
+            once(
+                gpu,
+                transpose(gpu, function.kernel, launch, shape, config),
+                shape,
+                seed,
+            )?;
         }
         Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => {}
     }

@@ -71,6 +71,7 @@ pub mod map;
 pub mod measure;
 pub mod out;
 pub mod page;
+pub mod parts;
 pub mod recorded;
 pub mod reference;
 pub mod roofline;
@@ -91,7 +92,7 @@ use clap::{CommandFactory as _, FromArgMatches as _};
 
 pub use device::Gpu;
 pub use half::bf16;
-pub use kernel::{Code, Cpu, Gemm, Kernel, Product, Program, Transpose, blocks, int};
+pub use kernel::{Code, Cpu, Gemm, Kernel, Prepared, Product, Program, Transpose, blocks, int};
 pub use ladder::Shape;
 pub use trouble::{Trouble, words};
 

@@ -1,11 +1,14 @@
 //! A kernel's machine code on the emulated device: what it counts, and what a real GPU would take.
 
+use std::sync::Arc;
+
 use cudarc::driver::CudaFunction;
+use ladder::Shape;
 use ladder::machine_code::Forecast;
 use ladder::provenance::{cubin_hash, sha256};
 
 use crate::device::Gpu;
-use crate::kernel::{Code, Kernel};
+use crate::kernel::{Code, Kernel, Prepared};
 use crate::measure::{Bench, Purpose};
 use crate::session;
 use crate::trouble::Trouble;
@@ -30,10 +33,17 @@ pub enum Which {
     Before,
 }
 
-/// A kernel as the driver loaded it.
+/// A kernel as the driver loaded it, and what is launched before it.
+#[derive(Debug, Clone)]
+pub(crate) struct Loaded {
+    pub(crate) kernel: CudaFunction,
+    pub(crate) first: Option<Arc<Prepared>>,
+}
+
+/// The same, of all kinds of code.
 #[derive(Debug)]
 pub(crate) struct Functions {
-    pub(crate) ptx: CudaFunction,
+    pub(crate) ptx: Loaded,
     /// Where it is to run as machine code, too.
     pub(crate) machine: Option<Machine>,
 }
@@ -49,14 +59,17 @@ pub(crate) struct Machine {
 
 impl Functions {
     /// One of them. What is not there is the PTX.
-    pub(crate) fn of(&self, which: Which) -> CudaFunction {
+    pub(crate) fn of(&self, which: Which) -> Loaded {
         let machine = self.machine.as_ref();
         let found = match which {
             Which::Ptx => None,
             Which::Machine => machine.and_then(|machine| machine.function.as_ref().ok()),
             Which::Before => machine.and_then(|machine| machine.before.as_ref()),
         };
-        found.unwrap_or(&self.ptx).clone()
+        Loaded {
+            kernel: found.unwrap_or(&self.ptx.kernel).clone(),
+            first: self.ptx.first.clone(),
+        }
     }
 }
 
@@ -83,16 +96,30 @@ impl Machine {
 }
 
 /// The kernel as this device runs it: its PTX or other PTX, or its machine code on a GPU that has it, where the kernel
-/// is compiled ahead of time.
+/// is compiled ahead of time. What is launched before it gets memory for products of this shape, and of smaller ones.
 ///
 /// # Errors
-/// When the driver takes neither.
+/// When the driver takes neither, and when there is not enough memory.
 pub(crate) fn load(
     gpu: &Gpu,
     kernel: &Kernel,
     code: Code,
     other: Option<&str>,
-) -> Result<CudaFunction, Trouble> {
+    shape: Shape,
+) -> Result<Loaded, Trouble> {
+    let first = match kernel.preparation {
+        Some(preparation) => Some(Arc::new(Prepared {
+            kernel: session::load(gpu, other.unwrap_or(code.ptx), preparation.entry)?,
+            // SAFETY: the kernel writes it before another one reads it; the emulated device checks that.
+            memory: unsafe { gpu.stream.alloc((preparation.bytes)(shape)) }?,
+        })),
+        None => None,
+    };
+    let kernel = function(gpu, kernel, code, other)?;
+    Ok(Loaded { kernel, first })
+}
+
+fn function(gpu: &Gpu, kernel: &Kernel, code: Code, other: Option<&str>) -> Result<CudaFunction, Trouble> {
     /// What `kernels/cubin` is compiled for.
     const CAPABILITY: &str = "9.0";
     let is_here = kernel.ahead && gpu.emulator.is_none() && gpu.about.capability == CAPABILITY;

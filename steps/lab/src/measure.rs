@@ -13,7 +13,7 @@ use crate::inputs::Real;
 use crate::kernel::{
     Code, Gemm, Kernel, LaunchGemm, LaunchTranspose, MultiplyCublas, MultiplyOwn, Product, Program, Transpose,
 };
-use crate::machine::{Cubins, Functions, Machine};
+use crate::machine::{Cubins, Functions, Loaded, Machine};
 use crate::session::Launch;
 use crate::subject::Subject;
 use crate::trouble::Trouble;
@@ -88,7 +88,7 @@ pub fn measure(bench: Bench<'_>, kernel: &Kernel, work: Work, case: &Case) -> Re
     }
     let functions = |code: Code| -> Result<Functions, Trouble> {
         Ok(Functions {
-            ptx: machine::load(gpu, kernel, code, bench.ptx)?,
+            ptx: machine::load(gpu, kernel, code, bench.ptx, case.shape)?,
             machine: Machine::load(&bench, kernel),
         })
     };
@@ -136,7 +136,7 @@ pub fn measure(bench: Bench<'_>, kernel: &Kernel, work: Work, case: &Case) -> Re
         Program::Transpose { code, launch, .. } => {
             let functions = functions(code)?;
             subject(functions.machine.as_ref()).transpose(case, &|which, shape, config| {
-                transpose(gpu, functions.of(which), launch, shape, config)
+                transpose(gpu, functions.of(which).kernel, launch, shape, config)
             })
         }
         Program::Cublas { open, multiply } => {
@@ -219,7 +219,7 @@ pub(crate) fn too_large(gpu: &Gpu, config: LaunchConfig) -> Option<String> {
 /// A step's launch, as sessions want it.
 pub(crate) fn gemm<'g, T: Real, R: Real>(
     gpu: &'g Gpu,
-    kernel: CudaFunction,
+    loaded: Loaded,
     launch: LaunchGemm<T, R>,
     shape: Shape,
     config: LaunchConfig,
@@ -227,7 +227,8 @@ pub(crate) fn gemm<'g, T: Real, R: Real>(
     Box::new(move |operands| {
         let gemm = Gemm {
             stream: &gpu.stream,
-            kernel: &kernel,
+            kernel: &loaded.kernel,
+            first: loaded.first.as_deref(),
             config,
             shape,
             a: operands.a,

@@ -112,7 +112,7 @@ impl Lab<'_> {
             emulator.set_budget(Some(budget(shape)));
             emulator.set_checks(Some(emulated::Checks::GlobalRaces));
         }
-        let function = machine::load(gpu, kernel, code, ptx.as_deref())?;
+        let function = machine::load(gpu, kernel, code, ptx.as_deref(), shape)?;
         let seed = sum.seed;
         let summed = match kernel.program {
             Program::Sgemm { launch, .. } => {
@@ -130,7 +130,7 @@ impl Lab<'_> {
             Program::Transpose { launch, .. } => {
                 let n = shape.m * shape.n;
                 let input = elements::<f32>(Data::Reals, seed, 0, 1, n);
-                let launch = transpose(gpu, function, launch, shape, config);
+                let launch = transpose(gpu, function.kernel, launch, shape, config);
                 repeated(gpu, launch, &input, None, n).map(|sum| (sum, None))
             }
             Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => return Ok(sum),

@@ -7,11 +7,13 @@
 
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{
-    CudaContext, CudaModule, CudaSlice, CudaStream, DeviceRepr, LaunchConfig, PushKernelArg as _,
+    CudaContext, CudaModule, CudaSlice, CudaStream, DevicePtr as _, DeviceRepr, LaunchConfig,
+    PushKernelArg as _,
 };
 use cudarc::nvrtc::Ptx;
 use lab::inputs::{Data, elements};
-use lab::{Code, bf16, code, int};
+use lab::parts::parts;
+use lab::{Code, Shape, bf16, code, int};
 
 /// Rows and columns of C.
 const EDGE: usize = 16;
@@ -23,10 +25,6 @@ struct Compared {
     code: Code,
     entry: &'static str,
     threads: u32,
-    /// Bytes of dynamic shared memory.
-    shared: u32,
-    /// It takes α behind the sizes.
-    is_scaled: bool,
 }
 
 impl Compared {
@@ -36,8 +34,6 @@ impl Compared {
             code,
             entry,
             threads: 256,
-            shared: 0,
-            is_scaled: false,
         }
     }
 }
@@ -46,11 +42,7 @@ const FP32: Compared = Compared::new("FP32", code!("v07_double_buffer"), "sgemm_
 const BF16: Compared = Compared::new("bf16", code!("v10_shared"), "bf16gemm_v10_shared");
 const TF32: Compared = Compared::new("TF32", code!("v10_shared"), "tf32gemm_v10_shared");
 const THREE_TF32: Compared = Compared::new("3 x TF32", code!("v10_three_tf32"), "sgemm_v10_three_tf32");
-const SIX_BF16: Compared = Compared {
-    shared: 2 * 3 * 32768,
-    is_scaled: true,
-    ..Compared::new("6 x bf16", code!("v12_six_bf16"), "sgemm_v12_six_bf16")
-};
+const SIX_BF16: Compared = Compared::new("6 x bf16", code!("v12_six_bf16"), "sgemm_v12_six_bf16");
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -97,6 +89,7 @@ fn main() -> Result<(), Failure> {
                         let wide = |x: &[bf16]| x.iter().map(|v| v.to_f32()).collect::<Vec<_>>();
                         Errors::of(&wide(&a), &wide(&b), k, &c)
                     }
+                    "6 x bf16" => Errors::of(&a, &b, k, &launch.run_in_parts(&a, &b)?),
                     _ => Errors::of(&a, &b, k, &launch.run(&a, &b)?),
                 };
                 print!("{:>12.3}{:>+10.3}", errors.largest, errors.mean);
@@ -125,35 +118,59 @@ struct Launch<'a> {
 impl Launch<'_> {
     /// C, row-major: one block has all of it.
     fn run<T: DeviceRepr>(&self, a: &[T], b: &[T]) -> Result<Vec<f32>, Failure> {
-        let Compared {
-            entry,
-            threads,
-            shared,
-            is_scaled,
-            ..
-        } = *self.kernel;
+        let Compared { entry, threads, .. } = *self.kernel;
         let function = self.module.load_function(entry)?;
-        if shared > 0 {
-            function.set_attribute(
-                CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                shared.cast_signed(),
-            )?;
-        }
         let (a, b) = (self.stream.clone_htod(a)?, self.stream.clone_htod(b)?);
         let mut c: CudaSlice<f32> = self.stream.alloc_zeros(EDGE * EDGE)?;
         let (edge, k) = (int(EDGE), int(self.k));
         let config = LaunchConfig {
             grid_dim: (1, 1, 1),
             block_dim: (threads, 1, 1),
-            shared_mem_bytes: shared,
+            shared_mem_bytes: 0,
         };
         let mut launch = self.stream.launch_builder(&function);
         launch.arg(&edge).arg(&edge).arg(&k);
-        if is_scaled {
-            launch.arg(&1.0_f32);
-        }
         launch.arg(&a).arg(&b).arg(&mut c);
         // SAFETY: the arguments are what the kernels take; a has EDGE * k elements, b k * EDGE, c EDGE * EDGE.
+        unsafe { launch.launch(config) }?;
+        Ok(self.stream.clone_dtoh(&c)?)
+    }
+
+    /// The same, by v12: A and B are split first, and two blocks of a cluster have C.
+    fn run_in_parts(&self, a: &[f32], b: &[f32]) -> Result<Vec<f32>, Failure> {
+        const THREADS: u32 = 3 * 128;
+        const SHARED: u32 = 7 * (32768 + 16);
+        let function = self.module.load_function(self.kernel.entry)?;
+        let attribute = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        function.set_attribute(attribute, SHARED.cast_signed())?;
+        let split = self.module.load_function("split_v12")?;
+        let (a, b) = (self.stream.clone_htod(a)?, self.stream.clone_htod(b)?);
+        let mut c: CudaSlice<f32> = self.stream.alloc_zeros(EDGE * EDGE)?;
+        let shape = Shape {
+            m: EDGE,
+            n: EDGE,
+            k: self.k,
+        };
+        let [of_a, of_b] = parts(shape);
+        let memory: CudaSlice<u8> = self.stream.alloc_zeros(of_a.bytes() + of_b.bytes())?;
+        let (a_at, _) = memory.device_ptr(self.stream);
+        let b_at = a_at + of_a.bytes() as u64;
+        // SAFETY: there is memory for the parts of both.
+        unsafe {
+            of_a.split(self.stream, &split, &a, a_at)?;
+            of_b.split(self.stream, &split, &b, b_at)?;
+        }
+        let (a_maps, b_maps) = (of_a.maps(a_at, 128, 64)?, of_b.maps(b_at, 32, 64)?);
+        let config = LaunchConfig {
+            grid_dim: (2, 1, 1),
+            block_dim: (THREADS, 1, 1),
+            shared_mem_bytes: SHARED,
+        };
+        let (edge, k) = (int(EDGE), int(self.k));
+        let mut launch = self.stream.launch_builder(&function);
+        launch.arg(&edge).arg(&edge).arg(&k).arg(&1.0_f32);
+        launch.arg(&a_maps).arg(&b_maps).arg(&mut c);
+        // SAFETY: the arguments are what the kernel takes; the maps end with the parts, and c has EDGE * EDGE.
         unsafe { launch.launch(config) }?;
         Ok(self.stream.clone_dtoh(&c)?)
     }

@@ -7,6 +7,7 @@ use cudarc::driver::{
     CudaSlice, CudaStream, DevicePtr as _, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
 };
 use lab::map::{ALIGNED, Element, Matrix, TensorMap};
+use lab::parts::{Parts, parts};
 use lab::{Code, Gemm, Kernel, Shape, bf16, blocks, code, int};
 
 // ANCHOR: plans
@@ -75,8 +76,11 @@ const SMALL_64X128: Plan = ring([64, 128], 9, 0);
 const SMALL_64X64: Plan = ring([64, 64], 4, 0);
 /// With the sums of half a tile.
 const SPLIT_128X128: Plan = ring([128, 128], 6, 32768);
-/// Two pairs of tiles in three parts each.
-const IN_PARTS: Plan = tiles([128, 128], 2 * GROUP, 2 * 3, 0, 0);
+/// Pairs of tiles of one part each. Warps that copy are as many as give registers: a warpgroup.
+const IN_PARTS: Plan = Plan {
+    threads: 3 * GROUP,
+    ..pair(ring([128, 128], 7, 0))
+};
 const SPLIT_64X64: Plan = ring([64, 64], 4, 8192);
 
 impl Plan {
@@ -204,7 +208,9 @@ fn kernels() -> Vec<Kernel> {
         both!("gemm_v12_split_64x64", SPLIT, SPLIT_64X64, launch_boxes, two_each),
     ];
     let plan = |shape| IN_PARTS.launch(shape);
-    let fp32 = Kernel::sgemm("sgemm_v12_six_bf16", SIX_BF16, plan, launch_plain);
+    let fp32 = Kernel::sgemm("sgemm_v12_six_bf16", SIX_BF16, plan, launch_in_parts)
+        .with_blocks(persistent_pairs)
+        .prepared_by("split_v12", |shape| parts(shape).iter().map(Parts::bytes).sum());
     let boxes = boxes.into_iter().flatten();
     mma.into_iter().chain(boxes).chain([fp32]).collect()
 }
@@ -293,6 +299,37 @@ fn launch_boxes_out<R: Mapped>(gemm: Gemm<'_, bf16, R>, rows: [u32; 2]) -> Resul
     Ok(())
 }
 // ANCHOR_END: launch
+
+// ANCHOR: parts
+/// Splits A, splits B, and multiplies.
+fn launch_in_parts(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
+    prepare(&gemm)?;
+    let first = gemm.first.expect("it is declared with the kernel");
+    let [a, b] = parts(gemm.shape);
+    let (a_at, _) = first.memory.device_ptr(gemm.stream);
+    let b_at = a_at + a.bytes() as u64;
+    // SAFETY: there is memory for the parts of both.
+    unsafe {
+        a.split(gemm.stream, &first.kernel, gemm.a, a_at)?;
+        b.split(gemm.stream, &first.kernel, gemm.b, b_at)?;
+    }
+    let [a_rows, b_rows] = IN_PARTS.rows;
+    let (a_maps, b_maps) = (a.maps(a_at, a_rows, BK)?, b.maps(b_at, b_rows, COLS)?);
+    let (m, n, k, alpha) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k), 1.0f32);
+    let mut launch = gemm.stream.launch_builder(gemm.kernel);
+    launch
+        .arg(&m)
+        .arg(&n)
+        .arg(&k)
+        .arg(&alpha)
+        .arg(&a_maps)
+        .arg(&b_maps);
+    launch.arg(gemm.c);
+    // SAFETY: the arguments are what the kernel takes; the maps end with the parts, and c has M * N elements.
+    unsafe { launch.launch(gemm.config) }?;
+    Ok(())
+}
+// ANCHOR_END: parts
 
 /// Types that matrices of tensor maps have here.
 trait Mapped: DeviceRepr {
