@@ -1,7 +1,8 @@
 // v12_copy.cuh: tiles of bf16 in shared memory for warps that load their fragments by ldmatrix.
 //
 // Both tiles lie as in global memory: a_tile[row][k], b_tile[k][col]. Pieces of 16 bytes change places with the row
-// (swizzle), so that the eight pieces of one column of pieces, which ldmatrix reads together, lie in different banks.
+// (swizzle), so that the eight pieces of one column of pieces, which ldmatrix reads together, lie in different banks:
+// in a tile with rows of 64 bytes, of which two lie side by side in all banks, with every second row.
 #pragma once
 #include "v11_tile.cuh"
 #include "v12_bf16.cuh"
@@ -35,7 +36,8 @@ __device__ __forceinline__ void copy_piece(unsigned to, const Bf16* X, int rows,
 template <int PIECES>
 __device__ __forceinline__ int place(int row, int piece)
 {
-    return (row * PIECES + (piece ^ row % 8)) * PIECE_BYTES;
+    constexpr int ALL_BANKS = 8, SIDE_BY_SIDE = PIECES < ALL_BANKS ? ALL_BANKS / PIECES : 1;  // rows
+    return (row * PIECES + (piece ^ row / SIDE_BY_SIDE % (ALL_BANKS / SIDE_BY_SIDE))) * PIECE_BYTES;
 }
 
 // X[row .. row + ROWS][col .. col + COLS], by THREADS threads.
@@ -70,9 +72,9 @@ __device__ __forceinline__ void load_matrices_transposed(unsigned (&to)[4], unsi
 // acc += a * b: 16 rows, 8 columns, 16 k.
 __device__ __forceinline__ void multiply_add(float* acc, const unsigned (&a)[4], const unsigned* b)
 {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-                 "{%0, %1, %2, %3};"
-                 : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 // ANCHOR_END: fragments

@@ -3,13 +3,14 @@
 // Changed since v12_store: who multiplies what. There both warpgroups finish a tile at the same time, and while they
 // store it the tensor cores have nothing to do. Now each has tiles of its own, in turn: the ring holds all k of the
 // first one's tile, then all k of the second one's, and while one stores the other multiplies. A warpgroup needs 128
-// sums of a thread for 128 x 128 of C, two products of 64 rows in place of one.
+// sums of a thread for 128 x 128 of C, two products of 64 rows in place of one. `ping_pong_192`: 128 x 192, which reads
+// less for each product, and takes 192 registers for sums alone: warpgroups give theirs to each other (setmaxnreg).
 // Its turn has to be said: a barrier of the ring tells two phases apart, and who comes sooner takes an old one for its
 // own.
 // Unchanged: clusters, the ring, the order of tiles, boxes of C. After CUTLASS, whose name for it this is.
 // Any M; N and K are multiples of 8. Boxes: 64 x 128 of A, 64 x 32 of B, 64 x 64 of C of bf16 or 32 x 64 of float,
 // swizzle of 128 bytes.
-// Launch: THREADS threads, an even number of blocks: as many as multiprocessors, or two for each pair of tiles if these
+// Launch: 288 threads, 384 for 192 columns; an even number of blocks: as many as multiprocessors, or two for each pair of tiles if these
 // are fewer; shared memory as the launch says.
 // arch: compute_90a
 #include "v12_boxes_out.cuh"
@@ -17,23 +18,28 @@
 #include "v12_order.cuh"
 
 // ANCHOR: kernel
-using T = Tiles<128, 128, 6, 4 * BOX_OF_C>;  // of C; pairs of tiles; bytes of boxes of C
-constexpr int THREADS = T::MULTIPLIERS + PRODUCERS;
+using Square = Tiles<128, 128, 6, 4 * BOX_OF_C>;  // of C; pairs of tiles; bytes of boxes of C
+using Wide = Tiles<128, 192, 4, 4 * BOX_OF_C>;
+
+// Who copies: a warp, or where registers change hands, which they do by warpgroups, one of these.
+template <typename T>
+constexpr int COPIERS = T::SUMS * T::GROUPS > 128 ? GROUP : PRODUCERS;
+constexpr int FEW = 24, MANY = 240;  // registers of a thread that copies, and of one that multiplies
 
 // The barrier at which a warpgroup waits for its turn; the other one only arrives. Lower numbers are taken.
-__device__ __forceinline__ int turn_of(int group) { return 1 + T::GROUPS + group; }
+__device__ __forceinline__ int turn_of(int group) { return 3 + group; }
 
 __device__ __forceinline__ void wait_for_turn(int group)
 {
-    asm volatile("bar.sync %0, %1;" :: "r"(turn_of(group)), "n"(T::MULTIPLIERS) : "memory");
+    asm volatile("bar.sync %0, %1;" :: "r"(turn_of(group)), "n"(2 * GROUP) : "memory");
 }
 
 __device__ __forceinline__ void give_turn(int group)
 {
-    asm volatile("bar.arrive %0, %1;" :: "r"(turn_of(group)), "n"(T::MULTIPLIERS) : "memory");
+    asm volatile("bar.arrive %0, %1;" :: "r"(turn_of(group)), "n"(2 * GROUP) : "memory");
 }
 
-template <typename Out>
+template <typename T, typename Out>
 __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha, const TensorMap& a_map,
                                                 const TensorMap& b_map, const TensorMap& c_map)
 {
@@ -47,6 +53,7 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
     meet_in_cluster();  // barriers are made and published -> both blocks may use them
 
     if (threadIdx.x >= T::MULTIPLIERS) {
+        if (COPIERS<T> == GROUP) give_registers<FEW>();
         if (threadIdx.x > T::MULTIPLIERS) return;
         Ring<T, T::STAGES> ring(tiles_at, 1);
         for (int tile = first; tile < order.count(); tile += clusters) {
@@ -60,6 +67,7 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
         return;
     }
 
+    if (COPIERS<T> == GROUP) take_registers<MANY>();
     const int group = threadIdx.x / GROUP;
     Ring<T, T::STAGES> ring(tiles_at, 0);
     ring.skip(group * steps);
@@ -80,17 +88,16 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
     meet_in_cluster();  // the other block arrives here no more -> this one may end
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 1) __cluster_dims__(CLUSTER, 1, 1)
-gemm_v12_ping_pong_f32(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_map,
-                       const __grid_constant__ TensorMap b_map, const __grid_constant__ TensorMap c_map)
-{
-    multiply_blocks<float>(M, N, K, alpha, a_map, b_map, c_map);
-}
+#define PING_PONG(NAME, T, OUT)                                                                                       \
+    extern "C" __global__ void __launch_bounds__(T::MULTIPLIERS + COPIERS<T>, 1) __cluster_dims__(CLUSTER, 1, 1)      \
+    gemm_v12_##NAME(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_map,                        \
+                    const __grid_constant__ TensorMap b_map, const __grid_constant__ TensorMap c_map)                 \
+    {                                                                                                                 \
+        multiply_blocks<T, OUT>(M, N, K, alpha, a_map, b_map, c_map);                                                 \
+    }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 1) __cluster_dims__(CLUSTER, 1, 1)
-gemm_v12_ping_pong_bf16(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_map,
-                        const __grid_constant__ TensorMap b_map, const __grid_constant__ TensorMap c_map)
-{
-    multiply_blocks<Bf16>(M, N, K, alpha, a_map, b_map, c_map);
-}
+PING_PONG(ping_pong_f32, Square, float)
+PING_PONG(ping_pong_bf16, Square, Bf16)
+PING_PONG(ping_pong_192_f32, Wide, float)
+PING_PONG(ping_pong_192_bf16, Wide, Bf16)
 // ANCHOR_END: kernel

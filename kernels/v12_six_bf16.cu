@@ -65,18 +65,15 @@ constexpr int COPIERS = GROUP, THREADS = T::MULTIPLIERS + COPIERS;
 constexpr int FEW_REGISTERS = 40, MANY_REGISTERS = 232;
 
 // ANCHOR: multiply
-// Starts a group: the products of which PART is the smaller part of an element. It is the last to read that pair, if
-// groups of smaller parts come before. What each adds is no larger than what the next one does.
-template <int PART>
+// Starts a group: products of parts that are equally small, 2 the smallest. It is the last to read pair SMALLNESS.
+template <int SMALLNESS>
 __device__ __forceinline__ void multiply_parts(float (&acc)[T::SUMS], const unsigned (&pairs)[PARTS])
 {
-    constexpr int FIRST = PARTS - 1 - PART < PART ? PARTS - 1 - PART : PART;  // with it, the smallest of six
     fence_products();
     #pragma unroll
-    for (int other = FIRST; other >= 0; --other) {
-        const bool adds = PART < PARTS - 1 || other < FIRST;  // else acc is new
-        multiply_pair<T>(acc, pairs[PART], pairs[other], adds);
-        if (other < PART) multiply_pair<T>(acc, pairs[other], pairs[PART], true);
+    for (int part = 0; part <= SMALLNESS; ++part) {
+        const bool adds = SMALLNESS < PARTS - 1 || part > 0;  // else acc is new
+        multiply_pair<T>(acc, pairs[part], pairs[SMALLNESS - part], adds);
     }
     commit_products();
 }

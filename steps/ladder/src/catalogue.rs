@@ -300,6 +300,8 @@ pub const STEPS: &[Step] = &[
             bf16_gemm("gemm_v12_store_192_bf16", "v12_store", Format::Bf16),
             bf16_gemm("gemm_v12_ping_pong_f32", "v12_ping_pong", Format::Fp32),
             bf16_gemm("gemm_v12_ping_pong_bf16", "v12_ping_pong", Format::Bf16),
+            bf16_gemm("gemm_v12_ping_pong_192_f32", "v12_ping_pong", Format::Fp32),
+            bf16_gemm("gemm_v12_ping_pong_192_bf16", "v12_ping_pong", Format::Bf16),
             bf16_gemm("gemm_v12_small_128x128_f32", "v12_small", Format::Fp32),
             bf16_gemm("gemm_v12_small_128x128_bf16", "v12_small", Format::Bf16),
             bf16_gemm("gemm_v12_small_64x128_f32", "v12_small", Format::Fp32),
@@ -319,42 +321,7 @@ pub const STEPS: &[Step] = &[
 pub const CHOSEN: [&str; 2] = ["v11_gemm", "v11_pack"];
 
 /// Kernels with no GPU's records yet: times, counters beside Nsight Compute's and compute-sanitizer's verdicts are to come.
-pub const NOT_MEASURED: [&str; 34] = [
-    "bf16gemm_v10_wmma",
-    "tf32gemm_v10_wmma",
-    "bf16gemm_v10_shared",
-    "tf32gemm_v10_shared",
-    "bf16gemm_v10_large_warps",
-    "tf32gemm_v10_large_warps",
-    "sgemm_v10_three_tf32",
-    "gemm_v12_mma_ring_f32",
-    "gemm_v12_mma_ring_bf16",
-    "gemm_v12_wgmma_f32",
-    "gemm_v12_wgmma_bf16",
-    "gemm_v12_ring_f32",
-    "gemm_v12_ring_bf16",
-    "gemm_v12_persistent_f32",
-    "gemm_v12_persistent_bf16",
-    "gemm_v12_multicast_f32",
-    "gemm_v12_multicast_bf16",
-    "gemm_v12_store_f32",
-    "gemm_v12_store_bf16",
-    "gemm_v12_store_192_f32",
-    "gemm_v12_store_192_bf16",
-    "gemm_v12_ping_pong_f32",
-    "gemm_v12_ping_pong_bf16",
-    "gemm_v12_small_128x128_f32",
-    "gemm_v12_small_128x128_bf16",
-    "gemm_v12_small_64x128_f32",
-    "gemm_v12_small_64x128_bf16",
-    "gemm_v12_small_64x64_f32",
-    "gemm_v12_small_64x64_bf16",
-    "gemm_v12_split_128x128_f32",
-    "gemm_v12_split_128x128_bf16",
-    "gemm_v12_split_64x64_f32",
-    "gemm_v12_split_64x64_bf16",
-    "sgemm_v12_six_bf16",
-];
+pub const NOT_MEASURED: [&str; 0] = [];
 
 /// A step that is a program of its own, without kernels: not in [`STEPS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

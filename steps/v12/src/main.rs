@@ -63,7 +63,8 @@ const fn pair(plan: Plan) -> Plan {
     }
 }
 
-const MMA_RING: Plan = tiles([128, 128], 4 * 32, 3, 0, 0);
+/// Six pairs of tiles of half the depth.
+const MMA_RING: Plan = tiles([256, 128], 8 * 32, 6 / 2, 0, 0);
 const WGMMA: Plan = tiles([128, 256], 2 * GROUP, 2, 2, 0);
 const RING: Plan = ring([128, 256], 4, 0);
 const MULTICAST: Plan = pair(RING);
@@ -71,6 +72,11 @@ const MULTICAST: Plan = pair(RING);
 const STORE: Plan = pair(ring([128, 256], 4, 4 * 8192));
 const STORE_192: Plan = pair(ring([128, 192], 4, 8 * 8192));
 const PING_PONG: Plan = pair(ring([128, 128], 6, 4 * 8192));
+/// A warpgroup copies: registers change hands by warpgroups.
+const PING_PONG_192: Plan = Plan {
+    threads: 3 * GROUP,
+    ..pair(ring([128, 192], 4, 4 * 8192))
+};
 const SMALL_128X128: Plan = ring([128, 128], 7, 0);
 const SMALL_64X128: Plan = ring([64, 128], 9, 0);
 const SMALL_64X64: Plan = ring([64, 64], 4, 0);
@@ -174,6 +180,13 @@ fn kernels() -> Vec<Kernel> {
             "gemm_v12_ping_pong",
             PING_PONGS,
             PING_PONG,
+            launch_boxes_out,
+            persistent_pairs
+        ),
+        both!(
+            "gemm_v12_ping_pong_192",
+            PING_PONGS,
+            PING_PONG_192,
             launch_boxes_out,
             persistent_pairs
         ),
