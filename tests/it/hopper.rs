@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use course::specimens::Specimen;
-use tests::product::{Inputs, head, of_bf16, run, run_with, shown, to_bf16};
+use simt::gpu::Gpu;
+use tests::gemm::Product;
+use tests::product::{Inputs, head, of_bf16, pitch_of_parts, run, run_with, shown, split, to_bf16};
 
 /// How a kernel is launched.
 struct Plan {
@@ -184,10 +186,15 @@ const PLANS: &[Plan] = &[
 const IN_PARTS: Plan = Plan {
     source: "v12_six_bf16",
     name: "sgemm_v12_six_bf16",
-    threads: 256,
-    shared: 196608,
-    parameters: ["M N K alpha A B C"; 2],
-    launches: &[("3x2", SAME), ("1", [1, 1, 1]), ("2x2", [129, 131, 135])],
+    threads: 384,
+    shared: 229488,
+    parameters: ["M N K alpha A:64x128/128/parts B:64x32/128/parts C"; 2],
+    launches: &[
+        ("2", SAME),
+        ("2", [1, 1, 1]),
+        ("2", [129, 131, 135]),
+        ("4", [300, 131, 515]),
+    ],
 };
 
 impl Plan {
@@ -224,16 +231,32 @@ fn kernels_of_v12_are_clean() {
     }
 }
 
+/// Three parts are the element, to the last bit, and rows of parts end with zeros.
+#[test]
+fn parts_add_up_to_the_element() {
+    let gpu = Gpu::with_memory(1 << 26);
+    let (_, ptx) = IN_PARTS.kernel(IN_PARTS.name, IN_PARTS.parameters[0]);
+    let module = gpu.load(&ptx).unwrap_or_else(|refused| panic!("{refused}"));
+    for (rows, cols) in [(3, 135), (5, 64), (1, 1), (7, 36)] {
+        let matrix: Vec<f32> = Product::random(rows, 1, cols, 5).a;
+        let parts = split(&gpu, &module, rows, cols, gpu.upload(&matrix));
+        let pitch = pitch_of_parts(cols);
+        let parts: Vec<u16> = gpu.read(parts, 3 * rows * pitch);
+        for (row, col) in (0..rows).flat_map(|row| (0..pitch).map(move |col| (row, col))) {
+            let part = |p: usize| f64::from(of_bf16(parts[(p * rows + row) * pitch + col]));
+            let element = if col < cols { matrix[row * cols + col] } else { 0.0 };
+            assert_eq!(part(0) + part(1) + part(2), f64::from(element), "{row} {col}");
+            assert!(part(1).abs() <= part(0).abs() / 256.0 && part(2).abs() <= part(1).abs() / 256.0);
+        }
+    }
+}
+
 /// Tiles and boxes are swizzled for it.
 #[test]
 fn shared_memory_gives_no_excess_wavefront() {
     let of =
         |plan: &&Plan| ["v12_mma_ring", "v12_store", "v12_ping_pong", "v12_small"].contains(&plan.source);
-    let in_parts = IN_PARTS.kernel(IN_PARTS.name, IN_PARTS.parameters[0]);
-    for kernel in { PLANS.iter().filter(of) }
-        .flat_map(Plan::kernels)
-        .chain([in_parts])
-    {
+    for kernel in PLANS.iter().filter(of).flat_map(Plan::kernels) {
         let launch = head(&kernel.0.source).launches[0];
         let counters = run(&kernel, launch, 1).counters;
         let (loads, stores) = (counters.shared_load_wavefronts, counters.shared_store_wavefronts);

@@ -6,7 +6,7 @@
 //! | --- | --- |
 //! | `// block: 256` | threads of a block |
 //! | `// shared: 32832` | bytes of dynamic shared memory |
-//! | `// product: M A:16x32/64 C` | parameters: `M`, `N`, `K`, `alpha`, `beta`, `whole`; `A`, `B`, `C`: pointers; `A:16x32/64`: a tensor map of A whose boxes have 16 columns and 32 rows, with a swizzle of 64 bytes; `A:64x32/128/bf16`: the same of A in bf16; `A/bf16`, `C/bf16`: pointers to bf16; `C:32x64/128`: a tensor map of C |
+//! | `// product: M A:16x32/64 C` | parameters: `M`, `N`, `K`, `alpha`, `beta`, `whole`; `A`, `B`, `C`: pointers; `A:16x32/64`: a tensor map of A whose boxes have 16 columns and 32 rows, with a swizzle of 64 bytes; `A:64x32/128/bf16`: the same of A in bf16; `A:64x32/128/parts`: three maps, of the parts that `split_v12` of the same module writes; `A/bf16`, `C/bf16`: pointers to bf16; `C:32x64/128`: a tensor map of C |
 //! | `// launch: blocks 3 whole 0 shape 37 68 40` | a launch, with M, N and K; `blocks 3x2`: 3 along x, 2 along y |
 //! | `// kernel: NAME` | which kernel of the module, if there are several |
 //! | `// unwritten: last row of B` | what the host did not write |
@@ -18,6 +18,7 @@ use course::specimens::Specimen;
 use findings::{Finding, Report};
 use simt::gpu::{Argument, Gpu, Shape};
 use simt::launch::{LaunchOptions, Names, Watch};
+use simt::module::Module;
 use simt::report::Counters;
 use simt::tensor::{Element, Fill, Swizzle, TensorMap};
 
@@ -118,13 +119,46 @@ pub fn head(text: &str) -> Head {
     head
 }
 
-/// The map of a matrix with rows side by side: `16x32/64`.
-fn map(address: u64, rows: usize, cols: usize, what: &str) -> TensorMap {
+/// Numbers of bf16 from one row of a part to the next.
+pub fn pitch_of_parts(cols: usize) -> usize {
+    cols.next_multiple_of(8)
+}
+
+/// The three parts of a matrix, one after the other, as `split_v12` writes them.
+///
+/// # Panics
+/// When its launch is refused, or the checks find something.
+pub fn split(gpu: &Gpu, module: &Module, rows: usize, cols: usize, matrix: u64) -> u64 {
+    const THREADS: usize = 256;
+    let kernel = module.kernel("split_v12").expect("it is in the same module");
+    let pieces = rows * pitch_of_parts(cols) / 8;
+    let parts = gpu.alloc::<u16>(3 * 8 * pieces);
+    let arguments = [
+        (rows as i32).into(),
+        (cols as i32).into(),
+        matrix.into(),
+        parts.into(),
+    ];
+    let shape = Shape::plane([pieces.div_ceil(THREADS) as u32, 1], [THREADS as u32, 1]);
+    let params = Gpu::params(kernel.kernel(), &arguments).expect("its parameters");
+    let options = LaunchOptions {
+        watch: Watch::CheckedGlobalRaces,
+        ..LaunchOptions::default()
+    };
+    let config = shape.config(params, options);
+    let report = gpu.launch(kernel, &config).expect("a launch");
+    let findings = Report::new(report, kernel, &config).findings;
+    assert!(findings.is_empty(), "{}", findings[0].text);
+    parts
+}
+
+/// The map of a matrix with rows `pitch` elements apart: `16x32/64`.
+fn map(address: u64, rows: usize, [cols, pitch]: [usize; 2], what: &str) -> TensorMap {
     let mut parts = what.split('/');
     let (size, swizzle) = (parts.next().unwrap_or(""), parts.next().unwrap_or("0"));
     let element = match parts.next() {
         None => Element::F32,
-        Some("bf16") => Element::Bf16,
+        Some("bf16" | "parts") => Element::Bf16,
         Some(other) => panic!("elements of type {other}"),
     };
     let (width, height) = size.split_once('x').expect("columns x rows");
@@ -139,7 +173,7 @@ fn map(address: u64, rows: usize, cols: usize, what: &str) -> TensorMap {
         address,
         element,
         &[cols as u64, rows as u64],
-        &[cols as u64 * element.bytes()],
+        &[pitch as u64 * element.bytes()],
         &[width, height].map(|n| n.parse().expect("a number")),
         &[1, 1],
         swizzle,
@@ -201,11 +235,21 @@ pub fn run_with((one, ptx): &(Specimen, String), launch: Launch, threads: usize,
     };
     let kernel = module.kernel(&head.kernel).or(module.kernels().first());
     let kernel = kernel.expect("a kernel");
+    let maps = |matrix: u64, rows: usize, cols: usize, what: &str| {
+        if !what.ends_with("/parts") {
+            return Argument(map(matrix, rows, [cols; 2], what).encode().to_vec());
+        }
+        let pitch = pitch_of_parts(cols);
+        let parts = split(&gpu, &module, rows, cols, matrix);
+        let address = |part| parts + (part * rows * pitch * size_of::<u16>()) as u64;
+        let maps = (0..3).flat_map(|part| map(address(part), rows, [cols, pitch], what).encode());
+        Argument(maps.collect())
+    };
     let arguments: Vec<Argument> = (head.parameters.iter())
         .map(|word| match (word.as_str(), word.split_once(':')) {
-            (_, Some(("A", what))) => Argument(map(a, m, k, what).encode().to_vec()),
-            (_, Some(("B", what))) => Argument(map(b, k, n, what).encode().to_vec()),
-            (_, Some(("C", what))) => Argument(map(c, m, n, what).encode().to_vec()),
+            (_, Some(("A", what))) => maps(a, m, k, what),
+            (_, Some(("B", what))) => maps(b, k, n, what),
+            (_, Some(("C", what))) => maps(c, m, n, what),
             ("M", _) => (m as i32).into(),
             ("N", _) => (n as i32).into(),
             ("K", _) => (k as i32).into(),
