@@ -61,8 +61,8 @@ struct Maps {
     TensorMap part[PARTS];
 };
 constexpr int COPIERS = GROUP, THREADS = T::MULTIPLIERS + COPIERS;
-// Of a thread: as many as all threads have at the launch, where each gets 168.
-constexpr int FEW_REGISTERS = 40, MANY_REGISTERS = 232;
+constexpr int FEW_REGISTERS = 40, MANY_REGISTERS = 232, REGISTERS = 168;  // of a thread; the last: at the launch
+static_assert(COPIERS * FEW_REGISTERS + T::MULTIPLIERS * MANY_REGISTERS <= THREADS * REGISTERS, "no more than it has");
 
 // ANCHOR: multiply
 // Starts a group: products of parts that are equally small, 2 the smallest. It is the last to read pair SMALLNESS.
@@ -78,8 +78,9 @@ __device__ __forceinline__ void multiply_parts(float (&acc)[T::SUMS], const unsi
     commit_products();
 }
 
-// The products of a step of 64 k, to acc. `before`: what the step before left; while the first products run, it is
-// added to sums. After each group the one before is done: what it was the last to read may be overwritten.
+// The products of a step of 64 k, to acc. `before`: those of the step before; while the first of these run, they are
+// added to sums. When a group has started, the one before is done: what it was the last to read may be overwritten.
+// `last`: the barrier of the pair that the last group of the step before reads, or 0.
 __device__ __forceinline__ void multiply_step(float (&acc)[T::SUMS], const float (&before)[T::SUMS],
                                               float (&sums)[T::SUMS], Ring<T, T::STAGES>& ring, unsigned& last)
 {
@@ -151,6 +152,7 @@ sgemm_v12_six_bf16(int M, int N, int K, float alpha, const __grid_constant__ Map
         const int2 at = order.place(tile);
         float sums[T::SUMS] = {}, even[T::SUMS] = {}, odd[T::SUMS] = {};
         unsigned last = 0;
+        // Both ends of the loop wait: where they meet, ptxas would not see that no products are under way (C7514).
         for (int step = 0;; step += 2) {
             multiply_step(even, odd, sums, ring, last);
             if (step + 1 == steps) {

@@ -80,9 +80,13 @@ const PROMOTED: f64 = 16.0;
 /// end. Of TF32 n is 8 in `mma.sync` and 4 in what `wmma` becomes, which loses more.
 ///
 /// FP32 in three products adds up [`PROMOTED`] k on the unit, by instructions which lose so much of no more than these
-/// k's part of Σ|a·b|, and then adds in FP32, where each of the ⌈K / 16⌉ sums is rounded. In six products of bf16 less
-/// is lost: four instructions of 16 k with sums of full size, others with sums that are small, and a rounding for
-/// each 64 k. They are held to the same.
+/// k's part of Σ|a·b|, and then adds in FP32, where each of the ⌈K / 16⌉ sums is rounded. Twelve instructions with n = 4
+/// lose 54·2⁻²⁴.
+///
+/// In six products of bf16 less is lost, and they are held to the same. Of a step of 64 k, four instructions with n = 16
+/// add products of first parts, to sums of full size: 42·2⁻²⁴. The eight before them add products that are smaller by
+/// 2⁻⁸, two for each pair of elements: not even 1·2⁻²⁴; the twelve before those, nothing that counts. And there is one
+/// rounding for each 64 k. What is left out, of an element's second and third part by the other's, is 2·2⁻²⁴ of |a·b|.
 fn sums(operands: Format, shape: Shape) -> f64 {
     const CUT: f64 = 1.0 / (1u64 << 25) as f64;
     const TOTAL: f64 = 1.0 / (1u64 << 23) as f64;
