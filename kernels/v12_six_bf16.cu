@@ -1,7 +1,7 @@
 // v12_six_bf16.cu: FP32 from six products of bf16, by warpgroups.
 //
-// Changed since v12_wgmma: A and B are FP32, and threads bring the next tiles while products run: they split each
-// element into three numbers of bf16, and load those of the step after. Three times 8 bits are the 24 of FP32. Of the nine products of two such
+// Changed since v12_wgmma: A and B are FP32, and threads bring the next tiles while products run: they load elements,
+// start the products, and split each element into three numbers of bf16. Three times 8 bits are the 24 of FP32. Of the nine products of two such
 // sums, six are computed: the other three are less than a unit in the last place of FP32. Sums of a step of 64 k begin
 // at zero, the small ones first, and are added to the others in FP32, rounded and not cut, as in v10_three_tf32. TF32
 // would need three products, and B with neighbouring k side by side, which products of bf16 don't.
@@ -110,28 +110,27 @@ __device__ __forceinline__ void multiply_block(int M, int N, int K, float alpha,
     const int block_row = blockIdx.y * T::BM, block_col = blockIdx.x * T::BN;
     Share<T::BK, ON_16_BYTES> a;
     Share<T::BN, ON_16_BYTES> b;
-    const auto load_a = [&](int k0) { a.load(A, M, K, block_row, k0); };
-    // From k0 on; A's share is loaded. While it is split, B's is on its way; loads with branches have no registers left.
-    const auto store = [&](int stage, int k0) {
-        if (ON_16_BYTES) b.load(B, K, N, k0, block_col);
+    const auto load = [&](int k0) {
+        a.load(A, M, K, block_row, k0);
+        b.load(B, K, N, k0, block_col);
+    };
+    const auto store = [&](int stage) {
         a.store(tiles_at + stage * STAGE_BYTES);
-        if (!ON_16_BYTES) b.load(B, K, N, k0, block_col);
         b.store(tiles_at + stage * STAGE_BYTES + T::A_BYTES);
         publish_shared();
     };
 
-    load_a(0);
-    store(0, 0);
-    load_a(T::BK);
+    load(0);
+    store(0);
     __syncthreads();  // the first tiles are here -> they may be multiplied
 
     float sums[T::SUMS] = {}, acc[T::SUMS] = {};
     int stage = 0;
     for (int k0 = 0; k0 < K; k0 += T::BK) {
+        load(k0 + T::BK);  // past the last k: zeros, without a load
         multiply_parts(acc, tiles_at + stage * STAGE_BYTES);
         stage ^= 1;
-        store(stage, k0 + T::BK);  // while products run; past the last k zeros, without a load
-        load_a(k0 + 2 * T::BK);
+        store(stage);  // while products run
         wait_products<0>();
         #pragma unroll
         for (int i = 0; i < T::SUMS; ++i) sums[i] += acc[i];
