@@ -42,7 +42,7 @@ product(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_ma
     }
 
     Ring<T, T::STAGES> ring(tiles_at, 0);
-    BoxesOut<T, float> out(c_map, tiles_at + ring.EXCHANGE_AT);
+    BoxesOut<T, float, T::EXCHANGE_BYTES / (T::GROUPS * BOX_OF_C)> out(c_map, tiles_at + ring.EXCHANGE_AT);
     for (int tile = blockIdx.x / CLUSTER; tile < order.count(); tile += clusters) {
         const int2 at = order.place(tile);
         float acc[T::SUMS] = {};
