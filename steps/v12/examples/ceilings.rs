@@ -13,6 +13,7 @@ use clap::Parser;
 use cudarc::driver::{CudaFunction, CudaSlice, LaunchConfig, PushKernelArg as _};
 use lab::inputs::{Data, elements};
 use lab::{Code, Gpu, Trouble, bf16, out, session};
+use ladder::ceilings::{Ceilings, Rate, Sample};
 
 const CODE: Code = Code {
     cu: include_str!("ceilings.cu"),
@@ -55,13 +56,23 @@ struct Cli {
 }
 
 /// What A and B consist of.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum Numbers {
     Fp32,
     Bf16,
     Tf32,
     E4m3,
+}
+
+impl Numbers {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Fp32 => "fp32",
+            Self::Bf16 => "bf16",
+            Self::Tf32 => "tf32",
+            Self::E4m3 => "e4m3",
+        }
+    }
 }
 
 /// A kernel, and how it is launched.
@@ -201,15 +212,11 @@ fn e4m3(x: f32) -> u32 {
 const TIMES: usize = 4;
 
 /// One launch.
-#[derive(Debug, Clone, Copy, serde::Serialize)]
-struct Sample {
-    ms: f64,
-    /// Of the multiprocessors, as the kernel saw it: their clocks in nanoseconds of the timer.
-    ghz: f64,
+#[derive(Debug, Clone, Copy)]
+struct Launched {
+    sample: Sample,
     /// Clocks of a multiprocessor for all rounds: the median of the blocks.
-    #[serde(skip)]
     clocks: f64,
-    #[serde(skip)]
     rounds: i32,
 }
 
@@ -280,15 +287,15 @@ impl<'g> Ready<'g> {
         Ok(())
     }
 
-    fn sample(&mut self, rounds: i32) -> Result<Sample, Trouble> {
+    fn sample(&mut self, rounds: i32) -> Result<Launched, Trouble> {
         let gpu = self.gpu;
         let ms = gpu.time_ms(1, || self.launch(rounds))?;
         let times = gpu.stream.clone_dtoh(&self.times)?;
         let blocks = || times.chunks(TIMES);
         let ghz = blocks().map(|t| (t[1] - t[0]) as f64 / (t[3] - t[2]).max(1) as f64);
-        Ok(Sample {
-            ms,
-            ghz: median(ghz.collect()),
+        let ghz = median(ghz.collect());
+        Ok(Launched {
+            sample: Sample { ms, ghz },
             clocks: median(blocks().map(|t| (t[1] - t[0]) as f64).collect()),
             rounds,
         })
@@ -299,68 +306,33 @@ impl<'g> Ready<'g> {
         let mut rounds = 16;
         self.sample(rounds)?;
         for part in [0.1, 1.0] {
-            let took = self.sample(rounds)?.ms.max(1e-3);
+            let took = self.sample(rounds)?.sample.ms.max(1e-3);
             rounds = (f64::from(rounds) * part * ms / took).clamp(1.0, 1e9) as i32;
         }
         Ok(rounds)
     }
 }
 
-/// What was measured of a kernel.
-#[derive(Debug, serde::Serialize)]
-struct Measured {
-    instruction: &'static str,
-    numbers: Numbers,
-    zeros: bool,
-    /// Warps on each multiprocessor.
-    warps: u32,
-    burst: Rate,
-    sustained: Rate,
-}
-
-/// Some launches, and what follows from their medians.
-#[derive(Debug, serde::Serialize)]
-struct Rate {
-    tflops: f64,
-    ghz: f64,
-    /// Clocks for an instruction of a quarter of a multiprocessor; a wgmma is one of all four.
-    clocks: f64,
-    samples: Vec<Sample>,
-}
-
-impl Rate {
-    fn new(ceiling: &Ceiling, n_sms: usize, samples: Vec<Sample>) -> Self {
-        let of = |value: &dyn Fn(&Sample) -> f64| rounded(median(samples.iter().map(value).collect()));
-        let flop = |rounds: i32| ceiling.flop * ceiling.per_sm() * f64::from(rounds) * n_sms as f64;
-        // A wgmma occupies all four quarters.
-        let quarters = QUARTERS / f64::from(ceiling.together);
-        Self {
-            tflops: of(&|s| flop(s.rounds) / s.ms * 1e-9),
-            ghz: of(&|s| s.ghz),
-            clocks: of(&|s| s.clocks * quarters / (ceiling.per_sm() * f64::from(s.rounds))),
-            samples: samples
-                .iter()
-                .map(|s| Sample {
-                    ms: rounded(s.ms),
-                    ghz: rounded(s.ghz),
-                    ..*s
-                })
-                .collect(),
-        }
+fn rate(ceiling: &Ceiling, n_sms: usize, launched: &[Launched]) -> Rate {
+    let of = |value: &dyn Fn(&Launched) -> f64| rounded(median(launched.iter().map(value).collect()));
+    let flop = |rounds: i32| ceiling.flop * ceiling.per_sm() * f64::from(rounds) * n_sms as f64;
+    // A wgmma occupies all four quarters.
+    let quarters = QUARTERS / f64::from(ceiling.together);
+    Rate {
+        tflops: of(&|one| flop(one.rounds) / one.sample.ms * 1e-9),
+        ghz: of(&|one| one.sample.ghz),
+        clocks: of(&|one| one.clocks * quarters / (ceiling.per_sm() * f64::from(one.rounds))),
+        samples: launched
+            .iter()
+            .map(|one| Sample {
+                ms: rounded(one.sample.ms),
+                ghz: rounded(one.sample.ghz),
+            })
+            .collect(),
     }
 }
 
-/// The whole of a record.
-#[derive(Debug, serde::Serialize)]
-struct Record {
-    run: ladder::Run,
-    n_sms: usize,
-    /// Bytes that all multiprocessors read from L2: GB/s in a burst.
-    l2_gbs: f64,
-    ceilings: Vec<Measured>,
-}
-
-fn measure(gpu: &Gpu) -> Result<Record, Trouble> {
+fn measure(gpu: &Gpu) -> Result<Ceilings, Trouble> {
     if gpu.emulator.is_some() {
         return Err(Trouble::CouldNot(
             "times on the emulated GPU mean nothing, so ceilings are measured on an NVIDIA GPU only".into(),
@@ -386,7 +358,7 @@ fn measure(gpu: &Gpu) -> Result<Record, Trouble> {
     };
     let l2 = bursts(&mut Ready::l2(gpu, n_sms)?)?;
     let bytes = f64::from(LOADS * THREADS) * size_of::<[u32; 4]>() as f64 * n_sms as f64;
-    let gbs = |s: &Sample| bytes * f64::from(s.rounds) / s.ms * 1e-6;
+    let gbs = |one: &Launched| bytes * f64::from(one.rounds) / one.sample.ms * 1e-6;
     // All bursts first, while the chip is cool.
     let mut burst = Vec::new();
     for ceiling in &CEILINGS {
@@ -397,19 +369,21 @@ fn measure(gpu: &Gpu) -> Result<Record, Trouble> {
     for (ceiling, burst) in CEILINGS.iter().zip(burst) {
         out::progress(&format!("{}, sustained", ceiling.instruction));
         let mut ready = Ready::new(gpu, ceiling, n_sms)?;
-        let of_burst = burst.first().map_or(1.0, |s| f64::from(s.rounds) / s.ms);
+        let of_burst = burst
+            .first()
+            .map_or(1.0, |one| f64::from(one.rounds) / one.sample.ms);
         let sample = ready.sample((of_burst * SUSTAINED_MS) as i32)?;
-        ceilings.push(Measured {
-            instruction: ceiling.instruction,
-            numbers: ceiling.numbers,
+        ceilings.push(ladder::ceilings::Ceiling {
+            instruction: ceiling.instruction.into(),
+            numbers: ceiling.numbers.name().into(),
             zeros: ceiling.zeros,
             warps: ceiling.warps,
-            burst: Rate::new(ceiling, n_sms, burst),
-            sustained: Rate::new(ceiling, n_sms, vec![sample]),
+            burst: rate(ceiling, n_sms, &burst),
+            sustained: rate(ceiling, n_sms, &[sample]),
         });
     }
     out::progress_done();
-    Ok(Record {
+    Ok(Ceilings {
         run,
         n_sms,
         l2_gbs: rounded(median(l2.iter().map(gbs).collect())),
@@ -417,69 +391,55 @@ fn measure(gpu: &Gpu) -> Result<Record, Trouble> {
     })
 }
 
-impl Record {
-    /// For readers.
-    fn table(&self) -> String {
-        let mut out = format!(
-            "{}, {} multiprocessors, revision {}. Random numbers, unless zeros are said: zeros take less power, and run \
-             faster.\nA burst is {BURST_MS} ms, the median of {BURSTS} with pauses; sustained is {} s. Clocks are for an \
-             instruction and a quarter of a\nmultiprocessor; a wgmma occupies all four.\n\n\
-             {:<18} {:<6} {:>5} {:>10} {:>6} {:>8} {:>12} {:>6} {:>8}\n",
-            self.run.device,
-            self.n_sms,
-            self.run.revision,
-            SUSTAINED_MS / 1e3,
-            "instruction",
-            "of",
-            "warps",
-            "burst",
-            "GHz",
-            "clocks",
-            "sustained",
-            "GHz",
-            "clocks",
+/// For readers.
+fn table(record: &Ceilings) -> String {
+    let mut out = format!(
+        "{}, {} multiprocessors, revision {}. Random numbers, unless zeros are said: zeros take less power, and run \
+         faster.\nA burst is {BURST_MS} ms, the median of {BURSTS} with pauses; sustained is {} s. Clocks are for an \
+         instruction and a quarter of a\nmultiprocessor; a wgmma occupies all four.\n\n\
+         {:<18} {:<6} {:>5} {:>10} {:>6} {:>8} {:>12} {:>6} {:>8}\n",
+        record.run.device,
+        record.n_sms,
+        record.run.revision,
+        SUSTAINED_MS / 1e3,
+        "instruction",
+        "of",
+        "warps",
+        "burst",
+        "GHz",
+        "clocks",
+        "sustained",
+        "GHz",
+        "clocks",
+    );
+    for one in &record.ceilings {
+        let of = match one.zeros {
+            true => "zeros",
+            false => &one.numbers,
+        };
+        let (burst, sustained) = (&one.burst, &one.sustained);
+        let _ = writeln!(
+            out,
+            "{:<18} {of:<6} {:>5} {:>10.1} {:>6.3} {:>8.2} {:>12.1} {:>6.3} {:>8.2}",
+            one.instruction,
+            one.warps,
+            burst.tflops,
+            burst.ghz,
+            burst.clocks,
+            sustained.tflops,
+            sustained.ghz,
+            sustained.clocks,
         );
-        for one in &self.ceilings {
-            let of = match one.zeros {
-                true => "zeros".to_owned(),
-                false => format!("{:?}", one.numbers).to_lowercase(),
-            };
-            let (burst, sustained) = (&one.burst, &one.sustained);
-            let _ = writeln!(
-                out,
-                "{:<18} {of:<6} {:>5} {:>10.1} {:>6.3} {:>8.2} {:>12.1} {:>6.3} {:>8.2}",
-                one.instruction,
-                one.warps,
-                burst.tflops,
-                burst.ghz,
-                burst.clocks,
-                sustained.tflops,
-                sustained.ghz,
-                sustained.clocks,
-            );
-        }
-        let _ = writeln!(out, "\nTFLOP/s. From L2: {:.0} GB/s.", self.l2_gbs);
-        if let Some(roofline) = self.run.roofline {
-            let _ = writeln!(
-                out,
-                "Device memory, copied: {:.0} GB/s read and written.",
-                roofline.copy_gbs
-            );
-        }
-        out
     }
-
-    /// One line for each kernel, so that a diff of two records can be read.
-    fn json(&self) -> Result<String, serde_json::Error> {
-        let lines: Result<Vec<String>, _> = self.ceilings.iter().map(serde_json::to_string).collect();
-        Ok(format!(
-            "{{\"run\":{},\n\"n_sms\":{},\n\"l2_gbs\":{},\n\"ceilings\":[\n{}\n]}}\n",
-            serde_json::to_string(&self.run)?,
-            self.n_sms,
-            self.l2_gbs,
-            lines?.join(",\n")
-        ))
+    let _ = writeln!(out, "\nTFLOP/s. From L2: {:.0} GB/s.", record.l2_gbs);
+    if let Some(roofline) = record.run.roofline {
+        let _ = writeln!(
+            out,
+            "Device memory, copied: {:.0} GB/s read and written.",
+            roofline.copy_gbs
+        );
     }
+    out
 }
 
 /// To four places, as records have it.
@@ -496,13 +456,13 @@ fn median(mut values: Vec<f64>) -> f64 {
 fn run(cli: &Cli) -> Result<(), Trouble> {
     let gpu = Gpu::find()?;
     let record = measure(&gpu)?;
-    out::write(&record.table())?;
-    let Some(path) = &cli.json else { return Ok(()) };
-    let text = record
-        .json()
-        .map_err(|error| Trouble::CouldNot(error.to_string()))?;
-    std::fs::write(path, text)
-        .map_err(|error| Trouble::CouldNot(format!("cannot write {}: {error}", path.display())))
+    // Neither is lost when the other cannot be written.
+    let shown = out::write(&table(&record));
+    if let Some(path) = &cli.json {
+        std::fs::write(path, record.text())
+            .map_err(|error| Trouble::CouldNot(format!("cannot write {}: {error}", path.display())))?;
+    }
+    shown
 }
 
 /// The exit code of what was done.
@@ -577,6 +537,32 @@ mod tests {
     }
 
     #[test]
+    fn readers_see_what_was_zero() {
+        let record = Ceilings {
+            run: lab::run::describe("v12", &emulated()),
+            n_sms: 1,
+            l2_gbs: 1.0,
+            ceilings: [false, true]
+                .map(|zeros| ladder::ceilings::Ceiling {
+                    instruction: "wgmma".into(),
+                    numbers: "bf16".into(),
+                    zeros,
+                    warps: 8,
+                    burst: rate(&WGMMA_BF16, 1, &[]),
+                    sustained: rate(&WGMMA_BF16, 1, &[]),
+                })
+                .to_vec(),
+        };
+        let table = table(&record);
+        let of = |word: &str| table.lines().filter(|line| line.starts_with(word)).count();
+        assert_eq!(
+            [of("wgmma              bf16 "), of("wgmma              zeros ")],
+            [1, 1],
+            "{table}"
+        );
+    }
+
+    #[test]
     fn constants_are_those_of_the_kernels() {
         lab::declared::constants(
             CODE,
@@ -595,13 +581,12 @@ mod tests {
     #[test]
     fn clocks_and_operations_are_of_a_quarter() {
         let sample = |ceiling: &Ceiling, clocks| {
-            let sample = Sample {
-                ms: 1.0,
-                ghz: 1.0,
+            let launched = Launched {
+                sample: Sample { ms: 1.0, ghz: 1.0 },
                 clocks,
                 rounds: 10,
             };
-            let rate = Rate::new(ceiling, 100, vec![sample]);
+            let rate = rate(ceiling, 100, &[launched]);
             (rate.clocks, rate.tflops)
         };
         // 2560 instructions of each warp, four warps for each quarter; 2560 of each of two warpgroups.
