@@ -13,8 +13,10 @@ pub struct Ceilings {
     pub run: Run,
     /// Multiprocessors of the device.
     pub n_sms: usize,
-    /// Bytes that all multiprocessors together read from L2: GB/s in a burst.
+    /// Bytes that all multiprocessors together read from L2, each other ones: GB/s in a burst.
     pub l2_gbs: f64,
+    /// The same where all of them read the same bytes at a time.
+    pub l2_same_gbs: f64,
     /// What each kernel reached.
     pub ceilings: Vec<Ceiling>,
 }
@@ -88,10 +90,11 @@ impl Ceilings {
         let json = |one: &Ceiling| serde_json::to_string(one).expect("plain data");
         let lines: Vec<String> = self.ceilings.iter().map(json).collect();
         format!(
-            "{{\"run\":{},\n\"n_sms\":{},\n\"l2_gbs\":{},\n\"ceilings\":[\n{}\n]}}\n",
+            "{{\"run\":{},\n\"n_sms\":{},\n\"l2_gbs\":{},\n\"l2_same_gbs\":{},\n\"ceilings\":[\n{}\n]}}\n",
             serde_json::to_string(&self.run).expect("plain data"),
             self.n_sms,
             self.l2_gbs,
+            self.l2_same_gbs,
             lines.join(",\n")
         )
     }
@@ -110,7 +113,7 @@ impl Ceilings {
         Some(tflops * 1e3 / self.run.roofline?.copy_gbs)
     }
 
-    /// The same for bytes that L2 has.
+    /// The same for bytes that L2 has, and that no other multiprocessor reads at the time.
     pub fn per_l2_byte(&self, tflops: f64) -> f64 {
         tflops * 1e3 / self.l2_gbs
     }
@@ -145,6 +148,7 @@ mod tests {
             run: serde_json::from_str(run).expect("a run"),
             n_sms: 100,
             l2_gbs: 4000.0,
+            l2_same_gbs: 9000.0,
             ceilings: of.iter().map(one).collect(),
         }
     }

@@ -4,7 +4,8 @@
 // ceiling_mma_*:  mma.sync from registers: a warp has 4 fragments of A, 4 of B, and the 16 products of them.
 // ceiling_wgmma_*: wgmma m64n256 from shared memory, which is written once. Rows of 128 bytes with neighbouring k side
 //                  by side, the one layout that exists for all types, swizzled as v12's tiles.
-// ceiling_l2:     bytes that stay in L2, read by all multiprocessors: what tiles come from.
+// ceiling_l2_*:   bytes that stay in L2, read by all multiprocessors at once: each other ones, or all the same. A product
+//                  is between the two: blocks of a row share their tile of A, blocks of a column that of B.
 // A round begins with new sums: sums that only grow would leave nothing of later products.
 // `numbers` are what A and B consist of. Zeros switch fewer transistors, take less power and run faster.
 // Each block writes its clocks and nanoseconds before the first round and after the last, and each thread a sum, so
@@ -23,8 +24,8 @@ constexpr int WGMMA_PER_ROUND = WGMMA_STEPS * (ROW_BYTES / K_BYTES);            
 constexpr int WGMMA_ROWS = 64, WGMMA_COLS = 256;
 constexpr int WORDS = 12288;                         // of `numbers`
 constexpr int A_WORDS = FRAGMENTS * 4, B_WORDS = FRAGMENTS * 2;  // registers of a thread
-constexpr int LOADS = 8;                             // of ceiling_l2, for each thread and round, 16 bytes each
-constexpr int L2_CHUNKS = 256;                       // a block reads one in a round
+constexpr int LOADS = 8;                             // of ceiling_l2_*, for each thread and round, 16 bytes each
+constexpr int L2_CHUNKS = 512;                       // a block reads one in a round
 static_assert(FMA_PER_ROUND == 512 && MMA_PER_ROUND == 256 && WGMMA_PER_ROUND == 256, "the launcher counts with them");
 static_assert((A_WORDS + B_WORDS) * THREADS == WORDS, "each thread has words of its own");
 static_assert((2 * WGMMA_ROWS + WGMMA_COLS) * ROW_BYTES == WORDS * sizeof(unsigned), "two warpgroups");
@@ -211,11 +212,9 @@ ceiling_wgmma_e4m3(int rounds, const unsigned* numbers, Times* times, float* sum
 }
 
 // ANCHOR: l2
-extern "C" __global__ void __launch_bounds__(THREADS)
-ceiling_l2(int rounds, const uint4* bytes, Times* times, float* sums)
+__device__ __forceinline__ void read_chunks(int rounds, const uint4* bytes, Times* times, float* sums, int chunk)
 {
     unsigned found = 0;
-    int chunk = blockIdx.x % L2_CHUNKS;
     measure(rounds, times, [&] {
         const uint4* from = &bytes[chunk * LOADS * THREADS + threadIdx.x];
         #pragma unroll
@@ -230,3 +229,16 @@ ceiling_l2(int rounds, const uint4* bytes, Times* times, float* sums)
     sums[blockIdx.x * blockDim.x + threadIdx.x] = __uint_as_float(found);
 }
 // ANCHOR_END: l2
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+ceiling_l2_own(int rounds, const uint4* bytes, Times* times, float* sums)
+{
+    // Far from each other, so that blocks that drift apart do not meet.
+    read_chunks(rounds, bytes, times, sums, static_cast<int>(blockIdx.x * L2_CHUNKS / gridDim.x));
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+ceiling_l2_same(int rounds, const uint4* bytes, Times* times, float* sums)
+{
+    read_chunks(rounds, bytes, times, sums, 0);
+}

@@ -31,10 +31,12 @@ const GROUP_WARPS: u32 = 4;
 const QUARTERS: f64 = 4.0;
 /// Words of the numbers that A and B consist of.
 const WORDS: usize = 12288;
-/// Bytes that `ceiling_l2` reads, over and over: they stay in L2.
+/// Bytes that the kernels of L2 read, over and over: they stay in L2.
 const L2_BYTES: usize = (L2_CHUNKS * LOADS * THREADS) as usize * size_of::<[u32; 4]>();
+/// Each multiprocessor reads other bytes than the others; all read the same.
+const L2: [&str; 2] = ["ceiling_l2_own", "ceiling_l2_same"];
 const LOADS: u32 = 8;
-const L2_CHUNKS: u32 = 256;
+const L2_CHUNKS: u32 = 512;
 
 /// What a burst takes: long enough for the clock to rise, and too short for the chip to grow hot.
 const BURST_MS: f64 = 20.0;
@@ -247,10 +249,10 @@ impl<'g> Ready<'g> {
         )
     }
 
-    /// The kernel that reads L2.
-    fn l2(gpu: &'g Gpu, blocks: usize) -> Result<Self, Trouble> {
+    /// A kernel that reads L2.
+    fn l2(gpu: &'g Gpu, entry: &str, blocks: usize) -> Result<Self, Trouble> {
         let words = vec![1; L2_BYTES / size_of::<u32>()];
-        Self::of(gpu, "ceiling_l2", &words, [blocks as u32, THREADS], 0)
+        Self::of(gpu, entry, &words, [blocks as u32, THREADS], 0)
     }
 
     fn of(
@@ -356,9 +358,13 @@ fn measure(gpu: &Gpu) -> Result<Ceilings, Trouble> {
         }
         Ok::<_, Trouble>(samples)
     };
-    let l2 = bursts(&mut Ready::l2(gpu, n_sms)?)?;
     let bytes = f64::from(LOADS * THREADS) * size_of::<[u32; 4]>() as f64 * n_sms as f64;
     let gbs = |one: &Launched| bytes * f64::from(one.rounds) / one.sample.ms * 1e-6;
+    let mut l2 = Vec::new();
+    for entry in L2 {
+        let launched = bursts(&mut Ready::l2(gpu, entry, n_sms)?)?;
+        l2.push(rounded(median(launched.iter().map(gbs).collect())));
+    }
     // All bursts first, while the chip is cool.
     let mut burst = Vec::new();
     for ceiling in &CEILINGS {
@@ -386,7 +392,8 @@ fn measure(gpu: &Gpu) -> Result<Ceilings, Trouble> {
     Ok(Ceilings {
         run,
         n_sms,
-        l2_gbs: rounded(median(l2.iter().map(gbs).collect())),
+        l2_gbs: l2[0],
+        l2_same_gbs: l2[1],
         ceilings,
     })
 }
@@ -431,7 +438,11 @@ fn table(record: &Ceilings) -> String {
             sustained.clocks,
         );
     }
-    let _ = writeln!(out, "\nTFLOP/s. From L2: {:.0} GB/s.", record.l2_gbs);
+    let _ = writeln!(
+        out,
+        "\nTFLOP/s. From L2: {:.0} GB/s, or {:.0} where all multiprocessors read the same.",
+        record.l2_gbs, record.l2_same_gbs
+    );
     if let Some(roofline) = record.run.roofline {
         let _ = writeln!(
             out,
@@ -523,9 +534,11 @@ mod tests {
             let expected = if ceiling.zeros { sums.len() } else { 0 };
             assert_eq!(n_zeros, expected, "{ceiling:?}");
         }
-        let mut ready = Ready::l2(&gpu, 3).expect("it is loaded");
-        // An even number of ones is left of none.
-        assert!(sums(&mut ready, &gpu).iter().all(|sum| *sum == 0.0));
+        for entry in L2 {
+            let mut ready = Ready::l2(&gpu, entry, 3).expect("it is loaded");
+            // An even number of ones is left of none.
+            assert!(sums(&mut ready, &gpu).iter().all(|sum| *sum == 0.0), "{entry}");
+        }
     }
 
     #[test]
@@ -542,6 +555,7 @@ mod tests {
             run: lab::run::describe("v12", &emulated()),
             n_sms: 1,
             l2_gbs: 1.0,
+            l2_same_gbs: 1.0,
             ceilings: [false, true]
                 .map(|zeros| ladder::ceilings::Ceiling {
                     instruction: "wgmma".into(),
