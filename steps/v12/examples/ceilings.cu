@@ -217,13 +217,13 @@ __device__ __forceinline__ void read_chunks(int rounds, const uint4* bytes, Time
     unsigned found = 0;
     measure(rounds, times, [&] {
         const uint4* from = &bytes[chunk * LOADS * THREADS + threadIdx.x];
+        uint4 v[LOADS];
         #pragma unroll
-        for (int i = 0; i < LOADS; ++i) {
-            uint4 v;
+        for (int i = 0; i < LOADS; ++i)
             asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
-                         : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from + i * THREADS));
-            found ^= v.x ^ v.y ^ v.z ^ v.w;
-        }
+                         : "=r"(v[i].x), "=r"(v[i].y), "=r"(v[i].z), "=r"(v[i].w) : "l"(from + i * THREADS));
+        #pragma unroll
+        for (int i = 0; i < LOADS; ++i) found ^= v[i].x ^ v[i].y ^ v[i].z ^ v[i].w;
         chunk = (chunk + 1) % L2_CHUNKS;
     });
     sums[blockIdx.x * blockDim.x + threadIdx.x] = __uint_as_float(found);

@@ -35,6 +35,8 @@ const WORDS: usize = 12288;
 const L2_BYTES: usize = (L2_CHUNKS * LOADS * THREADS) as usize * size_of::<[u32; 4]>();
 /// Each multiprocessor reads other bytes than the others; all read the same.
 const L2: [&str; 2] = ["ceiling_l2_own", "ceiling_l2_same"];
+/// Blocks of them on a multiprocessor: ptxas has only half of a thread's loads under way at a time.
+const L2_BLOCKS: usize = 2;
 const LOADS: u32 = 8;
 const L2_CHUNKS: u32 = 512;
 
@@ -358,11 +360,11 @@ fn measure(gpu: &Gpu) -> Result<Ceilings, Trouble> {
         }
         Ok::<_, Trouble>(samples)
     };
-    let bytes = f64::from(LOADS * THREADS) * size_of::<[u32; 4]>() as f64 * n_sms as f64;
+    let bytes = f64::from(LOADS * THREADS) * size_of::<[u32; 4]>() as f64 * (L2_BLOCKS * n_sms) as f64;
     let gbs = |one: &Launched| bytes * f64::from(one.rounds) / one.sample.ms * 1e-6;
     let mut l2 = Vec::new();
     for entry in L2 {
-        let launched = bursts(&mut Ready::l2(gpu, entry, n_sms)?)?;
+        let launched = bursts(&mut Ready::l2(gpu, entry, L2_BLOCKS * n_sms)?)?;
         l2.push(rounded(median(launched.iter().map(gbs).collect())));
     }
     // All bursts first, while the chip is cool.
