@@ -11,6 +11,7 @@
 mod axe;
 mod blocks;
 pub mod browser;
+mod ceilings;
 mod chapter;
 mod check;
 mod chip;

@@ -27,7 +27,7 @@ use crate::{
 const NAME: &str = "press";
 
 /// What can be written.
-const DIRECTIVES: [&str; 21] = [
+const DIRECTIVES: [&str; 22] = [
     "include",
     "diff",
     "output",
@@ -35,6 +35,7 @@ const DIRECTIVES: [&str; 21] = [
     "recorded",
     "others",
     "process",
+    "ceilings",
     "n",
     "counters",
     "sums",
@@ -350,6 +351,10 @@ impl<'a> Page<'a> {
             ("process", args) => {
                 let records = self.records.as_ref().map_err(Clone::clone)?;
                 records.process()?.table(args, &mut self.sources)
+            }
+            ("ceilings", units) => {
+                let records = self.records.as_ref().map_err(Clone::clone)?;
+                crate::ceilings::table(records.ceilings()?, units, &mut self.sources)
             }
             ("counters", args) => {
                 let records = self.records.as_ref().map_err(Clone::clone)?;

@@ -7,6 +7,7 @@
 
 pub mod busiest;
 pub mod catalogue;
+pub mod ceilings;
 pub mod counters;
 mod family;
 pub mod files;
