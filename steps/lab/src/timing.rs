@@ -62,7 +62,7 @@ pub struct Other<'a> {
 }
 
 /// How many launches make a sample that is long enough.
-pub(crate) fn batch_for(one_ms: f64) -> u32 {
+fn batch_for(one_ms: f64) -> u32 {
     (SAMPLE_MS / one_ms.max(1e-6)).ceil().clamp(1.0, MAX_BATCH) as u32
 }
 
@@ -76,7 +76,7 @@ fn at_least(one_ms: f64) -> usize {
 
 // ANCHOR: sampler
 /// How a sample is taken: so many launches, and where they are short, as a graph that is replayed.
-struct Sampler<'g> {
+pub(crate) struct Sampler<'g> {
     gpu: &'g Gpu,
     n: u32,
     graph: Option<CudaGraph>,
@@ -84,7 +84,7 @@ struct Sampler<'g> {
 
 impl<'g> Sampler<'g> {
     /// For something that takes about `one_ms`. What cannot be captured is put into the stream again for each sample.
-    fn new(gpu: &'g Gpu, one_ms: f64, put: impl FnMut() -> Result<(), Trouble>) -> Self {
+    pub(crate) fn new(gpu: &'g Gpu, one_ms: f64, put: impl FnMut() -> Result<(), Trouble>) -> Self {
         let n = batch_for(one_ms);
         // The emulated device has no graphs, and no time that a host could add to.
         let replays = one_ms < SHORT_MS && gpu.emulator.is_none();
@@ -97,7 +97,7 @@ impl<'g> Sampler<'g> {
     }
 
     /// What one launch takes.
-    fn sample(&self, put: impl FnMut() -> Result<(), Trouble>) -> Result<f64, Trouble> {
+    pub(crate) fn sample(&self, put: impl FnMut() -> Result<(), Trouble>) -> Result<f64, Trouble> {
         let ms = match &self.graph {
             Some(graph) => {
                 // The device is busy with this one while the host queues the next, which is timed.
