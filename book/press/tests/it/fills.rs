@@ -588,6 +588,6 @@ fn the_main_kernel_of_a_step_is_the_one_that_the_next_builds_on() {
     v09 -
     v10 v10_large_warps
     v11 v11_stream_k
-    v12 v12_store
+    v12 v12_ping_pong
     ");
 }
