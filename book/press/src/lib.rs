@@ -18,6 +18,7 @@ mod chip;
 mod counters;
 mod devtools;
 mod differences;
+mod duels;
 mod figures;
 mod glossary;
 mod highlight;

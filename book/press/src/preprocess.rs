@@ -27,12 +27,13 @@ use crate::{
 const NAME: &str = "press";
 
 /// What can be written.
-const DIRECTIVES: [&str; 22] = [
+const DIRECTIVES: [&str; 23] = [
     "include",
     "diff",
     "output",
     "figure",
     "recorded",
+    "duels",
     "others",
     "process",
     "ceilings",
@@ -339,6 +340,10 @@ impl<'a> Page<'a> {
             ("recorded", args) => {
                 let records = self.records.as_ref().map_err(Clone::clone)?;
                 records.table(args, &mut self.sources)
+            }
+            ("duels", args) => {
+                let records = self.records.as_ref().map_err(Clone::clone)?;
+                records.duels(args, &mut self.sources)
             }
             ("others", args) => {
                 let records = self.records.as_ref().map_err(Clone::clone)?;

@@ -417,6 +417,7 @@ pub fn yardstick<'a, R: Real, T: Element<R>>(
     let got = gpu.stream.clone_dtoh(&product.c)?;
     let other = Other {
         name: "cuBLAS",
+        algorithm: product.algorithm,
         put: Box::new(move || product.put()),
     };
     Ok((other, got))

@@ -197,7 +197,9 @@ fn passed(emulated: bool) -> Outcome {
         yardstick: (!emulated).then(|| Yardstick {
             name: "cuBLAS".into(),
             by: By::Batch,
+            algorithm: None,
             hot: Samples(vec![0.2]),
+            duel: None,
         }),
         clock_mhz: None,
         counters: emulated.then(|| counters.as_object().cloned().expect("a map")),
