@@ -28,14 +28,6 @@ struct Ring {
         return wraps ? -(STAGES - 1) * T::STAGE_BYTES : T::STAGE_BYTES;
     }
 
-    // Over the next `count` tiles, which are another's.
-    __device__ __forceinline__ void skip(int count)
-    {
-        stage += count;
-        parity ^= stage / STAGES % 2;
-        stage %= STAGES;
-    }
-
     // By one thread, before all meet at a barrier. `arrivals`: of those who copy, for each pair of tiles.
     static __device__ __forceinline__ void init(unsigned shared, int arrivals)
     {

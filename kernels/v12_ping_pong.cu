@@ -10,8 +10,8 @@
 // Unchanged: clusters, the ring, the order of tiles, boxes of C. After CUTLASS, whose name for it this is.
 // Any M; N and K are multiples of 8. Boxes: 64 x 128 of A, 64 x 32 of B, 64 x 64 of C of bf16 or 32 x 64 of float,
 // swizzle of 128 bytes.
-// Launch: 288 threads, 384 for 192 columns; an even number of blocks: as many as multiprocessors, or two for each pair of tiles if these
-// are fewer; shared memory as the launch says.
+// Launch: 288 threads, 384 for 192 columns; an even number of blocks: as many as multiprocessors, or two for each pair
+// of tiles if these are fewer; shared memory as the launch says.
 // arch: compute_90a
 #include "v12_boxes_out.cuh"
 #include "v12_cluster.cuh"
@@ -25,6 +25,15 @@ using Wide = Tiles<128, 192, 4, 4 * BOX_OF_C>;
 template <typename T>
 constexpr int COPIERS = T::SUMS * T::GROUPS > 128 ? GROUP : PRODUCERS;
 constexpr int FEW = 24, MANY = 240;  // registers of a thread that copies, and of one that multiplies
+
+// Over the next `count` tiles of the ring, which are the other warpgroup's.
+template <typename T>
+__device__ __forceinline__ void skip(Ring<T, T::STAGES>& ring, int count)
+{
+    ring.stage += count;
+    ring.parity ^= ring.stage / T::STAGES % 2;
+    ring.stage %= T::STAGES;
+}
 
 // The barrier at which a warpgroup waits for its turn; the other one only arrives. Lower numbers are taken.
 __device__ __forceinline__ int turn_of(int group) { return 3 + group; }
@@ -70,9 +79,9 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
     if (COPIERS<T> == GROUP) take_registers<MANY>();
     const int group = threadIdx.x / GROUP;
     Ring<T, T::STAGES> ring(tiles_at, 0);
-    ring.skip(group * steps);
+    skip(ring, group * steps);
     BoxesOut<T, Out, T::EXCHANGE_BYTES / (T::GROUPS * BOX_OF_C)> out(c_map, tiles_at + ring.EXCHANGE_AT);
-    for (int tile = first + group * clusters; tile < order.count(); tile += T::GROUPS * clusters, ring.skip(steps)) {
+    for (int tile = first + group * clusters; tile < order.count(); tile += T::GROUPS * clusters, skip(ring, steps)) {
         const int2 at = order.place(tile);
         float acc[T::GROUPS][T::SUMS] = {};  // of 64 rows each
         if (tile != first) wait_for_turn(group);

@@ -17,7 +17,7 @@ use tests::conformance::{
 };
 use tests::gpu::{Argument, Gpu, Shape, Value};
 use tests::hostile;
-use tests::recorded::{WITH_MAPS, arguments, count_of, cubin, kernel, machine_code, profiles, root};
+use tests::recorded::{arguments, columns_of_maps, count_of, cubin, kernel, machine_code, profiles, root};
 
 use super::counters::SLOW;
 
@@ -46,13 +46,21 @@ const DIFFERENCES: [(&str, usize, &str, i64); 14] = [
     ("sgemm_v11_async_copy", 509, "shared_wavefronts", -31_744),
 ];
 
+/// Its machine code has products of warpgroups, which are not run: `machine_tensor` says so.
+const REFUSED: &str = "sgemm_v12_six_bf16";
+
 /// Compares one recorded launch with the same of the machine code.
 fn check(profile: &Profile) {
     let gpu = Gpu::with_memory(1 << 32);
     let module = machine_code(&gpu, kernel(&profile.kernel).source.expect("a source"));
     let counters = count_of(&gpu, &module, profile);
     let counted = Counted::of(profile, &counters).expect("all metrics");
+    let is_tensor = matches!(kernel(&profile.kernel).work, Work::Tensor { .. });
     for one in counted.compared() {
+        // The driver made other machine code of the PTX, and some counters are of other things.
+        if is_tensor && ladder::counters::reason(&profile.kernel, one.pair.name).is_some() {
+            continue;
+        }
         let known = DIFFERENCES.iter().find(|(kernel, m, counter, _)| {
             *kernel == profile.kernel && *m == profile.shape.m && *counter == one.pair.name
         });
@@ -72,13 +80,16 @@ fn check_all(shape: usize) {
     let profiles = profiles();
     let of_shape = profiles
         .filter(|profile| profile.shape.m == SHAPES[shape].m)
-        .filter(|profile| !WITH_MAPS.contains(&profile.kernel.as_str()));
+        .filter(|profile| columns_of_maps(&profile.kernel).is_none());
     let quick = |profile: &&Profile| match shape {
         0 => kernel(&profile.kernel).work == Work::Transpose,
         1 => !SLOW.contains(&profile.step.as_str()),
         _ => true,
     };
-    of_shape.filter(quick).for_each(check);
+    of_shape
+        .filter(quick)
+        .filter(|profile| profile.kernel != REFUSED)
+        .for_each(check);
 }
 
 #[test]
@@ -157,7 +168,7 @@ fn machine_code_computes_what_ptx_does() {
         if matches!(kernel.work, Work::Tensor { .. }) {
             continue;
         }
-        if WITH_MAPS.contains(&kernel.name) {
+        if columns_of_maps(kernel.name).is_some() {
             let refused = machine::Module::read(&cubin(source)).map(drop);
             let why = refused.expect_err("it copies boxes").to_string();
             assert!(why.contains("unsupported `"), "{}: {why}", kernel.name);

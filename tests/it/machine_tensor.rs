@@ -19,8 +19,8 @@ const LAUNCHES: [(&str, u32, u32); 9] = [
     ("bf16gemm_v10_large_warps", 128, 0),
     ("tf32gemm_v10_large_warps", 128, 0),
     ("sgemm_v10_three_tf32", 256, 0),
-    ("gemm_v12_mma_ring_f32", 128, 98304),
-    ("gemm_v12_mma_ring_bf16", 128, 98304),
+    ("gemm_v12_mma_ring_f32", 256, 147_456),
+    ("gemm_v12_mma_ring_bf16", 256, 147_456),
 ];
 
 /// M, N and K. Rows that start on 16 bytes, and rows that do not.

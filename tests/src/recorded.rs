@@ -53,8 +53,15 @@ pub fn machine_code(gpu: &Gpu, source: &str) -> Module {
     Module::load_machine_code(&gpu.memory, &module, None).unwrap_or_else(|error| panic!("{source}: {error}"))
 }
 
-/// Kernels with arguments that the program of their step makes: tensor maps of the operands. Its own tests count them.
-pub const WITH_MAPS: [&str; 3] = ["sgemm_v11_producer", "sgemm_v11_split_k", "sgemm_v11_stream_k"];
+/// Where a kernel's arguments are made by the program of its step, tensor maps of the operands: what the columns of all
+/// matrices have to be a multiple of. The step's own tests count such kernels.
+pub fn columns_of_maps(kernel: &str) -> Option<usize> {
+    match kernel {
+        "sgemm_v11_producer" | "sgemm_v11_split_k" | "sgemm_v11_stream_k" => Some(4),
+        "gemm_v12_mma_ring_f32" | "gemm_v12_mma_ring_bf16" => None,
+        name => name.starts_with("gemm_v12_").then_some(8),
+    }
+}
 
 /// Arguments of a kernel of the ladder: sizes, the factor alpha if it has one, and where its operands are.
 pub fn arguments(module: &Module, name: &str, sizes: &[usize], operands: &[u64]) -> Vec<Argument> {

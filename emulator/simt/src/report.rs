@@ -101,10 +101,10 @@ pub struct Counters {
     /// Products that tensor cores computed and added: 2048 of an `mma.sync` of m16n8k16.
     #[serde(skip_serializing_if = "is_zero")]
     pub tensor_products: u64,
-    /// Bytes of shared memory that products of warpgroups (`wgmma`) read as factors, if each of them reads what it needs
-    /// once: the least. Not compared with a GPU.
+    /// Passes over the banks of shared memory in which products of warpgroups (`wgmma`) read their factors: 128 bytes
+    /// each, every product what it needs once.
     #[serde(skip_serializing_if = "is_zero")]
-    pub tensor_operand_bytes: u64,
+    pub tensor_operand_wavefronts: u64,
     /// Global load requests. `l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`.
     pub global_load_requests: u64,
     /// 32-byte sectors of them. `l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum`.

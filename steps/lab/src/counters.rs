@@ -37,8 +37,6 @@ pub struct Counters {
 
 /// Threads of a warp.
 const WARP: f64 = 32.0;
-/// Bytes that shared memory gives in a clock.
-const PASS: f64 = 128.0;
 /// Bytes of a sector.
 pub const SECTOR: f64 = 32.0;
 
@@ -49,7 +47,7 @@ impl Counters {
         Self {
             fmas: n("fmas"),
             tensor_products: n("tensor_products"),
-            operand_passes: n("tensor_operand_bytes") / PASS,
+            operand_passes: n("tensor_operand_wavefronts"),
             instructions: n("warp_instructions"),
             load_sectors: n("global_load_sectors"),
             store_sectors: n("global_store_sectors"),

@@ -24,7 +24,7 @@ use ladder::{Format, Shape, Work};
 use crate::device::Gpu;
 use crate::inputs::Real;
 use crate::kernel::int;
-use crate::timing::{Other, batch_for};
+use crate::timing::{Other, Sampler};
 use crate::trouble::Trouble;
 
 /// A handle, made once per device: with it comes the workspace.
@@ -417,13 +417,14 @@ pub fn yardstick<'a, R: Real, T: Element<R>>(
     let got = gpu.stream.clone_dtoh(&product.c)?;
     let other = Other {
         name: "cuBLAS",
+        algorithm: product.algorithm,
         put: Box::new(move || product.put()),
     };
     Ok((other, got))
 }
 
 /// Samples of each algorithm before one is chosen. The first warms up.
-const TRIES: u32 = 4;
+const TRIES: u32 = 6;
 
 /// A product that is compared with.
 struct Yardstick<'a, T, R> {
@@ -440,27 +441,34 @@ struct Yardstick<'a, T, R> {
 }
 
 impl<R: Real, T: Element<R>> Yardstick<'_, T, R> {
-    /// The fastest one. Each is tried a few times, the fastest try counts; what is refused is left out.
+    /// The fastest one, timed as the yardstick will be, all of them in turn so that none has a cooler chip; of each the
+    /// fastest try counts. An algorithm that is refused is left out.
     fn choose(&mut self, gpu: &Gpu) -> Result<(), Trouble> {
-        let mut fastest = (self.tried(gpu, None)?, None);
-        for algorithm in 0..self.light.as_ref().map_or(0, light::Product::count) {
-            if let Ok(ms) = self.tried(gpu, Some(algorithm))
-                && ms < fastest.0
-            {
-                fastest = (ms, Some(algorithm));
+        let Some(others) = self.light.as_ref().map(light::Product::count) else {
+            return Ok(());
+        };
+        let mut candidates = vec![(None, self.sampler(gpu)?, f64::MAX)];
+        for algorithm in (0..others).map(Some) {
+            self.algorithm = algorithm;
+            if let Ok(sampler) = self.sampler(gpu) {
+                candidates.push((algorithm, sampler, f64::MAX));
             }
         }
-        self.algorithm = fastest.1;
+        for _ in 0..TRIES {
+            for (algorithm, sampler, least) in &mut candidates {
+                self.algorithm = *algorithm;
+                *least = least.min(sampler.sample(|| self.put())?);
+            }
+        }
+        let fastest = candidates.iter().min_by(|a, b| a.2.total_cmp(&b.2));
+        self.algorithm = fastest.and_then(|candidate| candidate.0);
         Ok(())
     }
 
-    fn tried(&mut self, gpu: &Gpu, algorithm: Option<usize>) -> Result<f64, Trouble> {
-        self.algorithm = algorithm;
+    /// For samples of the algorithm that is chosen now.
+    fn sampler<'g>(&mut self, gpu: &'g Gpu) -> Result<Sampler<'g>, Trouble> {
         let one_ms = gpu.time_ms(1, || self.put())?.min(gpu.time_ms(1, || self.put())?);
-        let n = batch_for(one_ms);
-        (0..TRIES).try_fold(f64::MAX, |least, _| {
-            Ok(least.min(gpu.time_ms(n, || self.put())? / f64::from(n)))
-        })
+        Ok(Sampler::new(gpu, one_ms, || self.put()))
     }
 
     /// Puts it into the stream.

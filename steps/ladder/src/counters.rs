@@ -129,15 +129,20 @@ pairs! {
         ["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"];
     shared_wavefronts: "passes over the banks that all accesses to shared memory take",
         ["shared_load_wavefronts_merged", "shared_store_wavefronts_merged",
-         "shared_atomic_wavefronts", "async_copy_wavefronts"],
+         "shared_atomic_wavefronts", "async_copy_wavefronts", "tensor_operand_wavefronts"],
         ["shared_load_wavefronts", "shared_store_wavefronts",
-         "shared_atomic_wavefronts", "async_copy_wavefronts"],
+         "shared_atomic_wavefronts", "async_copy_wavefronts", "tensor_operand_wavefronts"],
         ["memory_l1_wavefronts_shared"];
     shared_ideal: "passes that would be enough for these accesses",
-        ["shared_load_ideal_merged", "shared_store_ideal_merged", "shared_atomic_ideal", "async_copy_ideal"],
-        ["shared_load_ideal", "shared_store_ideal", "shared_atomic_ideal", "async_copy_ideal"],
+        ["shared_load_ideal_merged", "shared_store_ideal_merged", "shared_atomic_ideal", "async_copy_ideal",
+         "tensor_operand_wavefronts"],
+        ["shared_load_ideal", "shared_store_ideal", "shared_atomic_ideal", "async_copy_ideal",
+         "tensor_operand_wavefronts"],
         ["memory_l1_wavefronts_shared_ideal"];
 }
+
+/// Passes in which products of warpgroups read their factors.
+const FACTORS: &str = "tensor_operand_wavefronts";
 
 /// Why a counter of a kernel differs from what Nsight Compute says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,6 +166,12 @@ const NOT_EXPLAINED: &str =
     "not explained: equal where all copies bring something; at edges some bring zeros only";
 const PREDICATE: &str = "ptxas turns the branch around the access into a predicate; a warp that lies outside of the matrix \
                          issues it with no lane on, and Nsight counts what is issued (such an access has no wavefronts)";
+const GENERIC: &str = "Nsight counts no request to shared memory for an access through a generic address (`wmma.load` and `wmma.store` of \
+                       a pointer); its wavefronts are counted";
+const MATRICES: &str = "Nsight has `ldmatrix` and `stmatrix` in counters of their own, not among loads and stores; all \
+                        wavefronts together have them";
+const MATRICES_AND_PREDICATE: &str = "Nsight has `ldmatrix` in a counter of its own; at edges ptxas turns branches into \
+                                      predicates, and a warp issues loads with no lane on";
 const UNROLLED: &str = "NVRTC unrolls the loading loops by 4, and ptxas unrolls them again, to 16, 8 and 4 trips; where K \
                         is no multiple of 16, lanes of one warp differ by a trip, part, and issue 12 instructions more in \
                         copies of their own";
@@ -212,6 +223,69 @@ pub const REASONS: &[Reason] = &[
         kernels: &["sgemm_v11_async_copy"],
         counters: &["global_load_sectors", "shared_wavefronts"],
         why: NOT_EXPLAINED,
+    },
+    Reason {
+        kernels: &["bf16gemm_v10_wmma", "tf32gemm_v10_wmma"],
+        counters: &["shared_load_requests", "shared_store_requests"],
+        why: GENERIC,
+    },
+    Reason {
+        kernels: &[
+            "bf16gemm_v10_shared",
+            "tf32gemm_v10_shared",
+            "bf16gemm_v10_large_warps",
+            "tf32gemm_v10_large_warps",
+            "sgemm_v10_three_tf32",
+        ],
+        counters: &["shared_store_requests"],
+        why: GENERIC,
+    },
+    Reason {
+        kernels: &[
+            "tf32gemm_v10_shared",
+            "tf32gemm_v10_large_warps",
+            "sgemm_v10_three_tf32",
+        ],
+        counters: &["shared_load_requests"],
+        why: PREDICATE,
+    },
+    Reason {
+        kernels: &["bf16gemm_v10_shared", "bf16gemm_v10_large_warps"],
+        counters: &["shared_load_requests"],
+        why: MATRICES_AND_PREDICATE,
+    },
+    Reason {
+        kernels: &[
+            "bf16gemm_v10_shared",
+            "bf16gemm_v10_large_warps",
+            "gemm_v12_mma_ring_f32",
+            "gemm_v12_mma_ring_bf16",
+        ],
+        counters: &["shared_load_wavefronts"],
+        why: MATRICES,
+    },
+    Reason {
+        kernels: &["gemm_v12_mma_ring_f32", "gemm_v12_mma_ring_bf16"],
+        counters: &["shared_load_requests"],
+        why: "Nsight has `ldmatrix` in a counter of its own; before groups of copies ptxas puts loads that nobody uses (`LDS RZ`)",
+    },
+    Reason {
+        kernels: &["gemm_v12_mma_ring_f32", "gemm_v12_mma_ring_bf16"],
+        counters: &["shared_wavefronts"],
+        why: "not explained: swizzled copies to shared memory take more passes than their banks would need, as if those of A took two each or those of B three",
+    },
+    Reason {
+        kernels: &[
+            "gemm_v12_store_bf16",
+            "gemm_v12_store_192_bf16",
+            "gemm_v12_ping_pong_bf16",
+            "gemm_v12_ping_pong_192_bf16",
+            "gemm_v12_small_128x128_bf16",
+            "gemm_v12_small_64x128_bf16",
+            "gemm_v12_small_64x64_bf16",
+        ],
+        counters: &["shared_store_requests", "shared_store_wavefronts"],
+        why: MATRICES,
     },
     Reason {
         kernels: &["sgemm_v11_split_k", "sgemm_v11_stream_k"],
@@ -393,7 +467,11 @@ impl Counted {
     /// Puts the emulated GPU's counters beside a profile. `None` where a metric or a counter is missing.
     pub fn of(profile: &Profile, counters: &Map<String, Value>) -> Option<Self> {
         let sum = |names: &[&str]| -> Option<u64> {
-            let one = |name: &&str| counters.get(*name).and_then(Value::as_u64);
+            let one = |name: &&str| match counters.get(*name) {
+                Some(value) => value.as_u64(),
+                // Reports leave it out where there is none.
+                None => (*name == FACTORS).then_some(0),
+            };
             names.iter().map(one).sum()
         };
         Some(Self {

@@ -9,6 +9,9 @@ use super::Counts;
 use super::memo::Tally;
 use super::plan::{NO_MEMO, Plan};
 
+/// Bytes that all banks of shared memory give at once.
+const WAVEFRONT_BYTES: u64 = 128;
+
 /// Counters of each instruction.
 pub(crate) fn by_instruction(
     kernel: &Kernel,
@@ -37,7 +40,8 @@ pub(crate) fn by_instruction(
             OpKind::Texture(_) => c.texture_requests += runs,
             OpKind::Wgmma(wgmma) => {
                 c.tensor_products += runs * wgmma.products();
-                c.tensor_operand_bytes += runs * wgmma.operand_bytes();
+                // As many of each of its four warps, together whole wavefronts.
+                c.tensor_operand_wavefronts += runs * wgmma.operand_bytes() / WAVEFRONT_BYTES;
             }
             OpKind::Mma(mma) => c.tensor_products += runs * mma.form.products(),
             OpKind::TensorCopy(copy) if copy.way != TensorWay::Prefetch => c.bulk_copies += lanes,
@@ -166,7 +170,7 @@ impl Counters {
         self.thread_instructions += o.thread_instructions;
         self.fmas += o.fmas;
         self.tensor_products += o.tensor_products;
-        self.tensor_operand_bytes += o.tensor_operand_bytes;
+        self.tensor_operand_wavefronts += o.tensor_operand_wavefronts;
         self.global_load_requests += o.global_load_requests;
         self.global_load_sectors += o.global_load_sectors;
         self.global_load_bytes += o.global_load_bytes;
