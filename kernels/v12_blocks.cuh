@@ -8,6 +8,8 @@
 // acc = the products of the next `steps` pairs of tiles: the unit makes the sums.
 template <typename T>
 struct OnUnit {
+    static constexpr int COPIERS = PRODUCERS;
+
     static __device__ __forceinline__ void sum(float (&acc)[T::SUMS], Ring<T, T::STAGES>& ring, int steps)
     {
         multiply_steps<T>(acc, ring, steps, release_shared_tiles);
@@ -28,6 +30,7 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
     meet_in_cluster();  // barriers are made and published -> both blocks may use them
 
     if (threadIdx.x >= T::MULTIPLIERS) {
+        if (Sums::COPIERS == GROUP) give_registers<FEW>();
         if (threadIdx.x > T::MULTIPLIERS) return;
         Ring<T, T::STAGES> ring(tiles_at, 1);
         for (int tile = blockIdx.x / CLUSTER; tile < order.count(); tile += clusters) {
@@ -41,6 +44,7 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
         return;
     }
 
+    if (Sums::COPIERS == GROUP) take_registers<MANY>();
     const int group = threadIdx.x / GROUP;
     Ring<T, T::STAGES> ring(tiles_at, 0);
     BoxesOut<T, Out, T::EXCHANGE_BYTES / (T::GROUPS * BOX_OF_C)> out(c_map, tiles_at + ring.EXCHANGE_AT);

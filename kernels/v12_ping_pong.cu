@@ -24,7 +24,6 @@ using Wide = Tiles<128, 192, 4, 4 * BOX_OF_C>;
 // Who copies: a warp, or where registers change hands, which they do by warpgroups, one of these.
 template <typename T>
 constexpr int COPIERS = T::SUMS * T::GROUPS > 128 ? GROUP : PRODUCERS;
-constexpr int FEW = 24, MANY = 240;  // registers of a thread that copies, and of one that multiplies
 
 // Over the next `count` tiles of the ring, which are the other warpgroup's.
 template <typename T>
