@@ -61,6 +61,7 @@ pub mod cublas;
 pub mod declared;
 pub mod device;
 pub mod diagnose;
+pub mod e4m3;
 pub mod foreign;
 pub mod host;
 pub mod inputs;
@@ -90,6 +91,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 pub use device::Gpu;
+pub use e4m3::E4m3;
 pub use half::bf16;
 pub use kernel::{Code, Cpu, Gemm, Kernel, Product, Program, Transpose, blocks, int};
 pub use ladder::Shape;
