@@ -1,17 +1,19 @@
 //! How far sums on tensor cores are off, beside those of FP32 multiply-adds, as K grows.
 //!
 //! The emulated device adds as compute capability 9.0 does, so a card of that kind gives the same bits.
-//! With the word `fp32` it compares ways to FP32, v12's among them.
+//! With the word `fp32` it compares ways to FP32, v12's among them; with `narrow`, v12's products of TF32 and e4m3.
 
 #![expect(clippy::print_stdout, reason = "a program that talks to whoever runs it")]
 
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{
-    CudaContext, CudaModule, CudaSlice, CudaStream, DeviceRepr, LaunchConfig, PushKernelArg as _,
+    CudaContext, CudaModule, CudaSlice, CudaStream, DevicePtr as _, DeviceRepr, LaunchConfig,
+    PushKernelArg as _,
 };
 use cudarc::nvrtc::Ptx;
-use lab::inputs::{Data, elements};
-use lab::{Code, bf16, code, int};
+use lab::inputs::{Data, Real, elements, transposed};
+use lab::map::{Element, Matrix};
+use lab::{Code, E4m3, bf16, code, int};
 
 /// Rows and columns of C.
 const EDGE: usize = 16;
@@ -25,8 +27,30 @@ struct Compared {
     threads: u32,
     /// Bytes of dynamic shared memory.
     shared: u32,
-    /// It takes α behind the sizes.
-    is_scaled: bool,
+    /// What it takes behind the sizes.
+    takes: Takes,
+    /// What A and B are.
+    operands: Operands,
+}
+
+/// Parameters behind the sizes.
+#[derive(Clone, Copy)]
+enum Takes {
+    /// A, B and C.
+    Matrices,
+    /// α first.
+    Scaled,
+    /// α, and tensor maps: of A and of B, which has a row for each column, with so many rows in a box; and of C. Two
+    /// blocks work together.
+    Maps(Element, [u32; 2]),
+}
+
+/// What elements of A and B are rounded to.
+#[derive(Clone, Copy)]
+enum Operands {
+    Fp32,
+    Bf16,
+    E4m3,
 }
 
 impl Compared {
@@ -37,19 +61,59 @@ impl Compared {
             entry,
             threads: 256,
             shared: 0,
-            is_scaled: false,
+            takes: Takes::Matrices,
+            operands: Operands::Fp32,
+        }
+    }
+
+    /// v12's, with a ring of tiles and boxes of C.
+    const fn on_hopper(heading: &'static str, code: Code, entry: &'static str, takes: Takes) -> Self {
+        Self {
+            threads: 288,
+            shared: 229_440,
+            takes,
+            ..Self::new(heading, code, entry)
         }
     }
 }
 
 const FP32: Compared = Compared::new("FP32", code!("v07_double_buffer"), "sgemm_v07_double_buffer");
-const BF16: Compared = Compared::new("bf16", code!("v10_shared"), "bf16gemm_v10_shared");
+const BF16: Compared = Compared {
+    operands: Operands::Bf16,
+    ..Compared::new("bf16", code!("v10_shared"), "bf16gemm_v10_shared")
+};
 const TF32: Compared = Compared::new("TF32", code!("v10_shared"), "tf32gemm_v10_shared");
 const THREE_TF32: Compared = Compared::new("3 x TF32", code!("v10_three_tf32"), "sgemm_v10_three_tf32");
 const SIX_BF16: Compared = Compared {
     shared: 2 * 3 * 32768,
-    is_scaled: true,
+    takes: Takes::Scaled,
     ..Compared::new("6 x bf16", code!("v12_six_bf16"), "sgemm_v12_six_bf16")
+};
+const CUT: Compared = Compared::on_hopper(
+    "TF32, cut",
+    code!("v12_tf32"),
+    "gemm_v12_tf32_f32",
+    Takes::Maps(Element::F32, [128, 128]),
+);
+const ROUNDED: Compared = Compared {
+    heading: "TF32, rounded",
+    takes: Takes::Maps(Element::Tf32, [128, 128]),
+    ..CUT
+};
+const E4M3: Compared = Compared {
+    operands: Operands::E4m3,
+    ..Compared::on_hopper(
+        "e4m3",
+        code!("v12_fp8"),
+        "gemm_v12_fp8_fast_f32",
+        Takes::Maps(Element::E4m3, [128, 96]),
+    )
+};
+const PROMOTED: Compared = Compared {
+    heading: "e4m3, promoted",
+    entry: "gemm_v12_fp8_f32",
+    threads: 384,
+    ..E4M3
 };
 
 type Failure = Box<dyn std::error::Error>;
@@ -61,7 +125,10 @@ fn main() -> Result<(), Failure> {
     let kernels: &[Compared] = match std::env::args().nth(1).as_deref() {
         None => &[FP32, BF16, TF32, THREE_TF32],
         Some("fp32") => &[FP32, THREE_TF32, SIX_BF16],
-        Some(word) => return Err(format!("unknown word `{word}`: say `fp32`, or nothing").into()),
+        Some("narrow") => &[CUT, ROUNDED, E4M3, PROMOTED],
+        Some(word) => {
+            return Err(format!("unknown word `{word}`: say `fp32`, `narrow`, or nothing").into());
+        }
     };
     let load = |kernel: &Compared| context.load_module(Ptx::from_src(kernel.code.ptx));
     let modules = kernels.iter().map(load).collect::<Result<Vec<_>, _>>()?;
@@ -89,16 +156,11 @@ fn main() -> Result<(), Failure> {
                     kernel,
                     k,
                 };
-                let errors = match kernel.heading {
-                    "bf16" => {
-                        let short = |x: &[f32]| x.iter().map(|v| bf16::from_f32(*v)).collect::<Vec<_>>();
-                        let (a, b) = (short(&a), short(&b));
-                        let c = launch.run(&a, &b)?;
-                        let wide = |x: &[bf16]| x.iter().map(|v| v.to_f32()).collect::<Vec<_>>();
-                        Errors::of(&wide(&a), &wide(&b), k, &c)
-                    }
-                    _ => Errors::of(&a, &b, k, &launch.run(&a, &b)?),
-                };
+                let errors = match kernel.operands {
+                    Operands::Fp32 => launch.errors::<f32>(&a, &b),
+                    Operands::Bf16 => launch.errors::<bf16>(&a, &b),
+                    Operands::E4m3 => launch.errors::<E4m3>(&a, &b),
+                }?;
                 print!("{:>12.3}{:>+10.3}", errors.largest, errors.mean);
             }
             println!();
@@ -123,13 +185,21 @@ struct Launch<'a> {
 }
 
 impl Launch<'_> {
-    /// C, row-major: one block has all of it.
-    fn run<T: DeviceRepr>(&self, a: &[T], b: &[T]) -> Result<Vec<f32>, Failure> {
+    /// The errors of C, from elements that are rounded before.
+    fn errors<T: Real>(&self, a: &[f32], b: &[f32]) -> Result<Errors, Failure> {
+        let short = |x: &[f32]| x.iter().map(|v| T::of(f64::from(*v))).collect::<Vec<T>>();
+        let (a, b) = (short(a), short(b));
+        let c = self.run(&a, &b)?;
+        Ok(Errors::of(&a, &b, self.k, &c))
+    }
+
+    /// C, row-major: one tile has all of it.
+    fn run<T: Real>(&self, a: &[T], b: &[T]) -> Result<Vec<f32>, Failure> {
         let Compared {
             entry,
             threads,
             shared,
-            is_scaled,
+            takes,
             ..
         } = *self.kernel;
         let function = self.module.load_function(entry)?;
@@ -139,23 +209,62 @@ impl Launch<'_> {
                 shared.cast_signed(),
             )?;
         }
-        let (a, b) = (self.stream.clone_htod(a)?, self.stream.clone_htod(b)?);
+        let b = match takes {
+            Takes::Maps(..) => transposed(b, self.k, EDGE),
+            _ => b.to_vec(),
+        };
+        let (a, b) = (self.stream.clone_htod(a)?, self.stream.clone_htod(&b)?);
         let mut c: CudaSlice<f32> = self.stream.alloc_zeros(EDGE * EDGE)?;
         let (edge, k) = (int(EDGE), int(self.k));
         let config = LaunchConfig {
-            grid_dim: (1, 1, 1),
+            grid_dim: (if matches!(takes, Takes::Maps(..)) { 2 } else { 1 }, 1, 1),
             block_dim: (threads, 1, 1),
             shared_mem_bytes: shared,
         };
         let mut launch = self.stream.launch_builder(&function);
         launch.arg(&edge).arg(&edge).arg(&k);
-        if is_scaled {
+        if !matches!(takes, Takes::Matrices) {
             launch.arg(&1.0_f32);
         }
-        launch.arg(&a).arg(&b).arg(&mut c);
-        // SAFETY: the arguments are what the kernels take; a has EDGE * k elements, b k * EDGE, c EDGE * EDGE.
+        let maps;
+        match takes {
+            Takes::Maps(element, [a_rows, b_rows]) => {
+                const ROW_BYTES: usize = 128;
+                let boxed = |rows, columns| (rows, (ROW_BYTES / columns) as u32);
+                maps = [
+                    (self.address(&a), self.k, element, boxed(a_rows, size_of::<T>())),
+                    (self.address(&b), self.k, element, boxed(b_rows, size_of::<T>())),
+                    (self.address(&c), EDGE, Element::F32, boxed(64, size_of::<f32>())),
+                ]
+                .map(|(address, cols, element, (box_rows, box_cols))| {
+                    let matrix = Matrix {
+                        address,
+                        rows: EDGE,
+                        cols,
+                        pitch: cols,
+                        element,
+                    };
+                    matrix.map(box_rows, box_cols, true)
+                });
+                for map in &maps {
+                    launch.arg(map.as_ref().map_err(|error| error.to_string())?);
+                }
+            }
+            _ => {
+                launch.arg(&a).arg(&b).arg(&mut c);
+            }
+        }
+        // SAFETY: the arguments are what the kernels take; a has EDGE * k elements, b k * EDGE, c EDGE * EDGE, and maps
+        // end with their matrices.
         unsafe { launch.launch(config) }?;
         Ok(self.stream.clone_dtoh(&c)?)
+    }
+}
+
+impl Launch<'_> {
+    /// Where elements are. What is done with them stands in one stream.
+    fn address<T: DeviceRepr>(&self, x: &CudaSlice<T>) -> u64 {
+        x.device_ptr(self.stream).0
     }
 }
 
@@ -167,12 +276,12 @@ struct Errors {
 }
 
 impl Errors {
-    fn of(a: &[f32], b: &[f32], k: usize, c: &[f32]) -> Self {
+    fn of<T: Real>(a: &[T], b: &[T], k: usize, c: &[f32]) -> Self {
         let unit = 2.0_f64.powi(-24);
         let (mut largest, mut total) = (0.0_f64, 0.0);
         for (index, c) in c.iter().enumerate() {
             let (row, col) = (index / EDGE, index % EDGE);
-            let term = |i: usize| f64::from(a[row * k + i]) * f64::from(b[i * EDGE + col]);
+            let term = |i: usize| a[row * k + i].to_f64() * b[i * EDGE + col].to_f64();
             let exact: f64 = (0..k).map(term).sum();
             let size: f64 = (0..k).map(|i| term(i).abs()).sum();
             let error = (f64::from(*c) - exact) * exact.signum() / size / unit;

@@ -339,7 +339,7 @@ fn maps<T: Mapped, R>(gemm: &Gemm<'_, T, R>, [a, b]: [u32; 2]) -> Result<[Tensor
     let Shape { m, n, k } = gemm.shape;
     let size_of_b = match T::ELEMENT {
         Element::Bf16 => [k, n],
-        Element::F32 | Element::E4m3 => [n, k],
+        Element::F32 | Element::Tf32 | Element::E4m3 => [n, k],
     };
     Ok([
         matrix(gemm.stream, gemm.a, [m, k]).map(a, columns::<T>(), true)?,
