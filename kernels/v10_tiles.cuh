@@ -72,7 +72,10 @@ __device__ __forceinline__ void store_vector(Element* to, Vector v)
 
 // ANCHOR: round
 // FP32 is rounded to TF32 on its way, once for all that read it.
-__device__ __forceinline__ unsigned as_tf32(unsigned bits) { return __float_as_uint(round_to_tf32(__uint_as_float(bits))); }
+__device__ __forceinline__ unsigned as_tf32(unsigned bits)
+{
+    return __float_as_uint(round_to_tf32(__uint_as_float(bits)));
+}
 
 __device__ __forceinline__ void store_vector(tf32* to, Vector v)
 {

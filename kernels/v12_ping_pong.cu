@@ -10,8 +10,8 @@
 // Unchanged: clusters, the ring, the order of tiles, boxes of C. After CUTLASS, whose name for it this is.
 // Any M; N and K are multiples of 8. Boxes: 64 x 128 of A, 64 x 32 of B, 64 x 64 of C of bf16 or 32 x 64 of float,
 // swizzle of 128 bytes.
-// Launch: 288 threads, 384 for 192 columns; an even number of blocks: as many as multiprocessors, or two for each pair of tiles if these
-// are fewer; shared memory as the launch says.
+// Launch: 288 threads, 384 for 192 columns; an even number of blocks: as many as multiprocessors, or two for each pair
+// of tiles if these are fewer; shared memory as the launch says.
 // arch: compute_90a
 #include "v12_boxes_out.cuh"
 #include "v12_cluster.cuh"

@@ -1,10 +1,11 @@
 // v12_six_bf16.cu: FP32 from six products of bf16, by warpgroups.
 //
 // Changed since v12_wgmma: A and B are FP32, and threads bring the next tiles while products run: they load elements,
-// start the products, and split each element into three numbers of bf16. Three times 8 bits are the 24 of FP32. Of the nine products of two such
-// sums, six are computed: the other three are less than a unit in the last place of FP32. Sums of a step of 64 k begin
-// at zero, the small ones first, and are added to the others in FP32, rounded and not cut, as in v10_three_tf32. TF32
-// would need three products, and B with neighbouring k side by side, which products of bf16 don't.
+// start the products, and split each element into three numbers of bf16. Three times 8 bits are the 24 of FP32. Of the
+// nine products of two such sums, six are computed: the other three are less than a unit in the last place of FP32.
+// Sums of a step of 64 k begin at zero, the small ones first, and are added to the others in FP32, rounded and not cut,
+// as in v10_three_tf32. TF32 would need three products, and B with neighbouring k side by side, which products of bf16
+// don't.
 // After Ootomo and Yokota 2022. cuBLAS 12.9 has it with nine products, on cards newer than Hopper.
 // C = alpha * A * B. Any M, N, K; finite elements whose parts are no smaller than FP32 can be.
 // Launch: THREADS threads, one block per tile of C; shared memory as the launch says.

@@ -12,8 +12,8 @@
 
 // ANCHOR: kernel
 template <typename T, typename Out>
-__device__ __forceinline__ void multiply_block(int N, int K, float alpha, const TensorMap& a_map, const TensorMap& b_map,
-                                               const TensorMap& c_map)
+__device__ __forceinline__ void multiply_block(int N, int K, float alpha, const TensorMap& a_map,
+                                               const TensorMap& b_map, const TensorMap& c_map)
 {
     constexpr int BOXES = T::BN * sizeof(Out) / T::ROW_BYTES;  // all of a warpgroup's rows
     static_assert(T::GROUPS * BOXES * BOX_OF_C <= T::STAGES * T::STAGE_BYTES, "room for them");

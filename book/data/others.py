@@ -1,9 +1,10 @@
-"""FP32 products by others on this GPU, beside the ladder's: PyTorch, Triton, and which kernels cuBLAS runs.
+"""Products by others on this GPU, beside the ladder's: PyTorch and Triton in FP32 and bf16, and which kernels cuBLAS runs.
 
     python3 others.py h200-others.json
 
 Needs a GPU, PyTorch and Triton. Nothing here uses TF32. Times are medians of replayed CUDA graphs of many products,
-with warm caches, as `cargo xtask bench` times short launches.
+with warm caches, as `cargo xtask bench` times short launches. In bf16 C is bf16 too; those of one size are measured in
+turns, because the clock of a GPU at its limit of power depends on what ran before.
 """
 
 import ctypes
@@ -18,6 +19,7 @@ import torch
 import triton
 import triton.language as tl
 from torch.profiler import ProfilerActivity, profile
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 SIZES = [1024, 2048, 4096, 8192]
 # M, N, K of the products on record.
@@ -26,6 +28,14 @@ SHAPES += [(1023, 1025, 1021), (16384, 128, 1024), (128, 16384, 1024)]
 SAMPLES = 15
 WORKSPACE = 32 << 20
 # A tile of C, a step of K, warps of a block, stages of the pipeline.
+BF16_CONFIGS = [
+    (64, 128, 64, 4, 4),
+    (128, 128, 64, 4, 4),
+    (128, 128, 64, 8, 4),
+    (128, 256, 64, 8, 3),
+    (256, 128, 64, 8, 3),
+    (128, 256, 64, 8, 4),
+]
 CONFIGS = [
     (64, 64, 16, 4, 3),
     (128, 64, 16, 4, 3),
@@ -51,7 +61,20 @@ def matmul(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexp
         acc = tl.dot(tl.load(a_at), tl.load(b_at), acc, input_precision="ieee")
         a_at += BK
         b_at += BK * N
-    tl.store(c + m[:, None] * N + n[None, :], acc)
+    tl.store(c + m[:, None] * N + n[None, :], acc.to(c.dtype.element_ty))
+
+
+@triton.jit
+def matmul_boxes(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
+    # The same with descriptors of the matrices: tiles are copied as boxes (TMA).
+    block, wide = tl.program_id(0), tl.cdiv(N, BN)
+    first = block // (GROUP * wide) * GROUP
+    rows_here = min(tl.cdiv(M, BM) - first, GROUP)
+    row, col = (first + block % rows_here) * BM, (block % (GROUP * wide) // rows_here) * BN
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(0, K, BK):
+        acc = tl.dot(a.load([row, k]), b.load([k, col]), acc)
+    c.store([row, col], acc.to(c.dtype))
 
 
 def by_triton(config, a, b, c):
@@ -60,8 +83,16 @@ def by_triton(config, a, b, c):
     matmul[(M // bm * (N // bn),)](a, b, c, M, N, K, bm, bn, bk, 8, num_warps=warps, num_stages=stages)
 
 
-def times(put, samples=SAMPLES):
-    """Milliseconds of one, every sample: graphs of about 2 ms, the one before keeps the device busy."""
+def by_triton_boxes(config, a, b, c):
+    (M, K), N = a.shape, b.shape[1]
+    bm, bn, bk, warps, stages = config
+    box = lambda x, rows, cols: TensorDescriptor.from_tensor(x, [rows, cols])
+    operands = box(a, bm, bk), box(b, bk, bn), box(c, bm, bn)
+    matmul_boxes[(M // bm * (N // bn),)](*operands, M, N, K, bm, bn, bk, 8, num_warps=warps, num_stages=stages)
+
+
+def sampler(put):
+    """A function that gives the milliseconds of one: graphs of about 2 ms, the one before keeps the device busy."""
     put()
     torch.cuda.synchronize()
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
@@ -74,22 +105,31 @@ def times(put, samples=SAMPLES):
     with torch.cuda.graph(graph):
         for _ in range(n):
             put()
-    found = []
-    for _ in range(samples):
+
+    def sample():
         graph.replay()
         start.record()
         graph.replay()
         end.record()
         end.synchronize()
-        found.append(start.elapsed_time(end) / n)
-    return found
+        return start.elapsed_time(end) / n
+
+    return sample
+
+
+def times(put, samples=SAMPLES):
+    """Milliseconds of one, every sample."""
+    sample = sampler(put)
+    return [sample() for _ in range(samples)]
 
 
 def error(c, a, b):
-    """The largest difference from FP64, as a part of what FP32 sums may be off in a row of 64 elements."""
+    """The largest difference from FP64, as a part of what FP32 sums may be off in 64 rows; of a C of bf16 rounded, too."""
     rows = slice(0, 64)
     want = a[rows].double() @ b.double()
     bound = (a.shape[1] + 2) * 2.0**-24 * a[rows].double().norm(dim=1)[:, None] * b.double().norm(dim=0)[None, :]
+    if c.dtype == torch.bfloat16:
+        bound += 2.0**-8 * want.abs()
     return float(((c[rows].double() - want).abs() / bound).max())
 
 
@@ -99,19 +139,45 @@ def operands(shape, dtype=torch.float32):
     return uniform(M, K), uniform(K, N), torch.empty(M, N, device="cuda", dtype=dtype)
 
 
+def fastest(configs, put):
+    """The best of some configurations, each tried a few times."""
+    tuned = []
+    for config in configs:
+        try:
+            tuned.append((statistics.median(times(lambda: put(config), 5)), config))
+        except triton.runtime.errors.OutOfResources:
+            continue
+    return min(tuned)[1]
+
+
+def measure_bf16(out):
+    for size in SIZES:
+        a, b, c = operands((size, size, size), torch.bfloat16)
+        ways = [("PyTorch", None, lambda: torch.matmul(a, b, out=c))]
+        for by, put in (("Triton", by_triton), ("Triton, boxes", by_triton_boxes)):
+            config = fastest(BF16_CONFIGS, lambda config: put(config, a, b, c))
+            ways.append((by, config, lambda put=put, config=config: put(config, a, b, c)))
+        entries, samplers = [], []
+        for by, config, put in ways:
+            c.zero_()
+            put()
+            entry = {"by": by, "size": size, "numbers": "bf16", "of_bound": error(c, a, b), "ms": []}
+            entries.append(entry | ({"config": config} if config else {}))
+            samplers.append(sampler(put))
+        for _ in range(SAMPLES):
+            for entry, sample in zip(entries, samplers):
+                entry["ms"].append(sample())
+        out["times"] += entries
+        save(out)
+
+
 def measure(out):
     for size in SIZES:
         a, b, c = operands((size, size, size))
         torch.matmul(a, b, out=c)
         entry = {"by": "PyTorch", "size": size, "of_bound": error(c, a, b)}
         out["times"].append(entry | {"ms": times(lambda: torch.matmul(a, b, out=c))})
-        tuned = []
-        for config in CONFIGS:
-            try:
-                tuned.append((statistics.median(times(lambda: by_triton(config, a, b, c), 5)), config))
-            except triton.runtime.errors.OutOfResources:
-                continue
-        _, config = min(tuned)
+        config = fastest(CONFIGS, lambda config: by_triton(config, a, b, c))
         c.zero_()
         by_triton(config, a, b, c)
         entry = {"by": "Triton", "size": size, "of_bound": error(c, a, b), "config": config}
@@ -201,7 +267,7 @@ def main():
         "kernels": [],
         "times": [],
     }
-    for part in (names, measure):
+    for part in (names, measure, measure_bf16):
         try:
             part(out)
         except Exception as wrong:  # What was found so far is kept, and says what is missing.

@@ -11,6 +11,7 @@
 mod banks;
 mod bars;
 mod busiest;
+mod ceilings;
 mod counts;
 pub mod explorers;
 mod fragments;
@@ -102,6 +103,12 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
     add("ladder", Ok(ladder))?;
     add("sizes", Ok(plots::sizes(record)))?;
     add("roofline", plots::roofline(record))?;
+    let ceilings = ceilings::load()?;
+    add("v10-roofline", Ok(ceilings::by_warps(ceilings.as_ref(), record)))?;
+    add(
+        "v12-roofline",
+        Ok(ceilings::by_warpgroups(ceilings.as_ref(), record)),
+    )?;
     add("transposes", Ok(bars::transposes(record)))?;
     add("cpus", Ok(bars::cpus(record)))?;
     add("memories", Ok(memories::draw(record)))?;

@@ -14,16 +14,16 @@ const SIZE: usize = 4096;
 
 /// A logarithmic or a linear axis from values to units.
 #[derive(Debug, Clone, Copy)]
-struct Axis {
-    low: f64,
-    high: f64,
-    from: f64,
-    to: f64,
-    log: bool,
+pub(crate) struct Axis {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    pub(crate) log: bool,
 }
 
 impl Axis {
-    fn at(self, value: f64) -> f64 {
+    pub(crate) fn at(self, value: f64) -> f64 {
         let scale = |v: f64| if self.log { v.max(1e-12).ln() } else { v };
         let part = (scale(value) - scale(self.low)) / (scale(self.high) - scale(self.low));
         self.from + part * (self.to - self.from)
@@ -31,7 +31,7 @@ impl Axis {
 }
 
 /// Moves labels apart, as little as possible from top to bottom; gives their new places.
-fn apart(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
+pub(crate) fn apart(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]));
     let mut placed = wanted.to_vec();
@@ -49,7 +49,7 @@ fn apart(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
 }
 
 /// TFLOP/s of a square product.
-fn tflops(recorded: &Recorded<'_>, kernel: &str, size: usize) -> Option<f64> {
+pub(crate) fn tflops(recorded: &Recorded<'_>, kernel: &str, size: usize) -> Option<f64> {
     let shape = Shape::square(size);
     let timed = recorded.product(kernel, shape)?;
     Some(Work::Sgemm.flops(shape) / (timed.ms * 1e9))

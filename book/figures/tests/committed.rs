@@ -49,7 +49,9 @@ fn record() -> Record {
             yardstick: Some(Yardstick {
                 name: "cuBLAS".into(),
                 by: By::Batch,
+                algorithm: None,
                 hot: Samples(vec![500.0]),
+                duel: None,
             }),
             clock_mhz: None,
             counters: None,

@@ -11,12 +11,14 @@
 mod axe;
 mod blocks;
 pub mod browser;
+mod ceilings;
 mod chapter;
 mod check;
 mod chip;
 mod counters;
 mod devtools;
 mod differences;
+mod duels;
 mod figures;
 mod glossary;
 mod highlight;

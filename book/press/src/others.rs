@@ -9,6 +9,9 @@ use serde::Deserialize;
 use crate::House;
 use crate::records::{Sources, digits, number};
 
+/// What [`Time::numbers`] are where nothing else is said.
+const FP32: &str = "fp32";
+
 /// Contents of `book/data/h200-others.json`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Others {
@@ -38,17 +41,24 @@ struct Launched {
     block: [u32; 3],
 }
 
-/// A square product in FP32.
+/// A square product.
 #[derive(Debug, Deserialize)]
 struct Time {
     /// The library or compiler: `PyTorch` or `Triton`.
     by: String,
     size: usize,
+    /// Elements of A, B and C: `fp32` or `bf16`.
+    #[serde(default = "fp32")]
+    numbers: String,
     /// Its largest error as a part of the bound.
     of_bound: f64,
     /// A tile of C, a step of K, warps of a block, stages.
     config: Option<[u32; 5]>,
     ms: Samples,
+}
+
+fn fp32() -> String {
+    FP32.into()
 }
 
 impl Time {
@@ -74,29 +84,42 @@ impl Others {
         format!("{}, {day}", self.device)
     }
 
-    /// `{{#others times}}`, `{{#others kernels}}`
+    /// `{{#others times}}`, `{{#others times bf16}}`, `{{#others kernels}}`
     ///
     /// # Errors
     /// When something else is asked for.
     pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
         sources.insert(self.source());
         match args {
-            ["times"] => Ok(self.times()),
+            ["times"] => Ok(self.times(FP32, "FP32")),
+            ["times", "bf16"] => Ok(self.times("bf16", "bf16")),
             ["kernels"] => Ok(self.kernels()),
-            _ => Err("`{{#others}}` wants `times` or `kernels`".into()),
+            _ => Err("`{{#others}}` wants `times`, `times bf16` or `kernels`".into()),
         }
     }
 
-    fn times(&self) -> String {
+    /// Of products of such numbers, and what they are called.
+    fn times(&self, numbers: &str, called: &str) -> String {
+        let mut times = self
+            .times
+            .iter()
+            .filter(|time| time.numbers == numbers)
+            .peekable();
+        if times.peek().is_none() {
+            return format!(
+                "Products in {called} were not measured yet. On a machine with PyTorch and Triton this does it:\n\n\
+                 ```console\n$ python3 book/data/others.py book/data/h200-others.json\n```\n"
+            );
+        }
         let mut out = format!(
-            "C = A·B in FP32, {}. Kernel time with warm caches, by graph: the median. PyTorch {}, Triton {}.\n\n\
+            "C = A·B in {called}, {}. Kernel time with warm caches, by graph: the median. PyTorch {}, Triton {}.\n\n\
              | size | by | time, ms | TFLOP/s | tile of C, step of K | warps | stages | error, of the bound |\n\
              | --- | --- | ---: | ---: | --- | ---: | ---: | ---: |\n",
             self.source(),
             self.torch,
             self.triton
         );
-        for time in &self.times {
+        for time in times {
             let [tile, warps, stages] = match time.config {
                 Some([m, n, k, warps, stages]) => {
                     [format!("{m} × {n}, {k}"), warps.to_string(), stages.to_string()]
@@ -156,7 +179,7 @@ impl Others {
         let found = self
             .times
             .iter()
-            .find(|time| time.by == by && time.size.to_string() == size)
+            .find(|time| time.by == by && time.numbers == FP32 && time.size.to_string() == size)
             .ok_or_else(|| format!("{by} at {size} was not measured by book/data/others.py"))?;
         let text = match what {
             "ms" => format!("{} ms", digits(found.ms.median(), 3)),
@@ -214,6 +237,27 @@ mod tests {
                 time.size
             );
         }
+    }
+
+    #[test]
+    fn what_was_not_measured_says_how_to() {
+        let mut others: Others = serde_json::from_str(
+            r#"{"date": "2026-01-02T00:00:00Z", "device": "A Card", "torch": "2", "triton": "3", "cublas": "13", "kernels": [],
+            "times": [{"by": "PyTorch", "size": 1000, "of_bound": 0.1, "ms": [2.0]}]}"#,
+        )
+        .expect("what others.py writes");
+        let table = |others: &Others| {
+            others
+                .table(&["times", "bf16"], &mut Sources::new())
+                .expect("a table")
+        };
+        assert!(table(&others).contains("not measured yet") && table(&others).contains("others.py"));
+        others.times[0].numbers = "bf16".into();
+        assert!(
+            table(&others).contains("| 1000 | PyTorch | 2.00 | 1.00 |"),
+            "{}",
+            table(&others)
+        );
     }
 
     #[test]

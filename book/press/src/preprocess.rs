@@ -27,14 +27,16 @@ use crate::{
 const NAME: &str = "press";
 
 /// What can be written.
-const DIRECTIVES: [&str; 21] = [
+const DIRECTIVES: [&str; 23] = [
     "include",
     "diff",
     "output",
     "figure",
     "recorded",
+    "duels",
     "others",
     "process",
+    "ceilings",
     "n",
     "counters",
     "sums",
@@ -339,6 +341,10 @@ impl<'a> Page<'a> {
                 let records = self.records.as_ref().map_err(Clone::clone)?;
                 records.table(args, &mut self.sources)
             }
+            ("duels", args) => {
+                let records = self.records.as_ref().map_err(Clone::clone)?;
+                records.duels(args, &mut self.sources)
+            }
             ("others", args) => {
                 let records = self.records.as_ref().map_err(Clone::clone)?;
                 records.others()?.table(args, &mut self.sources)
@@ -350,6 +356,10 @@ impl<'a> Page<'a> {
             ("process", args) => {
                 let records = self.records.as_ref().map_err(Clone::clone)?;
                 records.process()?.table(args, &mut self.sources)
+            }
+            ("ceilings", units) => {
+                let records = self.records.as_ref().map_err(Clone::clone)?;
+                crate::ceilings::table(records.ceilings()?, units, &mut self.sources)
             }
             ("counters", args) => {
                 let records = self.records.as_ref().map_err(Clone::clone)?;

@@ -127,7 +127,7 @@ impl<'r> Beside<'r> {
 }
 
 /// `H100` for `NVIDIA H100 80GB HBM3`.
-fn short_name(device: &str) -> String {
+pub(crate) fn short_name(device: &str) -> String {
     let words = device.split_whitespace().filter(|word| *word != "NVIDIA");
     words.take(1).collect()
 }

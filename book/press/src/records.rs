@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use ladder::ceilings::Ceilings;
 use ladder::counters::PAIRS;
 use ladder::record::Passed;
 use ladder::{Kernel, Outcome, Record, Run, STEPS, Samples, Shape, Step, Work, WrongSize};
 
 use crate::House;
+use crate::ceilings;
 use crate::counters::Counters;
 use crate::others::Others;
 use crate::pair::Pair;
@@ -24,6 +26,8 @@ pub(crate) struct Records {
     process: Result<Process, String>,
     /// The same on two devices.
     pair: Result<Pair, String>,
+    /// What tensor cores do at most, once it was measured.
+    ceilings: Result<Option<Ceilings>, String>,
     /// Counters, emulated and measured.
     pub(crate) counters: Counters,
 }
@@ -62,6 +66,7 @@ impl Records {
             others: Others::load(house, told.as_deref().unwrap_or("h200")),
             process: Process::load(house, told.as_deref().unwrap_or("h200")),
             pair: Pair::load(house, told.as_deref().unwrap_or("h200")),
+            ceilings: ceilings::load(house, told.as_deref().unwrap_or("h200")),
             told,
             counters: Counters::load(house)?,
         })
@@ -107,6 +112,14 @@ impl Records {
         self.pair.as_ref().map_err(Clone::clone)
     }
 
+    /// What tensor cores do at most; `None` before that was measured.
+    ///
+    /// # Errors
+    /// When the record cannot be understood.
+    pub(crate) fn ceilings(&self) -> Result<Option<&Ceilings>, String> {
+        self.ceilings.as_ref().map(Option::as_ref).map_err(Clone::clone)
+    }
+
     /// One number, as words for a sentence.
     ///
     /// # Errors
@@ -117,6 +130,9 @@ impl Records {
             ["other", by, size, what] => self.others()?.number(by, size, what, sources),
             ["process", size, way, what] => self.process()?.number(size, way, what, sources),
             ["two", size, way, what] => self.pair()?.number(size, way, what, sources),
+            &["ceiling", unit, elements, what] => {
+                ceilings::one(self.ceilings()?, [unit, elements, what], sources)
+            }
             ["emulated", kernel, counter] => self.of_emulated(kernel, None, counter, sources),
             ["emulated", kernel, size, counter] => self.of_emulated(kernel, Some(size), counter, sources),
             [kernel, size, "times", other] => self.times(kernel, size, other, sources),
@@ -128,7 +144,7 @@ impl Records {
                 Ok(number(&text, &about))
             }
             _ => Err(
-                "`{{#n}}` wants KERNEL SIZE WHAT, KERNEL SIZE times OTHER, device WHAT, other BY SIZE WHAT, process SIZE WAY WHAT, two SIZE WAY WHAT, emulated KERNEL [SIZE] COUNTER, \
+                "`{{#n}}` wants KERNEL SIZE WHAT, KERNEL SIZE times OTHER, device WHAT, other BY SIZE WHAT, process SIZE WAY WHAT, two SIZE WAY WHAT, ceiling UNIT ELEMENTS WHAT, emulated KERNEL [SIZE] COUNTER, \
                  output NAME KERNEL COLUMN, ptxas KERNEL sm_90 WHAT, predicted KERNEL SIZE WHAT, or chip CONSTANT"
                     .into(),
             ),

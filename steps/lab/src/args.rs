@@ -115,6 +115,9 @@ pub struct Bench {
     /// Run at all sizes that are kept on record
     #[arg(long, conflicts_with_all = ["size", "m", "n", "k"])]
     pub recorded_shapes: bool,
+    /// Also run each kernel and cuBLAS in turns, at length and in bursts: which is faster, and how sure is it?
+    #[arg(long)]
+    pub duel: bool,
     /// What every task takes.
     #[command(flatten)]
     pub common: Common,

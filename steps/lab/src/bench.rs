@@ -13,7 +13,7 @@ use crate::kernel::Kernel;
 use crate::measure::{Bench, Measured, Purpose, measure};
 use crate::page::Entry;
 use crate::trouble::Trouble;
-use crate::{FAILED, Lab, PASSED, out, page, roofline, shapes};
+use crate::{FAILED, Lab, PASSED, duel, out, page, roofline, shapes};
 
 /// Runs it.
 ///
@@ -34,6 +34,10 @@ pub fn run(lab: &mut Lab<'_>, bench: &args::Bench) -> Result<u8, Trouble> {
             }
         }
     }
+    if bench.duel && emulated {
+        eprintln!("--duel needs a real GPU: on the emulated one nothing is timed");
+    }
+    lab.duel = bench.duel.then_some(duel::PLAN);
     lab.stand_beside();
     match lab.common.json {
         true => out::json(&Line::Run(Box::new(lab.run.clone())))?,
@@ -159,6 +163,7 @@ impl Lab<'_> {
             purpose,
             ptx: self.ptx.as_deref(),
             cubins: &self.cubins,
+            duel: self.duel,
         };
         let measured = measure(bench, kernel, work, case)?;
         if measured.lost {

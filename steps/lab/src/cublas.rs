@@ -25,7 +25,7 @@ use crate::device::Gpu;
 use crate::e4m3::E4m3;
 use crate::inputs::Real;
 use crate::kernel::int;
-use crate::timing::{Other, batch_for};
+use crate::timing::{Other, Sampler};
 use crate::trouble::Trouble;
 
 /// A handle, made once per device: with it comes the workspace.
@@ -437,6 +437,7 @@ pub fn yardstick<'a, R: Real, T: Element<R>>(
     let got = gpu.stream.clone_dtoh(&product.c)?;
     let other = Other {
         name: "cuBLAS",
+        algorithm: product.algorithm,
         put: Box::new(move || product.put()),
     };
     Ok((other, got))
@@ -466,7 +467,7 @@ pub fn unasked<R: Real, T: Element<R>>(
 }
 
 /// Samples of each algorithm before one is chosen. The first warms up.
-const TRIES: u32 = 4;
+const TRIES: u32 = 6;
 
 /// A product that is compared with.
 struct Yardstick<'a, T, R> {
@@ -503,32 +504,38 @@ impl<'a, R: Real, T: Element<R>> Yardstick<'a, T, R> {
         })
     }
 
-    /// The fastest one. Each is tried a few times, the fastest try counts; what is refused is left out, unless nothing is
-    /// left.
+    /// The fastest one, timed as the yardstick will be, all of them in turn so that none has a cooler chip; of each the
+    /// fastest try counts. What is refused is left out, unless nothing is left.
     fn choose(&mut self, gpu: &Gpu) -> Result<(), Trouble> {
-        let own = self.tried(gpu, None);
-        let mut fastest = own.as_ref().ok().map(|ms| (*ms, None));
-        for algorithm in 0..self.light.as_ref().map_or(0, light::Product::count) {
-            if let Ok(ms) = self.tried(gpu, Some(algorithm))
-                && fastest.is_none_or(|(least, _)| ms < least)
-            {
-                fastest = Some((ms, Some(algorithm)));
+        let Some(others) = self.light.as_ref().map(light::Product::count) else {
+            return Ok(());
+        };
+        let (mut candidates, mut refused) = (Vec::new(), None);
+        for algorithm in std::iter::once(None).chain((0..others).map(Some)) {
+            self.algorithm = algorithm;
+            match self.sampler(gpu) {
+                Ok(sampler) => candidates.push((algorithm, sampler, f64::MAX)),
+                Err(why) => refused = refused.or(Some(why)),
             }
         }
-        match fastest {
-            Some((_, algorithm)) => self.algorithm = algorithm,
-            None => return own.map(drop),
+        for _ in 0..TRIES {
+            for (algorithm, sampler, least) in &mut candidates {
+                self.algorithm = *algorithm;
+                *least = least.min(sampler.sample(|| self.put())?);
+            }
+        }
+        match (candidates.iter().min_by(|a, b| a.2.total_cmp(&b.2)), refused) {
+            (Some((algorithm, ..)), _) => self.algorithm = *algorithm,
+            (None, Some(why)) => return Err(why),
+            (None, None) => {}
         }
         Ok(())
     }
 
-    fn tried(&mut self, gpu: &Gpu, algorithm: Option<usize>) -> Result<f64, Trouble> {
-        self.algorithm = algorithm;
+    /// For samples of the algorithm that is chosen now.
+    fn sampler<'g>(&mut self, gpu: &'g Gpu) -> Result<Sampler<'g>, Trouble> {
         let one_ms = gpu.time_ms(1, || self.put())?.min(gpu.time_ms(1, || self.put())?);
-        let n = batch_for(one_ms);
-        (0..TRIES).try_fold(f64::MAX, |least, _| {
-            Ok(least.min(gpu.time_ms(n, || self.put())? / f64::from(n)))
-        })
+        Ok(Sampler::new(gpu, one_ms, || self.put()))
     }
 
     /// Puts it into the stream.

@@ -83,7 +83,9 @@ pub fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) -> Meas
         let yardstick = Yardstick {
             name: name.into(),
             by: By::Batch,
+            algorithm: None,
             hot: other_hot,
+            duel: None,
         };
         (hot, yardstick)
     });

@@ -41,6 +41,7 @@
 //! - [`tensor`]: how far sums on tensor cores may be off.
 //! - [`verify`], [`diagnose`]: every element against its bound, and what a wrong result looks like.
 //! - [`timing`], [`clocks`]: how samples are taken: warm, hot, cold, whole; cuBLAS or a copy in between.
+//! - [`mod@duel`]: kernel and cuBLAS in turns, for the question which is faster on a hot GPU.
 //! - [`cublas`], [`roofline`]: NVIDIA's library and the device's limits, for comparison.
 //! - [`map`]: tensor maps, for kernels that copy boxes.
 //! - [`machine`]: the machine code of a kernel on the emulated device, and the time that a GPU would take.
@@ -61,6 +62,7 @@ pub mod cublas;
 pub mod declared;
 pub mod device;
 pub mod diagnose;
+pub mod duel;
 pub mod e4m3;
 pub mod foreign;
 pub mod host;
@@ -220,6 +222,8 @@ pub struct Lab<'a> {
     pub ptx: Option<String>,
     /// Machine code, the same.
     pub cubins: machine::Cubins,
+    /// Kernels and yardsticks run in turns too.
+    pub duel: Option<duel::Plan>,
     /// What records refer to.
     pub run: ladder::Run,
     gpu: Option<Gpu>,
@@ -263,6 +267,7 @@ impl<'a> Lab<'a> {
             kernels,
             ptx,
             cubins,
+            duel: None,
             gpu: Some(gpu),
         })
     }

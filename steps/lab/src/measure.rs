@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::case::Case;
 use crate::cublas;
 use crate::device::Gpu;
+use crate::duel::Plan;
 use crate::inputs::Real;
 use crate::kernel::{
     Code, Gemm, Kernel, LaunchGemm, LaunchTranspose, MultiplyCublas, MultiplyOwn, Product, Program, Transpose,
@@ -61,6 +62,8 @@ pub struct Bench<'g> {
     pub ptx: Option<&'g str>,
     /// Machine code, the same.
     pub cubins: &'g Cubins,
+    /// Kernel and yardstick run in turns too.
+    pub duel: Option<Plan>,
 }
 
 /// Verifies and measures.

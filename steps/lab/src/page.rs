@@ -86,6 +86,12 @@ pub fn case(shape: Shape, run: &ladder::Run, entries: &[Entry<'_>]) -> String {
             .without_empty_columns()
             .render(paint),
     );
+    let duels = timed::duels(entries);
+    if !duels.is_empty() {
+        let heading = "In turns with what it is compared with, as a part of its speed, and where that is in 95 of 100 cases";
+        let _ = writeln!(out, "{}", paint.bold(heading));
+        out.push_str(&duels.render(paint));
+    }
     out.push_str(&troubles(entries, paint));
     if run.emulated {
         out.push_str(&counted::tables(shape, entries, paint));
@@ -244,6 +250,7 @@ mod tests {
     use crate::kernel::{Code, blocks};
     use cudarc::driver::LaunchConfig;
     use ladder::Samples;
+    use ladder::duel::Duel;
     use ladder::record::{Accuracy, By, Roofline, Yardstick};
 
     fn geometry(shape: Shape) -> LaunchConfig {
@@ -319,12 +326,43 @@ mod tests {
             yardstick: Some(Yardstick {
                 name: "cuBLAS".into(),
                 by: By::Batch,
+                algorithm: None,
                 hot: Samples(vec![0.05]),
+                duel: None,
             }),
             clock_mhz: None,
             counters: None,
             machine_code: None,
         }
+    }
+
+    #[test]
+    fn a_duel_has_a_table_of_its_own() {
+        let rounds = |times: f64| vec![[1.0, times, times, 1.0]; 3];
+        let mut passed = passed();
+        passed.yardstick = passed.yardstick.map(|yardstick| Yardstick {
+            duel: Some(Duel {
+                sustained: rounds(1.05),
+                burst: rounds(0.98),
+                piece_and_pause: [50.0, 60.0],
+            }),
+            ..yardstick
+        });
+        let page = case(
+            Shape::square(1000),
+            &run(false),
+            &[entry(Outcome::Passed(Box::new(passed)))],
+        );
+        let row = page.lines().last().expect("a row");
+        let cells: Vec<&str> = row
+            .split("  ")
+            .map(str::trim)
+            .filter(|cell| !cell.is_empty())
+            .collect();
+        assert_eq!(
+            cells,
+            ["fast", "105.0 % (105.0 to 105.0 %)", "98.0 % (98.0 to 98.0 %)"]
+        );
     }
 
     #[test]

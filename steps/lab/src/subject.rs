@@ -471,7 +471,7 @@ impl<'a> Subject<'a> {
         let (gpu, n_out) = (self.bench.gpu, trial.n_out());
         let launch = make(Which::Ptx, shape, self.config);
         let mut session = Session::new(gpu, launch, &trial.a, trial.b.as_deref(), n_out)?;
-        let timed = timing::time(gpu, &mut session, yardstick, one_ms)?;
+        let timed = timing::time(gpu, &mut session, yardstick, one_ms, self.bench.duel)?;
         drop(session);
         passed.batch = timed.batch;
         passed.by = timed.by;

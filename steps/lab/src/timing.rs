@@ -8,6 +8,7 @@ use ladder::record::{By, Yardstick};
 
 use crate::clocks::Clocks;
 use crate::device::Gpu;
+use crate::duel;
 use crate::inputs::Real;
 use crate::session::{Launch, Operands, Session};
 use crate::trouble::Trouble;
@@ -20,6 +21,8 @@ const FEW_SAMPLES: usize = 3;
 /// What a sample should last, so that the ends of the interval do not matter.
 const SAMPLE_MS: f64 = 1.0;
 const MAX_BATCH: f64 = 500.0;
+/// Samples in a piece of a duel.
+const MAX_PIECE: f64 = 1000.0;
 const WARM_UP_MS: f64 = 50.0;
 /// Launches of the yardstick before it is timed: the first takes longer.
 const WARM_UP: u32 = 4;
@@ -59,10 +62,12 @@ pub struct Other<'a> {
     pub name: &'static str,
     /// Puts it into the stream once.
     pub put: Box<dyn FnMut() -> Result<(), Trouble> + 'a>,
+    /// Which of cublasLt's algorithms was chosen.
+    pub algorithm: Option<usize>,
 }
 
 /// How many launches make a sample that is long enough.
-pub(crate) fn batch_for(one_ms: f64) -> u32 {
+fn batch_for(one_ms: f64) -> u32 {
     (SAMPLE_MS / one_ms.max(1e-6)).ceil().clamp(1.0, MAX_BATCH) as u32
 }
 
@@ -76,15 +81,16 @@ fn at_least(one_ms: f64) -> usize {
 
 // ANCHOR: sampler
 /// How a sample is taken: so many launches, and where they are short, as a graph that is replayed.
-struct Sampler<'g> {
+pub(crate) struct Sampler<'g> {
     gpu: &'g Gpu,
+    one_ms: f64,
     n: u32,
     graph: Option<CudaGraph>,
 }
 
 impl<'g> Sampler<'g> {
     /// For something that takes about `one_ms`. What cannot be captured is put into the stream again for each sample.
-    fn new(gpu: &'g Gpu, one_ms: f64, put: impl FnMut() -> Result<(), Trouble>) -> Self {
+    pub(crate) fn new(gpu: &'g Gpu, one_ms: f64, put: impl FnMut() -> Result<(), Trouble>) -> Self {
         let n = batch_for(one_ms);
         // The emulated device has no graphs, and no time that a host could add to.
         let replays = one_ms < SHORT_MS && gpu.emulator.is_none();
@@ -93,20 +99,38 @@ impl<'g> Sampler<'g> {
             eprintln!("timed without a graph: {why}");
             None
         });
-        Self { gpu, n, graph }
+        Self {
+            gpu,
+            one_ms,
+            n,
+            graph,
+        }
     }
 
     /// What one launch takes.
-    fn sample(&self, put: impl FnMut() -> Result<(), Trouble>) -> Result<f64, Trouble> {
+    pub(crate) fn sample(&self, put: impl FnMut() -> Result<(), Trouble>) -> Result<f64, Trouble> {
+        self.samples(1, put)
+    }
+
+    /// What one launch takes, of so many samples without a gap.
+    fn samples(&self, times: u32, put: impl FnMut() -> Result<(), Trouble>) -> Result<f64, Trouble> {
         let ms = match &self.graph {
             Some(graph) => {
                 // The device is busy with this one while the host queues the next, which is timed.
                 graph.launch()?;
-                self.gpu.time_ms(1, || Ok(graph.launch()?))
+                self.gpu.time_ms(times, || Ok(graph.launch()?))
             }
-            None => self.gpu.time_ms(self.n, put),
+            None => self.gpu.time_ms(self.n * times, put),
         };
-        Ok(ms? / f64::from(self.n))
+        Ok(ms? / f64::from(self.n) / f64::from(times))
+    }
+
+    /// What one launch takes, of as many as last for about `ms`, and of one sample at least.
+    pub(crate) fn piece(&self, ms: f64, put: impl FnMut() -> Result<(), Trouble>) -> Result<f64, Trouble> {
+        let times = (ms / (self.one_ms * f64::from(self.n)))
+            .ceil()
+            .clamp(1.0, MAX_PIECE);
+        self.samples(times as u32, put)
     }
 
     fn by(&self) -> By {
@@ -119,7 +143,7 @@ impl<'g> Sampler<'g> {
 // ANCHOR_END: sampler
 
 // ANCHOR: protocol
-/// Times a session that has been verified. `one_ms`: about what a launch takes.
+/// Times a session that has been verified. `one_ms`: about what a launch takes; `duel`: in turns with the yardstick too.
 ///
 /// # Errors
 /// When a launch fails.
@@ -128,6 +152,7 @@ pub fn time<T: Real, R: Real>(
     session: &mut Session<'_, T, R>,
     mut other: Option<Other<'_>>,
     one_ms: f64,
+    duel: Option<duel::Plan>,
 ) -> Result<Timed, Trouble> {
     let clocks = Clocks::open(&gpu.context);
     let mut seen = Vec::new();
@@ -142,11 +167,11 @@ pub fn time<T: Real, R: Real>(
     }
     let sampler = Sampler::new(gpu, one_ms, || session.launch());
     let mut other = match &mut other {
-        Some(Other { name, put }) => {
+        Some(Other { name, put, algorithm }) => {
             let one_ms = gpu
                 .time_ms(1, &mut *put)?
                 .min(gpu.time_ms(WARM_UP, &mut *put)? / f64::from(WARM_UP));
-            Some((*name, Sampler::new(gpu, one_ms, &mut *put), put))
+            Some((*name, *algorithm, Sampler::new(gpu, one_ms, &mut *put), put))
         }
         None => None,
     };
@@ -155,7 +180,7 @@ pub fn time<T: Real, R: Real>(
     let start = Instant::now();
     while hot.len() < at_least(one_ms) || (hot.len() < MAX_SAMPLES && start.elapsed() < HOT_BUDGET) {
         hot.push(sampler.sample(|| session.launch())?);
-        if let Some((_, sampler, put)) = &mut other {
+        if let Some((.., sampler, put)) = &mut other {
             others.push(sampler.sample(&mut *put)?);
         }
         look();
@@ -174,16 +199,29 @@ pub fn time<T: Real, R: Real>(
     }
     // ANCHOR_END: protocol
 
+    let duel = match other.as_mut().zip(duel) {
+        Some(((.., theirs, put), plan)) => {
+            let kernel = duel::Side {
+                sampler: &sampler,
+                put: &mut || session.launch(),
+            };
+            let yardstick = duel::Side { sampler: theirs, put };
+            Some(duel::run(gpu, plan, kernel, yardstick)?)
+        }
+        None => None,
+    };
     let low_high = seen.iter().min().zip(seen.iter().max());
     Ok(Timed {
         batch: sampler.n,
         by: sampler.by(),
         hot: Samples(hot),
         cold: (!cold.is_empty()).then_some(Samples(cold)),
-        yardstick: other.map(|(name, sampler, _)| Yardstick {
+        yardstick: other.map(|(name, algorithm, sampler, _)| Yardstick {
             name: name.into(),
             by: sampler.by(),
+            algorithm,
             hot: Samples(others),
+            duel,
         }),
         clock_mhz: low_high.map(|(low, high)| [*low, *high]),
     })
@@ -254,6 +292,7 @@ pub fn copy<T: Real>(gpu: &Gpu, n: usize) -> Result<Other<'_>, Trouble> {
     let put = move || Ok(gpu.stream.memcpy_dtod(&from, &mut to)?);
     Ok(Other {
         name: "copy",
+        algorithm: None,
         put: Box::new(put),
     })
 }

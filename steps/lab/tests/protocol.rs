@@ -1,6 +1,7 @@
 //! The timing protocol on the emulated device: what it keeps, not how long anything takes.
 
 use cudarc::driver::{LaunchConfig, PushKernelArg};
+use lab::duel::Plan;
 use lab::inputs::{Data, elements};
 use lab::session::{self, Launch, Session};
 use lab::{Gpu, Trouble, timing};
@@ -44,7 +45,7 @@ fn every_sample_is_kept_and_the_yardstick_stands_beside() {
     let mut session = Session::new(&gpu, launch(&gpu), &a, Some(&a), N * N).expect("a little memory");
     let copy = timing::copy::<f32>(&gpu, N * N).expect("a little memory");
     // Said to be very short, so that launches are timed many at a time, with a head start.
-    let timed = timing::time(&gpu, &mut session, Some(copy), 0.001).expect("the kernel is right");
+    let timed = timing::time(&gpu, &mut session, Some(copy), 0.001, None).expect("the kernel is right");
     let is_plausible = |samples: &ladder::Samples| {
         samples.0.len() >= 5
             && samples.0.len() <= 50
@@ -59,6 +60,31 @@ fn every_sample_is_kept_and_the_yardstick_stands_beside() {
 
     let whole = timing::whole(&gpu, &launch(&gpu), &a, Some(&a), N * N).expect("the kernel is right");
     assert!(whole.0.len() >= 3 && whole.0.iter().all(|ms| *ms > 0.0));
+}
+
+#[test]
+fn a_duel_has_rounds_with_pauses_and_without() {
+    let gpu = gpu();
+    let a = elements::<f32>(Data::Reals, 1, 0, N, N * N);
+    let mut session = Session::new(&gpu, launch(&gpu), &a, Some(&a), N * N).expect("a little memory");
+    let copy = timing::copy::<f32>(&gpu, N * N).expect("a little memory");
+    let plan = Plan {
+        piece_ms: 2.0,
+        pause_ms: 3.0,
+        warm_up_ms: 1.0,
+        most_ms: 50.0,
+    };
+    let timed = timing::time(&gpu, &mut session, Some(copy), 0.2, Some(plan)).expect("the kernel is right");
+    let duel = timed.yardstick.and_then(|yardstick| yardstick.duel);
+    let duel = duel.expect("it was asked for");
+    assert_eq!(duel.piece_and_pause, [2.0, 3.0]);
+    for rounds in [&duel.sustained, &duel.burst] {
+        assert!((3..=15).contains(&rounds.len()), "{rounds:?}");
+        assert!(
+            rounds.iter().flatten().all(|ms| ms.is_finite() && *ms >= 0.0),
+            "{rounds:?}"
+        );
+    }
 }
 
 #[test]

@@ -272,7 +272,7 @@ pub const REASONS: &[Reason] = &[
     Reason {
         kernels: &["gemm_v12_mma_ring_f32", "gemm_v12_mma_ring_bf16"],
         counters: &["shared_wavefronts"],
-        why: "not explained: copies of rows of 64 bytes to shared memory take twice the passes that their banks would need",
+        why: "not explained: swizzled copies to shared memory take more passes than their banks would need, as if those of A took two each or those of B three",
     },
     Reason {
         kernels: &[

@@ -7,7 +7,9 @@
 
 pub mod busiest;
 pub mod catalogue;
+pub mod ceilings;
 pub mod counters;
+pub mod duel;
 mod family;
 pub mod files;
 pub mod machine_code;

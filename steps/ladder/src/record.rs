@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::duel::Duel;
 use crate::files::{FolderLock, folder_of, lock_folder, write_whole};
 use crate::machine_code::MachineCode;
 use crate::shape::Shape;
@@ -155,8 +156,14 @@ pub struct Yardstick {
     /// How it was put into the stream.
     #[serde(default, skip_serializing_if = "By::is_batch")]
     pub by: By,
+    /// Which of cublasLt's algorithms it is; none where the library chose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub algorithm: Option<usize>,
     /// Times with warm caches.
     pub hot: Samples,
+    /// With the kernel in turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duel: Option<Duel>,
 }
 
 /// How the launches of a sample were put into the stream.

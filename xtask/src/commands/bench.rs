@@ -29,6 +29,9 @@ pub(crate) struct Args {
     /// Use the emulated GPU even where there is a real one
     #[arg(long)]
     emulate: bool,
+    /// Also run each kernel and cuBLAS in turns, at length and in bursts: which is faster, and how sure is it?
+    #[arg(long)]
+    duel: bool,
     /// Save the results in book/data; without sizes, run at all recorded sizes
     #[arg(long)]
     save: bool,
@@ -54,6 +57,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         words.push("--recorded-shapes".into());
     }
     words.extend(args.emulate.then(|| "--emulate".to_owned()));
+    words.extend(args.duel.then(|| "--duel".to_owned()));
     if let Some(name) = &args.kernel {
         words.extend(["--kernel".to_owned(), name.clone()]);
     }

@@ -197,7 +197,9 @@ fn passed(emulated: bool) -> Outcome {
         yardstick: (!emulated).then(|| Yardstick {
             name: "cuBLAS".into(),
             by: By::Batch,
+            algorithm: None,
             hot: Samples(vec![0.2]),
+            duel: None,
         }),
         clock_mhz: None,
         counters: emulated.then(|| counters.as_object().cloned().expect("a map")),
@@ -386,9 +388,10 @@ fn several_steps_share_a_table() {
       step  kernel                        shape           instr  sectors  wavefronts  excess  FLOP/byte  predicted
       v05   sgemm_v05_bank_conflict_free  1024x1024x1024   1.19     0.27        0.51    0.00       7.35   0.150 ms
       v06   sgemm_v06_outer_product       1024x1024x1024   1.19     0.27        0.51    0.00       7.35   0.150 ms
-      Per FMA of a warp (of a transpose: per 32 elements): instructions of the machine code (of the PTX where there is
-      none), 32-byte sectors of global memory, wavefronts of shared memory, and those of them that a better layout would
-      save. FLOP per byte of the sectors. Predicted: for an H200 with warm caches.
+      Per FMA of a warp (of tensor cores: per 2048 multiply-adds; of a transpose: per 32 elements): instructions of the
+      machine code (of the PTX where there is none), 32-byte sectors of global memory, wavefronts of shared memory, and
+      those of them that a better layout would save. FLOP per byte of the sectors. What bulk copies move is in none of them.
+      Predicted: for an H200 with warm caches.
     --- stderr
     $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --emulate --json
     v05  sgemm_v05_bank_conflict_free  1024x1024x1024  verified

@@ -588,6 +588,33 @@ fn the_main_kernel_of_a_step_is_the_one_that_the_next_builds_on() {
     v09 -
     v10 v10_large_warps
     v11 v11_stream_k
-    v12 v12_store
+    v12 v12_ping_pong
+    ");
+}
+
+#[test]
+fn a_duel_that_nobody_has_run_says_how_to() {
+    insta::assert_snapshot!(words("{{#duels v05}}"), @r"
+    Not measured yet. On a GPU this does it:
+    $ cargo xtask bench v05 --duel --save
+    ");
+}
+
+#[test]
+fn duels_have_intervals() {
+    // The yardstick of v04 at 1023 x 1025 x 1021.
+    let with = RECORD.replacen(
+        r#""yardstick": {"name": "cuBLAS", "hot": [0.15]"#,
+        r#""yardstick": {"name": "cuBLAS", "hot": [0.15], "algorithm": 2, "duel":{"sustained":[[1,1.04,1.04,1],[1,1.06,1.06,1],[1,1.05,1.05,1]],
+        "burst":[[1,0.99,0.99,1],[1,1,1,1]],"piece_and_pause":[50,60]}"#,
+        1,
+    );
+    assert!(with != RECORD);
+    let small = Small::new("{{#duels v04}}").with("book/data/card.json", &with);
+    insta::assert_snapshot!(text_of(&small.page()), @r"
+    A Card, 2026-11-20.
+    size |kernel |GPU |without pauses, of cuBLAS |after pauses, of cuBLAS |cuBLAS is |
+    1023×1025×1021 |sgemm_v04_float4 |A |105.0 % (102.5 to 107.5 %) |99.5 % (93.3 to 106.1 %) |cublasLt’s algorithm 3 |
+    Where the recorded numbers on this page come from: A Card, 2026-11-20.
     ");
 }

@@ -98,7 +98,7 @@ fn a_listing_that_would_end_its_fence() {
 fn an_unknown_directive() {
     refused(
         "{{#inlcude a.md}}",
-        "there is no directive `inlcude`; there are include, diff, output, figure, recorded, others, process, n, counters, sums, step, steps, task, judged, transfers, mistakes, predict, sheets, answers, lesson, plan",
+        "there is no directive `inlcude`; there are include, diff, output, figure, recorded, duels, others, process, ceilings, n, counters, sums, step, steps, task, judged, transfers, mistakes, predict, sheets, answers, lesson, plan",
     );
 }
 

@@ -1,5 +1,6 @@
 //! The first table: how a kernel was launched, whether it is right, and on a real GPU, what it took.
 
+use ladder::duel::Speed;
 use ladder::record::Passed;
 use ladder::text::Table;
 use ladder::{Outcome, Run, Samples, Shape, Work};
@@ -8,6 +9,23 @@ use super::{Entry, extent, figure, time};
 
 fn median(passed: &Passed) -> Option<f64> {
     passed.hot.as_ref().map(Samples::median)
+}
+
+/// Kernels that ran with their yardstick in turns: how fast they are beside it. Without rows where none did.
+pub(super) fn duels(entries: &[Entry<'_>]) -> Table {
+    let mut table = Table::new(["kernel", "without pauses", "after pauses"]);
+    for entry in entries {
+        let yardstick = entry.passed().and_then(|passed| passed.yardstick.as_ref());
+        if let Some(duel) = yardstick.and_then(|yardstick| yardstick.duel.as_ref()) {
+            let cell = |rounds| Speed::of(rounds).map(|speed| speed.percent()).unwrap_or_default();
+            table.row([
+                entry.kernel.name.to_owned(),
+                cell(&duel.sustained),
+                cell(&duel.burst),
+            ]);
+        }
+    }
+    table
 }
 
 /// One row per kernel.

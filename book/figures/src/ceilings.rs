@@ -1,0 +1,334 @@
+//! Rooflines of tensor cores: what the units do alone, what memory and L2 bring, and kernels between them.
+//!
+//! Device memory, L2 and the units are of `book/data/h200-ceilings.json`, speeds of the record of the ladder.
+
+use ladder::ceilings::Ceilings;
+use ladder::{Record, Shape};
+
+use crate::bars::digits;
+use crate::machine;
+use crate::plots::{Axis, apart, tflops};
+use crate::recorded::Recorded;
+use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+
+/// The size at which kernels are compared.
+const SIZE: usize = 4096;
+
+/// A kernel in a picture.
+struct Point {
+    kernel: &'static str,
+    label: &'static str,
+    /// Rows and columns of C for which its factors are brought from L2 once: of a block, or of a cluster.
+    tile: [usize; 2],
+    /// Bytes of an element of A or B.
+    bytes: usize,
+}
+
+const fn bf16(kernel: &'static str, label: &'static str, tile: [usize; 2]) -> Point {
+    Point {
+        kernel,
+        label,
+        tile,
+        bytes: 2,
+    }
+}
+
+const BY_WARPS: &[Point] = &[
+    Point {
+        bytes: 4,
+        ..bf16("sgemm_v07_double_buffer", "v07, FP32", [128, 128])
+    },
+    bf16("bf16gemm_v10_wmma", "wmma", [128, 128]),
+    bf16("bf16gemm_v10_shared", "shared", [128, 128]),
+    bf16("bf16gemm_v10_large_warps", "large warps", [128, 128]),
+];
+
+const BY_WARPGROUPS: &[Point] = &[
+    bf16("gemm_v12_mma_ring_f32", "mma_ring", [256, 128]),
+    bf16("gemm_v12_wgmma_f32", "wgmma", [128, 256]),
+    bf16("gemm_v12_ring_f32", "ring", [128, 256]),
+    bf16("gemm_v12_persistent_f32", "persistent", [128, 256]),
+    bf16("gemm_v12_multicast_f32", "multicast", [256, 256]),
+    bf16("gemm_v12_store_f32", "store", [256, 256]),
+    bf16("gemm_v12_ping_pong_f32", "ping_pong", [256, 128]),
+];
+
+impl Point {
+    /// Operations for each byte that tiles and C have, at `shape`.
+    fn intensity(&self, shape: Shape) -> f64 {
+        const SUM: f64 = 4.0;
+        let [rows, cols] = self.tile.map(|edge| edge as f64);
+        let k = shape.k as f64;
+        2.0 * rows * cols * k / (self.bytes as f64 * (rows + cols) * k + SUM * rows * cols)
+    }
+}
+
+/// A flat roof: the beginning of an instruction, its elements, what the picture calls it.
+type Roof = (&'static str, &'static str, &'static str);
+const FMA: Roof = ("fma", "fp32", "FP32");
+const MMA: Roof = ("mma.sync", "bf16", "mma.sync");
+const WGMMA: Roof = ("wgmma", "bf16", "wgmma");
+
+/// For v10.
+pub(crate) fn by_warps(ceilings: Option<&Ceilings>, record: Option<&Record>) -> String {
+    draw(
+        "Tensor cores by mma.sync, bf16",
+        ceilings,
+        record,
+        &[FMA, MMA],
+        BY_WARPS,
+    )
+}
+
+/// For v12.
+pub(crate) fn by_warpgroups(ceilings: Option<&Ceilings>, record: Option<&Record>) -> String {
+    draw(
+        "Tensor cores by wgmma, bf16",
+        ceilings,
+        record,
+        &[MMA, WGMMA],
+        BY_WARPGROUPS,
+    )
+}
+
+/// The record of what the units do; `None` before it was measured.
+pub(crate) fn load() -> anyhow::Result<Option<Ceilings>> {
+    let path = machine::root().join("book/data/h200-ceilings.json");
+    Ceilings::load(&path).map_err(anyhow::Error::msg)
+}
+
+fn not_measured(title: &str) -> String {
+    let mut drawing = Drawing::new(title, "Not measured yet.");
+    drawing.round("faint", Rect::new(0.0, 0.0, WIDTH, 92.0), 6.0);
+    drawing.text("strong", Anchor::Start, (16.0, 28.0), title);
+    let why = "Not measured yet. On a card of compute capability 9.0:";
+    drawing.text("", Anchor::Start, (16.0, 52.0), why);
+    let command = "cargo run --release -p v12 --example ceilings";
+    drawing.text("code", Anchor::Start, (16.0, 74.0), command);
+    drawing.finish(92.0)
+}
+
+fn draw(
+    title: &str,
+    ceilings: Option<&Ceilings>,
+    record: Option<&Record>,
+    roofs: &[Roof],
+    kernels: &[Point],
+) -> String {
+    let Some((ceilings, roofline)) = ceilings.and_then(|all| Some((all, all.run.roofline?))) else {
+        return not_measured(title);
+    };
+    let mut drawing = Drawing::new(
+        title,
+        "Both axes logarithmic: throughput over floating-point operations per byte of tiles. Flat lines are what units \
+         do alone, slanted ones what device memory and L2 bring.",
+    );
+    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
+    let (top, bottom) = (40.0, 340.0);
+    const LOW: f64 = 10.0;
+    const HIGH: f64 = 1000.0;
+    let x = Axis {
+        low: LOW,
+        high: HIGH,
+        from: 42.0,
+        to: WIDTH - 18.0,
+        log: true,
+    };
+    let y = Axis {
+        low: LOW,
+        high: HIGH,
+        from: bottom,
+        to: top,
+        log: true,
+    };
+    for tick in [LOW, 100.0, HIGH] {
+        drawing.line("line", (x.at(tick), top), (x.at(tick), bottom));
+        drawing.line("line", (x.from, y.at(tick)), (x.to, y.at(tick)));
+        drawing.text(
+            "dim",
+            Anchor::Middle,
+            (x.at(tick), bottom + 19.0),
+            tick.to_string(),
+        );
+        drawing.text(
+            "dim",
+            Anchor::End,
+            (x.from - 3.0, y.at(tick) + 5.0),
+            tick.to_string(),
+        );
+    }
+    drawing.text("dim", Anchor::Start, (x.from + 4.0, bottom - 8.0), "TFLOP/s");
+    drawing.text(
+        "dim",
+        Anchor::End,
+        (x.to, bottom + 38.0),
+        "FLOP per byte of tiles",
+    );
+
+    let roofs: Vec<(&str, f64)> = roofs
+        .iter()
+        .filter_map(|(unit, numbers, name)| Some((*name, ceilings.best(unit, numbers)?.burst.tflops)))
+        .collect();
+    let highest = roofs.iter().map(|roof| roof.1).fold(LOW, f64::max);
+    // From the left edge, or from below, up to the highest roof.
+    let slopes = [
+        ("rule", "memory", roofline.copy_gbs),
+        ("rule dashed", "L2", ceilings.l2_gbs),
+        ("rule dashed", "L2, shared", ceilings.l2_same_gbs),
+    ];
+    for (class, _, gbs) in slopes {
+        let start = (LOW * 1e3 / gbs).max(LOW);
+        let end = (highest * 1e3 / gbs).clamp(start, HIGH);
+        let at = |flop: f64| (x.at(flop), y.at(flop * gbs / 1e3));
+        drawing.polyline(class, &[at(start), at(end)]);
+    }
+    let steepest = slopes.iter().map(|slope| slope.2).fold(0.0, f64::max);
+    for (name, tflops) in &roofs {
+        let start = (tflops * 1e3 / steepest).max(LOW);
+        drawing.polyline("rule", &[(x.at(start), y.at(*tflops)), (x.to, y.at(*tflops))]);
+        let label = format!("{name} {}", digits(*tflops));
+        drawing.text("strong", Anchor::End, (x.to, y.at(*tflops) - 5.0), label);
+    }
+
+    let recorded = Recorded::new(record);
+    let shape = Shape::square(SIZE);
+    let points: Vec<(&Point, f64)> = kernels
+        .iter()
+        .filter_map(|point| Some((point, tflops(recorded.as_ref()?, point.kernel, SIZE)?)))
+        .collect();
+    let wanted: Vec<f64> = points.iter().map(|point| y.at(point.1)).collect();
+    // Below what stands above the roof of mma.sync, which is in both pictures.
+    let from = ceilings
+        .best(MMA.0, MMA.1)
+        .map_or(highest, |one| one.burst.tflops);
+    let labels = apart(&wanted, 17.0, y.at(from) + 16.0, bottom - 12.0);
+    let column = WIDTH - 102.0;
+    for ((point, tflops), to) in points.iter().zip(&labels) {
+        let at = (x.at(point.intensity(shape)), y.at(*tflops));
+        drawing.line("line", (at.0 + 5.0, at.1), (column - 4.0, *to));
+        drawing.circle("a", at, 4.5);
+        drawing.text("", Anchor::Start, (column, to + 5.0), point.label);
+    }
+
+    let day = |date: &str| date.split('T').next().unwrap_or_default().to_owned();
+    let tb = |gbs: f64| digits(gbs / 1e3);
+    let of_kernels = match (&recorded, points.is_empty()) {
+        (Some(recorded), false) => format!("Kernels at {SIZE}: {}.", recorded.provenance()),
+        _ => "Kernels: not measured yet.".to_owned(),
+    };
+    let foot = [
+        format!(
+            "Slanted, from right to left: memory {} TB/s,",
+            tb(roofline.copy_gbs)
+        ),
+        format!(
+            "L2 {} TB/s, L2 where all read the same {}.",
+            tb(ceilings.l2_gbs),
+            tb(ceilings.l2_same_gbs)
+        ),
+        format!(
+            "Units, memory: {}, {}.",
+            ceilings.run.device,
+            day(&ceilings.run.date)
+        ),
+        of_kernels,
+    ];
+    let mut at = bottom + 60.0;
+    for line in foot {
+        drawing.text("dim", Anchor::Start, (0.0, at), line);
+        at += 19.0;
+    }
+    drawing.finish(at - 11.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ceilings() -> Ceilings {
+        let line = |instruction: &str, numbers: &str, tflops: f64| {
+            let rate = format!(r#"{{"tflops": {tflops}, "ghz": 1.75, "clocks": 6, "samples": []}}"#);
+            format!(
+                r#"{{"instruction": "{instruction}", "numbers": "{numbers}", "zeros": false, "warps": 8,
+                "burst": {rate}, "sustained": {rate}}}"#
+            )
+        };
+        let lines = [
+            line("fma.f32", "fp32", 60.0),
+            line("mma.sync.m16n8k16", "bf16", 651.0),
+            line("wgmma.m64n256k16", "bf16", 934.0),
+        ];
+        let text = format!(
+            r#"{{"run": {{"id": "1", "date": "2000-01-02T00:00:00Z", "device": "NVIDIA H000", "emulated": false,
+            "capability": "9.0", "driver": "13.0", "host": "", "revision": "",
+            "roofline": {{"fp32_tflops": 60, "copy_gbs": 4000}}, "cublas": null}},
+            "n_sms": 100, "l2_gbs": 8000, "l2_same_gbs": 25000, "ceilings": [{}]}}"#,
+            lines.join(",")
+        );
+        Ceilings::parse(&text).expect("what the program writes")
+    }
+
+    #[test]
+    fn what_was_not_measured_is_not_drawn() {
+        for svg in [by_warps(None, None), by_warpgroups(None, None)] {
+            assert!(
+                svg.contains("Not measured yet") && svg.contains("--example ceilings"),
+                "{svg}"
+            );
+        }
+    }
+
+    #[test]
+    fn roofs_are_drawn_before_kernels_were_measured() {
+        let ceilings = ceilings();
+        let (warps, groups) = (
+            by_warps(Some(&ceilings), None),
+            by_warpgroups(Some(&ceilings), None),
+        );
+        assert!(
+            warps.contains("FP32 60.0") && warps.contains("mma.sync 651") && !warps.contains("wgmma 934")
+        );
+        assert!(groups.contains("mma.sync 651") && groups.contains("wgmma 934") && !groups.contains("FP32"));
+        for svg in [warps, groups] {
+            assert!(svg.contains("Kernels: not measured yet.") && svg.contains("NVIDIA H000, 2000-01-02"));
+            assert!(!svg.contains("<circle"), "{svg}");
+        }
+    }
+
+    /// FLOP/byte of `cargo xtask bench v10` and `v12`, whose kernels ask for all their bytes by ordinary loads.
+    #[test]
+    fn tiles_ask_for_what_is_counted() {
+        let of = |point: &Point, size: usize| format!("{:.1}", point.intensity(Shape::square(size)));
+        assert_eq!(of(&BY_WARPS[3], 512), "51.2");
+        assert_eq!(of(&BY_WARPS[0], 512), "28.4");
+        assert_eq!(of(&BY_WARPGROUPS[0], 512), "64.0");
+    }
+
+    #[test]
+    fn tiles_are_those_of_the_kernels() -> anyhow::Result<()> {
+        for point in BY_WARPGROUPS {
+            let path = machine::root()
+                .join("kernels")
+                .join(machine::source_of(point.kernel)?);
+            let text = std::fs::read_to_string(path.with_extension("cu"))?;
+            let of_block = match text.split_once(" = Tiles<") {
+                Some((_, rest)) => {
+                    let numbers = rest.split(", ").take(2).map(str::parse);
+                    numbers.collect::<Result<Vec<usize>, _>>()?
+                }
+                None => vec![
+                    machine::constant(point.kernel, "BM")? as usize,
+                    machine::constant(point.kernel, "BN")? as usize,
+                ],
+            };
+            let blocks = if text.contains("__cluster_dims__") { 2 } else { 1 };
+            assert_eq!(
+                [blocks * of_block[0], of_block[1]],
+                point.tile,
+                "{}",
+                point.kernel
+            );
+        }
+        Ok(())
+    }
+}

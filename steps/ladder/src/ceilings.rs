@@ -1,0 +1,182 @@
+//! What a device's arithmetic units do at most, as `steps/v12/examples/ceilings.rs` measures it: `book/data/h200-ceilings.json`.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::record::Run;
+
+/// The contents of the file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ceilings {
+    /// Device, date and revision, with the bandwidth of device memory in its roofline.
+    pub run: Run,
+    /// Multiprocessors of the device.
+    pub n_sms: usize,
+    /// Bytes that all multiprocessors together read from L2, each other ones: GB/s in a burst.
+    pub l2_gbs: f64,
+    /// The same where all of them read the same bytes at a time.
+    pub l2_same_gbs: f64,
+    /// What each kernel reached.
+    pub ceilings: Vec<Ceiling>,
+}
+
+/// What a kernel reached that does nothing but one instruction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ceiling {
+    /// The instruction, such as `mma.sync.m16n8k16`.
+    pub instruction: String,
+    /// Type of the elements of A and B: `fp32`, `tf32`, `bf16` or `e4m3`.
+    pub numbers: String,
+    /// All elements were zero, in place of random ones.
+    pub zeros: bool,
+    /// Warps on each multiprocessor.
+    pub warps: u32,
+    /// Launches of some milliseconds, with pauses.
+    pub burst: Rate,
+    /// One launch that is long enough for the limit of power to count.
+    pub sustained: Rate,
+}
+
+/// Medians of some launches, and the launches.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Rate {
+    /// 10¹² operations per second; a multiply-add is two.
+    pub tflops: f64,
+    /// Clock of the multiprocessors as the kernel saw it.
+    pub ghz: f64,
+    /// Clocks for an instruction of a quarter of a multiprocessor; a wgmma is one of all four.
+    pub clocks: f64,
+    /// Every launch.
+    pub samples: Vec<Sample>,
+}
+
+/// One launch.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Milliseconds, by the device's events.
+    pub ms: f64,
+    /// Clock of the multiprocessors, the median of the blocks.
+    pub ghz: f64,
+}
+
+impl Ceilings {
+    /// The record at a path; `None` where there is no file.
+    ///
+    /// # Errors
+    /// When it cannot be read or understood.
+    pub fn load(path: &Path) -> Result<Option<Self>, String> {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(format!("{} cannot be read: {error}", path.display())),
+        };
+        Self::parse(&text)
+            .map(Some)
+            .map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    /// The record in a text.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    /// One line for each ceiling, so that the difference between two records can be read.
+    pub fn text(&self) -> String {
+        // Strings, numbers and lists: nothing that JSON could not hold.
+        let json = |one: &Ceiling| serde_json::to_string(one).expect("plain data");
+        let lines: Vec<String> = self.ceilings.iter().map(json).collect();
+        format!(
+            "{{\"run\":{},\n\"n_sms\":{},\n\"l2_gbs\":{},\n\"l2_same_gbs\":{},\n\"ceilings\":[\n{}\n]}}\n",
+            serde_json::to_string(&self.run).expect("plain data"),
+            self.n_sms,
+            self.l2_gbs,
+            self.l2_same_gbs,
+            lines.join(",\n")
+        )
+    }
+
+    /// The fastest with random numbers among the instructions whose names begin so.
+    pub fn best(&self, instruction: &str, numbers: &str) -> Option<&Ceiling> {
+        let of =
+            |one: &&Ceiling| one.instruction.starts_with(instruction) && one.numbers == numbers && !one.zeros;
+        let faster = |a: &&Ceiling, b: &&Ceiling| a.burst.tflops.total_cmp(&b.burst.tflops);
+        self.ceilings.iter().filter(of).max_by(faster)
+    }
+
+    /// Operations for each byte of device memory that a kernel needs to reach a rate; `None` where the bandwidth was
+    /// not measured.
+    pub fn per_byte(&self, tflops: f64) -> Option<f64> {
+        Some(tflops * 1e3 / self.run.roofline?.copy_gbs)
+    }
+
+    /// The same for bytes that L2 has, and that no other multiprocessor reads at the time.
+    pub fn per_l2_byte(&self, tflops: f64) -> f64 {
+        tflops * 1e3 / self.l2_gbs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A bandwidth of 2000 GB/s, and 4000 of L2.
+    fn ceilings(of: &[(&str, f64, bool)]) -> Ceilings {
+        let one = |(instruction, tflops, zeros): &(&str, f64, bool)| {
+            let rate = Rate {
+                tflops: *tflops,
+                ghz: 1.5,
+                clocks: 6.0,
+                samples: vec![Sample { ms: 20.0, ghz: 1.5 }],
+            };
+            Ceiling {
+                instruction: (*instruction).into(),
+                numbers: "bf16".into(),
+                zeros: *zeros,
+                warps: 8,
+                burst: rate.clone(),
+                sustained: rate,
+            }
+        };
+        let run = r#"{"id": "1", "date": "2000-01-01T00:00:00Z", "device": "a device", "emulated": false,
+            "capability": "9.0", "driver": "13.0", "host": "", "revision": "",
+            "roofline": {"fp32_tflops": 60, "copy_gbs": 2000}, "cublas": null}"#;
+        Ceilings {
+            run: serde_json::from_str(run).expect("a run"),
+            n_sms: 100,
+            l2_gbs: 4000.0,
+            l2_same_gbs: 9000.0,
+            ceilings: of.iter().map(one).collect(),
+        }
+    }
+
+    #[test]
+    fn the_best_is_of_random_numbers() {
+        let all = ceilings(&[
+            ("mma.sync", 600.0, false),
+            ("wgmma", 800.0, false),
+            ("wgmma", 900.0, false),
+            ("wgmma", 950.0, true),
+        ]);
+        let best = |instruction, numbers| all.best(instruction, numbers).map(|one| one.burst.tflops);
+        assert_eq!(best("wgmma", "bf16"), Some(900.0));
+        assert_eq!(best("mma", "bf16"), Some(600.0));
+        assert_eq!(best("wgmma", "tf32"), None);
+        assert_eq!(all.per_byte(600.0), Some(300.0));
+        assert_eq!(all.per_l2_byte(600.0), 150.0);
+    }
+
+    #[test]
+    fn what_is_written_can_be_read() {
+        let all = ceilings(&[("mma.sync", 600.0, false), ("wgmma", 950.0, true)]);
+        assert_eq!(Ceilings::parse(&all.text()).expect("it is one"), all);
+    }
+
+    #[test]
+    fn no_file_is_no_record() {
+        assert_eq!(Ceilings::load(Path::new("/nowhere/ceilings.json")), Ok(None));
+    }
+}

@@ -1,0 +1,140 @@
+//! A kernel and what it is compared with, in the order A B B A: how much faster one is, and how sure that is.
+//!
+//! A GPU at its limit of power has no speed of its own: its clock falls with the heat of what ran before. Two that take
+//! turns have the same conditions on average, and from A B B A a drift that is as long as a round falls out.
+
+use serde::{Deserialize, Serialize};
+
+/// Milliseconds of one launch each: of the kernel, of the yardstick twice, and of the kernel again.
+pub type Round = [f64; 4];
+
+/// All rounds, of one kernel at one shape.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Duel {
+    /// Without pauses, in pieces that are long enough for the clock to follow the load.
+    pub sustained: Vec<Round>,
+    /// In pieces of about a millisecond, each after a pause.
+    pub burst: Vec<Round>,
+    /// Milliseconds of such a piece without pauses, and of a pause.
+    pub piece_and_pause: [f64; 2],
+}
+
+/// How many times as fast the kernel is as the yardstick, with the ends of an interval that has the true value in 95 of
+/// 100 cases.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Speed {
+    /// The geometric mean over the rounds.
+    pub times: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Speed {
+    /// From rounds; `None` of fewer than two. The interval is Student's, of the logarithms of the rounds' quotients.
+    pub fn of(rounds: &[Round]) -> Option<Self> {
+        let logarithms: Vec<f64> = rounds
+            .iter()
+            .map(|[a, b, b_again, a_again]| ((b + b_again) / (a + a_again)).ln())
+            .collect();
+        let n = logarithms.len();
+        if n < 2 {
+            return None;
+        }
+        let mean = logarithms.iter().sum::<f64>() / n as f64;
+        let squares: f64 = logarithms.iter().map(|one| (one - mean).powi(2)).sum();
+        let half = two_sided_95(n - 1) * (squares / (n - 1) as f64 / n as f64).sqrt();
+        Some(Self {
+            times: mean.exp(),
+            low: (mean - half).exp(),
+            high: (mean + half).exp(),
+        })
+    }
+
+    /// `104.7 % (104.4 to 105.0 %)`, as much as is sure.
+    pub fn percent(&self) -> String {
+        let [times, low, high] = [self.times, self.low, self.high].map(|one| one * 100.0);
+        format!("{times:.1} % ({low:.1} to {high:.1} %)")
+    }
+}
+
+/// Student's t that is exceeded, up or down, in 5 of 100 cases. Between two entries the larger, so that no interval is
+/// too short.
+fn two_sided_95(freedom: usize) -> f64 {
+    const UP_TO_30: [f64; 30] = [
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
+        2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048,
+        2.045, 2.042,
+    ];
+    match freedom {
+        0 => f64::INFINITY,
+        1..=30 => UP_TO_30[freedom - 1],
+        31..=59 => 2.042,
+        _ => 2.000,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of the density `(1 + x² / ν)^(−(ν + 1) / 2)`, the part within `t`: both integrals by Simpson's rule, the outer with
+    /// x = t tan φ.
+    fn within(t: f64, freedom: usize) -> f64 {
+        let v = freedom as f64;
+        let density = |angle: f64| {
+            let x = angle.tan();
+            (1.0 + x * x / v).powf(-f64::midpoint(v, 1.0)) * (1.0 + x * x)
+        };
+        let integral = |to: f64| {
+            const STEPS: usize = 20_000;
+            let width = to / STEPS as f64;
+            let at = |i: usize| density(i as f64 * width);
+            let inner: f64 = (1..STEPS)
+                .map(|i| at(i) * if i % 2 == 1 { 4.0 } else { 2.0 })
+                .sum();
+            (at(0) + inner + at(STEPS)) * width / 3.0
+        };
+        integral(t.atan()) / integral(std::f64::consts::FRAC_PI_2 - 1e-7)
+    }
+
+    #[test]
+    fn the_quantiles_are_students() {
+        for freedom in 1..=30 {
+            let inside = within(two_sided_95(freedom), freedom);
+            assert!((inside - 0.95).abs() < 1e-4, "{freedom}: {inside}");
+        }
+        for freedom in [31, 45, 59, 60, 61, 100, 1000] {
+            let inside = within(two_sided_95(freedom), freedom);
+            assert!((0.95 - 1e-4..0.956).contains(&inside), "{freedom}: {inside}");
+        }
+    }
+
+    #[test]
+    fn a_speed_has_the_interval_of_its_rounds() {
+        // Quotients of 1.1 and 1.21: logarithms of 1 and 2 times ln 1.1, mean 1.5, standard error 0.5 of them.
+        let rounds = [[10.0, 11.0, 11.0, 10.0], [10.0, 12.1, 12.1, 10.0]];
+        let speed = Speed::of(&rounds).expect("two rounds");
+        let power = |exponent: f64| 1.1f64.powf(exponent);
+        for (got, want) in [
+            (speed.times, power(1.5)),
+            (speed.low, power(1.5 - 0.5 * 12.706)),
+            (speed.high, power(1.5 + 0.5 * 12.706)),
+        ] {
+            assert!((got / want - 1.0).abs() < 1e-12, "{got} {want}");
+        }
+        assert_eq!(Speed::of(&rounds[..1]), None);
+    }
+
+    #[test]
+    fn what_drifts_evenly_falls_out() {
+        // Each piece takes longer than the one before; both are equally fast.
+        let drifting: Vec<Round> = (0..10)
+            .map(|round| std::array::from_fn(|piece| 1.0 + 0.01 * (4 * round + piece) as f64))
+            .collect();
+        let speed = Speed::of(&drifting).expect("rounds");
+        assert!((speed.times - 1.0).abs() < 1e-12 && (speed.high - 1.0).abs() < 1e-12);
+        assert_eq!(speed.percent(), "100.0 % (100.0 to 100.0 %)");
+    }
+}

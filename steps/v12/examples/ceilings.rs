@@ -1,0 +1,626 @@
+//! What the tensor cores of this machine's GPU do at most: products from registers and from shared memory and nothing
+//! else, in a burst and for longer.
+//!
+//! `ceilings.cu` beside this has the kernels. For compute capability 9.0; on the emulated GPU they run, and their times
+//! mean nothing, so nothing is measured there.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use cudarc::driver::{CudaFunction, CudaSlice, LaunchConfig, PushKernelArg as _};
+use lab::inputs::{Data, elements};
+use lab::{Code, Gpu, Trouble, bf16, out, session};
+use ladder::ceilings::{Ceilings, Rate, Sample};
+
+const CODE: Code = Code {
+    cu: include_str!("ceilings.cu"),
+    ptx: include_str!("ceilings.ptx"),
+    cubin: &[],
+};
+/// What the kernels are compiled for.
+const CAPABILITY: &str = "9.0";
+/// Threads of a block at most: of 16 warps.
+const THREADS: u32 = 512;
+const WARP: u32 = 32;
+/// Warps that issue a wgmma together.
+const GROUP_WARPS: u32 = 4;
+/// Parts of a multiprocessor, each with a scheduler and a tensor core of its own.
+const QUARTERS: f64 = 4.0;
+/// Words of the numbers that A and B consist of.
+const WORDS: usize = 12288;
+/// Bytes that the kernels of L2 read, over and over: they stay in L2.
+const L2_BYTES: usize = (L2_CHUNKS * LOADS * THREADS) as usize * size_of::<[u32; 4]>();
+/// Each multiprocessor reads other bytes than the others; all read the same.
+const L2: [&str; 2] = ["ceiling_l2_own", "ceiling_l2_same"];
+/// Blocks of them on a multiprocessor: ptxas has only half of a thread's loads under way at a time.
+const L2_BLOCKS: usize = 2;
+const LOADS: u32 = 8;
+const L2_CHUNKS: u32 = 512;
+
+/// What a burst takes: long enough for the clock to rise, and too short for the chip to grow hot.
+const BURST_MS: f64 = 20.0;
+/// Bursts of each kernel, and the pause before each.
+const BURSTS: usize = 5;
+const PAUSE: Duration = Duration::from_millis(40);
+const SUSTAINED_MS: f64 = 1500.0;
+
+/// Measure what tensor cores do at most
+#[derive(Parser)]
+#[command(
+    name = "ceilings",
+    after_help = "Exit codes: 0 measured, 2 wrong usage, 3 could not run."
+)]
+struct Cli {
+    /// Also write the measurements to this file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// What A and B consist of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Numbers {
+    Fp32,
+    Bf16,
+    Tf32,
+    E4m3,
+}
+
+impl Numbers {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Fp32 => "fp32",
+            Self::Bf16 => "bf16",
+            Self::Tf32 => "tf32",
+            Self::E4m3 => "e4m3",
+        }
+    }
+}
+
+/// A kernel, and how it is launched.
+#[derive(Debug, Clone, Copy)]
+struct Ceiling {
+    entry: &'static str,
+    instruction: &'static str,
+    numbers: Numbers,
+    /// All numbers are zero.
+    zeros: bool,
+    /// Warps of a multiprocessor.
+    warps: u32,
+    /// Warps that issue an instruction together.
+    together: u32,
+    /// Instructions of a round, of such warps.
+    per_round: u32,
+    /// Operations of an instruction.
+    flop: f64,
+}
+
+const FMA: Ceiling = Ceiling {
+    entry: "ceiling_fma",
+    instruction: "fma.f32",
+    numbers: Numbers::Fp32,
+    zeros: false,
+    warps: 16,
+    together: 1,
+    per_round: 512,
+    flop: 2.0 * WARP as f64,
+};
+const MMA_BF16: Ceiling = Ceiling {
+    entry: "ceiling_mma_bf16",
+    instruction: "mma.sync.m16n8k16",
+    numbers: Numbers::Bf16,
+    per_round: 256,
+    flop: 2.0 * 16.0 * 8.0 * 16.0,
+    ..FMA
+};
+const MMA_TF32: Ceiling = Ceiling {
+    entry: "ceiling_mma_tf32",
+    instruction: "mma.sync.m16n8k8",
+    numbers: Numbers::Tf32,
+    flop: 2.0 * 16.0 * 8.0 * 8.0,
+    ..MMA_BF16
+};
+const WGMMA_BF16: Ceiling = Ceiling {
+    entry: "ceiling_wgmma_bf16",
+    instruction: "wgmma.m64n256k16",
+    numbers: Numbers::Bf16,
+    zeros: false,
+    warps: 2 * GROUP_WARPS,
+    together: GROUP_WARPS,
+    per_round: 256,
+    flop: 2.0 * 64.0 * 256.0 * 16.0,
+};
+const WGMMA_TF32: Ceiling = Ceiling {
+    entry: "ceiling_wgmma_tf32",
+    instruction: "wgmma.m64n256k8",
+    numbers: Numbers::Tf32,
+    flop: 2.0 * 64.0 * 256.0 * 8.0,
+    ..WGMMA_BF16
+};
+const WGMMA_E4M3: Ceiling = Ceiling {
+    entry: "ceiling_wgmma_e4m3",
+    instruction: "wgmma.m64n256k32",
+    numbers: Numbers::E4m3,
+    flop: 2.0 * 64.0 * 256.0 * 32.0,
+    ..WGMMA_BF16
+};
+const CEILINGS: [Ceiling; 10] = [
+    FMA,
+    Ceiling { warps: 4, ..MMA_BF16 },
+    Ceiling { warps: 8, ..MMA_BF16 },
+    MMA_BF16,
+    MMA_TF32,
+    Ceiling {
+        warps: GROUP_WARPS,
+        ..WGMMA_BF16
+    },
+    WGMMA_BF16,
+    Ceiling {
+        zeros: true,
+        ..WGMMA_BF16
+    },
+    WGMMA_TF32,
+    WGMMA_E4M3,
+];
+
+impl Ceiling {
+    /// Instructions that a multiprocessor does in a round.
+    fn per_sm(&self) -> f64 {
+        f64::from(self.per_round * (self.warps / self.together))
+    }
+
+    /// What the words of A and B are.
+    fn words(&self) -> Vec<u32> {
+        if self.zeros {
+            return vec![0; WORDS];
+        }
+        let draw = |n| elements::<f32>(Data::Reals, 1, 0, n, n);
+        let joined = |words: &[u32], bits: u32| {
+            let join = |word, (i, part): (usize, &u32)| word | part << (i as u32 * bits);
+            words.iter().enumerate().fold(0, join)
+        };
+        match self.numbers {
+            Numbers::Fp32 => draw(WORDS).into_iter().map(f32::to_bits).collect(),
+            // Rounding would be a program's job; what is below does not count, and need not be switched.
+            Numbers::Tf32 => draw(WORDS).into_iter().map(|x| x.to_bits() & !0x1fff).collect(),
+            Numbers::Bf16 => {
+                let bits: Vec<u32> = draw(2 * WORDS)
+                    .into_iter()
+                    .map(|x| u32::from(bf16::from_f32(x).to_bits()))
+                    .collect();
+                bits.chunks(2).map(|pair| joined(pair, 16)).collect()
+            }
+            Numbers::E4m3 => {
+                let bits: Vec<u32> = draw(4 * WORDS).into_iter().map(e4m3).collect();
+                bits.chunks(4).map(|four| joined(four, 8)).collect()
+            }
+        }
+    }
+}
+
+/// The nearest number of a sign, 4 bits of exponent and 3 of the fraction, for |x| ≤ 1.
+fn e4m3(x: f32) -> u32 {
+    const ONE: u32 = 0x38;
+    let value = |code: u32| match code >> 3 {
+        0 => (code & 7) as f32 / 512.0,
+        exponent => (8 + (code & 7)) as f32 / 8.0 * (exponent as f32 - 7.0).exp2(),
+    };
+    let off = |code: &u32| (value(*code) - x.abs()).abs();
+    let nearest = (0..=ONE).min_by(|a, b| off(a).total_cmp(&off(b)));
+    nearest.unwrap_or(0) | if x < 0.0 { 0x80 } else { 0 }
+}
+
+/// What a block writes: the clock of its multiprocessor and nanoseconds, before and after.
+const TIMES: usize = 4;
+
+/// One launch.
+#[derive(Debug, Clone, Copy)]
+struct Launched {
+    sample: Sample,
+    /// Clocks of a multiprocessor for all rounds: the median of the blocks.
+    clocks: f64,
+    rounds: i32,
+}
+
+/// A kernel with its operands, ready to be launched.
+struct Ready<'g> {
+    gpu: &'g Gpu,
+    function: CudaFunction,
+    config: LaunchConfig,
+    numbers: CudaSlice<u32>,
+    times: CudaSlice<i64>,
+    sums: CudaSlice<f32>,
+}
+
+impl<'g> Ready<'g> {
+    /// With this many blocks.
+    fn new(gpu: &'g Gpu, ceiling: &Ceiling, blocks: usize) -> Result<Self, Trouble> {
+        let shared = match ceiling.together {
+            1 => 0,
+            // Of A, what the warpgroups need.
+            _ => (WORDS * size_of::<u32>()) as u32,
+        };
+        Self::of(
+            gpu,
+            ceiling.entry,
+            &ceiling.words(),
+            [blocks as u32, ceiling.warps * WARP],
+            shared,
+        )
+    }
+
+    /// A kernel that reads L2.
+    fn l2(gpu: &'g Gpu, entry: &str, blocks: usize) -> Result<Self, Trouble> {
+        let words = vec![1; L2_BYTES / size_of::<u32>()];
+        Self::of(gpu, entry, &words, [blocks as u32, THREADS], 0)
+    }
+
+    fn of(
+        gpu: &'g Gpu,
+        entry: &str,
+        words: &[u32],
+        [blocks, threads]: [u32; 2],
+        shared: u32,
+    ) -> Result<Self, Trouble> {
+        Ok(Self {
+            gpu,
+            function: session::load(gpu, CODE.ptx, entry)?,
+            config: LaunchConfig {
+                grid_dim: (blocks, 1, 1),
+                block_dim: (threads, 1, 1),
+                shared_mem_bytes: shared,
+            },
+            numbers: gpu.stream.clone_htod(words)?,
+            times: gpu.stream.alloc_zeros(TIMES * blocks as usize)?,
+            sums: gpu.stream.alloc_zeros((blocks * threads) as usize)?,
+        })
+    }
+
+    fn launch(&mut self, rounds: i32) -> Result<(), Trouble> {
+        let mut launch = self.gpu.stream.launch_builder(&self.function);
+        launch
+            .arg(&rounds)
+            .arg(&self.numbers)
+            .arg(&mut self.times)
+            .arg(&mut self.sums);
+        // SAFETY: the arguments are what the kernel takes: WORDS words or the chunks of L2, times for each block, a sum
+        // for each thread.
+        unsafe { launch.launch(self.config) }?;
+        Ok(())
+    }
+
+    fn sample(&mut self, rounds: i32) -> Result<Launched, Trouble> {
+        let gpu = self.gpu;
+        let ms = gpu.time_ms(1, || self.launch(rounds))?;
+        let times = gpu.stream.clone_dtoh(&self.times)?;
+        let blocks = || times.chunks(TIMES);
+        let ghz = blocks().map(|t| (t[1] - t[0]) as f64 / (t[3] - t[2]).max(1) as f64);
+        let ghz = median(ghz.collect());
+        Ok(Launched {
+            sample: Sample { ms, ghz },
+            clocks: median(blocks().map(|t| (t[1] - t[0]) as f64).collect()),
+            rounds,
+        })
+    }
+
+    /// How many rounds take so long: from a launch of a tenth of it, and that from a short one.
+    fn rounds(&mut self, ms: f64) -> Result<i32, Trouble> {
+        let mut rounds = 16;
+        self.sample(rounds)?;
+        for part in [0.1, 1.0] {
+            let took = self.sample(rounds)?.sample.ms.max(1e-3);
+            rounds = (f64::from(rounds) * part * ms / took).clamp(1.0, 1e9) as i32;
+        }
+        Ok(rounds)
+    }
+}
+
+fn rate(ceiling: &Ceiling, n_sms: usize, launched: &[Launched]) -> Rate {
+    let of = |value: &dyn Fn(&Launched) -> f64| rounded(median(launched.iter().map(value).collect()));
+    let flop = |rounds: i32| ceiling.flop * ceiling.per_sm() * f64::from(rounds) * n_sms as f64;
+    // A wgmma occupies all four quarters.
+    let quarters = QUARTERS / f64::from(ceiling.together);
+    Rate {
+        tflops: of(&|one| flop(one.rounds) / one.sample.ms * 1e-9),
+        ghz: of(&|one| one.sample.ghz),
+        clocks: of(&|one| one.clocks * quarters / (ceiling.per_sm() * f64::from(one.rounds))),
+        samples: launched
+            .iter()
+            .map(|one| Sample {
+                ms: rounded(one.sample.ms),
+                ghz: rounded(one.sample.ghz),
+            })
+            .collect(),
+    }
+}
+
+fn measure(gpu: &Gpu) -> Result<Ceilings, Trouble> {
+    if gpu.emulator.is_some() {
+        return Err(Trouble::CouldNot(
+            "times on the emulated GPU mean nothing, so ceilings are measured on an NVIDIA GPU only".into(),
+        ));
+    }
+    if gpu.about.capability != CAPABILITY {
+        return Err(Trouble::CouldNot(format!(
+            "these kernels are for compute capability {CAPABILITY}, and {} has {}",
+            gpu.about.name, gpu.about.capability
+        )));
+    }
+    let n_sms = gpu.about.n_sms;
+    let mut run = lab::run::describe("v12", gpu);
+    run.roofline = Some(lab::roofline::measure(gpu)?);
+    let bursts = |ready: &mut Ready<'_>| {
+        let rounds = ready.rounds(BURST_MS)?;
+        let mut samples = Vec::new();
+        for _ in 0..BURSTS {
+            std::thread::sleep(PAUSE);
+            samples.push(ready.sample(rounds)?);
+        }
+        Ok::<_, Trouble>(samples)
+    };
+    let bytes = f64::from(LOADS * THREADS) * size_of::<[u32; 4]>() as f64 * (L2_BLOCKS * n_sms) as f64;
+    let gbs = |one: &Launched| bytes * f64::from(one.rounds) / one.sample.ms * 1e-6;
+    let mut l2 = Vec::new();
+    for entry in L2 {
+        let launched = bursts(&mut Ready::l2(gpu, entry, L2_BLOCKS * n_sms)?)?;
+        l2.push(rounded(median(launched.iter().map(gbs).collect())));
+    }
+    // All bursts first, while the chip is cool.
+    let mut burst = Vec::new();
+    for ceiling in &CEILINGS {
+        out::progress(&format!("{}, burst", ceiling.instruction));
+        burst.push(bursts(&mut Ready::new(gpu, ceiling, n_sms)?)?);
+    }
+    let mut ceilings = Vec::new();
+    for (ceiling, burst) in CEILINGS.iter().zip(burst) {
+        out::progress(&format!("{}, sustained", ceiling.instruction));
+        let mut ready = Ready::new(gpu, ceiling, n_sms)?;
+        let of_burst = burst
+            .first()
+            .map_or(1.0, |one| f64::from(one.rounds) / one.sample.ms);
+        let sample = ready.sample((of_burst * SUSTAINED_MS) as i32)?;
+        ceilings.push(ladder::ceilings::Ceiling {
+            instruction: ceiling.instruction.into(),
+            numbers: ceiling.numbers.name().into(),
+            zeros: ceiling.zeros,
+            warps: ceiling.warps,
+            burst: rate(ceiling, n_sms, &burst),
+            sustained: rate(ceiling, n_sms, &[sample]),
+        });
+    }
+    out::progress_done();
+    Ok(Ceilings {
+        run,
+        n_sms,
+        l2_gbs: l2[0],
+        l2_same_gbs: l2[1],
+        ceilings,
+    })
+}
+
+/// For readers.
+fn table(record: &Ceilings) -> String {
+    let mut out = format!(
+        "{}, {} multiprocessors, revision {}. Random numbers, unless zeros are said: zeros take less power, and run \
+         faster.\nA burst is {BURST_MS} ms, the median of {BURSTS} with pauses; sustained is {} s. Clocks are for an \
+         instruction and a quarter of a\nmultiprocessor; a wgmma occupies all four.\n\n\
+         {:<18} {:<6} {:>5} {:>10} {:>6} {:>8} {:>12} {:>6} {:>8}\n",
+        record.run.device,
+        record.n_sms,
+        record.run.revision,
+        SUSTAINED_MS / 1e3,
+        "instruction",
+        "of",
+        "warps",
+        "burst",
+        "GHz",
+        "clocks",
+        "sustained",
+        "GHz",
+        "clocks",
+    );
+    for one in &record.ceilings {
+        let of = match one.zeros {
+            true => "zeros",
+            false => &one.numbers,
+        };
+        let (burst, sustained) = (&one.burst, &one.sustained);
+        let _ = writeln!(
+            out,
+            "{:<18} {of:<6} {:>5} {:>10.1} {:>6.3} {:>8.2} {:>12.1} {:>6.3} {:>8.2}",
+            one.instruction,
+            one.warps,
+            burst.tflops,
+            burst.ghz,
+            burst.clocks,
+            sustained.tflops,
+            sustained.ghz,
+            sustained.clocks,
+        );
+    }
+    let _ = writeln!(
+        out,
+        "\nTFLOP/s. From L2: {:.0} GB/s, or {:.0} where all multiprocessors read the same.",
+        record.l2_gbs, record.l2_same_gbs
+    );
+    if let Some(roofline) = record.run.roofline {
+        let _ = writeln!(
+            out,
+            "Device memory, copied: {:.0} GB/s read and written.",
+            roofline.copy_gbs
+        );
+    }
+    out
+}
+
+/// To four places, as records have it.
+fn rounded(value: f64) -> f64 {
+    (value * 1e4).round() / 1e4
+}
+
+/// The median of some values; NaN for none.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+fn run(cli: &Cli) -> Result<(), Trouble> {
+    let gpu = Gpu::find()?;
+    let record = measure(&gpu)?;
+    // Neither is lost when the other cannot be written.
+    let shown = out::write(&table(&record));
+    if let Some(path) = &cli.json {
+        std::fs::write(path, record.text())
+            .map_err(|error| Trouble::CouldNot(format!("cannot write {}: {error}", path.display())))?;
+    }
+    shown
+}
+
+/// The exit code of what was done.
+fn code(done: &Result<(), Trouble>) -> u8 {
+    match done {
+        Ok(()) | Err(Trouble::Closed) => 0,
+        Err(Trouble::Usage(_)) => 2,
+        Err(_) => 3,
+    }
+}
+
+fn main() -> ExitCode {
+    // The question of `Gpu::find` to a process of its own.
+    if std::env::args().nth(1).as_deref() == Some("probe-device") {
+        return lab::main("v12", &[]);
+    }
+    let done = run(&Cli::parse());
+    let code = code(&done);
+    if code != 0
+        && let Err(trouble) = done
+    {
+        eprintln!("error: {trouble}");
+    }
+    ExitCode::from(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab::device::{Choice, choose_driver};
+
+    fn emulated() -> Gpu {
+        choose_driver(Choice::Emulated).expect("Cargo built it");
+        Gpu::open().expect("there is a device")
+    }
+
+    /// What a kernel writes in two rounds, with all checks.
+    #[track_caller]
+    fn sums(ready: &mut Ready<'_>, gpu: &Gpu) -> Vec<f32> {
+        let emulator = gpu.emulator.expect("it was chosen");
+        emulator.set_checks(Some(emulated::Checks::GlobalRaces));
+        ready.launch(2).expect("it is launched");
+        gpu.stream.synchronize().expect("it ends");
+        let report = emulator.report().expect("there was a launch");
+        let report: serde_json::Value = serde_json::from_str(&report).expect("it is JSON");
+        assert_eq!(report["findings"], serde_json::json!([]), "{report}");
+        gpu.stream.clone_dtoh(&ready.sums).expect("it is there")
+    }
+
+    #[test]
+    fn each_kernel_runs_without_findings() {
+        let gpu = emulated();
+        for ceiling in &CEILINGS {
+            let mut ready = Ready::new(&gpu, ceiling, 1).expect("it is loaded");
+            let sums = sums(&mut ready, &gpu);
+            assert!(sums.iter().all(|sum| sum.is_finite()), "{ceiling:?}");
+            let n_zeros = sums.iter().filter(|sum| **sum == 0.0).count();
+            let expected = if ceiling.zeros { sums.len() } else { 0 };
+            assert_eq!(n_zeros, expected, "{ceiling:?}");
+        }
+        for entry in L2 {
+            let mut ready = Ready::l2(&gpu, entry, 3).expect("it is loaded");
+            // An even number of ones is left of none.
+            assert!(sums(&mut ready, &gpu).iter().all(|sum| *sum == 0.0), "{entry}");
+        }
+    }
+
+    #[test]
+    fn the_emulated_gpu_is_not_measured() {
+        let done = measure(&emulated()).map(drop);
+        assert_eq!(code(&done), 3);
+        let why = done.expect_err("it has no times").to_string();
+        assert!(why.starts_with("times on the emulated GPU mean nothing"), "{why}");
+    }
+
+    #[test]
+    fn readers_see_what_was_zero() {
+        let record = Ceilings {
+            run: lab::run::describe("v12", &emulated()),
+            n_sms: 1,
+            l2_gbs: 1.0,
+            l2_same_gbs: 1.0,
+            ceilings: [false, true]
+                .map(|zeros| ladder::ceilings::Ceiling {
+                    instruction: "wgmma".into(),
+                    numbers: "bf16".into(),
+                    zeros,
+                    warps: 8,
+                    burst: rate(&WGMMA_BF16, 1, &[]),
+                    sustained: rate(&WGMMA_BF16, 1, &[]),
+                })
+                .to_vec(),
+        };
+        let table = table(&record);
+        let of = |word: &str| table.lines().filter(|line| line.starts_with(word)).count();
+        assert_eq!(
+            [of("wgmma              bf16 "), of("wgmma              zeros ")],
+            [1, 1],
+            "{table}"
+        );
+    }
+
+    #[test]
+    fn constants_are_those_of_the_kernels() {
+        lab::declared::constants(
+            CODE,
+            &[
+                ("THREADS", THREADS),
+                ("WORDS", WORDS as u32),
+                ("LOADS", LOADS),
+                ("L2_CHUNKS", L2_CHUNKS),
+                ("FMA_PER_ROUND", FMA.per_round),
+                ("MMA_PER_ROUND", MMA_BF16.per_round),
+                ("WGMMA_PER_ROUND", WGMMA_BF16.per_round),
+            ],
+        );
+    }
+
+    #[test]
+    fn clocks_and_operations_are_of_a_quarter() {
+        let sample = |ceiling: &Ceiling, clocks| {
+            let launched = Launched {
+                sample: Sample { ms: 1.0, ghz: 1.0 },
+                clocks,
+                rounds: 10,
+            };
+            let rate = rate(ceiling, 100, &[launched]);
+            (rate.clocks, rate.tflops)
+        };
+        // 2560 instructions of each warp, four warps for each quarter; 2560 of each of two warpgroups.
+        assert_eq!(sample(&MMA_BF16, 6.0 * 4.0 * 2560.0), (6.0, 16.7772));
+        assert_eq!(sample(&WGMMA_BF16, 128.0 * 2.0 * 2560.0), (128.0, 268.4355));
+    }
+
+    #[test]
+    fn numbers_of_eight_bits_are_the_nearest() {
+        for (x, code) in [
+            (1.0, 0x38),
+            (-0.5, 0xb0),
+            (0.0, 0),
+            (0.0019, 1),
+            (0.9, 0x36),
+            (0.0156, 8),
+        ] {
+            assert_eq!(e4m3(x), code, "{x}");
+        }
+    }
+}
