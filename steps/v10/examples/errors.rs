@@ -157,9 +157,9 @@ fn main() -> Result<(), Failure> {
                     k,
                 };
                 let errors = match kernel.operands {
-                    Operands::Fp32 => launch.errors::<f32>(&a, &b),
-                    Operands::Bf16 => launch.errors::<bf16>(&a, &b),
-                    Operands::E4m3 => launch.errors::<E4m3>(&a, &b),
+                    Operands::Fp32 => launch.errors(&a, &b, |v| v),
+                    Operands::Bf16 => launch.errors(&a, &b, bf16::from_f32),
+                    Operands::E4m3 => launch.errors(&a, &b, |v| E4m3::from_f64(v.into())),
                 }?;
                 print!("{:>12.3}{:>+10.3}", errors.largest, errors.mean);
             }
@@ -186,8 +186,8 @@ struct Launch<'a> {
 
 impl Launch<'_> {
     /// The errors of C, from elements that are rounded before.
-    fn errors<T: Real>(&self, a: &[f32], b: &[f32]) -> Result<Errors, Failure> {
-        let short = |x: &[f32]| x.iter().map(|v| T::of(f64::from(*v))).collect::<Vec<T>>();
+    fn errors<T: Real>(&self, a: &[f32], b: &[f32], round: impl Fn(f32) -> T) -> Result<Errors, Failure> {
+        let short = |x: &[f32]| x.iter().map(|v| round(*v)).collect::<Vec<T>>();
         let (a, b) = (short(a), short(b));
         let c = self.run(&a, &b)?;
         Ok(Errors::of(&a, &b, self.k, &c))
