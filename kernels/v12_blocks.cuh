@@ -1,4 +1,4 @@
-// v12_blocks.cuh: clusters whose blocks stay, and C that leaves as boxes: what v12_store and kernels of other numbers do.
+// v12_blocks.cuh: clusters whose blocks stay, and C that leaves as boxes: v12_store and kernels of other numbers.
 #pragma once
 #include "v12_boxes_out.cuh"
 #include "v12_cluster.cuh"

@@ -9,9 +9,9 @@ using E4m3 = unsigned char;  // a number of 8 bits: 4 of exponent, 3 behind the 
 
 // ANCHOR: tiles
 // The tile of C of a block: each of its warpgroups has 64 rows, which is what a product takes. Tiles of A and B are
-// 128 bytes of k deep, as long as a row of the swizzle may be: 64 k of bf16. A row of B is longer, so its tile is several
-// boxes. Of other numbers than bf16 a product takes B only with neighbouring k side by side: B has N rows of K numbers
-// then, and its tile is one box, as A's is. Numbers of float are multiplied as TF32.
+// 128 bytes of k deep, as long as a row of the swizzle may be: 64 k of bf16. A row of B is longer, so its tile is
+// several boxes. Of other numbers than bf16 a product takes B only with neighbouring k side by side: B has N rows of K
+// numbers then, and its tile is one box, as A's is. Numbers of float are multiplied as TF32.
 template <int BM_, int BN_, int STAGES_, int EXCHANGE_BYTES_ = 0, typename Element_ = Bf16>
 struct Tiles {
     using Element = Element_;
@@ -89,8 +89,8 @@ __device__ __forceinline__ void wait_products()
 #define SUMS_96(d, i) SUMS_64(d, i), SUMS_32(d, i + 64)
 #define SUMS_128(d, i) SUMS_64(d, i), SUMS_64(d, i + 64)
 
-// Starts d += a * b, or d = a * b: 64 rows, N columns, 32 bytes of k, by all threads of a warpgroup. A has neighbouring k
-// side by side. B has so too, but of bf16 neighbouring columns: the last 1 of ORDER, which other types don't have.
+// Starts d += a * b, or d = a * b: 64 rows, N columns, 32 bytes of k, by all threads of a warpgroup. A has neighbouring
+// k side by side. B has so too, but of bf16 neighbouring columns: the last 1 of ORDER, which other types don't have.
 #define PRODUCT(ELEMENT, N, TYPES, ORDER, NAMES, SUMS, COUNT, A, B, ADDS)                                             \
     __device__ __forceinline__ void multiply(ELEMENT, float (&d)[COUNT], unsigned long long a, unsigned long long b,  \
                                              int adds)                                                                \
@@ -118,7 +118,8 @@ __device__ __forceinline__ void multiply_rows(float (&acc)[T::SUMS], unsigned a_
 {
     using Element = typename T::Element;
     constexpr int MK = 32 / sizeof(Element), EIGHT_ROWS = 8 * T::ROW_BYTES;
-    // A: rows of k; from 8 rows to the next 8. B: rows of 64 columns; to the next 64, and from 8 k to the next 8. Or as A.
+    // A: rows of k; from 8 rows to the next 8. B: as A; of bf16 rows of 64 columns, to the next 64, and from 8 k to the
+    // next 8.
     constexpr int TO_NEXT_BOX = T::B_BY_K ? 0 : T::BOX_BYTES, B_K_BYTES = T::B_BY_K ? sizeof(Element) : T::ROW_BYTES;
     const unsigned long long a = describe(a_rows, 0, EIGHT_ROWS), b = describe(b_tile, TO_NEXT_BOX, EIGHT_ROWS);
     #pragma unroll
