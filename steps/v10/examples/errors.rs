@@ -122,10 +122,11 @@ fn main() -> Result<(), Failure> {
     emulated::preload()?;
     let context = CudaContext::new(0)?;
     let stream = context.default_stream();
-    let kernels: &[Compared] = match std::env::args().nth(1).as_deref() {
-        None => &[FP32, BF16, TF32, THREE_TF32],
-        Some("fp32") => &[FP32, THREE_TF32, SIX_BF16],
-        Some("narrow") => &[CUT, ROUNDED, E4M3, PROMOTED],
+    // And digits behind the point.
+    let (kernels, digits): (&[Compared], usize) = match std::env::args().nth(1).as_deref() {
+        None => (&[FP32, BF16, TF32, THREE_TF32], 3),
+        Some("fp32") => (&[FP32, THREE_TF32, SIX_BF16], 3),
+        Some("narrow") => (&[CUT, ROUNDED, E4M3, PROMOTED], 0),
         Some(word) => {
             return Err(format!("unknown word `{word}`: say `fp32`, `narrow`, or nothing").into());
         }
@@ -161,7 +162,7 @@ fn main() -> Result<(), Failure> {
                     Operands::Bf16 => launch.errors(&a, &b, bf16::from_f32),
                     Operands::E4m3 => launch.errors(&a, &b, |v| E4m3::from_f64(v.into())),
                 }?;
-                print!("{:>12.3}{:>+10.3}", errors.largest, errors.mean);
+                print!("{:>12.digits$}{:>+10.digits$}", errors.largest, errors.mean);
             }
             println!();
         }
