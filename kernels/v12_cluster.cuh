@@ -55,19 +55,25 @@ __device__ __forceinline__ void copy_box_to_all(unsigned to, const TensorMap& ma
 // ANCHOR: pair
 constexpr int CLUSTER = 2;  // blocks, one below the other in C: they need the same tiles of B
 
-// This block's tile of A, and its half of the k of the boxes of B, which both blocks get.
+// This block's tile of A, and its half of the boxes of B, which both blocks get: of their k, or of the columns where B
+// has a row for each.
 template <typename T>
 __device__ __forceinline__ void copy_shared_tiles(unsigned to, unsigned full, const TensorMap& a_map,
                                                   const TensorMap& b_map, int block_row, int block_col, int k0,
                                                   int rank)
 {
-    constexpr int OWN_K = T::BK / CLUSTER, ALL = (1 << CLUSTER) - 1;
+    constexpr int OWN_ROWS = (T::B_BY_K ? T::BN : T::BK) / CLUSTER, ALL = (1 << CLUSTER) - 1;
     arrive_and_expect(full, T::STAGE_BYTES);
     copy_box(to, a_map, k0, block_row, full);
-    const unsigned b_tile = to + T::A_BYTES + rank * OWN_K * T::ROW_BYTES;
-    #pragma unroll
-    for (int box = 0; box < T::BOXES; ++box)
-        copy_box_to_all(b_tile + box * T::BOX_BYTES, b_map, block_col + box * T::BOX, k0 + rank * OWN_K, full, ALL);
+    const unsigned b_tile = to + T::A_BYTES + rank * OWN_ROWS * T::ROW_BYTES;
+    if constexpr (T::B_BY_K) {
+        copy_box_to_all(b_tile, b_map, k0, block_col + rank * OWN_ROWS, full, ALL);
+    } else {
+        #pragma unroll
+        for (int box = 0; box < T::BOXES; ++box)
+            copy_box_to_all(b_tile + box * T::BOX_BYTES, b_map, block_col + box * T::BOX, k0 + rank * OWN_ROWS, full,
+                            ALL);
+    }
 }
 
 // A warpgroup has read a pair of tiles: it arrives in both blocks, because both copy to them.

@@ -24,8 +24,8 @@ using Wide = Tiles<128, 192, 4, 4 * BOX_OF_C>;
 // Who copies: a warp, or where registers change hands, which they do by warpgroups, one of these.
 template <typename T>
 constexpr int COPIERS = T::SUMS * T::GROUPS > 128 ? GROUP : PRODUCERS;
-constexpr int FEW = 24, MANY = 240;  // registers of a thread that copies, and of one that multiplies
 
+// ANCHOR: turn
 // Over the next `count` tiles of the ring, which are the other warpgroup's.
 template <typename T>
 __device__ __forceinline__ void skip(Ring<T, T::STAGES>& ring, int count)
@@ -47,7 +47,9 @@ __device__ __forceinline__ void give_turn(int group)
 {
     asm volatile("bar.arrive %0, %1;" :: "r"(turn_of(group)), "n"(2 * GROUP) : "memory");
 }
+// ANCHOR_END: turn
 
+// ANCHOR: blocks
 template <typename T, typename Out>
 __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha, const TensorMap& a_map,
                                                 const TensorMap& b_map, const TensorMap& c_map)
@@ -96,6 +98,7 @@ __device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha
     if (threadIdx.x % GROUP == 0) wait_stores_read<0>();  // shared memory ends with the block
     meet_in_cluster();  // the other block arrives here no more -> this one may end
 }
+// ANCHOR_END: blocks
 
 #define PING_PONG(NAME, T, OUT)                                                                                       \
     extern "C" __global__ void __launch_bounds__(T::MULTIPLIERS + COPIERS<T>, 1) __cluster_dims__(CLUSTER, 1, 1)      \

@@ -4,6 +4,8 @@
 #include "v12_tiles.cuh"
 
 constexpr int PRODUCERS = 32;  // threads of the warp that copies
+// Where warpgroups give registers to each other, a whole one copies: of its threads, and of those that multiply.
+constexpr int FEW = 24, MANY = 240;
 
 // ANCHOR: init
 // The barriers of a ring, by one thread: one thread copies, and `readers` arrive when they have read a pair of tiles.

@@ -10,54 +10,12 @@
 // Launch: THREADS threads, an even number of blocks: as many as multiprocessors, or two for each pair of tiles if these
 // are fewer; shared memory as the launch says.
 // arch: compute_90a
-#include "v12_boxes_out.cuh"
-#include "v12_cluster.cuh"
-#include "v12_order.cuh"
+#include "v12_blocks.cuh"
 
 // ANCHOR: kernel
 using Wide = Tiles<128, 256, 4, 4 * BOX_OF_C>;  // of C; pairs of tiles; bytes of boxes of C
 using Narrow = Tiles<128, 192, 4, 8 * BOX_OF_C>;
 constexpr int THREADS = Wide::MULTIPLIERS + PRODUCERS;
-
-template <typename T, typename Out>
-__device__ __forceinline__ void multiply_blocks(int M, int N, int K, float alpha, const TensorMap& a_map,
-                                                const TensorMap& b_map, const TensorMap& c_map)
-{
-    extern __shared__ __align__(1024) char shared[];
-    const unsigned tiles_at = shared_address(shared);
-    const int rank = rank_in_cluster(), clusters = gridDim.x / CLUSTER;
-    const Order order = {(M + CLUSTER * T::BM - 1) / (CLUSTER * T::BM), (N + T::BN - 1) / T::BN};  // of pairs
-    const int steps = (K + T::BK - 1) / T::BK;
-
-    if (threadIdx.x == 0) init_ring<T>(tiles_at, CLUSTER * T::GROUPS);
-    meet_in_cluster();  // barriers are made and published -> both blocks may use them
-
-    if (threadIdx.x >= T::MULTIPLIERS) {
-        if (threadIdx.x > T::MULTIPLIERS) return;
-        Ring<T, T::STAGES> ring(tiles_at, 1);
-        for (int tile = blockIdx.x / CLUSTER; tile < order.count(); tile += clusters) {
-            const int2 at = order.place(tile);
-            const int block_row = (at.x * CLUSTER + rank) * T::BM, block_col = at.y * T::BN;
-            for (int step = 0; step < steps; ++step, ring.advance()) {
-                wait(ring.empty(), ring.parity);
-                copy_shared_tiles<T>(ring.tiles(), ring.full(), a_map, b_map, block_row, block_col, step * T::BK, rank);
-            }
-        }
-        return;
-    }
-
-    const int group = threadIdx.x / GROUP;
-    Ring<T, T::STAGES> ring(tiles_at, 0);
-    BoxesOut<T, Out, T::EXCHANGE_BYTES / (T::GROUPS * BOX_OF_C)> out(c_map, tiles_at + ring.EXCHANGE_AT);
-    for (int tile = blockIdx.x / CLUSTER; tile < order.count(); tile += clusters) {
-        const int2 at = order.place(tile);
-        float acc[T::SUMS] = {};
-        multiply_steps<T>(acc, ring, steps, release_shared_tiles);
-        out.store((at.x * CLUSTER + rank) * T::BM + group * T::GROUP_ROWS, at.y * T::BN, alpha, acc);
-    }
-    if (threadIdx.x % GROUP == 0) wait_stores_read<0>();  // shared memory ends with the block
-    meet_in_cluster();  // the other block arrives here no more -> this one may end
-}
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1) __cluster_dims__(CLUSTER, 1, 1)
 gemm_v12_store_f32(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_map,

@@ -5,19 +5,25 @@
 
 constexpr int GROUP = 128;  // threads of a warpgroup
 
+using E4m3 = unsigned char;  // a number of 8 bits: 4 of exponent, 3 behind the point
+
 // ANCHOR: tiles
 // The tile of C of a block: each of its warpgroups has 64 rows, which is what a product takes. Tiles of A and B are
-// 64 k deep: 128 bytes, as long as a row of the swizzle may be. A row of B is longer, so its tile is several boxes.
-template <int BM_, int BN_, int STAGES_, int EXCHANGE_BYTES_ = 0>
+// 128 bytes of k deep, as long as a row of the swizzle may be: 64 k of bf16. A row of B is longer, so its tile is
+// several boxes. Of other numbers than bf16 a product takes B only with neighbouring k side by side: B has N rows of K
+// numbers then, and its tile is one box, as A's is. Numbers of float are multiplied as TF32.
+template <int BM_, int BN_, int STAGES_, int EXCHANGE_BYTES_ = 0, typename Element_ = Bf16>
 struct Tiles {
-    static constexpr int BM = BM_, BN = BN_, BK = 64, STAGES = STAGES_;
+    using Element = Element_;
+    static constexpr bool B_BY_K = sizeof(Element) != sizeof(Bf16);
+    static constexpr int ROW_BYTES = 128, BK = ROW_BYTES / sizeof(Element);
+    static constexpr int BM = BM_, BN = BN_, STAGES = STAGES_;
     static constexpr int GROUP_ROWS = 64, GROUPS = BM / GROUP_ROWS, MULTIPLIERS = GROUPS * GROUP;
-    static constexpr int ROW_BYTES = BK * sizeof(Bf16), BOX = ROW_BYTES / sizeof(Bf16);  // columns of B in a box
-    static constexpr int A_BYTES = BM * ROW_BYTES, BOX_BYTES = BK * ROW_BYTES, BOXES = BN / BOX;
+    static constexpr int BOX = B_BY_K ? BN : BK;  // columns of B in a box
+    static constexpr int A_BYTES = BM * ROW_BYTES, BOX_BYTES = (B_BY_K ? BN : BK) * ROW_BYTES, BOXES = BN / BOX;
     static constexpr int STAGE_BYTES = A_BYTES + BOXES * BOX_BYTES;
     static constexpr int EXCHANGE_BYTES = EXCHANGE_BYTES_;  // what else a kernel keeps, behind the tiles
     static constexpr int SUMS = GROUP_ROWS * BN / GROUP;    // of a thread
-    static_assert(ROW_BYTES == 128, "as wide as the swizzle");
     static_assert(BN % BOX == 0, "whole boxes");
 };
 
@@ -26,6 +32,7 @@ template <typename T>
 __device__ __forceinline__ void copy_tiles(unsigned to, unsigned full, const TensorMap& a_map, const TensorMap& b_map,
                                            int block_row, int block_col, int k0)
 {
+    static_assert(!T::B_BY_K, "clusters copy these");
     arrive_and_expect(full, T::STAGE_BYTES);
     copy_box(to, a_map, k0, block_row, full);
     #pragma unroll
@@ -82,22 +89,26 @@ __device__ __forceinline__ void wait_products()
 #define SUMS_96(d, i) SUMS_64(d, i), SUMS_32(d, i + 64)
 #define SUMS_128(d, i) SUMS_64(d, i), SUMS_64(d, i + 64)
 
-// Starts d += a * b, or d = a * b: 64 rows, N columns, 16 k, by all threads of a warpgroup. A has neighbouring k side
-// by side, B neighbouring columns (the last 1).
-#define PRODUCT(N, NAMES, SUMS, COUNT, A, B, ADDS)                                                                    \
-    __device__ __forceinline__ void multiply(float (&d)[COUNT], unsigned long long a, unsigned long long b, int adds) \
+// Starts d += a * b, or d = a * b: 64 rows, N columns, 32 bytes of k, by all threads of a warpgroup. A has neighbouring
+// k side by side. B has so too, but of bf16 neighbouring columns: the last 1 of ORDER, which other types don't have.
+#define PRODUCT(ELEMENT, N, TYPES, ORDER, NAMES, SUMS, COUNT, A, B, ADDS)                                             \
+    __device__ __forceinline__ void multiply(ELEMENT, float (&d)[COUNT], unsigned long long a, unsigned long long b,  \
+                                             int adds)                                                                \
     {                                                                                                                 \
         asm volatile("{\n"                                                                                            \
                      ".reg .pred adds;\n"                                                                             \
                      "setp.ne.b32 adds, %" #ADDS ", 0;\n"                                                             \
-                     "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.bf16.bf16 "                                      \
-                     "{" NAMES "}, %" #A ", %" #B ", adds, 1, 1, 0, 1;\n"                                             \
+                     "wgmma.mma_async.sync.aligned.m64n" #N TYPES " "                                                 \
+                     "{" NAMES "}, %" #A ", %" #B ", adds, 1, 1" ORDER ";\n"                                          \
                      "}" : SUMS(d, 0) : "l"(a), "l"(b), "r"(adds));                                                   \
     }
-PRODUCT(64, NAMES_32, SUMS_32, 32, 32, 33, 34)
-PRODUCT(128, NAMES_64, SUMS_64, 64, 64, 65, 66)
-PRODUCT(192, NAMES_96, SUMS_96, 96, 96, 97, 98)
-PRODUCT(256, NAMES_128, SUMS_128, 128, 128, 129, 130)
+#define BF16_PRODUCT(N, ...) PRODUCT(Bf16, N, "k16.f32.bf16.bf16", ", 0, 1", __VA_ARGS__)
+BF16_PRODUCT(64, NAMES_32, SUMS_32, 32, 32, 33, 34)
+BF16_PRODUCT(128, NAMES_64, SUMS_64, 64, 64, 65, 66)
+BF16_PRODUCT(192, NAMES_96, SUMS_96, 96, 96, 97, 98)
+BF16_PRODUCT(256, NAMES_128, SUMS_128, 128, 128, 129, 130)
+PRODUCT(float, 256, "k8.f32.tf32.tf32", "", NAMES_128, SUMS_128, 128, 128, 129, 130)
+PRODUCT(E4m3, 192, "k32.f32.e4m3.e4m3", "", NAMES_96, SUMS_96, 96, 96, 97, 98)
 // ANCHOR_END: product
 
 // ANCHOR: multiply
@@ -105,12 +116,15 @@ PRODUCT(256, NAMES_128, SUMS_128, 128, 128, 129, 130)
 template <typename T>
 __device__ __forceinline__ void multiply_rows(float (&acc)[T::SUMS], unsigned a_rows, unsigned b_tile, int adds)
 {
-    constexpr int MK = 16, EIGHT_ROWS = 8 * T::ROW_BYTES;
-    // A: rows of 64 k; from 8 rows to the next 8. B: rows of 64 columns; to the next 64, and from 8 k to the next 8.
-    const unsigned long long a = describe(a_rows, 0, EIGHT_ROWS), b = describe(b_tile, T::BOX_BYTES, EIGHT_ROWS);
+    using Element = typename T::Element;
+    constexpr int MK = 32 / sizeof(Element), EIGHT_ROWS = 8 * T::ROW_BYTES;
+    // A: rows of k; from 8 rows to the next 8. B: as A; of bf16 rows of 64 columns, to the next 64, and from 8 k to the
+    // next 8.
+    constexpr int TO_NEXT_BOX = T::B_BY_K ? 0 : T::BOX_BYTES, B_K_BYTES = T::B_BY_K ? sizeof(Element) : T::ROW_BYTES;
+    const unsigned long long a = describe(a_rows, 0, EIGHT_ROWS), b = describe(b_tile, TO_NEXT_BOX, EIGHT_ROWS);
     #pragma unroll
     for (int k = 0; k < T::BK; k += MK)
-        multiply(acc, a + k * sizeof(Bf16) / 16, b + k * T::ROW_BYTES / 16, adds + k);
+        multiply(Element(), acc, a + k * sizeof(Element) / 16, b + k * B_K_BYTES / 16, adds + k);
 }
 
 // The rows of this thread's warpgroup; A's tile and B's may belong to different pairs.

@@ -1,4 +1,4 @@
-//! The kernels of v12, which multiply bf16 by tensor cores: right and without a finding.
+//! The kernels of v12, which multiply by tensor cores: right and without a finding.
 //!
 //! Each runs with C of float and of bf16, on shapes that fill no tile.
 
@@ -7,8 +7,10 @@ use std::path::Path;
 
 use course::specimens::Specimen;
 use simt::gpu::Gpu;
-use tests::gemm::Product;
-use tests::product::{Inputs, head, of_bf16, pitch_of_parts, run, run_with, shown, split, to_bf16};
+use simt::mma::arithmetic::{Factors, Kind, Product, Sum, Unit};
+use tests::product::{
+    ALPHA, Inputs, head, of_bf16, pitch_of_parts, run, run_with, shown, split, to_bf16, to_e4m3,
+};
 
 /// How a kernel is launched.
 struct Plan {
@@ -56,6 +58,16 @@ const BOXES_OUT: [&str; 2] = [
     "M N K alpha A:64x128/128/bf16 B:64x32/128/bf16 C:32x64/128",
     "M N K alpha A:64x128/128/bf16 B:64x32/128/bf16 C:64x64/128/bf16",
 ];
+
+/// Of FP8, and B with a row for each column.
+const FP8: [&str; 2] = [
+    "M N K alpha A:128x128/128/e4m3 Bt:128x96/128/e4m3 C:32x64/128",
+    "M N K alpha A:128x128/128/e4m3 Bt:128x96/128/e4m3 C:64x64/128/bf16",
+];
+
+/// A pair of blocks with several tiles, and more k than their ring has room for.
+const FP8_LAUNCHES: [(&str, [u32; 3]); 3] =
+    [("2", [130, 264, 144]), ("4", [1, 8, 16]), ("2", [260, 200, 656])];
 
 /// A shape on which all kernels run that sum in the order of k. It fills no tile.
 const SAME: [u32; 3] = [130, 264, 136];
@@ -173,6 +185,22 @@ const PLANS: &[Plan] = &[
         launches: &[("15", SAME), ("1", [1, 8, 8])],
     },
     Plan {
+        source: "v12_fp8",
+        name: "gemm_v12_fp8_fast",
+        threads: 288,
+        shared: 229440,
+        parameters: FP8,
+        launches: &FP8_LAUNCHES,
+    },
+    Plan {
+        source: "v12_fp8",
+        name: "gemm_v12_fp8",
+        threads: 384,
+        shared: 229440,
+        parameters: FP8,
+        launches: &FP8_LAUNCHES,
+    },
+    Plan {
         source: "v12_split",
         name: "gemm_v12_split_64x64",
         threads: 160,
@@ -182,20 +210,30 @@ const PLANS: &[Plan] = &[
     },
 ];
 
-/// FP32 in six products of bf16: C is FP32, and nothing else.
-const IN_PARTS: Plan = Plan {
-    source: "v12_six_bf16",
-    name: "sgemm_v12_six_bf16",
-    threads: 384,
-    shared: 229488,
-    parameters: ["M N K alpha A:64x128/128/parts B:64x32/128/parts C"; 2],
-    launches: &[
-        ("2", SAME),
-        ("2", [1, 1, 1]),
-        ("2", [129, 131, 135]),
-        ("4", [300, 131, 515]),
-    ],
-};
+/// C is FP32, and nothing else: FP32 in six products of bf16, and TF32.
+const TO_FP32: [Plan; 2] = [
+    Plan {
+        source: "v12_six_bf16",
+        name: "sgemm_v12_six_bf16",
+        threads: 384,
+        shared: 229488,
+        parameters: ["M N K alpha A:64x128/128/parts B:64x32/128/parts C"; 2],
+        launches: &[
+            ("2", SAME),
+            ("2", [1, 1, 1]),
+            ("2", [129, 131, 135]),
+            ("4", [300, 131, 515]),
+        ],
+    },
+    Plan {
+        source: "v12_tf32",
+        name: "gemm_v12_tf32_f32",
+        threads: 288,
+        shared: 229440,
+        parameters: ["M N K alpha A:32x128/128 Bt:32x128/128 C:32x64/128"; 2],
+        launches: &[("2", [130, 264, 36]), ("4", [1, 4, 4]), ("2", [260, 260, 140])],
+    },
+];
 
 impl Plan {
     /// The kernel with C of float and with C of bf16.
@@ -222,10 +260,14 @@ impl Plan {
     }
 }
 
+/// The kernels with C of float alone.
+fn to_fp32() -> [(Specimen, String); 2] {
+    TO_FP32.map(|plan| plan.kernel(plan.name, plan.parameters[0]))
+}
+
 #[test]
 fn kernels_of_v12_are_clean() {
-    let in_parts = IN_PARTS.kernel(IN_PARTS.name, IN_PARTS.parameters[0]);
-    for kernel in PLANS.iter().flat_map(Plan::kernels).chain([in_parts]) {
+    for kernel in PLANS.iter().flat_map(Plan::kernels).chain(to_fp32()) {
         let (text, _) = shown(&kernel, 1);
         assert!(text.is_empty(), "{}:\n{text}", kernel.0.name);
     }
@@ -235,10 +277,10 @@ fn kernels_of_v12_are_clean() {
 #[test]
 fn parts_add_up_to_the_element() {
     let gpu = Gpu::with_memory(1 << 26);
-    let (_, ptx) = IN_PARTS.kernel(IN_PARTS.name, IN_PARTS.parameters[0]);
+    let [(_, ptx), _] = to_fp32();
     let module = gpu.load(&ptx).unwrap_or_else(|refused| panic!("{refused}"));
     for (rows, cols) in [(3, 135), (5, 64), (1, 1), (7, 36)] {
-        let matrix: Vec<f32> = Product::random(rows, 1, cols, 5).a;
+        let matrix: Vec<f32> = tests::gemm::Product::random(rows, 1, cols, 5).a;
         let parts = split(&gpu, &module, rows, cols, gpu.upload(&matrix));
         let pitch = pitch_of_parts(cols);
         let parts: Vec<u16> = gpu.read(parts, 3 * rows * pitch);
@@ -254,9 +296,18 @@ fn parts_add_up_to_the_element() {
 /// Tiles and boxes are swizzled for it.
 #[test]
 fn shared_memory_gives_no_excess_wavefront() {
-    let of =
-        |plan: &&Plan| ["v12_mma_ring", "v12_store", "v12_ping_pong", "v12_small"].contains(&plan.source);
-    for kernel in PLANS.iter().filter(of).flat_map(Plan::kernels) {
+    const SOURCES: [&str; 5] = [
+        "v12_mma_ring",
+        "v12_store",
+        "v12_ping_pong",
+        "v12_small",
+        "v12_fp8",
+    ];
+    let of = |plan: &&Plan| SOURCES.contains(&plan.source);
+    for kernel in { PLANS.iter().filter(of) }
+        .flat_map(Plan::kernels)
+        .chain(to_fp32())
+    {
         let launch = head(&kernel.0.source).launches[0];
         let counters = run(&kernel, launch, 1).counters;
         let (loads, stores) = (counters.shared_load_wavefronts, counters.shared_store_wavefronts);
@@ -289,4 +340,99 @@ fn kernels_that_sum_in_order_give_the_same_bits() {
     assert_eq!(n_compared, 12, "all but those that split k");
     // That it is no comparison of whole numbers, which any order gives.
     assert!(first.is_some_and(|sums| sums.iter().any(|x| x.to_bits() & 0xff != 0)));
+}
+
+/// What the unit gives for a row of A and all columns of B, from sums of zero on. `bits`: a number as it gets it.
+fn row_of_unit(kind: Kind, bits: fn(f32) -> u32, a: &[f32], b: &[Vec<f32>]) -> Vec<f32> {
+    const BYTES: usize = 32;
+    let product = Product::new(kind, Sum::F32, Unit::Warpgroup);
+    let at_a_time = BYTES / simt::mma::warpgroup::bytes(kind);
+    let mut d = vec![0; b[0].len().next_multiple_of(8)];
+    for (a, b) in a.chunks(at_a_time).zip(b.chunks(at_a_time)) {
+        let mut row = vec![[0; 8]; at_a_time / 8];
+        let mut columns = vec![[0; 8]; at_a_time * d.len() / 8];
+        a.iter()
+            .enumerate()
+            .for_each(|(k, a)| row[k / 8][k % 8] = bits(*a));
+        for (k, b) in b.iter().enumerate() {
+            for (col, b) in b.iter().enumerate() {
+                columns[col / 8 * at_a_time + k][col % 8] = bits(*b);
+            }
+        }
+        let mut factors = [vec![Factors::ZERO; row.len()], vec![Factors::ZERO; columns.len()]];
+        product.decode(&row, &mut factors[0]);
+        product.decode(&columns, &mut factors[1]);
+        product.multiply(&factors[0], &factors[1], at_a_time, &mut d);
+    }
+    d.into_iter().map(f32::from_bits).collect()
+}
+
+/// A kernel with C of float, and how it sums.
+struct Summed<'a> {
+    name: &'a str,
+    kernel: (Specimen, String),
+    inputs: Inputs,
+    kind: Kind,
+    bits: fn(f32) -> u32,
+    /// So many k on the unit; then in FP32.
+    promoted: usize,
+}
+
+impl Summed<'_> {
+    /// The largest error of its C, which has the bits that it should have.
+    fn largest_error(&self) -> f64 {
+        let launch = head(&self.kernel.0.source).launches[2];
+        let [m, n, k] = launch.shape;
+        let found = run_with(&self.kernel, launch, 1, self.inputs).c;
+        let product = self.inputs.product(launch.shape);
+        let b: Vec<Vec<f32>> = product.b.chunks(n).map(<[f32]>::to_vec).collect();
+        let mut largest = 0.0_f64;
+        // Of each tile, some rows.
+        for row in (0..m).step_by(37) {
+            let a = &product.a[row * k..(row + 1) * k];
+            let mut sums = vec![0.0; n];
+            for (a, b) in a.chunks(self.promoted).zip(b.chunks(self.promoted)) {
+                let more = row_of_unit(self.kind, self.bits, a, b);
+                sums.iter_mut()
+                    .zip(more)
+                    .for_each(|(sum, more): (&mut f32, f32)| *sum += more);
+            }
+            for (col, sum) in sums.into_iter().enumerate() {
+                let found = found[row * n + col];
+                assert_eq!(found, ALPHA * sum, "{}: row {row}, column {col}", self.name);
+                let exact: f64 = (0..k).map(|k| f64::from(a[k]) * f64::from(b[k][col])).sum();
+                largest = largest.max((f64::from(found / ALPHA) - exact).abs());
+            }
+        }
+        largest
+    }
+}
+
+/// Of FP8 and TF32, what the unit sums and what FP32 does is as the sources say, bit by bit.
+#[test]
+fn sums_leave_the_unit_when_they_should() {
+    let of = |name: &str| {
+        let mut all = PLANS.iter().flat_map(Plan::kernels).chain(to_fp32());
+        all.find(|kernel| kernel.0.name == name).expect("there is a plan")
+    };
+    let fp8 = |name, promoted| Summed {
+        name,
+        kernel: of(name),
+        inputs: Inputs::Short,
+        kind: Kind::E4m3,
+        bits: |x| u32::from(to_e4m3(x)),
+        promoted,
+    };
+    let tf32 = Summed {
+        name: "gemm_v12_tf32_f32",
+        kernel: of("gemm_v12_tf32_f32"),
+        inputs: Inputs::Any,
+        kind: Kind::Tf32,
+        bits: f32::to_bits,
+        promoted: usize::MAX,
+    };
+    assert!(tf32.largest_error() > 0.0);
+    let fast = fp8("gemm_v12_fp8_fast_f32", usize::MAX).largest_error();
+    let promoted = fp8("gemm_v12_fp8_f32", 128).largest_error();
+    assert!(promoted > 0.0 && 2.0 * promoted < fast, "{promoted} and {fast}");
 }

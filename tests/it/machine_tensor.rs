@@ -34,7 +34,7 @@ pub(super) fn runs(name: &str) -> bool {
 /// What a kernel leaves in C, bit by bit, and what was counted.
 fn product(gpu: &Gpu, module: &Module, launch: (&str, u32, u32), shape: [usize; 3]) -> (Vec<u32>, Counters) {
     let (name, threads, shared) = launch;
-    let Work::Tensor { operands, result } = kernel(name).work else {
+    let Work::Tensor { operands, result, .. } = kernel(name).work else {
         panic!("{name} multiplies tiles")
     };
     let [m, n, k] = shape;

@@ -6,7 +6,7 @@
 //! | --- | --- |
 //! | `// block: 256` | threads of a block |
 //! | `// shared: 32832` | bytes of dynamic shared memory |
-//! | `// product: M A:16x32/64 C` | parameters: `M`, `N`, `K`, `alpha`, `beta`, `whole`; `A`, `B`, `C`: pointers; `A:16x32/64`: a tensor map of A whose boxes have 16 columns and 32 rows, with a swizzle of 64 bytes; `A:64x32/128/bf16`: the same of A in bf16; `A:64x32/128/parts`: three maps, of the parts that `split_v12` of the same module writes; `A/bf16`, `C/bf16`: pointers to bf16; `C:32x64/128`: a tensor map of C |
+//! | `// product: M A:16x32/64 C` | parameters: `M`, `N`, `K`, `alpha`, `beta`, `whole`; `A`, `B`, `C`: pointers; `A:16x32/64`: a tensor map of A whose boxes have 16 columns and 32 rows, with a swizzle of 64 bytes; `A:64x32/128/bf16`: the same of A in bf16, or in `e4m3`; `A:64x32/128/parts`: three maps, of the parts that `split_v12` of the same module writes; `Bt:…`: B has N rows of K numbers; `A/bf16`, `C/bf16`: pointers to bf16; `C:32x64/128`: a tensor map of C |
 //! | `// launch: blocks 3 whole 0 shape 37 68 40` | a launch, with M, N and K; `blocks 3x2`: 3 along x, 2 along y |
 //! | `// kernel: NAME` | which kernel of the module, if there are several |
 //! | `// unwritten: last row of B` | what the host did not write |
@@ -25,7 +25,7 @@ use simt::tensor::{Element, Fill, Swizzle, TensorMap};
 use crate::gemm::Product;
 
 /// C = ALPHA · A · B + BETA · C.
-const ALPHA: f32 = 2.0;
+pub const ALPHA: f32 = 2.0;
 const BETA: f32 = 3.0;
 
 /// What the lines at the top of a kernel say.
@@ -68,11 +68,36 @@ pub struct Ran {
 }
 
 impl Head {
-    /// A matrix that a parameter names is of bf16.
-    fn is_bf16(&self, matrix: &str) -> bool {
-        let of = |word: &&String| word.starts_with(matrix) && word.ends_with("/bf16");
-        self.parameters.iter().any(|word| of(&word))
+    /// A matrix that a parameter names is of a type.
+    fn is_of(&self, matrix: &str, element: &str) -> bool {
+        let of = |word: &String| word.starts_with(matrix) && word.rsplit('/').next() == Some(element);
+        self.parameters.iter().any(of)
     }
+
+    /// B has a row for each of its columns.
+    fn is_turned(&self) -> bool {
+        self.parameters.iter().any(|word| word.starts_with("Bt"))
+    }
+}
+
+/// A number of e4m3 that is no NaN and not denormal.
+///
+/// # Panics
+/// When e4m3 does not have it.
+pub fn to_e4m3(x: f32) -> u8 {
+    const BEHIND_POINT: u32 = 3;
+    let (sign, bits) = (x.to_bits() >> 31 << 7, x.abs().to_bits() >> (23 - BEHIND_POINT));
+    // The exponents of f32 and e4m3 begin at −127 and −7.
+    let code = if x == 0.0 { 0 } else { bits - (120 << BEHIND_POINT) };
+    let is_it =
+        x == 0.0 || (8..0x7f).contains(&code) && x.abs().to_bits().trailing_zeros() >= 23 - BEHIND_POINT;
+    assert!(is_it, "{x} in e4m3");
+    (sign | code) as u8
+}
+
+/// Rows become columns.
+fn turned(x: &[f32], rows: usize, cols: usize) -> Vec<f32> {
+    (0..rows * cols).map(|i| x[i % rows * cols + i / rows]).collect()
 }
 
 /// The nearest number of bf16, of two the even one. Not for NaNs.
@@ -159,6 +184,7 @@ fn map(address: u64, rows: usize, [cols, pitch]: [usize; 2], what: &str) -> Tens
     let element = match parts.next() {
         None => Element::F32,
         Some("bf16" | "parts") => Element::Bf16,
+        Some("e4m3") => Element::U8,
         Some(other) => panic!("elements of type {other}"),
     };
     let (width, height) = size.split_once('x').expect("columns x rows");
@@ -189,6 +215,29 @@ pub enum Inputs {
     Whole,
     /// Numbers whose sums depend on the order, and are not compared.
     Any,
+    /// The same, cut to numbers of e4m3.
+    Short,
+}
+
+impl Inputs {
+    /// A and B of a launch.
+    pub fn product(self, [m, n, k]: [usize; 3]) -> Product {
+        let mut product = Product::random(m, n, k, 11);
+        for x in product.a.iter_mut().chain(&mut product.b) {
+            *x = self.of(*x);
+        }
+        product
+    }
+
+    /// What a number between −1 and 1 becomes.
+    fn of(self, x: f32) -> f32 {
+        match self {
+            Inputs::Whole => (x * 8.0).round(),
+            Inputs::Any => x,
+            Inputs::Short if x.abs() < 1.0 / 64.0 => 0.0,
+            Inputs::Short => f32::from_bits(x.to_bits() >> 20 << 20),
+        }
+    }
 }
 
 /// Launches a kernel on whole numbers.
@@ -206,21 +255,25 @@ pub fn run(kernel: &(Specimen, String), launch: Launch, threads: usize) -> Ran {
 pub fn run_with((one, ptx): &(Specimen, String), launch: Launch, threads: usize, inputs: Inputs) -> Ran {
     let head = head(&one.source);
     let [m, n, k] = launch.shape;
-    let mut product = Product::random(m, n, k, 11);
-    if inputs == Inputs::Whole {
-        for x in product.a.iter_mut().chain(&mut product.b) {
-            *x = (*x * 8.0).round();
-        }
-    }
+    let product = inputs.product(launch.shape);
     let old: Vec<f32> = (0..m * n).map(|i| (i % 7) as f32).collect();
     let gpu = Gpu::with_memory(1 << 30);
     // Small whole numbers are the same in bf16, and so is what C holds before.
-    let upload = |name: &str, matrix: &[f32]| match head.is_bf16(name) {
-        true => gpu.upload(&matrix.iter().copied().map(to_bf16).collect::<Vec<u16>>()),
-        false => gpu.upload(matrix),
+    let upload = |name: &str, matrix: &[f32]| {
+        if head.is_of(name, "bf16") {
+            return gpu.upload(&matrix.iter().copied().map(to_bf16).collect::<Vec<u16>>());
+        }
+        match head.is_of(name, "e4m3") {
+            true => gpu.upload(&matrix.iter().copied().map(to_e4m3).collect::<Vec<u8>>()),
+            false => gpu.upload(matrix),
+        }
+    };
+    let stored_b = match head.is_turned() {
+        true => &turned(&product.b, k, n),
+        false => &product.b,
     };
     let [a, b, c] =
-        [("A", &product.a), ("B", &product.b), ("C", &old)].map(|(name, matrix)| upload(name, matrix));
+        [("A", &product.a), ("B", stored_b), ("C", &old)].map(|(name, matrix)| upload(name, matrix));
     // Of a B that nobody has written whole, the last row is missing.
     let b = match head.is_half {
         true => gpu.alloc::<f32>(k * n),
@@ -249,6 +302,7 @@ pub fn run_with((one, ptx): &(Specimen, String), launch: Launch, threads: usize,
         .map(|word| match (word.as_str(), word.split_once(':')) {
             (_, Some(("A", what))) => maps(a, m, k, what),
             (_, Some(("B", what))) => maps(b, k, n, what),
+            (_, Some(("Bt", what))) => maps(b, n, k, what),
             (_, Some(("C", what))) => maps(c, m, n, what),
             ("M", _) => (m as i32).into(),
             ("N", _) => (n as i32).into(),
@@ -280,7 +334,7 @@ pub fn run_with((one, ptx): &(Specimen, String), launch: Launch, threads: usize,
     let config = shape.config(params, options);
     let has_beta = head.parameters.iter().any(|word| word == "beta");
     let expected = product.reference();
-    let is_bf16 = head.is_bf16("C");
+    let is_bf16 = head.is_of("C", "bf16");
     // Twice: the second launch finds what the first one left in global variables.
     let run = |_| {
         match is_bf16 {
@@ -295,7 +349,7 @@ pub fn run_with((one, ptx): &(Specimen, String), launch: Launch, threads: usize,
         };
         let wrong = found.iter().zip(&expected).zip(&old);
         let wrong = wrong.filter(|((found, sum), old)| {
-            if inputs == Inputs::Any {
+            if inputs != Inputs::Whole {
                 return false;
             }
             let right = ALPHA * **sum + if has_beta { BETA * **old } else { 0.0 };

@@ -41,13 +41,15 @@ pub(crate) fn side(house: &House, text: &str) -> Result<Side, String> {
 /// The kernel that the next step builds on: its source under `kernels/`.
 pub fn main_kernel(step: &ladder::Step) -> Option<&'static str> {
     // v02's whole strip is a detour: it runs only while a strip fits into shared memory. FP32 from tensor cores is
-    // another, of v10, and small products of v12.
-    const DETOURS: [&str; 5] = [
+    // another, of v10, and small products and other numbers of v12.
+    const DETOURS: [&str; 7] = [
         "v02_strip",
         "v10_three_tf32",
         "v12_small",
         "v12_split",
         "v12_six_bf16",
+        "v12_tf32",
+        "v12_fp8",
     ];
     step.kernels
         .iter()

@@ -18,8 +18,8 @@ fn text(name: &str) -> String {
 }
 
 /// Modules with copies of boxes, or products of warpgroups: they are refused.
-const REFUSED: &str = "v11_gemm v11_producer v11_stream_k v12_multicast v12_persistent v12_ping_pong v12_ring v12_six_bf16 \
-                       v12_small v12_split v12_store v12_wgmma";
+const REFUSED: &str = "v11_gemm v11_producer v11_stream_k v12_fp8 v12_multicast v12_persistent v12_ping_pong v12_ring \
+                       v12_six_bf16 v12_small v12_split v12_store v12_tf32 v12_wgmma";
 
 #[test]
 fn the_ladder_prints_as_nvdisasm_prints_it() {

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use half::bf16;
 use ladder::{Shape, Work};
 
+use crate::e4m3::E4m3;
 use crate::inputs::{Data, Real, Sums, elements, transposed};
 use crate::reference::Problem;
 use crate::verify::Answer;
@@ -21,6 +22,7 @@ pub struct Case {
     single: OnceCell<[Problem<f32>; 2]>,
     double: OnceCell<[Problem<f64>; 2]>,
     short: OnceCell<[Problem<bf16>; 2]>,
+    shortest: OnceCell<[Problem<E4m3>; 2]>,
     matrix: OnceCell<Matrix>,
 }
 
@@ -34,6 +36,7 @@ impl Case {
             single: OnceCell::new(),
             double: OnceCell::new(),
             short: OnceCell::new(),
+            shortest: OnceCell::new(),
             matrix: OnceCell::new(),
         }
     }
@@ -59,6 +62,11 @@ impl Case {
         self.short.get_or_init(|| self.problems())
     }
 
+    /// Products of e4m3: on integers, on reals.
+    pub fn shortest(&self) -> &[Problem<E4m3>; 2] {
+        self.shortest.get_or_init(|| self.problems())
+    }
+
     /// A matrix to transpose.
     pub fn matrix(&self) -> &Matrix {
         self.matrix.get_or_init(|| Matrix::new(self.shape, self.seed))
@@ -73,10 +81,7 @@ impl Case {
 /// A and B of a problem as the kernel takes them.
 pub fn stored<T: Real>(problem: &Problem<T>, work: Work) -> (Cow<'_, [T]>, Cow<'_, [T]>) {
     let Shape { m, n, k } = problem.shape;
-    let (turn_a, turn_b) = match work {
-        Work::SgemmTransposed { a, b } => (a, b),
-        _ => (false, false),
-    };
+    let [turn_a, turn_b] = work.turned();
     let store = |x, rows, cols, turn| match turn {
         true => Cow::Owned(transposed(x, rows, cols)),
         false => Cow::Borrowed(x),

@@ -143,6 +143,7 @@ impl Arithmetic {
             Arithmetic::Fp32 => FP32_FMAS,
             Arithmetic::Fp64 => FP64_FMAS,
             Arithmetic::Tensor(Format::Bf16) => BF16_PRODUCTS,
+            Arithmetic::Tensor(Format::E4m3) => E4M3_PRODUCTS,
             Arithmetic::Tensor(Format::Tf32 | Format::Fp32) => TF32_PRODUCTS,
         }
     }
@@ -180,6 +181,8 @@ const TENSOR_PRODUCT: f64 = 16.0 * 8.0 * 16.0;
 pub const BF16_PRODUCTS: f64 = 1.0;
 /// And of TF32.
 pub const TF32_PRODUCTS: f64 = 0.5;
+/// And of e4m3, which only `wgmma` multiplies so fast.
+pub const E4M3_PRODUCTS: f64 = 2.0;
 /// Warp instructions that a multiprocessor issues per clock.
 pub const ISSUES: f64 = 4.0;
 /// Wavefronts of shared memory per clock.
@@ -257,9 +260,9 @@ mod tests {
 
     #[test]
     fn tensor_cores_are_counted_by_their_instruction() {
-        // 64 of bf16: 64 clocks, twice as many of TF32, and nothing of what other units do.
+        // 64 of bf16: 64 clocks, twice as many of TF32, half of e4m3, and nothing of what other units do.
         let c = counters(r#"{"fmas": 320, "tensor_products": 131072, "warp_instructions": 100}"#);
-        for (format, clocks) in [(Format::Bf16, 64.0), (Format::Tf32, 128.0)] {
+        for (format, clocks) in [(Format::Bf16, 64.0), (Format::Tf32, 128.0), (Format::E4m3, 32.0)] {
             let of = Arithmetic::Tensor(format);
             assert_eq!(c.times(of), 64.0);
             assert_eq!(binding(c.clocks(of)), Some((Unit::Tensor, clocks)));

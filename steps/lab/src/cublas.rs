@@ -22,6 +22,7 @@ use half::bf16;
 use ladder::{Format, Shape, Work};
 
 use crate::device::Gpu;
+use crate::e4m3::E4m3;
 use crate::inputs::Real;
 use crate::kernel::int;
 use crate::timing::{Other, Sampler};
@@ -186,10 +187,7 @@ pub struct Flags {
 impl Flags {
     fn of(work: Work, shape: Shape) -> Self {
         let (m, n, k) = (int(shape.m), int(shape.n), int(shape.k));
-        let (turn_a, turn_b) = match work {
-            Work::SgemmTransposed { a, b } => (a, b),
-            _ => (false, false),
-        };
+        let [turn_a, turn_b] = work.turned();
         let op = |turn| if turn { Op::CUBLAS_OP_T } else { Op::CUBLAS_OP_N };
         Self {
             first: op(turn_b),
@@ -228,6 +226,15 @@ const BF16: Types = Types {
 const BF16_TO_FP32: Types = Types {
     result: Type::CUDA_R_32F,
     ..BF16
+};
+/// Only cuBLASLt multiplies these, and only with neighbouring k side by side in both.
+const E4M3: Types = Types {
+    operands: Type::CUDA_R_8F_E4M3,
+    ..BF16
+};
+const E4M3_TO_FP32: Types = Types {
+    result: Type::CUDA_R_32F,
+    ..E4M3
 };
 const TF32: Types = Types {
     operands: Type::CUDA_R_32F,
@@ -318,6 +325,32 @@ unsafe fn gemm_ex(
     }
 }
 
+/// `cublasGemmEx` has no numbers of 8 bits: the algorithms of cuBLASLt are all that there is.
+macro_rules! only_by_light {
+    ($result:ty, $types:ident) => {
+        impl Element<$result> for E4m3 {
+            fn on_tensor_cores(_: Flags) -> Option<Types> {
+                Some($types)
+            }
+
+            unsafe fn gemm(
+                _: sys::cublasHandle_t,
+                _: Flags,
+                _: *const Self,
+                _: *const Self,
+                _: *mut $result,
+            ) -> Result<(), CublasError> {
+                Err(CublasError(
+                    sys::cublasStatus_t::CUBLAS_STATUS_NOT_SUPPORTED,
+                ))
+            }
+        }
+    };
+}
+
+only_by_light!(f32, E4M3_TO_FP32);
+only_by_light!(bf16, E4M3);
+
 impl Element<f32> for bf16 {
     fn on_tensor_cores(_: Flags) -> Option<Types> {
         Some(BF16_TO_FP32)
@@ -398,20 +431,7 @@ pub fn yardstick<'a, R: Real, T: Element<R>>(
     a: &[T],
     b: &[T],
 ) -> Result<(Other<'a>, Vec<R>), Trouble> {
-    let (a, b) = (gpu.stream.clone_htod(a)?, gpu.stream.clone_htod(b)?);
-    let c = gpu.poisoned(shape.m * shape.n)?;
-    let flags = Flags::of(work, shape);
-    let light = T::on_tensor_cores(flags).and_then(|types| light::Product::new(gpu, flags, types));
-    let mut product = Yardstick {
-        cublas,
-        work,
-        shape,
-        a,
-        b,
-        c,
-        light,
-        algorithm: None,
-    };
+    let mut product = Yardstick::new(gpu, cublas, (work, shape), a, b)?;
     product.choose(gpu)?;
     product.put()?;
     let got = gpu.stream.clone_dtoh(&product.c)?;
@@ -421,6 +441,29 @@ pub fn yardstick<'a, R: Real, T: Element<R>>(
         put: Box::new(move || product.put()),
     };
     Ok((other, got))
+}
+
+/// C as `cublasGemmEx` computes it unasked, or where that has no such types, cuBLASLt by the algorithm that it names
+/// first.
+///
+/// # Errors
+/// When there is not enough memory, or cuBLAS refuses.
+pub fn unasked<R: Real, T: Element<R>>(
+    gpu: &Gpu,
+    cublas: &Cublas,
+    (work, shape): (Work, Shape),
+    a: &[T],
+    b: &[T],
+) -> Result<Vec<R>, Trouble> {
+    let mut product = Yardstick::new(gpu, cublas, (work, shape), a, b)?;
+    if let Err(refused) = product.put() {
+        if product.light.is_none() {
+            return Err(refused);
+        }
+        product.algorithm = Some(0);
+        product.put()?;
+    }
+    Ok(gpu.stream.clone_dtoh(&product.c)?)
 }
 
 /// Samples of each algorithm before one is chosen. The first warms up.
@@ -440,18 +483,39 @@ struct Yardstick<'a, T, R> {
     algorithm: Option<usize>,
 }
 
-impl<R: Real, T: Element<R>> Yardstick<'_, T, R> {
+impl<'a, R: Real, T: Element<R>> Yardstick<'a, T, R> {
+    fn new(
+        gpu: &Gpu,
+        cublas: &'a Cublas,
+        (work, shape): (Work, Shape),
+        a: &[T],
+        b: &[T],
+    ) -> Result<Self, Trouble> {
+        let flags = Flags::of(work, shape);
+        Ok(Self {
+            cublas,
+            work,
+            shape,
+            a: gpu.stream.clone_htod(a)?,
+            b: gpu.stream.clone_htod(b)?,
+            c: gpu.poisoned(shape.m * shape.n)?,
+            light: T::on_tensor_cores(flags).and_then(|types| light::Product::new(gpu, flags, types)),
+            algorithm: None,
+        })
+    }
+
     /// The fastest one, timed as the yardstick will be, all of them in turn so that none has a cooler chip; of each the
-    /// fastest try counts. An algorithm that is refused is left out.
+    /// fastest try counts. What is refused is left out, unless nothing is left.
     fn choose(&mut self, gpu: &Gpu) -> Result<(), Trouble> {
         let Some(others) = self.light.as_ref().map(light::Product::count) else {
             return Ok(());
         };
-        let mut candidates = vec![(None, self.sampler(gpu)?, f64::MAX)];
-        for algorithm in (0..others).map(Some) {
+        let (mut candidates, mut refused) = (Vec::new(), None);
+        for algorithm in std::iter::once(None).chain((0..others).map(Some)) {
             self.algorithm = algorithm;
-            if let Ok(sampler) = self.sampler(gpu) {
-                candidates.push((algorithm, sampler, f64::MAX));
+            match self.sampler(gpu) {
+                Ok(sampler) => candidates.push((algorithm, sampler, f64::MAX)),
+                Err(why) => refused = refused.or(Some(why)),
             }
         }
         for _ in 0..TRIES {
@@ -460,8 +524,11 @@ impl<R: Real, T: Element<R>> Yardstick<'_, T, R> {
                 *least = least.min(sampler.sample(|| self.put())?);
             }
         }
-        let fastest = candidates.iter().min_by(|a, b| a.2.total_cmp(&b.2));
-        self.algorithm = fastest.and_then(|candidate| candidate.0);
+        match (candidates.iter().min_by(|a, b| a.2.total_cmp(&b.2)), refused) {
+            (Some((algorithm, ..)), _) => self.algorithm = *algorithm,
+            (None, Some(why)) => return Err(why),
+            (None, None) => {}
+        }
         Ok(())
     }
 

@@ -7,6 +7,8 @@
 use half::bf16;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
+use crate::e4m3::E4m3;
+
 /// A floating-point type of operands and results.
 pub trait Real:
     cudarc::driver::DeviceRepr
@@ -18,6 +20,8 @@ pub trait Real:
     + PartialEq
     + 'static
 {
+    /// Up to here all sums of integers are exact where kernels make them.
+    const EXACT: usize = 1 << 24;
     /// A NaN that no arithmetic makes, because it is a signalling one: what C is full of before a launch.
     const POISON: Self;
     /// The 32-bit word that it consists of, once or twice; of 16 bits, two make one.
@@ -129,6 +133,29 @@ impl Real for bf16 {
     }
 }
 
+impl Real for E4m3 {
+    /// What tensor cores keep of a sum of such products: 14 bits.
+    const EXACT: usize = 1 << 14;
+    /// There is no other, and no kernel has a C of them.
+    const POISON: Self = Self::NAN;
+    const POISON_WORD: u32 = 0x7f7f_7f7f;
+    fn is_poison(self) -> bool {
+        self.to_bits() == Self::POISON.to_bits()
+    }
+    fn of(value: f64) -> Self {
+        E4m3::from_f64(value)
+    }
+    fn to_f64(self) -> f64 {
+        E4m3::to_f64(self)
+    }
+    fn uniform(rng: &mut ChaCha8Rng) -> Self {
+        E4m3::from_f64(f64::uniform(rng))
+    }
+    fn append_to(self, bytes: &mut Vec<u8>) {
+        bytes.push(self.to_bits());
+    }
+}
+
 /// What the elements are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Data {
@@ -138,13 +165,12 @@ pub enum Data {
     Integers,
 }
 
-/// Largest r up to 8 for which K products of integers up to r add up exactly in FP32: r² · K ≤ 2²⁴. K may be up to
-/// 262144 for 8, and up to 2²⁴ for 1; above that nothing is exact, and 1 is still what is used.
-pub fn largest_integer(k: usize) -> i32 {
-    const EXACT: usize = 1 << 24;
+/// Largest r up to 8 for which K products of integers up to r add up exactly: r² · K ≤ [`Real::EXACT`]. In FP32, K may
+/// be up to 262144 for 8, and up to 2²⁴ for 1; above that nothing is exact, and 1 is still what is used.
+pub fn largest_integer<T: Real>(k: usize) -> i32 {
     (1..=8)
         .rev()
-        .find(|r| (r * r) as usize * k.max(1) <= EXACT)
+        .find(|r| (r * r) as usize * k.max(1) <= T::EXACT)
         .unwrap_or(1)
 }
 
@@ -155,7 +181,7 @@ pub fn elements<T: Real>(data: Data, seed: u64, operand: u64, k: usize, n: usize
     match data {
         Data::Reals => (0..n).map(|_| T::uniform(&mut rng)).collect(),
         Data::Integers => {
-            let r = largest_integer(k);
+            let r = largest_integer::<T>(k);
             (0..n)
                 .map(|_| T::of(f64::from(rng.random_range(-r..=r))))
                 .collect()
@@ -195,10 +221,12 @@ mod tests {
 
     #[test]
     fn integers_are_as_large_as_exact_sums_allow() {
-        assert_eq!(largest_integer(1), 8);
-        assert_eq!(largest_integer(1 << 18), 8);
-        assert_eq!(largest_integer((1 << 18) + 1), 7);
-        assert_eq!(largest_integer(1 << 24), 1);
+        assert_eq!(largest_integer::<f32>(1), 8);
+        assert_eq!(largest_integer::<f32>(1 << 18), 8);
+        assert_eq!(largest_integer::<f32>((1 << 18) + 1), 7);
+        assert_eq!(largest_integer::<f32>(1 << 24), 1);
+        assert_eq!(largest_integer::<E4m3>(256), 8);
+        assert_eq!(largest_integer::<E4m3>(1 << 14), 1);
         let all = elements::<f32>(Data::Integers, 1, 0, 64, 4096);
         assert!(all.iter().all(|v| v.fract() == 0.0 && v.abs() <= 8.0));
         assert!(all.contains(&-8.0) && all.contains(&8.0));

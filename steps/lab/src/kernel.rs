@@ -8,6 +8,8 @@ use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DriverError, LaunchCon
 use half::bf16;
 use ladder::{Format, Shape, Work};
 
+use crate::e4m3::E4m3;
+
 /// A compiled kernel file: what runs, and what it was made of, for messages.
 #[derive(Debug, Clone, Copy)]
 pub struct Code {
@@ -181,6 +183,24 @@ pub enum Program {
         /// Launches the kernel with cudarc.
         launch: LaunchGemm<bf16>,
     },
+    /// A product of e4m3 in FP32.
+    E4m3 {
+        /// The source and PTX of the kernel.
+        code: Code,
+        /// Grid and block for a shape.
+        geometry: Geometry,
+        /// Launches the kernel with cudarc.
+        launch: LaunchGemm<E4m3, f32>,
+    },
+    /// A product of e4m3, rounded to bf16 at the end.
+    E4m3ToBf16 {
+        /// The source and PTX of the kernel.
+        code: Code,
+        /// Grid and block for a shape.
+        geometry: Geometry,
+        /// Launches the kernel with cudarc.
+        launch: LaunchGemm<E4m3, bf16>,
+    },
     /// A transpose on the device.
     Transpose {
         /// The source and PTX of the kernel.
@@ -301,6 +321,36 @@ impl Kernel {
         Self::new(name, program)
     }
 
+    /// Declares a product of e4m3 in FP32.
+    pub const fn e4m3(
+        name: &'static str,
+        code: Code,
+        geometry: Geometry,
+        launch: LaunchGemm<E4m3, f32>,
+    ) -> Self {
+        let program = Program::E4m3 {
+            code,
+            geometry,
+            launch,
+        };
+        Self::new(name, program)
+    }
+
+    /// Declares a product of e4m3 whose result is rounded to bf16.
+    pub const fn e4m3_to_bf16(
+        name: &'static str,
+        code: Code,
+        geometry: Geometry,
+        launch: LaunchGemm<E4m3, bf16>,
+    ) -> Self {
+        let program = Program::E4m3ToBf16 {
+            code,
+            geometry,
+            launch,
+        };
+        Self::new(name, program)
+    }
+
     /// Declares a transpose.
     pub const fn transpose(
         name: &'static str,
@@ -338,6 +388,8 @@ impl Kernel {
             | Program::Dgemm { code, .. }
             | Program::Bf16 { code, .. }
             | Program::Bf16ToBf16 { code, .. }
+            | Program::E4m3 { code, .. }
+            | Program::E4m3ToBf16 { code, .. }
             | Program::Transpose { code, .. } => Some(code),
             Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => None,
         }
@@ -364,6 +416,8 @@ impl Kernel {
             | Program::Dgemm { geometry, .. }
             | Program::Bf16 { geometry, .. }
             | Program::Bf16ToBf16 { geometry, .. }
+            | Program::E4m3 { geometry, .. }
+            | Program::E4m3ToBf16 { geometry, .. }
             | Program::Transpose { geometry, .. } => Some(geometry(shape)),
             Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => None,
         }
@@ -391,21 +445,40 @@ impl Kernel {
                     Program::Sgemm { .. },
                     Work::Tensor {
                         operands: Format::Tf32 | Format::Fp32,
-                        result: Format::Fp32
+                        result: Format::Fp32,
+                        ..
                     }
                 )
                 | (
                     Program::Bf16 { .. },
                     Work::Tensor {
                         operands: Format::Bf16,
-                        result: Format::Fp32
+                        result: Format::Fp32,
+                        ..
                     }
                 )
                 | (
                     Program::Bf16ToBf16 { .. },
                     Work::Tensor {
                         operands: Format::Bf16,
-                        result: Format::Bf16
+                        result: Format::Bf16,
+                        ..
+                    }
+                )
+                | (
+                    Program::E4m3 { .. },
+                    Work::Tensor {
+                        operands: Format::E4m3,
+                        result: Format::Fp32,
+                        ..
+                    }
+                )
+                | (
+                    Program::E4m3ToBf16 { .. },
+                    Work::Tensor {
+                        operands: Format::E4m3,
+                        result: Format::Bf16,
+                        ..
                     }
                 )
                 | (Program::Dgemm { .. }, Work::Dgemm)

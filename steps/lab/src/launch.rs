@@ -97,6 +97,12 @@ fn launch(lab: &mut Lab<'_>, kernel: &Kernel, work: Work, shape: Shape) -> Resul
         Program::Bf16ToBf16 { launch, .. } => {
             once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
         }
+        Program::E4m3 { launch, .. } => {
+            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
+        }
+        Program::E4m3ToBf16 { launch, .. } => {
+            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
+        }
         Program::Transpose { launch, .. } => {
             once(
                 gpu,

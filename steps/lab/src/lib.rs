@@ -63,6 +63,7 @@ pub mod declared;
 pub mod device;
 pub mod diagnose;
 pub mod duel;
+pub mod e4m3;
 pub mod foreign;
 pub mod host;
 pub mod inputs;
@@ -93,6 +94,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 pub use device::Gpu;
+pub use e4m3::E4m3;
 pub use half::bf16;
 pub use kernel::{Code, Cpu, Gemm, Kernel, Prepared, Product, Program, Transpose, blocks, int};
 pub use ladder::Shape;

@@ -9,6 +9,8 @@ use cudarc::driver::sys::{
 use cudarc::driver::{DeviceRepr, DriverError};
 use half::bf16;
 
+use crate::e4m3::E4m3;
+
 /// Rows of a matrix that a map describes start on as many bytes.
 pub const ALIGNED: usize = 16;
 
@@ -26,16 +28,21 @@ unsafe impl DeviceRepr for TensorMap {}
 pub enum Element {
     /// Floats.
     F32,
+    /// The same; a copy to shared memory rounds them to TF32.
+    Tf32,
     /// The upper halves of floats.
     Bf16,
+    /// Numbers of 8 bits. A map takes them for bytes.
+    E4m3,
 }
 
 impl Element {
     /// Its size.
     const fn bytes(self) -> usize {
         match self {
-            Element::F32 => size_of::<f32>(),
+            Element::F32 | Element::Tf32 => size_of::<f32>(),
             Element::Bf16 => size_of::<bf16>(),
+            Element::E4m3 => size_of::<E4m3>(),
         }
     }
 }
@@ -78,7 +85,9 @@ impl Matrix {
                 &mut map,
                 match self.element {
                     Element::F32 => CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+                    Element::Tf32 => CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
                     Element::Bf16 => CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+                    Element::E4m3 => CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_UINT8,
                 },
                 2,
                 self.address as *mut c_void,

@@ -108,7 +108,7 @@ pub fn measure(bench: Bench<'_>, kernel: &Kernel, work: Work, case: &Case) -> Re
             let subject = subject(functions.machine.as_ref());
             let make = |which, shape, config| gemm(gpu, functions.of(which), launch, shape, config);
             match work {
-                Work::Tensor { operands, result } => {
+                Work::Tensor { operands, result, .. } => {
                     subject.on_tensor_cores(case.single(), (operands, result), &make)
                 }
                 _ => subject.product(case.single(), &make),
@@ -133,6 +133,22 @@ pub fn measure(bench: Bench<'_>, kernel: &Kernel, work: Work, case: &Case) -> Re
             subject(functions.machine.as_ref()).on_tensor_cores(
                 case.short(),
                 (Format::Bf16, Format::Bf16),
+                &|which, shape, config| gemm(gpu, functions.of(which), launch, shape, config),
+            )
+        }
+        Program::E4m3 { code, launch, .. } => {
+            let functions = functions(code)?;
+            subject(functions.machine.as_ref()).on_tensor_cores(
+                case.shortest(),
+                (Format::E4m3, Format::Fp32),
+                &|which, shape, config| gemm(gpu, functions.of(which), launch, shape, config),
+            )
+        }
+        Program::E4m3ToBf16 { code, launch, .. } => {
+            let functions = functions(code)?;
+            subject(functions.machine.as_ref()).on_tensor_cores(
+                case.shortest(),
+                (Format::E4m3, Format::Bf16),
                 &|which, shape, config| gemm(gpu, functions.of(which), launch, shape, config),
             )
         }

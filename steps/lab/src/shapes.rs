@@ -1,6 +1,6 @@
 //! Which sizes: the default, those on record, those that break kernels; and what does not fit anywhere.
 
-use ladder::{Shape, Work};
+use ladder::{Format, Shape, Work};
 
 use crate::device::Gpu;
 
@@ -98,16 +98,17 @@ const PRODUCTS: [Shape; 15] = [
     product(300, 140, 60),
 ];
 
-/// And three more: one row, tiles that end inside of a box, and as many tiles as make a ring go round.
-const fn with_boxes() -> [Shape; PRODUCTS.len() + 3] {
-    let mut all = [product(1, 8, 8); PRODUCTS.len() + 3];
+/// And four more: one row, tiles that end inside of a box, and as many tiles as make a ring go round.
+const fn with_boxes() -> [Shape; PRODUCTS.len() + 4] {
+    let mut all = [product(1, 8, 8); PRODUCTS.len() + 4];
     let mut at = 0;
     while at < PRODUCTS.len() {
         all[at] = PRODUCTS[at];
         at += 1;
     }
-    all[at] = product(130, 264, 200);
-    all[at + 1] = product(257, 72, 520);
+    all[at] = product(130, 264, 208);
+    all[at + 1] = product(257, 72, 656);
+    all[at + 2] = product(1, 8, 16);
     all
 }
 
@@ -155,9 +156,24 @@ const SUMMED: [Shape; 8] = [
     Shape::square(512),
 ];
 
-/// The shapes of `sums`.
+/// The shapes of `sums`. Rows of e4m3 start on 16 bytes where K is a multiple of 16.
 pub fn summed(work: Work) -> &'static [Shape] {
     match work {
+        Work::Tensor {
+            operands: Format::E4m3,
+            ..
+        } => {
+            const {
+                &[
+                    product(1, 8, 16),
+                    Shape::square(64),
+                    product(600, 200, 80),
+                    product(264, 520, 144),
+                    product(136, 264, 784),
+                    Shape::square(512),
+                ]
+            }
+        }
         Work::Transpose => const { &[matrix(1, 1), matrix(129, 127), matrix(264, 520)] },
         _ => &SUMMED,
     }

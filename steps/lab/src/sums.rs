@@ -10,7 +10,7 @@ use ladder::{Shape, Work};
 use serde_json::Value;
 
 use crate::args::Common;
-use crate::cublas::Element;
+use crate::cublas::{self, Element};
 use crate::device::Gpu;
 use crate::inputs::{Data, Real, elements, transposed};
 use crate::kernel::{Kernel, Program};
@@ -127,6 +127,12 @@ impl Lab<'_> {
             Program::Bf16ToBf16 { launch, .. } => {
                 product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed)
             }
+            Program::E4m3 { launch, .. } => {
+                product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed)
+            }
+            Program::E4m3ToBf16 { launch, .. } => {
+                product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed)
+            }
             Program::Transpose { launch, .. } => {
                 let n = shape.m * shape.n;
                 let input = elements::<f32>(Data::Reals, seed, 0, 1, n);
@@ -151,10 +157,7 @@ fn product<R: Real, T: Element<R>>(
     seed: u64,
 ) -> Result<(String, Option<String>), Trouble> {
     let Shape { m, n, k } = shape;
-    let turned = match work {
-        Work::SgemmTransposed { a, b } => [a, b],
-        _ => [false; 2],
-    };
+    let turned = work.turned();
     let draw = |operand: u64, rows, cols| {
         let drawn = elements::<T>(Data::Reals, seed, operand, k, rows * cols);
         match turned[operand as usize] {
@@ -170,14 +173,14 @@ fn product<R: Real, T: Element<R>>(
     let Ok(cublas) = gpu.cublas() else {
         return Ok((sum, None));
     };
-    let (a, b) = (gpu.stream.clone_htod(&a)?, gpu.stream.clone_htod(&b)?);
-    let mut c = gpu.poisoned::<R>(m * n)?;
-    if let Err(error) = cublas.product(work, shape, &a, &b, &mut c) {
-        eprintln!("cuBLAS refuses a product of {shape}: {:?}", error.0);
-        return Ok((sum, None));
+    match cublas::unasked::<R, T>(gpu, cublas, (work, shape), &a, &b) {
+        Ok(theirs) => Ok((sum, Some(sum_of(&theirs)))),
+        Err(Trouble::CouldNot(why)) => {
+            eprintln!("{why}");
+            Ok((sum, None))
+        }
+        Err(trouble) => Err(trouble),
     }
-    let theirs = gpu.stream.clone_dtoh(&c)?;
-    Ok((sum, Some(sum_of(&theirs))))
 }
 
 /// The sum of what a launch writes; on a real GPU, where blocks run in any order, two launches must write the same.

@@ -48,6 +48,8 @@ pub enum Work {
         operands: Format,
         /// What C is stored as.
         result: Format,
+        /// B is stored as N × K.
+        turned_b: bool,
     },
     /// out = inᵀ in FP32.
     Transpose,
@@ -64,6 +66,8 @@ pub enum Format {
     Tf32,
     /// 8 of these, in 16 bits.
     Bf16,
+    /// 4 of these, in 8 bits. The unit keeps 14 of a sum.
+    E4m3,
 }
 
 impl Format {
@@ -72,6 +76,7 @@ impl Format {
         match self {
             Format::Fp32 | Format::Tf32 => 4.0,
             Format::Bf16 => 2.0,
+            Format::E4m3 => 1.0,
         }
     }
 
@@ -81,6 +86,7 @@ impl Format {
             Format::Fp32 => "FP32",
             Format::Tf32 => "TF32",
             Format::Bf16 => "bf16",
+            Format::E4m3 => "e4m3",
         }
     }
 }
@@ -117,22 +123,34 @@ const fn transposed(name: &'static str, a: bool, b: bool) -> Kernel {
     }
 }
 
-const fn tensor(name: &'static str, source: &'static str, operands: Format) -> Kernel {
-    let result = Format::Fp32;
+const fn on_tensor_cores(
+    name: &'static str,
+    source: &'static str,
+    [operands, result]: [Format; 2],
+    turned_b: bool,
+) -> Kernel {
     Kernel {
         name,
         source: Some(source),
-        work: Work::Tensor { operands, result },
+        work: Work::Tensor {
+            operands,
+            result,
+            turned_b,
+        },
     }
 }
 
+const fn tensor(name: &'static str, source: &'static str, operands: Format) -> Kernel {
+    on_tensor_cores(name, source, [operands, Format::Fp32], false)
+}
+
 const fn bf16_gemm(name: &'static str, source: &'static str, result: Format) -> Kernel {
-    let operands = Format::Bf16;
-    Kernel {
-        name,
-        source: Some(source),
-        work: Work::Tensor { operands, result },
-    }
+    on_tensor_cores(name, source, [Format::Bf16, result], false)
+}
+
+/// `wgmma` takes B of all formats but those of 16 bits only as N × K.
+const fn turned(name: &'static str, source: &'static str, formats: [Format; 2]) -> Kernel {
+    on_tensor_cores(name, source, formats, true)
 }
 
 const fn cpu(name: &'static str) -> Kernel {
@@ -313,6 +331,11 @@ pub const STEPS: &[Step] = &[
             bf16_gemm("gemm_v12_split_64x64_f32", "v12_split", Format::Fp32),
             bf16_gemm("gemm_v12_split_64x64_bf16", "v12_split", Format::Bf16),
             tensor("sgemm_v12_six_bf16", "v12_six_bf16", Format::Fp32),
+            turned("gemm_v12_tf32_f32", "v12_tf32", [Format::Tf32, Format::Fp32]),
+            turned("gemm_v12_fp8_fast_f32", "v12_fp8", [Format::E4m3, Format::Fp32]),
+            turned("gemm_v12_fp8_fast_bf16", "v12_fp8", [Format::E4m3, Format::Bf16]),
+            turned("gemm_v12_fp8_f32", "v12_fp8", [Format::E4m3, Format::Fp32]),
+            turned("gemm_v12_fp8_bf16", "v12_fp8", [Format::E4m3, Format::Bf16]),
         ],
     },
 ];
@@ -321,7 +344,13 @@ pub const STEPS: &[Step] = &[
 pub const CHOSEN: [&str; 2] = ["v11_gemm", "v11_pack"];
 
 /// Kernels with no GPU's records yet: times, counters beside Nsight Compute's and compute-sanitizer's verdicts are to come.
-pub const NOT_MEASURED: [&str; 0] = [];
+pub const NOT_MEASURED: [&str; 5] = [
+    "gemm_v12_tf32_f32",
+    "gemm_v12_fp8_fast_f32",
+    "gemm_v12_fp8_fast_bf16",
+    "gemm_v12_fp8_f32",
+    "gemm_v12_fp8_bf16",
+];
 
 /// A step that is a program of its own, without kernels: not in [`STEPS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -445,6 +474,15 @@ impl Work {
         }
     }
 
+    /// Whether A is stored as K × M, and B as N × K.
+    pub fn turned(self) -> [bool; 2] {
+        match self {
+            Work::SgemmTransposed { a, b } => [a, b],
+            Work::Tensor { turned_b, .. } => [false, turned_b],
+            _ => [false; 2],
+        }
+    }
+
     /// Floating-point operations for a shape.
     pub fn flops(self, shape: crate::Shape) -> f64 {
         match self {
@@ -459,7 +497,9 @@ impl Work {
         match self {
             Work::Transpose => 2.0 * 4.0 * m * n,
             Work::Dgemm => 8.0 * (m * k + k * n + m * n),
-            Work::Tensor { operands, result } => operands.bytes() * (m * k + k * n) + result.bytes() * m * n,
+            Work::Tensor { operands, result, .. } => {
+                operands.bytes() * (m * k + k * n) + result.bytes() * m * n
+            }
             _ => 4.0 * (m * k + k * n + m * n),
         }
     }

@@ -65,7 +65,7 @@ impl Work {
     pub fn family(self) -> Family {
         match self {
             Work::Sgemm | Work::SgemmTransposed { .. } | Work::Cublas => Family::FP32,
-            Work::Tensor { operands, result } => Family::Products { operands, result },
+            Work::Tensor { operands, result, .. } => Family::Products { operands, result },
             Work::Dgemm => Family::Doubles,
             Work::Transpose => Family::Transposes,
             Work::Cpu => Family::Cpu,
@@ -88,6 +88,8 @@ mod tests {
             "TF32",
             "bf16",
             "bf16, C in FP32",
+            "e4m3, C in FP32",
+            "e4m3, C in bf16",
             "FP64",
             "FP32 on the CPU",
         ] {

@@ -1,19 +1,20 @@
 //! How far sums on tensor cores are off, beside those of FP32 multiply-adds, as K grows.
 //!
 //! The emulated device adds as compute capability 9.0 does, so a card of that kind gives the same bits.
-//! With the word `fp32` it compares ways to FP32, v12's among them.
+//! With the word `fp32` it compares ways to FP32, v12's among them; with `narrow`, v12's products of TF32 and e4m3.
 
 #![expect(clippy::print_stdout, reason = "a program that talks to whoever runs it")]
 
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{
-    CudaContext, CudaModule, CudaSlice, CudaStream, DevicePtr as _, DeviceRepr, LaunchConfig,
+    CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr as _, LaunchConfig,
     PushKernelArg as _,
 };
 use cudarc::nvrtc::Ptx;
-use lab::inputs::{Data, elements};
+use lab::inputs::{Data, Real, elements, transposed};
+use lab::map::{Element, Matrix};
 use lab::parts::parts;
-use lab::{Code, Shape, bf16, code, int};
+use lab::{Code, E4m3, Shape, bf16, code, int};
 
 /// Rows and columns of C.
 const EDGE: usize = 16;
@@ -25,6 +26,32 @@ struct Compared {
     code: Code,
     entry: &'static str,
     threads: u32,
+    /// Bytes of dynamic shared memory.
+    shared: u32,
+    /// What it takes behind the sizes.
+    takes: Takes,
+    /// What A and B are.
+    operands: Operands,
+}
+
+/// Parameters behind the sizes.
+#[derive(Clone, Copy)]
+enum Takes {
+    /// A, B and C.
+    Matrices,
+    /// α, and tensor maps: of A and of B, which has a row for each column, with so many rows in a box; and of C. Two
+    /// blocks work together.
+    Maps(Element, [u32; 2]),
+}
+
+/// What elements of A and B are rounded to.
+#[derive(Clone, Copy)]
+enum Operands {
+    Fp32,
+    /// Three numbers of bf16 each, by a kernel that comes first.
+    Parts,
+    Bf16,
+    E4m3,
 }
 
 impl Compared {
@@ -34,15 +61,62 @@ impl Compared {
             code,
             entry,
             threads: 256,
+            shared: 0,
+            takes: Takes::Matrices,
+            operands: Operands::Fp32,
+        }
+    }
+
+    /// v12's, with a ring of tiles and boxes of C.
+    const fn on_hopper(heading: &'static str, code: Code, entry: &'static str, takes: Takes) -> Self {
+        Self {
+            threads: 288,
+            shared: 229_440,
+            takes,
+            ..Self::new(heading, code, entry)
         }
     }
 }
 
 const FP32: Compared = Compared::new("FP32", code!("v07_double_buffer"), "sgemm_v07_double_buffer");
-const BF16: Compared = Compared::new("bf16", code!("v10_shared"), "bf16gemm_v10_shared");
+const BF16: Compared = Compared {
+    operands: Operands::Bf16,
+    ..Compared::new("bf16", code!("v10_shared"), "bf16gemm_v10_shared")
+};
 const TF32: Compared = Compared::new("TF32", code!("v10_shared"), "tf32gemm_v10_shared");
 const THREE_TF32: Compared = Compared::new("3 x TF32", code!("v10_three_tf32"), "sgemm_v10_three_tf32");
-const SIX_BF16: Compared = Compared::new("6 x bf16", code!("v12_six_bf16"), "sgemm_v12_six_bf16");
+const SIX_BF16: Compared = Compared {
+    threads: 3 * 128,
+    shared: 7 * (32768 + 16),
+    operands: Operands::Parts,
+    ..Compared::new("6 x bf16", code!("v12_six_bf16"), "sgemm_v12_six_bf16")
+};
+const CUT: Compared = Compared::on_hopper(
+    "TF32, cut",
+    code!("v12_tf32"),
+    "gemm_v12_tf32_f32",
+    Takes::Maps(Element::F32, [128, 128]),
+);
+const ROUNDED: Compared = Compared {
+    heading: "TF32, rounded",
+    takes: Takes::Maps(Element::Tf32, [128, 128]),
+    ..CUT
+};
+const E4M3: Compared = Compared {
+    operands: Operands::E4m3,
+    ..Compared::on_hopper(
+        "e4m3",
+        code!("v12_fp8"),
+        "gemm_v12_fp8_fast_f32",
+        Takes::Maps(Element::E4m3, [128, 96]),
+    )
+};
+const PROMOTED: Compared = Compared {
+    heading: "e4m3, promoted",
+    entry: "gemm_v12_fp8_f32",
+    threads: 384,
+    ..E4M3
+};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -50,10 +124,14 @@ fn main() -> Result<(), Failure> {
     emulated::preload()?;
     let context = CudaContext::new(0)?;
     let stream = context.default_stream();
-    let kernels: &[Compared] = match std::env::args().nth(1).as_deref() {
-        None => &[FP32, BF16, TF32, THREE_TF32],
-        Some("fp32") => &[FP32, THREE_TF32, SIX_BF16],
-        Some(word) => return Err(format!("unknown word `{word}`: say `fp32`, or nothing").into()),
+    // And digits behind the point.
+    let (kernels, digits): (&[Compared], usize) = match std::env::args().nth(1).as_deref() {
+        None => (&[FP32, BF16, TF32, THREE_TF32], 3),
+        Some("fp32") => (&[FP32, THREE_TF32, SIX_BF16], 3),
+        Some("narrow") => (&[CUT, ROUNDED, E4M3, PROMOTED], 0),
+        Some(word) => {
+            return Err(format!("unknown word `{word}`: say `fp32`, `narrow`, or nothing").into());
+        }
     };
     let load = |kernel: &Compared| context.load_module(Ptx::from_src(kernel.code.ptx));
     let modules = kernels.iter().map(load).collect::<Result<Vec<_>, _>>()?;
@@ -81,18 +159,13 @@ fn main() -> Result<(), Failure> {
                     kernel,
                     k,
                 };
-                let errors = match kernel.heading {
-                    "bf16" => {
-                        let short = |x: &[f32]| x.iter().map(|v| bf16::from_f32(*v)).collect::<Vec<_>>();
-                        let (a, b) = (short(&a), short(&b));
-                        let c = launch.run(&a, &b)?;
-                        let wide = |x: &[bf16]| x.iter().map(|v| v.to_f32()).collect::<Vec<_>>();
-                        Errors::of(&wide(&a), &wide(&b), k, &c)
-                    }
-                    "6 x bf16" => Errors::of(&a, &b, k, &launch.run_in_parts(&a, &b)?),
-                    _ => Errors::of(&a, &b, k, &launch.run(&a, &b)?),
-                };
-                print!("{:>12.3}{:>+10.3}", errors.largest, errors.mean);
+                let errors = match kernel.operands {
+                    Operands::Fp32 => launch.errors(&a, &b, |v| v),
+                    Operands::Parts => (launch.run_in_parts(&a, &b)).map(|c| Errors::of(&a, &b, k, &c)),
+                    Operands::Bf16 => launch.errors(&a, &b, bf16::from_f32),
+                    Operands::E4m3 => launch.errors(&a, &b, |v| E4m3::from_f64(v.into())),
+                }?;
+                print!("{:>12.digits$}{:>+10.digits$}", errors.largest, errors.mean);
             }
             println!();
         }
@@ -116,33 +189,94 @@ struct Launch<'a> {
 }
 
 impl Launch<'_> {
-    /// C, row-major: one block has all of it.
-    fn run<T: DeviceRepr>(&self, a: &[T], b: &[T]) -> Result<Vec<f32>, Failure> {
-        let Compared { entry, threads, .. } = *self.kernel;
+    /// The errors of C, from elements that are rounded before.
+    fn errors<T: Real>(&self, a: &[f32], b: &[f32], round: impl Fn(f32) -> T) -> Result<Errors, Failure> {
+        let short = |x: &[f32]| x.iter().map(|v| round(*v)).collect::<Vec<T>>();
+        let (a, b) = (short(a), short(b));
+        let c = self.run(&a, &b)?;
+        Ok(Errors::of(&a, &b, self.k, &c))
+    }
+
+    /// A kernel of the module, which may have so much dynamic shared memory.
+    fn function(&self, entry: &str, shared: u32) -> Result<CudaFunction, Failure> {
         let function = self.module.load_function(entry)?;
-        let (a, b) = (self.stream.clone_htod(a)?, self.stream.clone_htod(b)?);
+        if shared > 0 {
+            function.set_attribute(
+                CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                shared.cast_signed(),
+            )?;
+        }
+        Ok(function)
+    }
+
+    /// C, row-major: one tile has all of it.
+    fn run<T: Real>(&self, a: &[T], b: &[T]) -> Result<Vec<f32>, Failure> {
+        let Compared {
+            entry,
+            threads,
+            shared,
+            takes,
+            ..
+        } = *self.kernel;
+        let function = self.function(entry, shared)?;
+        let b = match takes {
+            Takes::Maps(..) => transposed(b, self.k, EDGE),
+            _ => b.to_vec(),
+        };
+        let (a, b) = (self.stream.clone_htod(a)?, self.stream.clone_htod(&b)?);
         let mut c: CudaSlice<f32> = self.stream.alloc_zeros(EDGE * EDGE)?;
         let (edge, k) = (int(EDGE), int(self.k));
         let config = LaunchConfig {
-            grid_dim: (1, 1, 1),
+            grid_dim: (if matches!(takes, Takes::Maps(..)) { 2 } else { 1 }, 1, 1),
             block_dim: (threads, 1, 1),
-            shared_mem_bytes: 0,
+            shared_mem_bytes: shared,
         };
         let mut launch = self.stream.launch_builder(&function);
         launch.arg(&edge).arg(&edge).arg(&k);
-        launch.arg(&a).arg(&b).arg(&mut c);
-        // SAFETY: the arguments are what the kernels take; a has EDGE * k elements, b k * EDGE, c EDGE * EDGE.
+        let maps;
+        match takes {
+            Takes::Maps(element, [a_rows, b_rows]) => {
+                launch.arg(&1.0_f32);
+                const ROW_BYTES: usize = 128;
+                let boxed = |rows, columns| (rows, (ROW_BYTES / columns) as u32);
+                maps = [
+                    (self.address(&a), self.k, element, boxed(a_rows, size_of::<T>())),
+                    (self.address(&b), self.k, element, boxed(b_rows, size_of::<T>())),
+                    (self.address(&c), EDGE, Element::F32, boxed(64, size_of::<f32>())),
+                ]
+                .map(|(address, cols, element, (box_rows, box_cols))| {
+                    let matrix = Matrix {
+                        address,
+                        rows: EDGE,
+                        cols,
+                        pitch: cols,
+                        element,
+                    };
+                    matrix.map(box_rows, box_cols, true)
+                });
+                for map in &maps {
+                    launch.arg(map.as_ref().map_err(|error| error.to_string())?);
+                }
+            }
+            Takes::Matrices => {
+                launch.arg(&a).arg(&b).arg(&mut c);
+            }
+        }
+        // SAFETY: the arguments are what the kernels take; a has EDGE * k elements, b k * EDGE, c EDGE * EDGE, and maps
+        // end with their matrices.
         unsafe { launch.launch(config) }?;
         Ok(self.stream.clone_dtoh(&c)?)
     }
 
-    /// The same, by v12: A and B are split first, and two blocks of a cluster have C.
+    /// The same, of elements that are split first; two blocks of a cluster have C.
     fn run_in_parts(&self, a: &[f32], b: &[f32]) -> Result<Vec<f32>, Failure> {
-        const THREADS: u32 = 3 * 128;
-        const SHARED: u32 = 7 * (32768 + 16);
-        let function = self.module.load_function(self.kernel.entry)?;
-        let attribute = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        function.set_attribute(attribute, SHARED.cast_signed())?;
+        let Compared {
+            entry,
+            threads,
+            shared,
+            ..
+        } = *self.kernel;
+        let function = self.function(entry, shared)?;
         let split = self.module.load_function("split_v12")?;
         let (a, b) = (self.stream.clone_htod(a)?, self.stream.clone_htod(b)?);
         let mut c: CudaSlice<f32> = self.stream.alloc_zeros(EDGE * EDGE)?;
@@ -163,8 +297,8 @@ impl Launch<'_> {
         let (a_maps, b_maps) = (of_a.maps(a_at, 128, 64)?, of_b.maps(b_at, 32, 64)?);
         let config = LaunchConfig {
             grid_dim: (2, 1, 1),
-            block_dim: (THREADS, 1, 1),
-            shared_mem_bytes: SHARED,
+            block_dim: (threads, 1, 1),
+            shared_mem_bytes: shared,
         };
         let (edge, k) = (int(EDGE), int(self.k));
         let mut launch = self.stream.launch_builder(&function);
@@ -176,6 +310,13 @@ impl Launch<'_> {
     }
 }
 
+impl Launch<'_> {
+    /// Where elements are. What is done with them stands in one stream.
+    fn address<T: Real>(&self, x: &CudaSlice<T>) -> u64 {
+        x.device_ptr(self.stream).0
+    }
+}
+
 /// Errors as parts of Σ|a b|, in units of 2⁻²⁴.
 struct Errors {
     largest: f64,
@@ -184,12 +325,12 @@ struct Errors {
 }
 
 impl Errors {
-    fn of(a: &[f32], b: &[f32], k: usize, c: &[f32]) -> Self {
+    fn of<T: Real>(a: &[T], b: &[T], k: usize, c: &[f32]) -> Self {
         let unit = 2.0_f64.powi(-24);
         let (mut largest, mut total) = (0.0_f64, 0.0);
         for (index, c) in c.iter().enumerate() {
             let (row, col) = (index / EDGE, index % EDGE);
-            let term = |i: usize| f64::from(a[row * k + i]) * f64::from(b[i * EDGE + col]);
+            let term = |i: usize| a[row * k + i].to_f64() * b[i * EDGE + col].to_f64();
             let exact: f64 = (0..k).map(term).sum();
             let size: f64 = (0..k).map(|i| term(i).abs()).sum();
             let error = (f64::from(*c) - exact) * exact.signum() / size / unit;

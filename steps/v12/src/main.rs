@@ -8,7 +8,7 @@ use cudarc::driver::{
 };
 use lab::map::{ALIGNED, Element, Matrix, TensorMap};
 use lab::parts::{Parts, parts};
-use lab::{Code, Gemm, Kernel, Shape, bf16, blocks, code, int};
+use lab::{Code, E4m3, Gemm, Kernel, Shape, bf16, blocks, code, int};
 
 // ANCHOR: plans
 /// How a kernel shares out its work.
@@ -25,12 +25,14 @@ struct Plan {
     rows: [u32; 2],
 }
 
-/// Depth of the tiles of A and B.
-const BK: u32 = 64;
-/// Bytes of a row of a box, as long as one of the swizzle.
+/// Bytes of a row of a box, as long as one of the swizzle: also the depth of the tiles of A and B.
 const ROW: u32 = 128;
-/// Columns of a box of B.
-const COLS: u32 = ROW / size_of::<bf16>() as u32;
+/// Rows of a box of B of bf16, and its columns.
+const BK: u32 = columns::<bf16>();
+/// Columns of a box.
+const fn columns<T>() -> u32 {
+    ROW / size_of::<T>() as u32
+}
 /// Threads of a warpgroup that multiplies, and of the warp of the thread that copies.
 const GROUP: u32 = 128;
 const PRODUCERS: u32 = 32;
@@ -39,7 +41,7 @@ const BARRIER: u32 = 8;
 
 /// `stages` pairs of tiles, each with its barriers; behind the tiles, room for something else.
 const fn tiles([bm, bn]: [u32; 2], threads: u32, stages: u32, barriers: u32, exchange: u32) -> Plan {
-    let tiles = bm * ROW + bn / COLS * BK * ROW;
+    let tiles = (bm + bn) * ROW;
     Plan {
         bm,
         bn,
@@ -60,6 +62,14 @@ const fn pair(plan: Plan) -> Plan {
         bm: 2 * plan.bm,
         rows: [plan.rows[0], plan.rows[1] / 2],
         ..plan
+    }
+}
+
+/// B has a row for each of its columns: each block of a cluster copies half of those of a tile.
+const fn by_k(pair: Plan) -> Plan {
+    Plan {
+        rows: [pair.rows[0], pair.bn / 2],
+        ..pair
     }
 }
 
@@ -88,6 +98,13 @@ const IN_PARTS: Plan = Plan {
     ..pair(ring([128, 128], 7, 0))
 };
 const SPLIT_64X64: Plan = ring([64, 64], 4, 8192);
+const TF32: Plan = by_k(STORE);
+const FP8_FAST: Plan = by_k(STORE_192);
+/// A warpgroup copies here too.
+const FP8: Plan = Plan {
+    threads: 3 * GROUP,
+    ..FP8_FAST
+};
 
 impl Plan {
     /// One block per tile of C.
@@ -111,6 +128,8 @@ const PING_PONGS: Code = code!("v12_ping_pong");
 const SMALL: Code = code!("v12_small");
 const SPLIT: Code = code!("v12_split");
 const SIX_BF16: Code = code!("v12_six_bf16");
+const OF_TF32: Code = code!("v12_tf32");
+const OF_FP8: Code = code!("v12_fp8");
 
 /// Two kernels, with C of FP32 and of bf16, that copy boxes.
 macro_rules! both {
@@ -120,6 +139,27 @@ macro_rules! both {
         let launch = |gemm: Gemm<'_, bf16>| $launch(gemm, $plan.rows);
         let short = Kernel::bf16_to_bf16(concat!($name, "_bf16"), $code, |shape| $plan.launch(shape), launch);
         [fp32, short].map(|kernel| kernel.needing(rows_on_16_bytes)$(.with_blocks($blocks))?)
+    }};
+}
+
+/// The same of FP8.
+macro_rules! both_of_fp8 {
+    ($name:literal, $plan:ident) => {{
+        let launch = |gemm: Gemm<'_, E4m3, f32>| launch_boxes_out(gemm, $plan.rows);
+        let fp32 = Kernel::e4m3(
+            concat!($name, "_f32"),
+            OF_FP8,
+            |shape| $plan.launch(shape),
+            launch,
+        );
+        let launch = |gemm: Gemm<'_, E4m3, bf16>| launch_boxes_out(gemm, $plan.rows);
+        let short = Kernel::e4m3_to_bf16(
+            concat!($name, "_bf16"),
+            OF_FP8,
+            |shape| $plan.launch(shape),
+            launch,
+        );
+        [fp32, short].map(|kernel| kernel.needing(rows_of_fp8).with_blocks(persistent_pairs))
     }};
 }
 
@@ -224,16 +264,47 @@ fn kernels() -> Vec<Kernel> {
     let fp32 = Kernel::sgemm("sgemm_v12_six_bf16", SIX_BF16, plan, launch_in_parts)
         .with_blocks(persistent_pairs)
         .prepared_by("split_v12", |shape| parts(shape).iter().map(Parts::bytes).sum());
-    let boxes = boxes.into_iter().flatten();
-    mma.into_iter().chain(boxes).chain([fp32]).collect()
+    let launch = |gemm: Gemm<'_, f32>| launch_boxes_out(gemm, TF32.rows);
+    let tf32 = Kernel::sgemm("gemm_v12_tf32_f32", OF_TF32, |shape| TF32.launch(shape), launch);
+    let tf32 = tf32.needing(rows_of_tf32).with_blocks(persistent_pairs);
+    let fp8 = [
+        both_of_fp8!("gemm_v12_fp8_fast", FP8_FAST),
+        both_of_fp8!("gemm_v12_fp8", FP8),
+    ];
+    let (boxes, fp8) = (boxes.into_iter().flatten(), fp8.into_iter().flatten());
+    mma.into_iter()
+        .chain(boxes)
+        .chain([fp32, tf32])
+        .chain(fp8)
+        .collect()
 }
 
 // ANCHOR: launch
+/// Whether rows of so many numbers can be those of a tensor map.
+fn aligned<T>(cols: usize) -> bool {
+    (cols * size_of::<T>()).is_multiple_of(ALIGNED)
+}
+
 /// What a tensor map needs.
 fn rows_on_16_bytes(shape: Shape) -> Option<&'static str> {
-    let aligned = |cols: usize| (cols * size_of::<bf16>()).is_multiple_of(ALIGNED);
-    (!aligned(shape.n) || !aligned(shape.k)).then_some(
+    (!aligned::<bf16>(shape.n) || !aligned::<bf16>(shape.k)).then_some(
         "a tensor map needs rows that start on 16 bytes: N and K that are multiples of 8; gemm_v12_mma_ring takes any",
+    )
+}
+
+/// The same of TF32, which has the size of FP32.
+fn rows_of_tf32(shape: Shape) -> Option<&'static str> {
+    (!aligned::<f32>(shape.n) || !aligned::<f32>(shape.k)).then_some(
+        "a tensor map needs rows that start on 16 bytes: N and K that are multiples of 4; tf32gemm_v10_large_warps takes \
+         any, with B as K x N",
+    )
+}
+
+/// And of FP8: rows of A and B have bytes, those of C at least two for each number.
+fn rows_of_fp8(shape: Shape) -> Option<&'static str> {
+    (!aligned::<bf16>(shape.n) || !aligned::<E4m3>(shape.k)).then_some(
+        "a tensor map needs rows that start on 16 bytes: K that is a multiple of 16, and N of 8; zeros behind each row \
+         of A and of B make K longer, and leave the sums as they are",
     )
 }
 
@@ -269,12 +340,16 @@ fn matrix<T: Mapped>(stream: &CudaStream, x: &CudaSlice<T>, [rows, cols]: [usize
     }
 }
 
-/// A and B as tensor maps of boxes with so many rows.
-fn maps<R>(gemm: &Gemm<'_, bf16, R>, [a, b]: [u32; 2]) -> Result<[TensorMap; 2], DriverError> {
+/// A and B as tensor maps of boxes with so many rows. B is stored as N × K, unless it is of bf16.
+fn maps<T: Mapped, R>(gemm: &Gemm<'_, T, R>, [a, b]: [u32; 2]) -> Result<[TensorMap; 2], DriverError> {
     let Shape { m, n, k } = gemm.shape;
+    let size_of_b = match T::ELEMENT {
+        Element::Bf16 => [k, n],
+        Element::F32 | Element::Tf32 | Element::E4m3 => [n, k],
+    };
     Ok([
-        matrix(gemm.stream, gemm.a, [m, k]).map(a, BK, true)?,
-        matrix(gemm.stream, gemm.b, [k, n]).map(b, COLS, true)?,
+        matrix(gemm.stream, gemm.a, [m, k]).map(a, columns::<T>(), true)?,
+        matrix(gemm.stream, gemm.b, size_of_b).map(b, columns::<T>(), true)?,
     ])
 }
 
@@ -291,12 +366,11 @@ fn launch_boxes<R: DeviceRepr>(gemm: Gemm<'_, bf16, R>, rows: [u32; 2]) -> Resul
 }
 
 /// C too, in boxes of 64 rows.
-fn launch_boxes_out<R: Mapped>(gemm: Gemm<'_, bf16, R>, rows: [u32; 2]) -> Result<(), DriverError> {
+fn launch_boxes_out<T: Mapped, R: Mapped>(gemm: Gemm<'_, T, R>, rows: [u32; 2]) -> Result<(), DriverError> {
     prepare(&gemm)?;
     let [a_map, b_map] = maps(&gemm, rows)?;
-    let columns = ROW / size_of::<R>() as u32;
     let c = matrix(gemm.stream, gemm.c, [gemm.shape.m, gemm.shape.n]);
-    let c_map = c.map(64, columns, true)?;
+    let c_map = c.map(64, columns::<R>(), true)?;
     let (m, n, k, alpha) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k), 1.0f32);
     let mut launch = gemm.stream.launch_builder(gemm.kernel);
     launch
@@ -357,6 +431,10 @@ impl Mapped for bf16 {
     const ELEMENT: Element = Element::Bf16;
 }
 
+impl Mapped for E4m3 {
+    const ELEMENT: Element = Element::E4m3;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -371,7 +449,8 @@ mod tests {
     fn sums_of_c_are_those_on_record() {
         let sums = lab::sums::agree("v12", &kernels());
         // Whatever the tile, and whoever copies: where k are added in order, C is the same.
-        let in_order = |kernel: &str| !kernel.contains("split") && !kernel.contains("six");
+        let others = ["split", "six", "tf32", "fp8"];
+        let in_order = |kernel: &str| !others.iter().any(|word| kernel.contains(word));
         for sum in sums.iter().filter(|sum| in_order(&sum.kernel)) {
             let format = sum.kernel.rsplit('_').next().unwrap_or_default();
             let plain = format!("gemm_v12_mma_ring_{format}");

@@ -42,12 +42,13 @@ product(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_ma
     }
 
     Ring<T, T::STAGES> ring(tiles_at, 0);
+    const int group = threadIdx.x / GROUP;
     BoxesOut<T, float, T::EXCHANGE_BYTES / (T::GROUPS * BOX_OF_C)> out(c_map, tiles_at + ring.EXCHANGE_AT);
     for (int tile = blockIdx.x / CLUSTER; tile < order.count(); tile += clusters) {
         const int2 at = order.place(tile);
         float acc[T::SUMS] = {};
         multiply_steps<T>(acc, ring, steps, release_shared_tiles);
-        out.store((at.x * CLUSTER + rank) * T::BM + threadIdx.x / GROUP * T::GROUP_ROWS, at.y * T::BN, alpha, acc);
+        out.store((at.x * CLUSTER + rank) * T::BM + group * T::GROUP_ROWS, at.y * T::BN, alpha, acc);
     }
     if (threadIdx.x % GROUP == 0) wait_stores_read<0>();  // shared memory ends with the block
     meet_in_cluster();  // the other block arrives here no more -> this one may end

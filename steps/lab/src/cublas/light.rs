@@ -5,11 +5,12 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-use cudarc::cublas::sys::cudaDataType;
+use cudarc::cublas::sys::{cublasOperation_t as Op, cudaDataType};
 use cudarc::cublaslt::result::{self, CublasError};
 use cudarc::cublaslt::sys::{
-    self, cublasComputeType_t as Compute, cublasLtMatmulHeuristicResult_t as Algorithm,
-    cublasLtMatmulPreferenceAttributes_t as Preference, cudaDataType_t as Type,
+    self, cublasComputeType_t as Compute, cublasLtMatmulDescAttributes_t as Turns,
+    cublasLtMatmulHeuristicResult_t as Algorithm, cublasLtMatmulPreferenceAttributes_t as Preference,
+    cudaDataType_t as Type,
 };
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut};
 
@@ -58,11 +59,27 @@ impl Product {
         };
         self.handle = result::create_handle()?;
         self.product = result::create_matmul_desc(compute, sums)?;
-        let layout =
-            |of, rows, cols, stride: i32| result::create_matrix_layout(of, rows, cols, stride.into());
-        self.layouts[0] = layout(operands, m, k, flags.first_stride)?;
-        self.layouts[1] = layout(operands, k, n, flags.second_stride)?;
-        self.layouts[2] = layout(same_type(types.result), m, n, flags.c_stride)?;
+        let layout = |of, op, rows, cols, stride: i32| match op {
+            Op::CUBLAS_OP_N => result::create_matrix_layout(of, rows, cols, stride.into()),
+            _ => result::create_matrix_layout(of, cols, rows, stride.into()),
+        };
+        self.layouts[0] = layout(operands, flags.first, m, k, flags.first_stride)?;
+        self.layouts[1] = layout(operands, flags.second, k, n, flags.second_stride)?;
+        self.layouts[2] = layout(same_type(types.result), Op::CUBLAS_OP_N, m, n, flags.c_stride)?;
+        for (op, turns) in [
+            (flags.first, Turns::CUBLASLT_MATMUL_DESC_TRANSA),
+            (flags.second, Turns::CUBLASLT_MATMUL_DESC_TRANSB),
+        ] {
+            // SAFETY: just made; the value is read before the call returns, and is of the size that is said.
+            unsafe {
+                result::set_matmul_desc_attribute(
+                    self.product,
+                    turns,
+                    (&raw const op).cast(),
+                    size_of_val(&op),
+                )
+            }?;
+        }
         self.algorithms = self.ask()?;
         Ok(())
     }
@@ -176,6 +193,7 @@ impl Drop for Product {
 fn same_type(of: cudaDataType) -> Type {
     match of {
         cudaDataType::CUDA_R_16BF => Type::CUDA_R_16BF,
+        cudaDataType::CUDA_R_8F_E4M3 => Type::CUDA_R_8F_E4M3,
         _ => Type::CUDA_R_32F,
     }
 }

@@ -147,7 +147,7 @@ fn once(shape: Shape, counted: &[(&Entry<'_>, Counters)]) -> String {
     for (entry, _) in counted {
         // That of FP64 was never asked for: the note is about the others.
         let (work, of) = match entry.work {
-            Work::Tensor { operands, result } => {
+            Work::Tensor { operands, result, .. } => {
                 let (from, to) = (operands.name(), result.name());
                 (entry.work, format!(" ({from} to {to})"))
             }

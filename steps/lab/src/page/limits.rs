@@ -5,7 +5,7 @@
 
 use ladder::machine_code::{Prediction, unit};
 use ladder::text::{Paint, Table};
-use ladder::{Shape, Work};
+use ladder::{Format, Shape, Work};
 
 use super::{Entry, figure};
 use crate::counters::{self, Arithmetic, Counters};
@@ -201,11 +201,20 @@ fn note(shape: Shape, counted: &[(&Entry<'_>, Counters)], is_exact: bool) -> Str
             counters::FP32_FMAS,
             counters::FP64_FMAS
         ),
-        (true, true) => format!(
-            "{:.0} such product of bf16 or {:.1} of TF32, ",
-            counters::BF16_PRODUCTS,
-            counters::TF32_PRODUCTS
-        ),
+        (true, true) => {
+            let is_e4m3 = |(entry, _): &(&Entry<'_>, Counters)| {
+                Arithmetic::of(entry.work) == Arithmetic::Tensor(Format::E4m3)
+            };
+            let e4m3 = match counted.iter().any(is_e4m3) {
+                true => format!(" or {:.0} of e4m3", counters::E4M3_PRODUCTS),
+                false => String::new(),
+            };
+            format!(
+                "{:.0} such product of bf16 or {:.1} of TF32{e4m3}, ",
+                counters::BF16_PRODUCTS,
+                counters::TF32_PRODUCTS
+            )
+        }
         (false, _) => String::new(),
     };
     let mut note = format!(
