@@ -401,7 +401,7 @@ fn launch_in_parts(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
         b.split(gemm.stream, &first.kernel, gemm.b, b_at)?;
     }
     let [a_rows, b_rows] = IN_PARTS.rows;
-    let (a_maps, b_maps) = (a.maps(a_at, a_rows, BK)?, b.maps(b_at, b_rows, COLS)?);
+    let (a_maps, b_maps) = (a.maps(a_at, a_rows, BK)?, b.maps(b_at, b_rows, BK)?);
     let (m, n, k, alpha) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k), 1.0f32);
     let mut launch = gemm.stream.launch_builder(gemm.kernel);
     launch
