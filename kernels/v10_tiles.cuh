@@ -1,7 +1,7 @@
 // v10_tiles.cuh: tiles of A and B on their way from global memory to shared memory.
 //
-// A tile has BK k, which are 64 bytes of bf16 or of TF32: twice as many as in v07, since a product takes 16 or 8 of
-// them at a time. 16 bytes follow each row, so that rows which a fragment loads together begin in different banks.
+// A tile has BK k, mostly 64 bytes of bf16 or of TF32: twice as many as in v07, since a product takes 16 or 8 of them
+// at a time. 16 bytes follow each row, so that rows which a fragment loads together begin in different banks.
 #pragma once
 #include "v10_fragments.cuh"
 
@@ -84,11 +84,12 @@ __device__ __forceinline__ void store_vector(tf32* to, Vector v)
 // ANCHOR_END: round
 
 // A block's share of the way: THREADS threads load a tile of A and one of B to registers, and store them to the tiles.
-template <typename Element, int THREADS>
+// PRODUCTS: how many products a tile has along k.
+template <typename Element, int THREADS, int BM = BM, int BN = BN, int PRODUCTS = 2>
 struct Loads {
     using InMemory = typename Kind<Element>::InMemory;
     static constexpr int N = VECTOR_BYTES / sizeof(InMemory);  // elements at a time
-    static constexpr int BK = 2 * Kind<Element>::DEPTH;
+    static constexpr int BK = PRODUCTS * Kind<Element>::DEPTH;
     static constexpr int A_STRIDE = BK + N, B_STRIDE = BN + N; // from one row of a tile to the next
     static constexpr int A_ROWS = THREADS / (BK / N), B_ROWS = THREADS / (BN / N);  // rows at a time
     static constexpr int A_VECTORS = BM / A_ROWS, B_VECTORS = BK / B_ROWS;          // of one thread

@@ -8,17 +8,19 @@
 #include "v12_bf16.cuh"
 
 constexpr int PIECE_BYTES = 16;
+constexpr int ALL_BANKS = 8;  // pieces, side by side
 
 // ANCHOR: copy
-// X[row][col .. col + 8] to shared memory, zeros outside. Rows start on 16 bytes: a copy goes on by itself (cp.async).
-// Where they don't: no copy has 2 bytes, and numbers go through registers one by one.
+// X[row][col .. col + 8] to shared memory, zeros outside. Rows start on 16 bytes: a copy goes on by itself (cp.async),
+// and one of no bytes reads nothing, wherever it points. Where they don't: no copy has 2 bytes, and numbers go through
+// registers one by one.
 template <bool ON_16_BYTES>
 __device__ __forceinline__ void copy_piece(unsigned to, const Bf16* X, int rows, int cols, int row, int col)
 {
     if constexpr (ON_16_BYTES) {
         const bool there = row < rows && col < cols;
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
-                     :: "r"(to), "l"(there ? X + row * cols + col : X), "r"(there ? PIECE_BYTES : 0) : "memory");
+                     :: "r"(to), "l"(X + (row * cols + col)), "r"(there ? PIECE_BYTES : 0) : "memory");
     } else {
         unsigned word[BF16_WIDTH / 2];
         #pragma unroll
@@ -36,7 +38,7 @@ __device__ __forceinline__ void copy_piece(unsigned to, const Bf16* X, int rows,
 template <int PIECES>
 __device__ __forceinline__ int place(int row, int piece)
 {
-    constexpr int ALL_BANKS = 8, SIDE_BY_SIDE = PIECES < ALL_BANKS ? ALL_BANKS / PIECES : 1;  // rows
+    constexpr int SIDE_BY_SIDE = PIECES < ALL_BANKS ? ALL_BANKS / PIECES : 1;  // rows
     return (row * PIECES + (piece ^ row / SIDE_BY_SIDE % (ALL_BANKS / SIDE_BY_SIDE))) * PIECE_BYTES;
 }
 
@@ -45,12 +47,15 @@ template <int ROWS, int COLS, int THREADS, bool ON_16_BYTES>
 __device__ __forceinline__ void copy_tile(unsigned to, const Bf16* X, int rows, int cols, int row, int col)
 {
     constexpr int PIECES = COLS / BF16_WIDTH;  // of a row
-    static_assert(ROWS * PIECES % THREADS == 0, "all threads copy as many");
-    #pragma unroll(ON_16_BYTES ? ROWS * PIECES / THREADS : 1)
-    for (int first = 0; first < ROWS * PIECES; first += THREADS) {
-        const int i = first + threadIdx.x, r = i / PIECES, piece = i % PIECES;
-        copy_piece<ON_16_BYTES>(to + place<PIECES>(r, piece), X, rows, cols, row + r, col + piece * BF16_WIDTH);
-    }
+    constexpr int APART = THREADS / PIECES;    // rows between two pieces of a thread
+    static_assert(ROWS % APART == 0, "all threads copy as many");
+    static_assert(APART % ALL_BANKS == 0, "all pieces of a thread change places alike");
+    const int r = threadIdx.x / PIECES, piece = threadIdx.x % PIECES;
+    to += place<PIECES>(r, piece);
+    #pragma unroll(ON_16_BYTES ? ROWS / APART : 1)
+    for (int first = 0; first < ROWS; first += APART)
+        copy_piece<ON_16_BYTES>(to + first * PIECES * PIECE_BYTES, X, rows, cols, row + r + first,
+                                col + piece * BF16_WIDTH);
 }
 // ANCHOR_END: copy
 

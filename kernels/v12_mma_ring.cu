@@ -11,10 +11,11 @@
 #include "v12_copy.cuh"
 
 // ANCHOR: constants
-constexpr int BM = 256, BN = 128, BK = 32;
+constexpr int BM = 256, BN = 128, BK = 64;
 constexpr int WM = 64, WN = 64;          // of a warp
 constexpr int MM = 16, MN = 8, MK = 16;  // of an instruction
-constexpr int STAGES = 6;
+constexpr int STAGES = 3;
+constexpr int COPIES_AT = MK;            // which k of a tile the next copies start at
 constexpr int THREADS = BM / WM * (BN / WN) * WARP_SIZE;
 constexpr int A_BYTES = BM * BK * sizeof(Bf16), STAGE_BYTES = A_BYTES + BK * BN * sizeof(Bf16);
 constexpr int SHARED_BYTES = STAGES * STAGE_BYTES;
@@ -30,11 +31,12 @@ __device__ __forceinline__ void multiply(int M, int N, int K, float alpha, const
     const int block_row = blockIdx.y * BM, block_col = blockIdx.x * BN;
 
     // ANCHOR: load
-    // Each call is one group of copies: the tiles from k_next on, or nothing past the last.
+    // Each call is one group of copies: the tiles from k_next on, and zeros past the last. A branch around them would
+    // keep ptxas from mixing them with products: only where numbers are copied one by one is it worth its price.
     int k_next = 0, filled = 0;
     const auto copy_next = [&]() {
         const unsigned to = tiles + filled * STAGE_BYTES;
-        if (k_next < K) {
+        if (ON_16_BYTES || k_next < K) {
             copy_tile<BM, BK, THREADS, ON_16_BYTES>(to, A, M, K, block_row, k_next);
             copy_tile<BK, BN, THREADS, ON_16_BYTES>(to + A_BYTES, B, K, N, k_next, block_col);
         }
@@ -78,13 +80,13 @@ __device__ __forceinline__ void multiply(int M, int N, int K, float alpha, const
     wait_for_tiles();
     load_fragments(0, 0);
     for (int k0 = 0; k0 < K; k0 += BK) {
-        copy_next();
         // ANCHOR: compute
         #pragma unroll
         for (int k = 0; k < BK; k += MK) {
             const int now = k / MK % 2;
             if (k + MK < BK) {
                 load_fragments(1 - now, k + MK);
+                if (k == COPIES_AT) copy_next();  // behind the loads: these are waited for first
             } else {
                 wait_for_tiles();
                 stage = stage + 1 == STAGES ? 0 : stage + 1;

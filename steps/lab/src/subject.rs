@@ -1,7 +1,6 @@
 //! A kernel under test on a device: verified first, timed after.
 
 use std::borrow::Cow;
-use std::time::Instant;
 
 use cudarc::driver::LaunchConfig;
 use cudarc::driver::sys::CUresult;
@@ -184,15 +183,12 @@ impl<'a> Subject<'a> {
             max_of_bound: 0.0,
             exact_on_integers: true,
         };
-        let mut one_ms = 0.0;
         for (number, trial) in trials.iter().enumerate() {
             self.watch(shape, number + 1 == trials.len());
-            let start = Instant::now();
             let (got, comparison) = match self.run(Which::Ptx, shape, trial, make)? {
                 Ran::Output(got, comparison) => (got, comparison),
                 Ran::Broken(measured) => return Ok(measured),
             };
-            one_ms = start.elapsed().as_secs_f64() * 1e3;
             if !comparison.is_right() {
                 return Ok(self.wrong(shape, trial, &got, &comparison, number > 0));
             }
@@ -231,7 +227,7 @@ impl<'a> Subject<'a> {
         let is_timed = self.bench.gpu.emulator.is_none() && self.bench.purpose == Purpose::Bench;
         // There is a last trial: the kernel was verified on it.
         if let Some(trial) = trials.last().filter(|_| is_timed) {
-            self.time(shape, trial, make, one_ms, yardstick()?, &mut passed)?;
+            self.time(shape, trial, make, yardstick()?, &mut passed)?;
         }
         Ok(Measured {
             outcome: Outcome::Passed(Box::new(passed)),
@@ -464,14 +460,13 @@ impl<'a> Subject<'a> {
         shape: Shape,
         trial: &Trial<'_, T, A>,
         make: Make<'_, 'g, T, R>,
-        one_ms: f64,
         yardstick: Option<Other<'a>>,
         passed: &mut Passed,
     ) -> Result<(), Trouble> {
         let (gpu, n_out) = (self.bench.gpu, trial.n_out());
         let launch = make(Which::Ptx, shape, self.config);
         let mut session = Session::new(gpu, launch, &trial.a, trial.b.as_deref(), n_out)?;
-        let timed = timing::time(gpu, &mut session, yardstick, one_ms, self.bench.duel)?;
+        let timed = timing::time(gpu, &mut session, yardstick, self.bench.duel)?;
         drop(session);
         passed.batch = timed.batch;
         passed.by = timed.by;

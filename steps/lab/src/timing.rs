@@ -39,6 +39,8 @@ const WHOLE_BUDGET: Duration = Duration::from_secs(1);
 const SCRUB: usize = 2;
 /// A launch may be over before the host has queued the next; from here on it is not.
 const SHORT_MS: f64 = 0.05;
+/// From here on, what the host needs for a launch is no part of the time.
+const LONG_MS: f64 = 20.0;
 
 /// The samples of a kernel and of what it is compared with.
 pub struct Timed {
@@ -113,14 +115,19 @@ impl<'g> Sampler<'g> {
     }
 
     /// What one launch takes, of so many samples without a gap.
-    fn samples(&self, times: u32, put: impl FnMut() -> Result<(), Trouble>) -> Result<f64, Trouble> {
+    fn samples(&self, times: u32, mut put: impl FnMut() -> Result<(), Trouble>) -> Result<f64, Trouble> {
+        // The device is busy with the first while the host queues the next, which are timed.
         let ms = match &self.graph {
             Some(graph) => {
-                // The device is busy with this one while the host queues the next, which is timed.
                 graph.launch()?;
                 self.gpu.time_ms(times, || Ok(graph.launch()?))
             }
-            None => self.gpu.time_ms(self.n * times, put),
+            None => {
+                if self.one_ms < LONG_MS && self.gpu.emulator.is_none() {
+                    put()?;
+                }
+                self.gpu.time_ms(self.n * times, put)
+            }
         };
         Ok(ms? / f64::from(self.n) / f64::from(times))
     }
@@ -143,7 +150,7 @@ impl<'g> Sampler<'g> {
 // ANCHOR_END: sampler
 
 // ANCHOR: protocol
-/// Times a session that has been verified. `one_ms`: about what a launch takes; `duel`: in turns with the yardstick too.
+/// Times a session that has been verified; with a `duel`, in turns with the yardstick too.
 ///
 /// # Errors
 /// When a launch fails.
@@ -151,7 +158,6 @@ pub fn time<T: Real, R: Real>(
     gpu: &Gpu,
     session: &mut Session<'_, T, R>,
     mut other: Option<Other<'_>>,
-    one_ms: f64,
     duel: Option<duel::Plan>,
 ) -> Result<Timed, Trouble> {
     let clocks = Clocks::open(&gpu.context);
@@ -159,8 +165,8 @@ pub fn time<T: Real, R: Real>(
     let mut look = || seen.extend(clocks.as_ref().and_then(Clocks::sm_mhz));
 
     // Warm up: the clocks rise, and the caches hold what they can.
-    let mut one_ms = one_ms;
     let start = Instant::now();
+    let mut one_ms = session.time_ms(1)?;
     while one_ms < WARM_UP_MS && start.elapsed().as_secs_f64() * 1e3 < WARM_UP_MS {
         let batch = batch_for(one_ms);
         one_ms = session.time_ms(batch)? / f64::from(batch);

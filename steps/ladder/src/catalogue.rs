@@ -273,6 +273,8 @@ pub const STEPS: &[Step] = &[
             tensor("tf32gemm_v10_shared", "v10_shared", Format::Tf32),
             tensor("bf16gemm_v10_large_warps", "v10_large_warps", Format::Bf16),
             tensor("tf32gemm_v10_large_warps", "v10_large_warps", Format::Tf32),
+            tensor("bf16gemm_v10_ahead", "v10_ahead", Format::Bf16),
+            tensor("tf32gemm_v10_ahead", "v10_ahead", Format::Tf32),
             tensor("sgemm_v10_three_tf32", "v10_three_tf32", Format::Fp32),
         ],
     },

@@ -11,10 +11,13 @@ const BN: u32 = 128;
 /// Threads that share it: eight warps, or four with twice as much each.
 const THREADS: u32 = 256;
 const LARGE_WARPS_THREADS: u32 = 128;
+/// Columns of C that a block of eight such warps owns.
+const AHEAD_BN: u32 = 256;
 
 const WMMA: Code = code!("v10_wmma");
 const SHARED: Code = code!("v10_shared");
 const LARGE_WARPS: Code = code!("v10_large_warps");
+const AHEAD: Code = code!("v10_ahead");
 const THREE_TF32: Code = code!("v10_three_tf32");
 
 const KERNELS: &[Kernel] = &[
@@ -32,6 +35,18 @@ const KERNELS: &[Kernel] = &[
         "tf32gemm_v10_large_warps",
         LARGE_WARPS,
         large_warps_geometry,
+        launch,
+    ),
+    Kernel::bf16(
+        "bf16gemm_v10_ahead",
+        AHEAD,
+        |shape| ahead_geometry(shape, 2),
+        launch,
+    ),
+    Kernel::sgemm(
+        "tf32gemm_v10_ahead",
+        AHEAD,
+        |shape| ahead_geometry(shape, 4),
         launch,
     ),
     Kernel::sgemm("sgemm_v10_three_tf32", THREE_TF32, geometry, launch),
@@ -54,6 +69,17 @@ fn geometry(shape: Shape) -> LaunchConfig {
 fn large_warps_geometry(shape: Shape) -> LaunchConfig {
     LaunchConfig {
         block_dim: (LARGE_WARPS_THREADS, 1, 1),
+        ..geometry(shape)
+    }
+}
+
+/// Two tiles of A and two of B, 128 bytes of k deep, 16 more behind each row; elements of so many bytes.
+fn ahead_geometry(shape: Shape, bytes: u32) -> LaunchConfig {
+    let (depth, padding) = (128 / bytes, 16 / bytes);
+    let elements = BM * (depth + padding) + depth * (AHEAD_BN + padding);
+    LaunchConfig {
+        grid_dim: (blocks(shape.n, AHEAD_BN), blocks(shape.m, BM), 1),
+        shared_mem_bytes: 2 * elements * bytes,
         ..geometry(shape)
     }
 }
