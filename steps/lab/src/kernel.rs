@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use cudarc::cublas::CudaBlas;
 use cudarc::cublas::result::CublasError;
+use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DriverError, LaunchConfig};
 use half::bf16;
 use ladder::{Format, Shape, Work};
@@ -40,6 +41,18 @@ pub struct Gemm<'a, T, R = T> {
     pub b: &'a CudaSlice<T>,
     /// M × N, row-major.
     pub c: &'a mut CudaSlice<R>,
+}
+
+impl<T, R> Gemm<'_, T, R> {
+    /// Lets blocks have the dynamic shared memory of the launch: above 48 KB a program must ask for it.
+    ///
+    /// # Errors
+    /// When the device has less.
+    pub fn allow_shared(&self) -> Result<(), DriverError> {
+        let bytes = self.config.shared_mem_bytes.cast_signed();
+        self.kernel
+            .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)
+    }
 }
 
 /// A kernel that writes what another one reads in place of A and B: its launches belong to each product, and to its time.

@@ -86,6 +86,7 @@ fn ahead_geometry(shape: Shape, bytes: u32) -> LaunchConfig {
 
 /// A and B of bf16, or of FP32 that the kernel takes as TF32; C of FP32.
 fn launch<T: DeviceRepr>(gemm: Gemm<'_, T, f32>) -> Result<(), DriverError> {
+    gemm.allow_shared()?;
     let (m, n, k) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k));
     let mut launch = gemm.stream.launch_builder(gemm.kernel);
     launch.arg(&m).arg(&n).arg(&k);

@@ -6,7 +6,6 @@ mod tune;
 
 use std::process::ExitCode;
 
-use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{DevicePtr as _, DriverError, LaunchConfig, PushKernelArg};
 use lab::map::{ALIGNED, Element, Matrix};
 use lab::{Code, Gemm, Kernel, Shape, blocks, code, int};
@@ -184,13 +183,7 @@ fn launch_plain(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
 
 /// C = alpha · A · B with alpha = 1, which the compiler does not know.
 fn launch_scaled(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
-    /// What a block gets unasked.
-    const UNASKED: u32 = 48 << 10;
-    let shared = gemm.config.shared_mem_bytes;
-    if shared > UNASKED {
-        let attribute = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        gemm.kernel.set_attribute(attribute, shared.cast_signed())?;
-    }
+    gemm.allow_shared()?;
     let (m, n, k) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k));
     let alpha = 1.0f32;
     let mut launch = gemm.stream.launch_builder(gemm.kernel);
@@ -213,9 +206,7 @@ fn rows_on_16_bytes(shape: Shape) -> Option<&'static str> {
 /// A launch with A and B as tensor maps; then `more` arguments, between which C stands.
 fn launch_mapped(gemm: Gemm<'_, f32>, before_c: &[f32], after_c: &[i32]) -> Result<(), DriverError> {
     let Shape { m, n, k } = gemm.shape;
-    let attribute = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-    gemm.kernel
-        .set_attribute(attribute, gemm.config.shared_mem_bytes.cast_signed())?;
+    gemm.allow_shared()?;
     let [bm, bn, bk] = STREAM_K.tile;
     let (a, _reading_a) = gemm.a.device_ptr(gemm.stream);
     let (b, _reading_b) = gemm.b.device_ptr(gemm.stream);

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{
     CudaSlice, CudaStream, DevicePtr as _, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
 };
@@ -308,16 +307,9 @@ fn rows_of_fp8(shape: Shape) -> Option<&'static str> {
     )
 }
 
-/// Some of the shared memory is above what every launch may have.
-fn prepare<T, R>(gemm: &Gemm<'_, T, R>) -> Result<(), DriverError> {
-    let bytes = gemm.config.shared_mem_bytes.cast_signed();
-    gemm.kernel
-        .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)
-}
-
 /// A and B as they are.
 fn launch_plain<T: DeviceRepr, R: DeviceRepr>(gemm: Gemm<'_, T, R>) -> Result<(), DriverError> {
-    prepare(&gemm)?;
+    gemm.allow_shared()?;
     let (m, n, k, alpha) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k), 1.0f32);
     let mut launch = gemm.stream.launch_builder(gemm.kernel);
     launch.arg(&m).arg(&n).arg(&k).arg(&alpha);
@@ -354,7 +346,7 @@ fn maps<T: Mapped, R>(gemm: &Gemm<'_, T, R>, [a, b]: [u32; 2]) -> Result<[Tensor
 }
 
 fn launch_boxes<R: DeviceRepr>(gemm: Gemm<'_, bf16, R>, rows: [u32; 2]) -> Result<(), DriverError> {
-    prepare(&gemm)?;
+    gemm.allow_shared()?;
     let [a_map, b_map] = maps(&gemm, rows)?;
     let (m, n, k, alpha) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k), 1.0f32);
     let mut launch = gemm.stream.launch_builder(gemm.kernel);
@@ -367,7 +359,7 @@ fn launch_boxes<R: DeviceRepr>(gemm: Gemm<'_, bf16, R>, rows: [u32; 2]) -> Resul
 
 /// C too, in boxes of 64 rows.
 fn launch_boxes_out<T: Mapped, R: Mapped>(gemm: Gemm<'_, T, R>, rows: [u32; 2]) -> Result<(), DriverError> {
-    prepare(&gemm)?;
+    gemm.allow_shared()?;
     let [a_map, b_map] = maps(&gemm, rows)?;
     let c = matrix(gemm.stream, gemm.c, [gemm.shape.m, gemm.shape.n]);
     let c_map = c.map(64, columns::<R>(), true)?;
@@ -390,7 +382,7 @@ fn launch_boxes_out<T: Mapped, R: Mapped>(gemm: Gemm<'_, T, R>, rows: [u32; 2]) 
 // ANCHOR: parts
 /// Splits A, splits B, and multiplies.
 fn launch_in_parts(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
-    prepare(&gemm)?;
+    gemm.allow_shared()?;
     let first = gemm.first.expect("it is declared with the kernel");
     let [a, b] = parts(gemm.shape);
     let (a_at, _) = first.memory.device_ptr(gemm.stream);
