@@ -346,13 +346,7 @@ pub const STEPS: &[Step] = &[
 pub const CHOSEN: [&str; 2] = ["v11_gemm", "v11_pack"];
 
 /// Kernels with no GPU's records yet: times, counters beside Nsight Compute's and compute-sanitizer's verdicts are to come.
-pub const NOT_MEASURED: [&str; 5] = [
-    "gemm_v12_tf32_f32",
-    "gemm_v12_fp8_fast_f32",
-    "gemm_v12_fp8_fast_bf16",
-    "gemm_v12_fp8_f32",
-    "gemm_v12_fp8_bf16",
-];
+pub const NOT_MEASURED: [&str; 0] = [];
 
 /// A step that is a program of its own, without kernels: not in [`STEPS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

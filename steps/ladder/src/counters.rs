@@ -235,6 +235,8 @@ pub const REASONS: &[Reason] = &[
             "tf32gemm_v10_shared",
             "bf16gemm_v10_large_warps",
             "tf32gemm_v10_large_warps",
+            "bf16gemm_v10_ahead",
+            "tf32gemm_v10_ahead",
             "sgemm_v10_three_tf32",
         ],
         counters: &["shared_store_requests"],
@@ -244,13 +246,18 @@ pub const REASONS: &[Reason] = &[
         kernels: &[
             "tf32gemm_v10_shared",
             "tf32gemm_v10_large_warps",
+            "tf32gemm_v10_ahead",
             "sgemm_v10_three_tf32",
         ],
         counters: &["shared_load_requests"],
         why: PREDICATE,
     },
     Reason {
-        kernels: &["bf16gemm_v10_shared", "bf16gemm_v10_large_warps"],
+        kernels: &[
+            "bf16gemm_v10_shared",
+            "bf16gemm_v10_large_warps",
+            "bf16gemm_v10_ahead",
+        ],
         counters: &["shared_load_requests"],
         why: MATRICES_AND_PREDICATE,
     },
@@ -258,6 +265,7 @@ pub const REASONS: &[Reason] = &[
         kernels: &[
             "bf16gemm_v10_shared",
             "bf16gemm_v10_large_warps",
+            "bf16gemm_v10_ahead",
             "gemm_v12_mma_ring_f32",
             "gemm_v12_mma_ring_bf16",
         ],
@@ -270,11 +278,6 @@ pub const REASONS: &[Reason] = &[
         why: "Nsight has `ldmatrix` in a counter of its own; before groups of copies ptxas puts loads that nobody uses (`LDS RZ`)",
     },
     Reason {
-        kernels: &["gemm_v12_mma_ring_f32", "gemm_v12_mma_ring_bf16"],
-        counters: &["shared_wavefronts"],
-        why: "not explained: swizzled copies to shared memory take more passes than their banks would need, as if those of A took two each or those of B three",
-    },
-    Reason {
         kernels: &[
             "gemm_v12_store_bf16",
             "gemm_v12_store_192_bf16",
@@ -283,6 +286,8 @@ pub const REASONS: &[Reason] = &[
             "gemm_v12_small_128x128_bf16",
             "gemm_v12_small_64x128_bf16",
             "gemm_v12_small_64x64_bf16",
+            "gemm_v12_fp8_fast_bf16",
+            "gemm_v12_fp8_bf16",
         ],
         counters: &["shared_store_requests", "shared_store_wavefronts"],
         why: MATRICES,

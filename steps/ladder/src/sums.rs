@@ -63,11 +63,6 @@ pub const NOT_SUMMED: &[&str] = &[
     "sgemm_v11_producer",
     "sgemm_v11_split_k",
     "sgemm_v11_stream_k",
-    "gemm_v12_tf32_f32",
-    "gemm_v12_fp8_fast_f32",
-    "gemm_v12_fp8_fast_bf16",
-    "gemm_v12_fp8_f32",
-    "gemm_v12_fp8_bf16",
 ];
 
 /// Sums of the kernels, session after session.
