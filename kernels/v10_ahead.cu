@@ -1,10 +1,10 @@
 // v10_ahead.cu: factors are loaded before the products that need them.
 //
-// Changed since v10_large_warps: while a warp multiplies by a factor of A, it loads the next one, and before the last of
-// them all factors of B for the next products. The next tiles are stored before the last products of a step, and the
+// Changed since v10_large_warps: while a warp multiplies by a factor of A, it loads the next one, and before the last
+// of them all factors of B for the next products. The next tiles are stored before the last products of a step, and the
 // loads of those behind them start at once: they have a whole step to arrive. Tiles are 128 x 256 of C and twice as
 // deep, for eight warps: half the barriers, and fewer bytes for each product.
-// Any M, N, K. Launch: THREADS threads, one block per BM x BN of C, SHARED_BYTES of dynamic shared memory.
+// Any M, N, K. Launch: THREADS threads, one block per ROWS_OF_C x COLS_OF_C of C; two tiles of A and of B are shared.
 //
 // arch: compute_80
 #include "v10_plan.cuh"

@@ -56,7 +56,7 @@ fn registers_and_shared_memory_are_those_that_the_compiler_reported() {
                 number(" bytes smem"),
                 "{line}"
             );
-            assert_eq!(kernel.frame_bytes, 0, "{line}");
+            assert_eq!(kernel.frame_bytes > 0, number(" bytes spilled") > 0, "{line}");
             n += 1;
         }
     }
