@@ -86,13 +86,18 @@ fn of<'r>(record: &'r Record, kernel: &'static Kernel, place: usize) -> impl Ite
             return None;
         };
         let yardstick = passed.yardstick.as_ref()?;
+        let duel = yardstick.duel.as_ref()?;
+        let (run, algorithm) = match &duel.earlier {
+            Some(earlier) => (record.run(&earlier.run)?, earlier.algorithm),
+            None => (record.run_of(measurement)?, yardstick.algorithm),
+        };
         Some(Row {
             shape: measurement.shape,
             place,
             kernel,
-            run: record.run_of(measurement)?,
-            duel: yardstick.duel.as_ref()?,
-            algorithm: yardstick.algorithm,
+            run,
+            duel,
+            algorithm,
         })
     })
 }

@@ -78,6 +78,7 @@ pub(crate) fn run(
         sustained,
         burst,
         piece_and_pause: [plan.piece_ms, plan.pause_ms],
+        earlier: None,
     })
 }
 

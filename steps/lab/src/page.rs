@@ -345,6 +345,7 @@ mod tests {
                 sustained: rounds(1.05),
                 burst: rounds(0.98),
                 piece_and_pause: [50.0, 60.0],
+                earlier: None,
             }),
             ..yardstick
         });

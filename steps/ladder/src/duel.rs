@@ -17,6 +17,19 @@ pub struct Duel {
     pub burst: Vec<Round>,
     /// Milliseconds of such a piece without pauses, and of a pause.
     pub piece_and_pause: [f64; 2],
+    /// The process that ran it, where a later one took the other times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<Earlier>,
+}
+
+/// What a duel cannot have from the measurement beside it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Earlier {
+    /// The process: its [`Run::id`](crate::Run::id).
+    pub run: String,
+    /// Which of cublasLt's algorithms the kernel ran against; none where the library chose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub algorithm: Option<usize>,
 }
 
 /// How many times as fast the kernel is as the yardstick, with the ends of an interval that has the true value in 95 of

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::duel::Duel;
+use crate::duel::{Duel, Earlier};
 use crate::files::{FolderLock, folder_of, lock_folder, write_whole};
 use crate::machine_code::MachineCode;
 use crate::shape::Shape;
@@ -80,6 +80,43 @@ pub struct Measurement {
     pub ptx_sha256: String,
     /// Whether it passed, and its times.
     pub outcome: Outcome,
+}
+
+impl Measurement {
+    /// Takes the duel of an older measurement of the same code, if it has none itself.
+    fn keep_duel(&mut self, older: Self) {
+        let same_code = self.ptx_sha256 == older.ptx_sha256;
+        let (Outcome::Passed(new), Outcome::Passed(old)) = (&mut self.outcome, older.outcome) else {
+            return;
+        };
+        let (Some(new), Some(old)) = (&mut new.yardstick, old.yardstick) else {
+            return;
+        };
+        if !same_code || new.duel.is_some() || new.name != old.name {
+            return;
+        }
+        new.duel = old.duel.map(|duel| Duel {
+            earlier: duel.earlier.or(Some(Earlier {
+                run: older.run,
+                algorithm: old.algorithm,
+            })),
+            ..duel
+        });
+    }
+
+    /// Its duel, if there was one.
+    pub fn duel(&self) -> Option<&Duel> {
+        match &self.outcome {
+            Outcome::Passed(passed) => passed.yardstick.as_ref()?.duel.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The processes that it refers to: its own, and that of a duel.
+    fn runs(&self) -> impl Iterator<Item = &str> {
+        let earlier = self.duel().and_then(|duel| duel.earlier.as_ref());
+        std::iter::once(self.run.as_str()).chain(earlier.map(|earlier| earlier.run.as_str()))
+    }
 }
 
 /// Whether a measurement passed, failed or was not made.
@@ -334,17 +371,19 @@ impl Record {
         load_json(path, SCHEMA, |found: &Self| found.schema)
     }
 
-    /// Takes in a line of a step. A measurement replaces the older one of the same kernel and shape; runs that
-    /// nothing refers to any more go.
+    /// Takes in a line of a step. A measurement replaces the older one of the same kernel and shape, and keeps its duel
+    /// if it has none itself.
     pub fn add(&mut self, line: Line) {
         match line {
             Line::Run(run) => {
                 self.runs.retain(|old| old.id != run.id);
                 self.runs.push(*run);
             }
-            Line::Measurement(new) => {
-                self.measurements
-                    .retain(|old| old.kernel != new.kernel || old.shape != new.shape);
+            Line::Measurement(mut new) => {
+                let same = |old: &Measurement| old.kernel == new.kernel && old.shape == new.shape;
+                if let Some(at) = self.measurements.iter().position(same) {
+                    new.keep_duel(self.measurements.remove(at));
+                }
                 self.measurements.push(*new);
                 let step = |m: &Measurement| (m.step.clone(), m.shape);
                 self.measurements.sort_by_key(step);
@@ -353,10 +392,10 @@ impl Record {
         }
     }
 
-    /// Drops runs without measurements.
+    /// Drops runs that nothing refers to.
     pub fn tidy(&mut self) {
-        self.runs
-            .retain(|run| self.measurements.iter().any(|m| m.run == run.id));
+        let used: BTreeSet<&str> = self.measurements.iter().flat_map(Measurement::runs).collect();
+        self.runs.retain(|run| used.contains(run.id.as_str()));
     }
 
     /// Writes the file whole or not at all: beside it first, then in its place.
@@ -390,7 +429,12 @@ impl Record {
 
     /// The run of a measurement.
     pub fn run_of(&self, measurement: &Measurement) -> Option<&Run> {
-        self.runs.iter().find(|run| run.id == measurement.run)
+        self.run(&measurement.run)
+    }
+
+    /// The run with this id.
+    pub fn run(&self, id: &str) -> Option<&Run> {
+        self.runs.iter().find(|run| run.id == id)
     }
 
     /// When these were measured: `2026-11-22`, or `2026-11-22 to 2026-11-23`.
@@ -519,6 +563,73 @@ mod tests {
         record.tidy();
         assert_eq!(record.runs.len(), 1);
         assert_eq!(record.measurements.len(), 2);
+    }
+
+    /// A measurement that passed, beside cuBLAS's algorithm of this number, with a duel or without.
+    fn beside(algorithm: usize, run: &str, has_duel: bool) -> Measurement {
+        let duel = Duel {
+            sustained: vec![[1.0; 4]; 2],
+            burst: vec![[2.0; 4]; 2],
+            piece_and_pause: [50.0, 60.0],
+            earlier: None,
+        };
+        let passed = Passed {
+            grid: [1; 3],
+            block: [1; 3],
+            dynamic_shared: 0,
+            accuracy: Accuracy {
+                max_abs_error: 0.0,
+                max_of_bound: 0.0,
+                exact_on_integers: true,
+            },
+            batch: 1,
+            by: By::Batch,
+            hot: Some(Samples(vec![1.0])),
+            cold: None,
+            whole: None,
+            cpu_ms: None,
+            yardstick: Some(Yardstick {
+                name: "cuBLAS".into(),
+                by: By::Batch,
+                algorithm: Some(algorithm),
+                hot: Samples(vec![1.0]),
+                duel: has_duel.then_some(duel),
+            }),
+            clock_mhz: None,
+            counters: None,
+            machine_code: None,
+        };
+        Measurement {
+            outcome: Outcome::Passed(Box::new(passed)),
+            ..measurement("kernel", 64, run)
+        }
+    }
+
+    #[test]
+    fn a_duel_outlives_later_times_of_the_same_code() {
+        let mut record = Record::default();
+        let add = |record: &mut Record, id: &str, new: Measurement| {
+            record.add(Line::Run(Box::new(run(id))));
+            record.add(Line::Measurement(Box::new(new)));
+            record.tidy();
+            record.runs.iter().map(|run| run.id.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(add(&mut record, "one", beside(5, "one", true)), ["one"]);
+        for later in ["two", "three"] {
+            let runs = add(&mut record, later, beside(6, later, false));
+            assert_eq!(runs, ["one", later]);
+            let duel = record.measurements[0].duel().expect("the first one's");
+            let earlier = duel.earlier.as_ref().expect("another run's");
+            assert_eq!((earlier.run.as_str(), earlier.algorithm), ("one", Some(5)));
+        }
+        assert_eq!(add(&mut record, "four", beside(7, "four", true)), ["four"]);
+        let duel = record.measurements[0].duel().expect("a new one");
+        assert_eq!(duel.earlier, None);
+
+        let mut changed = beside(7, "five", false);
+        changed.ptx_sha256 = "other code".into();
+        assert_eq!(add(&mut record, "five", changed), ["five"]);
+        assert_eq!(record.measurements[0].duel(), None);
     }
 
     #[test]

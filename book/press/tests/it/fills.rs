@@ -600,21 +600,37 @@ fn a_duel_that_nobody_has_run_says_how_to() {
     ");
 }
 
+/// The table of v04's duel, which ran beside its yardstick's times, or `earlier`.
+fn duels_of_v04(earlier: &str) -> String {
+    // The yardstick of v04 at 1023 x 1025 x 1021.
+    const YARDSTICK: &str = r#""yardstick": {"name": "cuBLAS", "hot": [0.15]"#;
+    let duel = format!(
+        r#"{YARDSTICK}, "algorithm": 2, "duel":{{"sustained":[[1,1.04,1.04,1],[1,1.06,1.06,1],[1,1.05,1.05,1]],
+        "burst":[[1,0.99,0.99,1],[1,1,1,1]],"piece_and_pause":[50,60]{earlier}}}"#
+    );
+    let with = RECORD.replacen(YARDSTICK, &duel, 1);
+    assert!(with != RECORD);
+    const RUN: &str = r#"{"id": "one", "date": "2026-11-20T12:00:00Z""#;
+    let day_before = RUN.replace("one", "zero").replace("-20T", "-19T");
+    let run = RECORD.lines().find(|line| line.starts_with(RUN)).expect("a run");
+    let with = with.replacen(run, &format!("{},\n{run}", run.replace(RUN, &day_before)), 1);
+    let small = Small::new("{{#duels v04}}").with("book/data/card.json", &with);
+    text_of(&small.page())
+}
+
 #[test]
 fn duels_have_intervals() {
-    // The yardstick of v04 at 1023 x 1025 x 1021.
-    let with = RECORD.replacen(
-        r#""yardstick": {"name": "cuBLAS", "hot": [0.15]"#,
-        r#""yardstick": {"name": "cuBLAS", "hot": [0.15], "algorithm": 2, "duel":{"sustained":[[1,1.04,1.04,1],[1,1.06,1.06,1],[1,1.05,1.05,1]],
-        "burst":[[1,0.99,0.99,1],[1,1,1,1]],"piece_and_pause":[50,60]}"#,
-        1,
-    );
-    assert!(with != RECORD);
-    let small = Small::new("{{#duels v04}}").with("book/data/card.json", &with);
-    insta::assert_snapshot!(text_of(&small.page()), @r"
+    insta::assert_snapshot!(duels_of_v04(""), @r"
     A Card, 2026-11-20.
     size |kernel |GPU |without pauses, of cuBLAS |after pauses, of cuBLAS |cuBLAS is |
     1023×1025×1021 |sgemm_v04_float4 |A |105.0 % (102.5 to 107.5 %) |99.5 % (93.3 to 106.1 %) |cublasLt’s algorithm 3 |
     Where the recorded numbers on this page come from: A Card, 2026-11-20.
     ");
+}
+
+#[test]
+fn a_duel_of_an_earlier_run_says_whose_it_is() {
+    let page = duels_of_v04(r#", "earlier": {"run": "zero", "algorithm": 4}"#);
+    assert!(page.starts_with("A Card, 2026-11-19.\n"), "{page}");
+    assert!(page.contains("cublasLt’s algorithm 5"), "{page}");
 }

@@ -15,8 +15,7 @@ fn median(passed: &Passed) -> Option<f64> {
 pub(super) fn duels(entries: &[Entry<'_>]) -> Table {
     let mut table = Table::new(["kernel", "without pauses", "after pauses"]);
     for entry in entries {
-        let yardstick = entry.passed().and_then(|passed| passed.yardstick.as_ref());
-        if let Some(duel) = yardstick.and_then(|yardstick| yardstick.duel.as_ref()) {
+        if let Some(duel) = entry.measurement.duel() {
             let cell = |rounds| Speed::of(rounds).map(|speed| speed.percent()).unwrap_or_default();
             table.row([
                 entry.kernel.name.to_owned(),
