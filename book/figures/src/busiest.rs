@@ -1,6 +1,7 @@
-//! What binds by our model, beside the busiest unit by Nsight Compute on a real GPU; and what warps wait for.
+//! What binds by our model, beside the busiest unit by Nsight Compute on a real GPU; what warps wait for; and how busy
+//! kernels keep tensor cores.
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use ladder::Shape;
 use ladder::busiest::{Launch, Record, UNMODELLED};
 use ladder::machine_code::{BINDS, level, unit};
@@ -10,7 +11,16 @@ use crate::machine;
 use crate::sass::table;
 
 fn record() -> anyhow::Result<Record> {
-    let path = machine::root().join("book/data/h200-busiest.json");
+    load("book/data/h200-busiest.json")
+}
+
+/// Kernels of tensor cores, of which there is no model.
+fn tensor_record() -> anyhow::Result<Record> {
+    load("book/data/h200-tensor-busiest.json")
+}
+
+fn load(path: &str) -> anyhow::Result<Record> {
+    let path = machine::root().join(path);
     Record::load(&path).with_context(|| path.display().to_string())
 }
 
@@ -103,6 +113,15 @@ const REASONS: [(&str, &str); 9] = [
     ("selected", "issues"),
 ];
 
+/// A stall's part of the warps' time, in percent.
+fn percent(stalls: &[(&str, f64)], name: &str) -> String {
+    let part = stalls
+        .iter()
+        .find(|(stall, _)| *stall == name)
+        .map_or(0.0, |(_, part)| *part);
+    format!("{:.0}", 100.0 * part)
+}
+
 /// A row for each product: where its warps were, in percent of their time.
 ///
 /// # Errors
@@ -114,18 +133,61 @@ pub fn stalls() -> anyhow::Result<String> {
     let mut rows = Vec::new();
     for launch in record()?.launches.iter().filter(|launch| launch.shape.k > 0) {
         let stalls = launch.stalls();
-        let part = |name: &str| {
-            stalls
-                .iter()
-                .find(|(stall, _)| *stall == name)
-                .map_or(0.0, |(_, part)| *part)
-        };
         let mut row = vec![launch.kernel.clone()];
-        row.extend(REASONS.map(|(name, _)| format!("{:.0}", 100.0 * part(name))));
+        row.extend(REASONS.map(|(name, _)| percent(&stalls, name)));
         let dispatch = launch.metrics.get(DISPATCH);
         row.push(dispatch.map_or(String::new(), |n| format!("{n:.2}")));
         rows.push(row);
     }
+    Ok(table(&titles, &rows))
+}
+
+/// A row for each kernel of tensor cores of a step that was profiled: how long one launch took, the clock, how busy
+/// units were, and what its warps waited for, both in percent.
+///
+/// # Errors
+/// When there is no record, or nothing of this step in it, or a metric is missing.
+pub fn tensor(step: &str) -> anyhow::Result<String> {
+    let step = ladder::find(step)?;
+    const SHOWN: [(&str, &str); 5] = [
+        ("tensor", unit::TENSOR),
+        ("shared+L1", unit::SHARED_AND_L1),
+        ("issue", unit::ISSUE),
+        ("L2", unit::L2),
+        ("memory", unit::DRAM),
+    ];
+    const WAITS: [(&str, &str); 4] = [
+        ("short_scoreboard", "shared"),
+        ("long_scoreboard", "global"),
+        ("barrier", "barrier"),
+        ("math_pipe_throttle", "unit"),
+    ];
+    let mut titles = vec!["kernel", "us", "GHz"];
+    titles.extend(SHOWN.map(|(title, _)| title));
+    titles.extend(WAITS.map(|(_, title)| title));
+    let mut rows = Vec::new();
+    let record = tensor_record()?;
+    for launch in record
+        .launches
+        .iter()
+        .filter(|one| step.kernel(&one.kernel).is_some())
+    {
+        let metric = |name: &str| {
+            let found = launch.metrics.get(name).copied();
+            found.with_context(|| format!("{}: {name} is missing", launch.kernel))
+        };
+        let ns = metric("gpu__time_duration.sum")?;
+        let mut row = vec![
+            launch.kernel.clone(),
+            format!("{:.0}", ns / 1e3),
+            format!("{:.2}", metric("sm__cycles_elapsed.max")? / ns),
+        ];
+        row.extend(SHOWN.map(|(_, unit)| launch.busy(unit).map_or(String::new(), |n| format!("{n:.0}"))));
+        let stalls = launch.stalls();
+        row.extend(WAITS.map(|(name, _)| percent(&stalls, name)));
+        rows.push(row);
+    }
+    ensure!(!rows.is_empty(), "no kernel of {} was profiled", step.id);
     Ok(table(&titles, &rows))
 }
 
@@ -223,10 +285,10 @@ mod tests {
 
     #[test]
     fn the_code_that_was_profiled_is_the_committed_one() -> anyhow::Result<()> {
-        for launch in &record()?.launches {
-            let code = std::fs::read(machine::root().join(&launch.cubin))?;
+        for launch in record()?.launches.iter().chain(&tensor_record()?.launches) {
+            let code = std::fs::read(machine::root().join(&launch.code))?;
             let now = ladder::provenance::sha256(&code);
-            assert_eq!(now, launch.cubin_sha256, "{}: profile it again", launch.cubin);
+            assert_eq!(now, launch.code_sha256, "{}: profile it again", launch.code);
         }
         Ok(())
     }

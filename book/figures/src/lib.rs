@@ -40,7 +40,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use ladder::Record;
 
-pub use busiest::{busiest, climb, stalls};
+pub use busiest::{busiest, climb, stalls, tensor};
 pub use predictions::errors;
 pub use sass::sass;
 pub use steps::steps_js;

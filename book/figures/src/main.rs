@@ -1,7 +1,7 @@
 //! `cargo run -p figures -- write` draws the book's pictures; `… -- explorers` checks the rules that its pages run,
 //! `… -- sass` prints machine code and tables of it,
 //! `… -- predictions` the errors of predicted times, `… -- busiest`, `… -- stalls` and `… -- climb` the comparison with
-//! Nsight Compute.
+//! Nsight Compute, and `… -- tensor STEP` what it says of tensor cores.
 
 #![forbid(unsafe_code)]
 
@@ -14,7 +14,7 @@ use figures::explorers::{Engine, cases, claim, folder, rules_js};
 
 const USAGE: &str = "usage: cargo run -p figures -- write [--record FILE] [--to FOLDER]
        cargo run -p figures -- explorers
-       cargo run -p figures -- (predictions | busiest | stalls | climb)
+       cargo run -p figures -- (predictions | busiest | stalls | climb | tensor STEP)
        cargo run -p figures -- sass (KERNEL FROM TO | loops | registers | strides | binds | summit)";
 
 enum Task {
@@ -24,6 +24,7 @@ enum Task {
     Busiest,
     Stalls,
     Climb,
+    Tensor(String),
     Sass(Vec<String>),
 }
 
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Some(Task::Busiest) => figures::busiest().and_then(|text| print(&text)),
         Some(Task::Stalls) => figures::stalls().and_then(|text| print(&text)),
         Some(Task::Climb) => figures::climb().and_then(|text| print(&text)),
+        Some(Task::Tensor(step)) => figures::tensor(&step).and_then(|text| print(&text)),
         Some(Task::Sass(words)) => sass(&words),
         None => {
             eprintln!("{USAGE}");
@@ -59,6 +61,10 @@ fn parse(mut words: impl Iterator<Item = String>) -> Option<Task> {
         "busiest" if words.next().is_none() => return Some(Task::Busiest),
         "stalls" if words.next().is_none() => return Some(Task::Stalls),
         "climb" if words.next().is_none() => return Some(Task::Climb),
+        "tensor" => {
+            let step = words.next()?;
+            return words.next().is_none().then_some(Task::Tensor(step));
+        }
         "sass" => return Some(Task::Sass(words.collect())),
         "explorers" if words.next().is_none() => return Some(Task::Explorers),
         _ => return None,

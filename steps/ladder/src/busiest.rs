@@ -1,4 +1,5 @@
-//! What Nsight Compute says of the busiest units of the ladder's kernels: `book/data/h200-busiest.json`.
+//! What Nsight Compute says of the busiest units of the ladder's kernels: `book/data/h200-busiest.json`, and of those on
+//! tensor cores `book/data/h200-tensor-busiest.json`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -40,7 +41,7 @@ pub struct Run {
     pub how: String,
 }
 
-/// One launch of committed machine code.
+/// One launch of committed code.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Launch {
     /// Name of the entry point.
@@ -50,10 +51,10 @@ pub struct Launch {
     /// Date, if it was profiled on another day than [`Run::date`], with the same device, driver and profiler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
-    /// Path of the machine code, such as `kernels/cubin/….cubin`.
-    pub cubin: String,
-    /// SHA-256 of the machine code that ran.
-    pub cubin_sha256: String,
+    /// Path of the machine code that ran, such as `kernels/cubin/….cubin`, or of the PTX that the driver compiled.
+    pub code: String,
+    /// SHA-256 of that file. Where only names or comments in it have changed since, of the later file.
+    pub code_sha256: String,
     /// Blocks of the grid in x, y and z.
     pub grid: [u32; 3],
     /// Threads of a block.
@@ -63,14 +64,19 @@ pub struct Launch {
     /// Arguments between the sizes and the buffers, such as alpha.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub floats: Vec<f32>,
-    /// Sizes of the buffers in bytes.
+    /// Sizes of the buffers in bytes. None where a step's program launched it, which knows its arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buffers: Vec<usize>,
     /// Metrics of Nsight Compute.
     pub metrics: BTreeMap<String, f64>,
 }
 
 /// Units by the names that predictions use, and what Nsight Compute calls the part of the time that they are busy.
-pub const UNITS: [(&str, &str); 6] = [
+pub const UNITS: [(&str, &str); 7] = [
+    (
+        unit::TENSOR,
+        "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+    ),
     (unit::ISSUE, "sm__inst_issued.avg.pct_of_peak_sustained_active"),
     (
         unit::FP32,

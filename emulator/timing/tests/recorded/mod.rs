@@ -164,7 +164,7 @@ pub(crate) fn profiled() -> Vec<Launch> {
             shape,
             measured_us: one.metrics["gpu__time_duration.sum"] / 1e3,
             entry: one.kernel,
-            cubin: root().join(one.cubin),
+            cubin: root().join(one.code),
             grid: one.grid,
             block: one.block,
             dynamic_shared: one.dynamic_shared,
