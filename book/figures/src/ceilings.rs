@@ -41,6 +41,7 @@ const BY_WARPS: &[Point] = &[
     bf16("bf16gemm_v10_wmma", "wmma", [128, 128]),
     bf16("bf16gemm_v10_shared", "shared", [128, 128]),
     bf16("bf16gemm_v10_large_warps", "large warps", [128, 128]),
+    bf16("bf16gemm_v10_ahead", "ahead", [128, 256]),
 ];
 
 const BY_WARPGROUPS: &[Point] = &[
