@@ -83,7 +83,8 @@ __device__ __forceinline__ void store_vector(tf32* to, Vector v)
 }
 // ANCHOR_END: round
 
-// A block's share of the way: THREADS threads load a tile of A and one of B to registers, and store them to the tiles.
+// A block's share of the way: THREADS threads load a tile of A and one of B to registers, and store them to the tiles,
+// all at once or one part after another.
 // PRODUCTS: how many products a tile has along k.
 template <typename Element, int THREADS, int BM = BM, int BN = BN, int PRODUCTS = 2>
 struct Loads {
@@ -102,30 +103,34 @@ struct Loads {
     // Do the rows of A and B start on 16 bytes?
     static __device__ __forceinline__ bool on_16_bytes(int N_, int K) { return N_ % N == 0 && K % N == 0; }
 
-    // The tiles at k0: zeros past an edge.
-    template <bool ON_16_BYTES>
+    // The tiles at k0, or one of PARTS parts of them: zeros past an edge.
+    template <bool ON_16_BYTES, int PARTS = 1>
     __device__ __forceinline__ void load(int M, int N_, int K, const InMemory* A_, const InMemory* B_, int block_row,
-                                         int block_col, int k0)
+                                         int block_col, int k0, int part = 0)
     {
         const int thread = threadIdx.x;
+        constexpr int A_PART = A_VECTORS / PARTS, B_PART = B_VECTORS / PARTS;
+        static_assert(A_PART * PARTS == A_VECTORS && B_PART * PARTS == B_VECTORS, "parts are equal");
         #pragma unroll
-        for (int i = 0; i < A_VECTORS; ++i)
+        for (int i = part * A_PART; i < (part + 1) * A_PART; ++i)
             a[i] = load_vector_or_zero<ON_16_BYTES>(A_, M, K, block_row + i * A_ROWS + thread / (BK / N),
                                        k0 + thread % (BK / N) * N);
         #pragma unroll
-        for (int i = 0; i < B_VECTORS; ++i)
+        for (int i = part * B_PART; i < (part + 1) * B_PART; ++i)
             b[i] = load_vector_or_zero<ON_16_BYTES>(B_, K, N_, k0 + i * B_ROWS + thread / (BN / N),
                                        block_col + thread % (BN / N) * N);
     }
 
-    __device__ __forceinline__ void store(A& a_tile, B& b_tile) const
+    template <int PARTS = 1>
+    __device__ __forceinline__ void store(A& a_tile, B& b_tile, int part = 0) const
     {
         const int thread = threadIdx.x;
+        constexpr int A_PART = A_VECTORS / PARTS, B_PART = B_VECTORS / PARTS;
         #pragma unroll
-        for (int i = 0; i < A_VECTORS; ++i)
+        for (int i = part * A_PART; i < (part + 1) * A_PART; ++i)
             store_vector(&a_tile[i * A_ROWS + thread / (BK / N)][thread % (BK / N) * N], a[i]);
         #pragma unroll
-        for (int i = 0; i < B_VECTORS; ++i)
+        for (int i = part * B_PART; i < (part + 1) * B_PART; ++i)
             store_vector(&b_tile[i * B_ROWS + thread / (BN / N)][thread % (BN / N) * N], b[i]);
     }
 };

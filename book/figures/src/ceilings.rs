@@ -42,6 +42,7 @@ const BY_WARPS: &[Point] = &[
     bf16("bf16gemm_v10_shared", "shared", [128, 128]),
     bf16("bf16gemm_v10_large_warps", "large warps", [128, 128]),
     bf16("bf16gemm_v10_ahead", "ahead", [128, 256]),
+    bf16("bf16gemm_v10_parts", "parts", [256, 128]),
 ];
 
 const BY_WARPGROUPS: &[Point] = &[

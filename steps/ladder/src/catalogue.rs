@@ -275,6 +275,8 @@ pub const STEPS: &[Step] = &[
             tensor("tf32gemm_v10_large_warps", "v10_large_warps", Format::Tf32),
             tensor("bf16gemm_v10_ahead", "v10_ahead", Format::Bf16),
             tensor("tf32gemm_v10_ahead", "v10_ahead", Format::Tf32),
+            tensor("bf16gemm_v10_parts", "v10_parts", Format::Bf16),
+            tensor("tf32gemm_v10_parts", "v10_parts", Format::Tf32),
             tensor("sgemm_v10_three_tf32", "v10_three_tf32", Format::Fp32),
         ],
     },
@@ -346,7 +348,7 @@ pub const STEPS: &[Step] = &[
 pub const CHOSEN: [&str; 2] = ["v11_gemm", "v11_pack"];
 
 /// Kernels with no GPU's records yet: times, counters beside Nsight Compute's and compute-sanitizer's verdicts are to come.
-pub const NOT_MEASURED: [&str; 0] = [];
+pub const NOT_MEASURED: [&str; 2] = ["bf16gemm_v10_parts", "tf32gemm_v10_parts"];
 
 /// A step that is a program of its own, without kernels: not in [`STEPS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -63,6 +63,8 @@ pub const NOT_SUMMED: &[&str] = &[
     "sgemm_v11_producer",
     "sgemm_v11_split_k",
     "sgemm_v11_stream_k",
+    "bf16gemm_v10_parts",
+    "tf32gemm_v10_parts",
 ];
 
 /// Sums of the kernels, session after session.

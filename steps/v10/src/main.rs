@@ -11,13 +11,15 @@ const BN: u32 = 128;
 /// Threads that share it: eight warps, or four with twice as much each.
 const THREADS: u32 = 256;
 const LARGE_WARPS_THREADS: u32 = 128;
-/// Columns of C that a block of eight such warps owns.
-const AHEAD_BN: u32 = 256;
+/// Rows and columns of C that a block of eight such warps owns.
+const LYING: [u32; 2] = [128, 256];
+const UPRIGHT: [u32; 2] = [256, 128];
 
 const WMMA: Code = code!("v10_wmma");
 const SHARED: Code = code!("v10_shared");
 const LARGE_WARPS: Code = code!("v10_large_warps");
 const AHEAD: Code = code!("v10_ahead");
+const PARTS: Code = code!("v10_parts");
 const THREE_TF32: Code = code!("v10_three_tf32");
 
 const KERNELS: &[Kernel] = &[
@@ -40,13 +42,25 @@ const KERNELS: &[Kernel] = &[
     Kernel::bf16(
         "bf16gemm_v10_ahead",
         AHEAD,
-        |shape| ahead_geometry(shape, 2),
+        |shape| deep_geometry(shape, LYING, 2),
         launch,
     ),
     Kernel::sgemm(
         "tf32gemm_v10_ahead",
         AHEAD,
-        |shape| ahead_geometry(shape, 4),
+        |shape| deep_geometry(shape, LYING, 4),
+        launch,
+    ),
+    Kernel::bf16(
+        "bf16gemm_v10_parts",
+        PARTS,
+        |shape| deep_geometry(shape, UPRIGHT, 2),
+        launch,
+    ),
+    Kernel::sgemm(
+        "tf32gemm_v10_parts",
+        PARTS,
+        |shape| deep_geometry(shape, UPRIGHT, 4),
         launch,
     ),
     Kernel::sgemm("sgemm_v10_three_tf32", THREE_TF32, geometry, launch),
@@ -74,11 +88,11 @@ fn large_warps_geometry(shape: Shape) -> LaunchConfig {
 }
 
 /// Two tiles of A and two of B, 128 bytes of k deep, 16 more behind each row; elements of so many bytes.
-fn ahead_geometry(shape: Shape, bytes: u32) -> LaunchConfig {
+fn deep_geometry(shape: Shape, [bm, bn]: [u32; 2], bytes: u32) -> LaunchConfig {
     let (depth, padding) = (128 / bytes, 16 / bytes);
-    let elements = BM * (depth + padding) + depth * (AHEAD_BN + padding);
+    let elements = bm * (depth + padding) + depth * (bn + padding);
     LaunchConfig {
-        grid_dim: (blocks(shape.n, AHEAD_BN), blocks(shape.m, BM), 1),
+        grid_dim: (blocks(shape.n, bn), blocks(shape.m, bm), 1),
         shared_mem_bytes: 2 * elements * bytes,
         ..geometry(shape)
     }

@@ -586,7 +586,7 @@ fn the_main_kernel_of_a_step_is_the_one_that_the_next_builds_on() {
     v07 v07_double_buffer
     v08 v08_gemm_transposed
     v09 -
-    v10 v10_ahead
+    v10 v10_parts
     v11 v11_stream_k
     v12 v12_ping_pong
     ");
