@@ -182,6 +182,8 @@ pub struct Flags {
     c_stride: i32,
     /// Whether FP32 may be cut to TF32.
     tf32: bool,
+    /// Whether sums of 8-bit numbers may stay in the tensor cores.
+    fast_sums: bool,
 }
 
 impl Flags {
@@ -205,6 +207,7 @@ impl Flags {
                     ..
                 }
             ),
+            fast_sums: matches!(work, Work::Tensor { fast_sums: true, .. }),
         }
     }
 }

@@ -50,6 +50,9 @@ pub enum Work {
         result: Format,
         /// B is stored as N × K.
         turned_b: bool,
+        /// Sums of e4m3 stay in the unit, which cuts them at each product. cuBLAS is asked for the same ("fast
+        /// accumulation"); else it adds sums up outside of the unit from time to time.
+        fast_sums: bool,
     },
     /// out = inᵀ in FP32.
     Transpose,
@@ -127,7 +130,7 @@ const fn on_tensor_cores(
     name: &'static str,
     source: &'static str,
     [operands, result]: [Format; 2],
-    turned_b: bool,
+    [turned_b, fast_sums]: [bool; 2],
 ) -> Kernel {
     Kernel {
         name,
@@ -136,21 +139,26 @@ const fn on_tensor_cores(
             operands,
             result,
             turned_b,
+            fast_sums,
         },
     }
 }
 
 const fn tensor(name: &'static str, source: &'static str, operands: Format) -> Kernel {
-    on_tensor_cores(name, source, [operands, Format::Fp32], false)
+    on_tensor_cores(name, source, [operands, Format::Fp32], [false; 2])
 }
 
 const fn bf16_gemm(name: &'static str, source: &'static str, result: Format) -> Kernel {
-    on_tensor_cores(name, source, [Format::Bf16, result], false)
+    on_tensor_cores(name, source, [Format::Bf16, result], [false; 2])
 }
 
 /// `wgmma` takes B of all formats but those of 16 bits only as N × K.
 const fn turned(name: &'static str, source: &'static str, formats: [Format; 2]) -> Kernel {
-    on_tensor_cores(name, source, formats, true)
+    on_tensor_cores(name, source, formats, [true, false])
+}
+
+const fn with_fast_sums(name: &'static str, source: &'static str, formats: [Format; 2]) -> Kernel {
+    on_tensor_cores(name, source, formats, [true, true])
 }
 
 const fn cpu(name: &'static str) -> Kernel {
@@ -336,8 +344,8 @@ pub const STEPS: &[Step] = &[
             bf16_gemm("gemm_v12_split_64x64_bf16", "v12_split", Format::Bf16),
             tensor("sgemm_v12_six_bf16", "v12_six_bf16", Format::Fp32),
             turned("gemm_v12_tf32_f32", "v12_tf32", [Format::Tf32, Format::Fp32]),
-            turned("gemm_v12_fp8_fast_f32", "v12_fp8", [Format::E4m3, Format::Fp32]),
-            turned("gemm_v12_fp8_fast_bf16", "v12_fp8", [Format::E4m3, Format::Bf16]),
+            with_fast_sums("gemm_v12_fp8_fast_f32", "v12_fp8", [Format::E4m3, Format::Fp32]),
+            with_fast_sums("gemm_v12_fp8_fast_bf16", "v12_fp8", [Format::E4m3, Format::Bf16]),
             turned("gemm_v12_fp8_f32", "v12_fp8", [Format::E4m3, Format::Fp32]),
             turned("gemm_v12_fp8_bf16", "v12_fp8", [Format::E4m3, Format::Bf16]),
         ],

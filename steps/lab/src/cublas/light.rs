@@ -8,7 +8,7 @@ use std::ptr::null_mut;
 use cudarc::cublas::sys::{cublasOperation_t as Op, cudaDataType};
 use cudarc::cublaslt::result::{self, CublasError};
 use cudarc::cublaslt::sys::{
-    self, cublasComputeType_t as Compute, cublasLtMatmulDescAttributes_t as Turns,
+    self, cublasComputeType_t as Compute, cublasLtMatmulDescAttributes_t as Attribute,
     cublasLtMatmulHeuristicResult_t as Algorithm, cublasLtMatmulPreferenceAttributes_t as Preference,
     cudaDataType_t as Type,
 };
@@ -66,22 +66,25 @@ impl Product {
         self.layouts[0] = layout(operands, flags.first, m, k, flags.first_stride)?;
         self.layouts[1] = layout(operands, flags.second, k, n, flags.second_stride)?;
         self.layouts[2] = layout(same_type(types.result), Op::CUBLAS_OP_N, m, n, flags.c_stride)?;
-        for (op, turns) in [
-            (flags.first, Turns::CUBLASLT_MATMUL_DESC_TRANSA),
-            (flags.second, Turns::CUBLASLT_MATMUL_DESC_TRANSB),
-        ] {
-            // SAFETY: just made; the value is read before the call returns, and is of the size that is said.
-            unsafe {
-                result::set_matmul_desc_attribute(
-                    self.product,
-                    turns,
-                    (&raw const op).cast(),
-                    size_of_val(&op),
-                )
-            }?;
+        self.set(Attribute::CUBLASLT_MATMUL_DESC_TRANSA, flags.first)?;
+        self.set(Attribute::CUBLASLT_MATMUL_DESC_TRANSB, flags.second)?;
+        if flags.fast_sums {
+            self.set(Attribute::CUBLASLT_MATMUL_DESC_FAST_ACCUM, 1_i8)?;
         }
         self.algorithms = self.ask()?;
         Ok(())
+    }
+
+    fn set<T>(&self, attribute: Attribute, value: T) -> Result<(), CublasError> {
+        // SAFETY: made before; the value is read before the call returns, and is of the size that is said.
+        unsafe {
+            result::set_matmul_desc_attribute(
+                self.product,
+                attribute,
+                (&raw const value).cast(),
+                size_of::<T>(),
+            )
+        }
     }
 
     fn ask(&self) -> Result<Vec<Algorithm>, CublasError> {
