@@ -4,8 +4,10 @@
 // ceiling_mma_*:  mma.sync from registers: a warp has 4 fragments of A, 4 of B, and the 16 products of them.
 // ceiling_wgmma_*: wgmma m64n256 from shared memory, which is written once. Rows of 128 bytes with neighbouring k side
 //                  by side, the one layout that exists for all types, swizzled as v12's tiles.
-// ceiling_l2_*:   bytes that stay in L2, read by all multiprocessors at once: each other ones, or all the same. A product
-//                  is between the two: blocks of a row share their tile of A, blocks of a column that of B.
+// ceiling_l2_*:   bytes that stay in L2, read by all multiprocessors at once: each block reads bytes that no other reads,
+//                  or all read the same. Requests for the same bytes are merged on their way, so that L2 serves a part
+//                  of them only. A product is between the two: blocks of a row share their tile of A, blocks of a
+//                  column that of B.
 // A round begins with new sums: sums that only grow would leave nothing of later products.
 // `numbers` are what A and B consist of. Zeros switch fewer transistors, take less power and run faster.
 // Each block writes its clocks and nanoseconds before the first round and after the last, and each thread a sum, so
@@ -25,7 +27,7 @@ constexpr int WGMMA_ROWS = 64, WGMMA_COLS = 256;
 constexpr int WORDS = 12288;                         // of `numbers`
 constexpr int A_WORDS = FRAGMENTS * 4, B_WORDS = FRAGMENTS * 2;  // registers of a thread
 constexpr int LOADS = 8;                             // of ceiling_l2_*, for each thread and round, 16 bytes each
-constexpr int L2_CHUNKS = 512;                       // a block reads one in a round
+constexpr int L2_CHUNKS = 512, OWN_CHUNKS = 2;       // that all blocks read, and of one block: one in a round
 static_assert(FMA_PER_ROUND == 512 && MMA_PER_ROUND == 256 && WGMMA_PER_ROUND == 256, "the launcher counts with them");
 static_assert((A_WORDS + B_WORDS) * THREADS == WORDS, "each thread has words of its own");
 static_assert((2 * WGMMA_ROWS + WGMMA_COLS) * ROW_BYTES == WORDS * sizeof(unsigned), "two warpgroups");
@@ -212,11 +214,13 @@ ceiling_wgmma_e4m3(int rounds, const unsigned* numbers, Times* times, float* sum
 }
 
 // ANCHOR: l2
-__device__ __forceinline__ void read_chunks(int rounds, const uint4* bytes, Times* times, float* sums, int chunk)
+template <int CHUNKS>
+__device__ __forceinline__ void read_chunks(int rounds, const uint4* bytes, Times* times, float* sums, int first)
 {
     unsigned found = 0;
+    int chunk = 0;
     measure(rounds, times, [&] {
-        const uint4* from = &bytes[chunk * LOADS * THREADS + threadIdx.x];
+        const uint4* from = &bytes[(first + chunk) * LOADS * THREADS + threadIdx.x];
         uint4 v[LOADS];
         #pragma unroll
         for (int i = 0; i < LOADS; ++i)
@@ -224,7 +228,7 @@ __device__ __forceinline__ void read_chunks(int rounds, const uint4* bytes, Time
                          : "=r"(v[i].x), "=r"(v[i].y), "=r"(v[i].z), "=r"(v[i].w) : "l"(from + i * THREADS));
         #pragma unroll
         for (int i = 0; i < LOADS; ++i) found ^= v[i].x ^ v[i].y ^ v[i].z ^ v[i].w;
-        chunk = (chunk + 1) % L2_CHUNKS;
+        chunk = (chunk + 1) % CHUNKS;
     });
     sums[blockIdx.x * blockDim.x + threadIdx.x] = __uint_as_float(found);
 }
@@ -233,12 +237,11 @@ __device__ __forceinline__ void read_chunks(int rounds, const uint4* bytes, Time
 extern "C" __global__ void __launch_bounds__(THREADS)
 ceiling_l2_own(int rounds, const uint4* bytes, Times* times, float* sums)
 {
-    // Far from each other, so that blocks that drift apart do not meet.
-    read_chunks(rounds, bytes, times, sums, static_cast<int>(blockIdx.x * L2_CHUNKS / gridDim.x));
+    read_chunks<OWN_CHUNKS>(rounds, bytes, times, sums, static_cast<int>(blockIdx.x * OWN_CHUNKS));
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
 ceiling_l2_same(int rounds, const uint4* bytes, Times* times, float* sums)
 {
-    read_chunks(rounds, bytes, times, sums, 0);
+    read_chunks<L2_CHUNKS>(rounds, bytes, times, sums, 0);
 }

@@ -31,14 +31,15 @@ const GROUP_WARPS: u32 = 4;
 const QUARTERS: f64 = 4.0;
 /// Words of the numbers that A and B consist of.
 const WORDS: usize = 12288;
-/// Bytes that the kernels of L2 read, over and over: they stay in L2.
-const L2_BYTES: usize = (L2_CHUNKS * LOADS * THREADS) as usize * size_of::<[u32; 4]>();
-/// Each multiprocessor reads other bytes than the others; all read the same.
+/// Bytes that a block of the kernels of L2 reads in a round.
+const CHUNK_BYTES: usize = (LOADS * THREADS) as usize * size_of::<[u32; 4]>();
+/// Each block reads bytes that no other reads; all read the same. Both over and over: the bytes stay in L2.
 const L2: [&str; 2] = ["ceiling_l2_own", "ceiling_l2_same"];
 /// Blocks of them on a multiprocessor: ptxas has only half of a thread's loads under way at a time.
 const L2_BLOCKS: usize = 2;
 const LOADS: u32 = 8;
 const L2_CHUNKS: u32 = 512;
+const OWN_CHUNKS: u32 = 2;
 
 /// What a burst takes: long enough for the clock to rise, and too short for the chip to grow hot.
 const BURST_MS: f64 = 20.0;
@@ -253,7 +254,8 @@ impl<'g> Ready<'g> {
 
     /// A kernel that reads L2.
     fn l2(gpu: &'g Gpu, entry: &str, blocks: usize) -> Result<Self, Trouble> {
-        let words = vec![1; L2_BYTES / size_of::<u32>()];
+        let chunks = (L2_CHUNKS as usize).max(blocks * OWN_CHUNKS as usize);
+        let words = vec![1; chunks * CHUNK_BYTES / size_of::<u32>()];
         Self::of(gpu, entry, &words, [blocks as u32, THREADS], 0)
     }
 
@@ -360,7 +362,7 @@ fn measure(gpu: &Gpu) -> Result<Ceilings, Trouble> {
         }
         Ok::<_, Trouble>(samples)
     };
-    let bytes = f64::from(LOADS * THREADS) * size_of::<[u32; 4]>() as f64 * (L2_BLOCKS * n_sms) as f64;
+    let bytes = (CHUNK_BYTES * L2_BLOCKS * n_sms) as f64;
     let gbs = |one: &Launched| bytes * f64::from(one.rounds) / one.sample.ms * 1e-6;
     let mut l2 = Vec::new();
     for entry in L2 {
@@ -587,6 +589,7 @@ mod tests {
                 ("WORDS", WORDS as u32),
                 ("LOADS", LOADS),
                 ("L2_CHUNKS", L2_CHUNKS),
+                ("OWN_CHUNKS", OWN_CHUNKS),
                 ("FMA_PER_ROUND", FMA.per_round),
                 ("MMA_PER_ROUND", MMA_BF16.per_round),
                 ("WGMMA_PER_ROUND", WGMMA_BF16.per_round),
