@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use ladder::Kernel;
-use ladder::sums::{REFERENCE, Record, Sum};
+use ladder::sums::{Record, Sum};
 
 use crate::House;
 use crate::records::{Sources, source};
@@ -14,7 +14,7 @@ use crate::records::{Sources, source};
 /// When there is no such step, or the record is something else.
 pub(crate) fn table(house: &House, step: &str, sources: &mut Sources) -> Result<String, String> {
     let step = ladder::find(step).map_err(|error| error.to_string())?;
-    let record = Record::load_or_empty(&house.data().join(REFERENCE)).map_err(|error| error.to_string())?;
+    let record = Record::references(&house.data()).map_err(|error| error.to_string())?;
     let mut rows = String::new();
     for kernel in step.kernels {
         let sums: Vec<&Sum> = record

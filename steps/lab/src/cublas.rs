@@ -603,6 +603,7 @@ mod tests {
                 second_stride,
                 c_stride,
                 tf32: _,
+                fast_sums: _,
             } = Flags::of(Work::SgemmTransposed { a, b }, shape);
             assert_eq!((m, n, k, c_stride), (3, 2, 5, 3));
             ((first, first_stride), (second, second_stride))

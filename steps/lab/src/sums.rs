@@ -5,7 +5,7 @@
 //! everywhere. On the emulated device all checks are on; on a real one each kernel runs twice, and cuBLAS beside it.
 
 use ladder::record::Line;
-use ladder::sums::{BY_MULTIPROCESSORS, MULTIPROCESSORS, NOT_SUMMED, REFERENCE, Record, Sum, of_bytes};
+use ladder::sums::{BY_MULTIPROCESSORS, MULTIPROCESSORS, NOT_SUMMED, Record, Sum, of_bytes};
 use ladder::{Shape, Work};
 use serde_json::Value;
 
@@ -233,7 +233,7 @@ const LARGE: f64 = 1e8;
 #[track_caller]
 pub fn agree(step: &str, kernels: &[Kernel]) -> Vec<Sum> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/data/");
-    let record = Record::load_or_empty(&std::path::Path::new(path).join(REFERENCE));
+    let record = Record::references(std::path::Path::new(path));
     let record = record.unwrap_or_else(|error| panic!("{error}"));
     let found = ladder::find(step).expect("a step of the catalogue");
     let mut lab = Lab::new(found, kernels, &Common::emulated()).unwrap_or_else(|error| panic!("{error}"));

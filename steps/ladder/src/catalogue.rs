@@ -356,7 +356,7 @@ pub const STEPS: &[Step] = &[
 pub const CHOSEN: [&str; 2] = ["v11_gemm", "v11_pack"];
 
 /// Kernels with no GPU's records yet: times, counters beside Nsight Compute's and compute-sanitizer's verdicts are to come.
-pub const NOT_MEASURED: [&str; 2] = ["bf16gemm_v10_parts", "tf32gemm_v10_parts"];
+pub const NOT_MEASURED: [&str; 0] = [];
 
 /// A step that is a program of its own, without kernels: not in [`STEPS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

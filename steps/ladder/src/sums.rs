@@ -12,8 +12,9 @@ use crate::shape::Shape;
 /// Layout of the file.
 pub const SCHEMA: u32 = 1;
 
-/// The record that other devices, the emulated one among them, are compared with: a file of `book/data`.
-pub const REFERENCE: &str = "h200-sums.json";
+/// The records that other devices, the emulated one among them, are compared with: files of `book/data`. Of a kernel
+/// that the first one lacks, the sums are those of the next.
+pub const REFERENCES: [&str; 2] = ["h200-sums.json", "h100-80gb-hbm3-sums.json"];
 
 /// Multiprocessors that a launch counts on, whatever the device has: where blocks share out tiles, or the terms of a
 /// tile, their number is the same everywhere. It is small, so that small shapes have more tiles than blocks.
@@ -23,49 +24,9 @@ pub const MULTIPROCESSORS: usize = 4;
 /// rounded before the parts are added.
 pub const BY_MULTIPROCESSORS: [&str; 2] = ["sgemm_v11_split_k", "sgemm_v11_stream_k"];
 
-/// Kernels that the record does not have yet. A test fails where this list and the record disagree, so that whoever runs
-/// `cargo xtask sums --save` on that device takes the names out.
-pub const NOT_SUMMED: &[&str] = &[
-    "sgemm_v01_row_per_lane",
-    "sgemm_v01_col_per_lane",
-    "dgemm_v01_row_per_lane",
-    "dgemm_v01_col_per_lane",
-    "sgemm_v02_tile16",
-    "sgemm_v02_tile32",
-    "sgemm_v02_strip",
-    "dgemm_v02_tile16",
-    "dgemm_v02_tile32",
-    "sgemm_v03_from_global",
-    "sgemm_v03_from_shared",
-    "sgemm_v04_float4",
-    "sgemm_v05_bank_conflict_free",
-    "sgemm_v06_outer_product",
-    "sgemm_v07_double_buffer",
-    "transpose_serial",
-    "transpose_row_per_thread",
-    "transpose_coalesced_reads",
-    "transpose_coalesced_writes",
-    "transpose_tile",
-    "transpose_padded",
-    "transpose_swizzled",
-    "transpose_rectangular",
-    "transpose_float4",
-    "sgemm_v08_nn",
-    "sgemm_v08_nt",
-    "sgemm_v08_tn",
-    "sgemm_v08_tt",
-    "sgemm_v11_large_tile",
-    "sgemm_v11_free_banks",
-    "sgemm_v11_small_tile",
-    "sgemm_v11_slices_16x32",
-    "sgemm_v11_slices_32x32",
-    "sgemm_v11_async_copy",
-    "sgemm_v11_producer",
-    "sgemm_v11_split_k",
-    "sgemm_v11_stream_k",
-    "bf16gemm_v10_parts",
-    "tf32gemm_v10_parts",
-];
+/// Kernels that no reference has yet. A test fails where this list and the records disagree, so that whoever runs
+/// `cargo xtask sums --save` on such a device takes the names out.
+pub const NOT_SUMMED: &[&str] = &[];
 
 /// Sums of the kernels, session after session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -169,6 +130,24 @@ impl Record {
         }
     }
 
+    /// What the references in a folder have of each kernel; empty where there are none.
+    ///
+    /// # Errors
+    /// When one cannot be read, or is something else.
+    pub fn references(folder: &Path) -> Result<Self, RecordError> {
+        let mut all = Self::default();
+        for name in REFERENCES {
+            let next = Self::load_or_empty(&folder.join(name))?;
+            let lacks = |sum: &Sum| all.sums.iter().all(|known| known.kernel != sum.kernel);
+            let added: Vec<Sum> = next.sums.into_iter().filter(lacks).collect();
+            all.runs.extend(next.runs);
+            all.sums.extend(added);
+        }
+        let sums = &all.sums;
+        all.runs.retain(|run| sums.iter().any(|sum| sum.run == run.id));
+        Ok(all)
+    }
+
     /// Adds what was computed to a file, in place of older sums of the same products.
     ///
     /// # Errors
@@ -241,10 +220,12 @@ impl Record {
             (Beside::Missing, true) | (Beside::Same, false) => None,
             (Beside::Other(_), false) => self.difference(sum),
             (Beside::Missing, false) => Some(format!(
-                "{kernel} on {shape}: no sum in {REFERENCE}; on a machine with that GPU: cargo xtask sums {step} --save"
+                "{kernel} on {shape}: no sum in {}; on a machine with such a GPU: cargo xtask sums {step} --save",
+                REFERENCES.join(" or ")
             )),
             (Beside::Same | Beside::Other(_), true) => Some(format!(
-                "{kernel} on {shape}: {REFERENCE} has its sum, and ladder::sums::NOT_SUMMED names the kernel: take it out"
+                "{kernel} on {shape}: {} has its sum, and ladder::sums::NOT_SUMMED names the kernel: take it out",
+                REFERENCES.join(" or ")
             )),
         }
     }
@@ -324,12 +305,12 @@ mod tests {
         check(
             &without,
             &["one"],
-            Some("two on 64x64x64: no sum in h200-sums.json"),
+            Some("two on 64x64x64: no sum in h200-sums.json or h100-80gb-hbm3-sums.json"),
         );
         check(
             &with,
             &["two"],
-            Some("two on 64x64x64: h200-sums.json has its sum"),
+            Some("two on 64x64x64: h200-sums.json or h100-80gb-hbm3-sums.json has its sum"),
         );
         check(&other, &["two"], Some("take it out"));
         check(&other, &[], Some("two on 64x64x64: C has the sum "));

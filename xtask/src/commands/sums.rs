@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use ladder::STEPS;
 use ladder::record::{Line, Run};
-use ladder::sums::{Beside, REFERENCE, Record, Sum, short};
+use ladder::sums::{Beside, Record, Sum, short};
 use ladder::text::{Paint, Table};
 
 use crate::Verdict;
@@ -84,7 +84,7 @@ fn reference() -> Result<Record> {
     let Some(root) = place::checkout() else {
         return Ok(Record::default());
     };
-    Ok(Record::load_or_empty(&root.join("book/data").join(REFERENCE))?)
+    Ok(Record::references(&root.join("book/data"))?)
 }
 
 struct Session {
