@@ -14,9 +14,12 @@ fn record() -> anyhow::Result<Record> {
     load("book/data/h200-busiest.json")
 }
 
-/// Kernels of tensor cores, of which there is no model.
-fn tensor_record() -> anyhow::Result<Record> {
-    load("book/data/h200-tensor-busiest.json")
+/// Kernels of tensor cores, of which there is no model, on each GPU that ran some.
+fn tensor_records() -> anyhow::Result<[Record; 2]> {
+    Ok([
+        load("book/data/h200-tensor-busiest.json")?,
+        load("book/data/h100-80gb-hbm3-tensor-busiest.json")?,
+    ])
 }
 
 fn load(path: &str) -> anyhow::Result<Record> {
@@ -162,16 +165,15 @@ pub fn tensor(step: &str) -> anyhow::Result<String> {
         ("barrier", "barrier"),
         ("math_pipe_throttle", "unit"),
     ];
-    let mut titles = vec!["kernel", "us", "GHz"];
+    let mut titles = vec!["kernel", "GPU", "us", "GHz"];
     titles.extend(SHOWN.map(|(title, _)| title));
     titles.extend(WAITS.map(|(_, title)| title));
     let mut rows = Vec::new();
-    let record = tensor_record()?;
-    for launch in record
-        .launches
+    let records = tensor_records()?;
+    let all = records
         .iter()
-        .filter(|one| step.kernel(&one.kernel).is_some())
-    {
+        .flat_map(|record| record.launches.iter().map(move |launch| (record, launch)));
+    for (record, launch) in all.filter(|(_, one)| step.kernel(&one.kernel).is_some()) {
         let metric = |name: &str| {
             let found = launch.metrics.get(name).copied();
             found.with_context(|| format!("{}: {name} is missing", launch.kernel))
@@ -179,6 +181,7 @@ pub fn tensor(step: &str) -> anyhow::Result<String> {
         let ns = metric("gpu__time_duration.sum")?;
         let mut row = vec![
             launch.kernel.clone(),
+            record.run.device.split(' ').nth(1).unwrap_or_default().to_owned(),
             format!("{:.0}", ns / 1e3),
             format!("{:.2}", metric("sm__cycles_elapsed.max")? / ns),
         ];
@@ -285,7 +288,9 @@ mod tests {
 
     #[test]
     fn the_code_that_was_profiled_is_the_committed_one() -> anyhow::Result<()> {
-        for launch in record()?.launches.iter().chain(&tensor_record()?.launches) {
+        let tensor = tensor_records()?;
+        let tensor = tensor.iter().flat_map(|record| &record.launches);
+        for launch in record()?.launches.iter().chain(tensor) {
             let code = std::fs::read(machine::root().join(&launch.code))?;
             let now = ladder::provenance::sha256(&code);
             assert_eq!(now, launch.code_sha256, "{}: profile it again", launch.code);

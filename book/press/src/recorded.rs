@@ -81,6 +81,16 @@ fn yardstick(family: Family) -> Option<(&'static str, &'static str)> {
     }
 }
 
+/// A kernel on a shape, and what the device that the text is about has of it.
+type Row<'r> = (Shape, &'r Kernel, Option<&'r Measurement>);
+
+/// What a GPU has of a kernel.
+fn measured<'r>(record: &'r Record, kernel: &Kernel) -> Vec<&'r Measurement> {
+    let all = record.measurements.iter().filter(|one| one.kernel == kernel.name);
+    all.filter(|one| record.run_of(one).is_some_and(|run| !run.emulated))
+        .collect()
+}
+
 /// What another device has to say in a table.
 struct Beside<'r> {
     record: &'r Record,
@@ -90,9 +100,9 @@ struct Beside<'r> {
 
 impl<'r> Beside<'r> {
     /// Those of some records that have one of the rows.
-    fn among(records: &[&'r Record], rows: &[(Shape, &Kernel, &Measurement)]) -> Vec<Self> {
+    fn among(records: &[&'r Record], rows: &[Row<'_>]) -> Vec<Self> {
         let has = |record: &&&Record| {
-            let timed = |(shape, kernel, _): &(Shape, &Kernel, &Measurement)| {
+            let timed = |(shape, kernel, _): &Row<'_>| {
                 record
                     .of(kernel.name, *shape)
                     .is_some_and(|m| matches!(m.outcome, Outcome::Passed(_)))
@@ -140,18 +150,23 @@ fn one_table(
     sizes: &[&str],
     sources: &mut Sources,
 ) -> Result<String, String> {
-    let mut rows: Vec<(Shape, &Kernel, &Measurement)> = Vec::new();
+    let mut rows: Vec<Row<'_>> = Vec::new();
     for kernel in kernels {
         let wanted: Vec<Shape> = sizes
             .iter()
             .map(|size| shape(kernel.name, size))
             .collect::<Result<_, _>>()?;
-        for measurement in record.measurements.iter().filter(|m| m.kernel == kernel.name) {
-            let real = record.run_of(measurement).is_some_and(|run| !run.emulated);
-            if real && (wanted.is_empty() || wanted.contains(&measurement.shape)) {
-                rows.push((measurement.shape, kernel, measurement));
-            }
+        let is_wanted = |shape: &Shape| wanted.is_empty() || wanted.contains(shape);
+        let here = measured(record, kernel);
+        if here.is_empty() {
+            // A kernel that only other devices have run.
+            let elsewhere = others.iter().map(|other| measured(other, kernel));
+            let shapes = elsewhere.flatten().map(|one| one.shape).filter(is_wanted);
+            let shapes: BTreeSet<Shape> = shapes.collect();
+            rows.extend(shapes.into_iter().map(|shape| (shape, *kernel, None)));
         }
+        let here = here.into_iter().filter(|one| is_wanted(&one.shape));
+        rows.extend(here.map(|one| (one.shape, *kernel, Some(one))));
     }
     if rows.is_empty() {
         return Ok(String::new());
@@ -163,8 +178,8 @@ fn one_table(
     });
     let (rate, rate_key) = rate(family);
     // Beside itself the yardstick would say nothing.
-    let has_yardstick = |(.., measurement): &(Shape, &Kernel, &Measurement)| match &measurement.outcome {
-        Outcome::Passed(passed) => passed.yardstick.is_some(),
+    let has_yardstick = |(.., measurement): &Row<'_>| match measurement.map(|one| &one.outcome) {
+        Some(Outcome::Passed(passed)) => passed.yardstick.is_some(),
         _ => false,
     };
     let (of, of_key) = yardstick(family)
@@ -197,22 +212,25 @@ fn one_table(
         let mut cells = vec![shape.short()];
         cells.extend(with_kernel.then(|| format!("`{}`", kernel.name)));
         let about = format!("`{}` at {}", kernel.name, shape.short());
-        let run = record
-            .run_of(measurement)
-            .ok_or_else(|| format!("a measurement of {} names no run", kernel.name))?;
-        runs.insert(source(run, kernel.work));
-        match &measurement.outcome {
-            Outcome::Passed(passed) => {
+        let run = measurement.map(|one| {
+            let run = record.run_of(one);
+            run.ok_or_else(|| format!("a measurement of {} names no run", kernel.name))
+        });
+        let run = run.transpose()?;
+        runs.extend(run.map(|run| source(run, kernel.work)));
+        match run.zip(measurement).map(|(run, one)| (run, &one.outcome)) {
+            None => {}
+            Some((run, Outcome::Passed(passed))) => {
                 for what in ["ms", rate_key].into_iter().chain(of_key).chain(["spread"]) {
                     let text = value(kernel, shape, run, passed, what).unwrap_or_else(|_| "–".into());
                     cells.push(bare(&text));
                 }
             }
-            Outcome::Failed { why, .. } => {
+            Some((_, Outcome::Failed { why, .. })) => {
                 cells.push("wrong".into());
                 without_times.push((format!("wrong: {}", escaped(why)), about));
             }
-            Outcome::NotRun { why } => {
+            Some((_, Outcome::NotRun { why })) => {
                 cells.push("–".into());
                 without_times.push((format!("not run, {}", escaped(why)), about));
             }

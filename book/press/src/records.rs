@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use ladder::ceilings::Ceilings;
 use ladder::counters::PAIRS;
+use ladder::duel::{Duel, Round};
 use ladder::record::Passed;
 use ladder::{Kernel, Outcome, Record, Run, STEPS, Samples, Shape, Step, Work, WrongSize};
 
@@ -13,6 +14,7 @@ use crate::counters::Counters;
 use crate::others::Others;
 use crate::pair::Pair;
 use crate::process::Process;
+use crate::recorded::short_name;
 use ladder::text::{escaped, grouped};
 
 /// The records of `book/data`.
@@ -26,8 +28,10 @@ pub(crate) struct Records {
     process: Result<Process, String>,
     /// The same on two devices.
     pair: Result<Pair, String>,
-    /// What tensor cores do at most, once it was measured.
+    /// What tensor cores do at most, once it was measured: on the device that the text is about.
     ceilings: Result<Option<Ceilings>, String>,
+    /// And on others, by the names of their files.
+    other_ceilings: Vec<(String, Ceilings)>,
     /// Counters, emulated and measured.
     pub(crate) counters: Counters,
 }
@@ -61,8 +65,13 @@ impl Records {
                 all.push((stem, record));
             }
         }
+        let mut other_ceilings = Vec::new();
+        for (stem, _) in &all {
+            other_ceilings.extend(ceilings::load(house, stem)?.map(|found| (stem.clone(), found)));
+        }
         Ok(Self {
             all,
+            other_ceilings,
             others: Others::load(house, told.as_deref().unwrap_or("h200")),
             process: Process::load(house, told.as_deref().unwrap_or("h200")),
             pair: Pair::load(house, told.as_deref().unwrap_or("h200")),
@@ -135,58 +144,36 @@ impl Records {
             }
             ["emulated", kernel, counter] => self.of_emulated(kernel, None, counter, sources),
             ["emulated", kernel, size, counter] => self.of_emulated(kernel, Some(size), counter, sources),
-            [kernel, size, "times", other] => self.times(kernel, size, other, sources),
-            [kernel, size, what] => {
-                let (run, passed, about) = self.passed(kernel, size)?;
-                let (_, kernel) = known(kernel)?;
-                let text = value(kernel, shape(kernel.name, size)?, run, passed, what)?;
-                sources.insert(source(run, kernel.work));
-                Ok(number(&text, &about))
+            &["on", device, "ceiling", unit, elements, what] => {
+                let of = |(stem, _): &&(String, Ceilings)| {
+                    let mut records = self.all.iter().filter(|(known, _)| known == stem);
+                    records.any(|(_, record)| name_of(record) == device)
+                };
+                let found = self.other_ceilings.iter().find(of).map(|(_, found)| found);
+                ceilings::one(found, [unit, elements, what], sources)
             }
+            ["on", device, kernel, rest @ ..] => measured(self.on(device)?, kernel, rest, sources),
+            [kernel, rest @ ..] if rest.len() > 1 => measured(self.told()?, kernel, rest, sources),
             _ => Err(
-                "`{{#n}}` wants KERNEL SIZE WHAT, KERNEL SIZE times OTHER, device WHAT, other BY SIZE WHAT, process SIZE WAY WHAT, two SIZE WAY WHAT, ceiling UNIT ELEMENTS WHAT, emulated KERNEL [SIZE] COUNTER, \
+                "`{{#n}}` wants [on GPU] KERNEL SIZE WHAT, [on GPU] KERNEL SIZE times OTHER, device WHAT, other BY SIZE WHAT, process SIZE WAY WHAT, two SIZE WAY WHAT, ceiling UNIT ELEMENTS WHAT, emulated KERNEL [SIZE] COUNTER, \
                  output NAME KERNEL COLUMN, ptxas KERNEL sm_90 WHAT, predicted KERNEL SIZE WHAT, or chip CONSTANT"
                     .into(),
             ),
         }
     }
 
-    fn passed(&self, kernel: &str, size: &str) -> Result<(&Run, &Passed, String), String> {
-        let (step, known) = known(kernel)?;
-        let shape = shape(kernel, size)?;
-        let record = self.told()?;
-        let again = format!("measure it with: cargo xtask bench {} --save", step.id);
-        let found = record
-            .of(known.name, shape)
-            .ok_or_else(|| format!("{kernel} at {shape} was not recorded; {again}"))?;
-        let run = record
-            .run_of(found)
-            .ok_or_else(|| format!("the record of {kernel} at {shape} names no run; {again}"))?;
-        match &found.outcome {
-            Outcome::Passed(passed) => Ok((
-                run,
-                passed,
-                format!("{kernel} at {shape}, {}", source(run, known.work)),
-            )),
-            Outcome::Failed { why, .. } => {
-                Err(format!("{kernel} at {shape} failed ({why}): it has no speed"))
-            }
-            Outcome::NotRun { why } => Err(format!(
-                "{kernel} at {shape} was not run ({why}): it has no speed"
-            )),
-        }
-    }
-
-    /// How many times as fast one kernel is as another.
-    fn times(&self, kernel: &str, size: &str, other: &str, sources: &mut Sources) -> Result<String, String> {
-        let (run, fast, _) = self.passed(kernel, size)?;
-        let (_, slow, _) = self.passed(other, size)?;
-        let ratio = median(&slow.hot, "hot")? / median(&fast.hot, "hot")?;
-        let (_, known) = known(kernel)?;
-        let told = source(run, known.work);
-        let about = format!("{other} takes so many times as long as {kernel} at {size}, {told}");
-        sources.insert(told);
-        Ok(number(&format!("{}×", digits(ratio, 2)), &about))
+    /// The record of a GPU with this short name: `H100`.
+    fn on(&self, device: &str) -> Result<&Record, String> {
+        let names: Vec<String> = self.real().into_iter().map(name_of).collect();
+        let found = names.iter().position(|name| name == device);
+        found
+            .and_then(|index| self.real().get(index).copied())
+            .ok_or_else(|| {
+                format!(
+                    "no record is of a GPU named {device}, but of {}",
+                    names.join(", ")
+                )
+            })
     }
 
     fn of_device(&self, what: &str, sources: &mut Sources) -> Result<String, String> {
@@ -248,6 +235,60 @@ impl Records {
     }
 }
 
+/// A quantity of a kernel at a size in a record, or how many times as fast it is as another one there.
+fn measured(record: &Record, kernel: &str, words: &[&str], sources: &mut Sources) -> Result<String, String> {
+    let (_, about) = known(kernel)?;
+    match words {
+        [size, "times", other] => {
+            let (run, fast, _) = passed(record, kernel, size)?;
+            let (_, slow, _) = passed(record, other, size)?;
+            let ratio = median(&slow.hot, "hot")? / median(&fast.hot, "hot")?;
+            let told = source(run, about.work);
+            let words = format!("{other} takes so many times as long as {kernel} at {size}, {told}");
+            sources.insert(told);
+            Ok(number(&format!("{}×", digits(ratio, 2)), &words))
+        }
+        [size, what] => {
+            let (run, found, words) = passed(record, kernel, size)?;
+            let text = value(about, shape(kernel, size)?, run, found, what)?;
+            sources.insert(source(run, about.work));
+            Ok(number(&text, &words))
+        }
+        _ => Err("of a kernel there are SIZE WHAT and SIZE times OTHER".into()),
+    }
+}
+
+fn passed<'r>(record: &'r Record, kernel: &str, size: &str) -> Result<(&'r Run, &'r Passed, String), String> {
+    let (step, known) = known(kernel)?;
+    let shape = shape(kernel, size)?;
+    let again = format!("measure it with: cargo xtask bench {} --save", step.id);
+    let found = record.of(known.name, shape).ok_or_else(|| {
+        format!(
+            "{kernel} at {shape} was not recorded on {}; {again}",
+            name_of(record)
+        )
+    })?;
+    let run = record
+        .run_of(found)
+        .ok_or_else(|| format!("the record of {kernel} at {shape} names no run; {again}"))?;
+    match &found.outcome {
+        Outcome::Passed(passed) => Ok((
+            run,
+            passed,
+            format!("{kernel} at {shape}, {}", source(run, known.work)),
+        )),
+        Outcome::Failed { why, .. } => Err(format!("{kernel} at {shape} failed ({why}): it has no speed")),
+        Outcome::NotRun { why } => Err(format!(
+            "{kernel} at {shape} was not run ({why}): it has no speed"
+        )),
+    }
+}
+
+/// Short name of the GPU of a record, such as `H100`.
+fn name_of(record: &Record) -> String {
+    short_name(record.runs.first().map_or("", |run| run.device.as_str()))
+}
+
 /// `NVIDIA H200, 2026-11-21`; of what the CPU does, its name.
 pub(crate) fn source(run: &Run, work: Work) -> String {
     let day = run.date.split('T').next().unwrap_or(&run.date);
@@ -298,6 +339,14 @@ fn median(samples: &Option<Samples>, which: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("no {which} times were recorded"))
 }
 
+/// The mean of a kernel's times in the rounds of a duel.
+fn in_a_duel(passed: &Passed, rounds: fn(&Duel) -> &Vec<Round>) -> Result<f64, String> {
+    let duel = passed.yardstick.as_ref().and_then(|beside| beside.duel.as_ref());
+    let rounds = rounds(duel.ok_or("no duel was measured; do it with: cargo xtask bench --duel --save")?);
+    let times = rounds.iter().flat_map(|[first, .., last]| [first, last]);
+    Ok(times.sum::<f64>() / (2 * rounds.len()).max(1) as f64)
+}
+
 /// A quantity with its unit.
 pub(crate) fn value(
     kernel: &Kernel,
@@ -339,6 +388,14 @@ pub(crate) fn value(
         "of_peak" => format!("{} %", percent(tflops(hot()?) / roofline()?.fp32_tflops * 100.0)),
         "of_bandwidth" => format!("{} %", percent(gbs(hot()?) / roofline()?.copy_gbs * 100.0)),
         "error" => format!("{:.1e}", passed.accuracy.max_abs_error),
+        "sustained_tflops" => format!(
+            "{} TFLOP/s",
+            digits(tflops(in_a_duel(passed, |duel| &duel.sustained)?), 3)
+        ),
+        "burst_tflops" => format!(
+            "{} TFLOP/s",
+            digits(tflops(in_a_duel(passed, |duel| &duel.burst)?), 3)
+        ),
         "spread" => {
             let samples = passed.hot.as_ref().ok_or("no hot times were recorded")?;
             format!("{:.1} %", samples.spread() * 100.0)
@@ -351,7 +408,7 @@ pub(crate) fn value(
         _ => {
             return Err(format!(
                 "`{what}` is nothing that a record has; it has ms, cold_ms, whole_ms, rest_ms, of_whole, cpu_ms, tflops, gflops, gbs, \
-                 of_cublas, of_copy, of_peak, of_bandwidth, error, spread, clock"
+                 of_cublas, of_copy, of_peak, of_bandwidth, sustained_tflops, burst_tflops, error, spread, clock"
             ));
         }
     })

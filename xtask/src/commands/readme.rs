@@ -240,19 +240,32 @@ fn rows(
         let part = table::of_yardstick(passed).map_or(String::new(), |part| format!("{part:.1}"));
         [rate(one, passed).map(table::rate).unwrap_or_default(), part]
     };
-    for (one, passed, hot) in rows {
-        let mut cells = vec![one.kernel.clone()];
-        if names.len() > 1 {
-            cells.insert(0, one.step.clone());
+    let rates =
+        |row: Option<&Row>| row.map_or_else(Default::default, |(one, passed, _)| numbers(one, passed));
+    for (step, kernel) in STEPS
+        .iter()
+        .flat_map(|step| step.kernels.iter().map(move |kernel| (step, kernel)))
+    {
+        let of = |rows: &'_ [Row<'_>]| rows.iter().position(|(one, ..)| one.kernel == kernel.name);
+        let here = of(&rows).map(|at| &rows[at]);
+        let there = beside.as_ref().and_then(|beside| Some(&beside[of(beside)?]));
+        // Some kernels were timed on the other device only.
+        if here.is_none() && there.is_none() {
+            continue;
         }
-        cells.push(table::milliseconds(hot.median()));
-        cells.push(format!("{:.1} %", hot.spread() * 100.0));
-        cells.extend(numbers(one, passed));
-        if let Some(beside) = &beside {
-            let found = beside.iter().find(|(other, ..)| other.kernel == one.kernel);
-            cells.extend(found.map_or([String::new(), String::new()], |(one, passed, _)| {
-                numbers(one, passed)
-            }));
+        let mut cells = vec![kernel.name.to_owned()];
+        if names.len() > 1 {
+            cells.insert(0, step.id.to_owned());
+        }
+        cells.extend(here.map_or_else(Default::default, |(.., hot)| {
+            [
+                table::milliseconds(hot.median()),
+                format!("{:.1} %", hot.spread() * 100.0),
+            ]
+        }));
+        cells.extend(rates(here));
+        if beside.is_some() {
+            cells.extend(rates(there));
         }
         let _ = writeln!(out, "| {} |", cells.join(" | "));
     }
