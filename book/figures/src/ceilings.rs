@@ -175,8 +175,8 @@ fn draw(
     // From the left edge, or from below, up to the highest roof.
     let slopes = [
         ("rule", "memory", roofline.copy_gbs),
-        ("rule dashed", "L2", ceilings.l2_gbs),
-        ("rule dashed", "L2, shared", ceilings.l2_same_gbs),
+        ("rule dashed", "L2", ceilings.l2.own_gbs),
+        ("rule dashed", "L2, the same bytes", ceilings.l2.same_gbs),
     ];
     for (class, _, gbs) in slopes {
         let start = (LOW * 1e3 / gbs).max(LOW);
@@ -224,9 +224,11 @@ fn draw(
             tb(roofline.copy_gbs)
         ),
         format!(
-            "L2 {} TB/s, L2 where all read the same {}.",
-            tb(ceilings.l2_gbs),
-            tb(ceilings.l2_same_gbs)
+            "L2 {} TB/s, L2 where all read the same {}: {}, {}.",
+            tb(ceilings.l2.own_gbs),
+            tb(ceilings.l2.same_gbs),
+            ceilings.l2.device,
+            day(&ceilings.l2.date)
         ),
         format!(
             "Units, memory: {}, {}.",
@@ -264,7 +266,8 @@ mod tests {
             r#"{{"run": {{"id": "1", "date": "2000-01-02T00:00:00Z", "device": "NVIDIA H000", "emulated": false,
             "capability": "9.0", "driver": "13.0", "host": "", "revision": "",
             "roofline": {{"fp32_tflops": 60, "copy_gbs": 4000}}, "cublas": null}},
-            "n_sms": 100, "l2_gbs": 8000, "l2_same_gbs": 25000, "ceilings": [{}]}}"#,
+            "n_sms": 100, "l2": {{"device": "NVIDIA H001", "date": "2000-01-03T00:00:00Z", "own_gbs": 8000, "same_gbs": 25000}},
+             "ceilings": [{}]}}"#,
             lines.join(",")
         );
         Ceilings::parse(&text).expect("what the program writes")

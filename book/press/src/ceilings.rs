@@ -4,7 +4,8 @@
 use std::fmt::Write as _;
 
 use ladder::Work;
-use ladder::ceilings::{Ceiling, Ceilings, Rate};
+use ladder::ceilings::{Ceiling, Ceilings, L2, Rate};
+use ladder::text::escaped;
 
 use crate::House;
 use crate::records::{Sources, digits, number, source};
@@ -48,9 +49,9 @@ pub(crate) fn table(
                 .into(),
         );
     };
-    let told = source(&record.run, Work::Sgemm);
+    let (told, l2) = (source(&record.run, Work::Sgemm), of_l2(record));
     let mut out = format!(
-        "Instructions alone, {told}. Burst: {} ms, the median of some with pauses; sustained: {} ms. Clocks: for an \
+        "Instructions alone, {told}; L2, {l2}. Burst: {} ms, the median of some with pauses; sustained: {} ms. Clocks: for an \
          instruction of a quarter of a multiprocessor; a `wgmma` occupies all four. The last two columns are operations \
          for each byte that a kernel needs to keep up with the burst.\n\n\
          | instruction | elements | warps | burst, TFLOP/s | GHz | clocks | sustained, TFLOP/s | GHz | FLOP per byte of device memory | of L2 |\n\
@@ -87,8 +88,14 @@ pub(crate) fn table(
             return Err(format!("no instruction that was measured begins with `{unit}`"));
         }
     }
-    sources.insert(told);
+    sources.extend([told, l2]);
     Ok(out)
+}
+
+/// Where L2 was measured.
+fn of_l2(record: &Ceilings) -> String {
+    let L2 { device, date, .. } = &record.l2;
+    format!("{}, {}", escaped(device), date.split('T').next().unwrap_or(date))
 }
 
 /// About how long the launches were.
@@ -149,6 +156,9 @@ pub(crate) fn one(
         ),
         _ => flop(record.per_l2_byte(found.burst.tflops)),
     };
+    if what == "per_l2_byte" {
+        sources.insert(of_l2(record));
+    }
     let told = source(&record.run, Work::Sgemm);
     let about = format!("{} of {elements}, {what}, {told}", found.instruction);
     sources.insert(told);
@@ -178,7 +188,8 @@ mod tests {
             r#"{{"run": {{"id": "1", "date": "2000-01-01T00:00:00Z", "device": "a device", "emulated": false,
             "capability": "9.0", "driver": "13.0", "host": "", "revision": "",
             "roofline": {{"fp32_tflops": 60, "copy_gbs": 4000}}, "cublas": null}},
-            "n_sms": 100, "l2_gbs": 8000, "l2_same_gbs": 20000, "ceilings": [{}]}}"#,
+            "n_sms": 100, "l2": {{"device": "NVIDIA H001", "date": "2000-01-03T00:00:00Z", "own_gbs": 8000, "same_gbs": 20000}},
+             "ceilings": [{}]}}"#,
             lines.join(",")
         );
         Ceilings::parse(&text).expect("what the program writes")
@@ -197,7 +208,7 @@ mod tests {
                 "| `wgmma.m64n256k16` | bf16, all zero | 8 | 900 | 1.75 | 6.01 | 500 | 1.50 | 225 | 112 |",
             ]
         );
-        assert_eq!(sources.len(), 1);
+        assert_eq!(sources.len(), 2);
     }
 
     #[test]

@@ -13,12 +13,23 @@ pub struct Ceilings {
     pub run: Run,
     /// Multiprocessors of the device.
     pub n_sms: usize,
-    /// Bytes that all multiprocessors together read from L2, each other ones: GB/s in a burst.
-    pub l2_gbs: f64,
-    /// The same where all of them read the same bytes at a time.
-    pub l2_same_gbs: f64,
+    /// What multiprocessors get from L2.
+    pub l2: L2,
     /// What each kernel reached.
     pub ceilings: Vec<Ceiling>,
+}
+
+/// Bytes that all multiprocessors together get from L2, in a burst.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct L2 {
+    /// Where it was measured: also on another device than the instructions.
+    pub device: String,
+    /// When.
+    pub date: String,
+    /// GB/s where each block reads bytes that no other reads.
+    pub own_gbs: f64,
+    /// GB/s where all read the same bytes at a time: requests are merged before they reach L2.
+    pub same_gbs: f64,
 }
 
 /// What a kernel reached that does nothing but one instruction.
@@ -90,11 +101,10 @@ impl Ceilings {
         let json = |one: &Ceiling| serde_json::to_string(one).expect("plain data");
         let lines: Vec<String> = self.ceilings.iter().map(json).collect();
         format!(
-            "{{\"run\":{},\n\"n_sms\":{},\n\"l2_gbs\":{},\n\"l2_same_gbs\":{},\n\"ceilings\":[\n{}\n]}}\n",
+            "{{\"run\":{},\n\"n_sms\":{},\n\"l2\":{},\n\"ceilings\":[\n{}\n]}}\n",
             serde_json::to_string(&self.run).expect("plain data"),
             self.n_sms,
-            self.l2_gbs,
-            self.l2_same_gbs,
+            serde_json::to_string(&self.l2).expect("plain data"),
             lines.join(",\n")
         )
     }
@@ -115,7 +125,7 @@ impl Ceilings {
 
     /// The same for bytes that L2 has, and that no other multiprocessor reads at the time.
     pub fn per_l2_byte(&self, tflops: f64) -> f64 {
-        tflops * 1e3 / self.l2_gbs
+        tflops * 1e3 / self.l2.own_gbs
     }
 }
 
@@ -147,8 +157,12 @@ mod tests {
         Ceilings {
             run: serde_json::from_str(run).expect("a run"),
             n_sms: 100,
-            l2_gbs: 4000.0,
-            l2_same_gbs: 9000.0,
+            l2: L2 {
+                device: "another device".into(),
+                date: "2000-01-02T00:00:00Z".into(),
+                own_gbs: 4000.0,
+                same_gbs: 9000.0,
+            },
             ceilings: of.iter().map(one).collect(),
         }
     }

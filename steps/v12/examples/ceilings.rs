@@ -364,11 +364,16 @@ fn measure(gpu: &Gpu) -> Result<Ceilings, Trouble> {
     };
     let bytes = (CHUNK_BYTES * L2_BLOCKS * n_sms) as f64;
     let gbs = |one: &Launched| bytes * f64::from(one.rounds) / one.sample.ms * 1e-6;
-    let mut l2 = Vec::new();
-    for entry in L2 {
+    let from_l2 = |entry| {
         let launched = bursts(&mut Ready::l2(gpu, entry, L2_BLOCKS * n_sms)?)?;
-        l2.push(rounded(median(launched.iter().map(gbs).collect())));
-    }
+        Ok::<_, Trouble>(rounded(median(launched.iter().map(gbs).collect())))
+    };
+    let l2 = ladder::ceilings::L2 {
+        device: run.device.clone(),
+        date: run.date.clone(),
+        own_gbs: from_l2(L2[0])?,
+        same_gbs: from_l2(L2[1])?,
+    };
     // All bursts first, while the chip is cool.
     let mut burst = Vec::new();
     for ceiling in &CEILINGS {
@@ -396,8 +401,7 @@ fn measure(gpu: &Gpu) -> Result<Ceilings, Trouble> {
     Ok(Ceilings {
         run,
         n_sms,
-        l2_gbs: l2[0],
-        l2_same_gbs: l2[1],
+        l2,
         ceilings,
     })
 }
@@ -445,7 +449,7 @@ fn table(record: &Ceilings) -> String {
     let _ = writeln!(
         out,
         "\nTFLOP/s. From L2: {:.0} GB/s, or {:.0} where all multiprocessors read the same.",
-        record.l2_gbs, record.l2_same_gbs
+        record.l2.own_gbs, record.l2.same_gbs
     );
     if let Some(roofline) = record.run.roofline {
         let _ = writeln!(
@@ -558,8 +562,12 @@ mod tests {
         let record = Ceilings {
             run: lab::run::describe("v12", &emulated()),
             n_sms: 1,
-            l2_gbs: 1.0,
-            l2_same_gbs: 1.0,
+            l2: ladder::ceilings::L2 {
+                device: String::new(),
+                date: String::new(),
+                own_gbs: 1.0,
+                same_gbs: 1.0,
+            },
             ceilings: [false, true]
                 .map(|zeros| ladder::ceilings::Ceiling {
                     instruction: "wgmma".into(),
