@@ -1,19 +1,36 @@
-"""Products by others on this GPU, beside the ladder's: PyTorch and Triton in FP32 and bf16, and which kernels cuBLAS runs.
+"""Products by others on this GPU, beside the ladder's: PyTorch, Triton, CUTLASS and ThunderKittens, and which kernels
+cuBLAS runs.
 
-    python3 others.py h200-others.json
+    python3 others.py h200-others.json --library others.so
+    python3 others.py h200-others.json --library others.so --only bf16
 
 Needs a GPU, PyTorch and Triton. Nothing here uses TF32. Times are medians of replayed CUDA graphs of many products,
 with warm caches, as `cargo xtask bench` times short launches. In bf16 C is bf16 too; those of one size are measured in
-turns, because the clock of a GPU at its limit of power depends on what ran before.
+turns, because the clock of a GPU at its limit of power depends on what ran before. A kernel of this book's step v12 is
+among them: its PTX is read from `kernels/ptx`. `--only bf16` takes about a minute, and replaces what the record has in
+bf16.
+
+Without a library CUTLASS and ThunderKittens are left out. It is built for sm_90a, on any machine with nvcc, from
+checkouts of both:
+
+    sh others/build CUTLASS THUNDERKITTENS others.so
+
+The record says with which version of one and revision of the other. Those on record were built by nvcc 13.0 from the
+tag v4.7.0 of github.com/NVIDIA/cutlass and from the revision 0b55588d2769 of github.com/HazyResearch/ThunderKittens.
 """
 
+import argparse
 import ctypes
 import datetime
+import functools
+import gc
+import hashlib
 import json
 import os
 import statistics
 import sys
 import tempfile
+from pathlib import Path
 
 import torch
 import triton
@@ -36,6 +53,15 @@ BF16_CONFIGS = [
     (256, 128, 64, 8, 3),
     (128, 256, 64, 8, 4),
 ]
+# Of step v12: columns are those of BF16_CONFIGS. Blocks come in clusters of two or alone; a cluster has two tiles of C,
+# one below the other, and each of its blocks copies half of the rows of a box of B. Behind the ring, boxes of C.
+PLANS = {
+    1024: ("v12_small", "gemm_v12_small_64x128_bf16", (64, 128, 64, 5, 9), 1, 0),
+    2048: ("v12_ping_pong", "gemm_v12_ping_pong_bf16", (128, 128, 64, 9, 6), 2, 4 * 8192),
+    4096: ("v12_ping_pong", "gemm_v12_ping_pong_bf16", (128, 128, 64, 9, 6), 2, 4 * 8192),
+    8192: ("v12_ping_pong", "gemm_v12_ping_pong_192_bf16", (128, 192, 64, 12, 4), 2, 4 * 8192),
+}
+PTX = Path(__file__).parent / "../../kernels/ptx"
 CONFIGS = [
     (64, 64, 16, 4, 3),
     (128, 64, 16, 4, 3),
@@ -91,22 +117,143 @@ def by_triton_boxes(config, a, b, c):
     matmul_boxes[(M // bm * (N // bn),)](*operands, M, N, K, bm, bn, bk, 8, num_warps=warps, num_stages=stages)
 
 
-def sampler(put):
-    """A function that gives the milliseconds of one: graphs of about 2 ms, the one before keeps the device busy."""
-    put()
-    torch.cuda.synchronize()
-    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    start.record()
-    put()
-    end.record()
-    end.synchronize()
-    n = max(1, min(200, round(2 / start.elapsed_time(end))))
+class Refused(Exception):
+    """A kernel that does not take this product, or a result that is wrong."""
+
+
+def pointer(x):
+    return ctypes.c_void_p(x.data_ptr())
+
+
+def stream():
+    """The one that PyTorch is using: the captured one while a graph is made."""
+    return ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+
+
+class Library:
+    """Products by CUTLASS or ThunderKittens, compiled ahead of time. `name` is what its functions begin with."""
+
+    def __init__(self, library, name):
+        function = lambda what: getattr(library, f"{name}_{what}")
+        self.prepare, self.launch, about = function("prepare"), function("launch"), function("about")
+        about.restype = function("version").restype = ctypes.c_char_p
+        self.version = function("version")().decode()
+        # What a record says of each kernel: `config`, as of Triton, and `how`.
+        self.about = [json.loads(about(which).decode()) for which in range(function("count")())]
+
+    def ready(self, which, a, b, c):
+        """What launches one product. A kernel has one product at a time: the last that was made ready."""
+        (m, k), n = a.shape, b.shape[1]
+        status = self.prepare(which, m, n, k, pointer(a), pointer(b), pointer(c))
+        if status != 0:
+            raise Refused(f"{self.about[which]}: status {status} before its launch")
+
+        def put():
+            status = self.launch(which, stream())
+            if status != 0:
+                raise Refused(f"{self.about[which]}: status {status} at its launch")
+
+        return put
+
+
+class V12:
+    """Products by this book's kernels, launched as `steps/v12/src/main.rs` does it."""
+
+    BFLOAT16, SWIZZLE_128B, PROMOTE_128B, SHARED = 9, 3, 2, 8  # of the enumerations of cuda.h
+
+    def __init__(self, driver, processors):
+        self.driver, self.processors, self.modules = driver, processors, {}
+
+    def call(self, name, *arguments):
+        status = getattr(self.driver, name)(*arguments)
+        if status != 0:
+            raise Refused(f"{name}: CUresult {status}")
+
+    def function(self, file, entry):
+        if file not in self.modules:
+            module = ctypes.c_void_p()
+            # The text ends with a zero, as bytes of Python do.
+            self.call("cuModuleLoadData", ctypes.byref(module), (PTX / f"{file}.ptx").read_bytes())
+            self.modules[file] = module
+        function = ctypes.c_void_p()
+        self.call("cuModuleGetFunction", ctypes.byref(function), self.modules[file], entry.encode())
+        return function
+
+    def box(self, x, rows):
+        """A tensor map of boxes of so many rows and 64 columns. It begins on 64 bytes."""
+        memory = ctypes.create_string_buffer(128 + 64)
+        map_at = (ctypes.c_char * 128).from_buffer(memory, -ctypes.addressof(memory) % 64)
+        height, width = x.shape
+        size, pitch = (ctypes.c_uint64 * 2)(width, height), (ctypes.c_uint64 * 1)(2 * width)
+        boxes, steps = (ctypes.c_uint32 * 2)(64, rows), (ctypes.c_uint32 * 2)(1, 1)
+        kind, swizzle, promotion = self.BFLOAT16, self.SWIZZLE_128B, self.PROMOTE_128B
+        self.call(
+            "cuTensorMapEncodeTiled", map_at, kind, 2, pointer(x), size, pitch, boxes, steps, 0, swizzle, promotion, 0
+        )
+        return map_at
+
+    def ready(self, plan, a, b, c):
+        """What launches one product."""
+        file, entry, (bm, bn, bk, warps, stages), cluster, boxes_of_c = plan
+        (m, k), n = a.shape, b.shape[1]
+        function = self.function(file, entry)
+        # A tile of A, one of B and two barriers for each stage.
+        shared = stages * ((bm + bn) * bk * 2 + 2 * 8) + boxes_of_c
+        self.call("cuFuncSetAttribute", function, self.SHARED, shared)
+        tiles = -(-m // (cluster * bm)) * -(-n // bn)
+        blocks = tiles if cluster == 1 else cluster * min(tiles, self.processors // cluster)
+        values = [ctypes.c_int(m), ctypes.c_int(n), ctypes.c_int(k), ctypes.c_float(1)]
+        values += [self.box(a, bm), self.box(b, bk // cluster), self.box(c, 64)]
+        arguments = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
+
+        def put(values=values):
+            # The kernel says itself how large its clusters are.
+            self.call(
+                "cuLaunchKernel", function, blocks, 1, 1, 32 * warps, 1, 1, shared, stream(), arguments, None
+            )
+
+        return put
+
+
+class Extra:
+    """What products of bf16 are measured with besides PyTorch and Triton; and why something of it is not."""
+
+    def __init__(self, path):
+        self.missing, self.libraries, self.v12 = [], {}, None
+        # For all: the library takes functions of the driver from the process.
+        driver = ctypes.CDLL("libcuda.so.1", mode=ctypes.RTLD_GLOBAL)
+        self.v12 = V12(driver, torch.cuda.get_device_properties(0).multi_processor_count)
+        for by in ("CUTLASS", "ThunderKittens"):
+            if not path:
+                self.miss(f"{by}: no library was given; the head of others.py says how to build it")
+                continue
+            try:
+                self.libraries[by] = Library(ctypes.CDLL(os.path.abspath(path)), by.lower())
+            except Exception as wrong:
+                self.miss(f"{by}: {wrong!r}")
+
+    def miss(self, what):
+        print(what, file=sys.stderr)
+        self.missing.append(what)
+
+    def versions(self):
+        return {by.lower(): library.version for by, library in self.libraries.items()}
+
+
+def captured(put, n):
+    """A graph of n."""
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         for _ in range(n):
             put()
+    return graph
 
-    def sample():
+
+def sampler(put):
+    """A function that gives the milliseconds of one: graphs of about 2 ms, the one before keeps the device busy."""
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+
+    def sample(graph, n):
         graph.replay()
         start.record()
         graph.replay()
@@ -114,7 +261,11 @@ def sampler(put):
         end.synchronize()
         return start.elapsed_time(end) / n
 
-    return sample
+    put()
+    torch.cuda.synchronize()
+    # How many follows from the time on the device: the host takes longer for some of them to launch than for others.
+    n = max(1, min(400, round(2 / sample(captured(put, 4), 4))))
+    return functools.partial(sample, captured(put, n), n)
 
 
 def times(put, samples=SAMPLES):
@@ -124,8 +275,10 @@ def times(put, samples=SAMPLES):
 
 
 def error(c, a, b):
-    """The largest difference from FP64, as a part of what FP32 sums may be off in 64 rows; of a C of bf16 rounded, too."""
-    rows = slice(0, 64)
+    """The largest difference from FP64, as a part of what FP32 sums may be off; of a C of bf16 rounded, too."""
+    # 64 rows from all over C, each at another place in its tile: of 8192, one in each 128.
+    step = c.shape[0] // 64
+    rows = torch.tensor([i * step + i % step for i in range(64)], device="cuda")
     want = a[rows].double() @ b.double()
     bound = (a.shape[1] + 2) * 2.0**-24 * a[rows].double().norm(dim=1)[:, None] * b.double().norm(dim=0)[None, :]
     if c.dtype == torch.bfloat16:
@@ -139,35 +292,69 @@ def operands(shape, dtype=torch.float32):
     return uniform(M, K), uniform(K, N), torch.empty(M, N, device="cuda", dtype=dtype)
 
 
-def fastest(configs, put):
-    """The best of some configurations, each tried a few times."""
+def fastest(configs, ready):
+    """The best of some configurations, each tried a few times. `ready` makes the launch of one."""
     tuned = []
     for config in configs:
         try:
-            tuned.append((statistics.median(times(lambda: put(config), 5)), config))
-        except triton.runtime.errors.OutOfResources:
-            continue
+            tuned.append((statistics.median(times(ready(config), 5)), config))
+        except (triton.runtime.errors.OutOfResources, Refused) as wrong:
+            print(f"{config}: {wrong!r}", file=sys.stderr)
     return min(tuned)[1]
 
 
-def measure_bf16(out):
+def ways_of_bf16(size, extra, a, b, c):
+    """Who multiplies: a name, what else the record says of it, and a function that makes the launch."""
+    yield "PyTorch", lambda: ({}, lambda: torch.matmul(a, b, out=c))
+    for by, put in (("Triton", by_triton), ("Triton, boxes", by_triton_boxes)):
+
+        def tuned(put=put):
+            ready = lambda config: lambda: put(config, a, b, c)
+            config = fastest(BF16_CONFIGS, ready)
+            return {"config": config}, ready(config)
+
+        yield by, tuned
+    for by, library in extra.libraries.items():
+
+        def tuned(library=library):
+            which = fastest(range(len(library.about)), lambda which: library.ready(which, a, b, c))
+            return library.about[which], library.ready(which, a, b, c)
+
+        yield by, tuned
+
+    def ours():
+        file, entry, config, *_ = plan = PLANS[size]
+        sha256 = hashlib.sha256((PTX / f"{file}.ptx").read_bytes()).hexdigest()
+        return {"config": config, "kernel": entry, "ptx_sha256": sha256}, extra.v12.ready(plan, a, b, c)
+
+    yield "v12", ours
+
+
+def measure_bf16(out, extra):
+    """All of one size in turns. What was on record is replaced, because the others of a size were measured with it."""
+    about = about_this_machine() | extra.versions() | {"missing": extra.missing}
+    out["bf16"] = about
     for size in SIZES:
         a, b, c = operands((size, size, size), torch.bfloat16)
-        ways = [("PyTorch", None, lambda: torch.matmul(a, b, out=c))]
-        for by, put in (("Triton", by_triton), ("Triton, boxes", by_triton_boxes)):
-            config = fastest(BF16_CONFIGS, lambda config: put(config, a, b, c))
-            ways.append((by, config, lambda put=put, config=config: put(config, a, b, c)))
         entries, samplers = [], []
-        for by, config, put in ways:
-            c.zero_()
-            put()
-            entry = {"by": by, "size": size, "numbers": "bf16", "of_bound": error(c, a, b), "ms": []}
-            entries.append(entry | ({"config": config} if config else {}))
-            samplers.append(sampler(put))
+        for by, way in ways_of_bf16(size, extra, a, b, c):
+            try:
+                more, put = way()
+                c.zero_()
+                put()
+                found = error(c, a, b)
+                if not found < 1:
+                    raise Refused(f"C is wrong: {found} of the bound")
+                samplers.append(sampler(put))
+            except Exception as wrong:  # The others of this size are measured all the same.
+                extra.miss(f"{by} at {size}: {wrong!r}")
+                continue
+            entries.append({"by": by, "size": size, "numbers": "bf16", "of_bound": found, "ms": []} | more)
         for _ in range(SAMPLES):
             for entry, sample in zip(entries, samplers):
                 entry["ms"].append(sample())
-        out["times"] += entries
+        old = lambda time: time.get("numbers") == "bf16" and time["size"] == size
+        out["times"] = [time for time in out["times"] if not old(time)] + entries
         save(out)
 
 
@@ -177,7 +364,7 @@ def measure(out):
         torch.matmul(a, b, out=c)
         entry = {"by": "PyTorch", "size": size, "of_bound": error(c, a, b)}
         out["times"].append(entry | {"ms": times(lambda: torch.matmul(a, b, out=c))})
-        config = fastest(CONFIGS, lambda config: by_triton(config, a, b, c))
+        config = fastest(CONFIGS, lambda config: lambda: by_triton(config, a, b, c))
         c.zero_()
         by_triton(config, a, b, c)
         entry = {"by": "Triton", "size": size, "of_bound": error(c, a, b), "config": config}
@@ -194,8 +381,8 @@ class Cublas:
         self.handle = ctypes.c_void_p()
         assert self.library.cublasCreate_v2(ctypes.byref(self.handle)) == 0
         self.workspace = torch.empty(WORKSPACE, dtype=torch.uint8, device="cuda")
-        pointer = ctypes.c_void_p(self.workspace.data_ptr())
-        assert self.library.cublasSetWorkspace_v2(self.handle, pointer, ctypes.c_size_t(WORKSPACE)) == 0
+        workspace = pointer(self.workspace)
+        assert self.library.cublasSetWorkspace_v2(self.handle, workspace, ctypes.c_size_t(WORKSPACE)) == 0
 
     def version(self):
         number = ctypes.c_int()
@@ -209,7 +396,7 @@ class Cublas:
         real = ctypes.c_double if double else ctypes.c_float
         gemm = self.library.cublasDgemm_v2 if double else self.library.cublasSgemm_v2
         one, zero = real(1), real(0)
-        p = lambda x: ctypes.c_void_p(x.data_ptr())
+        p = pointer
         status = gemm(
             self.handle, 0, 0, N, M, K, ctypes.byref(one), p(b), N, p(a), K, ctypes.byref(zero), p(c), N
         )
@@ -247,8 +434,19 @@ def names(out):
         save(out)
 
 
+def about_this_machine():
+    return {
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "device": torch.cuda.get_device_name(),
+        "python": sys.version.split()[0],
+        "torch": torch.__version__,
+        "triton": triton.__version__,
+        "torch_cuda": torch.version.cuda,
+    }
+
+
 def save(out):
-    with open(sys.argv[1], "w") as file:
+    with open(ASKED.record, "w") as file:
         json.dump(out, file, indent=1)
         file.write("\n")
 
@@ -256,24 +454,34 @@ def save(out):
 def main():
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.manual_seed(1)
-    out = {
-        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "device": torch.cuda.get_device_name(),
-        "python": sys.version.split()[0],
-        "torch": torch.__version__,
-        "triton": triton.__version__,
-        "torch_cuda": torch.version.cuda,
-        "cublas": None,
-        "kernels": [],
-        "times": [],
-    }
-    for part in (names, measure, measure_bf16):
+    gc.freeze()  # PyTorch collects garbage before each graph: what is here now need not be looked at again.
+    extra = Extra(ASKED.library)
+    bf16 = functools.partial(measure_bf16, extra=extra)
+    functools.update_wrapper(bf16, measure_bf16)
+    if ASKED.only:
+        out = about_this_machine() | {"cublas": None, "kernels": [], "times": []}
+        if os.path.exists(ASKED.record):
+            with open(ASKED.record) as file:
+                out = json.load(file)
+        if out["device"] != torch.cuda.get_device_name():
+            sys.exit(f"{ASKED.record} is about a {out['device']}, and this is a {torch.cuda.get_device_name()}")
+        parts = [bf16]
+    else:
+        out = about_this_machine() | {"cublas": None, "kernels": [], "times": []}
+        parts = [names, measure, bf16]
+    for part in parts:
         try:
             part(out)
         except Exception as wrong:  # What was found so far is kept, and says what is missing.
+            print(f"{part.__name__}: {wrong!r}", file=sys.stderr)
             out.setdefault("missing", []).append(f"{part.__name__}: {wrong!r}")
         save(out)
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("record", help="a file of JSON, written anew without --only")
+    parser.add_argument("--library", help="CUTLASS and ThunderKittens, built by others/build")
+    parser.add_argument("--only", choices=["bf16"], help="measure these, and leave the rest of the record, if there is one, as it is")
+    ASKED = parser.parse_args()
     main()
