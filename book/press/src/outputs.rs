@@ -416,17 +416,45 @@ fn tell(text: &str) {
     eprintln!("{text}");
 }
 
-/// `{{#output NAME}}`: a block with what was printed, or with a difference.
+/// `{{#output NAME}}`: a block with what was printed, or with a difference. Titles behind the name choose paragraphs.
 ///
 /// # Errors
-/// When there is no such output.
-pub(crate) fn block(house: &House, name: &str) -> Result<String, String> {
-    let text = output(house, name)?;
+/// When there is no such output, or no such paragraph.
+pub(crate) fn block(house: &House, name: &str, titles: &[&str]) -> Result<String, String> {
+    let mut text = output(house, name)?;
+    if !titles.is_empty() {
+        text = only(&text, titles).map_err(|why| format!("the output {name} {why}"))?;
+    }
     let language = match text.starts_with("--- ") {
         true => "diff",
         false => "text",
     };
     Ok(format!("```{language}\n{text}\n```"))
+}
+
+/// In place of what is not shown.
+const LEFT_OUT: &str = "…";
+
+/// The command, and of what it printed the paragraphs that begin with one of some titles.
+fn only(text: &str, titles: &[&str]) -> Result<String, String> {
+    let (command, printed) = text.split_once('\n').unwrap_or((text, ""));
+    let paragraphs = || printed.split("\n\n").map(|p| p.trim_matches('\n'));
+    if let Some(title) = titles
+        .iter()
+        .find(|title| !paragraphs().any(|p| p.starts_with(**title)))
+    {
+        return Err(format!("has no paragraph that begins with `{title}`"));
+    }
+    let mut shown = vec![command];
+    for paragraph in paragraphs() {
+        let wanted = titles.iter().any(|title| paragraph.starts_with(title));
+        match (wanted, shown.last()) {
+            (true, _) => shown.push(paragraph),
+            (false, Some(&LEFT_OUT)) => {}
+            (false, _) => shown.push(LEFT_OUT),
+        }
+    }
+    Ok(shown.join("\n\n"))
 }
 
 /// The lines of such a block.

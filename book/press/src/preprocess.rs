@@ -327,8 +327,10 @@ impl<'a> Page<'a> {
             ("diff", [old, new]) => self.diff(line, old, new, "kernel"),
             ("diff", [old, new, anchor]) => self.diff(line, old, new, anchor),
             ("diff", _) => Err("`{{#diff}}` wants two steps or two files, and maybe an anchor".into()),
-            ("output", [name]) => outputs::block(self.house, name),
-            ("output", _) => Err("`{{#output}}` wants a name from book/outputs.toml".into()),
+            ("output", [name, titles @ ..]) => outputs::block(self.house, name, titles),
+            ("output", []) => Err(
+                "`{{#output}}` wants a name from book/outputs.toml, and maybe beginnings of paragraphs".into(),
+            ),
             ("figure", [name, alternative]) if !alternative.trim().is_empty() => {
                 let html = figures::figure(self.house, name, alternative)?;
                 let heading = self.heading.clone();

@@ -311,6 +311,28 @@ What binds
 ";
 
 #[test]
+fn paragraphs_of_an_output() {
+    let shows = |titles: &str| {
+        Small::new(&format!("{{{{#output b {titles}}}}}")).with("book/src/generated/b.txt", OUTPUT)
+    };
+    insta::assert_snapshot!(shows("\"What binds\"").page(), @r#"
+    <pre><code class="language-text">$ cargo xtask bench v03 --emulate
+
+    …
+
+    What binds
+      kernel       needs most of      issue   so at most
+      from_global  instruction issue  0.796  31% of peak
+      from_shared  instruction issue  0.362  69% of peak
+    </code></pre>
+    "#);
+    assert_eq!(
+        shows("Counted \"What is\"").problems(false),
+        "book/src/chapter.md:3: the output b has no paragraph that begins with `What is`"
+    );
+}
+
+#[test]
 fn numbers_of_an_output_in_a_sentence() {
     let all = [
         "output b from_shared instructions",
