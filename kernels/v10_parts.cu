@@ -17,9 +17,9 @@ template <typename Element>
 using Tiles = Loads<Element, THREADS, ROWS_OF_C, COLS_OF_C, PRODUCTS>;
 
 // ANCHOR: anew
-// x, as a number of which the compiler knows nothing. What follows from it, it computes again each time. Of a number that
-// never changes it would compute the addresses of all loads once, before the loop, and keep them in registers, which
-// sums and factors need.
+// x, as a number of which the compiler knows nothing: it computes again each time what follows from it. Of a number
+// that never changes it would compute the addresses of all loads once, before the loop, and keep them in registers,
+// which sums and fragments need.
 __device__ __forceinline__ int anew(int x)
 {
     asm volatile("" : "+r"(x));

@@ -33,8 +33,8 @@ __device__ __forceinline__ void sync_cluster()
                  "barrier.cluster.wait.acquire;" ::: "memory");
 }
 
-// Arrives at the barrier of another block of the cluster, which may overwrite then what was read here. It orders no
-// writes: `.release.cluster` would, with a fence for the whole GPU at each arrival.
+// Arrives at the barrier of another block of the cluster, which may overwrite then what was read here. It releases
+// writes to its own block only: `.release.cluster` would to all, with a fence for the whole GPU at each arrival.
 __device__ __forceinline__ void arrive_in(unsigned barrier, int rank)
 {
     asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];"

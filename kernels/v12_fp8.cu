@@ -1,9 +1,9 @@
 // v12_fp8.cu: products of FP8 (e4m3), by warpgroups, with sums that leave the unit in time.
 //
-// Changed since v12_tf32: numbers have 8 bits, and a step is 128 k, four products of 32. Of sums of such products the
-// unit keeps fewer bits: 13 behind the point. `fp8_fast` leaves all sums to it. `fp8` does not: products of a step
-// begin at zero, and their sums are added to the others in FP32, rounded. That doubles the registers of a thread: tiles
-// of C have 192 columns, in both kernels, and warpgroups give registers to each other, as in ping_pong_192.
+// Changed since v12_tf32: numbers have 8 bits, and a step is 128 k, four products of 32. Of the terms of such a sum the
+// unit keeps 13 bits below the highest of the largest. `fp8_fast` leaves all sums to it. `fp8` does not: products of a
+// step begin at zero, and their sums are added to the others in FP32, rounded. That doubles the registers of a thread:
+// tiles of C have 192 columns, in both kernels, and the warps that copy give registers away, as in ping_pong_192.
 // Unchanged: B as N x K, clusters, the ring, the order of tiles, boxes of C.
 // Any M; K is a multiple of 16, and N of 8. Boxes: 128 x 128 of A, 128 x 96 of B, 64 x 64 of C of bf16 or 32 x 64 of
 // float, swizzle of 128 bytes.

@@ -2,7 +2,7 @@
 //
 // Changed since v12_ring: a block multiplies one tile of C after another. The thread that copies does not wait for the
 // end of a tile: while the sums of one are stored, the ring fills with the first tiles of the next. And the order of
-// tiles is ours: those that run together share rows of A and columns of B, which L2 then reads once.
+// tiles is ours: those that run together share rows of A and columns of B, so that L2 has most of their bytes.
 // Unchanged: the tile of C, the ring, sums straight to C.
 // Any M; N and K are multiples of 8. Boxes: 64 x 128 of A, 64 x 64 of B, swizzle of 128 bytes.
 // Launch: THREADS threads, as many blocks as multiprocessors, or as tiles if these are fewer; shared memory as the

@@ -4,7 +4,7 @@
 #include "v12_tiles.cuh"
 
 constexpr int PRODUCERS = 32;  // threads of the warp that copies
-// Where warpgroups give registers to each other, a whole one copies: of its threads, and of those that multiply.
+// Where registers move between warpgroups, a whole one copies: registers of its threads, and of those that multiply.
 constexpr int FEW = 24, MANY = 240;
 
 // ANCHOR: init

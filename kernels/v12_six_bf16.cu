@@ -1,13 +1,13 @@
 // v12_six_bf16.cu: FP32 from six products of bf16, by warpgroups.
 //
-// Changed since v12_multicast: A and B are FP32. A first kernel, `split_v12`, writes each element as three numbers of
-// bf16, whose 3 times 8 bits are the 24 of FP32: matrix after matrix, one for each part. The product then copies pairs
-// of tiles of one part, and computes six of the nine products of parts: the other three are less than a unit in the
-// last place of FP32. Sums of a step of 64 k begin at zero, the small ones first, and are added to the others in FP32,
-// rounded and not cut, as in v10_three_tf32. There are two sets of them, in turn: while one is added, products run on
-// the other. That takes more registers than a thread of this block gets, so warps that copy give some of theirs.
+// Changed since v12_multicast: A and B are FP32, and tiles of C 128 x 128. A first kernel, `split_v12`, writes each
+// element as three numbers of bf16, whose 3 times 8 bits are the 24 of FP32: a matrix for each part. The product copies
+// pairs of tiles of one part, and computes six of the nine products of parts: the other three are less than a unit in
+// the last place of FP32. Sums of a step of 64 k begin at zero, the small ones first, and are added to the others in
+// FP32, rounded and not cut, as in v10_three_tf32. There are two sets of them, in turn: while one is added, products
+// run on the other. That takes more registers than a thread of this block gets: the warps that copy give some of theirs.
 // TF32 would need three products, and B with neighbouring k side by side, which products of bf16 don't.
-// After Ootomo and Yokota 2022. cuBLAS 12.9 has it with nine products, on cards newer than Hopper.
+// After Henry, Tang and Heinecke 2019 (six products), Ootomo and Yokota 2022 (sums). cuBLAS 12.9 has it with nine.
 // Unchanged: clusters, the ring, the order of tiles, sums straight to C.
 // C = alpha * A * B. Any M, N, K; finite elements whose parts are no smaller than FP32 can be.
 // Boxes of the parts: 64 x 128 of A, 64 x 32 of B, swizzle of 128 bytes.

@@ -5,10 +5,10 @@
 
 constexpr int GROUP = 128;  // threads of a warpgroup
 
-using E4m3 = unsigned char;  // a number of 8 bits: 4 of exponent, 3 behind the point
+using E4m3 = unsigned char;  // a number of 8 bits: 4 of exponent, 3 of fraction
 
 // ANCHOR: tiles
-// The tile of C of a block: each of its warpgroups has 64 rows, which is what a product takes. Tiles of A and B are
+// The tile of C of a block, 64 rows of it for each warpgroup: as many as a product takes. Tiles of A and B are
 // 128 bytes of k deep, as long as a row of the swizzle may be: 64 k of bf16. A row of B is longer, so its tile is
 // several boxes. Of other numbers than bf16 a product takes B only with neighbouring k side by side: B has N rows of K
 // numbers then, and its tile is one box, as A's is. Numbers of float are multiplied as TF32.
@@ -55,7 +55,7 @@ __device__ __forceinline__ unsigned long long describe(unsigned start, unsigned 
 // ANCHOR_END: descriptor
 
 // ANCHOR: product
-// Registers are written before, shared memory is as it should be -> a product may start.
+// What was written to registers before is there for products that follow. Shared memory needs publish_shared().
 __device__ __forceinline__ void fence_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 // What this thread wrote to shared memory can be seen by products and by copies of boxes that start later.
 __device__ __forceinline__ void publish_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
