@@ -114,6 +114,11 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
             }),
         }
     }
+    // Lanes that have come apart stay apart: the instruction that parted them stands before those that they reach so.
+    let parted = |chosen: &Chosen<'_>| chosen.kind.first.code == Code::SyncMask;
+    for group in chosen.chunk_by_mut(|a, b| parted(a) && parted(b)) {
+        group.sort_by_key(|chosen| (chosen.kind.first.block, chosen.kind.order));
+    }
     // What went wrong before threads waited for ever stands before that.
     let ever = |kind: &Kind| matches!(kind.first.details, Details::Phases { .. });
     chosen.sort_by_key(|chosen| (chosen.kind.first.code.severity(), ever(chosen.kind)));

@@ -1053,6 +1053,8 @@ pub enum OpKind {
     },
     /// `mbarrier`
     Mbarrier(Box<Mbarrier>),
+    /// Before the operations of an instruction that all lanes of a warp execute together, such as `wmma.load`.
+    WholeWarp,
     /// `tex.1d`, `tex.2d`: a texture fetch.
     Texture(Box<Texture>),
     /// A call of `vprintf`: 64-bit generic pointers to the format and to the arguments; the count printed.

@@ -641,6 +641,7 @@ impl Cx<'_> {
             | OpKind::WgmmaFence
             | OpKind::WgmmaCommit
             | OpKind::WgmmaWait { .. }
+            | OpKind::WholeWarp
             | OpKind::Nop => {}
         }
     }
