@@ -501,7 +501,7 @@ fn part_of_a_warp(scene: &Scene<'_>, kind: &Kind, facts: &SyncMask) -> Draft {
 }
 
 /// Whether an instruction takes all lanes of a warp, without a mask.
-fn is_of_whole_warps(scene: &Scene<'_>, instr: u32) -> bool {
+pub(crate) fn is_of_whole_warps(scene: &Scene<'_>, instr: u32) -> bool {
     let info = scene.context.kernel.instrs.get(instr as usize);
     let mnemonic = info.map_or("", InstrInfo::mnemonic);
     ["mma.", "wmma.", "ldmatrix.", "stmatrix.", "movmatrix."]

@@ -262,7 +262,7 @@ fn operands_out_of_range_are_told() {
             0x8888_8888,
         ),
         (
-            "TABLE: .branchtargets A; mov.u32 %r5, -1; @%p1 brx.idx %r5, TABLE; @!%p1 brx.idx %r5, TABLE; A:",
+            "TABLE: .branchtargets A; mov.u32 %r5, -1; setp.ne.u32 %p1, %r1, %r1; @%p1 brx.idx %r5, TABLE; @!%p1 brx.idx %r5, TABLE; A:",
             BadOperand::BranchIndex { targets: 1 },
             u32::MAX,
             u32::MAX,

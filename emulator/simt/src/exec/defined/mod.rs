@@ -427,6 +427,23 @@ impl Cx<'_> {
             Use::Output { .. } => Code::UndefinedOutput,
             _ => Code::Uninitialised,
         };
+        let copied = (origin.copied != NOWHERE).then_some(origin.copied);
+        if origin.is_register() {
+            let at = match used {
+                Use::Atomic | Use::Printed if origin.computed != NOWHERE => origin.computed,
+                _ => at,
+            };
+            return self.report_at(
+                at,
+                code,
+                lanes,
+                Details::Unset {
+                    used,
+                    by: instr,
+                    copied,
+                },
+            );
+        }
         let (space, address) = place_of(origin.address);
         let new = self
             .collector
@@ -455,7 +472,7 @@ impl Cx<'_> {
             access,
             load: origin.load,
             used,
-            copied: (origin.copied != NOWHERE).then_some(origin.copied),
+            copied,
             written,
             copy: None,
             fresh,
