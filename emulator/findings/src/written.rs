@@ -54,7 +54,11 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
         false => format!("Read at {}", scene.line_name(here, load)),
     };
     // Threads use what a bulk copy has read.
-    let read = match super::race::is_copy(scene, load) {
+    let is_copy = super::race::is_copy(scene, load);
+    // A copy from shared memory, which nobody has read before.
+    let is_store = is_copy && access.space == MemSpace::Shared && at_once;
+    let read = match is_copy {
+        true if is_store => "Read by a bulk copy that was started".to_owned(),
         true => format!(
             "Brought by the bulk copy at {}, and used",
             scene.line_name(here, load)
@@ -121,7 +125,17 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
                 }
                 (false, _) => format!("give {} its values before the first read.", element.name),
             });
-            if access.space == MemSpace::Shared && scene.has_bulk_loads() {
+            if is_store {
+                draft.why = Some(
+                    "a bulk copy takes all of its box or of its bytes from shared memory, written or not."
+                        .into(),
+                );
+                draft.advice = Some(format!(
+                    "let threads write all of {} that the copy reads, execute fence.proxy.async, and meet at a barrier before \
+                     one of them starts the copy.",
+                    element.name
+                ));
+            } else if access.space == MemSpace::Shared && scene.has_bulk_loads() {
                 draft.why = fresh.map(|barrier| passed_fresh(scene, here, barrier, &element.name));
             } else if let [filler] = &fillers[..]
                 && let Some((why, advice)) = stepped_over((scene, here), filler, target)

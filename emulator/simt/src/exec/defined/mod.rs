@@ -793,6 +793,28 @@ impl Cx<'_> {
         undefined
     }
 
+    /// A bulk copy from shared memory has stored words that nothing wrote there: where in shared memory, bytes, and where
+    /// they lie now.
+    pub(super) fn leave_bulk_holes(&mut self, holes: &[(u32, u32, u64)], instr: u32, lane: u32) {
+        let mut first = None;
+        let (mut low, mut high) = (u64::MAX, 0);
+        for &(offset, bytes, to) in holes {
+            let at = window::SHARED + u64::from(offset);
+            let origin = self.origin_of(at, at, bytes, instr, lane as usize);
+            first.get_or_insert(origin);
+            (low, high) = (low.min(to), high.max(to.saturating_add(bytes.into())));
+            let copied = Origin {
+                copied: instr,
+                ..origin
+            };
+            self.block.carried.put(to, copied);
+        }
+        if let Some(origin) = first {
+            let used = Use::Output { range: (low, high) };
+            self.report_undefined(origin, 1 << lane, used, instr);
+        }
+    }
+
     /// A bulk copy writes to shared memory.
     pub(super) fn forget_copied(&mut self, to: u32, bytes: u32) {
         if self.block.carried.origins.is_empty() {
