@@ -188,11 +188,13 @@ impl Scene<'_> {
     }
 
     fn declared(&self, instr: u32, qualifiers: &[&str], symbol: &str) -> Option<Declared> {
-        let source = self.source(instr)?;
         let function = function_of(symbol).or(Some(self.plain_kernel_name()));
-        qualifiers
-            .iter()
-            .find_map(|qualifier| source.array(qualifier, plain_name(symbol), function))
+        // The array may be that of a caller in another file.
+        self.frames(instr).iter().find_map(|loc| {
+            let source = self.text_of(loc.file)?;
+            let mut qualifiers = qualifiers.iter();
+            qualifiers.find_map(|qualifier| source.array(qualifier, plain_name(symbol), function))
+        })
     }
 
     fn shared(&self, instr: u32, address: u64, access_bytes: u32) -> Option<Target> {
@@ -213,7 +215,10 @@ impl Scene<'_> {
             };
             arrays.push((start, bytes, &array.name, dynamic));
         }
-        // Several `extern` arrays lie on top of each other: the one that the line names is meant.
+        // Several `extern` arrays lie on top of each other: the one that the line names is meant. A bulk copy reaches from
+        // where it starts to the end of its box, and its line names a barrier too.
+        let info = kernel.instrs.get(instr as usize);
+        let is_bulk = info.is_some_and(|info| info.mnemonic().starts_with("cp.async.bulk"));
         let on_line = |symbol: &str| {
             let line = self.loc(instr).map_or(0, |loc| loc.line);
             self.source(instr)
@@ -232,7 +237,7 @@ impl Scene<'_> {
                 let far = distance(start, bytes);
                 // Past an array's end lies its guard gap: it belongs to that array, unless the line says.
                 (
-                    far > 0 && !on_line(symbol),
+                    far > 0 && (is_bulk || !on_line(symbol)),
                     far,
                     !on_line(symbol),
                     start > address,

@@ -886,7 +886,7 @@ tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
             ("_Z5tiledILi16EEviPKf", None),
             ("tile", None),
         ] {
-            assert_eq!(function_of(symbol), function, "{symbol}");
+            assert_eq!(super::super::text::function_of(symbol), function, "{symbol}");
         }
     }
 
