@@ -488,6 +488,11 @@ pub enum BadOperand {
     BarrierNumber,
     /// A barrier does not count so many threads.
     BarrierThreads,
+    /// Threads that meet at a barrier count different numbers of threads.
+    BarrierCounts {
+        /// What those counted that came before.
+        other: u32,
+    },
     /// A bulk copy moves pieces of 16 bytes.
     CopyBytes,
     /// `brx.idx` past the end of its table.
