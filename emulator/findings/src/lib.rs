@@ -47,6 +47,7 @@ mod written;
 pub use finding::{ArrayElement, Finding, Party, Place};
 pub use refusal::refusal;
 pub use report::{Output, Report};
+pub use text::plain_name;
 
 use choose::Chosen;
 use context::Context;

@@ -15,7 +15,7 @@ pub(crate) fn size_of(ty: &str) -> Option<u32> {
 }
 
 /// A symbol as the programmer wrote it: the last name of a mangled one.
-pub(crate) fn plain_name(symbol: &str) -> &str {
+pub fn plain_name(symbol: &str) -> &str {
     let Some(mangled) = symbol.strip_prefix("_Z") else {
         return symbol;
     };
