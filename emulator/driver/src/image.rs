@@ -18,6 +18,7 @@ use crate::edge::{In, Out, can_read, read_process};
 use crate::fatbin::{self, Found};
 use crate::result::*;
 use crate::settings;
+use crate::unsupported;
 
 /// The architecture that the device reports, and whose machine code it runs.
 const ARCHITECTURE: u32 = 90;
@@ -173,6 +174,7 @@ impl Image {
 const ELF: &[u8] = b"\x7fELF";
 /// The heads of images that do not run here.
 const OTHERS: [(&[u8], &str); 1] = [(b"\xed\x43\x4e\x7f", "LTO-IR")];
+const UNSUPPORTED_PTX: &str = "the PTX uses what the emulated GPU does not support:\n";
 const UNSUPPORTED_CODE: &str = "the machine code uses what the emulated GPU does not support:\n";
 
 fn other(what: &str) -> Refused {
@@ -286,7 +288,13 @@ pub(crate) fn check_head(text: &str) -> Result<(), Refused> {
 /// Compiles PTX for a memory. The message says what is wrong.
 pub(crate) fn compile(memory: &Arc<Memory>, text: &str) -> Result<Module, Refused> {
     check_head(text)?;
-    Module::load(memory, text, None).map_err(refused)
+    Module::load(memory, text, None).map_err(|error| match error {
+        LoadError::Unsupported(list) => (
+            ERROR_INVALID_PTX,
+            format!("{UNSUPPORTED_PTX}{}", unsupported::told(text, &list)),
+        ),
+        other => refused(other),
+    })
 }
 
 /// Why a module was not loaded, as the driver reports it.
@@ -299,7 +307,7 @@ fn refused(error: LoadError) -> Refused {
     };
     let what = match &error {
         LoadError::Parse(_) => "the PTX cannot be read: ",
-        LoadError::Unsupported(_) => "the PTX uses what the emulated GPU does not support:\n",
+        LoadError::Unsupported(_) => UNSUPPORTED_PTX,
         LoadError::MachineCode(_) => UNSUPPORTED_CODE,
         LoadError::Internal(_)
         | LoadError::Memory(..)

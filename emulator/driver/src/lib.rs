@@ -81,3 +81,4 @@ mod result;
 mod settings;
 mod streams;
 mod types;
+mod unsupported;

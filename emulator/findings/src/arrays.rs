@@ -2,7 +2,7 @@
 
 use super::scene::Scene;
 use super::source::{Declared, Use};
-use super::text::{plain_name, size_of};
+use super::text::{function_of, plain_name, size_of};
 use super::words::{count, nth};
 use crate::context::Allocation;
 use crate::finding::ArrayElement;
@@ -187,11 +187,14 @@ impl Scene<'_> {
         }
     }
 
-    fn declared(&self, instr: u32, qualifiers: &[&str], name: &str) -> Option<Declared> {
-        let source = self.source(instr)?;
-        qualifiers
-            .iter()
-            .find_map(|qualifier| source.array(qualifier, name))
+    fn declared(&self, instr: u32, qualifiers: &[&str], symbol: &str) -> Option<Declared> {
+        let function = function_of(symbol).or(Some(self.plain_kernel_name()));
+        // The array may be that of a caller in another file.
+        self.frames(instr).iter().find_map(|loc| {
+            let source = self.text_of(loc.file)?;
+            let mut qualifiers = qualifiers.iter();
+            qualifiers.find_map(|qualifier| source.array(qualifier, plain_name(symbol), function))
+        })
     }
 
     fn shared(&self, instr: u32, address: u64, access_bytes: u32) -> Option<Target> {
@@ -210,13 +213,16 @@ impl Scene<'_> {
             } else {
                 u64::from(array.bytes)
             };
-            arrays.push((start, bytes, plain_name(&array.name), dynamic));
+            arrays.push((start, bytes, &array.name, dynamic));
         }
-        // Several `extern` arrays lie on top of each other: the one that the line names is meant.
-        let on_line = |name: &str| {
+        // Several `extern` arrays lie on top of each other: the one that the line names is meant. A bulk copy reaches from
+        // where it starts to the end of its box, and its line names a barrier too.
+        let info = kernel.instrs.get(instr as usize);
+        let is_bulk = info.is_some_and(|info| info.mnemonic().starts_with("cp.async.bulk"));
+        let on_line = |symbol: &str| {
             let line = self.loc(instr).map_or(0, |loc| loc.line);
             self.source(instr)
-                .is_some_and(|source| !source.uses(line, name).is_empty())
+                .is_some_and(|source| !source.uses(line, plain_name(symbol)).is_empty())
         };
         let distance = |start: u64, bytes: u64| {
             if address < start {
@@ -225,12 +231,17 @@ impl Scene<'_> {
                 (address + 1).saturating_sub(start + bytes)
             }
         };
-        let (start, bytes, name, dynamic) = arrays
+        let (start, bytes, symbol, dynamic) = arrays
             .into_iter()
-            .min_by_key(|&(start, bytes, name, _)| {
+            .min_by_key(|&(start, bytes, symbol, _)| {
                 let far = distance(start, bytes);
                 // Past an array's end lies its guard gap: it belongs to that array, unless the line says.
-                (far > 0 && !on_line(name), far, !on_line(name), start > address)
+                (
+                    far > 0 && (is_bulk || !on_line(symbol)),
+                    far,
+                    !on_line(symbol),
+                    start > address,
+                )
             })
             .or((kernel.shared_dynamic_base > 0).then(|| {
                 let base = u64::from(kernel.shared_dynamic_base);
@@ -241,7 +252,8 @@ impl Scene<'_> {
                     true,
                 )
             }))?;
-        let declared = self.declared(instr, &["__shared__"], name);
+        let declared = self.declared(instr, &["__shared__"], symbol);
+        let name = plain_name(symbol);
         let named = name != "dynamic shared memory";
         let place = (start, bytes);
         let mut target = self.make(
@@ -329,8 +341,8 @@ impl Scene<'_> {
         let allocation = (self.context.find)(address)?;
         let place = (allocation.base, allocation.bytes);
         if let Some(name) = allocation.symbol.clone() {
+            let declared = self.declared(instr, &["__constant__", "__device__"], &name);
             let name = plain_name(&name);
-            let declared = self.declared(instr, &["__constant__", "__device__"], name);
             let space = if allocation.read_only {
                 "constant"
             } else {

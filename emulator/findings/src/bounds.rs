@@ -70,7 +70,10 @@ fn bounds_note(case: &Case<'_>, target: &Target) -> String {
         _ => format!("{name} has {}", target.size()),
     };
     let hit = case.element(target);
-    let covered = i64::from(target.access_bytes.div_ceil(element.element_bytes.max(1)));
+    // An access that is not aligned begins inside of an element.
+    let each = i64::from(element.element_bytes.max(1));
+    let inside = element.byte_offset.rem_euclid(each);
+    let covered = (inside + i64::from(target.access_bytes) + each - 1) / each;
     let place = if element.index < 0 {
         format!(
             "{} before the start",

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::scene::Scene;
 use super::spot;
 use super::sync;
-use simt::check::{AccessKind, Code, Details, Kind, RaceFacts, RaceParty};
+use simt::check::{AccessKind, BadWgmma, Code, Details, Kind, RaceFacts, RaceParty, Use};
 use simt::program::MemSpace;
 
 /// A finding, and the kinds that it also stands for.
@@ -23,6 +23,19 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
         .filter(|kind| matches!(&kind.first.details, Details::Barrier { deadlock: false, .. }))
         .min_by_key(|kind| (kind.first.block, kind.order));
     let bad_lines: HashSet<(u32, u32)> = code(Code::OutOfBounds)
+        .map(|kind| scene.line(kind.first.instr))
+        .collect();
+    let unset = |kind: &&Kind| {
+        matches!(
+            kind.first.details,
+            Details::Unset {
+                used: Use::Address,
+                ..
+            }
+        )
+    };
+    let unset_addresses: HashSet<(u32, u32)> = code(Code::Uninitialised)
+        .filter(unset)
         .map(|kind| scene.line(kind.first.instr))
         .collect();
     let races: Vec<&Kind> = kinds.iter().filter(|kind| race_of(kind).is_some()).collect();
@@ -57,6 +70,18 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
                     || on_bad_line
                     || races.iter().any(|other| explains(scene, other, kind))
             }
+            // Of a line that uses several registers of products under way.
+            Details::Wgmma {
+                problem: BadWgmma::InFlight { .. },
+            } => chosen.iter().any(|earlier| one_line(scene, earlier.kind, kind)),
+            // Lanes that did not come to load a factor have none.
+            Details::Unset { .. } => code(Code::SyncMask).any(|cause| {
+                cause.first.block == first.block
+                    && cause.order < kind.order
+                    && sync::is_of_whole_warps(scene, cause.first.instr)
+            }),
+            // An address that was never set leads anywhere.
+            Details::Access(_) => unset_addresses.contains(&scene.line(first.instr)),
             Details::Uninitialised { access, load, .. } => {
                 let line = scene.line(*load);
                 let same_array = |race: &RaceFacts| {
@@ -114,10 +139,26 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
             }),
         }
     }
+    // Lanes that have come apart stay apart: the instruction that parted them stands before those that they reach so.
+    let parted = |chosen: &Chosen<'_>| chosen.kind.first.code == Code::SyncMask;
+    for group in chosen.chunk_by_mut(|a, b| parted(a) && parted(b)) {
+        group.sort_by_key(|chosen| (chosen.kind.first.block, chosen.kind.order));
+    }
     // What went wrong before threads waited for ever stands before that.
     let ever = |kind: &Kind| matches!(kind.first.details, Details::Phases { .. });
     chosen.sort_by_key(|chosen| (chosen.kind.first.code.severity(), ever(chosen.kind)));
     chosen
+}
+
+/// Two uses of registers of products under way, in one line and of one kind.
+fn one_line(scene: &Scene<'_>, a: &Kind, b: &Kind) -> bool {
+    let writes = |kind: &Kind| match kind.first.details {
+        Details::Wgmma {
+            problem: BadWgmma::InFlight { writes, .. },
+        } => Some(writes),
+        _ => None,
+    };
+    writes(a).is_some() && writes(a) == writes(b) && scene.line(a.first.instr) == scene.line(b.first.instr)
 }
 
 /// The first of some kinds, in the order of blocks and of execution.

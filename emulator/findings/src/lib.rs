@@ -47,6 +47,7 @@ mod written;
 pub use finding::{ArrayElement, Finding, Party, Place};
 pub use refusal::refusal;
 pub use report::{Output, Report};
+pub use text::plain_name;
 
 use choose::Chosen;
 use context::Context;
@@ -103,6 +104,7 @@ fn finding(scene: &Scene<'_>, Chosen { kind, also }: &Chosen<'_>, earlier: &[Fin
             cluster::unwritten(scene, kind, *access, place)
         }
         Details::Uninitialised { .. } => written::uninitialised(scene, kind),
+        Details::Unset { used, by, copied } => written::unset(scene, kind, (*used, *by), *copied),
         Details::Race(facts) => {
             let party = facts.parties[1];
             who = (party.block, u64::from(party.thread));

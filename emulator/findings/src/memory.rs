@@ -79,11 +79,13 @@ pub(crate) fn misaligned(scene: &Scene<'_>, kind: &Kind, access: BadAccess) -> D
         ));
     } else {
         draft.why = Some(format!("{} is not a multiple of {size}.", element.byte_offset));
-        draft.advice = Some(format!(
-            "let every vector access start at a multiple of {} {}, or access single ones.",
-            (size / each.max(1)).max(1),
-            target.elements(2),
-        ));
+        draft.advice = Some(match size / each.max(1) {
+            0 | 1 => format!("let every access of {size} bytes start at a multiple of {size} bytes."),
+            n => format!(
+                "let every vector access start at a multiple of {n} {}, or access single ones.",
+                target.elements(2),
+            ),
+        });
     }
     draft
 }

@@ -31,7 +31,7 @@ pub(crate) struct Parameter {
 }
 
 /// A declaration of an array.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Declared {
     /// Type of the elements, as written.
     pub(crate) ty: String,
@@ -215,18 +215,52 @@ impl Source {
         false
     }
 
-    /// The declaration of an array with a qualifier (`__shared__`), or of a local one (`""`).
-    pub(crate) fn array(&self, qualifier: &str, name: &str) -> Option<Declared> {
-        self.arrays(qualifier)
-            .into_iter()
-            .find(|(found, _)| found == name)
-            .map(|(_, declared)| declared)
+    /// The declaration of an array with a qualifier (`__shared__`), or of a local one (`""`): in the function that has
+    /// it, if that is known. Another function may have an array of the same name and another shape, so without a
+    /// function that is found here, all declarations of the name must agree.
+    pub(crate) fn array(&self, qualifier: &str, name: &str, function: Option<&str>) -> Option<Declared> {
+        let of_name = |text: &str| -> Vec<Declared> {
+            let all = self.arrays_in(text, qualifier).into_iter();
+            all.filter(|(found, _)| found == name)
+                .map(|(_, declared)| declared)
+                .collect()
+        };
+        let inside = function.map_or_else(Vec::new, |function| self.bodies(function));
+        let mut found: Vec<Declared> = inside.into_iter().flat_map(of_name).collect();
+        if found.is_empty() {
+            found = of_name(&self.clean);
+        }
+        found.dedup();
+        match &mut found[..] {
+            [only] => Some(std::mem::take(only)),
+            _ => None,
+        }
+    }
+
+    /// The texts between the braces of all functions of a name.
+    fn bodies(&self, function: &str) -> Vec<&str> {
+        let of_word = |at: usize| {
+            let mut rest = self.clean[at + function.len()..].trim_start();
+            // Of a template that is specialised.
+            if rest.starts_with('<') {
+                rest = rest[rest.find('>')? + 1..].trim_start();
+            }
+            let inside = rest.starts_with('(').then(|| bracketed(rest))??;
+            let rest = rest[inside.len() + 2..].trim_start();
+            rest.starts_with('{').then(|| bracketed(rest))?
+        };
+        let named = words(&self.clean).filter(|(_, word)| *word == function);
+        named.filter_map(|(at, _)| of_word(at)).collect()
     }
 
     /// All arrays with a qualifier, in order.
     pub(crate) fn arrays(&self, qualifier: &str) -> Vec<(String, Declared)> {
+        self.arrays_in(&self.clean, qualifier)
+    }
+
+    fn arrays_in(&self, text: &str, qualifier: &str) -> Vec<(String, Declared)> {
         let mut found = Vec::new();
-        for statement in self.clean.split([';', '{', '}']) {
+        for statement in text.split([';', '{', '}']) {
             let statement = statement.trim();
             let special = ["__shared__", "__constant__", "__device__", "__global__"];
             let wanted = if qualifier.is_empty() {
@@ -712,7 +746,7 @@ tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
     #[test]
     fn arrays_have_dimensions_from_constants() {
         let source = source();
-        let a = source.array("__shared__", "a_tile");
+        let a = source.array("__shared__", "a_tile", None);
         assert_eq!(
             a,
             Some(Declared {
@@ -720,7 +754,7 @@ tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
                 dims: vec![Some(64), Some(9)]
             })
         );
-        let b = source.array("__shared__", "b_tile");
+        let b = source.array("__shared__", "b_tile", None);
         assert_eq!(
             b,
             Some(Declared {
@@ -728,7 +762,7 @@ tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
                 dims: vec![Some(8), Some(2)]
             })
         );
-        let more = source.array("__shared__", "more");
+        let more = source.array("__shared__", "more", None);
         assert_eq!(
             more,
             Some(Declared {
@@ -737,9 +771,32 @@ tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
             })
         );
         assert_eq!(
-            source.array("", "frag").map(|found| found.dims),
+            source.array("", "frag", None).map(|found| found.dims),
             Some(vec![Some(4)])
         );
+    }
+
+    #[test]
+    fn an_array_is_that_of_its_function() {
+        let text = "template <int N> __device__ void fill(float* x) { __shared__ float As[N][3]; }\n\
+                    template <> __device__ void fill<4>(float* x) { __shared__ float As[N][3]; }\n\
+                    __global__ void first() { __shared__ short As[64][40], Bs[2]; }\n\
+                    __global__ void second() { __shared__ float As[2][32][20]; first(); }\n\
+                    #ifdef WIDE\n__global__ void third() { __shared__ double Cs[8]; }\n#else\n\
+                    __global__ void third() { __shared__ float Cs[16]; }\n#endif";
+        let source = Source::new(&text.into());
+        let check = |name, function, expected: Option<(&str, usize)>| {
+            let found = source.array("__shared__", name, function);
+            let found = found.as_ref().map(|found| (found.ty.as_str(), found.dims.len()));
+            assert_eq!(found, expected, "{name} of {function:?}");
+        };
+        check("As", Some("first"), Some(("short", 2)));
+        check("As", Some("second"), Some(("float", 3)));
+        check("As", Some("fill"), Some(("float", 2)));
+        check("As", Some("elsewhere"), None);
+        check("As", None, None);
+        check("Bs", Some("elsewhere"), Some(("short", 1)));
+        check("Cs", Some("third"), None);
     }
 
     #[test]
@@ -794,7 +851,7 @@ tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
             (source.constant("BM"), source.constant("BK")),
             (Some(16), Some(8))
         );
-        let dims = source.array("__shared__", "t").map(|found| found.dims);
+        let dims = source.array("__shared__", "t", None).map(|found| found.dims);
         assert_eq!(dims, Some(vec![Some(16), Some(9)]));
     }
 
@@ -821,6 +878,15 @@ tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
             ("_Z9", "_Z9"),
         ] {
             assert_eq!(plain_name(symbol), name);
+        }
+        for (symbol, function) in [
+            ("_ZZ5tiledE6a_tile", Some("tiled")),
+            ("_ZZ5tiledILi16EEvPKfPfE2As", Some("tiled")),
+            ("_ZZN3gpu5tiledILi16EEEvPKfE4tile_0", Some("tiled")),
+            ("_Z5tiledILi16EEviPKf", None),
+            ("tile", None),
+        ] {
+            assert_eq!(super::super::text::function_of(symbol), function, "{symbol}");
         }
     }
 

@@ -179,6 +179,14 @@ pub(crate) fn operand(scene: &Scene<'_>, kind: &Kind, problem: BadOperand, value
                 _ => "not defined. An H200 looks at twelve bits of the number.".to_owned(),
             },
         ),
+        BadOperand::BarrierCounts { other } => (
+            format!("threads that meet at a barrier count {value} threads and {other}"),
+            format!("{instruction} counts {value} threads, and threads that came to this barrier before count {other}."),
+            "give all threads that meet at a barrier the same number, those that only arrive too, and groups that do not \
+             meet barriers of their own."
+                .to_owned(),
+            "not defined: threads may pass too early, or wait for ever.".to_owned(),
+        ),
         BadOperand::CopyBytes => (
             format!("a bulk copy of {value} bytes, which is no multiple of 16"),
             format!("{instruction} copies pieces of 16 bytes."),

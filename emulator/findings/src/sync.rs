@@ -461,10 +461,14 @@ fn part_of_a_warp(scene: &Scene<'_>, kind: &Kind, facts: &SyncMask) -> Draft {
         scene.thread_name(kind.first.block, first)
     ));
     let around = scene.around(instr);
-    let branch = around
-        .iter()
-        .rev()
-        .find(|one| one.enclosure.control == Control::If);
+    let branches = || { around.iter().rev() }.filter(|one| one.enclosure.control == Control::If);
+    // A branch of a header, by the layout of a matrix for one, parts no lanes.
+    let kernel = scene.plain_kernel_name();
+    let by_thread = branches().find(|one| {
+        let source = scene.text_of(one.file);
+        source.is_some_and(|source| source.depends_on_thread(kernel, &one.enclosure.condition))
+    });
+    let branch = by_thread.or_else(|| branches().next());
     draft.why = branch.map(|one| {
         format!(
             "it stands under {} ({}), which holds for some lanes of the warp only.",
@@ -477,23 +481,38 @@ fn part_of_a_warp(scene: &Scene<'_>, kind: &Kind, facts: &SyncMask) -> Draft {
          zeros."
             .into(),
     );
+    // Lanes that were parted by another instruction come here apart.
+    let apart = facts.elsewhere.iter().find(|(at, lanes)| {
+        lanes & missing != 0 && scene.line(*at) != scene.line(instr) && is_of_whole_warps(scene, *at)
+    });
+    if let Some(&(at, lanes)) = apart {
+        let (line, wait) = (
+            scene.line_name(instr, at),
+            if lanes.count_ones() == 1 { "waits" } else { "wait" },
+        );
+        draft.why = Some(format!(
+            "{} {wait} for the others at {line}, which takes all lanes too.",
+            lane_names(lanes)
+        ));
+        draft.advice = Some(format!("repair {line} first: the lanes come apart there."));
+    }
     draft.on_gpu = Some("the result is undefined.".into());
     draft
+}
+
+/// Whether an instruction takes all lanes of a warp, without a mask.
+pub(crate) fn is_of_whole_warps(scene: &Scene<'_>, instr: u32) -> bool {
+    let info = scene.context.kernel.instrs.get(instr as usize);
+    let mnemonic = info.map_or("", InstrInfo::mnemonic);
+    ["mma.", "wmma.", "ldmatrix.", "stmatrix.", "movmatrix."]
+        .iter()
+        .any(|name| mnemonic.starts_with(name))
 }
 
 /// Drafts the message of `E-SYNC-MASK` or `W-SHUFFLE`.
 pub(crate) fn mask(scene: &Scene<'_>, kind: &Kind, facts: &SyncMask) -> Draft {
     let instr = kind.first.instr;
-    let mnemonic = scene
-        .context
-        .kernel
-        .instrs
-        .get(instr as usize)
-        .map_or("", InstrInfo::mnemonic);
-    if ["mma.", "wmma.", "ldmatrix.", "stmatrix.", "movmatrix."]
-        .iter()
-        .any(|name| mnemonic.starts_with(name))
-    {
+    if is_of_whole_warps(scene, instr) {
         return part_of_a_warp(scene, kind, facts);
     }
     let SyncMask {

@@ -15,7 +15,7 @@ pub(crate) fn size_of(ty: &str) -> Option<u32> {
 }
 
 /// A symbol as the programmer wrote it: the last name of a mangled one.
-pub(crate) fn plain_name(symbol: &str) -> &str {
+pub fn plain_name(symbol: &str) -> &str {
     let Some(mangled) = symbol.strip_prefix("_Z") else {
         return symbol;
     };
@@ -32,6 +32,21 @@ pub(crate) fn plain_name(symbol: &str) -> &str {
         rest = after;
     }
     last.unwrap_or(symbol)
+}
+
+/// The function that a symbol is local to, as the programmer wrote it: `_ZZ5tiledE6a_tile` → `tiled`.
+pub(crate) fn function_of(symbol: &str) -> Option<&str> {
+    let mangled = symbol.strip_prefix("_Z").filter(|rest| rest.starts_with('Z'))?;
+    let name = last_of_local(mangled)?;
+    let end = name.as_ptr() as usize - mangled.as_ptr() as usize;
+    let function = mangled.get(1..end)?;
+    let mut rest = function.trim_start_matches(['N', 'L', 'K', 'V']);
+    let mut last = None;
+    while let Some((name, after)) = source_name(rest) {
+        last = Some(name);
+        rest = after;
+    }
+    last
 }
 
 /// `Z5tiledE6a_tile` → `a_tile`: a name that reaches to the end (or to a `_0` that numbers it).

@@ -54,7 +54,11 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
         false => format!("Read at {}", scene.line_name(here, load)),
     };
     // Threads use what a bulk copy has read.
-    let read = match super::race::is_copy(scene, load) {
+    let is_copy = super::race::is_copy(scene, load);
+    // A copy from shared memory, which nobody has read before.
+    let is_store = is_copy && access.space == MemSpace::Shared && at_once;
+    let read = match is_copy {
+        true if is_store => "Read by a bulk copy that was started".to_owned(),
         true => format!(
             "Brought by the bulk copy at {}, and used",
             scene.line_name(here, load)
@@ -121,7 +125,17 @@ pub(crate) fn uninitialised(scene: &Scene<'_>, kind: &Kind) -> Draft {
                 }
                 (false, _) => format!("give {} its values before the first read.", element.name),
             });
-            if access.space == MemSpace::Shared && scene.has_bulk_loads() {
+            if is_store {
+                draft.why = Some(
+                    "a bulk copy takes all of its box or of its bytes from shared memory, written or not."
+                        .into(),
+                );
+                draft.advice = Some(format!(
+                    "let threads write all of {} that the copy reads, execute fence.proxy.async, and meet at a barrier before \
+                     one of them starts the copy.",
+                    element.name
+                ));
+            } else if access.space == MemSpace::Shared && scene.has_bulk_loads() {
                 draft.why = fresh.map(|barrier| passed_fresh(scene, here, barrier, &element.name));
             } else if let [filler] = &fillers[..]
                 && let Some((why, advice)) = stepped_over((scene, here), filler, target)
@@ -173,16 +187,66 @@ fn used_title(used: Use, name: &str, copied: Option<u32>) -> String {
         Some(UNKNOWN) => "which holds no defined value",
         _ => "which nothing wrote",
     };
-    let use_of = match used {
+    let of = match used {
+        Use::Output { .. } => " a value of",
+        _ => "",
+    };
+    format!("{}{of} {name}, {which}", use_of(used))
+}
+
+fn use_of(used: Use) -> &'static str {
+    match used {
         Use::Address => "an address depends on",
         Use::Condition => "a condition depends on",
         Use::Control => "a lane or barrier number depends on",
         Use::Atomic => "an atomic update uses",
         Use::Printed => "`printf` prints",
         Use::Stored { .. } => "arithmetic uses",
-        Use::Output { .. } => "the host copies back a value of",
+        Use::Output { .. } => "the host copies back",
+    }
+}
+
+/// Drafts the message of `E-UNINIT` about a register.
+pub(crate) fn unset(scene: &Scene<'_>, kind: &Kind, (used, by): (Use, u32), copied: Option<u32>) -> Draft {
+    let here = kind.first.instr;
+    let ops = { scene.context.kernel.ops.iter() }.filter(|op| op.instr == here);
+    let is_product = { ops }.any(|op| matches!(op.kind, OpKind::Mma(_) | OpKind::Wgmma(_)));
+    let computed = matches!(used, Use::Stored { .. }) || by != here;
+    let of = match (is_product, computed) {
+        (true, _) => "a product uses",
+        (false, true) => "arithmetic uses",
+        (false, false) => use_of(used),
     };
-    format!("{use_of} {name}, {which}")
+    let mut draft = Draft::new(format!("{of} a variable that nothing has set"));
+    draft.no_caret = true;
+    draft.notes.push(super::asynchronous::who(scene, kind));
+    draft.notes.extend(way((scene, here), used, copied));
+    if !matches!(used, Use::Stored { .. }) && scene.line(by) != scene.line(here) {
+        let line = scene.line_name(here, by);
+        draft.notes.push(match used {
+            Use::Printed => format!("The result is printed at {line}."),
+            _ => format!("An atomic update at {line} uses the result."),
+        });
+    }
+    let (why, advice) = match is_product {
+        true => (
+            "the product has a factor, or adds to sums, in registers to which nothing was written between the start of the \
+             kernel and this line.",
+            "set sums to 0 where they are declared (`float d[4] = {};`, `wmma::fill_fragment(d, 0.0f);`), or let the first \
+             product of `wgmma` not add (scale-d 0); load factors before the product.",
+        ),
+        false => (
+            "no assignment to it lies on the way from the start of the kernel to this line.",
+            "give the variable a value where it is declared: `= 0`, or `= {}` for an array.",
+        ),
+    };
+    draft.why = Some(why.into());
+    draft.advice = Some(advice.into());
+    draft.on_gpu = Some(
+        "a register holds what was left in it: often 0, until the compiler uses it for something before."
+            .into(),
+    );
+    draft
 }
 
 /// [`Details::Uninitialised`]'s `copied`, when it is not known who did.

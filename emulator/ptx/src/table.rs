@@ -123,8 +123,13 @@ pub fn rows() -> &'static [Row] {
 /// operands.
 pub fn lookup(instruction: &Instruction) -> Option<&'static Row> {
     let (opcode, n_operands) = (instruction.opcode.as_str(), instruction.operands.len());
-    best(opcode, &words(instruction), n_operands)
-        .or_else(|| best(opcode, &arranged(instruction)?, n_operands))
+    let as_written = best(opcode, &words(instruction), n_operands);
+    if as_written.is_some_and(Row::is_supported) {
+        return as_written;
+    }
+    // A row that is refused may stand for any modifiers, also for those of a supported one in another order.
+    let arranged = arranged(instruction).and_then(|words| best(opcode, &words, n_operands));
+    arranged.or(as_written)
 }
 
 fn words(instruction: &Instruction) -> Vec<&str> {
@@ -132,26 +137,57 @@ fn words(instruction: &Instruction) -> Vec<&str> {
 }
 
 /// The modifiers in the manual's order, when they are written in another one. ptxas takes any (`div.ftz.rn.f32`,
-/// `setp.f32.lt`, `ld.shared.volatile.f32`) as long as the types keep their order and `.lo` and its kin follow
-/// the opcode; compilers and NVIDIA's own headers make use of it.
+/// `setp.f32.lt`, `ld.shared.volatile.f32`, `ldmatrix.sync.aligned.x4.m8n8.shared.b16`) as long as types, layouts
+/// and state spaces each keep their order, and words that name the operation stand behind the opcode; compilers,
+/// NVIDIA's own headers and programs make use of it.
 fn arranged(instruction: &Instruction) -> Option<Vec<&'static str>> {
     let words = words(instruction);
-    if words
-        .iter()
-        .skip(1)
-        .any(|word| matches!(*word, "lo" | "hi" | "wide" | "l" | "r"))
-    {
-        return None;
-    }
-    let (types, others): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| is_type(word));
+    let (ordered, others): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| class(word).is_some());
+    let class_of = |wanted| {
+        let of_class = move |word: &&str| class(word) == Some(wanted);
+        ordered.iter().copied().filter(of_class).collect::<Vec<&str>>()
+    };
+    let classes = [Class::Type, Class::Layout, Class::Space].map(class_of);
     let rows = TABLE.opcodes.get(instruction.opcode.as_str())?;
     rows.iter()
         .filter(|&&at| TABLE.rows[at].is_supported())
-        .find_map(|&at| TABLE.reading(at).pattern.arrange(&types, &others))
+        .find_map(|&at| TABLE.reading(at).pattern.arrange(&classes, &others))
+        .filter(|found| {
+            found
+                .iter()
+                .zip(&words)
+                .all(|(a, b)| a == b || !(is_name(a) || is_name(b)))
+        })
 }
 
-fn is_type(word: &str) -> bool {
-    Type::from_name(word).is_some() || matches!(word, "u16x2" | "s16x2" | "tf32")
+/// Modifiers of one class say of several operands what they are, one after another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Type,
+    Layout,
+    Space,
+}
+
+fn class(word: &str) -> Option<Class> {
+    match word {
+        "u16x2" | "s16x2" | "tf32" | "e4m3" | "e5m2" => Some(Class::Type),
+        "row" | "col" => Some(Class::Layout),
+        "global" | "shared" | "shared::cta" | "shared::cluster" => Some(Class::Space),
+        _ => Type::from_name(word).map(|_| Class::Type),
+    }
+}
+
+/// Whether a modifier is a part of the instruction's name, which has one place only.
+fn is_name(word: &str) -> bool {
+    matches!(
+        word,
+        "lo" | "hi" | "wide" | "l" | "r" // integers
+            | "mma" | "mma_async" | "load" | "store" | "a" | "b" | "c" | "d" | "fence" // matrices
+            | "async" | "bulk" | "reduce" | "tensor" | "prefetch" | "commit_group" | "wait_group" // copies
+            | "init" | "inval" | "arrive" | "arrive_drop" | "expect_tx" | "complete_tx" | "noComplete" | "parity"
+            | "test_wait" | "try_wait" | "pending_count" | "mbarrier" | "noinc" // barriers in shared memory
+            | "proxy" | "mbarrier_init" | "wait" // fences, barriers of a cluster
+    )
 }
 
 /// Puts the modifiers of every instruction into the manual's order.
@@ -167,8 +203,9 @@ fn canonicalise_statements(statements: &mut [Statement]) {
     for statement in statements {
         match statement {
             Statement::Instruction(instruction) => {
-                let as_written = places(&instruction.opcode, &words(instruction)).next();
-                if as_written.is_none()
+                let as_written = words(instruction);
+                let is_supported = |at: usize| TABLE.rows[at].is_supported();
+                if !places(&instruction.opcode, &as_written).any(is_supported)
                     && let Some(arranged) = arranged(instruction)
                 {
                     instruction.modifiers = arranged.into_iter().map(str::to_owned).collect();

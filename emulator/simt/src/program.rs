@@ -72,6 +72,21 @@ pub struct Kernel {
     pub machine_code: bool,
     /// Of a kernel with products of warpgroups: what touches their registers.
     pub in_flight: Option<Box<InFlight>>,
+    /// Registers that may be read before anything has written them; not of machine code.
+    pub unset: Vec<Unset>,
+}
+
+/// A register that has no value when a kernel starts, and may be read so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unset {
+    /// Its first line, or its number as a predicate.
+    pub place: Dst,
+    /// It is a predicate.
+    pub is_predicate: bool,
+    /// Its bits.
+    pub bits: u32,
+    /// The first instruction in the order of the text that reads it and does more than to move it, if there is one.
+    pub reader: u32,
 }
 
 /// What a kernel declares of the clusters that it runs in.
@@ -1053,6 +1068,8 @@ pub enum OpKind {
     },
     /// `mbarrier`
     Mbarrier(Box<Mbarrier>),
+    /// Before the operations of an instruction that all lanes of a warp execute together, such as `wmma.load`.
+    WholeWarp,
     /// `tex.1d`, `tex.2d`: a texture fetch.
     Texture(Box<Texture>),
     /// A call of `vprintf`: 64-bit generic pointers to the format and to the arguments; the count printed.

@@ -227,6 +227,22 @@ fn named_barriers_count_their_threads() {
     assert_eq!(outcome(body, 1, 128), expected);
 }
 
+/// Threads that wait for another number of threads than those that are there.
+#[test]
+fn threads_that_meet_at_a_barrier_count_alike() {
+    let check = |first: &str, then: &str, expected: &[&str]| {
+        let body = format!("setp.lt.u32 %p1, %r1, 32; @%p1 bra A; {then} bra B; A: {first} B: bar.sync 0;");
+        let device = Device::new(&kernel("", &body)).watch(Watch::Checked);
+        let report = device.launch([1, 1, 1], [64, 1, 1], 0, &[Arg::Long(0)]);
+        assert_eq!(codes(&report), expected, "{body}");
+    };
+    check("bar.arrive 1, 64;", "bar.sync 1, 64;", &[]);
+    check("bar.arrive 1, 64;", "bar.sync 2, 32;", &[]);
+    check("bar.sync 1, 32; bar.arrive 1, 64;", "bar.sync 1, 64;", &[]);
+    check("bar.arrive 1, 96;", "bar.arrive 1, 64;", &["E-OPERAND"]);
+    check("bar.arrive 1, 64;", "bar.sync 1, 32;", &["E-OPERAND"]);
+}
+
 /// What barriers and jump tables do not take ends the launch, with or without checks.
 #[test]
 fn operands_out_of_range_are_told() {
@@ -262,7 +278,7 @@ fn operands_out_of_range_are_told() {
             0x8888_8888,
         ),
         (
-            "TABLE: .branchtargets A; mov.u32 %r5, -1; @%p1 brx.idx %r5, TABLE; @!%p1 brx.idx %r5, TABLE; A:",
+            "TABLE: .branchtargets A; mov.u32 %r5, -1; setp.ne.u32 %p1, %r1, %r1; @%p1 brx.idx %r5, TABLE; @!%p1 brx.idx %r5, TABLE; A:",
             BadOperand::BranchIndex { targets: 1 },
             u32::MAX,
             u32::MAX,

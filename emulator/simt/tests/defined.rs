@@ -42,7 +42,7 @@ fn found(body: &str) -> (Vec<String>, Vec<Use>) {
             .kinds
             .iter()
             .filter_map(|kind| match kind.first.details {
-                Details::Uninitialised { used, .. } => Some(used),
+                Details::Uninitialised { used, .. } | Details::Unset { used, .. } => Some(used),
                 _ => None,
             })
             .collect();
@@ -278,4 +278,64 @@ fn copies_between_buffers_and_launches_carry_what_is_undefined() {
     assert_eq!(run(&device), ["E-UNINIT"]);
     device.memory.write(data + 64, &[0; 8]).expect("in range");
     assert_eq!(run(&device), [""; 0]);
+}
+
+#[test]
+fn registers_that_nothing_has_set_are_undefined() {
+    let stored_result = |u: &Use| matches!(u, Use::Stored { .. });
+    used("add.u32 %r3, %r7, 1; st.global.u32 [%rd1], %r3;", stored_result);
+    used(
+        "fma.rn.f32 %f2, %f1, 0f40000000, %f1; st.global.f32 [%rd1], %f2;",
+        stored_result,
+    );
+    used(
+        "add.u64 %rd5, %rd9, 1; st.global.u32 [%rd1], %rd5;",
+        stored_result,
+    );
+    // A sum over rounds; it is named once.
+    used(
+        "mov.u32 %r3, 0; L: add.f32 %f1, %f1, 0f3f800000; add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 4; @%p1 bra L; \
+         st.global.f32 [%rd1], %f1;",
+        stored_result,
+    );
+    // Through shared memory.
+    used(
+        "mov.u64 %rd6, tile; add.u64 %rd6, %rd6, %rd4; st.shared.u32 [%rd6], %r7; ld.shared.u32 %r3, [%rd6]; \
+         add.u32 %r3, %r3, 1; st.global.u32 [%rd1], %r3;",
+        stored_result,
+    );
+    used("@%p3 bra L; st.global.u32 [%rd1], %r1; L:", |u| {
+        *u == Use::Condition
+    });
+    used(
+        "shr.u64 %rd9, %rd9, 62; shl.b64 %rd9, %rd9, 2; add.u64 %rd9, %rd9, %rd3; ld.global.u32 %r3, [%rd9];",
+        |u| *u == Use::Address,
+    );
+    used("atom.global.add.u32 %r3, [%rd1], %r7;", |u| *u == Use::Atomic);
+    // In half of the lanes.
+    used(
+        "setp.lt.u32 %p1, %r1, 16; @%p1 mov.u32 %r7, 5; add.u32 %r3, %r7, 1; st.global.u32 [%rd1], %r3;",
+        stored_result,
+    );
+    stored("st.global.u32 [%rd1], %r7;");
+}
+
+#[test]
+fn registers_without_a_value_that_are_not_used_are_no_mistake() {
+    fine("add.u32 %r3, %r7, 1;");
+    fine("mov.u32 %r3, %r7; mov.u32 %r3, 1; st.global.u32 [%rd1], %r3;");
+    // As compilers write `if (c) x = 5; … if (c) use(x);`.
+    fine(
+        "setp.lt.u32 %p1, %r1, 16; @%p1 mov.u32 %r7, 5; @%p1 add.u32 %r3, %r7, 1; @%p1 st.global.u32 [%rd1], %r3;",
+    );
+    fine(
+        "setp.lt.u32 %p1, %r1, 99; selp.b32 %r3, %r1, %r7, %p1; add.u32 %r3, %r3, 1; st.global.u32 [%rd1], %r3;",
+    );
+    fine("setp.lt.u32 %p1, %r1, 99; setp.ne.u32 %p2, %r7, 3; or.pred %p3, %p1, %p2; @%p3 bra L; trap; L:");
+    // The half of a pair that is used.
+    fine(
+        "cvt.u16.u32 %h2, %r1; mov.b32 %r3, {%h1, %h2}; shr.u32 %r3, %r3, 16; add.u32 %r3, %r3, 1; \
+         st.global.u32 [%rd1], %r3;",
+    );
+    fine("shfl.sync.idx.b32 %r3, %r7, 0, 31, 0xffffffff;");
 }

@@ -103,14 +103,15 @@ impl Pattern {
         reached >> n & 1 == 1
     }
 
-    /// The modifiers in the order of this pattern, where it stands for them in some order. `types` keep their own
-    /// order, `others` may stand anywhere.
-    pub(super) fn arrange(&self, types: &[&str], others: &[&str]) -> Option<Vec<&'static str>> {
-        if types.len() + others.len() > MAX_ARRANGED {
+    /// The modifiers in the order of this pattern, where it stands for them in some order. Those of each class in
+    /// `ordered` keep their own order, `others` may stand anywhere.
+    pub(super) fn arrange(&self, ordered: &[Vec<&str>; 3], others: &[&str]) -> Option<Vec<&'static str>> {
+        if ordered.iter().map(Vec::len).sum::<usize>() + others.len() > MAX_ARRANGED {
             return None;
         }
         let mut found = Vec::new();
-        arrange(&self.parts, types, &mut others.to_vec(), &mut found).then_some(found)
+        let ordered = ordered.each_ref().map(Vec::as_slice);
+        arrange(&self.parts, ordered, &mut others.to_vec(), &mut found).then_some(found)
     }
 
     pub(super) fn n_forms(&self) -> u64 {
@@ -140,19 +141,24 @@ impl Pattern {
 }
 
 /// No instruction has more modifiers; a limit on the combinations that are tried.
-const MAX_ARRANGED: usize = 10;
+const MAX_ARRANGED: usize = 12;
 
 /// Chooses an alternative of each part so that every word is used once.
-fn arrange(parts: &[Part], types: &[&str], others: &mut Vec<&str>, found: &mut Vec<&'static str>) -> bool {
+fn arrange(
+    parts: &[Part],
+    ordered: [&[&str]; 3],
+    others: &mut Vec<&str>,
+    found: &mut Vec<&'static str>,
+) -> bool {
     let Some((Part::One(runs), rest)) = parts.split_first() else {
-        return parts.is_empty() && types.is_empty() && others.is_empty();
+        return parts.is_empty() && ordered.iter().all(|class| class.is_empty()) && others.is_empty();
     };
     for run in runs {
         let (n_found, before) = (found.len(), others.clone());
-        let mut types = types;
+        let mut ordered = ordered;
         let fits = run.iter().all(|word| {
-            if types.first() == Some(word) {
-                types = &types[1..];
+            if let Some(class) = ordered.iter_mut().find(|class| class.first() == Some(word)) {
+                *class = &class[1..];
             } else if let Some(at) = others.iter().position(|other| other == word) {
                 others.remove(at);
             } else {
@@ -161,7 +167,7 @@ fn arrange(parts: &[Part], types: &[&str], others: &mut Vec<&str>, found: &mut V
             found.push(word);
             true
         });
-        if fits && arrange(rest, types, others, found) {
+        if fits && arrange(rest, ordered, others, found) {
             return true;
         }
         found.truncate(n_found);

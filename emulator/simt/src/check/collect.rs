@@ -235,6 +235,10 @@ impl Collector {
             Details::Uninitialised {
                 used: Use::Output { range },
                 ..
+            }
+            | Details::Unset {
+                used: Use::Output { range },
+                ..
             } => Some(*range),
             Details::Access(access) | Details::Uninitialised { access, .. } => {
                 Some((access.address, access.high))

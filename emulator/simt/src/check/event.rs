@@ -61,6 +61,16 @@ pub enum Details {
         /// ended, as its offset. Of shared memory only.
         fresh: Option<u32>,
     },
+    /// `E-UNINIT`, `W-UNINIT`: a register that nothing has set is used, or what was computed from it.
+    /// [`Event::instr`] is where.
+    Unset {
+        /// What the value was used for.
+        used: Use,
+        /// The instruction that did so: often [`Event::instr`] itself.
+        by: u32,
+        /// It lay in memory meanwhile: the last instruction that stored it there.
+        copied: Option<u32>,
+    },
     /// `E-RACE`, `W-RACE-EQUAL`: made by the race checks.
     Race(Box<RaceFacts>),
     /// `E-BARRIER`, `W-BARRIER`: the groups of threads, those of [`Event::instr`] first.
@@ -478,6 +488,11 @@ pub enum BadOperand {
     BarrierNumber,
     /// A barrier does not count so many threads.
     BarrierThreads,
+    /// Threads that meet at a barrier count different numbers of threads.
+    BarrierCounts {
+        /// What those counted that came before.
+        other: u32,
+    },
     /// A bulk copy moves pieces of 16 bytes.
     CopyBytes,
     /// `brx.idx` past the end of its table.

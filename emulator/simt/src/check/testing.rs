@@ -48,5 +48,6 @@ pub(crate) fn kernel(lines: &[u32]) -> Kernel {
         shapes: Vec::new(),
         machine_code: false,
         in_flight: None,
+        unset: Vec::new(),
     }
 }

@@ -224,6 +224,7 @@ impl Kernel {
             OpKind::ProxyFence => "proxy fence".to_owned(),
             OpKind::InitFence => "fence of barriers".to_owned(),
             OpKind::Yield => "yield".to_owned(),
+            OpKind::WholeWarp => "wait for all lanes".to_owned(),
             OpKind::Nop => "nop".to_owned(),
         };
         let results = if results.is_empty() {

@@ -17,6 +17,8 @@ pub(super) type Stretch = (u32, u32);
 pub(super) struct Liveness {
     offsets: Vec<u32>,
     stretches: Vec<Stretch>,
+    /// Registers that may be read before anything has written them.
+    pub(super) at_entry: Vec<u32>,
     /// Pairs of a register and a block that it lives through the end of.
     pub(super) n_pairs: usize,
 }
@@ -85,6 +87,7 @@ impl Liveness {
         let mut in_seen = vec![u32::MAX; n_blocks];
         let mut kills_here = vec![u32::MAX; n_blocks];
         let mut stack = Vec::new();
+        let mut at_entry = Vec::new();
         for register in 0..n_registers as u32 {
             if exposed.of(register).is_empty() {
                 continue;
@@ -113,6 +116,10 @@ impl Liveness {
             }
             if live_out.len() > LIVE_PAIRS {
                 return None;
+            }
+            // Block 0 starts with the first operation.
+            if in_seen.first() == Some(&register) {
+                at_entry.push(register);
             }
         }
         let n_pairs = live_out.len();
@@ -156,12 +163,16 @@ impl Liveness {
                 }
             }
         }
-        Some(Self::merge(n_registers, &pieces, n_pairs))
+        Some(Self {
+            at_entry,
+            n_pairs,
+            ..Self::merge(n_registers, &pieces)
+        })
     }
 
     /// Sorts pieces by register and joins those that touch. Pieces of one register come in descending order
     /// of blocks.
-    fn merge(n_registers: usize, pieces: &[(u32, Stretch)], n_pairs: usize) -> Liveness {
+    fn merge(n_registers: usize, pieces: &[(u32, Stretch)]) -> Liveness {
         let mut counts = vec![0u32; n_registers + 1];
         for &(register, _) in pieces {
             counts[register as usize + 1] += 1;
@@ -193,7 +204,8 @@ impl Liveness {
         Liveness {
             offsets,
             stretches,
-            n_pairs,
+            at_entry: Vec::new(),
+            n_pairs: 0,
         }
     }
 }

@@ -6,7 +6,7 @@
 //! register, a kernel that is too big) is refused here, with its line, so that nothing can turn out to be missing when
 //! a kernel runs.
 //!
-//! A register that is read before it is written reads as 0.
+//! A register that is read before it is written reads as 0; [`Kernel::unset`] names those for which that can happen.
 
 mod activations;
 mod atomics;
@@ -42,10 +42,13 @@ mod virt;
 
 use ptx::ast::{Function, FunctionKind, Item, Module};
 
-use crate::lanes::CpuLevel;
+use std::collections::HashMap;
+
+use crate::lanes::{Class, CpuLevel};
 use crate::limits::{Account, REFUSALS, REGISTER_LINES};
 use crate::program::{
     Calls, ClusterDirectives, Guard, InFlight, Kernel, Op, OpKind, Program, RESERVED, Shape, SharedArray,
+    Unset,
 };
 use cfg::{Cfg, OUTSIDE};
 pub use error::DecodeError;
@@ -212,6 +215,7 @@ fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function
         variables: lower.local_bytes,
     };
     let mut calls = activations::calls(&activations, &lowered, &pinned, index)?;
+    let unset = unset(&mut ops, &live.at_entry, &pinned, &registers, &allocation.place);
     let mut touches = in_flight::touches(&mut ops, &allocation.place, registers.classes.len());
     for op in &mut ops {
         registers::rewrite(op, &allocation);
@@ -262,9 +266,51 @@ fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function
         shapes: ops.iter().map(shape).collect(),
         machine_code: false,
         in_flight: touches.map(|touches| Box::new(InFlight { touches })),
+        unset,
     };
     validate::validate(&kernel, &mut ops).map_err(DecodeError::Internal)?;
     Ok(kernel)
+}
+
+/// Of registers that are live when a kernel starts, those that nothing fills then.
+fn unset(
+    ops: &mut [VirtualOp],
+    at_entry: &[u32],
+    filled: &[u32],
+    registers: &names::Registers,
+    place: &[u32],
+) -> Vec<Unset> {
+    let mut readers: HashMap<u32, u32> = at_entry
+        .iter()
+        .filter(|&register| *register > virt::FALSE && !filled.contains(register))
+        .map(|&register| (register, u32::MAX))
+        .collect();
+    if readers.is_empty() {
+        return Vec::new();
+    }
+    for op in ops {
+        let (instr, does) = (op.instr, !op.moves);
+        operands::operands(op, &mut |register, _, role| {
+            if does
+                && role == operands::Role::Use
+                && let Some(reader) = readers.get_mut(&(register as u32))
+            {
+                *reader = instr.min(*reader);
+            }
+            register
+        });
+    }
+    let mut unset: Vec<Unset> = readers
+        .into_iter()
+        .map(|(register, reader)| Unset {
+            place: place[register as usize],
+            is_predicate: registers.classes[register as usize] == Class::Pred,
+            bits: registers.bits(register),
+            reader,
+        })
+        .collect();
+    unset.sort_unstable_by_key(|one| (one.reader, one.is_predicate, one.place));
+    unset
 }
 
 /// Label numbers in branches become positions.

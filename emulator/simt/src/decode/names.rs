@@ -139,6 +139,8 @@ pub(super) fn shape(ty: Type, span: Span) -> Result<(Class, u8)> {
 #[derive(Debug)]
 pub(super) struct Registers {
     pub(super) classes: Vec<Class>,
+    /// Those of fewer than 32 bits, in order, with their width.
+    narrow: Vec<(u32, u8)>,
 }
 
 impl Registers {
@@ -146,6 +148,19 @@ impl Registers {
     pub(super) fn new() -> Registers {
         Registers {
             classes: vec![Class::Pred, Class::Pred],
+            narrow: Vec::new(),
+        }
+    }
+
+    /// Bits of a register, as declared.
+    pub(super) fn bits(&self, register: u32) -> u32 {
+        match self.narrow.binary_search_by_key(&register, |(narrow, _)| *narrow) {
+            Ok(at) => u32::from(self.narrow[at].1),
+            Err(_) => match self.classes[register as usize] {
+                Class::Pred => 1,
+                Class::Bits32 => 32,
+                Class::Bits64 => 64,
+            },
         }
     }
 
@@ -156,10 +171,12 @@ impl Registers {
 
     pub(super) fn declare(&mut self, ty: Type, vector: u32, span: Span) -> Result<Binding> {
         let (class, bits) = shape(ty, span)?;
-        let mut one = || Reg {
-            id: self.fresh(class),
-            class,
-            bits,
+        let mut one = || {
+            let id = self.fresh(class);
+            if class == Class::Bits32 && bits < 32 {
+                self.narrow.push((id, bits));
+            }
+            Reg { id, class, bits }
         };
         Ok(match vector {
             0 | 1 => Binding::Register(one()),

@@ -207,6 +207,7 @@ pub(super) fn each(kind: &mut OpKind, alu: AluClasses, f: &mut dyn FnMut(&mut i3
         | OpKind::WgmmaFence
         | OpKind::WgmmaCommit
         | OpKind::WgmmaWait { .. }
+        | OpKind::WholeWarp
         | OpKind::Nop => row,
     };
 }

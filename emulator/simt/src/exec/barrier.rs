@@ -3,7 +3,7 @@
 //! As since Volta, a barrier counts threads, and does not wait for those that have exited.
 
 use crate::check::Code;
-use crate::check::{BarrierGroup, Details};
+use crate::check::{BadOperand, BarrierGroup, Details};
 use crate::program::{BARRIERS, BarrierKind, InstrInfo};
 
 use super::fiber::{Fiber, State};
@@ -58,6 +58,19 @@ impl Cx<'_> {
         }
         if let Some(races) = &mut self.shared_races {
             races.meet(id, self.warp);
+        }
+        let Barrier {
+            count: other,
+            arrived,
+            ..
+        } = self.block.barriers[id as usize];
+        if arrived > 0 && count != 0 && other != 0 && count != other && self.job.watch.checks() {
+            let problem = BadOperand::BarrierCounts { other };
+            let details = Details::Operand {
+                problem,
+                value: count,
+            };
+            self.report_at(instr, Code::Operand, on, details);
         }
         let barrier = &mut self.block.barriers[id as usize];
         // A barrier with a count counts whole warps: lanes that never were or have exited count with theirs.

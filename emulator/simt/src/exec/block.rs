@@ -149,7 +149,10 @@ impl Block {
         }
         self.local.fill(ZERO_LINE);
         self.local_written.clear();
-        self.shadows.iter_mut().for_each(Shadow::reset);
+        for (w, shadow) in (0..job.n_warps).zip(&mut self.shadows) {
+            shadow.reset();
+            shadow.start(&job.kernel.unset, lanes_of(job, w));
+        }
         self.carried.clear();
         self.kept_undefined.clear();
         self.barriers = [Barrier::default(); BARRIERS as usize];
@@ -167,8 +170,7 @@ impl Block {
         self.seen.clear();
         self.warps.clear();
         for w in 0..job.n_warps {
-            let n = (job.n_threads - w * 32).min(32);
-            let all = if n == 32 { u32::MAX } else { (1 << n) - 1 };
+            let all = lanes_of(job, w);
             let fibers = vec![Fiber::new(all)];
             self.warps.push(Warp {
                 fibers,
@@ -250,6 +252,14 @@ impl Block {
         let &(from, to) = job.plan.shared.get(i.checked_sub(1)?)?;
         // In the gap behind an array, the array is the one that was meant; the caller sees that it is outside.
         Some((from, to)).filter(|_| offset < to)
+    }
+}
+
+/// The lanes that a warp has.
+fn lanes_of(job: &Job<'_>, warp: u32) -> u32 {
+    match job.n_threads - warp * 32 {
+        n @ ..32 => (1 << n) - 1,
+        _ => u32::MAX,
     }
 }
 

@@ -487,5 +487,39 @@ impl Cx<'_> {
                 }
             }
         });
+        if job.watch.checks() {
+            self.follow_bulk_store(copy);
+        }
+    }
+
+    /// What nothing has written in shared memory stays so where it is copied to; the host is told if it reads it there.
+    fn follow_bulk_store(&mut self, copy: &BulkCopy) {
+        let job = self.job;
+        let mut holes: Vec<(u32, u32, u64)> = Vec::new();
+        let written = &self.block.shared_written;
+        copy.map.runs(copy.at, copy.shared, |run| {
+            let Some(start) = run.global else { return };
+            if written.all(run.shared as usize, run.bytes as usize) {
+                return;
+            }
+            for i in (0..run.bytes).step_by(4) {
+                let n = (run.bytes - i).min(4);
+                if written.mask((run.shared + i) as usize, n as usize) == 0 {
+                    holes.push((run.shared + i, n, start.saturating_add(i.into())));
+                }
+            }
+        });
+        if holes.is_empty() {
+            return;
+        }
+        // Whichever warp is running: the thread that started the copy is named.
+        let running = std::mem::replace(&mut self.warp, copy.thread / 32);
+        self.leave_bulk_holes(&holes, copy.instr, copy.thread % 32);
+        self.warp = running;
+        for (_, n, at) in holes {
+            if let Some((allocation, offset)) = job.table.find(at, n.into()) {
+                allocation.bytes.unmark(offset, n as usize);
+            }
+        }
     }
 }

@@ -657,6 +657,11 @@ impl Cx<'_> {
                     return Next::Stop;
                 }
             }
+            OpKind::WholeWarp => {
+                if self.wants_all_lanes(pc, on) {
+                    return Next::Wait;
+                }
+            }
             OpKind::TensorCopy(copy) => {
                 self.tensor_copy(copy, pc, on);
                 if self.stopped {

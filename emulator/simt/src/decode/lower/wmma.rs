@@ -252,6 +252,7 @@ impl<'a> Lower<'a> {
         let mut registers = vec![NONE; fragment.registers];
         self.results(to, &mut registers, fragment.class())?;
         let n = fragment.pieces.len();
+        self.emit(OpKind::WholeWarp)?;
         if fragment.elements == Elements::Halves && part != "c" && place.space == MemSpace::Shared {
             self.load_by_matrices(&place, &fragment, &registers)?;
         } else {
@@ -361,6 +362,7 @@ impl<'a> Lower<'a> {
         let mut registers = vec![NONE; fragment.registers];
         let ty = if ty == "f64" { Type::F64 } else { Type::F32 };
         self.fragment(from, &mut registers, fragment.class(), ty)?;
+        self.emit(OpKind::WholeWarp)?;
         for (i, &at) in fragment.pieces.iter().enumerate() {
             match fragment.elements {
                 Elements::Pairs(bytes) => {

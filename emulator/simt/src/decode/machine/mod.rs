@@ -303,6 +303,7 @@ fn kernel(
         shapes: ops.iter().map(shape).collect(),
         machine_code: true,
         in_flight: None,
+        unset: Vec::new(),
     };
     validate::validate(&kernel, &mut ops).map_err(DecodeError::Internal)?;
     Ok(kernel)

@@ -427,6 +427,23 @@ impl Cx<'_> {
             Use::Output { .. } => Code::UndefinedOutput,
             _ => Code::Uninitialised,
         };
+        let copied = (origin.copied != NOWHERE).then_some(origin.copied);
+        if origin.is_register() {
+            let at = match used {
+                Use::Atomic | Use::Printed if origin.computed != NOWHERE => origin.computed,
+                _ => at,
+            };
+            return self.report_at(
+                at,
+                code,
+                lanes,
+                Details::Unset {
+                    used,
+                    by: instr,
+                    copied,
+                },
+            );
+        }
         let (space, address) = place_of(origin.address);
         let new = self
             .collector
@@ -455,7 +472,7 @@ impl Cx<'_> {
             access,
             load: origin.load,
             used,
-            copied: (origin.copied != NOWHERE).then_some(origin.copied),
+            copied,
             written,
             copy: None,
             fresh,
@@ -641,6 +658,7 @@ impl Cx<'_> {
             | OpKind::WgmmaFence
             | OpKind::WgmmaCommit
             | OpKind::WgmmaWait { .. }
+            | OpKind::WholeWarp
             | OpKind::Nop => {}
         }
     }
@@ -773,6 +791,28 @@ impl Cx<'_> {
             }
         }
         undefined
+    }
+
+    /// A bulk copy from shared memory has stored words that nothing wrote there: where in shared memory, bytes, and where
+    /// they lie now.
+    pub(super) fn leave_bulk_holes(&mut self, holes: &[(u32, u32, u64)], instr: u32, lane: u32) {
+        let mut first = None;
+        let (mut low, mut high) = (u64::MAX, 0);
+        for &(offset, bytes, to) in holes {
+            let at = window::SHARED + u64::from(offset);
+            let origin = self.origin_of(at, at, bytes, instr, lane as usize);
+            first.get_or_insert(origin);
+            (low, high) = (low.min(to), high.max(to.saturating_add(bytes.into())));
+            let copied = Origin {
+                copied: instr,
+                ..origin
+            };
+            self.block.carried.put(to, copied);
+        }
+        if let Some(origin) = first {
+            let used = Use::Output { range: (low, high) };
+            self.report_undefined(origin, 1 << lane, used, instr);
+        }
     }
 
     /// A bulk copy writes to shared memory.

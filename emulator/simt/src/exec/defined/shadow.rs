@@ -1,6 +1,7 @@
 //! Which bits of a warp's registers nothing has defined, and where each lane's come from.
 
 use super::super::bits;
+use crate::program::Unset;
 
 /// In place of an instruction: none.
 pub(crate) const NOWHERE: u32 = u32::MAX;
@@ -10,9 +11,10 @@ pub(crate) const SOMEWHERE: u32 = u32::MAX - 1;
 /// Where an undefined value comes from, and what became of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Origin {
-    /// The instruction that read it from memory that nothing had written.
+    /// The instruction that read it from memory that nothing had written; of a register that nothing has set, the first
+    /// that reads it.
     pub(crate) load: u32,
-    /// Bytes that it read per lane.
+    /// Bytes that it read per lane; 0 for a register.
     pub(crate) bytes: u32,
     /// Where the lane read, in the one address space.
     pub(crate) address: u64,
@@ -73,6 +75,20 @@ impl Origins {
 }
 
 impl Origin {
+    /// Of a register that nothing has set when its warp starts, by [`Unset::reader`].
+    fn register(reader: u32) -> Self {
+        Self {
+            load: reader.min(SOMEWHERE),
+            cause: (reader, u64::MAX),
+            ..Self::NONE
+        }
+    }
+
+    /// It was never in memory that nothing wrote: it is a register that nothing has set.
+    pub(crate) fn is_register(&self) -> bool {
+        self.bytes == 0
+    }
+
     const NONE: Self = Self {
         load: NOWHERE,
         bytes: 0,
@@ -128,6 +144,19 @@ impl Shadow {
         if self.live > 0 {
             self.traces.iter_mut().flatten().for_each(|trace| trace.lanes = 0);
             self.live = 0;
+        }
+    }
+
+    /// Marks registers that have no value when a warp of these lanes starts.
+    pub(crate) fn start(&mut self, unset: &[Unset], lanes: u32) {
+        for one in unset {
+            let spot = match one.is_predicate {
+                true => self.pred(one.place),
+                false => self.line(one.place),
+            };
+            let undefined = u64::MAX >> (64 - one.bits.clamp(1, 64));
+            let origins = Origins::one(Origin::register(one.reader));
+            bits(lanes).for_each(|lane| self.undefine(spot, lane, undefined, origins));
         }
     }
 
