@@ -1,7 +1,7 @@
 // v10_fragments.cuh: matrices that a warp holds together, and their product on tensor cores.
 //
-// What mma.h calls wmma::fragment. Which lane has which element is nobody's business: a fragment is loaded, multiplied
-// and stored by all lanes of a warp at once, and every element may be changed where it is.
+// What mma.h calls wmma::fragment. Which lane has which element is not specified: a fragment is loaded, multiplied and
+// stored by all lanes of a warp at once, and every element may be changed where it is.
 #pragma once
 #include "common.cuh"
 

@@ -1,7 +1,7 @@
 // v10_tiles.cuh: tiles of A and B on their way from global memory to shared memory.
 //
-// A tile has BK k, mostly 64 bytes of bf16 or of TF32: twice as many as in v07, since a product takes 16 or 8 of them
-// at a time. 16 bytes follow each row, so that rows which a fragment loads together begin in different banks.
+// A tile has BK k, mostly 64 bytes of bf16 or of TF32, twice as many bytes as in v07: two products of 16 or 8 k.
+// 16 bytes follow each row, so that rows which a fragment loads together begin in different banks.
 #pragma once
 #include "v10_fragments.cuh"
 

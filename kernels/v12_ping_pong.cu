@@ -4,9 +4,9 @@
 // store it the tensor cores have nothing to do. Now each has tiles of its own, in turn: the ring holds all k of the
 // first one's tile, then all k of the second one's, and while one stores the other multiplies. A warpgroup needs 128
 // sums of a thread for 128 x 128 of C, two products of 64 rows in place of one. `ping_pong_192`: 128 x 192, which reads
-// less for each product, and takes 192 registers for sums alone: warpgroups give theirs to each other (setmaxnreg).
-// Its turn has to be said: a barrier of the ring tells two phases apart, and who comes sooner takes an old one for its
-// own.
+// less for each product, and takes 192 registers for sums alone: the warps that copy give theirs away (setmaxnreg).
+// A turn has a barrier of its own: those of the ring tell only odd phases from even ones, and a warpgroup that is early
+// would take an old phase for its own.
 // Unchanged: clusters, the ring, the order of tiles, boxes of C. After CUTLASS, whose name for it this is.
 // Any M; N and K are multiples of 8. Boxes: 64 x 128 of A, 64 x 32 of B, 64 x 64 of C of bf16 or 32 x 64 of float,
 // swizzle of 128 bytes.

@@ -5,7 +5,7 @@
 // pairs of tiles of one part, and computes six of the nine products of parts: the other three are less than a unit in
 // the last place of FP32. Sums of a step of 64 k begin at zero, the small ones first, and are added to the others in
 // FP32, rounded and not cut, as in v10_three_tf32. There are two sets of them, in turn: while one is added, products
-// run on the other. That takes more registers than a thread of this block gets: the warps that copy give some of theirs.
+// run on the other. That takes more registers than a thread of this block gets: warps that copy give some of theirs.
 // TF32 would need three products, and B with neighbouring k side by side, which products of bf16 don't.
 // After Henry, Tang and Heinecke 2019 (six products), Ootomo and Yokota 2022 (sums). cuBLAS 12.9 has it with nine.
 // Unchanged: clusters, the ring, the order of tiles, sums straight to C.

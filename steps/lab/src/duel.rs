@@ -21,7 +21,7 @@ pub struct Plan {
     pub most_ms: f64,
 }
 
-/// A piece is longer than a GPU takes to follow its limit of power with the clock; in a pause the chip cools.
+/// A piece is longer than a GPU takes to follow its limit of power with the clock; in a pause the power averages out.
 pub const PLAN: Plan = Plan {
     piece_ms: 50.0,
     pause_ms: 60.0,

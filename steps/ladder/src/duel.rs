@@ -1,6 +1,6 @@
 //! A kernel and what it is compared with, in the order A B B A: how much faster one is, and how sure that is.
 //!
-//! A GPU at its limit of power has no speed of its own: its clock falls with the heat of what ran before. Two that take
+//! A GPU at its limit of power has no speed of its own: its clock depends on what ran before. Two that take
 //! turns have the same conditions on average, and from A B B A a drift that is as long as a round falls out.
 
 use serde::{Deserialize, Serialize};
