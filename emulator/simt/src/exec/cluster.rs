@@ -18,7 +18,7 @@ use crate::program::{Kernel, MemSpace, RANK_SHIFT, window};
 use super::block::Block;
 use super::fiber::State;
 use super::memo::Memo;
-use super::turns::{Visit, join_ready};
+use super::turns::{ROUNDS_OF_TIME, Visit, join_ready};
 use super::{Cx, Job, Watch};
 
 /// Rounds in which all blocks wait for phases of barriers in shared memory, after which that is a deadlock.
@@ -180,6 +180,15 @@ impl Cx<'_> {
                     self.stopped = true;
                     return Visit::Ended;
                 }
+                    let mut passes = false;
+                    for rank in 0..self.job.cluster_blocks {
+                        self.switch_to(rank);
+                        passes |= self.block.live > 0 && self.let_time_pass();
+                    }
+                    if passes {
+                        idle -= ROUNDS_OF_TIME;
+                        continue;
+                    }
                 continue;
             }
             let mut forced = false;

@@ -288,6 +288,7 @@ impl Cx<'_> {
             self.fiber.polls = 0;
         }
         self.fiber.phase = self.phase_wait(b, pc, on & !done);
+        self.fiber.naps = 0;
         done != on
     }
 

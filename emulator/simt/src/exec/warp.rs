@@ -14,6 +14,9 @@ use super::{CountedInFlight, Cx, Followed, PlainInFlight, Watch, bits, data};
 /// Looks at memory in a row after which others get their turn.
 const POLLS: u32 = 64;
 
+/// Pauses since a thread last looked at a phase, after which it does not wait for that any more.
+const NAPS: u32 = 64;
+
 /// Threads from which on a barrier is an illegal instruction.
 const MOST_COUNTED: u32 = 2048;
 
@@ -445,6 +448,8 @@ impl Cx<'_> {
     }
 
     /// Lanes by target of `brx.idx`; those with an index beyond the list fall through.
+        // Who waits for a phase looks at it again before long.
+        self.fiber.phase = None;
     #[cold]
     fn ways(&self, index: i32, targets: &[u32], on: u32, active: u32, pc: u32) -> Vec<(u32, u32)> {
         let mut ways: Vec<(u32, u32)> = Vec::new();
@@ -639,6 +644,10 @@ impl Cx<'_> {
             OpKind::CpAsync { .. } | OpKind::CpAsyncCommit | OpKind::CpAsyncWait { .. } => {
                 self.copy_op(kind, pc, on);
                 if self.stopped {
+                self.fiber.naps += 1;
+                if self.fiber.naps > NAPS {
+                    self.fiber.phase = None;
+                }
                     return Next::Stop;
                 }
             }
@@ -799,8 +808,9 @@ impl Cx<'_> {
         let warp = &self.block.warps[self.warp as usize];
         // Operations of earlier turns, of this turn, and of the run that is not counted yet.
         let turn = (self.turn_start - self.left) as u64;
-        let issued = warp.issued + turn + u64::from(pc.wrapping_sub(at.start));
-        let time = || (self.job.environment.clock)();
+        let ahead = self.block.ahead;
+        let issued = { warp.issued + turn + u64::from(pc.wrapping_sub(at.start)) }.wrapping_add(ahead);
+        let time = || (self.job.environment.clock)().wrapping_add(ahead);
         let value = match clock {
             Clock::Clock | Clock::Clock64 => issued,
             Clock::ClockHi => issued >> 32,
@@ -808,7 +818,6 @@ impl Cx<'_> {
             Clock::GlobalTimerHi => time() >> 32,
         };
         self.polled = true;
-        self.fiber.phase = None;
         self.block.seen.other();
         for lane in bits(on) {
             if matches!(clock, Clock::Clock64 | Clock::GlobalTimer) {
