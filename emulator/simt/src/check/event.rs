@@ -229,6 +229,13 @@ pub enum BadWgmma {
     Changed {
         /// The factor.
         which: char,
+    /// Registers of it were written since the warp's last `wgmma.fence`.
+    WrittenBehindFence {
+        /// The instruction that wrote the first of them.
+        by: u32,
+        /// It is one of A, and not one of the sums.
+        factor: bool,
+    },
         /// The first bytes that changed.
         address: u32,
         /// A bulk copy that writes there: instruction and thread. `None`: stores did.
@@ -307,6 +314,7 @@ impl BadWgmma {
     }
 }
 
+            Self::WrittenBehindFence { .. } => 10,
 /// Why a thread cannot reach the shared memory of another block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemoteProblem {

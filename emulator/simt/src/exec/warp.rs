@@ -41,7 +41,7 @@ pub(crate) enum Pause {
 pub(crate) fn run<W: Watch>(cx: &mut Cx<'_>) -> Pause {
     loop {
         // Rare: compiled once each.
-        let pause = if W::CHECKED && (cx.in_flight || !cx.shadow.is_clean()) {
+        let pause = if W::CHECKED && (cx.in_flight || cx.follows_fences || !cx.shadow.is_clean()) {
             run_any::<Followed>(cx)
         } else if cx.in_flight && !W::IN_FLIGHT {
             match W::COUNTED {
@@ -160,7 +160,11 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
             reload!();
             continue;
         }
-        if W::IN_FLIGHT && !W::TRACED && !cx.in_flight && (!W::FOLLOWED || cx.shadow.is_clean()) {
+        if W::IN_FLIGHT
+            && !W::TRACED
+            && !cx.in_flight
+            && (!W::FOLLOWED || !cx.follows_fences && cx.shadow.is_clean())
+        {
             at.count::<W>(cx, at.pc, at.pc);
             cx.fiber.set_pc(at.pc);
             return Pause::Followed;
@@ -180,6 +184,9 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
         }
         if W::IN_FLIGHT && cx.in_flight {
             cx.touch_in_flight(at.pc, on);
+        }
+        if W::FOLLOWED && cx.follows_fences && on != 0 {
+            cx.note_written(at.pc);
         }
         match &op.kind {
             OpKind::Alu { run, args } => {
@@ -441,6 +448,8 @@ impl Cx<'_> {
 
     #[cold]
     fn turn_over(&mut self) {
+        // Who waits for a phase looks at it again before long.
+        self.fiber.phase = None;
         if self.polled {
             let active = self.fiber.top().map_or(0, |t| t.mask);
             self.let_others(active);
@@ -448,8 +457,6 @@ impl Cx<'_> {
     }
 
     /// Lanes by target of `brx.idx`; those with an index beyond the list fall through.
-        // Who waits for a phase looks at it again before long.
-        self.fiber.phase = None;
     #[cold]
     fn ways(&self, index: i32, targets: &[u32], on: u32, active: u32, pc: u32) -> Vec<(u32, u32)> {
         let mut ways: Vec<(u32, u32)> = Vec::new();
@@ -637,6 +644,10 @@ impl Cx<'_> {
             OpKind::Yield => {
                 // Who sleeps waits for something: others first.
                 self.polled = true;
+                self.fiber.naps += 1;
+                if self.fiber.naps > NAPS {
+                    self.fiber.phase = None;
+                }
                 self.let_others(at.active);
                 return Next::Poll;
             }
@@ -644,10 +655,6 @@ impl Cx<'_> {
             OpKind::CpAsync { .. } | OpKind::CpAsyncCommit | OpKind::CpAsyncWait { .. } => {
                 self.copy_op(kind, pc, on);
                 if self.stopped {
-                self.fiber.naps += 1;
-                if self.fiber.naps > NAPS {
-                    self.fiber.phase = None;
-                }
                     return Next::Stop;
                 }
             }

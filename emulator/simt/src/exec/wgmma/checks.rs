@@ -334,8 +334,10 @@ impl Cx<'_> {
             .flat_map(|product| product.parts.iter().flatten())
             .filter(|part| part.pc == pc);
         let others: Vec<&Part> = others.collect();
+            group.written[own].clear();
         let same_b = { others.iter() }.any(|part| part.descriptors[1] == descriptors[1]);
         let differs = { others.into_iter() }
+        self.check_fence_behind_writes(wgmma, pc, on);
             .flat_map(|part| [0, 1].map(|which| (which, part.descriptors[which])))
             .find(|(which, descriptor)| descriptors[*which] != *descriptor);
         if let Some((which, descriptor)) = differs {
@@ -363,6 +365,59 @@ impl Cx<'_> {
         let group = self.block.warpgroups.of(warp);
         let Progress { issued, waited, .. } = group.warps[own];
         (waited..issued).find_map(|number| {
+    /// Registers of the product were written since the warp's last `wgmma.fence`.
+    fn check_fence_behind_writes(&mut self, wgmma: &Wgmma, pc: u32, on: u32) {
+        let warp = self.warp;
+        let written = &mut self.block.warpgroups.of(warp).written[(warp % WARPS) as usize];
+        if written.is_empty() {
+            return;
+        }
+        let of_a = match &wgmma.a {
+            WgmmaA::Registers(a) => &a[..],
+            WgmmaA::Shared(_) => &[],
+        };
+        let sums = wgmma.d.iter().map(|&line| (line, false));
+        let mut all = of_a.iter().map(|&line| (line as u32, true)).chain(sums);
+        let found = all.find_map(|(line, factor)| Some((*written.get(&line)?, factor)));
+        // What follows from the same mistake is left out.
+        written.clear();
+        if let Some((by, factor)) = found {
+            self.report_wgmma(pc, on, BadWgmma::WrittenBehindFence { by, factor });
+        }
+    }
+
+    /// Notes what the operation at `pc` writes of registers of products.
+    pub(in crate::exec) fn note_written(&mut self, pc: u32) {
+        let kernel = self.job.kernel;
+        let all = kernel
+            .in_flight
+            .as_ref()
+            .and_then(|known| known.unfenced.as_ref());
+        let Some(writes) = all.and_then(|all| all.get(pc as usize)).filter(|w| !w.is_empty()) else {
+            return;
+        };
+        let op = &kernel.ops[pc as usize];
+        // It looks at what was written first, and nothing of that is one of its sums.
+        if matches!(op.kind, OpKind::Wgmma(_)) {
+            return;
+        }
+        let warp = self.warp;
+        let written = &mut self.block.warpgroups.of(warp).written[(warp % WARPS) as usize];
+        let by: Vec<Option<u32>> = writes
+            .iter()
+            .map(|one| match &one.from {
+                Some(from) => from.iter().find_map(|line| written.get(line).copied()),
+                None => Some(op.instr),
+            })
+            .collect();
+        for (one, by) in writes.iter().zip(by) {
+            match by {
+                Some(by) => written.insert(one.line, by),
+                None => written.remove(&one.line),
+            };
+        }
+    }
+
             let part = group.products[group.place(number)].parts[own].as_ref()?;
             let OpKind::Wgmma(wgmma) = &kernel.ops[part.pc as usize].kind else {
                 return None;
