@@ -36,6 +36,11 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
+    /// All blocks but for the one that runs.
+    pub(super) fn others(&mut self) -> impl Iterator<Item = &mut Block> {
+        self.members.iter_mut().flatten().map(|block| &mut **block)
+    }
+
     /// Something that a block looked at has changed.
     pub(super) fn changed(&mut self) -> bool {
         let others = self.members.iter().flatten();
@@ -175,11 +180,6 @@ impl Cx<'_> {
             if let Some(rank) = phases {
                 idle += 1;
                 if idle > STUCK_ROUNDS {
-                    self.switch_to(rank);
-                    self.phase_deadlock();
-                    self.stopped = true;
-                    return Visit::Ended;
-                }
                     let mut passes = false;
                     for rank in 0..self.job.cluster_blocks {
                         self.switch_to(rank);
@@ -189,6 +189,11 @@ impl Cx<'_> {
                         idle -= ROUNDS_OF_TIME;
                         continue;
                     }
+                    self.switch_to(rank);
+                    self.phase_deadlock();
+                    self.stopped = true;
+                    return Visit::Ended;
+                }
                 continue;
             }
             let mut forced = false;
@@ -254,7 +259,7 @@ impl Cx<'_> {
     }
 
     /// Another block of the cluster runs from now on.
-    fn switch_to(&mut self, rank: u32) {
+    pub(super) fn switch_to(&mut self, rank: u32) {
         if self.block.rank != rank {
             self.leave_races();
             self.exchange_collectors();

@@ -157,6 +157,10 @@ impl Cx<'_> {
 
     pub(super) fn report_wgmma(&mut self, pc: u32, on: u32, problem: BadWgmma) {
         self.report(pc, Code::Wgmma, on, Details::Wgmma { problem });
+        if matches!(problem, BadWgmma::Outside { .. }) {
+            // It reads what belongs to others, and their copies overwrite that.
+            self.out_of_order();
+        }
     }
 
     /// Whether some of the pieces lie outside of the array in which the factor starts.
@@ -307,6 +311,10 @@ impl Cx<'_> {
 
     /// Whether shared memory is what it was when a product was issued.
     pub(super) fn check_unchanged(&mut self, seen: &Seen, which: usize, pc: u32, on: u32) {
+        // A copy that came too late or too early was reported, and that changes its place.
+        if self.has_gone_wrong() {
+            return;
+        }
         let shared = self.shared_bytes_now();
         let changed = seen.iter().find(|(at, bytes)| shared.piece(*at) != *bytes);
         if let Some(&(address, _)) = changed {
@@ -326,18 +334,18 @@ impl Cx<'_> {
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
         if !std::mem::replace(&mut group.warps[own].fenced, true) {
+            group.written[own].clear();
             self.report_wgmma(pc, on, BadWgmma::NoFence);
         }
+        self.check_fence_behind_writes(wgmma, pc, on);
         let group = self.block.warpgroups.of(warp);
         let place = group.place(group.warps[own].issued);
         let others = { group.products.get(place).into_iter() }
             .flat_map(|product| product.parts.iter().flatten())
             .filter(|part| part.pc == pc);
         let others: Vec<&Part> = others.collect();
-            group.written[own].clear();
         let same_b = { others.iter() }.any(|part| part.descriptors[1] == descriptors[1]);
         let differs = { others.into_iter() }
-        self.check_fence_behind_writes(wgmma, pc, on);
             .flat_map(|part| [0, 1].map(|which| (which, part.descriptors[which])))
             .find(|(which, descriptor)| descriptors[*which] != *descriptor);
         if let Some((which, descriptor)) = differs {
@@ -357,14 +365,6 @@ impl Cx<'_> {
         same_b
     }
 
-    /// The first product of the running warp under way of which a line of sums satisfies `is`: its number, and the line.
-    fn in_flight_of(&mut self, is: impl Fn(u32, &Part) -> bool, lost: bool) -> Option<(u64, u32)> {
-        let kernel = self.job.kernel;
-        let warp = self.warp;
-        let own = (warp % WARPS) as usize;
-        let group = self.block.warpgroups.of(warp);
-        let Progress { issued, waited, .. } = group.warps[own];
-        (waited..issued).find_map(|number| {
     /// Registers of the product were written since the warp's last `wgmma.fence`.
     fn check_fence_behind_writes(&mut self, wgmma: &Wgmma, pc: u32, on: u32) {
         let warp = self.warp;
@@ -418,6 +418,14 @@ impl Cx<'_> {
         }
     }
 
+    /// The first product of the running warp under way of which a line of sums satisfies `is`: its number, and the line.
+    fn in_flight_of(&mut self, is: impl Fn(u32, &Part) -> bool, lost: bool) -> Option<(u64, u32)> {
+        let kernel = self.job.kernel;
+        let warp = self.warp;
+        let own = (warp % WARPS) as usize;
+        let group = self.block.warpgroups.of(warp);
+        let Progress { issued, waited, .. } = group.warps[own];
+        (waited..issued).find_map(|number| {
             let part = group.products[group.place(number)].parts[own].as_ref()?;
             let OpKind::Wgmma(wgmma) = &kernel.ops[part.pc as usize].kind else {
                 return None;
@@ -464,38 +472,50 @@ impl Cx<'_> {
         self.report_wgmma(pc, on, problem);
     }
 
-    /// A bulk copy starts to write what a product under way reads.
-    pub(in crate::exec) fn check_wgmma_reads(&mut self, copy: &BulkCopy) {
+    /// A bulk copy starts to write what a product under way reads. Reported where its thread has waited for an arrival behind
+    /// the product: that came before the product was waited for. Where it has not, that is a race like others. Whether it was
+    /// reported.
+    pub(in crate::exec) fn check_wgmma_reads(&mut self, copy: &BulkCopy) -> bool {
         let mut found = None;
-        for group in &self.block.warpgroups.groups {
+        let mut in_order = self.shared_races.is_none() || copy.block != self.block.index;
+        let copier = copy.thread / 32;
+        for (first, group) in (0..).step_by(WARPS as usize).zip(&self.block.warpgroups.groups) {
             let parts = { group.products.iter() }
                 .filter(|product| !product.complete)
-                .flat_map(|product| product.parts.iter().flatten());
-            for part in parts {
+                .flat_map(|product| product.parts.iter().enumerate())
+                .filter_map(|(at, part)| Some((first + at as u32, part.as_ref()?)));
+            for (warp, part) in parts {
                 let pieces = [0, 1]
                     .into_iter()
                     .flat_map(|which| part.seen[which].iter().map(move |s| (which, s.0)));
                 for (which, at) in pieces {
                     let near = u64::from(at) + u64::from(PIECE) > u64::from(copy.shared)
                         && u64::from(at) < u64::from(copy.shared) + copy.map.shared_bytes();
-                    if near && found.is_none() {
-                        copy.map.runs(copy.at, copy.shared, |run| {
-                            if run.shared < at + PIECE && at < run.shared + run.bytes && found.is_none() {
-                                found = Some((part.pc, part.on, which, at));
-                            }
-                        });
+                    if !near || found.is_some() && in_order {
+                        continue;
+                    }
+                    let mut overlaps = false;
+                    copy.map.runs(copy.at, copy.shared, |run| {
+                        overlaps |= run.shared < at + PIECE && at < run.shared + run.bytes;
+                    });
+                    if overlaps {
+                        found = found.or(Some((part.pc, which, at)));
+                        let races = self.shared_races.as_ref();
+                        in_order |= races.is_some_and(|races| races.knows_of_read(at, PIECE, copier, warp));
                     }
                 }
             }
         }
-        if let Some((pc, _, which, address)) = found {
-            let problem = BadWgmma::Changed {
-                which: NAMES[which],
-                address,
-                by: Some((copy.instr, copy.thread)),
-            };
-            self.report_wgmma(pc, 1 << (copy.thread % 32), problem);
-        }
+        let Some((pc, which, address)) = found.filter(|_| in_order) else {
+            return false;
+        };
+        let problem = BadWgmma::Changed {
+            which: NAMES[which],
+            address,
+            by: Some((copy.instr, copy.thread)),
+        };
+        self.report_wgmma(pc, 1 << (copy.thread % 32), problem);
+        true
     }
 
     /// No thread of the block can go on, and some wait for warps of their group that do not come.
