@@ -1,9 +1,10 @@
 //! Messages about copies of boxes of tensors, and about barriers in shared memory.
 
-use super::phases::barrier_name;
+use super::cluster::{block_name, rank_of};
+use super::phases::{barrier_name, ended_without};
 use super::scene::{Draft, Scene};
 use super::words::count;
-use simt::check::{AccessKind, BadAccess, BadBarrier, BadTensor, Kind};
+use simt::check::{AccessKind, BadAccess, BadBarrier, BadTensor, Kind, PhaseOfCopy};
 use simt::program::MemSpace;
 
 /// A text that begins a sentence.
@@ -18,8 +19,9 @@ pub(crate) fn two_copies(
     scene: &Scene<'_>,
     kind: &Kind,
     address: u64,
-    (instr, thread): (u32, u32),
-    (barrier, phase): (u32, u64),
+    ((instr, thread), (barrier, phase)): ((u32, u32), (u32, u64)),
+    blocks: Option<[u64; 2]>,
+    late: Option<PhaseOfCopy>,
 ) -> Draft {
     let here = kind.first.instr;
     let target = scene.target(here, MemSpace::Shared, address, 4, AccessKind::Write);
@@ -27,22 +29,51 @@ pub(crate) fn two_copies(
         Some(target) => format!("`{}`", target.indexed()),
         None => format!("address {address:#x} of shared memory"),
     };
-    let mut draft = Draft::new(format!("two bulk copies write {what} at the same time"));
+    let name = barrier_name(scene, here, barrier);
+    let line = scene.line_name(here, instr);
+    let thread = scene.thread_position(u64::from(thread));
+    let mut draft = Draft::new(match late {
+        Some(_) => {
+            format!("a bulk copy writes {what} while one is under way there that no phase has waited for")
+        }
+        None => format!("two bulk copies write {what} at the same time"),
+    });
     draft.no_caret = true;
+    let (memory, starter) = match blocks {
+        Some([memory, starter]) => (
+            format!(
+                "Both write to the shared memory of {}. ",
+                block_name(scene, memory, rank_of(scene, memory))
+            ),
+            format!(" of block {}", scene.block_position(starter)),
+        ),
+        None => (String::new(), String::new()),
+    };
+    let waited = match late {
+        Some(_) => "",
+        None => ", and nobody has waited for that",
+    };
     draft.notes.push(format!(
-        "The other copy was started by thread {} at {}; it belongs to phase {phase} of {}, and nobody has waited for that.",
-        scene.thread_position(u64::from(thread)),
-        scene.line_name(here, instr),
-        barrier_name(scene, here, barrier),
+        "{memory}The other copy was started by thread {thread}{starter} at {line}; it belongs to phase {phase} of \
+         {name}{waited}."
     ));
     draft.notes.push(who(scene, kind));
-    draft.why = Some("copies that are under way at a time are done in any order.".into());
-    draft.advice = Some(
-        "let the places of copies lie apart (as far as a box is large), or start the second copy when the phase of the \
-         first has ended."
-            .into(),
-    );
     draft.on_gpu = Some("the bytes of one copy or the other lie there, depending on timing.".into());
+    if let Some(late) = late {
+        let (why, advice) = ended_without(&name, late, "that copy");
+        (draft.why, draft.advice) = (Some(why), Some(advice));
+        return draft;
+    }
+    draft.why = Some("copies that are under way at a time are done in any order.".into());
+    draft.advice = Some(match blocks {
+        Some(_) => "let the places of copies lie apart (as far as a box is large); or start a copy to other blocks of the \
+                    cluster only when the threads of each of them have arrived, behind their last read, at a barrier that \
+                    the thread that copies waits for."
+            .into(),
+        None => "let the places of copies lie apart (as far as a box is large), or start the second copy when the phase of \
+                 the first has ended."
+            .into(),
+    });
     draft
 }
 
@@ -200,10 +231,23 @@ pub(crate) fn of_a_box(scene: &Scene<'_>, kind: &Kind, access: BadAccess, draft:
 /// Drafts the message of `E-MBARRIER`.
 pub(crate) fn barrier(scene: &Scene<'_>, kind: &Kind, offset: u32, problem: BadBarrier) -> Draft {
     let (title, note, advice) = match problem {
-        BadBarrier::NotInitialised => (
+        BadBarrier::NotInitialised { other: None } => (
             "use of a barrier that no mbarrier.init made",
             format!("No barrier is at address {offset:#x} of shared memory."),
             "let one thread initialise each barrier, and __syncthreads() before others use it.",
+        ),
+        BadBarrier::NotInitialised {
+            other: Some((block, rank)),
+        } => (
+            "use of a barrier in another block that no mbarrier.init has made so far",
+            format!(
+                "It is {} of {}.",
+                barrier_name(scene, kind.first.instr, offset),
+                block_name(scene, block, rank)
+            ),
+            "let each block initialise its barriers, and then all blocks of the cluster wait for each other \
+             (barrier.cluster.arrive and .wait, cluster.sync()) before one uses a barrier of another: __syncthreads() waits \
+             for the own block only.",
         ),
         BadBarrier::NotSettled { maker } => (
             "use of a barrier that another thread has just initialised",

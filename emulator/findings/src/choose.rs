@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use super::scene::Scene;
 use super::spot;
 use super::sync;
-use simt::check::{AccessKind, BadWgmma, Code, Details, Kind, RaceFacts, RaceParty, Use};
+use simt::check::{
+    AccessKind, BadWgmma, Code, CopyUnderWay, Details, Kind, MissingOrder, RaceFacts, RaceParty, Use,
+};
 use simt::program::MemSpace;
 
 /// A finding, and the kinds that it also stands for.
@@ -60,13 +62,46 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
                 let first = first_of(kinds, |kind| kind.first.code == Code::ExitedBeforeBarrier);
                 out_of_step.is_some() || first.is_some_and(|first| !std::ptr::eq(first, kind))
             }
+            // The race checks say who wrote, and when.
+            Details::ChangedUnderCopy { .. } => { races.iter().filter_map(|kind| race_of(kind)) }
+                .any(|race| race.parties.iter().any(|party| party.instr == first.instr)),
+            // The product was started before its factor was there: waiting for it would not help.
+            Details::Wgmma {
+                problem: BadWgmma::Changed {
+                    by: None, address, ..
+                },
+            } => { races.iter().filter_map(|kind| race_of(kind)) }.any(|race| {
+                let factor = (first.instr, u64::from(*address));
+                race.space == MemSpace::Shared
+                    && race.parties.iter().any(|party| {
+                        party.kind == AccessKind::Read && scene.line(party.instr) == scene.line(first.instr)
+                    })
+                    && array_at(scene, factor) == array_at(scene, (first.instr, race.address))
+            }),
             Details::Race(race) => {
                 let shared = race.space == MemSpace::Shared;
                 let on_bad_line = race
                     .parties
                     .iter()
                     .any(|party| bad_lines.contains(&scene.line(party.instr)));
+                // Who reads too early is told which phase to wait for.
+                let too_early = race.missing == MissingOrder::Phase
+                    && code(Code::Uninitialised).any(|kind| match &kind.first.details {
+                        Details::Uninitialised {
+                            access,
+                            load,
+                            copy: Some(CopyUnderWay { phase: Some(_), .. }),
+                            ..
+                        } => {
+                            race.parties.iter().any(|party| {
+                                party.kind == AccessKind::Read && scene.line(party.instr) == scene.line(*load)
+                            }) && array_at(scene, (*load, access.address))
+                                == array_at(scene, (*load, race.address))
+                        }
+                        _ => false,
+                    });
                 shared && out_of_step.is_some()
+                    || too_early
                     || on_bad_line
                     || races.iter().any(|other| explains(scene, other, kind))
             }
@@ -82,7 +117,9 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
             }),
             // An address that was never set leads anywhere.
             Details::Access(_) => unset_addresses.contains(&scene.line(first.instr)),
-            Details::Uninitialised { access, load, .. } => {
+            Details::Uninitialised {
+                access, load, copy, ..
+            } => {
                 let line = scene.line(*load);
                 let same_array = |race: &RaceFacts| {
                     let a = scene.target(*load, access.space, access.address, access.bytes, access.kind);
@@ -103,9 +140,18 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
                         }
                         _ => false,
                     });
-                told || shared && out_of_step.is_some()
+                // A descriptor that reaches too far reads what others wait for.
+                let reaches_too_far = code(Code::Wgmma).any(|kind| {
+                    let outside = |problem: &BadWgmma| matches!(problem, BadWgmma::Outside { .. });
+                    matches!(&kind.first.details, Details::Wgmma { problem } if outside(problem))
+                        && scene.line(kind.first.instr) == line
+                });
+                let of_a_phase = matches!(copy, Some(CopyUnderWay { phase: Some(_), .. }));
+                told || reaches_too_far
+                    || shared && out_of_step.is_some()
                     || races.iter().filter_map(|kind| race_of(kind)).any(|race| {
                         race.space == access.space
+                            && !(of_a_phase && race.missing == MissingOrder::Phase)
                             && race.parties.iter().any(|party| {
                                 party.kind == AccessKind::Read && scene.line(party.instr) == line
                             })
@@ -300,6 +346,12 @@ fn same_array(scene: &Scene<'_>, a: &RaceFacts, b: &RaceFacts) -> bool {
             .map(|target| target.start)
     };
     a.space == b.space && target(a) == target(b)
+}
+
+/// Where the array begins in shared memory that an address lies in.
+fn array_at(scene: &Scene<'_>, (instr, address): (u32, u64)) -> Option<u64> {
+    let target = scene.target(instr, MemSpace::Shared, address, 1, AccessKind::Read);
+    target.map(|target| target.start)
 }
 
 fn better(kind: &Kind, than: &Kind) -> bool {

@@ -38,7 +38,7 @@ fn what(scene: &Scene<'_>, kind: &Kind, access: &BadAccess, offset: u64) -> Stri
 }
 
 /// `block (1,0) (rank 1 of the cluster)`
-fn block_name(scene: &Scene<'_>, block: u64, rank: u32) -> String {
+pub(crate) fn block_name(scene: &Scene<'_>, block: u64, rank: u32) -> String {
     format!(
         "block {} (rank {rank} of the cluster)",
         scene.block_position(block)
@@ -59,7 +59,7 @@ fn block_of(scene: &Scene<'_>, own: u64, rank: u32) -> u64 {
     (bz * y + by) * x + bx
 }
 
-fn rank_of(scene: &Scene<'_>, block: u64) -> u32 {
+pub(crate) fn rank_of(scene: &Scene<'_>, block: u64) -> u32 {
     (0..256)
         .find(|rank| block_of(scene, block, *rank) == block)
         .unwrap_or(0)

@@ -1,5 +1,6 @@
 //! Messages about threads that wait for ever for phases of barriers in shared memory.
 
+use super::cluster::rank_of;
 use super::scene::{Draft, Scene};
 use super::sync::{group_name, list_groups, thread_count};
 use super::words::count;
@@ -92,7 +93,14 @@ pub(crate) fn deadlock(
             n => format!(" {n} blocks do the same."),
         };
         let block = scene.block_position(kind.first.block);
-        draft.notes.push(format!("In block {block}.{more}"));
+        let rank = match scene.blocks_per_cluster() {
+            1 => String::new(),
+            _ => format!(
+                ", which has rank {} in its cluster",
+                rank_of(scene, kind.first.block)
+            ),
+        };
+        draft.notes.push(format!("In block {block}{rank}.{more}"));
     }
     draft.others = { waits.iter().skip(1).map(|wait| &wait.group).chain(others) }
         .map(|group| {
@@ -136,8 +144,17 @@ pub(crate) fn deadlock(
             "all arrivals of the phase have come, and it ends only when as many bytes have come as \
              mbarrier.arrive.expect_tx or mbarrier.expect_tx announced."
                 .to_owned(),
-            "announce the sum of the bytes of all copies of the phase; a box counts in full, also where it lies outside \
-             of the tensor.",
+            match scene.blocks_per_cluster() {
+                1 => {
+                    "announce the sum of the bytes of all copies of the phase; a box counts in full, also where it lies \
+                      outside of the tensor."
+                }
+                _ => {
+                    "announce the sum of the bytes of all copies of the phase, and let a copy to several blocks \
+                      (.multicast::cluster) name each of them in its mask: a box counts in full in each of them, also where \
+                      it lies outside of the tensor."
+                }
+            },
         )
     } else if has_more {
         (
@@ -199,25 +216,32 @@ fn state(name: &str, wait: &PhaseWaits) -> String {
     format!("Phase {} of {name}: {arrivals}{bytes}.{more}", wait.ended)
 }
 
+/// Why a phase ended without a copy that belongs to it, and what to do.
+pub(crate) fn ended_without(name: &str, phase: PhaseOfCopy, copy: &str) -> (String, String) {
+    let came = count(phase.brought, "byte");
+    let all = match phase.started {
+        0 => "more".to_owned(),
+        n => count(n, "byte"),
+    };
+    (
+        format!(
+            "{copy} was started in phase {} of {name}, which has ended without it: the phase ended when {came} had come, and \
+             its copies bring {all}.",
+            phase.number
+        ),
+        "announce the sum of the bytes of all copies of the phase, with mbarrier.arrive.expect_tx; a box counts in full, also \
+         where it lies outside of the tensor, and so does what other blocks of a cluster copy to this one."
+            .to_owned(),
+    )
+}
+
 /// Why a read came before the bulk copy to what it reads.
 pub(crate) fn not_waited(scene: &Scene<'_>, draft: &mut Draft, load: u32, phase: PhaseOfCopy) {
     let name = barrier_name(scene, load, phase.offset);
     let number = phase.number;
     if phase.ended > number {
-        let came = count(phase.brought, "byte");
-        let all = match phase.started {
-            0 => "more".to_owned(),
-            n => count(n, "byte"),
-        };
-        draft.why = Some(format!(
-            "the copy was started in phase {number} of {name}, which has ended without it: the phase ended when {came} \
-             had come, and its copies bring {all}."
-        ));
-        draft.advice = Some(
-            "announce the sum of the bytes of all copies of the phase, with mbarrier.arrive.expect_tx; a box counts in \
-             full, also where it lies outside of the tensor."
-                .into(),
-        );
+        let (why, advice) = ended_without(&name, phase, "the copy");
+        (draft.why, draft.advice) = (Some(why), Some(advice));
         draft.on_gpu = Some("the old value or the new one is read, depending on timing.".into());
         return;
     }

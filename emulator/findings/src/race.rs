@@ -15,7 +15,7 @@ use super::words::{capital, code, list};
 use simt::check::Kind;
 use simt::check::{AccessKind, Details, MissingOrder, RaceFacts, RaceParty};
 use simt::lanes::NONE;
-use simt::program::{MemSpace, OpKind};
+use simt::program::{MemSpace, OpKind, TensorWay};
 
 /// Drafts the message of `E-RACE` or `W-RACE-EQUAL`.
 pub(crate) fn race(scene: &Scene<'_>, kind: &Kind, race: &RaceFacts, also: &[&Kind]) -> Draft {
@@ -675,6 +675,16 @@ fn reasons(
                 ),
             },
         ),
+        // A copy to a place that others read: it is not known whether they are to read what it brings.
+        MissingOrder::BeforeReading if copies_behind(scene, first.instr) => (
+            format!("the copy at {write} may be done before or after another thread reads at {other}."),
+            format!(
+                "if {other} is to read what this copy brings, wait for it (cp.async.wait_group), and put {barrier} between \
+                 the wait and {other}. If it reads what lay there before, {barrier} behind the copy does not help: start the \
+                 copy at {write} behind a {barrier} that follows the last read of its place, or give the ring one place \
+                 more."
+            ),
+        ),
         MissingOrder::BeforeReading => (
             format!("a thread can reach {other} before another has written the element at {write}."),
             match &spots[..] {
@@ -823,6 +833,35 @@ fn unordered(scene: &Scene<'_>, here: u32, [first, second]: [RaceParty; 2]) -> (
     let line = |party: RaceParty| scene.line_name(here, party.instr);
     let thread = |party: RaceParty| format!("thread {}", scene.thread_position(u64::from(party.thread)));
     let (before, after) = (line(first), line(second));
+    if is_store_of_bulk(scene, second.instr) {
+        return (
+            format!(
+                "the copy was started while nothing said that {} had written this at {before}: {} has met it at no barrier \
+                 since.",
+                thread(first),
+                thread(second)
+            ),
+            format!(
+                "after {before}, execute fence.proxy.async in each thread that writes, then a barrier of all of them and of \
+                 the thread that copies (__syncthreads(), or bar.sync with their number), and then start the copy."
+            ),
+        );
+    }
+    if is_store_of_bulk(scene, first.instr) {
+        return (
+            format!(
+                "{} writes at {after} without having met {} at a barrier since that started the copy: either the copy came \
+                 too early, or the write did.",
+                thread(second),
+                thread(first)
+            ),
+            format!(
+                "if the copy is to have what is written at {after}: start it behind a barrier that all who write have \
+                 passed. If it is to have what was there before: let the thread that started it wait \
+                 (cp.async.bulk.wait_group.read) before a barrier behind which others write there again."
+            ),
+        );
+    }
     if is_copy(scene, first.instr) {
         return (
             format!(
@@ -843,7 +882,23 @@ fn unordered(scene: &Scene<'_>, here: u32, [first, second]: [RaceParty; 2]) -> (
         "let the threads arrive at a barrier (mbarrier.arrive) behind {before}, and wait for that phase before {after}; or put \
          a barrier of all of them between."
     );
-    match is_copy(scene, second.instr) {
+    let copies = is_copy(scene, second.instr);
+    if copies && is_product(scene, first.instr) {
+        return (
+            format!(
+                "the copy was started while nothing said that the product of {} at {before} was done: no arrival behind a \
+                 `wgmma.wait_group` for it belongs to a phase that {} had waited for.",
+                thread(first),
+                thread(second)
+            ),
+            format!(
+                "in the threads that come to {before}: first `wgmma.wait_group`, then arrive at a barrier (mbarrier.arrive). \
+                 Let the thread that copies wait for the phase that these arrivals end (its parity changes each time), and \
+                 then start the copy."
+            ),
+        );
+    }
+    match copies {
         true => (
             format!(
                 "the copy was started while nothing said that {} had {did} this at {before}: no arrival behind that line \
@@ -865,6 +920,29 @@ fn unordered(scene: &Scene<'_>, here: u32, [first, second]: [RaceParty; 2]) -> (
             advice,
         ),
     }
+}
+
+/// Whether the instruction starts copies that are done in the background (`cp.async`).
+fn copies_behind(scene: &Scene<'_>, instr: u32) -> bool {
+    let mut ops = scene.context.kernel.ops.iter();
+    ops.any(|op| op.instr == instr && matches!(op.kind, OpKind::CpAsync { .. }))
+}
+
+/// Whether the instruction starts a product of a warpgroup.
+fn is_product(scene: &Scene<'_>, instr: u32) -> bool {
+    let info = scene.context.kernel.instrs.get(instr as usize);
+    info.is_some_and(|info| info.mnemonic().starts_with("wgmma"))
+}
+
+/// Whether the instruction starts bulk copies out of shared memory.
+fn is_store_of_bulk(scene: &Scene<'_>, instr: u32) -> bool {
+    let stores = |op: &simt::program::Op| match &op.kind {
+        OpKind::TensorCopy(copy) => copy.way == TensorWay::Store,
+        OpKind::BulkBytes(copy) => copy.way == TensorWay::Store,
+        _ => false,
+    };
+    let mut ops = scene.context.kernel.ops.iter();
+    ops.any(|op| op.instr == instr && stores(op))
 }
 
 /// The atomic by which a block learns that the others have written, when the kernel has no fence at all: the

@@ -327,6 +327,16 @@ impl<'a> Scene<'a> {
         self.context.config.grid.iter().map(|&n| u64::from(n)).product()
     }
 
+    pub(crate) fn blocks_per_cluster(&self) -> u64 {
+        let config = self.context.config;
+        let asked = config.options.cluster.or(self.context.kernel.cluster.required);
+        asked
+            .unwrap_or([1; 3])
+            .iter()
+            .map(|&n| u64::from(n.max(1)))
+            .product()
+    }
+
     /// `192 threads in 12 blocks do the same`, when there are more than one.
     pub(crate) fn others_do_the_same(&self, kind: &Kind) -> Option<String> {
         let n = kind.n_threads;

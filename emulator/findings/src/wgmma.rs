@@ -74,6 +74,33 @@ pub(crate) fn product(scene: &Scene<'_>, kind: &Kind, problem: BadWgmma) -> Draf
             draft.on_gpu = Some("the product may read old values of registers.".into());
             draft
         }
+        BadWgmma::WrittenBehindFence { by, factor } => {
+            let (title, register) = match factor {
+                true => (
+                    "registers of A are written behind `wgmma.fence`",
+                    "A register of A",
+                ),
+                false => (
+                    "sums of a product are written behind `wgmma.fence`",
+                    "A register of its sums",
+                ),
+            };
+            let mut draft = Draft::new(title);
+            let line = scene.line_name(here, by);
+            draft.notes.push(format!(
+                "{register} was written at {line}, and the warp has executed no `wgmma.fence` between that and this product."
+            ));
+            draft.why = Some(
+                "`wgmma.fence` orders only what was written before it; a product that adds to the sums of another one of the \
+                 same shape needs none, and one that other instructions wrote for does."
+                    .into(),
+            );
+            draft.advice = Some(format!(
+                "execute `wgmma.fence.sync.aligned` between {line} and this product."
+            ));
+            draft.on_gpu = Some("the product may read old values of registers.".into());
+            draft
+        }
         BadWgmma::Changed { which, address, by } => {
             let mut draft = Draft::new(format!(
                 "{which} is overwritten in shared memory while a product reads it"

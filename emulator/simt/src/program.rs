@@ -754,6 +754,19 @@ impl Wgmma {
 pub struct InFlight {
     /// What each operation touches of these registers.
     pub touches: Vec<Box<[Touched]>>,
+    /// Where the text has a way from an instruction that writes such a register to a product without `wgmma.fence`
+    /// between: what each operation writes of them. Whether a warp goes that way shows when it runs.
+    pub unfenced: Option<Vec<Box<[Written]>>>,
+}
+
+/// A register of a product that an operation writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// Its line.
+    pub line: u32,
+    /// A move, which the compiler may have added: the lines that it takes the value from. `None`: the operation computes or
+    /// loads it.
+    pub from: Option<Box<[u32]>>,
 }
 
 /// A register that an operation touches.

@@ -163,6 +163,10 @@ pub enum Details {
         other: (u32, u32),
         /// The offset of its barrier, and the number of its phase.
         phase: (u32, u64),
+        /// In a cluster: whose memory it is, and the block of the other copy's thread.
+        blocks: Option<[u64; 2]>,
+        /// The phase of the other copy has ended without it.
+        late: Option<PhaseOfCopy>,
     },
     /// `E-RACE`: what a bulk copy reads was written to before anybody had waited for the copy.
     ChangedUnderCopy {
@@ -235,6 +239,13 @@ pub enum BadWgmma {
     },
     /// The warp has executed no `wgmma.fence` before its first product.
     NoFence,
+    /// Registers of it were written since the warp's last `wgmma.fence`.
+    WrittenBehindFence {
+        /// The instruction that wrote the first of them.
+        by: u32,
+        /// It is one of A, and not one of the sums.
+        factor: bool,
+    },
     /// What it reads was overwritten before the product was waited for.
     Changed {
         /// The factor.
@@ -313,6 +324,7 @@ impl BadWgmma {
             Self::Apart { .. } => 7,
             Self::Missing { .. } => 8,
             Self::Rank { .. } => 9,
+            Self::WrittenBehindFence { .. } => 10,
         }
     }
 }
@@ -426,7 +438,10 @@ pub struct PhaseWaits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadBarrier {
     /// No `mbarrier.init` made it.
-    NotInitialised,
+    NotInitialised {
+        /// Of a cluster: the block in whose memory it is, and its rank, where that is not the thread's own.
+        other: Option<(u64, u32)>,
+    },
     /// It is made for a number of arrivals that no barrier counts.
     Arrivals(u32),
     /// Another warp made it, and nothing orders that before its use.

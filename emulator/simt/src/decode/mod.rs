@@ -217,10 +217,13 @@ fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function
     let mut calls = activations::calls(&activations, &lowered, &pinned, index)?;
     let unset = unset(&mut ops, &live.at_entry, &pinned, &registers, &allocation.place);
     let mut touches = in_flight::touches(&mut ops, &allocation.place, registers.classes.len());
+    let mut unfenced = in_flight::unfenced(&mut ops, &cfg, &instrs, &allocation.place);
     for op in &mut ops {
         registers::rewrite(op, &allocation);
     }
-    in_flight::keep(&mut touches, &ops, |op| op.first || !moves_nothing(op));
+    let is_kept = |op: &VirtualOp| op.first || !moves_nothing(op);
+    in_flight::keep(&mut touches, &ops, is_kept);
+    in_flight::keep(&mut unfenced, &ops, is_kept);
     remove_moves(&mut ops, calls.as_deref_mut());
 
     let reserved = lower.reserved_shared.then(|| SharedArray {
@@ -265,7 +268,7 @@ fn kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function
         calls,
         shapes: ops.iter().map(shape).collect(),
         machine_code: false,
-        in_flight: touches.map(|touches| Box::new(InFlight { touches })),
+        in_flight: touches.map(|touches| Box::new(InFlight { touches, unfenced })),
         unset,
     };
     validate::validate(&kernel, &mut ops).map_err(DecodeError::Internal)?;

@@ -117,6 +117,12 @@ fn what_is_not_supported_is_named() {
         "ld.global.u32 %r1, [elsewhere];",
         "line 17, column 1: nothing defines the external variable `elsewhere`",
     );
+    for number in ["23", "16", "28", "264", "-24"] {
+        refused(
+            &format!("setmaxnreg.inc.sync.aligned.u32 {number};"),
+            "line 17, column 1: the number of registers of `setmaxnreg` is a multiple of 8 from 24 to 256",
+        );
+    }
     refused(
         "call foreign;",
         "line 17, column 1: nothing defines the external function `foreign`",

@@ -68,6 +68,9 @@ pub(crate) struct Block {
     pub(crate) fatal: bool,
     /// Turns without an event.
     pub(super) quiet: u32,
+    /// How far its clocks are ahead, and by how much they went ahead last ([`Cx::let_time_pass`]).
+    pub(crate) ahead: u64,
+    pub(super) step: u64,
     /// What it read from memory during these turns.
     pub(super) seen: super::listen::Seen,
     /// While it waits: how often it was passed over, and how often it may be.
@@ -122,6 +125,8 @@ impl Block {
             spent: 0,
             fatal: false,
             quiet: 0,
+            ahead: 0,
+            step: 0,
             seen: super::listen::Seen::default(),
             passes: 0,
             patience: 0,
@@ -167,6 +172,7 @@ impl Block {
         self.spent = 0;
         self.fatal = false;
         self.quiet = 0;
+        (self.ahead, self.step) = (0, 0);
         self.seen.clear();
         self.warps.clear();
         for w in 0..job.n_warps {

@@ -5,7 +5,8 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use crate::check::{Code, Details};
+use crate::check::race::{Cells, Mark, Run as Stretch, Touch};
+use crate::check::{Code, Details, PhaseOfCopy};
 use crate::limits::COPIES;
 use crate::program::{RANK_SHIFT, window};
 use crate::tensor::{RANKS, Run, Swizzle, TensorMap};
@@ -16,6 +17,9 @@ use super::{Cx, bits};
 
 /// Bytes that a swizzle keeps together.
 const PIECE: usize = 16;
+
+/// Bytes that the race checks see as one access of a thread.
+const TOUCH: u32 = 128;
 
 /// A copy of a box.
 #[derive(Debug, Clone)]
@@ -28,6 +32,8 @@ pub(crate) struct BulkCopy {
     /// The instruction, and the thread in the block that started it.
     pub(crate) instr: u32,
     pub(crate) thread: u32,
+    /// The block of that thread.
+    pub(crate) block: u64,
     /// Phases of its barrier that had ended then; of a load.
     pub(crate) phase: u64,
 }
@@ -181,8 +187,9 @@ impl Cx<'_> {
     pub(crate) fn start_load(&mut self, copy: BulkCopy, barrier: u32) {
         if self.job.watch.checks() {
             self.check_overlap(&copy);
-            self.check_wgmma_reads(&copy);
-            if let Some(races) = &mut self.shared_races {
+            // What goes wrong behind a mistake that was reported follows from that.
+            let told = self.has_gone_wrong() || self.check_wgmma_reads(&copy);
+            if let Some(races) = self.shared_races.as_mut().filter(|_| !told) {
                 let who = (copy.instr, copy.thread);
                 copy.map.runs(copy.at, copy.shared, |run| {
                     races.copy_starts(run.shared, run.bytes, who);
@@ -228,10 +235,21 @@ impl Cx<'_> {
         let Some((address, barrier, other)) = found else {
             return;
         };
+        let state = self.mbarrier_counts(barrier);
+        let late = state.filter(|(ended, _)| *ended > other.phase);
         let details = Details::TwoCopies {
             address: address.into(),
             other: (other.instr, other.thread),
             phase: (barrier, other.phase),
+            blocks: (self.job.cluster_blocks > 1).then_some([self.block.index, other.block]),
+            late: late.map(|(ended, brought)| PhaseOfCopy {
+                offset: barrier,
+                number: other.phase,
+                ended,
+                brought,
+                started: bulk.bytes_in(barrier, other.phase),
+                waited: None,
+            }),
         };
         self.block.bulk.overlapped = true;
         // As a copy that was started too early, for one.
@@ -249,7 +267,10 @@ impl Cx<'_> {
         }
         let group = *self.block.bulk.committed(thread);
         let seen = match self.job.watch.checks() {
-            true => self.bytes_of(&copy),
+            true => {
+                self.touch_source(&copy, lane as u32);
+                self.bytes_of(&copy)
+            }
             false => Vec::new(),
         };
         self.block.bulk.stores.push_back(Store { copy, group, seen });
@@ -259,6 +280,39 @@ impl Cx<'_> {
             self.perform_store(&store);
         }
         self.progress = true;
+    }
+
+    /// Lets the race checks see what a store reads as read by its thread.
+    fn touch_source(&mut self, copy: &BulkCopy, lane: u32) {
+        let Some(races) = &mut self.shared_races else {
+            return;
+        };
+        let (warp, serial, collector) = (self.warp, &mut self.serial, &mut self.collector);
+        copy.map.runs(copy.at, copy.shared, |run| {
+            for at in (0..run.bytes)
+                .step_by(TOUCH as usize)
+                .filter(|_| run.global.is_some())
+            {
+                let bytes = (run.bytes - at).min(TOUCH);
+                *serial += 1;
+                let touch = Touch {
+                    kind: Mark::Read,
+                    strong: false,
+                    instr: copy.instr,
+                    warp,
+                    mask: 1 << lane,
+                    base: u64::from(run.shared + at),
+                    bytes,
+                    runs: &[Stretch { start: 0, bytes }],
+                    cells: Cells::default(),
+                    lanes: &[0; 32],
+                    pattern: *serial,
+                    overlapping: false,
+                    values: None,
+                };
+                races.access(&touch, collector);
+            }
+        });
     }
 
     /// What a store would copy now.

@@ -18,7 +18,7 @@ use crate::program::{Kernel, MemSpace, RANK_SHIFT, window};
 use super::block::Block;
 use super::fiber::State;
 use super::memo::Memo;
-use super::turns::{Visit, join_ready};
+use super::turns::{ROUNDS_OF_TIME, Visit, join_ready};
 use super::{Cx, Job, Watch};
 
 /// Rounds in which all blocks wait for phases of barriers in shared memory, after which that is a deadlock.
@@ -36,6 +36,11 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
+    /// All blocks but for the one that runs.
+    pub(super) fn others(&mut self) -> impl Iterator<Item = &mut Block> {
+        self.members.iter_mut().flatten().map(|block| &mut **block)
+    }
+
     /// Something that a block looked at has changed.
     pub(super) fn changed(&mut self) -> bool {
         let others = self.members.iter().flatten();
@@ -175,6 +180,15 @@ impl Cx<'_> {
             if let Some(rank) = phases {
                 idle += 1;
                 if idle > STUCK_ROUNDS {
+                    let mut passes = false;
+                    for rank in 0..self.job.cluster_blocks {
+                        self.switch_to(rank);
+                        passes |= self.block.live > 0 && self.let_time_pass();
+                    }
+                    if passes {
+                        idle -= ROUNDS_OF_TIME;
+                        continue;
+                    }
                     self.switch_to(rank);
                     self.phase_deadlock();
                     self.stopped = true;
@@ -245,7 +259,7 @@ impl Cx<'_> {
     }
 
     /// Another block of the cluster runs from now on.
-    fn switch_to(&mut self, rank: u32) {
+    pub(super) fn switch_to(&mut self, rank: u32) {
         if self.block.rank != rank {
             self.leave_races();
             self.exchange_collectors();

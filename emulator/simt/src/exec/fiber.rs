@@ -56,6 +56,8 @@ pub(crate) struct Fiber {
     pub(crate) polls: u32,
     /// The phase that it found not to have ended, when it looked at nothing else since.
     pub(crate) phase: Option<super::mbarrier::PhaseWait>,
+    /// Its pauses (`nanosleep`) since it found that.
+    pub(crate) naps: u32,
 }
 
 impl Fiber {
@@ -73,6 +75,7 @@ impl Fiber {
             reduction: None,
             polls: 0,
             phase: None,
+            naps: 0,
         }
     }
 

@@ -242,6 +242,11 @@ fn work<W: Watch>(
         polled: false,
         listening: false,
         in_flight: false,
+        follows_fences: W::CHECKED
+            && kernel
+                .in_flight
+                .as_ref()
+                .is_some_and(|known| known.unfenced.is_some()),
         stopped: false,
         block: Box::new(Block::new(job)),
         acting: None,

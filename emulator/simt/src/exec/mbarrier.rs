@@ -156,7 +156,7 @@ impl Cx<'_> {
                 continue;
             }
             let Some(state) = self.block.mbarriers.states.get_mut(&at) else {
-                self.bad_barrier(pc, lane, at, BadBarrier::NotInitialised);
+                self.not_initialised(pc, lane, at);
                 continue;
             };
             if !state.settled && state.maker != self.warp && self.job.watch.checks() {
@@ -288,6 +288,7 @@ impl Cx<'_> {
             self.fiber.polls = 0;
         }
         self.fiber.phase = self.phase_wait(b, pc, on & !done);
+        self.fiber.naps = 0;
         done != on
     }
 
@@ -337,6 +338,27 @@ impl Cx<'_> {
         std::mem::replace(&mut self.block.mbarriers.misused, true)
     }
 
+    /// Something went wrong with the barriers or copies of the block that was reported.
+    pub(crate) fn has_gone_wrong(&self) -> bool {
+        self.block.mbarriers.misused
+    }
+
+    /// A bulk copy to shared memory was left out for a mistake of its own: what is missing from now on follows from that,
+    /// in all blocks to which it may go.
+    pub(crate) fn copy_left_out(&mut self) {
+        self.out_of_order();
+        if let Some(cluster) = &mut self.block.cluster {
+            cluster.others().for_each(|block| block.mbarriers.misused = true);
+        }
+    }
+
+    /// Something was misused in the block or in others of its cluster.
+    fn is_out_of_order(&self) -> bool {
+        let misused = |block: &super::block::Block| block.mbarriers.misused;
+        let ranks = 0..self.job.cluster_blocks;
+        misused(&self.block) || ranks.filter_map(|rank| self.member(rank)).any(misused)
+    }
+
     /// A barrier that a thread passed before any of its phases had ended.
     pub(crate) fn passed_fresh(&self, thread: u32) -> Option<u32> {
         let fresh = |waited: &Waited| waited.ended == 0 && waited.parity.is_some();
@@ -377,9 +399,8 @@ impl Cx<'_> {
         })
     }
 
-    /// No thread can go on, as the phases that they wait for never end.
-    #[cold]
-    pub(super) fn phase_deadlock(&mut self) {
+    /// What the threads of the block wait for, a cause before what follows from it.
+    fn phase_waits(&self) -> Vec<PhaseWaits> {
         let n_warps = self.block.warps.len();
         let mut waits: Vec<PhaseWaits> = Vec::new();
         for (w, warp) in self.block.warps.iter().enumerate() {
@@ -436,14 +457,29 @@ impl Cx<'_> {
                 });
             }
         }
-        // A cause before what follows from it: phases that passed a thread, then bytes that no copy brings.
-        waits.sort_by_key(|wait| (wait.ended.saturating_sub(wait.seen) < 2, wait.pending != 0));
-        let others = self.groups(|state| state != FiberState::Ready);
+        waits.sort_by_key(rank_of_cause);
+        waits
+    }
+
+    /// No thread can go on, as the phases that they wait for never end. In a cluster, the block with the cause is named.
+    #[cold]
+    pub(super) fn phase_deadlock(&mut self) {
         self.stopped = true;
-        if self.block.mbarriers.misused {
+        if self.is_out_of_order() {
             // That has been reported, and this may follow from it.
             return;
         }
+        if self.job.cluster_blocks > 1 {
+            let causes = (0..self.job.cluster_blocks).filter_map(|rank| {
+                self.switch_to(rank);
+                let waits = self.phase_waits();
+                Some((waits.first().map(rank_of_cause)?, rank))
+            });
+            let Some((_, rank)) = causes.min() else { return };
+            self.switch_to(rank);
+        }
+        let waits = self.phase_waits();
+        let others = self.groups(|state| state != FiberState::Ready);
         let Some(first) = waits.first() else { return };
         let instr = first.group.instr;
         let Some(warp) = first.group.threads.iter().position(|m| *m != 0) else {
@@ -487,7 +523,7 @@ impl Cx<'_> {
                 return;
             };
             let Some(state) = cx.block.mbarriers.states.get_mut(&at) else {
-                cx.bad_barrier(pc, lane, at, BadBarrier::NotInitialised);
+                cx.not_initialised(pc, lane, at);
                 return;
             };
             let mut problem = None;
@@ -546,6 +582,12 @@ impl Cx<'_> {
         self.block.mbarriers.states.get(&at).map(|state| state.phase)
     }
 
+    /// Phases of a barrier that have ended, and the bytes that came in the last of them.
+    pub(crate) fn mbarrier_counts(&self, at: u32) -> Option<(u64, u64)> {
+        let state = self.block.mbarriers.states.get(&at);
+        state.map(|state| (state.phase, state.brought))
+    }
+
     /// Where the barrier is that a lane names, if there can be one.
     pub(crate) fn mbarrier_at(&mut self, addr: &Addr, space: MemSpace, pc: u32, lane: usize) -> Option<u32> {
         let address = self.address_of(addr, space, lane);
@@ -591,7 +633,7 @@ impl Cx<'_> {
     pub(crate) fn has_mbarrier(&mut self, at: u32, pc: u32, lane: usize) -> bool {
         let checks = self.job.watch.checks();
         let Some(state) = self.block.mbarriers.states.get_mut(&at) else {
-            self.bad_barrier(pc, lane, at, BadBarrier::NotInitialised);
+            self.not_initialised(pc, lane, at);
             return false;
         };
         if checks && !std::mem::replace(&mut state.published, true) {
@@ -602,6 +644,11 @@ impl Cx<'_> {
             self.report(pc, Code::Proxy, 1 << lane, details);
         }
         true
+    }
+
+    fn not_initialised(&mut self, pc: u32, lane: usize, at: u32) {
+        let other = self.acting.map(|_| (self.block.index, self.block.rank));
+        self.bad_barrier(pc, lane, at, BadBarrier::NotInitialised { other });
     }
 
     fn bad_barrier(&mut self, pc: u32, lane: usize, offset: u32, mut problem: BadBarrier) {
@@ -662,6 +709,12 @@ impl Cx<'_> {
             state.end_phase();
         }
     }
+}
+
+/// Smaller for what is more likely to be a cause: phases that passed a thread, then bytes that no copy brings, or that
+/// nobody expects.
+fn rank_of_cause(wait: &PhaseWaits) -> (bool, bool) {
+    (wait.ended.saturating_sub(wait.seen) < 2, wait.pending != 0)
 }
 
 /// Lets the current phase wait for more bytes.

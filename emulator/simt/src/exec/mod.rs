@@ -182,6 +182,8 @@ pub(crate) struct Cx<'j> {
     pub(crate) listening: bool,
     /// The warp that runs has products of its warpgroup under way.
     pub(crate) in_flight: bool,
+    /// Checked, and some product may come behind a write of its registers without `wgmma.fence` between.
+    pub(crate) follows_fences: bool,
     /// The block cannot go on.
     pub(crate) stopped: bool,
     pub(crate) block: Box<Block>,

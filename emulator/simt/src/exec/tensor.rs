@@ -30,6 +30,9 @@ impl Cx<'_> {
                     _ => Code::TensorCopy,
                 };
                 self.report(pc, code, 1 << lane, Details::TensorCopy { problem });
+                if matches!(t.way, TensorWay::Load(_)) {
+                    self.copy_left_out();
+                }
             }
             if self.stopped {
                 return;
@@ -115,6 +118,9 @@ impl Cx<'_> {
                     Some(source) => global = source,
                     None => aligned = false,
                 }
+            }
+            if loads && !aligned {
+                self.copy_left_out();
             }
             if aligned && !self.stopped {
                 self.begin(
@@ -215,6 +221,7 @@ impl Cx<'_> {
                 bytes: BULK_ALIGN,
             };
             self.report(pc, Code::Cluster, 1 << lane, Details::Remote { access, problem });
+            self.copy_left_out();
             return;
         }
         self.in_block(rank, |cx| {
@@ -256,6 +263,9 @@ impl Cx<'_> {
                 bytes: bytes.into(),
             };
             self.report(pc, Code::OutOfBounds, 1 << lane, Details::Access(access));
+            if barrier.is_some() {
+                self.copy_left_out();
+            }
             return;
         }
         let copy = BulkCopy {
@@ -264,6 +274,7 @@ impl Cx<'_> {
             shared: offset as u32,
             instr: self.job.kernel.ops[pc as usize].instr,
             thread: self.warp * 32 + lane as u32,
+            block: self.acting.map_or(self.block.index, |acting| acting.block),
             phase: 0,
         };
         if let Some(((code, space, address), high)) = self.out_of_reach(&copy, in_global == AccessKind::Write)

@@ -14,6 +14,9 @@ use super::{CountedInFlight, Cx, Followed, PlainInFlight, Watch, bits, data};
 /// Looks at memory in a row after which others get their turn.
 const POLLS: u32 = 64;
 
+/// Pauses since a thread last looked at a phase, after which it does not wait for that any more.
+const NAPS: u32 = 64;
+
 /// Threads from which on a barrier is an illegal instruction.
 const MOST_COUNTED: u32 = 2048;
 
@@ -38,7 +41,7 @@ pub(crate) enum Pause {
 pub(crate) fn run<W: Watch>(cx: &mut Cx<'_>) -> Pause {
     loop {
         // Rare: compiled once each.
-        let pause = if W::CHECKED && (cx.in_flight || !cx.shadow.is_clean()) {
+        let pause = if W::CHECKED && (cx.in_flight || cx.follows_fences || !cx.shadow.is_clean()) {
             run_any::<Followed>(cx)
         } else if cx.in_flight && !W::IN_FLIGHT {
             match W::COUNTED {
@@ -157,7 +160,11 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
             reload!();
             continue;
         }
-        if W::IN_FLIGHT && !W::TRACED && !cx.in_flight && (!W::FOLLOWED || cx.shadow.is_clean()) {
+        if W::IN_FLIGHT
+            && !W::TRACED
+            && !cx.in_flight
+            && (!W::FOLLOWED || !cx.follows_fences && cx.shadow.is_clean())
+        {
             at.count::<W>(cx, at.pc, at.pc);
             cx.fiber.set_pc(at.pc);
             return Pause::Followed;
@@ -177,6 +184,9 @@ fn body<W: Watch>(cx: &mut Cx<'_>) -> Pause {
         }
         if W::IN_FLIGHT && cx.in_flight {
             cx.touch_in_flight(at.pc, on);
+        }
+        if W::FOLLOWED && cx.follows_fences && on != 0 {
+            cx.note_written(at.pc);
         }
         match &op.kind {
             OpKind::Alu { run, args } => {
@@ -438,6 +448,8 @@ impl Cx<'_> {
 
     #[cold]
     fn turn_over(&mut self) {
+        // Who waits for a phase looks at it again before long.
+        self.fiber.phase = None;
         if self.polled {
             let active = self.fiber.top().map_or(0, |t| t.mask);
             self.let_others(active);
@@ -632,6 +644,10 @@ impl Cx<'_> {
             OpKind::Yield => {
                 // Who sleeps waits for something: others first.
                 self.polled = true;
+                self.fiber.naps += 1;
+                if self.fiber.naps > NAPS {
+                    self.fiber.phase = None;
+                }
                 self.let_others(at.active);
                 return Next::Poll;
             }
@@ -804,8 +820,9 @@ impl Cx<'_> {
         let warp = &self.block.warps[self.warp as usize];
         // Operations of earlier turns, of this turn, and of the run that is not counted yet.
         let turn = (self.turn_start - self.left) as u64;
-        let issued = warp.issued + turn + u64::from(pc.wrapping_sub(at.start));
-        let time = || (self.job.environment.clock)();
+        let ahead = self.block.ahead;
+        let issued = { warp.issued + turn + u64::from(pc.wrapping_sub(at.start)) }.wrapping_add(ahead);
+        let time = || (self.job.environment.clock)().wrapping_add(ahead);
         let value = match clock {
             Clock::Clock | Clock::Clock64 => issued,
             Clock::ClockHi => issued >> 32,
@@ -813,7 +830,6 @@ impl Cx<'_> {
             Clock::GlobalTimerHi => time() >> 32,
         };
         self.polled = true;
-        self.fiber.phase = None;
         self.block.seen.other();
         for lane in bits(on) {
             if matches!(clock, Clock::Clock64 | Clock::GlobalTimer) {

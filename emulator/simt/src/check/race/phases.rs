@@ -262,6 +262,14 @@ impl Phases {
         }
     }
 
+    /// A warp knows that another one has read all these bytes.
+    pub(super) fn knows_of_read(&self, start: u64, bytes: u64, warp: u32, reader: u32) -> bool {
+        let (first, end) = (start >> self.shift, (start + bytes).div_ceil(1 << self.shift));
+        let (w, v) = (warp as usize % WARPS, reader as usize % WARPS);
+        w == v || { first..end.min(self.reads.len() as u64) }
+            .all(|unit| self.clocks[w][v] >= self.reads[unit as usize][v])
+    }
+
     /// A bulk copy starts that writes these bytes.
     pub(super) fn copy_starts(&mut self, start: u64, bytes: u64, instr: u32, thread: u32) {
         let (first, end) = (start >> self.shift, (start + bytes).div_ceil(1 << self.shift));

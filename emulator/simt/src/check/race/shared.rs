@@ -139,6 +139,12 @@ impl SharedRaces {
         }
     }
 
+    /// A warp knows that another one has read this part of shared memory.
+    pub(crate) fn knows_of_read(&self, start: u32, bytes: u32, warp: u32, reader: u32) -> bool {
+        let phases = self.1.as_ref();
+        phases.is_none_or(|phases| phases.knows_of_read(start.into(), bytes.into(), warp, reader))
+    }
+
     /// A bulk copy to this part of shared memory starts.
     pub(crate) fn copy_starts(&mut self, start: u32, bytes: u32, (instr, thread): (u32, u32)) {
         if let Some(phases) = &mut self.1 {

@@ -32,7 +32,7 @@ pub(super) use activation::Activations;
 use std::collections::{BTreeMap, HashMap};
 
 use ptx::Span;
-use ptx::ast::{Function, Instruction, Statement};
+use ptx::ast::{Function, Immediate, Instruction, Operand, Statement};
 
 use super::calls::Reach;
 use super::constants::Constants;
@@ -374,9 +374,17 @@ impl<'a> Lower<'a> {
             "wgmma" => self.wgmma(instruction),
             "tex" => self.texture(instruction),
             // Hints: nothing that a program can see.
-            "prefetch" | "prefetchu" | "discard" | "applypriority" | "pmevent" | "setmaxnreg" => {
-                self.emit(OpKind::Nop)
-            }
+            "prefetch" | "prefetchu" | "discard" | "applypriority" | "pmevent" => self.emit(OpKind::Nop),
+            // What registers a warp has, no program can see.
+            "setmaxnreg" => match &instruction.operands[..] {
+                [Operand::Immediate(Immediate::Int(n))] if (24..=256).contains(n) && n % 8 == 0 => {
+                    self.emit(OpKind::Nop)
+                }
+                _ => {
+                    Err(self
+                        .invalid("the number of registers of `setmaxnreg` is a multiple of 8 from 24 to 256"))
+                }
+            },
             _ => self.arithmetic(instruction),
         }
     }

@@ -157,6 +157,10 @@ impl Cx<'_> {
 
     pub(super) fn report_wgmma(&mut self, pc: u32, on: u32, problem: BadWgmma) {
         self.report(pc, Code::Wgmma, on, Details::Wgmma { problem });
+        if matches!(problem, BadWgmma::Outside { .. }) {
+            // It reads what belongs to others, and their copies overwrite that.
+            self.out_of_order();
+        }
     }
 
     /// Whether some of the pieces lie outside of the array in which the factor starts.
@@ -307,6 +311,10 @@ impl Cx<'_> {
 
     /// Whether shared memory is what it was when a product was issued.
     pub(super) fn check_unchanged(&mut self, seen: &Seen, which: usize, pc: u32, on: u32) {
+        // A copy that came too late or too early was reported, and that changes its place.
+        if self.has_gone_wrong() {
+            return;
+        }
         let shared = self.shared_bytes_now();
         let changed = seen.iter().find(|(at, bytes)| shared.piece(*at) != *bytes);
         if let Some(&(address, _)) = changed {
@@ -326,8 +334,10 @@ impl Cx<'_> {
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
         if !std::mem::replace(&mut group.warps[own].fenced, true) {
+            group.written[own].clear();
             self.report_wgmma(pc, on, BadWgmma::NoFence);
         }
+        self.check_fence_behind_writes(wgmma, pc, on);
         let group = self.block.warpgroups.of(warp);
         let place = group.place(group.warps[own].issued);
         let others = { group.products.get(place).into_iter() }
@@ -353,6 +363,59 @@ impl Cx<'_> {
             self.report_in_flight_use(number, pc, on, false, false);
         }
         same_b
+    }
+
+    /// Registers of the product were written since the warp's last `wgmma.fence`.
+    fn check_fence_behind_writes(&mut self, wgmma: &Wgmma, pc: u32, on: u32) {
+        let warp = self.warp;
+        let written = &mut self.block.warpgroups.of(warp).written[(warp % WARPS) as usize];
+        if written.is_empty() {
+            return;
+        }
+        let of_a = match &wgmma.a {
+            WgmmaA::Registers(a) => &a[..],
+            WgmmaA::Shared(_) => &[],
+        };
+        let sums = wgmma.d.iter().map(|&line| (line, false));
+        let mut all = of_a.iter().map(|&line| (line as u32, true)).chain(sums);
+        let found = all.find_map(|(line, factor)| Some((*written.get(&line)?, factor)));
+        // What follows from the same mistake is left out.
+        written.clear();
+        if let Some((by, factor)) = found {
+            self.report_wgmma(pc, on, BadWgmma::WrittenBehindFence { by, factor });
+        }
+    }
+
+    /// Notes what the operation at `pc` writes of registers of products.
+    pub(in crate::exec) fn note_written(&mut self, pc: u32) {
+        let kernel = self.job.kernel;
+        let all = kernel
+            .in_flight
+            .as_ref()
+            .and_then(|known| known.unfenced.as_ref());
+        let Some(writes) = all.and_then(|all| all.get(pc as usize)).filter(|w| !w.is_empty()) else {
+            return;
+        };
+        let op = &kernel.ops[pc as usize];
+        // It looks at what was written first, and nothing of that is one of its sums.
+        if matches!(op.kind, OpKind::Wgmma(_)) {
+            return;
+        }
+        let warp = self.warp;
+        let written = &mut self.block.warpgroups.of(warp).written[(warp % WARPS) as usize];
+        let by: Vec<Option<u32>> = writes
+            .iter()
+            .map(|one| match &one.from {
+                Some(from) => from.iter().find_map(|line| written.get(line).copied()),
+                None => Some(op.instr),
+            })
+            .collect();
+        for (one, by) in writes.iter().zip(by) {
+            match by {
+                Some(by) => written.insert(one.line, by),
+                None => written.remove(&one.line),
+            };
+        }
     }
 
     /// The first product of the running warp under way of which a line of sums satisfies `is`: its number, and the line.
@@ -409,38 +472,50 @@ impl Cx<'_> {
         self.report_wgmma(pc, on, problem);
     }
 
-    /// A bulk copy starts to write what a product under way reads.
-    pub(in crate::exec) fn check_wgmma_reads(&mut self, copy: &BulkCopy) {
+    /// A bulk copy starts to write what a product under way reads. Reported where its thread has waited for an arrival behind
+    /// the product: that came before the product was waited for. Where it has not, that is a race like others. Whether it was
+    /// reported.
+    pub(in crate::exec) fn check_wgmma_reads(&mut self, copy: &BulkCopy) -> bool {
         let mut found = None;
-        for group in &self.block.warpgroups.groups {
+        let mut in_order = self.shared_races.is_none() || copy.block != self.block.index;
+        let copier = copy.thread / 32;
+        for (first, group) in (0..).step_by(WARPS as usize).zip(&self.block.warpgroups.groups) {
             let parts = { group.products.iter() }
                 .filter(|product| !product.complete)
-                .flat_map(|product| product.parts.iter().flatten());
-            for part in parts {
+                .flat_map(|product| product.parts.iter().enumerate())
+                .filter_map(|(at, part)| Some((first + at as u32, part.as_ref()?)));
+            for (warp, part) in parts {
                 let pieces = [0, 1]
                     .into_iter()
                     .flat_map(|which| part.seen[which].iter().map(move |s| (which, s.0)));
                 for (which, at) in pieces {
                     let near = u64::from(at) + u64::from(PIECE) > u64::from(copy.shared)
                         && u64::from(at) < u64::from(copy.shared) + copy.map.shared_bytes();
-                    if near && found.is_none() {
-                        copy.map.runs(copy.at, copy.shared, |run| {
-                            if run.shared < at + PIECE && at < run.shared + run.bytes && found.is_none() {
-                                found = Some((part.pc, part.on, which, at));
-                            }
-                        });
+                    if !near || found.is_some() && in_order {
+                        continue;
+                    }
+                    let mut overlaps = false;
+                    copy.map.runs(copy.at, copy.shared, |run| {
+                        overlaps |= run.shared < at + PIECE && at < run.shared + run.bytes;
+                    });
+                    if overlaps {
+                        found = found.or(Some((part.pc, which, at)));
+                        let races = self.shared_races.as_ref();
+                        in_order |= races.is_some_and(|races| races.knows_of_read(at, PIECE, copier, warp));
                     }
                 }
             }
         }
-        if let Some((pc, _, which, address)) = found {
-            let problem = BadWgmma::Changed {
-                which: NAMES[which],
-                address,
-                by: Some((copy.instr, copy.thread)),
-            };
-            self.report_wgmma(pc, 1 << (copy.thread % 32), problem);
-        }
+        let Some((pc, which, address)) = found.filter(|_| in_order) else {
+            return false;
+        };
+        let problem = BadWgmma::Changed {
+            which: NAMES[which],
+            address,
+            by: Some((copy.instr, copy.thread)),
+        };
+        self.report_wgmma(pc, 1 << (copy.thread % 32), problem);
+        true
     }
 
     /// No thread of the block can go on, and some wait for warps of their group that do not come.

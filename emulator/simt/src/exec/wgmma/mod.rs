@@ -38,6 +38,9 @@ struct Warpgroup {
     warps: [Progress; WARPS as usize],
     /// Waits so far.
     waits: u64,
+    /// Where mistakes are looked for: of each warp, the lines that were written since its last `wgmma.fence`, and by which
+    /// instruction.
+    written: [BTreeMap<u32, u32>; WARPS as usize],
 }
 
 /// How far a warp is.
@@ -119,7 +122,10 @@ impl Cx<'_> {
     /// `wgmma.fence`
     pub(crate) fn wgmma_fence(&mut self) {
         let warp = self.warp;
-        self.block.warpgroups.of(warp).warps[(warp % WARPS) as usize].fenced = true;
+        let own = (warp % WARPS) as usize;
+        let group = self.block.warpgroups.of(warp);
+        group.warps[own].fenced = true;
+        group.written[own].clear();
     }
 
     /// `wgmma.commit_group`
