@@ -224,17 +224,16 @@ fn draw(
             tb(roofline.copy_gbs)
         ),
         format!(
-            "L2 {} TB/s, L2 where all read the same {}: {}, {}.",
+            "L2 {} TB/s, L2 where all read the same {}.",
             tb(ceilings.l2.own_gbs),
-            tb(ceilings.l2.same_gbs),
-            ceilings.l2.device,
-            day(&ceilings.l2.date)
+            tb(ceilings.l2.same_gbs)
         ),
         format!(
             "Units, memory: {}, {}.",
             ceilings.run.device,
             day(&ceilings.run.date)
         ),
+        format!("L2: {}, {}.", ceilings.l2.device, day(&ceilings.l2.date)),
         of_kernels,
     ];
     let mut at = bottom + 60.0;

@@ -195,7 +195,7 @@ fn numbers_of_what_was_not_run() {
     let small = Small::new("At {{#n sgemm_v04_float4 2048 tflops}}.").with("book/data/card.json", record);
     assert_eq!(
         small.problems(false),
-        "book/src/chapter.md:3: sgemm_v04_float4 at 2048x2048x2048 was not recorded on H200; measure it with: cargo xtask bench v04 --save"
+        "book/src/chapter.md:3: sgemm_v04_float4 at 2048x2048x2048 was not recorded on A; measure it with: cargo xtask bench v04 --save"
     );
 }
 
