@@ -1,6 +1,6 @@
 //! Which operations touch registers that products of a warpgroup read and write in the background.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::cfg::Cfg;
 use super::operands::{Role, operands};
@@ -106,6 +106,9 @@ pub(super) fn unfenced(
     Some(writes.collect())
 }
 
+/// Operations and registers that are looked at in search of a way: many times what the largest kernels need.
+const MOST_WORK: usize = 1 << 22;
+
 /// What an operation does to registers, and to what is known of them.
 struct Step {
     kind: StepKind,
@@ -168,34 +171,40 @@ fn tracked(steps: &[Step]) -> Vec<bool> {
             tracked[register as usize] = true;
         }
     }
-    loop {
-        let mut more = false;
-        for step in steps.iter().rev().filter(|step| step.moves) {
-            if step
-                .writes
-                .iter()
-                .any(|(register, _)| tracked[*register as usize])
-            {
-                for &register in &step.reads {
-                    more |= !std::mem::replace(&mut tracked[register as usize], true);
-                }
-            }
-        }
-        if !more {
-            return tracked;
+    let mut sources: HashMap<u32, Vec<u32>> = HashMap::new();
+    for step in steps.iter().filter(|step| step.moves) {
+        for (register, _) in &step.writes {
+            sources.entry(*register).or_default().extend(&step.reads);
         }
     }
+    let mut todo: Vec<u32> = (0..tracked.len() as u32)
+        .filter(|register| tracked[*register as usize])
+        .collect();
+    while let Some(register) = todo.pop() {
+        for &source in sources.get(&register).into_iter().flatten() {
+            if !std::mem::replace(&mut tracked[source as usize], true) {
+                todo.push(source);
+            }
+        }
+    }
+    tracked
 }
 
-/// Some way leads from a write of a register to a product that uses it, and has no fence.
+/// Some way leads from a write of a register to a product that uses it, and has no fence. In a kernel for which that
+/// would take too long to find out, no.
 fn some_way(steps: &[Step], cfg: &Cfg, tracked: &[bool]) -> bool {
     let n_blocks = cfg.n_blocks();
     // Registers written since the last fence, at the start of each block.
     let mut written: Vec<Option<BTreeSet<u32>>> = vec![None; n_blocks];
     written[0] = Some(BTreeSet::new());
     let mut todo = vec![0];
+    let mut work = 0;
     while let Some(block) = todo.pop() {
         let mut now = written[block as usize].clone().unwrap_or_default();
+        work += now.len() + cfg.range(block).len() + cfg.successors.of(block).len();
+        if work > MOST_WORK {
+            return false;
+        }
         for step in cfg.range(block).map(|at| &steps[at as usize]) {
             match step.kind {
                 StepKind::Fence => now.clear(),
