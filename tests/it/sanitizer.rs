@@ -8,10 +8,9 @@ use ladder::{NOT_MEASURED, STEPS};
 /// Of all GPUs on record.
 fn verdicts() -> Vec<Verdict> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/data");
-    let files = std::fs::read_dir(folder).expect("book/data is there").flatten();
-    let files = files.filter(|file| file.file_name().to_string_lossy().ends_with("-sanitizer.json"));
+    let files = ladder::files::ending(&folder, "-sanitizer.json").expect("book/data is there");
     let load = |path: &Path| Record::load(path).unwrap_or_else(|error| panic!("{error}"));
-    files.flat_map(|file| load(&file.path()).verdicts).collect()
+    files.iter().flat_map(|file| load(file).verdicts).collect()
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use ladder::counters::{Profile, Record};
+use ladder::files::ending;
 use ladder::{Kernel, STEPS, Work};
 use serde_json::{Map, Value};
 use simt::launch::{LaunchOptions, Watch};
@@ -21,10 +22,7 @@ pub fn root() -> &'static Path {
 
 /// What is on record.
 pub static RECORDS: LazyLock<Vec<Record>> = LazyLock::new(|| {
-    let entries = fs::read_dir(root().join("book/data")).expect("records");
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| path.to_string_lossy().ends_with("-counters.json"));
-    paths.sort();
+    let paths = ending(&root().join("book/data"), "-counters.json").expect("records");
     let load = |path: &PathBuf| Record::load(path).unwrap_or_else(|error| panic!("{error}"));
     paths.iter().map(load).collect()
 });

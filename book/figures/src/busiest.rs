@@ -181,7 +181,7 @@ pub fn tensor(step: &str) -> anyhow::Result<String> {
         let ns = metric("gpu__time_duration.sum")?;
         let mut row = vec![
             launch.kernel.clone(),
-            record.run.device.split(' ').nth(1).unwrap_or_default().to_owned(),
+            ladder::text::short_device(&record.run.device).to_owned(),
             format!("{:.0}", ns / 1e3),
             format!("{:.2}", metric("sm__cycles_elapsed.max")? / ns),
         ];

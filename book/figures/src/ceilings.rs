@@ -3,6 +3,7 @@
 //! Device memory, L2 and the units are of `book/data/h200-ceilings.json`, speeds of the record of the ladder.
 
 use ladder::ceilings::Ceilings;
+use ladder::text::day;
 use ladder::{Record, Shape};
 
 use crate::bars::digits;
@@ -212,7 +213,6 @@ fn draw(
         drawing.text("", Anchor::Start, (column, to + 5.0), point.label);
     }
 
-    let day = |date: &str| date.split('T').next().unwrap_or_default().to_owned();
     let tb = |gbs: f64| digits(gbs / 1e3);
     let of_kernels = match (&recorded, points.is_empty()) {
         (Some(recorded), false) => format!("Kernels at {SIZE}: {}.", recorded.provenance()),

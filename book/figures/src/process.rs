@@ -203,7 +203,7 @@ fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[Row], run: &Run) -
         drawing.text("dim", anchor, (at, y + 8.0), text);
         ms += STEP;
     }
-    let day = run.date.split('T').next().unwrap_or_default();
+    let day = ladder::text::day(&run.date);
     drawing.text(
         "dim",
         Anchor::Start,

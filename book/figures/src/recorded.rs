@@ -1,6 +1,7 @@
 //! What the plots take from a record.
 
 use ladder::record::Passed;
+use ladder::text::day;
 use ladder::{Outcome, Record, Run, Shape};
 
 /// cuBLAS, as the ladder calls it.
@@ -34,7 +35,7 @@ impl<'r> Recorded<'r> {
         let mut devices: Vec<&str> = real().map(|run| run.device.as_str()).collect();
         devices.sort_unstable();
         devices.dedup();
-        let date = |run: &Run| run.date.split('T').next().unwrap_or_default().to_owned();
+        let date = |run: &Run| day(&run.date).to_owned();
         let mut dates: Vec<String> = real().map(date).collect();
         dates.sort_unstable();
         dates.dedup();
@@ -119,7 +120,7 @@ impl<'r> Recorded<'r> {
     pub(crate) fn host(&self, kernel: &str, shape: Shape) -> Option<String> {
         let measurement = self.record.of(kernel, shape)?;
         let run = self.record.run_of(measurement)?;
-        let date = run.date.split('T').next().unwrap_or_default();
+        let date = day(&run.date);
         Some(format!("{}, {date}", run.host))
     }
 

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use ladder::Work;
 use ladder::ceilings::{Ceiling, Ceilings, L2, Rate};
-use ladder::text::escaped;
+use ladder::files::ending;
+use ladder::text::{day, escaped};
 
 use crate::House;
 use crate::records::{Sources, digits, number, source};
@@ -15,19 +16,20 @@ const NOT_YET: &str = "(not measured yet)";
 /// What others are compared with.
 const FMA: [&str; 2] = ["fma", "fp32"];
 
-/// The record of the device that the text is about; `None` where there is none yet.
+/// The records of all devices, with the beginnings of their files' names.
 ///
 /// # Errors
-/// When the file is something else.
-pub(crate) fn load(house: &House, told: &str) -> Result<Option<Ceilings>, String> {
-    let path = house.data().join(format!("{told}-ceilings.json"));
-    if !path.exists() {
-        return Ok(None);
+/// When a file is something else.
+pub(crate) fn load(house: &House) -> Result<Vec<(String, Ceilings)>, String> {
+    const END: &str = "-ceilings.json";
+    let mut all = Vec::new();
+    for path in ending(&house.data(), END).unwrap_or_default() {
+        let record = Ceilings::parse(&house.read(&path)?)
+            .map_err(|error| format!("{}: {error}", house.shown(&path)))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        all.push((name.trim_end_matches(END).to_owned(), record));
     }
-    let text = house.read(&path)?;
-    Ceilings::parse(&text)
-        .map(Some)
-        .map_err(|error| format!("{}: {error}", house.shown(&path)))
+    Ok(all)
 }
 
 /// `{{#ceilings fma mma.sync}}`: the instructions whose names begin so.
@@ -95,7 +97,7 @@ pub(crate) fn table(
 /// Where L2 was measured.
 fn of_l2(record: &Ceilings) -> String {
     let L2 { device, date, .. } = &record.l2;
-    format!("{}, {}", escaped(device), date.split('T').next().unwrap_or(date))
+    format!("{}, {}", escaped(device), day(date))
 }
 
 /// About how long the launches were.

@@ -39,7 +39,7 @@ impl Counters {
     /// `NVIDIA H200 (driver 580.159.04) with Nsight Compute 2025.3.1.0, 2026-11-21`: where a launch was measured.
     pub(crate) fn source(&self, counted: &Counted) -> Option<String> {
         let by = self.0.runs.iter().find(|by| by.run.id == counted.run)?;
-        let day = by.run.date.split('T').next()?;
+        let day = ladder::text::day(&by.run.date);
         Some(format!(
             "{} (driver {}) with {}, {day}",
             escaped(&by.run.device),

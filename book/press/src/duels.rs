@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use ladder::duel::{Duel, Speed};
+use ladder::text::short_device;
 use ladder::{Kernel, Outcome, Record, Run, Shape};
 
-use crate::recorded::short_name;
 use crate::records::{Records, Sources, shape, source};
 
 /// One kernel at one shape on one device.
@@ -68,7 +68,7 @@ impl Records {
                 "| {} | `{}` | {} | {} | {} | {opponent} |",
                 row.shape.short(),
                 row.kernel.name,
-                short_name(&row.run.device),
+                short_device(&row.run.device),
                 cell(&row.duel.sustained),
                 cell(&row.duel.burst),
             );

@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use ladder::Samples;
+use ladder::files::ending;
+use ladder::text::day;
 use serde::Deserialize;
 
 use crate::House;
@@ -107,8 +109,7 @@ impl Time {
 
 impl Run {
     fn source(&self) -> String {
-        let day = self.date.split('T').next().unwrap_or(&self.date);
-        format!("{}, {day}", self.device)
+        format!("{}, {}", self.device, day(&self.date))
     }
 
     /// Who was measured, with versions.
@@ -132,15 +133,9 @@ impl Others {
     pub(crate) fn load(house: &House, told: &str) -> Result<Self, String> {
         let name = format!("{told}-others.json");
         let mut own = Self::read(house, &house.data().join(&name))?;
-        let files = std::fs::read_dir(house.data()).map_err(|error| error.to_string())?;
-        let mut files: Vec<_> = files.flatten().map(|file| file.file_name()).collect();
-        files.sort();
-        for file in files {
-            let file = file.to_string_lossy();
-            if !file.ends_with("-others.json") || file == name.as_str() {
-                continue;
-            }
-            let other = Self::read(house, &house.data().join(file.as_ref()))?;
+        let files = ending(&house.data(), "-others.json").map_err(|error| error.to_string())?;
+        for file in files.iter().filter(|file| !file.ends_with(&name)) {
+            let other = Self::read(house, file)?;
             if other.in_bf16() > own.of_numbers(BF16).in_bf16() {
                 own.beside = Some(Box::new(other));
             }

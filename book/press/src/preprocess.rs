@@ -361,7 +361,7 @@ impl<'a> Page<'a> {
             }
             ("ceilings", units) => {
                 let records = self.records.as_ref().map_err(Clone::clone)?;
-                crate::ceilings::table(records.ceilings()?, units, &mut self.sources)
+                crate::ceilings::table(records.told_ceilings()?, units, &mut self.sources)
             }
             ("counters", args) => {
                 let records = self.records.as_ref().map_err(Clone::clone)?;

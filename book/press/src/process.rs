@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use ladder::text::day;
 use ladder::{Run, Samples, Shape};
 use serde::Deserialize;
 
@@ -131,8 +132,7 @@ pub(crate) fn size_of(bytes: usize) -> String {
 
 /// A device and a day.
 pub(crate) fn source(run: &Run) -> String {
-    let day = run.date.split('T').next().unwrap_or(&run.date);
-    format!("{}, {day}", run.device)
+    format!("{}, {}", run.device, day(&run.date))
 }
 
 impl Process {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use ladder::{Family, Kernel, Measurement, Outcome, Record, Shape};
 
-use crate::records::{Records, Sources, shape, source, value};
+use crate::records::{Records, Sources, name_of, shape, source, value};
 use ladder::text::escaped;
 
 impl Records {
@@ -114,7 +114,7 @@ impl<'r> Beside<'r> {
             .filter(has)
             .map(|record| Self {
                 record,
-                name: short_name(record.runs.first().map_or("", |run| run.device.as_str())),
+                name: name_of(record).to_owned(),
             })
             .collect()
     }
@@ -134,12 +134,6 @@ impl<'r> Beside<'r> {
         let cells = whats.iter().map(|what| cell(what).unwrap_or_else(|| "–".into()));
         (cells.collect(), found.map(|(run, _)| source(run, kernel.work)))
     }
-}
-
-/// `H100` for `NVIDIA H100 80GB HBM3`.
-pub(crate) fn short_name(device: &str) -> String {
-    let words = device.split_whitespace().filter(|word| *word != "NVIDIA");
-    words.take(1).collect()
 }
 
 fn one_table(

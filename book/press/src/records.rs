@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use ladder::ceilings::Ceilings;
 use ladder::counters::PAIRS;
 use ladder::duel::{Duel, Round};
+use ladder::files::ending;
 use ladder::record::Passed;
 use ladder::{Kernel, Outcome, Record, Run, STEPS, Samples, Shape, Step, Work, WrongSize};
 
@@ -14,8 +15,7 @@ use crate::counters::Counters;
 use crate::others::Others;
 use crate::pair::Pair;
 use crate::process::Process;
-use crate::recorded::short_name;
-use ladder::text::{escaped, grouped};
+use ladder::text::{day, escaped, grouped, short_device};
 
 /// The records of `book/data`.
 pub(crate) struct Records {
@@ -28,10 +28,8 @@ pub(crate) struct Records {
     process: Result<Process, String>,
     /// The same on two devices.
     pair: Result<Pair, String>,
-    /// What tensor cores do at most, once it was measured: on the device that the text is about.
-    ceilings: Result<Option<Ceilings>, String>,
-    /// And on others, by the names of their files.
-    other_ceilings: Vec<(String, Ceilings)>,
+    /// What tensor cores do at most, on each device where it was measured, with the name of its file.
+    ceilings: Result<Vec<(String, Ceilings)>, String>,
     /// Counters, emulated and measured.
     pub(crate) counters: Counters,
 }
@@ -45,13 +43,8 @@ impl Records {
     /// # Errors
     /// When a file cannot be understood.
     pub(crate) fn load(house: &House, told: Option<String>) -> Result<Self, String> {
-        let mut paths: Vec<_> = std::fs::read_dir(house.data())
-            .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
-            .unwrap_or_default();
-        paths.retain(|path: &std::path::PathBuf| path.extension().is_some_and(|e| e == "json"));
-        paths.sort();
         let mut all = Vec::new();
-        for path in paths {
+        for path in ending(&house.data(), ".json").unwrap_or_default() {
             let text = house.read(&path)?;
             let value: serde_json::Value = serde_json::from_str(&text)
                 .map_err(|error| format!("{} is not JSON: {error}", house.shown(&path)))?;
@@ -65,17 +58,12 @@ impl Records {
                 all.push((stem, record));
             }
         }
-        let mut other_ceilings = Vec::new();
-        for (stem, _) in &all {
-            other_ceilings.extend(ceilings::load(house, stem)?.map(|found| (stem.clone(), found)));
-        }
         Ok(Self {
             all,
-            other_ceilings,
             others: Others::load(house, told.as_deref().unwrap_or("h200")),
             process: Process::load(house, told.as_deref().unwrap_or("h200")),
             pair: Pair::load(house, told.as_deref().unwrap_or("h200")),
-            ceilings: ceilings::load(house, told.as_deref().unwrap_or("h200")),
+            ceilings: ceilings::load(house),
             told,
             counters: Counters::load(house)?,
         })
@@ -121,12 +109,19 @@ impl Records {
         self.pair.as_ref().map_err(Clone::clone)
     }
 
-    /// What tensor cores do at most; `None` before that was measured.
+    /// What tensor cores do at most on the device that the text is about; `None` before that was measured.
     ///
     /// # Errors
-    /// When the record cannot be understood.
-    pub(crate) fn ceilings(&self) -> Result<Option<&Ceilings>, String> {
-        self.ceilings.as_ref().map(Option::as_ref).map_err(Clone::clone)
+    /// When a record cannot be understood.
+    pub(crate) fn told_ceilings(&self) -> Result<Option<&Ceilings>, String> {
+        let told = self.told.as_deref().unwrap_or("h200");
+        self.ceilings(|stem, _| stem == told)
+    }
+
+    fn ceilings(&self, is: impl Fn(&str, &Ceilings) -> bool) -> Result<Option<&Ceilings>, String> {
+        let all = self.ceilings.as_ref().map_err(Clone::clone)?;
+        let found = all.iter().find(|(stem, record)| is(stem, record));
+        Ok(found.map(|(_, record)| record))
     }
 
     /// One number, as words for a sentence.
@@ -140,16 +135,13 @@ impl Records {
             ["process", size, way, what] => self.process()?.number(size, way, what, sources),
             ["two", size, way, what] => self.pair()?.number(size, way, what, sources),
             &["ceiling", unit, elements, what] => {
-                ceilings::one(self.ceilings()?, [unit, elements, what], sources)
+                ceilings::one(self.told_ceilings()?, [unit, elements, what], sources)
             }
             ["emulated", kernel, counter] => self.of_emulated(kernel, None, counter, sources),
             ["emulated", kernel, size, counter] => self.of_emulated(kernel, Some(size), counter, sources),
             &["on", device, "ceiling", unit, elements, what] => {
-                let of = |(stem, _): &&(String, Ceilings)| {
-                    let mut records = self.all.iter().filter(|(known, _)| known == stem);
-                    records.any(|(_, record)| name_of(record) == device)
-                };
-                let found = self.other_ceilings.iter().find(of).map(|(_, found)| found);
+                self.on(device)?;
+                let found = self.ceilings(|_, record| short_device(&record.run.device) == device)?;
                 ceilings::one(found, [unit, elements, what], sources)
             }
             ["on", device, kernel, rest @ ..] => measured(self.on(device)?, kernel, rest, sources),
@@ -164,16 +156,15 @@ impl Records {
 
     /// The record of a GPU with this short name: `H100`.
     fn on(&self, device: &str) -> Result<&Record, String> {
-        let names: Vec<String> = self.real().into_iter().map(name_of).collect();
-        let found = names.iter().position(|name| name == device);
-        found
-            .and_then(|index| self.real().get(index).copied())
-            .ok_or_else(|| {
-                format!(
-                    "no record is of a GPU named {device}, but of {}",
-                    names.join(", ")
-                )
-            })
+        let real = self.real();
+        let found = real.iter().find(|record| name_of(record) == device);
+        found.copied().ok_or_else(|| {
+            let names: Vec<&str> = real.iter().map(|record| name_of(record)).collect();
+            format!(
+                "no record is of a GPU named {device}, but of {}",
+                names.join(", ")
+            )
+        })
     }
 
     fn of_device(&self, what: &str, sources: &mut Sources) -> Result<String, String> {
@@ -285,13 +276,13 @@ fn passed<'r>(record: &'r Record, kernel: &str, size: &str) -> Result<(&'r Run, 
 }
 
 /// Short name of the GPU of a record, such as `H100`.
-fn name_of(record: &Record) -> String {
-    short_name(record.runs.first().map_or("", |run| run.device.as_str()))
+pub(crate) fn name_of(record: &Record) -> &str {
+    short_device(record.runs.first().map_or("", |run| run.device.as_str()))
 }
 
 /// `NVIDIA H200, 2026-11-21`; of what the CPU does, its name.
 pub(crate) fn source(run: &Run, work: Work) -> String {
-    let day = run.date.split('T').next().unwrap_or(&run.date);
+    let day = day(&run.date);
     match work {
         Work::Cpu => format!("{}, {day}", escaped(&run.host)),
         _ => format!("{}, {day}", escaped(&run.device)),

@@ -84,7 +84,7 @@ pub(crate) fn choose<'a>(scene: &Scene<'a>) -> Vec<Chosen<'a>> {
                     .parties
                     .iter()
                     .any(|party| bad_lines.contains(&scene.line(party.instr)));
-                // Who reads too early is told which phase to wait for.
+                // The report of an early read names the phase to wait for.
                 let too_early = race.missing == MissingOrder::Phase
                     && code(Code::Uninitialised).any(|kind| match &kind.first.details {
                         Details::Uninitialised {

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The folder that holds a file: `.` for a bare name.
 pub fn folder_of(path: &Path) -> &Path {
@@ -10,6 +10,18 @@ pub fn folder_of(path: &Path) -> &Path {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     }
+}
+
+/// The files of a folder whose names end so, in the order of their names.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn ending(folder: &Path, end: &str) -> std::io::Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder)?.flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.retain(|path| path.to_string_lossy().ends_with(end));
+    paths.sort();
+    Ok(paths)
 }
 
 /// An exclusive lock on a folder, released when dropped. It leaves no file behind.

@@ -440,7 +440,7 @@ impl Record {
     /// When these were measured: `2026-11-22`, or `2026-11-22 to 2026-11-23`.
     pub fn days<'a>(&self, measurements: impl IntoIterator<Item = &'a Measurement>) -> String {
         let runs = measurements.into_iter().filter_map(|one| self.run_of(one));
-        let days = runs.filter_map(|run| run.date.split('T').next());
+        let days = runs.map(|run| crate::text::day(&run.date));
         let days: BTreeSet<&str> = days.collect();
         match (days.first(), days.last()) {
             (Some(first), Some(last)) if first != last => format!("{first} to {last}"),

@@ -24,8 +24,8 @@ pub const MULTIPROCESSORS: usize = 4;
 /// rounded before the parts are added.
 pub const BY_MULTIPROCESSORS: [&str; 2] = ["sgemm_v11_split_k", "sgemm_v11_stream_k"];
 
-/// Kernels that no reference has yet. A test fails where this list and the records disagree, so that whoever runs
-/// `cargo xtask sums --save` on such a device takes the names out.
+/// Kernels that no reference has yet. A test fails where this list and the records disagree: after
+/// `cargo xtask sums --save` on such a device the names have to go.
 pub const NOT_SUMMED: &[&str] = &[];
 
 /// Sums of the kernels, session after session.

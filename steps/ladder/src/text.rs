@@ -142,6 +142,17 @@ pub fn number(value: f64, digits: usize) -> String {
     }
 }
 
+/// The day of a date such as `2026-11-21T23:28:45Z`.
+pub fn day(date: &str) -> &str {
+    date.split('T').next().unwrap_or(date)
+}
+
+/// `H100` for `NVIDIA H100 80GB HBM3`.
+pub fn short_device(device: &str) -> &str {
+    let mut words = device.split_whitespace().filter(|word| *word != "NVIDIA");
+    words.next().unwrap_or_default()
+}
+
 /// For HTML and XML. Neither has a way to write most control characters: U+FFFD stands for them.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -256,6 +267,13 @@ mod tests {
         ] {
             assert_eq!(number(value, digits), text);
         }
+    }
+
+    #[test]
+    fn devices_and_dates_are_shortened() {
+        let devices = ["NVIDIA H100 80GB HBM3", "NVIDIA H200", "A Card", ""].map(short_device);
+        assert_eq!(devices, ["H100", "H200", "A", ""]);
+        assert_eq!(["2026-11-21T23:28:45Z", "2026-11-21"].map(day), ["2026-11-21"; 2]);
     }
 
     #[test]

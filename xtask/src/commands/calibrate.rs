@@ -131,8 +131,8 @@ impl Measured {
                 values.insert(name.to_owned(), value);
             }
         }
-        let day = time::utc(date);
-        let day = day.split('T').next().unwrap_or(&day);
+        let date = time::utc(date);
+        let day = ladder::text::day(&date);
         Ok(Self {
             from: format!("cargo xtask calibrate, {device}, CUDA {driver}, {day}"),
             device,

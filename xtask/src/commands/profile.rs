@@ -501,13 +501,8 @@ fn table(steps: &[String], check: bool) -> Result<Verdict> {
 /// All records of profilers in `book/data`.
 fn records(root: &Path) -> Result<Vec<Record>> {
     let folder = root.join("book/data");
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(&folder)
-        .with_context(|| format!("reading {}", place::shown(&folder)))?
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.to_string_lossy().ends_with("-counters.json"))
-        .collect();
-    paths.sort();
+    let paths = ladder::files::ending(&folder, "-counters.json")
+        .with_context(|| format!("reading {}", place::shown(&folder)))?;
     paths.iter().map(|path| Ok(Record::load(path)?)).collect()
 }
 

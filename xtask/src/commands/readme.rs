@@ -246,9 +246,8 @@ fn rows(
         .iter()
         .flat_map(|step| step.kernels.iter().map(move |kernel| (step, kernel)))
     {
-        let of = |rows: &'_ [Row<'_>]| rows.iter().position(|(one, ..)| one.kernel == kernel.name);
-        let here = of(&rows).map(|at| &rows[at]);
-        let there = beside.as_ref().and_then(|beside| Some(&beside[of(beside)?]));
+        let here = of(&rows, kernel.name);
+        let there = beside.as_ref().and_then(|beside| of(beside, kernel.name));
         // Some kernels were timed on the other device only.
         if here.is_none() && there.is_none() {
             continue;
@@ -275,12 +274,17 @@ fn rows(
 /// `H100` for `NVIDIA H100 80GB HBM3`.
 fn device(record: &Record, rows: &[Row]) -> String {
     let run = rows.first().and_then(|(one, ..)| record.run_of(one));
-    let name = run.map_or("", |run| run.device.as_str());
-    let mut words = name.split_whitespace().filter(|word| *word != "NVIDIA");
-    words.next().unwrap_or("other").to_owned()
+    match run.map_or("", |run| ladder::text::short_device(&run.device)) {
+        "" => "other".into(),
+        name => name.into(),
+    }
 }
 
 type Row<'a> = (&'a Measurement, &'a Passed, &'a Samples);
+
+fn of<'a>(rows: &'a [Row<'a>], kernel: &str) -> Option<&'a Row<'a>> {
+    rows.iter().find(|(one, ..)| one.kernel == kernel)
+}
 
 /// Where the numbers of a table come from: a device, and the days.
 fn source(record: &Record, rows: &[Row]) -> String {

@@ -200,6 +200,18 @@ fn numbers_of_what_was_not_run() {
 }
 
 #[test]
+fn numbers_of_a_gpu_without_a_record() {
+    for number in ["sgemm_v04_float4 1024 ms", "ceiling mma.sync bf16 burst"] {
+        let small = Small::new(&format!("At {{{{#n on H9 {number}}}}}."));
+        let small = small.with("book/data/card.json", include_str!("data/record.json"));
+        assert_eq!(
+            small.problems(false),
+            "book/src/chapter.md:3: no record is of a GPU named H9, but of A"
+        );
+    }
+}
+
+#[test]
 fn a_record_that_is_none() {
     let small = Small::new("At {{#n sgemm_v04_float4 1024 ms}}.").with("book/data/card.json", "{\"runs\": [");
     let problem = small.problems(false);

@@ -546,7 +546,7 @@ impl Cx<'_> {
         }
     }
 
-    /// What nothing has written in shared memory stays so where it is copied to; the host is told if it reads it there.
+    /// Bytes of shared memory that nothing has written stay undefined where they are copied to: a read by the host is reported.
     fn follow_bulk_store(&mut self, copy: &BulkCopy) {
         let job = self.job;
         let mut holes: Vec<(u32, u32, u64)> = Vec::new();

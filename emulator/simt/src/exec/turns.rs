@@ -24,6 +24,7 @@ pub(super) const ROUNDS_OF_TIME: u32 = 16;
 /// How far clocks go ahead at first, and at most: some 50 days.
 const FIRST_STEP: u64 = 1 << 10;
 const LAST_STEP: u64 = 1 << 52;
+
 /// How a visit to a block ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Visit {
