@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(module) = machine::Module::read(bytes) else { return };
+    let Ok(module) = sass::Module::read(bytes) else { return };
     for kernel in &module.kernels {
         for instruction in &kernel.instructions {
             assert!(!instruction.to_string().is_empty());

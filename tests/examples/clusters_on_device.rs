@@ -314,8 +314,8 @@ mod hardware {
 
     #[test]
     fn launches_and_queries_end_as_on_hardware() {
-        emulated::preload().expect("Cargo built the library");
-        let emulator = emulated::find().expect("the emulated driver is loaded");
+        emulator_client::preload().expect("Cargo built the library");
+        let emulator = emulator_client::find().expect("the emulated driver is loaded");
         // Launches that are refused are no news.
         emulator.set_diagnosis(Some(false));
         device().expect("a device");

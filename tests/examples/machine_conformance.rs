@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let fixture = list.iter().find(|fixture| fixture.name == *name);
         if let (true, Some(fixture)) = (text, fixture)
             && let Ok(cubin) = assemble(&ptxas, &module(&[fixture]))
-            && let Ok(module) = machine::Module::read(&cubin)
+            && let Ok(module) = sass::Module::read(&cubin)
         {
             for instruction in module.kernels.iter().flat_map(|kernel| &kernel.instructions) {
                 println!("    {:#06x} {instruction}", instruction.address);

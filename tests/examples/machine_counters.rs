@@ -6,7 +6,7 @@
 
 #![expect(clippy::print_stdout, reason = "a program that talks to whoever runs it")]
 
-use ladder::counters::Counted;
+use records::counters::Counted;
 use tests::gpu::Gpu;
 use tests::recorded::{columns_of_maps, count_of, kernel, machine_code, profiles};
 

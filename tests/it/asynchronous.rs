@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use course::specimens::Specimen;
+use tasks::specimens::Specimen;
 use tests::product::shown;
 use tests::{product, specimen};
 

@@ -10,7 +10,7 @@ const OPS: usize = 64;
 fn check(kernel: &str, wanted: &str, others: usize) {
     let path = root().join("kernels/cubin/calibrate.cubin");
     let cubin = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let module = machine::Module::read(&cubin).expect("it is a cubin");
+    let module = sass::Module::read(&cubin).expect("it is a cubin");
     let kernel = module.kernels.iter().find(|one| one.name == kernel);
     let code = &kernel.expect("it is there").instructions;
     let round = code

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::sync::LazyLock;
 
-use ladder::counters::{Counted, OF_DIFFERENT_THINGS, PAGE, Profile, REASONS, SHAPES, SHEET, Sheet};
-use ladder::{NOT_MEASURED, STEPS, Work};
+use catalog::{NOT_MEASURED, STEPS, Work};
+use records::counters::{Counted, OF_DIFFERENT_THINGS, PAGE, Profile, REASONS, SHAPES, SHEET, Sheet};
 use serde_json::{Map, Value};
 use tests::gpu::Gpu;
 use tests::recorded::{RECORDS, columns_of_maps, count_of, kernel, profiles, root};
@@ -63,7 +63,7 @@ fn every_kernel_of_the_ladder_is_on_record() {
     let kernels = STEPS.iter().flat_map(|step| step.kernels);
     for kernel in kernels.filter(|kernel| kernel.source.is_some()) {
         for shape in SHAPES {
-            let shape = ladder::Shape {
+            let shape = catalog::Shape {
                 k: if kernel.work == Work::Transpose {
                     0
                 } else {
@@ -93,9 +93,9 @@ fn counters_are_the_hardwares_or_the_difference_has_a_reason() {
     for counted in COMPARED.iter() {
         for one in counted.compared().iter().filter(|one| one.difference() != 0) {
             assert!(
-                ladder::counters::reason(&counted.kernel, one.pair.name).is_some(),
+                records::counters::reason(&counted.kernel, one.pair.name).is_some(),
                 "{} on {}: {} is {} here and {} on the hardware (run {}); if the kernel changed, measure it again where there is a GPU: \
-                 cargo xtask profile {} --save; otherwise the emulated GPU counts wrong, or ladder::counters needs a \
+                 cargo xtask profile {} --save; otherwise the emulated GPU counts wrong, or records::counters needs a \
                  reason",
                 counted.kernel,
                 counted.shape,

@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use course::specimens::Specimen;
+use tasks::specimens::Specimen;
 use tests::specimen;
 
 static GALLERY: LazyLock<Vec<(Specimen, String)>> = LazyLock::new(|| specimen::folder("tests/data/gallery"));

@@ -5,9 +5,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use course::specimens::Specimen;
 use simt::gpu::Gpu;
 use simt::mma::arithmetic::{Factors, Kind, Product, Sum, Unit};
+use tasks::specimens::Specimen;
 use tests::product::{
     ALPHA, Inputs, head, of_bf16, pitch_of_parts, run, run_with, shown, split, to_bf16, to_e4m3,
 };

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use findings::Report;
+use diagnostics::Report;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use simt::launch::LaunchOptions;
 use simt::report::{Counters, InstrReport};

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use findings::Report;
+use diagnostics::Report;
 use simt::launch::{LaunchOptions, Watch};
 use simt::report::Counters;
 use tests::gemm::{GemmKernel, Product};

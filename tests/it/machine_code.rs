@@ -7,8 +7,8 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::PathBuf;
 
-use ladder::counters::{Counted, Profile, SHAPES};
-use ladder::{STEPS, Work};
+use catalog::{STEPS, Work};
+use records::counters::{Counted, Profile, SHAPES};
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
 use simt::report::Counters;
@@ -58,7 +58,7 @@ fn check(profile: &Profile) {
     let is_tensor = matches!(kernel(&profile.kernel).work, Work::Tensor { .. });
     for one in counted.compared() {
         // The driver made other machine code of the PTX, and some counters are of other things.
-        if is_tensor && ladder::counters::reason(&profile.kernel, one.pair.name).is_some() {
+        if is_tensor && records::counters::reason(&profile.kernel, one.pair.name).is_some() {
             continue;
         }
         let known = DIFFERENCES.iter().find(|(kernel, m, counter, _)| {
@@ -169,7 +169,7 @@ fn machine_code_computes_what_ptx_does() {
             continue;
         }
         if columns_of_maps(kernel.name).is_some() {
-            let refused = machine::Module::read(&cubin(source)).map(drop);
+            let refused = sass::Module::read(&cubin(source)).map(drop);
             let why = refused.expect_err("it copies boxes").to_string();
             assert!(why.contains("unsupported `"), "{}: {why}", kernel.name);
             continue;
@@ -244,7 +244,7 @@ fn damaged_machine_code_is_refused_or_ends() {
     let (mut loaded, mut ended) = (0, 0);
     for seed in 0..120 {
         let gpu = Gpu::with_memory(1 << 26);
-        let Ok(code) = machine::Module::read(&hostile::cubin(seed)) else {
+        let Ok(code) = sass::Module::read(&hostile::cubin(seed)) else {
             continue;
         };
         let Ok(module) = Module::load_machine_code(&gpu.memory, &code, None) else {
@@ -285,7 +285,7 @@ fn check_cases<T: PartialEq + Debug>(name: &str, count: impl Fn(&Counters) -> T)
     let packed = fs::read(data.join(format!("{name}.z"))).expect("committed machine code");
     let cubin = miniz_oxide::inflate::decompress_to_vec_zlib(&packed).expect("compressed");
     let gpu = Gpu::with_memory(1 << 26);
-    let code = machine::Module::read(&cubin).unwrap_or_else(|error| panic!("{error}"));
+    let code = sass::Module::read(&cubin).unwrap_or_else(|error| panic!("{error}"));
     let code = Module::load_machine_code(&gpu.memory, &code, None).unwrap_or_else(|error| panic!("{error}"));
     let ptx = gpu.load(&text).expect("committed PTX loads");
     let mut random = 1_u32;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use ladder::{Format, STEPS, Work};
+use catalog::{Format, STEPS, Work};
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
 use simt::report::Counters;
@@ -115,7 +115,7 @@ fn other_products_of_tensor_cores_are_refused_by_name() {
         if runs(kernel.name) {
             continue;
         }
-        let refused = machine::Module::read(&tests::recorded::cubin(source)).map(drop);
+        let refused = sass::Module::read(&tests::recorded::cubin(source)).map(drop);
         let why = refused.expect_err("no test runs it").to_string();
         assert!(why.contains("unsupported `"), "{}: {why}", kernel.name);
     }

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use course::specimens::Specimen;
+use tasks::specimens::Specimen;
 use tests::specimen;
 
 static MISTAKES: LazyLock<Vec<(Specimen, String)>> =

@@ -86,9 +86,9 @@ fn the_emulator_does_no_input_or_output() {
     ];
     for folder in [
         "emulator/ptx/src",
-        "emulator/machine/src",
+        "emulator/sass/src",
         "emulator/simt/src",
-        "emulator/findings/src",
+        "emulator/diagnostics/src",
     ] {
         for path in sources(&root().join(folder)) {
             let code = code(&path);
@@ -102,10 +102,10 @@ fn the_emulator_does_no_input_or_output() {
 fn crates_without_unsafe_code_forbid_it() {
     for krate in [
         "emulator/ptx",
-        "emulator/machine",
-        "emulator/findings",
-        "steps/ladder",
-        "book/press",
+        "emulator/sass",
+        "emulator/diagnostics",
+        "course/catalog",
+        "book/bookbuild",
         "book/figures",
     ] {
         let lib = root().join(krate).join("src/lib.rs");
@@ -126,20 +126,29 @@ fn crates_without_unsafe_code_forbid_it() {
 fn dependencies_point_one_way() {
     let allowed: [(&str, &[&str]); 9] = [
         ("emulator/ptx", &[]),
-        ("emulator/machine", &[]),
-        ("emulator/simt", &["ptx", "machine"]),
-        ("emulator/findings", &["ptx", "simt"]),
-        ("emulator/timing", &["machine", "simt"]),
+        ("emulator/sass", &[]),
+        ("emulator/simt", &["ptx", "sass"]),
+        ("emulator/diagnostics", &["ptx", "simt"]),
+        ("emulator/timing", &["sass", "simt"]),
         (
             "emulator/driver",
-            &["ptx", "machine", "simt", "findings", "timing"],
+            &["ptx", "sass", "simt", "diagnostics", "timing"],
         ),
-        ("steps/ladder", &[]),
-        ("steps/grader", &["ladder"]),
-        ("xtask", &["ladder"]),
+        ("course/catalog", &[]),
+        ("course/grader", &["catalog"]),
+        ("xtask", &["catalog"]),
     ];
     const OURS: [&str; 11] = [
-        "ptx", "machine", "simt", "findings", "timing", "driver", "nvcuda", "emulated", "ladder", "lab",
+        "ptx",
+        "sass",
+        "simt",
+        "diagnostics",
+        "timing",
+        "driver",
+        "nvcuda",
+        "emulator_client",
+        "catalog",
+        "harness",
         "cudarc",
     ];
     for (krate, may) in allowed {

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ladder::provenance::{self, Stale};
+use catalog::provenance::{self, Stale};
 
 #[test]
 fn committed_ptx_is_fresh() {
@@ -33,7 +33,7 @@ fn packed_ptx_is_fresh() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("tests/ lies in the repository");
-    for folder in course::specimens::FOLDERS {
+    for folder in tasks::specimens::FOLDERS {
         let kernels = tests::specimen::folder(folder);
         let stale = kernels.iter().filter(|(one, ptx)| !one.is_fresh(root, ptx));
         let stale: Vec<&str> = stale.map(|(one, _)| one.name.as_str()).collect();
@@ -42,7 +42,7 @@ fn packed_ptx_is_fresh() {
             "run `cargo xtask specimens`: {}",
             stale.join(" ")
         );
-        let packed = course::specimens::compiled(root, folder).expect("its PTX is readable");
+        let packed = tasks::specimens::compiled(root, folder).expect("its PTX is readable");
         assert_eq!(
             packed.len(),
             kernels.len(),
@@ -80,10 +80,10 @@ fn machine_code(root: &Path, source: &Path, ptx: &str) -> Option<String> {
 fn collect(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
-        // Their PTX is packed: see `packed_ptx_is_fresh` and `steps/judge/tests/it/solutions.rs`.
-        let mut packed = course::specimens::FOLDERS
+        // Their PTX is packed: see `packed_ptx_is_fresh` and `course/judge/tests/it/solutions.rs`.
+        let mut packed = tasks::specimens::FOLDERS
             .iter()
-            .chain([&course::solutions::FOLDER]);
+            .chain([&tasks::solutions::FOLDER]);
         if packed.any(|folder| path.ends_with(folder)) {
             continue;
         }

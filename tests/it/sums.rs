@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use ladder::STEPS;
-use ladder::sums::{NOT_SUMMED, REFERENCES, Record};
+use catalog::STEPS;
+use records::sums::{NOT_SUMMED, REFERENCES, Record};
 
 #[test]
 fn every_kernel_has_sums_or_is_known_to_have_none() {
@@ -17,7 +17,7 @@ fn every_kernel_has_sums_or_is_known_to_have_none() {
             let n = own.filter(|sum| sum.step == step.id).count();
             assert!(
                 (n > 0) != NOT_SUMMED.contains(&kernel.name),
-                "{}: {n} sums in {}, and ladder::sums::NOT_SUMMED says otherwise; on a machine with such a GPU: cargo \
+                "{}: {n} sums in {}, and records::sums::NOT_SUMMED says otherwise; on a machine with such a GPU: cargo \
                  xtask sums {} --save",
                 kernel.name,
                 REFERENCES.join(" or "),

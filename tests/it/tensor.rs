@@ -34,7 +34,7 @@ fn emulate(case: &Case) -> Result<(Vec<u32>, Vec<u32>), String> {
         .launch(&loaded, "copy", shape, &arguments, options)
         .map_err(|error| error.to_string())?;
     // Where the wait gives up, what lies there is read all the same.
-    let race = |finding: &&findings::Finding| finding.code == Code::Race;
+    let race = |finding: &&diagnostics::Finding| finding.code == Code::Race;
     match report.findings.iter().find(|finding| !race(finding)) {
         Some(finding) => Err(finding.text.clone()),
         None => Ok((gpu.read(out, OUT_WORDS), gpu.read(tensor, TENSOR_BYTES / 4))),

@@ -1,6 +1,6 @@
 //! Matrix products on the machine, and the reference that they must equal bit for bit.
 
-use findings::Report;
+use diagnostics::Report;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use simt::launch::LaunchOptions;
 

@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use findings::Report;
+use diagnostics::Report;
 use simt::check::Code;
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::{LoadedKernel, Module};
@@ -82,7 +82,7 @@ impl Gpu {
                 let codes = report.mistakes.codes();
                 Ok((Report::new(report, kernel, &config), codes))
             }
-            Err(refused) => Err(findings::refusal(kernel.kernel(), &config, &refused)),
+            Err(refused) => Err(diagnostics::refusal(kernel.kernel(), &config, &refused)),
         }
     }
 

@@ -20,7 +20,7 @@ fn header() -> String {
 pub fn cubin(seed: u64) -> Vec<u8> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0xcb1);
     let mut cubin = CUBINS[rng.random_range(0..CUBINS.len())].clone();
-    let Ok(module) = machine::Module::read(&cubin) else {
+    let Ok(module) = sass::Module::read(&cubin) else {
         return cubin;
     };
     // Words that begin an instruction: the first of a kernel are looked for, and the others are behind it.
@@ -65,14 +65,14 @@ pub fn cubin(seed: u64) -> Vec<u8> {
 
 /// The machine code of the ladder.
 static CUBINS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
-    let sources = ladder::STEPS.iter().flat_map(|step| step.kernels);
+    let sources = catalog::STEPS.iter().flat_map(|step| step.kernels);
     let mut names: Vec<&str> = sources.filter_map(|kernel| kernel.source).collect();
     names.dedup();
     names.into_iter().map(crate::recorded::cubin).collect()
 });
 
 fn is_instruction(word: u128) -> bool {
-    machine::decode(machine::Architecture::Sm90, word, 0).is_ok()
+    sass::decode(sass::Architecture::Sm90, word, 0).is_ok()
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u128> {

@@ -14,13 +14,13 @@
 
 use std::fmt::Write as _;
 
-use course::specimens::Specimen;
-use findings::{Finding, Report};
+use diagnostics::{Finding, Report};
 use simt::gpu::{Argument, Gpu, Shape};
 use simt::launch::{LaunchOptions, Names, Watch};
 use simt::module::Module;
 use simt::report::Counters;
 use simt::tensor::{Element, Fill, Swizzle, TensorMap};
+use tasks::specimens::Specimen;
 
 use crate::gemm::Product;
 

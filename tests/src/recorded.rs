@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use ladder::counters::{Profile, Record};
-use ladder::files::ending;
-use ladder::{Kernel, STEPS, Work};
+use catalog::files::ending;
+use catalog::{Kernel, STEPS, Work};
+use records::counters::{Profile, Record};
 use serde_json::{Map, Value};
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
@@ -47,7 +47,7 @@ pub fn cubin(source: &str) -> Vec<u8> {
 
 /// Loads the committed machine code of a source.
 pub fn machine_code(gpu: &Gpu, source: &str) -> Module {
-    let module = machine::Module::read(&cubin(source)).unwrap_or_else(|error| panic!("{source}: {error}"));
+    let module = sass::Module::read(&cubin(source)).unwrap_or_else(|error| panic!("{source}: {error}"));
     Module::load_machine_code(&gpu.memory, &module, None).unwrap_or_else(|error| panic!("{source}: {error}"))
 }
 
@@ -79,7 +79,7 @@ pub fn arguments(module: &Module, name: &str, sizes: &[usize], operands: &[u64])
 /// The recorded launch of a module that has the kernel.
 pub fn count_of(gpu: &Gpu, module: &Module, profile: &Profile) -> Map<String, Value> {
     let kernel = kernel(&profile.kernel);
-    let ladder::Shape { m, n, k } = profile.shape;
+    let catalog::Shape { m, n, k } = profile.shape;
     let operand = |elements: usize| match kernel.work {
         Work::Dgemm => gpu.upload(&vec![1.0f64; elements]),
         _ => gpu.upload(&vec![1.0f32; elements]),

@@ -5,12 +5,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use course::specimens::{self, Specimen};
-use findings::Finding;
+use diagnostics::Finding;
 use simt::gpu::{Gpu, Shape};
 use simt::launch::{LaunchOptions, Names, Watch, check};
 use simt::memory::{Memory, Origin};
 use simt::program::Kernel;
+use tasks::specimens::{self, Specimen};
 
 /// How a `.cu` says that it is launched.
 #[derive(Debug, Default)]
@@ -201,11 +201,11 @@ pub fn run((one, ptx): &(Specimen, String), threads: usize, with_source: bool) -
         Err(refused) => did_not_run(
             head,
             "E-LAUNCH",
-            findings::refusal(loaded.kernel(), &config, &refused),
+            diagnostics::refusal(loaded.kernel(), &config, &refused),
         ),
         Ok(report) => {
             let wrong = wrong(&gpu.memory, &head, loaded.kernel(), &config.params);
-            let report = findings::Report::new(report, &loaded, &config);
+            let report = diagnostics::Report::new(report, &loaded, &config);
             // The host of a broken kernel copies everything back.
             let broken = name.ends_with("_broken") || folder.ends_with("mistakes");
             let outputs = report.outputs.into_iter().map(|output| output.finding);

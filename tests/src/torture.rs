@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::AddAssign;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use findings::Report;
+use diagnostics::Report;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use simt::check::Code;
 use simt::lanes::CpuLevel;

@@ -17,7 +17,7 @@ use commands::{
     assign, bench, book, calibrate, calls, check, doctor, exercise, explain, grade, hint, home, list,
     predict, profile, ptx, readme, sanitize, setup, solutions, specimens, starters, sums, tidy, tune, watch,
 };
-use support::{compiler, interrupt, say};
+use support::{compiler, interrupt, output};
 
 /// Tile by Tile: run, check and measure the steps
 #[derive(Parser)]
@@ -151,23 +151,23 @@ fn main() -> ExitCode {
         Ok(Verdict::NotRun) => return ExitCode::from(3),
         Err(error) => error,
     };
-    match error.downcast_ref::<say::Stop>() {
-        Some(say::Stop::ClosedPipe) => ExitCode::SUCCESS,
-        Some(say::Stop::Usage(_)) => {
-            say::error(&format!("{error:#}"));
+    match error.downcast_ref::<output::Stop>() {
+        Some(output::Stop::ClosedPipe) => ExitCode::SUCCESS,
+        Some(output::Stop::Usage(_)) => {
+            output::error(&format!("{error:#}"));
             ExitCode::from(2)
         }
-        Some(say::Stop::Signal(signal, _)) => {
+        Some(output::Stop::Signal(signal, _)) => {
             const BY_SIGNAL: u8 = 128;
-            say::note(&format!("{error:#}"));
+            output::note(&format!("{error:#}"));
             ExitCode::from(BY_SIGNAL.saturating_add(*signal))
         }
-        Some(say::Stop::Interrupted(_)) => {
-            say::note(&format!("{error:#}"));
+        Some(output::Stop::Interrupted(_)) => {
+            output::note(&format!("{error:#}"));
             ExitCode::from(interrupt::EXIT_CODE)
         }
         None => {
-            say::error(&format!("{error:#}"));
+            output::error(&format!("{error:#}"));
             ExitCode::from(3)
         }
     }

@@ -7,7 +7,7 @@
 use std::error::Error;
 
 use cudarc::driver::{LaunchConfig, PushKernelArg};
-use emulated::Checks;
+use emulator_client::Checks;
 
 const PTX: &str = include_str!("../kernels/atomics.ptx");
 const N: usize = 1 << 14;
@@ -15,7 +15,7 @@ const N: usize = 1 << 14;
 // ANCHOR: program
 fn main() -> Result<(), Box<dyn Error>> {
     let context = exhibits::device()?;
-    if let Some(emulator) = emulated::find() {
+    if let Some(emulator) = emulator_client::find() {
         emulator.set_checks(Some(Checks::Counted)); // no checks: let the mistake run, as a GPU does
         emulator.set_threads(Some(1)); // blocks one after another, so that it goes wrong the same way each time
     }
@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // ANCHOR_END: program
 
     // ANCHOR: told
-    if let Some(emulator) = emulated::find() {
+    if let Some(emulator) = emulator_client::find() {
         emulator.set_checks(Some(Checks::GlobalRaces));
         emulator.set_diagnosis(Some(false)); // in the report only
         let kernel = module.load_function("count_lost")?;

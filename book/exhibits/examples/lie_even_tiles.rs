@@ -7,7 +7,7 @@
 use std::error::Error;
 
 use exhibits::museum::{self, Piece};
-use lab::Shape;
+use harness::Shape;
 
 const PIECE: Piece = Piece {
     ptx: include_str!("../kernels/even_tiles.ptx"),

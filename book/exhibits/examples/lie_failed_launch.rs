@@ -9,7 +9,7 @@ use std::error::Error;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 use exhibits::museum::{self, Piece};
-use lab::Shape;
+use harness::Shape;
 
 const PTX: &str = include_str!("../kernels/failed_launch.ptx");
 
@@ -22,7 +22,7 @@ const PIECE: Piece = Piece {
 // ANCHOR: lie
 fn geometry(shape: Shape) -> LaunchConfig {
     LaunchConfig {
-        grid_dim: (lab::blocks(shape.n, 32), lab::blocks(shape.m, 32), 1),
+        grid_dim: (harness::blocks(shape.n, 32), harness::blocks(shape.m, 32), 1),
         block_dim: (32, 32, 1), // the kernel was compiled for 16 x 16
         shared_mem_bytes: 0,
     }

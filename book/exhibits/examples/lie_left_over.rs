@@ -8,7 +8,7 @@ use std::error::Error;
 
 use cudarc::driver::LaunchConfig;
 use exhibits::museum::{self, Piece};
-use lab::Shape;
+use harness::Shape;
 
 const GOOD: Piece = Piece {
     ptx: include_str!("../kernels/plain.ptx"),

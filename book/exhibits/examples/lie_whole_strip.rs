@@ -8,7 +8,7 @@ use std::error::Error;
 
 use cudarc::driver::LaunchConfig;
 use exhibits::museum::{self, Piece};
-use lab::Shape;
+use harness::Shape;
 
 /// The kernel is good, and part of the ladder; who launches it must ask for the memory.
 const PIECE: Piece = Piece {
@@ -21,7 +21,7 @@ const PIECE: Piece = Piece {
 /// 16 rows of A and 16 columns of B, all of K.
 fn geometry(shape: Shape) -> LaunchConfig {
     LaunchConfig {
-        grid_dim: (lab::blocks(shape.n, 16), lab::blocks(shape.m, 16), 1),
+        grid_dim: (harness::blocks(shape.n, 16), harness::blocks(shape.m, 16), 1),
         block_dim: (256, 1, 1),
         shared_mem_bytes: (2 * 16 * shape.k * size_of::<f32>()) as u32,
     }

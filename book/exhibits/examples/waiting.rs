@@ -20,7 +20,7 @@ const WARPS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let context = exhibits::device()?;
-    let module = match emulated::find() {
+    let module = match emulator_client::find() {
         Some(_) => context.load_module(cudarc::nvrtc::Ptx::from_binary(CUBIN.to_vec()))?,
         None => context.load_module(PTX.into())?,
     };
@@ -103,7 +103,7 @@ impl Bench {
             shared_mem_bytes: 0,
         };
         let flags = Some(CUevent_flags::CU_EVENT_DEFAULT);
-        if let Some(emulator) = emulated::find() {
+        if let Some(emulator) = emulator_client::find() {
             emulator.predict_next();
         }
         let before = self.stream.record_event(flags)?;
@@ -113,7 +113,7 @@ impl Bench {
         // of `to`.
         unsafe { launch.launch(config) }?;
         let after = self.stream.record_event(flags)?;
-        let us = match emulated::find() {
+        let us = match emulator_client::find() {
             Some(emulator) => {
                 let report = emulator.report().ok_or("there was a launch")?;
                 let report: serde_json::Value = serde_json::from_str(&report)?;

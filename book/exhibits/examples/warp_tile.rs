@@ -7,7 +7,7 @@
 use std::error::Error;
 
 use exhibits::museum::{self, Piece};
-use lab::Shape;
+use harness::Shape;
 
 const PTX: &str = include_str!("../kernels/warp_tile.ptx");
 const SHAPE: Shape = Shape {

@@ -5,7 +5,7 @@
 use std::error::Error;
 
 use exhibits::museum::{self, Piece};
-use lab::Shape;
+use harness::Shape;
 
 const PIECE: Piece = Piece {
     ptx: include_str!("../kernels/v03_half_a_tile.ptx"),

@@ -21,7 +21,7 @@ pub mod museum;
 /// When there is no device.
 pub fn device() -> Result<Arc<CudaContext>, Box<dyn Error>> {
     if std::env::var("TILE_DEVICE").as_deref() == Ok("emulated") {
-        emulated::preload()?;
+        emulator_client::preload()?;
     }
     Ok(CudaContext::new(0)?)
 }
@@ -33,7 +33,7 @@ pub fn device() -> Result<Arc<CudaContext>, Box<dyn Error>> {
 /// # Panics
 /// When there was no launch, or no such counter.
 pub fn counted(counter: &str) -> Option<u64> {
-    let report = emulated::find()?.report().expect("there was a launch");
+    let report = emulator_client::find()?.report().expect("there was a launch");
     let report: Value = serde_json::from_str(&report).expect("a report is JSON");
     let count = report["total"][counter].as_u64();
     Some(count.unwrap_or_else(|| panic!("there is no counter `{counter}`")))

@@ -5,13 +5,13 @@
 
 use std::error::Error;
 
+use catalog::Work;
 use cudarc::driver::{CudaContext, DriverError, LaunchConfig, PushKernelArg};
-use emulated::Checks;
-use lab::diagnose::{Scene, Terms};
-use lab::inputs::{Data, Real as _};
-use lab::reference::Problem;
-use lab::{Shape, int, shapes, verify};
-use ladder::Work;
+use emulator_client::Checks;
+use harness::diagnose::{Scene, Terms};
+use harness::inputs::{Data, Real as _};
+use harness::reference::Problem;
+use harness::{Shape, int, shapes, verify};
 use serde_json::Value;
 
 /// A kernel with the ladder's parameters: M, N, K, A, B, C.
@@ -29,7 +29,7 @@ pub struct Piece {
 pub fn squares(shape: Shape) -> LaunchConfig {
     const EDGE: u32 = 16;
     LaunchConfig {
-        grid_dim: (lab::blocks(shape.n, EDGE), lab::blocks(shape.m, EDGE), 1),
+        grid_dim: (harness::blocks(shape.n, EDGE), harness::blocks(shape.m, EDGE), 1),
         block_dim: (EDGE, EDGE, 1),
         shared_mem_bytes: 0,
     }
@@ -39,7 +39,7 @@ pub fn squares(shape: Shape) -> LaunchConfig {
 pub fn in_a_row<const EDGE: u32>(shape: Shape) -> LaunchConfig {
     const THREADS: u32 = 256;
     LaunchConfig {
-        grid_dim: (lab::blocks(shape.n, EDGE), lab::blocks(shape.m, EDGE), 1),
+        grid_dim: (harness::blocks(shape.n, EDGE), harness::blocks(shape.m, EDGE), 1),
         block_dim: (THREADS, 1, 1),
         shared_mem_bytes: 0,
     }
@@ -109,7 +109,7 @@ pub fn on_the_cpu(shape: Shape, a: &[f32], b: &[f32]) -> Vec<f32> {
 pub fn as_it_was(program: fn() -> Result<(), Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
     quiet()?;
     say("As it was:");
-    if let Some(emulator) = emulated::find() {
+    if let Some(emulator) = emulator_client::find() {
         emulator.set_checks(Some(Checks::Off));
     }
     program()
@@ -122,20 +122,20 @@ pub fn as_it_was(program: fn() -> Result<(), Box<dyn Error>>) -> Result<(), Box<
 /// When the launch is not refused: then it is no exhibit.
 pub fn refused(piece: &Piece, shape: Shape) {
     say("\nWho looks at the launch's result gets:");
-    if let Some(emulator) = emulated::find() {
+    if let Some(emulator) = emulator_client::find() {
         emulator.set_diagnosis(Some(true));
     }
     let (a, b) = (vec![1.0; shape.m * shape.k], vec![1.0; shape.k * shape.n]);
     let outcome = piece.multiply(shape, &a, &b, &mut vec![0.0; shape.m * shape.n]);
     let error = outcome.expect_err("an exhibit of refused launches");
-    say(&format!("  {}", lab::words(error)));
+    say(&format!("  {}", harness::words(error)));
     say("and the emulated GPU says on standard error:");
 }
 
 /// Runs something on the emulated device with all checks on, and prints what they find.
 pub fn on_the_emulator(what: &str, run: impl FnOnce() -> Result<(), Box<dyn Error>>) {
     say(&format!("\nThe emulated GPU, {what}:"));
-    let Some(emulator) = emulated::find() else {
+    let Some(emulator) = emulator_client::find() else {
         say("  not asked: this is a real GPU; ask it with TILE_DEVICE=emulated");
         return;
     };
@@ -190,7 +190,7 @@ pub fn wrong_transpose(ptx: &str, kernel: &str, rows: usize, cols: usize) -> Res
         let mut launch = stream.launch_builder(&kernel);
         launch.arg(&rows_arg).arg(&cols_arg).arg(&input).arg(&mut output);
         let config = LaunchConfig {
-            grid_dim: (lab::blocks(cols, EDGE), lab::blocks(rows, EDGE), 1),
+            grid_dim: (harness::blocks(cols, EDGE), harness::blocks(rows, EDGE), 1),
             block_dim: (EDGE * EDGE, 1, 1),
             shared_mem_bytes: 0,
         };
@@ -215,7 +215,7 @@ pub fn wrong_transpose(ptx: &str, kernel: &str, rows: usize, cols: usize) -> Res
 /// each time.
 fn quiet() -> Result<(), Box<dyn Error>> {
     drop(crate::device()?);
-    if let Some(emulator) = emulated::find() {
+    if let Some(emulator) = emulator_client::find() {
         emulator.set_diagnosis(Some(false));
         emulator.set_threads(Some(1));
     }
@@ -254,7 +254,7 @@ fn judge(piece: &Piece, shape: Shape) -> Result<(), String> {
         let mut c = vec![f32::POISON; shape.m * shape.n];
         piece
             .multiply(shape, &problem.a, &problem.b, &mut c)
-            .map_err(|error| format!("the driver reports {}", lab::words(error)))?;
+            .map_err(|error| format!("the driver reports {}", harness::words(error)))?;
         let comparison = verify::compare(&problem, &c);
         if comparison.is_right() {
             continue;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Context as _;
-use ladder::Shape;
+use catalog::Shape;
 use simt::memory::rules::{self, Addresses};
 
 use crate::machine::{self, FIRST, Reached, Who};

@@ -1,6 +1,7 @@
 //! Bars of what was measured: the ladder, the transposes, the CPU.
 
-use ladder::{Kernel, Record, STEPS, Shape, Work};
+use catalog::{Kernel, STEPS, Shape, Work};
+use records::Record;
 
 use crate::recorded::{CUBLAS, Recorded};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
@@ -90,7 +91,7 @@ fn draw(title: &str, unit: &str, bars: &[Bar], foot: &str) -> String {
 
 /// The page of the step that has this kernel.
 fn chapter(kernel: &str) -> Option<String> {
-    let has = |step: &&ladder::Step| step.kernels.iter().any(|its| its.name == kernel);
+    let has = |step: &&catalog::Step| step.kernels.iter().any(|its| its.name == kernel);
     let step = STEPS.iter().find(has)?;
     Some(format!("{}-{}.html", step.id, step.name))
 }

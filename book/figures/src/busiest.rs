@@ -2,9 +2,9 @@
 //! kernels keep tensor cores.
 
 use anyhow::{Context as _, ensure};
-use ladder::Shape;
-use ladder::busiest::{Launch, Record, UNMODELLED};
-use ladder::machine_code::{BINDS, level, unit};
+use catalog::Shape;
+use records::busiest::{Launch, Record, UNMODELLED};
+use records::machine_code::{BINDS, level, unit};
 use timing::accuracy::{Needs, profiled};
 
 use crate::machine;
@@ -151,7 +151,7 @@ pub fn stalls() -> anyhow::Result<String> {
 /// # Errors
 /// When there is no record, or nothing of this step in it, or a metric is missing.
 pub fn tensor(step: &str) -> anyhow::Result<String> {
-    let step = ladder::find(step)?;
+    let step = catalog::find(step)?;
     const SHOWN: [(&str, &str); 5] = [
         ("tensor", unit::TENSOR),
         ("shared+L1", unit::SHARED_AND_L1),
@@ -181,7 +181,7 @@ pub fn tensor(step: &str) -> anyhow::Result<String> {
         let ns = metric("gpu__time_duration.sum")?;
         let mut row = vec![
             launch.kernel.clone(),
-            ladder::text::short_device(&record.run.device).to_owned(),
+            catalog::text::short_device(&record.run.device).to_owned(),
             format!("{:.0}", ns / 1e3),
             format!("{:.2}", metric("sm__cycles_elapsed.max")? / ns),
         ];
@@ -253,7 +253,7 @@ pub fn climb() -> anyhow::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use ladder::busiest::EXCEPTIONS;
+    use records::busiest::EXCEPTIONS;
 
     use super::*;
 
@@ -292,7 +292,7 @@ mod tests {
         let tensor = tensor.iter().flat_map(|record| &record.launches);
         for launch in record()?.launches.iter().chain(tensor) {
             let code = std::fs::read(machine::root().join(&launch.code))?;
-            let now = ladder::provenance::sha256(&code);
+            let now = catalog::provenance::sha256(&code);
             assert_eq!(now, launch.code_sha256, "{}: profile it again", launch.code);
         }
         Ok(())

@@ -2,9 +2,10 @@
 //!
 //! Device memory, L2 and the units are of `book/data/h200-ceilings.json`, speeds of the record of the ladder.
 
-use ladder::ceilings::Ceilings;
-use ladder::text::day;
-use ladder::{Record, Shape};
+use catalog::Shape;
+use catalog::text::day;
+use records::Record;
+use records::ceilings::Ceilings;
 
 use crate::bars::digits;
 use crate::machine;

@@ -1,6 +1,6 @@
 //! What each step asks of the memory system for the same arithmetic: counted, not timed.
 
-use ladder::Shape;
+use catalog::Shape;
 use simt::report::Counters;
 
 use crate::bars::digits;

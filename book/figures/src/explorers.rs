@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail};
-use ladder::Shape;
+use catalog::Shape;
 use simt::memory::rules::{self, Addresses};
 
 use crate::machine::{self, Trace, Who};
@@ -222,7 +222,7 @@ pub fn rules_js() -> anyhow::Result<String> {
 
 /// What `checked.js` says when these rules have passed so many cases.
 pub fn claim(rules: &str, n_cases: usize) -> String {
-    let hash = ladder::provenance::sha256(rules.as_bytes());
+    let hash = catalog::provenance::sha256(rules.as_bytes());
     format!(
         "// made by: cargo run -p figures -- explorers; what rules.js was when it passed\n\
          window.TileChecked = {{ cases: {n_cases}, rules: \"sha256:{hash}\" }};\n"

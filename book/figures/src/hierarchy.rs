@@ -1,7 +1,7 @@
 //! Grid, block, warp, lane: what one launch of a real kernel is made of.
 
 use anyhow::Context as _;
-use ladder::Shape;
+use catalog::Shape;
 
 use crate::machine::{self, FIRST};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};

@@ -4,7 +4,7 @@
 //! trace of one warp, or a record of measurements. Nothing is drawn by hand; where a record is missing, the picture
 //! says so. `cargo run -p figures -- write` writes them all to `book/src/generated`; a test compares.
 //!
-//! Not here: the text around them, and the pages (`press`).
+//! Not here: the text around them, and the pages (`bookbuild`).
 
 #![forbid(unsafe_code)]
 
@@ -38,11 +38,11 @@ mod whole;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use ladder::Record;
+use records::Record;
 
+pub use self::sass::sass;
 pub use busiest::{busiest, climb, stalls, tensor};
 pub use predictions::errors;
-pub use sass::sass;
 pub use steps::steps_js;
 
 /// A picture of the book.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use ladder::{STEPS, Shape};
+use catalog::{STEPS, Shape};
 use simt::gpu::{self, Argument, Gpu};
 use simt::launch::LaunchOptions;
 use simt::memory::rules::Addresses;

@@ -1,6 +1,6 @@
 //! Where data can be, who shares it, and in what pieces it moves.
 
-use ladder::Record;
+use records::Record;
 
 use crate::recorded::Recorded;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};

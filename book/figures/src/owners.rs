@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ladder::Shape;
+use catalog::Shape;
 
 use crate::machine::{self, Reached, Who};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};

@@ -1,6 +1,7 @@
 //! Plots of what was measured: the roofline, throughput over size.
 
-use ladder::{Record, Shape, Work};
+use catalog::{Shape, Work};
+use records::Record;
 use simt::report::Counters;
 
 use crate::bars::{digits, missing};

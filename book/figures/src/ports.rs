@@ -1,7 +1,7 @@
 //! v04 beside v07: which operands of eight multiply-adds come from which bank of the register file, and which were
 //! kept.
 
-use ::machine::operation::Operation;
+use sass::operation::Operation;
 
 use crate::sass::{Code, Read, Reuse, by_bank};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};

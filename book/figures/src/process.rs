@@ -1,7 +1,8 @@
 //! v13 at 8192, on one device and on two: when copies and products ran, as events of a GPU recorded it.
 
 use anyhow::Context as _;
-use ladder::{Run, Shape};
+use catalog::Shape;
+use records::Run;
 use serde::Deserialize;
 
 use crate::machine;
@@ -203,7 +204,7 @@ fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[Row], run: &Run) -
         drawing.text("dim", anchor, (at, y + 8.0), text);
         ms += STEP;
     }
-    let day = ladder::text::day(&run.date);
+    let day = catalog::text::day(&run.date);
     drawing.text(
         "dim",
         Anchor::Start,

@@ -1,8 +1,9 @@
 //! What the plots take from a record.
 
-use ladder::record::Passed;
-use ladder::text::day;
-use ladder::{Outcome, Record, Run, Shape};
+use catalog::Shape;
+use catalog::text::day;
+use records::record::Passed;
+use records::{Outcome, Record, Run};
 
 /// cuBLAS, as the ladder calls it.
 pub(crate) const CUBLAS: &str = "cublas_sgemm";
@@ -48,13 +49,13 @@ impl<'r> Recorded<'r> {
     }
 
     /// The ceilings, of the last run that measured them: those that the text tells, too.
-    pub(crate) fn roofline(&self) -> Option<ladder::record::Roofline> {
+    pub(crate) fn roofline(&self) -> Option<records::record::Roofline> {
         let mut real = self.record.runs.iter().filter(|run| !run.emulated);
         real.rfind(|run| run.roofline.is_some())?.roofline
     }
 
     fn passed(&self, kernel: &str, shape: Shape) -> Option<&Passed> {
-        let of = |m: &&ladder::Measurement| m.kernel == kernel && m.shape == shape;
+        let of = |m: &&records::Measurement| m.kernel == kernel && m.shape == shape;
         let mut measurements = self.record.measurements.iter().filter(of);
         measurements.find_map(|m| match &m.outcome {
             Outcome::Passed(passed) if self.record.run_of(m).is_some_and(|run| !run.emulated) => {
@@ -107,7 +108,7 @@ impl<'r> Recorded<'r> {
 
     /// The shapes of a kernel.
     pub(crate) fn shapes(&self, kernel: &str) -> Vec<Shape> {
-        let of = |m: &&ladder::Measurement| m.kernel == kernel;
+        let of = |m: &&records::Measurement| m.kernel == kernel;
         self.record
             .measurements
             .iter()
@@ -126,9 +127,9 @@ impl<'r> Recorded<'r> {
 
     /// The sizes of square products of a kernel, smallest first.
     pub(crate) fn sizes(&self, kernel: &str) -> Vec<usize> {
-        let of = |m: &ladder::Measurement| m.kernel == kernel || (kernel == CUBLAS && m.kernel == BESIDE);
+        let of = |m: &records::Measurement| m.kernel == kernel || (kernel == CUBLAS && m.kernel == BESIDE);
         let square =
-            |m: &ladder::Measurement| (of(m) && m.shape == Shape::square(m.shape.m)).then_some(m.shape.m);
+            |m: &records::Measurement| (of(m) && m.shape == Shape::square(m.shape.m)).then_some(m.shape.m);
         let mut sizes: Vec<usize> = self.record.measurements.iter().filter_map(square).collect();
         sizes.sort_unstable();
         sizes.dedup();

@@ -8,12 +8,12 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use ::machine::instruction::{Instruction, Register, Value};
-use ::machine::operation::{Modifier, Operation};
 use anyhow::{Context as _, bail};
-use ladder::Shape;
-use ladder::machine_code::unit;
-use ladder::record::Record;
+use catalog::Shape;
+use records::machine_code::unit;
+use records::record::Record;
+use sass::instruction::{Instruction, Register, Value};
+use sass::operation::{Modifier, Operation};
 use simt::memory::rules::Addresses;
 use timing::Chip;
 
@@ -46,7 +46,7 @@ const SUMMIT: [&str; 3] = [
 
 /// Machine code of a kernel.
 pub(crate) struct Code {
-    kernel: ::machine::Kernel,
+    kernel: ::sass::Kernel,
 }
 
 impl Code {
@@ -59,7 +59,7 @@ impl Code {
             .with_extension("cubin");
         let shown = path.display().to_string();
         let cubin = std::fs::read(&path).with_context(|| shown.clone())?;
-        let module = ::machine::Module::read(&cubin).with_context(|| shown.clone())?;
+        let module = ::sass::Module::read(&cubin).with_context(|| shown.clone())?;
         let kernel = module.kernels.into_iter().find(|kernel| kernel.name == name);
         let kernel = kernel.with_context(|| format!("{shown} has no kernel {name}"))?;
         Ok(Self { kernel })
@@ -575,7 +575,7 @@ mod tests {
     #[test]
     fn a_pass_is_as_long_as_the_hardware_counts() -> anyhow::Result<()> {
         let path = machine::root().join("book/data/h200-counters.json");
-        let record = ladder::counters::Record::load(&path)?;
+        let record = records::counters::Record::load(&path)?;
         for name in KERNELS {
             let shape = Shape::square(1024);
             let found = record
@@ -602,7 +602,7 @@ mod tests {
     #[test]
     fn loops_of_v11_are_those_that_a_profiler_counted() -> anyhow::Result<()> {
         let path = machine::root().join("book/data/h200-busiest.json");
-        let record = ladder::busiest::Record::load(&path)?;
+        let record = records::busiest::Record::load(&path)?;
         for name in SUMMIT {
             let found = record.launches.iter().find(|launch| launch.kernel == name);
             let launch = found.with_context(|| format!("{name} was profiled"))?;
@@ -632,9 +632,10 @@ mod tests {
         let banks: Vec<[usize; 2]> = words
             .iter()
             .map(|word| {
-                by_bank(&reuse.next(
-                    &::machine::decode(::machine::Architecture::Sm90, *word, 0).expect("a multiply-add"),
-                ))
+                by_bank(
+                    &reuse
+                        .next(&::sass::decode(::sass::Architecture::Sm90, *word, 0).expect("a multiply-add")),
+                )
             })
             .collect();
         assert_eq!(banks, [[2, 1], [1, 1]]);

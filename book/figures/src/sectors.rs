@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::Context as _;
-use ladder::Shape;
+use catalog::Shape;
 use simt::memory::rules;
 
 use crate::machine::{self, FIRST, Reached};

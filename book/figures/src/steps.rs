@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, bail};
-use ladder::Shape;
+use catalog::Shape;
 use serde_json::{Value, json};
 use simt::memory::rules::{self, Addresses};
 use simt::program::MemSpace;

@@ -5,7 +5,7 @@
 
 use std::fmt::{Display, Write as _};
 
-use ladder::text::escaped;
+use catalog::text::escaped;
 
 /// Units across every picture.
 pub(crate) const WIDTH: f64 = 440.0;

@@ -3,7 +3,7 @@
 //! The order is that of the PTX as it ran. It says nothing of time; what it shows is how much work lies between a
 //! load from global memory and the first use of what it brings.
 
-use ladder::Shape;
+use catalog::Shape;
 
 use crate::machine::{self, FIRST, Trace};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};

@@ -27,7 +27,7 @@ const ROUNDS: i32 = 64;
 fn issued(kernel: &str, warps: u32) -> anyhow::Result<Vec<Vec<u64>>> {
     let path = root().join("kernels/cubin/waiting.cubin");
     let bytes = std::fs::read(&path).with_context(|| path.display().to_string())?;
-    let mut code = ::machine::Module::read(&bytes).map_err(|error| anyhow::anyhow!("{error}"))?;
+    let mut code = sass::Module::read(&bytes).map_err(|error| anyhow::anyhow!("{error}"))?;
     code.kernels.retain(|k| k.name == kernel);
     let gpu = Gpu::with_memory(1 << 32);
     let module =

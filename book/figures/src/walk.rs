@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ladder::Shape;
+use catalog::Shape;
 
 use crate::machine::{self, Who};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};

@@ -1,6 +1,7 @@
 //! Which part of a whole product is the kernel, and how a kernel stands beside cuBLAS over shapes.
 
-use ladder::{Record, Shape};
+use catalog::Shape;
+use records::Record;
 
 use crate::bars::{digits, missing};
 use crate::recorded::Recorded;

@@ -2,9 +2,10 @@
 
 use std::sync::OnceLock;
 
+use catalog::{STEPS, Shape, Work};
 use figures::Figure;
-use ladder::record::{Accuracy, By, Passed, Roofline, Yardstick};
-use ladder::{Measurement, Outcome, Record, Run, STEPS, Samples, Shape, Work};
+use records::record::{Accuracy, By, Passed, Roofline, Yardstick};
+use records::{Measurement, Outcome, Record, Run, Samples};
 
 /// A record of a device that does not exist: every product takes a second, and cuBLAS half of one.
 fn record() -> Record {

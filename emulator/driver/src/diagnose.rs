@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use findings::Finding;
+use diagnostics::Finding;
 use simt::check::{Code, Severity};
 
 use crate::result::*;

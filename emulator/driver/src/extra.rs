@@ -43,7 +43,7 @@
 //! //     `ghz` (the clock), `n_blocks`, `n_sms`; or null, and then `no_prediction` says why.
 //! CUresult tile_predict_next(void);
 //!
-//! // The report of the calling thread's last launch as JSON (the fields of `findings::Report`): counters for the
+//! // The report of the calling thread's last launch as JSON (the fields of `diagnostics::Report`): counters for the
 //! // launch, per source line and per instruction, and what the checks found. Waits for the launch to end. `*length` is
 //! // the size of `buffer` on entry and the size needed, with the NUL, on return; `buffer` may be null to ask for it.
 //! // CUDA_ERROR_NOT_FOUND when there is none.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ffi::{c_char, c_uint};
 use std::sync::Arc;
 
-use machine::ReadErrorKind;
+use sass::ReadErrorKind;
 use simt::limits::tree_bytes;
 use simt::memory::Memory;
 use simt::module::{LoadError, Module};
@@ -34,7 +34,7 @@ pub(crate) enum Image {
     /// The text of a PTX module.
     Text(String),
     /// Machine code, as read from a cubin.
-    Cubin(Arc<machine::Module>),
+    Cubin(Arc<sass::Module>),
 }
 
 impl Image {
@@ -133,12 +133,12 @@ impl Image {
         if bytes.len() as u64 > tree_bytes(MEMORY.limit()) / DECODED {
             return Err((ERROR_OUT_OF_MEMORY, "the cubin is too large".to_owned()));
         }
-        if let Ok(sm) = machine::sm_of(bytes)
+        if let Ok(sm) = sass::sm_of(bytes)
             && sm != ARCHITECTURE
         {
             return Err(architecture(sm));
         }
-        match machine::Module::read(bytes) {
+        match sass::Module::read(bytes) {
             Ok(module) => Ok(Self::Cubin(Arc::new(module))),
             Err(error) => Err(match error.kind {
                 ReadErrorKind::Architecture(sm) => architecture(sm),

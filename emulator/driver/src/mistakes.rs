@@ -3,7 +3,7 @@
 
 use std::sync::Mutex;
 
-use findings::Output;
+use diagnostics::Output;
 use simt::memory::AllocationInfo;
 
 use crate::api::place::Place;

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 
-use findings::Report;
+use diagnostics::Report;
 use serde_json::Value;
 
 use crate::contexts::{Context, lock};

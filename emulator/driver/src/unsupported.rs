@@ -48,7 +48,7 @@ fn described(text: &str, place: &Place, lines: &[u32]) -> String {
         parts.extend(path);
     }
     if let Some((kind, name)) = &place.function {
-        let name: String = findings::plain_name(name).chars().take(MOST_LETTERS).collect();
+        let name: String = diagnostics::plain_name(name).chars().take(MOST_LETTERS).collect();
         parts.push(format!("{kind} {name}"));
     }
     let (first, rest) = lines

@@ -7,7 +7,7 @@ use cudarc::driver::sys::{self, CUresult::*};
 #[test]
 fn nothing_works_before_initialisation() {
     if std::env::var("TILE_DEVICE").as_deref() != Ok("real") {
-        emulated::preload().expect("Cargo built the library");
+        emulator_client::preload().expect("Cargo built the library");
     }
     let (mut n, mut address, mut context, mut stream) = (0, 0, null_mut(), null_mut());
     // SAFETY: valid places for results.

@@ -11,7 +11,7 @@ const PTX: &std::ffi::CStr = c".version 7.0 .target sm_75 .address_size 64 .entr
 
 /// A context, and a kernel in it.
 fn begin() -> (sys::CUcontext, sys::CUfunction) {
-    emulated::preload().expect("Cargo built the library");
+    emulator_client::preload().expect("Cargo built the library");
     let (mut context, mut module, mut function) = (null_mut(), null_mut(), null_mut());
     // SAFETY: valid places for results, and strings that end with NUL.
     unsafe {

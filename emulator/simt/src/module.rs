@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use machine::{Segment, Target};
 use ptx::CheckError;
 use ptx::ast::Space;
+use sass::{Segment, Target};
 
 use crate::decode::{self, DecodeError, Symbols};
 use crate::exec::plan::Plan;
@@ -150,7 +150,7 @@ struct Variables {
 
 impl Variables {
     /// Gives the variables of machine code memory, each segment as a whole: the code counts on how they lie in it.
-    fn place(&mut self, module: &machine::Module) -> Result<decode::machine::Segments, LoadError> {
+    fn place(&mut self, module: &sass::Module) -> Result<decode::machine::Segments, LoadError> {
         let mut places: HashMap<Segment, u64> = HashMap::new();
         let sizes = [
             (Segment::Initialised, "variables", module.initialised.len() as u64),
@@ -159,7 +159,7 @@ impl Variables {
         ];
         for (segment, label, bytes) in sizes.into_iter().filter(|(.., bytes)| *bytes > 0) {
             let constant = segment == Segment::Constants;
-            let of_segment = |variable: &&machine::Variable| variable.segment == segment;
+            let of_segment = |variable: &&sass::Variable| variable.segment == segment;
             let mut inside = module.variables.iter().filter(of_segment);
             // One that is alone lends its name.
             let name = match (inside.next(), inside.next()) {
@@ -328,7 +328,7 @@ impl Module {
     /// Loads machine code. `level`: as for [`Self::load`].
     pub fn load_machine_code(
         memory: &Arc<Memory>,
-        module: &machine::Module,
+        module: &sass::Module,
         level: Option<CpuLevel>,
     ) -> Result<Self, LoadError> {
         let best = crate::alu::cpu_level();

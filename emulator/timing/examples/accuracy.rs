@@ -15,8 +15,8 @@ use std::fmt::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ladder::busiest::UNMODELLED;
 use recorded::Launch;
+use records::busiest::UNMODELLED;
 use timing::accuracy::{self, Point, Set};
 use timing::{Bound, Prediction, Reason};
 

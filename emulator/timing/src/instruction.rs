@@ -1,7 +1,7 @@
 //! What the scheduler and the units need of a machine instruction.
 
-use machine::instruction::{Operand, Register, Value};
-use machine::operation::{Modifier, Operation};
+use sass::instruction::{Operand, Register, Value};
+use sass::operation::{Modifier, Operation};
 
 use crate::bound::Resource;
 
@@ -18,8 +18,8 @@ pub struct Instruction {
     pub control: Control,
 }
 
-impl From<&machine::Instruction> for Instruction {
-    fn from(instruction: &machine::Instruction) -> Self {
+impl From<&sass::Instruction> for Instruction {
+    fn from(instruction: &sass::Instruction) -> Self {
         let control = instruction.control;
         let unit = Unit::of(instruction.operation);
         Self {
@@ -42,7 +42,7 @@ impl From<&machine::Instruction> for Instruction {
 }
 
 /// Bytes per lane that it moves.
-fn bytes(instruction: &machine::Instruction) -> u8 {
+fn bytes(instruction: &sass::Instruction) -> u8 {
     let widths = [
         (Modifier::W128, 16),
         (Modifier::W64, 8),
@@ -57,7 +57,7 @@ fn bytes(instruction: &machine::Instruction) -> u8 {
 
 /// Registers by their place in the encoding. Where the second or third operand is no register, the other one of them
 /// is in the third place.
-fn sources(instruction: &machine::Instruction) -> [Option<Source>; 3] {
+fn sources(instruction: &sass::Instruction) -> [Option<Source>; 3] {
     let wide = matches!(
         instruction.operation,
         Operation::Dadd | Operation::Dfma | Operation::Dmul | Operation::Dsetp

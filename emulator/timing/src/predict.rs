@@ -54,7 +54,7 @@ pub struct Prediction {
 pub fn predict(
     chip: &Chip,
     gpu: &Gpu,
-    code: &machine::Kernel,
+    code: &sass::Kernel,
     kernel: &LoadedKernel,
     config: &LaunchConfig,
 ) -> Result<Prediction, NoPrediction> {
@@ -69,7 +69,7 @@ pub fn predict(
 pub fn predict_with_timeline(
     chip: &Chip,
     gpu: &Gpu,
-    code: &machine::Kernel,
+    code: &sass::Kernel,
     kernel: &LoadedKernel,
     config: &LaunchConfig,
     clocks: u64,
@@ -104,7 +104,7 @@ impl<'a> Launch<'a> {
     fn new(
         chip: &'a Chip,
         gpu: &Gpu,
-        code: &machine::Kernel,
+        code: &sass::Kernel,
         kernel: &LoadedKernel,
         config: &LaunchConfig,
     ) -> Result<Self, NoPrediction> {

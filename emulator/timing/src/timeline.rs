@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use machine::operation::Operation;
+use sass::operation::Operation;
 
 use crate::sm::SCHEDULERS;
 use crate::stall::{Reason, Stalls};
@@ -34,7 +34,7 @@ pub struct Issue {
 }
 
 /// The innermost loop in which the most is issued: from where a branch goes back to, up to and with the branch.
-pub(crate) fn busiest_loop(code: &machine::Kernel, stalls: &[Stalls]) -> Range<u32> {
+pub(crate) fn busiest_loop(code: &sass::Kernel, stalls: &[Stalls]) -> Range<u32> {
     let first = code.instructions.first().map_or(0, |first| first.address);
     let mut loops: Vec<Range<u32>> = Vec::new();
     for (i, instruction) in code.instructions.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! What the model does not cover.
 
-use machine::operation::Operation;
+use sass::operation::Operation;
 use simt::launch::LaunchRefused;
 
 /// Why there is no prediction. The texts continue "no prediction: ".

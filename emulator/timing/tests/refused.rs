@@ -11,8 +11,7 @@ use timing::{Chip, NoPrediction, predict};
 /// Why there is no prediction for a product of 128 x 128 x 128 by a kernel of `kernels/cubin`.
 fn why(cubin: &str, name: &str, threads: u32, dynamic_shared: u32, has_alpha: bool) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../kernels/cubin/{cubin}.cubin"));
-    let mut code =
-        machine::Module::read(&fs::read(path).expect("it is committed")).expect("its code is known");
+    let mut code = sass::Module::read(&fs::read(path).expect("it is committed")).expect("its code is known");
     code.kernels.retain(|kernel| kernel.name == name);
     let gpu = Gpu::with_memory(1 << 26);
     let module = Module::load_machine_code(&gpu.memory, &code, None).expect("its code runs");

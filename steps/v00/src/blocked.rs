@@ -5,7 +5,7 @@
 //! other before the next tile comes; and it is used four rows at a time, so that an element of C comes and goes once
 //! for four products. Each element of C still gets its products in the order of k.
 
-use ladder::Shape;
+use catalog::Shape;
 
 /// Rows of the tile of B.
 const BK: usize = 64;

@@ -17,7 +17,7 @@ pub mod library;
 
 mod threads;
 
-use ladder::Shape;
+use catalog::Shape;
 
 /// One way to compute C = A · B: the shape, A, B, and C, which is overwritten.
 pub type Multiply = fn(Shape, &[f32], &[f32], &mut [f32]);

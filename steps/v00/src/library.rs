@@ -3,7 +3,7 @@
 //! It packs and tiles much as [`parallel`](crate::parallel) does, with vectors written by hand for AVX2. Its own
 //! threading ends at four threads, so here each thread multiplies a band of rows with a call of its own.
 
-use ladder::Shape;
+use catalog::Shape;
 
 use crate::threads::{for_each, n_threads};
 

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use lab::{Cpu, Kernel};
+use harness::{Cpu, Kernel};
 
 /// Largest M · N · K for which it is worth waiting for the textbook's loops.
 const PATIENCE: f64 = 1024.0 * 1024.0 * 1024.0;
@@ -24,5 +24,5 @@ fn main() -> ExitCode {
         };
         Kernel::cpu(name, cpu)
     });
-    lab::main("v00", &kernels)
+    harness::main("v00", &kernels)
 }

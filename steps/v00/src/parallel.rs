@@ -23,7 +23,7 @@
 
 use std::sync::{Barrier, OnceLock};
 
-use ladder::Shape;
+use catalog::Shape;
 
 use crate::threads::{Queue, n_threads, on_threads};
 

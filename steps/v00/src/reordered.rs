@@ -4,7 +4,7 @@
 //! are used, the next line is known in advance, and neighbouring columns do not depend on each other, so the compiler
 //! makes vector instructions of them. Each element of C still gets its products in the order of k.
 
-use ladder::Shape;
+use catalog::Shape;
 
 // ANCHOR: loops
 /// C = A · B, one row of C after the other, as a sum of rows of B.

@@ -3,7 +3,7 @@
 //! The innermost loop walks down a column of B. Each step lands in another cache line, of which it uses four bytes
 //! of 64, and there is one sum only, so every addition waits for the one before it.
 
-use ladder::Shape;
+use catalog::Shape;
 
 // ANCHOR: loops
 /// C = A · B, one element of C after the other.

@@ -16,7 +16,7 @@
 //!
 //! Other schemes are other tables: PRODUCTS is all that Strassen found, and what searching programs look for today.
 
-use ladder::Shape;
+use catalog::Shape;
 
 use crate::threads::{for_each, n_cores};
 use crate::{UNIT, parallel};

@@ -127,7 +127,7 @@ fn a_wrong_product_is_noticed() {
 
 #[test]
 fn variants_are_those_of_the_catalogue() {
-    let step = ladder::find("v00").expect("a step");
+    let step = catalog::find("v00").expect("a step");
     let listed: Vec<_> = step.kernels.iter().map(|kernel| kernel.name).collect();
     assert_eq!(VARIANTS.map(|(name, _)| name).as_slice(), listed);
 }

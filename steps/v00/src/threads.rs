@@ -4,7 +4,7 @@ use std::num::NonZero;
 use std::sync::{Mutex, OnceLock};
 use std::thread;
 
-use ladder::Shape;
+use catalog::Shape;
 
 /// How many threads the machine runs at a time.
 pub(crate) fn n_cores() -> usize {

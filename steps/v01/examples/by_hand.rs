@@ -1,4 +1,4 @@
-//! C = A · B on the GPU with cudarc alone: everything that the steps leave to `lab`, in one file.
+//! C = A · B on the GPU with cudarc alone: everything that the steps leave to `harness`, in one file.
 //!
 //! `cargo run -p v01 --example by_hand`
 

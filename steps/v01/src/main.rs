@@ -1,11 +1,11 @@
 //! v01: one thread per element of C, twice: neighbouring lanes own neighbouring rows, or neighbouring columns.
 //!
-//! `examples/by_hand.rs` is the same without `lab`: everything from context to comparison in one file.
+//! `examples/by_hand.rs` is the same without `harness`: everything from context to comparison in one file.
 
 use std::process::ExitCode;
 
 use cudarc::driver::{DeviceRepr, DriverError, LaunchConfig, PushKernelArg};
-use lab::{Code, Gemm, Kernel, Shape, blocks, code, int};
+use harness::{Code, Gemm, Kernel, Shape, blocks, code, int};
 
 /// Edge of the square of C that a block owns.
 const BLOCK: u32 = 32;
@@ -22,7 +22,7 @@ const KERNELS: &[Kernel] = &[
 ];
 
 fn main() -> ExitCode {
-    lab::main("v01", KERNELS)
+    harness::main("v01", KERNELS)
 }
 
 // ANCHOR: launch
@@ -49,7 +49,7 @@ fn launch<T: DeviceRepr>(gemm: Gemm<'_, T>) -> Result<(), DriverError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab::declared;
+    use harness::declared;
 
     #[test]
     fn kernels_are_those_of_the_catalogue() {
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn sums_of_c_are_those_on_record() {
-        lab::sums::agree("v01", KERNELS);
+        harness::sums::agree("v01", KERNELS);
     }
 
     #[test]

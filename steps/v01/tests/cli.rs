@@ -4,8 +4,8 @@ use std::io::Read as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use ladder::Outcome;
-use ladder::record::Line;
+use records::Outcome;
+use records::record::Line;
 
 const PTX: &str = include_str!("../../../kernels/ptx/v01_col_per_lane.ptx");
 

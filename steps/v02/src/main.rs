@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{DeviceRepr, DriverError, LaunchConfig, PushKernelArg};
-use lab::{Code, Gemm, Kernel, Shape, blocks, code, int};
+use harness::{Code, Gemm, Kernel, Shape, blocks, code, int};
 
 /// Edge of the square of C that a block owns where it keeps whole strips.
 const STRIP_BLOCK: u32 = 16;
@@ -21,7 +21,7 @@ const KERNELS: &[Kernel] = &[
 ];
 
 fn main() -> ExitCode {
-    lab::main("v02", KERNELS)
+    harness::main("v02", KERNELS)
 }
 
 // ANCHOR: launch
@@ -67,7 +67,7 @@ fn launch_strip(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab::declared;
+    use harness::declared;
 
     #[test]
     fn kernels_are_those_of_the_catalogue() {
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn sums_of_c_are_those_on_record() {
-        lab::sums::agree("v02", KERNELS);
+        harness::sums::agree("v02", KERNELS);
     }
 
     #[test]

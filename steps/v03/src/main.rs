@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use cudarc::driver::{DriverError, LaunchConfig, PushKernelArg};
-use lab::{Code, Gemm, Kernel, Shape, blocks, code, int};
+use harness::{Code, Gemm, Kernel, Shape, blocks, code, int};
 
 /// Tile of C that a block owns, and the threads that share it.
 const BM: u32 = 128;
@@ -19,7 +19,7 @@ const KERNELS: &[Kernel] = &[
 ];
 
 fn main() -> ExitCode {
-    lab::main("v03", KERNELS)
+    harness::main("v03", KERNELS)
 }
 
 // ANCHOR: launch
@@ -46,7 +46,7 @@ fn launch(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab::declared;
+    use harness::declared;
 
     #[test]
     fn kernels_are_those_of_the_catalogue() {
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn sums_of_c_are_those_on_record() {
-        lab::sums::agree("v03", KERNELS);
+        harness::sums::agree("v03", KERNELS);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use cudarc::driver::{DriverError, LaunchConfig, PushKernelArg};
-use lab::{Code, Gemm, Kernel, Shape, blocks, code, int};
+use harness::{Code, Gemm, Kernel, Shape, blocks, code, int};
 
 /// Tile of C that a block owns, and the threads that share it.
 const BM: u32 = 128;
@@ -20,7 +20,7 @@ const KERNELS: &[Kernel] = &[Kernel::sgemm(
 )];
 
 fn main() -> ExitCode {
-    lab::main("v05", KERNELS)
+    harness::main("v05", KERNELS)
 }
 
 // ANCHOR: launch
@@ -47,7 +47,7 @@ fn launch(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab::declared;
+    use harness::declared;
 
     #[test]
     fn kernels_are_those_of_the_catalogue() {
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn sums_of_c_are_those_on_record() {
-        lab::sums::agree("v05", KERNELS);
+        harness::sums::agree("v05", KERNELS);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use cudarc::driver::{DriverError, LaunchConfig, PushKernelArg};
-use lab::{Code, Gemm, Kernel, Shape, blocks, code, int};
+use harness::{Code, Gemm, Kernel, Shape, blocks, code, int};
 
 /// Tile of C that a block owns, and the threads that share it.
 const BM: u32 = 128;
@@ -15,7 +15,7 @@ const CODE: Code = code!("v07_double_buffer");
 const KERNELS: &[Kernel] = &[Kernel::sgemm("sgemm_v07_double_buffer", CODE, geometry, launch)];
 
 fn main() -> ExitCode {
-    lab::main("v07", KERNELS)
+    harness::main("v07", KERNELS)
 }
 
 // ANCHOR: launch
@@ -42,7 +42,7 @@ fn launch(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab::declared;
+    use harness::declared;
 
     #[test]
     fn kernels_are_those_of_the_catalogue() {
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn sums_of_c_are_those_on_record() {
-        lab::sums::agree("v07", KERNELS);
+        harness::sums::agree("v07", KERNELS);
     }
 
     #[test]

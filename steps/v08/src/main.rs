@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use cudarc::driver::{DriverError, LaunchConfig, PushKernelArg};
-use lab::{Code, Gemm, Kernel, Shape, Transpose, blocks, code, int};
+use harness::{Code, Gemm, Kernel, Shape, Transpose, blocks, code, int};
 
 const THREADS: Code = code!("v08_transpose_threads");
 const COALESCED: Code = code!("v08_transpose_coalesced");
@@ -41,7 +41,7 @@ const KERNELS: &[Kernel] = &[
 ];
 
 fn main() -> ExitCode {
-    lab::main("v08", KERNELS)
+    harness::main("v08", KERNELS)
 }
 
 // ANCHOR: transpose
@@ -114,7 +114,7 @@ fn launch(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab::declared;
+    use harness::declared;
 
     #[test]
     fn kernels_are_those_of_the_catalogue() {
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn sums_of_c_are_those_on_record() {
-        lab::sums::agree("v08", KERNELS);
+        harness::sums::agree("v08", KERNELS);
     }
 
     #[test]

@@ -38,10 +38,10 @@ use cudarc::cublas::result::CublasError;
 use cudarc::cublas::sys::{cublasMath_t, cublasOperation_t as Op, cublasSetMathMode};
 use cudarc::cublas::{CudaBlas, Gemm as _, GemmConfig};
 use cudarc::driver::CudaStream;
-use lab::{Kernel, Product, Shape, int};
+use harness::{Kernel, Product, Shape, int};
 
 fn main() -> ExitCode {
-    lab::main("v09", &KERNELS)
+    harness::main("v09", &KERNELS)
 }
 
 const KERNELS: [Kernel; 1] = [Kernel::cublas("cublas_sgemm", open, multiply)];
@@ -76,7 +76,7 @@ enum Stored {
     /// A as K × M, B as N × K.
     #[cfg_attr(
         not(test),
-        expect(dead_code, reason = "the yardstick of v08 asks for it through lab")
+        expect(dead_code, reason = "the yardstick of v08 asks for it through harness")
     )]
     Transposed,
 }
@@ -165,6 +165,6 @@ mod tests {
 
     #[test]
     fn the_kernels_are_those_of_the_catalogue() {
-        lab::declared::agrees("v09", &KERNELS);
+        harness::declared::agrees("v09", &KERNELS);
     }
 }

@@ -11,10 +11,10 @@ use cudarc::driver::{
     PushKernelArg as _,
 };
 use cudarc::nvrtc::Ptx;
-use lab::inputs::{Data, Real, elements, transposed};
-use lab::map::{Element, Matrix};
-use lab::parts::parts;
-use lab::{Code, E4m3, Shape, bf16, code, int};
+use harness::inputs::{Data, Real, elements, transposed};
+use harness::map::{Element, Matrix};
+use harness::parts::parts;
+use harness::{Code, E4m3, Shape, bf16, code, int};
 
 /// Rows and columns of C.
 const EDGE: usize = 16;
@@ -121,7 +121,7 @@ const PROMOTED: Compared = Compared {
 type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
-    emulated::preload()?;
+    emulator_client::preload()?;
     let context = CudaContext::new(0)?;
     let stream = context.default_stream();
     // And digits behind the point.

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use cudarc::driver::{DeviceRepr, DriverError, LaunchConfig, PushKernelArg};
-use lab::{Code, Gemm, Kernel, Shape, blocks, code, int};
+use harness::{Code, Gemm, Kernel, Shape, blocks, code, int};
 
 /// Tile of C that a block owns.
 const BM: u32 = 128;
@@ -67,7 +67,7 @@ const KERNELS: &[Kernel] = &[
 ];
 
 fn main() -> ExitCode {
-    lab::main("v10", KERNELS)
+    harness::main("v10", KERNELS)
 }
 
 // ANCHOR: launch
@@ -114,7 +114,7 @@ fn launch<T: DeviceRepr>(gemm: Gemm<'_, T, f32>) -> Result<(), DriverError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab::declared;
+    use harness::declared;
 
     #[test]
     fn kernels_are_those_of_the_catalogue() {
@@ -123,6 +123,6 @@ mod tests {
 
     #[test]
     fn sums_of_c_are_those_on_record() {
-        lab::sums::agree("v10", KERNELS);
+        harness::sums::agree("v10", KERNELS);
     }
 }

@@ -5,8 +5,8 @@
 #![expect(clippy::print_stdout, reason = "a program that talks to whoever runs it")]
 
 use cudarc::driver::CudaContext;
-use lab::Shape;
-use lab::inputs::{Data, elements};
+use harness::Shape;
+use harness::inputs::{Data, elements};
 use v11::gemm::{Choice, Product, Sgemm};
 use v11::plans::{PLANS, Sharing, Source};
 
@@ -17,7 +17,7 @@ const SHAPE: Shape = Shape {
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    emulated::preload()?;
+    emulator_client::preload()?;
     let stream = CudaContext::new(0)?.per_thread_stream();
     let sgemm = Sgemm::load(&stream)?;
     let Shape { m, n, k } = SHAPE;

@@ -1,6 +1,6 @@
 //! 40 shapes that were fixed before anything was tuned: five that are hard for a reason, and 35 drawn by a seed.
 
-use lab::Shape;
+use harness::Shape;
 
 const SEED: u64 = 11;
 

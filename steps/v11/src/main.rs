@@ -7,8 +7,8 @@ mod tune;
 use std::process::ExitCode;
 
 use cudarc::driver::{DevicePtr as _, DriverError, LaunchConfig, PushKernelArg};
-use lab::map::{ALIGNED, Element, Matrix};
-use lab::{Code, Gemm, Kernel, Shape, blocks, code, int};
+use harness::map::{ALIGNED, Element, Matrix};
+use harness::{Code, Gemm, Kernel, Shape, blocks, code, int};
 use v11::gemm::{Product, Sgemm};
 use v11::plans::STREAM_K;
 
@@ -149,12 +149,12 @@ fn main() -> ExitCode {
         // For `--size`.
         Some("shapes") => {
             let shapes: Vec<_> = drawn::shapes().iter().map(Shape::to_string).collect();
-            match lab::out::write(&format!("{}\n", shapes.join(","))) {
+            match harness::out::write(&format!("{}\n", shapes.join(","))) {
                 Ok(()) => ExitCode::SUCCESS,
                 Err(_) => ExitCode::FAILURE,
             }
         }
-        _ => lab::main("v11", KERNELS),
+        _ => harness::main("v11", KERNELS),
     }
 }
 
@@ -259,7 +259,7 @@ fn launch_stream_k(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab::declared;
+    use harness::declared;
 
     #[test]
     fn kernels_are_those_of_the_catalogue() {
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn sums_of_c_are_those_on_record() {
-        lab::sums::agree("v11", KERNELS);
+        harness::sums::agree("v11", KERNELS);
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod verify;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use lab::Trouble;
+use harness::Trouble;
 use serde::Serialize;
 use v11::forecast::Forecast;
 use v11::gemm::Costs;
@@ -79,7 +79,7 @@ pub(crate) fn main() -> ExitCode {
 }
 
 fn answer(value: &impl Serialize) -> Result<(), Trouble> {
-    lab::out::write(&format!("{}\n", serde_json::to_string(value).map_err(trouble)?))
+    harness::out::write(&format!("{}\n", serde_json::to_string(value).map_err(trouble)?))
 }
 
 fn read(path: &str) -> Result<Files, Trouble> {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use cudarc::driver::CudaSlice;
-use lab::{Gpu, Shape, Trouble};
+use harness::{Gpu, Shape, Trouble};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
 use v11::costs::{Constants, expected, fit, terms};
@@ -280,13 +280,13 @@ fn measure(gpu: &Gpu) -> Result<(), Trouble> {
     let costs = Costs {
         device: gpu.about.name.clone(),
         driver: gpu.about.driver.clone(),
-        date: ladder::time::utc(ladder::time::now()),
+        date: catalog::time::utc(catalog::time::now()),
         products: shapes.len(),
         seed: SEED,
         plans,
     };
     let text = serde_json::to_string_pretty(&costs).map_err(trouble)?;
-    lab::out::write(&format!("{text}\n"))
+    harness::out::write(&format!("{text}\n"))
 }
 
 #[cfg(test)]

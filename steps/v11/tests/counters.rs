@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use ladder::counters::{Counted, Profile, Record, SHEET, Sheet};
-use ladder::record::{Launched, Line};
+use records::counters::{Counted, Profile, Record, SHEET, Sheet};
+use records::record::{Launched, Line};
 
 const KERNELS: [&str; 3] = ["sgemm_v11_producer", "sgemm_v11_split_k", "sgemm_v11_stream_k"];
 const SHAPE: &str = "500x516x508";

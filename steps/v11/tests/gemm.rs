@@ -3,14 +3,14 @@
 use std::sync::{Arc, Once};
 
 use cudarc::driver::{CudaContext, CudaStream, CudaViewMut};
-use lab::Shape;
+use harness::Shape;
 use v11::gemm::{Choice, Costs, Error, Form, Layout, Product, Sgemm};
 use v11::plans::{PLANS, Sharing, Source};
 
 fn stream() -> Arc<CudaStream> {
     static DRIVER: Once = Once::new();
     DRIVER.call_once(|| {
-        emulated::preload().expect("Cargo built it");
+        emulator_client::preload().expect("Cargo built it");
     });
     CudaContext::new(0)
         .expect("there is a device")

@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use clap::Parser;
 use cudarc::driver::{CudaFunction, CudaSlice, LaunchConfig, PushKernelArg as _};
-use lab::inputs::{Data, elements};
-use lab::{Code, Gpu, Trouble, bf16, out, session};
-use ladder::ceilings::{Ceilings, Rate, Sample};
+use harness::inputs::{Data, elements};
+use harness::{Code, Gpu, Trouble, bf16, out, session};
+use records::ceilings::{Ceilings, Rate, Sample};
 
 const CODE: Code = Code {
     cu: include_str!("ceilings.cu"),
@@ -351,8 +351,8 @@ fn measure(gpu: &Gpu) -> Result<Ceilings, Trouble> {
         )));
     }
     let n_sms = gpu.about.n_sms;
-    let mut run = lab::run::describe("v12", gpu);
-    run.roofline = Some(lab::roofline::measure(gpu)?);
+    let mut run = harness::run::describe("v12", gpu);
+    run.roofline = Some(harness::roofline::measure(gpu)?);
     let bursts = |ready: &mut Ready<'_>| {
         let rounds = ready.rounds(BURST_MS)?;
         let mut samples = Vec::new();
@@ -368,7 +368,7 @@ fn measure(gpu: &Gpu) -> Result<Ceilings, Trouble> {
         let launched = bursts(&mut Ready::l2(gpu, entry, L2_BLOCKS * n_sms)?)?;
         Ok::<_, Trouble>(rounded(median(launched.iter().map(gbs).collect())))
     };
-    let l2 = ladder::ceilings::L2 {
+    let l2 = records::ceilings::L2 {
         device: run.device.clone(),
         date: run.date.clone(),
         own_gbs: from_l2(L2[0])?,
@@ -388,7 +388,7 @@ fn measure(gpu: &Gpu) -> Result<Ceilings, Trouble> {
             .first()
             .map_or(1.0, |one| f64::from(one.rounds) / one.sample.ms);
         let sample = ready.sample((of_burst * SUSTAINED_MS) as i32)?;
-        ceilings.push(ladder::ceilings::Ceiling {
+        ceilings.push(records::ceilings::Ceiling {
             instruction: ceiling.instruction.into(),
             numbers: ceiling.numbers.name().into(),
             zeros: ceiling.zeros,
@@ -496,7 +496,7 @@ fn code(done: &Result<(), Trouble>) -> u8 {
 fn main() -> ExitCode {
     // The question of `Gpu::find` to a process of its own.
     if std::env::args().nth(1).as_deref() == Some("probe-device") {
-        return lab::main("v12", &[]);
+        return harness::main("v12", &[]);
     }
     let done = run(&Cli::parse());
     let code = code(&done);
@@ -511,7 +511,7 @@ fn main() -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab::device::{Choice, choose_driver};
+    use harness::device::{Choice, choose_driver};
 
     fn emulated() -> Gpu {
         choose_driver(Choice::Emulated).expect("Cargo built it");
@@ -522,7 +522,7 @@ mod tests {
     #[track_caller]
     fn sums(ready: &mut Ready<'_>, gpu: &Gpu) -> Vec<f32> {
         let emulator = gpu.emulator.expect("it was chosen");
-        emulator.set_checks(Some(emulated::Checks::GlobalRaces));
+        emulator.set_checks(Some(emulator_client::Checks::GlobalRaces));
         ready.launch(2).expect("it is launched");
         gpu.stream.synchronize().expect("it ends");
         let report = emulator.report().expect("there was a launch");
@@ -560,16 +560,16 @@ mod tests {
     #[test]
     fn readers_see_what_was_zero() {
         let record = Ceilings {
-            run: lab::run::describe("v12", &emulated()),
+            run: harness::run::describe("v12", &emulated()),
             n_sms: 1,
-            l2: ladder::ceilings::L2 {
+            l2: records::ceilings::L2 {
                 device: String::new(),
                 date: String::new(),
                 own_gbs: 1.0,
                 same_gbs: 1.0,
             },
             ceilings: [false, true]
-                .map(|zeros| ladder::ceilings::Ceiling {
+                .map(|zeros| records::ceilings::Ceiling {
                     instruction: "wgmma".into(),
                     numbers: "bf16".into(),
                     zeros,
@@ -590,7 +590,7 @@ mod tests {
 
     #[test]
     fn constants_are_those_of_the_kernels() {
-        lab::declared::constants(
+        harness::declared::constants(
             CODE,
             &[
                 ("THREADS", THREADS),

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use cudarc::driver::{
     CudaSlice, CudaStream, DevicePtr as _, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
 };
-use lab::map::{ALIGNED, Element, Matrix, TensorMap};
-use lab::parts::{Parts, parts};
-use lab::{Code, E4m3, Gemm, Kernel, Shape, bf16, blocks, code, int};
+use harness::map::{ALIGNED, Element, Matrix, TensorMap};
+use harness::parts::{Parts, parts};
+use harness::{Code, E4m3, Gemm, Kernel, Shape, bf16, blocks, code, int};
 
 // ANCHOR: plans
 /// How a kernel shares out its work.
@@ -181,7 +181,7 @@ fn two_each(tiles: u32, _: u32) -> u32 {
 }
 
 fn main() -> ExitCode {
-    lab::main("v12", &kernels())
+    harness::main("v12", &kernels())
 }
 
 fn kernels() -> Vec<Kernel> {
@@ -430,7 +430,7 @@ impl Mapped for E4m3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab::declared;
+    use harness::declared;
 
     #[test]
     fn kernels_are_those_of_the_catalogue() {
@@ -439,7 +439,7 @@ mod tests {
 
     #[test]
     fn sums_of_c_are_those_on_record() {
-        let sums = lab::sums::agree("v12", &kernels());
+        let sums = harness::sums::agree("v12", &kernels());
         // Whatever the tile, and whoever copies: where k are added in order, C is the same.
         let others = ["split", "six", "tf32", "fp8"];
         let in_order = |kernel: &str| !others.iter().any(|word| kernel.contains(word));

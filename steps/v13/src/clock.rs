@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use lab::{Gpu, Trouble, out};
+use harness::{Gpu, Trouble, out};
 
 use crate::{sorted, trouble};
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::ValueEnum;
 use cudarc::driver::result;
-use lab::{Gpu, Shape, Trouble, out};
+use harness::{Gpu, Shape, Trouble, out};
 use v13::host::{Arrays, Kind};
 use v13::process::{Device, Event, Process};
 use v13::schedule::{self, QUEUES, Queue, Schedule};
@@ -180,7 +180,7 @@ struct Size {
 
 #[derive(serde::Serialize)]
 struct Record {
-    run: ladder::Run,
+    run: records::Run,
     chunks: u32,
     sizes: Vec<Size>,
 }
@@ -191,7 +191,7 @@ pub(crate) fn main(task: &Run) -> Result<bool, Trouble> {
     let gpu = Gpu::find()?;
     let device = Device::new(&gpu.context).map_err(trouble)?;
     let mut record = Record {
-        run: lab::run::describe("v13", &gpu),
+        run: harness::run::describe("v13", &gpu),
         chunks: task.chunks,
         sizes: Vec::new(),
     };
@@ -279,7 +279,11 @@ impl Comparison<'_> {
                 continue;
             }
             let mut arrays = Arrays::new(self.device.context(), kind, self.shape).map_err(|error| {
-                trouble(format!("{} of host memory: {}", bytes(whole), lab::words(error)))
+                trouble(format!(
+                    "{} of host memory: {}",
+                    bytes(whole),
+                    harness::words(error)
+                ))
             })?;
             if bounds {
                 self.measure_bound(&mut arrays)?;

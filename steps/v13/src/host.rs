@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, DriverError, PinnedHostSlice};
-use lab::Shape;
+use harness::Shape;
 
 /// An array of the host.
 pub enum Array {

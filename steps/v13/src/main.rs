@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use lab::{Gpu, Shape, Trouble};
+use harness::{Gpu, Shape, Trouble};
 
 /// From arrays of the host to the result in the host: C = A · B in FP32.
 #[derive(Debug, Parser)]
@@ -77,7 +77,7 @@ impl Common {
 fn main() -> ExitCode {
     // The question of `Gpu::find` to a process of its own.
     if std::env::args().nth(1).as_deref() == Some("probe-device") {
-        return lab::main("v13", &[]);
+        return harness::main("v13", &[]);
     }
     let cli = Cli::parse();
     let done = match &cli.task {

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use cudarc::driver::{CudaContext, DevicePtr as _, DriverError, result};
 use cudarc::nvrtc::Ptx;
-use lab::{Code, Gpu, Shape, Trouble, code, out};
+use harness::{Code, Gpu, Shape, Trouble, code, out};
 use v11::gemm::{Product, Sgemm};
 use v13::host::{Array, Kind};
 use v13::process::Device;
@@ -25,7 +25,7 @@ pub(crate) struct Measure {
 
 #[derive(serde::Serialize)]
 struct Record {
-    run: ladder::Run,
+    run: records::Run,
     /// `CUDA_MODULE_LOADING`, where it is set.
     loading: Option<String>,
     measured: Vec<Entry>,
@@ -51,7 +51,7 @@ pub(crate) fn main(task: &Measure) -> Result<bool, Trouble> {
         copies(&mut clock, &device, shape)?;
     }
     let record = Record {
-        run: lab::run::describe("v13", &gpu),
+        run: harness::run::describe("v13", &gpu),
         loading: std::env::var("CUDA_MODULE_LOADING").ok(),
         measured: clock.entries,
     };

@@ -9,7 +9,7 @@ use cudarc::driver::sys::{
 };
 use cudarc::driver::{CudaContext, CudaEvent, CudaGraph, CudaSlice, CudaStream, DevicePtr, DriverError};
 use cudarc::nccl::result::NcclError;
-use lab::Shape;
+use harness::Shape;
 use v11::gemm::{Product, Sgemm};
 
 use crate::host::Arrays;
@@ -22,7 +22,7 @@ pub enum Error {
     #[error("{0}")]
     Kernel(#[from] v11::gemm::Error),
     /// The driver reports an error.
-    #[error("{}", lab::words(*.0))]
+    #[error("{}", harness::words(*.0))]
     Driver(#[from] DriverError),
     /// NCCL reports an error.
     #[error("NCCL: {:?}", .0.0)]

@@ -4,7 +4,7 @@
 //! works off its operations one after the other; an operation can also wait until another queue has done the first so
 //! many of its own.
 
-use lab::Shape;
+use harness::Shape;
 
 /// Rows, columns and depths of parts are multiples of this, where the product is large enough: tiles of the kernels are.
 const GRANULE: usize = 128;

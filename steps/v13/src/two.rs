@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::ValueEnum;
 use cudarc::driver::{CudaContext, CudaGraph, DevicePtr as _, DriverError, result, sys};
-use lab::{Gpu, Shape, Trouble, out};
+use harness::{Gpu, Shape, Trouble, out};
 use v13::host::{Array, Arrays, Kind};
 use v13::nccl::{self, Nccl};
 use v13::pair::{self, Link, Pair};
@@ -110,7 +110,7 @@ struct Size {
 
 #[derive(serde::Serialize)]
 struct Record {
-    run: ladder::Run,
+    run: records::Run,
     devices: i32,
     /// Whether each device reaches the memory of the other.
     peers: bool,
@@ -154,7 +154,7 @@ pub(crate) fn main(task: &Two) -> Result<bool, Trouble> {
     out::write(&text)?;
     let mut clock = Clock::new(&gpu, task.common.repeat);
     let mut record = Record {
-        run: lab::run::describe("v13", &gpu),
+        run: harness::run::describe("v13", &gpu),
         devices,
         peers,
         nccl: version,

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::{Arc, Once};
 
 use cudarc::driver::CudaContext;
-use lab::Shape;
+use harness::Shape;
 use v13::host::{Arrays, Kind};
 use v13::pair::{Link, Pair};
 use v13::process::Device;
@@ -16,7 +16,7 @@ use v13::schedule::{
 fn context() -> Arc<CudaContext> {
     static DRIVER: Once = Once::new();
     DRIVER.call_once(|| {
-        emulated::preload().expect("Cargo built it");
+        emulator_client::preload().expect("Cargo built it");
     });
     CudaContext::new(0).expect("there is a device")
 }

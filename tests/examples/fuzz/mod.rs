@@ -210,7 +210,7 @@ fn parent(options: &Options, variables: &[(&str, &str)]) -> Result<(), Box<dyn E
 
 /// Loads the emulated driver and finds a call in it, by its name.
 pub(crate) fn driver() -> Result<impl Fn(&str) -> Option<*mut std::ffi::c_void>, String> {
-    let path = emulated::preload().map_err(|error| error.to_string())?;
+    let path = emulator_client::preload().map_err(|error| error.to_string())?;
     let path =
         std::ffi::CString::new(path.to_string_lossy().as_bytes()).map_err(|error| error.to_string())?;
     // SAFETY: it is loaded already.

@@ -45,7 +45,7 @@ pub fn emulate_machine_code(
     cubin: &[u8],
 ) -> Result<Vec<Result<Vec<u64>, String>>, String> {
     let (gpu, handles) = device();
-    let code = machine::Module::read(cubin).map_err(|error| error.to_string())?;
+    let code = sass::Module::read(cubin).map_err(|error| error.to_string())?;
     let loaded = Module::load_machine_code(&gpu.memory, &code, None).map_err(|error| error.to_string())?;
     let kernels = fixtures.iter().enumerate();
     Ok(kernels.map(|(k, f)| run(&gpu, &loaded, k, f, &handles)).collect())

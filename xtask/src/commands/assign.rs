@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail};
-use course::{Catalogue, TaskName, variant};
+use catalog::files::write_whole;
+use catalog::programs::on_path;
+use catalog::text::{Paint, Table};
 use grader::assign::{self, Assignment, Given};
 use grader::report::{self, Minutes};
-use ladder::files::write_whole;
-use ladder::programs::on_path;
-use ladder::text::{Paint, Table};
+use tasks::{Catalogue, TaskName, variant};
 
 use crate::Verdict;
-use crate::support::say::{self, Stop};
-use crate::support::{learner, place};
+use crate::support::output::{self, Stop};
+use crate::support::{learner, paths};
 
 #[derive(clap::Args)]
 #[command(
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         }
     }
     let seed = args.seed.unwrap_or_else(drawn);
-    let starter = |task: &course::Task| learner::starter(&root, task).map_err(|error| format!("{error:#}"));
+    let starter = |task: &tasks::Task| learner::starter(&root, task).map_err(|error| format!("{error:#}"));
     let (tasks, questions) = assign::choose(&root, &names, seed, starter).map_err(Stop::Usage)?;
     if let Some(given) = tasks.iter().find(|given| given.task.host.is_some())
         && args.gpu_required
@@ -126,7 +126,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     }
     tidy_lock(out);
     let has_git = commit(out, &assignment.title);
-    let me = place::me();
+    let me = paths::me();
     let names: Vec<String> = names.iter().map(ToString::to_string).collect();
     let mut text = format!("{shown}: {} with no solution in it\n", list(&names));
     for Given { task, starter, .. } in &assignment.tasks {
@@ -150,7 +150,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         rubric.display(),
         rubric.display()
     ));
-    say::answer(&text)?;
+    output::answer(&text)?;
     Ok(Verdict::Passed)
 }
 
@@ -180,7 +180,7 @@ fn minutes(path: Option<&Path>) -> Result<BTreeMap<String, u32>> {
 /// Takes packages out of Cargo.lock that the repository does not need, so that the first build changes nothing. Where
 /// that is not possible now, Cargo does it then.
 fn tidy_lock(out: &Path) {
-    let Some(cargo) = place::cargo().or_else(|| on_path("cargo")) else {
+    let Some(cargo) = paths::cargo().or_else(|| on_path("cargo")) else {
         return;
     };
     let _ = Command::new(cargo)
@@ -243,7 +243,7 @@ pub(crate) struct ReportArgs {
 pub(crate) fn report(args: &ReportArgs) -> Result<Verdict> {
     let root = learner::root()?;
     let catalogues = Catalogue::load_all(&root)?;
-    let tasks: Vec<course::Task> = catalogues
+    let tasks: Vec<tasks::Task> = catalogues
         .into_iter()
         .flat_map(|catalogue| catalogue.tasks)
         .collect();
@@ -257,24 +257,24 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Verdict> {
     match args.json {
         true => {
             for task in &report.tasks {
-                say::answer(&format!("{}\n", serde_json::json!({"task": task})))?;
+                output::answer(&format!("{}\n", serde_json::json!({"task": task})))?;
             }
             let (n, without, unreadable) = (report.students, &report.without, &report.unreadable);
-            say::answer(&format!(
+            output::answer(&format!(
                 "{}\n",
                 serde_json::json!({"class": {"students": n, "without": without, "unreadable": unreadable}})
             ))?;
         }
-        false => say::answer(&told(&report))?,
+        false => output::answer(&told(&report))?,
     }
     if let Some(path) = &args.minutes {
         let measured = report.measured();
         write_whole(path, &measured.text()).with_context(|| path.display().to_string())?;
-        say::note(&format!(
+        output::note(&format!(
             "wrote {}: minutes of {} tasks; use them with: {} assign … --minutes {}",
             path.display(),
             measured.minutes.len(),
-            place::me(),
+            paths::me(),
             path.display()
         ));
     }

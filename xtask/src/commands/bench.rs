@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow};
-use ladder::Step;
-use ladder::record::{Line, Measurement, Outcome, Record, Run};
-use ladder::text::Paint;
+use catalog::Step;
+use catalog::text::Paint;
+use records::record::{Line, Measurement, Outcome, Record, Run};
 
 use crate::Verdict;
 use crate::commands::readme;
+use crate::support::output::{self, Status, Stop};
 use crate::support::programs::{Ended, Programs};
-use crate::support::say::{self, Status, Stop};
-use crate::support::{choice, interrupt, kernels, place, programs, records, table};
+use crate::support::{interrupt, kernels, paths, programs, record_files, step_args, table};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples: cargo xtask bench v05\n          \
@@ -22,7 +22,7 @@ pub(crate) struct Args {
     #[arg(value_name = "STEP")]
     steps: Vec<String>,
     #[command(flatten)]
-    sizes: choice::Sizes,
+    sizes: step_args::Sizes,
     /// Run only the kernels whose names contain NAME
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
@@ -42,7 +42,7 @@ pub(crate) struct Args {
 
 /// Runs the steps, and saves their measurements where that is asked for.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
-    let steps = choice::steps("bench", &args.steps)?;
+    let steps = step_args::steps("bench", &args.steps)?;
     let shapes = args.sizes.shapes(&steps)?;
     let records = args.save.then(Records::open).transpose()?;
     interrupt::watch();
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let programs = Programs::ready(&steps)?.sharing(shared);
 
     let mut words = vec!["bench".to_owned()];
-    words.extend(choice::arguments(&shapes));
+    words.extend(step_args::arguments(&shapes));
     if args.save && shapes.is_empty() {
         words.push("--recorded-shapes".into());
     }
@@ -108,7 +108,7 @@ fn page(programs: &Programs, step: &Step, words: &[String]) -> Result<Verdict> {
         Some(_) => Err(anyhow!(
             "{} could not run; see what is missing here: {} doctor",
             step.id,
-            place::me()
+            paths::me()
         )),
         None => Err(anyhow!("{} was killed by the system ({status})", step.id)),
     }
@@ -158,7 +158,7 @@ fn many(
     }
     if !args.json {
         let shown = table::measurements(&all, Paint::for_stdout());
-        match say::answer(&shown) {
+        match output::answer(&shown) {
             Err(error) if !args.save => return Err(error),
             _ => {}
         }
@@ -166,11 +166,11 @@ fn many(
     match &records {
         Some(records) if records.elsewhere => troubles.push(format!(
             "{} would not take them: {}",
-            place::shown(&records.folder),
+            paths::shown(&records.folder),
             records.tell()
         )),
         Some(records) => {
-            say::note(&records.tell());
+            output::note(&records.tell());
             records.refresh()?;
         }
         None => {}
@@ -183,8 +183,8 @@ fn many(
             outcome: Outcome::Failed { why, details },
             ..
         }) => {
-            say::note(&format!("\n{kernel} {shape} failed: {why}\n{details}"));
-            troubles.iter().for_each(|trouble| say::error(trouble));
+            output::note(&format!("\n{kernel} {shape} failed: {why}\n{details}"));
+            troubles.iter().for_each(|trouble| output::error(trouble));
             Ok(Verdict::Failed)
         }
         _ => programs::without_trouble(&troubles, steps.len()),
@@ -193,7 +193,7 @@ fn many(
 
 /// With `--save` the measuring goes on even when nobody reads any more.
 fn print_line(text: &str, save: bool) -> Result<()> {
-    match say::answer(&format!("{text}\n")) {
+    match output::answer(&format!("{text}\n")) {
         Err(error) if !save => Err(error),
         _ => Ok(()),
     }
@@ -223,7 +223,7 @@ fn progress(status: &Status, one: &Measurement, run: Option<&Run>) {
     let text = format!("{}  {}  {}  {result}", one.step, one.kernel, one.shape);
     match status.is_on() {
         true => status.set(&text),
-        false => say::note(&text),
+        false => output::note(&text),
     }
 }
 
@@ -238,7 +238,7 @@ struct Open {
 
 impl Open {
     /// Merges the new lines into the file as it is now: another `bench --save` may have added to it.
-    fn save(&mut self) -> Result<(), ladder::record::RecordError> {
+    fn save(&mut self) -> Result<(), records::record::RecordError> {
         Record::merge_into(&self.path, &self.base, &self.unsaved)?;
         self.unsaved.retain(|line| matches!(line, Line::Run(_)));
         Ok(())
@@ -259,9 +259,9 @@ struct Records {
 
 impl Records {
     fn open() -> Result<Self> {
-        let instead = format!("try: {} bench all --json > records.jsonl", place::me());
+        let instead = format!("try: {} bench all --json > records.jsonl", paths::me());
         Ok(Self {
-            folder: records::folder(&instead)?,
+            folder: record_files::folder(&instead)?,
             open: Vec::new(),
             n_new: 0,
             machine: None,
@@ -281,7 +281,7 @@ impl Records {
     }
 
     fn file_of(&mut self, run: &Run) -> usize {
-        let path = self.folder.join(records::slug(run)).with_extension("json");
+        let path = self.folder.join(record_files::slug(run)).with_extension("json");
         if let Some(at) = self.open.iter().position(|open| open.path == path) {
             return at;
         }
@@ -291,9 +291,9 @@ impl Records {
             Err(error) if error.is_missing() => (path, Record::default()),
             Err(error) => {
                 let other = path.with_extension("new.json");
-                say::note(&format!(
+                output::note(&format!(
                     "{error}; keeping it, and saving in {}",
-                    place::shown(&other)
+                    paths::shown(&other)
                 ));
                 (other, Record::default())
             }
@@ -315,7 +315,7 @@ impl Records {
             open.save()
                 .with_context(|| format!("{error}, and nor could it be saved elsewhere"))?;
             if !self.elsewhere {
-                say::error(&format!("{error}; measurements go to {}", open.path.display()));
+                output::error(&format!("{error}; measurements go to {}", open.path.display()));
             }
             self.elsewhere = true;
         }
@@ -324,9 +324,9 @@ impl Records {
 
     /// READMEs have tables of them.
     fn refresh(&self) -> Result<()> {
-        match place::checkout().filter(|root| root.join("README.md").is_file()) {
+        match paths::checkout().filter(|root| root.join("README.md").is_file()) {
             Some(root) => {
-                let _lock = ladder::files::lock_folder(&self.folder)?;
+                let _lock = catalog::files::lock_folder(&self.folder)?;
                 readme::fill_all(&root).map(|_| ())
             }
             None => Ok(()),
@@ -335,7 +335,7 @@ impl Records {
 
     /// What was saved and where, in one sentence.
     fn tell(&self) -> String {
-        let files: Vec<String> = self.open.iter().map(|open| place::shown(&open.path)).collect();
+        let files: Vec<String> = self.open.iter().map(|open| paths::shown(&open.path)).collect();
         match (self.n_new, files.as_slice()) {
             (0, _) => "nothing was measured, and no record was changed".into(),
             (1, files) => format!("1 measurement is saved in {}", files.join(" and ")),

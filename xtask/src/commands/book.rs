@@ -1,4 +1,4 @@
-//! `cargo xtask book`: starts `press`, which links mdBook; this program does not, so that it is built in seconds.
+//! `cargo xtask book`: starts `bookbuild`, which links mdBook; this program does not, so that it is built in seconds.
 
 use std::ffi::OsString;
 use std::process::Command;
@@ -7,10 +7,10 @@ use anyhow::{Context, Result, bail};
 
 use crate::Verdict;
 use crate::support::interrupt::{self, Waiting};
-use crate::support::place;
-use crate::support::say::{self, Stop};
+use crate::support::output::{self, Stop};
+use crate::support::paths;
 
-/// Command line of `book`: the press explains it.
+/// Command line of `book`: bookbuild explains it.
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub(crate) struct Args {
@@ -19,20 +19,20 @@ pub(crate) struct Args {
     options: Vec<OsString>,
 }
 
-/// Builds the press when that must be, and lets it do the rest.
+/// Builds bookbuild when that must be, and lets it do the rest.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
-    let root = place::checkout().context("the book is built in a checkout, and this is none")?;
-    let cargo = place::cargo().context("the press is built by Cargo; start this with: cargo xtask book")?;
-    let beside = place::beside().map(|folder| {
+    let root = paths::checkout().context("the book is built in a checkout, and this is none")?;
+    let cargo = paths::cargo().context("bookbuild is built by Cargo; start this with: cargo xtask book")?;
+    let beside = paths::beside().map(|folder| {
         folder
-            .join("press")
+            .join("bookbuild")
             .with_extension(std::env::consts::EXE_EXTENSION)
     });
-    if !beside.is_some_and(|press| press.is_file()) {
-        say::note("building the press, with mdBook in it; the first time takes about a minute");
+    if !beside.is_some_and(|program| program.is_file()) {
+        output::note("building bookbuild, with mdBook in it; the first time takes about a minute");
     }
     let mut command = Command::new(cargo);
-    command.args(["run", "--quiet", "--package", "press", "--"]);
+    command.args(["run", "--quiet", "--package", "bookbuild", "--"]);
     command.args(&args.options).current_dir(root);
     let mut child = command.spawn().context("starting cargo")?;
     let waiting = Waiting::for_child(&child);
@@ -45,6 +45,6 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         Some(0) => Ok(Verdict::Passed),
         Some(1) => Ok(Verdict::Failed),
         Some(2) => Err(Stop::Usage("see what it says above, and: cargo xtask book --help".into()).into()),
-        _ => bail!("the press could not do it; the reason is above"),
+        _ => bail!("bookbuild could not do it; the reason is above"),
     }
 }

@@ -10,14 +10,14 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use catalog::files::write_whole;
+use catalog::time;
 use grader::process;
-use ladder::files::write_whole;
-use ladder::time;
 use serde_json::Value;
 
 use crate::Verdict;
-use crate::support::say::{self, Stop};
-use crate::support::{interrupt, place, programs};
+use crate::support::output::{self, Stop};
+use crate::support::{interrupt, paths, programs};
 
 #[derive(clap::Args)]
 #[command(
@@ -42,9 +42,9 @@ const MOST: usize = 1 << 20;
 
 /// Measures the constants, or reads them from `--from`, and writes them to the data file.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
-    let root = place::checkout().context("the constants are in the checkout; run this inside it")?;
+    let root = paths::checkout().context("the constants are in the checkout; run this inside it")?;
     let text = match &args.from {
-        Some(path) => std::fs::read_to_string(path).with_context(|| place::shown(path))?,
+        Some(path) => std::fs::read_to_string(path).with_context(|| paths::shown(path))?,
         None => measure()?,
     };
     let measured = Measured::read(&text)?;
@@ -59,10 +59,10 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     };
     let updated = update(&old, &measured, is_new)?;
     for change in &updated.changes {
-        say::note(change);
+        output::note(change);
     }
     if !updated.left.is_empty() {
-        say::note(&format!(
+        output::note(&format!(
             "no measurement gives these, which stay as they are{}: {}",
             if is_new {
                 ", taken over from another GPU"
@@ -76,14 +76,14 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         return Ok(Verdict::Passed);
     }
     write_whole(&path, &updated.text)?;
-    say::note(&format!("wrote {}", place::shown(&path)));
+    output::note(&format!("wrote {}", paths::shown(&path)));
     Ok(Verdict::Passed)
 }
 
 /// Runs the program `calibrate`, and returns what it printed.
 fn measure() -> Result<String> {
     let mut command = Command::new(programs::one("calibrate")?);
-    say::command(&programs::shown(&command, &[]));
+    output::command(&programs::shown(&command, &[]));
     command.stdin(Stdio::null());
     let ended = process::run(command, LIMIT, MOST, &interrupt::happened).context("starting calibrate")?;
     if interrupt::happened() {
@@ -132,7 +132,7 @@ impl Measured {
             }
         }
         let date = time::utc(date);
-        let day = ladder::text::day(&date);
+        let day = catalog::text::day(&date);
         Ok(Self {
             from: format!("cargo xtask calibrate, {device}, CUDA {driver}, {day}"),
             device,

@@ -11,18 +11,18 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::Verdict;
-use crate::support::{place, say};
+use crate::support::{output, paths};
 
 /// Writes the generated file.
 pub(crate) fn run() -> Result<Verdict> {
     let path = target();
     std::fs::write(&path, generate()?).with_context(|| format!("writing {}", path.display()))?;
-    say::note(&format!("wrote {}", place::shown(&path)));
+    output::note(&format!("wrote {}", paths::shown(&path)));
     Ok(Verdict::Passed)
 }
 
 fn driver() -> PathBuf {
-    crate::support::place::repository().join("emulator/driver")
+    crate::support::paths::repository().join("emulator/driver")
 }
 
 fn target() -> PathBuf {

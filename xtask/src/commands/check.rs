@@ -4,16 +4,16 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use course::verdict::Status;
-use course::{Task, TaskName, progress};
-use ladder::STEPS;
-use ladder::record::{Check, Line};
-use ladder::text::Paint;
+use catalog::STEPS;
+use catalog::text::Paint;
+use records::record::{Check, Line};
+use tasks::verdict::Status;
+use tasks::{Task, TaskName, progress};
 
 use crate::Verdict;
+use crate::support::output::{self, Stop};
 use crate::support::programs::Programs;
-use crate::support::say::{self, Stop};
-use crate::support::{choice, interrupt, judge, kernels, learner, place, programs};
+use crate::support::{interrupt, judge, kernels, learner, paths, programs, step_args};
 
 #[derive(clap::Args)]
 #[command(
@@ -61,7 +61,7 @@ fn copies(args: &Args) -> Result<(Vec<Task>, Vec<String>)> {
     for asked in &args.steps {
         // A step's own task is a kernel, whatever its catalogue has.
         let has_copy = |name: &TaskName| {
-            let root = place::checkout();
+            let root = paths::checkout();
             root.is_some_and(|root| progress::copy_of(&root, name).is_file())
         };
         match TaskName::parse(asked).ok() {
@@ -76,7 +76,7 @@ fn copies(args: &Args) -> Result<(Vec<Task>, Vec<String>)> {
                 let task = learner::task(&root, asked)?;
                 let copy = task.copy(&root);
                 if !copy.is_file() {
-                    let (me, copy) = (place::me(), learner::shown(&root, &copy));
+                    let (me, copy) = (paths::me(), learner::shown(&root, &copy));
                     bail!("there is no {copy}; begin with: {me} start {name}");
                 }
                 copies.push(task);
@@ -95,10 +95,10 @@ fn copy(args: &Args, root: &Path, task: &Task) -> Result<Verdict> {
     let verdict = judge::judge(root, task)?;
     judge::record(root, task, &verdict);
     if args.json {
-        say::answer(&format!("{}\n", serde_json::json!({"verdict": verdict})))?;
+        output::answer(&format!("{}\n", serde_json::json!({"verdict": verdict})))?;
     } else {
         let text = judge::told(root, task, &verdict, Paint::for_stdout());
-        say::answer(&format!("{text}\n{}\n", judge::next(root, task, &verdict)))?;
+        output::answer(&format!("{text}\n{}\n", judge::next(root, task, &verdict)))?;
     }
     Ok(match verdict.status {
         Status::Passed => Verdict::Passed,
@@ -111,7 +111,7 @@ fn copy(args: &Args, root: &Path, task: &Task) -> Result<Verdict> {
 fn finished(args: &Args, asked: &[String]) -> Result<Verdict> {
     let steps = match asked.is_empty() {
         true => STEPS.iter().collect(),
-        false => choice::steps("check", asked)?,
+        false => step_args::steps("check", asked)?,
     };
     interrupt::watch();
     kernels::compile_edited(&steps)?;
@@ -119,7 +119,7 @@ fn finished(args: &Args, asked: &[String]) -> Result<Verdict> {
 
     let mut words = vec!["check".to_owned(), "--json".to_owned()];
     words.extend(args.emulate.then(|| "--emulate".to_owned()));
-    let status = say::Status::new();
+    let status = output::Status::new();
     let paint = Paint::for_stdout();
     let mut troubles = Vec::new();
     let mut checks: Vec<Check> = Vec::new();
@@ -128,11 +128,11 @@ fn finished(args: &Args, asked: &[String]) -> Result<Verdict> {
         let first = checks.len();
         let ended = programs.lines(step, &words, &status, |text, line| {
             if args.json {
-                say::answer(&format!("{text}\n"))?;
+                output::answer(&format!("{text}\n"))?;
             }
             if let Line::Check(check) = line {
                 if !args.json {
-                    say::answer(&told(&check, paint))?;
+                    output::answer(&told(&check, paint))?;
                 }
                 checks.push(*check);
             }
@@ -163,11 +163,11 @@ fn finished(args: &Args, asked: &[String]) -> Result<Verdict> {
             true => String::new(),
             false => format!("{}\n", failed.details.trim_end()),
         };
-        say::answer(&format!("\n{kernel} on {shape}: {}\n{details}", failed.why))?;
+        output::answer(&format!("\n{kernel} on {shape}: {}\n{details}", failed.why))?;
     }
     if !args.json {
         let count = |wanted: Outcome| checks.iter().filter(|check| outcome(check) == wanted).count();
-        say::note(&format!(
+        output::note(&format!(
             "{} passed, {} failed, {} not run",
             count(Outcome::Passed),
             count(Outcome::Failed),
@@ -175,7 +175,7 @@ fn finished(args: &Args, asked: &[String]) -> Result<Verdict> {
         ));
     }
     if first_failure.is_some() {
-        troubles.iter().for_each(|trouble| say::error(trouble));
+        troubles.iter().for_each(|trouble| output::error(trouble));
         return Ok(Verdict::Failed);
     }
     programs::without_trouble(&troubles, steps.len())

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use ladder::find;
-use ladder::record::Roofline;
-use ladder::text::Paint;
+use catalog::find;
+use catalog::text::Paint;
+use records::record::Roofline;
 use serde_json::json;
 
 use crate::Verdict;
 use crate::support::nvrtc::Nvrtc;
 use crate::support::programs::Programs;
-use crate::support::{interrupt, nvrtc, place, say, tools};
+use crate::support::{interrupt, nvrtc, output, paths, tools};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask doctor --json")]
@@ -57,8 +57,8 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             out.push('\n');
         }
     }
-    say::answer(&out)?;
-    if place::has_gpu() {
+    output::answer(&out)?;
+    if paths::has_gpu() {
         let words = match roofline() {
             Ok(found) if args.json => format!(
                 "{}\n",
@@ -76,15 +76,15 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
                 )
             }
             Err(error) => {
-                say::note(&format!("the roofline was not measured: {error:#}"));
+                output::note(&format!("the roofline was not measured: {error:#}"));
                 String::new()
             }
         };
-        say::answer(&words)?;
+        output::answer(&words)?;
     }
     if !args.json {
-        let me = place::me();
-        say::answer(&match place::has_gpu() {
+        let me = paths::me();
+        output::answer(&match paths::has_gpu() {
             true => format!("Next: {me} bench v05\n"),
             false => format!("Everything but timing works here, on the emulated GPU. Next: {me} bench v05\n"),
         })?;
@@ -174,7 +174,7 @@ fn gpu() -> Vec<Item> {
         cost: "the steps run on the emulated GPU, with counters and no times",
         get: "a machine with an NVIDIA GPU and its driver (nvidia-smi must list it)".into(),
     }];
-    if place::has_gpu() {
+    if paths::has_gpu() {
         items.push(Item {
             name: "cuBLAS",
             found: cublas().map(|path| path.display().to_string()),

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use course::progress::Progress;
-use course::{Task, starter};
-use ladder::files::write_whole;
+use catalog::files::write_whole;
+use tasks::progress::Progress;
+use tasks::{Task, starter};
 
 use crate::Verdict;
-use crate::support::{learner, place, say};
+use crate::support::{learner, output, paths};
 
 /// `start`
 #[derive(clap::Args)]
@@ -57,7 +57,7 @@ pub(crate) fn start(args: &StartArgs) -> Result<Verdict> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
     let path = task.copy(&root);
-    let (shown, me, name) = (learner::shown(&root, &path), place::me(), &task.name);
+    let (shown, me, name) = (learner::shown(&root, &path), paths::me(), &task.name);
     let text = learner::starter(&root, &task)?;
     if path.symlink_metadata().is_ok() {
         bail!("{shown} is there already; begin anew with: {me} reset {name}");
@@ -65,9 +65,9 @@ pub(crate) fn start(args: &StartArgs) -> Result<Verdict> {
     write_new(&path, &text).with_context(|| unwritten(&shown))?;
     learner::note_progress(&root, |progress, now| {
         let task = progress.touch(name, now);
-        task.started.get_or_insert(ladder::time::utc(now));
+        task.started.get_or_insert(catalog::time::utc(now));
     });
-    say::answer(&format!(
+    output::answer(&format!(
         "{shown}: {}\n\nabout {} minutes\nnext: fill in what is marked TODO, then: {me} check {name}\n",
         task.title, task.minutes
     ))?;
@@ -79,7 +79,7 @@ pub(crate) fn reset(args: &ResetArgs) -> Result<Verdict> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
     let path = task.copy(&root);
-    let (shown, me, name) = (learner::shown(&root, &path), place::me(), &task.name);
+    let (shown, me, name) = (learner::shown(&root, &path), paths::me(), &task.name);
     let text = learner::starter(&root, &task)?;
     if path.symlink_metadata().is_err() {
         bail!("there is no {shown}; begin with: {me} start {name}");
@@ -89,7 +89,7 @@ pub(crate) fn reset(args: &ResetArgs) -> Result<Verdict> {
     learner::note_progress(&root, |progress, now| {
         progress.touch(name, now);
     });
-    say::answer(&format!(
+    output::answer(&format!(
         "{shown} is the starter again; your text is in {}\nnext: {me} check {name}\n",
         learner::shown(&root, &kept)
     ))?;
@@ -101,7 +101,7 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<Verdict> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
     let path = task.copy(&root);
-    let (shown, me, name) = (learner::shown(&root, &path), place::me(), &task.name);
+    let (shown, me, name) = (learner::shown(&root, &path), paths::me(), &task.name);
     if !path.is_file() {
         bail!("there is no {shown}; begin with: {me} start {name}");
     }
@@ -113,21 +113,21 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<Verdict> {
         true => ("the finished kernel", solution_of(&root, &task)?),
         false => ("the starter", learner::starter(&root, &task)?),
     };
-    let text = course::diff::unified(&other, &mine, title, &shown);
+    let text = tasks::diff::unified(&other, &mine, title, &shown);
     if args.json {
         let record = serde_json::json!({"diff": {"task": name, "against": match is_over {
             true => "solution",
             false => "starter",
         }, "text": text}});
-        say::answer(&format!("{record}\n"))?;
+        output::answer(&format!("{record}\n"))?;
         return Ok(Verdict::Passed);
     }
     match text.is_empty() {
-        true => say::answer(&format!("{shown} is the same as {title}\n"))?,
-        false => say::answer(&text)?,
+        true => output::answer(&format!("{shown} is the same as {title}\n"))?,
+        false => output::answer(&text)?,
     }
     if !is_over && has_solution {
-        say::note(&format!(
+        output::note(&format!(
             "against the starter; once your copy has passed, this shows the finished kernel: {me} check {name}"
         ));
     }
@@ -138,11 +138,11 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<Verdict> {
 pub(crate) fn solution(args: &SolutionArgs) -> Result<Verdict> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
-    let (me, name) = (place::me(), &task.name);
+    let (me, name) = (paths::me(), &task.name);
     let text = solution_of(&root, &task)?;
     if !progress(&root)?.task(name).is_over() {
         if !args.give_up {
-            say::error(&format!(
+            output::error(&format!(
                 "{name} has not passed yet: check your copy with `{me} check {name}`, or see the solution with: \
                  {me} solution {name} --give-up"
             ));
@@ -150,11 +150,11 @@ pub(crate) fn solution(args: &SolutionArgs) -> Result<Verdict> {
         }
         learner::note_progress(&root, |progress, now| {
             let task = progress.touch(name, now);
-            task.gave_up.get_or_insert(ladder::time::utc(now));
+            task.gave_up.get_or_insert(catalog::time::utc(now));
         });
     }
-    say::answer(&text)?;
-    say::note(&format!(
+    output::answer(&text)?;
+    output::note(&format!(
         "from {}; beside your copy: {me} diff {name}",
         task.solution.display()
     ));
@@ -192,7 +192,7 @@ fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
 /// Moves a copy to the first free of `v05.cu.1`, `v05.cu.2`, …
 fn keep(path: &Path) -> std::io::Result<PathBuf> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let _lock = ladder::files::lock_folder(folder)?;
+    let _lock = catalog::files::lock_folder(folder)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let mut number = 1;
     loop {

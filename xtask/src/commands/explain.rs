@@ -8,21 +8,21 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use course::Task;
-use course::explain::{Column, Explained, Line};
-use course::progress::Progress;
-use course::tasks::Kind;
-use ladder::files::write_whole;
-use ladder::provenance::target_of;
-use ladder::text::Paint;
-use ladder::{Shape, WrongSize};
+use catalog::files::write_whole;
+use catalog::provenance::target_of;
+use catalog::text::Paint;
+use catalog::{Shape, WrongSize};
+use tasks::Task;
+use tasks::explain::{Column, Explained, Line};
+use tasks::progress::Progress;
+use tasks::task::Kind;
 
 use crate::Verdict;
-use crate::support::fresh::{self, State};
 use crate::support::judge::Code;
 use crate::support::learner::{self, Compiled};
-use crate::support::say::{self, Stop};
-use crate::support::{cubin, interrupt, judge, place};
+use crate::support::output::{self, Stop};
+use crate::support::staleness::{self, State};
+use crate::support::{cubin, interrupt, judge, paths};
 
 #[derive(clap::Args)]
 #[command(
@@ -188,7 +188,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
     let copy = task.copy(&root);
-    let (me, name) = (place::me(), &task.name);
+    let (me, name) = (paths::me(), &task.name);
     if task.host.is_some() {
         bail!(Stop::Usage(format!(
             "{name} is about the host and has no kernel to explain; its answer is checked with: {me} check {name}"
@@ -225,7 +225,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
                 });
                 let explained = judge::explain(&root, &task, &ptx, &sources, code)?;
                 if let (true, Some(why)) = (explained.lines.is_empty(), &explained.stopped) {
-                    say::error(&format!(
+                    output::error(&format!(
                         "the launch stopped, so nothing was counted: {why}; for more: {me} check {name}"
                     ));
                     return Ok(Verdict::Failed);
@@ -233,7 +233,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
                 subjects.push(Subject::new(&root, "yours", &copy, explained));
             }
             Compiled::Refused(refused) => {
-                say::error(&format!(
+                output::error(&format!(
                     "it does not compile: {}; for more: {me} check {name}",
                     refused.first()
                 ));
@@ -251,7 +251,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
                 subjects.push(subject);
             }
             Err(error) if has_copy && error.downcast_ref::<Stop>().is_none() => {
-                say::note(&format!("without the finished kernel beside it: {error:#}"));
+                output::note(&format!("without the finished kernel beside it: {error:#}"));
             }
             Err(error) => return Err(error),
         }
@@ -262,18 +262,18 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     if let Some(file) = &args.html {
         write_whole(file, &page::page(&task, &subjects, by))
             .with_context(|| format!("writing {}", file.display()))?;
-        say::answer(&format!("wrote {}\n", file.display()))?;
+        output::answer(&format!("wrote {}\n", file.display()))?;
     } else if args.json {
         for subject in &subjects {
-            say::answer(&format!("{}\n", subject.record(by)))?;
+            output::answer(&format!("{}\n", subject.record(by)))?;
         }
     } else if args.machine {
-        say::answer(&code::text(&subjects, args.all, Paint::for_stdout()))?;
+        output::answer(&code::text(&subjects, args.all, Paint::for_stdout()))?;
     } else {
-        say::answer(&table::text(&subjects, by, Paint::for_stdout()))?;
+        output::answer(&table::text(&subjects, by, Paint::for_stdout()))?;
     }
     if subjects.iter().any(|subject| !subject.shows_lines) {
-        say::note(&format!(
+        output::note(&format!(
             "the lines of the finished kernel are shown once yours has passed: {me} check {name}"
         ));
     }
@@ -285,15 +285,15 @@ fn finished(root: &Path, task: &Task, args: &Args) -> Result<Subject> {
     let source = root.join(&task.solution);
     let ptx = target_of(root, &source);
     let shown = task.solution.display();
-    match fresh::state(root, &source) {
+    match staleness::state(root, &source) {
         State::Fresh => {}
-        State::Edited(file) => say::note(&format!(
+        State::Edited(file) => output::note(&format!(
             "{file} changed since {shown} was compiled, and lines may be off; compile it with: {} ptx {shown}",
-            place::me()
+            paths::me()
         )),
         State::Missing => bail!(
             "there is no PTX of {shown}; make it with: {} ptx {shown}",
-            place::me()
+            paths::me()
         ),
         State::Damaged(why) => bail!("the PTX of {shown} is damaged: {why}"),
     }

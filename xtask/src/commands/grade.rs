@@ -9,19 +9,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use anyhow::{Context, Result, anyhow, bail};
+use catalog::text::{Paint, Table};
 use grader::grade::{Class, Grading, Stop as Stopped};
 use grader::rubric::Rubric;
 use grader::sandbox::{self, Launcher, Sandbox};
 use grader::unit::{Bounds, Compiled, Tools};
-use ladder::text::{Paint, Table};
 
 use crate::Verdict;
 use crate::support::clang::{self, Clang};
 use crate::support::compiler::DoesNotCompile;
 use crate::support::nvrtc::Nvrtc;
-use crate::support::say::{self, Status, Stop};
+use crate::support::output::{self, Status, Stop};
 use crate::support::source::Job;
-use crate::support::{interrupt, learner, place, programs};
+use crate::support::{interrupt, learner, paths, programs};
 
 /// Names the program in place of the one that Cargo builds.
 const JUDGE: &str = "TILE_JUDGE";
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let root = learner::root()?;
     let sandbox = match args.no_sandbox {
         true => {
-            say::note(
+            output::note(
                 "without a sandbox: compiling a source can read any file that you can read, and what it prints of it is \
                  in the results; time and memory are limited all the same",
             );
@@ -133,7 +133,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let files = grader::formats::write(&class, &args.out).map_err(anyhow::Error::msg)?;
     match args.json {
         true => records(&class)?,
-        false => say::answer(&summary(&class, &files))?,
+        false => output::answer(&summary(&class, &files))?,
     }
     match class.students.iter().any(grader::grade::Student::is_ungraded) {
         true => Ok(Verdict::Failed),
@@ -183,11 +183,11 @@ fn slurm(args: &Args, root: &Path, tools: &Tools, parts: usize) -> Result<Verdic
         ("submit.sh", jobs.submit()),
     ];
     for (name, text) in files {
-        ladder::files::write_whole(&scripts.join(name), &text).with_context(|| name.to_owned())?;
+        catalog::files::write_whole(&scripts.join(name), &text).with_context(|| name.to_owned())?;
     }
-    say::answer(&format!(
+    output::answer(&format!(
         "a job array of {parts} parts, and a job after it that writes the reports\nnext: sh {}\n",
-        place::shown(&scripts.join("submit.sh"))
+        paths::shown(&scripts.join("submit.sh"))
     ))?;
     Ok(Verdict::Passed)
 }
@@ -412,7 +412,7 @@ impl Bar {
         let at = LINES * done / of.max(1);
         if last.is_none_or(|last| at > last) {
             *last = Some(at);
-            say::note(&format!("graded {done} of {of} sources"));
+            output::note(&format!("graded {done} of {of} sources"));
         }
     }
 }
@@ -422,7 +422,7 @@ fn summary(class: &Class, files: &[PathBuf]) -> String {
     let max = grader::score::shown(class.max);
     let mut table = Table::new(["student", "points", "codes"]).left(1);
     for student in &class.students {
-        let mut codes: Vec<String> = student.verdicts.iter().flat_map(course::Verdict::codes).collect();
+        let mut codes: Vec<String> = student.verdicts.iter().flat_map(tasks::Verdict::codes).collect();
         if student.is_ungraded() {
             codes.push("could not be graded".into());
         }
@@ -459,18 +459,18 @@ fn summary(class: &Class, files: &[PathBuf]) -> String {
         ));
     }
     if let Some(report) = files.first() {
-        out.push_str(&format!("the report: {}\n", place::shown(report)));
+        out.push_str(&format!("the report: {}\n", paths::shown(report)));
     }
     out
 }
 
 fn records(class: &Class) -> Result<()> {
     for student in &class.students {
-        say::answer(&format!("{}\n", serde_json::json!({"student": student})))?;
+        output::answer(&format!("{}\n", serde_json::json!({"student": student})))?;
     }
     let (title, max, similar) = (&class.title, class.max, &class.similar);
     let n = class.students.len();
-    say::answer(&format!(
+    output::answer(&format!(
         "{}\n",
         serde_json::json!({"class": {"title": title, "max": max, "n": n, "similar": similar}})
     ))
@@ -511,7 +511,7 @@ pub(crate) fn compile_one(args: &CompileArgs) -> Result<Verdict> {
         Ok(ptx) => Compiled::Ptx(ptx),
         Err(error) => Compiled::Refused(error.downcast::<DoesNotCompile>()?.0),
     };
-    say::answer(&serde_json::to_string(&compiled)?)?;
+    output::answer(&serde_json::to_string(&compiled)?)?;
     Ok(Verdict::Passed)
 }
 

@@ -1,13 +1,13 @@
 //! `cargo xtask hint`: a nudge that fits the last check, and more of it on request.
 
 use anyhow::Result;
-use course::hints::{self, Hunk};
-use course::progress::{Progress, TaskProgress};
-use course::{Task, TaskName};
-use ladder::text::wrapped;
+use catalog::text::wrapped;
+use tasks::hints::{self, Hunk};
+use tasks::progress::{Progress, TaskProgress};
+use tasks::{Task, TaskName};
 
 use crate::Verdict;
-use crate::support::{learner, place, say};
+use crate::support::{learner, output, paths};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask hint v05 --more")]
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
     let progress = Progress::load(&root)?.task(&task.name);
-    let (me, name) = (place::me(), &task.name);
+    let (me, name) = (paths::me(), &task.name);
     if passed_last(&progress) && args.more == 0 {
         let text = format!("{name} passed its last check\nnext: {me} diff {name}\n");
         return answer(args, &text, &record(name, None, 0, 0, "passed", ""));
@@ -100,8 +100,8 @@ fn lines(text: &str) -> String {
 
 fn answer(args: &Args, text: &str, record: &serde_json::Value) -> Result<Verdict> {
     match args.json {
-        true => say::answer(&format!("{record}\n"))?,
-        false => say::answer(text)?,
+        true => output::answer(&format!("{record}\n"))?,
+        false => output::answer(text)?,
     }
     Ok(Verdict::Passed)
 }
@@ -126,7 +126,7 @@ fn passed_last(progress: &TaskProgress) -> bool {
 
 /// What the hint was chosen by, in a sentence.
 fn chosen_by(root: &std::path::Path, task: &Task, progress: &TaskProgress, symptom: &str) -> String {
-    let (me, name) = (place::me(), &task.name);
+    let (me, name) = (paths::me(), &task.name);
     let copy = learner::shown(root, &task.copy(root));
     let Some(code) = progress.code.as_deref() else {
         return match progress.checks {

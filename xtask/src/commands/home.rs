@@ -6,34 +6,34 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
-use ladder::text::Paint;
-use ladder::{STEPS, Step};
+use catalog::text::Paint;
+use catalog::{STEPS, Step};
 
 use crate::Verdict;
-use crate::support::fresh::{self, State};
-use crate::support::{kernels, place, say};
+use crate::support::staleness::{self, State};
+use crate::support::{kernels, output, paths};
 
 /// Prints where the learner is, and what to do next.
 pub(crate) fn run() -> Result<Verdict> {
     let paint = Paint::for_stdout();
-    let me = place::me();
+    let me = paths::me();
     let mut out = format!(
         "{}: CUDA matrix multiplication from Rust, one optimisation at a time\n\n",
         paint.bold("Tile by Tile")
     );
-    let root = place::checkout();
-    let place = match (&root, place::beside()) {
+    let root = paths::checkout();
+    let place = match (&root, paths::beside()) {
         (Some(root), _) => format!("checkout {}", root.display()),
         (None, Some(folder)) => format!("programs in {}, no checkout around", folder.display()),
         (None, None) => "no checkout".into(),
     };
-    let device = match place::has_gpu() {
+    let device = match paths::has_gpu() {
         true => "an NVIDIA GPU (--emulate for the emulated one)",
         false => "no NVIDIA GPU here, so the emulated one",
     };
     out.push_str(&format!(
         "  where   {place}\n  device  {device}\n  steps   {}\n",
-        ladder::range(),
+        catalog::range(),
     ));
 
     let mut next = Vec::new();
@@ -46,10 +46,10 @@ pub(crate) fn run() -> Result<Verdict> {
         }
         if !own.is_empty() {
             // Without the option, a copy of the learner's would be checked.
-            let name = course::TaskName::rebuild(step.id);
+            let name = tasks::TaskName::rebuild(step.id);
             let has_copy = root
                 .as_deref()
-                .is_some_and(|root| course::progress::copy_of(root, &name).is_file());
+                .is_some_and(|root| tasks::progress::copy_of(root, &name).is_file());
             let option = if has_copy { " --finished" } else { "" };
             next.push((format!("{me} check {}{option}", step.id), "is your kernel right?"));
         }
@@ -71,7 +71,7 @@ pub(crate) fn run() -> Result<Verdict> {
     for (command, what) in next {
         out.push_str(&format!("  {command:<width$}  {what}\n"));
     }
-    say::answer(&out)?;
+    output::answer(&out)?;
     Ok(Verdict::Passed)
 }
 
@@ -88,10 +88,10 @@ fn edited(root: &Path) -> Vec<&'static str> {
     kernels::sources(&steps)
         .into_iter()
         .filter(|name| {
-            let path = fresh::source_of(root, name);
+            let path = staleness::source_of(root, name);
             let committed = format!("kernels/{name}.cu");
             changed.lines().any(|line| line == committed)
-                || (path.is_file() && matches!(fresh::state(root, &path), State::Edited(_)))
+                || (path.is_file() && matches!(staleness::state(root, &path), State::Edited(_)))
         })
         .collect()
 }

@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use anyhow::Result;
-use ladder::record::{Measurement, Outcome, Record};
-use ladder::text::Paint;
-use ladder::{Kernel, PROGRAMS, STEPS, Standalone, Step, Work};
+use catalog::text::Paint;
+use catalog::{Kernel, PROGRAMS, STEPS, Standalone, Step, Work};
+use records::record::{Measurement, Outcome, Record};
 use serde_json::json;
 
 use crate::Verdict;
-use crate::support::fresh::{self, State};
-use crate::support::{place, say, table};
+use crate::support::staleness::{self, State};
+use crate::support::{output, paths, table};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask list --json")]
@@ -22,7 +22,7 @@ pub(crate) struct Args {
 
 /// Prints the steps with their best recorded numbers.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
-    let root = place::checkout();
+    let root = paths::checkout();
     let records = root.as_deref().map(records).unwrap_or_default();
     let paint = Paint::for_stdout();
     let mut out = String::new();
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             }
         }
     }
-    say::answer(&out)?;
+    output::answer(&out)?;
     Ok(Verdict::Passed)
 }
 
@@ -115,11 +115,11 @@ fn best<'a>(kernel: &Kernel, records: &'a [Record]) -> Option<Best<'a>> {
 /// A remark on a kernel's PTX: `None` when it is up to date.
 fn remark(kernel: &Kernel, root: Option<&Path>) -> Option<String> {
     let (root, source) = (root?, kernel.source?);
-    let path = fresh::source_of(root, source);
+    let path = staleness::source_of(root, source);
     if !path.is_file() {
         return Some("not written yet".into());
     }
-    match fresh::state(root, &path) {
+    match staleness::state(root, &path) {
         State::Fresh => None,
         State::Edited(file) => Some(format!("{file} changed since it was compiled")),
         State::Missing => Some("not compiled yet".into()),
@@ -144,8 +144,8 @@ fn page(step: &Step, root: Option<&Path>, records: &[Record], paint: Paint) -> S
 fn as_json(step: &Step, root: Option<&Path>, records: &[Record]) -> serde_json::Value {
     let kernel = |kernel: &Kernel| {
         let state = kernel.source.and_then(|source| {
-            let path = fresh::source_of(root?, source);
-            Some(match fresh::state(root?, &path) {
+            let path = staleness::source_of(root?, source);
+            Some(match staleness::state(root?, &path) {
                 _ if !path.is_file() => "no source",
                 State::Fresh => "fresh",
                 State::Edited(_) => "edited",

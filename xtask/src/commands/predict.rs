@@ -5,19 +5,19 @@ use std::io::{BufRead as _, IsTerminal as _};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use course::measure::Taken;
-use course::progress::Progress;
-use course::quiz::{self, Asked, State};
-use course::tasks::{Answer, Derived};
-use course::{Catalogue, Work};
-use ladder::record::{Line, Outcome};
-use ladder::text::{Paint, number, wrapped};
-use ladder::{STEPS, Shape};
+use catalog::text::{Paint, number, wrapped};
+use catalog::{STEPS, Shape};
+use records::record::{Line, Outcome};
+use tasks::measure::Taken;
+use tasks::progress::Progress;
+use tasks::quiz::{self, Asked, State};
+use tasks::task::{Answer, Derived};
+use tasks::{Catalogue, Work};
 
 use crate::Verdict;
+use crate::support::output::{self, Status, Stop};
 use crate::support::programs::Programs;
-use crate::support::say::{self, Status, Stop};
-use crate::support::{choice, interrupt, learner, place};
+use crate::support::{interrupt, learner, paths, step_args};
 
 #[derive(clap::Args)]
 #[command(
@@ -50,12 +50,12 @@ const WIDTH: usize = 100;
 /// Asks the questions, and shows which answers are right.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let root = learner::root()?;
-    let step = ladder::find(&args.step).map_err(|error| Stop::Usage(error.to_string()))?;
+    let step = catalog::find(&args.step).map_err(|error| Stop::Usage(error.to_string()))?;
     let catalogues = Catalogue::load_all(&root)?;
     let all = quiz::of_step(&catalogues, step.id);
     if all.is_empty() {
         if !args.json {
-            say::answer(&format!("{} has no questions\n", step.id))?;
+            output::answer(&format!("{} has no questions\n", step.id))?;
         }
         return Ok(Verdict::Passed);
     }
@@ -107,7 +107,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         for asked in &chosen {
             let counted = counted.iter().find(|(key, _)| *key == asked.key());
             let record = quiz.record(asked, counted.map(|(_, value)| *value));
-            say::answer(&format!("{record}\n"))?;
+            output::answer(&format!("{record}\n"))?;
         }
     }
     Ok(if right { Verdict::Passed } else { Verdict::Failed })
@@ -161,7 +161,7 @@ impl Quiz<'_> {
     fn say(&self, text: &str) -> Result<()> {
         match self.json {
             true => Ok(()),
-            false => say::answer(text),
+            false => output::answer(text),
         }
     }
 
@@ -171,7 +171,7 @@ impl Quiz<'_> {
 
     /// Changes the progress here, and in the file where that can be.
     fn note(&mut self, change: impl Fn(&mut Progress, u64)) {
-        change(&mut self.progress, ladder::time::now());
+        change(&mut self.progress, catalog::time::now());
         learner::note_progress(self.root, change);
     }
 
@@ -213,8 +213,8 @@ impl Quiz<'_> {
             .filter(|asked| self.state(asked) != State::Right)
             .collect();
         if open.is_empty() {
-            let me = place::me();
-            say::answer(&format!(
+            let me = paths::me();
+            output::answer(&format!(
                 "all questions of {step} are answered; the answers: {me} predict {step} --show\n",
                 step = self.step
             ))?;
@@ -223,17 +223,17 @@ impl Quiz<'_> {
         let mut all_right = true;
         let mut lines = std::io::stdin().lock().lines();
         for asked in open {
-            say::answer(&format!("\n{}", self.asked(asked)))?;
+            output::answer(&format!("\n{}", self.asked(asked)))?;
             let mut right = true;
             loop {
-                say::answer("answer, or Enter to skip: ")?;
+                output::answer("answer, or Enter to skip: ")?;
                 let Some(line) = lines.next() else {
-                    say::answer("\n")?;
+                    output::answer("\n")?;
                     return Ok(all_right && right);
                 };
                 let line = line?;
                 if !line.trim().is_empty() && !asked.question.understands(&line) {
-                    say::answer(&format!("{}\n", not_understood(asked, &line)))?;
+                    output::answer(&format!("{}\n", not_understood(asked, &line)))?;
                     continue;
                 }
                 if line.trim().is_empty() && !right {
@@ -280,7 +280,7 @@ impl Quiz<'_> {
                 Answer::Number(_) => "NUMBER",
                 Answer::Choice(_) => "LETTER",
             };
-            let (me, name) = (place::me(), first.name());
+            let (me, name) = (paths::me(), first.name());
             self.say(&format!("next: {me} predict {} {name}={example}\n", self.step))?;
         }
         Ok(right)
@@ -365,11 +365,11 @@ impl Quiz<'_> {
             values.extend(value.map(|value| (asked.key(), value)));
         }
         if n_closed > 0 {
-            say::note(&format!(
+            output::note(&format!(
                 "{n_closed} more can be counted once they are answered, or shown with --show"
             ));
         } else if values.is_empty() {
-            say::note("none of these questions has an answer that is counted");
+            output::note("none of these questions has an answer that is counted");
         }
         Ok(values)
     }
@@ -426,7 +426,7 @@ fn counted(derived: &Derived) -> Result<Option<f64>> {
     let mut words: Vec<String> = ["bench", "--json", "--emulate", "--kernel", kernel.name]
         .map(String::from)
         .to_vec();
-    words.extend(choice::arguments(&[shape]));
+    words.extend(step_args::arguments(&[shape]));
     let mut passed = None;
     let ended = programs.lines(step, &words, &Status::new(), |_, line| {
         if let Line::Measurement(measurement) = line
@@ -454,15 +454,15 @@ fn counted(derived: &Derived) -> Result<Option<f64>> {
     }))
 }
 
-fn work_of(work: ladder::Work) -> Option<Work> {
+fn work_of(work: catalog::Work) -> Option<Work> {
     Some(match work {
-        ladder::Work::Sgemm => Work::Sgemm,
-        ladder::Work::Dgemm => Work::Dgemm,
-        ladder::Work::SgemmTransposed { a: false, b: false } => Work::Sgemm,
-        ladder::Work::SgemmTransposed { a: true, b: false } => Work::SgemmTn,
-        ladder::Work::SgemmTransposed { a: false, b: true } => Work::SgemmNt,
-        ladder::Work::SgemmTransposed { a: true, b: true } => Work::SgemmTt,
-        ladder::Work::Transpose => Work::Transpose,
-        ladder::Work::Cpu | ladder::Work::Cublas | ladder::Work::Tensor { .. } => return None,
+        catalog::Work::Sgemm => Work::Sgemm,
+        catalog::Work::Dgemm => Work::Dgemm,
+        catalog::Work::SgemmTransposed { a: false, b: false } => Work::Sgemm,
+        catalog::Work::SgemmTransposed { a: true, b: false } => Work::SgemmTn,
+        catalog::Work::SgemmTransposed { a: false, b: true } => Work::SgemmNt,
+        catalog::Work::SgemmTransposed { a: true, b: true } => Work::SgemmTt,
+        catalog::Work::Transpose => Work::Transpose,
+        catalog::Work::Cpu | catalog::Work::Cublas | catalog::Work::Tensor { .. } => return None,
     })
 }

@@ -7,16 +7,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
-use ladder::counters::{self, Counted, PAIRS, Profile, Profiler, Record, Sheet};
-use ladder::record::{Launched, Line, Run};
-use ladder::text::{Paint, Table};
-use ladder::{STEPS, Shape, Step};
+use catalog::text::{Paint, Table};
+use catalog::{STEPS, Shape, Step};
+use records::counters::{self, Counted, PAIRS, Profile, Profiler, Record, Sheet};
+use records::record::{Launched, Line, Run};
 use serde_json::json;
 
 use crate::Verdict;
+use crate::support::output::{self, Status, Stop};
 use crate::support::programs::Programs;
-use crate::support::say::{self, Status, Stop};
-use crate::support::{choice, interrupt, kernels, place, records, tools};
+use crate::support::{interrupt, kernels, paths, record_files, step_args, tools};
 
 const PROFILER: &str = "ncu";
 
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     #[arg(value_name = "STEP")]
     steps: Vec<String>,
     #[command(flatten)]
-    sizes: choice::Sizes,
+    sizes: step_args::Sizes,
     /// Save what Nsight Compute counts in book/data; without sizes, profile at all recorded sizes
     #[arg(long)]
     save: bool,
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     if args.table {
         return table(&args.steps, args.check);
     }
-    let steps = choice::with_kernels(&choice::steps("profile", &args.steps)?)?;
+    let steps = step_args::with_kernels(&step_args::steps("profile", &args.steps)?)?;
     let shapes = match (args.sizes.shapes(&steps)?, args.save) {
         (none, true) if none.is_empty() => counters::SHAPES.to_vec(),
         (none, false) if none.is_empty() => vec![Shape::square(1024)],
@@ -58,12 +58,12 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     };
     let folder = args
         .save
-        .then(|| records::folder("without it, the counters are shown only"))
+        .then(|| record_files::folder("without it, the counters are shown only"))
         .transpose()?;
     interrupt::watch();
     kernels::compile_edited(&steps)?;
     let programs = Programs::ready(&steps)?;
-    let (Some(tool), true) = (tools::tool(PROFILER), place::has_gpu() && !emulated_only()) else {
+    let (Some(tool), true) = (tools::tool(PROFILER), paths::has_gpu() && !emulated_only()) else {
         return elsewhere(&programs, &steps, &shapes);
     };
     let version = tools::version(&tool).unwrap_or_else(|| "of unknown version".into());
@@ -79,18 +79,18 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         for shape in &shapes {
             let profiles = session.profile(step, *shape)?;
             let launches = emulated(&programs, step, *shape)
-                .inspect_err(|error| say::note(&format!("no emulated counters: {error:#}")))
+                .inspect_err(|error| output::note(&format!("no emulated counters: {error:#}")))
                 .unwrap_or_default();
-            say::answer(&match args.json {
+            output::answer(&match args.json {
                 true => as_json(&profiles, &launches),
                 false => shown(&profiles, &launches, paint),
             })?;
         }
         if let Some(folder) = &folder {
             let path = session.save(folder)?;
-            say::note(&format!("saved in {}", place::shown(&path)));
+            output::note(&format!("saved in {}", paths::shown(&path)));
         }
-        say::note(&format!(
+        output::note(&format!(
             "a time line of it: {}",
             timeline(&programs, step, shapes.first())
         ));
@@ -106,7 +106,7 @@ fn emulated_only() -> bool {
 /// The arguments of a step for one shape.
 fn launch(shape: Shape, json: bool) -> Vec<String> {
     let mut words = vec!["launch".to_owned()];
-    words.extend(choice::arguments(&[shape]));
+    words.extend(step_args::arguments(&[shape]));
     words.extend(json.then(|| "--json".to_owned()));
     words
 }
@@ -138,7 +138,7 @@ fn timeline(programs: &Programs, step: &Step, shape: Option<&Shape>) -> String {
     ]
     .map(str::to_owned);
     let mut words = vec!["bench".to_owned()];
-    words.extend(choice::arguments(shape.copied().as_slice()));
+    words.extend(step_args::arguments(shape.copied().as_slice()));
     programs.command_line(&tool, step, &words)
 }
 
@@ -155,8 +155,8 @@ fn elsewhere(programs: &Programs, steps: &[&'static Step], shapes: &[Shape]) -> 
         }
         out.push_str(&format!("{}\n", timeline(programs, step, shapes.first())));
     }
-    say::answer(&out)?;
-    let missing = match place::has_gpu() {
+    output::answer(&out)?;
+    let missing = match paths::has_gpu() {
         true if emulated_only() => "TILE_DEVICE asks for the emulated GPU",
         true => "Nsight Compute (ncu) is not on the PATH",
         false => "this machine has no NVIDIA GPU",
@@ -236,7 +236,7 @@ impl Session<'_> {
         let mut profiles = Vec::new();
         for one in launches {
             if let Some(why) = one.not_run {
-                say::note(&format!("{} on {}: not run: {why}", one.kernel, one.shape));
+                output::note(&format!("{} on {}: not run: {why}", one.kernel, one.shape));
                 continue;
             }
             // A library's launches have names of their own.
@@ -279,7 +279,7 @@ impl Session<'_> {
     /// Adds what was seen so far to the file of this machine.
     fn save(&self, folder: &Path) -> Result<PathBuf> {
         let by = self.by.as_ref().context("nothing was profiled")?;
-        let path = folder.join(format!("{}-counters.json", records::slug(&by.run)));
+        let path = folder.join(format!("{}-counters.json", record_files::slug(&by.run)));
         Record::merge_into(&path, by, &self.record.profiles)?;
         Ok(path)
     }
@@ -431,7 +431,7 @@ fn shown(profiles: &[Profile], launches: &[Launched], paint: Paint) -> String {
 /// Counts again what is on record, of all steps or of some, and writes the sheet and its page, or compares them.
 fn table(steps: &[String], check: bool) -> Result<Verdict> {
     let root =
-        place::checkout().context("--table is of kernels/counters.json in a checkout, and this is none")?;
+        paths::checkout().context("--table is of kernels/counters.json in a checkout, and this is none")?;
     let mut record = Record::default();
     for found in records(&root)? {
         for profile in found.profiles {
@@ -450,7 +450,7 @@ fn table(steps: &[String], check: bool) -> Result<Verdict> {
     let all = steps.is_empty();
     let chosen = match steps {
         [] => STEPS.iter().collect(),
-        _ => choice::steps("profile", steps)?,
+        _ => step_args::steps("profile", steps)?,
     };
     let steps: Vec<&'static Step> = chosen.into_iter().filter(has).collect();
     kernels::compile_edited(&steps)?;
@@ -482,8 +482,8 @@ fn table(steps: &[String], check: bool) -> Result<Verdict> {
     for (file, text) in [(counters::SHEET, sheet.text()), (counters::PAGE, sheet.page())] {
         let path = root.join(file);
         if !check {
-            ladder::files::write_whole(&path, &text).with_context(|| format!("writing {file}"))?;
-            say::note(&format!("wrote {file}"));
+            catalog::files::write_whole(&path, &text).with_context(|| format!("writing {file}"))?;
+            output::note(&format!("wrote {file}"));
         } else if std::fs::read_to_string(path).ok() != Some(text) {
             stale.push(file);
         }
@@ -491,7 +491,7 @@ fn table(steps: &[String], check: bool) -> Result<Verdict> {
     if stale.is_empty() {
         return Ok(Verdict::Passed);
     }
-    say::error(&format!(
+    output::error(&format!(
         "not what is on record and counted: {}; write it again with: cargo xtask profile --table",
         stale.join(", ")
     ));
@@ -501,8 +501,8 @@ fn table(steps: &[String], check: bool) -> Result<Verdict> {
 /// All records of profilers in `book/data`.
 fn records(root: &Path) -> Result<Vec<Record>> {
     let folder = root.join("book/data");
-    let paths = ladder::files::ending(&folder, "-counters.json")
-        .with_context(|| format!("reading {}", place::shown(&folder)))?;
+    let paths = catalog::files::ending(&folder, "-counters.json")
+        .with_context(|| format!("reading {}", paths::shown(&folder)))?;
     paths.iter().map(|path| Ok(Record::load(path)?)).collect()
 }
 

@@ -12,8 +12,8 @@ use anyhow::Context;
 use crate::Verdict;
 use crate::commands::readme;
 use crate::support::committed::compile_all;
-use crate::support::place::repository;
-use crate::support::say;
+use crate::support::output;
+use crate::support::paths::repository;
 
 /// Folders in which sources are looked for.
 const FOLDERS: [&str; 5] = ["kernels", "steps", "tests/data", "book/exhibits", "book/python"];
@@ -45,13 +45,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
 
     let stale = compile_all(&root, &sources, args.check)?;
     if args.check && stale > 0 {
-        say::error(&format!(
+        output::error(&format!(
             "{stale} of {} files are not what their source gives; make them again with: cargo xtask ptx",
             sources.len()
         ));
         return Ok(Verdict::Failed);
     }
-    say::answer(&format!("{} sources, {stale} changed\n", sources.len()))?;
+    output::answer(&format!("{} sources, {stale} changed\n", sources.len()))?;
     match stale {
         0 => Ok(Verdict::Passed),
         // READMEs quote ptxas's report on the kernels.
@@ -63,9 +63,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
 pub(crate) fn collect(folder: &Path, into: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();
-        let mut packed = course::specimens::FOLDERS
+        let mut packed = tasks::specimens::FOLDERS
             .iter()
-            .chain([&course::solutions::FOLDER]);
+            .chain([&tasks::solutions::FOLDER]);
         if packed.any(|folder| path.ends_with(folder)) {
             continue;
         }

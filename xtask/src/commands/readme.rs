@@ -7,13 +7,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use catalog::{STEPS, Shape, Work, provenance};
 use clap::Parser;
-use ladder::record::{Measurement, Outcome, Passed, Record, Samples};
-use ladder::{STEPS, Shape, Work, provenance};
+use records::record::{Measurement, Outcome, Passed, Record, Samples};
 use serde_json::Value;
 
 use crate::Verdict;
-use crate::support::{say, table};
+use crate::support::{output, table};
 
 /// Command line of `readme`.
 #[derive(Parser)]
@@ -28,13 +28,13 @@ const FILES: [&str; 3] = ["README.md", "steps/README.md", "kernels/README.md"];
 
 /// Fills the parts, or with `--check` lists the stale ones.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
-    let root = crate::support::place::repository();
+    let root = crate::support::paths::repository();
     if !args.check {
         return fill_all(&root);
     }
     let stale = stale(&root)?;
     for (file, line) in &stale {
-        say::error(&format!(
+        output::error(&format!(
             "{file}:{line} is not what the files it quotes say; update it with: cargo xtask readme"
         ));
     }
@@ -48,8 +48,8 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
 pub(crate) fn fill_all(root: &Path) -> Result<Verdict> {
     for (file, _) in stale(root)? {
         let new = fill(&read(root, file)?, root)?;
-        ladder::files::write_whole(&root.join(file), &new).with_context(|| format!("writing {file}"))?;
-        say::note(&format!("wrote {file}"));
+        catalog::files::write_whole(&root.join(file), &new).with_context(|| format!("writing {file}"))?;
+        output::note(&format!("wrote {file}"));
     }
     Ok(Verdict::Passed)
 }
@@ -274,7 +274,7 @@ fn rows(
 /// `H100` for `NVIDIA H100 80GB HBM3`.
 fn device(record: &Record, rows: &[Row]) -> String {
     let run = rows.first().and_then(|(one, ..)| record.run_of(one));
-    match run.map_or("", |run| ladder::text::short_device(&run.device)) {
+    match run.map_or("", |run| catalog::text::short_device(&run.device)) {
         "" => "other".into(),
         name => name.into(),
     }
@@ -388,7 +388,7 @@ mod tests {
     /// The launches that kernels/README.md states are those that were measured.
     #[test]
     fn stated_launches_are_the_recorded_ones() {
-        let root = crate::support::place::repository();
+        let root = crate::support::paths::repository();
         let record = Record::load(&root.join("book/data/h200.json")).expect("a record");
         let text = read(&root, "kernels/README.md").expect("a README");
         let (mut columns, mut found) = (Vec::new(), 0);
@@ -444,7 +444,7 @@ mod tests {
     fn a_part_without_an_end_is_an_error() {
         let error = fill(
             "<!-- include: Cargo.toml -->\n",
-            &crate::support::place::repository(),
+            &crate::support::paths::repository(),
         );
         assert!(error.is_err_and(|error| error.to_string().contains("no `<!-- end -->`")));
     }

@@ -6,15 +6,15 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use ladder::record::{Line, Run};
-use ladder::sanitizer::{Record, Session as Checked, TOOLS, Verdict as Said};
-use ladder::text::{Paint, Table};
-use ladder::{STEPS, Step};
+use catalog::text::{Paint, Table};
+use catalog::{STEPS, Step};
+use records::record::{Line, Run};
+use records::sanitizer::{Record, Session as Checked, TOOLS, Verdict as Said};
 
 use crate::Verdict;
+use crate::support::output::{self, Status, Stop};
 use crate::support::programs::Programs;
-use crate::support::say::{self, Status, Stop};
-use crate::support::{choice, interrupt, kernels, place, records, tools};
+use crate::support::{interrupt, kernels, paths, record_files, step_args, tools};
 
 const SANITIZER: &str = "compute-sanitizer";
 
@@ -33,17 +33,17 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let steps = match args.steps.is_empty() {
         true => STEPS.iter().collect(),
-        false => choice::steps("sanitize", &args.steps)?,
+        false => step_args::steps("sanitize", &args.steps)?,
     };
-    let steps = choice::with_kernels(&steps)?;
+    let steps = step_args::with_kernels(&steps)?;
     let folder = match args.save {
-        true => Some(records::folder("without it, the result is shown only")?),
+        true => Some(record_files::folder("without it, the result is shown only")?),
         false => None,
     };
     interrupt::watch();
     kernels::compile_edited(&steps)?;
     let programs = Programs::ready(&steps)?;
-    let (Some(program), true) = (tools::tool(SANITIZER), place::has_gpu()) else {
+    let (Some(program), true) = (tools::tool(SANITIZER), paths::has_gpu()) else {
         return elsewhere(&programs, &steps);
     };
     let version = tools::version(&program).unwrap_or_else(|| "of unknown version".into());
@@ -59,11 +59,11 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             text.push_str(&session.check(step, tool)?);
         }
     }
-    say::answer(&shown(&session.verdicts, Paint::for_stdout()))?;
+    output::answer(&shown(&session.verdicts, Paint::for_stdout()))?;
     let clean = session.verdicts.iter().all(Said::is_clean);
     if let Some(folder) = folder {
         let run = session.run.context("no step said where it ran")?;
-        let path = folder.join(format!("{}-sanitizer.json", records::slug(&run)));
+        let path = folder.join(format!("{}-sanitizer.json", record_files::slug(&run)));
         for said in &mut session.verdicts {
             said.run.clone_from(&run.id);
         }
@@ -73,12 +73,12 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             driver_version: tools::driver_version().unwrap_or_else(|| "unknown".into()),
         };
         Record::merge_into(&path, &by, &session.verdicts)?;
-        say::note(&format!("saved in {}", place::shown(&path)));
+        output::note(&format!("saved in {}", paths::shown(&path)));
     }
     match clean {
         true => Ok(Verdict::Passed),
         false => {
-            say::note(&text);
+            output::note(&text);
             Ok(Verdict::Failed)
         }
     }
@@ -101,15 +101,15 @@ fn elsewhere(programs: &Programs, steps: &[&'static Step]) -> Result<Verdict> {
             out.push_str(&format!("{line}\n"));
         }
     }
-    say::answer(&out)?;
-    let missing = match place::has_gpu() {
+    output::answer(&out)?;
+    let missing = match paths::has_gpu() {
         true => "compute-sanitizer is not on the PATH",
         false => "this machine has no NVIDIA GPU",
     };
     Err(anyhow!(
         "{missing}, so nothing was checked; the commands above are for a machine that has both (without a GPU: {} check \
          all, which checks on the emulated one)",
-        place::me()
+        paths::me()
     ))
 }
 
@@ -163,7 +163,7 @@ impl Session<'_> {
         }
         let ended = ended?;
         if let Some(wrong) = wrong {
-            bail!("{wrong} (under {tool}); see: {} check {}", place::me(), step.id);
+            bail!("{wrong} (under {tool}); see: {} check {}", paths::me(), step.id);
         }
         let Some((n_errors, n_warnings)) = found(&text) else {
             bail!(

@@ -12,16 +12,16 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use crate::Verdict;
 use crate::support::nvrtc::Nvrtc;
 use crate::support::wheels::{IS_OFFERED, VERSION, WHEELS, Wheel, directory};
-use crate::support::{place, say, wheel};
-use ladder::provenance;
+use crate::support::{output, paths, wheel};
+use catalog::provenance;
 
 /// Takes what is there, or downloads it.
 pub(crate) fn run() -> Result<Verdict> {
     if let Ok(nvrtc) = Nvrtc::find() {
-        say::note(&format!("nothing to do: {}", nvrtc.title()));
+        output::note(&format!("nothing to do: {}", nvrtc.title()));
         return Ok(Verdict::Passed);
     }
-    let root = place::checkout().context("setup fills target/nvrtc of a checkout, and this is none")?;
+    let root = paths::checkout().context("setup fills target/nvrtc of a checkout, and this is none")?;
     ensure!(
         IS_OFFERED,
         "NVIDIA offers no compiler for this kind of machine; copies of tasks are compiled with clang where it is installed"
@@ -37,7 +37,7 @@ pub(crate) fn run() -> Result<Verdict> {
         });
     let _ = std::fs::remove_dir_all(&new);
     done?;
-    say::note(&format!("ready: {}", Nvrtc::find()?.title()));
+    output::note(&format!("ready: {}", Nvrtc::find()?.title()));
     Ok(Verdict::Passed)
 }
 
@@ -129,7 +129,7 @@ fn with_pip(wheel: &Wheel, folder: &Path) -> Result<()> {
 fn run_quietly(command: &mut Command) -> Result<Vec<u8>> {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words: Vec<_> = words.map(|word| word.to_string_lossy().into_owned()).collect();
-    say::command(
+    output::command(
         &words
             .iter()
             .map(|word| without_password(word))

@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
-use course::solutions::{self, Compiled, Solution};
+use tasks::solutions::{self, Compiled, Solution};
 
 use crate::Verdict;
 use crate::support::compiler::{Compiler, DoesNotCompile};
 use crate::support::nvrtc::Nvrtc;
-use crate::support::say::{self, Stop};
+use crate::support::output::{self, Stop};
 use crate::support::source::Job;
-use crate::support::{committed, place};
+use crate::support::{committed, paths};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask solutions --check v05/no-padding")]
@@ -24,9 +24,9 @@ pub(crate) struct Args {
 
 /// Compiles those whose texts have changed, or with `--check` all that were asked for.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
-    let root = place::repository();
+    let root = paths::repository();
     let mut all = Vec::new();
-    for step in ladder::STEPS {
+    for step in catalog::STEPS {
         all.push((step.id, solutions::load(&root, step.id)?));
     }
     let known = |name: &String| {
@@ -72,20 +72,20 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         if args.check {
             let differs = kernels.iter().find(|kernel| !there.contains(kernel));
             let which = differs.map_or("a kernel that has no entry", |kernel| kernel.name.as_str());
-            say::note(&format!("stale: {shown} ({which})"));
+            output::note(&format!("stale: {shown} ({which})"));
         } else {
-            ladder::files::write_whole_bytes(&root.join(&file), &solutions::pack(&kernels))
+            catalog::files::write_whole_bytes(&root.join(&file), &solutions::pack(&kernels))
                 .with_context(|| format!("writing {shown}"))?;
-            say::note(&format!("wrote {shown}: {} kernels", kernels.len()));
+            output::note(&format!("wrote {shown}: {} kernels", kernels.len()));
         }
     }
     if args.check && n_stale > 0 {
-        say::error(&format!(
+        output::error(&format!(
             "{n_stale} files are not what their sources give; make them again with: cargo xtask solutions"
         ));
         return Ok(Verdict::Failed);
     }
-    say::answer(&format!("{n} kernels, {n_stale} files changed\n"))?;
+    output::answer(&format!("{n} kernels, {n_stale} files changed\n"))?;
     Ok(Verdict::Passed)
 }
 

@@ -1,15 +1,15 @@
-//! `cargo xtask specimens`: the kernels of `tests/data` that tests run without a compiler (`course::specimens`):
+//! `cargo xtask specimens`: the kernels of `tests/data` that tests run without a compiler (`tasks::specimens`):
 //! packs their PTX, and shows one that lies in no file.
 
 use anyhow::{Context, Result, bail};
-use course::solutions::{Compiled, pack};
-use course::specimens;
+use tasks::solutions::{Compiled, pack};
+use tasks::specimens;
 
 use crate::Verdict;
 use crate::support::compiler::Compiler;
 use crate::support::nvrtc::Nvrtc;
-use crate::support::say::{self, Stop};
-use crate::support::{committed, place};
+use crate::support::output::{self, Stop};
+use crate::support::{committed, paths};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask specimens --show out_of_bounds_broken")]
@@ -29,7 +29,7 @@ pub(crate) struct Args {
 
 /// Compiles those whose texts have changed, or with `--check` all that were asked for.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
-    let root = place::repository();
+    let root = paths::repository();
     let mut all = Vec::new();
     for folder in specimens::FOLDERS {
         all.push((folder, specimens::load(&root, folder)?));
@@ -48,8 +48,8 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
             for one in found.iter().filter(|one| is_asked(&one.name)) {
                 let packed = compiled.iter().find(|kernel| kernel.name == one.name);
                 match args.ptx {
-                    true => say::answer(packed.map_or("", |kernel| &kernel.ptx))?,
-                    false => say::answer(&one.source)?,
+                    true => output::answer(packed.map_or("", |kernel| &kernel.ptx))?,
+                    false => output::answer(&one.source)?,
                 }
             }
         }
@@ -88,19 +88,19 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         if args.check {
             let differs = kernels.iter().find(|kernel| !there.contains(kernel));
             let which = differs.map_or("a kernel that has no source", |kernel| kernel.name.as_str());
-            say::note(&format!("stale: {shown} ({which})"));
+            output::note(&format!("stale: {shown} ({which})"));
         } else {
-            ladder::files::write_whole_bytes(&root.join(&file), &pack(&kernels))
+            catalog::files::write_whole_bytes(&root.join(&file), &pack(&kernels))
                 .with_context(|| format!("writing {shown}"))?;
-            say::note(&format!("wrote {shown}: {} kernels", kernels.len()));
+            output::note(&format!("wrote {shown}: {} kernels", kernels.len()));
         }
     }
     if args.check && n_stale > 0 {
-        say::error(&format!(
+        output::error(&format!(
             "{n_stale} files are not what their sources give; make them again with: cargo xtask specimens"
         ));
         return Ok(Verdict::Failed);
     }
-    say::answer(&format!("{n} kernels, {n_stale} files changed\n"))?;
+    output::answer(&format!("{n} kernels, {n_stale} files changed\n"))?;
     Ok(Verdict::Passed)
 }

@@ -5,11 +5,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use course::Catalogue;
-use ladder::files::write_whole;
+use catalog::files::write_whole;
+use tasks::Catalogue;
 
 use crate::Verdict;
-use crate::support::{learner, say};
+use crate::support::{learner, output};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask starters && cargo xtask ptx")]
@@ -29,11 +29,11 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         }
         stale += 1;
         match args.check {
-            true => say::note(&format!("stale: {}", path.display())),
+            true => output::note(&format!("stale: {}", path.display())),
             false => {
                 write_whole(&root.join(&path), &text)
                     .with_context(|| format!("writing {}", path.display()))?;
-                say::note(&format!(
+                output::note(&format!(
                     "wrote {}; its PTX: cargo xtask ptx {}",
                     path.display(),
                     path.display()
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     }
     match args.check && stale > 0 {
         true => {
-            say::error(&format!(
+            output::error(&format!(
                 "{stale} starters are not what their solutions give; make them again with: cargo xtask starters"
             ));
             Ok(Verdict::Failed)

@@ -6,15 +6,15 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use ladder::STEPS;
-use ladder::record::{Line, Run};
-use ladder::sums::{Beside, Record, Sum, short};
-use ladder::text::{Paint, Table};
+use catalog::STEPS;
+use catalog::text::{Paint, Table};
+use records::record::{Line, Run};
+use records::sums::{Beside, Record, Sum, short};
 
 use crate::Verdict;
+use crate::support::output::{self, Status, Stop};
 use crate::support::programs::{self, Programs};
-use crate::support::say::{self, Status, Stop};
-use crate::support::{choice, interrupt, kernels, place, records};
+use crate::support::{interrupt, kernels, paths, record_files, step_args};
 
 #[derive(clap::Args)]
 #[command(
@@ -42,9 +42,9 @@ pub(crate) struct Args {
 /// Runs the steps, or reads what they printed elsewhere, and compares.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let folder = match args.save {
-        true => Some(records::folder(&format!(
+        true => Some(record_files::folder(&format!(
             "try: {} sums --json > sums.jsonl",
-            place::me()
+            paths::me()
         ))?),
         false => None,
     };
@@ -60,19 +60,19 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         None => session.start(args)?,
     };
     if !args.json {
-        say::answer(&session.shown(Paint::for_stdout()))?;
+        output::answer(&session.shown(Paint::for_stdout()))?;
     }
     if let Some(saved) = session.saved() {
-        say::note(&saved);
+        output::note(&saved);
     }
     let differences = session.differences();
     for told in differences.iter().chain(&session.failed) {
-        say::note(told);
+        output::note(told);
     }
     let differs = session.is_expected_to_agree() && !differences.is_empty();
     match differs || !session.failed.is_empty() {
         true => {
-            troubles.iter().for_each(|trouble| say::error(trouble));
+            troubles.iter().for_each(|trouble| output::error(trouble));
             Ok(Verdict::Failed)
         }
         false => programs::without_trouble(&troubles, STEPS.len()),
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
 
 /// The record to compare with; empty outside of a checkout.
 fn reference() -> Result<Record> {
-    let Some(root) = place::checkout() else {
+    let Some(root) = paths::checkout() else {
         return Ok(Record::default());
     };
     Ok(Record::references(&root.join("book/data"))?)
@@ -104,9 +104,9 @@ impl Session {
     fn start(&mut self, args: &Args) -> Result<Vec<String>> {
         let steps = match args.steps.is_empty() {
             true => STEPS.iter().collect(),
-            false => choice::steps("sums", &args.steps)?,
+            false => step_args::steps("sums", &args.steps)?,
         };
-        let steps = choice::with_kernels(&steps)?;
+        let steps = step_args::with_kernels(&steps)?;
         interrupt::watch();
         kernels::compile_edited(&steps)?;
         let programs = Programs::ready(&steps)?;
@@ -117,7 +117,7 @@ impl Session {
             status.set(&format!("{}  {}", step.id, step.name));
             let ended = programs.lines(step, &words, &status, |text, line| {
                 if args.json {
-                    say::answer(&format!("{text}\n"))?;
+                    output::answer(&format!("{text}\n"))?;
                 }
                 self.take(line);
                 Ok(())
@@ -144,10 +144,10 @@ impl Session {
     /// Reads what steps printed elsewhere.
     fn read(&mut self, path: &Path) -> Result<()> {
         let text =
-            std::fs::read_to_string(path).with_context(|| format!("reading {}", place::shown(path)))?;
+            std::fs::read_to_string(path).with_context(|| format!("reading {}", paths::shown(path)))?;
         for (number, line) in (1..).zip(text.lines()) {
             let line = serde_json::from_str(line)
-                .with_context(|| format!("{}:{number} is no record of a step", place::shown(path)))?;
+                .with_context(|| format!("{}:{number} is no record of a step", paths::shown(path)))?;
             self.take(line);
         }
         self.save()
@@ -187,7 +187,7 @@ impl Session {
         let folder = self.folder.as_ref()?;
         let mut files: Vec<String> = Vec::new();
         for run in &self.found.runs {
-            let path = place::shown(&folder.join(file(run)));
+            let path = paths::shown(&folder.join(file(run)));
             if self.found.sums.iter().any(|sum| sum.run == run.id) && !files.contains(&path) {
                 files.push(path);
             }
@@ -283,5 +283,5 @@ impl Session {
 
 /// The file of a machine.
 fn file(run: &Run) -> String {
-    format!("{}-sums.json", records::slug(run))
+    format!("{}-sums.json", record_files::slug(run))
 }

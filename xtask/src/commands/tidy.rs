@@ -6,17 +6,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
-use ladder::record::Record;
-use ladder::{STEPS, Step};
-use ladder::{busiest, counters, provenance, sanitizer, sums};
+use catalog::provenance;
+use catalog::{STEPS, Step};
+use records::record::Record;
+use records::{busiest, counters, sanitizer, sums};
 use serde_json::{Value, json};
 
-use crate::support::fresh::{self, State};
-use course::markers;
+use crate::support::staleness::{self, State};
+use tasks::markers;
 
 use crate::Verdict;
 use crate::commands::readme;
-use crate::support::{place, say};
+use crate::support::{output, paths};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask tidy")]
@@ -53,10 +54,10 @@ impl std::fmt::Display for Complaint {
 
 /// Checks all rules, and prints each complaint.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
-    let root = place::checkout().context("tidy looks at a checkout, and this is none")?;
+    let root = paths::checkout().context("tidy looks at a checkout, and this is none")?;
     let complaints = complaints(&root)?;
     for complaint in &complaints {
-        say::answer(&match args.json {
+        output::answer(&match args.json {
             true => {
                 let Complaint {
                     file,
@@ -73,9 +74,9 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         })?;
     }
     match complaints.len() {
-        0 => say::note("tidy"),
-        1 => say::note("1 thing to put right"),
-        n => say::note(&format!("{n} things to put right")),
+        0 => output::note("tidy"),
+        1 => output::note("1 thing to put right"),
+        n => output::note(&format!("{n} things to put right")),
     }
     Ok(match complaints.is_empty() {
         true => Verdict::Passed,
@@ -201,7 +202,7 @@ impl Rules<'_> {
             targets.push(provenance::target_of(self.root, &source));
             targets.extend(provenance::cubin_of(self.root, &source));
             let make = format!("make it with: cargo xtask ptx {file}");
-            match fresh::state(self.root, &source) {
+            match staleness::state(self.root, &source) {
                 State::Fresh => {}
                 State::Edited(name) => {
                     self.complain(file, 1, format!("{name} changed since its PTX was made"), make);
@@ -224,7 +225,7 @@ impl Rules<'_> {
 
     /// The catalogue of steps against what is there.
     fn catalogue(&mut self) {
-        const CATALOGUE: &str = "steps/ladder/src/catalogue.rs";
+        const CATALOGUE: &str = "course/catalog/src/steps.rs";
         let catalogue = self.text(CATALOGUE);
         let line_of = |word: &str| {
             let quoted = format!("\"{word}\"");
@@ -248,11 +249,11 @@ impl Rules<'_> {
             self.kernels_of(step, CATALOGUE, &line_of);
         }
         let known = |id: &str| {
-            ladder::PROGRAMS.iter().any(|program| program.id == id) || STEPS.iter().any(|step| step.id == id)
+            catalog::PROGRAMS.iter().any(|program| program.id == id) || STEPS.iter().any(|step| step.id == id)
         };
         for file in self.named(|name| name.starts_with("kernels/v") && name.ends_with(".cu")) {
             let stem = Path::new(&file).file_stem().unwrap_or_default().to_string_lossy();
-            if ladder::CHOSEN.contains(&stem.as_ref()) {
+            if catalog::CHOSEN.contains(&stem.as_ref()) {
                 continue;
             }
             let kernels = STEPS.iter().flat_map(|step| step.kernels);
@@ -286,7 +287,7 @@ impl Rules<'_> {
             }
             let target = provenance::target_of(self.root, &self.root.join(&file));
             let text = std::fs::read_to_string(target).unwrap_or_default();
-            if !fresh::entries(&text).any(|entry| entry == name) {
+            if !staleness::entries(&text).any(|entry| entry == name) {
                 let what = format!("there is no kernel {name} in the PTX of {file}");
                 self.complain(catalogue, line_of(name), what, "write it, or correct the name");
             }
@@ -382,7 +383,7 @@ impl Rules<'_> {
                 }
             };
             for one in &record.measurements {
-                let known = ladder::find(&one.step).is_ok_and(|step| step.kernel(&one.kernel).is_some());
+                let known = catalog::find(&one.step).is_ok_and(|step| step.kernel(&one.kernel).is_some());
                 let of = format!("{} on {}", one.kernel, one.shape);
                 if !known {
                     self.complain(&file, 1, format!("{of}: no step has this kernel"), again);
@@ -454,7 +455,7 @@ mod tests {
 
     #[test]
     fn the_checkout_is_tidy() {
-        let root = place::checkout().expect("tests run in a checkout");
+        let root = paths::checkout().expect("tests run in a checkout");
         let found = complaints(&root).expect("files to read");
         let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
         assert!(found.is_empty(), "{}", lines.join("\n"));

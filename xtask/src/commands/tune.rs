@@ -7,9 +7,9 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use crate::Verdict;
+use crate::support::output::{self, Stop};
 use crate::support::programs::Programs;
-use crate::support::say::{self, Stop};
-use crate::support::{choice, interrupt, kernels, place};
+use crate::support::{interrupt, kernels, paths, step_args};
 
 /// The step that chooses.
 const STEP: &str = "v11";
@@ -44,19 +44,19 @@ pub(crate) struct Args {
 
 /// Measures, and writes the costs; without a GPU verifies the plans only.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
-    let steps = choice::steps("tune", std::slice::from_ref(&args.step))?;
+    let steps = step_args::steps("tune", std::slice::from_ref(&args.step))?;
     let [step] = steps.as_slice() else {
-        return Err(Stop::Usage(format!("one step at a time: {} tune {STEP}", place::me())).into());
+        return Err(Stop::Usage(format!("one step at a time: {} tune {STEP}", paths::me())).into());
     };
     if step.id != STEP {
         return Err(Stop::Usage(format!(
             "{} has no plans to choose from; {STEP} has: {} tune {STEP}",
             step.id,
-            place::me()
+            paths::me()
         ))
         .into());
     }
-    let root = place::checkout().with_context(|| format!("{COSTS} is in a checkout, and this is none"))?;
+    let root = paths::checkout().with_context(|| format!("{COSTS} is in a checkout, and this is none"))?;
     interrupt::watch();
     kernels::compile_edited(&steps)?;
     if args.search {
@@ -81,10 +81,10 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
 /// Writes what was measured, if anything was.
 fn written(root: &Path, file: &str, measured: &str) -> Result<Verdict> {
     if !measured.trim().is_empty() {
-        ladder::files::write_whole(&root.join(file), measured).with_context(|| format!("writing {file}"))?;
-        say::note(&format!(
+        catalog::files::write_whole(&root.join(file), measured).with_context(|| format!("writing {file}"))?;
+        output::note(&format!(
             "wrote {file}; what the step chooses now: {} bench {STEP} --kernel v11_gemm",
-            place::me()
+            paths::me()
         ));
     }
     Ok(Verdict::Passed)

@@ -8,13 +8,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use course::Task;
-use ladder::provenance::sha256;
-use ladder::text::Paint;
+use catalog::provenance::sha256;
+use catalog::text::Paint;
+use tasks::Task;
 
 use crate::Verdict;
-use crate::support::say::{self, Stop};
-use crate::support::{interrupt, judge, learner, place, source};
+use crate::support::output::{self, Stop};
+use crate::support::{interrupt, judge, learner, paths, source};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask watch v05\n\nStop it with Ctrl-C.")]
@@ -37,13 +37,13 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
     let path = task.copy(&root);
-    let (shown, me, name) = (learner::shown(&root, &path), place::me(), &task.name);
+    let (shown, me, name) = (learner::shown(&root, &path), paths::me(), &task.name);
     if path.symlink_metadata().is_err() {
         bail!("there is no {shown}; begin with: {me} start {name}");
     }
     interrupt::watch();
     let watching = format!("watching {shown}; Ctrl-C ends it");
-    say::note(&watching);
+    output::note(&watching);
     let redraws = std::io::stdout().is_terminal() && !args.json;
     let (mut checked, mut n_checks, mut is_gone) = (None, 0_u32, false);
     loop {
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         }
         match state(&root, &path) {
             None if !is_gone => {
-                say::note(&format!("{shown} is gone; waiting for it"));
+                output::note(&format!("{shown} is gone; waiting for it"));
                 is_gone = true;
             }
             None => {}
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
                     checked = state;
                     check(args, &root, &task, redraws, n_checks)?;
                     if redraws {
-                        say::note(&watching);
+                        output::note(&watching);
                     }
                     n_checks += 1;
                     continue;
@@ -101,13 +101,13 @@ fn check(args: &Args, root: &Path, task: &Task, redraws: bool, n_checks: u32) ->
         Ok(verdict) => verdict,
         Err(error) if error.downcast_ref::<Stop>().is_some() => return Err(error),
         Err(error) => {
-            say::error(&format!("{error:#}"));
+            output::error(&format!("{error:#}"));
             return Ok(());
         }
     };
     judge::record(root, task, &verdict);
     if args.json {
-        return say::answer(&format!("{}\n", serde_json::json!({"verdict": verdict})));
+        return output::answer(&format!("{}\n", serde_json::json!({"verdict": verdict})));
     }
     let before = match (redraws, n_checks) {
         (true, _) => CLEAR,
@@ -115,7 +115,7 @@ fn check(args: &Args, root: &Path, task: &Task, redraws: bool, n_checks: u32) ->
         (false, _) => "\n",
     };
     let text = judge::told(root, task, &verdict, Paint::for_stdout());
-    say::answer(&format!(
+    output::answer(&format!(
         "{before}{text}\n{}\n",
         judge::next(root, task, &verdict)
     ))

@@ -7,12 +7,12 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
+use catalog::programs::on_path;
 use grader::process;
-use ladder::programs::on_path;
 
 use crate::support::compiler::DoesNotCompile;
 use crate::support::learner::Folder;
-use crate::support::say::Stop;
+use crate::support::output::Stop;
 use crate::support::source::Job;
 use crate::support::{interrupt, source, wheels};
 

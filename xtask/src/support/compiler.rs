@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Verdict;
 use crate::support::nvrtc::{Compiled, Nvrtc, Unit};
-use crate::support::say::Stop;
-use crate::support::{interrupt, place};
+use crate::support::output::Stop;
+use crate::support::{interrupt, paths};
 
 /// The slowest source here takes a few seconds.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -111,7 +111,7 @@ impl Compiler {
         let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("compile-server").arg(directory);
-        if let Some(root) = place::checkout() {
+        if let Some(root) = paths::checkout() {
             command.current_dir(root);
         }
         Self::spawn(command, LIMIT)

@@ -6,14 +6,14 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use ladder::provenance::{cubin_hash, cubin_of, sha256, target_of};
+use catalog::provenance::{cubin_hash, cubin_of, sha256, target_of};
 
 use crate::support::compiler::Compiler;
-use crate::support::fresh::{self, State};
 use crate::support::learner::{self, Folder};
 use crate::support::nvrtc::Nvrtc;
-use crate::support::say::Stop;
+use crate::support::output::Stop;
 use crate::support::source::Job;
+use crate::support::staleness::{self, State};
 use crate::support::{interrupt, source};
 
 /// The GPU that machine code is made for: `sm_90`.
@@ -55,7 +55,7 @@ pub(crate) fn of(root: &Path, source: &Path) -> Result<PathBuf> {
 /// The committed one, if it was made from the sources as they are.
 pub(crate) fn committed(root: &Path, source: &Path) -> Option<PathBuf> {
     let path = cubin_of(root, source)?;
-    if fresh::state(root, source) != State::Fresh {
+    if staleness::state(root, source) != State::Fresh {
         return None;
     }
     let ptx = std::fs::read_to_string(target_of(root, source)).ok()?;

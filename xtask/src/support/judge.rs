@@ -5,18 +5,18 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use course::explain::Explained;
-use course::progress::Progress;
-use course::verdict::{Part, Status, Verdict};
-use course::{Task, TaskName};
+use catalog::Shape;
+use catalog::provenance::target_of;
+use catalog::text::Paint;
 use grader::process::{self, Stopped};
-use ladder::Shape;
-use ladder::provenance::target_of;
-use ladder::text::Paint;
+use tasks::explain::Explained;
+use tasks::progress::Progress;
+use tasks::verdict::{Part, Status, Verdict};
+use tasks::{Task, TaskName};
 
 use crate::support::learner::{self, Compiled, Folder};
-use crate::support::say::{self, Stop};
-use crate::support::{interrupt, place, programs};
+use crate::support::output::{self, Stop};
+use crate::support::{interrupt, paths, programs};
 
 /// Names the program in place of the one that Cargo builds: where there is no Cargo, and in tests.
 const VARIABLE: &str = "TILE_JUDGE";
@@ -114,7 +114,7 @@ fn ask<T: serde::de::DeserializeOwned>(
             .arg(source.strip_prefix(root).unwrap_or(source));
     }
     command.args(options).current_dir(root);
-    say::command(&programs::shown(&command, &[]));
+    output::command(&programs::shown(&command, &[]));
     command.stdin(Stdio::null());
     let ended = process::run(command, LIMIT, MOST, &interrupt::happened).context("starting judge")?;
     if interrupt::happened() {
@@ -235,7 +235,7 @@ fn line(part: &Part, verdict: &Verdict, width: usize, paint: Paint) -> String {
 
 /// The one command to go on with.
 pub(crate) fn next(root: &Path, task: &Task, verdict: &Verdict) -> String {
-    let (me, name) = (place::me(), &task.name);
+    let (me, name) = (paths::me(), &task.name);
     match verdict.status {
         Status::Passed => match following(root, name) {
             // A repository of `assign` has all of its copies from the beginning.
@@ -264,7 +264,7 @@ fn is_stuck(root: &Path, verdict: &Verdict) -> bool {
 /// The first task after this one, in the order of the steps, that has not been passed.
 fn following(root: &Path, name: &TaskName) -> Option<Task> {
     let progress = Progress::load(root).unwrap_or_default();
-    let catalogues = course::Catalogue::load_all(root).ok()?;
+    let catalogues = tasks::Catalogue::load_all(root).ok()?;
     let mut tasks = catalogues.into_iter().flat_map(|catalogue| catalogue.tasks);
     tasks.find(|task| task.name == *name)?;
     tasks.find(|task| !progress.task(&task.name).is_over())

@@ -4,23 +4,26 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use ladder::{Step, provenance};
+use catalog::{Step, provenance};
 
-use crate::support::fresh::{self, State};
 use crate::support::learner::Folder;
-use crate::support::{committed, place, say};
+use crate::support::staleness::{self, State};
+use crate::support::{committed, output, paths};
 
 /// Compiles what was edited where Cargo builds the steps. Programs that are not built again carry the PTX of the time
 /// when they were built, which an edit does not reach.
 pub(crate) fn compile_edited(steps: &[&Step]) -> Result<()> {
-    let Some(root) = place::checkout() else {
+    let Some(root) = paths::checkout() else {
         return Ok(());
     };
-    if place::builder(&root).is_none() {
+    if paths::builder(&root).is_none() {
         return without_cargo(&root, steps);
     }
     let mut edited: Vec<PathBuf> = Vec::new();
-    for source in sources(steps).iter().map(|name| fresh::source_of(&root, name)) {
+    for source in sources(steps)
+        .iter()
+        .map(|name| staleness::source_of(&root, name))
+    {
         if edited.contains(&source) {
             continue;
         }
@@ -28,15 +31,15 @@ pub(crate) fn compile_edited(steps: &[&Step]) -> Result<()> {
         if !source.is_file() {
             bail!("{name} is missing; get it back with: git checkout {name}");
         }
-        match fresh::state(&root, &source) {
+        match staleness::state(&root, &source) {
             State::Fresh if !lacks_cubin(&root, &source) => continue,
-            State::Fresh => say::note(&format!(
+            State::Fresh => output::note(&format!(
                 "{name} has no machine code any more; compiling, as with: cargo xtask ptx {name}"
             )),
-            State::Edited(file) => say::note(&format!(
+            State::Edited(file) => output::note(&format!(
                 "{file} changed since it was compiled; compiling, as with: cargo xtask ptx {name}"
             )),
-            State::Missing => say::note(&format!(
+            State::Missing => output::note(&format!(
                 "{name} has no PTX yet; compiling, as with: cargo xtask ptx {name}"
             )),
             State::Damaged(why) => {
@@ -64,12 +67,12 @@ fn lacks_cubin(root: &Path, source: &Path) -> bool {
 
 /// Machine code of the kernels as it was at the last commit, of those that have other code now.
 pub(crate) fn before(steps: &[&Step]) -> Vec<PathBuf> {
-    let Some(root) = place::checkout().filter(|root| place::builder(root).is_some()) else {
+    let Some(root) = paths::checkout().filter(|root| paths::builder(root).is_some()) else {
         return Vec::new();
     };
     let cubins: Vec<String> = sources(steps)
         .iter()
-        .filter_map(|name| provenance::cubin_of(&root, &fresh::source_of(&root, name)))
+        .filter_map(|name| provenance::cubin_of(&root, &staleness::source_of(&root, name)))
         .map(|path| short(&root, &path))
         .collect();
     // Where there is no Git, or no repository, nothing is known of before.
@@ -98,16 +101,16 @@ pub(crate) fn before(steps: &[&Step]) -> Vec<PathBuf> {
 /// An edited kernel is not in the programs that run: an error beside its sources, a remark where programs were copied.
 fn without_cargo(root: &Path, steps: &[&Step]) -> Result<()> {
     for name in sources(steps) {
-        let source = fresh::source_of(root, name);
-        let State::Edited(file) = fresh::state(root, &source) else {
+        let source = staleness::source_of(root, name);
+        let State::Edited(file) = staleness::state(root, &source) else {
             continue;
         };
-        match place::is_built_in(root) {
+        match paths::is_built_in(root) {
             true => bail!(
                 "{file} changed since it was compiled, and cargo, which builds it in, is not on the PATH; \
                  install Rust, then run: cargo xtask check"
             ),
-            false => say::note(&format!(
+            false => output::note(&format!(
                 "{file} changed since it was compiled; the programs here were copied and carry the kernel as it was"
             )),
         }

@@ -8,17 +8,17 @@ use std::sync::Once;
 use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
-use course::compile::Refused;
-use course::{Catalogue, Task, TaskName, progress};
-use ladder::files::write_whole_bytes;
-use ladder::provenance::sha256;
+use catalog::files::write_whole_bytes;
+use catalog::provenance::sha256;
+use tasks::compile::Refused;
+use tasks::{Catalogue, Task, TaskName, progress};
 
 use crate::support::clang::{self, Clang};
 use crate::support::compiler::{Compiler, DoesNotCompile};
 use crate::support::nvrtc::Nvrtc;
-use crate::support::say::{self, Stop};
+use crate::support::output::{self, Stop};
 use crate::support::source::{Include, Job};
-use crate::support::{interrupt, place, source, wheels};
+use crate::support::{interrupt, paths, source, wheels};
 
 /// Chooses the compiler: `nvrtc` or `clang`.
 pub(crate) const COMPILER: &str = "TILE_COMPILER";
@@ -27,7 +27,7 @@ const MOST_KEPT: usize = 64;
 
 /// The checkout, which has the tasks.
 pub(crate) fn root() -> Result<PathBuf> {
-    place::checkout().context("the tasks are in a checkout of the repository, and this is none")
+    paths::checkout().context("the tasks are in a checkout of the repository, and this is none")
 }
 
 /// The task that a command line names.
@@ -62,7 +62,7 @@ pub(crate) fn generated_starter(root: &Path, task: &Task) -> Result<String> {
             .with_context(|| task.solution.display().to_string())?,
         false => String::new(),
     };
-    Ok(course::starter::starter(task, &solution))
+    Ok(tasks::starter::starter(task, &solution))
 }
 
 /// The starter of a task; in a repository without solutions, which `assign` makes, the one that lies there.
@@ -78,11 +78,11 @@ pub(crate) fn starter(root: &Path, task: &Task) -> Result<String> {
 
 /// Changes the progress file. If it cannot be written, a note is printed, and the command goes on.
 pub(crate) fn note_progress(root: &Path, change: impl FnOnce(&mut progress::Progress, u64)) {
-    let now = ladder::time::now();
+    let now = catalog::time::now();
     if let Err(error) = progress::Progress::update(root, |progress| change(progress, now)) {
         // Once in a run.
         static SAID: Once = Once::new();
-        SAID.call_once(|| say::note(&format!("your progress is not recorded: {error}")));
+        SAID.call_once(|| output::note(&format!("your progress is not recorded: {error}")));
     }
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
             Err(_) if !wheels::IS_OFFERED => None,
             Err(error) if Clang::find().is_none() => return Err(error),
             Err(_) => {
-                say::note(
+                output::note(
                     "no NVRTC here: compiling with clang, whose counts may differ (cargo xtask setup gets NVRTC)",
                 );
                 None

@@ -146,7 +146,7 @@ impl Nvrtc {
         let (major, minor) = self.version;
         format!(
             "NVRTC {major}.{minor} in {}",
-            crate::support::place::shown(&self.directory)
+            crate::support::paths::shown(&self.directory)
         )
     }
 

@@ -8,15 +8,15 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Once;
 
 use anyhow::{Context, Result, anyhow, bail};
-use ladder::Step;
-use ladder::programs::{ANSWERS, on_path};
-use ladder::record::{Line, Roofline};
-use ladder::text::shell_word;
+use catalog::Step;
+use catalog::programs::{ANSWERS, on_path};
+use catalog::text::shell_word;
+use records::record::{Line, Roofline};
 
 use crate::Verdict;
 use crate::support::interrupt::{self, Waiting};
-use crate::support::place;
-use crate::support::say::{self, Status, Stop};
+use crate::support::output::{self, Status, Stop};
+use crate::support::paths;
 
 /// Variable in which the loader looks for libraries first.
 const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
@@ -55,10 +55,10 @@ impl Programs {
     /// Builds them when Cargo started this program or this program lies in the checkout; otherwise takes those
     /// beside it.
     pub(crate) fn ready(steps: &[&'static Step]) -> Result<Self> {
-        let Some(root) = place::checkout() else {
+        let Some(root) = paths::checkout() else {
             return Self::beside(steps);
         };
-        if let Some(cargo) = place::builder(&root) {
+        if let Some(cargo) = paths::builder(&root) {
             if is_read_only() {
                 let there =
                     Self::beside(steps).context("nothing can be built in a folder that cannot be written");
@@ -95,7 +95,7 @@ impl Programs {
     }
 
     fn beside(steps: &[&'static Step]) -> Result<Self> {
-        let folder = place::beside().context("this program does not know where it lies")?;
+        let folder = paths::beside().context("this program does not know where it lies")?;
         let mut paths = BTreeMap::new();
         for step in steps {
             let path = folder
@@ -229,7 +229,7 @@ impl Programs {
         set: impl FnOnce(&mut Command),
     ) -> Result<Child> {
         let (mut command, mut folders) = self.command(tool, step, args);
-        say::command(&shown(&command, &folders));
+        output::command(&shown(&command, &folders));
         let known = std::env::var_os(LIBRARY_PATH).unwrap_or_default();
         folders.extend(std::env::split_paths(&known).filter(|p| !p.as_os_str().is_empty()));
         command.env(LIBRARY_PATH, std::env::join_paths(folders)?);
@@ -277,12 +277,12 @@ pub(crate) fn build(
     if !is_first_build(names) {
         command.arg("-q");
     } else {
-        say::note("building; the first time takes a minute or two");
+        output::note("building; the first time takes a minute or two");
     }
     for name in names {
         command.args(["-p", name]);
     }
-    say::command(&shown(&command, &[]));
+    output::command(&shown(&command, &[]));
     command.arg("--message-format=json-render-diagnostics");
     command.current_dir(root).stdout(Stdio::piped());
     let mut child = command.spawn().context("starting cargo")?;
@@ -320,13 +320,13 @@ pub(crate) fn build(
 /// The program of a package that is no step: built when Cargo is there, or lying beside this one.
 pub(crate) fn one(name: &'static str) -> Result<PathBuf> {
     let beside = || {
-        let path = place::beside()?
+        let path = paths::beside()?
             .join(name)
             .with_extension(std::env::consts::EXE_EXTENSION);
         path.is_file().then_some(path)
     };
-    let root = place::checkout();
-    let builder = root.as_deref().and_then(place::builder);
+    let root = paths::checkout();
+    let builder = root.as_deref().and_then(paths::builder);
     let read_only = builder.is_some() && is_read_only();
     if (builder.is_none() || read_only)
         && let Some(path) = beside()
@@ -347,7 +347,7 @@ pub(crate) fn one(name: &'static str) -> Result<PathBuf> {
 
 /// Whether the folder that Cargo built this program into cannot be written, so that nothing is built again.
 fn is_read_only() -> bool {
-    let Some(folder) = place::beside() else {
+    let Some(folder) = paths::beside() else {
         return false;
     };
     let probe = folder.join(format!("probe.{}.tmp", std::process::id()));
@@ -366,9 +366,9 @@ fn is_read_only() -> bool {
 /// Notes, at most once, that the programs stay as they were built.
 fn stays_as_built() {
     static SAID: Once = Once::new();
-    let folder = place::beside().map_or_else(String::new, |folder| place::shown(&folder));
+    let folder = paths::beside().map_or_else(String::new, |folder| paths::shown(&folder));
     SAID.call_once(|| {
-        say::note(&format!(
+        output::note(&format!(
             "{folder} cannot be written, so what was built before runs"
         ))
     });
@@ -376,7 +376,7 @@ fn stays_as_built() {
 
 /// Nothing of them lies beside this program, which Cargo built into the same folder.
 fn is_first_build(names: &[&str]) -> bool {
-    let Some(folder) = place::beside() else {
+    let Some(folder) = paths::beside() else {
         return true;
     };
     !names.iter().any(|name| folder.join(name).is_file())
@@ -399,7 +399,7 @@ fn gather(stream: impl std::io::Read, step: &Step, status: &Status) -> String {
 /// The command as one would type it.
 pub(crate) fn shown(command: &Command, libraries: &[PathBuf]) -> String {
     let word = |text: &OsStr| shell_word(&text.to_string_lossy());
-    let path = |path: &Path| word(&OsString::from(place::shown(path)));
+    let path = |path: &Path| word(&OsString::from(paths::shown(path)));
     let mut words: Vec<String> = command
         .get_envs()
         .filter_map(|(name, value)| Some(format!("{}={}", name.to_string_lossy(), word(value?))))
@@ -408,7 +408,7 @@ pub(crate) fn shown(command: &Command, libraries: &[PathBuf]) -> String {
         let folders: Vec<String> = libraries.iter().map(|folder| path(folder)).collect();
         words.push(format!("{LIBRARY_PATH}={}", folders.join(":")));
     }
-    let short = |path: &Path| match word(&OsString::from(place::shown(path))) {
+    let short = |path: &Path| match word(&OsString::from(paths::shown(path))) {
         name if name.contains('/') => name,
         name => format!("./{name}"),
     };
@@ -432,11 +432,11 @@ pub(crate) fn without_trouble(troubles: &[String], n_steps: usize) -> Result<Ver
         [] => Ok(Verdict::Passed),
         [only] => Err(anyhow!("{only}")),
         several => {
-            several.iter().for_each(|trouble| say::error(trouble));
+            several.iter().for_each(|trouble| output::error(trouble));
             Err(anyhow!(
                 "{} of {n_steps} steps could not run; see what is missing here: {} doctor",
                 several.len(),
-                place::me()
+                paths::me()
             ))
         }
     }

@@ -1,8 +1,8 @@
 //! Measurements of several steps as one table, a line each.
 
-use ladder::record::{Measurement, Outcome, Passed, Record, Run};
-use ladder::text::{Paint, Table};
-use ladder::{Work, find};
+use catalog::text::{Paint, Table};
+use catalog::{Work, find};
+use records::record::{Measurement, Outcome, Passed, Record, Run};
 
 /// Real devices first: times, and what part of the device they reach; then the emulated one: what it counted.
 pub(crate) fn measurements(all: &Record, paint: Paint) -> String {
@@ -110,7 +110,7 @@ fn work(one: &Measurement) -> Work {
 
 /// The time that counts: of the kernel where there is one.
 pub(crate) fn time_ms(passed: &Passed) -> Option<f64> {
-    let hot = passed.hot.as_ref().map(ladder::Samples::median);
+    let hot = passed.hot.as_ref().map(records::Samples::median);
     hot.or(passed.cpu_ms).filter(|ms| *ms > 0.0)
 }
 

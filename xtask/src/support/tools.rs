@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use ladder::programs::on_path;
+use catalog::programs::on_path;
 
 /// A program on `PATH` or in a toolkit.
 pub(crate) fn tool(name: &str) -> Option<PathBuf> {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::support::place;
+use crate::support::paths;
 
 /// The release of both packages.
 pub(crate) const VERSION: &str = "12.4.127";
@@ -74,5 +74,5 @@ pub(crate) const IS_OFFERED: bool = !WHEELS.is_empty();
 
 /// The folder that receives the compiler.
 pub(crate) fn directory() -> PathBuf {
-    place::repository().join("target/nvrtc")
+    paths::repository().join("target/nvrtc")
 }

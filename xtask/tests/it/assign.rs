@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use course::{Catalogue, markers};
+use tasks::{Catalogue, markers};
 
 use crate::files::empty_folder;
 

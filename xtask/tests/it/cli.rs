@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
-use ladder::machine_code::{Forecast, MachineCode, Prediction};
-use ladder::record::{
+use catalog::{STEPS, Shape, Step};
+use records::machine_code::{Forecast, MachineCode, Prediction};
+use records::record::{
     Accuracy, By, Check, FailedCheck, Line, Measurement, Outcome, Passed, Record, Roofline, Run, Samples,
     Yardstick,
 };
-use ladder::sums::{self, Sum};
-use ladder::{STEPS, Shape, Step};
+use records::sums::{self, Sum};
 use sha2::{Digest as _, Sha256};
 
 use crate::files::{empty_folder, program};

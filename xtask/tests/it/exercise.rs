@@ -1,13 +1,13 @@
 //! `start`, `check`, `diff`, `reset` and `solution` as a learner sees them: what goes where, and the exit codes.
 //!
-//! clang and `judge` are played by shell scripts (`played`); `steps/judge/tests/it/learner.rs` has the real ones.
+//! clang and `judge` are played by shell scripts (`played`); `course/judge/tests/it/learner.rs` has the real ones.
 
 use std::fs;
 use std::path::Path;
 
-use course::TaskName;
-use course::compile::Refused;
-use course::verdict::Verdict;
+use tasks::TaskName;
+use tasks::compile::Refused;
+use tasks::verdict::Verdict;
 
 use crate::played::{Learner, conflicts, passed, told, wrong};
 

@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use course::TaskName;
-use course::explain::{Counts, Explained, Line};
-use ladder::Shape;
-use ladder::provenance::sha256;
+use catalog::Shape;
+use catalog::provenance::sha256;
 use serde_json::Value;
+use tasks::TaskName;
+use tasks::explain::{Counts, Explained, Line};
 
 use crate::played::{self, Learner, passed, said};
 

@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use course::explain::Explained;
-use course::explain::machine::{
+use catalog::Shape;
+use catalog::provenance::sha256;
+use serde_json::Value;
+use tasks::explain::Explained;
+use tasks::explain::machine::{
     Bound, Control, Forecast, Instruction, Machine, Occupancy, Prediction, Reason, Slot, Timeline, Unit,
 };
-use ladder::Shape;
-use ladder::provenance::sha256;
-use serde_json::Value;
 
 use crate::explain::with_explanations;
 use crate::explain_page;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use ladder::files::{FolderLock, lock_folder};
+use catalog::files::{FolderLock, lock_folder};
 
 /// A folder of that name with nothing in it.
 ///

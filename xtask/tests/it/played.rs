@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use course::tasks::Criterion;
-use course::verdict::{Measured, Part, Status, Verdict, Wrong};
-use course::{Catalogue, TaskName};
-use ladder::Shape;
+use catalog::Shape;
+use tasks::task::Criterion;
+use tasks::verdict::{Measured, Part, Status, Verdict, Wrong};
+use tasks::{Catalogue, TaskName};
 
 use crate::files;
 

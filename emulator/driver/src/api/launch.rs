@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use findings::Report;
+use diagnostics::Report;
 use simt::check::Severity;
 use simt::launch::{Environment, LaunchConfig, LaunchRefused};
 use simt::memory::Origin;
@@ -53,7 +53,7 @@ const PARAM_SIZE: usize = 2;
 /// Prints why a launch is refused. The driver has one code for all that has nothing to do with clusters.
 fn refuse(function: &Function, config: &LaunchConfig, why: &LaunchRefused) -> CUresult {
     if settings::current().diagnosis {
-        diagnose::refusal(&findings::refusal(function.loaded.kernel(), config, why));
+        diagnose::refusal(&diagnostics::refusal(function.loaded.kernel(), config, why));
     }
     match why {
         LaunchRefused::ClusterSize { .. }
@@ -284,7 +284,7 @@ fn run(context: &Context, function: &Function, config: &LaunchConfig, manner: Ma
         Err(refused) => {
             // Checked before; what is left is for the machine itself to refuse.
             if tell {
-                diagnose::refusal(&findings::refusal(function.loaded.kernel(), config, &refused));
+                diagnose::refusal(&diagnostics::refusal(function.loaded.kernel(), config, &refused));
             }
             context.lose(ERROR_LAUNCH_FAILED);
         }

@@ -36,7 +36,7 @@ pub(crate) struct Function {
     pub(crate) name: CString,
     pub(crate) about: About,
     /// The module that it was loaded from as machine code, and its number in it.
-    code: Option<(Arc<machine::Module>, usize)>,
+    code: Option<(Arc<sass::Module>, usize)>,
     /// Sources that were found for its messages.
     pub(crate) sources: Arc<[(String, Arc<str>)]>,
     pub(crate) has_textures: bool,
@@ -61,7 +61,7 @@ impl Function {
     }
 
     /// The machine code, where that is what it was loaded from.
-    pub(crate) fn machine_code(&self) -> Option<&machine::Kernel> {
+    pub(crate) fn machine_code(&self) -> Option<&sass::Kernel> {
         let (module, at) = self.code.as_ref()?;
         module.kernels.get(*at)
     }

@@ -13,16 +13,16 @@ pub(crate) fn driver() {
     static CHOSEN: Once = Once::new();
     CHOSEN.call_once(|| {
         if std::env::var("TILE_DEVICE").as_deref() != Ok("real") {
-            emulated::preload().expect("Cargo built the library");
+            emulator_client::preload().expect("Cargo built the library");
         }
     });
 }
 
 /// The extra API, for tests that are about it. Diagnoses of mistakes made on purpose stay off the terminal.
 #[track_caller]
-pub(crate) fn emulator() -> emulated::Emulator {
+pub(crate) fn emulator() -> emulator_client::Emulator {
     driver();
-    let emulator = emulated::find().expect("these tests run on the emulated driver");
+    let emulator = emulator_client::find().expect("these tests run on the emulated driver");
     emulator.set_diagnosis(Some(false));
     emulator
 }
@@ -30,7 +30,7 @@ pub(crate) fn emulator() -> emulated::Emulator {
 /// Diagnoses off, where there are any.
 pub(crate) fn hush() {
     driver();
-    if let Some(emulator) = emulated::find() {
+    if let Some(emulator) = emulator_client::find() {
         emulator.set_diagnosis(Some(false));
     }
 }

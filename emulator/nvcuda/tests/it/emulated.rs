@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use cudarc::driver::sys::CUresult::*;
-use emulated::Checks;
+use emulator_client::Checks;
 
 use crate::common::{Own, alloc, emulator, function, launch, module, ok, synchronize};
 
@@ -90,7 +90,10 @@ pub(crate) fn is_alone() -> bool {
 #[test]
 fn emulated_printing_appears_at_synchronisation() {
     if !is_alone() {
-        let (out, _) = run_alone("emulated::emulated_printing_appears_at_synchronisation", &[]);
+        let (out, _) = run_alone(
+            "emulator_client::emulated_printing_appears_at_synchronisation",
+            &[],
+        );
         let lines: Vec<_> = out
             .lines()
             .filter(|l| l.contains("hello") || l.contains("before"))
@@ -115,7 +118,7 @@ fn emulated_printing_appears_at_synchronisation() {
 fn emulated_a_mistake_is_told_on_stderr_without_colours() {
     if !is_alone() {
         let (_, told) = run_alone(
-            "emulated::emulated_a_mistake_is_told_on_stderr_without_colours",
+            "emulator_client::emulated_a_mistake_is_told_on_stderr_without_colours",
             &[],
         );
         assert!(told.contains("error[E-OOB]"), "{told}");
@@ -138,7 +141,7 @@ fn emulated_the_environment_chooses_checks_and_memory() {
             ("TILE_BUDGET", "sideways"),
         ];
         let (_, told) = run_alone(
-            "emulated::emulated_the_environment_chooses_checks_and_memory",
+            "emulator_client::emulated_the_environment_chooses_checks_and_memory",
             &environment,
         );
         assert!(told.contains("TILE_BUDGET=sideways is not understood"), "{told}");

@@ -27,7 +27,7 @@ fn check(kernel: &str, arguments: &[u64], expected: CUresult) {
     assert_eq!(launch(kernel, 1, 1, arguments), expected);
     drop(own);
     // On hardware the whole process has lost its device; the emulated one is more forgiving.
-    if emulated::find().is_some() {
+    if emulator_client::find().is_some() {
         let _another = Own::new();
         assert_eq!(synchronize(), CUDA_SUCCESS);
     }

@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUfunction_attribute as Attribute, CUresult, CUresult::*};
-use emulated::Checks;
+use emulator_client::Checks;
 
 use crate::common::{ErrorLog, Own, alloc, emulator, function, launch, ok, synchronize, words};
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ladder::record::{Outcome, Record};
+use records::record::{Outcome, Record};
 use simt::gpu::{Argument, Gpu};
 use simt::launch::{LaunchConfig, LaunchOptions};
 use simt::module::Module;
@@ -115,7 +115,7 @@ fn cubin(ptx: &str) -> PathBuf {
 /// Launches of the book's record on an H200 that were not replayed.
 pub(crate) fn recorded(replayed: &[Launch]) -> Vec<Launch> {
     let record = Record::load(&root().join("book/data/h200.json")).expect("a record");
-    let launch = |measurement: ladder::record::Measurement| {
+    let launch = |measurement: records::record::Measurement| {
         let Outcome::Passed(passed) = measurement.outcome else {
             return None;
         };
@@ -151,8 +151,8 @@ pub(crate) fn recorded(replayed: &[Launch]) -> Vec<Launch> {
 /// Launches that Nsight Compute saw.
 pub(crate) fn profiled() -> Vec<Launch> {
     let path = root().join("book/data/h200-busiest.json");
-    let record = ladder::busiest::Record::load(&path).expect("a record");
-    let launch = |one: ladder::busiest::Launch| {
+    let record = records::busiest::Record::load(&path).expect("a record");
+    let launch = |one: records::busiest::Launch| {
         let shape = [one.shape.m, one.shape.n, one.shape.k].map(|size| size as u32);
         let sizes = shape.iter().take(if shape[2] == 0 { 2 } else { 3 });
         let sizes = sizes.map(|&size| Given::Int(size as i32));
@@ -200,7 +200,7 @@ impl Launch {
         if self.cubin.extension().is_some_and(|extension| extension == "z") {
             bytes = miniz_oxide::inflate::decompress_to_vec_zlib(&bytes).map_err(|error| text(&error))?;
         }
-        let mut code = machine::Module::read(&bytes).map_err(|error| text(&error))?;
+        let mut code = sass::Module::read(&bytes).map_err(|error| text(&error))?;
         code.kernels.retain(|kernel| kernel.name == self.entry);
         let gpu = Gpu::with_memory(1 << 34);
         let module = Module::load_machine_code(&gpu.memory, &code, None).map_err(|error| text(&error))?;

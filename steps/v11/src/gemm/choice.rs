@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lab::Shape;
+use harness::Shape;
 use serde::{Deserialize, Serialize};
 
 use crate::costs::{Constants, Work, expected, terms};

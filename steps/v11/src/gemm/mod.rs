@@ -13,11 +13,11 @@ use cudarc::driver::{
     LaunchConfig, PushKernelArg,
 };
 use cudarc::nvrtc::Ptx;
-use lab::{Code, Shape, code};
+use harness::{Code, Shape, code};
 
 pub use crate::gemm::choice::{Choice, Costs, PlanCosts};
 use crate::plans::{PLANS, Plan, STREAM_K, Source};
-use lab::map::{ALIGNED, Element, Matrix};
+use harness::map::{ALIGNED, Element, Matrix};
 
 const LARGE: Code = code!("v11_stream_k");
 const OTHERS: Code = code!("v11_gemm");
@@ -93,7 +93,7 @@ pub enum Error {
     #[error("C begins at {0:#x}: with rows of whole float4s it has to begin on 16 bytes")]
     Misaligned(CUdeviceptr),
     /// The driver reports an error.
-    #[error("{}", lab::words(*.0))]
+    #[error("{}", harness::words(*.0))]
     Driver(#[from] DriverError),
 }
 
@@ -113,7 +113,7 @@ pub struct Sgemm {
 
 /// A module as machine code where the card runs it, else as PTX: the emulated device.
 fn load(context: &Arc<CudaContext>, code: Code) -> Result<Arc<CudaModule>, DriverError> {
-    match emulated::find() {
+    match emulator_client::find() {
         None => context.load_module(Ptx::from_binary(code.cubin.to_vec())),
         Some(_) => context.load_module(Ptx::from_src(code.ptx)),
     }
@@ -277,7 +277,7 @@ impl Sgemm {
         }
         let room = room.as_mut().expect("it was made above");
         let (to, _writing) = room.device_ptr_mut(&self.stream);
-        let (n_rows, n_cols, n_pitch) = (lab::int(rows), lab::int(cols), lab::int(pitch));
+        let (n_rows, n_cols, n_pitch) = (harness::int(rows), harness::int(cols), harness::int(pitch));
         let turned = i32::from(operand.layout == Layout::Transposed);
         let mut launch = self.stream.launch_builder(&self.pack);
         launch
@@ -288,7 +288,7 @@ impl Sgemm {
             .arg(&address)
             .arg(&to);
         let config = LaunchConfig {
-            grid_dim: (lab::blocks(cols, TILE), lab::blocks(rows, TILE), 1),
+            grid_dim: (harness::blocks(cols, TILE), harness::blocks(rows, TILE), 1),
             block_dim: (TILE, ROWS, 1),
             shared_mem_bytes: 0,
         };
@@ -317,15 +317,20 @@ impl Sgemm {
         let shares = plan
             .shares(plan.tiles(m, n), plan.steps(k), choice.sharing, self.n_sms)
             .expect("it was chosen");
-        let (m, n, k, whole) = (lab::int(m), lab::int(n), lab::int(k), lab::int(shares.whole));
+        let (m, n, k, whole) = (
+            harness::int(m),
+            harness::int(n),
+            harness::int(k),
+            harness::int(shares.whole),
+        );
         let config = LaunchConfig {
             grid_dim: match plan.source {
                 Source::Threads => (
-                    lab::blocks(product.shape.n, bn),
-                    lab::blocks(product.shape.m, bm),
+                    harness::blocks(product.shape.n, bn),
+                    harness::blocks(product.shape.m, bm),
                     1,
                 ),
-                Source::Boxes | Source::Words => (lab::blocks(shares.blocks, 1), 1, 1),
+                Source::Boxes | Source::Words => (harness::blocks(shares.blocks, 1), 1, 1),
             },
             block_dim: (plan.threads(), 1, 1),
             shared_mem_bytes: plan.shared(),

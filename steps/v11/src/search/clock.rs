@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cudarc::nvrtc::Ptx;
-use lab::{Gpu, Shape, Trouble};
+use harness::{Gpu, Shape, Trouble};
 use serde::{Deserialize, Serialize};
 use v11::costs::{Work, expected, terms};
 use v11::forecast;
@@ -65,7 +65,7 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), Trouble
     for (name, cubin) in read(list)? {
         let plan = find(&name)?;
         let bytes = std::fs::read(&cubin).map_err(|error| trouble(format!("{cubin}: {error}")))?;
-        cubins.insert(name.clone(), ladder::provenance::sha256(&bytes));
+        cubins.insert(name.clone(), catalog::provenance::sha256(&bytes));
         let module = gpu.context.load_module(Ptx::from_binary(bytes))?;
         added.push((name, plan, sgemm.add(plan, &module).map_err(trouble)?));
     }
@@ -150,10 +150,10 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), Trouble
     let found = Found {
         device: gpu.about.name.clone(),
         driver: gpu.about.driver.clone(),
-        date: ladder::time::utc(ladder::time::now()),
+        date: catalog::time::utc(catalog::time::now()),
         cubins,
         classes,
     };
     let text = serde_json::to_string_pretty(&found).map_err(trouble)?;
-    lab::out::write(&format!("{text}\n"))
+    harness::out::write(&format!("{text}\n"))
 }

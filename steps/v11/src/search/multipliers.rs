@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaFunction, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
-use lab::device::{self, Choice as Device};
-use lab::{Gpu, Trouble};
+use harness::device::{self, Choice as Device};
+use harness::{Gpu, Trouble};
 use serde::Deserialize;
 use v11::forecast::{self, Forecast};
 use v11::plans::Plan;
@@ -58,10 +58,10 @@ impl<'a> Multipliers<'a> {
         let blocks = blocks * SMS;
         let tiles = blocks * rounds;
         let c = gpu.stream.alloc_zeros::<f32>(bm * bn * tiles)?;
-        let (m, n, alpha) = (lab::int(bm), lab::int(bn * tiles), 1.0f32);
-        let (steps, tiles) = (lab::int(steps), lab::int(tiles));
+        let (m, n, alpha) = (harness::int(bm), harness::int(bn * tiles), 1.0f32);
+        let (steps, tiles) = (harness::int(steps), harness::int(tiles));
         let config = LaunchConfig {
-            grid_dim: (lab::blocks(blocks, 1), 1, 1),
+            grid_dim: (harness::blocks(blocks, 1), 1, 1),
             block_dim: (plan.multipliers(), 1, 1),
             shared_mem_bytes: plan.shared(),
         };
@@ -120,7 +120,7 @@ pub(super) fn predict(list: &str, seconds: &str) -> Result<(), Trouble> {
         }
         found.extend(forecast::read(&String::from_utf8_lossy(&output.stdout)));
     }
-    lab::out::write(&forecast::write(&found))
+    harness::out::write(&forecast::write(&found))
 }
 
 /// Of each n plans number i.
@@ -154,5 +154,5 @@ pub(super) fn predict_part(list: &str, seconds: &str, i: &str, n: &str) -> Resul
             Err(why) => eprintln!("{}: {why}", space::name(plan)),
         }
     }
-    lab::out::write(&forecast::write(&found))
+    harness::out::write(&forecast::write(&found))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
-use lab::{Shape, Trouble};
+use harness::{Shape, Trouble};
 use v11::costs::{Constants, Work, expected, terms};
 use v11::forecast::{self, Forecast};
 use v11::gemm::Costs;
@@ -46,7 +46,7 @@ pub(super) fn page(file: Option<&str>) -> Result<(), Trouble> {
     let (plans, timed, forecasts) = (plans(), Costs::committed(), forecast::read(&text));
     let known = known(&plans, &forecasts);
     let (table, agreement) = (table(&known, &timed), Agreement::of(&known, &timed));
-    lab::out::write(&format!(
+    harness::out::write(&format!(
         "{head}{} of them were compiled and predicted, the most promising first; {refused} of the best are refused\n\n\
          {table}\n{agreement}",
         known.len() + refused,

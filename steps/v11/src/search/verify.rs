@@ -3,8 +3,8 @@
 use std::process::Command;
 
 use cudarc::nvrtc::Ptx;
-use lab::device::{self, Choice as Device};
-use lab::{Gpu, Shape, Trouble};
+use harness::device::{self, Choice as Device};
+use harness::{Gpu, Shape, Trouble};
 use v11::gemm::{Choice, Sgemm};
 use v11::plans::{Plan, Sharing, Source};
 
@@ -95,7 +95,7 @@ mod tests {
     fn a_broken_kernel_is_refused() {
         device::choose_driver(Device::Emulated).expect("Cargo built it");
         let gpu = Gpu::open().expect("there is a device");
-        let ptx = lab::code!("v11_gemm").ptx;
+        let ptx = harness::code!("v11_gemm").ptx;
         let plan = PLANS.iter().find(|plan| plan.entry == "sgemm_v11_words_32x64x32");
         let plan = *plan.expect("it is in use");
         multiplies_right(&gpu, plan, Ptx::from_src(ptx)).expect("it is right");

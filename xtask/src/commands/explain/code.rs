@@ -7,7 +7,7 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use course::explain::machine::{Change, Instruction, Machine, Occupancy, Prediction, Reason, Timeline};
+use tasks::explain::machine::{Change, Instruction, Machine, Occupancy, Prediction, Reason, Timeline};
 
 use super::table::exact;
 use super::{Subject, rule_of};
@@ -269,7 +269,7 @@ fn shown(timeline: &Timeline) -> String {
 
 #[cfg(test)]
 mod tests {
-    use ladder::machine_code::Bound;
+    use records::machine_code::Bound;
 
     use super::*;
 

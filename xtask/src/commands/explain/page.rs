@@ -1,8 +1,8 @@
 //! An explanation as one HTML page that needs nothing else: no script, no font, no other file.
 
-use course::Task;
-use course::explain::{Column, Counts};
-use ladder::text::escaped;
+use catalog::text::escaped;
+use tasks::Task;
+use tasks::explain::{Column, Counts};
 
 use super::table::exact;
 use super::{Subject, code, columns, largest, rule};

@@ -1,7 +1,7 @@
 //! An explanation as text of at most 100 columns.
 
-use course::explain::Column;
-use ladder::text::{Paint, Table, wrapped};
+use catalog::text::{Paint, Table, wrapped};
+use tasks::explain::Column;
 
 use super::{Subject, columns, largest, rule, short};
 

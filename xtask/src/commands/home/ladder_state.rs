@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use course::progress::{Progress, TaskProgress};
-use course::quiz::{self, State as Answered};
-use course::{Catalogue, Task};
-use ladder::text::{Paint, Table};
+use catalog::text::{Paint, Table};
+use tasks::progress::{Progress, TaskProgress};
+use tasks::quiz::{self, State as Answered};
+use tasks::{Catalogue, Task};
 
-use crate::support::{learner, say};
+use crate::support::{learner, output};
 
 /// Catalogues and progress of a checkout.
 pub(super) struct State {
@@ -19,7 +19,7 @@ pub(super) struct State {
 /// Reads them. What cannot be read is named, and left out.
 pub(super) fn load(root: &Path) -> Option<State> {
     let catalogues = Catalogue::load_all(root)
-        .inspect_err(|error| say::note(&error.to_string()))
+        .inspect_err(|error| output::note(&error.to_string()))
         .ok()?;
     if catalogues
         .iter()
@@ -28,7 +28,7 @@ pub(super) fn load(root: &Path) -> Option<State> {
         return None;
     }
     let progress = Progress::load(root).unwrap_or_else(|error| {
-        say::note(&error.to_string());
+        output::note(&error.to_string());
         Progress::default()
     });
     Some(State {
@@ -43,7 +43,7 @@ impl State {
     pub(super) fn told(&self, paint: Paint) -> String {
         let mut table = Table::new(["step", "name", "its kernel", "more tasks", "questions"]).left(3);
         for catalogue in &self.catalogues {
-            let name = ladder::find(&catalogue.step).map_or("", |step| step.name);
+            let name = catalog::find(&catalogue.step).map_or("", |step| step.name);
             let kernel = catalogue.tasks.iter().find(|task| task.name.id.is_none());
             let kernel = kernel.map_or(String::new(), |task| self.words(task));
             let more: Vec<&Task> = catalogue

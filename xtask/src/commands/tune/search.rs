@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use ladder::Step;
-use ladder::files::write_whole_bytes;
+use catalog::Step;
+use catalog::files::write_whole_bytes;
 use serde::Deserialize;
 
 use crate::support::committed::resources;
 use crate::support::compiler::{Compiler, DoesNotCompile};
 use crate::support::cubin::without_ptx;
 use crate::support::nvrtc::Nvrtc;
+use crate::support::output::{self, Status, Stop};
 use crate::support::programs::Programs;
-use crate::support::say::{self, Status, Stop};
 use crate::support::source::{self, Job};
 use crate::support::{interrupt, learner};
 
@@ -76,7 +76,7 @@ impl Search<'_> {
             .iter()
             .filter_map(|(candidate, made)| Some((&*candidate.name, made.as_ref()?.file("cubin")?)))
             .collect();
-        say::note(&format!(
+        output::note(&format!(
             "compiled the multipliers of {} of {}, the most promising first, in at most {half} s; {} spill no registers",
             reached.len(),
             candidates.len(),
@@ -90,9 +90,9 @@ impl Search<'_> {
         let forecasts = file.to_string_lossy();
         if self.save {
             write_whole_bytes(&self.root.join(FORECASTS), &std::fs::read(&file)?)?;
-            say::note(&format!("wrote {FORECASTS}"));
+            output::note(&format!("wrote {FORECASTS}"));
         }
-        say::answer(&self.text(&["page", &forecasts])?)?;
+        output::answer(&self.text(&["page", &forecasts])?)?;
         let (right, times) = (self.list("right", &right)?, self.folder().join("times.tsv"));
         self.text(&["time", &right, &forecasts, &times.to_string_lossy()])
     }
@@ -132,7 +132,7 @@ impl Search<'_> {
                 }
             }
             for (name, why) in &refused {
-                say::note(&format!("{name} is refused: {why}"));
+                output::note(&format!("{name} is refused: {why}"));
             }
             let text = without(&std::fs::read_to_string(file)?, &refused);
             write_whole_bytes(file, text.as_bytes())?;

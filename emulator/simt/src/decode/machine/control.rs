@@ -1,6 +1,6 @@
 //! Branches, barriers, and what lanes of a warp do with each other.
 
-use machine::instruction::{Register, Value};
+use sass::instruction::{Register, Value};
 
 use super::super::error::Result;
 use super::super::virt::TRUE;
@@ -93,7 +93,7 @@ impl Lower<'_> {
     /// `BSSY`. A `BSYNC` of the same barrier stands in front of where lanes meet.
     pub(super) fn converge(&mut self) -> Result<()> {
         let meet = self.target()?;
-        let barrier = |instruction: &machine::Instruction| {
+        let barrier = |instruction: &sass::Instruction| {
             instruction
                 .operands
                 .iter()

@@ -1,8 +1,8 @@
 //! Where the lanes of each convergence barrier meet, at each instruction.
 
-use machine::Instruction;
-use machine::instruction::{Operand, Predicate, Value};
-use machine::operation::Modifier;
+use sass::Instruction;
+use sass::instruction::{Operand, Predicate, Value};
+use sass::operation::Modifier;
 
 use super::super::error::Result;
 use crate::limits::Account;

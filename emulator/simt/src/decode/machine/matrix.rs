@@ -1,7 +1,7 @@
 //! Tensor cores: products of the matrices that a warp holds, and what moves 8x8 matrices. Places of elements in
 //! registers are those of the PTX instructions.
 
-use machine::instruction::{Register, Value};
+use sass::instruction::{Register, Value};
 
 use super::super::error::Result;
 use super::Lower;

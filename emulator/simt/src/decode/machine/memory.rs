@@ -1,8 +1,8 @@
 //! Loads, stores, atomics, copies.
 
-use machine::Segment;
-use machine::instruction::{Address, Constant, Index, Register, Uniform, Value};
 use ptx::ast::Type;
+use sass::Segment;
+use sass::instruction::{Address, Constant, Index, Register, Uniform, Value};
 
 use super::super::error::Result;
 use super::Lower;

@@ -19,8 +19,8 @@ mod seen;
 
 use std::collections::{BTreeMap, HashMap};
 
-use machine::instruction::{Register, Value};
-use machine::{Instruction, Segment};
+use sass::instruction::{Register, Value};
+use sass::{Instruction, Segment};
 
 use super::constants::Constants;
 use super::error::{DecodeError, Result};
@@ -100,12 +100,12 @@ struct Lower<'a> {
 
 /// Decodes all kernels of a module.
 pub(crate) fn decode(
-    module: &machine::Module,
+    module: &sass::Module,
     segments: &Segments,
     level: CpuLevel,
     account: &Account,
 ) -> Result<Program> {
-    if machine::Architecture::of(module.architecture) != Some(machine::Architecture::Sm90) {
+    if sass::Architecture::of(module.architecture) != Some(sass::Architecture::Sm90) {
         let what = format!(
             "machine code for sm_{}; what runs is that for sm_90",
             module.architecture
@@ -139,7 +139,7 @@ pub(crate) fn decode(
 
 /// Decodes a kernel. `files`: paths of sources, with their numbers.
 fn kernel(
-    code: &machine::Kernel,
+    code: &sass::Kernel,
     number: usize,
     segments: &Segments,
     files: &[(u32, String)],
@@ -259,13 +259,13 @@ fn kernel(
         element: 1,
         dims: vec![shared_bytes.into()],
     });
-    let param = |(index, param): (usize, &machine::Parameter)| Param {
+    let param = |(index, param): (usize, &sass::Parameter)| Param {
         name: format!("{}_param_{index}", code.name),
         offset: param.offset,
         bytes: param.size,
         maybe_pointer: param.size == 8,
     };
-    let fits = |param: &machine::Parameter| {
+    let fits = |param: &sass::Parameter| {
         let end = param.offset.checked_add(param.size);
         end.is_some_and(|end| end <= code.parameter_bytes)
     };
@@ -310,7 +310,7 @@ fn kernel(
 }
 
 /// Where an instruction comes from. `numbers`: of the kernel's files.
-fn source(code: &machine::Kernel, numbers: &[Option<u32>], address: u32) -> Option<SourceLoc> {
+fn source(code: &sass::Kernel, numbers: &[Option<u32>], address: u32) -> Option<SourceLoc> {
     let next = code.lines.partition_point(|line| line.address <= address);
     let found = code
         .lines
@@ -477,7 +477,7 @@ impl<'a> Lower<'a> {
     /// Lowers the instruction, if all that it says is minded.
     fn whole_instruction(&mut self) -> Result<()> {
         // No lane takes part; an access to memory is counted as one all the same.
-        let accesses = |operand: &machine::instruction::Operand| matches!(operand.value, Value::Memory(_));
+        let accesses = |operand: &sass::instruction::Operand| matches!(operand.value, Value::Memory(_));
         if self.guard == TRUE && self.negated && !self.instruction.operands.iter().any(accesses) {
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! Operands of machine instructions as sources and destinations of operations.
 
-use machine::instruction::{Constant, Halves, Index, Operand, Predicate, Register, Uniform, Value};
+use sass::instruction::{Constant, Halves, Index, Operand, Predicate, Register, Uniform, Value};
 
 use super::super::error::Result;
 use super::emit::{Function, Write};

@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use machine::instruction::{Operand, Predicate, Register, Uniform, Value};
+use sass::instruction::{Operand, Predicate, Register, Uniform, Value};
 
 use super::Lower;
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use course::explain::machine::{Machine, Reason, Slot, Timeline, Unit};
-use ladder::text::{Paint, wrapped};
+use catalog::text::{Paint, wrapped};
+use tasks::explain::machine::{Machine, Reason, Slot, Timeline, Unit};
 
 use super::shown;
 

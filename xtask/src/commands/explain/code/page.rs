@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use course::explain::machine::{Instruction, Machine, Reason};
-use ladder::text::escaped;
+use catalog::text::escaped;
+use tasks::explain::machine::{Instruction, Machine, Reason};
 
 use super::{CodeLine, change, facts, is_in_loop, lines, mainly, percent, picture, rule, stalls, sums};
 use crate::commands::explain::page::heading;

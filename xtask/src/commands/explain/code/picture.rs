@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use course::explain::machine::{Machine, Reason, Timeline, Unit};
+use tasks::explain::machine::{Machine, Reason, Timeline, Unit};
 
 use super::page::class;
 use super::shown;

@@ -1,7 +1,7 @@
 //! Machine code as text of at most 100 columns.
 
-use course::explain::machine::{Instruction, Machine, Reason};
-use ladder::text::{Paint, Table, wrapped};
+use catalog::text::{Paint, Table, wrapped};
+use tasks::explain::machine::{Instruction, Machine, Reason};
 
 use super::{change, facts, is_in_loop, letters, lines, mainly, percent, rule, stalls, sums};
 use crate::commands::explain::table::{cut, exact};

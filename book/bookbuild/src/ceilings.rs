@@ -1,0 +1,248 @@
+//! What tensor cores do at most: `{{#ceilings UNIT…}}`, and `{{#n ceiling UNIT ELEMENTS WHAT}}` in a sentence. Measured
+//! by `steps/v12/examples/ceilings.rs`; before that, both say that it was not.
+
+use std::fmt::Write as _;
+
+use catalog::Work;
+use catalog::files::ending;
+use catalog::text::{day, escaped};
+use records::ceilings::{Ceiling, Ceilings, L2, Rate};
+
+use crate::RepoPaths;
+use crate::records::{Sources, digits, number, source};
+
+/// In place of a number.
+const NOT_YET: &str = "(not measured yet)";
+/// What others are compared with.
+const FMA: [&str; 2] = ["fma", "fp32"];
+
+/// The records of all devices, with the beginnings of their files' names.
+///
+/// # Errors
+/// When a file is something else.
+pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<(String, Ceilings)>, String> {
+    const END: &str = "-ceilings.json";
+    let mut all = Vec::new();
+    for path in ending(&repo.data(), END).unwrap_or_default() {
+        let record =
+            Ceilings::parse(&repo.read(&path)?).map_err(|error| format!("{}: {error}", repo.shown(&path)))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        all.push((name.trim_end_matches(END).to_owned(), record));
+    }
+    Ok(all)
+}
+
+/// `{{#ceilings fma mma.sync}}`: the instructions whose names begin so.
+///
+/// # Errors
+/// When there is no such unit.
+pub(crate) fn table(
+    record: Option<&Ceilings>,
+    units: &[&str],
+    sources: &mut Sources,
+) -> Result<String, String> {
+    if units.is_empty() {
+        return Err("`{{#ceilings}}` wants beginnings of instructions, such as `fma mma.sync`".into());
+    }
+    let Some(record) = record else {
+        return Ok(
+            "What the units do alone was not measured yet. On a card of compute capability 9.0 this does it:\n\n\
+             ```console\n$ cargo run --release -p v12 --example ceilings -- --json book/data/h200-ceilings.json\n```\n"
+                .into(),
+        );
+    };
+    let (told, l2) = (source(&record.run, Work::Sgemm), of_l2(record));
+    let mut out = format!(
+        "Instructions alone, {told}; L2, {l2}. Burst: {} ms, the median of some with pauses; sustained: {} ms. Clocks: for an \
+         instruction of a quarter of a multiprocessor; a `wgmma` occupies all four. The last two columns are operations \
+         for each byte that a kernel needs to keep up with the burst.\n\n\
+         | instruction | elements | warps | burst, TFLOP/s | GHz | clocks | sustained, TFLOP/s | GHz | FLOP per byte of device memory | of L2 |\n\
+         | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+        long(record, |one| &one.burst),
+        long(record, |one| &one.sustained),
+    );
+    for unit in units {
+        let rows = record
+            .ceilings
+            .iter()
+            .filter(|one| one.instruction.starts_with(unit));
+        let before = out.len();
+        for one in rows {
+            let (burst, sustained) = (&one.burst, &one.sustained);
+            let zeros = if one.zeros { ", all zero" } else { "" };
+            let per_byte = record.per_byte(burst.tflops);
+            let _ = writeln!(
+                out,
+                "| `{}` | {}{zeros} | {} | {} | {:.2} | {} | {} | {:.2} | {} | {} |",
+                one.instruction,
+                one.numbers.to_uppercase().replace("BF16", "bf16"),
+                one.warps,
+                digits(burst.tflops, 3),
+                burst.ghz,
+                digits(burst.clocks, 3),
+                digits(sustained.tflops, 3),
+                sustained.ghz,
+                per_byte.map_or("–".into(), |n| digits(n, 3)),
+                digits(record.per_l2_byte(burst.tflops), 3),
+            );
+        }
+        if out.len() == before {
+            return Err(format!("no instruction that was measured begins with `{unit}`"));
+        }
+    }
+    sources.extend([told, l2]);
+    Ok(out)
+}
+
+/// Where L2 was measured.
+fn of_l2(record: &Ceilings) -> String {
+    let L2 { device, date, .. } = &record.l2;
+    format!("{}, {}", escaped(device), day(date))
+}
+
+/// About how long the launches were.
+fn long(record: &Ceilings, rate: fn(&Ceiling) -> &Rate) -> String {
+    let launches = record.ceilings.iter().flat_map(|one| &rate(one).samples);
+    let mut all: Vec<f64> = launches.map(|sample| sample.ms).collect();
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).map_or("–".into(), |ms| digits(*ms, 2))
+}
+
+/// One number, as words for a sentence: of the fastest instruction with random elements.
+///
+/// # Errors
+/// When there is no such instruction, or no such quantity.
+pub(crate) fn one(
+    record: Option<&Ceilings>,
+    [unit, elements, what]: [&str; 3],
+    sources: &mut Sources,
+) -> Result<String, String> {
+    const WHAT: [&str; 8] = [
+        "burst",
+        "sustained",
+        "ghz",
+        "sustained_ghz",
+        "clocks",
+        "of_fp32",
+        "per_byte",
+        "per_l2_byte",
+    ];
+    if !WHAT.contains(&what) {
+        return Err(format!(
+            "of a ceiling there are {}, not `{what}`",
+            WHAT.join(", ")
+        ));
+    }
+    let Some(record) = record else {
+        return Ok(NOT_YET.into());
+    };
+    let find = |unit: &str, elements: &str| {
+        record
+            .best(unit, elements)
+            .ok_or_else(|| format!("no `{unit}` of {elements} was measured"))
+    };
+    let found = find(unit, elements)?;
+    let of_fp32 = found.burst.tflops / find(FMA[0], FMA[1])?.burst.tflops;
+    let flop = |number: f64| format!("{} FLOP/B", digits(number, 3));
+    let text = match what {
+        "burst" => format!("{} TFLOP/s", digits(found.burst.tflops, 3)),
+        "sustained" => format!("{} TFLOP/s", digits(found.sustained.tflops, 3)),
+        "ghz" => format!("{:.2} GHz", found.burst.ghz),
+        "sustained_ghz" => format!("{:.2} GHz", found.sustained.ghz),
+        "clocks" => digits(found.burst.clocks, 3),
+        "of_fp32" => format!("{}×", digits(of_fp32, 3)),
+        "per_byte" => flop(
+            record
+                .per_byte(found.burst.tflops)
+                .ok_or("no bandwidth was measured")?,
+        ),
+        _ => flop(record.per_l2_byte(found.burst.tflops)),
+    };
+    if what == "per_l2_byte" {
+        sources.insert(of_l2(record));
+    }
+    let told = source(&record.run, Work::Sgemm);
+    let about = format!("{} of {elements}, {what}, {told}", found.instruction);
+    sources.insert(told);
+    Ok(number(&text, &about))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// FP32 at 50 TFLOP/s, mma.sync at 600, wgmma at 800 and with zeros at 900, memory at 4000 GB/s, L2 at 8000.
+    fn record() -> Ceilings {
+        let line = |instruction: &str, numbers: &str, zeros: bool, tflops: f64| {
+            format!(
+                r#"{{"instruction": "{instruction}", "numbers": "{numbers}", "zeros": {zeros}, "warps": 8,
+                "burst": {{"tflops": {tflops}, "ghz": 1.75, "clocks": 6.01, "samples": [{{"ms": 20.1, "ghz": 1.75}}]}},
+                "sustained": {{"tflops": 500, "ghz": 1.5, "clocks": 6.01, "samples": [{{"ms": 1500, "ghz": 1.5}}]}}}}"#
+            )
+        };
+        let lines = [
+            line("fma.f32", "fp32", false, 50.0),
+            line("mma.sync.m16n8k16", "bf16", false, 600.0),
+            line("wgmma.m64n256k16", "bf16", false, 800.0),
+            line("wgmma.m64n256k16", "bf16", true, 900.0),
+        ];
+        let text = format!(
+            r#"{{"run": {{"id": "1", "date": "2000-01-01T00:00:00Z", "device": "a device", "emulated": false,
+            "capability": "9.0", "driver": "13.0", "host": "", "revision": "",
+            "roofline": {{"fp32_tflops": 60, "copy_gbs": 4000}}, "cublas": null}},
+            "n_sms": 100, "l2": {{"device": "NVIDIA H001", "date": "2000-01-03T00:00:00Z", "own_gbs": 8000, "same_gbs": 20000}},
+             "ceilings": [{}]}}"#,
+            lines.join(",")
+        );
+        Ceilings::parse(&text).expect("what the program writes")
+    }
+
+    #[test]
+    fn a_table_has_what_was_asked_for() {
+        let mut sources = Sources::new();
+        let table = table(Some(&record()), &["fma", "wgmma"], &mut sources).expect("it was measured");
+        let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("| `")).collect();
+        assert_eq!(
+            rows,
+            [
+                "| `fma.f32` | FP32 | 8 | 50.0 | 1.75 | 6.01 | 500 | 1.50 | 12.5 | 6.25 |",
+                "| `wgmma.m64n256k16` | bf16 | 8 | 800 | 1.75 | 6.01 | 500 | 1.50 | 200 | 100 |",
+                "| `wgmma.m64n256k16` | bf16, all zero | 8 | 900 | 1.75 | 6.01 | 500 | 1.50 | 225 | 112 |",
+            ]
+        );
+        assert_eq!(sources.len(), 2);
+    }
+
+    #[test]
+    fn a_number_is_of_random_elements() {
+        let of = |unit, what| {
+            let number = one(Some(&record()), [unit, "bf16", what], &mut Sources::new());
+            number.map(|html| {
+                let text = html.split_once('>').map_or("", |(_, rest)| rest);
+                text.trim_end_matches("</span>").replace("&nbsp;", " ")
+            })
+        };
+        assert_eq!(of("wgmma", "burst").as_deref(), Ok("800 TFLOP/s"));
+        assert_eq!(of("mma.sync", "of_fp32").as_deref(), Ok("12.0×"));
+        assert_eq!(of("mma.sync", "per_byte").as_deref(), Ok("150 FLOP/B"));
+        assert_eq!(of("mma.sync", "per_l2_byte").as_deref(), Ok("75.0 FLOP/B"));
+        assert_eq!(of("mma.sync", "clocks").as_deref(), Ok("6.01"));
+        assert!(of("mma.sync", "speed").is_err_and(|why| why.contains("there are burst")));
+        assert!(of("dmma", "burst").is_err_and(|why| why.contains("no `dmma`")));
+    }
+
+    #[test]
+    fn what_was_not_measured_says_so() {
+        let mut sources = Sources::new();
+        let number = one(None, ["wgmma", "bf16", "burst"], &mut sources);
+        assert_eq!(number.as_deref(), Ok(NOT_YET));
+        let table = table(None, &["wgmma"], &mut sources).expect("a sentence");
+        assert!(
+            table.contains("not measured yet") && table.contains("--example ceilings"),
+            "{table}"
+        );
+        assert!(sources.is_empty());
+        // A slip of the pen is one all the same.
+        assert!(one(None, ["wgmma", "bf16", "speed"], &mut sources).is_err());
+    }
+}

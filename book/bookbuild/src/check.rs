@@ -1,0 +1,52 @@
+//! `--check`: everything about the book that can be wrong without stopping bookbuild.
+
+use anyhow::Result;
+
+use crate::make::{Made, Options, make};
+use crate::outputs::Outputs;
+use crate::ptx::How;
+use crate::{Problems, RepoPaths, numbers, pages, ptx};
+
+/// Builds the book and looks it over. `tell` hears what was looked at, and how.
+///
+/// # Errors
+/// [`Problems`] when something must be put right; anything else could not run.
+pub fn check(repo: &RepoPaths, tell: impl Fn(&str)) -> Result<Made> {
+    let made = make(repo, &Options::default())?;
+    tell(&format!(
+        "built: {} chapters, nothing missing",
+        made.chapters.len()
+    ));
+    let mut problems = numbers::check(repo, &made.chapters);
+
+    problems.extend(pages::check(&made.folder)?);
+    tell("looked at: numbers in the text, links, what pages load");
+
+    let (how, stale) = ptx::check(repo, &made.findings.listings);
+    problems.extend(stale);
+    let n = made.findings.listings.len();
+    tell(&match how {
+        How::Compiled => {
+            format!("listings: {n} CUDA sources give the PTX that is committed (compiled again)")
+        }
+        How::Hashes(why) => {
+            format!("listings: {n} CUDA sources, compared by the hashes in their PTX ({why})")
+        }
+    });
+
+    let outputs = Outputs::load(repo)?;
+    problems.extend(outputs.check(repo, &tell)?);
+    tell(&format!(
+        "outputs: {} commands and {} transcripts run again, {} programs asked",
+        outputs.output.len(),
+        outputs.transcripts.len(),
+        outputs.program.len()
+    ));
+    match problems.is_empty() {
+        true => Ok(made),
+        false => {
+            problems.sort();
+            Err(Problems(problems).into())
+        }
+    }
+}

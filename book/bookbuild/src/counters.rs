@@ -1,0 +1,144 @@
+//! `{{#counters}}`: what the emulated GPU counts beside what Nsight Compute reports, from `kernels/counters.json`.
+//!
+//! That file is made by `cargo xtask profile --table`, and a test counts again and compares; here it is only read.
+
+use std::fmt::Write as _;
+
+use catalog::Step;
+use catalog::text::{escaped, grouped};
+use records::counters::{Compared, Counted, SHEET, Sheet};
+
+use crate::RepoPaths;
+use crate::records::{Sources, known, shape};
+
+/// The numbers of `kernels/counters.json`.
+#[derive(Debug, Default)]
+pub(crate) struct Counters(Sheet);
+
+impl Counters {
+    /// Reads the file; an empty one where there is none.
+    ///
+    /// # Errors
+    /// With a sentence, when it cannot be understood.
+    pub(crate) fn load(repo: &RepoPaths) -> Result<Self, String> {
+        let text = repo.read(&repo.root().join(SHEET));
+        text.map_or_else(|_| Ok(Self::default()), |text| Sheet::parse(&text).map(Self))
+    }
+
+    /// A kernel at a size; at its first where none is given.
+    ///
+    /// # Errors
+    /// When nothing is known of it.
+    pub(crate) fn of(&self, kernel: &str, size: Option<&str>) -> Result<&Counted, String> {
+        let (step, kernel) = known(kernel)?;
+        let at = size.map(|size| shape(kernel.name, size)).transpose()?;
+        let missing = || missing(kernel.name, size, step);
+        self.0.find(kernel.name, at).ok_or_else(missing)
+    }
+
+    /// `NVIDIA H200 (driver 580.159.04) with Nsight Compute 2025.3.1.0, 2026-11-21`: where a launch was measured.
+    pub(crate) fn source(&self, counted: &Counted) -> Option<String> {
+        let by = self.0.runs.iter().find(|by| by.run.id == counted.run)?;
+        let day = catalog::text::day(&by.run.date);
+        Some(format!(
+            "{} (driver {}) with {}, {day}",
+            escaped(&by.run.device),
+            by.driver_version,
+            by.profiler
+        ))
+    }
+
+    /// Tables of a step's kernels at a size: `v05 1024`, and names of kernels to choose some.
+    ///
+    /// # Errors
+    /// When nothing is known of them.
+    pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
+        let (step, size, chosen) = match args {
+            ["beside", size, one, other] => return self.beside(size, [one, other], sources),
+            [step, size, chosen @ ..] if *step != "beside" => (step, size, chosen),
+            _ => {
+                return Err("`{{#counters}}` wants a step and a size: {{#counters v05 1024}}, or two kernels: {{#counters beside 1024 ONE OTHER}}".into());
+            }
+        };
+        let step = catalog::find(step).map_err(|error| error.to_string())?;
+        for name in chosen {
+            known(name)?;
+        }
+        let mut out = String::new();
+        for kernel in step.kernels {
+            if !chosen.is_empty() && !chosen.contains(&kernel.name) {
+                continue;
+            }
+            let Some(counted) = self.0.find(kernel.name, Some(shape(kernel.name, size)?)) else {
+                continue;
+            };
+            sources.extend(self.source(counted));
+            let rows: Vec<_> = { counted.compared().into_iter() }
+                .map(|one| one.cells(kernel.name))
+                .collect();
+            // Where all is equal, a column that says so is noise.
+            let differs = rows
+                .iter()
+                .any(|[.., difference, why]| difference != "0" || !why.is_empty());
+            let _ = writeln!(out, "`{}` at {size}:\n", kernel.name);
+            out.push_str(match differs {
+                true => "| counter | emulated | Nsight Compute | |\n| --- | ---: | ---: | --- |\n",
+                false => "| counter | emulated | Nsight Compute |\n| --- | ---: | ---: |\n",
+            });
+            for [counter, emulated, measured, _, why] in rows {
+                let _ = write!(out, "| `{counter}` | {emulated} | {measured} |");
+                let _ = match differs {
+                    true => writeln!(out, " {why} |"),
+                    false => writeln!(out),
+                };
+            }
+            out.push('\n');
+        }
+        match out.is_empty() {
+            true => Err(missing(step.id, Some(size), step)),
+            false => Ok(out),
+        }
+    }
+
+    /// Two kernels in one table. How many times the first the second has, as measured, comes before the numbers: a
+    /// phone shows two columns.
+    fn beside(&self, size: &str, kernels: [&str; 2], sources: &mut Sources) -> Result<String, String> {
+        let mut labels = Vec::new();
+        let mut rows: [Vec<Compared>; 2] = [Vec::new(), Vec::new()];
+        for (name, rows) in kernels.into_iter().zip(&mut rows) {
+            let counted = self.of(name, Some(size))?;
+            *rows = counted.compared();
+            sources.extend(self.source(counted));
+            labels.push((known(name)?.0.id, name));
+        }
+        let one_step = labels[0].0 == labels[1].0;
+        let [one, other] = [labels[0], labels[1]].map(|(step, name)| match one_step {
+            true => format!("`{name}`"),
+            false => step.to_owned(),
+        });
+        let mut out = format!(
+            "| at {size} | {other} / {one} | {one}, emulated | {one}, Nsight | {other}, emulated | {other}, Nsight |\n| --- | ---: | ---: | ---: | ---: | ---: |\n"
+        );
+        let [first, second] = &rows;
+        for one in first {
+            let Some(beside) = second.iter().find(|beside| beside.pair == one.pair) else {
+                continue;
+            };
+            let ratio = match one.theirs {
+                0 => "–".to_owned(),
+                from => format!("{:.2}", beside.theirs as f64 / from as f64),
+            };
+            let numbers = [one.ours, one.theirs, beside.ours, beside.theirs].map(|n| grouped(n, " "));
+            let _ = writeln!(out, "| `{}` | {ratio} | {} |", one.pair.name, numbers.join(" | "));
+        }
+        Ok(out)
+    }
+}
+
+fn missing(name: &str, size: Option<&str>, step: &Step) -> String {
+    let at = size.map_or(String::new(), |size| format!(" at {size}"));
+    format!(
+        "{SHEET} has no counters of {name}{at}; measure them with: cargo xtask profile {} --save, then: cargo xtask profile --table",
+        step.id
+    )
+}

@@ -1,0 +1,200 @@
+//! A headless Chromium, spoken to through two pipes in its DevTools protocol.
+//!
+//! With `--remote-debugging-pipe` the browser reads messages from file descriptor 3 and writes them to 4, JSON with a
+//! zero byte behind each: no port, no WebSocket.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::{Value, json};
+
+/// A page that has not answered for so long will not.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// One tab of a browser of our own.
+pub(crate) struct Tab {
+    browser: Child,
+    profile: PathBuf,
+    out: ChildStdin,
+    messages: Receiver<Value>,
+    session: String,
+    n_sent: u64,
+    /// What it told without being asked, since this was emptied.
+    pub(crate) events: Vec<Value>,
+}
+
+/// The browser, if there is one on this machine.
+pub(crate) fn find() -> Option<PathBuf> {
+    const NAMES: [&str; 4] = [
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+        "google-chrome-stable",
+    ];
+    if let Some(path) = std::env::var_os("CHROMIUM") {
+        return Some(path.into());
+    }
+    NAMES.iter().find_map(|name| catalog::programs::on_path(name))
+}
+
+impl Tab {
+    /// Starts a browser, with a profile that is gone afterwards.
+    pub(crate) fn open(program: &Path) -> Result<Self> {
+        let profile = std::env::temp_dir().join(format!("bookbuild-browser-{}", std::process::id()));
+        std::fs::create_dir_all(&profile)?;
+        let mut browser = Command::new("sh")
+            .args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1"])
+            .arg(program)
+            .args([
+                "--headless=new",
+                "--remote-debugging-pipe",
+                "--no-first-run",
+                "--disable-gpu",
+            ])
+            // It loads files of ours only; in containers it often runs as root, where its sandbox does not work.
+            .args(["--no-sandbox", "--disable-dev-shm-usage"])
+            .args([
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+            ])
+            .args(["--disable-extensions", "--hide-scrollbars", "--mute-audio"])
+            .arg(format!("--user-data-dir={}", profile.display()))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("starting a shell")?;
+        let out = browser.stdin.take().context("no pipe to the browser")?;
+        let from = browser.stdout.take().context("no pipe from the browser")?;
+        let (send, messages) = channel();
+        std::thread::spawn(move || {
+            for message in BufReader::new(from).split(0).map_while(Result::ok) {
+                let Ok(message) = serde_json::from_slice(&message) else {
+                    continue;
+                };
+                if send.send(message).is_err() {
+                    break;
+                }
+            }
+        });
+        let mut tab = Self {
+            browser,
+            profile,
+            out,
+            messages,
+            session: String::new(),
+            n_sent: 0,
+            events: Vec::new(),
+        };
+        let target = tab.ask("Target.createTarget", json!({"url": "about:blank"}))?;
+        let how = json!({"targetId": target["targetId"], "flatten": true});
+        let session = tab.ask("Target.attachToTarget", how)?;
+        tab.session = session["sessionId"].as_str().context("no session")?.to_owned();
+        for domain in ["Page", "Runtime", "Network", "Log"] {
+            tab.ask(&format!("{domain}.enable"), json!({}))?;
+        }
+        Ok(tab)
+    }
+
+    /// Sends a command and waits for its result. Events that come meanwhile are kept.
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Result<Value> {
+        self.n_sent += 1;
+        let id = self.n_sent;
+        let mut message = json!({"id": id, "method": method, "params": params});
+        if !self.session.is_empty() {
+            message["sessionId"] = json!(self.session);
+        }
+        let mut bytes = serde_json::to_vec(&message)?;
+        bytes.push(0);
+        self.out.write_all(&bytes).context("the browser has gone")?;
+        self.out.flush()?;
+        let answer = self.wait(method, |message| message["id"] == id)?;
+        match answer["error"]["message"].as_str() {
+            Some(why) => bail!("the browser refuses {method}: {why}"),
+            None => Ok(answer["result"].clone()),
+        }
+    }
+
+    /// Waits for an event.
+    pub(crate) fn event(&mut self, method: &str) -> Result<Value> {
+        if let Some(index) = self.events.iter().position(|event| event["method"] == method) {
+            return Ok(self.events.remove(index));
+        }
+        self.wait(method, |message| message["method"] == method)
+    }
+
+    fn wait(&mut self, what: &str, is_it: impl Fn(&Value) -> bool) -> Result<Value> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match self.messages.recv_timeout(left) {
+                Ok(message) if is_it(&message) => return Ok(message),
+                Ok(message) => self.events.push(message),
+                Err(RecvTimeoutError::Timeout) => bail!("the browser did not answer {what} in {PATIENCE:?}"),
+                Err(RecvTimeoutError::Disconnected) => bail!("the browser ended while it was asked {what}"),
+            }
+        }
+    }
+
+    /// The value of an expression in the page; promises are waited for.
+    pub(crate) fn value(&mut self, expression: &str) -> Result<Value> {
+        let how = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
+        let answer = self.ask("Runtime.evaluate", how)?;
+        match answer["exceptionDetails"]["exception"]["description"].as_str() {
+            Some(why) => bail!("`{expression}` failed in the page: {why}"),
+            None => Ok(answer["result"]["value"].clone()),
+        }
+    }
+
+    /// Presses and releases a key, as somebody would who has no mouse.
+    pub(crate) fn press(&mut self, key: &str, code: u32) -> Result<()> {
+        for kind in ["rawKeyDown", "keyUp"] {
+            let how = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code});
+            self.ask("Input.dispatchKeyEvent", how)?;
+        }
+        Ok(())
+    }
+
+    /// The whole page, as PNG.
+    pub(crate) fn picture(&mut self) -> Result<Vec<u8>> {
+        let how = json!({"format": "png", "captureBeyondViewport": true});
+        let answer = self.ask("Page.captureScreenshot", how)?;
+        Ok(from_base64(answer["data"].as_str().context("no picture")?))
+    }
+}
+
+impl Drop for Tab {
+    fn drop(&mut self) {
+        self.session.clear();
+        let _ = self.ask("Browser.close", json!({}));
+        let _ = self.browser.kill();
+        let _ = self.browser.wait();
+        let _ = std::fs::remove_dir_all(&self.profile);
+    }
+}
+
+fn from_base64(text: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut bits, mut n_bits) = (0_u32, 0);
+    for byte in text.bytes() {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => continue,
+        };
+        bits = bits << 6 | u32::from(value);
+        n_bits += 6;
+        if n_bits >= 8 {
+            n_bits -= 8;
+            out.push((bits >> n_bits) as u8);
+        }
+    }
+    out
+}

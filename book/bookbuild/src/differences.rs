@@ -1,0 +1,130 @@
+//! `{{#diff v04 v05}}`: what one step changes of another, from their kernels.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use catalog::Work;
+use similar::{Algorithm, ChangeTag, TextDiff};
+
+use crate::RepoPaths;
+use crate::listings::{self, Numbered};
+
+/// Unchanged lines around each change.
+const CONTEXT: usize = 2;
+
+/// One of the two kernels that are compared.
+pub(crate) struct Side {
+    /// `v05`, or the name of its file.
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
+}
+
+/// What is asked for: a step, or a path as seen from the repository.
+///
+/// # Errors
+/// When there is no such step, or it has no kernel.
+pub(crate) fn side(repo: &RepoPaths, text: &str) -> Result<Side, String> {
+    if text.contains('/') {
+        return Ok(Side {
+            name: text.rsplit('/').next().unwrap_or(text).to_owned(),
+            path: repo.root().join(text),
+        });
+    }
+    let step = catalog::find(text).map_err(|error| error.to_string())?;
+    let source = main_kernel(step).ok_or_else(|| format!("{} has no kernel to show changes of", step.id))?;
+    Ok(Side {
+        name: step.id.to_owned(),
+        path: repo.root().join("kernels").join(source).with_extension("cu"),
+    })
+}
+
+/// The kernel that the next step builds on: its source under `kernels/`.
+pub fn main_kernel(step: &catalog::Step) -> Option<&'static str> {
+    // v02's whole strip is a detour: it runs only while a strip fits into shared memory. FP32 from tensor cores is
+    // another, of v10, and small products and other numbers of v12.
+    const DETOURS: [&str; 7] = [
+        "v02_strip",
+        "v10_three_tf32",
+        "v12_small",
+        "v12_split",
+        "v12_six_bf16",
+        "v12_tf32",
+        "v12_fp8",
+    ];
+    step.kernels
+        .iter()
+        .filter(|kernel| {
+            matches!(
+                kernel.work,
+                Work::Sgemm | Work::SgemmTransposed { .. } | Work::Tensor { .. }
+            )
+        })
+        .filter_map(|kernel| kernel.source)
+        .rfind(|source| !DETOURS.contains(source))
+}
+
+/// The lines of a ```diff block, and the number of each in the new file, where it is there.
+///
+/// # Errors
+/// When a file or anchor is missing, or nothing differs.
+pub(crate) fn diff(
+    repo: &RepoPaths,
+    old: &Side,
+    new: &Side,
+    anchor: &str,
+) -> Result<(String, Vec<Option<usize>>), String> {
+    let lines = |path: &Path| listings::listing(repo, path, Some(anchor));
+    let (old_lines, new_lines) = (lines(&old.path)?, lines(&new.path)?);
+    let (old_texts, new_texts) = (texts(&old_lines), texts(&new_lines));
+    let diff = TextDiff::configure()
+        .algorithm(Algorithm::Patience)
+        .diff_slices(&old_texts, &new_texts);
+    let mut out = String::new();
+    let mut numbers = Vec::new();
+    for group in diff.grouped_ops(CONTEXT) {
+        let (Some(first), Some(last)) = (group.first(), group.last()) else {
+            continue;
+        };
+        let _ = writeln!(
+            out,
+            "@@ {} {} -> {} {} @@",
+            old.name,
+            lines_shown(&old_lines, first.old_range().start..last.old_range().end),
+            new.name,
+            lines_shown(&new_lines, first.new_range().start..last.new_range().end),
+        );
+        numbers.push(None);
+        for op in &group {
+            for change in diff.iter_changes(op) {
+                let sign = match change.tag() {
+                    ChangeTag::Equal => ' ',
+                    ChangeTag::Delete => '-',
+                    ChangeTag::Insert => '+',
+                };
+                let _ = writeln!(out, "{}", format!("{sign}{}", change.value()).trim_end());
+                numbers.push(change.new_index().map(|index| new_lines[index].number));
+            }
+        }
+    }
+    match out.is_empty() {
+        true => Err(format!(
+            "`{anchor}` is the same in {} and {}: there is nothing to show",
+            repo.shown(&old.path),
+            repo.shown(&new.path)
+        )),
+        false => Ok((out.trim_end().to_owned(), numbers)),
+    }
+}
+
+fn texts(lines: &[Numbered]) -> Vec<&str> {
+    lines.iter().map(|line| line.text.as_str()).collect()
+}
+
+/// `line 12` or `lines 12-20`, as in the file.
+fn lines_shown(lines: &[Numbered], range: std::ops::Range<usize>) -> String {
+    let number = |index: usize| lines.get(index).map_or(0, |line| line.number);
+    match range.len() {
+        0 | 1 => format!("line {}", number(range.start)),
+        _ => format!("lines {}-{}", number(range.start), number(range.end - 1)),
+    }
+}

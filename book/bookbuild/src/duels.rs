@@ -1,0 +1,104 @@
+//! `{{#duels v12}}`: kernels that ran with cuBLAS in turns, and how fast they are beside it. Measured by `cargo xtask bench
+//! v12 --duel --save`; before that it says so.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use catalog::text::short_device;
+use catalog::{Kernel, Shape};
+use records::duel::{Duel, Speed};
+use records::{Outcome, Record, Run};
+
+use crate::records::{Records, Sources, shape, source};
+
+/// One kernel at one shape on one device.
+struct Row<'r> {
+    shape: Shape,
+    /// Its place in the step.
+    place: usize,
+    kernel: &'static Kernel,
+    run: &'r Run,
+    duel: &'r Duel,
+    /// Which of cublasLt's algorithms it ran against.
+    algorithm: Option<usize>,
+}
+
+impl Records {
+    /// The table of a step, or of the sizes behind it.
+    ///
+    /// # Errors
+    /// When there is no such step or size.
+    pub(crate) fn duels(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
+        let (step, sizes) = args
+            .split_first()
+            .ok_or("`{{#duels}}` wants a step: {{#duels v12}}")?;
+        let step = catalog::find(step).map_err(|error| error.to_string())?;
+        let mut rows = Vec::new();
+        for (place, kernel) in step.kernels.iter().enumerate() {
+            let wanted: Vec<Shape> = sizes
+                .iter()
+                .map(|size| shape(kernel.name, size))
+                .collect::<Result<_, _>>()?;
+            for record in self.real() {
+                rows.extend(
+                    of(record, kernel, place).filter(|row| wanted.is_empty() || wanted.contains(&row.shape)),
+                );
+            }
+        }
+        if rows.is_empty() {
+            return Ok(format!(
+                "Not measured yet. On a GPU this does it:\n\n```console\n$ cargo xtask bench {} --duel --save\n```\n",
+                step.id
+            ));
+        }
+        rows.sort_by_key(|row| (row.shape.m * row.shape.n * row.shape.k, row.shape, row.place));
+        let mut out = String::from(
+            "| size | kernel | GPU | without pauses, of cuBLAS | after pauses, of cuBLAS | cuBLAS is |\n\
+             | --- | --- | --- | ---: | ---: | --- |\n",
+        );
+        let mut runs = BTreeSet::new();
+        for row in &rows {
+            runs.insert(source(row.run, row.kernel.work));
+            let cell = |rounds| Speed::of(rounds).map_or("–".into(), |speed| speed.percent());
+            let opponent = match row.algorithm {
+                Some(number) => format!("cublasLt's algorithm {}", number + 1),
+                None => "its own choice".into(),
+            };
+            let _ = writeln!(
+                out,
+                "| {} | `{}` | {} | {} | {} | {opponent} |",
+                row.shape.short(),
+                row.kernel.name,
+                short_device(&row.run.device),
+                cell(&row.duel.sustained),
+                cell(&row.duel.burst),
+            );
+        }
+        let runs: Vec<String> = runs.into_iter().collect();
+        sources.extend(runs.iter().cloned());
+        Ok(format!("{}.\n\n{out}\n", runs.join("; ")))
+    }
+}
+
+fn of<'r>(record: &'r Record, kernel: &'static Kernel, place: usize) -> impl Iterator<Item = Row<'r>> {
+    let measurements = record.measurements.iter().filter(|one| one.kernel == kernel.name);
+    measurements.filter_map(move |measurement| {
+        let Outcome::Passed(passed) = &measurement.outcome else {
+            return None;
+        };
+        let yardstick = passed.yardstick.as_ref()?;
+        let duel = yardstick.duel.as_ref()?;
+        let (run, algorithm) = match &duel.earlier {
+            Some(earlier) => (record.run(&earlier.run)?, earlier.algorithm),
+            None => (record.run_of(measurement)?, yardstick.algorithm),
+        };
+        Some(Row {
+            shape: measurement.shape,
+            place,
+            kernel,
+            run,
+            duel,
+            algorithm,
+        })
+    })
+}

@@ -1,0 +1,209 @@
+//! `{{#lesson}}`, `{{#plan}}`: sheets for sessions of 90 minutes, and courses made of them, from `book/lessons.toml`.
+//!
+//! How long a task takes is in its catalogue; in a session it gets the time that the other parts leave.
+
+use std::fmt::Write as _;
+
+use serde::Deserialize;
+
+use crate::RepoPaths;
+use crate::tasks::catalogue;
+
+/// Minutes of a session.
+const SESSION: u32 = 90;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    lesson: Vec<Lesson>,
+    plan: Vec<Plan>,
+}
+
+/// The sheet for a step.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Lesson {
+    step: String,
+    /// What it is about, as one sentence.
+    aim: String,
+    /// The sentence to collect at the end, and what a good one has.
+    collect: String,
+    part: Vec<Part>,
+}
+
+/// A row of a sheet.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Part {
+    /// None for the task: it gets what is left.
+    #[serde(default)]
+    minutes: Option<u32>,
+    #[serde(rename = "do")]
+    how: How,
+    what: String,
+    /// A command, a page, paper.
+    #[serde(default)]
+    with: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum How {
+    /// The instructor explains.
+    Say,
+    /// The class answers, on paper first.
+    Ask,
+    /// The class works on tasks.
+    Work,
+    /// Everybody looks at what a program counts.
+    Count,
+}
+
+impl How {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Say => "say",
+            Self::Ask => "ask",
+            Self::Work => "let do",
+            Self::Count => "count",
+        }
+    }
+}
+
+/// A plan for a course of several sessions.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Plan {
+    name: String,
+    session: Vec<Session>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Session {
+    /// Of which the sheets are used.
+    steps: Vec<String>,
+    /// What of them, and what else.
+    what: String,
+    /// Tasks that are done in class.
+    #[serde(default)]
+    tasks: Vec<String>,
+    /// Tasks that are done at home.
+    #[serde(default)]
+    home: Vec<String>,
+}
+
+fn load(repo: &RepoPaths) -> Result<File, String> {
+    let path = repo.book().join("lessons.toml");
+    let text = repo.read(&path)?;
+    toml::from_str(&text).map_err(|error| format!("{}: {error}", repo.shown(&path)))
+}
+
+/// `{{#lesson v05}}`
+///
+/// # Errors
+/// When there is no sheet, or its parts do not fill a session.
+pub(crate) fn lesson(repo: &RepoPaths, step: &str) -> Result<String, String> {
+    let file = load(repo)?;
+    let found = file.lesson.into_iter().find(|lesson| lesson.step == step);
+    let lesson = found.ok_or_else(|| format!("book/lessons.toml has no lesson for {step}"))?;
+    let fixed: u32 = lesson.part.iter().filter_map(|part| part.minutes).sum();
+    let open = lesson.part.iter().filter(|part| part.minutes.is_none()).count();
+    let rest = match (SESSION.checked_sub(fixed), open) {
+        (Some(0), 0) => 0,
+        (Some(rest), 1) if rest > 0 => rest,
+        _ => {
+            return Err(format!(
+                "the parts of the lesson for {step} take {fixed} minutes, and {open} of them have none; a session has \
+                 {SESSION}, and one part takes what is left"
+            ));
+        }
+    };
+    let mut out = format!(
+        "{}\n\n| minutes | | what | with |\n| --- | --- | --- | --- |\n",
+        lesson.aim
+    );
+    let mut from = 0;
+    for part in &lesson.part {
+        let to = from + part.minutes.unwrap_or(rest);
+        let mut what = part.what.clone();
+        if part.minutes.is_none() {
+            what.push_str(&estimate(repo, step, rest)?);
+        }
+        let _ = writeln!(
+            out,
+            "| {from}–{to} | {} | {what} | {} |",
+            part.how.word(),
+            part.with
+        );
+        from = to;
+    }
+    let _ = write!(out, "\n*Collect:* {}\n", lesson.collect);
+    Ok(out)
+}
+
+/// How the time that is left compares with what the task takes.
+fn estimate(repo: &RepoPaths, step: &str, rest: u32) -> Result<String, String> {
+    let catalogue = catalogue(repo, step)?;
+    let Some(task) = catalogue.tasks.first() else {
+        return Ok(String::new());
+    };
+    Ok(match task.minutes > rest {
+        true => format!(
+            " The task takes about {} minutes: begin here, and finish at home.",
+            task.minutes
+        ),
+        false => format!(" The task takes about {} minutes.", task.minutes),
+    })
+}
+
+/// `{{#plan four}}`
+///
+/// # Errors
+/// When there is no such plan, or it names a task that there is not.
+pub(crate) fn plan(repo: &RepoPaths, name: &str) -> Result<String, String> {
+    let file = load(repo)?;
+    let found = file.plan.into_iter().find(|plan| plan.name == name);
+    let plan = found.ok_or_else(|| format!("book/lessons.toml has no plan `{name}`"))?;
+    let mut out = String::from(
+        "| session | sheets | what | tasks in class | at home |\n| ---: | --- | --- | --- | --- |\n",
+    );
+    let mut at_home = 0;
+    for (number, session) in (1..).zip(&plan.session) {
+        let mut sheets = Vec::new();
+        for step in &session.steps {
+            if !file.lesson.iter().any(|lesson| lesson.step == *step) {
+                return Err(format!(
+                    "the plan `{name}` names {step}, for which there is no lesson"
+                ));
+            }
+            sheets.push(format!("[{step}](session-sheets.md#{step})"));
+        }
+        let (class, _) = tasks(repo, &session.tasks)?;
+        let (home, minutes) = tasks(repo, &session.home)?;
+        at_home += minutes;
+        let _ = writeln!(
+            out,
+            "| {number} | {} | {} | {class} | {home} |",
+            sheets.join(", "),
+            session.what
+        );
+    }
+    let _ = write!(
+        out,
+        "\nIn class {} × {SESSION} minutes, at home about {at_home}.\n",
+        plan.session.len()
+    );
+    Ok(out)
+}
+
+/// Tasks with their minutes, and the sum of these.
+fn tasks(repo: &RepoPaths, names: &[String]) -> Result<(String, u32), String> {
+    let (mut words, mut sum) = (Vec::new(), 0);
+    for name in names {
+        let minutes = crate::tasks::task(repo, name)?.minutes;
+        words.push(format!("`{name}` ({minutes})"));
+        sum += minutes;
+    }
+    Ok((words.join(", "), sum))
+}

@@ -1,0 +1,115 @@
+//! What each line of a kernel does in one counted launch: `line-counts.json`, made by `--refresh`.
+
+use std::collections::BTreeMap;
+
+use catalog::text;
+use serde::Deserialize;
+use tasks::explain::Counts;
+
+use crate::RepoPaths;
+
+/// A kernel of the file.
+#[derive(Debug, Deserialize)]
+struct Kernel {
+    /// Path of the source, such as `kernels/v05_bank_conflict_free.cu`.
+    file: String,
+    kernel: String,
+    /// Sizes of the launch, such as `256x256x64`.
+    shape: String,
+    lines: Vec<Line>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Line {
+    line: usize,
+    counts: Counts,
+}
+
+/// The counts of all kernels, in words.
+#[derive(Debug, Default)]
+pub(crate) struct LineCounts {
+    launches: BTreeMap<String, String>,
+    lines: BTreeMap<(String, usize), String>,
+}
+
+impl LineCounts {
+    /// Reads the file; a book without it has no counts.
+    ///
+    /// # Errors
+    /// With a sentence, when the file cannot be understood.
+    pub(crate) fn load(repo: &RepoPaths) -> Result<Self, String> {
+        let path = repo.generated().join("line-counts.json");
+        let Ok(text) = repo.read(&path) else {
+            return Ok(Self::default());
+        };
+        let kernels: Vec<Kernel> = serde_json::from_str(&text).map_err(|error| {
+            format!(
+                "{} cannot be read ({error}); make it again with: cargo xtask book --refresh",
+                repo.shown(&path)
+            )
+        })?;
+        let mut all = Self::default();
+        for Kernel {
+            file,
+            kernel,
+            shape,
+            lines,
+        } in kernels
+        {
+            let names = all.launches.entry(file.clone()).or_default();
+            if names.is_empty() {
+                *names = format!("{kernel} on {shape}");
+            } else {
+                *names = format!("{kernel} and {names}");
+            }
+            for Line { line, counts } in lines {
+                all.lines
+                    .entry((file.clone(), line))
+                    .or_insert_with(|| words(&counts));
+            }
+        }
+        Ok(all)
+    }
+
+    /// Which launch the counts of a file are of: `sgemm_v05 on 256x256x64`.
+    pub(crate) fn launch(&self, file: &str) -> Option<&str> {
+        self.launches.get(file).map(String::as_str)
+    }
+
+    /// The counts of a line.
+    pub(crate) fn of(&self, file: &str, line: usize) -> Option<&str> {
+        self.lines.get(&(file.to_owned(), line)).map(String::as_str)
+    }
+}
+
+/// `256 requests to global memory, 4 096 sectors; 8 instructions of warps`
+fn words(counts: &Counts) -> String {
+    // Blanks that do not break.
+    let grouped = |count| text::grouped(count, "\u{a0}");
+    let mut parts = Vec::new();
+    if counts.requests > 0 {
+        parts.push(format!(
+            "{} requests to global memory, {} sectors",
+            grouped(counts.requests),
+            grouped(counts.sectors)
+        ));
+    }
+    if counts.shared_requests > 0 {
+        parts.push(format!(
+            "{} accesses to shared memory, {} wavefronts, {} in excess",
+            grouped(counts.shared_requests),
+            grouped(counts.wavefronts),
+            grouped(counts.excess)
+        ));
+    }
+    let others = [
+        (counts.multiply_adds, "multiply-adds"),
+        (counts.local_requests, "accesses to local memory"),
+        (counts.barriers, "arrivals of warps at a barrier"),
+        (counts.divergent_branches, "divergent branches"),
+        (counts.instructions, "PTX instructions of warps"),
+    ];
+    let others = others.iter().filter(|(count, _)| *count > 0);
+    parts.extend(others.map(|(count, what)| format!("{} {what}", grouped(*count))));
+    parts.join("; ")
+}

@@ -1,0 +1,86 @@
+//! Runs mdBook in this process.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use mdbook_driver::MDBook;
+
+use crate::preprocess::Findings;
+use crate::{BookPreprocessor, Problems, RepoPaths, slides};
+
+/// A book that was built.
+#[derive(Debug, Clone)]
+pub struct Made {
+    /// The folder of the built book.
+    pub folder: PathBuf,
+    /// What was found on the way; without problems, unless it is a draft.
+    pub findings: Findings,
+    /// Its chapters, in order.
+    pub chapters: Vec<Source>,
+}
+
+/// A chapter as it was written.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// Path of the chapter, such as `book/src/memory.md`.
+    pub shown: String,
+    /// The Markdown of the chapter.
+    pub text: String,
+}
+
+/// How the book is built.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// What is missing shows in the page, and does not stop bookbuild.
+    pub draft: bool,
+    /// Instead of the folder that `book.toml` names.
+    pub into: Option<PathBuf>,
+    /// No index for the search: faster.
+    pub no_search: bool,
+}
+
+/// Builds the book.
+///
+/// # Errors
+/// [`Problems`] when something in the book must be put right; anything else could not run.
+pub fn make(repo: &RepoPaths, options: &Options) -> Result<Made> {
+    let book = repo.book();
+    repo.note(&book.join("book.toml"));
+    let mut config = mdbook_driver::config::Config::from_disk(book.join("book.toml"))
+        .with_context(|| format!("reading {}", repo.shown(&book.join("book.toml"))))?;
+    if let Some(folder) = &options.into {
+        config.build.build_dir = folder.clone();
+    }
+    if options.no_search {
+        config.set("output.html.search.enable", false)?;
+    }
+    let mut book = MDBook::load_with_config(book, config)
+        .with_context(|| format!("reading {}", repo.shown(&repo.chapters().join("SUMMARY.md"))))?;
+    let preprocessor = BookPreprocessor::new(repo.clone(), options.draft);
+    let findings = preprocessor.findings();
+    book.with_preprocessor(preprocessor);
+    let built = book.build();
+    let findings = findings.borrow().clone();
+    if !findings.problems.is_empty() && !options.draft {
+        return Err(Problems(findings.problems).into());
+    }
+    built.context("building the book")?;
+    let folder = crate::repo_paths::flat(&book.build_dir_for("html"));
+    slides::write(&folder, &findings.slides).context("writing the slides")?;
+    let mut chapters = Vec::new();
+    for chapter in book.book.chapters() {
+        let path = repo
+            .chapters()
+            .join(chapter.source_path.clone().unwrap_or_default());
+        repo.note(&path);
+        chapters.push(Source {
+            shown: repo.shown(&path),
+            text: chapter.content.clone(),
+        });
+    }
+    Ok(Made {
+        folder,
+        findings,
+        chapters,
+    })
+}

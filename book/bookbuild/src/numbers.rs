@@ -1,0 +1,137 @@
+//! No measured number is typed: a number with a unit of measurement in prose comes from a record (`{{#n}}`), or
+//! stands in `book/allow-numbers.toml` with a reason. Nor is a message of the emulated GPU typed.
+//!
+//! Counts are measured too when they are registers of a kernel, or have a fraction: `1.45 instructions`. One behind
+//! `=` is a reader's own division, and stands beside its terms.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde::Deserialize;
+
+use crate::chapter::{self, Part};
+use crate::make::Source;
+use crate::{Problem, RepoPaths};
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AllowList {
+    #[serde(default)]
+    allow: Vec<Allowed>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Allowed {
+    /// As it stands in the text: `3.35 TB/s`.
+    number: String,
+    /// The only chapter where it may stand: `roofline.md`. Everywhere when left out.
+    chapter: Option<String>,
+    /// Where it comes from.
+    reason: String,
+}
+
+/// What is wrong with the numbers of the chapters.
+pub(crate) fn check(repo: &RepoPaths, chapters: &[Source]) -> Vec<Problem> {
+    let path = repo.book().join("allow-numbers.toml");
+    let shown = repo.shown(&path);
+    let here = |what: String| Problem {
+        file: shown.clone(),
+        line: 0,
+        what,
+    };
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    let list: AllowList = match toml::from_str(&text) {
+        Ok(list) => list,
+        Err(error) => return vec![here(format!("is not a list of numbers: {error}"))],
+    };
+    let mut problems = Vec::new();
+    for allowed in list.allow.iter().filter(|a| a.reason.trim().is_empty()) {
+        problems.push(here(format!(
+            "`{}` has no reason; say where it comes from",
+            allowed.number
+        )));
+    }
+    let mut used = vec![false; list.allow.len()];
+    for chapter in chapters {
+        problems.extend(typed_messages(&chapter.text).map(|line| Problem {
+            file: chapter.shown.clone(),
+            line,
+            what: "a message of the emulated GPU is typed; show what a program prints, {{#output NAME}}, or say it in words".into(),
+        }));
+        for (line, number) in bare(&chapter.text) {
+            let is_it = |allowed: &Allowed| {
+                allowed.number == number
+                    && allowed
+                        .chapter
+                        .as_ref()
+                        .is_none_or(|name| chapter.shown.ends_with(&format!("/{name}")))
+            };
+            match list.allow.iter().position(is_it) {
+                Some(index) => used[index] = true,
+                None => problems.push(Problem {
+                    file: chapter.shown.clone(),
+                    line,
+                    what: format!(
+                        "`{number}` does not come from a record; write {{{{#n KERNEL SIZE WHAT}}}}, or list it with a reason in {shown}"
+                    ),
+                }),
+            }
+        }
+    }
+    for (allowed, _) in list.allow.iter().zip(&used).filter(|(_, used)| !**used) {
+        problems.push(here(format!(
+            "`{}` stands in no chapter; remove it",
+            allowed.number
+        )));
+    }
+    problems
+}
+
+/// Lines that have the head of a message: `error[E-RACE]`. Those of `{{#output}}` are not in the chapter's text.
+fn typed_messages(text: &str) -> impl Iterator<Item = usize> {
+    static HEAD: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(?:error|warning)\[[EW]-").expect("a fixed pattern"));
+    let is_typed = |line: &chapter::Line<'_>| line.part != Part::Comment && HEAD.is_match(line.text);
+    chapter::lines(text)
+        .into_iter()
+        .filter(is_typed)
+        .map(|line| line.number)
+}
+
+/// Numbers with a unit of measurement, with their lines.
+fn bare(text: &str) -> Vec<(usize, String)> {
+    const BLANK: &str = r"[ \u{a0}\u{202f}-]?";
+    static MEASURED: LazyLock<Regex> = LazyLock::new(|| {
+        let number = r"(?:\d{1,3}(?: \d{3})+|\d[\d.,]*)(?:[eE]-?\d+)?";
+        let unit = r"[TGMk]?FLOPS?(?:/s)?|[TGMk]i?B/s|[mµnu]?s|seconds?|milliseconds?|[GMk]Hz|%|percent|per cent|registers";
+        Regex::new(&format!(r"({number}){BLANK}({unit})(?:\b|$|[^\w])")).expect("a fixed pattern")
+    });
+    static FRACTION: LazyLock<Regex> = LazyLock::new(|| {
+        let unit = "(?:instruction|sector|wavefront|request|barrier|clock|load|store)s?";
+        Regex::new(&format!(r"(\d+\.\d+){BLANK}({unit})\b")).expect("a fixed pattern")
+    });
+    let mut found = Vec::new();
+    for line in chapter::lines(text) {
+        if line.part != Part::Prose {
+            continue;
+        }
+        let words = chapter::plain(line.text).replace("&nbsp;", " ");
+        let measured = MEASURED.captures_iter(&words).map(|number| (number, false));
+        let fractions = FRACTION.captures_iter(&words).map(|number| (number, true));
+        for (number, is_fraction) in measured.chain(fractions) {
+            let (Some(value), Some(unit)) = (number.get(1), number.get(2)) else {
+                continue;
+            };
+            let before = &words[..value.start()];
+            // In `sm_90s` or `v05s` the number belongs to a name.
+            let in_a_name = before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+            // 8 / 32 = 0.25 sectors.
+            let divided = is_fraction && before.ends_with("= ");
+            if !in_a_name && !divided {
+                found.push((line.number, words[value.start()..unit.end()].to_owned()));
+            }
+        }
+    }
+    found
+}

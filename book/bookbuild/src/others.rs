@@ -1,0 +1,469 @@
+//! What others do with the same products: `{{#others}}`, and `{{#n other BY SIZE WHAT}}` in a sentence, where WHAT is
+//! `ms` or `tflops`, or of products in bf16 `bf16_ms`, `bf16_tflops` or `bf16_of_pytorch`. Measured by
+//! `book/data/others.py`.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use catalog::files::ending;
+use catalog::text::day;
+use records::Samples;
+use serde::Deserialize;
+
+use crate::RepoPaths;
+use crate::records::{Sources, digits, number};
+
+/// What [`Time::numbers`] are where nothing else is said.
+const FP32: &str = "fp32";
+const BF16: &str = "bf16";
+const PYTORCH: &str = "PyTorch";
+/// Who else multiplies in bf16 than PyTorch and Triton.
+const MORE: [&str; 3] = ["CUTLASS", "ThunderKittens", "v12"];
+
+/// Contents of `book/data/h200-others.json`, and of those of other devices.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Others {
+    #[serde(flatten)]
+    run: Run,
+    /// Of products in bf16, once they were measured apart.
+    bf16: Option<Run>,
+    cublas: Option<String>,
+    kernels: Vec<Product>,
+    times: Vec<Time>,
+    /// Another device, which has multiplied in bf16 by more of these.
+    #[serde(skip)]
+    beside: Option<Box<Others>>,
+}
+
+/// When something was measured, where, and by which versions.
+#[derive(Debug, Deserialize)]
+struct Run {
+    date: String,
+    device: String,
+    torch: String,
+    triton: String,
+    cutlass: Option<String>,
+    /// A revision: it has no versions.
+    thunderkittens: Option<String>,
+}
+
+/// What cuBLAS ran for a product.
+#[derive(Debug, Deserialize)]
+struct Product {
+    /// The function that was timed: `sgemm` or `dgemm`.
+    function: String,
+    shape: [usize; 3],
+    kernels: Vec<Launched>,
+}
+
+/// One kernel of it.
+#[derive(Debug, Deserialize)]
+struct Launched {
+    name: String,
+    grid: [u32; 3],
+    block: [u32; 3],
+}
+
+/// A square product.
+#[derive(Debug, Deserialize)]
+struct Time {
+    /// The library or compiler: `PyTorch` or `Triton`, and `v12` for a kernel of this book.
+    by: String,
+    size: usize,
+    /// Elements of A, B and C: `fp32` or `bf16`.
+    #[serde(default = "fp32")]
+    numbers: String,
+    /// Its largest error as a part of the bound.
+    of_bound: f64,
+    /// A tile of C, a step of K, warps of a block, stages.
+    config: Option<[u32; 5]>,
+    /// What its author's words are for the rest of a configuration.
+    how: Option<String>,
+    /// The name of a kernel of this book.
+    kernel: Option<String>,
+    ms: Samples,
+}
+
+fn fp32() -> String {
+    FP32.into()
+}
+
+impl Time {
+    fn tflops(&self) -> f64 {
+        let n = self.size as f64;
+        2.0 * n * n * n / self.ms.median() / 1e9
+    }
+
+    /// Who did it, for a table.
+    fn who(&self) -> String {
+        let mut who = self.by.clone();
+        if let Some(how) = &self.how {
+            let _ = write!(who, ", {how}");
+        }
+        if let Some(kernel) = &self.kernel {
+            let _ = write!(who, ", `{kernel}`");
+        }
+        who
+    }
+}
+
+impl Run {
+    fn source(&self) -> String {
+        format!("{}, {}", self.device, day(&self.date))
+    }
+
+    /// Who was measured, with versions.
+    fn versions(&self) -> String {
+        let mut text = format!("PyTorch {}, Triton {}", self.torch, self.triton);
+        if let Some(version) = &self.cutlass {
+            let _ = write!(text, ", CUTLASS {version}");
+        }
+        if let Some(revision) = &self.thunderkittens {
+            let _ = write!(text, ", ThunderKittens at revision {revision}");
+        }
+        text
+    }
+}
+
+impl Others {
+    /// What was measured on the device that the text is about.
+    ///
+    /// # Errors
+    /// When there is no such file, or it is something else.
+    pub(crate) fn load(repo: &RepoPaths, told: &str) -> Result<Self, String> {
+        let name = format!("{told}-others.json");
+        let mut own = Self::read(repo, &repo.data().join(&name))?;
+        let files = ending(&repo.data(), "-others.json").map_err(|error| error.to_string())?;
+        for file in files.iter().filter(|file| !file.ends_with(&name)) {
+            let other = Self::read(repo, file)?;
+            if other.in_bf16() > own.of_numbers(BF16).in_bf16() {
+                own.beside = Some(Box::new(other));
+            }
+        }
+        Ok(own)
+    }
+
+    fn read(repo: &RepoPaths, path: &Path) -> Result<Self, String> {
+        let text = repo.read(path)?;
+        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", repo.shown(path)))
+    }
+
+    /// How many times in bf16 there are.
+    fn in_bf16(&self) -> usize {
+        self.times.iter().filter(|time| time.numbers == BF16).count()
+    }
+
+    /// The device that has the most to say of products of such numbers.
+    fn of_numbers(&self, numbers: &str) -> &Self {
+        let beside = self.beside.as_deref().filter(|_| numbers == BF16);
+        beside.unwrap_or(self)
+    }
+
+    /// The run that measured products of such numbers.
+    fn run(&self, numbers: &str) -> &Run {
+        let found = self.of_numbers(numbers);
+        let apart = found.bf16.as_ref().filter(|_| numbers == BF16);
+        apart.unwrap_or(&found.run)
+    }
+
+    /// `{{#others times}}`, `{{#others times bf16}}`, `{{#others kernels}}`
+    ///
+    /// # Errors
+    /// When something else is asked for.
+    pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
+        let (numbers, table) = match args {
+            ["times"] => (FP32, self.times(FP32, "FP32")),
+            ["times", BF16] => (BF16, self.times(BF16, BF16)),
+            ["kernels"] => (FP32, self.kernels()),
+            _ => return Err("`{{#others}}` wants `times`, `times bf16` or `kernels`".into()),
+        };
+        sources.insert(self.run(numbers).source());
+        Ok(table)
+    }
+
+    /// Of products of such numbers, and what they are called.
+    fn times(&self, numbers: &str, called: &str) -> String {
+        let mut times = self
+            .of_numbers(numbers)
+            .times
+            .iter()
+            .filter(|time| time.numbers == numbers)
+            .peekable();
+        if times.peek().is_none() {
+            return format!(
+                "Products in {called} were not measured yet. On a machine with PyTorch and Triton this does it:\n\n\
+                 ```console\n$ python3 book/data/others.py book/data/h200-others.json\n```\n"
+            );
+        }
+        let run = self.run(numbers);
+        let mut out = format!(
+            "C = A·B in {called}, {}. Kernel time with warm caches, by graph: the median. {}.\n\n\
+             | size | by | time, ms | TFLOP/s | tile of C, step of K | warps | stages | error, of the bound |\n\
+             | --- | --- | ---: | ---: | --- | ---: | ---: | ---: |\n",
+            run.source(),
+            run.versions(),
+        );
+        for time in times {
+            let [tile, warps, stages] = match time.config {
+                Some([m, n, k, warps, stages]) => {
+                    [format!("{m} × {n}, {k}"), warps.to_string(), stages.to_string()]
+                }
+                None => ["–"; 3].map(str::to_owned),
+            };
+            let _ = writeln!(
+                out,
+                "| {} | {} | {} | {} | {tile} | {warps} | {stages} | {:.2} % |",
+                time.size,
+                time.who(),
+                digits(time.ms.median(), 3),
+                digits(time.tflops(), 3),
+                100.0 * time.of_bound
+            );
+        }
+        let missing: Vec<_> = MORE
+            .into_iter()
+            .filter(|by| numbers == BF16 && self.of(by, BF16).next().is_none())
+            .collect();
+        if !missing.is_empty() {
+            let _ = write!(
+                out,
+                "\nNot measured yet: {}. The head of `book/data/others.py` says what they need; then this does it:\n\n\
+                 ```console\n$ python3 book/data/others.py book/data/h200-others.json --library others.so \
+                 --only bf16\n```\n",
+                missing.join(", ")
+            );
+        }
+        out
+    }
+
+    /// What somebody's products of such numbers took.
+    fn of<'a>(&'a self, by: &str, numbers: &str) -> impl Iterator<Item = &'a Time> {
+        self.of_numbers(numbers)
+            .times
+            .iter()
+            .filter(move |time| time.by == by && time.numbers == numbers)
+    }
+
+    fn at(&self, by: &str, numbers: &str, size: &str) -> Result<&Time, String> {
+        self.of(by, numbers)
+            .find(|time| time.size.to_string() == size)
+            .ok_or_else(|| format!("{by} at {size} was not measured in {numbers} by book/data/others.py"))
+    }
+
+    fn kernels(&self) -> String {
+        let mut out = format!(
+            "What cuBLAS {} launched, {}.\n\n| product | M × N × K | kernel | blocks | threads |\n| --- | --- | --- | ---: | ---: |\n",
+            self.cublas.as_deref().unwrap_or_default(),
+            self.run.source()
+        );
+        for product in &self.kernels {
+            let [m, n, k] = product.shape;
+            let shape = match m == n && n == k {
+                true => m.to_string(),
+                false => format!("{m} × {n} × {k}"),
+            };
+            for kernel in &product.kernels {
+                let blocks = kernel.grid.map(|n| n.to_string()).join(" × ");
+                let threads: u32 = kernel.block.iter().product();
+                let _ = writeln!(
+                    out,
+                    "| `{}` | {shape} | `{}` | {blocks} | {threads} |",
+                    product.function,
+                    short(&kernel.name)
+                );
+            }
+        }
+        out
+    }
+
+    /// One number, as words for a sentence.
+    ///
+    /// # Errors
+    /// When it was not measured.
+    pub(crate) fn number(
+        &self,
+        by: &str,
+        size: &str,
+        what: &str,
+        sources: &mut Sources,
+    ) -> Result<String, String> {
+        let (numbers, what) = match what.strip_prefix("bf16_") {
+            Some(what) => (BF16, what),
+            None => (FP32, what),
+        };
+        let found = self.at(by, numbers, size)?;
+        let text = match what {
+            "ms" => format!("{} ms", digits(found.ms.median(), 3)),
+            "tflops" => format!("{} TFLOP/s", digits(found.tflops(), 3)),
+            "of_pytorch" => {
+                let pytorch = self.at(PYTORCH, numbers, size)?;
+                format!("{} %", digits(100.0 * found.tflops() / pytorch.tflops(), 3))
+            }
+            _ => {
+                return Err(format!(
+                    "of {by} there are ms, tflops and of_pytorch, not `{what}`"
+                ));
+            }
+        };
+        let source = self.run(numbers).source();
+        let about = number(&text, &format!("{by} at {size} in {numbers}, {source}"));
+        sources.insert(source);
+        Ok(about)
+    }
+}
+
+/// Of a template, what it is made with; else the name, without the mark of the build that is the same in all.
+fn short(name: &str) -> &str {
+    match name.split_once('<') {
+        Some((_, inside)) => inside.split(['>', '(']).next().unwrap_or(name),
+        None => name.strip_suffix("__5x_cublas").unwrap_or(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use catalog::{STEPS, Shape};
+    use records::Record;
+
+    use super::*;
+
+    fn data() -> std::path::PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../data")
+    }
+
+    #[test]
+    fn others_were_measured_where_the_ladder_was() {
+        let text = std::fs::read_to_string(data().join("h200-others.json")).expect("a file");
+        let others: Others = serde_json::from_str(&text).expect("what others.py writes");
+        let record = Record::load(&data().join("h200.json")).expect("a record");
+        assert!(record.runs.iter().all(|run| run.device == others.run.device));
+        let products = record.measurements.iter().filter(|m| m.kernel == "cublas_sgemm");
+        let mut n = 0;
+        for product in products {
+            let run = record.run_of(product).expect("its run");
+            assert_eq!(run.cublas.as_deref(), others.cublas.as_deref());
+            let Shape { m, n: cols, k } = product.shape;
+            let of = |one: &&Product| one.function == "sgemm" && one.shape == [m, cols, k];
+            let found = others.kernels.iter().find(of).expect("every shape on record");
+            assert!(!found.kernels.is_empty(), "{}", product.shape);
+            n += 1;
+        }
+        assert!(n >= 13, "{n} products");
+        for time in &others.times {
+            assert!(
+                time.of_bound < 1.0 && time.ms.0.len() >= 5,
+                "{} {}",
+                time.by,
+                time.size
+            );
+        }
+    }
+
+    #[test]
+    fn products_in_bf16_say_what_they_are_of() {
+        let repo = RepoPaths::new(data().join("../.."));
+        let others = Others::load(&repo, "h200").expect("what others.py writes");
+        let run = others.run(BF16);
+        assert_eq!(run.device, others.of_numbers(BF16).run.device);
+        for (by, version) in [("CUTLASS", &run.cutlass), ("ThunderKittens", &run.thunderkittens)] {
+            assert!(version.is_some() || others.of(by, BF16).next().is_none(), "{by}");
+        }
+        for time in others.of("v12", BF16) {
+            let name = time.kernel.as_deref().expect("its kernel");
+            assert!(STEPS.iter().any(|step| step.kernel(name).is_some()), "{name}");
+        }
+        // Whoever is compared is compared at each size.
+        let squares = others.of(PYTORCH, BF16).count();
+        for by in MORE.into_iter().filter(|by| others.of(by, BF16).next().is_some()) {
+            assert_eq!(others.of(by, BF16).count(), squares, "{by}");
+        }
+    }
+
+    fn made_up() -> Others {
+        serde_json::from_str(
+            r#"{"date": "2026-01-02T00:00:00Z", "device": "A Card", "torch": "2", "triton": "3", "cublas": "13", "kernels": [],
+            "times": [{"by": "PyTorch", "size": 1000, "of_bound": 0.1, "ms": [2.0]}]}"#,
+        )
+        .expect("what others.py writes")
+    }
+
+    fn table(others: &Others) -> String {
+        others
+            .table(&["times", "bf16"], &mut Sources::new())
+            .expect("a table")
+    }
+
+    #[test]
+    fn what_was_not_measured_says_how_to() {
+        let mut others = made_up();
+        assert!(table(&others).contains("not measured yet") && table(&others).contains("others.py"));
+        others.times[0].numbers = BF16.into();
+        let told = table(&others);
+        assert!(told.contains("| 1000 | PyTorch | 2.00 | 1.00 |"), "{told}");
+        assert!(
+            told.contains("Not measured yet: CUTLASS, ThunderKittens, v12."),
+            "{told}"
+        );
+        others.times.extend(MORE.map(|by| Time {
+            by: by.into(),
+            numbers: BF16.into(),
+            ..made_up().times.remove(0)
+        }));
+        assert!(!table(&others).contains("ot measured yet"), "{}", table(&others));
+    }
+
+    #[test]
+    fn what_was_measured_apart_has_its_own_day_and_versions() {
+        let mut others = made_up();
+        let run = r#"{"date": "2026-03-04T00:00:00Z", "device": "A Card", "torch": "2.1", "triton": "3.1",
+            "cutlass": "4.5", "thunderkittens": "abc", "missing": []}"#;
+        others.bf16 = serde_json::from_str(run).expect("what others.py writes");
+        let times = r#"[
+            {"by": "PyTorch", "size": 1000, "numbers": "bf16", "of_bound": 0.1, "ms": [4.0]},
+            {"by": "CUTLASS", "size": 1000, "numbers": "bf16", "of_bound": 0.1, "ms": [5.0],
+             "config": [128, 256, 64, 12, 4], "how": "pingpong, clusters of 2 × 1, swizzle 8"},
+            {"by": "v12", "size": 1000, "numbers": "bf16", "of_bound": 0.1, "ms": [8.0],
+             "config": [128, 128, 64, 9, 6], "kernel": "gemm_v12_ping_pong_bf16", "ptx_sha256": "0"}]"#;
+        let times: Vec<Time> = serde_json::from_str(times).expect("what others.py writes");
+        others.times.extend(times);
+        let told = table(&others);
+        for part in [
+            "A Card, 2026-03-04. Kernel",
+            "PyTorch 2.1, Triton 3.1, CUTLASS 4.5, ThunderKittens at revision abc.",
+            "| CUTLASS, pingpong, clusters of 2 × 1, swizzle 8 | 5.00 | 0.400 | 128 × 256, 64 | 12 | 4 | 10.00 % |",
+            "| v12, `gemm_v12_ping_pong_bf16` | 8.00 | 0.250 | 128 × 128, 64 | 9 | 6 | 10.00 % |",
+            "Not measured yet: ThunderKittens.",
+        ] {
+            assert!(told.contains(part), "{part}\n{told}");
+        }
+        let number = |by: &str, what: &str| {
+            let mut sources = Sources::new();
+            others
+                .number(by, "1000", what, &mut sources)
+                .map(|text| (text, sources.into_iter().collect::<Vec<_>>().join("; ")))
+        };
+        let check = |by, what, value: &str, source: &str| {
+            let (text, sources) = number(by, what).expect("a number");
+            assert!(text.contains(value), "{by} {what}: {text}");
+            assert_eq!(sources, source, "{by} {what}");
+        };
+        check("PyTorch", "ms", "2.00", "A Card, 2026-01-02");
+        check("PyTorch", "bf16_ms", "4.00", "A Card, 2026-03-04");
+        check("v12", "bf16_tflops", "0.250", "A Card, 2026-03-04");
+        check("CUTLASS", "bf16_of_pytorch", "80.0", "A Card, 2026-03-04");
+        number("CUTLASS", "ms").expect_err("FP32 is not there");
+        number("v12", "bf16_clock").expect_err("no such thing");
+    }
+
+    #[test]
+    fn names_of_templates_are_those_of_their_arguments() {
+        assert_eq!(
+            short("void a::Kernel2<b_256x128>(b_256x128::Params)"),
+            "b_256x128"
+        );
+        assert_eq!(
+            short("gemm_ffma_execute_kernel__5x_cublas"),
+            "gemm_ffma_execute_kernel"
+        );
+    }
+}

@@ -1,0 +1,271 @@
+//! The built pages: every link leads somewhere, and nothing is loaded from elsewhere.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use anyhow::Result;
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::states::RawKind;
+use html5ever::tokenizer::{
+    BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
+};
+use regex::Regex;
+
+use crate::Problem;
+use crate::repo_paths::files_under;
+
+/// All chapters on one page: it repeats what the others have.
+const PRINT: &str = "print.html";
+
+/// What a page may weigh with all that it loads at once, in bytes: the index of the search and the fonts come later.
+const HEAVIEST: u64 = 900_000;
+
+/// What a page has and wants.
+#[derive(Debug, Default)]
+struct Page {
+    ids: BTreeSet<String>,
+    twice: BTreeSet<String>,
+    /// Targets of `<a href>`.
+    links: BTreeSet<String>,
+    /// What the browser fetches by itself.
+    loads: BTreeSet<String>,
+}
+
+/// Looks at every page and style sheet of a folder.
+///
+/// # Errors
+/// When a file cannot be read.
+pub(crate) fn check(folder: &Path) -> Result<Vec<Problem>> {
+    let files = files_under(folder)?;
+    let mut pages: BTreeMap<PathBuf, Page> = BTreeMap::new();
+    let mut problems = Vec::new();
+    for file in &files {
+        let Ok(text) = std::fs::read_to_string(file) else {
+            continue; // a font, or another file that is not text
+        };
+        match file.extension().and_then(|e| e.to_str()) {
+            Some("html") => drop(pages.insert(file.clone(), read(&text))),
+            Some("css") => {
+                let sheet = Page {
+                    loads: urls(&text),
+                    ..Page::default()
+                };
+                pages.insert(file.clone(), sheet);
+            }
+            _ => {}
+        }
+    }
+    for (path, page) in &pages {
+        let name = path.strip_prefix(folder).unwrap_or(path).display().to_string();
+        let mut problem = |what: String| {
+            problems.push(Problem {
+                file: name.clone(),
+                line: 0,
+                what,
+            });
+        };
+        for target in &page.loads {
+            match is_outside(target) {
+                true if is_inline(target) => {}
+                true => problem(format!(
+                    "loads {target} from outside of the book; put it into book/theme"
+                )),
+                false => {
+                    if let Err(why) = find(folder, path, target, &pages) {
+                        problem(format!("loads `{target}`: {why}"));
+                    }
+                }
+            }
+        }
+        for target in page.links.iter().filter(|target| !is_outside(target)) {
+            if let Err(why) = find(folder, path, target, &pages) {
+                problem(format!("has a broken link `{target}`: {why}"));
+            }
+        }
+        let is_page = path.extension().is_some_and(|e| e == "html") && name != PRINT;
+        let weight = |file: &Path| std::fs::metadata(file).map_or(0, |data| data.len());
+        let loaded = page.loads.iter().filter(|target| !is_outside(target));
+        let loaded = loaded.map(|target| {
+            weight(&crate::repo_paths::flat(
+                &path.parent().unwrap_or(folder).join(target),
+            ))
+        });
+        let bytes = weight(path) + loaded.sum::<u64>();
+        if is_page && bytes > HEAVIEST {
+            problem(format!(
+                "weighs {bytes} bytes with what it loads, more than {HEAVIEST}"
+            ));
+        }
+        if name != PRINT {
+            for id in &page.twice {
+                problem(format!(
+                    "has two elements called `{id}`; links find only the first"
+                ));
+            }
+        }
+    }
+    Ok(problems)
+}
+
+/// `https:`, `mailto:`, `//host`, …
+fn is_outside(target: &str) -> bool {
+    static SCHEME: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"^(?:[A-Za-z][A-Za-z0-9+.-]*:|//)").expect("a fixed pattern"));
+    SCHEME.is_match(target)
+}
+
+/// What carries its content in itself.
+fn is_inline(target: &str) -> bool {
+    target.starts_with("data:") || target.starts_with("javascript:")
+}
+
+fn find(folder: &Path, from: &Path, target: &str, pages: &BTreeMap<PathBuf, Page>) -> Result<(), String> {
+    let (target, fragment) = target.split_once('#').unwrap_or((target, ""));
+    let target = decoded(target.split('?').next().unwrap_or(target));
+    let mut path = match target.as_str() {
+        "" => from.to_owned(),
+        target => match target.strip_prefix('/') {
+            // Of a server, not of a folder that was copied.
+            Some(_) => return Err("it begins at the root of a server; write it from this page".into()),
+            None => crate::repo_paths::flat(&from.parent().unwrap_or(folder).join(target)),
+        },
+    };
+    if path.is_dir() {
+        path.push("index.html");
+    }
+    if !path.is_file() {
+        return Err("there is no such file in the book".into());
+    }
+    if fragment.is_empty() {
+        return Ok(());
+    }
+    match pages.get(&path) {
+        Some(page) if !page.ids.contains(&decoded(fragment)) => {
+            Err(format!("the page has no heading or element `{fragment}`"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `%20` and its like.
+fn decoded(text: &str) -> String {
+    let mut out = Vec::new();
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        let rest = bytes.as_slice_of(text);
+        match (
+            byte,
+            rest.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok()),
+        ) {
+            (b'%', Some(value)) => {
+                out.push(value);
+                bytes.nth(1);
+            }
+            _ => out.push(byte),
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// What is left of the text behind an iterator over it.
+trait Rest {
+    fn as_slice_of<'a>(&self, text: &'a str) -> &'a str;
+}
+
+impl Rest for std::str::Bytes<'_> {
+    fn as_slice_of<'a>(&self, text: &'a str) -> &'a str {
+        text.get(text.len() - self.len()..).unwrap_or_default()
+    }
+}
+
+/// `url(…)` and `@import` of a style sheet.
+fn urls(css: &str) -> BTreeSet<String> {
+    static URL: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#"(?:url\(\s*|@import\s+)["']?([^"')\s;]+)"#).expect("a fixed pattern"));
+    static COMMENT: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(?s)/\*.*?\*/").expect("a fixed pattern"));
+    let css = COMMENT.replace_all(css, "");
+    let found = URL.captures_iter(&css).filter_map(|found| found.get(1));
+    found
+        .map(|url| url.as_str().to_owned())
+        .filter(|url| !url.starts_with('#') && url != "url(")
+        .collect()
+}
+
+fn read(html: &str) -> Page {
+    let sink = Sink::default();
+    let input = BufferQueue::default();
+    input.push_back(StrTendril::from(html));
+    let tokenizer = Tokenizer::new(sink, TokenizerOpts::default());
+    let _ = tokenizer.feed(&input);
+    tokenizer.end();
+    tokenizer.sink.page.into_inner()
+}
+
+/// Listens to the tags of a page.
+#[derive(Default)]
+struct Sink {
+    page: RefCell<Page>,
+    in_style: RefCell<bool>,
+}
+
+impl TokenSink for Sink {
+    type Handle = ();
+
+    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
+        match token {
+            Token::TagToken(tag) if tag.kind == TagKind::StartTag => {
+                self.tag(&tag);
+                match &*tag.name {
+                    "script" => return TokenSinkResult::RawData(RawKind::ScriptData),
+                    "style" => {
+                        *self.in_style.borrow_mut() = true;
+                        return TokenSinkResult::RawData(RawKind::Rawtext);
+                    }
+                    _ => {}
+                }
+            }
+            Token::TagToken(_) => *self.in_style.borrow_mut() = false,
+            Token::CharacterTokens(text) if *self.in_style.borrow() => {
+                self.page.borrow_mut().loads.extend(urls(&text));
+            }
+            _ => {}
+        }
+        TokenSinkResult::Continue
+    }
+}
+
+impl Sink {
+    fn tag(&self, tag: &Tag) {
+        let mut page = self.page.borrow_mut();
+        for attribute in &tag.attrs {
+            let value = attribute.value.trim().to_owned();
+            match (&*tag.name, &*attribute.name.local) {
+                (_, "id") => {
+                    let is_new = page.ids.insert(value.clone());
+                    page.twice.extend((!is_new).then_some(value));
+                }
+                ("a", "name") => drop(page.ids.insert(value)),
+                ("a" | "area", "href") => drop(page.links.insert(value)),
+                ("base", "href") => {}
+                // Inside of an SVG a reference may also be to a part of the same page.
+                (_, "href" | "xlink:href") if value.starts_with('#') => drop(page.links.insert(value)),
+                (_, "href" | "xlink:href" | "src" | "poster" | "data") => drop(page.loads.insert(value)),
+                (_, "srcset") => {
+                    let each = value.split(',').filter_map(|one| one.split_whitespace().next());
+                    page.loads.extend(each.map(str::to_owned));
+                }
+                (
+                    _,
+                    "style" | "fill" | "stroke" | "filter" | "mask" | "clip-path" | "marker-end"
+                    | "marker-start",
+                ) => {
+                    page.loads.extend(urls(&value));
+                }
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! A product on two devices of one host: `{{#process links SIZE}}`, `{{#process two SIZE}}`, and
+//! `{{#n two SIZE WAY WHAT}}` in a sentence. Measured by `v13 two`.
+
+use std::fmt::Write as _;
+
+use catalog::Shape;
+use records::{Run, Samples};
+use serde::Deserialize;
+
+use crate::RepoPaths;
+use crate::process::{Bound, Entry, Event, busy, size_of, source, span};
+use crate::records::{Sources, digits, number};
+
+/// Contents of `book/data/h200-two.json`: what `v13 two --json` wrote.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Pair {
+    run: Run,
+    nccl: Option<String>,
+    links: Vec<Entry>,
+    sizes: Vec<Size>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Size {
+    shape: Shape,
+    bound: Bound,
+    pair_bound: PairBound,
+    ways: Vec<Way>,
+}
+
+/// Each part alone, on both devices at once.
+#[derive(Debug, Deserialize)]
+struct PairBound {
+    copy_in_ms: f64,
+    exchange_ms: f64,
+    kernel_ms: f64,
+    copy_out_ms: f64,
+}
+
+#[derive(Debug, Deserialize)]
+struct Way {
+    way: String,
+    device_bytes: Vec<usize>,
+    operations: Vec<usize>,
+    total_ms: Samples,
+    /// Of each device, of the repetition with the median time.
+    #[serde(default)]
+    events: Vec<Vec<Event>>,
+}
+
+impl Way {
+    /// Milliseconds of all operations of a queue, on the device where they take longest.
+    fn busy(&self, queue: &str) -> Option<f64> {
+        let most = self
+            .events
+            .iter()
+            .map(|events| busy(events, queue))
+            .fold(0.0, f64::max);
+        (most > 0.0).then_some(most)
+    }
+
+    fn on_two(&self) -> bool {
+        self.device_bytes.len() > 1
+    }
+
+    fn what(&self) -> &str {
+        match self.way.as_str() {
+            "one" => "one device",
+            "graph" => "one device, as a graph",
+            "sent" => "two: B from the host to both",
+            "broadcast" => "two: B to one, broadcast by NCCL",
+            "gathered" => "two: half of B to each, gathered by NCCL",
+            "copied" => "two: half of B to each, gathered by copies",
+            other => other,
+        }
+    }
+}
+
+impl Size {
+    /// The least median of one device.
+    fn of_one(&self) -> f64 {
+        let of_one = self.ways.iter().filter(|way| !way.on_two());
+        of_one
+            .map(|way| way.total_ms.median())
+            .fold(f64::INFINITY, f64::min)
+    }
+}
+
+impl Pair {
+    /// What was measured on two of the devices that the text is about.
+    ///
+    /// # Errors
+    /// When there is no such file, or it is something else.
+    pub(crate) fn load(repo: &RepoPaths, told: &str) -> Result<Self, String> {
+        let path = repo.data().join(format!("{told}-two.json"));
+        let text = repo.read(&path)?;
+        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", repo.shown(&path)))
+    }
+
+    fn source(&self) -> String {
+        format!("two of {}", source(&self.run))
+    }
+
+    /// `{{#process links 8192}}`, `{{#process two 8192}}`
+    ///
+    /// # Errors
+    /// When a size was not measured.
+    pub(crate) fn table(&self, what: &str, size: &str, sources: &mut Sources) -> Result<String, String> {
+        let size = self.size(size)?;
+        sources.insert(self.source());
+        Ok(match what {
+            "links" => self.links(size),
+            _ => self.ways(size),
+        })
+    }
+
+    fn size(&self, size: &str) -> Result<&Size, String> {
+        let found = self.sizes.iter().find(|one| one.shape.typed() == size);
+        found.ok_or_else(|| format!("{size} was not measured on two devices by v13"))
+    }
+
+    fn links(&self, size: &Size) -> String {
+        let nccl = self.nccl.as_deref().unwrap_or("none");
+        let mut out = format!(
+            "{}; NCCL {nccl}. By the host's clock, each of a matrix of {}; what moves at once is counted together.\n\n\
+             | what | MB | median, ms | least … most, ms | GB/s, at best |\n\
+             | --- | ---: | ---: | ---: | ---: |\n",
+            self.source(),
+            size.shape.typed()
+        );
+        let matrix = size.shape.m * size.shape.k / 2 * 2 * size_of_val(&0.0f32);
+        for entry in &self.links {
+            if [1, 2, 4].map(|n| n * matrix).contains(&entry.bytes) {
+                let _ = writeln!(
+                    out,
+                    "| {} | {} | {} | {} |",
+                    entry.what,
+                    digits(entry.bytes as f64 / 1e6, 3),
+                    span(&entry.ms),
+                    entry.rate()
+                );
+            }
+        }
+        out
+    }
+
+    fn ways(&self, size: &Size) -> String {
+        let (bound, pair) = (&size.bound, &size.pair_bound);
+        let mut out = format!(
+            "{}. Each part alone, on one device: copy in {} ms, product {} ms, copy out {} ms. \
+             On two, of the slower one: copy in {} ms, exchange {} ms, product {} ms, copy out {} ms.\n\n\
+             | way | operations | memory of each | total, ms | least … most, ms | speed-up over one |\n\
+             | --- | ---: | ---: | ---: | ---: | ---: |\n",
+            self.source(),
+            digits(bound.copy_in_ms, 3),
+            digits(bound.kernel_ms, 3),
+            digits(bound.copy_out_ms, 3),
+            digits(pair.copy_in_ms, 3),
+            digits(pair.exchange_ms, 3),
+            digits(pair.kernel_ms, 3),
+            digits(pair.copy_out_ms, 3)
+        );
+        for way in &size.ways {
+            let most = way.device_bytes.iter().copied().max().unwrap_or_default();
+            let speed_up = match way.on_two() {
+                true => format!("{:.2}", size.of_one() / way.total_ms.median()),
+                false => "–".into(),
+            };
+            let _ = writeln!(
+                out,
+                "| {} | {} | {} | {} | {speed_up} |",
+                way.what(),
+                way.operations.iter().sum::<usize>(),
+                size_of(most),
+                span(&way.total_ms)
+            );
+        }
+        out
+    }
+
+    /// One number, as words for a sentence.
+    ///
+    /// # Errors
+    /// When it was not measured.
+    pub(crate) fn number(
+        &self,
+        size: &str,
+        way: &str,
+        what: &str,
+        sources: &mut Sources,
+    ) -> Result<String, String> {
+        let of_size = self.size(size)?;
+        let ms = |ms: f64| format!("{} ms", digits(ms, 3));
+        let text = match (way, what) {
+            ("alone", "copy_in") => ms(of_size.pair_bound.copy_in_ms),
+            ("alone", "exchange") => ms(of_size.pair_bound.exchange_ms),
+            ("alone", "product") => ms(of_size.pair_bound.kernel_ms),
+            ("alone", "copy_out") => ms(of_size.pair_bound.copy_out_ms),
+            (_, "ms" | "speed_up" | "copies_in" | "exchanges" | "products") => {
+                let found = of_size.ways.iter().find(|one| one.way == way);
+                let found =
+                    found.ok_or_else(|| format!("{way} at {size} was not measured on two devices"))?;
+                let total = found.total_ms.median();
+                let busy = |queue| {
+                    let busy = found.busy(queue);
+                    busy.map(ms)
+                        .ok_or_else(|| format!("{what} of {way} at {size} were not recorded"))
+                };
+                match what {
+                    "ms" => ms(total),
+                    "copies_in" => busy("in")?,
+                    "exchanges" => busy("peer")?,
+                    "products" => busy("kernel")?,
+                    _ => format!("{:.2}", of_size.of_one() / total),
+                }
+            }
+            _ => {
+                return Err(format!(
+                    "of {way} there are ms, speed_up, copies_in, exchanges and products, of `alone` copy_in, exchange, product and copy_out; not `{what}`"
+                ));
+            }
+        };
+        sources.insert(self.source());
+        Ok(number(
+            &text,
+            &format!("v13 two, {way} at {size}, {}", self.source()),
+        ))
+    }
+}

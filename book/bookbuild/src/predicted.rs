@@ -1,0 +1,55 @@
+//! `{{#n predicted KERNEL SIZE WHAT}}`: what the model of time gives for a launch that was timed, from its table.
+
+use catalog::{Shape, WrongSize};
+
+use crate::RepoPaths;
+use crate::records::{Sources, digits, number as quoted};
+
+/// Launches, their measured and predicted times, and the largest bound of each. Its head names the columns.
+const FILE: &str = "emulator/timing/data/predictions.tsv";
+
+/// `ms` or `bound_ms` of a kernel at a size, or `binds`: the part of the hardware that the bound is of.
+///
+/// # Errors
+/// When the table has no such launch or column: a sentence.
+pub(crate) fn number(
+    repo: &RepoPaths,
+    [kernel, size, what]: [&str; 3],
+    sources: &mut Sources,
+) -> Result<String, String> {
+    let text = repo.read(&repo.root().join(FILE))?;
+    let wanted: Shape = size.parse().map_err(|error: WrongSize| error.to_string())?;
+    // A launch without K is one of a transpose, or of another kernel of a matrix.
+    let is_it = |cells: &[&str]| match cells {
+        [_, name, m, n, k, ..] if *name == kernel => {
+            let is = |cell: &str, side: usize| cell.parse() == Ok(side);
+            is(m, wanted.m) && is(n, wanted.n) && (is(k, wanted.k) || is(k, 0))
+        }
+        _ => false,
+    };
+    let launch = text
+        .lines()
+        .map(|line| line.split('\t').collect::<Vec<_>>())
+        .find(|cells| is_it(cells));
+    let Some([.., measured, predicted, bound, binds]) = launch.as_deref() else {
+        return Err(format!("{FILE} has no launch of {kernel} at {size}"));
+    };
+    // Three digits, as the recorded times have.
+    let ms = |us: &str| match us.parse::<f64>() {
+        Ok(us) => Ok(format!("{} ms", digits(us / 1000.0, 3))),
+        Err(_) => Err(format!("{FILE}: `{us}` is no time")),
+    };
+    let shown = match what {
+        "ms" => ms(predicted)?,
+        "bound_ms" => ms(bound)?,
+        "binds" => (*binds).to_owned(),
+        _ => return Err(format!("a prediction has ms, bound_ms and binds, not `{what}`")),
+    };
+    sources.insert(format!("<code>{FILE}</code>"));
+    Ok(quoted(
+        &shown,
+        &format!(
+            "{kernel} at {size}: measured {measured} us, predicted {predicted} us, at least {bound} us ({binds})"
+        ),
+    ))
+}

@@ -1,0 +1,498 @@
+//! Our directives, filled in: the one preprocessor of the book.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use catalog::Step;
+use mdbook_preprocessor::book::{Book, BookItem, Chapter};
+use mdbook_preprocessor::errors::Error;
+use mdbook_preprocessor::{Preprocessor, PreprocessorContext};
+use serde::Deserialize;
+
+use crate::blocks::{self, Included};
+use crate::chapter::{self, Directive, Items, Line, Part};
+use crate::glossary::{self, Glossary, Linker};
+use crate::line_counts::LineCounts;
+use crate::records::{Records, Sources, footnote};
+use crate::slides::{Deck, Slide};
+use crate::step::{self, Matter};
+use crate::{
+    Problem, Problems, RepoPaths, chip, differences, figures, lessons, listings, outputs, predicted, ptx,
+    questions, sums, tasks,
+};
+
+/// Its name in `book.toml`.
+const NAME: &str = "bookbuild";
+
+/// What can be written.
+const DIRECTIVES: [&str; 23] = [
+    "include",
+    "diff",
+    "output",
+    "figure",
+    "recorded",
+    "duels",
+    "others",
+    "process",
+    "ceilings",
+    "n",
+    "counters",
+    "sums",
+    "step",
+    "steps",
+    "task",
+    "judged",
+    "transfers",
+    "mistakes",
+    "predict",
+    "sheets",
+    "answers",
+    "lesson",
+    "plan",
+];
+
+/// Kinds of text that a listing may stand in without a fence.
+const TEXT_FILES: [&str; 2] = ["md", "html"];
+
+/// The table `[preprocessor.bookbuild]` of `book.toml`.
+#[derive(Debug, Default, Deserialize)]
+struct Settings {
+    /// The record whose numbers the text tells: `h200`.
+    record: Option<String>,
+}
+
+/// What was found on the way.
+#[derive(Debug, Default, Clone)]
+pub struct Findings {
+    /// What must be put right.
+    pub problems: Vec<Problem>,
+    /// CUDA sources that are shown, and where first.
+    pub listings: BTreeMap<PathBuf, (String, usize)>,
+    /// What becomes of the chapters as slides.
+    pub(crate) slides: Vec<Deck>,
+}
+
+/// The preprocessor that mdBook calls.
+pub struct BookPreprocessor {
+    repo: RepoPaths,
+    draft: bool,
+    findings: Rc<RefCell<Findings>>,
+}
+
+impl BookPreprocessor {
+    /// For a book. As a draft, what is missing shows in the page, and does not stop bookbuild.
+    pub fn new(repo: RepoPaths, draft: bool) -> Self {
+        Self {
+            repo,
+            draft,
+            findings: Rc::default(),
+        }
+    }
+
+    /// The findings, which grow while mdBook runs.
+    pub fn findings(&self) -> Rc<RefCell<Findings>> {
+        Rc::clone(&self.findings)
+    }
+}
+
+impl Preprocessor for BookPreprocessor {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn run(&self, context: &PreprocessorContext, mut book: Book) -> Result<Book, Error> {
+        let settings: Settings = context
+            .config
+            .get(&format!("preprocessor.{NAME}"))?
+            .unwrap_or_default();
+        let pages: Vec<PathBuf> = book
+            .chapters()
+            .filter_map(|chapter| chapter.path.clone())
+            .collect();
+        // What the chapters of the steps say of themselves; what is wrong there is told in its chapter.
+        let mut matters: Vec<Matter> = book
+            .chapters()
+            .filter_map(|chapter| step::matter(&chapter::lines(&chapter.content))?.1.ok())
+            .collect();
+        matters.sort_by_key(|matter| matter.step.id);
+        let mut findings = self.findings.borrow_mut();
+        let records = Records::load(&self.repo, settings.record);
+        let terms = |chapter: &&Chapter| chapter.path.as_deref() == Some(Path::new(glossary::PAGE));
+        let page = book
+            .chapters()
+            .find(terms)
+            .map(|chapter| chapter.content.as_str());
+        let glossary = Glossary::new(page.unwrap_or_default());
+        let counts = LineCounts::load(&self.repo).map_err(Error::msg)?;
+        book.for_each_mut(|item: &mut BookItem| {
+            if let BookItem::Chapter(chapter) = item {
+                let mut page = Page::new(
+                    &self.repo,
+                    &records,
+                    &glossary,
+                    &pages,
+                    &matters,
+                    chapter,
+                    &mut findings,
+                );
+                let text = page.filled(&chapter.content);
+                let text = blocks::dressed(&text, &page.included, &counts);
+                page.findings.slides.push(page.deck);
+                chapter.content = text;
+            }
+        });
+        findings.problems.sort();
+        match findings.problems.is_empty() || self.draft {
+            true => Ok(book),
+            false => Err(Problems(findings.problems.clone()).into()),
+        }
+    }
+}
+
+/// A chapter while it is filled in.
+struct Page<'a> {
+    repo: &'a RepoPaths,
+    records: &'a Result<Records, String>,
+    pages: &'a [PathBuf],
+    /// What is known of each step.
+    matters: &'a [Matter],
+    /// Path of the page below `book/src`.
+    path: PathBuf,
+    shown: String,
+    matter: Option<(usize, Result<Matter, String>)>,
+    sources: Sources,
+    linker: Linker<'a>,
+    /// The section that a line stands in.
+    heading: String,
+    deck: Deck,
+    /// The line of the filled text that is written now, from 1.
+    at: usize,
+    /// Listings, by where they begin in the filled text.
+    included: Vec<Included>,
+    findings: &'a mut Findings,
+}
+
+impl<'a> Page<'a> {
+    fn new(
+        repo: &'a RepoPaths,
+        records: &'a Result<Records, String>,
+        glossary: &'a Glossary,
+        pages: &'a [PathBuf],
+        matters: &'a [Matter],
+        chapter: &Chapter,
+        findings: &'a mut Findings,
+    ) -> Self {
+        let path = chapter.source_path.clone().unwrap_or_default();
+        let matter = step::matter(&chapter::lines(&chapter.content));
+        let deck = Deck {
+            title: chapter.name.clone(),
+            step: matter
+                .as_ref()
+                .and_then(|(_, matter)| Some(matter.as_ref().ok()?.step)),
+            page: path.with_extension("html").display().to_string(),
+            slides: Vec::new(),
+        };
+        let up = "../".repeat(path.components().count().saturating_sub(1));
+        Self {
+            linker: Linker::new(glossary, &up),
+            repo,
+            records,
+            pages,
+            matters,
+            shown: repo.shown(&repo.chapters().join(&path)),
+            matter,
+            path,
+            sources: Sources::new(),
+            heading: String::new(),
+            deck,
+            at: 1,
+            included: Vec::new(),
+            findings,
+        }
+    }
+
+    fn problem(&mut self, line: usize, what: String) {
+        self.findings.problems.push(Problem {
+            file: self.shown.clone(),
+            line,
+            what,
+        });
+    }
+
+    fn filled(&mut self, text: &str) -> String {
+        if let Some((line, Err(why))) = &self.matter {
+            let (line, why) = (*line, why.clone());
+            self.problem(line, why);
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut items = Items::default();
+        let is_glossary = self.path == Path::new(glossary::PAGE);
+        for line in chapter::lines(text) {
+            if line.part == Part::Prose
+                && let Some(heading) = line.text.strip_prefix('#')
+            {
+                heading
+                    .trim_start_matches('#')
+                    .trim()
+                    .clone_into(&mut self.heading);
+            }
+            let text = match line.part {
+                Part::Prose if is_glossary => items.line(line.text),
+                Part::Prose => items.line(&self.linker.line(&line)),
+                _ => self.linker.line(&line),
+            };
+            let before = out.len();
+            match self.line(&Line { text: &text, ..line }) {
+                Ok(text) => out.push_str(&text),
+                Err(why) => {
+                    let missing = catalog::text::escaped(&why);
+                    self.problem(line.number, why);
+                    match line.part {
+                        Part::Code => out.push_str(&format!("(missing: {missing})")),
+                        _ => out.push_str(&format!("<strong class=\"missing\">missing: {missing}</strong>")),
+                    }
+                }
+            }
+            out.push('\n');
+            self.at += out[before..].matches('\n').count();
+        }
+        out.push_str(&footnote(&self.sources));
+        out
+    }
+
+    fn line(&mut self, line: &Line<'_>) -> Result<String, String> {
+        if line.part == Part::Comment {
+            return Ok(line.text.to_owned());
+        }
+        let mut out = String::new();
+        let mut from = 0;
+        for directive in chapter::directives(line.text)? {
+            out.push_str(&unescaped(&line.text[from..directive.at.start]));
+            // In a list or a quote, every line of what is filled in stands as far in as the directive.
+            let indent = &line.text[..directive.at.start];
+            let text = self.directive(line, &directive)?;
+            match directive.alone {
+                true => out.push_str(&text.trim_end().replace('\n', &format!("\n{indent}"))),
+                false => out.push_str(&text),
+            }
+            from = directive.at.end;
+        }
+        out.push_str(&unescaped(&line.text[from..]));
+        Ok(out)
+    }
+
+    fn directive(&mut self, line: &Line<'_>, directive: &Directive<'_>) -> Result<String, String> {
+        let Directive {
+            name, args, alone, ..
+        } = directive;
+        let in_code = line.part == Part::Code;
+        if !DIRECTIVES.contains(name) {
+            return Err(format!(
+                "there is no directive `{name}`; there are {}",
+                DIRECTIVES.join(", ")
+            ));
+        }
+        match (*name, in_code) {
+            ("n", false) => {
+                match args.as_slice() {
+                    ["output", name, row, column] => {
+                        return outputs::number(self.repo, [name, row, column], &mut self.sources);
+                    }
+                    ["ptxas", kernel, device, what] => {
+                        return ptx::number(self.repo, [kernel, device, what], &mut self.sources);
+                    }
+                    ["predicted", kernel, size, what] => {
+                        return predicted::number(self.repo, [kernel, size, what], &mut self.sources);
+                    }
+                    ["chip", rest @ ..] => return chip::number(self.repo, rest, &mut self.sources),
+                    _ => {}
+                }
+                let records = self.records.as_ref().map_err(Clone::clone)?;
+                return records.number(args, &mut self.sources);
+            }
+            (_, _) if !alone => {
+                return Err(format!("`{{{{#{name}}}}}` wants a line of its own"));
+            }
+            ("include", _) => return self.include(line, args, in_code),
+            (_, true) => {
+                return Err(format!(
+                    "`{{{{#{name}}}}}` stands outside of code; in code there is only `{{{{#include}}}}` (write \\{{{{# for the text itself)"
+                ));
+            }
+            _ => {}
+        }
+        match (*name, args.as_slice()) {
+            ("diff", [old, new]) => self.diff(line, old, new, "kernel"),
+            ("diff", [old, new, anchor]) => self.diff(line, old, new, anchor),
+            ("diff", _) => Err("`{{#diff}}` wants two steps or two files, and maybe an anchor".into()),
+            ("output", [name, titles @ ..]) => outputs::block(self.repo, name, titles),
+            ("output", []) => Err(
+                "`{{#output}}` wants a name from book/outputs.toml, and maybe beginnings of paragraphs".into(),
+            ),
+            ("figure", [name, alternative]) if !alternative.trim().is_empty() => {
+                let html = figures::figure(self.repo, name, alternative)?;
+                let heading = self.heading.clone();
+                let slide = Slide::Picture { heading, html: html.clone() };
+                self.deck.slides.push(slide);
+                Ok(html)
+            }
+            ("figure", _) => Err("`{{#figure}}` wants a name and a text alternative in quotes".into()),
+            ("recorded", args) => {
+                let records = self.records.as_ref().map_err(Clone::clone)?;
+                records.table(args, &mut self.sources)
+            }
+            ("duels", args) => {
+                let records = self.records.as_ref().map_err(Clone::clone)?;
+                records.duels(args, &mut self.sources)
+            }
+            ("others", args) => {
+                let records = self.records.as_ref().map_err(Clone::clone)?;
+                records.others()?.table(args, &mut self.sources)
+            }
+            ("process", &[what @ ("links" | "two"), size]) => {
+                let records = self.records.as_ref().map_err(Clone::clone)?;
+                records.pair()?.table(what, size, &mut self.sources)
+            }
+            ("process", args) => {
+                let records = self.records.as_ref().map_err(Clone::clone)?;
+                records.process()?.table(args, &mut self.sources)
+            }
+            ("ceilings", units) => {
+                let records = self.records.as_ref().map_err(Clone::clone)?;
+                crate::ceilings::table(records.told_ceilings()?, units, &mut self.sources)
+            }
+            ("counters", args) => {
+                let records = self.records.as_ref().map_err(Clone::clone)?;
+                records.counters.table(args, &mut self.sources)
+            }
+            ("sums", [step]) => sums::table(self.repo, step, &mut self.sources),
+            ("step", []) => match &self.matter {
+                Some((_, Ok(matter))) => Ok(step::strip(matter, |step| self.page_of(step))),
+                Some((_, Err(_))) => Ok(String::new()),
+                None => Err(
+                    "`{{#step}}` wants a comment `<!-- step: v05 minutes=50 after=v04 gpu=no -->` in its chapter".into(),
+                ),
+            },
+            ("step", _) => Err("`{{#step}}` stands alone: the comment says the rest".into()),
+            ("steps", []) if self.matters.is_empty() => {
+                Err("`{{#steps}}` finds no chapter with a comment `<!-- step: … -->`".into())
+            }
+            ("steps", []) => Ok(step::table(self.matters, |step| self.page_of(step))),
+            ("steps", _) => Err("`{{#steps}}` stands alone: it shows every step".into()),
+            ("task", [name]) => {
+                let slide = tasks::slide(self.repo, name)?;
+                self.deck.slides.push(slide);
+                tasks::what_to_do(self.repo, name)
+            }
+            ("judged", [name]) => tasks::judged(self.repo, name),
+            ("transfers", [step, ids @ ..]) => tasks::transfers(self.repo, step, ids),
+            ("mistakes", [step]) => tasks::mistakes(self.repo, step),
+            ("predict", [step, ids @ ..]) => {
+                let slides = questions::plain(self.repo, step, ids)?;
+                self.deck.slides.extend(slides.into_iter().map(Slide::Question));
+                questions::predict(self.repo, step, ids)
+            }
+            ("sheets", []) => questions::sheets(self.repo),
+            ("answers", []) => questions::answers(self.repo),
+            ("lesson", [step]) => lessons::lesson(self.repo, step),
+            ("plan", [name]) => lessons::plan(self.repo, name),
+            ("task" | "judged", _) => Err(format!("`{{{{#{name}}}}}` wants a task: {{{{#{name} v05}}}}")),
+            ("transfers" | "mistakes" | "predict" | "lesson" | "sums", _) => {
+                Err(format!("`{{{{#{name}}}}}` wants a step: {{{{#{name} v05}}}}"))
+            }
+            _ => Err(format!("`{{{{#{name}}}}}` cannot stand here")),
+        }
+    }
+
+    /// `PATH` or `PATH:ANCHOR`, as seen from the chapter.
+    fn include(&mut self, line: &Line<'_>, args: &[&str], in_code: bool) -> Result<String, String> {
+        let [what] = args else {
+            return Err("`{{#include}}` wants one path, and maybe an anchor behind a colon".into());
+        };
+        let (path, anchor) = match what.split_once(':') {
+            Some((_, anchor))
+                if anchor.is_empty() || anchor.starts_with(|c: char| c.is_ascii_digit() || c == ':') =>
+            {
+                return Err(format!(
+                    "`{what}` counts lines, which move; name an anchor of the file instead"
+                ));
+            }
+            Some((path, anchor)) => (path, Some(anchor)),
+            None => (*what, None),
+        };
+        let extension = Path::new(path).extension().unwrap_or_default().to_string_lossy();
+        if !in_code && !TEXT_FILES.contains(&extension.as_ref()) {
+            return Err(format!(
+                "the listing of {path} stands outside of a fence; put ```cpp and ``` around it"
+            ));
+        }
+        let folder = self
+            .repo
+            .chapters()
+            .join(self.path.parent().unwrap_or(Path::new("")));
+        let path = crate::repo_paths::flat(&folder.join(path));
+        let lines = listings::listing(self.repo, &path, anchor)?;
+        let text = listings::text(&lines);
+        if in_code && text.lines().any(|line| line.trim_start().starts_with("```")) {
+            return Err(format!(
+                "{what} has a line that begins with ```; it would end the listing"
+            ));
+        }
+        self.shows(&path, line);
+        if in_code {
+            self.included.push(Included {
+                at: self.at,
+                file: self.repo.shown(&path),
+                numbers: lines.iter().map(|line| Some(line.number)).collect(),
+            });
+        }
+        Ok(text)
+    }
+
+    fn diff(&mut self, line: &Line<'_>, old: &str, new: &str, anchor: &str) -> Result<String, String> {
+        let (old, new) = (
+            differences::side(self.repo, old)?,
+            differences::side(self.repo, new)?,
+        );
+        let (text, numbers) = differences::diff(self.repo, &old, &new, anchor)?;
+        // Behind the line that opens the block.
+        self.included.push(Included {
+            at: self.at + 1,
+            file: self.repo.shown(&new.path),
+            numbers,
+        });
+        self.shows(&old.path, line);
+        self.shows(&new.path, line);
+        Ok(format!("```diff\n{text}\n```"))
+    }
+
+    /// Remembers a CUDA source that the book shows.
+    fn shows(&mut self, path: &Path, line: &Line<'_>) {
+        if path.extension().is_some_and(|e| e == "cu") {
+            let place = (self.shown.clone(), line.number);
+            self.findings.listings.entry(path.to_owned()).or_insert(place);
+        }
+    }
+
+    /// The page of a step as seen from this one: the chapter whose file is called after it.
+    fn page_of(&self, step: &Step) -> Option<String> {
+        let is_its = |path: &&PathBuf| {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            name == step.id || name.starts_with(&format!("{}-", step.id))
+        };
+        let page = self.pages.iter().find(is_its)?;
+        let up = self.path.components().count().saturating_sub(1);
+        Some(format!(
+            "{}{}",
+            "../".repeat(up),
+            page.with_extension("html").display()
+        ))
+    }
+}
+
+/// `\{{#` stands for `{{#`.
+fn unescaped(text: &str) -> String {
+    text.replace("\\{{#", "{{#")
+}

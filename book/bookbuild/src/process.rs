@@ -1,0 +1,397 @@
+//! From arrays of the host to the result in the host: `{{#process}}`, and `{{#n process SIZE WAY WHAT}}` in a sentence.
+//! Measured by `v13`, on one device and on two ([`crate::pair`]).
+
+use std::fmt::Write as _;
+
+use catalog::Shape;
+use catalog::text::day;
+use records::{Run, Samples};
+use serde::Deserialize;
+
+use crate::RepoPaths;
+use crate::records::{Sources, digits, number};
+
+/// Contents of `book/data/h200-process.json`: what `v13 measure --json` and `v13 run --json` wrote.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Process {
+    run: Run,
+    measured: Vec<Entry>,
+    /// A module from PTX in a later process.
+    later_process: Vec<Entry>,
+    /// The same without the driver's cache.
+    without_cache: Vec<Entry>,
+    comparisons: Vec<Comparison>,
+}
+
+/// Something that was measured by itself.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Entry {
+    pub(crate) what: String,
+    pub(crate) bytes: usize,
+    pub(crate) ms: Samples,
+}
+
+impl Entry {
+    /// 10⁹ bytes per second, at best.
+    pub(crate) fn rate(&self) -> String {
+        let least = self.ms.0.iter().copied().fold(f64::INFINITY, f64::min);
+        digits(self.bytes as f64 / least / 1e6, 3)
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Comparison {
+    /// Where it is not that of the file.
+    run: Option<Run>,
+    chunks: u32,
+    sizes: Vec<Size>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Size {
+    shape: Shape,
+    bound: Bound,
+    variants: Vec<Way>,
+}
+
+/// Each part alone.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Bound {
+    pub(crate) copy_in_ms: f64,
+    pub(crate) kernel_ms: f64,
+    pub(crate) copy_out_ms: f64,
+}
+
+#[derive(Debug, Deserialize)]
+struct Way {
+    variant: String,
+    device_bytes: usize,
+    operations: usize,
+    total_ms: Samples,
+    /// The host's calls; none of a graph.
+    calls_ms: Option<Samples>,
+    /// The same operations with nothing to do.
+    empty_ms: Option<Samples>,
+    /// Of the repetition with the median time.
+    #[serde(default)]
+    events: Vec<Event>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Event {
+    queue: String,
+    what: String,
+    bytes: usize,
+    start_ms: f64,
+    end_ms: f64,
+}
+
+/// Milliseconds of all operations of a queue.
+pub(crate) fn busy(events: &[Event], queue: &str) -> f64 {
+    let of_queue = events.iter().filter(|event| event.queue == queue);
+    of_queue.map(|event| event.end_ms - event.start_ms).sum()
+}
+
+impl Way {
+    /// Milliseconds of all operations of a queue.
+    fn busy(&self, queue: &str) -> Option<f64> {
+        Some(busy(&self.events, queue)).filter(|busy| *busy > 0.0)
+    }
+
+    fn has_parts(&self) -> bool {
+        !matches!(self.variant.as_str(), "pinned" | "pageable" | "tiles")
+    }
+}
+
+impl Bound {
+    pub(crate) fn longest(&self) -> f64 {
+        self.copy_in_ms.max(self.kernel_ms).max(self.copy_out_ms)
+    }
+
+    fn sum(&self) -> f64 {
+        self.copy_in_ms + self.kernel_ms + self.copy_out_ms
+    }
+}
+
+pub(crate) fn span(ms: &Samples) -> String {
+    let all = ms.0.iter().copied();
+    let (least, most) = (all.clone().fold(f64::INFINITY, f64::min), all.fold(0.0, f64::max));
+    format!(
+        "{} | {} … {}",
+        digits(ms.median(), 3),
+        digits(least, 3),
+        digits(most, 3)
+    )
+}
+
+pub(crate) fn size_of(bytes: usize) -> String {
+    match bytes {
+        0 => String::new(),
+        bytes => format!("{} MB", digits(bytes as f64 / 1e6, 3)),
+    }
+}
+
+/// A device and a day.
+pub(crate) fn source(run: &Run) -> String {
+    format!("{}, {}", run.device, day(&run.date))
+}
+
+impl Process {
+    /// What was measured on the device that the text is about.
+    ///
+    /// # Errors
+    /// When there is no such file, or it is something else.
+    pub(crate) fn load(repo: &RepoPaths, told: &str) -> Result<Self, String> {
+        let path = repo.data().join(format!("{told}-process.json"));
+        let text = repo.read(&path)?;
+        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", repo.shown(&path)))
+    }
+
+    /// `{{#process surroundings}}`, `{{#process ways 8192}}`, `{{#process constants 8192 1024}}`, `{{#process rows 8192}}`
+    ///
+    /// # Errors
+    /// When something else is asked for, or a size that was not measured.
+    pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
+        match args {
+            ["surroundings"] => {
+                sources.insert(source(&self.run));
+                Ok(self.surroundings())
+            }
+            ["ways", size] => self.ways(size, sources),
+            ["constants", sizes @ ..] if !sizes.is_empty() => self.constants(sizes, sources),
+            ["rows", size] => self.rows(size, sources),
+            _ => Err(
+                "`{{#process}}` wants `surroundings`, `ways SIZE`, `constants SIZE…`, `rows SIZE`, or of two devices \
+                 `links SIZE` or `two SIZE`"
+                    .into(),
+            ),
+        }
+    }
+
+    fn surroundings(&self) -> String {
+        let mut out = format!(
+            "{}, {}. Milliseconds by the host's clock, one after the other in one process.\n\n\
+             | what | bytes | first, ms | median, ms | least … most, ms | GB/s, at best |\n\
+             | --- | ---: | ---: | ---: | ---: | ---: |\n",
+            source(&self.run),
+            self.run.host
+        );
+        let mut put = |entry: &Entry, when: &str| {
+            let copies = entry.what.starts_with("pageable") || entry.what.starts_with("pinned");
+            let rate = match copies {
+                true => entry.rate(),
+                false => String::new(),
+            };
+            let first = entry.ms.0.first().copied().unwrap_or(f64::NAN);
+            let _ = writeln!(
+                out,
+                "| {}{when} | {} | {} | {} | {rate} |",
+                entry.what,
+                size_of(entry.bytes),
+                digits(first, 3),
+                span(&entry.ms)
+            );
+        };
+        for entry in &self.measured {
+            put(entry, "");
+            if entry.what == "a module from PTX" {
+                self.later_process
+                    .iter()
+                    .for_each(|entry| put(entry, ", in the next process"));
+                self.without_cache
+                    .iter()
+                    .for_each(|entry| put(entry, ", without the driver's cache"));
+            }
+        }
+        out
+    }
+
+    fn sizes(&self, size: &str) -> Result<Vec<(&Comparison, &Size)>, String> {
+        let of = |c: &&Size| c.shape.typed() == size;
+        let found: Vec<_> = self
+            .comparisons
+            .iter()
+            .flat_map(|all| all.sizes.iter().filter(of).map(move |size| (all, size)))
+            .collect();
+        match found.is_empty() {
+            true => Err(format!("the process at {size} was not measured by v13")),
+            false => Ok(found),
+        }
+    }
+
+    fn source_of(&self, comparison: &Comparison) -> String {
+        source(comparison.run.as_ref().unwrap_or(&self.run))
+    }
+
+    /// A way of the first comparison that has it.
+    fn way(&self, size: &str, way: &str) -> Result<(&Comparison, &Size, &Way), String> {
+        for (comparison, of_size) in self.sizes(size)? {
+            if let Some(found) = of_size.variants.iter().find(|one| one.variant == way) {
+                return Ok((comparison, of_size, found));
+            }
+        }
+        Err(format!("{way} at {size} was not measured by v13"))
+    }
+
+    fn ways(&self, size: &str, sources: &mut Sources) -> Result<String, String> {
+        let sizes = self.sizes(size)?;
+        let bound = &sizes[0].1.bound;
+        let mut out = format!(
+            "{}. Each part alone, with pinned arrays: copy in {} ms, product {} ms, copy out {} ms; \
+             the longest {} ms, all three {} ms.\n\n\
+             | way | parts | operations | device memory | total, ms | least … most, ms | of the longest | of all three |\n\
+             | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+            self.source_of(sizes[0].0),
+            digits(bound.copy_in_ms, 3),
+            digits(bound.kernel_ms, 3),
+            digits(bound.copy_out_ms, 3),
+            digits(bound.longest(), 3),
+            digits(bound.sum(), 3)
+        );
+        for (comparison, size) in sizes {
+            sources.insert(self.source_of(comparison));
+            for way in &size.variants {
+                let parts = match way.has_parts() {
+                    true => comparison.chunks.to_string(),
+                    false => "–".into(),
+                };
+                let total = way.total_ms.median();
+                let _ = writeln!(
+                    out,
+                    "| {} | {parts} | {} | {} | {} | {:.0} % | {:.0} % |",
+                    way.variant,
+                    way.operations,
+                    size_of(way.device_bytes),
+                    span(&way.total_ms),
+                    100.0 * total / size.bound.longest(),
+                    100.0 * total / size.bound.sum()
+                );
+            }
+        }
+        Ok(out)
+    }
+
+    /// Totals of graphs, and what they may take: 110 % of the longest part, and what the same graph takes with nothing
+    /// to do.
+    fn constants(&self, sizes: &[&str], sources: &mut Sources) -> Result<String, String> {
+        let mut out = String::from(
+            "| size | parts | operations | total, ms | 110 % of the longest, ms | the empty graph, ms | both, ms |\n\
+             | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+        );
+        let mut n_rows = 0;
+        for size in sizes {
+            for (comparison, size) in self.sizes(size)? {
+                for way in size.variants.iter().filter(|way| way.variant == "graph") {
+                    let Some(empty) = &way.empty_ms else { continue };
+                    sources.insert(self.source_of(comparison));
+                    let allowed = 1.1 * size.bound.longest();
+                    let _ = writeln!(
+                        out,
+                        "| {} | {} | {} | {} | {} | {} | {} |",
+                        size.shape.typed(),
+                        comparison.chunks,
+                        way.operations,
+                        digits(way.total_ms.median(), 4),
+                        digits(allowed, 4),
+                        digits(empty.median(), 4),
+                        digits(allowed + empty.median(), 4)
+                    );
+                    n_rows += 1;
+                }
+            }
+        }
+        match n_rows {
+            0 => Err(format!(
+                "no graph of {} was measured with nothing to do",
+                sizes.join(", ")
+            )),
+            _ => Ok(out),
+        }
+    }
+
+    /// Copies in of `panels`: columns of A, which are short rows, beside as many rows of B.
+    fn rows(&self, size: &str, sources: &mut Sources) -> Result<String, String> {
+        let (comparison, of_size, way) = self.way(size, "panels")?;
+        sources.insert(self.source_of(comparison));
+        let mut out =
+            String::from("| copy | bytes of a row | MB | ms | GB/s |\n| --- | ---: | ---: | ---: | ---: |\n");
+        for event in way.events.iter().filter(|event| event.queue == "in") {
+            // Whole heights of A, and whole widths of B.
+            let (columns, rows) = (
+                event.what.starts_with("A, columns"),
+                event.what.starts_with("B, rows"),
+            );
+            if !columns && !rows {
+                continue;
+            }
+            let row = match columns {
+                true => event.bytes / of_size.shape.m,
+                false => of_size.shape.n * size_of_val(&0.0f32),
+            };
+            let ms = event.end_ms - event.start_ms;
+            let _ = writeln!(
+                out,
+                "| {} | {row} | {} | {} | {} |",
+                event.what,
+                digits(event.bytes as f64 / 1e6, 3),
+                digits(ms, 3),
+                digits(event.bytes as f64 / ms / 1e6, 3)
+            );
+        }
+        Ok(out)
+    }
+
+    /// One number, as words for a sentence: of the first comparison that has the way.
+    ///
+    /// # Errors
+    /// When it was not measured.
+    pub(crate) fn number(
+        &self,
+        size: &str,
+        way: &str,
+        what: &str,
+        sources: &mut Sources,
+    ) -> Result<String, String> {
+        let ms = |ms: f64| format!("{} ms", digits(ms, 3));
+        let (comparison, text) = if way == "alone" {
+            let (comparison, of_size) = self.sizes(size)?[0];
+            let bound = &of_size.bound;
+            let text = match what {
+                "copy_in" => ms(bound.copy_in_ms),
+                "product" => ms(bound.kernel_ms),
+                "copy_out" => ms(bound.copy_out_ms),
+                _ => {
+                    return Err(format!(
+                        "of `alone` there are copy_in, product and copy_out; not `{what}`"
+                    ));
+                }
+            };
+            (comparison, text)
+        } else {
+            let (comparison, of_size, found) = self.way(size, way)?;
+            let bound = &of_size.bound;
+            let total = found.total_ms.median();
+            let missing = || format!("{what} of {way} at {size} was not recorded");
+            let busy = |queue: &str| found.busy(queue).map(ms).ok_or_else(missing);
+            let text = match what {
+                "ms" => ms(total),
+                "of_longest" => format!("{:.0} %", 100.0 * total / bound.longest()),
+                "of_sum" => format!("{:.0} %", 100.0 * total / bound.sum()),
+                "copies_in" => busy("in")?,
+                "products" => busy("kernel")?,
+                "copies_out" => busy("out")?,
+                "calls" => ms(found.calls_ms.as_ref().ok_or_else(missing)?.median()),
+                "empty" => ms(found.empty_ms.as_ref().ok_or_else(missing)?.median()),
+                _ => {
+                    return Err(format!(
+                        "of {way} there are ms, of_longest, of_sum, copies_in, products, copies_out, calls and empty; not `{what}`"
+                    ));
+                }
+            };
+            (comparison, text)
+        };
+        let source = self.source_of(comparison);
+        sources.insert(source.clone());
+        Ok(number(&text, &format!("v13, {way} at {size}, {source}")))
+    }
+}

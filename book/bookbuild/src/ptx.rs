@@ -1,0 +1,127 @@
+//! Is the code that the book shows the code that was compiled, counted and measured?
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use catalog::provenance::{self, Stale};
+
+use crate::records::{Sources, known, number as quoted};
+use crate::{Problem, RepoPaths};
+
+/// `{{#n ptxas KERNEL sm_90 registers}}`: what ptxas made of a kernel, from the header of its PTX.
+///
+/// # Errors
+/// When the header does not say it: a sentence.
+pub(crate) fn number(
+    repo: &RepoPaths,
+    [kernel, device, what]: [&str; 3],
+    sources: &mut Sources,
+) -> Result<String, String> {
+    let (_, known) = known(kernel)?;
+    let source = known
+        .source
+        .ok_or_else(|| format!("{kernel} is not made from a source of ours"))?;
+    let unit = match what {
+        "registers" => "registers",
+        "shared" => "bytes smem",
+        "spilled" => "bytes spilled",
+        _ => {
+            return Err(format!("ptxas tells registers, shared and spilled, not `{what}`"));
+        }
+    };
+    let source_file = repo.root().join("kernels").join(source).with_extension("cu");
+    let ptx = repo.read(&provenance::target_of(repo.root(), &source_file))?;
+    let value = provenance::ptxas(&ptx, kernel, device, unit).ok_or_else(|| {
+        format!("the header of kernels/ptx/{source}.ptx has no {what} of {kernel} on {device}")
+    })?;
+    let compiler = provenance::header(&ptx)
+        .find_map(|(key, rest)| (key == "compiler").then_some(rest))
+        .unwrap_or("ptxas");
+    sources.insert(format!("{compiler} (headers of <code>kernels/ptx</code>)"));
+    Ok(quoted(
+        value,
+        &format!("{what} of {kernel} on {device}, {compiler}"),
+    ))
+}
+
+/// How the listings were compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum How {
+    /// The sources were compiled again.
+    Compiled,
+    /// By the hashes in the header of the PTX: why not compiled.
+    Hashes(String),
+}
+
+/// Compares what the book shows with the PTX beside it.
+pub(crate) fn check(repo: &RepoPaths, listings: &BTreeMap<PathBuf, (String, usize)>) -> (How, Vec<Problem>) {
+    let mut problems = Vec::new();
+    for (source, (file, line)) in listings {
+        if let Err(what) = by_hash(repo, source) {
+            let name = repo.shown(source);
+            problems.push(Problem {
+                file: file.clone(),
+                line: *line,
+                what: format!("shows {name}, but {what}; compile it with: cargo xtask ptx {name}"),
+            });
+        }
+    }
+    if !problems.is_empty() || listings.is_empty() {
+        return (How::Hashes("no need to compile".into()), problems);
+    }
+    match compiled(repo, listings) {
+        Ok(None) => (How::Compiled, Vec::new()),
+        Ok(Some(said)) => {
+            problems.push(Problem {
+                file: repo.shown(&repo.root().join("kernels/ptx")),
+                line: 0,
+                what: said,
+            });
+            (How::Compiled, problems)
+        }
+        Err(why) => (How::Hashes(why), Vec::new()),
+    }
+}
+
+/// The hashes in the header of the PTX are those of the source, and of the files that it includes.
+fn by_hash(repo: &RepoPaths, source: &Path) -> Result<(), String> {
+    let ptx = provenance::target_of(repo.root(), source);
+    let shown = repo.shown(&ptx);
+    let text = std::fs::read_to_string(&ptx).map_err(|_| format!("there is no {shown}"))?;
+    provenance::compare(repo.root(), &text).map_err(|stale| match stale {
+        Stale::Edited(file) => format!("{shown} was made from another {file}"),
+        Stale::Gone(file) => format!("{file} is gone"),
+        Stale::NoHash | Stale::Untold => format!("{shown} does not say what it was made from"),
+    })
+}
+
+/// Compiles them with the tool that made them. `None`: they are what they should be.
+fn compiled(
+    repo: &RepoPaths,
+    listings: &BTreeMap<PathBuf, (String, usize)>,
+) -> Result<Option<String>, String> {
+    const STALE: i32 = 1;
+    let cargo = std::env::var_os("CARGO").ok_or("not started by Cargo")?;
+    if !repo.root().join("xtask/Cargo.toml").is_file() {
+        return Err("there is no xtask here".into());
+    }
+    let out = Command::new(cargo)
+        .args(["run", "--quiet", "--package", "xtask", "--", "ptx", "--check"])
+        .args(listings.keys())
+        .current_dir(repo.root())
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| error.to_string())?;
+    let said = String::from_utf8_lossy(&out.stderr).trim().to_owned();
+    match out.status.code() {
+        Some(0) => Ok(None),
+        Some(STALE) => Ok(Some(said)),
+        _ => Err(said
+            .lines()
+            .last()
+            .unwrap_or("no compiler")
+            .trim_start_matches("error: ")
+            .to_owned()),
+    }
+}

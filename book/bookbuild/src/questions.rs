@@ -1,0 +1,179 @@
+//! `{{#predict}}`, `{{#sheets}}`, `{{#answers}}`: the questions of the steps, with their answers folded, on paper
+//! without them, and for instructors.
+
+use std::fmt::Write as _;
+
+use catalog::STEPS;
+use tasks::quiz;
+use tasks::task::{Answer, Question};
+
+use crate::RepoPaths;
+use crate::tasks::{catalogue, prose};
+
+/// `{{#predict v05}}`: the questions of a step and those that come back there; with ids behind the step, these only.
+///
+/// # Errors
+/// When there is no such question.
+pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<String, String> {
+    let step = catalog::find(step).map_err(|error| error.to_string())?;
+    let catalogues = STEPS.iter().map(|step| catalogue(repo, step.id));
+    let catalogues = catalogues.collect::<Result<Vec<_>, _>>()?;
+    let (again, all): (Vec<_>, Vec<_>) = quiz::of_step(&catalogues, step.id)
+        .into_iter()
+        .partition(|asked| asked.again.is_some());
+    let own = match ids {
+        [] => all,
+        ids => ids
+            .iter()
+            .map(|id| {
+                let found = all.iter().find(|asked| asked.question.id == *id);
+                found
+                    .copied()
+                    .ok_or_else(|| format!("{} has no question `{id}`", step.id))
+            })
+            .collect::<Result<_, _>>()?,
+    };
+    if own.is_empty() {
+        return Err(format!("{} has no questions", step.id));
+    }
+    let mut out = format!(
+        "Write your answers down before you unfold ours, or give them in a terminal: `cargo xtask predict {}`.\n\n",
+        step.id
+    );
+    for (number, asked) in (1..).zip(own) {
+        let _ = write!(out, "**{number}.** {}\n\n", unfolding(asked.question));
+    }
+    if ids.is_empty() {
+        for asked in again {
+            let _ = write!(
+                out,
+                "**Again, from {}.** {}\n\n",
+                asked.step,
+                unfolding(asked.question)
+            );
+        }
+    }
+    Ok(out)
+}
+
+/// A question, and its answer below.
+fn unfolding(question: &Question) -> String {
+    let mut out = prose(&question.question);
+    out.push_str("\n\n");
+    if !question.choices.is_empty() {
+        for (at, choice) in question.choices.iter().enumerate() {
+            let _ = writeln!(out, "- ({}) {}", quiz::letter(at), prose(choice));
+        }
+        out.push('\n');
+    }
+    let _ = write!(
+        out,
+        "<details><summary>Answer</summary>\n\n{}\n\n</details>",
+        answered(question)
+    );
+    out
+}
+
+/// The answer with its reason, and how to count it where that can be.
+fn answered(question: &Question) -> String {
+    let counted = match &question.derive {
+        Some(derived) => format!(" The emulated GPU counts it, in `{}`.", derived.kernel),
+        None => String::new(),
+    };
+    format!("**{}.** {}{counted}", answer(question), prose(&question.because))
+}
+
+/// `8`, or `(b) the text`.
+fn answer(question: &Question) -> String {
+    match &question.answer {
+        Answer::Number(_) => question.answer.shown(),
+        Answer::Choice(right) => {
+            let at = question.choices.iter().position(|choice| choice == right);
+            let letter = at.map(|at| format!("({}) ", quiz::letter(at)));
+            format!("{}{}", letter.unwrap_or_default(), prose(right))
+        }
+    }
+}
+
+/// For a slide: the question in plain words with its choices, and the answer.
+pub(crate) fn plain(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Vec<Slide>, String> {
+    let questions = catalogue(repo, step)?.questions;
+    let wanted = |question: &&Question| ids.is_empty() || ids.contains(&question.id.as_str());
+    let slides = questions.iter().filter(wanted).map(|question| Slide {
+        question: question.question.clone(),
+        choices: question.choices.clone(),
+        answer: question.answer.shown(),
+        because: question.because.clone(),
+    });
+    Ok(slides.collect())
+}
+
+/// A question as a slide has it.
+#[derive(Debug, Clone)]
+pub(crate) struct Slide {
+    pub(crate) question: String,
+    pub(crate) choices: Vec<String>,
+    pub(crate) answer: String,
+    pub(crate) because: String,
+}
+
+/// `{{#sheets}}`: a sheet of paper for each step, to predict on.
+///
+/// # Errors
+/// When a catalogue cannot be used.
+pub(crate) fn sheets(repo: &RepoPaths) -> Result<String, String> {
+    let mut out = String::new();
+    for step in STEPS {
+        let questions = catalogue(repo, step.id)?.questions;
+        if questions.is_empty() {
+            continue;
+        }
+        let _ = write!(
+            out,
+            "<section class=\"sheet\">\n\n## {} {} {{#{}}}\n\n*{}.*\n\n\
+             <p class=\"who\"><span>Name</span><span>Date</span></p>\n\n",
+            step.id,
+            step.name,
+            step.id,
+            crate::tasks::capital(step.idea)
+        );
+        for (number, question) in (1..).zip(&questions) {
+            let _ = write!(out, "**{number}.** {}\n\n", prose(&question.question));
+            match question.choices.is_empty() {
+                true => out.push_str("<p class=\"blank\"><span>Answer</span><span>because</span></p>\n\n"),
+                false => {
+                    for choice in &question.choices {
+                        let _ = writeln!(out, "- ☐ {}", prose(choice));
+                    }
+                    out.push_str("\n<p class=\"blank\"><span>because</span></p>\n\n");
+                }
+            }
+        }
+        out.push_str(
+            "**Afterwards.** What came out differently, and what had you assumed?\n\n\
+             <p class=\"blank\"><span></span></p>\n\n<p class=\"blank\"><span></span></p>\n\n</section>\n\n",
+        );
+    }
+    Ok(out)
+}
+
+/// `{{#answers}}`: all of them, for the person who looks at the sheets.
+///
+/// # Errors
+/// When a catalogue cannot be used.
+pub(crate) fn answers(repo: &RepoPaths) -> Result<String, String> {
+    let mut out = String::from("| step | question | answer | again in |\n| --- | --- | --- | --- |\n");
+    for step in STEPS {
+        for (number, question) in (1..).zip(catalogue(repo, step.id)?.questions) {
+            let _ = writeln!(
+                out,
+                "| {} | {number}. `{}` | {} | {} |",
+                step.id,
+                question.id,
+                answer(&question).replace('|', "\\|"),
+                question.again.as_deref().unwrap_or_default()
+            );
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,274 @@
+//! `{{#recorded}}`: the recorded numbers of a step as tables.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use catalog::{Family, Kernel, Shape};
+use records::{Measurement, Outcome, Record};
+
+use crate::records::{Records, Sources, name_of, shape, source, value};
+use catalog::text::escaped;
+
+impl Records {
+    /// The recorded numbers of a step: a table per kind of work, with columns for other devices. Words behind the step
+    /// choose: sizes and kernels.
+    ///
+    /// # Errors
+    /// When nothing was recorded.
+    pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
+        let (step, choice) = args
+            .split_first()
+            .ok_or("`{{#recorded}}` wants a step: {{#recorded v05}}")?;
+        let step = catalog::find(step).map_err(|error| error.to_string())?;
+        let mut chosen: Vec<&Kernel> = Vec::new();
+        let mut sizes: Vec<&str> = Vec::new();
+        for word in choice {
+            match step.kernel(word) {
+                Some(kernel) => chosen.push(kernel),
+                None if word.starts_with(|c: char| c.is_ascii_digit()) => sizes.push(word),
+                None => return Err(format!("{} has no kernel `{word}`", step.id)),
+            }
+        }
+        if chosen.is_empty() {
+            chosen.extend(step.kernels);
+        }
+        let mut out = String::new();
+        let real = self.real();
+        let (told, others) = real.split_first().map_or((None, &[][..]), |(a, b)| (Some(a), b));
+        for family in Family::all() {
+            let kernels: Vec<_> = chosen
+                .iter()
+                .filter(|k| k.work.family() == family)
+                .copied()
+                .collect();
+            if let Some(told) = told {
+                out.push_str(&one_table(told, others, family, &kernels, &sizes, sources)?);
+            }
+        }
+        match out.is_empty() {
+            true => Err(format!(
+                "nothing was recorded for `{{{{#recorded {}}}}}`; measure it with: cargo xtask bench {} --save",
+                args.join(" "),
+                step.id
+            )),
+            false => Ok(out),
+        }
+    }
+}
+
+/// What a table of it is of.
+fn title(family: Family) -> String {
+    match family {
+        Family::Transposes => "Transposes".into(),
+        _ => format!("C = A·B in {family}"),
+    }
+}
+
+/// What is told beside the time: the head of its column, and what `{{#n}}` calls it.
+fn rate(family: Family) -> (&'static str, &'static str) {
+    match family {
+        Family::Transposes => ("GB/s", "gbs"),
+        Family::Cpu => ("GFLOP/s", "gflops"),
+        Family::Products { .. } | Family::Doubles => ("TFLOP/s", "tflops"),
+    }
+}
+
+/// What it is held against, likewise.
+fn yardstick(family: Family) -> Option<(&'static str, &'static str)> {
+    match family {
+        Family::Transposes => Some(("of a copy", "of_copy")),
+        Family::Cpu => None,
+        Family::Products { .. } | Family::Doubles => Some(("of cuBLAS", "of_cublas")),
+    }
+}
+
+/// A kernel on a shape, and what the device that the text is about has of it.
+type Row<'r> = (Shape, &'r Kernel, Option<&'r Measurement>);
+
+/// What a GPU has of a kernel.
+fn measured<'r>(record: &'r Record, kernel: &Kernel) -> Vec<&'r Measurement> {
+    let all = record.measurements.iter().filter(|one| one.kernel == kernel.name);
+    all.filter(|one| record.run_of(one).is_some_and(|run| !run.emulated))
+        .collect()
+}
+
+/// What another device has to say in a table.
+struct Beside<'r> {
+    record: &'r Record,
+    /// Short name of the GPU, such as `H100`.
+    name: String,
+}
+
+impl<'r> Beside<'r> {
+    /// Those of some records that have one of the rows.
+    fn among(records: &[&'r Record], rows: &[Row<'_>]) -> Vec<Self> {
+        let has = |record: &&&Record| {
+            let timed = |(shape, kernel, _): &Row<'_>| {
+                record
+                    .of(kernel.name, *shape)
+                    .is_some_and(|m| matches!(m.outcome, Outcome::Passed(_)))
+            };
+            rows.iter().any(timed)
+        };
+        records
+            .iter()
+            .filter(has)
+            .map(|record| Self {
+                record,
+                name: name_of(record).to_owned(),
+            })
+            .collect()
+    }
+
+    /// Some of its numbers of a kernel on a shape, and where they come from.
+    fn cells(&self, shape: Shape, kernel: &Kernel, whats: &[&str]) -> (Vec<String>, Option<String>) {
+        let found = self.record.of(kernel.name, shape).and_then(|m| match &m.outcome {
+            Outcome::Passed(passed) => Some((self.record.run_of(m)?, passed)),
+            _ => None,
+        });
+        let cell = |what: &&str| {
+            let (run, passed) = found.as_ref()?;
+            value(kernel, shape, run, passed, what)
+                .ok()
+                .map(|text| bare(&text))
+        };
+        let cells = whats.iter().map(|what| cell(what).unwrap_or_else(|| "–".into()));
+        (cells.collect(), found.map(|(run, _)| source(run, kernel.work)))
+    }
+}
+
+fn one_table(
+    record: &Record,
+    others: &[&Record],
+    family: Family,
+    kernels: &[&Kernel],
+    sizes: &[&str],
+    sources: &mut Sources,
+) -> Result<String, String> {
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    for kernel in kernels {
+        let wanted: Vec<Shape> = sizes
+            .iter()
+            .map(|size| shape(kernel.name, size))
+            .collect::<Result<_, _>>()?;
+        let is_wanted = |shape: &Shape| wanted.is_empty() || wanted.contains(shape);
+        let here = measured(record, kernel);
+        if here.is_empty() {
+            // A kernel that only other devices have run.
+            let elsewhere = others.iter().map(|other| measured(other, kernel));
+            let shapes = elsewhere.flatten().map(|one| one.shape).filter(is_wanted);
+            let shapes: BTreeSet<Shape> = shapes.collect();
+            rows.extend(shapes.into_iter().map(|shape| (shape, *kernel, None)));
+        }
+        let here = here.into_iter().filter(|one| is_wanted(&one.shape));
+        rows.extend(here.map(|one| (one.shape, *kernel, Some(one))));
+    }
+    if rows.is_empty() {
+        return Ok(String::new());
+    }
+    // By volume, so that a tall one does not come behind all square ones; kernels as the step tells them.
+    rows.sort_by_key(|(shape, kernel, _)| {
+        let place = kernels.iter().position(|k| k.name == kernel.name);
+        (shape.m * shape.n * shape.k.max(1), *shape, place)
+    });
+    let (rate, rate_key) = rate(family);
+    // Beside itself the yardstick would say nothing.
+    let has_yardstick = |(.., measurement): &Row<'_>| match measurement.map(|one| &one.outcome) {
+        Some(Outcome::Passed(passed)) => passed.yardstick.is_some(),
+        _ => false,
+    };
+    let (of, of_key) = yardstick(family)
+        .filter(|_| rows.iter().any(has_yardstick))
+        .unzip();
+    let with_kernel = kernels.len() > 1;
+    let mut head = vec!["size"];
+    head.extend(with_kernel.then_some("kernel"));
+    head.extend(["time, ms", rate]);
+    head.extend(of);
+    head.push("spread");
+    let beside = Beside::among(others, &rows);
+    let beside_keys: Vec<&str> = std::iter::once(rate_key).chain(of_key).collect();
+    let mut head: Vec<String> = head.into_iter().map(str::to_owned).collect();
+    let n_own = head.len();
+    for other in &beside {
+        head.push(format!("{}: {rate}", other.name));
+        head.extend(of.map(|of| format!("{}: {of}", other.name)));
+    }
+    let n_text = 1 + usize::from(with_kernel);
+    let mut out = format!("| {} |\n|", head.join(" | "));
+    for column in 0..head.len() {
+        out.push_str(if column < n_text { " --- |" } else { " ---: |" });
+    }
+    out.push('\n');
+    let mut runs = BTreeSet::new();
+    // Why, and what.
+    let mut without_times: Vec<(String, String)> = Vec::new();
+    for (shape, kernel, measurement) in rows {
+        let mut cells = vec![shape.short()];
+        cells.extend(with_kernel.then(|| format!("`{}`", kernel.name)));
+        let about = format!("`{}` at {}", kernel.name, shape.short());
+        let run = measurement.map(|one| {
+            let run = record.run_of(one);
+            run.ok_or_else(|| format!("a measurement of {} names no run", kernel.name))
+        });
+        let run = run.transpose()?;
+        runs.extend(run.map(|run| source(run, kernel.work)));
+        match run.zip(measurement).map(|(run, one)| (run, &one.outcome)) {
+            None => {}
+            Some((run, Outcome::Passed(passed))) => {
+                for what in ["ms", rate_key].into_iter().chain(of_key).chain(["spread"]) {
+                    let text = value(kernel, shape, run, passed, what).unwrap_or_else(|_| "–".into());
+                    cells.push(bare(&text));
+                }
+            }
+            Some((_, Outcome::Failed { why, .. })) => {
+                cells.push("wrong".into());
+                without_times.push((format!("wrong: {}", escaped(why)), about));
+            }
+            Some((_, Outcome::NotRun { why })) => {
+                cells.push("–".into());
+                without_times.push((format!("not run, {}", escaped(why)), about));
+            }
+        }
+        cells.resize(n_own, "–".into());
+        for other in &beside {
+            let (numbers, from) = other.cells(shape, kernel, &beside_keys);
+            cells.extend(numbers);
+            runs.extend(from);
+        }
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    }
+    let runs: Vec<String> = runs.into_iter().collect();
+    sources.extend(runs.iter().cloned());
+    for note in notes(without_times) {
+        let _ = write!(out, "\n{note}");
+    }
+    Ok(format!(
+        "{}, {}. Kernel time with warm caches: the median; the spread is that of the middle half.\n\n{out}\n",
+        title(family),
+        runs.join("; ")
+    ))
+}
+
+/// One sentence for each reason.
+fn notes(mut all: Vec<(String, String)>) -> Vec<String> {
+    all.sort();
+    let mut notes: Vec<(String, Vec<String>)> = Vec::new();
+    for (why, what) in all {
+        match notes.last_mut() {
+            Some((last, whats)) if *last == why => whats.push(what),
+            _ => notes.push((why, vec![what])),
+        }
+    }
+    let note = |(why, whats): &(String, Vec<String>)| format!("{}: {why}.\n", whats.join(", "));
+    notes.iter().map(note).collect()
+}
+
+/// A column has its unit in its head, except for percentages.
+fn bare(text: &str) -> String {
+    match text.split_once(' ') {
+        Some((number, "%")) => format!("{number} %"),
+        Some((number, _)) => number.to_owned(),
+        None => text.to_owned(),
+    }
+}

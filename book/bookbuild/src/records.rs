@@ -1,0 +1,442 @@
+//! The records of `book/data`, and `{{#n}}`: one number of them in a sentence.
+
+use std::collections::BTreeSet;
+
+use catalog::files::ending;
+use catalog::{Kernel, STEPS, Shape, Step, Work, WrongSize};
+use records::ceilings::Ceilings;
+use records::counters::PAIRS;
+use records::duel::{Duel, Round};
+use records::record::Passed;
+use records::{Outcome, Record, Run, Samples};
+
+use crate::RepoPaths;
+use crate::ceilings;
+use crate::counters::Counters;
+use crate::others::Others;
+use crate::pair::Pair;
+use crate::process::Process;
+use catalog::text::{day, escaped, grouped, short_device};
+
+/// The records of `book/data`.
+pub(crate) struct Records {
+    all: Vec<(String, Record)>,
+    /// The file whose numbers the text tells, without `.json`.
+    told: Option<String>,
+    /// What others take for the same products.
+    others: Result<Others, String>,
+    /// What a product takes from the host and back.
+    process: Result<Process, String>,
+    /// The same on two devices.
+    pair: Result<Pair, String>,
+    /// What tensor cores do at most, on each device where it was measured, with the name of its file.
+    ceilings: Result<Vec<(String, Ceilings)>, String>,
+    /// Counters, emulated and measured.
+    pub(crate) counters: Counters,
+}
+
+/// What a page has quoted: said at its end.
+pub(crate) type Sources = BTreeSet<String>;
+
+impl Records {
+    /// Reads every record; other files of the folder are not records, and somebody else's.
+    ///
+    /// # Errors
+    /// When a file cannot be understood.
+    pub(crate) fn load(repo: &RepoPaths, told: Option<String>) -> Result<Self, String> {
+        let mut all = Vec::new();
+        for path in ending(&repo.data(), ".json").unwrap_or_default() {
+            let text = repo.read(&path)?;
+            let value: serde_json::Value = serde_json::from_str(&text)
+                .map_err(|error| format!("{} is not JSON: {error}", repo.shown(&path)))?;
+            if value["runs"].is_array() && value["measurements"].is_array() {
+                let record = Record::load(&path).map_err(|error| error.to_string())?;
+                let stem = path
+                    .file_stem()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned();
+                all.push((stem, record));
+            }
+        }
+        Ok(Self {
+            all,
+            others: Others::load(repo, told.as_deref().unwrap_or("h200")),
+            process: Process::load(repo, told.as_deref().unwrap_or("h200")),
+            pair: Pair::load(repo, told.as_deref().unwrap_or("h200")),
+            ceilings: ceilings::load(repo),
+            told,
+            counters: Counters::load(repo)?,
+        })
+    }
+
+    /// Real devices, the one that the text is about first.
+    pub(crate) fn real(&self) -> Vec<&Record> {
+        let is_told = |stem: &String| self.told.as_ref() == Some(stem);
+        let is_real = |record: &&(String, Record)| record.1.runs.iter().any(|run| !run.emulated);
+        let mut real: Vec<_> = self.all.iter().filter(is_real).collect();
+        real.sort_by_key(|(stem, _)| !is_told(stem));
+        real.iter().map(|(_, record)| record).collect()
+    }
+
+    /// The one that the text is about.
+    fn told(&self) -> Result<&Record, String> {
+        self.real().first().copied().ok_or_else(|| {
+            "no record of a GPU is in book/data; make one with: cargo xtask bench all --save".into()
+        })
+    }
+
+    /// What others take.
+    ///
+    /// # Errors
+    /// When that was not measured.
+    pub(crate) fn others(&self) -> Result<&Others, String> {
+        self.others.as_ref().map_err(Clone::clone)
+    }
+
+    /// What a product takes from the host and back.
+    ///
+    /// # Errors
+    /// When that was not measured.
+    pub(crate) fn process(&self) -> Result<&Process, String> {
+        self.process.as_ref().map_err(Clone::clone)
+    }
+
+    /// What it takes on two devices.
+    ///
+    /// # Errors
+    /// When that was not measured.
+    pub(crate) fn pair(&self) -> Result<&Pair, String> {
+        self.pair.as_ref().map_err(Clone::clone)
+    }
+
+    /// What tensor cores do at most on the device that the text is about; `None` before that was measured.
+    ///
+    /// # Errors
+    /// When a record cannot be understood.
+    pub(crate) fn told_ceilings(&self) -> Result<Option<&Ceilings>, String> {
+        let told = self.told.as_deref().unwrap_or("h200");
+        self.ceilings(|stem, _| stem == told)
+    }
+
+    fn ceilings(&self, is: impl Fn(&str, &Ceilings) -> bool) -> Result<Option<&Ceilings>, String> {
+        let all = self.ceilings.as_ref().map_err(Clone::clone)?;
+        let found = all.iter().find(|(stem, record)| is(stem, record));
+        Ok(found.map(|(_, record)| record))
+    }
+
+    /// One number, as words for a sentence.
+    ///
+    /// # Errors
+    /// When it was not recorded: a sentence.
+    pub(crate) fn number(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
+        match args {
+            ["device", what] => self.of_device(what, sources),
+            ["other", by, size, what] => self.others()?.number(by, size, what, sources),
+            ["process", size, way, what] => self.process()?.number(size, way, what, sources),
+            ["two", size, way, what] => self.pair()?.number(size, way, what, sources),
+            &["ceiling", unit, elements, what] => {
+                ceilings::one(self.told_ceilings()?, [unit, elements, what], sources)
+            }
+            ["emulated", kernel, counter] => self.of_emulated(kernel, None, counter, sources),
+            ["emulated", kernel, size, counter] => self.of_emulated(kernel, Some(size), counter, sources),
+            &["on", device, "ceiling", unit, elements, what] => {
+                self.on(device)?;
+                let found = self.ceilings(|_, record| short_device(&record.run.device) == device)?;
+                ceilings::one(found, [unit, elements, what], sources)
+            }
+            ["on", device, kernel, rest @ ..] => measured(self.on(device)?, kernel, rest, sources),
+            [kernel, rest @ ..] if rest.len() > 1 => measured(self.told()?, kernel, rest, sources),
+            _ => Err(
+                "`{{#n}}` wants [on GPU] KERNEL SIZE WHAT, [on GPU] KERNEL SIZE times OTHER, device WHAT, other BY SIZE WHAT, process SIZE WAY WHAT, two SIZE WAY WHAT, ceiling UNIT ELEMENTS WHAT, emulated KERNEL [SIZE] COUNTER, \
+                 output NAME KERNEL COLUMN, ptxas KERNEL sm_90 WHAT, predicted KERNEL SIZE WHAT, or chip CONSTANT"
+                    .into(),
+            ),
+        }
+    }
+
+    /// The record of a GPU with this short name: `H100`.
+    fn on(&self, device: &str) -> Result<&Record, String> {
+        let real = self.real();
+        let found = real.iter().find(|record| name_of(record) == device);
+        found.copied().ok_or_else(|| {
+            let names: Vec<&str> = real.iter().map(|record| name_of(record)).collect();
+            format!(
+                "no record is of a GPU named {device}, but of {}",
+                names.join(", ")
+            )
+        })
+    }
+
+    fn of_device(&self, what: &str, sources: &mut Sources) -> Result<String, String> {
+        let record = self.told()?;
+        let run = record
+            .runs
+            .iter()
+            .rfind(|run| !run.emulated && run.roofline.is_some())
+            .ok_or("no run in the record knows the ceilings of its device")?;
+        let roofline = run.roofline.ok_or("no ceilings")?;
+        let text = match what {
+            "fp32_tflops" => format!("{} TFLOP/s", digits(roofline.fp32_tflops, 3)),
+            "copy_gbs" => format!("{:.0} GB/s", roofline.copy_gbs),
+            "ridge" => format!(
+                "{} FLOP/B",
+                digits(roofline.fp32_tflops * 1e3 / roofline.copy_gbs, 2)
+            ),
+            "name" => escaped(&run.device),
+            _ => {
+                return Err(format!(
+                    "of a device there are fp32_tflops, copy_gbs, ridge and name, not `{what}`"
+                ));
+            }
+        };
+        sources.insert(source(run, Work::Sgemm));
+        Ok(number(&text, &format!("measured, {}", source(run, Work::Sgemm))))
+    }
+
+    /// A counter of the emulated GPU, or `a/b`: one for each of another, as in sectors for each multiply-add.
+    fn of_emulated(
+        &self,
+        kernel: &str,
+        size: Option<&str>,
+        counter: &str,
+        sources: &mut Sources,
+    ) -> Result<String, String> {
+        let counted = self.counters.of(kernel, size)?;
+        let get = |name: &str| {
+            counted.emulated.get(name).ok_or_else(|| {
+                let names: Vec<&str> = PAIRS.iter().map(|pair| pair.name).collect();
+                format!("there is no counter `{name}`; there are {}", names.join(", "))
+            })
+        };
+        let text = match counter.split_once('/') {
+            Some((above, below)) => match (get(above)?, get(below)?) {
+                (_, 0) => return Err(format!("{below} of {kernel} at {} is 0", counted.shape)),
+                (above, below) => digits(above as f64 / below as f64, 3),
+            },
+            None => grouped(get(counter)?, "&nbsp;"),
+        };
+        sources.extend(self.counters.source(counted));
+        Ok(number(
+            &text,
+            &format!(
+                "{counter} of {kernel} at {}, counted by the emulated GPU",
+                counted.shape
+            ),
+        ))
+    }
+}
+
+/// A quantity of a kernel at a size in a record, or how many times as fast it is as another one there.
+fn measured(record: &Record, kernel: &str, words: &[&str], sources: &mut Sources) -> Result<String, String> {
+    let (_, about) = known(kernel)?;
+    match words {
+        [size, "times", other] => {
+            let (run, fast, _) = passed(record, kernel, size)?;
+            let (_, slow, _) = passed(record, other, size)?;
+            let ratio = median(&slow.hot, "hot")? / median(&fast.hot, "hot")?;
+            let told = source(run, about.work);
+            let words = format!("{other} takes so many times as long as {kernel} at {size}, {told}");
+            sources.insert(told);
+            Ok(number(&format!("{}×", digits(ratio, 2)), &words))
+        }
+        [size, what] => {
+            let (run, found, words) = passed(record, kernel, size)?;
+            let text = value(about, shape(kernel, size)?, run, found, what)?;
+            sources.insert(source(run, about.work));
+            Ok(number(&text, &words))
+        }
+        _ => Err("of a kernel there are SIZE WHAT and SIZE times OTHER".into()),
+    }
+}
+
+fn passed<'r>(record: &'r Record, kernel: &str, size: &str) -> Result<(&'r Run, &'r Passed, String), String> {
+    let (step, known) = known(kernel)?;
+    let shape = shape(kernel, size)?;
+    let again = format!("measure it with: cargo xtask bench {} --save", step.id);
+    let found = record.of(known.name, shape).ok_or_else(|| {
+        format!(
+            "{kernel} at {shape} was not recorded on {}; {again}",
+            name_of(record)
+        )
+    })?;
+    let run = record
+        .run_of(found)
+        .ok_or_else(|| format!("the record of {kernel} at {shape} names no run; {again}"))?;
+    match &found.outcome {
+        Outcome::Passed(passed) => Ok((
+            run,
+            passed,
+            format!("{kernel} at {shape}, {}", source(run, known.work)),
+        )),
+        Outcome::Failed { why, .. } => Err(format!("{kernel} at {shape} failed ({why}): it has no speed")),
+        Outcome::NotRun { why } => Err(format!(
+            "{kernel} at {shape} was not run ({why}): it has no speed"
+        )),
+    }
+}
+
+/// Short name of the GPU of a record, such as `H100`.
+pub(crate) fn name_of(record: &Record) -> &str {
+    short_device(record.runs.first().map_or("", |run| run.device.as_str()))
+}
+
+/// `NVIDIA H200, 2026-11-21`; of what the CPU does, its name.
+pub(crate) fn source(run: &Run, work: Work) -> String {
+    let day = day(&run.date);
+    match work {
+        Work::Cpu => format!("{}, {day}", escaped(&run.host)),
+        _ => format!("{}, {day}", escaped(&run.device)),
+    }
+}
+
+pub(crate) fn known(kernel: &str) -> Result<(&'static Step, &'static Kernel), String> {
+    let all = || {
+        STEPS
+            .iter()
+            .flat_map(|step| step.kernels.iter().map(move |k| (step, k)))
+    };
+    all().find(|(_, k)| k.name == kernel).ok_or_else(|| {
+        let step = STEPS.iter().find(|step| kernel.contains(step.id));
+        let names: Vec<&str> = step.map_or(Vec::new(), |s| s.kernels.iter().map(|k| k.name).collect());
+        match names.is_empty() {
+            true => format!("there is no kernel `{kernel}` (see: cargo xtask list)"),
+            false => format!(
+                "there is no kernel `{kernel}`; {} has {}",
+                kernel_step(step),
+                names.join(", ")
+            ),
+        }
+    })
+}
+
+fn kernel_step(step: Option<&Step>) -> &'static str {
+    step.map_or("it", |step| step.id)
+}
+
+/// The shape of a kernel at a size: `4096`, `1025x1023x1021`, and for transposes `1000x3000`.
+pub(crate) fn shape(kernel: &str, size: &str) -> Result<Shape, String> {
+    let (_, kernel) = known(kernel)?;
+    let size: Shape = size.parse().map_err(|error: WrongSize| error.to_string())?;
+    size.suits(kernel.name, [kernel.work])
+        .map_err(|error| error.to_string())?;
+    Ok(kernel.work.shape(size).unwrap_or(size))
+}
+
+fn median(samples: &Option<Samples>, which: &str) -> Result<f64, String> {
+    samples
+        .as_ref()
+        .map(Samples::median)
+        .filter(|median| *median > 0.0)
+        .ok_or_else(|| format!("no {which} times were recorded"))
+}
+
+/// The mean of a kernel's times in the rounds of a duel.
+fn in_a_duel(passed: &Passed, rounds: fn(&Duel) -> &Vec<Round>) -> Result<f64, String> {
+    let duel = passed.yardstick.as_ref().and_then(|beside| beside.duel.as_ref());
+    let rounds = rounds(duel.ok_or("no duel was measured; do it with: cargo xtask bench --duel --save")?);
+    let times = rounds.iter().flat_map(|[first, .., last]| [first, last]);
+    Ok(times.sum::<f64>() / (2 * rounds.len()).max(1) as f64)
+}
+
+/// A quantity with its unit.
+pub(crate) fn value(
+    kernel: &Kernel,
+    shape: Shape,
+    run: &Run,
+    passed: &Passed,
+    what: &str,
+) -> Result<String, String> {
+    let hot = || median(&passed.hot, "hot");
+    let tflops = |ms: f64| kernel.work.flops(shape) / ms / 1e9;
+    let gbs = |ms: f64| kernel.work.bytes(shape) / ms / 1e6;
+    let part_of = |name: &str| {
+        let yardstick = passed
+            .yardstick
+            .as_ref()
+            .filter(|yardstick| yardstick.name == name)
+            .ok_or_else(|| format!("{name} was not timed beside it"))?;
+        Ok::<f64, String>(yardstick.hot.median() / hot()? * 100.0)
+    };
+    let roofline = || {
+        run.roofline
+            .ok_or("the run does not know the ceilings of its device")
+    };
+    Ok(match what {
+        "ms" => format!("{} ms", digits(hot()?, 3)),
+        "cold_ms" => format!("{} ms", digits(median(&passed.cold, "cold")?, 3)),
+        "whole_ms" => format!("{} ms", digits(median(&passed.whole, "whole")?, 3)),
+        "rest_ms" => {
+            let rest = median(&passed.whole, "whole")? - hot()?;
+            format!("{} ms", digits(rest, 3))
+        }
+        "of_whole" => format!("{} %", percent(hot()? / median(&passed.whole, "whole")? * 100.0)),
+        "cpu_ms" => format!("{} ms", digits(passed.cpu_ms.ok_or("the CPU was not timed")?, 3)),
+        "tflops" => format!("{} TFLOP/s", digits(tflops(hot()?), 3)),
+        "gflops" => format!("{} GFLOP/s", digits(tflops(hot()?) * 1e3, 3)),
+        "gbs" => format!("{} GB/s", digits(gbs(hot()?), 3)),
+        "of_cublas" => format!("{} %", percent(part_of("cuBLAS")?)),
+        "of_copy" => format!("{} %", percent(part_of("copy")?)),
+        "of_peak" => format!("{} %", percent(tflops(hot()?) / roofline()?.fp32_tflops * 100.0)),
+        "of_bandwidth" => format!("{} %", percent(gbs(hot()?) / roofline()?.copy_gbs * 100.0)),
+        "error" => format!("{:.1e}", passed.accuracy.max_abs_error),
+        "sustained_tflops" => format!(
+            "{} TFLOP/s",
+            digits(tflops(in_a_duel(passed, |duel| &duel.sustained)?), 3)
+        ),
+        "burst_tflops" => format!(
+            "{} TFLOP/s",
+            digits(tflops(in_a_duel(passed, |duel| &duel.burst)?), 3)
+        ),
+        "spread" => {
+            let samples = passed.hot.as_ref().ok_or("no hot times were recorded")?;
+            format!("{:.1} %", samples.spread() * 100.0)
+        }
+        "clock" => match passed.clock_mhz {
+            Some([low, high]) if low == high => format!("{low} MHz"),
+            Some([low, high]) => format!("{low} to {high} MHz"),
+            None => return Err("the clock was not read".into()),
+        },
+        _ => {
+            return Err(format!(
+                "`{what}` is nothing that a record has; it has ms, cold_ms, whole_ms, rest_ms, of_whole, cpu_ms, tflops, gflops, gbs, \
+                 of_cublas, of_copy, of_peak, of_bandwidth, sustained_tflops, burst_tflops, error, spread, clock"
+            ));
+        }
+    })
+}
+
+/// So many digits that say something, and no exponent: 0.0123, 1.23, 12.3, 123, 1234.
+pub(crate) fn digits(number: f64, n: i32) -> String {
+    if number == 0.0 || !number.is_finite() {
+        return format!("{number}");
+    }
+    let before = number.abs().log10().floor() as i32 + 1;
+    format!("{number:.*}", usize::try_from(n - before).unwrap_or(0))
+}
+
+fn percent(number: f64) -> String {
+    digits(number, if number < 10.0 { 2 } else { 3 })
+}
+
+/// A number in a sentence. `about` says where it comes from.
+pub(crate) fn number(text: &str, about: &str) -> String {
+    // The unit stays on the line of its number.
+    let text = text.replacen(' ', "&nbsp;", 1);
+    format!(
+        "<span class=\"measured\" title=\"{}\">{text}</span>",
+        about.replace('"', "&quot;")
+    )
+}
+
+/// What stands at the end of a page that quotes records.
+pub(crate) fn footnote(sources: &Sources) -> String {
+    if sources.is_empty() {
+        return String::new();
+    }
+    let all: Vec<&str> = sources.iter().map(String::as_str).collect();
+    format!(
+        "\n\n<p class=\"provenance\">Where the recorded numbers on this page come from: {}.</p>\n",
+        all.join("; ")
+    )
+}

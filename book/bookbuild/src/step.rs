@@ -1,0 +1,122 @@
+//! `{{#step}}`: where a chapter stands on the ladder, and what it takes.
+
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use catalog::{STEPS, Step};
+use regex::Regex;
+
+use crate::chapter::Line;
+use catalog::text::escaped;
+
+/// `<!-- step: v05 minutes=50 after=v04 gpu=no -->`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Matter {
+    pub(crate) step: &'static Step,
+    pub(crate) minutes: u32,
+    pub(crate) after: Vec<&'static Step>,
+    pub(crate) gpu: String,
+}
+
+/// The matter of a chapter, if it has one: the line, and what it says.
+pub(crate) fn matter(lines: &[Line<'_>]) -> Option<(usize, Result<Matter, String>)> {
+    static COMMENT: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"^\s*<!--\s*step:\s*(.*?)\s*-->\s*$").expect("a fixed pattern"));
+    lines.iter().find_map(|line| {
+        let found = COMMENT.captures(line.text)?;
+        Some((line.number, parse(found.get(1)?.as_str())))
+    })
+}
+
+fn parse(text: &str) -> Result<Matter, String> {
+    let mut words = text.split_whitespace();
+    let step = words.next().ok_or("the comment names no step")?;
+    let find = |name: &str| catalog::find(name).map_err(|error| error.to_string());
+    let (mut minutes, mut after, mut gpu) = (None, Vec::new(), None);
+    for word in words {
+        match word.split_once('=') {
+            Some(("minutes", n)) => {
+                minutes = Some(n.parse().map_err(|_| format!("`{n}` is no number of minutes"))?)
+            }
+            Some(("after", "")) => {}
+            Some(("after", steps)) => after = steps.split(',').map(find).collect::<Result<_, _>>()?,
+            Some(("gpu", word @ ("no" | "yes" | "helps"))) => gpu = Some(word.to_owned()),
+            _ => {
+                return Err(format!(
+                    "`{word}` is none of minutes=N, after=vNN, gpu=no|yes|helps"
+                ));
+            }
+        }
+    }
+    Ok(Matter {
+        step: find(step)?,
+        minutes: minutes.ok_or("minutes=N is missing")?,
+        after,
+        gpu: gpu.ok_or("gpu=no|yes|helps is missing")?,
+    })
+}
+
+/// The strip at the head of a chapter. `page` finds the page of a step.
+pub(crate) fn strip(matter: &Matter, page: impl Fn(&Step) -> Option<String>) -> String {
+    let mut out = String::from("<nav class=\"strip\" aria-label=\"The ladder\">\n<ol>\n");
+    for step in STEPS {
+        let here = step.id == matter.step.id;
+        let label = format!("<abbr title=\"{}\">{}</abbr>", escaped(step.name), step.id);
+        let _ = match (here, page(step)) {
+            (true, _) => writeln!(out, "<li aria-current=\"step\">{label}</li>"),
+            (false, Some(page)) => writeln!(out, "<li><a href=\"{page}\">{label}</a></li>"),
+            (false, None) => writeln!(out, "<li>{label}</li>"),
+        };
+    }
+    let gpu = match matter.gpu.as_str() {
+        "yes" => "needs a GPU",
+        "helps" => "a GPU helps, and is not needed",
+        _ => "no GPU needed",
+    };
+    let after: Vec<String> = matter
+        .after
+        .iter()
+        .map(|step| match page(step) {
+            Some(page) => format!("<a href=\"{page}\">{} {}</a>", step.id, escaped(step.name)),
+            None => format!("{} {}", step.id, escaped(step.name)),
+        })
+        .collect();
+    let after = match after.is_empty() {
+        true => String::new(),
+        false => format!(" · after {}", after.join(", ")),
+    };
+    let _ = write!(
+        out,
+        "</ol>\n<p><strong>{}</strong>: {}.</p>\n<p class=\"needs\">{} minutes{after} · {gpu} · <code>cargo xtask bench {}</code></p>\n</nav>\n",
+        matter.step.id,
+        escaped(matter.step.idea),
+        matter.minutes,
+        matter.step.id
+    );
+    out
+}
+
+/// `{{#steps}}`: a table of all steps whose chapters say what they take.
+pub(crate) fn table(matters: &[Matter], page: impl Fn(&Step) -> Option<String>) -> String {
+    let mut out = String::from("| step | minutes | after | GPU |\n| --- | ---: | --- | --- |\n");
+    for matter in matters {
+        let step = match page(matter.step) {
+            Some(page) => format!("[{} {}]({page})", matter.step.id, matter.step.name),
+            None => format!("{} {}", matter.step.id, matter.step.name),
+        };
+        let after: Vec<&str> = matter.after.iter().map(|step| step.id).collect();
+        let after = match after.is_empty() {
+            true => "–".to_owned(),
+            false => after.join(", "),
+        };
+        let gpu = match matter.gpu.as_str() {
+            "yes" => "needed",
+            "helps" => "helps",
+            _ => "not needed",
+        };
+        let _ = writeln!(out, "| {step} | {} | {after} | {gpu} |", matter.minutes);
+    }
+    let minutes: u32 = matters.iter().map(|matter| matter.minutes).sum();
+    let _ = writeln!(out, "| together | {minutes} | | |");
+    out
+}

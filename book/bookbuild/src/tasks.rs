@@ -1,0 +1,293 @@
+//! `{{#task}}`, `{{#judged}}`, `{{#transfers}}`, `{{#mistakes}}`: the tasks of a step as pages show them.
+//!
+//! The texts are those of `steps/vNN/tasks.toml`, which the command line and the grader read too. Not here: the
+//! questions of the same files (`questions`).
+
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+use tasks::task::{Criterion, Kind, Task};
+use tasks::{Catalogue, TaskName, solutions, task, verdict};
+
+use crate::RepoPaths;
+use crate::chapter::Items;
+use crate::slides::Slide;
+
+/// The catalogue of a step, remembered as part of the book.
+///
+/// # Errors
+/// When no step is called that, or its catalogue cannot be used: a sentence.
+pub(crate) fn catalogue(repo: &RepoPaths, step: &str) -> Result<Catalogue, String> {
+    let step = catalog::find(step).map_err(|error| error.to_string())?;
+    repo.note(&repo.root().join(task::file_of(step.id)));
+    Catalogue::load(repo.root(), step.id).map_err(|error| error.to_string())
+}
+
+/// The task of that name: `v05`, `v05.wide`.
+pub(crate) fn task(repo: &RepoPaths, name: &str) -> Result<Task, String> {
+    let name = TaskName::parse(name).map_err(|error| error.to_string())?;
+    let catalogue = catalogue(repo, &name.step)?;
+    catalogue.find(&name).cloned()
+}
+
+/// `{{#task v05}}`: what to do, how long it takes, and the commands.
+///
+/// # Errors
+/// When there is no such task.
+pub(crate) fn what_to_do(repo: &RepoPaths, name: &str) -> Result<String, String> {
+    let task = task(repo, name)?;
+    let name = &task.name;
+    Ok(format!(
+        "{}\nIt takes about {} minutes.\n\n```sh\ncargo xtask start {name}\ncargo xtask check {name}\n```\n\n\
+         `start` writes {} to `my/{name}.{}`, a file of your own: nothing that is committed changes.\n",
+        text(&task.text),
+        task.minutes,
+        given(&task),
+        match task.host {
+            Some(_) => "toml",
+            None => "cu",
+        }
+    ))
+}
+
+/// Its slide.
+///
+/// # Errors
+/// When there is no such task.
+pub(crate) fn slide(repo: &RepoPaths, name: &str) -> Result<Slide, String> {
+    let task = task(repo, name)?;
+    Ok(Slide::Task {
+        name: task.name.to_string(),
+        minutes: task.minutes,
+    })
+}
+
+/// What a learner begins with.
+fn given(task: &Task) -> &'static str {
+    match (task.has_starter, task.kind) {
+        _ if task.host.is_some() => "what the host passes, filled in wrongly,",
+        (true, Kind::Rebuild) => "the finished kernel without its idea",
+        (true, Kind::Transfer) => "a kernel with gaps",
+        (false, _) => "a file with nothing but the signature and the launch",
+    }
+}
+
+/// `{{#judged v05}}`: what `check` judges of a task, and why its limits are what they are.
+///
+/// # Errors
+/// When there is no such task.
+pub(crate) fn judged(repo: &RepoPaths, name: &str) -> Result<String, String> {
+    let task = task(repo, name)?;
+    let mut out = criteria(&task);
+    if let Some(why) = limits(repo, &task.name.step) {
+        let _ = write!(
+            out,
+            "\n<details><summary>Why these limits</summary>\n\n{}\n\n</details>\n",
+            prose(&why)
+        );
+    }
+    Ok(out)
+}
+
+/// A list of everything that has to hold.
+fn criteria(task: &Task) -> String {
+    let mut out = format!(
+        "- `right`: {}, on awkward shapes.\n- `clean`: {}: {}.\n",
+        verdict::RIGHT,
+        verdict::CLEAN,
+        "bounds, races, barriers, alignment, elements that nothing wrote"
+    );
+    for criterion in &task.does {
+        let _ = writeln!(
+            out,
+            "- `{}`: {}. Counted on {}: {}, {}. *If not:* {}.",
+            criterion.id,
+            prose(&criterion.what),
+            sizes(criterion),
+            prose(criterion.measure.words()),
+            criterion.threshold(),
+            prose(&criterion.misses)
+        );
+    }
+    out
+}
+
+/// Sizes of the launch that is counted, such as `256×256×64`.
+fn sizes(criterion: &Criterion) -> String {
+    let sizes: Vec<String> = criterion
+        .shape
+        .iter()
+        .filter(|size| **size > 0)
+        .map(ToString::to_string)
+        .collect();
+    sizes.join("×")
+}
+
+/// How the thresholds follow from the idea: the comment at the head of the catalogue says it, from `Thresholds.` on.
+fn limits(repo: &RepoPaths, step: &str) -> Option<String> {
+    const BEGIN: &str = "Thresholds.";
+    let text = repo.read(&repo.root().join(task::file_of(step))).ok()?;
+    let words: Vec<&str> = text
+        .lines()
+        .map_while(|line| line.strip_prefix('#'))
+        .flat_map(str::split_whitespace)
+        .skip_while(|word| *word != BEGIN)
+        .skip(1)
+        .collect();
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+/// `{{#transfers v05}}`: the transfer tasks of a step, folded; with ids behind the step, these only.
+///
+/// # Errors
+/// When the step has none, or none of that id.
+pub(crate) fn transfers(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<String, String> {
+    let catalogue = catalogue(repo, step)?;
+    let id = |task: &Task| task.name.id.clone().unwrap_or_default();
+    if let Some(gone) = ids
+        .iter()
+        .find(|asked| !catalogue.tasks.iter().any(|task| id(task) == **asked))
+    {
+        return Err(format!(
+            "{} has no task `{step}.{gone}`",
+            task::file_of(step).display()
+        ));
+    }
+    let wanted =
+        |task: &&Task| task.kind == Kind::Transfer && (ids.is_empty() || ids.contains(&id(task).as_str()));
+    let mut out = String::new();
+    for task in catalogue.tasks.iter().filter(wanted) {
+        let name = &task.name;
+        let start = match task.has_starter {
+            true => "with a starter",
+            false => "without a starter",
+        };
+        let _ = write!(
+            out,
+            "<details><summary>{name}: {} ({} minutes, {start})</summary>\n\n{}\n\n\
+             ```sh\ncargo xtask start {name}\ncargo xtask check {name}\n```\n\n{}\n</details>\n\n",
+            catalog::text::escaped(&task.title),
+            task.minutes,
+            text(&task.text),
+            criteria(task)
+        );
+    }
+    match out.is_empty() {
+        true => Err(format!("{} has no transfer task", task::file_of(step).display())),
+        false => Ok(out),
+    }
+}
+
+/// `{{#mistakes v05}}`: for each way to fail a rebuild task, what it means, what to ask, and how many wrong kernels of
+/// that kind the tests judge.
+///
+/// # Errors
+/// When the step has no task.
+pub(crate) fn mistakes(repo: &RepoPaths, step: &str) -> Result<String, String> {
+    let task = task(repo, step)?;
+    let wrong = solutions::load(repo.root(), &task.name.step).map_err(|error| error.to_string())?;
+    let mut rows: Vec<(&str, &str, &str)> = Vec::new();
+    for hint in task.hints.iter().filter(|hint| !hint.symptom.is_empty()) {
+        let criterion = task.does.iter().find(|criterion| criterion.id == hint.symptom);
+        let means = criterion.map_or("", |criterion| criterion.misses.as_str());
+        rows.push((
+            &hint.symptom,
+            means,
+            hint.levels.first().map_or("", String::as_str),
+        ));
+    }
+    for criterion in &task.does {
+        if !rows.iter().any(|(code, ..)| *code == criterion.id) {
+            rows.push((&criterion.id, &criterion.misses, ""));
+        }
+    }
+    let mut out = String::from("| code | ask | wrong kernels that the tests hold |\n| --- | --- | --- |\n");
+    for (code, means, ask) in rows {
+        let kernels: Vec<String> = wrong
+            .iter()
+            .filter(|kernel| kernel.task.name == task.name && kernel.expect.iter().any(|known| known == code))
+            .map(|kernel| {
+                kernel
+                    .name
+                    .rsplit('/')
+                    .next()
+                    .unwrap_or_default()
+                    .replace('-', " ")
+            })
+            .collect();
+        let ask = match (means, ask) {
+            ("", ask) => prose(ask),
+            (means, "") => format!("{}.", prose(&capital(means))),
+            (means, ask) => format!("{}. *{}*", prose(&capital(means)), prose(ask)),
+        };
+        let _ = writeln!(out, "| `{code}` | {} | {} |", cell(&ask), kernels.join("; "));
+    }
+    Ok(out)
+}
+
+/// The text with a capital first letter.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters
+        .next()
+        .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Text for a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+/// Paragraphs of a catalogue as Markdown; lines that are indented are code.
+pub(crate) fn text(text: &str) -> String {
+    let paragraphs: Vec<String> = text
+        .trim()
+        .split("\n\n")
+        .map(
+            |paragraph| match paragraph.lines().any(|line| line.starts_with(' ')) {
+                true => {
+                    let lines: Vec<&str> = paragraph
+                        .lines()
+                        .map(|line| line.trim_start_matches(' '))
+                        .collect();
+                    format!("```cpp\n{}\n```", lines.join("\n"))
+                }
+                false => prose(paragraph),
+            },
+        )
+        .collect();
+    paragraphs.join("\n\n")
+}
+
+/// A sentence of a catalogue, which is plain text, as Markdown: names of the code in the font of code, and nothing else
+/// taken for a mark.
+pub(crate) fn prose(text: &str) -> String {
+    static NAME: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r"cargo xtask [a-z]+(?: v\d\d(?:\.[a-z]+)?)?|\w+(?:\[[^\]]*\])+(?:\[[^\]]*\])*|\b\w+\([^()]*\)|\b\w*_\w+\b|\bfloat4\b|\bdouble2\b|\b[a-z]+\.[a-z]{1,3}\b",
+        )
+        .expect("a fixed pattern")
+    });
+    static TIMES: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(\d) x (\d)").expect("a fixed pattern"));
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = TIMES.replace_all(&text, "$1 × $2");
+    // Twice, because 4 x 4 x 4 has a number that both signs want.
+    let text = TIMES.replace_all(&text, "$1 × $2").into_owned();
+    let mut out = String::new();
+    let mut from = 0;
+    for found in NAME.find_iter(&text) {
+        out.push_str(&escaped(&text[from..found.start()]));
+        out.push_str(&format!("`{}`", found.as_str()));
+        from = found.end();
+    }
+    out.push_str(&escaped(&text[from..]));
+    Items::default().line(&out)
+}
+
+/// Without anything that Markdown takes for a mark.
+fn escaped(text: &str) -> String {
+    static MARK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[\\*_<\[\]`|]").expect("a fixed pattern"));
+    MARK.replace_all(text, |mark: &Captures<'_>| format!("\\{}", &mark[0]))
+        .into_owned()
+}

@@ -1,0 +1,408 @@
+//! Transcripts: several commands one after another in a folder of their own, as a learner or an instructor types them.
+//!
+//! `book/transcripts/NAME.toml` lists the steps: commands to run, edits of files, files to write. They run in a folder
+//! under `target` that looks like a fresh checkout: it has no `my/`, and whatever the reader's own `my/` holds stays as
+//! it is. Each step with a name becomes a file of `book/src/generated`, for `{{#output}}`.
+
+use std::path::{Component, Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use anyhow::{Context as _, Result, bail};
+use catalog::programs::on_path;
+use serde::Deserialize;
+use tasks::solutions;
+
+use crate::RepoPaths;
+use crate::outputs::{HEAD, Output, environment, plain};
+
+/// What is never seen in the folder of a transcript.
+const HIDDEN: [&str; 4] = [".git", "my", "target", "node_modules"];
+/// Programs that its commands start.
+const PROGRAMS: [&str; 2] = ["xtask", "judge"];
+/// Where a transcript takes place, as it is shown.
+const PLACE: &str = "~/tile-by-tile";
+
+/// A file of `book/transcripts`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Transcript {
+    /// Stem of the file.
+    #[serde(skip)]
+    pub(crate) name: String,
+    /// Programs without which it is not run.
+    #[serde(default)]
+    needs: Vec<String>,
+    step: Vec<Step>,
+}
+
+/// One thing that is done. Exactly one of `run`, `edit` and `write` is given.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Step {
+    /// `book/src/generated/TRANSCRIPT-NAME.txt`; without one, the step is not shown.
+    #[serde(default)]
+    name: Option<String>,
+    /// A command, as a reader types it: no shell is between.
+    #[serde(default)]
+    run: Option<String>,
+    /// The exit code that is right.
+    #[serde(default)]
+    exit: i32,
+    /// Whether standard error is shown too, behind the rest.
+    #[serde(default)]
+    errors: bool,
+    /// Lines that are shown; the rest is left out, which is said.
+    #[serde(default)]
+    lines: Option<usize>,
+    /// Patterns of what is not twice the same, besides times and dates.
+    #[serde(default)]
+    volatile: Vec<String>,
+    /// A file to edit; what changed is shown.
+    #[serde(default)]
+    edit: Option<PathBuf>,
+    /// Texts that stand there once, and what comes in their place.
+    #[serde(default)]
+    edits: Vec<[String; 2]>,
+    /// A file to write: `text`, a file of the checkout (`from`), or one of `tests/data/solutions`.
+    #[serde(default)]
+    write: Option<PathBuf>,
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    from: Option<PathBuf>,
+    /// Name of the solution that is copied, such as `v02/no-second-barrier`.
+    #[serde(default)]
+    solution: Option<String>,
+}
+
+/// What became of a transcript.
+pub(crate) enum Done {
+    /// Every named step with its text.
+    Texts(Vec<(Output, String)>),
+    /// Something that it needs is not here.
+    NotRun(String),
+}
+
+/// All of them, by name.
+///
+/// # Errors
+/// When a file makes no sense.
+pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<Transcript>> {
+    let folder = repo.book().join("transcripts");
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(&folder).into_iter().flatten() {
+        let path = entry?.path();
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path)?;
+        let mut transcript: Transcript =
+            toml::from_str(&text).with_context(|| format!("{} is not a transcript", repo.shown(&path)))?;
+        transcript.name = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        found.push(transcript);
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(found)
+}
+
+impl Transcript {
+    /// Names of its outputs.
+    pub(crate) fn outputs(&self) -> impl Iterator<Item = String> {
+        self.step
+            .iter()
+            .filter_map(|step| Some(format!("{}-{}", self.name, step.name.as_ref()?)))
+    }
+
+    /// Whether it, or one of its outputs, is called that.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.outputs().any(|output| output == name)
+    }
+
+    /// Does it all.
+    ///
+    /// # Errors
+    /// When a step cannot be done, or ends otherwise than it should.
+    pub(crate) fn run(&self, repo: &RepoPaths, programs: &Programs) -> Result<Done> {
+        if let Some(missing) = self.needs.iter().find(|name| on_path(name).is_none()) {
+            return Ok(Done::NotRun(format!("there is no {missing} here")));
+        }
+        let place = Place::new(repo, &self.name)?;
+        if let Some(why) = programs.no_compiler(&place)? {
+            return Ok(Done::NotRun(why));
+        }
+        let mut texts = Vec::new();
+        for (number, step) in (1..).zip(&self.step) {
+            let here = || format!("step {number} of book/transcripts/{}.toml", self.name);
+            let text = step.run(repo, &place, programs).with_context(here)?;
+            if let Some(name) = &step.name {
+                let output = Output {
+                    name: format!("{}-{name}", self.name),
+                    command: step.shown(),
+                    volatile: step.volatile.clone(),
+                    ..Output::default()
+                };
+                texts.push((output, text));
+            }
+        }
+        Ok(Done::Texts(texts))
+    }
+}
+
+impl Step {
+    /// What is done, in words or as typed.
+    fn shown(&self) -> String {
+        match (&self.run, &self.edit, &self.write) {
+            (Some(command), ..) => command.clone(),
+            (_, Some(path), _) => format!("edit {}", path.display()),
+            (_, _, Some(path)) => format!("write {}", path.display()),
+            _ => String::new(),
+        }
+    }
+
+    /// The text of its file.
+    fn run(&self, repo: &RepoPaths, place: &Place, programs: &Programs) -> Result<String> {
+        match (&self.run, &self.edit, &self.write) {
+            (Some(command), None, None) => self.command(place, programs, command),
+            (None, Some(path), None) => self.edited(place, path),
+            (None, None, Some(path)) => self.written(repo, place, path),
+            _ => bail!("a step is exactly one of run, edit and write"),
+        }
+    }
+
+    fn command(&self, place: &Place, programs: &Programs, command: &str) -> Result<String> {
+        let out = programs.start(place, command)?.output()?;
+        let errors = String::from_utf8_lossy(&out.stderr).into_owned();
+        let mut text = String::from_utf8_lossy(&out.stdout).into_owned();
+        if out.status.code() != Some(self.exit) {
+            bail!(
+                "`{command}` ended with {}, not with exit code {}:\n{text}{errors}",
+                out.status,
+                self.exit
+            );
+        }
+        if self.errors {
+            // Commands that are started are written there too; they name folders of this machine.
+            for line in errors.lines().filter(|line| !line.starts_with('+')) {
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
+        let text = plain(&place.told(&text));
+        let text = match self.lines {
+            Some(most) if text.lines().count() > most => {
+                let kept: Vec<&str> = text.lines().take(most).collect();
+                format!("{}\n…", kept.join("\n"))
+            }
+            _ => text,
+        };
+        Ok(format!("{HEAD}\n$ {command}\n{}\n", text.trim_end()))
+    }
+
+    fn edited(&self, place: &Place, path: &Path) -> Result<String> {
+        let shown = path.display().to_string();
+        let file = place.file(path)?;
+        let old = std::fs::read_to_string(&file).with_context(|| shown.clone())?;
+        let mut new = old.clone();
+        for [find, replace] in &self.edits {
+            if new.matches(find.as_str()).count() != 1 {
+                bail!("{shown} does not have this once: {find}");
+            }
+            new = new.replacen(find, replace, 1);
+        }
+        std::fs::write(&file, &new)?;
+        let text = tasks::diff::unified(&old, &new, &shown, &shown);
+        Ok(format!("{HEAD}\n{}\n", text.trim_end()))
+    }
+
+    fn written(&self, repo: &RepoPaths, place: &Place, path: &Path) -> Result<String> {
+        let text = match (&self.text, &self.from, &self.solution) {
+            (Some(text), None, None) => text.clone(),
+            (None, Some(from), None) => std::fs::read_to_string(place.folder.join(from))
+                .with_context(|| from.display().to_string())?,
+            (None, None, Some(name)) => {
+                let step = name.split('/').next().unwrap_or_default();
+                let all = solutions::load(repo.root(), step)?;
+                let found = all.into_iter().find(|solution| solution.name == *name);
+                let found = found.with_context(|| format!("tests/data/solutions has no `{name}`"))?;
+                tasks::starter::finished(&found.source)
+            }
+            _ => bail!("a file is written from exactly one of text, from and solution"),
+        };
+        let file = place.file(path)?;
+        std::fs::create_dir_all(file.parent().unwrap_or(&place.folder))?;
+        std::fs::write(&file, &text)?;
+        Ok(format!("{HEAD}\n{}\n", text.trim_end()))
+    }
+}
+
+/// The folder in which a transcript takes place; it is removed afterwards.
+pub(crate) struct Place {
+    folder: PathBuf,
+    root: PathBuf,
+}
+
+impl Place {
+    fn new(repo: &RepoPaths, name: &str) -> Result<Self> {
+        let folder = repo
+            .root()
+            .join("target")
+            .join(format!("transcript-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(folder.join("target"))?;
+        for entry in std::fs::read_dir(repo.root())? {
+            let entry = entry?;
+            if !HIDDEN.contains(&&*entry.file_name().to_string_lossy()) {
+                link(&entry.path(), &folder.join(entry.file_name()))?;
+            }
+        }
+        let compiler = repo.root().join("target/nvrtc");
+        if compiler.is_dir() {
+            link(&compiler, &folder.join("target/nvrtc"))?;
+        }
+        Ok(Self {
+            folder,
+            root: repo.root().to_owned(),
+        })
+    }
+
+    /// A file that a transcript may change: much of the folder is links into the checkout.
+    fn file(&self, path: &Path) -> Result<PathBuf> {
+        let file = self.folder.join(path);
+        let is_link = file.is_symlink();
+        let climbs = path.components().any(|part| part == Component::ParentDir);
+        let there = file
+            .ancestors()
+            .skip(1)
+            .find_map(|folder| folder.canonicalize().ok());
+        let own = self.folder.canonicalize()?;
+        match is_link || climbs || !there.is_some_and(|folder| folder.starts_with(own)) {
+            true => bail!(
+                "{} is a file of the checkout, which no transcript changes",
+                path.display()
+            ),
+            false => Ok(file),
+        }
+    }
+
+    /// With this folder called as a reader's own.
+    fn told(&self, text: &str) -> String {
+        let text = text.replace(&*self.folder.to_string_lossy(), PLACE);
+        text.replace(&*self.root.to_string_lossy(), PLACE)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+#[cfg(unix)]
+fn link(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::os::unix::fs::symlink(from, to)
+}
+
+#[cfg(not(unix))]
+fn link(_: &Path, _: &Path) -> std::io::Result<()> {
+    Err(std::io::Error::other(
+        "transcripts are made where there are symbolic links",
+    ))
+}
+
+/// The programs that commands of transcripts start, built.
+pub(crate) struct Programs {
+    folder: PathBuf,
+    /// Why kernels cannot be compiled here, once that was tried.
+    no_compiler: OnceLock<Option<String>>,
+}
+
+impl Programs {
+    /// Builds them.
+    ///
+    /// # Errors
+    /// When that fails.
+    pub(crate) fn build(repo: &RepoPaths) -> Result<Self> {
+        let mut command = Command::new(cargo());
+        command.args(["build", "-q", "--message-format=json-render-diagnostics"]);
+        for name in PROGRAMS {
+            command.args(["-p", name]);
+        }
+        let out = environment(&mut command)
+            .current_dir(repo.root())
+            .stderr(Stdio::inherit())
+            .output()
+            .context("building the programs of transcripts")?;
+        if !out.status.success() {
+            bail!("the programs of transcripts do not build");
+        }
+        let is_one = |line: &str| -> Option<PathBuf> {
+            let message: serde_json::Value = serde_json::from_str(line).ok()?;
+            let path = PathBuf::from(message["executable"].as_str()?);
+            (message["target"]["name"] == PROGRAMS[0]).then_some(path)
+        };
+        let text = String::from_utf8_lossy(&out.stdout);
+        let program = text.lines().find_map(is_one).context("cargo built no xtask")?;
+        let folder = program.parent().context("a program lies in a folder")?.to_owned();
+        Ok(Self {
+            folder,
+            no_compiler: OnceLock::new(),
+        })
+    }
+
+    /// A command of a transcript: `cargo xtask` is the one that was just built, and believes that the place is its
+    /// checkout.
+    fn start(&self, place: &Place, line: &str) -> Result<Command> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let mut command = match words.as_slice() {
+            ["cargo", "xtask", args @ ..] => {
+                let mut command = Command::new(self.folder.join("xtask"));
+                environment(command.args(args))
+                    .env("CARGO", cargo())
+                    .env("CARGO_MANIFEST_DIR", place.folder.join("xtask"))
+                    .env("TILE_JUDGE", self.folder.join("judge"))
+                    .env("TILE_COMPILER", "nvrtc");
+                command
+            }
+            [program, args @ ..] => {
+                let mut command = Command::new(program);
+                environment(command.args(args));
+                command
+            }
+            [] => bail!("a command is empty"),
+        };
+        command
+            .current_dir(&place.folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        Ok(command)
+    }
+
+    /// Why kernels cannot be compiled here.
+    fn no_compiler(&self, place: &Place) -> Result<Option<String>> {
+        const NOT_RUN: i32 = 3;
+        if let Some(known) = self.no_compiler.get() {
+            return Ok(known.clone());
+        }
+        let out = self
+            .start(place, "cargo xtask ptx --check kernels/v01_col_per_lane.cu")?
+            .output()?;
+        let errors = String::from_utf8_lossy(&out.stderr);
+        let last = errors
+            .lines()
+            .last()
+            .unwrap_or("no compiler")
+            .trim_start_matches("error: ");
+        let why = (out.status.code() == Some(NOT_RUN)).then(|| last.to_owned());
+        Ok(self.no_compiler.get_or_init(|| why).clone())
+    }
+}
+
+fn cargo() -> PathBuf {
+    std::env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from)
+}

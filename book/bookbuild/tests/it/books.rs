@@ -1,0 +1,146 @@
+//! Small books in folders of their own.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bookbuild::make::{Made, Options};
+use bookbuild::{Problems, RepoPaths};
+
+const BOOK_TOML: &str = r#"
+[book]
+title = "A small book"
+[build]
+build-dir = "../target/book"
+create-missing = false
+use-default-preprocessors = false
+[preprocessor.bookbuild]
+command = "false"
+record = "card"
+[output.html]
+input-404 = ""
+"#;
+
+/// A kernel with marks, and anchors of all kinds.
+pub(crate) const KERNEL: &str = "\
+// a kernel
+// ANCHOR: kernel
+__global__ void add(int n, float* x)
+{
+    // ANCHOR: map
+    // SOLUTION(v01): let neighbouring lanes have neighbouring words
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    // STARTER| const int i = 0;
+    // SOLUTION_END
+    // ANCHOR_END: map
+    // ANCHOR: nothing
+    // ANCHOR_END: nothing
+    // ANCHOR: open
+    if (i < n) x[i] += 1.0f;
+}
+// ANCHOR_END: kernel
+";
+
+/// The same kernel with another map from threads to elements.
+pub(crate) const OTHER_KERNEL: &str = "\
+// ANCHOR: kernel
+__global__ void add(int n, float* x)
+{
+    // ANCHOR: map
+    const int i = threadIdx.x * gridDim.x + blockIdx.x;
+    // ANCHOR_END: map
+    if (i < n) x[i] += 1.0f;
+}
+// ANCHOR_END: kernel
+";
+
+/// The text of a page, without its tags; a bar stands behind each cell of a table.
+pub(crate) fn text_of(page: &str) -> String {
+    let page = page.replace("</td>", " |").replace("</th>", " |");
+    let mut out = String::new();
+    for part in page.split('<') {
+        out.push_str(part.split_once('>').map_or(part, |(_, text)| text));
+    }
+    let lines: Vec<&str> = out.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines.join("\n")
+}
+
+/// A repository with a book of one chapter.
+pub(crate) struct Small {
+    root: PathBuf,
+}
+
+impl Small {
+    /// The chapter's text begins on line 3.
+    pub(crate) fn new(chapter: &str) -> Self {
+        static N: AtomicUsize = AtomicUsize::new(0);
+        let name = format!(
+            "book-{}-{}",
+            std::process::id(),
+            N.fetch_add(1, Ordering::Relaxed)
+        );
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let small = Self { root };
+        small
+            .with("book/book.toml", BOOK_TOML)
+            .with("book/src/SUMMARY.md", "[A chapter](chapter.md)\n")
+            .with("book/src/chapter.md", &format!("# A chapter\n\n{chapter}\n"))
+            .with("kernels/add.cu", KERNEL)
+            .with("kernels/other.cu", OTHER_KERNEL)
+    }
+
+    /// Adds a file to the book.
+    pub(crate) fn with(self, path: &str, text: &str) -> Self {
+        self.write(path, text);
+        self
+    }
+
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let path = self.root.join(path);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder to write to");
+        std::fs::write(path, text).expect("a file");
+    }
+
+    pub(crate) fn repo(&self) -> RepoPaths {
+        RepoPaths::new(&self.root)
+    }
+
+    pub(crate) fn make(&self) -> anyhow::Result<Made> {
+        bookbuild::make(&self.repo(), &Options::default())
+    }
+
+    /// What stands in the page between its heading and its end.
+    pub(crate) fn page(&self) -> String {
+        let made = self.make().expect("a book without mistakes");
+        let html = std::fs::read_to_string(made.folder.join("chapter.html")).expect("a page");
+        let main = html
+            .split("<main>")
+            .nth(1)
+            .and_then(|rest| rest.split("</main>").next());
+        let main = main.expect("a page has a main part");
+        let text = main.split_once("</h1>").map_or(main, |(_, text)| text);
+        text.trim().to_owned()
+    }
+
+    /// The problems of building it, or of looking it over.
+    #[track_caller]
+    pub(crate) fn problems(&self, check: bool) -> String {
+        let done = match check {
+            true => bookbuild::check(&self.repo(), |_| ()).map(drop),
+            false => self.make().map(drop),
+        };
+        let error = done.expect_err("a book with a mistake");
+        match error.downcast_ref::<Problems>() {
+            Some(Problems(problems)) => {
+                let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+                lines.join("\n")
+            }
+            None => panic!("could not run: {error:#}"),
+        }
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.root);
+    }
+}

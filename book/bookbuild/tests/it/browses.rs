@@ -1,0 +1,88 @@
+//! What the browser finds wrong with a page. Where there is no Chromium, the test says that it was not run.
+
+#![expect(clippy::print_stderr, reason = "a test that is not run says so")]
+
+use bookbuild::browser::{Browsed, browse};
+
+use crate::books::Small;
+
+#[test]
+fn a_browser_finds_what_is_wrong_with_a_page() {
+    const PAGE: &str = r#"
+<p style="width: 600px" id="wide">A wide one</p>
+
+<img src="gone.png" alt="gone">
+
+<script>
+console.error("something is wrong");
+new Image().src = "https://example.invalid/a.png";
+setTimeout(() => { throw new Error("too late"); }, 0);
+</script>
+
+<p style="color: #ccc">Pale words</p>
+
+<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">
+
+<div style="overflow-x: auto; width: 100px"><div style="width: 300px">A box</div></div>
+
+<span class="measured" title="from nowhere">7 ms</span>
+
+<details><summary>Answer</summary><div style="position: absolute; display: none">It is 42.</div></details>
+
+<div data-explorer="dead"></div>
+
+<div data-explorer="deaf"><input type="range" id="knob"><output>always the same</output></div>
+
+<div data-explorer="good"><input type="range" id="slider"
+oninput="this.nextElementSibling.textContent = this.value"><output></output></div>
+"#;
+    let small = Small::new(PAGE).with(
+        "book/src/SUMMARY.md",
+        "[A chapter](chapter.md)\n\n[The next one](next.md)\n",
+    );
+    let small = small.with("book/src/next.md", "# The next one\n\nA text.\n");
+    let made = small.make().expect("a book");
+    let (browsed, problems) = browse(&made.folder, None).expect("a browser that does what it is told");
+    let axe = match browsed {
+        Browsed::NotRun => return eprintln!("not run: no chromium"),
+        Browsed::Pages(_, None) => true,
+        Browsed::Pages(_, Some(why)) => {
+            eprintln!("axe-core: not run: {why}");
+            false
+        }
+    };
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    let of_page: Vec<&str> = problems
+        .iter()
+        .filter_map(|p| p.strip_prefix("chapter.html: "))
+        .collect();
+    let found = |what: &str| of_page.iter().any(|problem| problem.contains(what));
+    for what in [
+        "is wider than 390 pixels: p#wide `A wide one`",
+        "a request fails: net::ERR_FILE_NOT_FOUND",
+        "says on the console: something is wrong",
+        "asks for https://example.invalid/a.png, which is not in the book",
+        "throws: Error: too late",
+        "the explorer dead has nothing to change",
+        "the explorer's control deaf: knob changes nothing",
+        "1 boxes scroll, and the keyboard does not reach them: div `A box`",
+        "an arrow key in summary turns the page",
+        "1 measured numbers keep their source from keyboard and finger",
+        "1 parts that can be folded are not printed: div `It is 42.`",
+        "controls are printed: input#knob",
+        "the first stop of the tab key does not skip to the text",
+        "the keyboard does not reach the table of contents",
+    ] {
+        assert!(found(what), "`{what}` is not among:\n{}", problems.join("\n"));
+    }
+    if axe {
+        for what in ["axe-core: color-contrast", "axe-core: image-alt"] {
+            assert!(found(what), "`{what}` is not among:\n{}", problems.join("\n"));
+        }
+    }
+    assert!(
+        !found("good: slider") && !found("1280 pixels"),
+        "{}",
+        problems.join("\n")
+    );
+}

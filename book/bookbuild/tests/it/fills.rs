@@ -1,0 +1,658 @@
+//! What the directives become.
+
+use crate::books::{Small, text_of};
+
+const RECORD: &str = include_str!("data/record.json");
+const COUNTERS: &str = include_str!("data/counters.json");
+
+/// The page of a chapter, with a record and counters at hand.
+fn page(chapter: &str) -> String {
+    let small = Small::new(chapter);
+    let small = small.with("book/data/card.json", RECORD);
+    small.with("kernels/counters.json", COUNTERS).page()
+}
+
+fn words(chapter: &str) -> String {
+    text_of(&page(chapter))
+}
+
+#[test]
+fn a_listing_has_no_marks_and_stands_to_the_left() {
+    insta::assert_snapshot!(page("```cpp\n{{#include ../../kernels/add.cu:map}}\n```"), @r#"
+    <figure class="listing numbered"><figcaption>kernels/add.cu</figcaption>
+    <pre><code class="nohighlight cpp"><span class="l" data-n="7"><span class="k">const</span> <span class="t">int</span> i = <span class="b">blockIdx</span>.x * <span class="b">blockDim</span>.x + <span class="b">threadIdx</span>.x;</span></code></pre>
+    </figure>
+    "#);
+}
+
+#[test]
+fn an_answer_that_is_a_number_is_no_list() {
+    let page = page("<details><summary>Answer</summary>\n\n32.\n\n</details>\n\n1. One.\n2. Two.");
+    insta::assert_snapshot!(page, @r"
+    <details><summary>Answer</summary>
+    <p>32.</p>
+    </details>
+    <ol>
+    <li>One.</li>
+    <li>Two.</li>
+    </ol>
+    ");
+}
+
+#[test]
+fn the_first_use_of_a_term_links_to_the_glossary() {
+    let small = Small::new("## Warps\n\nA warp has lanes, and `warp` is code. Two warps.")
+        .with(
+            "book/src/SUMMARY.md",
+            "[A chapter](chapter.md)\n\n[Glossary](glossary.md)\n",
+        )
+        .with(
+            "book/src/glossary.md",
+            "# Glossary\n\n## W\n\n### Warp\n\n32 threads. A warp is no link here.\n",
+        );
+    insta::assert_snapshot!(small.page(), @r##"
+    <h2 id="warps"><a class="header" href="#warps">Warps</a></h2>
+    <p>A <a href="glossary.html#warp">warp</a> has lanes, and <code>warp</code> is code. Two warps.</p>
+    "##);
+}
+
+#[test]
+fn code_has_colours_and_loses_nothing() {
+    let check = |language: &str, code: &str, coloured: &[&str]| {
+        let page = page(&format!("```{language}\n{code}\n```"));
+        for wanted in coloured {
+            assert!(page.contains(wanted), "`{wanted}` is not in:\n{page}");
+        }
+        let shown = text_of(&page)
+            .replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&quot;", "\"")
+            .replace("&amp;", "&");
+        assert_eq!(shown, code, "{language}");
+    };
+    check(
+        "cpp",
+        "extern \"C\" __global__ void f(const float4* __restrict__ a) {\n__shared__ float t[32];  // a tile\n\
+         /* over\ntwo lines */ __syncthreads(); x = 1.0e-3f + 'c';\n#pragma unroll\natomicAdd(&n, 0x1fu);\n}",
+        &[
+            "<span class=\"q\">__global__</span>",
+            "<span class=\"q\">__restrict__</span>",
+            "<span class=\"q\">__shared__</span>",
+            "<span class=\"t\">float4</span>",
+            "<span class=\"c\">// a tile</span>",
+            "<span class=\"c\">two lines */</span> <span class=\"b\">__syncthreads</span>",
+            "<span class=\"n\">1.0e-3f</span>",
+            "<span class=\"m\">#pragma unroll</span>",
+            "<span class=\"b\">atomicAdd</span>(&amp;n, <span class=\"n\">0x1fu</span>)",
+        ],
+    );
+    check(
+        "rust",
+        "#[test]\nfn f<'a>(x: &'a str) -> char { for i in 0..n { \"a // b\"; } 'x' }",
+        &[
+            "<span class=\"m\">#[test]</span>",
+            "<span class=\"k\">fn</span> f&lt;'a&gt;",
+            "<span class=\"n\">0</span>..n",
+            "<span class=\"s\">\"a // b\"</span>",
+            "<span class=\"s\">'x'</span>",
+        ],
+    );
+    check(
+        "python",
+        "def f(): return \"x\"  # why",
+        &["<span class=\"k\">def</span>", "<span class=\"c\"># why</span>"],
+    );
+    check(
+        "sh",
+        "cargo xtask check v05  # it's yours",
+        &["<span class=\"c\"># it's yours</span>"],
+    );
+    check(
+        "diff",
+        "@@ a -> b @@\n-    int i;\n+    float i;\n same",
+        &[
+            "<span class=\"l del\">-    <span class=\"t\">int</span>",
+            "<span class=\"l add\">+    <span class=\"t\">float</span>",
+        ],
+    );
+}
+
+#[test]
+fn a_line_of_a_listing_has_its_counts() {
+    let counts = r#"[{"file": "kernels/add.cu", "kernel": "add", "shape": "8x8", "lines": [
+        {"line": 7, "counts": {"instructions": 1200, "requests": 2, "sectors": 8}}]}]"#;
+    let small = Small::new("```cpp\n{{#include ../../kernels/add.cu:map}}\n```")
+        .with("book/src/generated/line-counts.json", counts);
+    let changed = page("{{#diff kernels/other.cu kernels/add.cu map}}");
+    let wanted = "<span class=\"l add\" data-n=\"7\">+";
+    assert!(changed.contains(wanted), "`{wanted}` is not in:\n{changed}");
+    let made = small.make().expect("a book");
+    let page = std::fs::read_to_string(made.folder.join("chapter.html")).expect("a page");
+    for wanted in [
+        "data-launch=\"add on 8x8\"",
+        "data-n=\"7\" data-counts=\"2 requests to global memory, 8 sectors; 1\u{a0}200 PTX instructions of warps\"",
+    ] {
+        assert!(page.contains(wanted), "`{wanted}` is not in:\n{page}");
+    }
+}
+
+#[test]
+fn a_listing_in_a_list_stands_as_far_in_as_its_directive() {
+    insta::assert_snapshot!(page("- one:\n\n  ```cpp\n  {{#include ../../kernels/add.cu:kernel}}\n  ```\n- two"), @r#"
+    <ul>
+    <li>
+    <p>one:</p>
+    <figure class="listing numbered"><figcaption>kernels/add.cu</figcaption>
+    <pre><code class="nohighlight cpp"><span class="l" data-n="3"><span class="q">__global__</span> <span class="t">void</span> add(<span class="t">int</span> n, <span class="t">float</span>* x)</span>
+    <span class="l" data-n="4">{</span>
+    <span class="l" data-n="7">    <span class="k">const</span> <span class="t">int</span> i = <span class="b">blockIdx</span>.x * <span class="b">blockDim</span>.x + <span class="b">threadIdx</span>.x;</span>
+    <span class="l" data-n="14">    <span class="k">if</span> (i &lt; n) x[i] += <span class="n">1.0f</span>;</span>
+    <span class="l" data-n="15">}</span></code></pre>
+    </figure>
+    </li>
+    <li>
+    <p>two</p>
+    </li>
+    </ul>
+    "#);
+}
+
+#[test]
+fn a_difference_names_the_lines_of_both_files() {
+    insta::assert_snapshot!(words("{{#diff kernels/add.cu kernels/other.cu}}"), @r"
+    @@ add.cu lines 3-15 -&gt; other.cu lines 2-8 @@
+     __global__ void add(int n, float* x)
+     {
+    -    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    +    const int i = threadIdx.x * gridDim.x + blockIdx.x;
+         if (i &lt; n) x[i] += 1.0f;
+     }
+    ");
+}
+
+#[test]
+fn a_difference_of_a_part() {
+    insta::assert_snapshot!(words("{{#diff kernels/add.cu kernels/other.cu map}}"), @r"
+    @@ add.cu line 7 -&gt; other.cu line 5 @@
+    -const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    +const int i = threadIdx.x * gridDim.x + blockIdx.x;
+    ");
+}
+
+#[test]
+fn an_output_is_shown_as_it_was_printed() {
+    let text = "# Made by `cargo xtask book --refresh`.\n$ echo hello\nhello <world>\n";
+    let small = Small::new("{{#output hello}}").with("book/src/generated/hello.txt", text);
+    insta::assert_snapshot!(small.page(), @r#"
+    <pre><code class="language-text">$ echo hello
+    hello &lt;world&gt;
+    </code></pre>
+    "#);
+}
+
+#[test]
+fn a_picture_stands_in_the_page() {
+    let svg = "<?xml version=\"1.0\"?>\n<!-- made by a program -->\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 2 1\">\n\n<linearGradient id=\"a\"/><path d=\"M0 0h1\" stroke=\"currentColor\"/>\n</svg>\n";
+    let small =
+        Small::new("{{#figure ladder \"Each step & its rate.\"}}").with("book/src/generated/ladder.svg", svg);
+    insta::assert_snapshot!(small.page(), @r#"
+    <figure class="picture">
+    <div class="scroll">
+    <svg role="img" aria-labelledby="figure-ladder" style="--width: 2px" xmlns="http://www.w3.org/2000/svg" viewbox="0 0 2 1">
+    <lineargradient id="a" /><path d="M0 0h1" stroke="currentColor" />
+    </svg>
+    </div>
+
+    <figcaption id="figure-ladder">Each step &amp; its rate.</figcaption>
+    </figure>
+    "#);
+}
+
+#[test]
+fn recorded_numbers_of_one_kernel() {
+    insta::assert_snapshot!(words("{{#recorded v04}}"), @r"
+    C = A·B in FP32, A Card, 2026-11-20. Kernel time with warm caches: the median; the spread is that of the middle half.
+    size |time, ms |TFLOP/s |of cuBLAS |spread |
+    1023×1025×1021 |0.250 |8.56 |60.0 % |0.0 % |
+    1024 |0.125 |17.2 |80.0 % |0.0 % |
+    8192 |– |– |– |– |
+    sgemm_v04_float4 at 8192: not run, a launch takes longer than 5 s.
+    Where the recorded numbers on this page come from: A Card, 2026-11-20.
+    ");
+}
+
+#[test]
+fn recorded_numbers_of_several_kernels_have_a_table_for_each_kind_of_work() {
+    insta::assert_snapshot!(words("{{#recorded v01}}"), @r"
+    C = A·B in FP32, A Card, 2026-11-20. Kernel time with warm caches: the median; the spread is that of the middle half.
+    size |kernel |time, ms |TFLOP/s |of cuBLAS |spread |
+    1024 |sgemm_v01_row_per_lane |4.00 |0.537 |2.5 % |10.0 % |
+    1024 |sgemm_v01_col_per_lane |1.00 |2.15 |10.0 % |0.0 % |
+    C = A·B in FP64, A Card, 2026-11-20. Kernel time with warm caches: the median; the spread is that of the middle half.
+    size |kernel |time, ms |TFLOP/s |of cuBLAS |spread |
+    1024 |dgemm_v01_col_per_lane |2.00 |1.07 |10.0 % |0.0 % |
+    Where the recorded numbers on this page come from: A Card, 2026-11-20.
+    ");
+}
+
+#[test]
+fn recorded_numbers_of_a_chosen_size() {
+    insta::assert_snapshot!(words("{{#recorded v04 1023x1025x1021}}"), @r"
+    C = A·B in FP32, A Card, 2026-11-20. Kernel time with warm caches: the median; the spread is that of the middle half.
+    size |time, ms |TFLOP/s |of cuBLAS |spread |
+    1023×1025×1021 |0.250 |8.56 |60.0 % |0.0 % |
+    Where the recorded numbers on this page come from: A Card, 2026-11-20.
+    ");
+}
+
+#[test]
+fn numbers_in_a_sentence() {
+    let all = [
+        "sgemm_v04_float4 1024 tflops",
+        "sgemm_v04_float4 1024 of_cublas",
+        "sgemm_v04_float4 1024 of_peak",
+        "sgemm_v04_float4 1024 ms",
+        "sgemm_v04_float4 1024 cold_ms",
+        "sgemm_v04_float4 1024 rest_ms",
+        "sgemm_v04_float4 1024 of_whole",
+        "sgemm_v04_float4 1024 spread",
+        "sgemm_v04_float4 1024 clock",
+        "sgemm_v04_float4 1024 times sgemm_v01_col_per_lane",
+        "transpose_tile 1024x2048 gbs",
+        "transpose_tile 1024x2048 of_copy",
+        "cpu_serial 1024 gflops",
+        "device fp32_tflops",
+        "device ridge",
+        "emulated sgemm_v04_float4 global_load_sectors",
+        "emulated sgemm_v04_float4 global_load_sectors/fmas",
+        "emulated sgemm_v04_float4 500x516x508 fmas",
+    ];
+    let chapter: Vec<String> = all
+        .iter()
+        .map(|what| format!("- {what}: {{{{#n {what}}}}}"))
+        .collect();
+    insta::assert_snapshot!(words(&chapter.join("\n")), @r"
+    sgemm_v04_float4 1024 tflops: 17.2 TFLOP/s
+    sgemm_v04_float4 1024 of_cublas: 80.0 %
+    sgemm_v04_float4 1024 of_peak: 28.6 %
+    sgemm_v04_float4 1024 ms: 0.125 ms
+    sgemm_v04_float4 1024 cold_ms: 0.250 ms
+    sgemm_v04_float4 1024 rest_ms: 9.88 ms
+    sgemm_v04_float4 1024 of_whole: 1.2 %
+    sgemm_v04_float4 1024 spread: 0.0 %
+    sgemm_v04_float4 1024 clock: 1980 MHz
+    sgemm_v04_float4 1024 times sgemm_v01_col_per_lane: 8.0×
+    transpose_tile 1024x2048 gbs: 1678 GB/s
+    transpose_tile 1024x2048 of_copy: 80.0 %
+    cpu_serial 1024 gflops: 1.43 GFLOP/s
+    device fp32_tflops: 60.0 TFLOP/s
+    device ridge: 15 FLOP/B
+    emulated sgemm_v04_float4 global_load_sectors: 8 388 608
+    emulated sgemm_v04_float4 global_load_sectors/fmas: 0.00781
+    emulated sgemm_v04_float4 500x516x508 fmas: 131 064 000
+    Where the recorded numbers on this page come from: A Card (driver for CUDA 13.0) with Nsight Compute 2025, 2026-11-20; A Card, 2026-11-20; A processor, 16 threads, 2026-11-20.
+    ");
+}
+
+/// Two tables of an output, with gaps and words.
+const OUTPUT: &str = "\
+# Made by `cargo xtask book --refresh`.
+$ cargo xtask bench v03 --emulate
+
+Counted
+  kernel      instructions  sectors: loads  wavefronts  FLOP/byte
+  from_global         3.18            2.25                  0.865
+  from_shared         1.45          0.0625       0.328       16.0
+
+What binds
+  kernel       needs most of      issue   so at most
+  from_global  instruction issue  0.796  31% of peak
+  from_shared  instruction issue  0.362  69% of peak
+";
+
+#[test]
+fn paragraphs_of_an_output() {
+    let shows = |titles: &str| {
+        Small::new(&format!("{{{{#output b {titles}}}}}")).with("book/src/generated/b.txt", OUTPUT)
+    };
+    insta::assert_snapshot!(shows("\"What binds\"").page(), @r#"
+    <pre><code class="language-text">$ cargo xtask bench v03 --emulate
+
+    …
+
+    What binds
+      kernel       needs most of      issue   so at most
+      from_global  instruction issue  0.796  31% of peak
+      from_shared  instruction issue  0.362  69% of peak
+    </code></pre>
+    "#);
+    assert_eq!(
+        shows("Counted \"What is\"").problems(false),
+        "book/src/chapter.md:3: the output b has no paragraph that begins with `What is`"
+    );
+}
+
+#[test]
+fn numbers_of_an_output_in_a_sentence() {
+    let all = [
+        "output b from_shared instructions",
+        "output b from_global \"sectors: loads\"",
+        "output b from_shared wavefronts",
+        "output b from_global issue",
+        "output b from_shared \"so at most\"",
+    ];
+    let chapter: Vec<String> = all.iter().map(|what| format!("- {{{{#n {what}}}}}")).collect();
+    let small = Small::new(&chapter.join("\n")).with("book/src/generated/b.txt", OUTPUT);
+    insta::assert_snapshot!(small.page(), @r#"
+    <ul>
+    <li><span class="measured" title="instructions of from_shared, cargo xtask bench v03 --emulate">1.45</span></li>
+    <li><span class="measured" title="sectors: loads of from_global, cargo xtask bench v03 --emulate">2.25</span></li>
+    <li><span class="measured" title="wavefronts of from_shared, cargo xtask bench v03 --emulate">0.328</span></li>
+    <li><span class="measured" title="issue of from_global, cargo xtask bench v03 --emulate">0.796</span></li>
+    <li><span class="measured" title="so at most of from_shared, cargo xtask bench v03 --emulate">69% of peak</span></li>
+    </ul>
+    <p class="provenance">Where the recorded numbers on this page come from: <code>cargo xtask bench v03 --emulate</code>.</p>
+    "#);
+    for gone in ["from_global wavefronts", "from_all issue", "from_global speed"] {
+        let small =
+            Small::new(&format!("{{{{#n output b {gone}}}}}")).with("book/src/generated/b.txt", OUTPUT);
+        let (row, column) = gone.split_once(' ').expect("two words");
+        assert_eq!(
+            small.problems(false),
+            format!(
+                "book/src/chapter.md:3: the output b has no table with a row `{row}` and a column `{column}`"
+            )
+        );
+    }
+}
+
+#[test]
+fn predictions_in_a_sentence() {
+    let table = "# set\tkernel\tM\tN\tK\tmeasured\tpredicted\tbound\tbinds\n\
+                 ladder\ttranspose_tile\t8192\t8192\t0\t525.808\t528.929\t281.843\tL2\n\
+                 ladder\tsgemm\t1023\t1025\t1021\t9752.1\t9700.0\t150000.0\tL1\n";
+    let chapter = "{{#n predicted transpose_tile 8192 ms}}, {{#n predicted sgemm 1023x1025x1021 bound_ms}} and \
+                   {{#n predicted sgemm 1023x1025x1021 ms}} by {{#n predicted sgemm 1023x1025x1021 binds}}.";
+    let small = Small::new(chapter).with("emulator/timing/data/predictions.tsv", table);
+    insta::assert_snapshot!(text_of(&small.page()), @r"
+    0.529 ms, 150 ms and 9.70 ms by L1.
+    Where the recorded numbers on this page come from: emulator/timing/data/predictions.tsv.
+    ");
+}
+
+#[test]
+fn numbers_of_ptxas_in_a_sentence() {
+    let ptx = "// compiler: NVRTC 12.4\n// sm_90: sgemm_v04_float4: 127 registers, 8192 bytes smem, 0 bytes spilled\n";
+    let chapter = "- {{#n ptxas sgemm_v04_float4 sm_90 registers}}\n- {{#n ptxas sgemm_v04_float4 sm_90 shared}}\n\
+                   - {{#n ptxas sgemm_v04_float4 sm_90 spilled}}";
+    let small = Small::new(chapter).with("kernels/ptx/v04_float4.ptx", ptx);
+    insta::assert_snapshot!(small.page(), @r#"
+    <ul>
+    <li><span class="measured" title="registers of sgemm_v04_float4 on sm_90, NVRTC 12.4">127</span></li>
+    <li><span class="measured" title="shared of sgemm_v04_float4 on sm_90, NVRTC 12.4">8192</span></li>
+    <li><span class="measured" title="spilled of sgemm_v04_float4 on sm_90, NVRTC 12.4">0</span></li>
+    </ul>
+    <p class="provenance">Where the recorded numbers on this page come from: NVRTC 12.4 (headers of <code>kernels/ptx</code>).</p>
+    "#);
+    let small =
+        Small::new("{{#n ptxas sgemm_v04_float4 sm_75 registers}}").with("kernels/ptx/v04_float4.ptx", ptx);
+    assert_eq!(
+        small.problems(false),
+        "book/src/chapter.md:3: the header of kernels/ptx/v04_float4.ptx has no registers of sgemm_v04_float4 on sm_75"
+    );
+}
+
+#[test]
+fn measured_costs_in_a_sentence() {
+    let costs = "name = \"A Card\"\n[barrier]\nvalue = 12\nunit = \"clocks\"\nhow = \"a loop\"\nmeasured = \"2026\"\n\
+                 [width]\nvalue = [4, 6]\nunit = \"clocks\"\nhow = \"another\"\nmeasured = \"2025\"\n";
+    let with = |chapter: &str| Small::new(chapter).with("emulator/timing/data/h200.toml", costs);
+    insta::assert_snapshot!(with("{{#n chip barrier}} and {{#n chip width 1}}").page(), @r#"
+    <p><span class="measured" title="barrier in emulator/timing/data/h200.toml: a loop; 2026">12</span> and <span class="measured" title="width in emulator/timing/data/h200.toml: another; 2025">6</span></p>
+    <p class="provenance">Where the recorded numbers on this page come from: <code>emulator/timing/data/h200.toml</code>.</p>
+    "#);
+    for (words, what) in [
+        ("name", "has no constant `name`; it has barrier, width"),
+        ("width", "has width as a list; name the place in it"),
+        ("width 2", "has 2 values for width"),
+        ("barrier 0", "has a single value for barrier"),
+    ] {
+        assert_eq!(
+            with(&format!("{{{{#n chip {words}}}}}")).problems(false),
+            format!("book/src/chapter.md:3: emulator/timing/data/h200.toml {what}")
+        );
+    }
+}
+
+#[test]
+fn a_number_says_where_it_comes_from() {
+    insta::assert_snapshot!(page("At {{#n sgemm_v04_float4 1024 tflops}}."), @r#"
+    <p>At <span class="measured" title="sgemm_v04_float4 at 1024x1024x1024, A Card, 2026-11-20">17.2 TFLOP/s</span>.</p>
+    <p class="provenance">Where the recorded numbers on this page come from: A Card, 2026-11-20.</p>
+    "#);
+}
+
+#[test]
+fn sums_beside_those_of_cublas() {
+    let step = "{{#sums v04}}";
+    insta::assert_snapshot!(words(step), @"No checksums of these kernels are on record yet; on a GPU, cargo xtask sums v04 --save computes them.");
+    let sum = |size: usize, theirs: &str| {
+        format!(
+            r#"{{"run": "one", "step": "v04", "kernel": "sgemm_v04_float4", "shape": {{"m": {size}, "n": 64, "k": 64}}, "seed": 1,
+            "multiprocessors": 4, "ptx_sha256": "", "c_sha256": "aa", "cublas_sha256": "{theirs}"}}"#
+        )
+    };
+    #[track_caller]
+    fn check(step: &str, sums: &[String], wanted: &str) {
+        let run = r#"{"id": "one", "date": "2026-11-20T00:00:00Z", "device": "A Card", "emulated": false,
+            "capability": "9.0", "driver": "13.0", "host": "", "revision": ""}"#;
+        let record = format!(
+            r#"{{"schema": 1, "runs": [{run}], "sums": [{}]}}"#,
+            sums.join(", ")
+        );
+        let page = Small::new(step).with("book/data/h200-sums.json", &record).page();
+        let text = text_of(&page);
+        assert!(text.contains(wanted), "{text}");
+        assert!(text.contains("A Card, 2026-11-20"), "{text}");
+    }
+    check(step, &[sum(64, "aa"), sum(65, "aa")], "yes");
+    check(step, &[sum(64, "bb")], "no");
+    check(step, &[sum(64, "bb"), sum(65, "aa")], "yes, but not on 64x64x64");
+    check(
+        step,
+        &[sum(64, "bb"), sum(65, "aa"), sum(66, "bb")],
+        "only on 65x64x64",
+    );
+}
+
+#[test]
+fn counters_emulated_and_measured() {
+    insta::assert_snapshot!(words("{{#counters v04 1024}}"), @r"
+    sgemm_v04_float4 at 1024:
+    counter |emulated |Nsight Compute |
+    fmas |1 073 741 824 |1 073 741 824 |
+    global_load_sectors |8 388 608 |8 388 608 |
+    Where the recorded numbers on this page come from: A Card (driver for CUDA 13.0) with Nsight Compute 2025, 2026-11-20.
+    ");
+}
+
+#[test]
+fn counters_that_differ_have_a_column_of_reasons() {
+    insta::assert_snapshot!(words("{{#counters v04 500x516x508}}"), @r"
+    sgemm_v04_float4 at 500x516x508:
+    counter |emulated |Nsight Compute | |
+    fmas |131 064 000 |131 064 001 |no reason known |
+    Where the recorded numbers on this page come from: A Card (driver for CUDA 13.0) with Nsight Compute 2025, 2026-11-20.
+    ");
+}
+
+#[test]
+fn counters_of_two_kernels_beside_each_other() {
+    let both = "sgemm_v04_float4 sgemm_v05_bank_conflict_free";
+    insta::assert_snapshot!(words(&format!("{{{{#counters beside 1024 {both}}}}}")), @r"
+    at 1024 |v05 / v04 |v04, emulated |v04, Nsight |v05, emulated |v05, Nsight |
+    fmas |1.00 |1 073 741 824 |1 073 741 824 |1 073 741 824 |1 073 741 824 |
+    global_load_sectors |0.50 |8 388 608 |8 388 608 |4 194 304 |4 194 304 |
+    Where the recorded numbers on this page come from: A Card (driver for CUDA 13.0) with Nsight Compute 2025, 2026-11-20.
+    ");
+}
+
+#[test]
+fn the_table_of_steps() {
+    let small = Small::new("{{#steps}}");
+    let small = small.with(
+        "book/src/v05-a.md",
+        "# Five\n\n<!-- step: v05 minutes=50 after=v04 gpu=helps -->\n",
+    );
+    let small = small.with(
+        "book/src/v04-b.md",
+        "# Four\n\n<!-- step: v04 minutes=40 gpu=no -->\n",
+    );
+    let small = small.with(
+        "book/src/SUMMARY.md",
+        "[A](chapter.md)\n\n- [Five](v05-a.md)\n- [Four](v04-b.md)\n",
+    );
+    let page = small.page();
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("<tr><td>")).collect();
+    insta::assert_snapshot!(rows.join("\n"), @r#"
+    <tr><td><a href="v04-b.html">v04 float4</a></td><td style="text-align: right">40</td><td>–</td><td>not needed</td></tr>
+    <tr><td><a href="v05-a.html">v05 bank-conflict-free</a></td><td style="text-align: right">50</td><td>v04</td><td>helps</td></tr>
+    <tr><td>together</td><td style="text-align: right">90</td><td></td><td></td></tr>
+    "#);
+}
+
+#[test]
+fn the_strip_of_a_step() {
+    let chapter = "<!-- step: v05 minutes=50 after=v04 gpu=no -->\n{{#step}}";
+    let small = Small::new("text").with("book/src/v05-a.md", &format!("# Five\n\n{chapter}\n"));
+    let small = small.with("book/src/v04-b.md", "# Four\n");
+    let small = small.with(
+        "book/src/SUMMARY.md",
+        "[A](chapter.md)\n\n- [Four](v04-b.md)\n- [Five](v05-a.md)\n",
+    );
+    let made = small.make().expect("a book");
+    let html = std::fs::read_to_string(made.folder.join("v05-a.html")).expect("a page");
+    let strip = html
+        .split("<nav class=\"strip\"")
+        .nth(1)
+        .and_then(|rest| rest.split("</nav>").next());
+    insta::assert_snapshot!(strip.unwrap_or_default(), @r#"
+     aria-label="The ladder">
+    <ol>
+    <li><abbr title="cpu">v00</abbr></li>
+
+    <li><abbr title="naive">v01</abbr></li>
+
+    <li><abbr title="shared">v02</abbr></li>
+
+    <li><abbr title="register">v03</abbr></li>
+
+    <li><a href="v04-b.html"><abbr title="float4">v04</abbr></a></li>
+
+    <li aria-current="step"><abbr title="bank-conflict-free">v05</abbr></li>
+
+    <li><abbr title="outer-product">v06</abbr></li>
+
+    <li><abbr title="double-buffer">v07</abbr></li>
+
+    <li><abbr title="transpose-tile">v08</abbr></li>
+
+    <li><abbr title="cublas">v09</abbr></li>
+
+    <li><abbr title="tensor-cores">v10</abbr></li>
+
+    <li><abbr title="summit">v11</abbr></li>
+
+    <li><abbr title="hopper">v12</abbr></li>
+
+    </ol>
+
+    <p><strong>v05</strong>: 32 banks, and no two lanes in one.</p>
+
+    <p class="needs">50 minutes · after <a href="v04-b.html">v04 float4</a> · no GPU needed · <code>cargo xtask bench v05</code></p>
+    "#);
+}
+
+#[test]
+fn what_stands_behind_a_backslash_is_text() {
+    insta::assert_snapshot!(page("Write \\{{#n KERNEL SIZE WHAT}}, or `\\{{#step}}`."), @"<p>Write {{#n KERNEL SIZE WHAT}}, or <code>{{#step}}</code>.</p>");
+}
+
+#[test]
+fn a_draft_shows_what_is_missing() {
+    let small = Small::new("At {{#n sgemm_v04_float4 2048 tflops}}.").with("book/data/card.json", RECORD);
+    let options = bookbuild::make::Options {
+        draft: true,
+        ..bookbuild::make::Options::default()
+    };
+    let made = bookbuild::make(&small.repo(), &options).expect("a draft");
+    assert_eq!(made.findings.problems.len(), 1);
+    let html = std::fs::read_to_string(made.folder.join("chapter.html")).expect("a page");
+    assert!(html.contains("class=\"missing\""), "{html}");
+}
+
+#[test]
+fn the_main_kernel_of_a_step_is_the_one_that_the_next_builds_on() {
+    let all: Vec<String> = catalog::STEPS
+        .iter()
+        .map(|step| format!("{} {}", step.id, bookbuild::main_kernel(step).unwrap_or("-")))
+        .collect();
+    insta::assert_snapshot!(all.join("\n"), @r"
+    v00 -
+    v01 v01_col_per_lane
+    v02 v02_shared
+    v03 v03_from_shared
+    v04 v04_float4
+    v05 v05_bank_conflict_free
+    v06 v06_outer_product
+    v07 v07_double_buffer
+    v08 v08_gemm_transposed
+    v09 -
+    v10 v10_parts
+    v11 v11_stream_k
+    v12 v12_ping_pong
+    ");
+}
+
+#[test]
+fn a_duel_that_nobody_has_run_says_how_to() {
+    insta::assert_snapshot!(words("{{#duels v05}}"), @r"
+    Not measured yet. On a GPU this does it:
+    $ cargo xtask bench v05 --duel --save
+    ");
+}
+
+/// The table of v04's duel, which ran beside its yardstick's times, or `earlier`.
+fn duels_of_v04(earlier: &str) -> String {
+    // The yardstick of v04 at 1023 x 1025 x 1021.
+    const YARDSTICK: &str = r#""yardstick": {"name": "cuBLAS", "hot": [0.15]"#;
+    let duel = format!(
+        r#"{YARDSTICK}, "algorithm": 2, "duel":{{"sustained":[[1,1.04,1.04,1],[1,1.06,1.06,1],[1,1.05,1.05,1]],
+        "burst":[[1,0.99,0.99,1],[1,1,1,1]],"piece_and_pause":[50,60]{earlier}}}"#
+    );
+    let with = RECORD.replacen(YARDSTICK, &duel, 1);
+    assert!(with != RECORD);
+    const RUN: &str = r#"{"id": "one", "date": "2026-11-20T12:00:00Z""#;
+    let day_before = RUN.replace("one", "zero").replace("-20T", "-19T");
+    let run = RECORD.lines().find(|line| line.starts_with(RUN)).expect("a run");
+    let with = with.replacen(run, &format!("{},\n{run}", run.replace(RUN, &day_before)), 1);
+    let small = Small::new("{{#duels v04}}").with("book/data/card.json", &with);
+    text_of(&small.page())
+}
+
+#[test]
+fn duels_have_intervals() {
+    insta::assert_snapshot!(duels_of_v04(""), @r"
+    A Card, 2026-11-20.
+    size |kernel |GPU |without pauses, of cuBLAS |after pauses, of cuBLAS |cuBLAS is |
+    1023×1025×1021 |sgemm_v04_float4 |A |105.0 % (102.5 to 107.5 %) |99.5 % (93.3 to 106.1 %) |cublasLt’s algorithm 3 |
+    Where the recorded numbers on this page come from: A Card, 2026-11-20.
+    ");
+}
+
+#[test]
+fn a_duel_of_an_earlier_run_says_whose_it_is() {
+    let page = duels_of_v04(r#", "earlier": {"run": "zero", "algorithm": 4}"#);
+    assert!(page.starts_with("A Card, 2026-11-19.\n"), "{page}");
+    assert!(page.contains("cublasLt’s algorithm 5"), "{page}");
+}

@@ -1,0 +1,179 @@
+//! Loops of one instruction on one SM, by its own clock.
+
+use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg as _};
+use harness::{Gpu, Trouble, session};
+
+use crate::{CODE, Measured, slope};
+
+/// Repetitions in a round: OPS of the kernels.
+const OPS: u32 = 64;
+/// Independent chains of a thread.
+const CHAINS: usize = 8;
+const LANES: usize = 32;
+/// Warps of a block of `cost_*`.
+const WARPS: usize = 16;
+const SCHEDULERS: usize = 4;
+/// Bytes from the address of one thread to that of the next.
+const LINK: usize = 16;
+/// Bytes of a line of L1.
+const LINE: usize = 128;
+/// Rounds of the short loop and of the long one.
+const ROUNDS: [i32; 2] = [64, 256];
+
+/// What `cost_*` measures, per instruction of one scheduler: with all four at work, and with one alone.
+const COSTS: [&str; 15] = [
+    "fma",
+    "double",
+    "integer_fma",
+    "alu",
+    "special",
+    "load_constant",
+    "load_shared_4",
+    "load_shared_8",
+    "load_shared_16",
+    "store_shared_4",
+    "store_shared_8",
+    "store_shared_16",
+    "load_l1_4",
+    "load_l1_8",
+    "load_l1_16",
+];
+/// What `chase_*` measures: from one load to the next one, which needs its result.
+const CHASES: [&str; 7] = [
+    "shared_4",
+    "shared_8",
+    "shared_16",
+    "constant",
+    "l1_4",
+    "l1_8",
+    "l1_16",
+];
+/// Warps of a block for the barrier.
+const BARRIERS: [usize; 6] = [1, 2, 4, 8, 16, 32];
+
+pub(crate) fn all(gpu: &Gpu, tell: &mut dyn FnMut(Measured) -> Result<(), Trouble>) -> Result<(), Trouble> {
+    let mut bench = Bench::new(gpu)?;
+    let clocks = |name: String, value| Measured {
+        name,
+        value,
+        unit: "clocks",
+    };
+    for cost in COSTS {
+        let kernel = format!("cost_{cost}");
+        let all = bench.clocks(&kernel, WARPS, SCHEDULERS)? / (WARPS / SCHEDULERS) as f64;
+        tell(clocks(kernel.clone(), all))?;
+        let alone = bench.clocks(&kernel, WARPS, 1)? / (WARPS / SCHEDULERS) as f64;
+        tell(clocks(format!("{kernel}_alone"), alone))?;
+    }
+    for chase in CHASES {
+        let kernel = format!("chase_{chase}");
+        let one = bench.clocks(&kernel, 1, SCHEDULERS)?;
+        tell(clocks(kernel, one))?;
+    }
+    bench.lead_to_lines()?;
+    let all = bench.clocks("cost_load_l1_4", WARPS, SCHEDULERS)? / (WARPS / SCHEDULERS) as f64;
+    tell(clocks("load_l1_lines".into(), all))?;
+    let alone = bench.clocks("cost_load_l1_4", WARPS, 1)? / (WARPS / SCHEDULERS) as f64;
+    tell(clocks("load_l1_lines_alone".into(), alone))?;
+    let one = bench.clocks("chase_l1_4", 1, SCHEDULERS)?;
+    tell(clocks("chase_l1_lines".into(), one))?;
+    for n_warps in BARRIERS {
+        let one = bench.clocks("cost_barrier", n_warps, SCHEDULERS)?;
+        tell(clocks(format!("barrier_{n_warps}"), one))?;
+    }
+    Ok(())
+}
+
+/// What all loops are given.
+struct Bench<'g> {
+    gpu: &'g Gpu,
+    /// Start and end of each warp.
+    clocks: CudaSlice<i64>,
+    /// Zeros to begin with, and a place for results: large enough for any of them.
+    sink: CudaSlice<u8>,
+    /// At each place the address of the place that comes after it: to begin with, its own.
+    links: CudaSlice<u64>,
+    n_places: usize,
+}
+
+impl<'g> Bench<'g> {
+    fn new(gpu: &'g Gpu) -> Result<Self, Trouble> {
+        let n_places = CHAINS * WARPS * LANES;
+        let links = links(gpu, n_places, LINK, |i| i)?;
+        Ok(Self {
+            gpu,
+            clocks: gpu.stream.alloc_zeros(2 * 32)?,
+            sink: gpu.stream.alloc_zeros(n_places * LINK)?,
+            links,
+            n_places,
+        })
+    }
+
+    /// From now on a load leads each lane to a line of its own, and all of them to the same bank.
+    fn lead_to_lines(&mut self) -> Result<(), Trouble> {
+        let line = LINE / LINK;
+        // The lines lie behind the places at which the threads begin, and each leads to itself.
+        let first = self.n_places;
+        let next = |i: usize| if i < first { first + i % LANES * line } else { i };
+        self.links = links(self.gpu, first + LANES * line, LINK, next)?;
+        Ok(())
+    }
+
+    /// Clocks from one instruction of a warp to its next one.
+    fn clocks(&mut self, kernel: &str, n_warps: usize, schedulers: usize) -> Result<f64, Trouble> {
+        let round = slope(ROUNDS, |rounds| self.run(kernel, n_warps, schedulers, rounds))?;
+        Ok(round / f64::from(OPS))
+    }
+
+    /// From the first warp's start to the last one's end.
+    fn run(&mut self, kernel: &str, n_warps: usize, schedulers: usize, rounds: i32) -> Result<f64, Trouble> {
+        let stream = &self.gpu.stream;
+        let function = session::load(self.gpu, CODE.ptx, kernel)?;
+        stream.memset_zeros(&mut self.clocks)?;
+        stream.memset_zeros(&mut self.sink)?;
+        let config = LaunchConfig {
+            grid_dim: (1, 1, 1),
+            block_dim: ((n_warps * LANES) as u32, 1, 1),
+            shared_mem_bytes: 0,
+        };
+        let schedulers = schedulers as i32;
+        let mut launch = stream.launch_builder(&function);
+        launch.arg(&rounds).arg(&schedulers).arg(&mut self.clocks);
+        if kernel != "cost_barrier" {
+            launch.arg(&mut self.sink);
+        }
+        if kernel.contains("_l1_") {
+            launch.arg(&self.links);
+        }
+        // SAFETY: the arguments are what the kernels take. A warp writes its two clocks; `sink` and `links` have 16 bytes
+        // for each chain of each thread, which is more than any of them reads or writes.
+        unsafe { launch.launch(config) }?;
+        let clocks = stream.clone_dtoh(&self.clocks)?;
+        let (starts, ends) = (clocks.iter().step_by(2), clocks.iter().skip(1).step_by(2));
+        let start = starts.copied().filter(|clock| *clock != 0).min();
+        let end = ends.copied().max();
+        let (Some(start), Some(end)) = (start, end) else {
+            return Err(Trouble::CouldNot(format!("{kernel} wrote no clock")));
+        };
+        Ok((end - start) as f64)
+    }
+}
+
+/// Memory with an address in each of `n` places, `apart` bytes from each other: that of the place that `next` names.
+pub(crate) fn links(
+    gpu: &Gpu,
+    n: usize,
+    apart: usize,
+    next: impl Fn(usize) -> usize,
+) -> Result<CudaSlice<u64>, Trouble> {
+    use cudarc::driver::DevicePtr as _;
+    let words = apart / size_of::<u64>();
+    let mut memory = gpu.stream.alloc_zeros::<u64>(n * words)?;
+    let start = memory.device_ptr(&gpu.stream).0;
+    let mut text = vec![0u64; n * words];
+    for place in 0..n {
+        text[place * words] = start + (next(place) * apart) as u64;
+    }
+    gpu.stream.memcpy_htod(&text, &mut memory)?;
+    Ok(memory)
+}

@@ -1,0 +1,172 @@
+//! The clock of the SMs, and what launches and blocks cost.
+
+use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg as _, sys};
+use harness::{Gpu, Trouble, session};
+
+use crate::{CODE, Measured, REPEATS, median, slope};
+
+/// Rounds of multiply-adds for the clock: some milliseconds.
+const CLOCK_ROUNDS: i32 = 200_000;
+/// Blocks of the two grids whose difference is what a block costs.
+const BLOCKS: [u32; 2] = [20_000, 220_000];
+/// Of small blocks and of the largest.
+const THREADS: [u32; 2] = [256, 1024];
+/// Clocks that a block of `spin` takes at least.
+const SPIN: i32 = 2000;
+/// Rounds of blocks of `spin`, few and many.
+const SPINS: [u32; 2] = [20, 120];
+/// Launches in a graph.
+const LAUNCHES: u32 = 200;
+pub(crate) const NS_PER_MS: f64 = 1e6;
+
+/// Returns the clock in GHz.
+pub(crate) fn all(gpu: &Gpu, tell: &mut dyn FnMut(Measured) -> Result<(), Trouble>) -> Result<f64, Trouble> {
+    let number = |name: &str, value, unit| Measured {
+        name: name.into(),
+        value,
+        unit,
+    };
+    tell(number("n_sms", gpu.about.n_sms as f64, ""))?;
+    tell(number("l2", gpu.about.l2 as f64, "bytes"))?;
+    for (name, attribute) in ATTRIBUTES {
+        let value = gpu.context.attribute(attribute)?;
+        tell(number(name, f64::from(value), ""))?;
+    }
+    let ghz = clock(gpu)?;
+    tell(number("clock", ghz, "GHz"))?;
+    for threads in THREADS {
+        tell(number(&format!("block_{threads}"), block_ns(gpu, threads)?, "ns"))?;
+    }
+    let spin = spin_ns(gpu)? * ghz;
+    tell(number("spin", spin - f64::from(SPIN), "clocks"))?;
+    tell(number("launch", launch_ns(gpu)?, "ns"))?;
+    Ok(ghz)
+}
+
+/// What the driver says of the device.
+const ATTRIBUTES: [(&str, sys::CUdevice_attribute); 3] = [
+    (
+        "shared_per_sm",
+        sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
+    ),
+    (
+        "registers_per_sm",
+        sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR,
+    ),
+    (
+        "threads_per_sm",
+        sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR,
+    ),
+];
+
+/// Clocks of an SM in the time of a launch, while all SMs multiply.
+fn clock(gpu: &Gpu) -> Result<f64, Trouble> {
+    let kernel = session::load(gpu, CODE.ptx, "cost_fma")?;
+    let mut clocks: CudaSlice<i64> = gpu.stream.alloc_zeros(2 * 16)?;
+    let mut sink: CudaSlice<f32> = gpu.stream.alloc_zeros(64)?;
+    let config = LaunchConfig {
+        grid_dim: (gpu.about.n_sms as u32, 1, 1),
+        block_dim: (512, 1, 1),
+        shared_mem_bytes: 0,
+    };
+    let schedulers = 4;
+    let mut samples = Vec::new();
+    for _ in 0..REPEATS {
+        let ms = time_ms(gpu, || {
+            let mut launch = gpu.stream.launch_builder(&kernel);
+            launch
+                .arg(&CLOCK_ROUNDS)
+                .arg(&schedulers)
+                .arg(&mut clocks)
+                .arg(&mut sink);
+            // SAFETY: as the kernel takes them; 16 warps write two clocks each, all blocks to the same place.
+            unsafe { launch.launch(config) }?;
+            Ok(())
+        })?;
+        let read = gpu.stream.clone_dtoh(&clocks)?;
+        // Of one warp: another block may have written the other's.
+        let most = read.chunks(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+        samples.push(most as f64 / ms * 1e-6);
+    }
+    Ok(median(samples))
+}
+
+/// What one more block takes.
+fn block_ns(gpu: &Gpu, threads: u32) -> Result<f64, Trouble> {
+    let kernel = session::load(gpu, CODE.ptx, "empty")?;
+    let time = |blocks: u32| {
+        time_ms(gpu, || {
+            let config = LaunchConfig {
+                grid_dim: (blocks, 1, 1),
+                block_dim: (threads, 1, 1),
+                shared_mem_bytes: 0,
+            };
+            // SAFETY: it has no parameters and does nothing.
+            unsafe { gpu.stream.launch_builder(&kernel).launch(config) }?;
+            Ok(())
+        })
+    };
+    Ok(slope(BLOCKS, time)? * NS_PER_MS)
+}
+
+/// What a round of blocks takes of which two fill an SM, and each spins.
+fn spin_ns(gpu: &Gpu) -> Result<f64, Trouble> {
+    const RESIDENT: u32 = 2;
+    let kernel = session::load(gpu, CODE.ptx, "spin")?;
+    let time = |rounds: u32| {
+        let config = LaunchConfig {
+            grid_dim: (gpu.about.n_sms as u32 * RESIDENT * rounds, 1, 1),
+            block_dim: (1024, 1, 1),
+            shared_mem_bytes: 0,
+        };
+        time_ms(gpu, || {
+            let mut launch = gpu.stream.launch_builder(&kernel);
+            launch.arg(&SPIN);
+            // SAFETY: as the kernel takes it; it touches no memory.
+            unsafe { launch.launch(config) }?;
+            Ok(())
+        })
+    };
+    time(SPINS[0])?;
+    Ok(slope(SPINS, time)? * NS_PER_MS)
+}
+
+/// What one more launch takes that has been queued before.
+fn launch_ns(gpu: &Gpu) -> Result<f64, Trouble> {
+    let kernel = session::load(gpu, CODE.ptx, "empty")?;
+    // Not the default stream, which cannot be captured.
+    let stream = gpu.context.new_stream()?;
+    let config = LaunchConfig {
+        grid_dim: (gpu.about.n_sms as u32, 1, 1),
+        block_dim: (THREADS[0], 1, 1),
+        shared_mem_bytes: 0,
+    };
+    let graph = |n: u32| {
+        stream.begin_capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
+        for _ in 0..n {
+            // SAFETY: it has no parameters and does nothing.
+            unsafe { stream.launch_builder(&kernel).launch(config) }?;
+        }
+        let flags = sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+        let graph = stream.end_capture(flags)?;
+        graph.ok_or_else(|| Trouble::CouldNot("the driver captured no launch".into()))
+    };
+    let (few, many) = (graph(LAUNCHES)?, graph(2 * LAUNCHES)?);
+    let time = |n: u32| -> Result<f64, Trouble> {
+        let graph = if n == LAUNCHES { &few } else { &many };
+        let flags = Some(sys::CUevent_flags::CU_EVENT_DEFAULT);
+        let start = stream.record_event(flags)?;
+        graph.launch()?;
+        let end = stream.record_event(flags)?;
+        Ok(f64::from(start.elapsed_ms(&end)?))
+    };
+    Ok(slope([LAUNCHES, 2 * LAUNCHES], time)? * NS_PER_MS)
+}
+
+/// The time of some work in milliseconds, measured by the device's events.
+pub(crate) fn time_ms(gpu: &Gpu, work: impl FnOnce() -> Result<(), Trouble>) -> Result<f64, Trouble> {
+    let start = gpu.event()?;
+    work()?;
+    let end = gpu.event()?;
+    Ok(f64::from(start.elapsed_ms(&end)?))
+}

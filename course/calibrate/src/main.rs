@@ -1,0 +1,96 @@
+//! `calibrate`: measures what kinds of instructions cost on this machine's GPU and prints records; `cargo xtask
+//! calibrate` computes the constants from them that predictions of time use.
+//!
+//! `kernels/calibrate.cu` has the loops. Each number here is the median of some launches, each of them a difference
+//! between two lengths of a loop, so that what happens once does not count.
+
+mod clocks;
+mod device;
+mod memory;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::Parser;
+use harness::{Code, Gpu, Trouble, code};
+
+/// The kernels with the loops, `kernels/calibrate.cu`.
+const CODE: Code = code!("calibrate");
+
+/// Measure what instructions cost on this machine's GPU
+#[derive(Parser)]
+#[command(
+    name = "calibrate",
+    version,
+    after_help = "Prints one JSON object per line: name, value, unit.\nExit codes: 0 measured, 2 wrong usage, 3 could not run."
+)]
+struct Cli {}
+
+/// A constant that was measured.
+struct Measured {
+    /// Name of the measurement, such as `cost_fma`.
+    name: String,
+    value: f64,
+    /// Unit of the value, such as `clocks`, `bytes/clock` or `ns`.
+    unit: &'static str,
+}
+
+const COULD_NOT: u8 = 3;
+
+fn main() -> ExitCode {
+    Cli::parse();
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(trouble) => {
+            eprintln!("error: {trouble}");
+            ExitCode::from(COULD_NOT)
+        }
+    }
+}
+
+fn run() -> Result<(), Trouble> {
+    let gpu = Gpu::real().map_err(|why| Trouble::CouldNot(format!("no GPU to measure: {why}")))?;
+    let about = &gpu.about;
+    print(&serde_json::json!({
+        "device": about.name,
+        "capability": about.capability,
+        "driver": about.driver,
+        "date": catalog::time::now(),
+    }))?;
+    let mut tell =
+        |one: Measured| print(&serde_json::json!({"name": one.name, "value": one.value, "unit": one.unit}));
+    let ghz = device::all(&gpu, &mut tell)?;
+    clocks::all(&gpu, &mut tell)?;
+    memory::all(&gpu, ghz, &mut tell)
+}
+
+/// One line. Nobody may be reading.
+fn print(record: &serde_json::Value) -> Result<(), Trouble> {
+    match writeln!(std::io::stdout().lock(), "{record}") {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(Trouble::Closed),
+        Err(error) => Err(Trouble::CouldNot(format!("standard output: {error}"))),
+        Ok(()) => Ok(()),
+    }
+}
+
+const REPEATS: usize = 9;
+
+/// What one more of something takes: from the times of two numbers of it, the median of some tries.
+fn slope<N: Copy + Into<f64>>(
+    numbers: [N; 2],
+    mut time: impl FnMut(N) -> Result<f64, Trouble>,
+) -> Result<f64, Trouble> {
+    let [few, many] = numbers;
+    let mut samples = Vec::new();
+    for _ in 0..REPEATS {
+        let (short, long) = (time(few)?, time(many)?);
+        samples.push((long - short) / (many.into() - few.into()));
+    }
+    Ok(median(samples))
+}
+
+/// The median of some values; NaN for none.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}

@@ -1,0 +1,154 @@
+//! Files that several processes write: each is replaced whole or not at all, and by one process at a time.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// The folder that holds a file: `.` for a bare name.
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// The files of a folder whose names end so, in the order of their names.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn ending(folder: &Path, end: &str) -> std::io::Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder)?.flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.retain(|path| path.to_string_lossy().ends_with(end));
+    paths.sort();
+    Ok(paths)
+}
+
+/// An exclusive lock on a folder, released when dropped. It leaves no file behind.
+#[derive(Debug)]
+pub struct FolderLock {
+    _folder: Option<File>,
+}
+
+/// Waits until no other process holds the lock of `folder`.
+///
+/// # Errors
+/// When the folder cannot be locked. Where folders cannot be opened as files (Windows) there is no lock.
+pub fn lock_folder(folder: &Path) -> std::io::Result<FolderLock> {
+    let folder = match cfg!(unix) {
+        true => Some(File::open(folder)?),
+        false => None,
+    };
+    if let Some(folder) = &folder {
+        folder.lock()?;
+    }
+    Ok(FolderLock { _folder: folder })
+}
+
+/// Writes a file whole or not at all: beside it first, then in its place. Removes what a killed process left
+/// behind while it wrote the same file.
+///
+/// # Errors
+/// When that is not possible; the old file is as it was.
+pub fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    write_whole_bytes(path, text.as_bytes())
+}
+
+/// The same for a file that is no text.
+///
+/// # Errors
+/// As [`write_whole`].
+pub fn write_whole_bytes(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    remove_abandoned(path);
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let beside = path.with_file_name(name);
+    let write = || {
+        let mut file = File::create(&beside)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&beside, path)
+    };
+    write().inspect_err(|_| drop(std::fs::remove_file(&beside)))
+}
+
+/// Removes `NAME.PID.tmp` beside `path` where the process PID is gone.
+fn remove_abandoned(path: &Path) {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+        return;
+    };
+    for entry in std::fs::read_dir(folder_of(path)).into_iter().flatten().flatten() {
+        let found = entry.file_name();
+        let pid = found
+            .to_str()
+            .and_then(|found| found.strip_prefix(name)?.strip_prefix('.')?.strip_suffix(".tmp"))
+            .and_then(|pid| pid.parse::<u32>().ok());
+        if pid.is_some_and(is_gone) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Whether no process has this number. Without `/proc` that is unknown, and files stay.
+fn is_gone(pid: u32) -> bool {
+    Path::new("/proc/self").exists() && !Path::new("/proc").join(pid.to_string()).exists()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("ladder-files-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        folder
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).expect("a folder").flatten();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_a_killed_writer_left_goes_with_the_next_write() {
+        let folder = folder("abandoned");
+        // No process has a number as large as this one: Linux stops at 2^22.
+        let others = ["a.json.4194999.tmp", "b.json.4194999.tmp", "a.json.x.tmp"];
+        for name in others {
+            std::fs::write(folder.join(name), "half").expect("a file");
+        }
+        let alive = format!("a.json.{}.tmp", std::os::unix::process::parent_id());
+        std::fs::write(folder.join(&alive), "half").expect("a file");
+        write_whole(&folder.join("a.json"), "whole").expect("written");
+        let mut expected = vec!["a.json", &alive, "a.json.x.tmp", "b.json.4194999.tmp"];
+        expected.sort_unstable();
+        assert_eq!(names(&folder), expected);
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+
+    #[test]
+    fn a_bare_name_lies_in_the_current_folder() {
+        assert_eq!(folder_of(Path::new("a.json")), Path::new("."));
+        assert_eq!(folder_of(Path::new("data/a.json")), Path::new("data"));
+        assert_eq!(folder_of(Path::new("/a.json")), Path::new("/"));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_folder_is_locked_once_at_a_time_and_left_as_it_was() {
+        let folder = folder("locked");
+        let held = lock_folder(&folder).expect("locked");
+        let second = File::open(&folder).expect("a folder");
+        assert!(second.try_lock().is_err());
+        drop(held);
+        assert!(second.try_lock().is_ok());
+        assert_eq!(names(&folder), Vec::<String>::new());
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+}

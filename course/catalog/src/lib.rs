@@ -1,0 +1,21 @@
+//! Steps, kernels and shapes as plain data, and what every program prints and writes alike: tables, times, file locks.
+//!
+//! Every crate that names a step depends on this one. It depends on no CUDA crate and starts nothing; measurements are
+//! in the crate `records`, tasks in `tasks`.
+
+#![forbid(unsafe_code)]
+
+mod family;
+pub mod files;
+pub mod programs;
+pub mod provenance;
+pub mod shape;
+pub mod steps;
+pub mod text;
+pub mod time;
+
+pub use family::Family;
+pub use shape::{Shape, WrongSize};
+pub use steps::{
+    CHOSEN, Format, Kernel, NOT_MEASURED, PROGRAMS, STEPS, Standalone, Step, UnknownStep, Work, find, range,
+};

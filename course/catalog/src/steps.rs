@@ -1,0 +1,564 @@
+//! The steps, in order. Numbers never change; a name once given stays.
+
+use std::fmt;
+
+/// One step of the ladder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// `v05`: also its package, and the prefix of its files.
+    pub id: &'static str,
+    /// `bank-conflict-free`: the other way to ask for it.
+    pub name: &'static str,
+    /// The one idea, as a sentence without a full stop.
+    pub idea: &'static str,
+    /// What it runs, in the order in which the book explains it.
+    pub kernels: &'static [Kernel],
+}
+
+/// One thing that a step runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kernel {
+    /// Its entry point, or for what is not a kernel, its name in records.
+    pub name: &'static str,
+    /// Its source under `kernels/`, without `.cu`; the PTX has the same name. `None` where there is none.
+    pub source: Option<&'static str>,
+    /// What the kernel computes.
+    pub work: Work,
+}
+
+/// A computation of the ladder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// C = A · B in FP32, by the CPU.
+    Cpu,
+    /// C = A · B in FP32.
+    Sgemm,
+    /// C = A · B in FP64.
+    Dgemm,
+    /// C = op(A) · op(B) in FP32, where an operand is stored transposed.
+    SgemmTransposed {
+        /// A is stored as K × M.
+        a: bool,
+        /// B is stored as N × K.
+        b: bool,
+    },
+    /// C = A · B on tensor cores, which multiply narrower elements than FP32 and add in FP32.
+    Tensor {
+        /// What A and B are multiplied as.
+        operands: Format,
+        /// What C is stored as.
+        result: Format,
+        /// B is stored as N × K.
+        turned_b: bool,
+        /// Sums of e4m3 stay in the unit, which cuts them at each product. cuBLAS is asked for the same ("fast
+        /// accumulation"); else it adds sums up outside of the unit from time to time.
+        fast_sums: bool,
+    },
+    /// out = inᵀ in FP32.
+    Transpose,
+    /// C = A · B in FP32, by NVIDIA's library.
+    Cublas,
+}
+
+/// What an element is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// 24 significant bits. Tensor cores have no such operands: two of TF32 stand for one.
+    Fp32,
+    /// 11 of these; stored as FP32.
+    Tf32,
+    /// 8 of these, in 16 bits.
+    Bf16,
+    /// 4 of these, in 8 bits. The unit keeps 14 of a sum.
+    E4m3,
+}
+
+impl Format {
+    /// Bytes that an element has in memory.
+    pub fn bytes(self) -> f64 {
+        match self {
+            Format::Fp32 | Format::Tf32 => 4.0,
+            Format::Bf16 => 2.0,
+            Format::E4m3 => 1.0,
+        }
+    }
+
+    /// Its name in a text.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Fp32 => "FP32",
+            Format::Tf32 => "TF32",
+            Format::Bf16 => "bf16",
+            Format::E4m3 => "e4m3",
+        }
+    }
+}
+
+const fn sgemm(name: &'static str, source: &'static str) -> Kernel {
+    Kernel {
+        name,
+        source: Some(source),
+        work: Work::Sgemm,
+    }
+}
+
+const fn dgemm(name: &'static str, source: &'static str) -> Kernel {
+    Kernel {
+        name,
+        source: Some(source),
+        work: Work::Dgemm,
+    }
+}
+
+const fn transpose(name: &'static str, source: &'static str) -> Kernel {
+    Kernel {
+        name,
+        source: Some(source),
+        work: Work::Transpose,
+    }
+}
+
+const fn transposed(name: &'static str, a: bool, b: bool) -> Kernel {
+    Kernel {
+        name,
+        source: Some("v08_gemm_transposed"),
+        work: Work::SgemmTransposed { a, b },
+    }
+}
+
+const fn on_tensor_cores(
+    name: &'static str,
+    source: &'static str,
+    [operands, result]: [Format; 2],
+    [turned_b, fast_sums]: [bool; 2],
+) -> Kernel {
+    Kernel {
+        name,
+        source: Some(source),
+        work: Work::Tensor {
+            operands,
+            result,
+            turned_b,
+            fast_sums,
+        },
+    }
+}
+
+const fn tensor(name: &'static str, source: &'static str, operands: Format) -> Kernel {
+    on_tensor_cores(name, source, [operands, Format::Fp32], [false; 2])
+}
+
+const fn bf16_gemm(name: &'static str, source: &'static str, result: Format) -> Kernel {
+    on_tensor_cores(name, source, [Format::Bf16, result], [false; 2])
+}
+
+/// `wgmma` takes B of all formats but those of 16 bits only as N × K.
+const fn turned(name: &'static str, source: &'static str, formats: [Format; 2]) -> Kernel {
+    on_tensor_cores(name, source, formats, [true, false])
+}
+
+const fn with_fast_sums(name: &'static str, source: &'static str, formats: [Format; 2]) -> Kernel {
+    on_tensor_cores(name, source, formats, [true, true])
+}
+
+const fn cpu(name: &'static str) -> Kernel {
+    Kernel {
+        name,
+        source: None,
+        work: Work::Cpu,
+    }
+}
+
+/// The steps, in the order of the ladder.
+pub const STEPS: &[Step] = &[
+    Step {
+        id: "v00",
+        name: "cpu",
+        idea: "the reference, and how far a CPU gets",
+        kernels: &[
+            cpu("cpu_serial"),
+            cpu("cpu_reordered"),
+            cpu("cpu_blocked"),
+            cpu("cpu_parallel"),
+            cpu("cpu_strassen"),
+            cpu("cpu_library"),
+        ],
+    },
+    Step {
+        id: "v01",
+        name: "naive",
+        idea: "one thread per element; coalescing is who sits beside whom",
+        kernels: &[
+            sgemm("sgemm_v01_row_per_lane", "v01_row_per_lane"),
+            sgemm("sgemm_v01_col_per_lane", "v01_col_per_lane"),
+            dgemm("dgemm_v01_row_per_lane", "v01_row_per_lane"),
+            dgemm("dgemm_v01_col_per_lane", "v01_col_per_lane"),
+        ],
+    },
+    Step {
+        id: "v02",
+        name: "shared",
+        idea: "a block shares a tile of A and of B through shared memory",
+        kernels: &[
+            sgemm("sgemm_v02_tile16", "v02_shared"),
+            sgemm("sgemm_v02_tile32", "v02_shared"),
+            sgemm("sgemm_v02_strip", "v02_strip"),
+            dgemm("dgemm_v02_tile16", "v02_shared"),
+            dgemm("dgemm_v02_tile32", "v02_shared"),
+        ],
+    },
+    Step {
+        id: "v03",
+        name: "register",
+        idea: "a tile of C per thread, accumulated in registers",
+        kernels: &[
+            sgemm("sgemm_v03_from_global", "v03_from_global"),
+            sgemm("sgemm_v03_from_shared", "v03_from_shared"),
+        ],
+    },
+    Step {
+        id: "v04",
+        name: "float4",
+        idea: "sixteen bytes per lane on every trip to global memory",
+        kernels: &[sgemm("sgemm_v04_float4", "v04_float4")],
+    },
+    Step {
+        id: "v05",
+        name: "bank-conflict-free",
+        idea: "32 banks, and no two lanes in one",
+        kernels: &[sgemm("sgemm_v05_bank_conflict_free", "v05_bank_conflict_free")],
+    },
+    Step {
+        id: "v06",
+        name: "outer-product",
+        idea: "fragments in registers, then a rank-1 update",
+        kernels: &[sgemm("sgemm_v06_outer_product", "v06_outer_product")],
+    },
+    Step {
+        id: "v07",
+        name: "double-buffer",
+        idea: "load the next tile while computing on this one",
+        kernels: &[sgemm("sgemm_v07_double_buffer", "v07_double_buffer")],
+    },
+    Step {
+        id: "v08",
+        name: "transpose-tile",
+        idea: "layouts: a tile turns rows into columns",
+        kernels: &[
+            transpose("transpose_serial", "v08_transpose_threads"),
+            transpose("transpose_row_per_thread", "v08_transpose_threads"),
+            transpose("transpose_coalesced_reads", "v08_transpose_coalesced"),
+            transpose("transpose_coalesced_writes", "v08_transpose_coalesced"),
+            transpose("transpose_tile", "v08_transpose_tile"),
+            transpose("transpose_padded", "v08_transpose_padded"),
+            transpose("transpose_swizzled", "v08_transpose_swizzled"),
+            transpose("transpose_rectangular", "v08_transpose_rectangular"),
+            transpose("transpose_float4", "v08_transpose_float4"),
+            transposed("sgemm_v08_nn", false, false),
+            transposed("sgemm_v08_nt", false, true),
+            transposed("sgemm_v08_tn", true, false),
+            transposed("sgemm_v08_tt", true, true),
+        ],
+    },
+    Step {
+        id: "v09",
+        name: "cublas",
+        idea: "the yardstick, and how to call it on row-major data",
+        kernels: &[Kernel {
+            name: "cublas_sgemm",
+            source: None,
+            work: Work::Cublas,
+        }],
+    },
+    Step {
+        id: "v10",
+        name: "tensor-cores",
+        idea: "a warp multiplies whole tiles in one instruction",
+        kernels: &[
+            tensor("bf16gemm_v10_wmma", "v10_wmma", Format::Bf16),
+            tensor("tf32gemm_v10_wmma", "v10_wmma", Format::Tf32),
+            tensor("bf16gemm_v10_shared", "v10_shared", Format::Bf16),
+            tensor("tf32gemm_v10_shared", "v10_shared", Format::Tf32),
+            tensor("bf16gemm_v10_large_warps", "v10_large_warps", Format::Bf16),
+            tensor("tf32gemm_v10_large_warps", "v10_large_warps", Format::Tf32),
+            tensor("bf16gemm_v10_ahead", "v10_ahead", Format::Bf16),
+            tensor("tf32gemm_v10_ahead", "v10_ahead", Format::Tf32),
+            tensor("bf16gemm_v10_parts", "v10_parts", Format::Bf16),
+            tensor("tf32gemm_v10_parts", "v10_parts", Format::Tf32),
+            tensor("sgemm_v10_three_tf32", "v10_three_tf32", Format::Fp32),
+        ],
+    },
+    Step {
+        id: "v11",
+        name: "summit",
+        idea: "register banks, copies that need no threads, and tiles that fit the grid",
+        kernels: &[
+            sgemm("sgemm_v11_large_tile", "v11_large_tile"),
+            sgemm("sgemm_v11_free_banks", "v11_free_banks"),
+            sgemm("sgemm_v11_small_tile", "v11_small_tile"),
+            sgemm("sgemm_v11_slices_16x32", "v11_slices"),
+            sgemm("sgemm_v11_slices_32x32", "v11_slices"),
+            sgemm("sgemm_v11_async_copy", "v11_async_copy"),
+            sgemm("sgemm_v11_producer", "v11_producer"),
+            sgemm("sgemm_v11_split_k", "v11_stream_k"),
+            sgemm("sgemm_v11_stream_k", "v11_stream_k"),
+            Kernel {
+                name: "v11_gemm",
+                source: None,
+                work: Work::Sgemm,
+            },
+        ],
+    },
+    Step {
+        id: "v12",
+        name: "hopper",
+        idea: "tensor cores that read shared memory, a unit that fills it, and blocks that share it",
+        kernels: &[
+            bf16_gemm("gemm_v12_mma_ring_f32", "v12_mma_ring", Format::Fp32),
+            bf16_gemm("gemm_v12_mma_ring_bf16", "v12_mma_ring", Format::Bf16),
+            bf16_gemm("gemm_v12_wgmma_f32", "v12_wgmma", Format::Fp32),
+            bf16_gemm("gemm_v12_wgmma_bf16", "v12_wgmma", Format::Bf16),
+            bf16_gemm("gemm_v12_ring_f32", "v12_ring", Format::Fp32),
+            bf16_gemm("gemm_v12_ring_bf16", "v12_ring", Format::Bf16),
+            bf16_gemm("gemm_v12_persistent_f32", "v12_persistent", Format::Fp32),
+            bf16_gemm("gemm_v12_persistent_bf16", "v12_persistent", Format::Bf16),
+            bf16_gemm("gemm_v12_multicast_f32", "v12_multicast", Format::Fp32),
+            bf16_gemm("gemm_v12_multicast_bf16", "v12_multicast", Format::Bf16),
+            bf16_gemm("gemm_v12_store_f32", "v12_store", Format::Fp32),
+            bf16_gemm("gemm_v12_store_bf16", "v12_store", Format::Bf16),
+            bf16_gemm("gemm_v12_store_192_f32", "v12_store", Format::Fp32),
+            bf16_gemm("gemm_v12_store_192_bf16", "v12_store", Format::Bf16),
+            bf16_gemm("gemm_v12_ping_pong_f32", "v12_ping_pong", Format::Fp32),
+            bf16_gemm("gemm_v12_ping_pong_bf16", "v12_ping_pong", Format::Bf16),
+            bf16_gemm("gemm_v12_ping_pong_192_f32", "v12_ping_pong", Format::Fp32),
+            bf16_gemm("gemm_v12_ping_pong_192_bf16", "v12_ping_pong", Format::Bf16),
+            bf16_gemm("gemm_v12_small_128x128_f32", "v12_small", Format::Fp32),
+            bf16_gemm("gemm_v12_small_128x128_bf16", "v12_small", Format::Bf16),
+            bf16_gemm("gemm_v12_small_64x128_f32", "v12_small", Format::Fp32),
+            bf16_gemm("gemm_v12_small_64x128_bf16", "v12_small", Format::Bf16),
+            bf16_gemm("gemm_v12_small_64x64_f32", "v12_small", Format::Fp32),
+            bf16_gemm("gemm_v12_small_64x64_bf16", "v12_small", Format::Bf16),
+            bf16_gemm("gemm_v12_split_128x128_f32", "v12_split", Format::Fp32),
+            bf16_gemm("gemm_v12_split_128x128_bf16", "v12_split", Format::Bf16),
+            bf16_gemm("gemm_v12_split_64x64_f32", "v12_split", Format::Fp32),
+            bf16_gemm("gemm_v12_split_64x64_bf16", "v12_split", Format::Bf16),
+            tensor("sgemm_v12_six_bf16", "v12_six_bf16", Format::Fp32),
+            turned("gemm_v12_tf32_f32", "v12_tf32", [Format::Tf32, Format::Fp32]),
+            with_fast_sums("gemm_v12_fp8_fast_f32", "v12_fp8", [Format::E4m3, Format::Fp32]),
+            with_fast_sums("gemm_v12_fp8_fast_bf16", "v12_fp8", [Format::E4m3, Format::Bf16]),
+            turned("gemm_v12_fp8_f32", "v12_fp8", [Format::E4m3, Format::Fp32]),
+            turned("gemm_v12_fp8_bf16", "v12_fp8", [Format::E4m3, Format::Bf16]),
+        ],
+    },
+];
+
+/// Sources of kernels that the library of v11 chooses from; none of them is run by itself.
+pub const CHOSEN: [&str; 2] = ["v11_gemm", "v11_pack"];
+
+/// Kernels with no GPU's records yet: times, counters beside Nsight Compute's and compute-sanitizer's verdicts are to come.
+pub const NOT_MEASURED: [&str; 0] = [];
+
+/// A step that is a program of its own, without kernels: not in [`STEPS`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standalone {
+    /// Its number, such as `v13`.
+    pub id: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// What it is about, in a line.
+    pub idea: &'static str,
+    /// The command that runs it.
+    pub command: &'static str,
+}
+
+/// All of these.
+pub const PROGRAMS: [Standalone; 1] = [Standalone {
+    id: "v13",
+    name: "whole-process",
+    idea: "from arrays of the host to the result in the host: copies, streams, graphs, two devices",
+    command: "cargo run --release -p v13 -- run",
+}];
+
+/// No step with kernels is called that.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct UnknownStep {
+    /// What was asked for.
+    pub asked: String,
+    /// The step with the nearest name.
+    pub near: Option<&'static str>,
+    /// The program of that name.
+    pub program: Option<Standalone>,
+}
+
+impl fmt::Display for UnknownStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(Standalone { id, command, .. }) = self.program {
+            return write!(
+                f,
+                "{id} is a program of its own, without kernels to check or measure here; run it with: {command}"
+            );
+        }
+        write!(f, "there is no step `{}`", self.asked)?;
+        if let Some(near) = self.near {
+            write!(f, " (did you mean {near}?)")?;
+        }
+        write!(f, "; the steps are {} (see: cargo xtask list)", range())
+    }
+}
+
+/// The steps that there are, in short: `v00 … v12`. A number that is missing is a step to come.
+pub fn range() -> String {
+    let runs = STEPS.chunk_by(|one, next| one.number() + 1 == next.number());
+    let words = runs.filter_map(|run| match run {
+        [one] => Some(one.id.to_owned()),
+        [first, .., last] => Some(format!("{} … {}", first.id, last.id)),
+        [] => None,
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// The step called `v05`, `5` or `bank-conflict-free`.
+///
+/// ```
+/// assert_eq!(catalog::find("5").unwrap().id, "v05");
+/// assert_eq!(catalog::find("Float4").unwrap().id, "v04");
+/// assert!(catalog::find("v99").unwrap_err().to_string().contains("v99"));
+/// ```
+///
+/// # Errors
+/// When no step has that number or name.
+pub fn find(text: &str) -> Result<&'static Step, UnknownStep> {
+    let asked = text.trim().to_ascii_lowercase();
+    let number = asked.strip_prefix('v').unwrap_or(&asked).parse::<u32>().ok();
+    let named = |step: &&Step| {
+        step.name == asked.replace('_', "-") || number.is_some_and(|n| step.id == format!("v{n:02}"))
+    };
+    let program = PROGRAMS
+        .into_iter()
+        .find(|it| it.name == asked.replace('_', "-") || number.is_some_and(|n| it.id == format!("v{n:02}")));
+    STEPS.iter().find(named).ok_or_else(|| UnknownStep {
+        near: nearest(&asked),
+        program,
+        asked: text.to_owned(),
+    })
+}
+
+/// A step whose name begins alike, or holds what was asked for.
+fn nearest(asked: &str) -> Option<&'static str> {
+    const ENOUGH: usize = 3;
+    let alike = |step: &&Step| {
+        let common = step
+            .name
+            .bytes()
+            .zip(asked.bytes())
+            .take_while(|(a, b)| a == b)
+            .count();
+        common >= ENOUGH || (asked.len() >= ENOUGH && step.name.contains(asked))
+    };
+    STEPS.iter().find(alike).map(|step| step.name)
+}
+
+impl Step {
+    /// Its kernel with this entry point.
+    pub fn kernel(&self, name: &str) -> Option<&'static Kernel> {
+        self.kernels.iter().find(|kernel| kernel.name == name)
+    }
+
+    /// Its number: 5 for `v05`.
+    pub fn number(&self) -> u32 {
+        self.id[1..].parse().unwrap_or_default()
+    }
+}
+
+impl Work {
+    /// The shape of this work at a size that was asked for: a transpose has no K. `None` where a product lacks it.
+    pub fn shape(self, size: crate::Shape) -> Option<crate::Shape> {
+        match (self, size.k) {
+            (Work::Transpose, _) => Some(crate::Shape { k: 0, ..size }),
+            (_, 0) => None,
+            _ => Some(size),
+        }
+    }
+
+    /// Whether A is stored as K × M, and B as N × K.
+    pub fn turned(self) -> [bool; 2] {
+        match self {
+            Work::SgemmTransposed { a, b } => [a, b],
+            Work::Tensor { turned_b, .. } => [false, turned_b],
+            _ => [false; 2],
+        }
+    }
+
+    /// Floating-point operations for a shape.
+    pub fn flops(self, shape: crate::Shape) -> f64 {
+        match self {
+            Work::Transpose => 0.0,
+            _ => 2.0 * shape.m as f64 * shape.n as f64 * shape.k as f64,
+        }
+    }
+
+    /// Bytes that must move at least once: inputs read, output written.
+    pub fn bytes(self, shape: crate::Shape) -> f64 {
+        let (m, n, k) = (shape.m as f64, shape.n as f64, shape.k as f64);
+        match self {
+            Work::Transpose => 2.0 * 4.0 * m * n,
+            Work::Dgemm => 8.0 * (m * k + k * n + m * n),
+            Work::Tensor { operands, result, .. } => {
+                operands.bytes() * (m * k + k * n) + result.bytes() * m * n
+            }
+            _ => 4.0 * (m * k + k * n + m * n),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_count_up_from_zero() {
+        assert_eq!(STEPS[0].number(), 0);
+        assert!(STEPS.is_sorted_by_key(|step| step.number()));
+        for step in STEPS {
+            assert_eq!(step.id, format!("v{:02}", step.number()));
+        }
+    }
+
+    #[test]
+    fn a_step_answers_to_its_number_and_its_name() {
+        for step in STEPS {
+            for asked in [step.id, step.name, &step.number().to_string()] {
+                assert_eq!(find(asked).map(|found| found.id), Ok(step.id));
+            }
+        }
+    }
+
+    #[test]
+    fn a_near_miss_is_told() {
+        let error = find("bank-conflict").unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "there is no step `bank-conflict` (did you mean bank-conflict-free?); the steps are v00 … v12 (see: cargo xtask list)"
+        );
+    }
+
+    #[test]
+    fn a_program_is_named_with_its_command() {
+        for asked in ["v13", "13", "whole-process"] {
+            assert_eq!(
+                find(asked).unwrap_err().to_string(),
+                "v13 is a program of its own, without kernels to check or measure here; \
+                 run it with: cargo run --release -p v13 -- run"
+            );
+        }
+    }
+
+    #[test]
+    fn names_of_kernels_are_unique() {
+        let mut names: Vec<_> = STEPS.iter().flat_map(|s| s.kernels).map(|k| k.name).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+}

@@ -1,0 +1,613 @@
+//! Writes a starter repository: everything that `check` needs for some tasks, and no solution.
+//!
+//! Its workspace has copies of the crates that the command line and `judge` are made of, found by following their
+//! manifests; of the kernels only headers and the probe of the device. Tests, examples and everything else that could
+//! hold a finished kernel stay behind. Answers to questions, and the last level of hints, are taken out of the catalogues.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use catalog::provenance::target_of;
+use tasks::task::{Question, file_of};
+use tasks::variant::{self, Point};
+use tasks::{Catalogue, Task, TaskName, quiz};
+use toml::{Table, Value};
+
+/// An assignment for a class: its tasks, its questions and the hidden seed.
+#[derive(Debug, Clone)]
+pub struct Assignment {
+    /// Title of the assignment.
+    pub title: String,
+    /// The due date, as it is printed in the README.
+    pub due: Option<String>,
+    /// Seed of the hidden tests; it is in the rubric and nowhere in the repository.
+    pub seed: u64,
+    /// Tasks with their starters.
+    pub tasks: Vec<Given>,
+    /// Questions with their ids, as `v02.sectors`.
+    pub questions: Vec<(String, Question)>,
+    /// Whether results count only from a real GPU.
+    pub gpu_required: bool,
+    /// Measured minutes by task, which replace those of the catalogue.
+    pub minutes: BTreeMap<String, u32>,
+}
+
+/// Programs that the repository builds.
+const ROOTS: [&str; 2] = ["xtask", "judge"];
+/// Sections of a manifest that name what is not copied.
+const LEFT_OUT: [&str; 5] = ["dev-dependencies", "test", "bench", "example", "bin"];
+/// Files of the kernels' folder that programs include.
+const KERNELS: [&str; 2] = ["probe.cu", "ptx/probe.ptx"];
+/// Files of the root that are copied as they are.
+const AS_THEY_ARE: [&str; 5] = [
+    ".cargo/config.toml",
+    "Cargo.lock",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "rustfmt.toml",
+];
+
+/// A task that is assigned.
+#[derive(Debug, Clone)]
+pub struct Given {
+    /// The task that is assigned.
+    pub task: Task,
+    /// What a learner begins with.
+    pub starter: String,
+    /// The numbers that were drawn, for a task with a variant.
+    pub drawn: Option<Drawn>,
+}
+
+/// A task whose numbers were drawn.
+#[derive(Debug, Clone)]
+pub struct Drawn {
+    /// The numbers that were drawn.
+    pub point: Point,
+    /// Its table for the catalogue.
+    table: Table,
+    /// A kernel that passes; for the instructor.
+    pub reference: String,
+}
+
+/// Tasks, and the questions of their steps by id.
+pub type Chosen = (Vec<Given>, Vec<(String, Question)>);
+
+/// Reads tasks and questions from the checkout at `root`; `starter` gives the text that a learner begins with. The
+/// numbers of `vNN.variant` are drawn from the seed.
+///
+/// # Errors
+/// With one sentence, as for a task that is not there.
+pub fn choose(
+    root: &Path,
+    names: &[TaskName],
+    seed: u64,
+    starter: impl Fn(&Task) -> Result<String, String>,
+) -> Result<Chosen, String> {
+    let (mut given, mut questions): (Vec<Given>, Vec<_>) = (Vec::new(), Vec::new());
+    let mut steps = BTreeSet::new();
+    for name in names {
+        let catalogue = Catalogue::load(root, &name.step).map_err(|error| error.to_string())?;
+        let (task, drawn) = match name.id.as_deref() {
+            Some(variant::ID) => {
+                let (task, drawn) = draw(root, &catalogue, seed)?;
+                (task, Some(drawn))
+            }
+            _ => (catalogue.find(name)?.clone(), None),
+        };
+        if given.iter().any(|known| known.task.name == *name) {
+            return Err(format!("{name} is named twice"));
+        }
+        given.push(Given {
+            starter: starter(&task)?,
+            task,
+            drawn,
+        });
+        if steps.insert(name.step.clone()) {
+            questions.extend(
+                catalogue
+                    .questions
+                    .iter()
+                    .map(|question| (format!("{}.{}", name.step, question.id), question.clone())),
+            );
+        }
+    }
+    // The PTX of a kernel that is launched is in the repository.
+    for launch in &given {
+        let kernel = launch.task.host.as_ref().and_then(|host| host.call.kernel());
+        let is_asked = |other: &&Given| Some(&other.task.solution) == kernel.as_ref();
+        if let Some(other) = given.iter().find(is_asked) {
+            return Err(format!(
+                "{} launches the finished kernel of {}: a repository with both would hold a solution",
+                launch.task.name, other.task.name
+            ));
+        }
+    }
+    Ok((given, questions))
+}
+
+fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, Drawn), String> {
+    let step = &catalogue.step;
+    let Some(variant) = &catalogue.variant else {
+        let why = match (catalogue.tasks.is_empty(), with_variants(root)) {
+            (true, there) => format!("it has no tasks; numbers are drawn for {there}"),
+            (_, there) => format!("its tasks have one right answer each; numbers are drawn for {there}"),
+        };
+        return Err(format!("{step} has nothing to vary: {why}"));
+    };
+    let Some(point) = variant.draw(step, seed) else {
+        return Err(format!("{step}: nothing can be drawn: there are no points"));
+    };
+    let place = |why: String| format!("{step}: {point}: {why}");
+    let file = variant::reference_of(step);
+    let text =
+        std::fs::read_to_string(root.join(&file)).map_err(|error| format!("{}: {error}", file.display()))?;
+    let drawn = Drawn {
+        point: point.clone(),
+        table: variant.table(point).map_err(place)?,
+        reference: variant::reference(&text, point).map_err(place)?,
+    };
+    Ok((variant.task(step, point).map_err(place)?, drawn))
+}
+
+/// Steps that have a task whose numbers are drawn.
+fn with_variants(root: &Path) -> String {
+    let catalogues = Catalogue::load_all(root).unwrap_or_default();
+    let there = catalogues.iter().filter(|catalogue| catalogue.variant.is_some());
+    there
+        .map(|catalogue| catalogue.step.as_str())
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// Writes the repository into `out`, which is made; the checkout at `root` is only read.
+///
+/// # Errors
+/// With the file that cannot be read or written.
+pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), String> {
+    let copier = Copier { root, out };
+    let workspace = copier.toml("Cargo.toml")?;
+    let members = members(&copier, &workspace)?;
+    for folder in members.values() {
+        copier.folder(&folder.join("src"))?;
+        // What the sources include.
+        let data = folder.join("data");
+        if copier.root.join(&data).is_dir() {
+            copier.folder(&data)?;
+        }
+        let manifest = folder.join("Cargo.toml");
+        let mut table = copier.toml(&manifest)?;
+        for section in LEFT_OUT {
+            table.remove(section);
+        }
+        if let Some(Value::Table(targets)) = table.get_mut("target") {
+            for (_, target) in targets.iter_mut() {
+                if let Value::Table(target) = target {
+                    target.remove("dev-dependencies");
+                }
+            }
+        }
+        copier.put(&manifest, &toml_text(&table)?)?;
+    }
+    let own = own(&copier, &workspace)?;
+    copier.put(
+        Path::new("Cargo.toml"),
+        &toml_text(&trimmed(workspace, &members, &own))?,
+    )?;
+    for name in AS_THEY_ARE {
+        if root.join(name).is_file() {
+            copier.copy(Path::new(name))?;
+        }
+    }
+    for name in KERNELS {
+        copier.copy(&Path::new("kernels").join(name))?;
+    }
+    for entry in std::fs::read_dir(root.join("kernels")).map_err(|error| format!("kernels: {error}"))? {
+        let path = entry.map_err(|error| error.to_string())?.path();
+        if path.extension().is_some_and(|extension| extension == "cuh") {
+            copier.copy(&Path::new("kernels").join(path.file_name().unwrap_or_default()))?;
+        }
+    }
+    let steps = assignment.tasks.iter().map(|given| given.task.name.step.as_str());
+    let steps: BTreeSet<&str> = steps.collect();
+    for step in steps {
+        let file = file_of(step);
+        let table = catalogue(copier.toml(&file)?, step, assignment);
+        copier.put(&file, &toml_text(&table)?)?;
+    }
+    for Given { task, starter, .. } in &assignment.tasks {
+        if task.has_starter {
+            copier.put(&task.starter_file(), starter)?;
+        }
+        copier.put(&Path::new("my").join(task.file()), starter)?;
+        if let Some(kernel) = task.host.as_ref().and_then(|host| host.call.kernel()) {
+            copier.copy(&target_of(Path::new(""), &kernel))?;
+        }
+    }
+    if !assignment.questions.is_empty() {
+        copier.put(Path::new("my/answers.toml"), &answers(assignment))?;
+    }
+    copier.put(Path::new("README.md"), &readme(assignment))?;
+    copier.put(Path::new(".gitignore"), "/target/\n*.tmp\n")?;
+    copier.put(Path::new(".github/workflows/check.yml"), &workflow(assignment))
+}
+
+struct Copier<'a> {
+    root: &'a Path,
+    out: &'a Path,
+}
+
+impl Copier<'_> {
+    fn put(&self, path: &Path, text: &str) -> Result<(), String> {
+        let target = self.out.join(path);
+        let put = || {
+            std::fs::create_dir_all(catalog::files::folder_of(&target))?;
+            std::fs::write(&target, text)
+        };
+        put().map_err(|error| format!("{}: {error}", target.display()))
+    }
+
+    fn text(&self, path: &Path) -> Result<String, String> {
+        std::fs::read_to_string(self.root.join(path)).map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    fn toml(&self, path: impl AsRef<Path>) -> Result<Table, String> {
+        let path = path.as_ref();
+        toml::from_str(&self.text(path)?).map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    fn copy(&self, path: &Path) -> Result<(), String> {
+        let bytes =
+            std::fs::read(self.root.join(path)).map_err(|error| format!("{}: {error}", path.display()))?;
+        let target = self.out.join(path);
+        let put = || {
+            std::fs::create_dir_all(catalog::files::folder_of(&target))?;
+            std::fs::write(&target, &bytes)
+        };
+        put().map_err(|error| format!("{}: {error}", target.display()))
+    }
+
+    fn folder(&self, path: &Path) -> Result<(), String> {
+        let shown = |error: std::io::Error| format!("{}: {error}", path.display());
+        for entry in std::fs::read_dir(self.root.join(path)).map_err(shown)? {
+            let entry = entry.map_err(shown)?;
+            let inner = path.join(entry.file_name());
+            match entry.file_type().map_err(shown)? {
+                kind if kind.is_dir() => self.folder(&inner)?,
+                kind if kind.is_file() && !is_scratch(&inner) => self.copy(&inner)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What an editor or a test leaves, and snapshots of tests.
+fn is_scratch(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.starts_with('.') || name.ends_with(".tmp") || name.ends_with(".snap") || name.ends_with(".snap.new")
+}
+
+fn toml_text(table: &Table) -> Result<String, String> {
+    toml::to_string(table).map_err(|error| error.to_string())
+}
+
+/// Crates of the workspace that [`ROOTS`] are made of: name and folder.
+fn members(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeMap<String, PathBuf>, String> {
+    let shared = workspace
+        .get("workspace")
+        .and_then(|it| it.get("dependencies"))
+        .and_then(Value::as_table);
+    let folder = |name: &str| -> Option<PathBuf> {
+        let path = shared?.get(name)?.get("path")?.as_str()?;
+        Some(PathBuf::from(path))
+    };
+    let mut found: BTreeMap<String, PathBuf> = BTreeMap::new();
+    let mut open: Vec<(String, PathBuf)> = ROOTS
+        .iter()
+        .map(|name| ((*name).to_owned(), folder(name).unwrap_or_else(|| name.into())))
+        .collect();
+    while let Some((name, path)) = open.pop() {
+        if found.contains_key(&name) {
+            continue;
+        }
+        let manifest = copier.toml(path.join("Cargo.toml"))?;
+        let sections = ["dependencies", "build-dependencies"];
+        for dependency in sections
+            .iter()
+            .filter_map(|section| manifest.get(*section)?.as_table())
+            .flat_map(|table| table.keys())
+        {
+            open.extend(folder(dependency).map(|folder| (dependency.clone(), folder)));
+        }
+        found.insert(name, path);
+    }
+    Ok(found)
+}
+
+/// Names of all crates of the workspace. Where `*` stands in a path, there are several.
+fn own(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeSet<String>, String> {
+    let members = workspace.get("workspace").and_then(|it| it.get("members"));
+    let patterns = members.and_then(Value::as_array).into_iter().flatten();
+    let mut folders = Vec::new();
+    for pattern in patterns.filter_map(Value::as_str) {
+        let Some((start, end)) = pattern.split_once('*') else {
+            folders.push(PathBuf::from(pattern));
+            continue;
+        };
+        let (folder, start) = start.rsplit_once('/').unwrap_or(("", start));
+        let entries = std::fs::read_dir(copier.root.join(folder));
+        for entry in entries.map_err(|error| format!("{folder}: {error}"))?.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with(start) && name.ends_with(end) && entry.path().join("Cargo.toml").is_file() {
+                folders.push(Path::new(folder).join(name));
+            }
+        }
+    }
+    let name = |folder: &PathBuf| {
+        let manifest = copier.toml(folder.join("Cargo.toml"))?;
+        let name = manifest
+            .get("package")
+            .and_then(|it| it.get("name"))
+            .and_then(Value::as_str);
+        Ok(name.unwrap_or_default().to_owned())
+    };
+    folders.iter().map(name).collect()
+}
+
+/// The manifest of the workspace, whose crates are `own`, with these members only.
+fn trimmed(mut manifest: Table, members: &BTreeMap<String, PathBuf>, own: &BTreeSet<String>) -> Table {
+    let folders = members
+        .values()
+        .map(|folder| Value::String(folder.to_string_lossy().replace('\\', "/")));
+    if let Some(Value::Table(workspace)) = manifest.get_mut("workspace") {
+        workspace.insert("members".into(), Value::Array(folders.collect()));
+        workspace.remove("exclude");
+        if let Some(Value::Table(dependencies)) = workspace.get_mut("dependencies") {
+            dependencies.retain(|name, value| value.get("path").is_none() || members.contains_key(name));
+        }
+    }
+    if let Some(Value::Table(profiles)) = manifest.get_mut("profile") {
+        // Settings of crates that are not there make Cargo complain; those of other people's crates stay.
+        for (_, profile) in profiles.iter_mut() {
+            if let Some(Value::Table(packages)) = profile.get_mut("package") {
+                packages.retain(|name, _| members.contains_key(name) || !own.contains(name));
+            }
+        }
+    }
+    manifest
+}
+
+/// The catalogue of a step with the assigned tasks only, without answers.
+fn catalogue(mut table: Table, step: &str, assignment: &Assignment) -> Table {
+    let assigned = |id: Option<&str>| {
+        let name = TaskName {
+            step: step.to_owned(),
+            id: id.map(str::to_owned),
+        };
+        assignment
+            .tasks
+            .iter()
+            .any(|given| given.task.name == name)
+            .then(|| name.to_string())
+    };
+    let finish = |task: &mut Value, name: &str| {
+        let Value::Table(task) = task else { return };
+        if let Some(minutes) = assignment.minutes.get(name) {
+            task.insert("minutes".into(), Value::Integer(i64::from(*minutes)));
+        }
+        // The last level is close to the solution.
+        if let Some(Value::Array(hints)) = task.get_mut("hints") {
+            for hint in hints {
+                if let Some(Value::Array(levels)) = hint.get_mut("levels") {
+                    levels.truncate(2);
+                }
+            }
+        }
+    };
+    table.remove("why");
+    if assignment.gpu_required {
+        table.insert("gpu_required".into(), Value::Boolean(true));
+    }
+    table.remove("variant");
+    let drawn = assignment
+        .tasks
+        .iter()
+        .filter(|given| given.task.name.step == step);
+    let drawn = drawn.filter_map(|given| Some(Value::Table(given.drawn.as_ref()?.table.clone())));
+    if let Value::Array(transfers) = table
+        .entry("transfer")
+        .or_insert_with(|| Value::Array(Vec::new()))
+    {
+        transfers.extend(drawn);
+    }
+    match (assigned(None), table.get_mut("rebuild")) {
+        (Some(name), Some(task)) => finish(task, &name),
+        _ => drop(table.remove("rebuild")),
+    }
+    for kind in ["transfer", "host"] {
+        let Some(Value::Array(tasks)) = table.get_mut(kind) else {
+            continue;
+        };
+        let id = |task: &Value| task.get("id").and_then(Value::as_str).map(str::to_owned);
+        tasks.retain(|task| id(task).is_some_and(|id| assigned(Some(&id)).is_some()));
+        for task in tasks.iter_mut() {
+            if let Some(name) = id(task).and_then(|id| assigned(Some(&id))) {
+                finish(task, &name);
+            }
+        }
+        if tasks.is_empty() {
+            table.remove(kind);
+        }
+    }
+    table
+}
+
+fn names(assignment: &Assignment) -> Vec<String> {
+    let tasks = assignment.tasks.iter();
+    tasks.map(|given| given.task.name.to_string()).collect()
+}
+
+fn minutes_of(assignment: &Assignment, task: &Task) -> u32 {
+    let measured = assignment.minutes.get(&task.name.to_string());
+    measured.copied().unwrap_or(task.minutes)
+}
+
+fn readme(assignment: &Assignment) -> String {
+    let mut out = format!("# {}\n\n", assignment.title);
+    if let Some(due) = &assignment.due {
+        out.push_str(&format!("Due: {due}\n\n"));
+    }
+    out.push_str("## Tasks\n\n| task | what | your file | minutes |\n| --- | --- | --- | --- |\n");
+    for Given { task, .. } in &assignment.tasks {
+        out.push_str(&format!(
+            "| {} | {} | `my/{}` | {} |\n",
+            task.name,
+            task.title.replace('|', "\\|"),
+            task.file(),
+            minutes_of(assignment, task)
+        ));
+    }
+    let names = names(assignment);
+    let first = names.first().cloned().unwrap_or_default();
+    let device = match assignment.gpu_required {
+        true => {
+            "Results count from a real GPU: a task has passed where `check` ran on a machine with an NVIDIA GPU, as the \
+             workflow in `.github` does on the runner of your class. You can work without one: kernels then run on an \
+             emulated GPU, `check` says so, and calls nothing passed (exit code 3, as for everything that was not run)."
+        }
+        false => "You need Rust and no GPU: kernels run on an emulated one.",
+    };
+    out.push_str(&format!(
+        "\nEach file says at its top what is to be done. Change nothing else: your files are judged with other copies of \
+         everything around them.\n\n## Commands\n\n{device}\n\n```sh\n\
+         cargo xtask setup          # once: fetch NVIDIA's compiler into target/\ncargo xtask check {first}      # is \
+         it right, and does it do the thing?\ncargo xtask hint {first}       # a hint for what went wrong\n```\n\n\
+         `check` runs your kernel on awkward shapes with all checks, and then counts what it does. Grading does the same \
+         with other shapes and other numbers, so a kernel that is right for the shapes you see only is not right.\n"
+    ));
+    for Given { task, .. } in &assignment.tasks {
+        out.push_str(&format!("\n## {}: {}\n\n", task.name, task.title));
+        if !task.text.trim().is_empty() {
+            out.push_str(&format!("{}\n\n", task.text.trim()));
+        }
+        out.push_str(
+            "What is judged:\n\n- every element of the result is right\n- no check finds a mistake\n",
+        );
+        for (_, what) in task.criteria() {
+            out.push_str(&format!("- {what}\n"));
+        }
+    }
+    if !assignment.questions.is_empty() {
+        out.push_str("\n## Questions\n\nWrite your answers into `my/answers.toml`.\n\n");
+        for (id, question) in &assignment.questions {
+            out.push_str(&format!("- `{id}`: {}\n", question.question.trim()));
+            for (at, choice) in question.choices.iter().enumerate() {
+                out.push_str(&format!("  - {}) {choice}\n", quiz::letter(at)));
+            }
+        }
+    }
+    out + "\n## Handing in\n\nHand in the folder `my/`, with `progress.toml`, which the commands write.\n"
+}
+
+fn answers(assignment: &Assignment) -> String {
+    let mut out = String::from(
+        "# Your answers: a number, or the letter of a choice. The questions are in the README.\n\n",
+    );
+    for (id, _) in &assignment.questions {
+        out.push_str(&format!("\"{id}\" = \"\"\n"));
+    }
+    out
+}
+
+/// Label of the runners that have a GPU.
+const RUNNER: &str = "[self-hosted, gpu]";
+
+fn workflow(assignment: &Assignment) -> String {
+    let (comment, on, runner) = match assignment.gpu_required {
+        true => (
+            "on the GPU of a runner of yours that has the labels `self-hosted` and `gpu`.\n# Without a GPU, check ends with \
+             exit code 3, and the run fails. Not at pull requests: anybody can make one",
+            "push",
+            RUNNER,
+        ),
+        false => ("on the emulated GPU", "[push, pull_request]", "ubuntu-latest"),
+    };
+    format!(
+        "# Checks the kernels at each push, {comment}.\nname: check\non: {on}\npermissions:\n  \
+         contents: read\njobs:\n  check:\n    runs-on: {runner}\n    timeout-minutes: 20\n    steps:\n      - uses: \
+         actions/checkout@v4\n      - uses: actions/cache@v4\n        with:\n          path: |\n            \
+         ~/.cargo/registry\n            target\n          key: check-${{{{ hashFiles('Cargo.lock') }}}}\n      - run: \
+         cargo xtask setup\n      - run: cargo xtask check {}\n",
+        names(assignment).join(" ")
+    )
+}
+
+/// The rubric that belongs to it, with the seed.
+pub fn rubric(assignment: &Assignment) -> String {
+    const RIGHT: f64 = 4.0;
+    const CLEAN: f64 = 2.0;
+    const DOES: f64 = 4.0;
+    let mut out = format!(
+        "# Rubric of the assignment, for `cargo xtask grade SUBMISSIONS --rubric THIS --out DIR`.\n# The seed is that of \
+         the hidden tests: keep this file to yourself.\n{}format = 1\ntitle = {}\nseed = {}\n",
+        match assignment.gpu_required {
+            true =>
+                "# Grading runs on the emulated GPU, because its sandbox shows no device: what a real one says is in the \
+                     runs of\n# the repository's workflow.\n",
+            false => "",
+        },
+        Value::String(assignment.title.clone()),
+        assignment.seed
+    );
+    for Given { task, drawn, .. } in &assignment.tasks {
+        out.push_str(&format!("\n[[task]]\nname = \"{}\"\n", task.name));
+        if let Some(drawn) = drawn {
+            let numbers = drawn.point.numbers.iter();
+            let work = Value::try_from(drawn.point.work).ok();
+            let fields = work.map(|work| format!("work = {work}")).into_iter();
+            let fields = fields.chain(numbers.map(|(name, number)| format!("{name} = {number}")));
+            out.push_str(&format!(
+                "drawn = {{ {} }}\n",
+                fields.collect::<Vec<_>>().join(", ")
+            ));
+        }
+        out.push_str(&format!("right = {RIGHT:.0}\nclean = {CLEAN:.0}\n"));
+        if !task.criteria().is_empty() {
+            out.push_str(&format!("does = {DOES:.0}\n"));
+        }
+    }
+    for (id, _) in &assignment.questions {
+        out.push_str(&format!("\n[[question]]\nid = \"{id}\"\npoints = 1\n"));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_stay_but_for_crates_that_are_not_copied() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let (root, out) = (root.as_path(), Path::new("/nowhere"));
+        let copier = Copier { root, out };
+        let mut workspace = copier.toml("Cargo.toml").expect("a manifest");
+        let own = own(&copier, &workspace).expect("manifests");
+        // Members that are named, and found by a pattern.
+        for name in ["tests", "v00", "emulator_client"] {
+            assert!(own.contains(name), "{name}");
+        }
+        let settings = ["simt", "tests", "v00", "emulator_client", "anybody-elses"];
+        let packages: Table = settings
+            .map(|name| (name.to_owned(), Value::Table(Table::new())))
+            .into_iter()
+            .collect();
+        let profile = Table::from_iter([("package".to_owned(), Value::Table(packages))]);
+        let profiles = Table::from_iter([("dev".to_owned(), Value::Table(profile))]);
+        workspace.insert("profile".into(), Value::Table(profiles));
+        let members = BTreeMap::from([("simt".to_owned(), PathBuf::from("emulator/simt"))]);
+        let trimmed = trimmed(workspace, &members, &own);
+        let left = trimmed["profile"]["dev"]["package"].as_table().expect("settings");
+        assert_eq!(left.keys().collect::<Vec<_>>(), ["anybody-elses", "simt"]);
+    }
+}

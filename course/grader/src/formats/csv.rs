@@ -1,0 +1,65 @@
+//! One line per student, for spreadsheets.
+
+use crate::grade::Class;
+use crate::score::shown;
+
+/// The grades of a class as a table.
+pub(crate) fn table(class: &Class) -> String {
+    let items: Vec<&str> = class
+        .students
+        .first()
+        .map(|student| student.items.iter().map(|item| item.id.as_str()).collect())
+        .unwrap_or_default();
+    let mut head = vec!["student".to_owned(), "points".into(), "of".into()];
+    head.extend(items.iter().map(|id| (*id).to_owned()));
+    head.extend(["codes".into(), "notes".into()]);
+    let mut out = line(&head);
+    for student in &class.students {
+        let mut cells = vec![student.name.clone(), shown(student.points), shown(class.max)];
+        for id in &items {
+            let item = student.items.iter().find(|item| item.id == *id);
+            cells.push(item.map_or(String::new(), |item| shown(item.points)));
+        }
+        let codes: Vec<String> = student.verdicts.iter().flat_map(tasks::Verdict::codes).collect();
+        let mut notes = student.notes.clone();
+        if student.is_ungraded() {
+            notes.push("could not be graded: look at it by hand".into());
+        }
+        cells.extend([codes.join(" "), notes.join("; ")]);
+        out.push_str(&line(&cells));
+    }
+    out
+}
+
+fn line(cells: &[String]) -> String {
+    let cells: Vec<String> = cells.iter().map(|text| cell(text)).collect();
+    cells.join(",") + "\n"
+}
+
+/// Quoted where it must be. What a spreadsheet would take for a formula begins with an apostrophe.
+fn cell(text: &str) -> String {
+    let text = match text.starts_with(['=', '+', '-', '@']) {
+        true => format!("'{text}"),
+        false => text.to_owned(),
+    };
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::class;
+    use super::*;
+
+    #[test]
+    fn names_are_no_formulas() {
+        let text = table(&class());
+        assert_eq!(
+            text,
+            "student,points,of,v02.right,codes,notes\n\"'=cmd()|\"\"ada\"\"\",4,8,4,,a note & more\n\
+             <b>bob</b>,0,8,0,wrong-result,a note & more\n"
+        );
+    }
+}

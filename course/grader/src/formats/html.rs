@@ -1,0 +1,270 @@
+//! One HTML file for the instructor: the class on top, then a page per student. It loads nothing and runs nothing.
+
+use std::collections::BTreeMap;
+
+use catalog::text::escaped;
+use tasks::verdict::Status;
+
+use super::told;
+use crate::grade::{Class, Student};
+use crate::report::median;
+use crate::score::shown;
+
+const STYLE: &str = "
+:root { color-scheme: light dark; --line: #8884; --good: #2a7d2a; --bad: #b3261e; }
+@media (prefers-color-scheme: dark) { :root { --good: #7ccf7c; --bad: #ff8a80; } }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; margin: 1rem 0; width: 100%; }
+th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+pre { overflow-x: auto; padding: .6rem; border: 1px solid var(--line); font-size: .85rem; }
+section { border-top: 2px solid var(--line); margin-top: 2.5rem; break-before: page; }
+.passed { color: var(--good); } .failed { color: var(--bad); }
+meter { width: 8rem; }
+";
+
+/// Students named in a cell.
+const MOST_NAMED: usize = 8;
+
+/// The grades of a class as one page.
+pub(crate) fn report(class: &Class) -> String {
+    let title = match class.title.as_str() {
+        "" => "Grades",
+        title => title,
+    };
+    let mut out = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+         content=\"width=device-width\">\n<title>{0}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
+        escaped(title)
+    );
+    out.push_str(&summary(class));
+    out.push_str(&parts(class));
+    out.push_str(&misconceptions(class));
+    out.push_str(&similar(class));
+    out.push_str(&students(class));
+    for (at, student) in class.students.iter().enumerate() {
+        out.push_str(&page(at, student, class.max));
+    }
+    out + "</body>\n</html>\n"
+}
+
+fn link(class: &Class, name: &str) -> String {
+    match class.students.iter().position(|student| student.name == name) {
+        Some(at) => format!("<a href=\"#s{}\">{}</a>", at + 1, escaped(name)),
+        None => escaped(name),
+    }
+}
+
+fn names(class: &Class, names: &[&str]) -> String {
+    let mut text: Vec<String> = names
+        .iter()
+        .take(MOST_NAMED)
+        .map(|name| link(class, name))
+        .collect();
+    if names.len() > MOST_NAMED {
+        text.push(format!("and {} more", names.len() - MOST_NAMED));
+    }
+    text.join(", ")
+}
+
+fn summary(class: &Class) -> String {
+    let n = class.students.len();
+    let points: Vec<f64> = class.students.iter().map(|student| student.points).collect();
+    let mean = points.iter().sum::<f64>() / n.max(1) as f64;
+    let ungraded: Vec<&str> = class
+        .students
+        .iter()
+        .filter(|student| student.is_ungraded())
+        .map(|student| student.name.as_str())
+        .collect();
+    let mut out = format!(
+        "<p>{n} submissions, {} points at most. Mean {}, median {}.</p>\n",
+        shown(class.max),
+        shown(mean),
+        shown(median(points.clone()).unwrap_or_default())
+    );
+    if !ungraded.is_empty() {
+        out.push_str(&format!(
+            "<p class=\"failed\">Could not be graded, look at them by hand: {}.</p>\n",
+            names(class, &ungraded)
+        ));
+    }
+    // How many have which share of the points.
+    const BINS: usize = 10;
+    let mut bins = [0usize; BINS + 1];
+    for value in &points {
+        let share = if class.max > 0.0 { value / class.max } else { 0.0 };
+        bins[((share * BINS as f64) as usize).min(BINS)] += 1;
+    }
+    out.push_str(
+        "<h2>Points</h2>\n<table>\n<tr><th>share of the points</th><th class=\"n\">students</th><th></th></tr>\n",
+    );
+    for (at, count) in bins.iter().enumerate() {
+        let label = match at {
+            BINS => "all".to_owned(),
+            at => format!("{} – {} %", at * 100 / BINS, (at + 1) * 100 / BINS),
+        };
+        out.push_str(&format!(
+            "<tr><td>{label}</td><td class=\"n\">{count}</td><td><meter min=\"0\" max=\"{}\" value=\"{count}\">{count}\
+             </meter></td></tr>\n",
+            n.max(1)
+        ));
+    }
+    out + "</table>\n"
+}
+
+fn parts(class: &Class) -> String {
+    let Some(first) = class.students.first() else {
+        return String::new();
+    };
+    let n = class.students.len();
+    let mut out = String::from(
+        "<h2>What was reached</h2>\n<table>\n<tr><th>part</th><th>what</th><th class=\"n\">passed</th><th></th></tr>\n",
+    );
+    for item in &first.items {
+        let all = class.students.iter().flat_map(|student| &student.items);
+        let passed = all
+            .filter(|other| other.id == item.id && other.status == Status::Passed)
+            .count();
+        out.push_str(&format!(
+            "<tr><td><code>{}</code></td><td>{}</td><td class=\"n\">{passed} of {n}</td><td><meter min=\"0\" max=\"{n}\" \
+             value=\"{passed}\">{passed}</meter></td></tr>\n",
+            escaped(&item.id),
+            escaped(&item.what)
+        ));
+    }
+    out + "</table>\n"
+}
+
+/// What went wrong, by code: how many, and what it says of the first.
+fn misconceptions(class: &Class) -> String {
+    let mut codes: BTreeMap<(String, String), (String, Vec<&str>)> = BTreeMap::new();
+    for student in &class.students {
+        for verdict in &student.verdicts {
+            for code in verdict.codes() {
+                let title = verdict
+                    .findings
+                    .iter()
+                    .find(|found| found.code == code)
+                    .map(|found| found.title.clone())
+                    .or_else(|| {
+                        let part = verdict.parts.iter().find(|part| part.id == code)?;
+                        part.why.clone()
+                    })
+                    .or_else(|| verdict.why.clone())
+                    .unwrap_or_default();
+                let entry = codes.entry((verdict.task.to_string(), code));
+                let (_, names) = entry.or_insert_with(|| (title, Vec::new()));
+                names.push(&student.name);
+            }
+        }
+    }
+    if codes.is_empty() {
+        return String::new();
+    }
+    let mut rows: Vec<_> = codes.into_iter().collect();
+    rows.sort_by_key(|(_, (_, names))| std::cmp::Reverse(names.len()));
+    let mut out = String::from(
+        "<h2>What went wrong</h2>\n<table>\n<tr><th>task</th><th>code</th><th class=\"n\">students</th><th>for \
+         example</th><th>who</th></tr>\n",
+    );
+    for ((task, code), (title, who)) in rows {
+        out.push_str(&format!(
+            "<tr><td>{}</td><td><code>{}</code></td><td class=\"n\">{}</td><td>{}</td><td>{}</td></tr>\n",
+            escaped(&task),
+            escaped(&code),
+            who.len(),
+            escaped(&crate::plain(&title)),
+            names(class, &who)
+        ));
+    }
+    out + "</table>\n"
+}
+
+fn similar(class: &Class) -> String {
+    if class.similar.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from(
+        "<h2>Passages in common</h2>\n<p>Which submissions to read side by side. Names and numbers do not count, nor \
+         does what the starter has or what many share. Two people with one idea can look like this, too: it proves \
+         nothing.</p>\n<table>\n<tr><th>task</th><th>students</th><th class=\"n\">share of the shorter one</th><th \
+         class=\"n\">passages</th></tr>\n",
+    );
+    for pair in &class.similar {
+        out.push_str(&format!(
+            "<tr><td>{}</td><td>{}, {}</td><td class=\"n\">{:.0} %</td><td class=\"n\">{}</td></tr>\n",
+            escaped(&pair.task),
+            link(class, &pair.students[0]),
+            link(class, &pair.students[1]),
+            100.0 * pair.share,
+            pair.passages
+        ));
+    }
+    out + "</table>\n"
+}
+
+fn students(class: &Class) -> String {
+    let mut out = String::from(
+        "<h2>Students</h2>\n<table>\n<tr><th>student</th><th class=\"n\">points</th><th>codes</th></tr>\n",
+    );
+    for student in &class.students {
+        let codes: Vec<String> = student.verdicts.iter().flat_map(tasks::Verdict::codes).collect();
+        out.push_str(&format!(
+            "<tr><td>{}</td><td class=\"n\">{}</td><td><code>{}</code></td></tr>\n",
+            link(class, &student.name),
+            shown(student.points),
+            escaped(&codes.join(" "))
+        ));
+    }
+    out + "</table>\n"
+}
+
+fn page(at: usize, student: &Student, max: f64) -> String {
+    let mut out = format!(
+        "<section id=\"s{}\">\n<h2>{}</h2>\n<p>{} of {} points. <a href=\"#\">Back to the class</a></p>\n",
+        at + 1,
+        escaped(&student.name),
+        shown(student.points),
+        shown(max)
+    );
+    for note in &student.notes {
+        out.push_str(&format!("<p>{}</p>\n", escaped(note)));
+    }
+    out.push_str("<table>\n<tr><th>part</th><th>what</th><th>outcome</th><th class=\"n\">points</th></tr>\n");
+    for item in &student.items {
+        let class = match item.status {
+            Status::Passed => "passed",
+            Status::Failed => "failed",
+            Status::NotRun => "",
+        };
+        let why = match &item.why {
+            Some(why) => format!("<br>{}", escaped(&crate::plain(why))),
+            None => String::new(),
+        };
+        out.push_str(&format!(
+            "<tr><td><code>{}</code></td><td>{}{why}</td><td class=\"{class}\">{}</td><td class=\"n\">{} of {}</td></tr>\n",
+            escaped(&item.id),
+            escaped(&item.what),
+            item.status.words(),
+            shown(item.points),
+            shown(item.max)
+        ));
+    }
+    out.push_str("</table>\n");
+    for verdict in student
+        .verdicts
+        .iter()
+        .filter(|verdict| verdict.status != Status::Passed)
+    {
+        let text = told(verdict);
+        if !text.is_empty() {
+            out.push_str(&format!(
+                "<h3>{}</h3>\n<pre>{}</pre>\n",
+                escaped(&verdict.task.to_string()),
+                escaped(&text)
+            ));
+        }
+    }
+    out + "</section>\n"
+}

@@ -1,0 +1,556 @@
+//! Grades all submissions: in parallel, each result kept by its key.
+//!
+//! A result lies in `work/KEY.json` of the folder for results. The key is a hash of everything that the verdict depends
+//! on, so the same source is judged once, a grading that was stopped goes on where it was, parts can be done on several
+//! machines that share the folder, and nothing stale is used. The reports are made from these files alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use catalog::files::write_whole;
+use catalog::provenance::sha256;
+use serde::{Deserialize, Serialize};
+use tasks::verdict::{Status, Verdict};
+
+use crate::rubric::{GradedTask, Rubric};
+use crate::sandbox::Sandbox;
+use crate::score::{self, Item};
+use crate::similar::{self, Pair};
+use crate::submissions::{self, Handed, Submission};
+use crate::unit::{self, Bounds, Tools, code};
+
+/// Raised when results of an older version must not be used.
+const VERSION: u32 = 1;
+
+/// What is graded, and how.
+#[derive(Debug)]
+pub struct Grading<'a> {
+    /// The folder with a submission per student.
+    pub submissions: &'a Path,
+    /// The tasks and their points.
+    pub rubric: &'a Rubric,
+    /// The folder that receives the results.
+    pub out: &'a Path,
+    /// Submissions judged at a time.
+    pub jobs: usize,
+    /// The programs that compile and judge.
+    pub tools: &'a Tools,
+    /// How they are kept from everything else.
+    pub sandbox: &'a Sandbox,
+    /// What they may take.
+    pub bounds: Bounds,
+    /// Starters by the name of the task.
+    pub starters: &'a BTreeMap<String, String>,
+}
+
+/// The grades of a class. Fields are only ever added.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Class {
+    /// Version of this layout.
+    pub format: u32,
+    /// Title of the assignment.
+    pub title: String,
+    /// Points that can be reached.
+    pub max: f64,
+    /// Students in the order of their names.
+    pub students: Vec<Student>,
+    /// Submissions that have passages in common.
+    pub similar: Vec<Pair>,
+}
+
+/// The grades of one student.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Student {
+    /// Name of the submission.
+    pub name: String,
+    /// Points given for all items.
+    pub points: f64,
+    /// What they are made of.
+    pub items: Vec<Item>,
+    /// Verdicts in the order of the rubric.
+    pub verdicts: Vec<Verdict>,
+    /// Remarks for the instructor.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+impl Student {
+    /// Whether something could not be graded for a reason that lies here.
+    pub fn is_ungraded(&self) -> bool {
+        self.verdicts
+            .iter()
+            .any(|verdict| verdict.status == Status::NotRun && verdict.code.is_none())
+    }
+}
+
+/// Why there are no grades.
+#[derive(Debug)]
+pub enum Stop {
+    /// The watcher asked for it.
+    Interrupted {
+        /// Number of results so far.
+        done: usize,
+        /// Number of results in all.
+        of: usize,
+    },
+    /// A file could not be read or written: why.
+    Failed(String),
+}
+
+/// Called after each result with how many there are, and how many there will be; false stops.
+pub type Watch<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
+
+/// A task of a student.
+struct Entry<'a> {
+    graded: &'a GradedTask,
+    handed: Handed,
+    key: Option<String>,
+}
+
+/// Grades the class, or goes on with it.
+///
+/// # Errors
+/// When files cannot be read or written, or the watcher stops it.
+pub fn run(grading: &Grading<'_>, watch: Watch<'_>) -> Result<Class, Stop> {
+    let found = find(grading)?;
+    judge_all(grading, &found, None, watch)?;
+    collect(grading, &found)
+}
+
+/// Judges one of several parts, and makes no reports.
+///
+/// # Errors
+/// As for [`run`].
+pub fn run_part(grading: &Grading<'_>, part: usize, of: usize, watch: Watch<'_>) -> Result<(), Stop> {
+    let found = find(grading)?;
+    judge_all(grading, &found, Some((part, of)), watch)
+}
+
+/// The folder of results by key.
+fn work(out: &Path) -> PathBuf {
+    out.join("work")
+}
+
+fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)>, Stop> {
+    let submissions = submissions::all(grading.submissions, grading.out)
+        .map_err(|error| Stop::Failed(format!("{}: {error}", grading.submissions.display())))?;
+    if submissions.is_empty() {
+        return Err(Stop::Failed(format!(
+            "{} has no submissions: folders named after students, or .cu files",
+            grading.submissions.display()
+        )));
+    }
+    let tasks = &grading.rubric.tasks;
+    let entries = |submission: &Submission| {
+        tasks
+            .iter()
+            .map(|graded| {
+                // One file alone is a kernel.
+                let is_only = tasks.len() == 1 && graded.task.host.is_none();
+                let handed = submission.source(&graded.task.file(), is_only);
+                let key = match &handed {
+                    Handed::Text(source) => Some(key(grading, graded, source)),
+                    _ => None,
+                };
+                Entry { graded, handed, key }
+            })
+            .collect()
+    };
+    Ok(submissions
+        .into_iter()
+        .map(|submission| {
+            let entries = entries(&submission);
+            (submission, entries)
+        })
+        .collect())
+}
+
+/// Of everything that a verdict depends on.
+fn key(grading: &Grading<'_>, graded: &GradedTask, source: &str) -> String {
+    let parts = serde_json::json!([
+        VERSION,
+        grading.tools.version,
+        grading.tools.headers,
+        graded.task,
+        graded.finished,
+        grading.rubric.seed,
+        grading.bounds,
+        grading.sandbox.is_tight(),
+        source,
+    ]);
+    sha256(parts.to_string().as_bytes())
+}
+
+fn judge_all(
+    grading: &Grading<'_>,
+    found: &[(Submission, Vec<Entry<'_>>)],
+    part: Option<(usize, usize)>,
+    watch: Watch<'_>,
+) -> Result<(), Stop> {
+    let work = work(grading.out);
+    let failed = |error: std::io::Error| Stop::Failed(format!("{}: {error}", work.display()));
+    std::fs::create_dir_all(&work).map_err(failed)?;
+    let mut keys = BTreeSet::new();
+    let mut all: Vec<&Entry<'_>> = found
+        .iter()
+        .flat_map(|(_, entries)| entries)
+        .filter(|entry| entry.key.as_ref().is_some_and(|key| keys.insert(key.clone())))
+        .collect();
+    if let Some((part, of)) = part {
+        let mut at = 0;
+        all.retain(|_| {
+            at += 1;
+            (at - 1) % of == part
+        });
+    }
+    let of = all.len();
+    let open: Vec<&Entry<'_>> = all
+        .into_iter()
+        .filter(|entry| {
+            entry
+                .key
+                .as_ref()
+                .is_some_and(|key| stored(grading.out, key).is_none())
+        })
+        .collect();
+    let done = AtomicUsize::new(of - open.len());
+    let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let trouble: Mutex<Option<String>> = Mutex::new(None);
+    if !watch(done.load(Ordering::SeqCst), of) {
+        stopped.store(true, Ordering::SeqCst);
+    }
+    std::thread::scope(|scope| {
+        for _ in 0..grading.jobs.max(1).min(open.len()) {
+            scope.spawn(|| {
+                while !stopped.load(Ordering::SeqCst) {
+                    let Some(entry) = open.get(next.fetch_add(1, Ordering::SeqCst)) else {
+                        break;
+                    };
+                    match judge_one(grading, entry) {
+                        Ok(true) => {}
+                        Ok(false) => {
+                            stopped.store(true, Ordering::SeqCst);
+                            break;
+                        }
+                        Err(why) => {
+                            if let Ok(mut trouble) = trouble.lock() {
+                                trouble.get_or_insert(why);
+                            }
+                            stopped.store(true, Ordering::SeqCst);
+                            break;
+                        }
+                    }
+                    if !watch(done.fetch_add(1, Ordering::SeqCst) + 1, of) {
+                        stopped.store(true, Ordering::SeqCst);
+                    }
+                }
+            });
+        }
+    });
+    if let Ok(Some(why)) = trouble.into_inner() {
+        return Err(Stop::Failed(why));
+    }
+    let done = done.into_inner();
+    match stopped.into_inner() && done < of {
+        true => Err(Stop::Interrupted { done, of }),
+        false => Ok(()),
+    }
+}
+
+/// What is kept of a source that was looked at.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kept {
+    Verdict(Box<Verdict>),
+    /// It could not be judged; tried again next time.
+    Ungraded(String),
+}
+
+/// Judges a source and keeps what came out: false when an interrupt came first, and nothing is kept. An error is one of
+/// the folder for results: nothing else stops the others.
+fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<bool, String> {
+    let (Handed::Text(source), Some(key)) = (&entry.handed, &entry.key) else {
+        return Ok(true);
+    };
+    let job = work(grading.out).join(format!("{key}.job"));
+    let io = |error: std::io::Error| format!("{}: {error}", job.display());
+    let remove = || match std::fs::remove_dir_all(&job) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io(error)),
+        _ => Ok(()),
+    };
+    // A grading that was killed leaves it behind.
+    remove()?;
+    std::fs::create_dir_all(&job).map_err(io)?;
+    let job_path = job.canonicalize().map_err(io)?;
+    let seed = grading.rubric.seed;
+    let judged = catch_unwind(AssertUnwindSafe(|| {
+        unit::judge(
+            grading.tools,
+            grading.sandbox,
+            &grading.bounds,
+            entry.graded,
+            seed,
+            source,
+            &job_path,
+        )
+    }));
+    let kept = match judged {
+        Ok(Ok(verdict)) => Kept::Verdict(Box::new(verdict)),
+        _ if (grading.tools.launcher.interrupted)() => {
+            remove()?;
+            return Ok(false);
+        }
+        Ok(Err(why)) => Kept::Ungraded(why),
+        Err(_) => Kept::Ungraded("the grader made a mistake: look at this one by hand".into()),
+    };
+    let text = serde_json::to_string(&kept).map_err(|error| error.to_string())?;
+    write_whole(&file(grading.out, key), &text).map_err(io)?;
+    remove()?;
+    Ok(true)
+}
+
+fn file(out: &Path, key: &str) -> PathBuf {
+    work(out).join(format!("{key}.json"))
+}
+
+/// The verdict that is kept under a key.
+fn stored(out: &Path, key: &str) -> Option<Verdict> {
+    match kept(out, key)? {
+        Kept::Verdict(verdict) => Some(*verdict),
+        Kept::Ungraded(_) => None,
+    }
+}
+
+fn kept(out: &Path, key: &str) -> Option<Kept> {
+    serde_json::from_str(&std::fs::read_to_string(file(out, key)).ok()?).ok()
+}
+
+fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Result<Class, Stop> {
+    let rubric = grading.rubric;
+    let mut students = Vec::new();
+    for (submission, entries) in found {
+        let (mut items, mut verdicts, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+        for (graded, entry) in rubric.tasks.iter().zip(entries) {
+            let verdict = verdict_of(grading, entry);
+            if let (Handed::Text(source), Some(starter)) =
+                (&entry.handed, grading.starters.get(&graded.task.name.to_string()))
+                && source.trim() == starter.trim()
+            {
+                notes.push(format!("{}: the starter, unchanged", graded.task.name));
+            }
+            items.extend(score::of_task(graded, &verdict));
+            verdicts.push(verdict);
+        }
+        if !rubric.questions.is_empty() {
+            let (answers, trouble) = submission.answers();
+            notes.extend(trouble);
+            items.extend(
+                rubric
+                    .questions
+                    .iter()
+                    .map(|graded| score::of_question(graded, &answers)),
+            );
+        }
+        students.push(Student {
+            name: submission.student.clone(),
+            points: items.iter().map(|item| item.points).sum(),
+            items,
+            verdicts,
+            notes,
+        });
+    }
+    let mut similar = Vec::new();
+    // Right answers to a task for the host are all alike.
+    let kernels = rubric.tasks.iter().enumerate();
+    for (at, graded) in kernels.filter(|(_, graded)| graded.task.host.is_none()) {
+        let name = graded.task.name.to_string();
+        let starter = grading.starters.get(&name).map_or("", String::as_str);
+        let sources: Vec<(String, String)> = found
+            .iter()
+            .filter_map(|(submission, entries)| match &entries.get(at)?.handed {
+                Handed::Text(text) => Some((submission.student.clone(), text.clone())),
+                _ => None,
+            })
+            .collect();
+        similar.extend(similar::pairs(&name, starter, &sources));
+    }
+    Ok(Class {
+        format: VERSION,
+        title: rubric.title.clone(),
+        max: rubric.max(),
+        students,
+        similar,
+    })
+}
+
+/// What became of a task: the verdict that is kept, or one of what was not handed in.
+fn verdict_of(grading: &Grading<'_>, entry: &Entry<'_>) -> Verdict {
+    let task = &entry.graded.task;
+    let absent = |status: Status, code: Option<&str>, why: &str| {
+        let mut verdict = Verdict::stopped(task.name.clone(), &task.does, "", why);
+        // Nothing was compiled.
+        verdict.parts.retain(|part| part.id != "compiles");
+        verdict.status = status;
+        verdict.code = code.map(str::to_owned);
+        verdict
+    };
+    match (&entry.handed, &entry.key) {
+        (Handed::Missing, _) => {
+            let why = format!("no {} was handed in", task.file());
+            absent(Status::NotRun, Some(code::MISSING), &why)
+        }
+        (Handed::Refused(why), _) => absent(Status::Failed, Some(code::REFUSED), why),
+        (Handed::Text(_), key) => match key.as_ref().and_then(|key| kept(grading.out, key)) {
+            Some(Kept::Verdict(verdict)) => *verdict,
+            Some(Kept::Ungraded(why)) => absent(Status::NotRun, None, &why),
+            None => absent(Status::NotRun, None, "there is no result"),
+        },
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::sandbox::Launcher;
+    use tasks::verdict::Part;
+
+    const RUBRIC: &str = "format = 1\nseed = 7\n[[task]]\nname = \"v02\"\nright = 4\nclean = 2\ndoes = 4\n";
+
+    /// A class of one, graded by shell scripts in place of the compiler and of `judge`.
+    struct Played {
+        folder: PathBuf,
+        rubric: Rubric,
+        tools: Tools,
+    }
+
+    impl Played {
+        fn new(test: &str) -> Self {
+            let folder = std::env::temp_dir().join(format!("grader-grade-{test}-{}", std::process::id()));
+            let _ = std::fs::remove_dir_all(&folder);
+            std::fs::create_dir_all(folder.join("submissions/ada")).expect("a folder");
+            std::fs::write(folder.join("submissions/ada/v02.cu"), "x").expect("a file");
+            let confined = folder.join("confined");
+            std::fs::write(&confined, "shift 5\nexec /bin/sh \"$@\"\n").expect("a file");
+            let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+            Self {
+                rubric: Rubric::parse(RUBRIC, "rubric.toml", &root).expect("a rubric"),
+                tools: Tools {
+                    launcher: Launcher {
+                        program: "/bin/sh".into(),
+                        word: confined.display().to_string(),
+                        libraries: BTreeSet::new(),
+                        interrupted: || false,
+                    },
+                    compiler: folder.join("compiler"),
+                    compiler_arguments: Vec::new(),
+                    compiler_reads: Vec::new(),
+                    judge: folder.join("judge"),
+                    headers: Vec::new(),
+                    version: String::new(),
+                },
+                folder,
+            }
+        }
+
+        fn grade(&self, compiler: &str, judge: &str) -> Result<Student, Stop> {
+            std::fs::write(&self.tools.compiler, compiler).expect("a file");
+            std::fs::write(&self.tools.judge, judge).expect("a file");
+            let grading = Grading {
+                submissions: &self.folder.join("submissions"),
+                rubric: &self.rubric,
+                out: &self.folder.join("out"),
+                jobs: 1,
+                tools: &self.tools,
+                sandbox: &Sandbox::None,
+                bounds: Bounds::default(),
+                starters: &BTreeMap::new(),
+            };
+            run(&grading, &|_, _| true).map(|mut class| class.students.remove(0))
+        }
+
+        /// Grades with working programs.
+        fn grade_well(&self) -> Result<Student, Stop> {
+            let task = &self.rubric.tasks[0].task;
+            let mut verdict = Verdict::stopped(task.name.clone(), &task.does, "", "");
+            verdict.status = Status::Passed;
+            (verdict.code, verdict.why, verdict.n_shapes) = (None, None, 9);
+            for part in &mut verdict.parts {
+                *part = Part::passed(&part.id, &part.what);
+            }
+            let verdict = serde_json::to_string(&verdict).expect("JSON");
+            self.grade(COMPILES, &format!("cat <<'END'\n{verdict}\nEND\n"))
+        }
+    }
+
+    impl Drop for Played {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.folder);
+        }
+    }
+
+    const COMPILES: &str = "echo '{\"ptx\": \"\"}'\n";
+
+    /// Nothing is known of a source when these run, and the next grading judges it.
+    #[track_caller]
+    fn check_ungraded(test: &str, compiler: &str, judge: &str, why: &str) {
+        let played = Played::new(test);
+        let student = played.grade(compiler, judge).expect("grades");
+        assert!(student.is_ungraded(), "{student:#?}");
+        assert_eq!(student.verdicts[0].why.as_deref(), Some(why));
+        let again = played.grade_well().expect("grades");
+        assert_eq!((again.points, again.is_ungraded()), (10.0, false), "{again:#?}");
+    }
+
+    #[test]
+    fn a_program_that_is_ended_from_outside_says_nothing_of_a_source() {
+        for (signal, number) in [("HUP", 1), ("INT", 2), ("QUIT", 3), ("KILL", 9), ("TERM", 15)] {
+            let why = |who: &str| format!("{who} was ended from outside (signal {number})");
+            // The others may be ignored where the tests run, as HUP is under nohup.
+            if signal == "KILL" {
+                let ends = "kill -KILL $$\n";
+                check_ungraded("compiler-ends", ends, "", &why("the compiler"));
+                check_ungraded("judge-ends", COMPILES, ends, &why("the kernel"));
+            }
+            // As a sandbox passes it on.
+            let passes_on = format!("exit {}\n", 128 + number);
+            check_ungraded(
+                &format!("passed-{signal}"),
+                COMPILES,
+                &passes_on,
+                &why("the kernel"),
+            );
+        }
+    }
+
+    #[test]
+    fn a_mistake_of_our_programs_is_not_the_sources() {
+        let panics = "echo \"thread 'main' (7) panicked at course/judge/src/lib.rs:1:2:\nwhat went wrong\nnote: run \
+                      with it\" >&2\nexit 101\n";
+        let why = |who: &str| {
+            format!("{who} gave no answer (exit status: 101): course/judge/src/lib.rs:1:2: what went wrong")
+        };
+        check_ungraded("panic-compiler", panics, "", &why("the compiler"));
+        check_ungraded("panic-judge", COMPILES, panics, &why("judge"));
+        check_ungraded(
+            "crash-judge",
+            COMPILES,
+            "kill -SEGV $$\n",
+            "judge gave no answer (signal: 11 (SIGSEGV))",
+        );
+    }
+
+    #[test]
+    fn nothing_is_kept_after_an_interrupt() {
+        let mut played = Played::new("interrupted");
+        played.tools.launcher.interrupted = || true;
+        let stop = played.grade("exec sleep 1000\n", "").expect_err("interrupted");
+        assert!(matches!(stop, Stop::Interrupted { done: 0, of: 1 }), "{stop:?}");
+        let left = std::fs::read_dir(work(&played.folder.join("out"))).expect("a folder");
+        assert_eq!(left.count(), 0);
+        played.tools.launcher.interrupted = || false;
+        assert_eq!(played.grade_well().expect("grades").points, 10.0);
+    }
+}

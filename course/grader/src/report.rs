@@ -1,0 +1,300 @@
+//! Where a class stands: from the progress files that students hand in.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use tasks::Task;
+
+use crate::submissions;
+
+/// From so many students on that passed and whose time is known, their median replaces the estimate.
+const ENOUGH: usize = 3;
+/// Minutes are rounded up to a multiple of this.
+const STEP: u32 = 5;
+/// Codes named for a task.
+const MOST_CODES: usize = 3;
+
+/// The progress of a class.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// Students with a progress file.
+    pub students: usize,
+    /// In the order of the steps; only tasks that somebody began.
+    pub tasks: Vec<TaskReport>,
+    /// Files that could not be read: student and reason.
+    pub unreadable: Vec<(String, String)>,
+    /// Students without a file.
+    pub without: Vec<String>,
+}
+
+/// The progress of a class in one task.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TaskReport {
+    /// Name of the task, such as `v02`.
+    pub task: String,
+    /// Students that began it.
+    pub begun: usize,
+    /// Students that passed it.
+    pub passed: usize,
+    /// Students that gave up before they passed.
+    pub gave_up: usize,
+    /// Students that began it, and neither passed nor gave up.
+    pub stuck: Vec<Stuck>,
+    /// Hints shown, in all.
+    pub hints: u32,
+    /// Median of the minutes of work of those who passed.
+    pub minutes: Option<f64>,
+    /// Number of students whose minutes are known.
+    pub timed: usize,
+    /// Minutes that the catalogue estimates.
+    pub estimate: u32,
+    /// Median of the checks until the first that passed.
+    pub checks: Option<f64>,
+    /// Codes of failed checks and the number of students that had them, the most frequent first.
+    pub codes: Vec<(String, usize)>,
+}
+
+/// Somebody who has not passed yet.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Stuck {
+    /// Name of the student, from the folder of the submission.
+    pub student: String,
+    /// Code of the last check; none before the first.
+    pub code: Option<String>,
+    /// Number of checks so far.
+    pub checks: u32,
+    /// Minutes of work so far.
+    pub minutes: u32,
+    /// Number of hints shown.
+    pub hints: u32,
+}
+
+/// Reads the progress files below `folder`: `NAME/my/progress.toml` or `NAME/progress.toml`.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn read(folder: &Path, tasks: &[Task]) -> std::io::Result<Report> {
+    let (mut class, mut unreadable, mut without) = (Vec::new(), Vec::new(), Vec::new());
+    for submission in submissions::all(folder, Path::new(""))? {
+        match submission.progress() {
+            Ok(Some(progress)) => class.push((submission.student, progress)),
+            Ok(None) => without.push(submission.student),
+            Err(why) => unreadable.push((submission.student, why)),
+        }
+    }
+    let mut found = Vec::new();
+    for task in tasks {
+        let name = task.name.to_string();
+        let mut all = Vec::new();
+        for (student, progress) in &class {
+            if let Some(own) = progress.tasks.get(&name) {
+                all.push((student, own));
+            }
+        }
+        if all.is_empty() {
+            continue;
+        }
+        let passed: Vec<_> = all.iter().filter(|(_, own)| own.passed.is_some()).collect();
+        let mut codes: BTreeMap<&str, usize> = BTreeMap::new();
+        for (_, own) in &all {
+            for code in own.failures.keys() {
+                *codes.entry(code).or_default() += 1;
+            }
+        }
+        let mut codes: Vec<(String, usize)> =
+            codes.into_iter().map(|(code, n)| (code.to_owned(), n)).collect();
+        codes.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+        codes.truncate(MOST_CODES);
+        let mut stuck: Vec<Stuck> = all
+            .iter()
+            .filter(|(_, own)| !own.is_over())
+            .map(|(student, own)| Stuck {
+                student: (*student).clone(),
+                code: own.code.as_deref().map(crate::plain),
+                checks: own.checks,
+                minutes: u32::try_from(own.seconds / 60).unwrap_or(u32::MAX),
+                hints: own.hints,
+            })
+            .collect();
+        stuck.sort_by(|a, b| (b.minutes, b.checks, &a.student).cmp(&(a.minutes, a.checks, &b.student)));
+        let minutes: Vec<f64> = passed
+            .iter()
+            .filter(|(_, own)| own.seconds > 0)
+            .map(|(_, own)| own.seconds as f64 / 60.0)
+            .collect();
+        let checks: Vec<f64> = passed
+            .iter()
+            .filter_map(|(_, own)| own.checks_to_pass.map(f64::from))
+            .collect();
+        found.push(TaskReport {
+            task: name,
+            begun: all.len(),
+            passed: passed.len(),
+            gave_up: all
+                .iter()
+                .filter(|(_, own)| own.passed.is_none() && own.gave_up.is_some())
+                .count(),
+            stuck,
+            hints: all.iter().fold(0, |sum, (_, own)| sum.saturating_add(own.hints)),
+            timed: minutes.len(),
+            minutes: median(minutes),
+            estimate: task.minutes,
+            checks: median(checks),
+            codes: codes
+                .into_iter()
+                .map(|(code, n)| (crate::plain(&code), n))
+                .collect(),
+        });
+    }
+    Ok(Report {
+        students: class.len(),
+        tasks: found,
+        unreadable,
+        without,
+    })
+}
+
+/// The one in the middle, or the mean of the two there.
+pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => None,
+        n if n % 2 == 1 => Some(values[n / 2]),
+        n => Some(f64::midpoint(values[n / 2 - 1], values[n / 2])),
+    }
+}
+
+/// Measured minutes by task.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Minutes {
+    /// Version of this layout.
+    pub format: u32,
+    /// Minutes by the name of the task.
+    #[serde(default)]
+    pub minutes: BTreeMap<String, u32>,
+}
+
+impl Report {
+    /// The medians of the tasks for which there are times of enough students, rounded up.
+    pub fn measured(&self) -> Minutes {
+        let enough = self.tasks.iter().filter(|task| task.timed >= ENOUGH);
+        let minutes = enough.filter_map(|task| {
+            let measured = task.minutes?.ceil() as u32;
+            Some((task.task.clone(), measured.max(1).div_ceil(STEP) * STEP))
+        });
+        Minutes {
+            format: 1,
+            minutes: minutes.collect(),
+        }
+    }
+}
+
+impl Minutes {
+    /// Reads the file that [`Minutes::text`] wrote.
+    ///
+    /// # Errors
+    /// With one sentence; `name` is the file in it.
+    pub fn parse(text: &str, name: &str) -> Result<Self, String> {
+        let minutes: Self = toml::from_str(text).map_err(|error| {
+            let (line, why) = tasks::toml_error(text, &error);
+            format!("{name}:{line}: {why}")
+        })?;
+        match minutes.format {
+            1 => Ok(minutes),
+            other => Err(format!("{name}: format: {other}, and this version reads 1")),
+        }
+    }
+
+    /// The text of a file that [`Minutes::parse`] reads.
+    pub fn text(&self) -> String {
+        let table = toml::to_string(self).unwrap_or_default();
+        format!(
+            "# Minutes of work until a task passed: medians of a class, from its progress files.\n# `cargo xtask assign \
+             --minutes THIS` uses them in place of the estimates.\n{table}"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tasks::Catalogue;
+
+    #[test]
+    fn a_class_is_summed_up() {
+        let folder = std::env::temp_dir().join(format!("grader-report-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        let student = |name: &str, text: &str| {
+            let my = folder.join(name).join("my");
+            std::fs::create_dir_all(&my).expect("a folder");
+            std::fs::write(my.join("progress.toml"), format!("format = 1\n{text}")).expect("a file");
+        };
+        let passed = |minutes: u32| {
+            format!(
+                "[tasks.v02]\nseconds = {}\nchecks = 3\nchecks_to_pass = 3\npassed = \"2026-11-22T12:00:00Z\"\nhints = 1\n\
+                 [tasks.v02.failures]\nE-RACE = 2\n",
+                minutes * 60
+            )
+        };
+        student("ada", &passed(31));
+        student("bob", &passed(52));
+        student("cleo", &passed(90));
+        // A time that is not known counts for nothing.
+        student("zoe", &passed(0));
+        student(
+            "dan",
+            "[tasks.v02]\nseconds = 3000\nchecks = 9\nhints = 2\ncode = \"wrong-result\"\n[tasks.v02.failures]\nwrong-result = 9\n",
+        );
+        student("eve", "[tasks.v02]\ngave_up = \"2026-11-22T12:00:00Z\"\n");
+        student("broken", "[[[");
+        std::fs::create_dir_all(folder.join("nobody")).expect("a folder");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let tasks = Catalogue::load(&root, "v02").expect("a catalogue").tasks;
+        let report = read(&folder, &tasks).expect("readable");
+        let _ = std::fs::remove_dir_all(&folder);
+        assert_eq!((report.students, report.tasks.len()), (6, 1));
+        assert_eq!(
+            (report.unreadable.len(), report.without.as_slice()),
+            (1, &["nobody".to_owned()][..])
+        );
+        let v02 = &report.tasks[0];
+        assert_eq!((v02.begun, v02.passed, v02.gave_up, v02.hints), (6, 4, 1, 6));
+        assert_eq!((v02.minutes, v02.checks), (Some(52.0), Some(3.0)));
+        assert_eq!(v02.stuck.len(), 1);
+        assert_eq!(v02.stuck[0].code.as_deref(), Some("wrong-result"));
+        assert_eq!(
+            v02.codes,
+            [("E-RACE".to_owned(), 4), ("wrong-result".to_owned(), 1)]
+        );
+        let minutes = report.measured();
+        assert_eq!(minutes.minutes["v02"], 55);
+        assert_eq!(Minutes::parse(&minutes.text(), "m.toml"), Ok(minutes));
+    }
+
+    #[test]
+    fn a_median_of_few_times_replaces_no_estimate() {
+        let task = |timed| TaskReport {
+            task: format!("v0{timed}"),
+            begun: 9,
+            passed: 9,
+            gave_up: 0,
+            stuck: Vec::new(),
+            hints: 0,
+            minutes: Some(31.0),
+            timed,
+            estimate: 60,
+            checks: None,
+            codes: Vec::new(),
+        };
+        let report = Report {
+            students: 9,
+            tasks: vec![task(1), task(2), task(3)],
+            unreadable: Vec::new(),
+            without: Vec::new(),
+        };
+        let measured: Vec<_> = report.measured().minutes.into_iter().collect();
+        assert_eq!(measured, [("v03".to_owned(), 35)]);
+    }
+}

@@ -1,0 +1,104 @@
+//! Scripts for Slurm: a job array that judges the parts, and a job after it that makes the reports.
+//!
+//! The parts share the folder for results, and each result lies under its key, so there is nothing to merge: the last job
+//! grades again, finds every result, and judges what a part that failed has left.
+
+use std::path::Path;
+
+use catalog::text::shell_word;
+
+/// What the scripts run.
+#[derive(Debug, Clone)]
+pub struct Jobs<'a> {
+    /// The program and its arguments, all paths absolute.
+    pub command: &'a [String],
+    /// Variables that it needs.
+    pub variables: &'a [(String, String)],
+    /// Folder in which it starts.
+    pub folder: &'a Path,
+    /// Folder for scripts and logs.
+    pub scripts: &'a Path,
+    /// Parts of the array.
+    pub parts: usize,
+}
+
+impl Jobs<'_> {
+    /// The script of one part.
+    pub fn part(&self) -> String {
+        let last = self.parts.max(1) - 1;
+        format!(
+            "#!/bin/sh\n#SBATCH --job-name=grade\n#SBATCH --array=0-{last}\n#SBATCH --ntasks=1\n#SBATCH \
+             --cpus-per-task=1\n{}exec {} --jobs 1 --part \"$SLURM_ARRAY_TASK_ID/{}\"\n",
+            self.head(),
+            words(self.command),
+            self.parts
+        )
+    }
+
+    /// The script of the job after them.
+    pub fn reports(&self) -> String {
+        format!(
+            "#!/bin/sh\n#SBATCH --job-name=grade-reports\n#SBATCH --ntasks=1\n#SBATCH --cpus-per-task=1\n{}exec {} --jobs \
+             1\n",
+            self.head(),
+            words(self.command)
+        )
+    }
+
+    /// The script that submits both.
+    pub fn submit(&self) -> String {
+        let file = |name: &str| shell_word(&self.scripts.join(name).to_string_lossy());
+        format!(
+            "#!/bin/sh\n# Submits the parts, and after them the reports. Arguments go to both, as --partition=short.\nset \
+             -eu\nparts=$(sbatch --parsable --output={} \"$@\" {})\nsbatch --parsable --output={} \
+             --dependency=\"afterany:${{parts%%;*}}\" \"$@\" {}\n",
+            file("part-%a.log"),
+            file("part.sh"),
+            file("reports.log"),
+            file("reports.sh"),
+        )
+    }
+
+    fn head(&self) -> String {
+        let mut out = format!("set -eu\ncd {}\n", shell_word(&self.folder.to_string_lossy()));
+        for (name, value) in self.variables {
+            out.push_str(&format!("export {name}={}\n", shell_word(value)));
+        }
+        out
+    }
+}
+
+fn words(all: &[String]) -> String {
+    let all: Vec<String> = all.iter().map(|text| shell_word(text)).collect();
+    all.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_quote_what_they_are_given() {
+        let command = ["/x/xtask", "grade", "/a b/it's"].map(str::to_owned);
+        let jobs = Jobs {
+            command: &command,
+            variables: &[("TILE_JUDGE".into(), "/x/judge".into())],
+            folder: Path::new("/checkout"),
+            scripts: Path::new("/out/slurm"),
+            parts: 8,
+        };
+        let part = jobs.part();
+        assert!(part.contains("#SBATCH --array=0-7\n"), "{part}");
+        assert!(
+            part.ends_with(
+                "export TILE_JUDGE=/x/judge\nexec /x/xtask grade '/a b/it'\\''s' --jobs 1 --part \
+                 \"$SLURM_ARRAY_TASK_ID/8\"\n"
+            ),
+            "{part}"
+        );
+        assert!(
+            jobs.submit()
+                .contains("--output=/out/slurm/part-%a.log \"$@\" /out/slurm/part.sh)\n")
+        );
+    }
+}

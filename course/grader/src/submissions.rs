@@ -1,0 +1,422 @@
+//! Reads what students handed in.
+//!
+//! A submission is a folder, named after its student, with the files of the tasks (`v02.cu`, or `my/v02.cu` as the
+//! exercises have it), or a single `.cu` file where there is one task. Symbolic links are not followed, not even those of
+//! folders; devices and pipes are not opened; files that are too large are not read. Other files are left alone.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use tasks::progress::{Progress, ProgressError};
+
+/// Bytes of a source. The longest of the course has a hundredth of it.
+pub const LARGEST_SOURCE: u64 = 1 << 20;
+/// Bytes of a progress file.
+const LARGEST_PROGRESS: u64 = 1 << 18;
+/// Where `predict` keeps answers.
+const PROGRESS: [&str; 2] = ["my/progress.toml", "progress.toml"];
+/// Where answers are written by hand, as the README of an assignment says; these come first.
+const ANSWERS: [&str; 2] = ["my/answers.toml", "answers.toml"];
+
+/// What one student handed in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Submission {
+    /// The name of the folder or file, without control characters.
+    pub student: String,
+    path: PathBuf,
+}
+
+/// A file of a submission.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Handed {
+    /// The student handed nothing in.
+    Missing,
+    /// The file was not read, for this reason.
+    Refused(String),
+    /// The text of the file.
+    Text(String),
+}
+
+/// All submissions of a folder, by name; hidden entries and `skip` are left out.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn all(folder: &Path, skip: &Path) -> std::io::Result<Vec<Submission>> {
+    let skip = skip.canonicalize().ok();
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let path = entry.path();
+        let kind = entry.file_type()?;
+        let is_source = path.extension().is_some_and(|extension| extension == "cu");
+        if name.starts_with('.') || (kind.is_dir() && path.canonicalize().ok() == skip) {
+            continue;
+        }
+        if !kind.is_dir() && !kind.is_symlink() && !is_source {
+            continue;
+        }
+        let student = if kind.is_dir() {
+            &*name
+        } else {
+            name.trim_end_matches(".cu")
+        };
+        found.push(Submission {
+            student: crate::plain(student),
+            path,
+        });
+    }
+    found.sort_by(|a, b| (&a.student, &a.path).cmp(&(&b.student, &b.path)));
+    // Two entries that look the same are told apart by a number.
+    for at in 1..found.len() {
+        let n = found[..at]
+            .iter()
+            .filter(|known| known.student == found[at].student)
+            .count();
+        if n > 0 {
+            found[at].student = format!("{} ({})", found[at].student, n + 1);
+        }
+    }
+    Ok(found)
+}
+
+impl Submission {
+    /// The file of that name, a task's; `is_only` when the assignment has no other.
+    pub fn source(&self, name: &str, is_only: bool) -> Handed {
+        match self.path.symlink_metadata() {
+            Err(error) => return Handed::Refused(format!("it cannot be read: {error}")),
+            Ok(it) if it.is_symlink() => {
+                return Handed::Refused("the submission is a symbolic link, which is not followed".into());
+            }
+            Ok(it) if it.is_dir() => {}
+            Ok(_) if is_only => return read(&self.path, LARGEST_SOURCE, "a source"),
+            Ok(_) => {
+                return Handed::Refused(
+                    "the submission is one file, and the assignment has several tasks: hand in a folder"
+                        .into(),
+                );
+            }
+        }
+        self.first(&[&format!("my/{name}"), name], LARGEST_SOURCE, "a source")
+    }
+
+    /// The answers to questions by their ids, as `v02.sectors`, and what is wrong with the files that hold them.
+    pub fn answers(&self) -> (BTreeMap<String, String>, Vec<String>) {
+        let (mut answers, mut notes) = (BTreeMap::new(), Vec::new());
+        if !self.path.symlink_metadata().is_ok_and(|it| it.is_dir()) {
+            return (answers, notes);
+        }
+        match self.progress() {
+            Ok(progress) => {
+                let given = progress.unwrap_or_default().questions.into_iter();
+                answers.extend(given.filter_map(|(id, question)| Some((id, question.answer?))));
+            }
+            Err(why) => notes.push(why),
+        }
+        match self.first(&ANSWERS, LARGEST_PROGRESS, "a file of answers") {
+            Handed::Missing => {}
+            Handed::Refused(why) => notes.push(why),
+            Handed::Text(text) => match toml::from_str::<toml::Table>(&text) {
+                Ok(table) => {
+                    for (id, value) in flat(table) {
+                        match answer(value) {
+                            Some(answer) if answer.trim().is_empty() => {}
+                            Some(answer) => {
+                                answers.insert(id, answer);
+                            }
+                            None => notes.push(format!(
+                                "the file of answers: what it has for {} is neither a text nor a number",
+                                crate::plain(&id)
+                            )),
+                        }
+                    }
+                }
+                Err(error) => notes.push(unreadable("the file of answers", &error)),
+            },
+        }
+        (answers, notes)
+    }
+
+    /// The progress file, if there is one.
+    ///
+    /// # Errors
+    /// With one sentence, when there is one that cannot be read.
+    pub fn progress(&self) -> Result<Option<Progress>, String> {
+        if !self.path.symlink_metadata().is_ok_and(|it| it.is_dir()) {
+            return Ok(None);
+        }
+        match self.first(&PROGRESS, LARGEST_PROGRESS, "a progress file") {
+            Handed::Missing => Ok(None),
+            Handed::Refused(why) => Err(why),
+            Handed::Text(text) => match Progress::parse(&text, "the progress file") {
+                Ok(progress) => Ok(Some(progress)),
+                Err(ProgressError::Syntax { line, why, .. }) => Err(format!(
+                    "the progress file cannot be read: line {line}: {}",
+                    crate::plain(&why)
+                )),
+                Err(error) => Err(error.to_string()),
+            },
+        }
+    }
+
+    /// The first of several files that is there.
+    fn first(&self, names: &[&str], most: u64, what: &str) -> Handed {
+        for name in names {
+            let mut path = self.path.clone();
+            let parts: Vec<&str> = name.split('/').collect();
+            for (at, part) in parts.iter().enumerate() {
+                path.push(part);
+                let Ok(it) = path.symlink_metadata() else { break };
+                if it.is_symlink() {
+                    let shown = parts[..=at].join("/");
+                    return Handed::Refused(format!("{shown} is a symbolic link, which is not followed"));
+                }
+                if at + 1 == parts.len() {
+                    return read(&path, most, what);
+                }
+            }
+        }
+        Handed::Missing
+    }
+}
+
+/// The entries of a file of answers. Without quotes the key `v02.sectors` is a table in a table.
+fn flat(table: toml::Table) -> Vec<(String, toml::Value)> {
+    let mut entries = Vec::new();
+    for (id, value) in table {
+        match value {
+            toml::Value::Table(inner) => {
+                let named = |(name, value)| (format!("{id}.{name}"), value);
+                entries.extend(inner.into_iter().map(named));
+            }
+            value => entries.push((id, value)),
+        }
+    }
+    entries
+}
+
+/// The answer that a value is.
+fn answer(value: toml::Value) -> Option<String> {
+    match value {
+        toml::Value::String(text) => Some(text),
+        toml::Value::Integer(number) => Some(number.to_string()),
+        toml::Value::Float(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn unreadable(what: &str, error: &toml::de::Error) -> String {
+    format!("{what} cannot be read: {}", crate::plain(error.message().trim()))
+}
+
+/// A file that was just seen to be no link.
+fn read(path: &Path, most: u64, what: &str) -> Handed {
+    let name = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let name = crate::plain(&name);
+    // Opening a pipe would wait for its other end.
+    match path.symlink_metadata() {
+        Ok(it) if it.is_file() => {}
+        Ok(_) => return Handed::Refused(format!("{name} is not a file")),
+        Err(error) => return Handed::Refused(format!("{name}: {error}")),
+    }
+    let open = || -> std::io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt as _;
+            options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+        }
+        options.open(path)
+    };
+    let bytes = open().and_then(|file| {
+        let size = file.metadata()?.len();
+        if size > most {
+            return Ok(Err(size));
+        }
+        let mut bytes = Vec::new();
+        file.take(most + 1).read_to_end(&mut bytes)?;
+        Ok(Ok(bytes))
+    });
+    match bytes {
+        Err(error) => Handed::Refused(format!("{name}: {error}")),
+        Ok(Err(size)) => Handed::Refused(format!("{name} has {size} bytes; {what} has at most {most}")),
+        Ok(Ok(bytes)) if bytes.len() as u64 > most => {
+            Handed::Refused(format!("{name} is too long; {what} has at most {most} bytes"))
+        }
+        Ok(Ok(bytes)) => match String::from_utf8(bytes) {
+            Ok(text) if text.contains('\0') => Handed::Refused(format!("{name} is not text")),
+            Ok(text) => Handed::Text(text),
+            Err(_) => Handed::Refused(format!("{name} is not text in UTF-8")),
+        },
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("grader-submissions-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        folder
+    }
+
+    /// What is read of the only submission, after `make` wrote it.
+    #[track_caller]
+    fn handed(name: &str, make: impl FnOnce(&Path)) -> Handed {
+        let folder = folder(name);
+        let student = folder.join("ada");
+        std::fs::create_dir(&student).expect("a folder");
+        make(&student);
+        let found = all(&folder, Path::new("/nowhere")).expect("readable");
+        assert_eq!(found.len(), 1);
+        let handed = found[0].source("v02.cu", true);
+        let _ = std::fs::remove_dir_all(&folder);
+        handed
+    }
+
+    fn refused(handed: Handed) -> String {
+        match handed {
+            Handed::Refused(why) => why,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_task_lies_in_the_folder_or_in_my() {
+        let text = |text: &str| Handed::Text(text.into());
+        let write = |path: PathBuf, text: &str| std::fs::write(path, text).expect("written");
+        assert_eq!(handed("plain", |at| write(at.join("v02.cu"), "x")), text("x"));
+        let both = |at: &Path| {
+            std::fs::create_dir(at.join("my")).expect("a folder");
+            write(at.join("my/v02.cu"), "mine");
+            write(at.join("v02.cu"), "x");
+        };
+        assert_eq!(handed("both", both), text("mine"));
+        assert_eq!(
+            handed("none", |at| write(at.join("v03.cu"), "x")),
+            Handed::Missing
+        );
+    }
+
+    #[test]
+    fn links_are_not_followed() {
+        let link = |at: &Path| symlink("/etc/passwd", at.join("v02.cu")).expect("a link");
+        assert_eq!(
+            refused(handed("link", link)),
+            "v02.cu is a symbolic link, which is not followed"
+        );
+        let circle = |at: &Path| symlink("v02.cu", at.join("v02.cu")).expect("a link");
+        assert!(refused(handed("circle", circle)).contains("symbolic link"));
+        let inside = |at: &Path| symlink("/etc", at.join("my")).expect("a link");
+        assert_eq!(
+            refused(handed("folder", inside)),
+            "my is a symbolic link, which is not followed"
+        );
+        let whole = |at: &Path| {
+            std::fs::remove_dir(at).expect("empty");
+            symlink("/etc", at).expect("a link");
+        };
+        assert!(refused(handed("whole", whole)).contains("symbolic link"));
+    }
+
+    #[test]
+    fn what_is_no_source_is_not_read() {
+        let huge = |at: &Path| {
+            let file = File::create(at.join("v02.cu")).expect("a file");
+            file.set_len(1 << 30).expect("a sparse file");
+        };
+        assert_eq!(
+            refused(handed("huge", huge)),
+            "v02.cu has 1073741824 bytes; a source has at most 1048576"
+        );
+        let bytes = |at: &Path| std::fs::write(at.join("v02.cu"), [0xff, 0xfe]).expect("written");
+        assert!(refused(handed("bytes", bytes)).contains("not text"));
+        let inside = |at: &Path| std::fs::create_dir(at.join("v02.cu")).expect("a folder");
+        assert_eq!(refused(handed("folder-as-file", inside)), "v02.cu is not a file");
+        let pipe = |at: &Path| {
+            let made = std::process::Command::new("mkfifo")
+                .arg(at.join("v02.cu"))
+                .status();
+            assert!(made.expect("mkfifo").success());
+        };
+        assert_eq!(refused(handed("pipe", pipe)), "v02.cu is not a file");
+    }
+
+    #[test]
+    fn answers_come_from_two_files() {
+        let folder = folder("answers");
+        let my = folder.join("ada/my");
+        std::fs::create_dir_all(&my).expect("a folder");
+        let progress = "format = 1\n[questions.\"v02.a\"]\nanswer = \"8\"\nright = true\n[questions.\"v02.b\"]\nanswer = \"1\"\n";
+        std::fs::write(my.join("progress.toml"), progress).expect("written");
+        // Without quotes a key is a table in a table.
+        let by_hand = "\"v02.a\" = \"\"\n\"v02.b\" = 2\nx = []\nv02.c = 8\n[v03]\nd = \"yes\"\ne.f = 1.5\n";
+        std::fs::write(my.join("answers.toml"), by_hand).expect("written");
+        let found = all(&folder, Path::new("/nowhere")).expect("readable");
+        let (answers, notes) = found[0].answers();
+        let shown: Vec<String> = answers
+            .iter()
+            .map(|(id, answer)| format!("{id}={answer}"))
+            .collect();
+        assert_eq!(shown, ["v02.a=8", "v02.b=2", "v02.c=8", "v03.d=yes"]);
+        let note = |id| format!("the file of answers: what it has for {id} is neither a text nor a number");
+        assert_eq!(notes, [note("v03.e"), note("x")]);
+        std::fs::write(my.join("answers.toml"), "= = =").expect("written");
+        let (answers, notes) = found[0].answers();
+        assert_eq!(answers["v02.b"], "1");
+        assert!(
+            notes[0].starts_with("the file of answers cannot be read: "),
+            "{notes:?}"
+        );
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+
+    #[test]
+    fn progress_is_read_as_xtask_reads_it() {
+        let folder = folder("progress");
+        std::fs::create_dir_all(folder.join("ada")).expect("a folder");
+        let progress = |text: &str| {
+            std::fs::write(folder.join("ada/progress.toml"), text).expect("written");
+            let found = all(&folder, Path::new("/nowhere")).expect("readable");
+            found[0].progress()
+        };
+        let without_format = progress("[tasks.v05]\nchecks = 3\n").expect("readable");
+        assert_eq!(without_format.expect("there").tasks["v05"].checks, 3);
+        assert_eq!(
+            progress("format = 9\ntasks = 4\n").expect_err("refused"),
+            "the progress file has format 9, and this version reads up to 1: update the checkout"
+        );
+        let error = progress("format = 1\n[tasks\n").expect_err("refused");
+        assert!(
+            error.starts_with("the progress file cannot be read: line 2: "),
+            "{error}"
+        );
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+
+    #[test]
+    fn a_single_file_is_a_submission_where_there_is_one_task() {
+        let folder = folder("single");
+        std::fs::write(folder.join("bob.cu"), "x").expect("written");
+        std::fs::write(folder.join("notes.txt"), "x").expect("written");
+        std::fs::write(folder.join(".hidden.cu"), "x").expect("written");
+        let found = all(&folder, Path::new("/nowhere")).expect("readable");
+        let names: Vec<&str> = found.iter().map(|one| one.student.as_str()).collect();
+        assert_eq!(names, ["bob"]);
+        let task = "v02.cu";
+        assert_eq!(found[0].source(task, true), Handed::Text("x".into()));
+        assert!(matches!(found[0].source(task, false), Handed::Refused(_)));
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+}

@@ -1,0 +1,292 @@
+//! Compiles and judges one task of one submission.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tasks::Task;
+use tasks::compile::Refused;
+use tasks::verdict::Verdict;
+
+use crate::process::{Ended, Stopped};
+use crate::rubric::GradedTask;
+use crate::sandbox::{Confined, Launcher, Limits, Sandbox};
+
+/// The programs that do the work, and where they find what they need.
+#[derive(Debug, Clone)]
+pub struct Tools {
+    /// Sets limits; see [`Launcher`].
+    pub launcher: Launcher,
+    /// Compiles `my/TASK.cu` of the folder in which it starts, and prints a [`Compiled`].
+    pub compiler: PathBuf,
+    /// Its arguments before the source.
+    pub compiler_arguments: Vec<OsString>,
+    /// Files and folders that it reads.
+    pub compiler_reads: Vec<PathBuf>,
+    /// Path of the program `judge`.
+    pub judge: PathBuf,
+    /// Headers that sources may include: name and text.
+    pub headers: Vec<(String, String)>,
+    /// Changes when the programs do: part of the key of a result.
+    pub version: String,
+}
+
+/// What the compiler prints, as JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Compiled {
+    /// The PTX of the kernel.
+    Ptx(String),
+    /// What it says of a source that it refuses.
+    Refused(String),
+}
+
+/// Bounds of one task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Bounds {
+    /// What the compiler may take.
+    pub compile: Limits,
+    /// What `judge` may take.
+    pub judge: Limits,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        const GIB: u64 = 1 << 30;
+        Self {
+            compile: Limits {
+                seconds: 20,
+                memory: 4 * GIB,
+                output: 64 << 20,
+            },
+            judge: Limits {
+                seconds: 60,
+                memory: 4 * GIB,
+                output: 16 << 20,
+            },
+        }
+    }
+}
+
+/// Codes of verdicts that only a grader gives, beside those of `judge`.
+pub mod code {
+    /// Nothing was handed in.
+    pub const MISSING: &str = "missing";
+    /// What was handed in is not read.
+    pub const REFUSED: &str = "refused";
+    /// It took too long.
+    pub const TIMEOUT: &str = "timeout";
+    /// The program that judges ended without a verdict.
+    pub const STOPPED: &str = "stopped";
+}
+
+/// Compiles and judges a source, or judges an answer to a task for the host. `job` is a folder for this work alone, which
+/// exists and is empty.
+///
+/// # Errors
+/// When that could not be done for a reason that lies here, and not with the source: nothing is known then.
+pub fn judge(
+    tools: &Tools,
+    sandbox: &Sandbox,
+    bounds: &Bounds,
+    graded: &GradedTask,
+    seed: u64,
+    source: &str,
+    job: &Path,
+) -> Result<Verdict, String> {
+    let task = &graded.task;
+    let io = |error: std::io::Error| format!("{}: {error}", job.display());
+    let file = format!("my/{}", task.file());
+    std::fs::create_dir_all(job.join("my")).map_err(io)?;
+    std::fs::write(job.join(&file), source).map_err(io)?;
+    let mut arguments: Vec<OsString> = ["--task", "task.json"].map(OsString::from).into();
+    let ptx = match &task.host {
+        Some(_) => {
+            arguments.extend(["--answer", &file].map(OsString::from));
+            graded.finished.clone()
+        }
+        None => {
+            std::fs::create_dir_all(job.join("kernels")).map_err(io)?;
+            arguments.extend(["--source", &file].map(OsString::from));
+            for (name, text) in &tools.headers {
+                std::fs::write(job.join("kernels").join(name), text).map_err(io)?;
+                arguments.extend(["--source".into(), format!("kernels/{name}").into()]);
+            }
+            match compile(tools, sandbox, bounds, task, &file, job)? {
+                Ok(ptx) => Some(ptx),
+                Err(verdict) => return Ok(*verdict),
+            }
+        }
+    };
+    if let Some(ptx) = ptx {
+        std::fs::write(job.join("kernel.ptx"), ptx).map_err(io)?;
+        arguments.extend(["--ptx", "kernel.ptx"].map(OsString::from));
+    }
+    let described = serde_json::to_string(task).map_err(|error| error.to_string())?;
+    std::fs::write(job.join("task.json"), described).map_err(io)?;
+    let seed = seed.to_string();
+    arguments.extend(["--hidden", "--threads", "1", "--seed", &seed].map(OsString::from));
+    let judged = sandbox
+        .run(
+            &tools.launcher,
+            &Confined {
+                program: &tools.judge,
+                reads: &[],
+                job,
+                arguments: &arguments,
+                limits: bounds.judge,
+            },
+        )
+        .map_err(|error| format!("starting judge: {error}"))?;
+    match outcome("the kernel", &judged, bounds.judge)? {
+        Outcome::Ended if matches!(judged.status.code(), Some(0 | 1)) => {
+            let verdict: Verdict =
+                serde_json::from_slice(&judged.output).map_err(|_| complaint("judge", &judged))?;
+            match verdict.task == task.name {
+                true => Ok(verdict),
+                false => Err("judge gave the verdict of another task".into()),
+            }
+        }
+        Outcome::Ended | Outcome::Crashed(_) => Err(complaint("judge", &judged)),
+        Outcome::Stopped(code, why) => Ok(Verdict::stopped(task.name.clone(), &task.does, code, &why)),
+    }
+}
+
+/// PTX, or the verdict on a source that does not compile.
+fn compile(
+    tools: &Tools,
+    sandbox: &Sandbox,
+    bounds: &Bounds,
+    task: &Task,
+    file: &str,
+    job: &Path,
+) -> Result<Result<String, Box<Verdict>>, String> {
+    let mut arguments = tools.compiler_arguments.clone();
+    arguments.push(OsString::from(file));
+    let compiled = sandbox
+        .run(
+            &tools.launcher,
+            &Confined {
+                program: &tools.compiler,
+                reads: &tools.compiler_reads,
+                job,
+                arguments: &arguments,
+                limits: bounds.compile,
+            },
+        )
+        .map_err(|error| format!("starting the compiler: {error}"))?;
+    let refused = |log: &str| Verdict::refused(task.name.clone(), &task.does, Refused::from_log(log));
+    match outcome("the compiler", &compiled, bounds.compile)? {
+        Outcome::Ended => match serde_json::from_slice(&compiled.output) {
+            Ok(Compiled::Ptx(ptx)) => Ok(Ok(ptx)),
+            Ok(Compiled::Refused(log)) => Ok(Err(Box::new(refused(&log)))),
+            Err(_) => Err(complaint("the compiler", &compiled)),
+        },
+        // NVIDIA's compiler crashes on some sources that it had better refuse.
+        Outcome::Crashed(why) => Ok(Err(Box::new(refused(&why)))),
+        Outcome::Stopped(code, why) => {
+            let mut verdict = refused(&why);
+            if code == code::TIMEOUT {
+                verdict.code = Some(code.into());
+            }
+            Ok(Err(Box::new(verdict)))
+        }
+    }
+}
+
+enum Outcome {
+    Ended,
+    /// By a limit: the code, and a sentence.
+    Stopped(&'static str, String),
+    /// By a signal of its own doing.
+    Crashed(String),
+}
+
+/// Whether a program came to its end; otherwise what stopped it. It is an error when that was somebody else: an
+/// interrupt, a scheduler, or the system where memory ran out.
+fn outcome(who: &str, ended: &Ended, limits: Limits) -> Result<Outcome, String> {
+    // A sandbox passes a signal on as an exit code.
+    const BY_SIGNAL: i32 = 128;
+    const MOST_SIGNALS: i32 = 64;
+    let passed_on = ended
+        .status
+        .code()
+        .filter(|code| (BY_SIGNAL + 1..=BY_SIGNAL + MOST_SIGNALS).contains(code));
+    let signal = signal_of(ended.status).or(passed_on.map(|code| code - BY_SIGNAL));
+    let too_long = || {
+        Outcome::Stopped(
+            code::TIMEOUT,
+            format!(
+                "{who} was stopped: it was not done after {} s of processor time",
+                limits.seconds
+            ),
+        )
+    };
+    Ok(match (ended.stopped, signal) {
+        (Some(Stopped::Interrupt), _) => return Err(format!("{who} was interrupted")),
+        (Some(Stopped::Time), _) | (_, Some(OUT_OF_TIME)) => too_long(),
+        (Some(Stopped::Output), _) => Outcome::Stopped(
+            code::STOPPED,
+            format!(
+                "{who} was stopped: it wrote more than {} MiB",
+                limits.output >> 20
+            ),
+        ),
+        (None, Some(signal)) if is_from_outside(signal) => {
+            return Err(format!("{who} was ended from outside (signal {signal})"));
+        }
+        // What the libraries do when an allocation fails.
+        (_, Some(signal)) if is_out_of_memory(&ended.errors) => Outcome::Stopped(
+            code::STOPPED,
+            format!(
+                "{who} was stopped (signal {signal}): it needs more than {} MiB of memory",
+                limits.memory >> 20
+            ),
+        ),
+        (None, Some(signal)) => Outcome::Crashed(format!("{who} was ended by signal {signal}")),
+        (None, None) => Outcome::Ended,
+    })
+}
+
+/// Number of SIGXCPU, which ends a program that used up its processor time.
+const OUT_OF_TIME: i32 = 24;
+
+/// Whether a signal that nothing here sends is one with which others end a program: SIGHUP, SIGINT, SIGQUIT, SIGKILL,
+/// SIGTERM.
+fn is_from_outside(signal: i32) -> bool {
+    matches!(signal, 1 | 2 | 3 | 9 | 15)
+}
+
+fn signal_of(status: std::process::ExitStatus) -> Option<i32> {
+    #[cfg(unix)]
+    return std::os::unix::process::ExitStatusExt::signal(&status);
+    #[cfg(not(unix))]
+    return status.code().and(None);
+}
+
+fn is_out_of_memory(errors: &str) -> bool {
+    [
+        "memory allocation of",
+        "bad_alloc",
+        "out of memory",
+        "Cannot allocate memory",
+    ]
+    .iter()
+    .any(|words| errors.contains(words))
+}
+
+/// Why there is no answer, from what it wrote last; of a panic, from its message.
+fn complaint(who: &str, ended: &Ended) -> String {
+    let mut lines = ended.errors.trim().lines();
+    let words = match lines.find(|line| line.contains(" panicked at ")) {
+        Some(place) => {
+            let place = place.rsplit(" panicked at ").next().unwrap_or_default();
+            format!("{place} {}", lines.next().unwrap_or_default())
+        }
+        None => ended.errors.trim().lines().last().unwrap_or_default().to_owned(),
+    };
+    match words.as_str() {
+        "" => format!("{who} gave no answer ({})", ended.status),
+        words => format!("{who} gave no answer ({}): {}", ended.status, crate::plain(words)),
+    }
+}

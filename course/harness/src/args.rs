@@ -1,0 +1,162 @@
+//! The command line of every step.
+
+use std::path::PathBuf;
+
+use catalog::Shape;
+use catalog::shape::{WrongSize, side};
+use clap::{Args, Parser, Subcommand};
+
+/// What a step binary is asked.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    arg_required_else_help = true,
+    after_help = "Example: cargo run -p v05 -- bench --size 1024"
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub task: Task,
+}
+
+/// What there is to do.
+#[derive(Debug, Subcommand)]
+pub enum Task {
+    /// Verify and measure the kernels of this step
+    Bench(Bench),
+    /// Verify the kernels on awkward sizes, with all checks
+    Check(Check),
+    /// Launch each kernel once and nothing else, for a profiler
+    Launch(Launch),
+    /// Launch each kernel on small sizes, and print checksums of C
+    Sums(Sums),
+    /// Measure the ceilings of the device: FP32 arithmetic, copying
+    #[command(hide = true)]
+    Roofline(Roofline),
+    /// Whether the driver of this machine has a device
+    #[command(name = crate::device::PROBE, hide = true)]
+    ProbeDevice,
+}
+
+/// What all have.
+#[derive(Debug, Clone, Args)]
+pub struct Common {
+    /// Print one JSON record per line
+    #[arg(long)]
+    pub json: bool,
+    /// Use the emulated GPU even where there is a real one
+    #[arg(long)]
+    pub emulate: bool,
+    /// Run only the kernels whose names contain NAME
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
+    /// Seed of the inputs
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Run this PTX in place of the step's own
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub ptx: Option<PathBuf>,
+    /// Count and predict this machine code in place of the step's own
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub cubin: Option<PathBuf>,
+    /// Compare predictions with those of this machine code, from before an edit; may be given several times
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub before: Vec<PathBuf>,
+}
+
+impl Common {
+    /// All kernels on the emulated device, on the inputs that everybody has.
+    pub(crate) fn emulated() -> Self {
+        Self {
+            json: false,
+            emulate: true,
+            kernel: None,
+            seed: 1,
+            ptx: None,
+            cubin: None,
+            before: Vec::new(),
+        }
+    }
+}
+
+/// The options that choose sizes.
+#[derive(Debug, Clone, Args)]
+pub struct Sizes {
+    /// Sizes, separated by commas: 1024 (M = N = K), 1025x1023x1021 (MxNxK), or for transposes 30000x333 (MxN)
+    #[arg(long, value_name = "SIZE", value_delimiter = ',', conflicts_with_all = ["m", "n", "k"], allow_negative_numbers = true)]
+    pub size: Vec<Shape>,
+    /// Rows of A and C, in place of --size and together with --n and --k
+    #[arg(long, value_parser = side, allow_negative_numbers = true)]
+    pub m: Option<usize>,
+    /// Columns of B and C
+    #[arg(long, value_parser = side, allow_negative_numbers = true)]
+    pub n: Option<usize>,
+    /// Columns of A, rows of B
+    #[arg(long, value_parser = side, allow_negative_numbers = true)]
+    pub k: Option<usize>,
+}
+
+impl Sizes {
+    /// The sizes that are asked for; none when the step chooses.
+    ///
+    /// # Errors
+    /// When they cannot be.
+    pub fn asked(&self) -> Result<Vec<Shape>, WrongSize> {
+        Shape::asked(&self.size, [self.m, self.n, self.k])
+    }
+}
+
+/// `bench`
+#[derive(Debug, Clone, Args)]
+pub struct Bench {
+    /// Sizes to run at.
+    #[command(flatten)]
+    pub sizes: Sizes,
+    /// Run at all sizes that are kept on record
+    #[arg(long, conflicts_with_all = ["size", "m", "n", "k"])]
+    pub recorded_shapes: bool,
+    /// Also run each kernel and cuBLAS in turns, at length and in bursts: which is faster, and how sure is it?
+    #[arg(long)]
+    pub duel: bool,
+    /// What every task takes.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `roofline`
+#[derive(Debug, Clone, Args)]
+pub struct Roofline {
+    /// Print a JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Use the emulated GPU even where there is a real one; it reports that it has no ceilings
+    #[arg(long)]
+    pub emulate: bool,
+}
+
+/// `check`
+#[derive(Debug, Clone, Args)]
+pub struct Check {
+    /// What every task takes.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `launch`
+#[derive(Debug, Clone, Args)]
+pub struct Launch {
+    /// Sizes to run at.
+    #[command(flatten)]
+    pub sizes: Sizes,
+    /// What every task takes.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `sums`
+#[derive(Debug, Clone, Args)]
+pub struct Sums {
+    /// What every task takes.
+    #[command(flatten)]
+    pub common: Common,
+}

@@ -1,0 +1,228 @@
+//! `bench`: every kernel on every size asked for.
+
+use std::path::{Path, PathBuf};
+
+use catalog::programs::ANSWERS;
+use catalog::provenance::sha256;
+use catalog::{Shape, Work};
+use records::record::Line;
+use records::{Measurement, Outcome};
+
+use crate::args;
+use crate::case::Case;
+use crate::kernel::Kernel;
+use crate::measure::{Bench, Measured, Purpose, measure};
+use crate::page::Entry;
+use crate::trouble::Trouble;
+use crate::{FAILED, Harness, PASSED, duel, out, page, roofline, shapes};
+
+/// Runs it.
+///
+/// # Errors
+/// When sizes are impossible, or something fails that is not a kernel's fault.
+pub fn run(harness: &mut Harness<'_>, bench: &args::Bench) -> Result<u8, Trouble> {
+    let emulated = harness.gpu()?.emulator.is_some();
+    let asked = match bench.recorded_shapes {
+        true => None,
+        false => Some(harness.sizes(&bench.sizes, shapes::default_size(emulated))?),
+    };
+    // Sizes that somebody typed are refused before anything runs.
+    for size in asked.iter().flatten() {
+        for kernel in harness.kernels.clone() {
+            let work = harness.work(kernel);
+            if let Some(shape) = work.shape(*size) {
+                shapes::fits(work, shape, harness.gpu()?).map_err(Trouble::Usage)?;
+            }
+        }
+    }
+    if bench.duel && emulated {
+        eprintln!("--duel needs a real GPU: on the emulated one nothing is timed");
+    }
+    harness.duel = bench.duel.then_some(duel::PLAN);
+    harness.stand_beside();
+    match harness.common.json {
+        true => out::json(&Line::Run(Box::new(harness.run.clone())))?,
+        false => out::write(&page::header(harness))?,
+    }
+    let answers = std::env::var_os(ANSWERS).map(PathBuf::from);
+    let (mut failed, mut ran) = (false, page::Ran::default());
+    for (case, kernels) in plan(harness, asked.as_deref(), answers.as_deref()) {
+        let mut entries = Vec::new();
+        for kernel in kernels {
+            out::milestone(&format!("{} on {}", kernel.name, case.shape));
+            let on_record = emulated && asked.is_none();
+            let result = match on_record && too_large_to_count(kernel, case.shape) {
+                true => Measured::not_run(
+                    "too slow on the emulated GPU, which tells nothing new here; ask for the size to see",
+                ),
+                false => harness.measure(kernel, &case, Purpose::Bench)?,
+            };
+            failed |= matches!(result.outcome, Outcome::Failed { .. });
+            let measurement = harness.measurement(kernel, &case, result.outcome);
+            if harness.common.json {
+                out::json(&Line::Measurement(Box::new(measurement.clone())))?;
+            }
+            entries.push(Entry {
+                kernel,
+                work: harness.work(kernel),
+                measurement,
+                report: result.report,
+            });
+        }
+        out::progress_done();
+        entries.iter().for_each(|entry| ran.add(entry));
+        if !harness.common.json {
+            out::write(&page::case(case.shape, &harness.run, &entries))?;
+        }
+    }
+    if !harness.common.json {
+        out::write(&page::footer(harness, ran))?;
+    }
+    Ok(if failed { FAILED } else { PASSED })
+}
+
+/// Whether counting a kernel on the emulated device would take minutes. What the CPU does is timed as ever, and the
+/// library says itself that it is not there.
+fn too_large_to_count(kernel: &Kernel, shape: Shape) -> bool {
+    kernel.code().is_some() && shape.volume() > shapes::EMULATED
+}
+
+/// Shapes with the kernels that run on them: shapes outermost, so that kernels share inputs and answers.
+pub(crate) fn plan<'a>(
+    harness: &Harness<'a>,
+    asked: Option<&[Shape]>,
+    answers: Option<&Path>,
+) -> Vec<(Case, Vec<&'a Kernel>)> {
+    let new = |shape| Case::new(shape, harness.common.seed).kept_in(answers.map(Path::to_owned));
+    let mut plan: Vec<(Case, Vec<&'a Kernel>)> = Vec::new();
+    for kernel in &harness.kernels {
+        let work = harness.work(kernel);
+        let shapes = asked.unwrap_or_else(|| shapes::recorded(work));
+        // A product has no shape at a size without K.
+        for shape in shapes.iter().filter_map(|size| work.shape(*size)) {
+            match plan.iter_mut().find(|(case, _)| case.shape == shape) {
+                // Two sizes that differ in K are one for a transpose.
+                Some((_, kernels)) if kernels.iter().any(|known| known.name == kernel.name) => {}
+                Some((_, kernels)) => kernels.push(kernel),
+                None => plan.push((new(shape), vec![kernel])),
+            }
+        }
+    }
+    plan
+}
+
+impl Harness<'_> {
+    /// Sizes from the command line, each one of at least one kernel; where none is given, the step's own.
+    ///
+    /// # Errors
+    /// When a size cannot be.
+    pub fn sizes(&self, sizes: &args::Sizes, own: usize) -> Result<Vec<Shape>, Trouble> {
+        let usage = |error: catalog::WrongSize| Trouble::Usage(error.to_string());
+        let asked = sizes.asked().map_err(usage)?;
+        for size in &asked {
+            let works = self.kernels.iter().map(|kernel| self.work(kernel));
+            size.suits(self.step.id, works).map_err(usage)?;
+        }
+        Ok(match asked.is_empty() {
+            true => vec![Shape::square(own)],
+            false => asked,
+        })
+    }
+
+    /// What a kernel computes.
+    pub fn work(&self, kernel: &Kernel) -> Work {
+        self.step.kernel(kernel.name).map_or(Work::Sgemm, |k| k.work)
+    }
+
+    /// On a real GPU, makes the yardstick ready and measures the ceilings.
+    fn stand_beside(&mut self) {
+        let Some(gpu) = self.gpu.as_ref().filter(|gpu| gpu.emulator.is_none()) else {
+            return;
+        };
+        match gpu.cublas() {
+            Ok(cublas) => self.run.cublas = Some(cublas.version.clone()),
+            Err(why) => eprintln!("no comparison with cuBLAS: {why}"),
+        }
+        match roofline::measure(gpu) {
+            Ok(roofline) => self.run.roofline = Some(roofline),
+            Err(why) => eprintln!("no roofline: {why}"),
+        }
+    }
+
+    /// Measures, on a fresh device where the last kernel broke it.
+    ///
+    /// # Errors
+    /// When something fails that is not the kernel's fault.
+    pub fn measure(&mut self, kernel: &Kernel, case: &Case, purpose: Purpose) -> Result<Measured, Trouble> {
+        let work = self.work(kernel);
+        self.gpu()?;
+        let Some(gpu) = &self.gpu else {
+            return Ok(Measured::not_run("there is no device"));
+        };
+        let bench = Bench {
+            gpu,
+            purpose,
+            ptx: self.ptx.as_deref(),
+            cubins: &self.cubins,
+            duel: self.duel,
+        };
+        let measured = measure(bench, kernel, work, case)?;
+        if measured.lost {
+            self.lose();
+        }
+        Ok(measured)
+    }
+
+    fn measurement(&self, kernel: &Kernel, case: &Case, outcome: Outcome) -> Measurement {
+        Measurement {
+            run: self.run.id.clone(),
+            step: self.step.id.into(),
+            kernel: kernel.name.into(),
+            shape: case.shape,
+            seed: self.common.seed,
+            ptx_sha256: self.ptx_sha256(kernel),
+            outcome,
+        }
+    }
+
+    /// Hash of the PTX that runs; empty for what is not a kernel.
+    pub fn ptx_sha256(&self, kernel: &Kernel) -> String {
+        let ptx = self.ptx.as_deref().or(kernel.code().map(|code| code.ptx));
+        ptx.map(|text| sha256(text.as_bytes())).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Code, Cpu};
+
+    #[test]
+    fn only_what_the_emulated_device_counts_can_be_too_large_for_it() {
+        let geometry = |_| unreachable!("nothing is launched");
+        let counted = Kernel::sgemm(
+            "any",
+            Code {
+                cu: "",
+                ptx: "",
+                cubin: &[],
+            },
+            geometry,
+            |_| Ok(()),
+        );
+        let multiply = |_, _: &[f32], _: &[f32], _: &mut [f32]| {};
+        let timed = Kernel::cpu(
+            "any",
+            Cpu {
+                multiply,
+                largest: f64::MAX,
+                bound: None,
+                yardstick: ("any", multiply),
+            },
+        );
+        let large = Shape::square(2048);
+        assert!(too_large_to_count(&counted, large));
+        assert!(!too_large_to_count(&counted, Shape::square(1024)));
+        assert!(!too_large_to_count(&timed, large));
+    }
+}

@@ -1,0 +1,94 @@
+//! `check`: every kernel on awkward sizes, with all checks.
+
+use catalog::text::Paint;
+use records::Outcome;
+use records::record::{Check, FailedCheck, Line};
+
+use crate::case::Case;
+use crate::kernel::Kernel;
+use crate::measure::Purpose;
+use crate::trouble::Trouble;
+use crate::{FAILED, Harness, PASSED, out, shapes};
+
+/// Runs it.
+///
+/// # Errors
+/// When something fails that is not a kernel's fault.
+pub fn run(harness: &mut Harness<'_>) -> Result<u8, Trouble> {
+    if harness.common.json {
+        out::json(&Line::Run(Box::new(harness.run.clone())))?;
+    }
+    let paint = Paint::for_stdout();
+    let mut cases: Vec<Case> = Vec::new();
+    let mut failed = false;
+    for kernel in harness.kernels.clone() {
+        let check = check(harness, kernel, &mut cases)?;
+        out::progress_done();
+        failed |= check.failed.is_some();
+        match harness.common.json {
+            true => out::json(&Line::Check(Box::new(check)))?,
+            false => out::write(&told(&check, harness.run.emulated, paint))?,
+        }
+    }
+    Ok(if failed { FAILED } else { PASSED })
+}
+
+fn check(harness: &mut Harness<'_>, kernel: &Kernel, cases: &mut Vec<Case>) -> Result<Check, Trouble> {
+    let mut check = Check {
+        run: harness.run.id.clone(),
+        step: harness.step.id.into(),
+        kernel: kernel.name.into(),
+        n_passed: 0,
+        not_run: None,
+        failed: None,
+    };
+    for shape in shapes::awkward(harness.work(kernel)) {
+        let at = cases
+            .iter()
+            .position(|case| case.shape == *shape)
+            .unwrap_or_else(|| {
+                cases.push(Case::new(*shape, harness.common.seed));
+                cases.len() - 1
+            });
+        out::progress(&format!("{} on {shape}", kernel.name));
+        match harness.measure(kernel, &cases[at], Purpose::Check)?.outcome {
+            Outcome::Passed(_) => check.n_passed += 1,
+            Outcome::NotRun { why } => {
+                check.not_run.get_or_insert(why);
+            }
+            Outcome::Failed { why, details } => {
+                let shape = *shape;
+                check.failed = Some(FailedCheck { shape, why, details });
+                break;
+            }
+        }
+    }
+    Ok(check)
+}
+
+/// One line, and what was found.
+fn told(check: &Check, emulated: bool, paint: Paint) -> String {
+    let Check { kernel, n_passed, .. } = check;
+    match (&check.failed, &check.not_run) {
+        (Some(FailedCheck { shape, why, details }), _) => {
+            let details = if details.is_empty() {
+                String::new()
+            } else {
+                format!("\n{}\n", details.trim_end())
+            };
+            format!("{kernel}: {} on {shape}: {why}\n{details}", paint.bad("failed"))
+        }
+        (None, Some(why)) if *n_passed == 0 => format!("{kernel}: not run: {why}\n"),
+        (None, not_run) => {
+            let checks = if emulated { ", all checks clean" } else { "" };
+            let rest = not_run
+                .as_ref()
+                .map(|why| format!("; not run elsewhere: {why}"))
+                .unwrap_or_default();
+            format!(
+                "{kernel}: {}: {n_passed} shapes{checks}{rest}\n",
+                paint.good("passed")
+            )
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Where libcublas is, so that cudarc finds it. On machines that have CUDA, but not on the library path.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use cudarc::cublas::sys::is_culib_present;
+
+/// Makes sure that cudarc will find the library. It panics when it does not.
+///
+/// # Errors
+/// With where it was looked for.
+pub(crate) fn provide() -> Result<(), String> {
+    static PROVIDED: OnceLock<Result<(), String>> = OnceLock::new();
+    PROVIDED.get_or_init(search).clone()
+}
+
+fn search() -> Result<(), String> {
+    if is_there() {
+        return Ok(());
+    }
+    // Later places are looked for only when the earlier ones have nothing: asking Python takes a moment.
+    let places: [fn() -> Vec<PathBuf>; 2] = [toolkits, packages];
+    let mut tried = Vec::new();
+    for place in places {
+        for folder in place() {
+            if versions_in(&folder).iter().any(|name| preload(&folder, name)) {
+                return Ok(());
+            }
+            tried.push(folder.display().to_string());
+        }
+    }
+    Err(format!(
+        "cuBLAS is not installed here: there is no libcublas.so on the library path, nor in {}; \
+         where you have it, put its folder on LD_LIBRARY_PATH",
+        tried.join(", ")
+    ))
+}
+
+/// Whether cudarc finds it now.
+fn is_there() -> bool {
+    // SAFETY: loads a library that is about to be used anyway.
+    unsafe { is_culib_present() }
+}
+
+/// Where CUDA's installer puts it.
+fn toolkits() -> Vec<PathBuf> {
+    let roots = ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"].map(|name| std::env::var_os(name).map(PathBuf::from));
+    let roots = roots
+        .into_iter()
+        .flatten()
+        .chain(["/usr/local/cuda".into(), "/opt/cuda".into()]);
+    let folders = roots.flat_map(|root: PathBuf| [root.join("lib64"), root.join("targets/x86_64-linux/lib")]);
+    let mut folders: Vec<_> = folders.collect();
+    folders.dedup();
+    folders
+}
+
+/// Where NVIDIA's Python packages put it: `nvidia/*/lib` in a folder of packages.
+fn packages() -> Vec<PathBuf> {
+    let paths = Command::new("python3")
+        .args(["-c", r"import sys; print('\n'.join(sys.path))"])
+        .output();
+    let paths = paths.map_or(String::new(), |output| {
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    });
+    let nvidia = paths.lines().map(|path| Path::new(path).join("nvidia"));
+    let folders = nvidia.flat_map(std::fs::read_dir).flatten().flatten();
+    let mut folders: Vec<_> = folders
+        .map(|entry| entry.path().join("lib"))
+        .filter(|path| path.is_dir())
+        .collect();
+    folders.sort();
+    folders
+}
+
+/// `libcublas.so.13` and the like, newest first.
+fn versions_in(folder: &Path) -> Vec<String> {
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+    let number = |name: &String| {
+        name.strip_prefix("libcublas.so.")
+            .and_then(|n| n.parse::<u32>().ok())
+    };
+    let mut numbered: Vec<_> = names.filter_map(|name| Some((number(&name)?, name))).collect();
+    numbered.sort_unstable_by(|a, b| b.cmp(a));
+    numbered.into_iter().map(|(_, name)| name).collect()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn preload(_: &Path, _: &str) -> bool {
+    false
+}
+
+/// Loads a library by its path, for good, so that cudarc gets it when it asks by name.
+#[cfg(target_os = "linux")]
+fn preload(folder: &Path, name: &str) -> bool {
+    // It needs this one from the same folder, and does not always know where it is.
+    let _ = keep(&folder.join(name.replace("cublas", "cublasLt")));
+    if !keep(&folder.join(name)) {
+        return false;
+    }
+    // The loader now has the library under the name `libcublas.so.12`, which cudarc tries. It does not try
+    // `libcublas.so.13`, which therefore needs another name.
+    is_there() || (emulator_client::alias("libcublas.so", &folder.join(name)).is_ok() && is_there())
+}
+
+/// Loads a library and never lets it go.
+#[cfg(target_os = "linux")]
+fn keep(path: &Path) -> bool {
+    use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
+    // SAFETY: NVIDIA's library, whose initialisers run in every program that uses it.
+    unsafe { Library::open(Some(path), RTLD_NOW | RTLD_GLOBAL) }
+        .map(std::mem::forget)
+        .is_ok()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_version_comes_first() {
+        let folder = std::env::temp_dir().join(format!("harness-cublas-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        for name in [
+            "libcublas.so",
+            "libcublas.so.9",
+            "libcublas.so.13",
+            "libcublas.so.12.4.5",
+            "libcublasLt.so.13",
+        ] {
+            std::fs::write(folder.join(name), "").expect("a file");
+        }
+        assert_eq!(versions_in(&folder), ["libcublas.so.13", "libcublas.so.9"]);
+        // What is not a library is passed over.
+        assert!(!preload(&folder, "libcublas.so.13"));
+        std::fs::remove_dir_all(&folder).expect("a folder");
+    }
+}

@@ -1,0 +1,262 @@
+//! Which device: the machine's GPU, or where there is none, the emulated one. After this nobody asks again.
+
+use std::cell::{OnceCell, RefCell};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
+use cudarc::driver::{CudaContext, CudaModule, CudaStream, DriverError};
+
+use crate::Trouble;
+use crate::cublas::Cublas;
+
+/// A device with a context and a stream, and what it says of itself.
+#[derive(Debug)]
+pub struct Gpu {
+    /// NVIDIA's library for this device, once somebody asked for it.
+    cublas: OnceCell<Result<Cublas, String>>,
+    /// What was compiled for this device, by its text: a driver takes its time for that.
+    modules: RefCell<Vec<(String, Arc<CudaModule>)>>,
+    /// The primary context of device 0.
+    pub context: Arc<CudaContext>,
+    /// The stream that everything here goes to.
+    pub stream: Arc<CudaStream>,
+    /// Functions of the emulated device beyond CUDA; `None` on a real GPU.
+    pub emulator: Option<emulator_client::Emulator>,
+    /// Properties of the device.
+    pub about: About,
+}
+
+/// Properties of a device, as the driver reports them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct About {
+    /// Name of the device, such as `NVIDIA H200`.
+    pub name: String,
+    /// Compute capability, such as `9.0`.
+    pub capability: String,
+    /// CUDA version of the driver: `13.0`
+    pub driver: String,
+    /// Bytes of device memory, in use or not.
+    pub memory: usize,
+    /// Bytes of the level-2 cache.
+    pub l2: usize,
+    /// Number of streaming multiprocessors.
+    pub n_sms: usize,
+    /// Most shared memory of one block, after the opt-in, in bytes.
+    pub shared_per_block: usize,
+    /// The most blocks of a grid, in x, y and z.
+    pub max_grid: [u32; 3],
+}
+
+/// How the device is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// A GPU where there is one, else the emulated device.
+    Any,
+    /// The emulated device also where there is a GPU.
+    Emulated,
+    /// A GPU, or nothing.
+    Real,
+}
+
+impl Choice {
+    /// From the command line and from `TILE_DEVICE`.
+    ///
+    /// # Errors
+    /// When the variable holds another word.
+    pub fn new(emulate: bool) -> Result<Self, Trouble> {
+        if emulate {
+            return Ok(Self::Emulated);
+        }
+        match std::env::var("TILE_DEVICE").as_deref() {
+            Err(_) | Ok("") => Ok(Self::Any),
+            Ok("emulated") => Ok(Self::Emulated),
+            Ok("real") => Ok(Self::Real),
+            Ok(other) => Err(Trouble::Usage(format!(
+                "TILE_DEVICE={other} is not understood; use emulated or real, or leave it out"
+            ))),
+        }
+    }
+}
+
+/// What the child process answers that looks whether the machine's driver has a device.
+pub(crate) const PROBE: &str = "probe-device";
+/// Its exit code when there is none.
+pub(crate) const NO_DEVICE: u8 = 10;
+
+/// Makes the driver of this process the right one. Before the first call of cudarc, which panics when it finds no
+/// library, and keeps the first that it finds.
+///
+/// # Errors
+/// When there is no driver of this kind.
+pub fn choose_driver(choice: Choice) -> Result<(), Trouble> {
+    let preload = |why: &str| match emulator_client::preload() {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Trouble::CouldNot(format!(
+            "{why}, and the emulated GPU cannot be used: {error}; run the step with cargo, or keep libnvcuda beside it"
+        ))),
+    };
+    match choice {
+        Choice::Emulated => preload("the emulated GPU was asked for"),
+        Choice::Real if !nvidia_library() => Err(Trouble::CouldNot(
+            "TILE_DEVICE=real, but this machine has no CUDA driver (libcuda.so.1)".into(),
+        )),
+        Choice::Real => Ok(()),
+        Choice::Any if !nvidia_library() => {
+            // Under cargo the library path has libnvcuda; a copied program has it beside itself.
+            // SAFETY: loads a library that is about to be loaded anyway, and lets it go.
+            match unsafe { sys::is_culib_present() } {
+                true => Ok(()),
+                false => preload("this machine has no CUDA driver"),
+            }
+        }
+        Choice::Any => match probe() {
+            Ok(()) => Ok(()),
+            Err(why) => {
+                eprintln!("the CUDA driver of this machine has no device ({why}): using the emulated GPU");
+                preload("the CUDA driver of this machine has no device")
+            }
+        },
+    }
+}
+
+/// Whether the loader finds a library under the names of NVIDIA's driver.
+pub(crate) fn nvidia_library() -> bool {
+    let names: &[&str] = match cfg!(windows) {
+        true => &["nvcuda.dll"],
+        false => &["libcuda.so.1", "libcuda.so"],
+    };
+    // SAFETY: loading a CUDA driver runs its initialisers, which is what the program is about to do anyway.
+    names
+        .iter()
+        .any(|name| unsafe { libloading::Library::new(*name) }.is_ok())
+}
+
+/// Asks a child process whether the driver has a device: a driver that fails to start must not take this process
+/// along, and cudarc could not change its mind afterwards.
+fn probe() -> Result<(), String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let child = Command::new(program)
+        .arg(PROBE)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .map_err(|error| error.to_string())?;
+    match child.status.success() {
+        true => Ok(()),
+        false => Err(match String::from_utf8_lossy(&child.stdout).trim() {
+            "" => format!("it ended with {}", child.status),
+            said => said.to_owned(),
+        }),
+    }
+}
+
+/// Counts the devices: what the child process does.
+pub(crate) fn count_devices() -> Result<i32, String> {
+    // SAFETY: loads a library and lets it go.
+    if !unsafe { sys::is_culib_present() } {
+        return Err("no driver library".into());
+    }
+    match CudaContext::device_count() {
+        Ok(0) => Err("it counts 0 devices".into()),
+        Ok(n) => Ok(n),
+        Err(error) => Err(crate::words(error)),
+    }
+}
+
+impl Gpu {
+    /// The device of a program of its own, by `TILE_DEVICE`, before anything else of CUDA is called.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn find() -> Result<Self, Trouble> {
+        choose_driver(Choice::new(false)?)?;
+        Self::open()
+    }
+}
+
+// ANCHOR: open
+impl Gpu {
+    /// A context and a stream on the first device.
+    ///
+    /// # Errors
+    /// When the driver refuses.
+    pub fn open() -> Result<Self, Trouble> {
+        let context = CudaContext::new(0).map_err(no_device)?;
+        // Not the default stream, of which nothing can be captured into a graph.
+        let stream = context.per_thread_stream();
+        Ok(Self {
+            about: about(&context)?,
+            emulator: emulator_client::find(),
+            cublas: OnceCell::new(),
+            modules: RefCell::default(),
+            context,
+            stream,
+        })
+    }
+}
+// ANCHOR_END: open
+
+fn no_device(error: DriverError) -> Trouble {
+    Trouble::CouldNot(format!(
+        "no CUDA device: {}; --emulate uses the emulated GPU",
+        crate::words(error)
+    ))
+}
+
+impl Gpu {
+    /// The module of a text: loaded when it is first asked for.
+    pub(crate) fn module(
+        &self,
+        ptx: &str,
+        load: impl FnOnce(&str) -> Result<Arc<CudaModule>, Trouble>,
+    ) -> Result<Arc<CudaModule>, Trouble> {
+        let known = |(text, _): &&(String, Arc<CudaModule>)| text == ptx;
+        if let Some((_, module)) = self.modules.borrow().iter().find(known) {
+            return Ok(module.clone());
+        }
+        let module = load(ptx)?;
+        self.modules.borrow_mut().push((ptx.to_owned(), module.clone()));
+        Ok(module)
+    }
+
+    /// cuBLAS with a handle for the stream.
+    ///
+    /// # Errors
+    /// With the reason, as in "not run: …".
+    pub fn cublas(&self) -> Result<&Cublas, &str> {
+        let opened = self.cublas.get_or_init(|| Cublas::open(self));
+        opened.as_ref().map_err(String::as_str)
+    }
+}
+
+fn about(context: &CudaContext) -> Result<About, DriverError> {
+    let number = |attribute| {
+        context
+            .attribute(attribute)
+            .map(|n| usize::try_from(n).unwrap_or(0))
+    };
+    let grid = |attribute| {
+        context
+            .attribute(attribute)
+            .map(|n| u32::try_from(n).unwrap_or(0))
+    };
+    let (major, minor) = context.compute_capability()?;
+    let mut version = 0;
+    // SAFETY: writes one number.
+    unsafe { sys::cuDriverGetVersion(&mut version) }.result()?;
+    Ok(About {
+        name: context.name()?,
+        capability: format!("{major}.{minor}"),
+        driver: format!("{}.{}", version / 1000, version % 1000 / 10),
+        memory: context.total_mem()?,
+        l2: number(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?,
+        n_sms: number(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        shared_per_block: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+        max_grid: [
+            grid(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
+            grid(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
+            grid(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
+        ],
+    })
+}

@@ -1,0 +1,869 @@
+//! Diagnoses a wrong result: how much is wrong, where, and in one sentence, what it looks like.
+//!
+//! The sentence has two halves, each found on its own. *What* the wrong elements hold (nothing, zeros, a sum that ends
+//! too early, another product) is compared on a sample of them with what such a mistake would give; on integers that is
+//! exact, so a match is no accident. *Where* they lie is compared with the tiles.
+
+use std::fmt::Write as _;
+
+use catalog::{Shape, Work};
+
+use crate::inputs::Real;
+use crate::verify::{Answer, Comparison};
+
+/// Of a result that is 0 where it is wrong, which has many causes.
+pub const ZEROS: &str = "they are 0";
+
+/// A product's operands as they are stored.
+#[derive(Clone, Copy)]
+pub struct Terms<'a, T> {
+    /// Sizes of the product.
+    pub shape: Shape,
+    /// M × K, or K × M.
+    pub a: &'a [T],
+    /// K × N, or N × K.
+    pub b: &'a [T],
+    /// Whether A is stored as K × M, and B as N × K.
+    pub turned: [bool; 2],
+}
+
+/// Everything there is to look at.
+pub struct Scene<'a, T, A, R = T> {
+    /// What should have come out.
+    pub answer: &'a A,
+    /// The elements that the kernel computed.
+    pub got: &'a [R],
+    /// The comparison of both, element by element.
+    pub comparison: &'a Comparison,
+    /// What the kernel computes.
+    pub work: Work,
+    /// Rows and columns that belong to one block: of C, and for a transpose, of the input.
+    pub tile: Option<[usize; 2]>,
+    /// The operands of a product; `None` for a transpose.
+    pub terms: Option<Terms<'a, T>>,
+    /// Whether the same kernel was right on integers.
+    pub right_on_integers: bool,
+}
+
+/// One sentence, and a text with everything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// What is wrong, short enough for a table.
+    pub why: String,
+    /// What is wrong in full, for finding the mistake.
+    pub details: String,
+    /// The first wrong element, whose it is, and what it should be.
+    pub first: String,
+    /// What it looks like, where that is known.
+    pub looks: Option<String>,
+    /// Which tiles are wrong, drawn; empty where there is one only.
+    pub map: String,
+}
+
+/// So many wrong elements are looked at more closely.
+const N_SAMPLES: usize = 24;
+/// Fewer wrong elements could match a mistake by accident: nothing is concluded from them.
+const ENOUGH: usize = 8;
+/// Largest map, in cells.
+const MAP: [usize; 2] = [16, 32];
+
+impl<T: Real, A: Answer + Sync, R: Real> Scene<'_, T, A, R> {
+    /// Finds out what the wrong elements have in common.
+    pub fn diagnose(&self) -> Diagnosis {
+        let wrong = Wrong::of(self);
+        let n = self.comparison.n_wrong;
+        let all = self.got.len();
+        let amount = match n == all {
+            true => format!("all {all} elements are wrong"),
+            false => format!("{n} of {all} elements are wrong"),
+        };
+        let sentence = match (self.what(&wrong), self.place(&wrong)) {
+            (Some(what), Some(place)) => Some(format!("{what}; {place}")),
+            (what, place) => what.or(place),
+        };
+        let why = match &sentence {
+            Some(sentence) => format!("{amount}: {sentence}"),
+            None => amount.clone(),
+        };
+        let mut details = format!("{amount}{}\n", self.not_finite());
+        let first = self
+            .comparison
+            .first
+            .map_or(String::new(), |[row, col]| self.first(row, col));
+        if !first.is_empty() {
+            // Writing to a string does not fail.
+            let _ = writeln!(details, "{first}");
+        }
+        if let Some(sentence) = &sentence {
+            let _ = writeln!(details, "it looks like this: {sentence}");
+        }
+        let map = self.map(&wrong);
+        details.push_str(&map);
+        Diagnosis {
+            why,
+            details,
+            first,
+            looks: sentence,
+            map,
+        }
+    }
+
+    fn output(&self) -> &'static str {
+        match self.work {
+            Work::Transpose => "out",
+            _ => "C",
+        }
+    }
+
+    fn not_finite(&self) -> String {
+        let Comparison {
+            n_nan,
+            n_infinite,
+            n_untouched,
+            ..
+        } = *self.comparison;
+        let mut parts = Vec::new();
+        if n_untouched > 0 {
+            parts.push(format!("{n_untouched} were never written"));
+        }
+        if n_nan > n_untouched {
+            parts.push(format!("{} are NaN", n_nan - n_untouched));
+        }
+        if n_infinite > 0 {
+            parts.push(format!("{n_infinite} are infinite"));
+        }
+        match parts.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", parts.join(", ")),
+        }
+    }
+
+    fn first(&self, row: usize, col: usize) -> String {
+        let got = self.got[row * self.answer.cols() + col];
+        let is = match got.is_poison() {
+            true => "was never written".to_owned(),
+            false => format!("is {}", got.to_f64()),
+        };
+        let want = self.answer.want(row, col);
+        let bound = match self.answer.bound(row, col) {
+            0.0 => String::new(),
+            bound => format!(" within {bound:.1e}"),
+        };
+        let name = self.output();
+        let mut text = format!("the first: {name}[{row}][{col}] {is}, and should be {want}{bound}");
+        if let Some([rows, cols]) = self.output_tile() {
+            let (down, across) = (row / rows, col / cols);
+            let (x, y) = match self.work {
+                Work::Transpose => (down, across),
+                _ => (across, down),
+            };
+            let _ = write!(
+                text,
+                "\n  it belongs to block ({x}, {y}): row {}, column {} of its {rows} x {cols} tile",
+                row % rows,
+                col % cols
+            );
+        }
+        text
+    }
+
+    /// Of the output: a transpose's input tile lies on its side.
+    fn output_tile(&self) -> Option<[usize; 2]> {
+        self.tile.map(|[rows, cols]| match self.work {
+            Work::Transpose => [cols, rows],
+            _ => [rows, cols],
+        })
+    }
+
+    // What the wrong elements hold.
+
+    fn what(&self, wrong: &Wrong) -> Option<String> {
+        let samples = wrong.samples();
+        let all = |holds: &dyn Fn(usize, usize) -> bool| samples.iter().all(|[row, col]| holds(*row, *col));
+        let cols = self.answer.cols();
+        let got = |row: usize, col: usize| self.got[row * cols + col];
+        if self.comparison.n_untouched == self.comparison.n_wrong {
+            return Some(match self.comparison.n_wrong == self.got.len() {
+                true => format!("nothing was written to {}", self.output()),
+                false => "they were never written".into(),
+            });
+        }
+        if self.comparison.n_nan == self.comparison.n_wrong {
+            let from = match self.work {
+                Work::Transpose => "a place that nobody wrote",
+                _ => "C, or from memory that nobody wrote",
+            };
+            return Some(format!(
+                "they are NaN though the inputs are not: something is read from {from}"
+            ));
+        }
+        if all(&|row, col| got(row, col).to_f64() == 0.0) {
+            return Some(ZEROS.into());
+        }
+        if samples.len() < ENOUGH {
+            return None;
+        }
+        let near = |row: usize, col: usize, value: f64| {
+            (got(row, col).to_f64() - value).abs() <= self.answer.bound(row, col)
+        };
+        let rows = self.answer.rows();
+        // What would lie here if the output was stored column by column.
+        let turned = |row: usize, col: usize| {
+            let index = row * cols + col;
+            self.answer.want(index % rows, index / rows)
+        };
+        if (rows, cols) != (1, 1) && all(&|row, col| near(row, col, turned(row, col))) {
+            return Some("rows and columns are swapped: each value is right in the transposed place".into());
+        }
+        if let Some(found) = self.terms.and_then(|terms| sums(&terms, &samples, &near)) {
+            return Some(found);
+        }
+        for (down, across, text) in [
+            (0, 1, "each is the value of its right neighbour"),
+            (0, -1, "each is the value of its left neighbour"),
+            (1, 0, "each is the value of the row below"),
+            (-1, 0, "each is the value of the row above"),
+        ] {
+            let neighbour = |row: usize, col: usize| {
+                let row = row.checked_add_signed(down).filter(|row| *row < rows)?;
+                let col = col.checked_add_signed(across).filter(|col| *col < cols)?;
+                Some(self.answer.want(row, col))
+            };
+            let inside: Vec<_> = samples
+                .iter()
+                .filter_map(|[row, col]| Some((*row, *col, neighbour(*row, *col)?)))
+                .collect();
+            if inside.len() >= ENOUGH && inside.iter().all(|(row, col, value)| near(*row, *col, *value)) {
+                return Some(format!("{text}: an index is off by one"));
+            }
+        }
+        if all(&|row, col| near(row, col, 2.0 * self.answer.want(row, col))) {
+            return Some("each is twice what it should be".into());
+        }
+        if self.right_on_integers && self.comparison.n_nan == 0 {
+            let sums = match self.work {
+                Work::Tensor { operands, .. } => format!("sums of {} products", operands.name()),
+                _ => "FP32 sums".to_owned(),
+            };
+            return Some(format!(
+                "right on small integers, but on reals up to {:.0} times the error that {sums} can have: \
+                 it computes in a lower precision",
+                self.comparison.max_of_bound.ceil()
+            ));
+        }
+        None
+    }
+
+    // Where they lie.
+
+    fn place(&self, wrong: &Wrong) -> Option<String> {
+        let (rows, cols) = (self.answer.rows(), self.answer.cols());
+        if wrong.n == rows * cols {
+            return None;
+        }
+        let [tile_rows, tile_cols] = self.output_tile()?;
+        let (whole_rows, whole_cols) = (rows / tile_rows * tile_rows, cols / tile_cols * tile_cols);
+        // Where there is no whole tile, the only one is no edge.
+        let edge_row = |row: usize| whole_rows > 0 && row >= whole_rows;
+        let edge_col = |col: usize| whole_cols > 0 && col >= whole_cols;
+        let name = self.output();
+        if wrong.n >= ENOUGH && wrong.all(|row, col| edge_row(row) || edge_col(col)) {
+            let which = match (
+                wrong.all(|row, _| edge_row(row)),
+                wrong.all(|_, col| edge_col(col)),
+            ) {
+                (true, true) => "the corner tile".to_owned(),
+                (true, false) => format!("the last tiles down, of {} rows", rows - whole_rows),
+                (false, true) => format!("the last tiles across, of {} columns", cols - whole_cols),
+                (false, false) => "the tiles at the lower and the right edge".to_owned(),
+            };
+            return Some(format!(
+                "only in {which}: {name} ends inside of them (tiles are {tile_rows} x {tile_cols})"
+            ));
+        }
+        if let Some(text) = wrong.last_rows_or_columns(name) {
+            return Some(text);
+        }
+        let tiles = wrong.cells(tile_rows, tile_cols);
+        // Two rows that are wrong make no pattern unless a right one lies between; one makes none.
+        let wrong_lines = tiles
+            .iter()
+            .filter(|line| line.iter().any(|cell| cell.n_wrong > 0))
+            .count();
+        let across = tiles.first().map_or(0, Vec::len);
+        let wrong_columns = (0..across)
+            .filter(|at| tiles.iter().any(|line| line[*at].n_wrong > 0))
+            .count();
+        if wrong_lines.max(wrong_columns) > 1 {
+            type Parity = fn(usize, usize) -> usize;
+            let rules: [(&str, Parity); 3] = [
+                ("every second row of tiles", |down, _| down % 2),
+                ("every second column of tiles", |_, across| across % 2),
+                ("every second tile, as on a chess board", |down, across| {
+                    (down + across) % 2
+                }),
+            ];
+            for (text, parity) in rules {
+                for odd in [0, 1] {
+                    let exactly = tiles.iter().enumerate().all(|(down, line)| {
+                        line.iter()
+                            .enumerate()
+                            .all(|(across, cell)| (cell.n_wrong > 0) == (parity(down, across) == odd))
+                    });
+                    let enough = match text {
+                        "every second row of tiles" => wrong_lines > 1,
+                        "every second column of tiles" => wrong_columns > 1,
+                        _ => wrong_lines > 1 && wrong_columns > 1,
+                    };
+                    if exactly && enough {
+                        return Some(format!("only in {text}"));
+                    }
+                }
+            }
+        }
+        if let Some(text) = wrong.residues(name) {
+            return Some(text);
+        }
+        let n_tiles: usize = tiles.iter().map(Vec::len).sum();
+        let n_wrong = tiles.iter().flatten().filter(|cell| cell.n_wrong > 0).count();
+        (n_wrong < n_tiles).then(|| format!("in {n_wrong} of {n_tiles} tiles"))
+    }
+
+    /// Which tiles are wrong, drawn.
+    fn map(&self, wrong: &Wrong) -> String {
+        let (rows, cols) = (self.answer.rows(), self.answer.cols());
+        let [tile_rows, tile_cols] = self.output_tile().unwrap_or([1, 1]);
+        let group = |n: usize, tile: usize, most: usize| tile * n.div_ceil(tile).div_ceil(most);
+        let (high, wide) = (group(rows, tile_rows, MAP[0]), group(cols, tile_cols, MAP[1]));
+        let cells = wrong.cells(high, wide);
+        if cells.len() == 1 && cells[0].len() == 1 {
+            return String::new();
+        }
+        let mut out = format!(
+            "  each character is {high} x {wide} elements of {}: . right, o partly wrong, # all wrong\n",
+            self.output()
+        );
+        for line in cells {
+            let line: String = line.iter().map(Cell::sign).collect();
+            let _ = writeln!(out, "    {line}");
+        }
+        out
+    }
+}
+
+/// Sums that a mistake would make.
+fn sums<T: Real>(
+    terms: &Terms<'_, T>,
+    samples: &[[usize; 2]],
+    near: &dyn Fn(usize, usize, f64) -> bool,
+) -> Option<String> {
+    let Shape { m, n, k } = terms.shape;
+    let at = |x: &[T], index: usize| x.get(index).map_or(0.0, |v| v.to_f64());
+    let a_place = |turned: bool, row: usize, i: usize| if turned { i * m + row } else { row * k + i };
+    let b_place = |turned: bool, i: usize, col: usize| if turned { col * k + i } else { i * n + col };
+    let [turned_a, turned_b] = terms.turned;
+    let term = |row: usize, col: usize, i: usize| {
+        at(terms.a, a_place(turned_a, row, i)) * at(terms.b, b_place(turned_b, i, col))
+    };
+
+    // Sums that end too early, begin too late, or count an end twice: the same number of terms everywhere.
+    let mut ends: Vec<usize> = (1..k).collect();
+    let mut begins = ends.clone();
+    let mut twice = ends.clone();
+    for [row, col] in samples {
+        let mut sum = vec![0.0; k + 1];
+        for i in 0..k {
+            sum[i + 1] = sum[i] + term(*row, *col, i);
+        }
+        let total = sum[k];
+        ends.retain(|end| near(*row, *col, sum[*end]));
+        begins.retain(|begin| near(*row, *col, total - sum[*begin]));
+        twice.retain(|begin| near(*row, *col, total + (total - sum[*begin])));
+    }
+    // The last that fits: as few terms as possible are missing.
+    if let Some(end) = ends.last() {
+        return Some(format!(
+            "the last {} of {k} terms of each sum are missing (k >= {end})",
+            k - end
+        ));
+    }
+    if let Some(begin) = begins.first() {
+        return Some(format!(
+            "the first {begin} of {k} terms of each sum are missing (k < {begin})"
+        ));
+    }
+    if let Some(begin) = twice.last() {
+        return Some(format!(
+            "the last {} of {k} terms of each sum are counted twice (k >= {begin})",
+            k - begin
+        ));
+    }
+
+    type Product<'p> = (&'p str, &'p dyn Fn(usize, usize, usize) -> f64);
+    let products: [Product<'_>; 6] = [
+        (
+            "A * A in place of A * B: A is read where B belongs",
+            &|row, col, i| at(terms.a, a_place(turned_a, row, i)) * at(terms.a, b_place(turned_b, i, col)),
+        ),
+        (
+            "B * B in place of A * B: B is read where A belongs",
+            &|row, col, i| at(terms.b, a_place(turned_a, row, i)) * at(terms.b, b_place(turned_b, i, col)),
+        ),
+        (
+            "B * A in place of A * B: the operands are swapped",
+            &|row, col, i| at(terms.b, a_place(turned_a, row, i)) * at(terms.a, b_place(turned_b, i, col)),
+        ),
+        ("B is read as if its rows were columns", &|row, col, i| {
+            at(terms.a, a_place(turned_a, row, i)) * at(terms.b, b_place(!turned_b, i, col))
+        }),
+        ("A is read as if its rows were columns", &|row, col, i| {
+            at(terms.a, a_place(!turned_a, row, i)) * at(terms.b, b_place(turned_b, i, col))
+        }),
+        (
+            "A and B are read as if their rows were columns",
+            &|row, col, i| at(terms.a, a_place(!turned_a, row, i)) * at(terms.b, b_place(!turned_b, i, col)),
+        ),
+    ];
+    let fits = |product: &dyn Fn(usize, usize, usize) -> f64| {
+        samples
+            .iter()
+            .all(|[row, col]| near(*row, *col, (0..k).map(|i| product(*row, *col, i)).sum()))
+    };
+    products
+        .iter()
+        .find(|(_, product)| fits(product))
+        .map(|(text, _)| (*text).to_owned())
+}
+
+/// Which elements are wrong.
+struct Wrong {
+    rows: usize,
+    cols: usize,
+    is: Vec<bool>,
+    n: usize,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Cell {
+    n: usize,
+    n_wrong: usize,
+}
+
+impl Cell {
+    fn sign(&self) -> char {
+        match self.n_wrong {
+            0 => '.',
+            n if n == self.n => '#',
+            _ => 'o',
+        }
+    }
+}
+
+impl Wrong {
+    fn of<T: Real, A: Answer + Sync, R: Real>(scene: &Scene<'_, T, A, R>) -> Self {
+        let (rows, cols) = (scene.answer.rows(), scene.answer.cols());
+        let is: Vec<bool> = (0..rows * cols)
+            .map(|index| {
+                let (row, col) = (index / cols, index % cols);
+                let error = (scene.got[index].to_f64() - scene.answer.want(row, col)).abs();
+                !crate::verify::is_inside(error, scene.answer.bound(row, col))
+            })
+            .collect();
+        let n = is.iter().filter(|wrong| **wrong).count();
+        Self { rows, cols, is, n }
+    }
+
+    fn places(&self) -> impl Iterator<Item = [usize; 2]> {
+        let wrong = self.is.iter().enumerate().filter(|(_, wrong)| **wrong);
+        wrong.map(|(index, _)| [index / self.cols, index % self.cols])
+    }
+
+    /// Some of them, from all over.
+    fn samples(&self) -> Vec<[usize; 2]> {
+        // A step that shares no factor with the number of columns, or all samples could lie in one.
+        let step = (self.n / N_SAMPLES).max(1) | 1;
+        self.places().step_by(step).take(N_SAMPLES).collect()
+    }
+
+    fn all(&self, holds: impl Fn(usize, usize) -> bool) -> bool {
+        self.places().all(|[row, col]| holds(row, col))
+    }
+
+    fn cells(&self, high: usize, wide: usize) -> Vec<Vec<Cell>> {
+        let mut cells = vec![vec![Cell::default(); self.cols.div_ceil(wide)]; self.rows.div_ceil(high)];
+        for (index, wrong) in self.is.iter().enumerate() {
+            let cell = &mut cells[index / self.cols / high][index % self.cols / wide];
+            cell.n += 1;
+            cell.n_wrong += usize::from(*wrong);
+        }
+        cells
+    }
+
+    /// All rows, or all columns, from some place on.
+    fn last_rows_or_columns(&self, name: &str) -> Option<String> {
+        let row = self.places().map(|[row, _]| row).min()?;
+        if row > 0 && self.n == (self.rows - row) * self.cols {
+            return Some(format!("only in the rows from {row} on: {name}[{row}..]"));
+        }
+        let col = self.places().map(|[_, col]| col).min()?;
+        (col > 0 && self.n == self.rows * (self.cols - col))
+            .then(|| format!("only in the columns from {col} on: {name}[..][{col}..]"))
+    }
+
+    /// Rows or columns whose number leaves certain rests.
+    fn residues(&self, name: &str) -> Option<String> {
+        for (axis, what, size) in [(0, "row", self.rows), (1, "column", self.cols)] {
+            for modulus in [2, 4, 8, 16, 32] {
+                if size < 2 * modulus {
+                    break;
+                }
+                let mut rests = vec![false; modulus];
+                for place in self.places() {
+                    rests[place[axis] % modulus] = true;
+                }
+                let n_rests = rests.iter().filter(|rest| **rest).count();
+                // Most of what has such a rest is wrong, and it is no more than half of all.
+                let n_such: usize =
+                    (0..size).filter(|i| rests[i % modulus]).count() * (self.rows * self.cols / size);
+                if 2 * n_rests <= modulus && self.n * 10 >= n_such * 9 {
+                    let rests: Vec<_> = (0..modulus)
+                        .filter(|i| rests[*i])
+                        .map(|i| i.to_string())
+                        .collect();
+                    return Some(format!(
+                        "only where {what} % {modulus} is {} in {name}",
+                        rests.join(", ")
+                    ));
+                }
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inputs::Data;
+    use crate::reference::Problem;
+    use crate::verify::compare;
+
+    const SHAPE: Shape = Shape { m: 70, n: 90, k: 24 };
+
+    fn problem(data: Data, shape: Shape) -> Problem<f32> {
+        Problem::new(shape, data, 7)
+    }
+
+    fn right(problem: &Problem<f32>) -> Vec<f32> {
+        problem.c.iter().map(|v| *v as f32).collect()
+    }
+
+    #[track_caller]
+    fn diagnosis(problem: &Problem<f32>, got: &[f32]) -> Diagnosis {
+        let comparison = compare(problem, got);
+        assert!(!comparison.is_right(), "the test made no mistake");
+        let scene = Scene {
+            answer: problem,
+            got,
+            comparison: &comparison,
+            work: Work::Sgemm,
+            tile: Some([16, 32]),
+            terms: Some(Terms {
+                shape: problem.shape,
+                a: &problem.a,
+                b: &problem.b,
+                turned: [false; 2],
+            }),
+            right_on_integers: problem.data == Data::Reals,
+        };
+        scene.diagnose()
+    }
+
+    /// The sentence about a result on integers in which some elements are changed.
+    #[track_caller]
+    fn why(change: impl Fn(&Problem<f32>, &mut [f32])) -> String {
+        let problem = problem(Data::Integers, SHAPE);
+        let mut got = right(&problem);
+        change(&problem, &mut got);
+        diagnosis(&problem, &got).why
+    }
+
+    fn product(shape: Shape, a: impl Fn(usize, usize) -> f32, b: impl Fn(usize, usize) -> f32) -> Vec<f32> {
+        let element = |row: usize, col: usize| (0..shape.k).map(|k| a(row, k) * b(k, col)).sum();
+        (0..shape.m * shape.n)
+            .map(|i| element(i / shape.n, i % shape.n))
+            .collect()
+    }
+
+    #[test]
+    fn nothing_written() {
+        assert_eq!(
+            why(|_, got| got.fill(f32::POISON)),
+            "all 6300 elements are wrong: nothing was written to C"
+        );
+    }
+
+    #[test]
+    fn columns_never_written() {
+        let text = why(|_, got| got.chunks_mut(90).for_each(|row| row[64..].fill(f32::POISON)));
+        assert_eq!(
+            text,
+            "1820 of 6300 elements are wrong: they were never written; only in the last tiles across, of 26 columns: \
+             C ends inside of them (tiles are 16 x 32)"
+        );
+    }
+
+    #[test]
+    fn added_to_what_was_there() {
+        let text = why(|_, got| got.iter_mut().for_each(|v| *v = f32::NAN));
+        assert!(
+            text.ends_with("something is read from C, or from memory that nobody wrote"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn zeros() {
+        assert_eq!(
+            why(|_, got| got.fill(0.0))
+                .split_once(": ")
+                .map(|(_, rest)| rest.to_owned())
+                .as_deref(),
+            Some("they are 0")
+        );
+    }
+
+    #[test]
+    fn the_last_tile_of_k_is_missing() {
+        let text = why(|problem, got| {
+            let short = product(
+                SHAPE,
+                |r, k| if k < 16 { problem.a[r * 24 + k] } else { 0.0 },
+                |k, c| problem.b[k * 90 + c],
+            );
+            got.copy_from_slice(&short);
+        });
+        assert!(
+            text.contains("the last 8 of 24 terms of each sum are missing (k >= 16)"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_first_tile_of_k_is_missing() {
+        let text = why(|problem, got| {
+            let late = product(
+                SHAPE,
+                |r, k| if k >= 8 { problem.a[r * 24 + k] } else { 0.0 },
+                |k, c| problem.b[k * 90 + c],
+            );
+            got.copy_from_slice(&late);
+        });
+        assert!(
+            text.contains("the first 8 of 24 terms of each sum are missing (k < 8)"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_last_tile_of_k_counts_twice() {
+        let text = why(|problem, got| {
+            let twice = product(
+                SHAPE,
+                |r, k| problem.a[r * 24 + k] * if k >= 20 { 2.0 } else { 1.0 },
+                |k, c| problem.b[k * 90 + c],
+            );
+            got.copy_from_slice(&twice);
+        });
+        assert!(
+            text.contains("the last 4 of 24 terms of each sum are counted twice (k >= 20)"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_result_lies_on_its_side() {
+        let text = why(|problem, got| {
+            for (i, v) in got.iter_mut().enumerate() {
+                let (row, col) = (i % 70, i / 70);
+                *v = problem.c[row * 90 + col] as f32;
+            }
+        });
+        assert!(text.contains("rows and columns are swapped"), "{text}");
+    }
+
+    #[test]
+    fn other_products() {
+        let square = Shape::square(40);
+        let problem = problem(Data::Integers, square);
+        let (a, b) = (&problem.a, &problem.b);
+        let plain = |x: &[f32], i: usize, j: usize| x[i * 40 + j];
+        let cases: [(Vec<f32>, &str); 5] = [
+            (
+                product(square, |r, k| plain(a, r, k), |k, c| plain(a, k, c)),
+                "A is read where B belongs",
+            ),
+            (
+                product(square, |r, k| plain(b, r, k), |k, c| plain(b, k, c)),
+                "B is read where A belongs",
+            ),
+            (
+                product(square, |r, k| plain(b, r, k), |k, c| plain(a, k, c)),
+                "the operands are swapped",
+            ),
+            (
+                product(square, |r, k| plain(a, r, k), |k, c| plain(b, c, k)),
+                "B is read as if its rows were columns",
+            ),
+            (
+                product(square, |r, k| plain(a, k, r), |k, c| plain(b, k, c)),
+                "A is read as if its rows were columns",
+            ),
+        ];
+        for (got, text) in cases {
+            let why = diagnosis(&problem, &got).why;
+            assert!(why.contains(text), "{why}, not {text}");
+        }
+    }
+
+    #[test]
+    fn a_neighbour_in_its_place() {
+        let text = why(|problem, got| {
+            for row in 0..70 {
+                for col in 0..89 {
+                    got[row * 90 + col] = problem.c[row * 90 + col + 1] as f32;
+                }
+            }
+        });
+        assert!(text.contains("right neighbour"), "{text}");
+    }
+
+    #[test]
+    fn twice_the_value() {
+        let text = why(|_, got| got.iter_mut().for_each(|v| *v *= 2.0));
+        assert!(text.contains("each is twice what it should be"), "{text}");
+    }
+
+    #[test]
+    fn less_precision_than_promised() {
+        let problem = problem(Data::Reals, SHAPE);
+        // As TF32 keeps them: ten bits after the point.
+        let short = |v: f32| f32::from_bits(v.to_bits() & !0x1fff);
+        let got = product(
+            SHAPE,
+            |r, k| short(problem.a[r * 24 + k]),
+            |k, c| short(problem.b[k * 90 + c]),
+        );
+        let why = diagnosis(&problem, &got).why;
+        assert!(why.contains("it computes in a lower precision"), "{why}");
+    }
+
+    #[test]
+    fn places_that_have_a_name() {
+        let spoil = |rule: fn(usize, usize) -> bool| {
+            why(move |_, got| {
+                for (i, v) in got.iter_mut().enumerate() {
+                    if rule(i / 90, i % 90) {
+                        *v += 1000.0;
+                    }
+                }
+            })
+        };
+        type Rule = fn(usize, usize) -> bool;
+        let cases: [(Rule, &str); 7] = [
+            (|row, _| row >= 64, "only in the last tiles down, of 6 rows"),
+            (|row, col| row >= 64 && col >= 64, "only in the corner tile"),
+            (
+                |row, col| row >= 64 || col >= 64,
+                "only in the tiles at the lower and the right edge",
+            ),
+            (|row, _| row >= 50, "only in the rows from 50 on"),
+            (
+                |row, col| (row / 16 + col / 32) % 2 == 1,
+                "only in every second tile, as on a chess board",
+            ),
+            (
+                |_, col| (col / 32) % 2 == 0,
+                "only in every second column of tiles",
+            ),
+            (|_, col| col % 8 >= 6, "only where column % 8 is 6, 7"),
+        ];
+        for (rule, text) in cases {
+            let told = spoil(rule);
+            assert!(told.contains(text), "{told}, not {text}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_concluded_from_few_elements() {
+        // One element that happens to be a sum that ends too early, in the corner tile.
+        let text = why(|problem, got| {
+            let last = got.len() - 1;
+            let term = problem.a[69 * 24 + 23] * problem.b[23 * 90 + 89];
+            got[last] -= if term == 0.0 { 1.0 } else { term };
+        });
+        assert_eq!(text, "1 of 6300 elements are wrong: in 1 of 15 tiles");
+        let shape = Shape { m: 1, n: 1, k: 5 };
+        let small = problem(Data::Integers, shape);
+        let told = diagnosis(&small, &[small.c[0] as f32 + 1.0]).why;
+        assert_eq!(told, "all 1 elements are wrong");
+    }
+
+    #[test]
+    fn the_only_column_of_tiles_is_no_edge() {
+        let shape = Shape { m: 70, n: 20, k: 8 };
+        let problem = problem(Data::Integers, shape);
+        let mut got = right(&problem);
+        (0..16 * 20).for_each(|i| got[i] += 1000.0);
+        let told = diagnosis(&problem, &got).why;
+        assert_eq!(told, "320 of 1400 elements are wrong: in 1 of 5 tiles");
+        let mut got = right(&problem);
+        (16 * 20..32 * 20).for_each(|i| got[i] += 1000.0);
+        let told = diagnosis(&problem, &got).why;
+        assert!(!told.contains("every second"), "{told}");
+    }
+
+    #[test]
+    fn the_text_has_the_first_wrong_element_and_a_map() {
+        let problem = problem(Data::Integers, SHAPE);
+        let mut got = right(&problem);
+        for row in 20..30 {
+            got[row * 90 + 40] += 1.0;
+        }
+        let told = diagnosis(&problem, &got);
+        let want = problem.c[20 * 90 + 40];
+        assert_eq!(
+            told.details,
+            format!(
+                "10 of 6300 elements are wrong\n\
+                 the first: C[20][40] is {}, and should be {want}\n  \
+                 it belongs to block (1, 1): row 4, column 8 of its 16 x 32 tile\n\
+                 it looks like this: in 1 of 15 tiles\n  \
+                 each character is 16 x 32 elements of C: . right, o partly wrong, # all wrong\n    \
+                 ...\n    .o.\n    ...\n    ...\n    ...\n",
+                want + 1.0
+            )
+        );
+    }
+
+    #[test]
+    fn a_large_map_fits_a_terminal() {
+        let problem = problem(
+            Data::Integers,
+            Shape {
+                m: 600,
+                n: 2000,
+                k: 1,
+            },
+        );
+        let mut got = right(&problem);
+        got[0] += 1.0;
+        let told = diagnosis(&problem, &got).details;
+        let map: Vec<_> = told.lines().filter(|line| line.starts_with("    ")).collect();
+        assert!(
+            map.len() <= MAP[0] && map.iter().all(|line| line.trim().len() <= MAP[1]),
+            "{told}"
+        );
+        assert!(map[0].trim().starts_with("o."), "{told}");
+    }
+}

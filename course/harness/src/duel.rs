@@ -1,0 +1,139 @@
+//! `bench --duel`: a kernel and its yardstick in turns, long pieces without pauses and short ones after pauses.
+
+use std::time::Duration;
+
+use records::duel::{Duel, Round};
+
+use crate::device::Gpu;
+use crate::timing::Sampler;
+use crate::trouble::Trouble;
+
+/// How long everything lasts, in milliseconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan {
+    /// A piece without pauses.
+    pub piece_ms: f64,
+    /// Before each piece of a burst.
+    pub pause_ms: f64,
+    /// Of each side, before the first round.
+    pub warm_up_ms: f64,
+    /// All rounds of one kind, if there can be so few.
+    pub most_ms: f64,
+}
+
+/// A piece is longer than a GPU takes to follow its limit of power with the clock; in a pause the power averages out.
+pub const PLAN: Plan = Plan {
+    piece_ms: 50.0,
+    pause_ms: 60.0,
+    warm_up_ms: 500.0,
+    most_ms: 6000.0,
+};
+
+const ROUNDS: usize = 15;
+const FEW_ROUNDS: usize = 3;
+
+/// One of the two.
+pub(crate) struct Side<'s, 'g, 'p> {
+    /// How it is timed.
+    pub(crate) sampler: &'s Sampler<'g>,
+    /// Puts it into the stream once.
+    pub(crate) put: &'p mut dyn FnMut() -> Result<(), Trouble>,
+}
+
+impl Side<'_, '_, '_> {
+    fn piece(&mut self, ms: f64) -> Result<f64, Trouble> {
+        self.sampler.piece(ms, &mut *self.put)
+    }
+}
+
+/// All rounds of a kernel and its yardstick.
+///
+/// # Errors
+/// When a launch fails.
+pub(crate) fn run(
+    gpu: &Gpu,
+    plan: Plan,
+    mut kernel: Side<'_, '_, '_>,
+    mut yardstick: Side<'_, '_, '_>,
+) -> Result<Duel, Trouble> {
+    let longest = kernel.piece(0.0)?.max(yardstick.piece(0.0)?);
+    kernel.piece(plan.warm_up_ms)?;
+    yardstick.piece(plan.warm_up_ms)?;
+    let sustained = rounds(
+        plan.rounds(longest.max(plan.piece_ms)),
+        |is_kernel| match is_kernel {
+            true => kernel.piece(plan.piece_ms),
+            false => yardstick.piece(plan.piece_ms),
+        },
+    )?;
+    let burst = rounds(plan.rounds(longest + plan.pause_ms), |is_kernel| {
+        gpu.stream.synchronize()?;
+        std::thread::sleep(Duration::from_secs_f64(plan.pause_ms / 1e3));
+        match is_kernel {
+            true => kernel.piece(0.0),
+            false => yardstick.piece(0.0),
+        }
+    })?;
+    Ok(Duel {
+        sustained,
+        burst,
+        piece_and_pause: [plan.piece_ms, plan.pause_ms],
+        earlier: None,
+    })
+}
+
+impl Plan {
+    /// How many rounds of pieces that take so long.
+    fn rounds(self, piece_ms: f64) -> usize {
+        ((self.most_ms / (4.0 * piece_ms)) as usize).clamp(FEW_ROUNDS, ROUNDS)
+    }
+}
+
+/// Rounds of A B B A; `piece` says what one launch took, of A or of B.
+fn rounds(n: usize, mut piece: impl FnMut(bool) -> Result<f64, Trouble>) -> Result<Vec<Round>, Trouble> {
+    (0..n)
+        .map(|_| Ok([piece(true)?, piece(false)?, piece(false)?, piece(true)?]))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_is_a_b_b_a() {
+        let mut order = String::new();
+        let mut clock = 0.0;
+        let found = rounds(2, |is_kernel| {
+            order.push(if is_kernel { 'A' } else { 'B' });
+            clock += 1.0;
+            Ok(clock)
+        });
+        assert_eq!(order, "ABBAABBA");
+        assert_eq!(
+            found.expect("no trouble"),
+            [[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]
+        );
+    }
+
+    #[test]
+    fn a_round_that_fails_ends_them() {
+        let mut left = 5;
+        let found = rounds(2, |_| {
+            left -= 1;
+            match left {
+                0 => Err(Trouble::CouldNot("gone".into())),
+                _ => Ok(1.0),
+            }
+        });
+        assert!(found.is_err_and(|trouble| trouble.to_string() == "gone"));
+    }
+
+    #[test]
+    fn slow_kernels_get_fewer_rounds() {
+        assert_eq!(
+            [1.0, 50.0, 110.0, 400.0, 5000.0].map(|ms| PLAN.rounds(ms)),
+            [15, 15, 13, 3, 3]
+        );
+    }
+}

@@ -1,0 +1,108 @@
+//! A kernel that is not one of the ladder's, launched once on the machine's own GPU.
+
+pub use cudarc::driver::LaunchConfig as Config;
+use cudarc::driver::{CudaContext, CudaFunction, PushKernelArg};
+
+use crate::device::{Choice, Gpu, nvidia_library};
+use crate::inputs::Real;
+use crate::trouble::{Trouble, words};
+
+/// An argument of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Argument {
+    /// A C `int`.
+    Int(i32),
+    /// A C `float`.
+    Float(f32),
+    /// A pointer to the buffer of this number.
+    Buffer(usize),
+}
+
+impl Gpu {
+    /// The machine's GPU, and never the emulated one.
+    ///
+    /// # Errors
+    /// Why there is none, in a few words.
+    pub fn real() -> Result<Self, String> {
+        if Choice::new(false).map_err(|trouble| trouble.to_string())? == Choice::Emulated {
+            return Err("TILE_DEVICE=emulated asks for the emulated one".into());
+        }
+        if !nvidia_library() {
+            return Err("this machine has no CUDA driver (libcuda.so.1)".into());
+        }
+        is_real(emulator_client::find())?;
+        match CudaContext::device_count() {
+            Ok(0) => return Err("the CUDA driver of this machine has no device".into()),
+            Ok(_) => {}
+            Err(error) => return Err(format!("the CUDA driver does not start: {}", words(error))),
+        }
+        Self::open().map_err(|trouble| trouble.to_string())
+    }
+}
+
+/// Whether a driver is NVIDIA's, from what the emulated one would answer.
+fn is_real(emulator: Option<emulator_client::Emulator>) -> Result<(), String> {
+    match emulator {
+        Some(_) => Err("the CUDA driver of this machine is the emulated GPU".into()),
+        None => Ok(()),
+    }
+}
+
+/// Copies the buffers to the device, launches once, waits, and copies the last buffer back. The arguments have as many
+/// bytes as the kernel's parameters: the caller has compared them.
+///
+/// # Errors
+/// When the launch is refused or the kernel goes wrong; the context is of no use then.
+pub fn run<T: Real>(
+    gpu: &Gpu,
+    kernel: &CudaFunction,
+    config: Config,
+    buffers: &[&[T]],
+    arguments: &[Argument],
+) -> Result<Vec<T>, Trouble> {
+    let there = buffers.iter().map(|values| gpu.stream.clone_htod(*values));
+    let there = there.collect::<Result<Vec<_>, _>>()?;
+    let Some(output) = there.last() else {
+        return Ok(Vec::new());
+    };
+    let mut launch = gpu.stream.launch_builder(kernel);
+    for argument in arguments {
+        match argument {
+            Argument::Int(value) => launch.arg(value),
+            Argument::Float(value) => launch.arg(value),
+            Argument::Buffer(at) => launch.arg(there.get(*at).unwrap_or(output)),
+        };
+    }
+    // SAFETY: the arguments fit the parameters, as the caller says. What the kernel does with the memory of the device
+    // is nothing that this process holds: a wrong access ends the context, and the process has nothing else in it.
+    unsafe { launch.launch(config) }?;
+    gpu.stream.synchronize()?;
+    Ok(gpu.stream.clone_dtoh(output)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::load;
+
+    const PTX: &str = include_str!("../../../kernels/ptx/v01_col_per_lane.ptx");
+
+    #[test]
+    fn a_kernel_runs_and_the_emulated_gpu_is_no_real_one() {
+        emulator_client::preload().expect("Cargo built the library");
+        let gpu = Gpu::open().expect("the emulated device is always there");
+        let kernel = load(&gpu, PTX, "sgemm_v01_col_per_lane").expect("a kernel of the file");
+        let config = Config {
+            grid_dim: (1, 1, 1),
+            block_dim: (1024, 1, 1),
+            shared_mem_bytes: 0,
+        };
+        let buffers: [&[f32]; 3] = [&[1.0, 2.0], &[3.0, 4.0], &[0.0]];
+        let sizes = [1, 1, 2].map(Argument::Int);
+        let matrices = [0, 1, 2].map(Argument::Buffer);
+        let got = run(&gpu, &kernel, config, &buffers, &[sizes, matrices].concat());
+        assert_eq!(got.expect("a result"), [11.0]);
+        let why = is_real(gpu.emulator).expect_err("it is emulated");
+        assert_eq!(why, "the CUDA driver of this machine is the emulated GPU");
+    }
+}

@@ -1,0 +1,137 @@
+//! A Rust function under test: the same verification as on a device, and the host's clock.
+
+use catalog::{Shape, Work};
+use records::Outcome;
+use records::record::{Accuracy, By, Passed, Yardstick};
+
+use crate::case::Case;
+use crate::diagnose::{Scene, Terms};
+use crate::inputs::{Data, Real as _};
+use crate::kernel::{Cpu, Kernel};
+use crate::measure::{Measured, Purpose};
+use crate::reference::Problem;
+use crate::timing;
+use crate::verify::{self, Answer};
+
+/// Verifies the result of a function for the CPU, and times it.
+pub fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) -> Measured {
+    let Cpu {
+        multiply,
+        largest,
+        bound,
+        yardstick,
+    } = cpu;
+    let Shape { m, n, .. } = case.shape;
+    if case.shape.volume() > largest {
+        let edge = largest.cbrt();
+        return Measured::not_run(format!(
+            "too slow: {} is timed up to {edge:.0} cubed",
+            kernel.name
+        ));
+    }
+    let mut accuracy = Accuracy {
+        max_abs_error: 0.0,
+        max_of_bound: 0.0,
+        exact_on_integers: true,
+    };
+    let mut c = vec![f32::POISON; m * n];
+    for problem in case.single() {
+        c.fill(f32::POISON);
+        multiply(case.shape, &problem.a, &problem.b, &mut c);
+        let answer = OtherBound {
+            problem,
+            bound: bound
+                .filter(|_| problem.data == Data::Reals)
+                .map(|bound| bound(case.shape, 1.0, 1.0)),
+        };
+        let comparison = verify::compare(&answer, &c);
+        if !comparison.is_right() {
+            let scene = Scene {
+                answer: &answer,
+                got: &c,
+                comparison: &comparison,
+                work: Work::Cpu,
+                tile: None,
+                terms: Some(Terms {
+                    shape: case.shape,
+                    a: &problem.a,
+                    b: &problem.b,
+                    turned: [false; 2],
+                }),
+                right_on_integers: problem.data == Data::Reals,
+            };
+            let diagnosis = scene.diagnose();
+            return Measured {
+                outcome: Outcome::Failed {
+                    why: diagnosis.why,
+                    details: diagnosis.details,
+                },
+                report: None,
+                lost: false,
+            };
+        }
+        accuracy.max_abs_error = accuracy.max_abs_error.max(comparison.max_abs_error);
+        accuracy.max_of_bound = accuracy.max_of_bound.max(comparison.max_of_bound);
+    }
+    let [_, reals] = case.single();
+    let timed = (purpose == Purpose::Bench).then(|| {
+        let (name, other) = yardstick;
+        let mut other_c = vec![f32::POISON; m * n];
+        let (hot, other_hot) = timing::by_the_clock(
+            || multiply(case.shape, &reals.a, &reals.b, &mut c),
+            || other(case.shape, &reals.a, &reals.b, &mut other_c),
+        );
+        let yardstick = Yardstick {
+            name: name.into(),
+            by: By::Batch,
+            algorithm: None,
+            hot: other_hot,
+            duel: None,
+        };
+        (hot, yardstick)
+    });
+    let (hot, yardstick) = timed.unzip();
+    let passed = Passed {
+        grid: [0; 3],
+        block: [0; 3],
+        dynamic_shared: 0,
+        accuracy,
+        batch: 1,
+        by: By::Batch,
+        hot,
+        cold: None,
+        whole: None,
+        cpu_ms: Some(reals.cpu_ms),
+        yardstick,
+        clock_mhz: None,
+        counters: None,
+        machine_code: None,
+    };
+    Measured {
+        outcome: Outcome::Passed(Box::new(passed)),
+        report: None,
+        lost: false,
+    }
+}
+
+/// An answer with a bound of its own for every element.
+struct OtherBound<'p> {
+    problem: &'p Problem<f32>,
+    bound: Option<f64>,
+}
+
+impl Answer for OtherBound<'_> {
+    fn rows(&self) -> usize {
+        self.problem.rows()
+    }
+    fn cols(&self) -> usize {
+        self.problem.cols()
+    }
+    fn want(&self, row: usize, col: usize) -> f64 {
+        self.problem.want(row, col)
+    }
+    fn bound(&self, row: usize, col: usize) -> f64 {
+        // Reals lie in [-1, 1), so no element is larger than 1.
+        self.bound.unwrap_or_else(|| self.problem.bound(row, col))
+    }
+}

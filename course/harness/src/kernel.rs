@@ -1,0 +1,549 @@
+//! What a step declares: its kernels, how each is launched, and nothing else.
+
+use std::sync::Arc;
+
+use catalog::{Format, Shape, Work};
+use cudarc::cublas::CudaBlas;
+use cudarc::cublas::result::CublasError;
+use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DriverError, LaunchConfig};
+use half::bf16;
+
+use crate::e4m3::E4m3;
+
+/// A compiled kernel file: what runs, and what it was made of, for messages.
+#[derive(Debug, Clone, Copy)]
+pub struct Code {
+    /// The text of `kernels/NAME.cu`.
+    pub cu: &'static str,
+    /// The text of `kernels/ptx/NAME.ptx`.
+    pub ptx: &'static str,
+    /// `kernels/cubin/NAME.cubin`, machine code for sm_90. Empty for none.
+    pub cubin: &'static [u8],
+}
+
+/// C = A · B: what there is at a launch.
+#[derive(Debug)]
+pub struct Gemm<'a, T, R = T> {
+    /// The stream to launch on.
+    pub stream: &'a CudaStream,
+    /// The kernel to launch.
+    pub kernel: &'a CudaFunction,
+    /// What is launched before it, where it declares that.
+    pub first: Option<&'a Prepared>,
+    /// What the step's geometry says for this shape.
+    pub config: LaunchConfig,
+    /// The sizes M, N and K.
+    pub shape: Shape,
+    /// M × K, row-major; K × M where the kernel takes it transposed.
+    pub a: &'a CudaSlice<T>,
+    /// K × N, row-major; N × K where the kernel takes it transposed.
+    pub b: &'a CudaSlice<T>,
+    /// M × N, row-major.
+    pub c: &'a mut CudaSlice<R>,
+}
+
+impl<T, R> Gemm<'_, T, R> {
+    /// Lets blocks have the dynamic shared memory of the launch: above 48 KB a program must ask for it.
+    ///
+    /// # Errors
+    /// When the device has less.
+    pub fn allow_shared(&self) -> Result<(), DriverError> {
+        let bytes = self.config.shared_mem_bytes.cast_signed();
+        self.kernel
+            .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)
+    }
+}
+
+/// A kernel that writes what another one reads in place of A and B: its launches belong to each product, and to its time.
+#[derive(Debug, Clone, Copy)]
+pub struct Preparation {
+    /// Its entry point, in the same PTX.
+    pub entry: &'static str,
+    /// Bytes that it writes for a shape.
+    pub bytes: fn(Shape) -> usize,
+}
+
+/// Such a kernel as the driver loaded it, and memory of a product of the shape, allocated before any launch.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The kernel to launch first.
+    pub kernel: CudaFunction,
+    /// Where it writes. Products follow each other in their stream, so one memory is enough.
+    pub memory: CudaSlice<u8>,
+}
+
+/// out = inᵀ: what there is at a launch.
+#[derive(Debug)]
+pub struct Transpose<'a> {
+    /// The stream to launch on.
+    pub stream: &'a CudaStream,
+    /// The kernel to launch.
+    pub kernel: &'a CudaFunction,
+    /// What the step's geometry says for this shape.
+    pub config: LaunchConfig,
+    /// `m` rows and `n` columns of the input.
+    pub shape: Shape,
+    /// m × n, row-major.
+    pub input: &'a CudaSlice<f32>,
+    /// n × m, row-major.
+    pub output: &'a mut CudaSlice<f32>,
+}
+
+/// C = A · B by cuBLAS: what there is at a call.
+#[derive(Debug)]
+pub struct Product<'a> {
+    /// The sizes M, N and K.
+    pub shape: Shape,
+    /// M × K, row-major.
+    pub a: &'a CudaSlice<f32>,
+    /// K × N, row-major.
+    pub b: &'a CudaSlice<f32>,
+    /// M × N, row-major.
+    pub c: &'a mut CudaSlice<f32>,
+}
+
+/// Grid, block and dynamic shared memory for a shape.
+pub type Geometry = fn(Shape) -> LaunchConfig;
+/// A step's launch of a product.
+pub type LaunchGemm<T, R = T> = fn(Gemm<'_, T, R>) -> Result<(), DriverError>;
+/// A step's launch of a transpose.
+pub type LaunchTranspose = fn(Transpose<'_>) -> Result<(), DriverError>;
+/// A step's handle of cuBLAS for a stream.
+pub type OpenCublas = fn(Arc<CudaStream>) -> Result<CudaBlas, CublasError>;
+/// A step's call of cuBLAS.
+pub type MultiplyCublas = fn(&CudaBlas, Product<'_>) -> Result<(), CublasError>;
+/// Starts a step's own library for a stream, or says why it does not start.
+pub type OpenOwn = fn(&Arc<CudaStream>) -> Result<MultiplyOwn, String>;
+/// A call of it.
+pub type MultiplyOwn = Box<dyn Fn(Product<'_>) -> Result<(), String>>;
+/// Blocks of a kernel whose blocks share out tiles: by the number of tiles, and of multiprocessors.
+pub type Blocks = fn(u32, u32) -> u32;
+/// What a kernel needs of a shape, where it does not have that.
+pub type Needs = fn(Shape) -> Option<&'static str>;
+/// A product by the CPU: shape, A, B, C.
+pub type Multiply = fn(Shape, &[f32], &[f32], &mut [f32]);
+
+/// How far any element may be from the answer: shape, largest |a|, largest |b|.
+pub type ElementBound = fn(Shape, f64, f64) -> f64;
+
+/// A product by the CPU and what belongs to it.
+#[derive(Debug, Clone, Copy)]
+pub struct Cpu {
+    /// The function that computes the product.
+    pub multiply: Multiply,
+    /// Largest M·N·K for which it is worth waiting.
+    pub largest: f64,
+    /// Where rounding errors follow another law than that of plain sums.
+    pub bound: Option<ElementBound>,
+    /// What it is compared with, by name, in the same minutes.
+    pub yardstick: (&'static str, Multiply),
+}
+
+/// One thing that a step runs.
+#[derive(Debug, Clone, Copy)]
+pub struct Kernel {
+    /// Its entry point; for what is not a kernel, its name in the catalogue.
+    pub name: &'static str,
+    /// How it is run.
+    pub program: Program,
+    /// Whether a GPU for which there is machine code runs that, and not what its driver makes of the PTX.
+    pub ahead: bool,
+    /// Where blocks share out tiles, how many there are: in a row, not in the rows and columns of the geometry.
+    pub blocks: Option<Blocks>,
+    /// What it needs of a shape.
+    pub needs: Option<Needs>,
+    /// What is launched before it.
+    pub preparation: Option<Preparation>,
+}
+
+/// How something is run.
+#[derive(Debug, Clone, Copy)]
+pub enum Program {
+    /// A product of FP32 operands on the device.
+    Sgemm {
+        /// The source and PTX of the kernel.
+        code: Code,
+        /// Grid and block for a shape.
+        geometry: Geometry,
+        /// Launches the kernel with cudarc.
+        launch: LaunchGemm<f32>,
+    },
+    /// An FP64 product on the device.
+    Dgemm {
+        /// The source and PTX of the kernel.
+        code: Code,
+        /// Grid and block for a shape.
+        geometry: Geometry,
+        /// Launches the kernel with cudarc.
+        launch: LaunchGemm<f64>,
+    },
+    /// A product of bf16 in FP32 on the device.
+    Bf16 {
+        /// The source and PTX of the kernel.
+        code: Code,
+        /// Grid and block for a shape.
+        geometry: Geometry,
+        /// Launches the kernel with cudarc.
+        launch: LaunchGemm<bf16, f32>,
+    },
+    /// A product of bf16, rounded to bf16 at the end.
+    Bf16ToBf16 {
+        /// The source and PTX of the kernel.
+        code: Code,
+        /// Grid and block for a shape.
+        geometry: Geometry,
+        /// Launches the kernel with cudarc.
+        launch: LaunchGemm<bf16>,
+    },
+    /// A product of e4m3 in FP32.
+    E4m3 {
+        /// The source and PTX of the kernel.
+        code: Code,
+        /// Grid and block for a shape.
+        geometry: Geometry,
+        /// Launches the kernel with cudarc.
+        launch: LaunchGemm<E4m3, f32>,
+    },
+    /// A product of e4m3, rounded to bf16 at the end.
+    E4m3ToBf16 {
+        /// The source and PTX of the kernel.
+        code: Code,
+        /// Grid and block for a shape.
+        geometry: Geometry,
+        /// Launches the kernel with cudarc.
+        launch: LaunchGemm<E4m3, bf16>,
+    },
+    /// A transpose on the device.
+    Transpose {
+        /// The source and PTX of the kernel.
+        code: Code,
+        /// Grid and block for a shape.
+        geometry: Geometry,
+        /// Launches the kernel with cudarc.
+        launch: LaunchTranspose,
+    },
+    /// An FP32 product on the CPU.
+    Cpu(Cpu),
+    /// An FP32 product by NVIDIA's library.
+    Cublas {
+        /// Creates the handle, once.
+        open: OpenCublas,
+        /// Calls the library with cudarc.
+        multiply: MultiplyCublas,
+    },
+    /// An FP32 product by a library of the step, which chooses among kernels.
+    Own {
+        /// Starts the library, once.
+        open: OpenOwn,
+    },
+}
+
+impl Kernel {
+    const fn new(name: &'static str, program: Program) -> Self {
+        Self {
+            name,
+            program,
+            ahead: false,
+            blocks: None,
+            needs: None,
+            preparation: None,
+        }
+    }
+
+    /// As many blocks as the function says, one behind the other; the geometry then gives the tiles.
+    #[must_use]
+    pub const fn with_blocks(self, blocks: Blocks) -> Self {
+        Self {
+            blocks: Some(blocks),
+            ..self
+        }
+    }
+
+    /// Not every shape can be run: the function gives what one lacks.
+    #[must_use]
+    pub const fn needing(self, needs: Needs) -> Self {
+        Self {
+            needs: Some(needs),
+            ..self
+        }
+    }
+
+    /// Its launch starts another kernel first, which writes so many bytes.
+    #[must_use]
+    pub const fn prepared_by(self, entry: &'static str, bytes: fn(Shape) -> usize) -> Self {
+        Self {
+            preparation: Some(Preparation { entry, bytes }),
+            ..self
+        }
+    }
+
+    /// Compiled ahead of time, for a kernel whose source chooses options of ptxas: PTX cannot carry them.
+    #[must_use]
+    pub const fn ahead_of_time(self) -> Self {
+        Self { ahead: true, ..self }
+    }
+
+    /// A product of FP32 operands; the catalogue says whether one is transposed, or taken as TF32.
+    pub const fn sgemm(name: &'static str, code: Code, geometry: Geometry, launch: LaunchGemm<f32>) -> Self {
+        let program = Program::Sgemm {
+            code,
+            geometry,
+            launch,
+        };
+        Self::new(name, program)
+    }
+
+    /// Declares an FP64 product.
+    pub const fn dgemm(name: &'static str, code: Code, geometry: Geometry, launch: LaunchGemm<f64>) -> Self {
+        let program = Program::Dgemm {
+            code,
+            geometry,
+            launch,
+        };
+        Self::new(name, program)
+    }
+
+    /// Declares a product of bf16 in FP32.
+    pub const fn bf16(
+        name: &'static str,
+        code: Code,
+        geometry: Geometry,
+        launch: LaunchGemm<bf16, f32>,
+    ) -> Self {
+        let program = Program::Bf16 {
+            code,
+            geometry,
+            launch,
+        };
+        Self::new(name, program)
+    }
+
+    /// Declares a product of bf16 whose result is rounded to bf16.
+    pub const fn bf16_to_bf16(
+        name: &'static str,
+        code: Code,
+        geometry: Geometry,
+        launch: LaunchGemm<bf16>,
+    ) -> Self {
+        let program = Program::Bf16ToBf16 {
+            code,
+            geometry,
+            launch,
+        };
+        Self::new(name, program)
+    }
+
+    /// Declares a product of e4m3 in FP32.
+    pub const fn e4m3(
+        name: &'static str,
+        code: Code,
+        geometry: Geometry,
+        launch: LaunchGemm<E4m3, f32>,
+    ) -> Self {
+        let program = Program::E4m3 {
+            code,
+            geometry,
+            launch,
+        };
+        Self::new(name, program)
+    }
+
+    /// Declares a product of e4m3 whose result is rounded to bf16.
+    pub const fn e4m3_to_bf16(
+        name: &'static str,
+        code: Code,
+        geometry: Geometry,
+        launch: LaunchGemm<E4m3, bf16>,
+    ) -> Self {
+        let program = Program::E4m3ToBf16 {
+            code,
+            geometry,
+            launch,
+        };
+        Self::new(name, program)
+    }
+
+    /// Declares a transpose.
+    pub const fn transpose(
+        name: &'static str,
+        code: Code,
+        geometry: Geometry,
+        launch: LaunchTranspose,
+    ) -> Self {
+        let program = Program::Transpose {
+            code,
+            geometry,
+            launch,
+        };
+        Self::new(name, program)
+    }
+
+    /// A product by the CPU.
+    pub const fn cpu(name: &'static str, cpu: Cpu) -> Self {
+        Self::new(name, Program::Cpu(cpu))
+    }
+
+    /// Declares a product by cuBLAS.
+    pub const fn cublas(name: &'static str, open: OpenCublas, multiply: MultiplyCublas) -> Self {
+        Self::new(name, Program::Cublas { open, multiply })
+    }
+
+    /// Declares a product by the step's own library.
+    pub const fn own(name: &'static str, open: OpenOwn) -> Self {
+        Self::new(name, Program::Own { open })
+    }
+
+    /// Source and PTX of the kernel; `None` for the CPU and for libraries.
+    pub fn code(&self) -> Option<Code> {
+        match self.program {
+            Program::Sgemm { code, .. }
+            | Program::Dgemm { code, .. }
+            | Program::Bf16 { code, .. }
+            | Program::Bf16ToBf16 { code, .. }
+            | Program::E4m3 { code, .. }
+            | Program::E4m3ToBf16 { code, .. }
+            | Program::Transpose { code, .. } => Some(code),
+            Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => None,
+        }
+    }
+
+    /// The launch for a shape on a device with so many multiprocessors; `None` for the CPU and for libraries.
+    pub fn launch_config(&self, shape: Shape, n_sms: usize) -> Option<LaunchConfig> {
+        let config = self.config(shape)?;
+        let Some(blocks) = self.blocks else {
+            return Some(config);
+        };
+        let (x, y, z) = config.grid_dim;
+        let tiles = x.saturating_mul(y).saturating_mul(z);
+        Some(LaunchConfig {
+            grid_dim: (blocks(tiles, u32::try_from(n_sms).unwrap_or(u32::MAX)), 1, 1),
+            ..config
+        })
+    }
+
+    /// Grid and block that the step declares for a shape; `None` for the CPU and for libraries.
+    pub fn config(&self, shape: Shape) -> Option<LaunchConfig> {
+        match self.program {
+            Program::Sgemm { geometry, .. }
+            | Program::Dgemm { geometry, .. }
+            | Program::Bf16 { geometry, .. }
+            | Program::Bf16ToBf16 { geometry, .. }
+            | Program::E4m3 { geometry, .. }
+            | Program::E4m3ToBf16 { geometry, .. }
+            | Program::Transpose { geometry, .. } => Some(geometry(shape)),
+            Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => None,
+        }
+    }
+
+    /// Rows and columns of the product (of a transpose: of the input) that belong to one block, which follow from
+    /// the growth of the grid. `None` where a block has everything.
+    pub fn tile(&self) -> Option<[usize; 2]> {
+        const LARGE: usize = 1 << 20;
+        let config = self.config(Shape {
+            m: LARGE,
+            n: LARGE,
+            k: 1,
+        })?;
+        let (x, y, _) = config.grid_dim;
+        (x > 1 || y > 1).then(|| [LARGE / y.max(1) as usize, LARGE / x.max(1) as usize])
+    }
+
+    /// Whether the program can do what the catalogue says of it.
+    pub fn is(&self, work: Work) -> bool {
+        matches!(
+            (self.program, work),
+            (Program::Sgemm { .. }, Work::Sgemm | Work::SgemmTransposed { .. })
+                | (
+                    Program::Sgemm { .. },
+                    Work::Tensor {
+                        operands: Format::Tf32 | Format::Fp32,
+                        result: Format::Fp32,
+                        ..
+                    }
+                )
+                | (
+                    Program::Bf16 { .. },
+                    Work::Tensor {
+                        operands: Format::Bf16,
+                        result: Format::Fp32,
+                        ..
+                    }
+                )
+                | (
+                    Program::Bf16ToBf16 { .. },
+                    Work::Tensor {
+                        operands: Format::Bf16,
+                        result: Format::Bf16,
+                        ..
+                    }
+                )
+                | (
+                    Program::E4m3 { .. },
+                    Work::Tensor {
+                        operands: Format::E4m3,
+                        result: Format::Fp32,
+                        ..
+                    }
+                )
+                | (
+                    Program::E4m3ToBf16 { .. },
+                    Work::Tensor {
+                        operands: Format::E4m3,
+                        result: Format::Bf16,
+                        ..
+                    }
+                )
+                | (Program::Dgemm { .. }, Work::Dgemm)
+                | (Program::Transpose { .. }, Work::Transpose)
+                | (Program::Cpu(_), Work::Cpu)
+                | (Program::Cublas { .. }, Work::Cublas)
+                | (Program::Own { .. }, Work::Sgemm)
+        )
+    }
+}
+
+/// Blocks that cover `n` elements, `tile` of them each.
+pub fn blocks(n: usize, tile: u32) -> u32 {
+    // More than a grid can have is refused before the launch.
+    u32::try_from(n.div_ceil(tile as usize)).unwrap_or(u32::MAX)
+}
+
+/// A size as kernels take it.
+///
+/// # Panics
+/// When it does not fit; sizes are checked before a launch.
+pub fn int(n: usize) -> i32 {
+    i32::try_from(n).expect("sizes that do not fit an int are refused before a launch")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn geometry(shape: Shape) -> LaunchConfig {
+        LaunchConfig {
+            grid_dim: (blocks(shape.n, 64), blocks(shape.m, 128), 1),
+            block_dim: (256, 1, 1),
+            shared_mem_bytes: 0,
+        }
+    }
+
+    #[test]
+    fn the_grid_tells_the_tile() {
+        let code = Code {
+            cu: "",
+            ptx: "",
+            cubin: &[],
+        };
+        let kernel = Kernel::sgemm("any", code, geometry, |_| Ok(()));
+        assert_eq!(kernel.tile(), Some([128, 64]));
+    }
+
+    #[test]
+    fn a_part_of_a_tile_is_a_block() {
+        assert_eq!(blocks(128, 128), 1);
+        assert_eq!(blocks(129, 128), 2);
+        assert_eq!(blocks(usize::MAX, 1), u32::MAX);
+    }
+}

@@ -1,0 +1,141 @@
+//! `launch`: each kernel once on random inputs, and nothing else: what a profiler is to look at.
+//!
+//! Nothing is verified and nothing is timed. On the emulated device the launch is counted.
+
+use catalog::{Shape, Work};
+use records::record::{Launched, Line};
+use serde_json::Value;
+
+use crate::bench::plan;
+use crate::inputs::{Data, Real, elements};
+use crate::kernel::{Kernel, Program};
+use crate::measure::{cannot_run, gemm, own, too_large, transpose};
+use crate::session::{Launch, Session};
+use crate::trouble::Trouble;
+use crate::{Harness, PASSED, args, machine, out, shapes};
+
+/// The size that is used when none is given.
+const DEFAULT_SIZE: usize = 1024;
+
+/// Runs it.
+///
+/// # Errors
+/// When the sizes are impossible, or a launch goes wrong.
+pub fn run(harness: &mut Harness<'_>, asked: &args::Launch) -> Result<u8, Trouble> {
+    let sizes = harness.sizes(&asked.sizes, DEFAULT_SIZE)?;
+    if harness.common.json {
+        out::json(&Line::Run(Box::new(harness.run.clone())))?;
+    }
+    for (case, kernels) in plan(harness, Some(&sizes), None) {
+        for kernel in kernels {
+            let launched = launch(harness, kernel, harness.work(kernel), case.shape)?;
+            match (harness.common.json, &launched.not_run) {
+                (true, _) => out::json(&Line::Launched(Box::new(launched)))?,
+                (false, None) => out::write(&format!("{} on {}: launched\n", kernel.name, launched.shape))?,
+                (false, Some(why)) => {
+                    out::write(&format!(
+                        "{} on {}: not run: {why}\n",
+                        kernel.name, launched.shape
+                    ))?;
+                }
+            }
+        }
+    }
+    Ok(PASSED)
+}
+
+fn launch(harness: &mut Harness<'_>, kernel: &Kernel, work: Work, shape: Shape) -> Result<Launched, Trouble> {
+    let mut launched = Launched {
+        run: harness.run.id.clone(),
+        step: harness.step.id.into(),
+        kernel: kernel.name.into(),
+        shape,
+        ptx_sha256: harness.ptx_sha256(kernel),
+        grid: [0; 3],
+        block: [0; 3],
+        dynamic_shared: 0,
+        counters: None,
+        not_run: None,
+    };
+    let ptx = harness.ptx.clone();
+    let seed = harness.common.seed;
+    let gpu = harness.gpu()?;
+    shapes::fits(work, shape, gpu).map_err(Trouble::Usage)?;
+    if let Program::Own { open } = kernel.program {
+        match open(&gpu.stream) {
+            Ok(multiply) => once(gpu, own(&multiply, shape), shape, seed)?,
+            Err(why) => launched.not_run = Some(why),
+        }
+        launched.counters = counted(gpu);
+        return Ok(launched);
+    }
+    let (Some(config), Some(code)) = (kernel.launch_config(shape, gpu.about.n_sms), kernel.code()) else {
+        launched.not_run = Some("it is not a kernel of ours".into());
+        return Ok(launched);
+    };
+    if let Some(why) = cannot_run(gpu, kernel, shape, ptx.as_deref()).or_else(|| too_large(gpu, config)) {
+        launched.not_run = Some(why);
+        return Ok(launched);
+    }
+    launched.grid = config.grid_dim.into();
+    launched.block = config.block_dim.into();
+    launched.dynamic_shared = config.shared_mem_bytes;
+    if let Some(emulator) = gpu.emulator {
+        emulator.set_checks(Some(emulator_client::Checks::Counted));
+    }
+    let function = machine::load(gpu, kernel, code, ptx.as_deref(), shape)?;
+    match kernel.program {
+        Program::Sgemm { launch, .. } => {
+            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
+        }
+        Program::Dgemm { launch, .. } => {
+            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
+        }
+        Program::Bf16 { launch, .. } => {
+            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
+        }
+        Program::Bf16ToBf16 { launch, .. } => {
+            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
+        }
+        Program::E4m3 { launch, .. } => {
+            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
+        }
+        Program::E4m3ToBf16 { launch, .. } => {
+            once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?;
+        }
+        Program::Transpose { launch, .. } => {
+            once(
+                gpu,
+                transpose(gpu, function.kernel, launch, shape, config),
+                shape,
+                seed,
+            )?;
+        }
+        Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => {}
+    }
+    launched.counters = counted(gpu);
+    Ok(launched)
+}
+
+/// What the emulated device counted of the last launch.
+fn counted(gpu: &crate::Gpu) -> Option<serde_json::Map<String, Value>> {
+    let report = serde_json::from_str::<Value>(&gpu.emulator?.report()?).ok()?;
+    report["total"].as_object().cloned()
+}
+
+/// Operands to the device, one launch, the end of it. Which way round an operand is stored does not matter here.
+fn once<'g, T: Real, R: Real>(
+    gpu: &'g crate::Gpu,
+    launch: Launch<'g, T, R>,
+    shape: Shape,
+    seed: u64,
+) -> Result<(), Trouble> {
+    let Shape { m, n, k } = shape;
+    let draw = |operand, n_elements| elements::<T>(Data::Reals, seed, operand, k, n_elements);
+    let (a, b) = match k {
+        0 => (draw(0, m * n), None),
+        _ => (draw(0, m * k), Some(draw(1, k * n))),
+    };
+    Session::new(gpu, launch, &a, b.as_deref(), m * n)?.run()?;
+    Ok(())
+}

@@ -1,0 +1,185 @@
+//! A kernel's machine code on the emulated device: what it counts, and what a real GPU would take.
+
+use std::sync::Arc;
+
+use catalog::Shape;
+use catalog::provenance::{cubin_hash, sha256};
+use cudarc::driver::CudaFunction;
+use records::machine_code::Forecast;
+
+use crate::device::Gpu;
+use crate::kernel::{Code, Kernel, Prepared};
+use crate::measure::{Bench, Purpose};
+use crate::session;
+use crate::trouble::Trouble;
+
+/// Cubins in place of a kernel's own.
+#[derive(Debug, Clone, Default)]
+pub struct Cubins {
+    /// Runs, where other PTX does.
+    pub own: Option<Vec<u8>>,
+    /// What kernels were before an edit, to compare predictions with.
+    pub before: Vec<Vec<u8>>,
+}
+
+/// The three kinds of code of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// The PTX of the kernel.
+    Ptx,
+    /// The machine code of the kernel.
+    Machine,
+    /// The machine code before the kernel was edited.
+    Before,
+}
+
+/// A kernel as the driver loaded it, and what is launched before it.
+#[derive(Debug, Clone)]
+pub(crate) struct Loaded {
+    pub(crate) kernel: CudaFunction,
+    pub(crate) first: Option<Arc<Prepared>>,
+}
+
+/// The same, of all kinds of code.
+#[derive(Debug)]
+pub(crate) struct Functions {
+    pub(crate) ptx: Loaded,
+    /// Where it is to run as machine code, too.
+    pub(crate) machine: Option<Machine>,
+}
+
+/// A kernel's machine code as the driver loaded it.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    pub(crate) sha256: String,
+    /// Or why the driver does not run it.
+    pub(crate) function: Result<CudaFunction, String>,
+    pub(crate) before: Option<CudaFunction>,
+}
+
+impl Functions {
+    /// One of them. What is not there is the PTX.
+    pub(crate) fn of(&self, which: Which) -> Loaded {
+        let machine = self.machine.as_ref();
+        let found = match which {
+            Which::Ptx => None,
+            Which::Machine => machine.and_then(|machine| machine.function.as_ref().ok()),
+            Which::Before => machine.and_then(|machine| machine.before.as_ref()),
+        };
+        Loaded {
+            kernel: found.unwrap_or(&self.ptx.kernel).clone(),
+            first: self.ptx.first.clone(),
+        }
+    }
+}
+
+impl Machine {
+    /// Loads the machine code that belongs to the PTX that runs. `None` where there is none, and where nobody counts.
+    pub(crate) fn load(bench: &Bench<'_>, kernel: &Kernel) -> Option<Self> {
+        let Bench { gpu, cubins, .. } = bench;
+        if gpu.emulator.is_none() || bench.purpose != Purpose::Bench {
+            return None;
+        }
+        let cubin = match (&cubins.own, bench.ptx) {
+            (Some(own), _) => own.as_slice(),
+            (None, Some(_)) => return None,
+            (None, None) => committed(kernel)?,
+        };
+        let load = |cubin| session::load_cubin(gpu, cubin, kernel.name);
+        let before = cubins.before.iter().find(|cubin| has(cubin, kernel.name));
+        Some(Self {
+            sha256: sha256(cubin),
+            function: load(cubin),
+            before: before.and_then(|cubin| load(cubin).ok()),
+        })
+    }
+}
+
+/// The kernel as this device runs it: its PTX or other PTX, or its machine code on a GPU that has it, where the kernel
+/// is compiled ahead of time. What is launched before it gets memory for products of this shape, and of smaller ones.
+///
+/// # Errors
+/// When the driver takes neither, and when there is not enough memory.
+pub(crate) fn load(
+    gpu: &Gpu,
+    kernel: &Kernel,
+    code: Code,
+    other: Option<&str>,
+    shape: Shape,
+) -> Result<Loaded, Trouble> {
+    let first = match kernel.preparation {
+        Some(preparation) => Some(Arc::new(Prepared {
+            kernel: session::load(gpu, other.unwrap_or(code.ptx), preparation.entry)?,
+            // SAFETY: the kernel writes it before another one reads it; the emulated device checks that.
+            memory: unsafe { gpu.stream.alloc((preparation.bytes)(shape)) }?,
+        })),
+        None => None,
+    };
+    let kernel = function(gpu, kernel, code, other)?;
+    Ok(Loaded { kernel, first })
+}
+
+fn function(gpu: &Gpu, kernel: &Kernel, code: Code, other: Option<&str>) -> Result<CudaFunction, Trouble> {
+    /// What `kernels/cubin` is compiled for.
+    const CAPABILITY: &str = "9.0";
+    let is_here = kernel.ahead && gpu.emulator.is_none() && gpu.about.capability == CAPABILITY;
+    match committed(kernel).filter(|_| is_here && other.is_none()) {
+        Some(cubin) => session::load_cubin(gpu, cubin, kernel.name).map_err(|why| {
+            Trouble::CouldNot(format!(
+                "the driver does not take the machine code of {}: {why}",
+                kernel.name
+            ))
+        }),
+        None => session::load(gpu, other.unwrap_or(code.ptx), kernel.name),
+    }
+}
+
+/// The machine code that was made with the kernel's PTX.
+pub(crate) fn committed(kernel: &Kernel) -> Option<&'static [u8]> {
+    let code = kernel.code()?;
+    (cubin_hash(code.ptx) == Some(sha256(code.cubin).as_str())).then_some(code.cubin)
+}
+
+/// Whether a cubin has a kernel: a section of code with its name.
+fn has(cubin: &[u8], kernel: &str) -> bool {
+    let name = format!(".text.{kernel}\0");
+    cubin.windows(name.len()).any(|bytes| bytes == name.as_bytes())
+}
+
+/// A forecast without a prediction, for this reason.
+pub(crate) fn no_prediction(why: impl Into<String>) -> Forecast {
+    Forecast {
+        no_prediction: Some(why.into()),
+        ..Forecast::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Code;
+
+    fn kernel(code: Code) -> Kernel {
+        Kernel::sgemm("any", code, |_| unreachable!("nothing is launched"), |_| Ok(()))
+    }
+
+    #[test]
+    fn machine_code_of_other_ptx_is_not_used() {
+        const CUBIN: &[u8] = b"code";
+        let ptx = format!("// cubin: kernels/cubin/any.cubin sha256:{}\n", sha256(CUBIN));
+        let code = |ptx: &str, cubin| Code {
+            cu: "",
+            ptx: ptx.to_owned().leak(),
+            cubin,
+        };
+        assert_eq!(committed(&kernel(code(&ptx, CUBIN))), Some(CUBIN));
+        assert_eq!(committed(&kernel(code(&ptx, b"other"))), None);
+        assert_eq!(committed(&kernel(code(".version 8.4\n", b""))), None);
+    }
+
+    #[test]
+    fn a_kernel_is_found_by_its_whole_name() {
+        let cubin = b"\0.text.ab\0.text.abc\0";
+        assert!(has(cubin, "ab") && has(cubin, "abc") && !has(cubin, "a") && !has(cubin, "bc"));
+    }
+}

@@ -1,0 +1,54 @@
+//! Standard output, which may be closed before we are done; and progress on standard error.
+
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
+
+use crate::trouble::Trouble;
+
+/// Writes a text as it is.
+///
+/// # Errors
+/// [`Trouble::Closed`] when nobody reads any more.
+pub fn write(text: &str) -> Result<(), Trouble> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Trouble::Closed),
+        Err(error) => Err(Trouble::CouldNot(format!("standard output: {error}"))),
+    }
+}
+
+/// Writes a record on a line of its own.
+///
+/// # Errors
+/// As [`write()`].
+pub fn json(line: &records::record::Line) -> Result<(), Trouble> {
+    // Strings, numbers, lists and maps with string keys: nothing that JSON could not hold.
+    let text = serde_json::to_string(line).expect("plain data");
+    write(&format!("{text}\n"))
+}
+
+/// Says on a terminal what is being done, on a line that is drawn anew.
+pub fn progress(text: &str) {
+    let mut err = std::io::stderr().lock();
+    if err.is_terminal() {
+        // Nobody may be there to read it; that stops nothing.
+        let _ = write!(err, "\r\x1b[K{text} …").and_then(|()| err.flush());
+    }
+}
+
+/// The same, and a line of its own where standard error is not a terminal: for what takes long.
+pub fn milestone(text: &str) {
+    progress(text);
+    let mut err = std::io::stderr().lock();
+    if !err.is_terminal() {
+        let _ = writeln!(err, "{text}");
+    }
+}
+
+/// Takes the line away that was drawn last.
+pub fn progress_done() {
+    let mut err = std::io::stderr().lock();
+    if err.is_terminal() {
+        let _ = write!(err, "\r\x1b[K").and_then(|()| err.flush());
+    }
+}

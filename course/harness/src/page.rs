@@ -1,0 +1,431 @@
+//! The page that `bench` prints for people. Figures come from records and reports; nothing is computed twice.
+
+mod counted;
+mod forecast;
+mod limits;
+mod timed;
+
+use std::fmt::Write as _;
+
+use catalog::text::{Paint, Table};
+use catalog::{Shape, Work};
+use records::record::Passed;
+use records::{Measurement, Outcome};
+use serde_json::Value;
+
+use crate::kernel::Kernel;
+use crate::{Harness, machine, recorded, source_path};
+
+/// One kernel on the page.
+pub struct Entry<'a> {
+    /// The kernel as the step declares it.
+    pub kernel: &'a Kernel,
+    /// What the kernel computes.
+    pub work: Work,
+    /// Result and times of the kernel.
+    pub measurement: Measurement,
+    /// The emulated device's report.
+    pub report: Option<Value>,
+}
+
+impl Entry<'_> {
+    fn passed(&self) -> Option<&Passed> {
+        match &self.measurement.outcome {
+            Outcome::Passed(passed) => Some(passed),
+            _ => None,
+        }
+    }
+}
+
+/// The head of the page: the step, the device and the date.
+pub fn header(harness: &Harness<'_>) -> String {
+    let paint = Paint::for_stdout();
+    let (step, run) = (harness.step, &harness.run);
+    let mut out = format!(
+        "{}\n{}\n\n",
+        paint.bold(&format!("{} {}", step.id, step.name)),
+        step.idea
+    );
+    let mut line = |name: &str, text: String| {
+        // Writing to a string does not fail.
+        let _ = writeln!(out, "{}  {text}", paint.dim(&format!("{name:6}")));
+    };
+    line(
+        "device",
+        format!(
+            "{}, compute capability {}, CUDA {}",
+            run.device, run.capability, run.driver
+        ),
+    );
+    if let Some(roofline) = run.roofline {
+        line(
+            "limits",
+            format!(
+                "{:.1} TFLOP/s of multiply-adds, {:.0} GB/s of copying, measured just now",
+                roofline.fp32_tflops, roofline.copy_gbs
+            ),
+        );
+    }
+    if let Some(cublas) = &run.cublas {
+        line("beside", format!("cuBLAS {cublas}"));
+    }
+    line("host", run.host.clone());
+    line("date", format!("{}, revision {}", run.date, run.revision));
+    out
+}
+
+/// What came out for a shape.
+pub fn case(shape: Shape, run: &records::Run, entries: &[Entry<'_>]) -> String {
+    let paint = Paint::for_stdout();
+    let title = match shape.k {
+        0 => format!("{} x {} transposed", shape.m, shape.n),
+        _ => format!("MxNxK = {}x{}x{}", shape.m, shape.n, shape.k),
+    };
+    let mut out = format!("\n{}\n", paint.bold(&title));
+    out.push_str(
+        &timed::table(shape, run, entries)
+            .without_empty_columns()
+            .render(paint),
+    );
+    let duels = timed::duels(entries);
+    if !duels.is_empty() {
+        let heading = "In turns with what it is compared with, as a part of its speed, and where that is in 95 of 100 cases";
+        let _ = writeln!(out, "{}", paint.bold(heading));
+        out.push_str(&duels.render(paint));
+    }
+    out.push_str(&troubles(entries, paint));
+    if run.emulated {
+        out.push_str(&counted::tables(shape, entries, paint));
+        out.push_str(&forecast::tables(shape, entries, &recorded::load(), paint));
+    }
+    out
+}
+
+/// After everything: what real GPUs took, and what to do next.
+pub fn footer(harness: &Harness<'_>, ran: Ran) -> String {
+    let paint = Paint::for_stdout();
+    let mut out = recorded::tables(harness.step, paint);
+    if harness.run.emulated && harness.kernels.iter().any(|kernel| kernel.code().is_some()) {
+        out.push_str(&paint.dim(&ground(harness, ran)));
+    }
+    let _ = writeln!(
+        out,
+        "{}",
+        paint.dim(&format!("next: cargo xtask check {}", harness.step.id))
+    );
+    out
+}
+
+/// How many kernels passed, and how many of them as machine code too.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Ran {
+    kernels: usize,
+    as_machine_code: usize,
+}
+
+impl Ran {
+    /// Counts one more.
+    pub fn add(&mut self, entry: &Entry<'_>) {
+        let Some(passed) = entry.passed().filter(|_| entry.kernel.code().is_some()) else {
+            return;
+        };
+        let code = passed.machine_code.as_deref();
+        self.kernels += 1;
+        self.as_machine_code += usize::from(code.is_some_and(|code| code.counters.is_some()));
+    }
+}
+
+/// What the emulated GPU's figures rest on.
+fn ground(harness: &Harness<'_>, ran: Ran) -> String {
+    let mut missing = harness
+        .kernels
+        .iter()
+        .filter(|kernel| kernel.code().is_some() && machine::committed(kernel).is_none());
+    match (&harness.ptx, &harness.cubins.own, missing.next()) {
+        (None, None, Some(kernel)) => {
+            let source = kernel.code().and_then(|code| source_path(code.ptx)).unwrap_or("FILE");
+            format!(
+                "\nThe emulated GPU counted what the PTX says. Exact instructions and a predicted time need machine code:\n  \
+                 cargo xtask ptx {source}\n"
+            )
+        }
+        (Some(_), None, _) => "\nThe emulated GPU counted what the PTX says; with --cubin FILE, machine code.\n".into(),
+        _ => match (ran.as_machine_code, ran.kernels) {
+            (0, _) => "\nThe emulated GPU counted what the PTX says: it does not run this machine code.\n".into(),
+            (some, all) if some < all => format!(
+                "\nThe emulated GPU ran the machine code for sm_90 of {some} out of {all} kernels and counted its \
+                 instructions, of the\nothers those of the PTX; times are a model's.\n"
+            ),
+            _ => "\nThe emulated GPU ran the machine code for sm_90 and counted its instructions; times are a model's.\n"
+                .into(),
+        },
+    }
+}
+
+/// What went wrong, in full, and why something was not run.
+fn troubles(entries: &[Entry<'_>], paint: Paint) -> String {
+    let mut out = String::new();
+    for entry in entries {
+        let name = &entry.measurement.kernel;
+        match &entry.measurement.outcome {
+            Outcome::Passed(_) => {}
+            Outcome::NotRun { why } => {
+                let _ = writeln!(out, "  {name}: not run: {why}");
+            }
+            Outcome::Failed { why, details } => {
+                let _ = writeln!(out, "\n{}: {why}", paint.bad(name));
+                for line in details.lines() {
+                    let _ = writeln!(out, "  {line}");
+                }
+            }
+        }
+    }
+    out
+}
+
+/// `12 x 4`, or nothing for what has no grid.
+fn extent(dims: [u32; 3]) -> String {
+    match dims {
+        [0, ..] => String::new(),
+        [x, 1, 1] => x.to_string(),
+        [x, y, 1] => format!("{x} x {y}"),
+        [x, y, z] => format!("{x} x {y} x {z}"),
+    }
+}
+
+/// Three figures, or four: `0.0123`, `1.234`, `56.7`, `1234`.
+fn figure(value: f64) -> String {
+    match value.abs() {
+        v if !v.is_finite() => String::new(),
+        0.0 => "0".into(),
+        v if v >= 100.0 => format!("{value:.0}"),
+        v if v >= 10.0 => format!("{value:.1}"),
+        v if v >= 1.0 => format!("{value:.2}"),
+        v if v >= 0.0995 => format!("{value:.3}"),
+        v if v >= 0.000_995 => format!("{value:.4}"),
+        _ => format!("{value:.1e}"),
+    }
+}
+
+/// A time with its unit.
+fn time(ms: f64) -> String {
+    match ms {
+        ms if ms >= 1000.0 => format!("{} s", figure(ms / 1000.0)),
+        ms if ms >= 0.0995 => format!("{} ms", figure(ms)),
+        ms => format!("{} us", figure(ms * 1000.0)),
+    }
+}
+
+/// A title, and below it what is to be known of the table that follows.
+fn heading(title: &str, note: &str, paint: Paint) -> String {
+    format!("\n{}\n{}\n", paint.bold(title), paint.dim(&format!("  {note}")))
+}
+
+fn table<const N: usize>(headings: [&str; N]) -> Table {
+    Table::new(headings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_three() {
+        let shown = [0.0, 0.01234, 0.5, 1.234, 56.78, 1234.5, 3.2e-5].map(figure);
+        assert_eq!(shown, ["0", "0.0123", "0.500", "1.23", "56.8", "1234", "3.2e-5"]);
+    }
+
+    #[test]
+    fn times_have_the_unit_that_fits() {
+        assert_eq!([0.0062, 2.7, 5600.0].map(time), ["6.20 us", "2.70 ms", "5.60 s"]);
+    }
+
+    #[test]
+    fn extents_leave_out_what_is_one() {
+        assert_eq!(
+            [[4, 4, 1], [256, 1, 1], [0, 0, 0]].map(extent),
+            ["4 x 4", "256", ""]
+        );
+    }
+
+    use crate::kernel::{Code, blocks};
+    use cudarc::driver::LaunchConfig;
+    use records::Samples;
+    use records::duel::Duel;
+    use records::record::{Accuracy, By, Roofline, Yardstick};
+
+    fn geometry(shape: Shape) -> LaunchConfig {
+        LaunchConfig {
+            grid_dim: (blocks(shape.n, 128), blocks(shape.m, 128), 1),
+            block_dim: (256, 1, 1),
+            shared_mem_bytes: 0,
+        }
+    }
+
+    static FAST: Kernel = Kernel::sgemm(
+        "fast",
+        Code {
+            cu: "",
+            ptx: "",
+            cubin: &[],
+        },
+        geometry,
+        |_| Ok(()),
+    );
+
+    fn run(emulated: bool) -> records::Run {
+        records::Run {
+            id: "run".into(),
+            date: "2026-11-21T00:00:00Z".into(),
+            device: "a device".into(),
+            emulated,
+            capability: "9.0".into(),
+            driver: "13.0".into(),
+            host: "a host".into(),
+            revision: "unknown".into(),
+            roofline: Some(Roofline {
+                fp32_tflops: 66.0,
+                copy_gbs: 4200.0,
+            }),
+            cublas: None,
+        }
+    }
+
+    fn entry(outcome: Outcome) -> Entry<'static> {
+        Entry {
+            kernel: &FAST,
+            work: Work::Sgemm,
+            measurement: Measurement {
+                run: "run".into(),
+                step: "v05".into(),
+                kernel: "fast".into(),
+                shape: Shape::square(1000),
+                seed: 1,
+                ptx_sha256: String::new(),
+                outcome,
+            },
+            report: None,
+        }
+    }
+
+    fn passed() -> Passed {
+        Passed {
+            grid: [8, 8, 1],
+            block: [256, 1, 1],
+            dynamic_shared: 0,
+            accuracy: Accuracy {
+                max_abs_error: 7.0e-5,
+                max_of_bound: 0.004,
+                exact_on_integers: true,
+            },
+            batch: 10,
+            by: By::Batch,
+            hot: Some(Samples(vec![0.1, 0.1, 0.1])),
+            cold: Some(Samples(vec![0.125])),
+            whole: Some(Samples(vec![12.5])),
+            cpu_ms: Some(20.0),
+            yardstick: Some(Yardstick {
+                name: "cuBLAS".into(),
+                by: By::Batch,
+                algorithm: None,
+                hot: Samples(vec![0.05]),
+                duel: None,
+            }),
+            clock_mhz: None,
+            counters: None,
+            machine_code: None,
+        }
+    }
+
+    #[test]
+    fn a_duel_has_a_table_of_its_own() {
+        let rounds = |times: f64| vec![[1.0, times, times, 1.0]; 3];
+        let mut passed = passed();
+        passed.yardstick = passed.yardstick.map(|yardstick| Yardstick {
+            duel: Some(Duel {
+                sustained: rounds(1.05),
+                burst: rounds(0.98),
+                piece_and_pause: [50.0, 60.0],
+                earlier: None,
+            }),
+            ..yardstick
+        });
+        let page = case(
+            Shape::square(1000),
+            &run(false),
+            &[entry(Outcome::Passed(Box::new(passed)))],
+        );
+        let row = page.lines().last().expect("a row");
+        let cells: Vec<&str> = row
+            .split("  ")
+            .map(str::trim)
+            .filter(|cell| !cell.is_empty())
+            .collect();
+        assert_eq!(
+            cells,
+            ["fast", "105.0 % (105.0 to 105.0 %)", "98.0 % (98.0 to 98.0 %)"]
+        );
+    }
+
+    #[test]
+    fn on_a_gpu_the_page_has_times_and_what_they_are_of_the_best() {
+        let page = case(
+            Shape::square(1000),
+            &run(false),
+            &[entry(Outcome::Passed(Box::new(passed())))],
+        );
+        let rows: Vec<Vec<&str>> = page
+            .lines()
+            .map(|line| {
+                line.split("  ")
+                    .map(str::trim)
+                    .filter(|cell| !cell.is_empty())
+                    .collect()
+            })
+            .collect();
+        assert_eq!(rows[1], ["MxNxK = 1000x1000x1000"]);
+        let row: Vec<_> = rows[2]
+            .iter()
+            .zip(&rows[3])
+            .map(|(head, cell)| format!("{head}: {cell}"))
+            .collect();
+        assert_eq!(
+            row,
+            [
+                "kernel: fast",
+                "answer: right",
+                "grid: 8 x 8",
+                "block: 256",
+                "kernel time: 0.100 ms",
+                "spread: 0.0%",
+                "cold: 0.125 ms",
+                "whole GPU: 12.5 ms",
+                "CPU FP64: 20.0 ms",
+                "error: 7.0e-5",
+                "of bound: 0.400%",
+                "GFLOP/s: 20000",
+                "of cuBLAS: 50.0%",
+                "of roofline: 30.3%",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_in_full() {
+        let failed = Outcome::Failed {
+            why: "all wrong".into(),
+            details: "first line\nsecond line".into(),
+        };
+        let not_run = Outcome::NotRun {
+            why: "too slow".into(),
+        };
+        let page = case(Shape::square(1000), &run(true), &[entry(failed), entry(not_run)]);
+        assert_eq!(
+            page,
+            "\nMxNxK = 1000x1000x1000\n  \
+             kernel  answer\n  fast    WRONG\n  fast    not run\n\n\
+             fast: all wrong\n  first line\n  second line\n  \
+             fast: not run: too slow\n"
+        );
+    }
+}

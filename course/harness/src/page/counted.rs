@@ -1,0 +1,288 @@
+//! What the emulated device counted: in proportion, beside what an SM can do, and by source line.
+
+use std::fmt::Write as _;
+
+use catalog::text::{Paint, Table};
+use catalog::{Shape, Work};
+use serde_json::{Map, Value};
+
+use super::{Entry, figure, heading, limits, table};
+use crate::counters::{self, Arithmetic, Counters, SECTOR};
+
+/// More kernels than these on a page, and nobody reads their lines.
+const MAX_WITH_LINES: usize = 3;
+const N_LINES: usize = 5;
+/// Columns of source text.
+const WIDTH: usize = 52;
+
+/// The tables of everything that was counted.
+pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], paint: Paint) -> String {
+    let counted: Vec<(&Entry<'_>, Counters)> = entries
+        .iter()
+        .filter_map(|entry| Some((entry, Counters::of(counters_of(entry)?))))
+        .collect();
+    if counted.is_empty() {
+        return String::new();
+    }
+    // What tensor cores do is counted by another measure.
+    let (tensor, others): (Vec<_>, Vec<_>) = counted
+        .iter()
+        .copied()
+        .partition(|(entry, _)| matches!(entry.work, Work::Tensor { .. }));
+    let mut out = String::new();
+    for group in [others, tensor].iter().filter(|group| !group.is_empty()) {
+        out.push_str(&match shape.k {
+            0 => transposes(shape, group, paint),
+            _ => products(shape, group, paint),
+        });
+        out.push_str(&limits::table(shape, group, paint));
+    }
+    let with_lines: Vec<_> = counted
+        .iter()
+        .filter(|(entry, _)| entry.work != Work::Dgemm)
+        .collect();
+    if with_lines.len() > MAX_WITH_LINES {
+        let hint = "\nWith --kernel NAME: the source lines that keep an SM busy longest.\n";
+        out.push_str(&paint.dim(hint));
+    } else {
+        for (entry, total) in with_lines {
+            out.push_str(&lines(entry, total, paint));
+        }
+    }
+    out
+}
+
+/// Of the machine code, where the emulated device ran it; else of the PTX.
+fn counters_of<'e>(entry: &'e Entry<'_>) -> Option<&'e Map<String, Value>> {
+    let passed = entry.passed()?;
+    let machine = passed
+        .machine_code
+        .as_deref()
+        .and_then(|code| code.counters.as_ref());
+    machine.or(passed.counters.as_ref())
+}
+
+/// Whether all figures are of machine code.
+fn is_machine_code(counted: &[(&Entry<'_>, Counters)]) -> bool {
+    counted.iter().all(|(entry, _)| {
+        let passed = entry.passed();
+        passed.is_some_and(|p| {
+            p.machine_code
+                .as_deref()
+                .is_some_and(|code| code.counters.is_some())
+        })
+    })
+}
+
+fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> String {
+    let mut table = table([
+        "kernel",
+        "instructions",
+        "sectors: loads",
+        "stores",
+        "wavefronts",
+        "excess",
+        "barriers",
+        "FLOP/byte",
+    ]);
+    for (entry, c) in counted {
+        let of = Arithmetic::of(entry.work);
+        let each = |n: f64| {
+            if n > 0.0 {
+                figure(n / c.times(of))
+            } else {
+                String::new()
+            }
+        };
+        // What bulk copies move is not among the sectors.
+        let flops = match c.bulk_copies > 0.0 {
+            true => String::new(),
+            false => figure(2.0 * c.multiply_adds(of) / of.for_one() / (SECTOR * c.sectors())),
+        };
+        table.row([
+            entry.measurement.kernel.clone(),
+            each(c.instructions),
+            each(c.load_sectors),
+            each(c.store_sectors),
+            each(c.wavefronts),
+            excess(c, c.times(of)),
+            each(c.barriers),
+            flops,
+        ]);
+    }
+    let note = format!(
+        "sectors: 32 bytes of global memory; wavefronts: of shared memory, excess: what a better layout would save;\n  \
+         FLOP/byte: of global memory as asked for; if each matrix moved once, it would be {}",
+        once(shape, counted)
+    );
+    let what = match is_machine_code(counted) {
+        true => "Counted in the machine code",
+        false => "Counted",
+    };
+    let lanes = match counted
+        .iter()
+        .any(|(entry, _)| matches!(entry.work, Work::Tensor { .. }))
+    {
+        true => "",
+        false => " (32 lanes)",
+    };
+    let title = format!("{what}, per {}{lanes}", limits::unit_of_work(shape, counted));
+    let mut out = heading(&title, &note, paint);
+    out.push_str(&table.without_empty_columns().render(paint));
+    let copies: Vec<String> = counted
+        .iter()
+        .filter(|(_, c)| c.bulk_copies > 0.0)
+        .map(|(entry, c)| format!("  {}: {} bulk copies", entry.measurement.kernel, c.bulk_copies))
+        .collect();
+    if !copies.is_empty() {
+        let note = "\n  the sectors and wavefronts of what bulk copies move are not counted\n";
+        out.push_str(&paint.dim(&(copies.join("\n") + note)));
+    }
+    out
+}
+
+/// Operations per byte if each matrix moved once; by format where that differs.
+fn once(shape: Shape, counted: &[(&Entry<'_>, Counters)]) -> String {
+    let mut each: Vec<String> = Vec::new();
+    for (entry, _) in counted {
+        // That of FP64 was never asked for: the note is about the others.
+        let (work, of) = match entry.work {
+            Work::Tensor { operands, result, .. } => {
+                let (from, to) = (operands.name(), result.name());
+                (entry.work, format!(" ({from} to {to})"))
+            }
+            _ => (Work::Sgemm, String::new()),
+        };
+        let text = format!("{}{of}", figure(work.flops(shape) / work.bytes(shape)));
+        if !each.contains(&text) {
+            each.push(text);
+        }
+    }
+    each.join(", ")
+}
+
+fn transposes(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> String {
+    let groups = shape.m as f64 * shape.n as f64 / 32.0;
+    let mut table = table([
+        "kernel",
+        "instructions",
+        "sectors: loads",
+        "stores",
+        "bytes used",
+        "wavefronts",
+        "excess",
+        "barriers",
+    ]);
+    for (entry, c) in counted {
+        let each = |n: f64| {
+            if n > 0.0 {
+                figure(n / groups)
+            } else {
+                String::new()
+            }
+        };
+        table.row([
+            entry.measurement.kernel.clone(),
+            each(c.instructions),
+            each(c.load_sectors),
+            each(c.store_sectors),
+            format!(
+                "{:.0}%",
+                100.0 * Work::Transpose.bytes(shape) / (SECTOR * c.sectors())
+            ),
+            each(c.wavefronts),
+            excess(c, groups),
+            each(c.barriers),
+        ]);
+    }
+    let note = "sectors: 32 bytes of global memory, at least 4 loaded and 4 stored; wavefronts: of shared memory,\n  \
+                excess: what a better layout would save";
+    let title = match is_machine_code(counted) {
+        true => "Counted in the machine code, per 32 elements",
+        false => "Counted, per 32 elements",
+    };
+    let mut out = heading(title, note, paint);
+    out.push_str(&table.without_empty_columns().render(paint));
+    out
+}
+
+/// Nothing where shared memory is not used; 0 is worth saying where it is.
+fn excess(c: &Counters, per: f64) -> String {
+    match c.wavefronts > 0.0 {
+        true => figure(c.excess() / per),
+        false => String::new(),
+    }
+}
+
+/// Where a kernel spends its time.
+fn lines(entry: &Entry<'_>, total: &Counters, paint: Paint) -> String {
+    let Some(report) = &entry.report else {
+        return String::new();
+    };
+    let mut table = Table::new([
+        "line",
+        "source",
+        "instructions",
+        "multiply-adds",
+        "sectors",
+        "wavefronts",
+        "excess",
+    ])
+    .left(2);
+    let part = |n: f64, of: f64| match n {
+        0.0 => String::new(),
+        n => format!("{:.0}%", 100.0 * n / of),
+    };
+    let of = Arithmetic::of(entry.work);
+    for line in counters::hottest(report, of, N_LINES) {
+        let c = line.counters;
+        let excess = if c.excess() > 0.0 {
+            figure(c.excess())
+        } else {
+            String::new()
+        };
+        let name = line.file.rsplit('/').next().unwrap_or_default();
+        table.row([
+            format!("{name}:{}", line.number),
+            text_of(entry, &line),
+            part(c.instructions, total.instructions),
+            part(c.multiply_adds(of), total.multiply_adds(of)),
+            part(c.sectors(), total.sectors()),
+            part(c.wavefronts, total.wavefronts),
+            excess,
+        ]);
+    }
+    if table.is_empty() {
+        return String::new();
+    }
+    let mut out = format!(
+        "\n{}\n",
+        paint.bold(&format!("Busiest lines of {}", entry.measurement.kernel))
+    );
+    // Writing to a string does not fail.
+    let _ = write!(out, "{}", table.without_empty_columns().render(paint));
+    out
+}
+
+/// The text of a line, cut to fit.
+fn text_of(entry: &Entry<'_>, line: &counters::Line) -> String {
+    let own = entry
+        .kernel
+        .code()
+        .filter(|code| code.ptx.contains(&format!("// source: {} ", line.file)));
+    let text = match own {
+        Some(code) => code.cu.to_owned(),
+        // A header that several kernels share: it lies beside them in a checkout.
+        None => std::fs::read_to_string(&line.file).unwrap_or_default(),
+    };
+    let text = text
+        .lines()
+        .nth(line.number as usize - 1)
+        .unwrap_or_default()
+        .trim();
+    let code = text.split("//").next().unwrap_or_default().trim_end();
+    match code.chars().count() > WIDTH {
+        true => code.chars().take(WIDTH - 1).chain(['…']).collect(),
+        false => code.to_owned(),
+    }
+}

@@ -1,0 +1,249 @@
+//! What a real GPU would take, and what limits it.
+
+use std::fmt::Write as _;
+
+use catalog::Shape;
+use catalog::text::{Paint, Table};
+use records::machine_code::{BINDS, Change, Forecast, MachineCode, Prediction};
+use records::{Outcome, Record, Samples};
+
+use super::{Entry, time};
+
+/// A table of predictions, and why there is none for the others. `records` are of real GPUs.
+pub(super) fn tables(
+    shape: Shape,
+    entries: &[Entry<'_>],
+    records: &[(String, Record)],
+    paint: Paint,
+) -> String {
+    let mut out = String::new();
+    let found: Vec<(&Entry<'_>, &MachineCode)> = entries
+        .iter()
+        .filter_map(|entry| Some((entry, entry.passed()?.machine_code.as_deref()?)))
+        .collect();
+    let predicted: Vec<_> = found
+        .iter()
+        .filter_map(|(entry, code)| Some((*entry, *code, code.forecast.prediction.as_ref()?)))
+        .collect();
+    if let Some((_, _, first)) = predicted.first() {
+        out.push_str(&heading(first, paint));
+        let mut table = Table::new([
+            "kernel",
+            "binds",
+            "predicted",
+            "recorded",
+            "warps per SM",
+            "limited by",
+        ])
+        .left(2);
+        for (entry, code, prediction) in &predicted {
+            // The record is of the kernel as it was before an edit.
+            let is_edited = code.before.is_some();
+            let recorded = recorded(records, &entry.measurement.kernel, shape, &prediction.gpu);
+            let recorded = recorded.filter(|_| !is_edited);
+            table.row(row(
+                &entry.measurement.kernel,
+                &code.forecast,
+                prediction,
+                recorded,
+            ));
+        }
+        out.push_str(&table.without_empty_columns().render(paint));
+        for (entry, _, prediction) in &predicted {
+            out.push_str(&idle(&entry.measurement.kernel, prediction));
+        }
+    }
+    // A reason that several kernels share is given once.
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (entry, code) in &found {
+        let Some(why) = code.forecast.no_prediction.as_deref() else {
+            continue;
+        };
+        let kernel = entry.measurement.kernel.as_str();
+        match reasons.iter_mut().find(|(reason, _)| *reason == why) {
+            Some((_, kernels)) => kernels.push(kernel),
+            None => reasons.push((why, vec![kernel])),
+        }
+    }
+    for (why, kernels) in reasons {
+        let _ = writeln!(out, "{}: no prediction: {why}", kernels.join(", "));
+    }
+    for (entry, code) in &found {
+        if let Some(before) = &code.before {
+            let change = change(&code.forecast, before);
+            let _ = writeln!(out, "{}: your change: {change}", entry.measurement.kernel);
+        }
+    }
+    match (out.is_empty(), predicted.is_empty()) {
+        (false, true) => format!("\n{out}"),
+        _ => out,
+    }
+}
+
+fn heading(prediction: &Prediction, paint: Paint) -> String {
+    let note = format!(
+        "from the machine code, by a model of its multiprocessors; nine in ten of the predictions that were compared with\n  \
+         measured times are within {:.0}% of them; binds: the unit that is busy longest, in percent of the time;\n  \
+         where none is busy for {:.0}%, the kernel waits",
+        100.0 * prediction.band,
+        100.0 * BINDS
+    );
+    let title = format!("Predicted for an {}, caches warm", prediction.gpu);
+    super::heading(&title, &note, paint)
+}
+
+fn row(kernel: &str, forecast: &Forecast, prediction: &Prediction, recorded_ms: Option<f64>) -> [String; 6] {
+    let (warps, limit) = match &forecast.occupancy {
+        Some(o) => (format!("{} of {}", o.warps, o.most_warps), o.limit.clone()),
+        None => Default::default(),
+    };
+    [
+        kernel.to_owned(),
+        binds(prediction),
+        format!("{} ±{:.0}%", time(prediction.us / 1e3), 100.0 * prediction.band),
+        recorded_ms.map(time).unwrap_or_default(),
+        warps,
+        limit,
+    ]
+}
+
+/// The unit that is busy most of the time, or that none is.
+fn binds(prediction: &Prediction) -> String {
+    let Some(busiest) = prediction.bounds.first() else {
+        return String::new();
+    };
+    let busy = format!("{} {:.0}%", busiest.unit, 100.0 * prediction.part(busiest));
+    match prediction.binds() {
+        Some(_) => busy,
+        None => format!("waits; {busy}"),
+    }
+}
+
+/// A grid that leaves multiprocessors without a block.
+fn idle(kernel: &str, prediction: &Prediction) -> String {
+    let (n_blocks, n_sms) = (prediction.n_blocks, u64::from(prediction.n_sms));
+    match n_sms.checked_sub(n_blocks) {
+        None | Some(0) => String::new(),
+        Some(idle) => {
+            format!("  {kernel}: {n_blocks} blocks for {n_sms} multiprocessors: {idle} have nothing to do\n")
+        }
+    }
+}
+
+/// The measured time of the same kernel on the same shape, in milliseconds.
+fn recorded(records: &[(String, Record)], kernel: &str, shape: Shape, gpu: &str) -> Option<f64> {
+    records.iter().find_map(|(_, record)| {
+        let measurement = record.of(kernel, shape)?;
+        let run = record.run_of(measurement)?;
+        match &measurement.outcome {
+            Outcome::Passed(passed) if run.device == gpu => passed.hot.as_ref().map(Samples::median),
+            _ => None,
+        }
+    })
+}
+
+/// What an edit does to the predicted time.
+fn change(now: &Forecast, before: &Forecast) -> String {
+    let (Some(now), Some(then)) = (&now.prediction, &before.prediction) else {
+        let why = before.no_prediction.as_ref().or(now.no_prediction.as_ref());
+        return format!(
+            "not compared, because there is no prediction{}",
+            why.map(|why| format!(": {why}")).unwrap_or_default()
+        );
+    };
+    let band = format!("band ±{:.0}%", 100.0 * now.band);
+    let from = format!("{} before, {} now", time(then.us / 1e3), time(now.us / 1e3));
+    match now.since(then) {
+        Change::Equal => format!("no difference that the model can tell ({from}; {band})"),
+        Change::Less(part) => format!("−{:.0}% predicted ({from}; {band})", 100.0 * part),
+        Change::More(part) => format!("+{:.0}% predicted ({from}; {band})", 100.0 * part),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use records::machine_code::{Bound, Occupancy};
+
+    fn forecast(us: f64) -> Forecast {
+        Forecast {
+            occupancy: Some(Occupancy {
+                blocks: 2,
+                warps: 16,
+                most_warps: 64,
+                limit: "registers".into(),
+                registers: 128,
+            }),
+            prediction: Some(Prediction {
+                gpu: "NVIDIA H200".into(),
+                us,
+                band: 0.07,
+                bounds: vec![Bound {
+                    unit: "shared memory and L1".into(),
+                    us: us * 0.75,
+                }],
+                parts: Vec::new(),
+                ghz: 1.98,
+                n_blocks: 16,
+                n_sms: 132,
+            }),
+            no_prediction: None,
+        }
+    }
+
+    #[track_caller]
+    fn check(before: Forecast, now: Forecast, want: &str) {
+        assert_eq!(change(&now, &before), want);
+    }
+
+    #[test]
+    fn a_change_has_a_sign_or_is_none() {
+        check(
+            forecast(100.0),
+            forecast(82.0),
+            "−18% predicted (0.100 ms before, 82.0 us now; band ±7%)",
+        );
+        check(
+            forecast(100.0),
+            forecast(103.0),
+            "no difference that the model can tell (0.100 ms before, 0.103 ms now; band ±7%)",
+        );
+        let none = Forecast {
+            no_prediction: Some("the model has no time for atomics".into()),
+            ..Forecast::default()
+        };
+        check(
+            none,
+            forecast(1.0),
+            "not compared, because there is no prediction: the model has no time for atomics",
+        );
+    }
+
+    #[test]
+    fn a_unit_that_is_not_busy_does_not_bind() {
+        let forecast = forecast(75.0);
+        let mut prediction = forecast.prediction.expect("there is one");
+        assert_eq!(binds(&prediction), "shared memory and L1 75%");
+        prediction.bounds[0].us = 30.0;
+        assert_eq!(binds(&prediction), "waits; shared memory and L1 40%");
+        prediction.bounds.clear();
+        assert_eq!(binds(&prediction), "");
+    }
+
+    #[test]
+    fn a_row_has_what_binds_and_what_fits() {
+        let forecast = forecast(75.0);
+        let prediction = forecast.prediction.as_ref().expect("there is one");
+        assert_eq!(
+            row("k", &forecast, prediction, Some(0.0756)),
+            [
+                "k",
+                "shared memory and L1 75%",
+                "75.0 us ±7%",
+                "75.6 us",
+                "16 of 64",
+                "registers"
+            ]
+        );
+    }
+}

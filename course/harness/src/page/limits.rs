@@ -1,0 +1,295 @@
+//! What binds: the clocks that each unit of a multiprocessor needs, if no warp ever waited.
+//!
+//! Of machine code, the driver says what its units need. PTX has more instructions than machine code as a rule, and fewer of
+//! `wmma`, which ptxas takes apart: its issue limits nothing.
+
+use catalog::text::{Paint, Table};
+use catalog::{Format, Shape, Work};
+use records::machine_code::{Prediction, unit};
+
+use super::{Entry, figure};
+use crate::counters::{self, Arithmetic, Counters};
+
+/// A unit with a column of its own only where it needs this part of the most that a kernel needs.
+const WORTH_A_COLUMN: f64 = 0.1;
+
+/// What one kernel needs, in clocks of a multiprocessor for as much work as the table counts by.
+#[derive(Debug, Clone, PartialEq)]
+struct Needs {
+    arithmetic: f64,
+    issue: f64,
+    /// Issue with reading and writing registers. `None` where nobody counted.
+    registers: Option<f64>,
+    shared: f64,
+    l1: f64,
+    l2: f64,
+    dram: f64,
+    /// What is needed longest.
+    unit: String,
+    most: f64,
+    /// Whether instructions are those of the machine.
+    is_exact: bool,
+}
+
+impl Needs {
+    /// Computed from the driver's prediction; `None` where that names no unit.
+    fn predicted(prediction: &Prediction, of: Arithmetic, per: f64) -> Option<Self> {
+        let clocks = |name| {
+            let found = prediction.of_unit(name);
+            found.map_or(0.0, |bound| prediction.clocks(bound) / per)
+        };
+        let first = prediction.bounds.first()?;
+        let issue = clocks(unit::ISSUE);
+        Some(Self {
+            arithmetic: clocks(match of {
+                Arithmetic::Fp32 => unit::FP32,
+                Arithmetic::Fp64 => unit::FP64,
+                Arithmetic::Tensor(_) => unit::TENSOR,
+            }),
+            issue,
+            registers: Some(clocks(unit::REGISTERS).max(issue)),
+            shared: clocks(unit::SHARED),
+            l1: clocks(unit::L1),
+            l2: clocks(unit::L2),
+            dram: clocks(unit::DRAM),
+            unit: units(prediction),
+            most: prediction.clocks(first) / per,
+            is_exact: true,
+        })
+    }
+
+    /// From counts alone. Instructions of the PTX bind nothing: ptxas leaves some of them out.
+    fn counted(c: &Counters, of: Arithmetic, per: f64, is_exact: bool) -> Option<Self> {
+        let clocks = c.clocks(of).map(|(unit, clocks)| (unit, clocks / per));
+        let [(_, arithmetic), (_, issue), (_, shared), (_, l1)] = clocks;
+        let limiting = clocks
+            .into_iter()
+            .filter(|(unit, _)| is_exact || *unit != counters::Unit::Issue);
+        let (unit, most) = counters::binding(limiting)?;
+        let or_issue = match is_exact || issue <= most {
+            true => "",
+            false => ", or issue",
+        };
+        Some(Self {
+            arithmetic,
+            issue,
+            registers: None,
+            shared,
+            l1,
+            l2: 0.0,
+            dram: 0.0,
+            unit: match c.bulk_copies > 0.0 {
+                true => format!("{}{or_issue} (without copies)", unit.name()),
+                false => format!("{}{or_issue}", unit.name()),
+            },
+            most,
+            is_exact,
+        })
+    }
+
+    fn of(entry: &Entry<'_>, c: &Counters, per: f64) -> Option<Self> {
+        let of = Arithmetic::of(entry.work);
+        let code = entry.passed()?.machine_code.as_deref();
+        let prediction = code.and_then(|code| code.forecast.prediction.as_ref());
+        match prediction {
+            Some(prediction) => Self::predicted(prediction, of, per),
+            None => {
+                let is_exact = code.is_some_and(|code| code.counters.is_some());
+                Self::counted(c, of, per, is_exact)
+            }
+        }
+    }
+}
+
+/// The unit that is needed longest, and what is level with it.
+fn units(prediction: &Prediction) -> String {
+    let units: Vec<&str> = prediction
+        .longest()
+        .iter()
+        .map(|bound| bound.unit.as_str())
+        .collect();
+    units.join(", then ")
+}
+
+/// What tables count by: all these kernels are of one kind.
+pub(super) fn unit_of_work(shape: Shape, counted: &[(&Entry<'_>, Counters)]) -> &'static str {
+    let is_tensor = |(entry, _): &(&Entry<'_>, Counters)| matches!(entry.work, Work::Tensor { .. });
+    match (shape.k, counted.iter().all(is_tensor)) {
+        (0, _) => "32 elements",
+        (_, false) => "multiply-add of a warp",
+        (_, true) => "2048 multiply-adds of tensor cores (16 x 8 x 16)",
+    }
+}
+
+/// The table: clocks for as much work as [`unit_of_work`] names.
+pub(super) fn table(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> String {
+    let is_product = shape.k > 0;
+    let needs: Vec<(&str, Needs)> = counted
+        .iter()
+        .filter_map(|(entry, c)| {
+            let per = match is_product {
+                true => c.times(Arithmetic::of(entry.work)),
+                false => shape.m as f64 * shape.n as f64 / 32.0,
+            };
+            let needs = Needs::of(entry, c, per)?;
+            Some((entry.measurement.kernel.as_str(), needs))
+        })
+        .collect();
+    if needs.is_empty() {
+        return String::new();
+    }
+    let is_exact = needs.iter().all(|(_, needs)| needs.is_exact);
+    let issue = if is_exact { "issue" } else { "issue, at most" };
+    let mut table = Table::new([
+        "kernel",
+        "needs most of",
+        "multiply-adds",
+        issue,
+        "registers",
+        "shared",
+        "L1",
+        "L2",
+        "device memory",
+        "so at most",
+    ])
+    .left(2);
+    let is_worth_it = |of: fn(&Needs) -> f64| {
+        let part = |(_, needs): &(&str, Needs)| of(needs) / needs.most >= WORTH_A_COLUMN;
+        needs.iter().any(part)
+    };
+    let (l2, dram) = (is_worth_it(|n| n.l2), is_worth_it(|n| n.dram));
+    let only_if = |shown: bool, n: f64| if shown { figure(n) } else { String::new() };
+    for (kernel, needs) in &needs {
+        table.row([
+            (*kernel).to_owned(),
+            needs.unit.clone(),
+            only_if(is_product, needs.arithmetic),
+            figure(needs.issue),
+            needs.registers.map(figure).unwrap_or_default(),
+            figure(needs.shared),
+            figure(needs.l1),
+            only_if(l2, needs.l2),
+            only_if(dram, needs.dram),
+            match is_product {
+                true => ceiling(needs),
+                false => String::new(),
+            },
+        ]);
+    }
+    let title = format!("What binds: clocks of an SM per {}", unit_of_work(shape, counted));
+    let mut out = super::heading(&title, &note(shape, counted, is_exact), paint);
+    out.push_str(&table.without_empty_columns().render(paint));
+    out
+}
+
+/// The part of the peak that is left when the busiest unit never rests.
+fn ceiling(needs: &Needs) -> String {
+    let percent = 100.0 * needs.arithmetic / needs.most;
+    match percent {
+        p if p < 9.95 => format!("{p:.1}% of peak"),
+        p => format!("{p:.0}% of peak"),
+    }
+}
+
+fn note(shape: Shape, counted: &[(&Entry<'_>, Counters)], is_exact: bool) -> String {
+    let is_tensor = counted
+        .iter()
+        .any(|(entry, _)| matches!(entry.work, Work::Tensor { .. }));
+    let arithmetic = match (shape.k > 0, is_tensor) {
+        (true, false) => format!(
+            "{:.0} FP32 or {:.0} FP64 multiply-adds of a warp, ",
+            counters::FP32_FMAS,
+            counters::FP64_FMAS
+        ),
+        (true, true) => {
+            let is_e4m3 = |(entry, _): &(&Entry<'_>, Counters)| {
+                Arithmetic::of(entry.work) == Arithmetic::Tensor(Format::E4m3)
+            };
+            let e4m3 = match counted.iter().any(is_e4m3) {
+                true => format!(" or {:.0} of e4m3", counters::E4M3_PRODUCTS),
+                false => String::new(),
+            };
+            format!(
+                "{:.0} such product of bf16 or {:.1} of TF32{e4m3}, ",
+                counters::BF16_PRODUCTS,
+                counters::TF32_PRODUCTS
+            )
+        }
+        (false, _) => String::new(),
+    };
+    let mut note = format!(
+        "what an SM of an H200 does in a clock: {arithmetic}{:.0} instructions",
+        counters::ISSUES
+    );
+    note.push_str(match is_exact {
+        true => {
+            " (registers: with the\n  clocks that these wait for the two banks of registers), 1 pass over shared memory or L1, \
+             which are one memory.\n  A bound: if no warp ever waited"
+        }
+        false => {
+            ", 1 pass over\n  shared memory or L1, which are one memory. A bound: if no warp ever waited. Issue: of PTX, \
+             of which\n  ptxas makes fewer instructions as a rule, and more of wmma; it binds only where nothing else needs as much"
+        }
+    });
+    if counted.iter().any(|(_, c)| c.operand_passes > 0.0) {
+        note.push_str(".\n  shared: with the factors that wgmma reads, each of which it needs at least once");
+    }
+    note
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use records::machine_code::Bound;
+
+    fn counters(json: &str) -> Counters {
+        Counters::of(&serde_json::from_str(json).expect("an object"))
+    }
+
+    #[test]
+    fn the_driver_says_what_units_need() {
+        let bound = |unit: &str, us| Bound {
+            unit: unit.into(),
+            us,
+        };
+        let prediction = Prediction {
+            gpu: "a GPU".into(),
+            us: 20.0,
+            band: 0.1,
+            bounds: vec![bound(unit::SHARED_AND_L1, 4.0), bound(unit::FP32, 1.0)],
+            parts: vec![
+                bound(unit::ISSUE, 3.0),
+                bound(unit::SHARED, 3.5),
+                bound(unit::L1, 0.5),
+            ],
+            ghz: 2.0,
+            n_blocks: 16,
+            n_sms: 132,
+        };
+        // 16 SMs at 2 GHz: 32 000 clocks in a microsecond.
+        let needs = Needs::predicted(&prediction, Arithmetic::Fp32, 32_000.0).expect("there are bounds");
+        assert_eq!(
+            (needs.unit.as_str(), needs.most, needs.arithmetic, needs.issue),
+            (unit::SHARED_AND_L1, 4.0, 1.0, 3.0)
+        );
+        assert_eq!((needs.registers, needs.shared, needs.l1), (Some(3.0), 3.5, 0.5));
+        assert_eq!(ceiling(&needs), "25% of peak");
+    }
+
+    #[test]
+    fn instructions_of_ptx_bind_nothing() {
+        let c = counters(
+            r#"{"fmas": 3200, "warp_instructions": 900, "shared_load_requests": 100,
+                "shared_load_wavefronts_merged": 100}"#,
+        );
+        let of =
+            |is_exact| Needs::counted(&c, Arithmetic::Fp32, 100.0, is_exact).expect("something is needed");
+        assert_eq!(
+            (of(true).unit.as_str(), of(true).most),
+            ("instruction issue", 2.25)
+        );
+        let ptx = of(false);
+        assert_eq!((ptx.unit.as_str(), ptx.most), ("shared memory, or issue", 1.0));
+        assert_eq!(ceiling(&ptx), "25% of peak");
+    }
+}

@@ -1,0 +1,513 @@
+//! A kernel under test on a device: verified first, timed after.
+
+use std::borrow::Cow;
+
+use catalog::{Format, Shape, Work};
+use cudarc::driver::LaunchConfig;
+use cudarc::driver::sys::CUresult;
+use records::Outcome;
+use records::machine_code::{Forecast, MachineCode};
+use records::record::{Accuracy, By, Passed};
+use serde_json::{Map, Value};
+
+use crate::case::{Case, stored};
+use crate::cublas::{self, Element};
+use crate::diagnose::{Scene, Terms};
+use crate::inputs::{Data, Real, Sums};
+use crate::kernel::{Kernel, Program};
+use crate::machine::{Machine, Which, no_prediction};
+use crate::measure::{Bench, Measured, Purpose};
+use crate::reference::Problem;
+use crate::session::{Launch, Session};
+use crate::tensor::OnTensorCores;
+use crate::timing::{self, Other};
+use crate::trouble::{Trouble, words};
+use crate::verify::{self, Answer, Comparison};
+
+/// A kernel about to be measured.
+pub struct Subject<'a> {
+    /// The device, and how closely to look.
+    pub bench: Bench<'a>,
+    /// The kernel as the step declares it.
+    pub kernel: &'a Kernel,
+    /// What the kernel computes.
+    pub work: Work,
+    /// How it is launched on this shape.
+    pub config: LaunchConfig,
+    /// As machine code, where it is to run so too.
+    pub(crate) machine: Option<&'a Machine>,
+}
+
+/// Makes a launch for a shape.
+type Make<'m, 'g, T, R = T> = &'m dyn Fn(Which, Shape, LaunchConfig) -> Launch<'g, T, R>;
+
+/// Inputs as the kernel takes them, with their answer.
+struct Trial<'p, T: Real, A> {
+    a: Cow<'p, [T]>,
+    b: Option<Cow<'p, [T]>>,
+    answer: &'p A,
+    /// A transpose moves reals: whatever it does wrong shows on any data.
+    data: Data,
+}
+
+impl<T: Real, A: Answer + Sync> Trial<'_, T, A> {
+    fn n_out(&self) -> usize {
+        self.answer.rows() * self.answer.cols()
+    }
+}
+
+/// What a launch did: an output that is right or wrong, or nothing that could be looked at.
+enum Ran<T> {
+    Output(Vec<T>, Comparison),
+    Broken(Measured),
+}
+
+impl<'a> Subject<'a> {
+    /// Measures a product, on integers and on reals.
+    ///
+    /// # Errors
+    /// When something fails that is not the kernel's fault.
+    pub fn product<'g, T: Element + Sums>(
+        &self,
+        problems: &[Problem<T>; 2],
+        make: Make<'_, 'g, T>,
+    ) -> Result<Measured, Trouble> {
+        self.problems(problems, &problems.each_ref(), make)
+    }
+
+    /// Measures a product on tensor cores, the same way.
+    ///
+    /// # Errors
+    /// When something fails that is not the kernel's fault.
+    pub fn on_tensor_cores<'g, R: Real, T: Element<R>>(
+        &self,
+        problems: &[Problem<T>; 2],
+        (operands, result): (Format, Format),
+        make: Make<'_, 'g, T, R>,
+    ) -> Result<Measured, Trouble> {
+        let answers = problems.each_ref().map(|problem| OnTensorCores {
+            problem,
+            operands,
+            result,
+        });
+        self.problems(problems, &answers.each_ref(), make)
+    }
+
+    fn problems<'g, R: Real, T: Element<R>, A: Answer + Sync>(
+        &self,
+        problems: &[Problem<T>; 2],
+        answers: &[&A; 2],
+        make: Make<'_, 'g, T, R>,
+    ) -> Result<Measured, Trouble> {
+        let shape = problems[0].shape;
+        if let Some(why) = self.too_slow(shape, make)? {
+            return Ok(Measured::not_run(why));
+        }
+        let trials = [0, 1].map(|number| {
+            let (a, b) = stored(&problems[number], self.work);
+            Trial {
+                a,
+                b: Some(b),
+                answer: answers[number],
+                data: problems[number].data,
+            }
+        });
+        let [_, reals] = &trials;
+        let yardstick = || self.cublas(shape, reals);
+        self.measure(shape, &trials, make, problems[1].cpu_ms, yardstick)
+    }
+
+    /// Measures a transpose.
+    ///
+    /// # Errors
+    /// When something fails that is not the kernel's fault.
+    pub fn transpose<'g>(&self, case: &Case, make: Make<'_, 'g, f32>) -> Result<Measured, Trouble> {
+        if let Some(why) = self.too_slow(case.shape, make)? {
+            return Ok(Measured::not_run(why));
+        }
+        let matrix = case.matrix();
+        let trial = Trial {
+            a: Cow::Borrowed(matrix.elements.as_slice()),
+            b: None,
+            answer: matrix,
+            data: Data::Reals,
+        };
+        let yardstick = || timing::copy::<f32>(self.bench.gpu, matrix.elements.len()).map(Some);
+        self.measure(case.shape, &[trial], make, matrix.cpu_ms, yardstick)
+    }
+
+    /// cuBLAS on the same inputs, where it is there and right.
+    fn cublas<R: Real, T: Element<R>, A: Answer + Sync>(
+        &self,
+        shape: Shape,
+        trial: &Trial<'_, T, A>,
+    ) -> Result<Option<Other<'a>>, Trouble> {
+        let gpu = self.bench.gpu;
+        // Beside itself it would say nothing.
+        if matches!(self.kernel.program, Program::Cublas { .. }) {
+            return Ok(None);
+        }
+        let (Ok(cublas), Some(b)) = (gpu.cublas(), &trial.b) else {
+            return Ok(None);
+        };
+        let (other, got) = match cublas::yardstick(gpu, cublas, (self.work, shape), &trial.a, b) {
+            // Of numbers of 8 bits it takes some sizes only.
+            Err(Trouble::CouldNot(why)) => {
+                eprintln!("{why}; no comparison with it");
+                return Ok(None);
+            }
+            other => other?,
+        };
+        let comparison = verify::compare(trial.answer, &got);
+        if !comparison.is_right() {
+            eprintln!(
+                "cuBLAS's own product of {shape} is outside of the bound in {} elements; no comparison with it \
+                 (do NVIDIA_TF32_OVERRIDE or CUBLAS_… variables make it less exact?)",
+                comparison.n_wrong
+            );
+            return Ok(None);
+        }
+        Ok(Some(other))
+    }
+
+    /// Verifies on every trial, then times on the last.
+    fn measure<'g, T: Real, R: Real, A: Answer + Sync>(
+        &self,
+        shape: Shape,
+        trials: &[Trial<'_, T, A>],
+        make: Make<'_, 'g, T, R>,
+        cpu_ms: f64,
+        yardstick: impl FnOnce() -> Result<Option<Other<'a>>, Trouble>,
+    ) -> Result<Measured, Trouble> {
+        let mut accuracy = Accuracy {
+            max_abs_error: 0.0,
+            max_of_bound: 0.0,
+            exact_on_integers: true,
+        };
+        for (number, trial) in trials.iter().enumerate() {
+            self.watch(shape, number + 1 == trials.len());
+            let (got, comparison) = match self.run(Which::Ptx, shape, trial, make)? {
+                Ran::Output(got, comparison) => (got, comparison),
+                Ran::Broken(measured) => return Ok(measured),
+            };
+            if !comparison.is_right() {
+                return Ok(self.wrong(shape, trial, &got, &comparison, number > 0));
+            }
+            accuracy.max_abs_error = accuracy.max_abs_error.max(comparison.max_abs_error);
+            accuracy.max_of_bound = accuracy.max_of_bound.max(comparison.max_of_bound);
+        }
+        let mut report = self.report();
+        let counters = total(report.as_ref());
+        let machine_code = match (self.machine, trials.last()) {
+            (Some(machine), Some(trial)) => match self.machine_code(machine, shape, trial, make)? {
+                Ok((machine_code, machine_report)) => {
+                    report = machine_report.or(report);
+                    Some(Box::new(machine_code))
+                }
+                Err(measured) => return Ok(measured),
+            },
+            _ => None,
+        };
+        let (grid, block) = (self.config.grid_dim, self.config.block_dim);
+        let mut passed = Passed {
+            grid: grid.into(),
+            block: block.into(),
+            dynamic_shared: self.config.shared_mem_bytes,
+            accuracy,
+            batch: 1,
+            by: By::Batch,
+            hot: None,
+            cold: None,
+            whole: None,
+            cpu_ms: Some(cpu_ms),
+            yardstick: None,
+            clock_mhz: None,
+            counters,
+            machine_code,
+        };
+        let is_timed = self.bench.gpu.emulator.is_none() && self.bench.purpose == Purpose::Bench;
+        // There is a last trial: the kernel was verified on it.
+        if let Some(trial) = trials.last().filter(|_| is_timed) {
+            self.time(shape, trial, make, yardstick()?, &mut passed)?;
+        }
+        Ok(Measured {
+            outcome: Outcome::Passed(Box::new(passed)),
+            report,
+            lost: false,
+        })
+    }
+
+    /// The same kernel as machine code: verified and counted, and what its time would be. With the report of the counted
+    /// launch.
+    fn machine_code<'g, T: Real, R: Real, A: Answer + Sync>(
+        &self,
+        machine: &Machine,
+        shape: Shape,
+        trial: &Trial<'_, T, A>,
+        make: Make<'_, 'g, T, R>,
+    ) -> Result<Result<(MachineCode, Option<Value>), Measured>, Trouble> {
+        let mut found = MachineCode {
+            cubin_sha256: machine.sha256.clone(),
+            counters: None,
+            forecast: Forecast::default(),
+            before: None,
+        };
+        if let Err(why) = &machine.function {
+            found.forecast = no_prediction(match unsupported(why) {
+                Some(mnemonic) => format!("the emulated GPU does not run machine code with `{mnemonic}`"),
+                None => format!("the emulated GPU does not run its machine code: {why}"),
+            });
+            return Ok(Ok((found, None)));
+        }
+        self.watch(shape, true);
+        let mut measured = match self.run(Which::Machine, shape, trial, make)? {
+            Ran::Output(_, comparison) if comparison.is_right() => {
+                let report = self.report();
+                found.counters = total(report.as_ref());
+                found.forecast = self.forecast(Which::Machine, shape, trial, make)?;
+                if machine.before.is_some() {
+                    found.before = Some(self.forecast(Which::Before, shape, trial, make)?);
+                }
+                return Ok(Ok((found, report)));
+            }
+            Ran::Output(got, comparison) => self.wrong(shape, trial, &got, &comparison, true),
+            Ran::Broken(measured) => measured,
+        };
+        if let Outcome::Failed { why, .. } = &mut measured.outcome {
+            *why = format!("as machine code, and not as PTX: {why}");
+        }
+        Ok(Err(measured))
+    }
+
+    /// The time that a real GPU would take, by the emulated one.
+    fn forecast<'g, T: Real, R: Real, A: Answer + Sync>(
+        &self,
+        which: Which,
+        shape: Shape,
+        trial: &Trial<'_, T, A>,
+        make: Make<'_, 'g, T, R>,
+    ) -> Result<Forecast, Trouble> {
+        let (gpu, launch) = (self.bench.gpu, make(which, shape, self.config));
+        let Some(emulator) = gpu.emulator else {
+            return Ok(no_prediction("this is a real GPU"));
+        };
+        let mut session = Session::new(gpu, launch, &trial.a, trial.b.as_deref(), trial.n_out())?;
+        emulator.predict_next();
+        session.launch()?;
+        gpu.stream.synchronize()?;
+        let forecast = emulator
+            .report()
+            .and_then(|report| serde_json::from_str(&report).ok());
+        Ok(forecast.unwrap_or_else(|| no_prediction("the emulated GPU gives none")))
+    }
+
+    /// One launch, and the comparison of what came out.
+    fn run<'g, T: Real, R: Real, A: Answer + Sync>(
+        &self,
+        which: Which,
+        shape: Shape,
+        trial: &Trial<'_, T, A>,
+        make: Make<'_, 'g, T, R>,
+    ) -> Result<Ran<R>, Trouble> {
+        let launch = make(which, shape, self.config);
+        let session = Session::new(
+            self.bench.gpu,
+            launch,
+            &trial.a,
+            trial.b.as_deref(),
+            trial.n_out(),
+        );
+        let mut session = match session {
+            Ok(session) => session,
+            Err(trouble) => return not_enough_memory(trouble),
+        };
+        Ok(match session.run() {
+            Ok(got) => {
+                let comparison = verify::compare(trial.answer, &got);
+                Ran::Output(got, comparison)
+            }
+            Err(trouble) => Ran::Broken(self.broken(&trouble)),
+        })
+    }
+
+    /// How closely the emulated device looks at the next launch.
+    fn watch(&self, shape: Shape, counts: bool) {
+        use emulator_client::Checks;
+        let Some(emulator) = self.bench.gpu.emulator else {
+            return;
+        };
+        emulator.set_diagnosis(Some(false));
+        emulator.set_budget(Some(budget(shape)));
+        emulator.set_checks(Some(match (self.bench.purpose, counts) {
+            (Purpose::Check, _) => Checks::GlobalRaces,
+            (Purpose::Bench, true) => Checks::Counted,
+            (Purpose::Bench, false) => Checks::On,
+        }));
+    }
+
+    fn report(&self) -> Option<Value> {
+        serde_json::from_str(&self.bench.gpu.emulator?.report()?).ok()
+    }
+
+    /// A launch that was refused, or a kernel that went wrong.
+    fn broken(&self, trouble: &Trouble) -> Measured {
+        let report = self.report();
+        let findings: Vec<&Value> = report
+            .iter()
+            .flat_map(|r| r["findings"].as_array())
+            .flatten()
+            .collect();
+        let told = |field: &str| {
+            findings
+                .iter()
+                .filter_map(|f| f[field].as_str())
+                .collect::<Vec<_>>()
+        };
+        let why = match (told("title").first(), trouble) {
+            (Some(title), _) => (*title).to_owned(),
+            (None, Trouble::Driver(error)) => format!("the driver reports {}", words(*error)),
+            (None, other) => other.to_string(),
+        };
+        Measured {
+            outcome: Outcome::Failed {
+                why,
+                details: told("text").join("\n"),
+            },
+            report,
+            lost: true,
+        }
+    }
+
+    fn wrong<T: Real, R: Real, A: Answer + Sync>(
+        &self,
+        shape: Shape,
+        trial: &Trial<'_, T, A>,
+        got: &[R],
+        comparison: &Comparison,
+        right_on_integers: bool,
+    ) -> Measured {
+        let scene = Scene {
+            answer: trial.answer,
+            got,
+            comparison,
+            work: self.work,
+            tile: self.kernel.tile(),
+            terms: trial.b.as_ref().map(|b| Terms {
+                shape,
+                a: &trial.a,
+                b,
+                turned: self.work.turned(),
+            }),
+            right_on_integers,
+        };
+        let diagnosis = scene.diagnose();
+        let data = match trial.data {
+            Data::Integers => "small integers",
+            Data::Reals => "reals",
+        };
+        Measured {
+            outcome: Outcome::Failed {
+                why: diagnosis.why,
+                details: format!("on {data}: {}", diagnosis.details),
+            },
+            report: self.report(),
+            lost: false,
+        }
+    }
+
+    /// On a real GPU, tries a smaller problem first where this one could take minutes.
+    fn too_slow<'g, T: Real, R: Real>(
+        &self,
+        shape: Shape,
+        make: Make<'_, 'g, T, R>,
+    ) -> Result<Option<String>, Trouble> {
+        const PROBE: usize = 1024;
+        let small = Shape {
+            m: shape.m.min(PROBE),
+            n: shape.n.min(PROBE),
+            k: shape.k.min(PROBE),
+        };
+        if self.bench.gpu.emulator.is_some() || small == shape {
+            return Ok(None);
+        }
+        let Some(config) = self.kernel.launch_config(small, self.bench.gpu.about.n_sms) else {
+            return Ok(None);
+        };
+        // A transpose has one input, of m x n.
+        let a = vec![T::default(); small.m * if small.k > 0 { small.k } else { small.n }];
+        let b = (small.k > 0).then(|| vec![T::default(); small.k * small.n]);
+        let launch = make(Which::Ptx, small, config);
+        let mut session = Session::new(self.bench.gpu, launch, &a, b.as_deref(), small.m * small.n)?;
+        // The first launch of a kernel takes longer than the others. The error of one that fails here is returned by the next.
+        let Ok(first) = session.time_ms(1) else {
+            return Ok(None);
+        };
+        let took = if first < timing::TOO_SLOW_MS / 100.0 {
+            session.time_ms(1)?
+        } else {
+            first
+        };
+        let expected = took * shape.volume() / small.volume();
+        Ok((expected > timing::TOO_SLOW_MS).then(|| {
+            format!(
+                "too slow: {small} takes {took:.0} ms, so {shape} would take about {:.0} s",
+                expected / 1e3
+            )
+        }))
+    }
+
+    fn time<'g, T: Real, R: Real, A: Answer + Sync>(
+        &self,
+        shape: Shape,
+        trial: &Trial<'_, T, A>,
+        make: Make<'_, 'g, T, R>,
+        yardstick: Option<Other<'a>>,
+        passed: &mut Passed,
+    ) -> Result<(), Trouble> {
+        let (gpu, n_out) = (self.bench.gpu, trial.n_out());
+        let launch = make(Which::Ptx, shape, self.config);
+        let mut session = Session::new(gpu, launch, &trial.a, trial.b.as_deref(), n_out)?;
+        let timed = timing::time(gpu, &mut session, yardstick, self.bench.duel)?;
+        drop(session);
+        passed.batch = timed.batch;
+        passed.by = timed.by;
+        passed.hot = Some(timed.hot);
+        passed.cold = timed.cold;
+        passed.yardstick = timed.yardstick;
+        passed.clock_mhz = timed.clock_mhz;
+        let launch = make(Which::Ptx, shape, self.config);
+        passed.whole = Some(timing::whole(gpu, &launch, &trial.a, trial.b.as_deref(), n_out)?);
+        Ok(())
+    }
+}
+
+/// Counters of a launch, from its report.
+fn total(report: Option<&Value>) -> Option<Map<String, Value>> {
+    report?["total"].as_object().cloned()
+}
+
+/// The instruction that a driver's log names as unsupported.
+fn unsupported(log: &str) -> Option<&str> {
+    log.split_once("unsupported `")?
+        .1
+        .split_once('`')
+        .map(|(mnemonic, _)| mnemonic)
+}
+
+/// Thread-instructions after which a launch on the emulated device counts as runaway: many times what the slowest
+/// kernel of the ladder needs, so that a loop without an end is reported in seconds.
+pub(crate) fn budget(shape: Shape) -> u64 {
+    const LEAST: f64 = 2e7;
+    const EACH: f64 = 400.0;
+    (LEAST + EACH * shape.volume()) as u64
+}
+
+/// Somebody else may have the memory that the device has on paper.
+fn not_enough_memory<T>(trouble: Trouble) -> Result<Ran<T>, Trouble> {
+    match trouble {
+        Trouble::Driver(error) if error.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY => Ok(Ran::Broken(
+            Measured::not_run("not enough free memory on the device"),
+        )),
+        other => Err(other),
+    }
+}

@@ -1,0 +1,302 @@
+//! `sums`: each kernel on small shapes, and a checksum of the bits of C, by which devices are compared.
+//!
+//! Nothing is timed, and nothing is compared with the reference: that is what `bench` and `check` do, on the same
+//! inputs. Launches count on a fixed number of multiprocessors, so that blocks share out the work in the same way
+//! everywhere. On the emulated device all checks are on; on a real one each kernel runs twice, and cuBLAS beside it.
+
+use catalog::{Shape, Work};
+use records::record::Line;
+use records::sums::{BY_MULTIPROCESSORS, MULTIPROCESSORS, NOT_SUMMED, Record, Sum, of_bytes};
+use serde_json::Value;
+
+use crate::args::Common;
+use crate::cublas::{self, Element};
+use crate::device::Gpu;
+use crate::inputs::{Data, Real, elements, transposed};
+use crate::kernel::{Kernel, Program};
+use crate::measure::{cannot_run, gemm, too_large, transpose};
+use crate::session::{Launch, Session};
+use crate::subject::budget;
+use crate::trouble::Trouble;
+use crate::{FAILED, Harness, PASSED, machine, out, shapes};
+
+/// Runs it.
+///
+/// # Errors
+/// When a launch goes wrong.
+pub fn run(harness: &mut Harness<'_>) -> Result<u8, Trouble> {
+    let gpu = harness.gpu()?;
+    if gpu.emulator.is_none() {
+        match gpu.cublas() {
+            Ok(cublas) => {
+                let version = cublas.version.clone();
+                harness.run.cublas = Some(version);
+            }
+            Err(why) => eprintln!("no sums of cuBLAS: {why}"),
+        }
+    }
+    if harness.common.json {
+        out::json(&Line::Run(Box::new(harness.run.clone())))?;
+    }
+    let mut failed = false;
+    for kernel in harness.kernels.clone() {
+        if kernel.code().is_none() {
+            continue;
+        }
+        for shape in shapes::summed(harness.work(kernel)) {
+            out::progress(&format!("{} on {shape}", kernel.name));
+            let sum = harness.sum(kernel, *shape, MULTIPROCESSORS);
+            out::progress_done();
+            match sum {
+                Ok(sum) if harness.common.json => out::json(&Line::Sum(Box::new(sum)))?,
+                Ok(sum) => out::write(&told(&sum))?,
+                // Other kernels are worth having all the same, in a new context: this one may have broken the old.
+                Err(Trouble::CouldNot(why)) => {
+                    eprintln!("{why}");
+                    failed = true;
+                    harness.lose();
+                    break;
+                }
+                Err(trouble) => return Err(trouble),
+            }
+        }
+    }
+    Ok(if failed { FAILED } else { PASSED })
+}
+
+/// One line.
+fn told(sum: &Sum) -> String {
+    let Sum { kernel, shape, .. } = sum;
+    if let Some(why) = &sum.not_run {
+        return format!("{kernel} on {shape}: not run: {why}\n");
+    }
+    let beside = match sum.is_cublas() {
+        Some(true) => ", as cuBLAS's",
+        Some(false) => ", not as cuBLAS's",
+        None => "",
+    };
+    format!("{kernel} on {shape}: {}{beside}\n", sum.c_sha256)
+}
+
+impl Harness<'_> {
+    /// The sum of C of a kernel, launched as on a device with so many multiprocessors.
+    ///
+    /// # Errors
+    /// When the launch goes wrong, a check finds something, or C is not the same in a second launch.
+    pub fn sum(&mut self, kernel: &Kernel, shape: Shape, multiprocessors: usize) -> Result<Sum, Trouble> {
+        let mut sum = Sum {
+            run: self.run.id.clone(),
+            step: self.step.id.into(),
+            kernel: kernel.name.into(),
+            shape,
+            seed: self.common.seed,
+            multiprocessors,
+            ptx_sha256: self.ptx_sha256(kernel),
+            c_sha256: String::new(),
+            cublas_sha256: None,
+            not_run: None,
+        };
+        let (work, ptx) = (self.work(kernel), self.ptx.clone());
+        let gpu = self.gpu()?;
+        let (Some(config), Some(code)) = (kernel.launch_config(shape, multiprocessors), kernel.code()) else {
+            sum.not_run = Some("it is not a kernel of ours".into());
+            return Ok(sum);
+        };
+        let lacks = cannot_run(gpu, kernel, shape, ptx.as_deref()).or_else(|| too_large(gpu, config));
+        if lacks.is_some() {
+            sum.not_run = lacks;
+            return Ok(sum);
+        }
+        if let Some(emulator) = gpu.emulator {
+            emulator.set_diagnosis(Some(false));
+            emulator.set_budget(Some(budget(shape)));
+            emulator.set_checks(Some(emulator_client::Checks::GlobalRaces));
+        }
+        let function = machine::load(gpu, kernel, code, ptx.as_deref(), shape)?;
+        let seed = sum.seed;
+        let summed = match kernel.program {
+            Program::Sgemm { launch, .. } => {
+                product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed)
+            }
+            Program::Dgemm { launch, .. } => {
+                product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed)
+            }
+            Program::Bf16 { launch, .. } => {
+                product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed)
+            }
+            Program::Bf16ToBf16 { launch, .. } => {
+                product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed)
+            }
+            Program::E4m3 { launch, .. } => {
+                product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed)
+            }
+            Program::E4m3ToBf16 { launch, .. } => {
+                product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed)
+            }
+            Program::Transpose { launch, .. } => {
+                let n = shape.m * shape.n;
+                let input = elements::<f32>(Data::Reals, seed, 0, 1, n);
+                let launch = transpose(gpu, function.kernel, launch, shape, config);
+                repeated(gpu, launch, &input, None, n).map(|sum| (sum, None))
+            }
+            Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => return Ok(sum),
+        };
+        (sum.c_sha256, sum.cublas_sha256) = summed.map_err(|trouble| {
+            Trouble::CouldNot(format!("{} on {shape}: {}", kernel.name, found(gpu, trouble)))
+        })?;
+        Ok(sum)
+    }
+}
+
+/// The sum of C, and on a real GPU cuBLAS's from the same operands.
+fn product<R: Real, T: Element<R>>(
+    gpu: &Gpu,
+    launch: Launch<'_, T, R>,
+    work: Work,
+    shape: Shape,
+    seed: u64,
+) -> Result<(String, Option<String>), Trouble> {
+    let Shape { m, n, k } = shape;
+    let turned = work.turned();
+    let draw = |operand: u64, rows, cols| {
+        let drawn = elements::<T>(Data::Reals, seed, operand, k, rows * cols);
+        match turned[operand as usize] {
+            true => transposed(&drawn, rows, cols),
+            false => drawn,
+        }
+    };
+    let (a, b) = (draw(0, m, k), draw(1, k, n));
+    let sum = repeated(gpu, launch, &a, Some(&b), m * n)?;
+    if gpu.emulator.is_some() {
+        return Ok((sum, None));
+    }
+    let Ok(cublas) = gpu.cublas() else {
+        return Ok((sum, None));
+    };
+    match cublas::unasked::<R, T>(gpu, cublas, (work, shape), &a, &b) {
+        Ok(theirs) => Ok((sum, Some(sum_of(&theirs)))),
+        Err(Trouble::CouldNot(why)) => {
+            eprintln!("{why}");
+            Ok((sum, None))
+        }
+        Err(trouble) => Err(trouble),
+    }
+}
+
+/// The sum of what a launch writes; on a real GPU, where blocks run in any order, two launches must write the same.
+fn repeated<T: Real, R: Real>(
+    gpu: &Gpu,
+    launch: Launch<'_, T, R>,
+    a: &[T],
+    b: Option<&[T]>,
+    n_out: usize,
+) -> Result<String, Trouble> {
+    let mut session = Session::new(gpu, launch, a, b, n_out)?;
+    let first = session.run()?;
+    let unwritten = first.iter().filter(|element| element.is_poison()).count();
+    if unwritten > 0 {
+        return Err(Trouble::CouldNot(format!(
+            "{unwritten} of {n_out} elements of C were not written"
+        )));
+    }
+    let sum = sum_of(&first);
+    if gpu.emulator.is_none() && sum_of(&session.run()?) != sum {
+        return Err(Trouble::CouldNot("a second launch gives another C".into()));
+    }
+    Ok(sum)
+}
+
+fn sum_of<R: Real>(elements: &[R]) -> String {
+    let mut bytes = Vec::with_capacity(size_of_val(elements));
+    for element in elements {
+        element.append_to(&mut bytes);
+    }
+    of_bytes(&bytes)
+}
+
+/// What the checks found, or else what went wrong.
+fn found(gpu: &Gpu, trouble: Trouble) -> String {
+    let report = gpu.emulator.and_then(|emulator| emulator.report());
+    let report: Option<Value> = report.and_then(|text| serde_json::from_str(&text).ok());
+    let title = report.and_then(|report| report["findings"][0]["title"].as_str().map(str::to_owned));
+    title.unwrap_or_else(|| trouble.to_string())
+}
+
+/// M·N·K from which the steps' tests leave a shape to the command, to save time.
+const LARGE: f64 = 1e8;
+
+/// For the steps' tests: stops unless the sums of all kernels on the emulated device, with all checks, are those on
+/// record of a real one, and do not depend on the number of multiprocessors, or are known to. Returns them.
+///
+/// # Panics
+/// When they differ: this is an assertion for tests.
+#[track_caller]
+pub fn agree(step: &str, kernels: &[Kernel]) -> Vec<Sum> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/data/");
+    let record = Record::references(std::path::Path::new(path));
+    let record = record.unwrap_or_else(|error| panic!("{error}"));
+    let found = catalog::find(step).expect("a step of the catalogue");
+    let mut harness =
+        Harness::new(found, kernels, &Common::emulated()).unwrap_or_else(|error| panic!("{error}"));
+    let (mut all, mut wrong) = (Vec::new(), Vec::new());
+    for kernel in kernels.iter().filter(|kernel| kernel.code().is_some()) {
+        let mut sum = |shape, multiprocessors| {
+            let sum = harness.sum(kernel, shape, multiprocessors);
+            sum.unwrap_or_else(|error| panic!("{error}"))
+        };
+        let shapes = shapes::summed(found.kernel(kernel.name).expect("it is listed").work);
+        let small = shapes.iter().filter(|shape| shape.volume() < LARGE);
+        let sums = small.map(|shape| sum(*shape, MULTIPROCESSORS));
+        let sums: Vec<Sum> = sums.filter(|sum| sum.not_run.is_none()).collect();
+        wrong.extend(sums.iter().filter_map(|sum| record.complaint(sum, NOT_SUMMED)));
+        // One block after another, and more than there are tiles of the smaller shapes.
+        let others = [1, 7];
+        let grid = |shape, n_sms| kernel.launch_config(shape, n_sms).map(|config| config.grid_dim);
+        let mut differs = |one: &Sum, n_sms| {
+            let is_other = grid(one.shape, n_sms) != grid(one.shape, MULTIPROCESSORS);
+            is_other && sum(one.shape, n_sms).c_sha256 != one.c_sha256
+        };
+        let depends = sums
+            .iter()
+            .any(|one| others.iter().any(|n_sms| differs(one, *n_sms)));
+        if depends != BY_MULTIPROCESSORS.contains(&kernel.name) {
+            wrong.push(format!(
+                "{}: that C depends on the number of multiprocessors is {depends}, and records::sums::BY_MULTIPROCESSORS \
+                 says otherwise",
+                kernel.name
+            ));
+        }
+        all.extend(sums);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bf16;
+
+    /// Sums of devices can be compared only where the inputs are the same: a new version of `rand` may draw others, and
+    /// then the record is to be made again.
+    #[test]
+    fn inputs_are_those_of_the_record() {
+        let sum = [
+            sum_of(&elements::<f32>(Data::Reals, 1, 0, 65, 1000)),
+            sum_of(&elements::<f64>(Data::Reals, 1, 0, 65, 1000)),
+            sum_of(&elements::<bf16>(Data::Reals, 1, 1, 65, 1000)),
+        ];
+        assert_eq!(
+            sum.each_ref().map(|sum| records::sums::short(sum)),
+            ["47d9c8a7d1c9", "fccec91b13ce", "b9491a4035ac"]
+        );
+    }
+
+    #[test]
+    fn the_sum_is_of_the_bytes_of_c() {
+        // printf '\x00\x00\x80\x3f\x00\x00\x00\x80' | sha256sum
+        let sum = sum_of(&[1.0f32, -0.0]);
+        assert_eq!(records::sums::short(&sum), "0cd40d287b36");
+        assert_ne!(sum, sum_of(&[1.0f32, 0.0]));
+    }
+}

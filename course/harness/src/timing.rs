@@ -1,0 +1,337 @@
+//! The timing protocol: device events, graphs of what is short, warm caches and cold ones, the yardstick in the same minutes, every sample kept.
+
+use std::time::{Duration, Instant};
+
+use cudarc::driver::{CudaGraph, CudaSlice};
+use records::Samples;
+use records::record::{By, Yardstick};
+
+use crate::clocks::Clocks;
+use crate::device::Gpu;
+use crate::duel;
+use crate::inputs::Real;
+use crate::session::{Launch, Operands, Session};
+use crate::trouble::Trouble;
+
+/// A launch that takes longer is not timed.
+pub const TOO_SLOW_MS: f64 = 5000.0;
+/// From here on a launch is slow: a few samples are enough.
+const SLOW_MS: f64 = 250.0;
+const FEW_SAMPLES: usize = 3;
+/// What a sample should last, so that the ends of the interval do not matter.
+const SAMPLE_MS: f64 = 1.0;
+const MAX_BATCH: f64 = 500.0;
+/// Samples in a piece of a duel.
+const MAX_PIECE: f64 = 1000.0;
+const WARM_UP_MS: f64 = 50.0;
+/// Launches of the yardstick before it is timed: the first takes longer.
+const WARM_UP: u32 = 4;
+const MIN_SAMPLES: usize = 5;
+const MAX_SAMPLES: usize = 40;
+const HOT_BUDGET: Duration = Duration::from_millis(600);
+const COLD_BUDGET: Duration = Duration::from_millis(200);
+/// Beyond this, what the caches hold at the start is no part of the time.
+const MAX_COLD_MS: f64 = 250.0;
+/// Copies over PCIe vary little, and cost much.
+const N_WHOLE: usize = 3;
+const WHOLE_BUDGET: Duration = Duration::from_secs(1);
+/// The scrub is this many times the level-2 cache.
+const SCRUB: usize = 2;
+/// A launch may be over before the host has queued the next; from here on it is not.
+const SHORT_MS: f64 = 0.05;
+/// From here on, what the host needs for a launch is no part of the time.
+const LONG_MS: f64 = 20.0;
+
+/// The samples of a kernel and of what it is compared with.
+pub struct Timed {
+    /// Launches in a hot sample.
+    pub batch: u32,
+    /// How they were put into the stream.
+    pub by: By,
+    /// One launch, caches warm.
+    pub hot: Samples,
+    /// One launch, caches full of something else.
+    pub cold: Option<Samples>,
+    /// Samples of cuBLAS or of a copy, taken between the hot samples.
+    pub yardstick: Option<Yardstick>,
+    /// Lowest and highest SM clock seen.
+    pub clock_mhz: Option<[u32; 2]>,
+}
+
+/// Something to compare with.
+pub struct Other<'a> {
+    /// Its name in tables: `cuBLAS` or `copy`.
+    pub name: &'static str,
+    /// Puts it into the stream once.
+    pub put: Box<dyn FnMut() -> Result<(), Trouble> + 'a>,
+    /// Which of cublasLt's algorithms was chosen.
+    pub algorithm: Option<usize>,
+}
+
+/// How many launches make a sample that is long enough.
+fn batch_for(one_ms: f64) -> u32 {
+    (SAMPLE_MS / one_ms.max(1e-6)).ceil().clamp(1.0, MAX_BATCH) as u32
+}
+
+/// How many samples there are at least.
+fn at_least(one_ms: f64) -> usize {
+    match one_ms >= SLOW_MS {
+        true => FEW_SAMPLES,
+        false => MIN_SAMPLES,
+    }
+}
+
+// ANCHOR: sampler
+/// How a sample is taken: so many launches, and where they are short, as a graph that is replayed.
+pub(crate) struct Sampler<'g> {
+    gpu: &'g Gpu,
+    one_ms: f64,
+    n: u32,
+    graph: Option<CudaGraph>,
+}
+
+impl<'g> Sampler<'g> {
+    /// For something that takes about `one_ms`. What cannot be captured is put into the stream again for each sample.
+    pub(crate) fn new(gpu: &'g Gpu, one_ms: f64, put: impl FnMut() -> Result<(), Trouble>) -> Self {
+        let n = batch_for(one_ms);
+        // The emulated device has no graphs, and no time that a host could add to.
+        let replays = one_ms < SHORT_MS && gpu.emulator.is_none();
+        let graph = replays.then(|| gpu.captured(n, put)).transpose();
+        let graph = graph.unwrap_or_else(|why| {
+            eprintln!("timed without a graph: {why}");
+            None
+        });
+        Self {
+            gpu,
+            one_ms,
+            n,
+            graph,
+        }
+    }
+
+    /// What one launch takes.
+    pub(crate) fn sample(&self, put: impl FnMut() -> Result<(), Trouble>) -> Result<f64, Trouble> {
+        self.samples(1, put)
+    }
+
+    /// What one launch takes, of so many samples without a gap.
+    fn samples(&self, times: u32, mut put: impl FnMut() -> Result<(), Trouble>) -> Result<f64, Trouble> {
+        // The device is busy with the first while the host queues the next, which are timed.
+        let ms = match &self.graph {
+            Some(graph) => {
+                graph.launch()?;
+                self.gpu.time_ms(times, || Ok(graph.launch()?))
+            }
+            None => {
+                if self.one_ms < LONG_MS && self.gpu.emulator.is_none() {
+                    put()?;
+                }
+                self.gpu.time_ms(self.n * times, put)
+            }
+        };
+        Ok(ms? / f64::from(self.n) / f64::from(times))
+    }
+
+    /// What one launch takes, of as many as last for about `ms`, and of one sample at least.
+    pub(crate) fn piece(&self, ms: f64, put: impl FnMut() -> Result<(), Trouble>) -> Result<f64, Trouble> {
+        let times = (ms / (self.one_ms * f64::from(self.n)))
+            .ceil()
+            .clamp(1.0, MAX_PIECE);
+        self.samples(times as u32, put)
+    }
+
+    fn by(&self) -> By {
+        match self.graph {
+            Some(_) => By::Graph,
+            None => By::Batch,
+        }
+    }
+}
+// ANCHOR_END: sampler
+
+// ANCHOR: protocol
+/// Times a session that has been verified; with a `duel`, in turns with the yardstick too.
+///
+/// # Errors
+/// When a launch fails.
+pub fn time<T: Real, R: Real>(
+    gpu: &Gpu,
+    session: &mut Session<'_, T, R>,
+    mut other: Option<Other<'_>>,
+    duel: Option<duel::Plan>,
+) -> Result<Timed, Trouble> {
+    let clocks = Clocks::open(&gpu.context);
+    let mut seen = Vec::new();
+    let mut look = || seen.extend(clocks.as_ref().and_then(Clocks::sm_mhz));
+
+    // Warm up: the clocks rise, and the caches hold what they can.
+    let start = Instant::now();
+    let mut one_ms = session.time_ms(1)?;
+    while one_ms < WARM_UP_MS && start.elapsed().as_secs_f64() * 1e3 < WARM_UP_MS {
+        let batch = batch_for(one_ms);
+        one_ms = session.time_ms(batch)? / f64::from(batch);
+    }
+    let sampler = Sampler::new(gpu, one_ms, || session.launch());
+    let mut other = match &mut other {
+        Some(Other { name, put, algorithm }) => {
+            let one_ms = gpu
+                .time_ms(1, &mut *put)?
+                .min(gpu.time_ms(WARM_UP, &mut *put)? / f64::from(WARM_UP));
+            Some((*name, *algorithm, Sampler::new(gpu, one_ms, &mut *put), put))
+        }
+        None => None,
+    };
+
+    let (mut hot, mut others) = (Vec::new(), Vec::new());
+    let start = Instant::now();
+    while hot.len() < at_least(one_ms) || (hot.len() < MAX_SAMPLES && start.elapsed() < HOT_BUDGET) {
+        hot.push(sampler.sample(|| session.launch())?);
+        if let Some((.., sampler, put)) = &mut other {
+            others.push(sampler.sample(&mut *put)?);
+        }
+        look();
+    }
+
+    let mut cold = Vec::new();
+    if one_ms <= MAX_COLD_MS {
+        let mut scrub = Scrub::new(gpu)?;
+        let start = Instant::now();
+        while cold.len() < MIN_SAMPLES || (cold.len() < MAX_SAMPLES && start.elapsed() < COLD_BUDGET) {
+            // Queued before the events, so that it is outside of what they enclose.
+            scrub.run()?;
+            cold.push(session.time_ms(1)?);
+            look();
+        }
+    }
+    // ANCHOR_END: protocol
+
+    let duel = match other.as_mut().zip(duel) {
+        Some(((.., theirs, put), plan)) => {
+            let kernel = duel::Side {
+                sampler: &sampler,
+                put: &mut || session.launch(),
+            };
+            let yardstick = duel::Side { sampler: theirs, put };
+            Some(duel::run(gpu, plan, kernel, yardstick)?)
+        }
+        None => None,
+    };
+    let low_high = seen.iter().min().zip(seen.iter().max());
+    Ok(Timed {
+        batch: sampler.n,
+        by: sampler.by(),
+        hot: Samples(hot),
+        cold: (!cold.is_empty()).then_some(Samples(cold)),
+        yardstick: other.map(|(name, algorithm, sampler, _)| Yardstick {
+            name: name.into(),
+            by: sampler.by(),
+            algorithm,
+            hot: Samples(others),
+            duel,
+        }),
+        clock_mhz: low_high.map(|(low, high)| [*low, *high]),
+    })
+}
+
+/// Memory to fill, so that the caches hold nothing else.
+struct Scrub<'g> {
+    gpu: &'g Gpu,
+    memory: CudaSlice<u8>,
+}
+
+impl<'g> Scrub<'g> {
+    fn new(gpu: &'g Gpu) -> Result<Self, Trouble> {
+        let memory = gpu.stream.alloc_zeros(SCRUB * gpu.about.l2.max(1))?;
+        Ok(Self { gpu, memory })
+    }
+
+    fn run(&mut self) -> Result<(), Trouble> {
+        Ok(self.gpu.stream.memset_zeros(&mut self.memory)?)
+    }
+}
+
+// ANCHOR: whole
+/// The whole GPU part, as a program meets it that has its data in ordinary memory: allocate, copy in, launch, copy
+/// out, free. By the host's clock.
+///
+/// # Errors
+/// When a call fails.
+pub fn whole<T: Real, R: Real>(
+    gpu: &Gpu,
+    launch: &Launch<'_, T, R>,
+    a: &[T],
+    b: Option<&[T]>,
+    n_out: usize,
+) -> Result<Samples, Trouble> {
+    let stream = &gpu.stream;
+    let mut samples = Vec::new();
+    let begin = Instant::now();
+    while samples.is_empty() || (samples.len() < N_WHOLE && begin.elapsed() < WHOLE_BUDGET) {
+        stream.synchronize()?;
+        let start = Instant::now();
+        let a = stream.clone_htod(a)?;
+        let b = b.map(|b| stream.clone_htod(b)).transpose()?;
+        // SAFETY: the kernel was verified to write every element.
+        let mut c = unsafe { stream.alloc::<R>(n_out) }?;
+        launch(Operands {
+            a: &a,
+            b: b.as_ref(),
+            c: &mut c,
+        })?;
+        let result = stream.clone_dtoh(&c)?;
+        drop((a, b, c));
+        stream.synchronize()?;
+        samples.push(start.elapsed().as_secs_f64() * 1e3);
+        drop(result);
+    }
+    Ok(Samples(samples))
+}
+// ANCHOR_END: whole
+
+/// The device copying `n` elements to another place: what a transpose cannot beat.
+///
+/// # Errors
+/// When there is not enough memory.
+pub fn copy<T: Real>(gpu: &Gpu, n: usize) -> Result<Other<'_>, Trouble> {
+    let from: CudaSlice<T> = gpu.stream.alloc_zeros(n)?;
+    let mut to: CudaSlice<T> = gpu.stream.alloc_zeros(n)?;
+    let put = move || Ok(gpu.stream.memcpy_dtod(&from, &mut to)?);
+    Ok(Other {
+        name: "copy",
+        algorithm: None,
+        put: Box::new(put),
+    })
+}
+
+/// Times a function of the CPU and what it is compared with, in turns: at least `MIN_SAMPLES / 2` runs of each, more
+/// while there is time.
+pub fn by_the_clock(mut run: impl FnMut(), mut other: impl FnMut()) -> (Samples, Samples) {
+    let time_ms = |work: &mut dyn FnMut()| {
+        let start = Instant::now();
+        work();
+        start.elapsed().as_secs_f64() * 1e3
+    };
+    let mut samples = Vec::new();
+    let start = Instant::now();
+    while samples.len() < MIN_SAMPLES.div_ceil(2)
+        || (samples.len() < MAX_SAMPLES && start.elapsed() < HOT_BUDGET)
+    {
+        samples.push((time_ms(&mut run), time_ms(&mut other)));
+    }
+    let (run, other) = samples.into_iter().unzip();
+    (Samples(run), Samples(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_launches_are_timed_many_at_a_time() {
+        assert_eq!(batch_for(0.01), 100);
+        assert_eq!(batch_for(0.004), 250);
+        assert_eq!(batch_for(0.4), 3);
+        assert_eq!(batch_for(20.0), 1);
+        assert_eq!(batch_for(0.0), 500);
+    }
+}

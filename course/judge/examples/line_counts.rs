@@ -1,0 +1,163 @@
+//! What each line of the kernels that the book shows does in one counted launch: `line-counts.json`, for the pages.
+//!
+//! `cargo run -p judge --example line_counts -- FOLDER`
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use catalog::provenance::target_of;
+use judge::Request;
+use serde_json::{Map, Value, json};
+use tasks::explain::Explained;
+use tasks::{Catalogue, Task};
+
+/// A kernel of a step that no task asks for.
+struct Other {
+    step: &'static str,
+    source: &'static str,
+    entry: &'static str,
+    /// Rows and columns of a block.
+    tile: [u32; 2],
+    threads: u32,
+    /// Bytes of dynamic shared memory for the step's shape.
+    shared: u32,
+}
+
+const fn other(
+    step: &'static str,
+    source: &'static str,
+    entry: &'static str,
+    tile: [u32; 2],
+    threads: u32,
+) -> Other {
+    Other {
+        step,
+        source,
+        entry,
+        tile,
+        threads,
+        shared: 0,
+    }
+}
+
+impl Other {
+    const fn with_shared(self, shared: u32) -> Self {
+        Self { shared, ..self }
+    }
+}
+
+/// Not among them is `v08_gemm_transposed`: four kernels share the lines of its template, and do other things in each.
+const OTHERS: [Other; 10] = [
+    other(
+        "v01",
+        "v01_row_per_lane",
+        "sgemm_v01_row_per_lane",
+        [32, 32],
+        1024,
+    ),
+    other("v02", "v02_strip", "sgemm_v02_strip", [16, 16], 256).with_shared(128 * 128),
+    other("v03", "v03_from_global", "sgemm_v03_from_global", [128, 128], 256),
+    other(
+        "v08",
+        "v08_transpose_coalesced",
+        "transpose_coalesced_reads",
+        [32, 32],
+        1024,
+    ),
+    other(
+        "v08",
+        "v08_transpose_coalesced",
+        "transpose_coalesced_writes",
+        [32, 32],
+        1024,
+    ),
+    other("v08", "v08_transpose_float4", "transpose_float4", [64, 64], 256),
+    other(
+        "v08",
+        "v08_transpose_swizzled",
+        "transpose_swizzled",
+        [32, 32],
+        1024,
+    ),
+    other(
+        "v08",
+        "v08_transpose_threads",
+        "transpose_row_per_thread",
+        [32, 256],
+        32,
+    ),
+    other("v08", "v08_transpose_threads", "transpose_serial", [256, 256], 1),
+    other("v08", "v08_transpose_tile", "transpose_tile", [32, 32], 1024),
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = std::env::args_os().nth(1).ok_or("which folder?")?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()?;
+    let mut tasks: Vec<Task> = Vec::new();
+    for catalogue in Catalogue::load_all(&root)? {
+        // The first task of a step is to rebuild its kernel.
+        tasks.extend(
+            catalogue
+                .tasks
+                .into_iter()
+                .find(|task| task.host.is_none() && !task.gpu_required),
+        );
+    }
+    let own = tasks.clone();
+    for other in OTHERS {
+        let of_step = own.iter().find(|task| task.name.to_string() == other.step);
+        let mut task = of_step.ok_or("a step has no task")?.clone();
+        task.solution = PathBuf::from("kernels").join(other.source).with_extension("cu");
+        other.entry.clone_into(&mut task.entry);
+        task.tile = other.tile;
+        task.block = [other.threads, 1, 1];
+        task.dynamic_shared = other.shared;
+        tasks.push(task);
+    }
+    tasks.sort_by(|a, b| (&a.solution, &a.entry).cmp(&(&b.solution, &b.entry)));
+    let mut all = Vec::new();
+    for task in &tasks {
+        let source = root.join(&task.solution);
+        let name = task.solution.display().to_string();
+        let explained = judge::explain::explain(&Request {
+            task,
+            ptx: &std::fs::read_to_string(target_of(&root, &source))?,
+            sources: &[(name.clone(), std::fs::read_to_string(&source)?)],
+            seed: 1,
+            hidden: false,
+            threads: 0,
+        });
+        let explained = explained.map_err(|why| format!("{name}: {why}"))?;
+        if !explained.right {
+            return Err(format!("{name}: {} gives a wrong result", task.entry).into());
+        }
+        all.push(written(&name, &explained)?);
+    }
+    let text = format!("[\n{}\n]\n", all.join(",\n"));
+    std::fs::write(Path::new(&folder).join("line-counts.json"), text)?;
+    Ok(())
+}
+
+/// One kernel: a source line to a line, counts that are 0 left out.
+fn written(file: &str, explained: &Explained) -> Result<String, Box<dyn Error>> {
+    let lines: Vec<String> = explained
+        .lines
+        .iter()
+        .filter(|line| line.file == file)
+        .map(|line| {
+            let mut counts: Map<String, Value> = serde_json::from_value(serde_json::to_value(line.counts)?)?;
+            counts.retain(|_, count| *count != 0);
+            Ok(format!("    {}", json!({"line": line.line, "counts": counts})))
+        })
+        .collect::<Result<_, serde_json::Error>>()?;
+    let head = json!({
+        "file": file, "kernel": explained.kernel, "shape": explained.shape.to_string(),
+    });
+    let mut out = head.to_string();
+    out.pop();
+    let _ = write!(out, ",\n  \"lines\": [\n{}\n  ]}}", lines.join(",\n"));
+    Ok(out)
+}

@@ -1,0 +1,106 @@
+//! What each source line of a kernel did: one counted launch of a task's kernel, by lines.
+
+pub mod code;
+
+use std::collections::BTreeMap;
+
+use catalog::Shape;
+use harness::inputs::Sums;
+use simt::check::Severity;
+use simt::gpu::Value;
+use simt::launch::Watch;
+use simt::report::Counters;
+use tasks::explain::{Counts, Explained, Line, places};
+
+use crate::Request;
+use crate::machine::Machine;
+use crate::trial::trials;
+
+/// Sizes where no criterion names any: a few blocks of the largest tile, and a few steps of k.
+const EDGE: usize = 256;
+const DEPTH: usize = 64;
+
+/// Launches the kernel once, on the sizes of the task's first criterion, and counts by source line.
+///
+/// # Errors
+/// With the reason when nothing can be launched.
+pub fn explain(request: &Request<'_>) -> Result<Explained, String> {
+    let machine = Machine::new(request).map_err(|stopped| stopped.to_string())?;
+    match request.task.work.is_double() {
+        true => counted::<f64>(request, &machine),
+        false => counted::<f32>(request, &machine),
+    }
+}
+
+fn counted<T: Sums + Value>(request: &Request<'_>, machine: &Machine<'_>) -> Result<Explained, String> {
+    let task = request.task;
+    let depth = if task.work.is_transpose() { 0 } else { DEPTH };
+    let usual = Shape {
+        m: EDGE,
+        n: EDGE,
+        k: depth,
+    };
+    let shape = task.does.first().map_or(usual, |criterion| criterion.shape());
+    let trial = trials::<T>(task.work, shape, request.seed, request.threads)
+        .next_back()
+        .ok_or("there is nothing to launch")?;
+    let (report, got) = machine.launch(&trial, Watch::Counted, &machine.how(shape))?;
+    let own = request.sources.first().map_or("", |(name, _)| name.as_str());
+    let places = places(request.ptx, own);
+    let mut lines: BTreeMap<(&str, u32), Counts> = BTreeMap::new();
+    let mut total = Counts::default();
+    for instruction in &report.instructions {
+        let counts = counts(&instruction.counters);
+        total += counts;
+        let place = places.get(instruction.ptx_line as usize).copied().flatten();
+        *lines.entry(place.unwrap_or_default()).or_default() += counts;
+    }
+    let stopped = report
+        .findings
+        .iter()
+        .find(|finding| finding.severity == Severity::Error);
+    Ok(Explained {
+        task: task.name.clone(),
+        kernel: task.entry.clone(),
+        shape,
+        grid: report.grid,
+        block: report.block,
+        right: stopped.is_none() && trial.look(task, &got).is_none(),
+        stopped: stopped.map(|finding| finding.title.clone()),
+        total,
+        lines: lines
+            .into_iter()
+            .filter(|(_, counts)| counts.instructions > 0)
+            .map(|((file, line), counts)| Line {
+                file: file.to_owned(),
+                line,
+                counts,
+            })
+            .collect(),
+        machine: None,
+    })
+}
+
+/// As the measures of the course count them.
+fn counts(c: &Counters) -> Counts {
+    let over = |wavefronts: u64, ideal: u64| wavefronts.saturating_sub(ideal);
+    Counts {
+        instructions: c.warp_instructions,
+        lane_instructions: c.thread_instructions,
+        multiply_adds: c.fmas,
+        requests: c.global_load_requests + c.global_store_requests + c.global_atomic_requests,
+        sectors: c.global_load_sectors + c.global_store_sectors + c.global_atomic_sectors,
+        shared_requests: c.shared_load_requests_merged
+            + c.shared_store_requests_merged
+            + c.async_copy_requests,
+        wavefronts: c.shared_load_wavefronts_merged
+            + c.shared_store_wavefronts_merged
+            + c.async_copy_wavefronts,
+        excess: over(c.shared_load_wavefronts_merged, c.shared_load_ideal_merged)
+            + over(c.shared_store_wavefronts_merged, c.shared_store_ideal_merged)
+            + over(c.async_copy_wavefronts, c.async_copy_ideal),
+        local_requests: c.local_requests,
+        barriers: c.barriers,
+        divergent_branches: c.divergent_branches,
+    }
+}

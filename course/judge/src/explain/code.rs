@@ -1,0 +1,262 @@
+//! What a kernel's machine code did: exact counts of one launch, and what a GPU would take for it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use catalog::{Shape, WrongSize};
+use harness::inputs::Sums;
+use simt::check::Severity;
+use simt::gpu::Value;
+use simt::launch::Watch;
+use simt::occupancy::{Footprint, Limit, THREADS_PER_SM, occupancy};
+use tasks::explain::machine::{
+    Bound, Control, Forecast, Instruction, Machine as Explained, Occupancy, Prediction, Reason, Slot,
+    Timeline, Unit,
+};
+
+use crate::Request;
+use crate::machine::Machine;
+use crate::trial::Trial;
+
+/// Launches the machine code once on a problem of this size, of which a transpose ignores K, and predicts the time of that launch.
+///
+/// # Errors
+/// With the reason when nothing can be launched.
+pub fn explain(request: &Request<'_>, code: &sass::Module, size: Shape) -> Result<Explained, String> {
+    let machine = Machine::of_code(request, code).map_err(|stopped| stopped.to_string())?;
+    let entry = &request.task.entry;
+    let kernel = code.kernels.iter().find(|kernel| kernel.name == *entry);
+    let kernel = kernel.ok_or_else(|| format!("there is no kernel called {entry}"))?;
+    let shape = match (request.task.work.is_transpose(), size.k) {
+        (true, _) => Shape { k: 0, ..size },
+        (false, 0) => {
+            let of = entry.clone();
+            return Err(WrongSize::NoDepth { size, of }.to_string());
+        }
+        (false, _) => size,
+    };
+    match request.task.work.is_double() {
+        true => explained::<f64>(request, &machine, code.architecture, kernel, shape),
+        false => explained::<f32>(request, &machine, code.architecture, kernel, shape),
+    }
+}
+
+fn explained<T: Sums + Value>(
+    request: &Request<'_>,
+    machine: &Machine<'_>,
+    architecture: u32,
+    code: &sass::Kernel,
+    shape: Shape,
+) -> Result<Explained, String> {
+    let trial = Trial::<T>::without_answer(request.task.work, shape, request.seed);
+    let (report, _) = machine.launch(&trial, Watch::Counted, &machine.how(shape))?;
+    let own = request.sources.first().map_or("", |(name, _)| name.as_str());
+    let instructions = code.instructions.iter().zip(&report.instructions);
+    let mut instructions: Vec<Instruction> = instructions
+        .map(|(instruction, counted)| {
+            let c = &counted.counters;
+            let over = |wavefronts: u64, ideal: u64| wavefronts.saturating_sub(ideal);
+            let (file, line) = place(code, instruction.address, own).unwrap_or_default();
+            Instruction {
+                address: instruction.address,
+                text: instruction.to_string(),
+                control: control(instruction.control),
+                unit: unit(timing::Instruction::from(instruction).unit),
+                file: file.to_owned(),
+                line,
+                issued: c.warp_instructions,
+                wavefronts: c.shared_load_wavefronts + c.shared_store_wavefronts + c.shared_atomic_wavefronts,
+                excess: over(c.shared_load_wavefronts, c.shared_load_ideal)
+                    + over(c.shared_store_wavefronts, c.shared_store_ideal),
+                sectors: c.global_load_sectors + c.global_store_sectors + c.global_atomic_sectors,
+                modelled: 0,
+                stalls: BTreeMap::new(),
+            }
+        })
+        .collect();
+    let mut explained = Explained {
+        target: format!("sm_{architecture}"),
+        shape,
+        grid: report.grid,
+        block: report.block,
+        registers: code.registers,
+        shared_bytes: u64::from(machine.static_shared_bytes()) + u64::from(request.task.dynamic_shared),
+        local_bytes: code.frame_bytes,
+        forecast: Forecast {
+            occupancy: Some(occupied(machine, code, request.task.dynamic_shared)),
+            ..Forecast::default()
+        },
+        clocks: 0.0,
+        modelled_blocks: 0,
+        instructions: Vec::new(),
+        timeline: None,
+    };
+    let stopped = report
+        .findings
+        .iter()
+        .find(|finding| finding.severity == Severity::Error);
+    let predicted = match stopped {
+        Some(finding) => Err(format!("the launch stopped before its end: {}", finding.title)),
+        None => machine.predict(&trial, code, WINDOW),
+    };
+    match predicted {
+        Ok((predicted, window)) => {
+            for (instruction, stalls) in instructions.iter_mut().zip(&predicted.stalls) {
+                instruction.modelled = stalls.issued;
+                let clocks = timing::Reason::ALL.into_iter().zip(stalls.clocks);
+                let some = clocks.filter(|(_, clocks)| *clocks > 0);
+                instruction.stalls = some
+                    .map(|(reason, clocks)| (self::reason(reason), clocks))
+                    .collect();
+            }
+            explained.timeline = timeline(&instructions, &window);
+            explained.forecast.prediction = Some(prediction(&predicted));
+            (explained.clocks, explained.modelled_blocks) = (predicted.clocks, predicted.n_simulated);
+        }
+        Err(why) => explained.forecast.no_prediction = Some(why),
+    }
+    explained.instructions = instructions;
+    Ok(explained)
+}
+
+/// The line that an instruction belongs to: the innermost one in the file `own`, which calls what was inlined from other
+/// files; or where none is of that file, the innermost one.
+fn place<'a>(code: &'a sass::Kernel, address: u32, own: &str) -> Option<(&'a str, u32)> {
+    let lines = || code.inlined_lines(address).filter(|(_, line)| *line > 0);
+    lines().find(|(file, _)| *file == own).or_else(|| lines().next())
+}
+
+fn control(control: sass::instruction::Control) -> Control {
+    Control {
+        stall: control.stall,
+        yields: control.yields,
+        wait: (0..6).filter(|slot| control.wait >> slot & 1 == 1).collect(),
+        write: control.write_barrier,
+        read: control.read_barrier,
+    }
+}
+
+fn unit(unit: timing::Unit) -> Unit {
+    use timing::Unit as On;
+    match unit {
+        On::Fma | On::Double | On::Special => Unit::Float,
+        On::IntegerFma | On::Alu | On::Uniform => Unit::Integer,
+        On::LoadShared | On::StoreShared => Unit::Shared,
+        On::LoadGlobal | On::StoreGlobal => Unit::Global,
+        On::Barrier => Unit::Barrier,
+        On::LoadConstant | On::Branch | On::Slow => Unit::Other,
+    }
+}
+
+fn reason(reason: timing::Reason) -> Reason {
+    match reason {
+        timing::Reason::Fixed => Reason::Fixed,
+        timing::Reason::Global => Reason::Global,
+        timing::Reason::Short => Reason::Short,
+        timing::Reason::Barrier => Reason::Barrier,
+        timing::Reason::Unit => Reason::Unit,
+        timing::Reason::NotSelected => Reason::NotSelected,
+    }
+}
+
+fn occupied(machine: &Machine<'_>, code: &sass::Kernel, dynamic_shared: u32) -> Occupancy {
+    let threads = machine.threads();
+    let occupancy = occupancy(Footprint {
+        threads,
+        registers: code.registers,
+        shared: u64::from(machine.static_shared_bytes()) + u64::from(dynamic_shared),
+    });
+    let limit = match occupancy.limit {
+        Limit::Threads => "threads",
+        Limit::Registers => "registers",
+        Limit::Shared => "shared memory",
+        Limit::Blocks => "blocks",
+    };
+    Occupancy {
+        blocks: occupancy.blocks,
+        warps: occupancy.blocks * threads.div_ceil(32),
+        most_warps: THREADS_PER_SM / 32,
+        limit: limit.to_owned(),
+        registers: code.registers,
+    }
+}
+
+fn prediction(predicted: &timing::Prediction) -> Prediction {
+    let chip = timing::Chip::h200();
+    let bound = |bound: &timing::Bound| Bound {
+        unit: bound.resource.name().to_owned(),
+        us: bound.us,
+    };
+    Prediction {
+        gpu: chip.name.clone(),
+        us: predicted.us,
+        band: timing::accuracy::band(),
+        bounds: predicted.bounds.iter().map(bound).collect(),
+        parts: predicted.parts.iter().map(bound).collect(),
+        ghz: chip.ghz,
+        n_blocks: predicted.n_blocks,
+        n_sms: chip.sms,
+    }
+}
+
+/// Clocks in the middle of a launch in which a pass of a loop is looked for.
+const WINDOW: u64 = 16_384;
+/// Clocks of a pass that are kept.
+const MOST_CLOCKS: u64 = 4096;
+
+/// One pass of the busiest loop, in the middle of the time: what all schedulers issue while one warp goes round once.
+fn timeline(instructions: &[Instruction], window: &timing::Timeline) -> Option<Timeline> {
+    let std::ops::Range { start: first, end } = window.busiest_loop;
+    let last = end.checked_sub(1).filter(|last| *last >= first)?;
+    let mut began: HashMap<(u32, u32), u64> = HashMap::new();
+    let mut passes: Vec<(u64, u64)> = Vec::new();
+    let issues = window.schedulers.iter().flatten();
+    for issue in issues.filter(|issue| issue.instruction == first) {
+        if let Some(start) = began.insert((issue.block, issue.warp), issue.clock) {
+            passes.push((start, issue.clock));
+        }
+    }
+    passes.sort_unstable();
+    let &(start, end) = passes.get(passes.len() / 2)?;
+    let shown = (end - start).min(MOST_CLOCKS);
+    let mut warps: Vec<(u32, u32)> = Vec::new();
+    let mut schedulers = Vec::new();
+    for issues in &window.schedulers {
+        let mut slots: Vec<Slot> = Vec::new();
+        for issue in issues.iter().filter(|issue| issue.clock >= start) {
+            let which = (issue.block, issue.warp);
+            let warp = warps.iter().position(|known| *known == which).unwrap_or_else(|| {
+                warps.push(which);
+                warps.len() - 1
+            });
+            let clock = (issue.clock - start) as u32;
+            let next = slots.last().map_or(0, |slot| slot.clock + 1);
+            slots.push(Slot {
+                clock,
+                warp: warp as u32,
+                instruction: issue.instruction,
+                // Where nothing was issued, no other warp had its turn.
+                waited: (clock > next).then(|| match reason(issue.waited) {
+                    Reason::NotSelected => Reason::Unit,
+                    other => other,
+                }),
+            });
+            if u64::from(clock) >= shown {
+                break;
+            }
+        }
+        schedulers.push(slots);
+    }
+    let address = |at: u32| {
+        instructions
+            .get(at as usize)
+            .map_or(0, |instruction| instruction.address)
+    };
+    Some(Timeline {
+        first: address(first),
+        last: address(last),
+        clocks: shown as u32,
+        pass: u32::try_from(end - start).unwrap_or(u32::MAX),
+        warps: warps.len() as u32,
+        schedulers,
+    })
+}

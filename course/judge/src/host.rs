@@ -1,0 +1,267 @@
+//! Judging what a learner writes for the host: the geometry of a launch, the operands of a call of cuBLAS.
+
+use catalog::Shape;
+use tasks::Task;
+use tasks::compile::Refused;
+use tasks::host::{BlasAnswer, HostCall, LaunchAnswer, NO_IDLE_BLOCKS, Number, read};
+use tasks::verdict::{CLEAN, Part, RIGHT, Status, Verdict};
+
+use crate::machine::{How, Machine};
+use crate::trial::{Trial, trials};
+use crate::{Judgement, Request, keep_what_says_more, shapes};
+
+/// Judges an answer; `request.ptx` is that of the finished kernel, for a launch.
+///
+/// # Errors
+/// When the finished kernel cannot be loaded, which says nothing about the answer.
+pub fn judge(request: &Request<'_>, call: &HostCall, answer: &str) -> Result<Verdict, String> {
+    let outcome = match call {
+        HostCall::Launch { .. } => {
+            let machine = Machine::new(request)
+                .map_err(|stopped| format!("the finished kernel cannot be launched: {stopped}"))?;
+            read(answer).map(|answer| launch(request, &machine, &answer))
+        }
+        HostCall::Blas => read(answer).map(|answer| blas(request, &answer)),
+    };
+    Ok(match outcome {
+        Ok(verdict) => verdict,
+        Err(why) => {
+            let mut verdict = Verdict::refused(request.task.name.clone(), &[], Refused::from_log(&why));
+            READ.clone_into(&mut verdict.parts[0].what);
+            verdict
+        }
+    })
+}
+
+/// Why a part was not run.
+pub(crate) const NOT_RIGHT: &str = "the launch is not right yet";
+const READ: &str = "the file can be read";
+
+/// A verdict with nothing wrong so far.
+fn begun(task: &Task) -> Verdict {
+    let mut verdict = Verdict::stopped(task.name.clone(), &[], "", "");
+    verdict.status = Status::Passed;
+    (verdict.code, verdict.why) = (None, None);
+    verdict.parts = vec![
+        Part::passed("compiles", READ),
+        Part::passed("right", RIGHT),
+        Part::passed("clean", CLEAN),
+    ];
+    verdict
+}
+
+/// Part `at` failed, and what comes after it was not run.
+fn failed(mut verdict: Verdict, at: usize, code: &str, why: &str) -> Verdict {
+    verdict.status = Status::Failed;
+    verdict.code = Some(code.to_owned());
+    verdict.why = Some(why.to_owned());
+    // A wrong result says nothing beside a mistake in the launch.
+    verdict.wrong = verdict.wrong.filter(|_| at == RIGHT_AT);
+    for (number, part) in verdict.parts.iter_mut().enumerate() {
+        if number == at {
+            part.status = Status::Failed;
+            part.why = Some(why.to_owned());
+        } else if number > at || at == CLEAN_AT && number == RIGHT_AT {
+            part.status = Status::NotRun;
+            part.why = Some(NOT_RIGHT.into());
+        }
+    }
+    verdict
+}
+
+const READ_AT: usize = 0;
+const RIGHT_AT: usize = 1;
+const CLEAN_AT: usize = 2;
+const IDLE_AT: usize = 3;
+
+fn sizes(numbers: &[Number; 3], shape: Shape) -> Result<[u32; 3], String> {
+    let mut sizes = [0; 3];
+    for (size, number) in sizes.iter_mut().zip(numbers) {
+        let value = number.value(shape)?;
+        *size = u32::try_from(value).map_err(|_| format!("{value} is no size, for {shape}"))?;
+    }
+    Ok(sizes)
+}
+
+/// The geometry that an answer gives for a shape.
+fn how(answer: &LaunchAnswer, shape: Shape) -> Result<How, String> {
+    Ok(How {
+        grid: sizes(&answer.grid, shape)?,
+        block: sizes(&answer.block, shape)?,
+        arguments: answer.arguments.clone(),
+    })
+}
+
+fn launch(request: &Request<'_>, machine: &Machine<'_>, answer: &LaunchAnswer) -> Verdict {
+    let task = request.task;
+    let (idle_blocks, what) = NO_IDLE_BLOCKS;
+    let no_idle_blocks = Part::passed(idle_blocks, what);
+    let mut judgement = Judgement::<f32>::new(request, machine);
+    let mut idle = None;
+    for shape in shapes::of(task, request.seed, request.hidden) {
+        let how = match how(answer, shape) {
+            Ok(how) => how,
+            Err(why) => {
+                let mut verdict = begun(task);
+                verdict.parts.push(no_idle_blocks);
+                return failed(verdict, READ_AT, "compile", &why);
+            }
+        };
+        if !judgement.shape(shape, &how) {
+            break;
+        }
+        let blocks = |grid: [u32; 3]| grid.iter().map(|n| u64::from(*n)).product::<u64>();
+        let (there, needed) = (blocks(how.grid), blocks(task.work.grid(task.tile, shape)));
+        if there > needed && idle.is_none() {
+            idle = Some(format!("{shape} needs {needed} blocks, and {there} are launched"));
+        }
+    }
+    let mut verdict = judgement.verdict(Vec::new());
+    READ.clone_into(&mut verdict.parts[READ_AT].what);
+    verdict.parts.push(no_idle_blocks);
+    match (verdict.status, idle) {
+        (Status::Passed, None) => verdict,
+        (Status::Passed, Some(why)) => failed(verdict, IDLE_AT, idle_blocks, &why),
+        _ => {
+            verdict.parts[IDLE_AT].status = Status::NotRun;
+            verdict.parts[IDLE_AT].why = Some(NOT_RIGHT.into());
+            verdict
+        }
+    }
+}
+
+/// A column-major matrix in memory.
+struct Operand<'a> {
+    values: &'a [f32],
+    turned: bool,
+    between: usize,
+    name: &'a str,
+}
+
+impl Operand<'_> {
+    /// The element `op(X)[row][col]`; an error if it lies outside of the matrix.
+    fn at(&self, row: usize, col: usize) -> Result<f64, String> {
+        let (row, col) = if self.turned { (col, row) } else { (row, col) };
+        let at = col
+            .checked_mul(self.between)
+            .and_then(|start| start.checked_add(row))
+            .filter(|at| *at < self.values.len());
+        match at {
+            Some(at) => Ok(f64::from(self.values[at])),
+            None => Err(format!("read past the end of `{}`", self.name)),
+        }
+    }
+}
+
+fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
+    let task = request.task;
+    let mut verdict = begun(task);
+    for shape in shapes::of(task, request.seed, request.hidden) {
+        let mut right = true;
+        for trial in trials::<f32>(task.work, shape, request.seed, request.threads) {
+            let got = match multiply(answer, &trial) {
+                Ok(got) => got,
+                Err((code, why)) => {
+                    let at = if code == "compile" { READ_AT } else { CLEAN_AT };
+                    return failed(verdict, at, code, &format!("on {shape}: {why}"));
+                }
+            };
+            if let Some(wrong) = trial.look(task, &got) {
+                keep_what_says_more(&mut verdict.wrong, wrong);
+                right = false;
+                break;
+            }
+        }
+        verdict.n_shapes += usize::from(right);
+    }
+    match &verdict.wrong {
+        None => verdict,
+        Some(wrong) => {
+            let why = wrong.in_a_sentence();
+            failed(verdict, RIGHT_AT, "wrong-result", &why)
+        }
+    }
+}
+
+/// What `cublasSgemm` does, or why it does not: a code and a sentence.
+fn multiply(answer: &BlasAnswer, trial: &Trial<f32>) -> Result<Vec<f32>, (&'static str, String)> {
+    let shape = trial.shape;
+    let misread = |why: String| ("compile", why);
+    let refused = |why: String| {
+        (
+            "E-LAUNCH",
+            format!("cuBLAS reports CUBLAS_STATUS_INVALID_VALUE: {why}"),
+        )
+    };
+    let size = |name: &str, number: &Number| {
+        let value = number
+            .value(shape)
+            .map_err(|why| misread(format!("{name}: {why}")))?;
+        usize::try_from(value).map_err(|_| refused(format!("{name} is {value}")))
+    };
+    let turned = |name: &str, text: &str| match text {
+        "n" | "N" => Ok(false),
+        "t" | "T" => Ok(true),
+        other => Err(misread(format!("{name}: `{other}` is neither n nor t"))),
+    };
+    let values = |name: &str, text: &str| match text {
+        "A" => Ok(trial.inputs[0].as_slice()),
+        "B" => Ok(trial.inputs[1].as_slice()),
+        other => Err(misread(format!("{name}: `{other}` is neither A nor B"))),
+    };
+    let (m, n, k) = (
+        size("m", &answer.m)?,
+        size("n", &answer.n)?,
+        size("k", &answer.k)?,
+    );
+    let (lda, ldb, ldc) = (
+        size("lda", &answer.lda)?,
+        size("ldb", &answer.ldb)?,
+        size("ldc", &answer.ldc)?,
+    );
+    let a = Operand {
+        values: values("a", &answer.a)?,
+        turned: turned("transa", &answer.transa)?,
+        between: lda,
+        name: &answer.a,
+    };
+    let b = Operand {
+        values: values("b", &answer.b)?,
+        turned: turned("transb", &answer.transb)?,
+        between: ldb,
+        name: &answer.b,
+    };
+    let rows = [
+        ("lda", lda, if a.turned { k } else { m }),
+        ("ldb", ldb, if b.turned { n } else { k }),
+        ("ldc", ldc, m),
+    ];
+    for (name, between, rows) in rows {
+        if between < rows.max(1) {
+            return Err(refused(format!(
+                "{name} is {between}, and a column of that matrix has {rows} elements"
+            )));
+        }
+    }
+    let mut c = trial.start.clone();
+    // Columns without rows: nothing is written, however many they are.
+    if m == 0 {
+        return Ok(c);
+    }
+    // Much more than the product takes: it ends at an element that is not there long before.
+    for col in 0..n {
+        for row in 0..m {
+            let mut sum = 0.0;
+            for term in 0..k {
+                let (x, y) = (a.at(row, term), b.at(term, col));
+                sum += x.map_err(|why| ("E-OOB", why))? * y.map_err(|why| ("E-OOB", why))?;
+            }
+            let at = col.checked_mul(ldc).and_then(|start| start.checked_add(row));
+            match at.and_then(|at| c.get_mut(at)) {
+                Some(element) => *element = sum as f32,
+                None => return Err(("E-OOB", "write past the end of `C`".into())),
+            }
+        }
+    }
+    Ok(c)
+}

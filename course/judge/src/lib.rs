@@ -1,0 +1,407 @@
+//! Judges one kernel: its results on awkward shapes, all checks, and then by counters whether it uses the idea of its
+//! task.
+//!
+//! The kernel runs on the emulated GPU inside of this process, without the driver: no library is looked for, nothing is
+//! shared between two judgements, and the verdict depends on the PTX, the task and the seed alone; a task whose results
+//! count from a real GPU is the one exception. This is the only program that runs kernels of learners; the command line
+//! and the grader start it as a process.
+//!
+//! - [`host`]: tasks whose idea is on the host.
+//! - [`trial`]: inputs of a shape and what must come out.
+//! - [`machine`]: a module with its launches.
+//! - [`shapes`]: the shapes on which a kernel is judged.
+//! - [`ahead`]: how long before their use values are loaded, from the trace of a warp.
+//! - [`explain`]: what each source line did, in one launch.
+//! - [`real`]: tasks whose results count from a real GPU.
+
+#![forbid(unsafe_code)]
+
+pub mod ahead;
+pub mod explain;
+pub mod host;
+pub mod machine;
+pub mod real;
+pub mod shapes;
+pub mod trial;
+
+use catalog::Shape;
+use diagnostics::Report;
+use harness::diagnose::ZEROS;
+use harness::inputs::Sums;
+use simt::gpu::Value;
+use simt::launch::Watch;
+use tasks::measure::Taken;
+use tasks::task::Criterion;
+use tasks::verdict::{CLEAN, Found, Measured, Part, RIGHT, Status, Verdict, Wrong};
+use tasks::{Task, compile::Refused};
+
+use ahead::Ahead;
+use machine::{How, Machine, Stopped};
+use trial::{Trial, trials};
+
+/// A kernel to be judged, and the task that it is for.
+#[derive(Debug, Clone)]
+pub struct Request<'a> {
+    /// The task whose criteria it must meet.
+    pub task: &'a Task,
+    /// PTX of the kernel.
+    pub ptx: &'a str,
+    /// Texts of source files by the names that the PTX has for them, for messages.
+    pub sources: &'a [(String, String)],
+    /// Seed of the inputs, and of the hidden shapes.
+    pub seed: u64,
+    /// Adds shapes drawn from the seed.
+    pub hidden: bool,
+    /// Threads of this machine; 0 for one per core.
+    pub threads: usize,
+}
+
+/// Bytes of what a kernel prints that are kept.
+const MOST_PRINTED: usize = 4096;
+
+/// Judges a kernel on the shapes of its task.
+pub fn judge(request: &Request<'_>) -> Verdict {
+    let shapes = shapes::of(request.task, request.seed, request.hidden);
+    judge_on(request, &shapes)
+}
+
+/// The same on shapes of the caller's.
+pub fn judge_on(request: &Request<'_>, shapes: &[Shape]) -> Verdict {
+    let task = request.task;
+    let machine = match Machine::new(request) {
+        Ok(machine) => machine,
+        Err(Stopped::NotLoaded(why)) => {
+            return Verdict::refused(task.name.clone(), &task.does, Refused::from_log(&why));
+        }
+        Err(Stopped::NoEntry(why)) => {
+            return Verdict::stopped(task.name.clone(), &task.does, "no-entry", &why);
+        }
+    };
+    match task.work.is_double() {
+        true => Judgement::<f64>::new(request, &machine).run(shapes),
+        false => Judgement::<f32>::new(request, &machine).run(shapes),
+    }
+}
+
+/// A verdict in the making.
+struct Judgement<'a, T: Sums> {
+    request: &'a Request<'a>,
+    task: &'a Task,
+    machine: &'a Machine<'a>,
+    n_shapes: usize,
+    findings: Vec<Found>,
+    wrong: Option<Wrong>,
+    printed: String,
+    of: std::marker::PhantomData<T>,
+}
+
+/// What became of one launch.
+enum Ran {
+    Right(Box<Report>),
+    Wrong,
+    Broken,
+}
+
+impl<'a, T: Sums + Value> Judgement<'a, T> {
+    fn new(request: &'a Request<'a>, machine: &'a Machine<'a>) -> Self {
+        Self {
+            request,
+            task: request.task,
+            machine,
+            n_shapes: 0,
+            findings: Vec::new(),
+            wrong: None,
+            printed: String::new(),
+            of: std::marker::PhantomData,
+        }
+    }
+
+    fn run(mut self, shapes: &[Shape]) -> Verdict {
+        self.awkward(shapes);
+        let mut criteria = Vec::new();
+        if !self.has_failed() {
+            criteria = self.criteria();
+        }
+        self.verdict(criteria)
+    }
+
+    fn has_failed(&self) -> bool {
+        self.wrong.is_some() || self.is_broken()
+    }
+
+    fn is_broken(&self) -> bool {
+        self.findings.iter().any(|found| found.severity == "error")
+    }
+
+    /// All shapes with all checks. What a check finds ends it: what comes after is the same mistake again, or its
+    /// consequence. A wrong result does not, because another shape may say more about it.
+    fn awkward(&mut self, shapes: &[Shape]) {
+        for &shape in shapes {
+            if !self.shape(shape, &self.machine.how(shape)) {
+                return;
+            }
+        }
+    }
+
+    /// One shape with all checks: false when a check found a mistake.
+    fn shape(&mut self, shape: Shape, how: &How) -> bool {
+        let mut right = true;
+        for trial in trials::<T>(self.task.work, shape, self.request.seed, self.request.threads) {
+            match self.launch(&trial, Watch::CheckedGlobalRaces, how) {
+                Ran::Right(_) => {}
+                Ran::Wrong => {
+                    right = false;
+                    break;
+                }
+                Ran::Broken => return false,
+            }
+        }
+        self.n_shapes += usize::from(right);
+        true
+    }
+
+    /// One launch, and the comparison of what came out.
+    fn launch(&mut self, trial: &Trial<T>, watch: Watch, how: &How) -> Ran {
+        let (report, got) = match self.machine.launch(trial, watch, how) {
+            Ok(ran) => ran,
+            Err(refusal) => {
+                self.findings.push(refused(&refusal, trial.shape));
+                return Ran::Broken;
+            }
+        };
+        if self.printed.len() < MOST_PRINTED {
+            let room = MOST_PRINTED - self.printed.len();
+            self.printed.extend(report.printed.chars().take(room));
+        }
+        for finding in &report.findings {
+            self.add(found(finding, trial.shape, None));
+        }
+        // An undefined value in the result is a mistake also where it happens to be the right one.
+        for output in &report.outputs {
+            self.add(found(&output.finding, trial.shape, Some("error")));
+        }
+        if self.is_broken() {
+            return Ran::Broken;
+        }
+        match trial.look(self.task, &got) {
+            None => Ran::Right(Box::new(report)),
+            Some(wrong) => {
+                keep_what_says_more(&mut self.wrong, wrong);
+                Ran::Wrong
+            }
+        }
+    }
+
+    fn add(&mut self, found: Found) {
+        let same =
+            |known: &Found| (&known.code, known.line, &known.file) == (&found.code, found.line, &found.file);
+        if !self.findings.iter().any(same) {
+            self.findings.push(found);
+        }
+    }
+
+    /// What the task is about. Launches are shared by criteria of one shape.
+    fn criteria(&mut self) -> Vec<Part> {
+        let mut launched: Vec<(Trial<T>, serde_json::Value)> = Vec::new();
+        let mut parts = Vec::new();
+        for criterion in &self.task.does {
+            let shape = criterion.shape();
+            if !launched.iter().any(|(trial, _)| trial.shape == shape) {
+                let mut trials = trials::<T>(self.task.work, shape, self.request.seed, self.request.threads);
+                let Some(trial) = trials.next_back() else {
+                    continue;
+                };
+                match self.launch(&trial, Watch::Counted, &self.machine.how(shape)) {
+                    Ran::Right(report) => {
+                        let report = serde_json::to_value(&*report).unwrap_or_default();
+                        launched.push((trial, report));
+                    }
+                    Ran::Wrong | Ran::Broken => return Vec::new(),
+                }
+            }
+            let known = launched.iter().find(|(trial, _)| trial.shape == shape);
+            if let Some((trial, report)) = known {
+                parts.push(self.criterion(criterion, trial, report));
+            }
+        }
+        parts
+    }
+
+    fn criterion(&self, criterion: &Criterion, trial: &Trial<T>, report: &serde_json::Value) -> Part {
+        let shape = trial.shape;
+        let ahead = criterion
+            .measure
+            .needs_trace()
+            .then(|| ahead::of(self.machine, trial, criterion.bk.unwrap_or(1)));
+        let ahead = match ahead {
+            Some(Ahead::Share(share)) => Some(share),
+            Some(Ahead::Nothing) | None => None,
+            Some(Ahead::Unseen(why)) => {
+                return Part {
+                    status: Status::NotRun,
+                    why: Some(format!("not judged: {why}")),
+                    ..Part::passed(&criterion.id, &criterion.what)
+                };
+            }
+        };
+        let value = criterion.measure.of(&Taken {
+            report,
+            work: self.task.work,
+            shape,
+            bk: criterion.bk,
+            ahead,
+        });
+        // Where there is nothing to measure, nothing is too much, and everything is too little.
+        let passes = value.map_or(criterion.at_least.is_none(), |value| criterion.accepts(value));
+        let measure = serde_json::to_value(criterion.measure).unwrap_or_default();
+        Part {
+            status: if passes { Status::Passed } else { Status::Failed },
+            why: (!passes).then(|| criterion.misses.clone()),
+            measured: Some(Measured {
+                measure: measure.as_str().unwrap_or_default().to_owned(),
+                words: criterion.measure.words().to_owned(),
+                value,
+                at_most: criterion.at_most,
+                at_least: criterion.at_least,
+                shape,
+            }),
+            ..Part::passed(&criterion.id, &criterion.what)
+        }
+    }
+
+    fn verdict(self, criteria: Vec<Part>) -> Verdict {
+        let error = self.findings.iter().find(|found| found.severity == "error");
+        let (mut right, mut clean) = (Part::passed("right", RIGHT), Part::passed("clean", CLEAN));
+        if let Some(found) = error {
+            clean.status = Status::Failed;
+            clean.why = Some(found.title.clone());
+            right.status = Status::NotRun;
+            right.why = Some(match self.task.host {
+                None => "the result of a kernel with such a mistake says nothing".into(),
+                Some(_) => host::NOT_RIGHT.into(),
+            });
+        } else if let Some(wrong) = &self.wrong {
+            right.status = Status::Failed;
+            right.why = Some(wrong.in_a_sentence());
+        }
+        let mut parts = vec![Part::passed("compiles", "the source compiles"), right, clean];
+        match criteria.len() == self.task.does.len() {
+            true => parts.extend(criteria),
+            false => {
+                let not_run = Part::not_run(&self.task.does, "the kernel is not right yet");
+                parts.extend(not_run.into_iter().skip(2));
+            }
+        }
+        let failed = parts.iter().find(|part| part.status == Status::Failed);
+        let code = failed.map(|part| match (part.id.as_str(), error) {
+            ("clean", Some(found)) => found.code.clone(),
+            ("right", _) => "wrong-result".to_owned(),
+            (id, _) => id.to_owned(),
+        });
+        Verdict {
+            task: self.task.name.clone(),
+            status: if failed.is_some() {
+                Status::Failed
+            } else {
+                Status::Passed
+            },
+            code,
+            why: failed.and_then(|part| part.why.clone()),
+            n_shapes: self.n_shapes,
+            wrong: self.wrong.filter(|_| error.is_none()),
+            findings: self.findings,
+            compiler: None,
+            printed: self.printed,
+            parts,
+        }
+    }
+}
+
+/// Of two wrong results the one that is kept: what shows a pattern, and where. A row or a column alone shows little.
+fn keep_what_says_more(kept: &mut Option<Wrong>, wrong: Wrong) {
+    let is_flat = |wrong: &Wrong| wrong.shape.m == 1 || wrong.shape.n == 1;
+    let says = |wrong: &Wrong| {
+        let names_a_cause = |diagnosis: &String| diagnosis != ZEROS;
+        let diagnosis = wrong.diagnosis.as_ref();
+        (
+            diagnosis.is_some_and(names_a_cause),
+            diagnosis.is_some(),
+            !is_flat(wrong),
+            !wrong.map.is_empty(),
+        )
+    };
+    if kept.as_ref().is_none_or(|known| says(&wrong) > says(known)) {
+        *kept = Some(wrong);
+    }
+}
+
+/// A finding as a record; `severity` in place of its own.
+fn found(finding: &diagnostics::Finding, shape: Shape, severity: Option<&str>) -> Found {
+    let word = |value: serde_json::Result<serde_json::Value>| {
+        let value = value.unwrap_or_default();
+        value.as_str().unwrap_or_default().to_owned()
+    };
+    Found {
+        severity: match severity {
+            Some(severity) => severity.to_owned(),
+            None => word(serde_json::to_value(finding.severity)),
+        },
+        code: word(serde_json::to_value(finding.code)),
+        title: finding.title.clone(),
+        file: finding
+            .place
+            .as_ref()
+            .map_or(String::new(), |place| place.file.clone()),
+        line: finding.place.as_ref().map_or(0, |place| place.line),
+        shape,
+        text: finding.text.clone(),
+    }
+}
+
+/// A launch that did not start, by its message: `error[E-LAUNCH]: …`
+fn refused(text: &str, shape: Shape) -> Found {
+    let first = text.lines().next().unwrap_or_default();
+    let code = first.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    let title = first.split_once("]: ").map_or(first, |(_, title)| title);
+    Found {
+        severity: "error".into(),
+        code: code.map_or("E-LAUNCH", |(code, _)| code).to_owned(),
+        title: title.to_owned(),
+        file: String::new(),
+        line: 0,
+        shape,
+        text: text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The diagnosis that is kept of two wrong results on shapes with so many columns.
+    fn kept(one: (&str, usize), two: (&str, usize)) -> Option<String> {
+        let mut kept = None;
+        for (diagnosis, n) in [one, two] {
+            let wrong = Wrong {
+                shape: Shape { m: 31, n, k: 17 },
+                on: "reals".into(),
+                n_wrong: 9,
+                n: 31 * n,
+                first: "the first".into(),
+                diagnosis: (!diagnosis.is_empty()).then(|| diagnosis.to_owned()),
+                map: "o".into(),
+            };
+            keep_what_says_more(&mut kept, wrong);
+        }
+        kept.and_then(|wrong| wrong.diagnosis)
+    }
+
+    #[test]
+    fn a_cause_says_more_than_zeros_and_zeros_more_than_nothing() {
+        let cause = "the last 1 of 97 terms of each sum are missing (k >= 96)";
+        assert_eq!(kept((ZEROS, 33), (cause, 33)).as_deref(), Some(cause));
+        assert_eq!(kept((cause, 1), (ZEROS, 33)).as_deref(), Some(cause));
+        assert_eq!(kept(("", 33), (ZEROS, 33)).as_deref(), Some(ZEROS));
+        assert_eq!(kept((cause, 1), ("another", 33)).as_deref(), Some("another"));
+    }
+}

@@ -1,0 +1,130 @@
+//! `judge`: judges one kernel by the criteria of one task, and prints one verdict.
+
+#![forbid(unsafe_code)]
+
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use catalog::Shape;
+use clap::Parser;
+use judge::Request;
+use tasks::Task;
+
+/// Judge the PTX of one kernel against a task
+#[derive(Parser)]
+#[command(name = "judge", version)]
+#[command(
+    after_help = "Example: judge --task task.json --ptx my/v05.ptx --source my/v05.cu\n\n\
+    Prints a verdict as JSON. Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 could not run."
+)]
+struct Cli {
+    /// The task, as JSON
+    #[arg(long, value_name = "FILE")]
+    task: PathBuf,
+    /// What was compiled; of a task for the host, the finished kernel
+    #[arg(long, value_name = "FILE", required_unless_present = "answer")]
+    ptx: Option<PathBuf>,
+    /// The learner's file, of a task for the host
+    #[arg(long, value_name = "FILE")]
+    answer: Option<PathBuf>,
+    /// Sources, for messages: the learner's, and what it includes
+    #[arg(long, value_name = "FILE")]
+    source: Vec<PathBuf>,
+    /// Seed of the inputs
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Also on shapes that are drawn from the seed
+    #[arg(long)]
+    hidden: bool,
+    /// Judge nothing: launch once, and print what each source line did
+    #[arg(long, conflicts_with = "hidden")]
+    explain: bool,
+    /// Its machine code: what that did, too, and what a GPU would take for it
+    #[arg(long, value_name = "FILE", requires = "explain")]
+    cubin: Option<PathBuf>,
+    /// Size of the problem that the machine code is launched on: 512 (M = N = K), 256x512x64 (MxNxK) or, for a transpose, 300x200 (MxN)
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "512",
+        requires = "cubin",
+        allow_negative_numbers = true
+    )]
+    size: Shape,
+    /// Threads; 0 for one per core
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+}
+
+const FAILED: u8 = 1;
+const COULD_NOT: u8 = 3;
+
+fn main() -> ExitCode {
+    let code = match run(&Cli::parse()) {
+        Ok(code) => code,
+        Err(why) => {
+            eprintln!("error: {why}");
+            COULD_NOT
+        }
+    };
+    ExitCode::from(code)
+}
+
+fn run(cli: &Cli) -> Result<u8, String> {
+    let task: Task = serde_json::from_str(&read(&cli.task)?)
+        .map_err(|error| format!("{} is not a task: {error}", cli.task.display()))?;
+    let ptx = cli.ptx.as_deref().map(read).transpose()?.unwrap_or_default();
+    let sources = cli
+        .source
+        .iter()
+        .map(|path| Ok((path.display().to_string(), read(path)?)));
+    let sources = sources.collect::<Result<Vec<_>, String>>()?;
+    let request = Request {
+        task: &task,
+        ptx: &ptx,
+        sources: &sources,
+        seed: cli.seed,
+        hidden: cli.hidden,
+        threads: cli.threads,
+    };
+    if cli.explain {
+        let mut explained = judge::explain::explain(&request)?;
+        if let Some(path) = &cli.cubin {
+            let named = |why: String| format!("{}: {why}", path.display());
+            let bytes = std::fs::read(path).map_err(|error| named(error.to_string()))?;
+            let code = sass::Module::read(&bytes).map_err(|error| named(error.to_string()))?;
+            let machine = judge::explain::code::explain(&request, &code, cli.size).map_err(named)?;
+            explained.machine = Some(machine);
+        }
+        print(&explained)?;
+        return Ok(0);
+    }
+    let mut verdict = match (&task.host, &cli.answer) {
+        (Some(host), Some(answer)) => judge::host::judge(&request, &host.call, &read(answer)?)?,
+        (Some(_), None) => return Err("--answer is missing: this task is for the host".into()),
+        (None, _) => judge::judge(&request),
+    };
+    if task.gpu_required {
+        judge::real::add(&request, &mut verdict, harness::Gpu::real());
+    }
+    print(&verdict)?;
+    Ok(match verdict.status {
+        tasks::verdict::Status::Passed => 0,
+        _ => FAILED,
+    })
+}
+
+/// One line of JSON. Nobody may be reading.
+fn print(answer: &impl serde::Serialize) -> Result<(), String> {
+    let text = serde_json::to_string(answer).map_err(|error| error.to_string())?;
+    match writeln!(std::io::stdout().lock(), "{text}") {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(format!("standard output: {error}")),
+        _ => Ok(()),
+    }
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    String::from_utf8(bytes).map_err(|_| format!("{} is not text", path.display()))
+}

@@ -1,0 +1,91 @@
+//! The machine's own GPU, for tasks whose results count only from one.
+//!
+//! A kernel is launched there when it has passed everything on the emulated GPU: nothing stops one that never ends.
+
+use catalog::Shape;
+use harness::Gpu;
+use harness::foreign::{Argument, run};
+use harness::inputs::Sums;
+use harness::session::load;
+use tasks::verdict::{Part, Status, Verdict};
+
+use crate::trial::{Trial, trials};
+use crate::{Request, shapes};
+
+/// What the part requires, as a clause.
+const WHAT: &str = "right on a real GPU, where everything else ran on the emulated one";
+
+/// Adds what a GPU of this machine says to a verdict. Where there is none, nothing has passed.
+pub fn add(request: &Request<'_>, verdict: &mut Verdict, gpu: Result<Gpu, String>) {
+    let mut part = Part::passed("gpu", WHAT);
+    if verdict.status != Status::Passed {
+        part.status = Status::NotRun;
+        part.why = Some("the kernel has to pass on the emulated GPU first".into());
+        verdict.parts.push(part);
+        return;
+    }
+    match gpu {
+        Err(why) => {
+            part.status = Status::NotRun;
+            part.why = Some(format!("needs a GPU: {why}"));
+        }
+        Ok(gpu) => {
+            let wrong = match request.task.work.is_double() {
+                true => on::<f64>(request, &gpu),
+                false => on::<f32>(request, &gpu),
+            };
+            part.what = format!("{WHAT}: {}", gpu.about.name);
+            if let Err(why) = wrong {
+                part.status = Status::Failed;
+                part.why = Some(why);
+                verdict.code = Some("gpu".into());
+            }
+        }
+    }
+    verdict.status = part.status;
+    verdict.why.clone_from(&part.why);
+    verdict.parts.push(part);
+}
+
+/// All shapes; the first thing that is wrong.
+fn on<T: Sums>(request: &Request<'_>, gpu: &Gpu) -> Result<(), String> {
+    let task = request.task;
+    let kernel = load(gpu, request.ptx, &task.entry).map_err(|trouble| trouble.to_string())?;
+    for shape in shapes::of(task, request.seed, request.hidden) {
+        for trial in trials::<T>(task.work, shape, request.seed, request.threads) {
+            let mut buffers: Vec<&[T]> = trial.inputs.iter().map(Vec::as_slice).collect();
+            buffers.push(&trial.start);
+            let [x, y, z] = task.work.grid(task.tile, shape);
+            let config = harness::foreign::Config {
+                grid_dim: (x, y, z),
+                block_dim: task.block.into(),
+                shared_mem_bytes: task.dynamic_shared,
+            };
+            let got = run(gpu, &kernel, config, &buffers, &arguments(request, &trial))
+                .map_err(|trouble| format!("on {shape}: {trouble}"))?;
+            if let Some(wrong) = trial.look(task, &got) {
+                return Err(format!("on {shape}: {}", wrong.in_a_sentence()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Arguments in the order in which the task's kernel takes them.
+fn arguments<T: Sums>(request: &Request<'_>, trial: &Trial<T>) -> Vec<Argument> {
+    let Shape { m, n, k } = trial.shape;
+    let size = |n: usize| Argument::Int(i32::try_from(n).unwrap_or(i32::MAX));
+    let names = request.task.work.parameters().iter();
+    names
+        .map(|(_, name)| match *name {
+            "M" | "rows" => size(m),
+            "N" | "cols" => size(n),
+            "K" => size(k),
+            "alpha" => Argument::Float(trial.alpha),
+            "beta" => Argument::Float(trial.beta),
+            "A" | "in" => Argument::Buffer(0),
+            "B" => Argument::Buffer(1),
+            _ => Argument::Buffer(trial.inputs.len()),
+        })
+        .collect()
+}

@@ -1,0 +1,67 @@
+//! Which shapes a kernel is judged on.
+
+use catalog::Shape;
+use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
+use tasks::Task;
+
+const N_HIDDEN: usize = 8;
+
+/// The awkward shapes of the ladder, those around the task's own tile, and hidden ones from the seed.
+pub fn of(task: &Task, seed: u64, hidden: bool) -> Vec<Shape> {
+    let is_transpose = task.work.is_transpose();
+    let work = match is_transpose {
+        true => catalog::Work::Transpose,
+        false => catalog::Work::Sgemm,
+    };
+    let mut shapes = harness::shapes::awkward(work).to_vec();
+    let mut add = |m: usize, n: usize, k: usize| {
+        let shape = Shape {
+            m,
+            n,
+            k: if is_transpose { 0 } else { k },
+        };
+        if !shapes.contains(&shape) {
+            shapes.push(shape);
+        }
+    };
+    let [rows, cols] = task.tile.map(|n| n as usize);
+    // Where the tile is not one that the awkward shapes are made for: more than one, and an edge of one.
+    if rows.max(cols) <= LARGEST_TILE {
+        add(rows + 1, 2 * cols - 1, 12);
+        add(2 * rows, cols, 32);
+    }
+    if hidden {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed ^ HIDDEN);
+        for _ in 0..N_HIDDEN {
+            let mut size = |most: usize| rng.random_range(1..=most);
+            let (m, n, k) = (size(280), size(280), size(70));
+            add(m, n, k);
+        }
+    }
+    shapes
+}
+
+/// Larger ones would make shapes that take long.
+const LARGEST_TILE: usize = 256;
+/// So that inputs and hidden shapes of one seed have nothing to do with each other.
+const HIDDEN: u64 = 0x5eed_0f5a_a9e5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tasks::Catalogue;
+
+    #[test]
+    fn hidden_shapes_come_from_the_seed() {
+        let text = "[rebuild]\nsource = \"x\"\nentry = \"x\"\nwork = \"sgemm\"\ntile = [64, 32]\nblock = [256, 1, 1]\nminutes = 1\n";
+        let catalogue = Catalogue::parse(text, "v05", "tasks.toml").expect("a catalogue");
+        let task = &catalogue.tasks[0];
+        let open = of(task, 1, false);
+        assert!(open.contains(&Shape { m: 65, n: 63, k: 12 }));
+        let hidden = of(task, 1, true);
+        assert_eq!(hidden[..open.len()], open[..]);
+        assert!(hidden.len() > open.len());
+        assert_eq!(hidden, of(task, 1, true));
+        assert_ne!(hidden, of(task, 2, true));
+    }
+}

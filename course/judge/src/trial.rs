@@ -1,0 +1,519 @@
+//! Inputs of a shape, what must come out of a kernel, and how it is compared.
+
+use catalog::Shape;
+use harness::diagnose::{Diagnosis, Scene, Terms};
+use harness::inputs::{Data, Sums, elements, transposed};
+use harness::reference::Problem;
+use harness::verify::{self, Answer, Comparison};
+use tasks::verdict::Wrong;
+use tasks::{Task, Work};
+
+/// One launch: operands, and what must come out.
+#[derive(Debug)]
+pub struct Trial<T: Sums> {
+    /// Sizes of the launch.
+    pub shape: Shape,
+    /// `small integers` or `reals`.
+    pub on: &'static str,
+    /// A and B, or the matrix to transpose, as the kernel takes them.
+    pub inputs: Vec<Vec<T>>,
+    /// What lies in the output before the launch: numbers that matter, or NaN.
+    pub start: Vec<T>,
+    /// Factor of the product.
+    pub alpha: f32,
+    /// Factor of what was there.
+    pub beta: f32,
+    /// What must come out, in pieces that are compared one by one.
+    pieces: Vec<Piece<T>>,
+    right_on_integers: bool,
+    /// On which results are compared.
+    threads: usize,
+}
+
+/// A part of the output with its answer: a product of a batch, or a field of a struct.
+#[derive(Debug)]
+struct Piece<T: Sums> {
+    /// `product 1 of 3`; empty where there is one piece.
+    name: String,
+    /// Elements of the output before its first one.
+    offset: usize,
+    /// From one of its elements to the next.
+    stride: usize,
+    expected: Expected<T>,
+}
+
+#[derive(Debug)]
+enum Expected<T: Sums> {
+    /// The product A · B.
+    Product(Problem<T>),
+    /// αA · B + βC
+    Scaled {
+        problem: Problem<T>,
+        alpha: f64,
+        beta: f64,
+        start: Vec<T>,
+    },
+    /// The transpose of this.
+    Transposed {
+        rows: usize,
+        cols: usize,
+        elements: Vec<T>,
+    },
+}
+
+impl<T: Sums> Answer for Expected<T> {
+    fn rows(&self) -> usize {
+        match self {
+            Self::Product(problem) | Self::Scaled { problem, .. } => problem.shape.m,
+            Self::Transposed { cols, .. } => *cols,
+        }
+    }
+
+    fn cols(&self) -> usize {
+        match self {
+            Self::Product(problem) | Self::Scaled { problem, .. } => problem.shape.n,
+            Self::Transposed { rows, .. } => *rows,
+        }
+    }
+
+    fn want(&self, row: usize, col: usize) -> f64 {
+        match self {
+            Self::Product(problem) => problem.c[row * problem.shape.n + col],
+            Self::Scaled {
+                problem,
+                alpha,
+                beta,
+                start,
+            } => {
+                let at = row * problem.shape.n + col;
+                match *beta == 0.0 {
+                    true => alpha * problem.c[at],
+                    false => alpha * problem.c[at] + beta * start[at].to_f64(),
+                }
+            }
+            Self::Transposed { cols, elements, .. } => elements[col * cols + row].to_f64(),
+        }
+    }
+
+    fn bound(&self, row: usize, col: usize) -> f64 {
+        match self {
+            Self::Product(problem) => problem.bound(row, col),
+            // On integers that is 0 too: sums and products are exact. Otherwise the factor may be applied before or
+            // after the sum, and two more operations round.
+            Self::Scaled { problem, alpha, .. } => match problem.bound(row, col) {
+                0.0 => 0.0,
+                bound => {
+                    const ROUNDINGS: f64 = 4.0;
+                    (1.0 + T::UNIT * ROUNDINGS) * alpha.abs() * bound
+                        + ROUNDINGS
+                            * T::UNIT
+                            * (self.want(row, col).abs()
+                                + (alpha * problem.c[row * problem.shape.n + col]).abs())
+                }
+            },
+            Self::Transposed { .. } => 0.0,
+        }
+    }
+}
+
+/// Seeds of the products of a batch lie so far apart.
+const NEXT: u64 = 1 << 32;
+
+/// The launches that decide whether a kernel is right on a shape, in order: on integers first, where every sum is exact.
+/// Each is made when it is asked for, on so many threads; 0 for one per core.
+pub fn trials<T: Sums>(
+    work: Work,
+    shape: Shape,
+    seed: u64,
+    threads: usize,
+) -> impl DoubleEndedIterator<Item = Trial<T>> {
+    let launches: &'static [(Data, f32, f32)] = match work {
+        _ if work.is_transpose() => &[(Data::Reals, 1.0, 0.0)],
+        // With β = 0 nothing of C may be read: it is NaN.
+        Work::SgemmScaled => &[
+            (Data::Integers, 2.0, 0.0),
+            (Data::Integers, 2.0, 3.0),
+            (Data::Reals, -0.75, 0.4),
+        ],
+        _ => &[(Data::Integers, 1.0, 0.0), (Data::Reals, 1.0, 0.0)],
+    };
+    launches
+        .iter()
+        .map(move |(data, alpha, beta)| match work.is_transpose() {
+            true => transpose(work, shape, seed, threads),
+            false => product(work, shape, seed, threads, *data, [*alpha, *beta]),
+        })
+}
+
+fn transpose<T: Sums>(work: Work, shape: Shape, seed: u64, threads: usize) -> Trial<T> {
+    let Shape { m: rows, n: cols, .. } = shape;
+    let fields = match work {
+        Work::Transpose12 => ["x", "y", "z"].as_slice(),
+        _ => &[""],
+    };
+    let n = fields.len();
+    let input = elements::<T>(Data::Reals, seed, 0, 1, rows * cols * n);
+    let piece = |(offset, field): (usize, &&str)| Piece {
+        name: match n {
+            1 => String::new(),
+            _ => format!("field {field}"),
+        },
+        offset,
+        stride: n,
+        expected: Expected::Transposed {
+            rows,
+            cols,
+            elements: input.iter().skip(offset).step_by(n).copied().collect(),
+        },
+    };
+    Trial {
+        shape,
+        on: "reals",
+        start: vec![T::POISON; input.len()],
+        alpha: 1.0,
+        beta: 0.0,
+        pieces: fields.iter().enumerate().map(piece).collect(),
+        inputs: vec![input],
+        right_on_integers: false,
+        threads,
+    }
+}
+
+fn product<T: Sums>(
+    work: Work,
+    shape: Shape,
+    seed: u64,
+    threads: usize,
+    data: Data,
+    factors: [f32; 2],
+) -> Trial<T> {
+    let Shape { m, n, k } = shape;
+    let [alpha, beta] = factors;
+    let [turn_a, turn_b] = work.turned();
+    let store = |x: &[T], rows: usize, cols: usize, turn: bool| match turn {
+        true => transposed(x, rows, cols),
+        false => x.to_vec(),
+    };
+    let batch = work.batch();
+    let start = match beta == 0.0 {
+        true => vec![T::POISON; batch * m * n],
+        false => elements::<T>(data, seed, 2, k, batch * m * n),
+    };
+    let (mut a, mut b, mut pieces) = (Vec::new(), Vec::new(), Vec::new());
+    for number in 0..batch {
+        let problem = Problem::<T>::on_threads(threads, shape, data, seed.wrapping_add(number as u64 * NEXT));
+        a.extend(store(&problem.a, m, k, turn_a));
+        b.extend(store(&problem.b, k, n, turn_b));
+        pieces.push(Piece {
+            name: match batch {
+                1 => String::new(),
+                _ => format!("product {number} of {batch}"),
+            },
+            offset: number * m * n,
+            stride: 1,
+            expected: match work {
+                Work::SgemmScaled => Expected::Scaled {
+                    problem,
+                    alpha: f64::from(alpha),
+                    beta: f64::from(beta),
+                    start: start.clone(),
+                },
+                _ => Expected::Product(problem),
+            },
+        });
+    }
+    Trial {
+        shape,
+        on: match data {
+            Data::Integers => "small integers",
+            Data::Reals => "reals",
+        },
+        inputs: vec![a, b],
+        start,
+        alpha,
+        beta,
+        pieces,
+        right_on_integers: data == Data::Reals,
+        threads,
+    }
+}
+
+impl<T: Sums> Trial<T> {
+    /// A launch whose output is not compared: on sizes where the answer would take longer than the launch.
+    pub fn without_answer(work: Work, shape: Shape, seed: u64) -> Self {
+        let Shape { m, n, k } = shape;
+        let reals = |operand: u64, n: usize| elements::<T>(Data::Reals, seed, operand, k, n);
+        let (inputs, n) = match work.is_transpose() {
+            true => {
+                let fields = if work == Work::Transpose12 { 3 } else { 1 };
+                (vec![reals(0, m * n * fields)], m * n * fields)
+            }
+            false => {
+                let batch = work.batch();
+                let inputs = vec![reals(0, batch * m * k), reals(1, batch * k * n)];
+                (inputs, batch * m * n)
+            }
+        };
+        Self {
+            shape,
+            on: "reals",
+            inputs,
+            start: vec![T::POISON; n],
+            alpha: 1.0,
+            beta: 0.0,
+            pieces: Vec::new(),
+            right_on_integers: false,
+            threads: 1,
+        }
+    }
+
+    /// Compares an output with the answer: `None` when it is right.
+    pub fn look(&self, task: &Task, got: &[T]) -> Option<Wrong> {
+        self.pieces.iter().find_map(|piece| {
+            let n = piece.expected.rows() * piece.expected.cols();
+            let part: Vec<T> = got
+                .iter()
+                .skip(piece.offset)
+                .step_by(piece.stride)
+                .take(n)
+                .copied()
+                .collect();
+            let comparison = verify::compare_on_threads(self.threads, &piece.expected, &part);
+            (!comparison.is_right()).then(|| self.wrong(task, piece, &part, &comparison))
+        })
+    }
+
+    fn wrong(&self, task: &Task, piece: &Piece<T>, got: &[T], comparison: &Comparison) -> Wrong {
+        let (work, turned) = match task.work.is_transpose() {
+            true => (catalog::Work::Transpose, [false; 2]),
+            false => (catalog::Work::Sgemm, task.work.turned()),
+        };
+        // Sums of αA · B are those of a product whose A is α times as large; a βC in addition hides them.
+        let scaled: Vec<T>;
+        let terms = match &piece.expected {
+            Expected::Product(problem) => Some((&problem.a, &problem.b, problem.shape)),
+            Expected::Scaled {
+                problem, alpha, beta, ..
+            } if *beta == 0.0 => {
+                scaled = problem.a.iter().map(|x| T::of(x.to_f64() * alpha)).collect();
+                Some((&scaled, &problem.b, problem.shape))
+            }
+            Expected::Scaled { .. } | Expected::Transposed { .. } => None,
+        };
+        let stored: Option<(Vec<T>, Vec<T>, Shape)> = terms.map(|(a, b, shape)| {
+            let turn = |x: &[T], rows: usize, cols: usize, turn: bool| match turn {
+                true => transposed(x, rows, cols),
+                false => x.to_vec(),
+            };
+            let Shape { m, n, k } = shape;
+            (turn(a, m, k, turned[0]), turn(b, k, n, turned[1]), shape)
+        });
+        let scene = Scene {
+            answer: &piece.expected,
+            got,
+            comparison,
+            work,
+            // A call of a library has no tiles of ours.
+            tile: (task.tile != [1, 1]).then(|| task.tile.map(|n| n as usize)),
+            terms: stored.as_ref().map(|(a, b, shape)| Terms {
+                shape: *shape,
+                a,
+                b,
+                turned,
+            }),
+            right_on_integers: self.right_on_integers,
+        };
+        let Diagnosis {
+            first, looks, map, ..
+        } = scene.diagnose();
+        let looks = factors(&piece.expected, got).or(looks);
+        let mut on = self.on.to_owned();
+        if matches!(piece.expected, Expected::Scaled { .. }) {
+            on.push_str(&format!(", alpha = {}, beta = {}", self.alpha, self.beta));
+        }
+        if !piece.name.is_empty() {
+            on.push_str(&format!(", {}", piece.name));
+        }
+        Wrong {
+            shape: self.shape,
+            on,
+            n_wrong: comparison.n_wrong,
+            n: got.len(),
+            first,
+            diagnosis: looks,
+            map,
+        }
+    }
+}
+
+/// Whether one of the factors of αA · B + βC was forgotten.
+fn factors<T: Sums>(expected: &Expected<T>, got: &[T]) -> Option<String> {
+    const ENOUGH: usize = 8;
+    let Expected::Scaled {
+        problem,
+        alpha,
+        beta,
+        start,
+    } = expected
+    else {
+        return None;
+    };
+    let all = |value: &dyn Fn(usize) -> f64| {
+        let cols = problem.shape.n;
+        got.len() >= ENOUGH
+            && got.iter().enumerate().all(|(at, got)| {
+                let bound = expected.bound(at / cols, at % cols);
+                (got.to_f64() - value(at)).abs() <= bound
+            })
+    };
+    let before = |at: usize| match *beta == 0.0 {
+        true => 0.0,
+        false => beta * start[at].to_f64(),
+    };
+    let c = &problem.c;
+    let text = if *beta != 0.0 && all(&|at| alpha * c[at]) {
+        "beta * C is missing"
+    } else if all(&|at| c[at] + before(at)) {
+        "the product is not multiplied by alpha"
+    } else if *beta != 0.0 && all(&|at| alpha * c[at] + start[at].to_f64()) {
+        "C is added without beta"
+    } else if *beta != 0.0 && all(&|at| alpha * (c[at] + before(at))) {
+        "beta * C is multiplied by alpha, too"
+    } else if all(&|at| c[at]) {
+        "it is A * B, without alpha and beta"
+    } else {
+        return None;
+    };
+    Some(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tasks::Catalogue;
+
+    const SHAPE: Shape = Shape { m: 19, n: 23, k: 6 };
+
+    fn task(work: &str) -> Task {
+        let text = format!(
+            "[rebuild]\nsource = \"x\"\nentry = \"x\"\nwork = \"{work}\"\ntile = [8, 16]\nblock = [32, 1, 1]\nminutes = 1\n"
+        );
+        let catalogue = Catalogue::parse(&text, "v05", "tasks.toml").expect("a catalogue");
+        catalogue.tasks.into_iter().next().expect("a task")
+    }
+
+    /// What a right kernel makes of a trial, with its factors as `[alpha, beta]`.
+    fn right<T: Sums>(trial: &Trial<T>, work: Work, factors: [f64; 2]) -> Vec<T> {
+        let Shape { m, n, k } = trial.shape;
+        if work.is_transpose() {
+            let fields = trial.inputs[0].len() / (m * n);
+            let from = |at: usize| {
+                let (element, field) = (at / fields, at % fields);
+                trial.inputs[0][(element % m * n + element / m) * fields + field]
+            };
+            return (0..trial.start.len()).map(from).collect();
+        }
+        let [turn_a, turn_b] = work.turned();
+        let [alpha, beta] = factors;
+        let element = |at: usize| {
+            let (product, row, col) = (at / (m * n), at / n % m, at % n);
+            let a =
+                |i: usize| trial.inputs[0][product * m * k + if turn_a { i * m + row } else { row * k + i }];
+            let b =
+                |i: usize| trial.inputs[1][product * k * n + if turn_b { col * k + i } else { i * n + col }];
+            let sum: f64 = (0..k).map(|i| a(i).to_f64() * b(i).to_f64()).sum();
+            let before = if beta == 0.0 {
+                0.0
+            } else {
+                beta * trial.start[at].to_f64()
+            };
+            T::of(alpha * sum + before)
+        };
+        (0..trial.start.len()).map(element).collect()
+    }
+
+    fn passes<T: Sums>(name: &str) {
+        let task = task(name);
+        for trial in trials::<T>(task.work, SHAPE, 7, 1) {
+            let factors = [f64::from(trial.alpha), f64::from(trial.beta)];
+            let mut got = right(&trial, task.work, factors);
+            assert_eq!(trial.look(&task, &got), None, "{name} on {}", trial.on);
+            got[100] = T::POISON;
+            let wrong = trial.look(&task, &got).expect("wrong");
+            assert_eq!(wrong.n_wrong, 1, "{name} on {}", trial.on);
+        }
+    }
+
+    #[test]
+    fn what_is_right_passes_and_one_wrong_element_does_not() {
+        [
+            "sgemm",
+            "sgemm_nt",
+            "sgemm_tn",
+            "sgemm_tt",
+            "sgemm_scaled",
+            "sgemm_batched",
+            "transpose",
+            "transpose12",
+        ]
+        .iter()
+        .for_each(|name| passes::<f32>(name));
+        ["dgemm", "dtranspose"]
+            .iter()
+            .for_each(|name| passes::<f64>(name));
+    }
+
+    #[test]
+    fn each_factor_that_is_forgotten_is_named() {
+        let task = task("sgemm_scaled");
+        let trials: Vec<Trial<f32>> = trials(task.work, SHAPE, 7, 1).collect();
+        let told = |trial: &Trial<f32>, factors: [f64; 2]| {
+            let got = right(trial, task.work, factors);
+            trial.look(&task, &got).and_then(|wrong| wrong.diagnosis)
+        };
+        let [zero, both, reals] = trials.as_slice() else {
+            panic!("three trials");
+        };
+        assert_eq!(
+            told(zero, [1.0, 0.0]).as_deref(),
+            Some("the product is not multiplied by alpha")
+        );
+        let alpha = f64::from(reals.alpha);
+        assert_eq!(told(both, [2.0, 0.0]).as_deref(), Some("beta * C is missing"));
+        assert_eq!(told(both, [2.0, 1.0]).as_deref(), Some("C is added without beta"));
+        assert_eq!(
+            told(both, [2.0, 6.0]).as_deref(),
+            Some("beta * C is multiplied by alpha, too")
+        );
+        assert_eq!(
+            told(both, [1.0, 0.0]).as_deref(),
+            Some("it is A * B, without alpha and beta")
+        );
+        assert_eq!(told(reals, [alpha, 0.0]).as_deref(), Some("beta * C is missing"));
+        // With beta = 0 what lies in C is NaN, and nothing of it may be read.
+        assert!(
+            zero.start.iter().all(|value| value.is_nan()) && both.start.iter().all(|value| !value.is_nan())
+        );
+    }
+
+    #[test]
+    fn pieces_have_names() {
+        let batched = task("sgemm_batched");
+        let trial = &trials::<f32>(batched.work, SHAPE, 7, 1).next().expect("one");
+        let mut got = right(trial, batched.work, [1.0, 0.0]);
+        let product = SHAPE.m * SHAPE.n;
+        got.copy_within(..product, product);
+        let wrong = trial.look(&batched, &got).expect("wrong");
+        assert_eq!(wrong.on, "small integers, product 1 of 3");
+
+        let structs = task("transpose12");
+        let trial = &trials::<f32>(structs.work, SHAPE, 7, 1).next().expect("one");
+        let mut got = right(trial, structs.work, [1.0, 0.0]);
+        got.chunks_mut(3).for_each(|element| element[2] = 0.0);
+        let wrong = trial.look(&structs, &got).expect("wrong");
+        assert_eq!(
+            (wrong.on.as_str(), wrong.diagnosis.as_deref()),
+            ("reals, field z", Some("they are 0"))
+        );
+    }
+}

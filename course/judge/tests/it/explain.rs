@@ -1,0 +1,248 @@
+//! What source lines and machine instructions of finished kernels do: the sums, and that nothing much belongs to no line.
+
+#![expect(clippy::panic, reason = "a test says what went wrong")]
+
+use std::path::Path;
+use std::process::Command;
+
+use catalog::Shape;
+use catalog::provenance::{cubin_of, target_of};
+use judge::Request;
+use tasks::explain::machine::{Machine, Slot};
+use tasks::explain::{Counts, Explained};
+use tasks::measure::Measure;
+use tasks::{Catalogue, Task};
+
+use crate::common::root;
+
+fn tasks() -> Vec<Task> {
+    let catalogues = Catalogue::load_all(root()).unwrap_or_else(|error| panic!("{error}"));
+    catalogues
+        .into_iter()
+        .flat_map(|catalogue| catalogue.tasks)
+        .filter(|task| task.host.is_none())
+        .collect()
+}
+
+/// The machine code that is committed for a task's kernel, and what it did on a small problem.
+fn code(task: &Task) -> Option<(sass::Module, Machine)> {
+    let source = root().join(&task.solution);
+    let cubin = std::fs::read(cubin_of(root(), &source)?).ok()?;
+    let module = sass::Module::read(&cubin).unwrap_or_else(|error| panic!("{}: {error}", task.name));
+    let request = Request {
+        task,
+        ptx: "",
+        sources: &[(task.solution.display().to_string(), String::new())],
+        seed: 1,
+        hidden: false,
+        threads: 1,
+    };
+    const SIZE: usize = 128;
+    let explained = judge::explain::code::explain(&request, &module, Shape::square(SIZE));
+    Some((
+        module,
+        explained.unwrap_or_else(|why| panic!("{}: {why}", task.name)),
+    ))
+}
+
+/// What is wrong with what is said of a kernel's machine code, if anything.
+fn complaint_of_code(task: &Task, module: &sass::Module, said: &Machine) -> Option<String> {
+    let kernel = module.kernels.iter().find(|kernel| kernel.name == task.entry)?;
+    let own = task.solution.display().to_string();
+    let issued = |name: &str| -> u64 {
+        let all = kernel.instructions.iter().zip(&said.instructions);
+        let some = all.filter(|(code, _)| code.operation.name() == name);
+        some.map(|(_, said)| said.issued).sum()
+    };
+    let name = if task.work.is_double() { "DFMA" } else { "FFMA" };
+    // Each lane has its own element of the result, or some lanes have none.
+    let least = (task.work.fmas(said.shape) / 32.0) as u64;
+    if issued(name) < least {
+        return Some(format!("{} {name}, and {least} are necessary", issued(name)));
+    }
+    let n_modelled: u64 = said.instructions.iter().map(|i| i.modelled).sum();
+    let n_issued: u64 = said.instructions.iter().map(|i| i.issued).sum();
+    // What two lines call may have become one instruction, of which nothing is noted.
+    let others = said.instructions.iter().filter(|i| i.file != own);
+    let n_others: u64 = others.map(|i| i.issued).sum();
+    if n_others * 10 > n_issued {
+        return Some(format!(
+            "{n_others} of {n_issued} belong to no line of the kernel"
+        ));
+    }
+    if said.forecast.prediction.is_none() || n_modelled == 0 || n_modelled > n_issued {
+        return Some(format!(
+            "{n_modelled} of {n_issued} in the model: {:?}",
+            said.forecast
+        ));
+    }
+    let Some(timeline) = &said.timeline else {
+        return (!task.work.is_transpose()).then(|| "a product without a loop".into());
+    };
+    let is_in_order = |slots: &[Slot]| slots.is_sorted_by(|a, b| a.clock < b.clock);
+    (!timeline.schedulers.iter().all(|slots| is_in_order(slots))).then(|| "two issues in a clock".into())
+}
+
+#[test]
+fn machine_code_belongs_to_lines_and_has_a_time() {
+    let mut n = 0;
+    let mut complaints = Vec::new();
+    for task in tasks() {
+        if let Some((module, said)) = code(&task) {
+            n += 1;
+            let complaint = complaint_of_code(&task, &module, &said);
+            complaints.extend(complaint.map(|why| format!("{}: {why}", task.name)));
+        }
+    }
+    assert!(n >= 8, "{n}");
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+#[test]
+fn what_is_no_machine_code_is_refused_with_its_name() {
+    let task = tasks().swap_remove(0);
+    let folder = std::env::temp_dir().join(format!("judge-cubin-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let source = root().join(&task.solution);
+    let whole = std::fs::read(cubin_of(root(), &source).expect("a kernel")).expect("it is committed");
+    let put = |name: &str, bytes: &[u8]| {
+        let path = folder.join(name);
+        std::fs::write(&path, bytes).expect("a file");
+        path
+    };
+    let json = put("task.json", &serde_json::to_vec(&task).expect("plain data"));
+    let mut other = whole.clone();
+    // An instruction that does not exist, wherever the code is.
+    let at = other.windows(4).position(|word| word == [0x24, 0x7e, 0x01, 0xff]);
+    other.splice(at.map_or(0..0, |at| at..at + 2), [0xff, 0x0f]);
+    for (name, bytes) in [
+        ("empty", &[][..]),
+        ("text", &b".version 8.4\n"[..]),
+        ("half", &whole[..whole.len() / 2]),
+        ("other", &other),
+    ] {
+        let cubin = put(name, bytes);
+        let output = Command::new(env!("CARGO_BIN_EXE_judge"))
+            .arg("--task")
+            .arg(&json)
+            .arg("--ptx")
+            .arg(target_of(root(), &source))
+            .args(["--explain", "--size", "64", "--cubin"])
+            .arg(&cubin)
+            .output()
+            .expect("judge runs");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{name}: {said}");
+        assert!(said.contains(&cubin.display().to_string()), "{name}: {said}");
+    }
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+fn explained(task: &Task) -> (Explained, String) {
+    let read = |path: &Path| {
+        std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    let source = root().join(&task.solution);
+    let text = read(&source);
+    let explained = judge::explain::explain(&Request {
+        task,
+        ptx: &read(&target_of(root(), &source)),
+        sources: &[(task.solution.display().to_string(), text.clone())],
+        seed: 1,
+        hidden: false,
+        threads: 1,
+    });
+    let explained = explained.unwrap_or_else(|why| panic!("{}: {why}", task.name));
+    (explained, text)
+}
+
+/// What is wrong with the explanation of a finished kernel, if anything.
+fn complaint(task: &Task) -> Option<String> {
+    let (explained, text) = explained(task);
+    let own = task.solution.display().to_string();
+    let mut sum = Counts::default();
+    let mut nowhere = Counts::default();
+    for line in &explained.lines {
+        sum += line.counts;
+        if line.file.is_empty() {
+            nowhere += line.counts;
+        } else if line.file != own {
+            return Some(format!(
+                "a line of {}, which is called from the kernel",
+                line.file
+            ));
+        } else if text
+            .lines()
+            .nth(line.line as usize - 1)
+            .is_none_or(|text| text.trim().is_empty())
+        {
+            return Some(format!("line {} is empty", line.line));
+        }
+    }
+    if sum != explained.total {
+        return Some("the lines do not add up".into());
+    }
+    if !explained.right || explained.stopped.is_some() {
+        return Some("the result is wrong".into());
+    }
+    // What every kernel here is about has a line.
+    let most = [
+        (nowhere.multiply_adds, sum.multiply_adds),
+        (nowhere.sectors, sum.sectors),
+        (nowhere.barriers, sum.barriers),
+        (nowhere.instructions, sum.instructions),
+    ];
+    const SMALL: f64 = 0.15;
+    most.iter()
+        .any(|(part, all)| *part as f64 > SMALL * *all as f64)
+        .then(|| format!("too much belongs to no line: {nowhere:?} of {sum:?}"))
+}
+
+#[test]
+fn lines_add_up_and_belong_to_the_kernel() {
+    let tasks = tasks();
+    assert!(!tasks.is_empty());
+    let complaints: Vec<String> = tasks
+        .iter()
+        .filter_map(|task| Some(format!("{}: {}", task.name, complaint(task)?)))
+        .collect();
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+#[test]
+fn a_line_counts_what_it_calls_in_another_file() {
+    let tasks = tasks();
+    let task = tasks
+        .iter()
+        .find(|task| task.name.to_string() == "v05")
+        .expect("a task");
+    let (explained, text) = explained(task);
+    // 64 steps of k in tiles of 8, 4 blocks of 8 warps: a float4 of each lane is 16 sectors.
+    let loads: Vec<(u64, u64)> = explained
+        .lines
+        .iter()
+        .filter(|line| {
+            let text = text.lines().nth((line.line as usize).wrapping_sub(1));
+            text.is_some_and(|text| text.contains("= load4_or_zero("))
+        })
+        .map(|line| (line.counts.requests, line.counts.sectors))
+        .collect();
+    assert_eq!(loads, [(256, 4096), (256, 4096)]);
+    assert_eq!(explained.total.excess, 0);
+}
+
+#[test]
+fn the_excess_of_lines_is_the_one_that_is_judged() {
+    for task in tasks() {
+        let Some(criterion) = task
+            .does
+            .first()
+            .filter(|c| c.measure == Measure::SharedExcessPerFma)
+        else {
+            continue;
+        };
+        let (explained, _) = explained(&task);
+        let per_fma = explained.total.excess as f64 / (task.work.fmas(criterion.shape()) / 32.0);
+        assert!(criterion.accepts(per_fma), "{}: {per_fma}", task.name);
+    }
+}

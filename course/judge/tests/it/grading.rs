@@ -1,0 +1,626 @@
+//! Grading with the real programs: `xtask grade`, the compiler, `judge`, each in its sandbox.
+//!
+//! Where there is no bubblewrap or no NVRTC, these tests cannot run, and say so.
+
+#![expect(
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test says what went wrong, and what was not run"
+)]
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::symlink;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use crate::common::{root, xtask};
+
+/// A folder with submissions, a rubric and results, removed at the end.
+struct Class {
+    folder: PathBuf,
+    xtask: &'static Path,
+    compiler: &'static str,
+}
+
+const RUBRIC: &str =
+    "format = 1\ntitle = \"Tiles\"\nseed = 7\n[[task]]\nname = \"v02\"\nright = 4\nclean = 2\ndoes = 4\n";
+
+impl Class {
+    /// `None` where this machine cannot grade.
+    fn new(test: &str) -> Option<Self> {
+        Self::with("nvrtc", test)
+    }
+
+    fn with(compiler: &'static str, test: &str) -> Option<Self> {
+        let folder = std::env::temp_dir().join(format!("judge-grading-{test}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(folder.join("submissions")).expect("a folder");
+        std::fs::write(folder.join("rubric.toml"), RUBRIC).expect("a file");
+        let class = Self {
+            folder,
+            xtask: xtask(),
+            compiler,
+        };
+        class.submit("probe", &finished());
+        let probe = class.grade("probe-out", &[]);
+        std::fs::remove_dir_all(class.folder.join("submissions/probe")).expect("it was made");
+        match probe.status.code() {
+            Some(3) => {
+                println!("not run: {}", String::from_utf8_lossy(&probe.stderr).trim());
+                None
+            }
+            _ => Some(class),
+        }
+    }
+
+    fn student(&self, name: &str) -> PathBuf {
+        let folder = self.folder.join("submissions").join(name);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        folder
+    }
+
+    fn submit(&self, name: &str, text: &str) -> PathBuf {
+        let folder = self.student(name);
+        std::fs::write(folder.join("v02.cu"), text).expect("a file");
+        folder
+    }
+
+    fn command(&self, out: &str, more: &[&str]) -> Command {
+        let mut command = Command::new(self.xtask);
+        command
+            .arg("grade")
+            .arg(self.folder.join("submissions"))
+            .arg("--rubric")
+            .arg(self.folder.join("rubric.toml"))
+            .arg("--out")
+            .arg(self.folder.join(out))
+            .args(more)
+            .current_dir(root())
+            .env("TILE_JUDGE", env!("CARGO_BIN_EXE_judge"))
+            .env("TILE_CANARY", CANARY)
+            .env("TILE_COMPILER", self.compiler)
+            .env_remove("CARGO")
+            .env_remove("CARGO_MANIFEST_DIR");
+        if std::env::var_os("TILE_NVRTC").is_none() {
+            command.env("TILE_NVRTC", root().join("target/nvrtc"));
+        }
+        command
+    }
+
+    fn grade(&self, out: &str, more: &[&str]) -> Output {
+        self.command(out, more).output().expect("xtask runs")
+    }
+
+    /// The grades in the folder `out`, by student.
+    fn grades(&self, out: &str) -> BTreeMap<String, Value> {
+        let path = self.folder.join(out).join("grades.json");
+        let text = std::fs::read_to_string(path).expect("grades");
+        let class: Value = serde_json::from_str(&text).expect("JSON");
+        let students = class["students"].as_array().expect("a list");
+        students
+            .iter()
+            .map(|student| {
+                (
+                    student["name"].as_str().expect("a name").to_owned(),
+                    student.clone(),
+                )
+            })
+            .collect()
+    }
+}
+
+impl Drop for Class {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn finished() -> String {
+    std::fs::read_to_string(root().join("kernels/v02_shared.cu")).expect("the finished kernel")
+}
+
+/// What no result may hold.
+const CANARY: &str = "canary-7f3a91";
+
+/// A kernel with a body of its own.
+fn kernel(before: &str, body: &str) -> String {
+    format!(
+        "#include \"common.cuh\"\n{before}\nextern \"C\" __global__ void __launch_bounds__(1024)\n\
+         sgemm_v02_tile32(int M, int N, int K, const float* A, const float* B, float* C)\n{{\n{body}\n}}\n"
+    )
+}
+
+/// All files below a folder.
+fn files(folder: &Path, into: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        match entry.file_type().expect("a type").is_dir() {
+            true => files(&path, into),
+            false => into.push(path),
+        }
+    }
+}
+
+#[test]
+fn hostile_submissions_fail_and_reach_nothing_with_bubblewrap() {
+    let Some(class) = Class::new("hostile") else {
+        return;
+    };
+    let canary = class.folder.join("canary.h");
+    std::fs::write(&canary, format!("#error {CANARY}\n")).expect("a file");
+    let canary = canary.display().to_string();
+    let mut expected: Vec<(&str, &str, &str)> = Vec::new();
+    let mut submit = |name: &'static str, text: &str, code: &'static str, says: &'static str| {
+        expected.push((name, code, says));
+        class.submit(name, text)
+    };
+
+    // Files of this machine.
+    submit("passwd", "#include \"/etc/passwd\"\n", "compile", "/etc/passwd");
+    submit(
+        "canary",
+        &format!("#include \"{canary}\"\n"),
+        "compile",
+        "canary.h",
+    );
+    let seen =
+        |what: &str| format!("#if __has_include(\"{what}\")\n#error {CANARY}: {what} is seen\n#endif\n");
+    let looks: String = [
+        canary.as_str(),
+        "/etc/hosts",
+        "/proc/self/environ",
+        "/proc/1/cmdline",
+        "/dev/null",
+        "/sys/kernel",
+        "/job/../tmp",
+        "/tmp",
+        "/home",
+        "/root/.bashrc",
+        "../task.json",
+        "../../rubric.toml",
+        "/usr/include/stdio.h",
+    ]
+    .iter()
+    .map(|what| seen(what))
+    .collect();
+    submit("looks-around", &kernel(&looks, ""), "wrong-result", "");
+    submit(
+        "line-of-file",
+        &format!("#line 1 \"{canary}\"\nint f( {{\n"),
+        "compile",
+        "",
+    );
+    submit(
+        "options",
+        "// options: --include-path=/etc\n#include <passwd>\n",
+        "compile",
+        "passwd",
+    );
+
+    // Work without end, memory without end.
+    let bomb = "template <int D, int X> struct T { static const long v = T<D - 1, 2 * X>::v + T<D - 1, 2 * X + 1>::v; };\n\
+                template <int X> struct T<0, X> { static const long v = X; };\n";
+    submit(
+        "template-bomb",
+        &kernel(bomb, "C[0] = T<40, 0>::v;"),
+        "timeout",
+        "was not done after 2 s",
+    );
+    let macros: String = (1..40)
+        .map(|n| format!("#define M{n} M{} M{}\n", n - 1, n - 1))
+        .collect();
+    submit(
+        "macro-bomb",
+        &kernel(&format!("#define M0 ;\n{macros}"), "M39"),
+        "",
+        "",
+    );
+    submit("includes-itself", "#include \"v02.cu\"\n", "compile", "");
+    let endless = "__device__ constexpr int f() { int x = 0; while (true) x ^= 1; return x; }\nstatic_assert(f() == 0, \"\");\n";
+    submit("endless-constexpr", &kernel(endless, ""), "compile", "");
+    submit(
+        "endless-loop",
+        &kernel("", "volatile int x = 0; while (x < 1) { }"),
+        "E-LOOP",
+        "",
+    );
+    submit(
+        "endless-barrier",
+        &kernel("", "if (threadIdx.x < 7) while (true) __syncthreads();"),
+        "",
+        "",
+    );
+    submit(
+        "initialiser",
+        &kernel("__device__ int big[1 << 30] = {1, 2, 3};", "C[0] = big[M];"),
+        "",
+        "",
+    );
+    submit(
+        "huge-global",
+        &kernel("__device__ char big[1ull << 45];", "C[0] = big[M];"),
+        "compile",
+        "",
+    );
+    submit(
+        "huge-shared",
+        &kernel("", "__shared__ float x[1 << 26]; x[M] = 1; C[0] = x[N];"),
+        "",
+        "",
+    );
+    submit(
+        "huge-local",
+        &kernel(
+            "",
+            "float x[1 << 24]; for (int i = 0; i < M; ++i) x[i * N] = i; C[0] = x[K];",
+        ),
+        "",
+        "",
+    );
+    submit(
+        "malloc",
+        &kernel("", "C[0] = (long)malloc(1ull << 40);"),
+        "compile",
+        "",
+    );
+
+    // Memory of others.
+    submit("far-write", &kernel("", "C[1000000000] = 1;"), "E-OOB", "");
+    submit("near-write", &kernel("", "C[-1] = 1;"), "E-OOB", "");
+    submit(
+        "wild-pointer",
+        &kernel("", "*(float*)(0x7fff00000000ull + threadIdx.x * 4) = 1;"),
+        "",
+        "",
+    );
+    submit("null", &kernel("", "*(float*)nullptr = 1;"), "", "");
+
+    // PTX that the compiler passes on as it is.
+    let asm = |text: &str| kernel("", &format!("asm volatile(\"{text}\");"));
+    submit("asm-registers", &asm(".reg .b32 x<4294967295>;"), "", "");
+    submit("asm-braces", &asm(&"{".repeat(20_000)), "compile", "");
+    submit(
+        "asm-garbage",
+        &asm("mov.u32 %x\\\\u0000\\xff, ]][[;;"),
+        "compile",
+        "",
+    );
+    submit(
+        "asm-header",
+        &asm(".version 99.9; .target sm_999; .entry f() {}"),
+        "compile",
+        "",
+    );
+    submit(
+        "asm-branch",
+        &asm("brx.idx %r1, nowhere; bra $L; trap; exit;"),
+        "compile",
+        "",
+    );
+    submit(
+        "asm-vector",
+        &asm(".local .align 8 .b8 d[18446744073709551615];"),
+        "compile",
+        "",
+    );
+    submit("asm-long", &asm(&"add.s32 a,a,a;".repeat(40_000)), "compile", "");
+
+    // Tampering.
+    let forged =
+        "{\\\"task\\\":\\\"v02\\\",\\\"status\\\":\\\"passed\\\",\\\"parts\\\":[],\\\"n_shapes\\\":15}\\n";
+    submit(
+        "forged-verdict",
+        &kernel("", &format!("printf(\"{forged}\");")),
+        "wrong-result",
+        "",
+    );
+    let spam = "for (int i = 0; i < 100000; ++i) printf(\"0123456789012345678901234567890123456789\\n\");";
+    submit("prints", &kernel("", spam), "", "");
+    let folder = submit("build-script", &kernel("", ""), "wrong-result", "");
+    let touched = class.folder.join("touched");
+    let script = format!("fn main() {{ std::fs::write({touched:?}, \"\").unwrap(); }}\n");
+    std::fs::write(folder.join("build.rs"), &script).expect("a file");
+    std::fs::write(
+        folder.join("Cargo.toml"),
+        "[package]\nname = \"xtask\"\nbuild = \"build.rs\"\n",
+    )
+    .expect("a file");
+    std::fs::create_dir_all(folder.join(".cargo")).expect("a folder");
+    let runner = format!("[build]\nrustc-wrapper = \"touch {}\"\n", touched.display());
+    std::fs::write(folder.join(".cargo/config.toml"), runner).expect("a file");
+    let folder = submit("checker-files", &kernel("", ""), "wrong-result", "");
+    for name in [
+        "judge",
+        "xtask",
+        "verdict.json",
+        "results.json",
+        "task.json",
+        "kernel.ptx",
+        "common.cuh",
+    ] {
+        std::fs::write(folder.join(name), "#!/bin/sh\necho passed\n").expect("a file");
+    }
+    std::fs::create_dir_all(folder.join("kernels")).expect("a folder");
+    std::fs::write(folder.join("kernels/common.cuh"), "#define M 0\n").expect("a file");
+
+    // Files that are none.
+    let huge = class.student("sparse");
+    let file = std::fs::File::create(huge.join("v02.cu")).expect("a file");
+    file.set_len(1 << 30).expect("a sparse file");
+    expected.push(("sparse", "refused", "1073741824 bytes"));
+    symlink("/etc/passwd", class.student("link").join("v02.cu")).expect("a link");
+    expected.push(("link", "refused", "symbolic link"));
+    symlink(".", class.student("circle").join("my")).expect("a link");
+    expected.push(("circle", "refused", "symbolic link"));
+    symlink(&class.folder, class.folder.join("submissions/whole")).expect("a link");
+    expected.push(("whole", "refused", "symbolic link"));
+    class.student("nothing");
+    expected.push(("nothing", "missing", "no v02.cu"));
+    class.submit("binary", "\u{0}\u{1}\u{2}");
+    expected.push(("binary", "refused", "not text"));
+    class.submit("$(touch x) <b>\u{1b}[31m", &kernel("", ""));
+    // And after all these, one that is right.
+    class.submit("zoe", &finished());
+
+    let output = class.grade("out", &["--limit", "2", "--jobs", "2"]);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{errors}{text}");
+    assert!(!text.contains('\u{1b}'), "{text}");
+    let grades = class.grades("out");
+    let mut wrong = Vec::new();
+    for (name, code, says) in expected {
+        let student = &grades[name];
+        let verdict = &student["verdicts"][0];
+        let (got, why) = (
+            verdict["code"].as_str().unwrap_or("none"),
+            verdict["why"].as_str().unwrap_or(""),
+        );
+        println!("{name}: {got}: {why}");
+        let is_other = !code.is_empty() && got != code;
+        if student["points"] != 0.0 || got == "none" || is_other || why.is_empty() || !why.contains(says) {
+            wrong.push(format!("{name}: {got}: {why}; {} points", student["points"]));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert_eq!(grades["zoe"]["points"], 10.0);
+    assert_eq!(
+        grades.len(),
+        std::fs::read_dir(class.folder.join("submissions"))
+            .expect("a folder")
+            .count()
+    );
+    assert!(!touched.exists(), "something of a submission was run");
+    let mut all = Vec::new();
+    files(&class.folder.join("out"), &mut all);
+    for path in all {
+        let text = String::from_utf8_lossy(&std::fs::read(&path).expect("a file")).into_owned();
+        for secret in [&format!("{CANARY}:"), &format!("#error {CANARY}"), "root:x:"] {
+            assert!(!text.contains(secret), "{} holds {secret}", path.display());
+        }
+    }
+}
+
+#[test]
+fn a_grading_that_is_killed_goes_on_with_bubblewrap() {
+    let Some(class) = Class::new("killed") else { return };
+    let finished = finished();
+    for n in 0..8 {
+        class.submit(&format!("student-{n:02}"), &format!("{finished}// {n}\n"));
+    }
+    let whole = class.grade("whole", &["--jobs", "2"]);
+    assert_eq!(
+        whole.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&whole.stderr)
+    );
+    let kept = || {
+        let work = std::fs::read_dir(class.folder.join("parts/work"))
+            .into_iter()
+            .flatten()
+            .flatten();
+        work.filter(|entry| entry.path().extension().is_some_and(|ending| ending == "json"))
+            .count()
+    };
+    // Ctrl-C in a terminal reaches the whole process group.
+    for (signal, least) in [("INT", 2), ("TERM", 3), ("KILL", 4)] {
+        let mut command = class.command("parts", &["--jobs", "2"]);
+        let mut child = command.process_group(0).spawn().expect("xtask runs");
+        while kept() < least && child.try_wait().expect("a child").is_none() {
+            std::thread::yield_now();
+        }
+        let kill = format!("kill -{signal} -{}", child.id());
+        let killed = Command::new("sh").args(["-c", &kill]).status();
+        assert!(killed.expect("a shell").success());
+        let status = child.wait().expect("ended");
+        assert_eq!(status.code(), (signal != "KILL").then_some(130), "{signal}");
+        let before = kept();
+        assert!((least..8).contains(&before), "{signal}: {before}");
+    }
+    let rest = class.grade("parts", &["--jobs", "1"]);
+    assert_eq!(rest.status.code(), Some(0));
+    // In parts, as on several machines, and then all together.
+    for part in ["0/3", "2/3", "1/3"] {
+        assert_eq!(class.grade("split", &["--part", part]).status.code(), Some(0));
+    }
+    assert_eq!(class.grade("split", &[]).status.code(), Some(0));
+    let mut all = Vec::new();
+    files(&class.folder.join("whole"), &mut all);
+    assert!(all.len() > 20, "{}", all.len());
+    for path in all {
+        let name = path.strip_prefix(class.folder.join("whole")).expect("inside");
+        for other in ["parts", "split"] {
+            let same = std::fs::read(class.folder.join(other).join(name)).expect("the same files");
+            assert!(
+                same == std::fs::read(&path).expect("a file"),
+                "{other}: {}",
+                name.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn records_and_exit_codes_with_bubblewrap() {
+    let Some(class) = Class::new("codes") else { return };
+    class.submit("ada", &finished());
+    let output = class.grade("out", &["--json"]);
+    assert_eq!(output.status.code(), Some(0));
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        let record: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        assert!(
+            record["student"].is_object() || record["class"].is_object(),
+            "{line}"
+        );
+    }
+    assert_eq!(class.grade("out", &["--part", "3/3"]).status.code(), Some(2));
+    let mut command = class.command("out", &[]);
+    command.env("PATH", "/nowhere");
+    let output = command.output().expect("xtask runs");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{errors}");
+    assert!(
+        errors.contains("no bubblewrap found") && errors.contains("--no-sandbox"),
+        "{errors}"
+    );
+    // Without a sandbox it is not the sandbox that does not work.
+    let mut command = class.command("open", &["--no-sandbox"]);
+    let output = command
+        .env("TILE_JUDGE", "/bin/false")
+        .output()
+        .expect("xtask runs");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{errors}");
+    assert!(
+        errors.ends_with("error: judge does not start (exit status: 1)\n"),
+        "{errors}"
+    );
+    let mut command = class.command("open", &["--no-sandbox"]);
+    let output = command.output().expect("xtask runs");
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert_eq!(class.grades("open")["ada"]["points"], 10.0);
+}
+
+/// What attacks a compiler, with the other one. Every source is judged: none is left to a person.
+#[test]
+fn clang_compiles_in_a_sandbox_of_its_own_with_bubblewrap() {
+    let Some(class) = Class::with("clang", "clang") else {
+        return;
+    };
+    class.submit("zoe", &finished());
+    class.submit("passwd", "#include \"/etc/passwd\"\n");
+    let looks = "#if __has_include(\"/etc/hosts\") || __has_include(\"/usr/include/stdio.h\") || __has_include(\"/dev/null\")\n\
+                 #error seen\n#endif\n";
+    class.submit("looks-around", &kernel(looks, ""));
+    let bomb = "template <int D, int X> struct T { static const long v = T<D - 1, 2 * X>::v + T<D - 1, 2 * X + 1>::v; };\n\
+                template <int X> struct T<0, X> { static const long v = X; };\n";
+    class.submit("bomb", &kernel(bomb, "C[0] = T<40, 0>::v;"));
+    class.submit("assembler", &kernel("asm(\".incbin \\\"/etc/passwd\\\"\");", ""));
+    class.submit("options", "#pragma clang system_header\n#include </etc/passwd>\n");
+    let output = class.grade("out", &["--limit", "3"]);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    let grades = class.grades("out");
+    let code = |name: &str| {
+        grades[name]["verdicts"][0]["code"]
+            .as_str()
+            .unwrap_or("none")
+            .to_owned()
+    };
+    for (name, expected) in [
+        ("zoe", "none"),
+        ("passwd", "compile"),
+        ("looks-around", "wrong-result"),
+        ("bomb", "timeout"),
+        ("assembler", "wrong-result"),
+        ("options", "compile"),
+    ] {
+        assert_eq!(code(name), expected, "{name}: {:#}", grades[name]);
+    }
+    assert_eq!(grades["zoe"]["points"], 10.0);
+    let mut all = Vec::new();
+    files(&class.folder.join("out"), &mut all);
+    for path in all {
+        let text = String::from_utf8_lossy(&std::fs::read(&path).expect("a file")).into_owned();
+        assert!(!text.contains("root:x:"), "{}", path.display());
+    }
+}
+
+const OTHERS: &str = r#"format = 1
+seed = 7
+[[task]]
+name = "v01.launch"
+right = 4
+clean = 2
+does = 4
+[[task]]
+name = "v09.operands"
+right = 4
+clean = 2
+[[task]]
+name = "v02.variant"
+drawn = { work = "sgemm_tn", BK = 32, BM = 16, BN = 64 }
+right = 4
+clean = 2
+does = 4
+"#;
+
+/// Answers for the host, which are not compiled, and a task whose numbers are drawn.
+#[test]
+fn answers_for_the_host_and_drawn_tasks_are_graded_with_bubblewrap() {
+    let Some(class) = Class::new("others") else { return };
+    std::fs::write(class.folder.join("rubric.toml"), OTHERS).expect("a file");
+    let read = |file: &str| std::fs::read_to_string(root().join(file)).expect("a file");
+    let (launch, operands) = (
+        read("steps/v01/tasks/launch.toml"),
+        read("steps/v09/tasks/operands.toml"),
+    );
+    let catalogue = tasks::Catalogue::load(root(), "v02").expect("a catalogue");
+    let points = catalogue.variant.expect("a task whose numbers are drawn").points;
+    let text = read(&tasks::variant::reference_of("v02").display().to_string());
+    let kernel = |slug: &str| {
+        let point = points.iter().find(|point| point.slug() == slug).expect("a point");
+        tasks::variant::reference(&text, point).expect("a kernel")
+    };
+    let drawn = kernel("sgemm_tn-BK32-BM16-BN64");
+    let hand_in = |name: &str, files: [&str; 3]| {
+        let names = ["v01.launch.toml", "v09.operands.toml", "v02.variant.cu"];
+        for (file, text) in names.iter().zip(files) {
+            std::fs::write(class.student(name).join(file), text).expect("a file");
+        }
+    };
+    hand_in("ada", [&launch, &operands, &drawn]);
+    let idle = launch.replace("ceil_div(N, 32)", "N / 32 + 1");
+    let other = kernel("sgemm_tn-BK16-BM32-BN16");
+    hand_in("bob", [&idle, &operands.replace("\"A\"", "\"B\""), &other]);
+    let endless = operands
+        .replace("m = \"N\"", "m = 0")
+        .replace("n = \"M\"", "n = 9223372036854775807");
+    let blocks = launch.replace("ceil_div(N, 32)", "2147483647");
+    hand_in("mallory", [&blocks, &endless, ""]);
+    hand_in("none", ["x", &"(".repeat(100_000), "x"]);
+    let output = class.grade("out", &["--limit", "20"]);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    let grades = class.grades("out");
+    let codes = |name: &str| {
+        let verdicts = grades[name]["verdicts"].as_array().expect("verdicts").iter();
+        let codes: Vec<&str> = verdicts
+            .map(|verdict| verdict["code"].as_str().unwrap_or("none"))
+            .collect();
+        (grades[name]["points"].as_f64().expect("points"), codes.join(" "))
+    };
+    assert_eq!(codes("ada"), (26.0, "none none none".into()));
+    assert_eq!(codes("bob"), (6.0, "no-idle-blocks E-OOB E-LAUNCH".into()));
+    assert_eq!(codes("mallory"), (0.0, "E-LOOP wrong-result no-entry".into()));
+    assert_eq!(codes("none"), (0.0, "compile compile compile".into()));
+}

@@ -1,0 +1,340 @@
+//! A learner's path with the real programs: `xtask`, the compilers that this machine has, `judge`.
+//!
+//! A compiler that is not here is not tested here; what was not run is said.
+
+#![expect(
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test says what went wrong, and what was not run"
+)]
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tasks::explain::Explained;
+use tasks::verdict::{Status, Verdict};
+use tasks::{Catalogue, Task};
+
+use crate::common::{root, xtask};
+
+/// A checkout with the tasks and kernels of this one, and a `my` of its own.
+struct Learner {
+    root: PathBuf,
+    xtask: PathBuf,
+    compiler: &'static str,
+}
+
+impl Learner {
+    /// `None` where the compiler is not.
+    fn with(compiler: &'static str, test: &str) -> Option<Self> {
+        let name = format!("judge-learner-{test}-{compiler}-{}", std::process::id());
+        let root = std::env::temp_dir().join(name);
+        let _ = std::fs::remove_dir_all(&root);
+        std::fs::create_dir_all(root.join("xtask")).expect("a folder");
+        std::fs::create_dir_all(root.join("my")).expect("a folder");
+        std::fs::write(root.join("xtask/Cargo.toml"), "").expect("a file");
+        for name in ["kernels", "steps"] {
+            std::os::unix::fs::symlink(self::root().join(name), root.join(name)).expect("a link");
+        }
+        let learner = Self {
+            root,
+            xtask: xtask().to_owned(),
+            compiler,
+        };
+        let name = names().into_iter().next().expect("there are tasks");
+        let probe = learner.judged(&name, &learner.solution(&name));
+        match probe.status.code() {
+            Some(3) => {
+                println!("not run: {}", String::from_utf8_lossy(&probe.stderr).trim());
+                None
+            }
+            _ => Some(learner),
+        }
+    }
+
+    fn task(&self, name: &str) -> Task {
+        let step = name.split('.').next().unwrap_or_default();
+        let catalogue = Catalogue::load(root(), step).unwrap_or_else(|error| panic!("{error}"));
+        let task = catalogue
+            .tasks
+            .into_iter()
+            .find(|task| task.name.to_string() == name);
+        task.unwrap_or_else(|| panic!("there is no task {name}"))
+    }
+
+    fn solution(&self, name: &str) -> String {
+        let path = root().join(self.task(name).solution);
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// `check` of a text in the place of the copy.
+    fn judged(&self, name: &str, text: &str) -> Output {
+        std::fs::write(self.root.join("my").join(name).with_extension_added("cu"), text).expect("a file");
+        self.run(&["check", name, "--json"])
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        self.command(words).output().expect("xtask runs")
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(&self.xtask);
+        command
+            .args(words)
+            .current_dir(&self.root)
+            .env("TILE_COMPILER", self.compiler)
+            .env("TILE_JUDGE", env!("CARGO_BIN_EXE_judge"))
+            .env_remove("CARGO")
+            .env_remove("CARGO_MANIFEST_DIR");
+        if std::env::var_os("TILE_NVRTC").is_none() {
+            command.env("TILE_NVRTC", root().join("target/nvrtc"));
+        }
+        command
+    }
+
+    #[track_caller]
+    fn verdict(&self, name: &str, text: &str) -> Verdict {
+        let output = self.judged(name, text);
+        let out = String::from_utf8_lossy(&output.stdout);
+        let value: serde_json::Value = serde_json::from_str(&out).unwrap_or_else(|error| {
+            panic!(
+                "{name}: {error}: {out}{}",
+                String::from_utf8_lossy(&output.stderr)
+            )
+        });
+        serde_json::from_value(value["verdict"].clone()).expect("a verdict")
+    }
+}
+
+impl Drop for Learner {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.root);
+    }
+}
+
+trait WithExtension {
+    fn with_extension_added(self, extension: &str) -> PathBuf;
+}
+
+impl WithExtension for PathBuf {
+    /// `v05.wide` has a dot of its own.
+    fn with_extension_added(self, extension: &str) -> PathBuf {
+        let mut name = self.into_os_string();
+        name.push(format!(".{extension}"));
+        name.into()
+    }
+}
+
+/// All tasks of all steps for which a kernel is written.
+fn names() -> Vec<String> {
+    let catalogues = Catalogue::load_all(root()).unwrap_or_else(|error| panic!("{error}"));
+    let tasks = catalogues.iter().flat_map(|catalogue| &catalogue.tasks);
+    let kernels = tasks.filter(|task| task.host.is_none());
+    kernels.map(|task| task.name.to_string()).collect()
+}
+
+/// What NVRTC makes is committed, and `tests/tasks.rs` judges all of it: here two tasks show that the way there works.
+#[test]
+fn solutions_pass_with_nvrtc() {
+    let names = names();
+    pass(
+        "nvrtc",
+        &[names.first(), names.last()].map(|name| name.expect("there are tasks").clone()),
+    );
+}
+
+#[test]
+fn solutions_pass_with_clang() {
+    pass("clang", &names());
+}
+
+#[track_caller]
+fn pass(compiler: &'static str, names: &[String]) {
+    let Some(learner) = Learner::with(compiler, "solutions") else {
+        return;
+    };
+    let (next, complaints) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let verdict = learner.verdict(name, &learner.solution(name));
+                    if verdict.status != Status::Passed {
+                        let complaint = format!("{name} by {compiler}: {verdict:#?}");
+                        complaints.lock().expect("nothing panicked").push(complaint);
+                    }
+                }
+            });
+        }
+    });
+    let complaints = complaints.into_inner().expect("nothing panicked");
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+/// `explain`, as records; the copy's first.
+fn explained(learner: &Learner, name: &str) -> Vec<Explained> {
+    let output = learner.run(&["explain", name, "--json"]);
+    let out = String::from_utf8_lossy(&output.stdout);
+    let record = |line: &str| {
+        let mut value: serde_json::Value = serde_json::from_str(line).expect("a record");
+        // Lines of the finished kernel are not shown before the copy has passed.
+        if value["explain"]["lines"].is_null() {
+            value["explain"]["lines"] = serde_json::json!([]);
+        }
+        serde_json::from_value(value["explain"].take()).expect("an explanation")
+    };
+    out.lines().map(record).collect()
+}
+
+#[test]
+fn copies_are_explained_beside_the_solution() {
+    for compiler in ["nvrtc", "clang"] {
+        let Some(learner) = Learner::with(compiler, "explain") else {
+            continue;
+        };
+        learner.judged("v05", &learner.solution("v05"));
+        let [yours, finished] = explained(&learner, "v05").try_into().expect("two kernels");
+        assert!(yours.right && finished.right && !yours.lines.is_empty());
+        assert_eq!(yours.total.multiply_adds, finished.total.multiply_adds);
+        if compiler == "nvrtc" {
+            assert_eq!(yours.total, finished.total);
+            let numbers =
+                |explained: &Explained| explained.lines.iter().map(|line| line.line).collect::<Vec<_>>();
+            assert_eq!(numbers(&yours), numbers(&finished));
+        }
+        // Rows without padding: the excess is in the lines that store to a_tile, and of no other.
+        let text = learner.solution("v05").replace("PAD = 4;", "PAD = 0;");
+        learner.judged("v05", &text);
+        let yours = explained(&learner, "v05").swap_remove(0);
+        assert!(yours.total.excess > 0, "{compiler}");
+        for line in yours.lines.iter().filter(|line| line.counts.excess > 0) {
+            let text = text.lines().nth(line.line as usize - 1).unwrap_or_default();
+            assert!(
+                text.contains("a_tile[a_col + "),
+                "{compiler}: {}: {text}",
+                line.line
+            );
+        }
+    }
+}
+
+#[test]
+fn messages_of_each_compiler_are_understood() {
+    for compiler in ["nvrtc", "clang"] {
+        let Some(learner) = Learner::with(compiler, "messages") else {
+            continue;
+        };
+        let good = learner.solution("v05");
+        let line = |text: &str| good.lines().position(|line| line.contains(text)).expect("there") as u32 + 1;
+        let cases = [
+            (
+                "acc[i][j] +=",
+                "akk[i][j] +=",
+                line("acc[i][j] +="),
+                "a name is used that is not declared",
+            ),
+            (
+                "const int thread = threadIdx.x;",
+                "const int thread = threadIdx.x",
+                0,
+                "a semicolon is missing",
+            ),
+            (
+                "BK = 8;",
+                "BK = 16;",
+                line("each thread loads one float4 of a_tile"),
+                "constants at the top",
+            ),
+            (
+                "float acc[TM][TN] = {};",
+                "A[0] = 1.0f; float acc[TM][TN] = {};",
+                line("float acc[TM][TN]"),
+                "A and B are const",
+            ),
+            (
+                "#include \"common.cuh\"",
+                "#include <vector>",
+                line("#include"),
+                "the C++ standard library is not",
+            ),
+            (
+                "store4(&b_tile[b_row][b_col], b);",
+                "store4(&b_tile[b_row][b_col]);",
+                line("store4(&b_tile"),
+                "common.cuh",
+            ),
+        ];
+        for (from, to, line, hint) in cases {
+            assert!(good.contains(from), "{from}");
+            let verdict = learner.verdict("v05", &good.replacen(from, to, 1));
+            assert_eq!(verdict.code.as_deref(), Some("compile"), "{compiler}: {to}");
+            let refused = verdict.compiler.expect("the words of the compiler");
+            let first = refused
+                .errors
+                .first()
+                .unwrap_or_else(|| panic!("{compiler}: {}", refused.log));
+            assert_eq!(first.file, "my/v05.cu", "{compiler}: {to}: {}", refused.log);
+            assert!(line == 0 || first.line == line, "{compiler}: {to}: {first}");
+            let found = refused.hint.unwrap_or_default();
+            assert!(found.contains(hint), "{compiler}: {to}: {first}: {found}");
+        }
+    }
+}
+
+/// A repository of `assign --gpu-required`, checked on the emulated GPU.
+#[test]
+fn nothing_passes_without_the_gpu_that_counts() {
+    let Some(learner) = ["nvrtc", "clang"]
+        .iter()
+        .find_map(|compiler| Learner::with(compiler, "gpu"))
+    else {
+        return;
+    };
+    let steps = learner.root.join("steps");
+    std::fs::remove_file(&steps).expect("a link");
+    std::fs::create_dir_all(steps.join("v02")).expect("a folder");
+    let tasks = std::fs::read_to_string(root().join("steps/v02/tasks.toml")).expect("a catalogue");
+    let tasks = format!("gpu_required = true\n{tasks}");
+    std::fs::write(steps.join("v02/tasks.toml"), tasks).expect("a file");
+    let checked = |text: &str, json: &[&str]| {
+        std::fs::write(learner.root.join("my/v02.cu"), text).expect("a file");
+        let mut command = learner.command(&[&["check", "v02"], json].concat());
+        let output = command
+            .env("TILE_DEVICE", "emulated")
+            .output()
+            .expect("xtask runs");
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+        )
+    };
+    let finished = learner.solution("v02");
+    let (code, text) = checked(&finished, &[]);
+    assert_eq!(code, Some(3), "{text}");
+    assert!(
+        text.contains("needs a GPU: TILE_DEVICE=emulated asks for the emulated one")
+            && text.contains("everything else ran on the emulated one")
+            && text.contains("next: the same on a machine with an NVIDIA GPU: "),
+        "{text}"
+    );
+    let (code, text) = checked(&finished, &["--json"]);
+    let value: serde_json::Value = serde_json::from_str(&text).expect("a record");
+    let verdict: Verdict = serde_json::from_value(value["verdict"].clone()).expect("a verdict");
+    assert_eq!(
+        (code, verdict.status, verdict.code.as_deref()),
+        (Some(3), Status::NotRun, None)
+    );
+    let others = verdict.parts.iter().filter(|part| part.id != "gpu");
+    assert!(others.clone().count() > 3 && others.clone().all(|part| part.status == Status::Passed));
+    let progress = std::fs::read_to_string(learner.root.join("my/progress.toml")).unwrap_or_default();
+    assert!(!progress.contains("[tasks.v02]"), "{progress}");
+    // What is wrong is wrong on every GPU.
+    let (code, text) = checked(&finished.replace("k < BLOCK", "k < BLOCK / 2"), &[]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(
+        text.contains("the kernel has to pass on the emulated GPU first"),
+        "{text}"
+    );
+}

@@ -1,0 +1,126 @@
+//! Answers that the emulated GPU can count are what it counts.
+
+#![expect(clippy::panic, reason = "a test says what went wrong")]
+
+use judge::Request;
+use tasks::task::{Answer, Criterion, Derived, Question};
+use tasks::verdict::Status;
+use tasks::{Catalogue, Task};
+
+use crate::common::root;
+
+/// Tile of C, or of a transpose's input, that belongs to a block, and threads of a block.
+fn launch_of(entry: &str) -> ([u32; 2], u32) {
+    match entry {
+        "sgemm_v02_tile16" => ([16, 16], 256),
+        "sgemm_v01_row_per_lane"
+        | "sgemm_v01_col_per_lane"
+        | "dgemm_v01_col_per_lane"
+        | "sgemm_v02_tile32"
+        | "transpose_coalesced_reads"
+        | "transpose_tile" => ([32, 32], 1024),
+        "sgemm_v03_from_global"
+        | "sgemm_v03_from_shared"
+        | "sgemm_v04_float4"
+        | "sgemm_v05_bank_conflict_free"
+        | "sgemm_v06_outer_product"
+        | "sgemm_v07_double_buffer" => ([128, 128], 256),
+        _ => panic!("how is {entry} launched? Add it to this table"),
+    }
+}
+
+/// What a question asks for, counted.
+fn counted(derived: &Derived) -> f64 {
+    let mut kernels = catalog::STEPS.iter().flat_map(|step| step.kernels);
+    let kernel = kernels
+        .find(|kernel| kernel.name == derived.kernel)
+        .expect("catalogues name kernels that exist");
+    let source = kernel.source.expect("a kernel has a source");
+    let ptx = std::fs::read_to_string(root().join("kernels/ptx").join(source).with_extension("ptx"))
+        .unwrap_or_else(|why| panic!("{source}: {why}"));
+    let work = match kernel.work {
+        catalog::Work::Transpose => "transpose",
+        catalog::Work::Dgemm => "dgemm",
+        _ => "sgemm",
+    };
+    let (tile, threads) = launch_of(kernel.name);
+    let text = format!(
+        "[rebuild]\nsource = \"{source}\"\nentry = \"{}\"\nwork = \"{work}\"\ntile = {tile:?}\nblock = [{threads}, 1, 1]\nminutes = 1\n",
+        kernel.name
+    );
+    let catalogue = Catalogue::parse(&text, "v01", "tasks.toml").expect("a catalogue");
+    let task = Task {
+        does: vec![Criterion {
+            id: "counted".into(),
+            what: String::new(),
+            measure: derived.measure,
+            at_most: Some(f64::INFINITY),
+            at_least: None,
+            shape: derived.shape.clone(),
+            bk: derived.bk,
+            misses: String::new(),
+        }],
+        ..catalogue.tasks.into_iter().next().expect("a task")
+    };
+    let request = Request {
+        task: &task,
+        ptx: &ptx,
+        sources: &[],
+        seed: 1,
+        hidden: false,
+        threads: 1,
+    };
+    let verdict = judge::judge_on(&request, &[]);
+    assert_eq!(verdict.status, Status::Passed, "{verdict:#?}");
+    let mut measured = verdict.parts.iter().filter_map(|part| part.measured.as_ref());
+    measured.next().and_then(|one| one.value).expect("a value")
+}
+
+fn questions() -> Vec<(String, Question)> {
+    let catalogues = Catalogue::load_all(root()).unwrap_or_else(|why| panic!("{why}"));
+    let of = |catalogue: Catalogue| {
+        let Catalogue { step, questions, .. } = catalogue;
+        questions
+            .into_iter()
+            .map(move |question| (step.clone(), question))
+    };
+    catalogues.into_iter().flat_map(of).collect()
+}
+
+#[test]
+fn derived_answers_are_counted() {
+    let mut n = 0;
+    for (step, question) in questions() {
+        let Some(derived) = &question.derive else { continue };
+        let Answer::Number(answer) = question.answer else {
+            panic!("{step} {}: a choice is not counted", question.id)
+        };
+        let found = counted(derived);
+        let off = (found - answer).abs();
+        assert!(
+            off <= question.within.unwrap_or(1e-9),
+            "{step} {}: {answer}, and {found} is counted",
+            question.id
+        );
+        n += 1;
+    }
+    assert!(n > 0);
+}
+
+#[test]
+fn every_step_asks_three_questions_and_they_come_back_two_steps_later() {
+    let all = questions();
+    let ids: Vec<&str> = catalog::STEPS.iter().map(|step| step.id).collect();
+    for (at, step) in ids.iter().enumerate() {
+        let of_step: Vec<&Question> = all
+            .iter()
+            .filter(|(of, _)| of == step)
+            .map(|(_, one)| one)
+            .collect();
+        assert!(of_step.len() >= 3, "{step} asks {} questions", of_step.len());
+        let again: Vec<&str> = of_step.iter().filter_map(|one| one.again.as_deref()).collect();
+        // The last two steps have nothing two steps later.
+        let Some(later) = ids.get(at + 2) else { continue };
+        assert!(again.contains(later), "nothing of {step} comes back in {later}");
+    }
+}

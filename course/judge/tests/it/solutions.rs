@@ -1,0 +1,212 @@
+//! Every kernel of `tests/data/solutions` is judged as its entry says: a wrong one fails for one reason, a right one that
+//! looks different passes.
+
+#![expect(clippy::panic, reason = "a test says what went wrong")]
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use catalog::Shape;
+use catalog::provenance::target_of;
+use judge::Request;
+use tasks::solutions::{self, Compiled, Solution};
+use tasks::verdict::Status;
+use tasks::{Catalogue, Task, Verdict};
+
+use crate::common::root;
+
+/// At least so many wrong and right ones.
+const WRONG: usize = 80;
+const RIGHT: usize = 40;
+
+/// All solutions that compile, with their PTX.
+fn all() -> Vec<(Solution, String)> {
+    let mut found = Vec::new();
+    let mut stale = Vec::new();
+    for step in catalog::STEPS {
+        let compiled = solutions::compiled(root(), step.id).unwrap_or_else(|why| panic!("{why}"));
+        for solution in solutions::load(root(), step.id).unwrap_or_else(|why| panic!("{why}")) {
+            if solution.is_refused() {
+                continue;
+            }
+            let digest = solution.digest(root()).expect("the header is there");
+            let is_its = |kernel: &&Compiled| kernel.name == solution.name && kernel.digest == digest;
+            match compiled.iter().find(is_its) {
+                Some(kernel) => found.push((solution, kernel.ptx.clone())),
+                None => stale.push(solution.name),
+            }
+        }
+    }
+    assert!(
+        stale.is_empty(),
+        "compile them with `cargo xtask solutions`: {}",
+        stale.join(" ")
+    );
+    found
+}
+
+/// Few and small shapes, so that three hundred kernels take a minute: one element, a row, a column, an edge in both
+/// directions, more than one block, and sums of less than a tile, of an odd number of them, and of several.
+const PRODUCTS: [[usize; 3]; 6] = [
+    [1, 1, 1],
+    [1, 129, 3],
+    [131, 1, 5],
+    [7, 5, 3],
+    [33, 31, 97],
+    [129, 132, 24],
+];
+const TRANSPOSES: [[usize; 3]; 5] = [[1, 1, 0], [1, 67, 0], [67, 1, 0], [33, 31, 0], [63, 130, 0]];
+
+fn judged(solution: &Solution, ptx: &str) -> Verdict {
+    let sources = [(format!("{}.cu", solution.name), solution.source.clone())];
+    judged_as(&solution.task, ptx, &sources)
+}
+
+fn judged_as(task: &Task, ptx: &str, sources: &[(String, String)]) -> Verdict {
+    let shapes: &[[usize; 3]] = match task.work.is_transpose() {
+        true => &TRANSPOSES,
+        false => &PRODUCTS,
+    };
+    let shapes: Vec<Shape> = shapes.iter().map(|&[m, n, k]| Shape { m, n, k }).collect();
+    let request = Request {
+        task,
+        ptx,
+        sources,
+        seed: 1,
+        hidden: false,
+        threads: 1,
+    };
+    judge::judge_on(&request, &shapes)
+}
+
+/// What is not as expected, if anything.
+fn complaint(solution: &Solution, ptx: &str) -> Option<String> {
+    let verdict = judged(solution, ptx);
+    let (mut codes, mut expect) = (verdict.codes(), solution.expect.clone());
+    codes.sort();
+    expect.sort();
+    let told = |codes: &[String]| match codes {
+        [] => "passes".to_owned(),
+        codes => format!("fails with {}", codes.join(", ")),
+    };
+    (codes != expect).then(|| {
+        let parts = verdict.parts.iter().filter_map(|part| {
+            let measured = part.measured.as_ref()?;
+            Some(format!("{} {:?}", part.id, measured.value))
+        });
+        format!(
+            "{} for {}: {}, expected: {}; {} ({})",
+            solution.name,
+            solution.task.name,
+            told(&codes),
+            told(&expect),
+            verdict.why.clone().unwrap_or_default(),
+            parts.collect::<Vec<_>>().join(", "),
+        )
+    })
+}
+
+/// What `complaint` says of some of them, on all cores.
+fn complaints<T: Sync>(all: &[T], complaint: impl Fn(&T) -> Option<String> + Sync) -> String {
+    let next = AtomicUsize::new(0);
+    let complaints = Mutex::new(Vec::new());
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Some(complaint) = complaint(one) {
+                        complaints.lock().expect("no panic").push(complaint);
+                    }
+                }
+            });
+        }
+    });
+    let mut complaints = complaints.into_inner().expect("no panic");
+    complaints.sort();
+    complaints.join("\n")
+}
+
+#[test]
+fn each_is_judged_as_expected() {
+    let complaints = complaints(&all(), |(solution, ptx)| complaint(solution, ptx));
+    assert!(complaints.is_empty(), "{complaints}");
+}
+
+/// That each can be done is what its reference shows, which `each_is_judged_as_expected` judges.
+#[test]
+fn no_printed_kernel_solves_a_task_that_is_drawn() {
+    /// At least so many for each step that has one: fewer would be told on.
+    const FEWEST: usize = 6;
+    let mut printed: Vec<(Task, String, String)> = Vec::new();
+    for catalogue in Catalogue::load_all(root()).expect("the catalogues are right") {
+        let Some(variant) = &catalogue.variant else {
+            continue;
+        };
+        assert!(variant.points.len() >= FEWEST, "{}", catalogue.step);
+        let kernels: Vec<String> = catalogue
+            .tasks
+            .iter()
+            .filter(|task| task.host.is_none())
+            .map(|task| target_of(root(), &root().join(&task.solution)))
+            .map(|path| std::fs::read_to_string(path).expect("the PTX of a finished kernel"))
+            .collect();
+        for point in &variant.points {
+            let task = variant.task(&catalogue.step, point).expect("a task");
+            for ptx in &kernels {
+                for entry in entries(ptx) {
+                    printed.push((task.clone(), entry.to_owned(), ptx.replace(entry, &task.entry)));
+                }
+            }
+        }
+    }
+    let complaints = complaints(&printed, |(task, entry, ptx)| {
+        let passed = judged_as(task, ptx, &[]).status == Status::Passed;
+        passed.then(|| format!("{entry} solves {}: {}", task.name, task.title))
+    });
+    assert!(complaints.is_empty(), "{complaints}");
+}
+
+/// Names of the kernels in PTX.
+fn entries(ptx: &str) -> impl Iterator<Item = &str> {
+    ptx.split(".entry ")
+        .skip(1)
+        .filter_map(|rest| rest.split(['(', '\n']).next())
+}
+
+#[test]
+fn there_are_enough_of_them_for_every_task() {
+    let all = all();
+    let (right, wrong): (Vec<_>, Vec<_>) = all.iter().partition(|(solution, _)| solution.expect.is_empty());
+    assert!(wrong.len() >= WRONG && right.len() >= RIGHT);
+    for catalogue in Catalogue::load_all(root()).expect("the catalogues are right") {
+        // Answers to tasks for the host are no kernels: `tests/host.rs` has wrong ones.
+        for task in catalogue.tasks.iter().filter(|task| task.host.is_none()) {
+            let of_task = |set: &[&(Solution, String)]| set.iter().any(|(one, _)| one.task.name == task.name);
+            assert!(of_task(&wrong), "no wrong kernel for {}", task.name);
+            // Each criterion fails for some kernel that passes everything else.
+            for criterion in &task.does {
+                let alone = wrong
+                    .iter()
+                    .any(|(one, _)| one.task.name == task.name && one.expect == [criterion.id.clone()]);
+                assert!(alone, "nothing fails {} by `{}` alone", task.name, criterion.id);
+            }
+        }
+    }
+}
+
+/// A compiler's error has a hint of its own already.
+#[test]
+fn every_mistake_has_its_hint() {
+    let mut lacking = Vec::new();
+    for (solution, _) in all() {
+        let Some(code) = solution.expect.first() else {
+            continue;
+        };
+        let hint = tasks::hints::choose(&solution.task, Some(code));
+        if hint.symptom != code || hint.levels.len() != 3 {
+            lacking.push(format!("{} {code} ({})", solution.task.name, solution.name));
+        }
+    }
+    assert!(lacking.is_empty(), "no hint: {}", lacking.join(", "));
+}

@@ -1,0 +1,101 @@
+//! Every finished kernel of a task passes, and every starter falls short: from committed PTX, so without a compiler.
+
+#![expect(clippy::panic, reason = "a test says what went wrong")]
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use catalog::provenance::target_of;
+use judge::Request;
+use tasks::verdict::{Status, Verdict};
+use tasks::{Catalogue, Task};
+
+use crate::common::root;
+
+fn judged(task: &Task, source: &Path) -> Verdict {
+    judge::judge(&request(task, &ptx_of(source)))
+}
+
+/// The verdict on an answer to a task for the host.
+fn judged_host(task: &Task, answer: &str) -> Verdict {
+    let host = task.host.as_ref().expect("a task for the host");
+    let ptx = host.call.kernel().map(ptx_of).unwrap_or_default();
+    judge::host::judge(&request(task, &ptx), &host.call, answer).expect("the kernel is finished")
+}
+
+/// The committed PTX of a source.
+fn ptx_of(source: impl AsRef<Path>) -> String {
+    let root = root();
+    let path = target_of(root, &root.join(source));
+    std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}; make it with: cargo xtask ptx", path.display()))
+}
+
+fn request<'a>(task: &'a Task, ptx: &'a str) -> Request<'a> {
+    Request {
+        task,
+        ptx,
+        sources: &[],
+        seed: 1,
+        hidden: false,
+        threads: 1,
+    }
+}
+
+/// What is wrong with a task, if anything.
+fn complaint(task: &Task) -> Option<String> {
+    if task.host.is_some() {
+        let solution = std::fs::read_to_string(root().join(&task.solution)).unwrap_or_default();
+        let finished = judged_host(task, &solution);
+        if finished.status != Status::Passed {
+            return Some(format!("{}: its solution fails: {:?}", task.name, finished.why));
+        }
+        let begun = judged_host(task, &tasks::starter::starter(task, &solution));
+        let reads = begun
+            .parts
+            .first()
+            .is_some_and(|part| part.status == Status::Passed);
+        let falls_short = begun.status == Status::Failed && reads;
+        return (!falls_short).then(|| format!("{}: its starter should be read and fail", task.name));
+    }
+    let finished = judged(task, &task.solution);
+    if finished.status != Status::Passed {
+        return Some(format!("{}: its solution fails: {:?}", task.name, finished.why));
+    }
+    let begun = judged(task, &task.starter_file());
+    let compiles = begun
+        .parts
+        .first()
+        .is_some_and(|part| part.status == Status::Passed);
+    if begun.status != Status::Failed || !compiles {
+        return Some(format!(
+            "{}: its starter should compile and fail: {:?}",
+            task.name, begun.why
+        ));
+    }
+    None
+}
+
+#[test]
+fn every_finished_kernel_passes_and_every_starter_fails() {
+    let catalogues = Catalogue::load_all(root()).unwrap_or_else(|error| panic!("{error}"));
+    let tasks: Vec<Task> = catalogues
+        .into_iter()
+        .flat_map(|catalogue| catalogue.tasks)
+        .collect();
+    assert!(!tasks.is_empty());
+    let (next, complaints) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let found = complaint(task);
+                    complaints.lock().expect("nothing panicked").extend(found);
+                }
+            });
+        }
+    });
+    let complaints = complaints.into_inner().expect("nothing panicked");
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}

@@ -1,0 +1,194 @@
+//! What Nsight Compute says of the busiest units of the ladder's kernels: `book/data/h200-busiest.json`, and of those on
+//! tensor cores `book/data/h200-tensor-busiest.json`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::machine_code::{BINDS, unit};
+use crate::record::{self, RecordError};
+use catalog::shape::Shape;
+
+/// Layout of the file.
+pub const SCHEMA: u32 = 1;
+
+/// One session with a profiler.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Version of the format: [`SCHEMA`].
+    pub schema: u32,
+    /// When and with what the launches were profiled.
+    pub run: Run,
+    /// One of each kernel.
+    pub launches: Vec<Launch>,
+}
+
+/// When and with what.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Name of the device, such as `NVIDIA H200`.
+    pub device: String,
+    /// Version of the driver, such as `580.159.04`.
+    pub driver_version: String,
+    /// Name and version of the profiler, such as `Nsight Compute 2025.3.1.0`.
+    pub profiler: String,
+    /// Date, such as `2026-11-22`.
+    pub date: String,
+    /// Clock of the multiprocessors in MHz.
+    pub clock_mhz: u32,
+    /// What was launched, and with which options of the profiler.
+    pub how: String,
+}
+
+/// One launch of committed code.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Launch {
+    /// Name of the entry point.
+    pub kernel: String,
+    /// Sizes of the launch.
+    pub shape: Shape,
+    /// Date, if it was profiled on another day than [`Run::date`], with the same device, driver and profiler.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+    /// Path of the machine code that ran, such as `kernels/cubin/….cubin`, or of the PTX that the driver compiled.
+    pub code: String,
+    /// SHA-256 of that file. Where only names or comments in it have changed since, of the later file.
+    pub code_sha256: String,
+    /// Blocks of the grid in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Dynamic shared memory, in bytes.
+    pub dynamic_shared: u32,
+    /// Arguments between the sizes and the buffers, such as alpha.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub floats: Vec<f32>,
+    /// Sizes of the buffers in bytes. None where a step's program launched it, which knows its arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub buffers: Vec<usize>,
+    /// Metrics of Nsight Compute.
+    pub metrics: BTreeMap<String, f64>,
+}
+
+/// Units by the names that predictions use, and what Nsight Compute calls the part of the time that they are busy.
+pub const UNITS: [(&str, &str); 7] = [
+    (
+        unit::TENSOR,
+        "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+    ),
+    (unit::ISSUE, "sm__inst_issued.avg.pct_of_peak_sustained_active"),
+    (
+        unit::FP32,
+        "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",
+    ),
+    (
+        unit::FP64,
+        "sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active",
+    ),
+    (
+        unit::SHARED_AND_L1,
+        "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_active",
+    ),
+    (unit::L2, "lts__throughput.avg.pct_of_peak_sustained_elapsed"),
+    (unit::DRAM, "dram__throughput.avg.pct_of_peak_sustained_elapsed"),
+];
+
+/// Why our verdict is another than Nsight's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exception {
+    /// Names of entry points.
+    pub kernels: &'static [&'static str],
+    /// The reason, in a sentence.
+    pub why: &'static str,
+}
+
+/// All exceptions: a test wants each, and no other.
+pub const EXCEPTIONS: &[Exception] = &[
+    Exception {
+        kernels: &["dgemm_v01_col_per_lane"],
+        why: "predicted a third too long at this size: device memory is modelled too slow here, so that L1 seems to rest",
+    },
+    Exception {
+        kernels: &["transpose_rectangular", "transpose_float4"],
+        why: "device memory and L2 are both near their limits, and each profiler has its own scale: Nsight's device memory \
+              is a part of what the data sheet gives, of which a copy reaches nine tenths",
+    },
+];
+
+/// Kernels of which the model has no verdict: the emulated GPU does not run their machine code (copies to shared memory
+/// without registers, barriers there), or their blocks wait for each other.
+pub const UNMODELLED: [&str; 6] = [
+    "sgemm_v11_slices_16x32",
+    "sgemm_v11_slices_32x32",
+    "sgemm_v11_async_copy",
+    "sgemm_v11_producer",
+    "sgemm_v11_split_k",
+    "sgemm_v11_stream_k",
+];
+
+impl Launch {
+    /// The part of the time that a unit is busy, in percent.
+    pub fn busy(&self, name: &str) -> Option<f64> {
+        let name = match name {
+            unit::REGISTERS => unit::ISSUE,
+            unit::SHARED | unit::L1 => unit::SHARED_AND_L1,
+            name => name,
+        };
+        let (_, metric) = UNITS.iter().find(|(unit, _)| *unit == name)?;
+        self.metrics.get(*metric).copied()
+    }
+
+    /// The unit that is busy longest, and how long.
+    pub fn busiest(&self) -> Option<(&'static str, f64)> {
+        let busy = |(unit, _): &(&'static str, &str)| Some((*unit, self.busy(unit)?));
+        UNITS.iter().filter_map(busy).max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// The unit that binds. `None` where all are idle most of the time.
+    pub fn binds(&self) -> Option<&'static str> {
+        let (unit, percent) = self.busiest()?;
+        (percent >= 100.0 * BINDS).then_some(unit)
+    }
+
+    /// Whether Nsight's busiest unit is among these of ours; nothing stands for waiting.
+    pub fn agrees(&self, ours: &[&str]) -> bool {
+        let metered = |name: &&str| match *name {
+            unit::REGISTERS => unit::ISSUE,
+            unit::SHARED | unit::L1 => unit::SHARED_AND_L1,
+            _ => UNITS
+                .iter()
+                .find(|(unit, _)| unit == name)
+                .map_or("", |(unit, _)| unit),
+        };
+        match self.binds() {
+            Some(unit) => ours.iter().any(|name| metered(name) == unit),
+            None => ours.is_empty(),
+        }
+    }
+
+    /// What warps wait for: the reason, by Nsight's name, and its part of all warps that wait or issue, the longest first.
+    pub fn stalls(&self) -> Vec<(&str, f64)> {
+        let metrics = self.metrics.iter();
+        let mut all: Vec<(&str, f64)> = metrics
+            .filter_map(|(metric, warps)| {
+                let name = metric.strip_prefix("smsp__average_warps_issue_stalled_")?;
+                Some((name.strip_suffix("_per_issue_active.ratio")?, *warps))
+            })
+            .collect();
+        let sum: f64 = all.iter().map(|(_, warps)| warps).sum();
+        all.iter_mut().for_each(|(_, warps)| *warps /= sum);
+        all.sort_by(|a, b| b.1.total_cmp(&a.1));
+        all
+    }
+}
+
+impl Record {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is something else.
+    pub fn load(path: &Path) -> Result<Self, RecordError> {
+        record::load_json(path, SCHEMA, |found: &Self| found.schema)
+    }
+}

@@ -1,0 +1,612 @@
+//! Counters of the emulated GPU beside those of a real one: which belong together, what was measured, and why they
+//! differ where they do.
+//!
+//! A [`Record`] holds what Nsight Compute said, one file per machine: `book/data/h200-counters.json`. A [`Sheet`] has
+//! both sides of every launch on record, for the book and for readers.
+
+mod sheet;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::record::{self, RecordError, Run};
+use catalog::shape::Shape;
+use catalog::text::grouped;
+
+pub use sheet::{PAGE, SHEET, Sheet};
+
+/// Layout of the file.
+pub const SCHEMA: u32 = 1;
+
+/// What is kept on record: a size that every tile divides, one of multiples of four that none does, and primes. The
+/// smallest comes last.
+pub const SHAPES: [Shape; 3] = [
+    Shape::square(1024),
+    Shape {
+        m: 500,
+        n: 516,
+        k: 508,
+    },
+    Shape {
+        m: 509,
+        n: 503,
+        k: 499,
+    },
+];
+
+/// Counters of the emulated GPU and the metrics of Nsight Compute that stand for the same; several are added up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pair {
+    /// How the pair is called: the field of [`Counts`].
+    pub name: &'static str,
+    /// What is counted, with its unit.
+    pub what: &'static str,
+    /// Fields of the emulated GPU's counters.
+    pub ours: &'static [&'static str],
+    /// The same before neighbouring accesses are merged; the same fields where nothing is.
+    pub as_written: &'static [&'static str],
+    /// Names of Nsight Compute's metrics, which are added.
+    pub metrics: &'static [&'static str],
+}
+
+/// Declares [`PAIRS`] and [`Counts`], which has a field for each.
+macro_rules! pairs {
+    ($($name:ident: $what:literal, $ours:expr, $as_written:expr, $metrics:expr;)*) => {
+        /// All of them, in the order of the tables.
+        pub const PAIRS: &[Pair] = &[$(Pair {
+            name: stringify!($name),
+            what: $what,
+            ours: &$ours,
+            as_written: &$as_written,
+            metrics: &$metrics,
+        }),*];
+
+        /// One launch as one side counted it: a number for each of [`PAIRS`].
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Counts {
+            $(#[doc = concat!("Number of ", $what, ".")] pub $name: u64,)*
+        }
+
+        impl Counts {
+            /// The numbers in the order of [`PAIRS`].
+            pub const fn in_order(&self) -> [u64; PAIRS.len()] {
+                [$(self.$name),*]
+            }
+
+            /// The number of a [`Pair::name`].
+            pub fn get(&self, name: &str) -> Option<u64> {
+                let at = PAIRS.iter().position(|pair| pair.name == name)?;
+                Some(self.in_order()[at])
+            }
+
+            /// What `count` gives for each pair. `None` where it has none for one of them.
+            fn by(count: impl Fn(&Pair) -> Option<u64>) -> Option<Self> {
+                let mut pairs = PAIRS.iter();
+                Some(Self { $($name: count(pairs.next()?)?,)* })
+            }
+        }
+    };
+}
+
+pairs! {
+    warp_instructions: "instructions issued to warps",
+        ["warp_instructions"], ["warp_instructions"],
+        ["smsp__inst_executed.sum"];
+    thread_instructions: "instructions issued to lanes",
+        ["thread_instructions"], ["thread_instructions"],
+        ["smsp__thread_inst_executed.sum"];
+    fmas: "multiply-adds of lanes",
+        ["fmas"], ["fmas"],
+        ["smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+         "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum"];
+    global_load_requests: "loads of warps from global memory",
+        ["global_load_requests"], ["global_load_requests"],
+        ["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"];
+    global_load_sectors: "sectors of 32 bytes that these loads touch",
+        ["global_load_sectors"], ["global_load_sectors"],
+        ["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"];
+    global_store_requests: "stores of warps to global memory",
+        ["global_store_requests"], ["global_store_requests"],
+        ["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"];
+    global_store_sectors: "sectors of 32 bytes that these stores touch",
+        ["global_store_sectors"], ["global_store_sectors"],
+        ["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"];
+    shared_load_requests: "loads of warps from shared memory",
+        ["shared_load_requests_merged"], ["shared_load_requests"],
+        ["smsp__inst_executed_op_shared_ld.sum"];
+    shared_load_wavefronts: "passes over the banks that these loads take",
+        ["shared_load_wavefronts_merged"], ["shared_load_wavefronts"],
+        ["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"];
+    shared_store_requests: "stores of warps to shared memory",
+        ["shared_store_requests_merged"], ["shared_store_requests"],
+        ["smsp__inst_executed_op_shared_st.sum"];
+    shared_store_wavefronts: "passes over the banks that these stores take",
+        ["shared_store_wavefronts_merged"], ["shared_store_wavefronts"],
+        ["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"];
+    shared_wavefronts: "passes over the banks that all accesses to shared memory take",
+        ["shared_load_wavefronts_merged", "shared_store_wavefronts_merged",
+         "shared_atomic_wavefronts", "async_copy_wavefronts", "tensor_operand_wavefronts"],
+        ["shared_load_wavefronts", "shared_store_wavefronts",
+         "shared_atomic_wavefronts", "async_copy_wavefronts", "tensor_operand_wavefronts"],
+        ["memory_l1_wavefronts_shared"];
+    shared_ideal: "passes that would be enough for these accesses",
+        ["shared_load_ideal_merged", "shared_store_ideal_merged", "shared_atomic_ideal", "async_copy_ideal",
+         "tensor_operand_wavefronts"],
+        ["shared_load_ideal", "shared_store_ideal", "shared_atomic_ideal", "async_copy_ideal",
+         "tensor_operand_wavefronts"],
+        ["memory_l1_wavefronts_shared_ideal"];
+}
+
+/// Passes in which products of warpgroups read their factors.
+const FACTORS: &str = "tensor_operand_wavefronts";
+
+/// Why a counter of a kernel differs from what Nsight Compute says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reason {
+    /// Names of entry points.
+    pub kernels: &'static [&'static str],
+    /// Names of the counters: [`Pair::name`].
+    pub counters: &'static [&'static str],
+    /// The reason, in one sentence.
+    pub why: &'static str,
+}
+
+/// Counters that are of different things, in every kernel.
+pub const OF_DIFFERENT_THINGS: Reason = Reason {
+    kernels: &[],
+    counters: &["warp_instructions", "thread_instructions"],
+    why: "ours are PTX instructions, Nsight's are machine instructions",
+};
+
+const NOT_EXPLAINED: &str =
+    "not explained: equal where all copies bring something; at edges some bring zeros only";
+const PREDICATE: &str = "ptxas turns the branch around the access into a predicate; a warp that lies outside of the matrix \
+                         issues it with no lane on, and Nsight counts what is issued (such an access has no wavefronts)";
+const GENERIC: &str = "Nsight counts no request to shared memory for an access through a generic address (`wmma.load` and `wmma.store` of \
+                       a pointer); its wavefronts are counted";
+const MATRICES: &str = "Nsight has `ldmatrix` and `stmatrix` in counters of their own, not among loads and stores; all \
+                        wavefronts together have them";
+const MATRICES_AND_PREDICATE: &str = "Nsight has `ldmatrix` in a counter of its own; at edges ptxas turns branches into \
+                                      predicates, and a warp issues loads with no lane on";
+const UNROLLED: &str = "NVRTC unrolls the loading loops by 4, and ptxas unrolls them again, to 16, 8 and 4 trips; where K \
+                        is no multiple of 16, lanes of one warp differ by a trip, part, and issue 12 instructions more in \
+                        copies of their own";
+
+/// All other differences. A test holds this list against the records: no difference without a reason, no reason
+/// without a difference.
+pub const REASONS: &[Reason] = &[
+    Reason {
+        kernels: &["transpose_tile", "transpose_padded", "transpose_swizzled"],
+        counters: &["shared_store_requests"],
+        why: PREDICATE,
+    },
+    Reason {
+        kernels: &["transpose_rectangular"],
+        counters: &["shared_load_requests"],
+        why: PREDICATE,
+    },
+    Reason {
+        kernels: &["sgemm_v02_strip"],
+        counters: &[
+            "global_load_requests",
+            "shared_store_requests",
+            "shared_store_wavefronts",
+            "shared_wavefronts",
+            "shared_ideal",
+        ],
+        why: UNROLLED,
+    },
+    Reason {
+        kernels: &[
+            "sgemm_v11_slices_16x32",
+            "sgemm_v11_slices_32x32",
+            "sgemm_v11_async_copy",
+        ],
+        counters: &["shared_load_requests"],
+        why: "before each group of copies to shared memory ptxas puts three loads from there that nobody uses (`LDS RZ`)",
+    },
+    Reason {
+        kernels: &["sgemm_v11_slices_32x32"],
+        counters: &["shared_store_requests"],
+        why: "ptxas turns the branch that skips the rows of a slice's own into a predicate: a warp issues these stores with no thread on",
+    },
+    Reason {
+        kernels: &["sgemm_v11_slices_16x32", "sgemm_v11_slices_32x32"],
+        counters: &["global_load_sectors", "shared_wavefronts", "shared_ideal"],
+        why: NOT_EXPLAINED,
+    },
+    Reason {
+        kernels: &["sgemm_v11_async_copy"],
+        counters: &["global_load_sectors", "shared_wavefronts"],
+        why: NOT_EXPLAINED,
+    },
+    Reason {
+        kernels: &["bf16gemm_v10_wmma", "tf32gemm_v10_wmma"],
+        counters: &["shared_load_requests", "shared_store_requests"],
+        why: GENERIC,
+    },
+    Reason {
+        kernels: &[
+            "bf16gemm_v10_shared",
+            "tf32gemm_v10_shared",
+            "bf16gemm_v10_large_warps",
+            "tf32gemm_v10_large_warps",
+            "bf16gemm_v10_ahead",
+            "tf32gemm_v10_ahead",
+            "bf16gemm_v10_parts",
+            "tf32gemm_v10_parts",
+            "sgemm_v10_three_tf32",
+        ],
+        counters: &["shared_store_requests"],
+        why: GENERIC,
+    },
+    Reason {
+        kernels: &[
+            "tf32gemm_v10_shared",
+            "tf32gemm_v10_large_warps",
+            "tf32gemm_v10_ahead",
+            "tf32gemm_v10_parts",
+            "sgemm_v10_three_tf32",
+        ],
+        counters: &["shared_load_requests"],
+        why: PREDICATE,
+    },
+    Reason {
+        kernels: &[
+            "bf16gemm_v10_shared",
+            "bf16gemm_v10_large_warps",
+            "bf16gemm_v10_ahead",
+            "bf16gemm_v10_parts",
+        ],
+        counters: &["shared_load_requests"],
+        why: MATRICES_AND_PREDICATE,
+    },
+    Reason {
+        kernels: &[
+            "bf16gemm_v10_shared",
+            "bf16gemm_v10_large_warps",
+            "bf16gemm_v10_ahead",
+            "bf16gemm_v10_parts",
+            "gemm_v12_mma_ring_f32",
+            "gemm_v12_mma_ring_bf16",
+        ],
+        counters: &["shared_load_wavefronts"],
+        why: MATRICES,
+    },
+    Reason {
+        kernels: &["gemm_v12_mma_ring_f32", "gemm_v12_mma_ring_bf16"],
+        counters: &["shared_load_requests"],
+        why: "Nsight has `ldmatrix` in a counter of its own; before groups of copies ptxas puts loads that nobody uses (`LDS RZ`)",
+    },
+    Reason {
+        kernels: &[
+            "gemm_v12_store_bf16",
+            "gemm_v12_store_192_bf16",
+            "gemm_v12_ping_pong_bf16",
+            "gemm_v12_ping_pong_192_bf16",
+            "gemm_v12_small_128x128_bf16",
+            "gemm_v12_small_64x128_bf16",
+            "gemm_v12_small_64x64_bf16",
+            "gemm_v12_fp8_fast_bf16",
+            "gemm_v12_fp8_bf16",
+        ],
+        counters: &["shared_store_requests", "shared_store_wavefronts"],
+        why: MATRICES,
+    },
+    Reason {
+        kernels: &["sgemm_v11_split_k", "sgemm_v11_stream_k"],
+        counters: &["global_load_requests", "global_load_sectors"],
+        why: "how often a block looks at the flag of another depends on when they run",
+    },
+];
+
+/// Why this counter of this kernel differs, if we know.
+pub fn reason(kernel: &str, counter: &str) -> Option<&'static str> {
+    let of = |reason: &&Reason| reason.counters.contains(&counter);
+    if of(&&OF_DIFFERENT_THINGS) {
+        return Some(OF_DIFFERENT_THINGS.why);
+    }
+    let mut known = REASONS.iter().filter(of);
+    known
+        .find(|reason| reason.kernels.contains(&kernel))
+        .map(|reason| reason.why)
+}
+
+/// What a profiler said, one file per machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Version of the format: [`SCHEMA`].
+    pub schema: u32,
+    /// When and with what the kernels were profiled.
+    pub runs: Vec<Profiler>,
+    /// The profiles, ordered by kernel and shape.
+    pub profiles: Vec<Profile>,
+}
+
+/// One session with a profiler.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Profiler {
+    /// Of the first process that was looked at.
+    #[serde(flatten)]
+    pub run: Run,
+    /// Name and version of the profiler, such as `Nsight Compute 2025.3.1.0`.
+    pub profiler: String,
+    /// Version of the driver, whose assembler made machine code of the PTX: `580.159.04`.
+    pub driver_version: String,
+}
+
+/// One launch as a profiler saw it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    /// [`Run::id`] of its [`Profiler`].
+    pub run: String,
+    /// The step, such as `v05`.
+    pub step: String,
+    /// Name of the entry point.
+    pub kernel: String,
+    /// Sizes of the launch.
+    pub shape: Shape,
+    /// SHA-256 of the PTX that ran.
+    pub ptx_sha256: String,
+    /// Blocks of the grid in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Dynamic shared memory, in bytes.
+    pub dynamic_shared: u32,
+    /// Values of Nsight Compute's metrics, by name.
+    pub metrics: BTreeMap<String, u64>,
+}
+
+impl Default for Record {
+    fn default() -> Self {
+        Self {
+            schema: SCHEMA,
+            runs: Vec::new(),
+            profiles: Vec::new(),
+        }
+    }
+}
+
+impl Record {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is something else.
+    pub fn load(path: &Path) -> Result<Self, RecordError> {
+        record::load_json(path, SCHEMA, |found: &Self| found.schema)
+    }
+
+    /// Writes the file whole or not at all.
+    ///
+    /// # Errors
+    /// When that is not possible; the old file is as it was.
+    pub fn save(&self, path: &Path) -> Result<(), RecordError> {
+        let text = record::json_file(self.schema, "profiles", &self.runs, &self.profiles);
+        record::save_text(path, &text)
+    }
+
+    /// Adds profiles of one run to a file, beside what other processes added to it meanwhile.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written; it is as it was then.
+    pub fn merge_into(path: &Path, by: &Profiler, profiles: &[Profile]) -> Result<(), RecordError> {
+        let _lock = record::lock_folder_of(path)?;
+        let mut record = match Self::load(path) {
+            Err(error) if error.is_missing() => Self::default(),
+            loaded => loaded?,
+        };
+        for profile in profiles {
+            record.add(by, profile.clone());
+        }
+        record.save(path)
+    }
+
+    /// Takes in a profile in place of an older one of the same kernel and shape. Runs that nothing refers to go.
+    pub fn add(&mut self, by: &Profiler, profile: Profile) {
+        if !self.runs.iter().any(|known| known.run.id == by.run.id) {
+            self.runs.push(by.clone());
+        }
+        self.profiles
+            .retain(|old| old.kernel != profile.kernel || old.shape != profile.shape);
+        self.profiles.push(profile);
+        self.profiles
+            .sort_by_key(|profile| place(&profile.kernel, profile.shape));
+        let profiles = &self.profiles;
+        self.runs
+            .retain(|run| profiles.iter().any(|profile| profile.run == run.run.id));
+    }
+}
+
+/// Kernels in the order of the ladder, shapes in the order of [`SHAPES`].
+fn place(kernel: &str, shape: Shape) -> (usize, usize, Shape) {
+    let mut kernels = catalog::STEPS.iter().flat_map(|step| step.kernels);
+    let at = kernels.position(|known| known.name == kernel);
+    let which = SHAPES
+        .iter()
+        .position(|known| (known.m, known.n) == (shape.m, shape.n));
+    (at.unwrap_or(usize::MAX), which.unwrap_or(usize::MAX), shape)
+}
+
+/// One launch, as the emulated GPU and as Nsight Compute counted it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counted {
+    /// The process that measured: [`Run::id`] of its [`Profiler`].
+    pub run: String,
+    /// The step, such as `v05`.
+    pub step: String,
+    /// Name of the entry point.
+    pub kernel: String,
+    /// Sizes of the launch.
+    pub shape: Shape,
+    /// Counts of the emulated GPU, neighbouring accesses merged as ptxas merges them.
+    pub emulated: Counts,
+    /// Counts of the emulated GPU, accesses as the PTX has them.
+    pub as_written: Counts,
+    /// Counts of Nsight Compute.
+    pub measured: Counts,
+}
+
+/// A pair of counters of one launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Compared {
+    /// What is compared.
+    pub pair: &'static Pair,
+    /// What the emulated GPU counted.
+    pub ours: u64,
+    /// The same before accesses are merged, where it is another number.
+    pub as_written: Option<u64>,
+    /// What Nsight Compute counted.
+    pub theirs: u64,
+}
+
+impl Profile {
+    /// One number for each pair. `None` where a metric is missing.
+    pub fn counts(&self) -> Option<Counts> {
+        let one = |name: &&str| self.metrics.get(*name).copied();
+        Counts::by(|pair| pair.metrics.iter().map(one).sum())
+    }
+}
+
+impl Counted {
+    /// Puts the emulated GPU's counters beside a profile. `None` where a metric or a counter is missing.
+    pub fn of(profile: &Profile, counters: &Map<String, Value>) -> Option<Self> {
+        let sum = |names: &[&str]| -> Option<u64> {
+            let one = |name: &&str| match counters.get(*name) {
+                Some(value) => value.as_u64(),
+                // Reports leave it out where there is none.
+                None => (*name == FACTORS).then_some(0),
+            };
+            names.iter().map(one).sum()
+        };
+        Some(Self {
+            run: profile.run.clone(),
+            step: profile.step.clone(),
+            kernel: profile.kernel.clone(),
+            shape: profile.shape,
+            emulated: Counts::by(|pair| sum(pair.ours))?,
+            as_written: Counts::by(|pair| sum(pair.as_written))?,
+            measured: profile.counts()?,
+        })
+    }
+
+    /// All pairs that are not zero on both sides.
+    pub fn compared(&self) -> Vec<Compared> {
+        let sides = [&self.emulated, &self.as_written, &self.measured].map(Counts::in_order);
+        let one = |(at, pair)| {
+            let [ours, as_written, theirs] = sides.map(|side| side[at]);
+            Compared {
+                pair,
+                ours,
+                as_written: (as_written != ours).then_some(as_written),
+                theirs,
+            }
+        };
+        let all = PAIRS.iter().enumerate().map(one);
+        all.filter(|one| (one.ours, one.theirs) != (0, 0)).collect()
+    }
+}
+
+impl Compared {
+    /// Nsight Compute's count less ours.
+    pub fn difference(&self) -> i128 {
+        i128::from(self.theirs) - i128::from(self.ours)
+    }
+
+    /// What there is to say of this pair.
+    pub fn remark(&self, kernel: &str) -> String {
+        let merged = self
+            .as_written
+            .map(|count| format!("as ptxas merges them; as written {}", grouped(count, " ")));
+        let why = match self.difference() {
+            0 => None,
+            _ => Some(reason(kernel, self.pair.name).unwrap_or("no reason known")),
+        };
+        match (merged, why) {
+            (Some(merged), Some(why)) => format!("{merged}; {why}"),
+            (Some(merged), None) => merged,
+            (None, why) => why.unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// Counter, emulated, measured, difference, remark.
+    pub fn cells(&self, kernel: &str) -> [String; 5] {
+        let difference = match self.difference() {
+            0 => "0".into(),
+            n if n > 0 => format!("+{}", grouped(n, " ")),
+            n => grouped(n, " "),
+        };
+        [
+            self.pair.name.into(),
+            grouped(self.ours, " "),
+            grouped(self.theirs, " "),
+            difference,
+            self.remark(kernel),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_speak_of_what_there_is() {
+        for reason in REASONS.iter().chain([&OF_DIFFERENT_THINGS]) {
+            for counter in reason.counters {
+                assert!(PAIRS.iter().any(|pair| pair.name == *counter), "{counter}");
+            }
+            for kernel in reason.kernels {
+                assert!(
+                    catalog::STEPS.iter().any(|step| step.kernel(kernel).is_some()),
+                    "{kernel}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_pair_is_compared_as_merged() {
+        let mut metrics: BTreeMap<String, u64> = BTreeMap::new();
+        let mut counters = Map::new();
+        for pair in PAIRS {
+            metrics.extend(pair.metrics.iter().map(|name| ((*name).to_owned(), 0)));
+            let names = pair.ours.iter().chain(pair.as_written);
+            counters.extend(names.map(|name| ((*name).to_owned(), Value::from(0))));
+        }
+        metrics.insert("smsp__inst_executed_op_shared_ld.sum".into(), 16);
+        counters.insert("shared_load_requests_merged".into(), 16.into());
+        counters.insert("shared_load_requests".into(), 4096.into());
+        let mut profile = Profile {
+            run: "one".into(),
+            step: "v05".into(),
+            kernel: "sgemm_v05_bank_conflict_free".into(),
+            shape: Shape::square(8),
+            ptx_sha256: String::new(),
+            grid: [1; 3],
+            block: [1; 3],
+            dynamic_shared: 0,
+            metrics,
+        };
+        let counted = Counted::of(&profile, &counters).expect("everything is there");
+        let all = counted.compared();
+        let [one] = &all[..] else { panic!("{all:?}") };
+        assert_eq!(
+            one.cells("k"),
+            [
+                "shared_load_requests",
+                "16",
+                "16",
+                "0",
+                "as ptxas merges them; as written 4 096"
+            ]
+        );
+        profile.metrics.clear();
+        assert_eq!(Counted::of(&profile, &counters), None);
+    }
+}

@@ -1,0 +1,16 @@
+//! Records of measurements: one type for each kind of file in `book/data`, read, merged and saved whole.
+//!
+//! Programs of the steps print them, `xtask` saves them, the book and the tests read them. Nothing here measures.
+
+#![forbid(unsafe_code)]
+
+pub mod busiest;
+pub mod ceilings;
+pub mod counters;
+pub mod duel;
+pub mod machine_code;
+pub mod record;
+pub mod sanitizer;
+pub mod sums;
+
+pub use record::{Measurement, Outcome, Record, Run, Samples};

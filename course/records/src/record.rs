@@ -1,0 +1,692 @@
+//! What was measured, with everything needed to argue with it.
+//!
+//! A [`Record`] is one JSON file per machine under `book/data`. Runs and measurements are kept apart, because many
+//! measurements share a run: a process that took them one after another on the same device. A step binary prints
+//! [`Line`]s, one JSON object per line: first its run, then its measurements.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::duel::{Duel, Earlier};
+use crate::machine_code::MachineCode;
+use crate::sums::Sum;
+use catalog::files::{FolderLock, folder_of, lock_folder, write_whole};
+use catalog::shape::Shape;
+
+/// Layout of the file; raised when an old reader would misunderstand a new file.
+pub const SCHEMA: u32 = 1;
+
+/// One file of `book/data`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Version of the format: [`SCHEMA`].
+    pub schema: u32,
+    /// The processes that measured.
+    pub runs: Vec<Run>,
+    /// What these processes measured.
+    pub measurements: Vec<Measurement>,
+}
+
+/// One process that measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Unique in a file: what [`Measurement::run`] refers to.
+    pub id: String,
+    /// Time in UTC, such as `2026-11-21T22:40:12Z`.
+    pub date: String,
+    /// As the driver names it: `NVIDIA H200`, `Emulated GPU (sm_90)`.
+    pub device: String,
+    /// Whether that is the emulated one: counters are exact then, and times say nothing about a GPU.
+    pub emulated: bool,
+    /// Compute capability of the device, such as `9.0`.
+    pub capability: String,
+    /// CUDA version that the driver supports: `13.0`.
+    pub driver: String,
+    /// Host processor and the number of its threads.
+    pub host: String,
+    /// Revision of the repository, `-dirty` when there were changes; `unknown` outside of a checkout.
+    pub revision: String,
+    /// Ceilings of the device as measured in this run.
+    pub roofline: Option<Roofline>,
+    /// cuBLAS, when it was there: `12.4.5`.
+    pub cublas: Option<String>,
+}
+
+/// Ceilings of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Roofline {
+    /// FP32 FMA from registers, TFLOP/s.
+    pub fp32_tflops: f64,
+    /// Device-to-device copy, bytes read plus bytes written, GB/s.
+    pub copy_gbs: f64,
+}
+
+/// One kernel on one shape.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// The process that measured: its [`Run::id`].
+    pub run: String,
+    /// The step, such as `v05`.
+    pub step: String,
+    /// Name of the entry point.
+    pub kernel: String,
+    /// Sizes of the launch.
+    pub shape: Shape,
+    /// Seed of the inputs.
+    pub seed: u64,
+    /// SHA-256 of the PTX that ran; empty for what is not a kernel of ours.
+    pub ptx_sha256: String,
+    /// Whether it passed, and its times.
+    pub outcome: Outcome,
+}
+
+impl Measurement {
+    /// Takes the duel of an older measurement of the same code, if it has none itself.
+    fn keep_duel(&mut self, older: Self) {
+        let same_code = self.ptx_sha256 == older.ptx_sha256;
+        let (Outcome::Passed(new), Outcome::Passed(old)) = (&mut self.outcome, older.outcome) else {
+            return;
+        };
+        let (Some(new), Some(old)) = (&mut new.yardstick, old.yardstick) else {
+            return;
+        };
+        if !same_code || new.duel.is_some() || new.name != old.name {
+            return;
+        }
+        new.duel = old.duel.map(|duel| Duel {
+            earlier: duel.earlier.or(Some(Earlier {
+                run: older.run,
+                algorithm: old.algorithm,
+            })),
+            ..duel
+        });
+    }
+
+    /// Its duel, if there was one.
+    pub fn duel(&self) -> Option<&Duel> {
+        match &self.outcome {
+            Outcome::Passed(passed) => passed.yardstick.as_ref()?.duel.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The processes that it refers to: its own, and that of a duel.
+    fn runs(&self) -> impl Iterator<Item = &str> {
+        let earlier = self.duel().and_then(|duel| duel.earlier.as_ref());
+        std::iter::once(self.run.as_str()).chain(earlier.map(|earlier| earlier.run.as_str()))
+    }
+}
+
+/// Whether a measurement passed, failed or was not made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It gave the right answer, and this is what it took.
+    Passed(Box<Passed>),
+    /// The answer is wrong, or a check found something: the diagnosis.
+    Failed {
+        /// The reason, in one sentence.
+        why: String,
+        /// Everything there is to tell.
+        details: String,
+    },
+    /// It was not tried, or given up: too slow, does not fit, needs a GPU.
+    NotRun {
+        /// The reason, in one sentence.
+        why: String,
+    },
+}
+
+/// A verified result and its cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Passed {
+    /// Blocks. Zero where a library chooses, and does not say.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Dynamic shared memory, in bytes.
+    pub dynamic_shared: u32,
+    /// Errors of the result, compared with the reference.
+    pub accuracy: Accuracy,
+    /// Launches in one sample of `hot`: many, where one is too short to time alone. A sample is the time of one.
+    pub batch: u32,
+    /// How they were put into the stream.
+    #[serde(default, skip_serializing_if = "By::is_batch")]
+    pub by: By,
+    /// Kernel time with warm caches. `None` on the emulated device.
+    pub hot: Option<Samples>,
+    /// Kernel time with caches full of something else.
+    pub cold: Option<Samples>,
+    /// Allocate, copy in, run, copy out: the whole GPU part.
+    pub whole: Option<Samples>,
+    /// The CPU's reference, in milliseconds.
+    pub cpu_ms: Option<f64>,
+    /// What the same work takes elsewhere, timed in the same minutes: cuBLAS for products, a copy for transposes.
+    pub yardstick: Option<Yardstick>,
+    /// SM clock in MHz while timing, lowest and highest seen. `None` where it cannot be read.
+    pub clock_mhz: Option<[u32; 2]>,
+    /// The emulated device's counters, of the PTX.
+    pub counters: Option<serde_json::Map<String, serde_json::Value>>,
+    /// The same kernel as machine code on the emulated device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_code: Option<Box<MachineCode>>,
+}
+
+/// How far a result is from the reference.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Accuracy {
+    /// Largest |got − want| on random reals.
+    pub max_abs_error: f64,
+    /// Largest |got − want| as a part of the bound of that element: below 1 is right.
+    pub max_of_bound: f64,
+    /// Whether it was also bit-equal on integers, where FP32 sums are exact.
+    pub exact_on_integers: bool,
+}
+
+/// Something to compare with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Yardstick {
+    /// Its name in tables: `cuBLAS` or `copy`.
+    pub name: String,
+    /// How it was put into the stream.
+    #[serde(default, skip_serializing_if = "By::is_batch")]
+    pub by: By,
+    /// Which of cublasLt's algorithms it is; none where the library chose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub algorithm: Option<usize>,
+    /// Times with warm caches.
+    pub hot: Samples,
+    /// With the kernel in turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duel: Option<Duel>,
+}
+
+/// How the launches of a sample were put into the stream.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// One call of the host after another.
+    #[default]
+    Batch,
+    /// Captured into a CUDA graph once, and replayed: the host has no part in the time.
+    Graph,
+}
+
+impl By {
+    /// What records do not write.
+    fn is_batch(&self) -> bool {
+        *self == Self::Batch
+    }
+}
+
+/// Times in milliseconds, every one of them, in the order taken.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Samples(pub Vec<f64>);
+
+impl Samples {
+    /// The middle one; the mean of the two middle ones.
+    pub fn median(&self) -> f64 {
+        let sorted = self.sorted();
+        match sorted.len() {
+            0 => f64::NAN,
+            n if n % 2 == 1 => sorted[n / 2],
+            n => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
+        }
+    }
+
+    /// (third quartile − first quartile) / median.
+    pub fn spread(&self) -> f64 {
+        let sorted = self.sorted();
+        let at = |part: f64| sorted.get((part * (sorted.len().max(1) - 1) as f64).round() as usize);
+        match (at(0.25), at(0.75)) {
+            (Some(low), Some(high)) => (high - low) / self.median(),
+            _ => f64::NAN,
+        }
+    }
+
+    fn sorted(&self) -> Vec<f64> {
+        let mut sorted = self.0.clone();
+        sorted.sort_by(f64::total_cmp);
+        sorted
+    }
+}
+
+/// What a step binary prints with `--json`, one per line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Line {
+    /// The process that prints: the first line.
+    Run(Box<Run>),
+    /// A measurement of this process.
+    Measurement(Box<Measurement>),
+    /// The outcome of `check` for a kernel; refers to it too, and is not kept.
+    Check(Box<Check>),
+    /// One launch for a profiler; refers to it, and is not kept either.
+    Launched(Box<Launched>),
+    /// The checksum of C after a launch; it goes into a record of its own.
+    Sum(Box<Sum>),
+}
+
+/// One launch that was neither verified nor timed: what a profiler looked at.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Launched {
+    /// The process that launched: its [`Run::id`].
+    pub run: String,
+    /// The step, such as `v05`.
+    pub step: String,
+    /// Name of the entry point.
+    pub kernel: String,
+    /// Sizes of the launch.
+    pub shape: Shape,
+    /// SHA-256 of the PTX that ran.
+    pub ptx_sha256: String,
+    /// Blocks of the grid in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Dynamic shared memory, in bytes.
+    pub dynamic_shared: u32,
+    /// The emulated device's counters.
+    pub counters: Option<serde_json::Map<String, serde_json::Value>>,
+    /// Why there was no launch.
+    pub not_run: Option<String>,
+}
+
+/// What `check` found out about a kernel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    /// The process that checked: its [`Run::id`].
+    pub run: String,
+    /// The step, such as `v05`.
+    pub step: String,
+    /// Name of the entry point.
+    pub kernel: String,
+    /// Shapes on which it was right, with all checks clean.
+    pub n_passed: usize,
+    /// Shapes that were not tried, because they do not fit: the first reason.
+    pub not_run: Option<String>,
+    /// The first shape that failed, and why. `None` when none did.
+    pub failed: Option<FailedCheck>,
+}
+
+/// A shape that failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FailedCheck {
+    /// Sizes of the launch.
+    pub shape: Shape,
+    /// The reason, in one sentence.
+    pub why: String,
+    /// Everything there is to tell.
+    pub details: String,
+}
+
+/// A record that could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// Not readable or not writable.
+    #[error("{}: {source}", .path.display())]
+    Io {
+        /// Path of the file.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: std::io::Error,
+    },
+    /// The file is not a record of measurements.
+    #[error("{} is not a record of measurements: {source}", .path.display())]
+    Format {
+        /// Path of the file.
+        path: PathBuf,
+        /// The error of the JSON parser.
+        source: serde_json::Error,
+    },
+    /// A later version wrote the file.
+    #[error("{} has schema {found}, this program reads {SCHEMA}", .path.display())]
+    Schema {
+        /// Path of the file.
+        path: PathBuf,
+        /// Version of the format that the file has.
+        found: u32,
+    },
+}
+
+impl Default for Record {
+    fn default() -> Self {
+        Self {
+            schema: SCHEMA,
+            runs: Vec::new(),
+            measurements: Vec::new(),
+        }
+    }
+}
+
+impl Record {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is something else.
+    pub fn load(path: &Path) -> Result<Self, RecordError> {
+        load_json(path, SCHEMA, |found: &Self| found.schema)
+    }
+
+    /// Takes in a line of a step. A measurement replaces the older one of the same kernel and shape, and keeps its duel
+    /// if it has none itself.
+    pub fn add(&mut self, line: Line) {
+        match line {
+            Line::Run(run) => {
+                self.runs.retain(|old| old.id != run.id);
+                self.runs.push(*run);
+            }
+            Line::Measurement(mut new) => {
+                let same = |old: &Measurement| old.kernel == new.kernel && old.shape == new.shape;
+                if let Some(at) = self.measurements.iter().position(same) {
+                    new.keep_duel(self.measurements.remove(at));
+                }
+                self.measurements.push(*new);
+                let step = |m: &Measurement| (m.step.clone(), m.shape);
+                self.measurements.sort_by_key(step);
+            }
+            Line::Check(_) | Line::Launched(_) | Line::Sum(_) => {}
+        }
+    }
+
+    /// Drops runs that nothing refers to.
+    pub fn tidy(&mut self) {
+        let used: BTreeSet<&str> = self.measurements.iter().flat_map(Measurement::runs).collect();
+        self.runs.retain(|run| used.contains(run.id.as_str()));
+    }
+
+    /// Writes the file whole or not at all: beside it first, then in its place.
+    ///
+    /// # Errors
+    /// When that is not possible; the old file is as it was.
+    pub fn save(&self, path: &Path) -> Result<(), RecordError> {
+        save_text(
+            path,
+            &json_file(self.schema, "measurements", &self.runs, &self.measurements),
+        )
+    }
+
+    /// Adds lines of steps to a file. What other processes added to it since it was read stays: it is read again
+    /// under a lock. `base` is the record to start from where the file is missing.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written; it is as it was then.
+    pub fn merge_into(path: &Path, base: &Self, lines: &[Line]) -> Result<(), RecordError> {
+        let _lock = lock_folder_of(path)?;
+        let mut record = match Self::load(path) {
+            Err(error) if error.is_missing() => base.clone(),
+            loaded => loaded?,
+        };
+        for line in lines {
+            record.add(line.clone());
+        }
+        record.tidy();
+        record.save(path)
+    }
+
+    /// The run of a measurement.
+    pub fn run_of(&self, measurement: &Measurement) -> Option<&Run> {
+        self.run(&measurement.run)
+    }
+
+    /// The run with this id.
+    pub fn run(&self, id: &str) -> Option<&Run> {
+        self.runs.iter().find(|run| run.id == id)
+    }
+
+    /// When these were measured: `2026-11-22`, or `2026-11-22 to 2026-11-23`.
+    pub fn days<'a>(&self, measurements: impl IntoIterator<Item = &'a Measurement>) -> String {
+        let runs = measurements.into_iter().filter_map(|one| self.run_of(one));
+        let days = runs.map(|run| catalog::text::day(&run.date));
+        let days: BTreeSet<&str> = days.collect();
+        match (days.first(), days.last()) {
+            (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
+            (first, _) => first.copied().unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// The measurement of a kernel on a shape.
+    pub fn of(&self, kernel: &str, shape: Shape) -> Option<&Measurement> {
+        self.measurements
+            .iter()
+            .find(|m| m.kernel == kernel && m.shape == shape)
+    }
+}
+
+/// Reads a file of this schema.
+pub(crate) fn load_json<T: for<'a> Deserialize<'a>>(
+    path: &Path,
+    schema: u32,
+    schema_of: impl Fn(&T) -> u32,
+) -> Result<T, RecordError> {
+    let text = std::fs::read_to_string(path).map_err(|source| RecordError::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    let record: T = serde_json::from_str(&text).map_err(|source| RecordError::Format {
+        path: path.to_owned(),
+        source,
+    })?;
+    match schema_of(&record) {
+        found if found == schema => Ok(record),
+        found => Err(RecordError::Schema {
+            path: path.to_owned(),
+            found,
+        }),
+    }
+}
+
+/// [`write_whole`], with the path in the error.
+pub(crate) fn save_text(path: &Path, text: &str) -> Result<(), RecordError> {
+    write_whole(path, text).map_err(|source| RecordError::Io {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+impl RecordError {
+    /// There is no such file.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
+    }
+}
+
+/// The lock of the folder in which a record lies.
+pub(crate) fn lock_folder_of(path: &Path) -> Result<FolderLock, RecordError> {
+    let folder = folder_of(path);
+    lock_folder(folder).map_err(|source| RecordError::Io {
+        path: folder.to_owned(),
+        source,
+    })
+}
+
+/// A file with one run and one item per line, so that a diff shows what changed.
+pub(crate) fn json_file<R: Serialize, T: Serialize>(
+    schema: u32,
+    name: &str,
+    runs: &[R],
+    items: &[T],
+) -> String {
+    let (runs, items) = (json_lines(runs), json_lines(items));
+    format!("{{\n\"schema\": {schema},\n\"runs\": [\n{runs}\n],\n\"{name}\": [\n{items}\n]\n}}\n")
+}
+
+/// One item per line.
+pub(crate) fn json_lines<T: Serialize>(items: &[T]) -> String {
+    // Strings, numbers, lists and maps with string keys: nothing that JSON could not hold.
+    let line = |item| serde_json::to_string(item).expect("plain data");
+    items.iter().map(line).collect::<Vec<_>>().join(",\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measurement(kernel: &str, size: usize, run: &str) -> Measurement {
+        Measurement {
+            run: run.into(),
+            step: "v05".into(),
+            kernel: kernel.into(),
+            shape: Shape::square(size),
+            seed: 1,
+            ptx_sha256: String::new(),
+            outcome: Outcome::NotRun { why: "a test".into() },
+        }
+    }
+
+    fn run(id: &str) -> Run {
+        Run {
+            id: id.into(),
+            date: "2026-11-21T00:00:00Z".into(),
+            device: "a device".into(),
+            emulated: false,
+            capability: "9.0".into(),
+            driver: "13.0".into(),
+            host: "a host".into(),
+            revision: "unknown".into(),
+            roofline: None,
+            cublas: None,
+        }
+    }
+
+    #[test]
+    fn a_newer_measurement_replaces_the_older() {
+        let mut record = Record::default();
+        for id in ["first", "second"] {
+            record.add(Line::Run(Box::new(run(id))));
+            record.add(Line::Measurement(Box::new(measurement("kernel", 64, id))));
+        }
+        record.add(Line::Measurement(Box::new(measurement("kernel", 128, "second"))));
+        record.tidy();
+        assert_eq!(record.runs.len(), 1);
+        assert_eq!(record.measurements.len(), 2);
+    }
+
+    /// A measurement that passed, beside cuBLAS's algorithm of this number, with a duel or without.
+    fn beside(algorithm: usize, run: &str, has_duel: bool) -> Measurement {
+        let duel = Duel {
+            sustained: vec![[1.0; 4]; 2],
+            burst: vec![[2.0; 4]; 2],
+            piece_and_pause: [50.0, 60.0],
+            earlier: None,
+        };
+        let passed = Passed {
+            grid: [1; 3],
+            block: [1; 3],
+            dynamic_shared: 0,
+            accuracy: Accuracy {
+                max_abs_error: 0.0,
+                max_of_bound: 0.0,
+                exact_on_integers: true,
+            },
+            batch: 1,
+            by: By::Batch,
+            hot: Some(Samples(vec![1.0])),
+            cold: None,
+            whole: None,
+            cpu_ms: None,
+            yardstick: Some(Yardstick {
+                name: "cuBLAS".into(),
+                by: By::Batch,
+                algorithm: Some(algorithm),
+                hot: Samples(vec![1.0]),
+                duel: has_duel.then_some(duel),
+            }),
+            clock_mhz: None,
+            counters: None,
+            machine_code: None,
+        };
+        Measurement {
+            outcome: Outcome::Passed(Box::new(passed)),
+            ..measurement("kernel", 64, run)
+        }
+    }
+
+    #[test]
+    fn a_duel_outlives_later_times_of_the_same_code() {
+        let mut record = Record::default();
+        let add = |record: &mut Record, id: &str, new: Measurement| {
+            record.add(Line::Run(Box::new(run(id))));
+            record.add(Line::Measurement(Box::new(new)));
+            record.tidy();
+            record.runs.iter().map(|run| run.id.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(add(&mut record, "one", beside(5, "one", true)), ["one"]);
+        for later in ["two", "three"] {
+            let runs = add(&mut record, later, beside(6, later, false));
+            assert_eq!(runs, ["one", later]);
+            let duel = record.measurements[0].duel().expect("the first one's");
+            let earlier = duel.earlier.as_ref().expect("another run's");
+            assert_eq!((earlier.run.as_str(), earlier.algorithm), ("one", Some(5)));
+        }
+        assert_eq!(add(&mut record, "four", beside(7, "four", true)), ["four"]);
+        let duel = record.measurements[0].duel().expect("a new one");
+        assert_eq!(duel.earlier, None);
+
+        let mut changed = beside(7, "five", false);
+        changed.ptx_sha256 = "other code".into();
+        assert_eq!(add(&mut record, "five", changed), ["five"]);
+        assert_eq!(record.measurements[0].duel(), None);
+    }
+
+    #[test]
+    fn days_are_those_of_the_runs() {
+        let mut record = Record::default();
+        for (id, size) in [("one", 64), ("two", 128), ("three", 256)] {
+            record.add(Line::Run(Box::new(Run {
+                date: format!("2026-11-2{}T23:00:00Z", if id == "three" { 3 } else { 2 }),
+                ..run(id)
+            })));
+            record.add(Line::Measurement(Box::new(measurement("kernel", size, id))));
+        }
+        assert_eq!(record.days(&record.measurements[..2]), "2026-11-22");
+        assert_eq!(record.days(&record.measurements), "2026-11-22 to 2026-11-23");
+        assert_eq!(record.days([]), "");
+    }
+
+    #[test]
+    fn what_is_saved_can_be_loaded() {
+        let path = std::env::temp_dir().join(format!("ladder-record-{}.json", std::process::id()));
+        let mut record = Record::default();
+        record.add(Line::Run(Box::new(run("one"))));
+        record.add(Line::Measurement(Box::new(measurement("kernel", 64, "one"))));
+        record.save(&path).expect("a folder to write to");
+        assert_eq!(Record::load(&path).expect("what was just written"), record);
+        std::fs::remove_file(&path).expect("a file");
+    }
+
+    #[test]
+    fn a_file_that_is_no_record_is_named() {
+        let error = Record::load(Path::new("no/such/file.json"))
+            .unwrap_err()
+            .to_string();
+        assert!(error.starts_with("no/such/file.json: "), "{error}");
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_lies_between() {
+        assert_eq!(Samples(vec![4.0, 1.0, 2.0, 3.0]).median(), 2.5);
+        assert_eq!(Samples(vec![3.0, 1.0, 2.0]).median(), 2.0);
+        assert!(Samples(Vec::new()).median().is_nan());
+    }
+
+    #[test]
+    fn two_processes_that_read_the_same_file_both_add_to_it() {
+        let name = format!("ladder-record-merged-{}.json", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let base = Record::default();
+        for id in ["one", "two"] {
+            let lines = [
+                Line::Run(Box::new(run(id))),
+                Line::Measurement(Box::new(measurement(id, 64, id))),
+            ];
+            Record::merge_into(&path, &base, &lines).expect("written");
+        }
+        let merged = Record::load(&path).expect("a record");
+        let _ = std::fs::remove_file(&path);
+        assert_eq!((merged.runs.len(), merged.measurements.len()), (2, 2));
+    }
+}

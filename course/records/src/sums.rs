@@ -1,0 +1,370 @@
+//! Checksums of C, one file per machine: `book/data/h200-sums.json`. Two devices that compute the same bits have the
+//! same sums.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::record::{self, RecordError, Run};
+use catalog::provenance::sha256;
+use catalog::shape::Shape;
+
+/// Layout of the file.
+pub const SCHEMA: u32 = 1;
+
+/// The records that other devices, the emulated one among them, are compared with: files of `book/data`. Of a kernel
+/// that the first one lacks, the sums are those of the next.
+pub const REFERENCES: [&str; 2] = ["h200-sums.json", "h100-80gb-hbm3-sums.json"];
+
+/// Multiprocessors that a launch counts on, whatever the device has: where blocks share out tiles, or the terms of a
+/// tile, their number is the same everywhere. It is small, so that small shapes have more tiles than blocks.
+pub const MULTIPROCESSORS: usize = 4;
+
+/// Kernels whose C depends on the number of multiprocessors: they share out the terms of a tile by it, and each part is
+/// rounded before the parts are added.
+pub const BY_MULTIPROCESSORS: [&str; 2] = ["sgemm_v11_split_k", "sgemm_v11_stream_k"];
+
+/// Kernels that no reference has yet. A test fails where this list and the records disagree: after
+/// `cargo xtask sums --save` on such a device the names have to go.
+pub const NOT_SUMMED: &[&str] = &[];
+
+/// Sums of the kernels, session after session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Version of the format: [`SCHEMA`].
+    pub schema: u32,
+    /// The processes that computed them.
+    pub runs: Vec<Run>,
+    /// The sums, ordered by step, kernel and shape.
+    pub sums: Vec<Sum>,
+}
+
+/// What is in C after one launch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sum {
+    /// The process: its [`Run::id`].
+    pub run: String,
+    /// The step, such as `v12`.
+    pub step: String,
+    /// Name of the entry point.
+    pub kernel: String,
+    /// Sizes of the launch.
+    pub shape: Shape,
+    /// Seed of the inputs.
+    pub seed: u64,
+    /// Multiprocessors that the launch counted on.
+    pub multiprocessors: usize,
+    /// SHA-256 of the PTX.
+    pub ptx_sha256: String,
+    /// SHA-256 of the elements of C, row-major, each with its lowest byte first. Empty where nothing ran.
+    pub c_sha256: String,
+    /// The same of cuBLAS's C from the same inputs, where it ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cublas_sha256: Option<String>,
+    /// Why the kernel did not run; records have no such lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_run: Option<String>,
+}
+
+/// What a record says of a sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beside<'a> {
+    /// It has the same.
+    Same,
+    /// It has this one.
+    Other(&'a Sum),
+    /// It has none of this kernel, shape, seed and number of multiprocessors.
+    Missing,
+}
+
+impl Sum {
+    /// Whether cuBLAS's C has the same bits; `None` where it did not run.
+    pub fn is_cublas(&self) -> Option<bool> {
+        self.cublas_sha256.as_ref().map(|other| *other == self.c_sha256)
+    }
+
+    /// Whether two sums are of the same product.
+    fn is_of(&self, other: &Self) -> bool {
+        let key = |sum: &Self| (sum.shape, sum.seed, sum.multiprocessors);
+        self.kernel == other.kernel && key(self) == key(other)
+    }
+}
+
+/// The first digits of a sum, enough to see that two differ.
+pub fn short(sum: &str) -> &str {
+    sum.get(..12).unwrap_or(sum)
+}
+
+/// The sum of the bytes of C.
+pub fn of_bytes(bytes: &[u8]) -> String {
+    sha256(bytes)
+}
+
+impl Default for Record {
+    fn default() -> Self {
+        Self {
+            schema: SCHEMA,
+            runs: Vec::new(),
+            sums: Vec::new(),
+        }
+    }
+}
+
+impl Record {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is something else.
+    pub fn load(path: &Path) -> Result<Self, RecordError> {
+        record::load_json(path, SCHEMA, |found: &Self| found.schema)
+    }
+
+    /// The same, empty where there is no such file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is something else.
+    pub fn load_or_empty(path: &Path) -> Result<Self, RecordError> {
+        match Self::load(path) {
+            Err(error) if error.is_missing() => Ok(Self::default()),
+            loaded => loaded,
+        }
+    }
+
+    /// What the references in a folder have of each kernel; empty where there are none.
+    ///
+    /// # Errors
+    /// When one cannot be read, or is something else.
+    pub fn references(folder: &Path) -> Result<Self, RecordError> {
+        let mut all = Self::default();
+        for name in REFERENCES {
+            let next = Self::load_or_empty(&folder.join(name))?;
+            let lacks = |sum: &Sum| all.sums.iter().all(|known| known.kernel != sum.kernel);
+            let added: Vec<Sum> = next.sums.into_iter().filter(lacks).collect();
+            all.runs.extend(next.runs);
+            all.sums.extend(added);
+        }
+        let sums = &all.sums;
+        all.runs.retain(|run| sums.iter().any(|sum| sum.run == run.id));
+        Ok(all)
+    }
+
+    /// Adds what was computed to a file, in place of older sums of the same products.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written; it is as it was then.
+    pub fn merge_into(path: &Path, new: &Self) -> Result<(), RecordError> {
+        let _lock = record::lock_folder_of(path)?;
+        let mut record = Self::load_or_empty(path)?;
+        record
+            .runs
+            .retain(|old| new.runs.iter().all(|run| run.id != old.id));
+        record.runs.extend_from_slice(&new.runs);
+        for sum in &new.sums {
+            record.add(sum.clone());
+        }
+        let sums = &record.sums;
+        record.runs.retain(|run| sums.iter().any(|sum| sum.run == run.id));
+        let text = record::json_file(record.schema, "sums", &record.runs, &record.sums);
+        record::save_text(path, &text)
+    }
+
+    /// Adds a sum, in place of an older one of the same product. One of a kernel that did not run is left out.
+    pub fn add(&mut self, new: Sum) {
+        if new.not_run.is_some() {
+            return;
+        }
+        self.sums.retain(|old| !old.is_of(&new));
+        self.sums.push(new);
+        self.sums
+            .sort_by(|a, b| (&a.step, &a.kernel, a.shape).cmp(&(&b.step, &b.kernel, b.shape)));
+    }
+
+    /// What it says of a sum.
+    pub fn beside(&self, sum: &Sum) -> Beside<'_> {
+        match self.sums.iter().find(|known| known.is_of(sum)) {
+            None => Beside::Missing,
+            Some(known) if known.c_sha256 == sum.c_sha256 => Beside::Same,
+            Some(known) => Beside::Other(known),
+        }
+    }
+
+    /// How a sum differs from the recorded one, in a sentence; `None` where it does not, or none is recorded.
+    pub fn difference(&self, sum: &Sum) -> Option<String> {
+        let Beside::Other(known) = self.beside(sum) else {
+            return None;
+        };
+        let there = self.runs.iter().find(|run| run.id == known.run);
+        let device = there.map_or("the device of the record", |run| run.device.as_str());
+        let changed = match known.ptx_sha256 == sum.ptx_sha256 {
+            true => "",
+            false => "; its PTX is another one than there",
+        };
+        Some(format!(
+            "{} on {}: C has the sum {} here and {} on {device}{changed}",
+            sum.kernel,
+            sum.shape,
+            short(&sum.c_sha256),
+            short(&known.c_sha256),
+        ))
+    }
+}
+
+impl Record {
+    /// What is wrong with a sum of the emulated device, in a sentence: the record has another one; or it has none, and
+    /// `not_summed` does not name the kernel; or both have it.
+    pub fn complaint(&self, sum: &Sum, not_summed: &[&str]) -> Option<String> {
+        let Sum {
+            step, kernel, shape, ..
+        } = sum;
+        match (self.beside(sum), not_summed.contains(&kernel.as_str())) {
+            (Beside::Missing, true) | (Beside::Same, false) => None,
+            (Beside::Other(_), false) => self.difference(sum),
+            (Beside::Missing, false) => Some(format!(
+                "{kernel} on {shape}: no sum in {}; on a machine with such a GPU: cargo xtask sums {step} --save",
+                REFERENCES.join(" or ")
+            )),
+            (Beside::Same | Beside::Other(_), true) => Some(format!(
+                "{kernel} on {shape}: {} has its sum, and records::sums::NOT_SUMMED names the kernel: take it out",
+                REFERENCES.join(" or ")
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use catalog::STEPS;
+
+    fn run(id: &str) -> Run {
+        Run {
+            id: id.into(),
+            date: "2026-11-23T00:00:00Z".into(),
+            device: "NVIDIA Test 100".into(),
+            emulated: false,
+            capability: "9.0".into(),
+            driver: "13.0".into(),
+            host: "a host".into(),
+            revision: "unknown".into(),
+            roofline: None,
+            cublas: None,
+        }
+    }
+
+    fn sum(run: &str, kernel: &str, size: usize) -> Sum {
+        Sum {
+            run: run.into(),
+            step: "v12".into(),
+            kernel: kernel.into(),
+            shape: Shape::square(size),
+            seed: 1,
+            multiprocessors: MULTIPROCESSORS,
+            ptx_sha256: String::new(),
+            c_sha256: of_bytes(kernel.as_bytes()),
+            cublas_sha256: None,
+            not_run: None,
+        }
+    }
+
+    fn record() -> Record {
+        Record {
+            runs: vec![run("first")],
+            sums: vec![sum("first", "one", 64), sum("first", "two", 64)],
+            ..Record::default()
+        }
+    }
+
+    #[test]
+    fn one_changed_digit_is_a_difference_with_kernel_and_shape() {
+        let ours = sum("here", "two", 64);
+        let mut record = record();
+        assert_eq!(
+            (record.beside(&ours), record.difference(&ours)),
+            (Beside::Same, None)
+        );
+        let digit = record.sums[1].c_sha256.pop().expect("a digit");
+        record.sums[1].c_sha256.push(if digit == '0' { '1' } else { '0' });
+        let told = record.difference(&ours).expect("a difference");
+        assert!(told.starts_with("two on 64x64x64: C has the sum "), "{told}");
+        assert!(told.ends_with(" on NVIDIA Test 100"), "{told}");
+    }
+
+    #[test]
+    fn the_record_and_the_list_of_what_it_lacks_complete_each_other() {
+        #[track_caller]
+        fn check(record: &Record, not_summed: &[&str], wanted: Option<&str>) {
+            let told = record.complaint(&sum("here", "two", 64), not_summed);
+            assert_eq!(told.is_some(), wanted.is_some(), "{told:?}");
+            assert!(told.is_none_or(|told| told.contains(wanted.unwrap_or_default())));
+        }
+        let (with, without) = (record(), Record::default());
+        let mut other = record();
+        other.sums[1].c_sha256 = of_bytes(b"another C");
+        check(&with, &[], None);
+        check(&without, &["two"], None);
+        check(
+            &without,
+            &["one"],
+            Some("two on 64x64x64: no sum in h200-sums.json or h100-80gb-hbm3-sums.json"),
+        );
+        check(
+            &with,
+            &["two"],
+            Some("two on 64x64x64: h200-sums.json or h100-80gb-hbm3-sums.json has its sum"),
+        );
+        check(&other, &["two"], Some("take it out"));
+        check(&other, &[], Some("two on 64x64x64: C has the sum "));
+    }
+
+    #[test]
+    fn another_product_is_not_compared() {
+        let record = record();
+        let changes: [fn(&mut Sum); 4] = [
+            |sum| sum.kernel.push('s'),
+            |sum| sum.shape.m += 1,
+            |sum| sum.seed += 1,
+            |sum| sum.multiprocessors += 1,
+        ];
+        for change in changes {
+            let mut ours = sum("here", "two", 64);
+            change(&mut ours);
+            ours.c_sha256.clear();
+            assert_eq!(record.beside(&ours), Beside::Missing, "{ours:?}");
+        }
+    }
+
+    #[test]
+    fn a_newer_sum_takes_the_place_of_the_older_one() {
+        let folder = std::env::temp_dir().join(format!("ladder-sums-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let path = folder.join("card-sums.json");
+        for _ in 0..2 {
+            Record::merge_into(&path, &record()).expect("written");
+        }
+        assert_eq!(Record::load(&path).expect("a record"), record());
+        let mut skipped = sum("second", "three", 64);
+        skipped.not_run = Some("it needs something".into());
+        let new = |sums| Record {
+            runs: vec![run("second")],
+            sums,
+            ..Record::default()
+        };
+        Record::merge_into(&path, &new(vec![sum("second", "one", 64), skipped])).expect("written");
+        let read = Record::load(&path).expect("a record");
+        let of: Vec<_> = read.sums.iter().map(|sum| (&*sum.kernel, &*sum.run)).collect();
+        assert_eq!(of, [("one", "second"), ("two", "first")]);
+        assert_eq!(read.runs.len(), 2);
+        Record::merge_into(&path, &new(vec![sum("second", "two", 64)])).expect("written");
+        assert_eq!(Record::load(&path).expect("a record").runs, [run("second")]);
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+
+    #[test]
+    fn lists_name_kernels_of_the_ladder() {
+        for name in NOT_SUMMED.iter().chain(&BY_MULTIPROCESSORS) {
+            let known =
+                |step: &catalog::Step| step.kernel(name).is_some_and(|kernel| kernel.source.is_some());
+            assert!(STEPS.iter().any(known), "no step has a kernel {name}");
+        }
+    }
+}

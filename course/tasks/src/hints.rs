@@ -1,0 +1,155 @@
+//! Hints: which one fits the last verdict, and the one part of the solution that is shown after all of them.
+
+use crate::diff;
+use crate::markers;
+use crate::task::Task;
+
+/// The hint that fits a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chosen<'a> {
+    /// What it is about: a verdict's code, or empty for the general hint.
+    pub symptom: &'a str,
+    /// Nudge, concept, pseudo-code; empty where nobody wrote a hint.
+    pub levels: &'a [String],
+}
+
+/// The hint for the code of a verdict, and where there is none for it, the general one.
+pub fn choose<'a>(task: &'a Task, code: Option<&str>) -> Chosen<'a> {
+    let of = |symptom: &str| task.hints.iter().find(|hint| hint.symptom == symptom);
+    let special = code.filter(|code| !code.is_empty()).and_then(of);
+    match special.or_else(|| of("")) {
+        Some(hint) => Chosen {
+            symptom: &hint.symptom,
+            levels: &hint.levels,
+        },
+        None => Chosen {
+            symptom: "",
+            levels: &[],
+        },
+    }
+}
+
+/// Lines of a part that no marker delimits.
+const LONGEST: usize = 12;
+
+/// A part of the finished kernel that a copy lacks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hunk {
+    /// What has to be done there; empty where the solution has no markers.
+    pub todo: String,
+    /// Lines of the finished kernel.
+    pub text: String,
+}
+
+/// The first part of the finished kernel that the copy does not have in its place: a marked region, or in a solution
+/// without any, the first lines that are missing. `solution` is with markers. `None` when the copy has all of it.
+pub fn hunk(solution: &str, copy: &str) -> Option<Hunk> {
+    let finished = markers::finished(solution);
+    let plain = |text: &str| {
+        let lines: Vec<String> = text.lines().map(code_of).collect();
+        lines.join("\n")
+    };
+    let missing = diff::missing(&plain(&finished), &plain(copy));
+    let lines: Vec<&str> = finished.lines().collect();
+    let is_missing = |at: usize| missing.get(at) == Some(&true) && !code_of(lines[at]).is_empty();
+    let regions = markers::regions(solution);
+    if !regions.is_empty() {
+        let found = regions
+            .into_iter()
+            .find(|region| region.lines.clone().any(is_missing))?;
+        return Some(Hunk {
+            todo: found.todo,
+            text: block(&lines[found.lines]),
+        });
+    }
+    let first = (0..lines.len()).find(|at| is_missing(*at))?;
+    // Comments and blank lines belong to what they stand before.
+    let more = |at: &usize| is_missing(*at) || code_of(lines[*at]).is_empty();
+    let mut end = (first..lines.len().min(first + LONGEST)).take_while(more).count() + first;
+    while end > first + 1 && code_of(lines[end - 1]).is_empty() {
+        end -= 1;
+    }
+    Some(Hunk {
+        todo: String::new(),
+        text: block(&lines[first..end]),
+    })
+}
+
+fn block(lines: &[&str]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// A line without its comment and without what white space adds.
+fn code_of(line: &str) -> String {
+    let code = line.split_once("//").map_or(line, |(code, _)| code);
+    code.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::Catalogue;
+
+    const TASKS: &str = r#"
+[rebuild]
+source = "v05_x"
+entry = "sgemm_x"
+work = "sgemm"
+tile = [128, 128]
+block = [256, 1, 1]
+minutes = 45
+[[rebuild.hints]]
+symptom = ""
+levels = ["general"]
+[[rebuild.hints]]
+symptom = "E-RACE"
+levels = ["one", "two"]
+"#;
+
+    #[test]
+    fn the_code_of_a_verdict_chooses() {
+        let catalogue = Catalogue::parse(TASKS, "v05", "tasks.toml").expect("a catalogue");
+        let chosen = |code| {
+            let chosen = choose(&catalogue.tasks[0], code);
+            (chosen.symptom, chosen.levels.len())
+        };
+        assert_eq!(chosen(Some("E-RACE")), ("E-RACE", 2));
+        assert_eq!(chosen(Some("E-OOB")), ("", 1));
+        assert_eq!(chosen(None), ("", 1));
+    }
+
+    const SOLUTION: &str = "void f()\n{\n    load();\n    // SOLUTION(v05): wait\n    __syncthreads();  // one\n    \
+                            // SOLUTION_END\n    // ANCHOR: x\n    use();\n    // ANCHOR_END: x\n    \
+                            // SOLUTION(v05): wait again\n    __syncthreads();  // two\n    // SOLUTION_END\n}\n";
+
+    #[track_caller]
+    fn todo(copy: &str) -> Option<String> {
+        hunk(SOLUTION, copy).map(|hunk| hunk.todo)
+    }
+
+    #[test]
+    fn the_region_that_a_copy_lacks_is_shown() {
+        assert_eq!(
+            hunk(SOLUTION, "void f()\n{\n    load();\n    use();\n}\n"),
+            Some(Hunk {
+                todo: "wait".into(),
+                text: "    __syncthreads();  // one\n".into()
+            })
+        );
+        // The same line elsewhere is not the one that is missing.
+        let first = "void f()\n{\n  load();\n  __syncthreads();\n  use();\n}\n";
+        assert_eq!(todo(first), Some("wait again".into()));
+        let both = "void f()\n{\n  load();\n  __syncthreads();\n  use(); // now\n  __syncthreads();\n}\n";
+        assert_eq!(todo(both), None);
+    }
+
+    #[test]
+    fn without_markers_the_first_missing_lines_are_shown() {
+        let solution = "#include \"common.cuh\"\n// what\nvoid f()\n{\n    a();\n\n    b();\n}\n";
+        let found = hunk(solution, "#include \"common.cuh\"\nvoid f()\n{\n}\n").expect("a hunk");
+        assert_eq!(found.text, "    a();\n\n    b();\n");
+        assert_eq!(hunk(solution, solution), None);
+        let long: String = (0..40).map(|n| format!("line{n}();\n")).collect();
+        assert_eq!(hunk(&long, "").expect("a hunk").text.lines().count(), LONGEST);
+    }
+}

@@ -1,0 +1,355 @@
+//! Named measures over what the emulated GPU counted in one launch: what criteria and questions refer to.
+//!
+//! *Per multiply-add* means: per multiply-add of a warp (32 of a lane) that the result takes, M · N · K / 32 of them.
+//! What a kernel computes beyond that does not dilute its traffic. Counts of shared memory are those after ptxas has
+//! merged neighbouring accesses, unless a name says otherwise.
+
+use catalog::Shape;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::work::Work;
+
+const WARP: f64 = 32.0;
+
+/// A number that counters or a trace of a kernel give, for criteria and questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Sectors of loads from global memory per multiply-add.
+    LoadSectorsPerFma,
+    /// Requests for loads from global memory per multiply-add.
+    GlobalLoadRequestsPerFma,
+    /// Sectors of loads from global memory per element of the result.
+    LoadSectorsPerElement,
+    /// Sectors of stores to global memory per element of the result.
+    StoreSectorsPerElement,
+    /// Requests for stores to global memory per 32 elements of the result.
+    StoreRequestsPerElement,
+    /// Bytes that loads asked for, per byte of the sectors they moved: 1 is best.
+    LoadEfficiency,
+    /// Bytes that stores wrote, per byte of the sectors they moved: 1 is best.
+    StoreEfficiency,
+    /// Share of the bytes loaded from global memory that 128-bit accesses move.
+    WideGlobalBytes,
+    /// Share of the bytes stored to global memory that 128-bit accesses move.
+    WideStoreBytes,
+    /// Share of the bytes loaded from shared memory that 128-bit accesses move, as written.
+    WideSharedBytes,
+    /// Bytes that a lane gets from a load from shared memory, on average.
+    BytesPerSharedLoad,
+    /// Loads from shared memory per multiply-add.
+    SharedLoadRequestsPerFma,
+    /// The same loads, before ptxas merges any.
+    SharedLoadRequestsAsWrittenPerFma,
+    /// Words (of 4 bytes) that lanes load from shared memory, per multiply-add of a lane.
+    SharedWordsPerFma,
+    /// Multiply-adds per load from shared memory.
+    FmasPerSharedLoad,
+    /// Multiply-adds per load from global memory.
+    FmasPerGlobalLoad,
+    /// Wavefronts of shared memory, loads and stores, per multiply-add.
+    SharedWavefrontsPerFma,
+    /// Wavefronts of loads from shared memory per load.
+    WavefrontsPerSharedLoad,
+    /// Wavefronts of stores to shared memory per store.
+    WavefrontsPerSharedStore,
+    /// Wavefronts of shared memory beyond what is necessary, per multiply-add.
+    SharedExcessPerFma,
+    /// Wavefronts of shared memory beyond what is necessary, in all.
+    SharedExcess,
+    /// Accesses of warps to shared memory: loads, stores and asynchronous copies.
+    SharedRequests,
+    /// Barriers that a warp arrives at per step of the k loop, of depth `bk`.
+    BarriersPerTile,
+    /// Barriers that a warp arrives at.
+    BarriersPerWarp,
+    /// Branches at which the lanes of a warp go different ways.
+    DivergentBranches,
+    /// Loads and stores of local memory per multiply-add.
+    LocalRequestsPerFma,
+    /// Multiply-adds of a warp that were done, per one that the result takes.
+    FmasDone,
+    /// Share of what is loaded from global memory for which nothing waits until half of a tile's multiply-adds are done.
+    LoadAhead,
+}
+
+/// What a measure is taken of.
+#[derive(Debug, Clone, Copy)]
+pub struct Taken<'a> {
+    /// The report of a counted launch, as JSON.
+    pub report: &'a Value,
+    /// What the kernel computes.
+    pub work: Work,
+    /// Sizes of the launch that was counted.
+    pub shape: Shape,
+    /// Depth of a step of the k loop.
+    pub bk: Option<usize>,
+    /// From the trace of a warp: see `judge::ahead`.
+    pub ahead: Option<f64>,
+}
+
+impl Measure {
+    /// In words, for a sentence: `sectors of global loads per multiply-add of a warp`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::LoadSectorsPerFma => "sectors of global loads per multiply-add of a warp",
+            Self::GlobalLoadRequestsPerFma => "global loads per multiply-add of a warp",
+            Self::LoadSectorsPerElement => "sectors of global loads per element of the result",
+            Self::StoreSectorsPerElement => "sectors of global stores per element of the result",
+            Self::StoreRequestsPerElement => "global stores of a warp per 32 elements of the result",
+            Self::LoadEfficiency => "share of the bytes in loaded sectors that lanes asked for",
+            Self::StoreEfficiency => "share of the bytes in stored sectors that lanes wrote",
+            Self::WideGlobalBytes => "share of bytes loaded from global memory by 128-bit accesses",
+            Self::WideStoreBytes => "share of bytes stored to global memory by 128-bit accesses",
+            Self::WideSharedBytes => "share of bytes loaded from shared memory by 128-bit accesses",
+            Self::BytesPerSharedLoad => "bytes that a lane gets from a load from shared memory",
+            Self::SharedLoadRequestsPerFma => "loads from shared memory per multiply-add of a warp",
+            Self::SharedLoadRequestsAsWrittenPerFma => {
+                "loads from shared memory, as written, per multiply-add of a warp"
+            }
+            Self::SharedWordsPerFma => "words that a lane loads from shared memory per multiply-add",
+            Self::FmasPerSharedLoad => "multiply-adds of a warp per load from shared memory",
+            Self::FmasPerGlobalLoad => "multiply-adds of a warp per load from global memory",
+            Self::SharedWavefrontsPerFma => "wavefronts of shared memory per multiply-add of a warp",
+            Self::WavefrontsPerSharedLoad => "wavefronts per load from shared memory",
+            Self::WavefrontsPerSharedStore => "wavefronts per store to shared memory",
+            Self::SharedExcessPerFma => {
+                "wavefronts of shared memory beyond the necessary ones, per multiply-add of a warp"
+            }
+            Self::SharedExcess => "wavefronts of shared memory beyond the necessary ones",
+            Self::SharedRequests => "accesses of warps to shared memory",
+            Self::BarriersPerTile => "barriers that a warp arrives at per step of the k loop",
+            Self::BarriersPerWarp => "barriers that a warp arrives at",
+            Self::DivergentBranches => "branches at which lanes of a warp go different ways",
+            Self::LocalRequestsPerFma => "accesses to local memory per multiply-add of a warp",
+            Self::FmasDone => "multiply-adds done per one that the result takes",
+            Self::LoadAhead => {
+                "share of global loads that nothing waits for until half of a tile's multiply-adds are done"
+            }
+        }
+    }
+
+    /// Whether a criterion must give `bk`.
+    pub fn needs_depth(self) -> bool {
+        matches!(self, Self::BarriersPerTile | Self::LoadAhead)
+    }
+
+    /// Whether it comes from the trace of a warp, and not from counters.
+    pub fn needs_trace(self) -> bool {
+        self == Self::LoadAhead
+    }
+
+    /// Whether it has a meaning for a kernel that computes this.
+    pub fn fits(self, work: Work) -> bool {
+        let of_products = matches!(
+            self,
+            Self::LoadSectorsPerFma
+                | Self::GlobalLoadRequestsPerFma
+                | Self::SharedLoadRequestsPerFma
+                | Self::SharedLoadRequestsAsWrittenPerFma
+                | Self::SharedWordsPerFma
+                | Self::FmasPerSharedLoad
+                | Self::FmasPerGlobalLoad
+                | Self::SharedWavefrontsPerFma
+                | Self::SharedExcessPerFma
+                | Self::BarriersPerTile
+                | Self::LocalRequestsPerFma
+                | Self::FmasDone
+                | Self::LoadAhead
+        );
+        !(of_products && work.is_transpose())
+    }
+
+    /// The value; `None` where the launch has nothing that it could be taken of: a share of no bytes, for example.
+    pub fn of(self, taken: &Taken<'_>) -> Option<f64> {
+        let total = &taken.report["total"];
+        let n = |name: &str| total[name].as_f64().unwrap_or(0.0);
+        let ratio = |a: f64, b: f64| (b > 0.0).then(|| a / b);
+        let Taken { work, shape, .. } = *taken;
+        let fmas = work.fmas(shape) / WARP;
+        let elements = work.elements(shape);
+        let shared = |what: &str| {
+            n(&format!("shared_load_{what}_merged"))
+                + n(&format!("shared_store_{what}_merged"))
+                + n(&format!("async_copy_{what}"))
+        };
+        let excess = (shared("wavefronts") - shared("ideal")).max(0.0);
+        let per_warp = || {
+            let product = |name: &str| {
+                let sizes = taken.report[name].as_array().into_iter().flatten();
+                sizes.map(|n| n.as_f64().unwrap_or(0.0)).product::<f64>()
+            };
+            let warps = product("grid") * (product("block") / WARP).ceil();
+            ratio(n("barriers"), warps)
+        };
+        match self {
+            Self::LoadSectorsPerFma => ratio(n("global_load_sectors"), fmas),
+            Self::GlobalLoadRequestsPerFma => ratio(n("global_load_requests"), fmas),
+            Self::LoadSectorsPerElement => ratio(n("global_load_sectors"), elements),
+            Self::StoreSectorsPerElement => ratio(n("global_store_sectors"), elements),
+            Self::StoreRequestsPerElement => ratio(n("global_store_requests"), elements / WARP),
+            Self::LoadEfficiency => ratio(n("global_load_bytes"), n("global_load_sectors") * SECTOR),
+            Self::StoreEfficiency => ratio(n("global_store_bytes"), n("global_store_sectors") * SECTOR),
+            Self::WideGlobalBytes => wide(taken.report, "ld.global", "global_load_bytes"),
+            Self::WideStoreBytes => wide(taken.report, "st.global", "global_store_bytes"),
+            Self::WideSharedBytes => wide(taken.report, "ld.shared", "shared_load_bytes"),
+            Self::BytesPerSharedLoad => {
+                ratio(n("shared_load_bytes"), n("shared_load_requests_merged") * WARP)
+            }
+            Self::SharedLoadRequestsPerFma => ratio(n("shared_load_requests_merged"), fmas),
+            Self::SharedLoadRequestsAsWrittenPerFma => ratio(n("shared_load_requests"), fmas),
+            Self::SharedWordsPerFma => ratio(n("shared_load_bytes") / WORD, fmas * WARP),
+            Self::FmasPerSharedLoad => ratio(fmas, n("shared_load_requests_merged")),
+            Self::FmasPerGlobalLoad => ratio(fmas, n("global_load_requests")),
+            Self::SharedWavefrontsPerFma => ratio(shared("wavefronts"), fmas),
+            Self::WavefrontsPerSharedLoad => ratio(
+                n("shared_load_wavefronts_merged"),
+                n("shared_load_requests_merged"),
+            ),
+            Self::WavefrontsPerSharedStore => ratio(
+                n("shared_store_wavefronts_merged"),
+                n("shared_store_requests_merged"),
+            ),
+            Self::SharedExcessPerFma => ratio(excess, fmas),
+            Self::SharedExcess => Some(excess),
+            Self::SharedRequests => Some(shared("requests")),
+            Self::BarriersPerTile => {
+                let steps = shape.k.div_ceil(taken.bk?.max(1));
+                ratio(per_warp()?, steps as f64)
+            }
+            Self::BarriersPerWarp => per_warp(),
+            Self::DivergentBranches => Some(n("divergent_branches")),
+            Self::LocalRequestsPerFma => ratio(n("local_requests"), fmas),
+            Self::FmasDone => ratio(n("fmas") / WARP, fmas),
+            Self::LoadAhead => taken.ahead,
+        }
+    }
+}
+
+const SECTOR: f64 = 32.0;
+const WORD: f64 = 4.0;
+/// Bytes of the widest access of a lane.
+const WIDEST: u32 = 16;
+
+/// Share of the bytes that instructions of a kind move in accesses of 128 bits. Asynchronous copies are global loads.
+fn wide(report: &Value, kind: &str, counter: &str) -> Option<f64> {
+    let (mut all, mut wide) = (0.0, 0.0);
+    for instruction in report["instructions"].as_array().into_iter().flatten() {
+        let text = instruction["text"].as_str().unwrap_or_default();
+        let bytes = instruction["counters"][counter].as_f64().unwrap_or(0.0);
+        let operation = opcode(text);
+        let is_copy = kind == "ld.global" && operation.starts_with("cp.async.");
+        // A generic address has no space in its name; the counter says where it led.
+        let is_kind = operation.starts_with(&kind[..3]) || is_copy;
+        if bytes == 0.0 || !is_kind {
+            continue;
+        }
+        all += bytes;
+        let width = match is_copy {
+            true => copied_bytes(text),
+            false => access_bytes(operation),
+        };
+        if width == Some(WIDEST) {
+            wide += bytes;
+        }
+    }
+    (all > 0.0).then(|| wide / all)
+}
+
+/// `ld.global.nc.v4.f32` of `@%p1 ld.global.nc.v4.f32 {…}, […];`
+pub(crate) fn opcode(text: &str) -> &str {
+    let text = text.trim_start();
+    let text = match text.strip_prefix('@') {
+        Some(rest) => rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest),
+        None => text,
+    };
+    text.trim_start()
+        .split(|c: char| c.is_whitespace() || c == ';')
+        .next()
+        .unwrap_or_default()
+}
+
+/// Bytes that a load or store moves for each lane: of its type, times the length of its vector.
+fn access_bytes(operation: &str) -> Option<u32> {
+    let mut length = 1;
+    for part in operation.split('.').skip(1) {
+        match part {
+            "v2" => length = 2,
+            "v4" => length = 4,
+            "v8" => length = 8,
+            _ => {
+                let is_type = part.starts_with(['b', 'u', 's', 'f']);
+                if let Some(bits) = part.get(1..).and_then(|bits| bits.parse::<u32>().ok())
+                    && is_type
+                {
+                    return Some(length * bits / 8);
+                }
+            }
+        }
+    }
+    None
+}
+
+/// `cp.async.cg.shared.global [%r1], [%rd1], 16;`
+fn copied_bytes(text: &str) -> Option<u32> {
+    let after = text.rsplit_once("], ")?.1;
+    after.split([',', ';']).next()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[track_caller]
+    fn measured(measure: Measure, report: &Value) -> Option<f64> {
+        measure.of(&Taken {
+            report,
+            work: Work::Sgemm,
+            shape: Shape { m: 64, n: 32, k: 16 },
+            bk: Some(8),
+            ahead: None,
+        })
+    }
+
+    #[test]
+    fn per_multiply_add_is_of_the_result() {
+        // 1024 multiply-adds of a warp, however many the kernel does.
+        let report = json!({"total": {"fmas": 7, "global_load_sectors": 2048}});
+        assert_eq!(measured(Measure::LoadSectorsPerFma, &report), Some(2.0));
+        assert_eq!(measured(Measure::FmasPerSharedLoad, &report), None);
+    }
+
+    #[test]
+    fn barriers_count_per_warp_and_step() {
+        let report = json!({"grid": [2, 3, 1], "block": [48, 1, 1], "total": {"barriers": 48}});
+        assert_eq!(measured(Measure::BarriersPerWarp, &report), Some(4.0));
+        assert_eq!(measured(Measure::BarriersPerTile, &report), Some(2.0));
+    }
+
+    #[test]
+    fn excess_is_what_lies_above_the_ideal() {
+        let report = json!({"total": {"shared_load_wavefronts_merged": 10, "shared_load_ideal_merged": 4,
+            "async_copy_wavefronts": 3, "async_copy_ideal": 1}});
+        assert_eq!(measured(Measure::SharedExcess, &report), Some(8.0));
+        assert_eq!(measured(Measure::SharedExcessPerFma, &report), Some(8.0 / 1024.0));
+    }
+
+    #[test]
+    fn wide_accesses_are_those_of_16_bytes() {
+        let load = |text: &str, bytes: u32| json!({"text": text, "counters": {"global_load_bytes": bytes}});
+        let report = json!({"instructions": [
+            load("@%p1 ld.global.nc.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];", 512),
+            load("ld.global.v2.f64 {%fd1, %fd2}, [%rd1];", 512),
+            load("ld.v4.u16 {%rs1, %rs2, %rs3, %rs4}, [%rd1];", 256),
+            load("ld.global.f32 %f1, [%rd1+16];", 128),
+            load("cp.async.cg.shared.global [%r1], [%rd1], 16;", 512),
+            load("cp.async.ca.shared.global [%r1], [%rd1], 4;", 128),
+            json!({"text": "st.global.v4.f32 [%rd1], {%f1, %f2, %f3, %f4};", "counters": {"global_store_bytes": 64}}),
+        ]});
+        assert_eq!(measured(Measure::WideGlobalBytes, &report), Some(1536.0 / 2048.0));
+        assert_eq!(measured(Measure::WideStoreBytes, &report), Some(1.0));
+        assert_eq!(measured(Measure::WideSharedBytes, &report), None);
+    }
+}

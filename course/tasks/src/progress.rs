@@ -1,0 +1,436 @@
+//! The learner's progress: `my/progress.toml`, a file that a person can read and correct.
+//!
+//! What this version does not know, tasks that are gone and fields of later versions, is kept as it is. Several processes
+//! may write at once: each reads, changes and replaces the file under the lock of its folder.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use catalog::files::{lock_folder, write_whole};
+use serde::{Deserialize, Serialize};
+
+use crate::task::TaskName;
+use crate::verdict::{Status, Verdict};
+
+/// Layout of the file; raised when an old reader would misunderstand a new file.
+pub const FORMAT: u32 = 1;
+
+/// A pause between two commands that is longer than this, in seconds, is not counted as work.
+const LONGEST_PAUSE: u64 = 20 * 60;
+
+const HEAD: &str = "# Progress through the tasks and questions, written by `cargo xtask`.\n\
+                    # You may correct it; what is deleted here is forgotten.\n\n";
+
+/// What the file holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// [`FORMAT`], also of a file that does not say.
+    #[serde(default = "format")]
+    pub format: u32,
+    /// Progress by the name of the task.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tasks: BTreeMap<String, TaskProgress>,
+    /// By step and id, `v05.b-load-wavefronts`; where it comes back, `v05.b-load-wavefronts@v07`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub questions: BTreeMap<String, QuestionProgress>,
+    /// Fields of other versions, kept as they are.
+    #[serde(flatten)]
+    pub other: toml::Table,
+}
+
+fn format() -> u32 {
+    FORMAT
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self {
+            format: FORMAT,
+            tasks: BTreeMap::new(),
+            questions: BTreeMap::new(),
+            other: toml::Table::new(),
+        }
+    }
+}
+
+/// Of one task. Times are in UTC, as in `2026-11-22T12:00:00Z`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TaskProgress {
+    /// When `start` wrote the starter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<String>,
+    /// When the last command about it ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<String>,
+    /// Seconds of work: between the commands, long pauses left out.
+    #[serde(default)]
+    pub seconds: u64,
+    /// Number of verdicts so far.
+    #[serde(default)]
+    pub checks: u32,
+    /// Verdicts until the first that passed, with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checks_to_pass: Option<u32>,
+    /// When it first passed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passed: Option<String>,
+    /// When the learner gave up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gave_up: Option<String>,
+    /// Hints shown; a level of one that was seen before does not count again.
+    #[serde(default)]
+    pub hints: u32,
+    /// Of the copy that the last verdict is of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked_sha256: Option<String>,
+    /// Code of the last verdict, when it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// How often each code failed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub failures: BTreeMap<String, u32>,
+    /// The highest level of hint shown for each symptom; the general hint is called `general`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub hint_levels: BTreeMap<String, u32>,
+    /// Fields of other versions, kept as they are.
+    #[serde(flatten)]
+    pub other: toml::Table,
+}
+
+/// Progress of one question. Times are as in [`TaskProgress`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct QuestionProgress {
+    /// The last answer that was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// Whether it was right; none for a question that was skipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub right: Option<bool>,
+    /// Number of answers so far.
+    #[serde(default)]
+    pub tries: u32,
+    /// When the right answer was shown on request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<String>,
+    /// When the last answer was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<String>,
+    /// Fields of other versions, kept as they are.
+    #[serde(flatten)]
+    pub other: toml::Table,
+}
+
+/// Why progress is not read or not written.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgressError {
+    /// No file, no folder, no permission.
+    #[error("{path}: {why}")]
+    Io {
+        /// Path of the file.
+        path: String,
+        /// The error of the operating system.
+        why: std::io::Error,
+    },
+    /// It was edited, and is no TOML now.
+    #[error("{path}:{line}: {why}; correct the file, or delete it to begin anew")]
+    Syntax {
+        /// Path of the file.
+        path: String,
+        /// Line of the file, from 1.
+        line: usize,
+        /// As the reader of TOML says it.
+        why: String,
+    },
+    /// A later version wrote it.
+    #[error("{path} has format {found}, and this version reads up to {FORMAT}: update the checkout")]
+    Newer {
+        /// Path of the file.
+        path: String,
+        /// The format that the file has.
+        found: u32,
+    },
+}
+
+/// The folder of the learner's copies.
+pub fn folder(root: &Path) -> PathBuf {
+    root.join("my")
+}
+
+/// Path of the progress file.
+pub fn file(root: &Path) -> PathBuf {
+    folder(root).join("progress.toml")
+}
+
+/// The learner's copy of a kernel.
+pub fn copy_of(root: &Path, task: &TaskName) -> PathBuf {
+    folder(root).join(format!("{task}.cu"))
+}
+
+/// The learner's answer to a task whose idea is on the host.
+pub fn answer_of(root: &Path, task: &TaskName) -> PathBuf {
+    folder(root).join(format!("{task}.toml"))
+}
+
+impl Progress {
+    /// Reads the file of the checkout at `root`; without one there is no progress yet.
+    ///
+    /// # Errors
+    /// When there is a file that cannot be read.
+    pub fn load(root: &Path) -> Result<Self, ProgressError> {
+        let path = file(root);
+        let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Self::parse(&text, &shown),
+            Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                Ok(Self::default())
+            }
+            Err(why) => Err(ProgressError::Io { path: shown, why }),
+        }
+    }
+
+    /// Reads the text of a file, which errors call `name`.
+    ///
+    /// # Errors
+    /// When it is no progress file, or one of a later version.
+    pub fn parse(text: &str, name: &str) -> Result<Self, ProgressError> {
+        let syntax = |error: toml::de::Error| {
+            let (line, why) = crate::toml_error(text, &error);
+            let path = name.to_owned();
+            ProgressError::Syntax { path, line, why }
+        };
+        // The format first: a later one may have other types in its fields.
+        let table: toml::Table = toml::from_str(text).map_err(syntax)?;
+        let found = table.get("format").and_then(toml::Value::as_integer).unwrap_or(1);
+        let found = u32::try_from(found).unwrap_or(u32::MAX);
+        if found > FORMAT {
+            let path = name.to_owned();
+            return Err(ProgressError::Newer { path, found });
+        }
+        toml::from_str(text).map_err(syntax)
+    }
+
+    /// Changes the file of the checkout at `root`, and makes its folder where there is none.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written; it is as it was then.
+    pub fn update<T>(root: &Path, change: impl FnOnce(&mut Self) -> T) -> Result<T, ProgressError> {
+        let (folder, path) = (folder(root), file(root));
+        let io = |why| ProgressError::Io {
+            path: path.strip_prefix(root).unwrap_or(&path).display().to_string(),
+            why,
+        };
+        std::fs::create_dir_all(&folder).map_err(io)?;
+        let _lock = lock_folder(&folder).map_err(io)?;
+        let mut progress = Self::load(root)?;
+        let result = change(&mut progress);
+        let text = toml::to_string(&progress)
+            .map_err(|error| io(std::io::Error::new(ErrorKind::InvalidData, error.to_string())))?;
+        write_whole(&path, &format!("{HEAD}{text}")).map_err(io)?;
+        Ok(result)
+    }
+
+    /// Of a task, also of one that was never begun.
+    pub fn task(&self, name: &TaskName) -> TaskProgress {
+        self.tasks.get(&name.to_string()).cloned().unwrap_or_default()
+    }
+
+    /// To be changed, at the time `now` in seconds since 1970.
+    pub fn touch(&mut self, name: &TaskName, now: u64) -> &mut TaskProgress {
+        let task = self.tasks.entry(name.to_string()).or_default();
+        if let Some(last) = task.last.as_deref().and_then(catalog::time::seconds) {
+            let pause = now.saturating_sub(last);
+            task.seconds += if pause <= LONGEST_PAUSE { pause } else { 0 };
+        }
+        task.last = Some(catalog::time::utc(now));
+        task
+    }
+
+    /// Records that a hint was shown, up to a level from 1 on.
+    pub fn hinted(&mut self, name: &TaskName, symptom: &str, level: u32, now: u64) {
+        let task = self.touch(name, now);
+        let known = task
+            .hint_levels
+            .entry(symptom_key(symptom).to_owned())
+            .or_default();
+        task.hints += level.saturating_sub(*known);
+        *known = level.max(*known);
+    }
+
+    /// Records an answer to a question; without one it was skipped, which takes nothing back.
+    pub fn answered(&mut self, key: &str, given: Option<(&str, bool)>, now: u64) {
+        let question = self.questions.entry(key.to_owned()).or_default();
+        question.last = Some(catalog::time::utc(now));
+        if let Some((answer, right)) = given {
+            question.answer = Some(answer.to_owned());
+            question.right = Some(right);
+            question.tries += 1;
+        }
+    }
+
+    /// Records that the answer to a question was shown.
+    pub fn showed(&mut self, key: &str, now: u64) {
+        let question = self.questions.entry(key.to_owned()).or_default();
+        question.shown.get_or_insert(catalog::time::utc(now));
+    }
+
+    /// Counts a verdict and notes its outcome; one that was not run changes nothing.
+    pub fn record(&mut self, verdict: &Verdict, now: u64) {
+        if verdict.status == Status::NotRun {
+            return;
+        }
+        let task = self.touch(&verdict.task, now);
+        task.checks += 1;
+        task.code.clone_from(&verdict.code);
+        match (verdict.status, &verdict.code) {
+            (Status::Passed, _) if task.passed.is_none() => {
+                task.passed = Some(catalog::time::utc(now));
+                task.checks_to_pass = Some(task.checks);
+            }
+            (Status::Failed, Some(code)) => *task.failures.entry(code.clone()).or_default() += 1,
+            _ => {}
+        }
+    }
+}
+
+/// The key of a symptom in [`TaskProgress::hint_levels`].
+fn symptom_key(symptom: &str) -> &str {
+    match symptom {
+        "" => "general",
+        symptom => symptom,
+    }
+}
+
+impl TaskProgress {
+    /// The highest level of hint that was shown for a symptom.
+    pub fn hint_level(&self, symptom: &str) -> u32 {
+        self.hint_levels.get(symptom_key(symptom)).copied().unwrap_or(0)
+    }
+
+    /// Whether the solution may be shown: it passed, or the learner gave up.
+    pub fn is_over(&self) -> bool {
+        self.passed.is_some() || self.gave_up.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn root(name: &str) -> PathBuf {
+        let root = std::env::temp_dir().join(format!("course-progress-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&root);
+        std::fs::create_dir_all(&root).expect("a folder");
+        root
+    }
+
+    fn verdict(code: Option<&str>) -> Verdict {
+        let mut verdict = Verdict::stopped(TaskName::rebuild("v05"), &[], "timeout", "it took too long");
+        verdict.code = code.map(str::to_owned);
+        verdict.status = if code.is_some() {
+            Status::Failed
+        } else {
+            Status::Passed
+        };
+        verdict
+    }
+
+    #[test]
+    fn verdicts_add_up_and_long_pauses_do_not() {
+        let mut progress = Progress::default();
+        progress.record(&verdict(Some("wrong-result")), 1000);
+        progress.record(&verdict(Some("wrong-result")), 1060);
+        progress.record(&verdict(None), 100_000);
+        progress.record(&verdict(Some("compile")), 100_010);
+        let task = progress.task(&TaskName::rebuild("v05"));
+        assert_eq!((task.checks, task.checks_to_pass, task.seconds), (4, Some(3), 70));
+        assert_eq!(task.failures["wrong-result"], 2);
+        assert!(task.is_over() && task.code.as_deref() == Some("compile"));
+    }
+
+    #[test]
+    fn a_level_of_a_hint_counts_once() {
+        let mut progress = Progress::default();
+        let name = TaskName::rebuild("v05");
+        for (symptom, level) in [
+            ("", 1),
+            ("E-RACE", 1),
+            ("E-RACE", 1),
+            ("E-RACE", 3),
+            ("E-RACE", 2),
+        ] {
+            progress.hinted(&name, symptom, level, 1000);
+        }
+        let task = progress.task(&name);
+        assert_eq!(
+            (task.hints, task.hint_level("E-RACE"), task.hint_level("")),
+            (4, 3, 1)
+        );
+    }
+
+    #[test]
+    fn a_question_that_is_skipped_keeps_its_answer() {
+        let mut progress = Progress::default();
+        progress.answered("v05.x", Some(("8", true)), 1000);
+        progress.answered("v05.x", None, 2000);
+        let question = &progress.questions["v05.x"];
+        assert_eq!((question.right, question.tries), (Some(true), 1));
+    }
+
+    #[test]
+    fn what_is_not_known_is_kept() {
+        let root = root("unknown");
+        std::fs::create_dir_all(folder(&root)).expect("a folder");
+        let text = "format = 1\ncolour = \"blue\"\n[tasks.\"v77.gone\"]\npassed = \"2026-01-01T00:00:00Z\"\nstars = 3\n";
+        std::fs::write(file(&root), text).expect("a file");
+        Progress::update(&root, |progress| progress.record(&verdict(None), 1000)).expect("written");
+        let again = Progress::load(&root).expect("readable");
+        assert_eq!(again.other["colour"].as_str(), Some("blue"));
+        let gone = &again.tasks["v77.gone"];
+        assert_eq!(gone.other["stars"].as_integer(), Some(3));
+        assert!(again.tasks.contains_key("v05"));
+        let _ = std::fs::remove_dir_all(&root);
+    }
+
+    #[test]
+    fn several_processes_lose_nothing() {
+        let root = root("together");
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..10 {
+                        Progress::update(&root, |p| p.record(&verdict(Some("E-RACE")), 1000))
+                            .expect("written");
+                    }
+                });
+            }
+        });
+        let progress = Progress::load(&root).expect("readable");
+        assert_eq!(progress.tasks["v05"].failures["E-RACE"], 40);
+        let _ = std::fs::remove_dir_all(&root);
+    }
+
+    #[test]
+    fn a_file_without_a_format_is_read() {
+        let text = "[tasks.v05]\nchecks = 3\n";
+        let progress = Progress::parse(text, "x.toml").expect("readable");
+        assert_eq!((progress.format, progress.tasks["v05"].checks), (FORMAT, 3));
+        let error = Progress::parse("[tasks.v05]\nchecks = \"many\"\n", "x.toml").expect_err("refused");
+        assert!(error.to_string().starts_with("x.toml:2: "), "{error}");
+    }
+
+    #[test]
+    fn a_broken_file_is_named_and_left_alone() {
+        let root = root("broken");
+        std::fs::create_dir_all(folder(&root)).expect("a folder");
+        let told = |text: &str| {
+            std::fs::write(file(&root), text).expect("a file");
+            let error = Progress::update(&root, |_| ()).expect_err("refused").to_string();
+            assert_eq!(std::fs::read_to_string(file(&root)).expect("there"), text);
+            error
+        };
+        assert!(told("format = 1\n[tasks\n").starts_with("my/progress.toml:2: "));
+        assert!(told("format = 9\ntasks = 4\n").contains("has format 9"));
+        let _ = std::fs::remove_dir_all(&root);
+    }
+}

@@ -1,0 +1,181 @@
+//! What cannot be in a catalogue, although each of its fields has the right type.
+
+use super::{Answer, Catalogue, Criterion, Question, Task};
+use crate::{host, variant};
+
+impl Catalogue {
+    /// The first thing that cannot be: where, and why.
+    pub(super) fn complaint(&self) -> Option<(String, String)> {
+        let mut ids: Vec<&str> = Vec::new();
+        for task in &self.tasks {
+            let place = match &task.name.id {
+                Some(id) => format!("transfer {id}"),
+                None => "rebuild".to_owned(),
+            };
+            if let Some(id) = &task.name.id {
+                let drawn = (id == variant::ID && self.variant.is_some())
+                    .then(|| format!("`{id}` is the task whose numbers are drawn"));
+                if let Some(why) = id_complaint(id, &ids).or(drawn) {
+                    return Some((place, why));
+                }
+                ids.push(id);
+            }
+            if let Some((inner, why)) = task.complaint() {
+                let place = match inner.is_empty() {
+                    true => place,
+                    false => format!("{place}, {inner}"),
+                };
+                return Some((place, why));
+            }
+        }
+        let mut ids: Vec<&str> = Vec::new();
+        for question in &self.questions {
+            let why = id_complaint(&question.id, &ids).or_else(|| question.complaint());
+            if let Some(why) = why {
+                return Some((format!("why {}", question.id), why));
+            }
+            ids.push(&question.id);
+        }
+        None
+    }
+}
+
+/// Ids are parts of file names and of command lines.
+fn id_complaint(id: &str, earlier: &[&str]) -> Option<String> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if id.is_empty() || !id.chars().all(plain) || id.starts_with('-') {
+        return Some(format!(
+            "`{id}` is no id; ids consist of lower-case letters, digits and hyphens"
+        ));
+    }
+    earlier
+        .contains(&id)
+        .then(|| format!("a second one is called `{id}`"))
+}
+
+/// Codes of a verdict that do not come from a criterion.
+fn is_code(text: &str) -> bool {
+    ["", "compile", "no-entry", "wrong-result", "timeout"].contains(&text)
+        || text.starts_with("E-")
+        || text.starts_with("W-")
+}
+
+impl Task {
+    /// Where in the table, and why.
+    pub(super) fn complaint(&self) -> Option<(String, String)> {
+        let here = |why: &str| Some((String::new(), why.to_owned()));
+        if self.tile.contains(&0) {
+            return here("tile: rows and columns of a tile start at 1");
+        }
+        let threads = self.block.iter().map(|n| u64::from(*n)).product::<u64>();
+        if threads == 0 || threads > 1024 {
+            return here("block: a block has 1 to 1024 threads");
+        }
+        if self.minutes == 0 {
+            return here("minutes: nothing takes no time");
+        }
+        let mut ids: Vec<&str> = Vec::new();
+        for criterion in &self.does {
+            let why = id_complaint(&criterion.id, &ids).or_else(|| self.criterion_complaint(criterion));
+            if let Some(why) = why {
+                return Some((format!("does {}", criterion.id), why));
+            }
+            ids.push(&criterion.id);
+        }
+        if self.host.is_some() {
+            ids.push(host::NO_IDLE_BLOCKS.0);
+        }
+        for hint in &self.hints {
+            if !is_code(&hint.symptom) && !ids.contains(&hint.symptom.as_str()) {
+                return Some((
+                    "hints".into(),
+                    format!(
+                        "symptom `{}` is neither a code nor the id of a criterion",
+                        hint.symptom
+                    ),
+                ));
+            }
+            if hint.levels.is_empty() {
+                return Some((
+                    "hints".into(),
+                    format!("symptom `{}` has no levels", hint.symptom),
+                ));
+            }
+        }
+        None
+    }
+
+    fn criterion_complaint(&self, criterion: &Criterion) -> Option<String> {
+        let Criterion {
+            at_most,
+            at_least,
+            bk,
+            ..
+        } = criterion;
+        if is_code(&criterion.id) || ["right", "clean", "compiles"].contains(&criterion.id.as_str()) {
+            return Some(format!("`{}` has a meaning of its own", criterion.id));
+        }
+        if at_most.is_none() && at_least.is_none() {
+            return Some("neither at_most nor at_least: nothing could fail it".into());
+        }
+        if at_most.zip(*at_least).is_some_and(|(most, least)| most < least) {
+            return Some("at_most is less than at_least: nothing could pass it".into());
+        }
+        if criterion.measure.needs_depth() && bk.is_none_or(|depth| depth == 0) {
+            return Some("bk: this measure needs the depth of a step of the k loop".into());
+        }
+        if !criterion.measure.fits(self.work) {
+            return Some("measure: it is of products, and this is a transpose".into());
+        }
+        shape_complaint(&criterion.shape, self.work.is_transpose())
+    }
+}
+
+/// Shapes are small: each is run on the emulated GPU while somebody waits.
+fn shape_complaint(shape: &[usize], is_transpose: bool) -> Option<String> {
+    const LARGEST: usize = 1 << 28;
+    let sizes = match (is_transpose, shape) {
+        (true, [m, n] | [m, n, 0]) => [*m, *n, 1],
+        (true, _) => return Some("shape: a transpose has rows and columns".into()),
+        (false, [m, n, k]) => [*m, *n, *k],
+        (false, _) => return Some("shape: a product has m, n and k".into()),
+    };
+    let volume = sizes.iter().try_fold(1usize, |all, n| all.checked_mul(*n));
+    match volume {
+        Some(0) => Some("shape: sizes start at 1".into()),
+        Some(n) if n <= LARGEST => None,
+        _ => Some("shape: too large to be counted in a moment".into()),
+    }
+}
+
+impl Question {
+    pub(super) fn complaint(&self) -> Option<String> {
+        if let Some(step) = &self.again
+            && catalog::STEPS.iter().all(|known| known.id != step)
+        {
+            return Some(format!("again: there is no step `{step}`"));
+        }
+        match (&self.answer, self.choices.as_slice()) {
+            (Answer::Number(_), []) => {}
+            (Answer::Number(_), _) => return Some("answer: a number, though there are choices".into()),
+            (Answer::Choice(_), []) => return Some("answer: a text, and no choices".into()),
+            (Answer::Choice(answer), choices) => {
+                if choices.iter().filter(|choice| *choice == answer).count() != 1 {
+                    return Some("answer: not exactly one of the choices".into());
+                }
+            }
+        }
+        let derive = self.derive.as_ref()?;
+        let kernel = catalog::STEPS
+            .iter()
+            .flat_map(|step| step.kernels)
+            .find(|kernel| kernel.name == derive.kernel);
+        let Some(kernel) = kernel else {
+            return Some(format!("derive: there is no kernel `{}`", derive.kernel));
+        };
+        if derive.measure.needs_depth() && derive.bk.is_none() {
+            return Some("derive: this measure needs bk".into());
+        }
+        shape_complaint(&derive.shape, kernel.work == catalog::Work::Transpose)
+    }
+}

@@ -1,0 +1,82 @@
+//! The name of a task.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// `v05`, the rebuild task of a step, or `v05.wide`, a transfer task.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct TaskName {
+    /// The step, such as `v05`.
+    pub step: String,
+    /// `wide`; none for the rebuild task.
+    pub id: Option<String>,
+}
+
+impl TaskName {
+    /// The rebuild task of a step.
+    pub fn rebuild(step: &str) -> Self {
+        Self {
+            step: step.to_owned(),
+            id: None,
+        }
+    }
+
+    /// A transfer task of a step.
+    pub fn transfer(step: &str, id: &str) -> Self {
+        Self {
+            step: step.to_owned(),
+            id: Some(id.to_owned()),
+        }
+    }
+
+    /// What a person calls it: the step by its number, id or name, then a dot and the task's id.
+    ///
+    /// # Errors
+    /// When no step is called that.
+    pub fn parse(asked: &str) -> Result<Self, catalog::UnknownStep> {
+        let (step, id) = match asked.split_once('.') {
+            Some((step, id)) => (step, Some(id.to_owned())),
+            None => (asked, None),
+        };
+        let step = catalog::find(step)?.id.to_owned();
+        Ok(Self { step, id })
+    }
+}
+
+impl fmt::Display for TaskName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.id {
+            Some(id) => write!(f, "{}.{id}", self.step),
+            None => f.write_str(&self.step),
+        }
+    }
+}
+
+impl TryFrom<String> for TaskName {
+    type Error = catalog::UnknownStep;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Self::parse(&text)
+    }
+}
+
+impl From<TaskName> for String {
+    fn from(name: TaskName) -> Self {
+        name.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_are_called_as_their_steps() {
+        let name = |asked| TaskName::parse(asked).map(|name| name.to_string());
+        assert_eq!(name("5.wide"), Ok("v05.wide".into()));
+        assert_eq!(name("bank-conflict-free"), Ok("v05".into()));
+        assert!(name("v77").is_err());
+    }
+}

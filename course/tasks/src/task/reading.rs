@@ -1,0 +1,426 @@
+//! From the text of `tasks.toml` to a catalogue.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::{Catalogue, Criterion, Hint, Host, Kind, Question, Task, TaskName};
+use crate::host::HostCall;
+use crate::variant::{self, Point, Variant};
+use crate::work::Work;
+
+/// Why a catalogue cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CatalogueError {
+    /// The file is not there, or not readable.
+    #[error("{file}: {why}")]
+    Unreadable {
+        /// Path of the file, such as `steps/v05/tasks.toml`.
+        file: String,
+        /// The error of the operating system.
+        why: std::io::Error,
+    },
+    /// It is no TOML, or has a field that does not belong there.
+    #[error("{file}:{line}: {why}")]
+    Syntax {
+        /// Path of the file, such as `steps/v05/tasks.toml`.
+        file: String,
+        /// Line of the file, from 1.
+        line: usize,
+        /// The error of the TOML parser, with the name of the field.
+        why: String,
+    },
+    /// A value in it makes no sense.
+    #[error("{file}: {place}: {why}")]
+    Content {
+        /// Path of the file, such as `steps/v05/tasks.toml`.
+        file: String,
+        /// Where in the file, such as `transfer wide, does no-excess`.
+        place: String,
+        /// The reason, in one sentence.
+        why: String,
+    },
+}
+
+/// The file of a step's catalogue, from the root of the checkout.
+pub fn file_of(step: &str) -> PathBuf {
+    Path::new("steps").join(step).join("tasks.toml")
+}
+
+impl Catalogue {
+    /// Reads the catalogue of a step of the checkout at `root`. A step without a file has no tasks.
+    ///
+    /// # Errors
+    /// When there is a file that cannot be used.
+    pub fn load(root: &Path, step: &str) -> Result<Self, CatalogueError> {
+        let file = file_of(step);
+        let shown = file.display().to_string();
+        match std::fs::read_to_string(root.join(&file)) {
+            Ok(text) => Self::parse(&text, step, &shown),
+            Err(why) if why.kind() == std::io::ErrorKind::NotFound => Ok(Self {
+                step: step.to_owned(),
+                tasks: Vec::new(),
+                questions: Vec::new(),
+                variant: None,
+            }),
+            Err(why) => Err(CatalogueError::Unreadable { file: shown, why }),
+        }
+    }
+
+    /// Reads those of all steps, in their order.
+    ///
+    /// # Errors
+    /// With the first file that cannot be used.
+    pub fn load_all(root: &Path) -> Result<Vec<Self>, CatalogueError> {
+        catalog::STEPS
+            .iter()
+            .map(|step| Self::load(root, step.id))
+            .collect()
+    }
+
+    /// Reads the text of a catalogue; `file` is its name in errors.
+    ///
+    /// # Errors
+    /// When it makes no sense.
+    pub fn parse(text: &str, step: &str, file: &str) -> Result<Self, CatalogueError> {
+        let parsed: File = toml::from_str(text).map_err(|error| {
+            let (line, why) = crate::toml_error(text, &error);
+            let file = file.to_owned();
+            CatalogueError::Syntax { file, line, why }
+        })?;
+        let rebuild = parsed.rebuild.map(|table| Task {
+            name: TaskName::rebuild(step),
+            kind: Kind::Rebuild,
+            title: table.title.unwrap_or_else(|| {
+                catalog::find(step).map_or_else(|_| step.to_owned(), |step| step.idea.to_owned())
+            }),
+            text: table.text,
+            solution: Path::new("kernels").join(table.source).with_extension("cu"),
+            entry: table.entry,
+            work: table.work,
+            tile: table.tile,
+            block: table.block,
+            dynamic_shared: table.dynamic_shared,
+            minutes: table.minutes,
+            has_starter: true,
+            does: table.does,
+            hints: table.hints,
+            gpu_required: false,
+            host: None,
+        });
+        let transfers = parsed.transfer.into_iter().map(|table| table.task(step));
+        let hosts = parsed.host.into_iter().map(|table| Task {
+            name: TaskName::transfer(step, &table.id),
+            kind: Kind::Transfer,
+            title: table.title,
+            text: table.text,
+            solution: super::in_tasks(step, &format!("{}.toml", table.id)),
+            entry: table.entry,
+            work: table.work,
+            tile: table.tile,
+            block: table.block,
+            dynamic_shared: 0,
+            minutes: table.minutes,
+            has_starter: true,
+            does: Vec::new(),
+            hints: table.hints,
+            gpu_required: false,
+            host: Some(Host {
+                call: table.call,
+                starter: table.starter,
+            }),
+        });
+        let tasks = rebuild.into_iter().chain(transfers).chain(hosts);
+        let gpu_required = parsed.gpu_required;
+        let catalogue = Self {
+            step: step.to_owned(),
+            tasks: tasks.map(|task| Task { gpu_required, ..task }).collect(),
+            questions: parsed.why,
+            variant: parsed.variant,
+        };
+        let complaint = catalogue.complaint().or_else(|| {
+            // Every point, so that whichever is drawn makes sense.
+            let variant = catalogue.variant.as_ref()?;
+            let mut made = variant
+                .points
+                .iter()
+                .map(|point| (point, variant.task(step, point)));
+            made.find_map(|(point, task)| Some((format!("variant {point}"), task.err()?)))
+        });
+        match complaint {
+            None => Ok(catalogue),
+            Some((place, why)) => Err(CatalogueError::Content {
+                file: file.to_owned(),
+                place,
+                why,
+            }),
+        }
+    }
+}
+
+impl Variant {
+    /// The task at a point.
+    ///
+    /// # Errors
+    /// With a sentence, when its table makes no sense there.
+    pub fn task(&self, step: &str, point: &Point) -> Result<Task, String> {
+        let table: TransferTable = toml::Value::Table(self.table(point)?)
+            .try_into()
+            .map_err(|error: toml::de::Error| error.message().trim().replace('\n', ", "))?;
+        let task = Task {
+            solution: variant::reference_of(step),
+            ..table.task(step)
+        };
+        match task.complaint() {
+            None => Ok(task),
+            Some((place, why)) if place.is_empty() => Err(why),
+            Some((place, why)) => Err(format!("{place}: {why}")),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    /// In a repository of `assign`: whether results count only from a real GPU.
+    #[serde(default)]
+    gpu_required: bool,
+    rebuild: Option<RebuildTable>,
+    #[serde(default)]
+    transfer: Vec<TransferTable>,
+    #[serde(default)]
+    host: Vec<HostTable>,
+    #[serde(default)]
+    why: Vec<Question>,
+    #[serde(default)]
+    variant: Option<Variant>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HostTable {
+    id: String,
+    title: String,
+    text: String,
+    call: HostCall,
+    #[serde(default)]
+    entry: String,
+    work: Work,
+    #[serde(default = "one")]
+    tile: [u32; 2],
+    #[serde(default = "alone")]
+    block: [u32; 3],
+    minutes: u32,
+    starter: String,
+    #[serde(default)]
+    hints: Vec<Hint>,
+}
+
+/// Of a call that has no tiles of ours.
+fn one() -> [u32; 2] {
+    [1; 2]
+}
+
+fn alone() -> [u32; 3] {
+    [1; 3]
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RebuildTable {
+    source: String,
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    text: String,
+    entry: String,
+    work: Work,
+    tile: [u32; 2],
+    block: [u32; 3],
+    #[serde(default)]
+    dynamic_shared: u32,
+    minutes: u32,
+    #[serde(default)]
+    does: Vec<Criterion>,
+    #[serde(default)]
+    hints: Vec<Hint>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TransferTable {
+    id: String,
+    title: String,
+    text: String,
+    entry: String,
+    work: Work,
+    tile: [u32; 2],
+    block: [u32; 3],
+    #[serde(default)]
+    dynamic_shared: u32,
+    minutes: u32,
+    #[serde(default)]
+    starter: bool,
+    #[serde(default)]
+    does: Vec<Criterion>,
+    #[serde(default)]
+    hints: Vec<Hint>,
+}
+
+impl TransferTable {
+    fn task(self, step: &str) -> Task {
+        Task {
+            name: TaskName::transfer(step, &self.id),
+            kind: Kind::Transfer,
+            title: self.title,
+            text: self.text,
+            solution: super::in_tasks(step, &format!("{}.cu", self.id)),
+            entry: self.entry,
+            work: self.work,
+            tile: self.tile,
+            block: self.block,
+            dynamic_shared: self.dynamic_shared,
+            minutes: self.minutes,
+            has_starter: self.starter,
+            does: self.does,
+            hints: self.hints,
+            gpu_required: false,
+            host: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"
+[rebuild]
+source = "v05_bank_conflict_free"
+entry = "sgemm_v05_bank_conflict_free"
+work = "sgemm"
+tile = [128, 128]
+block = [256, 1, 1]
+minutes = 45
+[[rebuild.does]]
+id = "no-excess"
+what = "no access takes longer than it must"
+measure = "shared_excess_per_fma"
+at_most = 0.0
+shape = [256, 256, 64]
+misses = "lanes met in a bank"
+[[rebuild.hints]]
+symptom = "no-excess"
+levels = ["look at the banks"]
+[[transfer]]
+id = "wide"
+title = "A 64 x 128 tile"
+text = "Write it."
+entry = "sgemm_wide"
+work = "sgemm"
+tile = [64, 128]
+block = [256, 1, 1]
+minutes = 30
+[[why]]
+id = "wavefronts"
+question = "How many?"
+answer = 8
+because = "so"
+[[why]]
+id = "which"
+question = "Which?"
+choices = ["one", "two"]
+answer = "two"
+because = "so"
+again = "v07"
+"#;
+
+    #[test]
+    fn a_catalogue_is_read_whole() {
+        let catalogue = Catalogue::parse(GOOD, "v05", "tasks.toml").expect("a catalogue");
+        let names: Vec<String> = catalogue.tasks.iter().map(|task| task.name.to_string()).collect();
+        assert_eq!(names, ["v05", "v05.wide"]);
+        assert_eq!(
+            catalogue.tasks[0].solution,
+            Path::new("kernels/v05_bank_conflict_free.cu")
+        );
+        assert_eq!(catalogue.tasks[1].solution, Path::new("steps/v05/tasks/wide.cu"));
+        assert_eq!(catalogue.tasks[0].title, "32 banks, and no two lanes in one");
+        let [number, choice] = catalogue.questions.as_slice() else {
+            panic!("two questions");
+        };
+        assert!(number.accepts(" 8 ") && !number.accepts("7") && !number.accepts("eight"));
+        assert!(choice.accepts("two") && choice.accepts("b") && choice.accepts("2") && !choice.accepts("a"));
+    }
+
+    /// The error after one change of the good catalogue.
+    #[track_caller]
+    fn error(from: &str, to: &str) -> String {
+        assert!(GOOD.contains(from), "`{from}` is not there");
+        let text = GOOD.replacen(from, to, 1);
+        match Catalogue::parse(&text, "v05", "tasks.toml") {
+            Ok(_) => "none".into(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn errors_name_the_file_and_the_field() {
+        let cases = [
+            (
+                "minutes = 45",
+                "minuets = 45",
+                "tasks.toml:8: unknown field `minuets`",
+            ),
+            (
+                "shared_excess_per_fma",
+                "excess",
+                "tasks.toml:12: unknown variant `excess`",
+            ),
+            (
+                "at_most = 0.0",
+                "",
+                "tasks.toml: rebuild, does no-excess: neither at_most nor at_least: nothing could fail it",
+            ),
+            (
+                "shape = [256, 256, 64]",
+                "shape = [256, 256]",
+                "tasks.toml: rebuild, does no-excess: shape: a product has m, n and k",
+            ),
+            (
+                "symptom = \"no-excess\"",
+                "symptom = \"excess\"",
+                "tasks.toml: rebuild, hints: symptom `excess` is neither a code nor the id of a criterion",
+            ),
+            (
+                "answer = \"two\"",
+                "answer = \"three\"",
+                "tasks.toml: why which: answer: not exactly one of the choices",
+            ),
+            (
+                "id = \"which\"",
+                "id = \"wavefronts\"",
+                "tasks.toml: why wavefronts: a second one is called `wavefronts`",
+            ),
+            (
+                "again = \"v07\"",
+                "again = \"v70\"",
+                "tasks.toml: why which: again: there is no step `v70`",
+            ),
+            (
+                "id = \"wide\"",
+                "id = \"../x\"",
+                "tasks.toml: transfer ../x: `../x` is no id",
+            ),
+            (
+                "shared_excess_per_fma",
+                "load_ahead",
+                "needs the depth of a step of the k loop",
+            ),
+        ];
+        for (from, to, expected) in cases {
+            let told = error(from, to);
+            assert!(told.contains(expected), "{told}, not {expected}");
+        }
+    }
+}

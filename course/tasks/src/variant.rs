@@ -1,0 +1,288 @@
+//! Tasks whose numbers are drawn for a class, so that their answers are printed nowhere.
+//!
+//! A step's `[variant]` has the points that may be drawn, and `[variant.task]`, which is the table of a transfer task
+//! with expressions in braces. Thresholds follow from the drawn numbers:
+//!
+//! ```toml
+//! [variant]
+//! points = [{ BM = 16, BN = 64, BK = 32 }, { work = "sgemm_tn", BM = 32, BN = 16, BK = 16 }]
+//!
+//! [variant.task]
+//! title = "A tile of {BM} x {BN}"
+//! tile = ["{BM}", "{BN}"]
+//! at_most = "{1.5 * BYTES * (1 / BM + 1 / BN)}"
+//! ```
+//!
+//! Beside its own numbers an expression has `BYTES`, those of an element; a text also has `{LAYOUT}`, how the operands
+//! lie in memory, and `{ELEMENT}`, their type. A reference kernel is there for every point, and passes: no task is
+//! handed out that cannot be done.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use catalog::provenance::sha256;
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+use crate::expression::evaluate;
+use crate::solutions::FOLDER;
+use crate::work::Work;
+
+/// Id of the task of a step whose numbers are drawn.
+pub const ID: &str = "variant";
+
+/// The task of a step whose numbers are drawn.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variant {
+    /// What may be drawn.
+    pub points: Vec<Point>,
+    /// Table of a transfer task, with expressions.
+    task: Table,
+}
+
+/// What is drawn: what the kernel computes, and numbers by their names in the reference kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Point {
+    /// Layouts of the matrices, and the type of elements.
+    pub work: Work,
+    /// Sizes of tiles, blocks, and what else varies.
+    #[serde(flatten)]
+    pub numbers: BTreeMap<String, i64>,
+}
+
+impl fmt::Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let work = serde_json::to_value(self.work).unwrap_or_default();
+        f.write_str(work.as_str().unwrap_or_default())?;
+        self.numbers
+            .iter()
+            .try_for_each(|(name, number)| write!(f, " {name}={number}"))
+    }
+}
+
+/// The reference kernel of a step, with the numbers of one point, from the root of the checkout.
+pub fn reference_of(step: &str) -> PathBuf {
+    Path::new(FOLDER).join(step).join("variant.cu")
+}
+
+/// Around what [`reference()`] replaces.
+const BEGIN: &str = "// DRAWN\n";
+const END: &str = "// DRAWN_END\n";
+
+/// The reference kernel for a point, from the text of the file.
+///
+/// # Errors
+/// When the file has no place for the numbers.
+pub fn reference(text: &str, point: &Point) -> Result<String, String> {
+    let (before, rest) = text.split_once(BEGIN).ok_or("there is no `// DRAWN`")?;
+    let (_, after) = rest.split_once(END).ok_or("there is no `// DRAWN_END`")?;
+    let numbers = point.numbers.iter();
+    let numbers: Vec<String> = numbers
+        .map(|(name, number)| format!("{name} = {number}"))
+        .collect();
+    let mut drawn = format!("constexpr int {};\n", numbers.join(", "));
+    drawn.push_str(&format!("using Element = {};\n", point.element()));
+    if !point.work.is_transpose() {
+        let [a, b] = point.work.turned();
+        drawn.push_str(&format!(
+            "constexpr bool A_TURNED = {a}, B_TURNED = {b};  // stored transposed\n"
+        ));
+    }
+    Ok(format!("{before}{drawn}{after}"))
+}
+
+impl Point {
+    /// The point as part of a file name, such as `sgemm_tn-BM16-BN32`.
+    pub fn slug(&self) -> String {
+        self.to_string().replace(' ', "-").replace('=', "")
+    }
+
+    fn element(&self) -> &'static str {
+        match self.work.is_double() {
+            true => "double",
+            false => "float",
+        }
+    }
+}
+
+impl Variant {
+    /// The point of a seed. Who sees the point learns next to nothing about the seed.
+    pub fn draw(&self, step: &str, seed: u64) -> Option<&Point> {
+        let hash = sha256(format!("{step} {seed}").as_bytes());
+        let number = u64::from_str_radix(hash.get(..15)?, 16).ok()?;
+        let at = number.checked_rem(self.points.len() as u64)?;
+        self.points.get(usize::try_from(at).ok()?)
+    }
+
+    /// The table of a transfer task at a point.
+    ///
+    /// # Errors
+    /// With the expression that makes no sense.
+    pub fn table(&self, point: &Point) -> Result<Table, String> {
+        let mut names = vec![("BYTES", point.work.element_bytes() as f64)];
+        names.extend(point.numbers.iter().map(|(name, n)| (name.as_str(), *n as f64)));
+        let filler = Filler { point, names };
+        let mut table = self.task.clone();
+        for (field, value) in table.iter_mut() {
+            filler.fill(value).map_err(|why| format!("{field}: {why}"))?;
+        }
+        table.insert("id".into(), Value::String(ID.into()));
+        let work = Value::try_from(point.work).map_err(|error| error.to_string())?;
+        table.insert("work".into(), work);
+        Ok(table)
+    }
+}
+
+struct Filler<'a> {
+    point: &'a Point,
+    names: Vec<(&'a str, f64)>,
+}
+
+impl Filler<'_> {
+    fn fill(&self, value: &mut Value) -> Result<(), String> {
+        match value {
+            Value::String(text) => *value = self.filled(text)?,
+            Value::Array(values) => values.iter_mut().try_for_each(|value| self.fill(value))?,
+            Value::Table(table) => table.iter_mut().try_for_each(|(_, value)| self.fill(value))?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A number where the text is nothing but an expression of one.
+    fn filled(&self, text: &str) -> Result<Value, String> {
+        if let Some(inner) = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'))
+            && !inner.contains(['{', '}'])
+            && self.word(inner).is_none()
+        {
+            let number = self.number(inner)?;
+            return Ok(match number.fract() == 0.0 && number.abs() < MOST_WHOLE {
+                true => Value::Integer(number as i64),
+                false => Value::Float(number),
+            });
+        }
+        let (mut out, mut rest) = (String::new(), text);
+        while let Some((before, after)) = rest.split_once('{') {
+            let (inner, after) = after
+                .split_once('}')
+                .ok_or_else(|| format!("a brace is not closed in `{text}`"))?;
+            out.push_str(before);
+            match self.word(inner) {
+                Some(word) => out.push_str(word),
+                None => out.push_str(&self.number(inner)?.to_string()),
+            }
+            rest = after;
+        }
+        Ok(Value::String(out + rest))
+    }
+
+    fn word(&self, name: &str) -> Option<&'static str> {
+        match name {
+            "LAYOUT" => Some(self.point.work.layout()),
+            "ELEMENT" => Some(self.point.element()),
+            _ => None,
+        }
+    }
+
+    /// Rounded, so that a text shows the threshold that holds.
+    fn number(&self, expression: &str) -> Result<f64, String> {
+        let value = evaluate(expression, &self.names).map_err(|why| format!("`{expression}`: {why}"))?;
+        Ok((value * ROUNDING).round() / ROUNDING)
+    }
+}
+
+const MOST_WHOLE: f64 = 1e9;
+const ROUNDING: f64 = 1e6;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::Catalogue;
+
+    const TASKS: &str = r#"
+[variant]
+points = [{ work = "sgemm_tn", BM = 16, BN = 32 }, { work = "dgemm", BM = 8, BN = 8 }]
+
+[variant.task]
+title = "A tile of {BM} x {BN}"
+text = "{LAYOUT} At most {1.5 * BYTES * (1 / BM + 1 / BN)} sectors."
+entry = "product"
+tile = ["{BM}", "{BN}"]
+block = ["{BM * BN}", 1, 1]
+minutes = 30
+[[variant.task.does]]
+id = "traffic"
+what = "few loads of {ELEMENT}"
+measure = "load_sectors_per_fma"
+at_most = "{1.5 * BYTES * (1 / BM + 1 / BN)}"
+shape = [128, 128, 128]
+misses = "more"
+"#;
+
+    fn variant() -> Variant {
+        let catalogue = Catalogue::parse(TASKS, "v02", "tasks.toml").expect("a catalogue");
+        assert!(catalogue.tasks.is_empty());
+        catalogue.variant.expect("a variant")
+    }
+
+    #[test]
+    fn thresholds_follow_from_the_drawn_numbers() {
+        let variant = variant();
+        let task = variant.task("v02", &variant.points[0]).expect("a task");
+        assert_eq!(task.name.to_string(), "v02.variant");
+        assert_eq!(
+            (task.tile, task.block, task.title.as_str()),
+            ([16, 32], [512, 1, 1], "A tile of 16 x 32")
+        );
+        assert!(
+            task.text.starts_with("A is stored transposed: ") && task.text.contains("At most 0.5625 sectors")
+        );
+        assert_eq!(task.does[0].at_most, Some(0.5625));
+        let task = variant.task("v02", &variant.points[1]).expect("a task");
+        assert_eq!(
+            (task.does[0].at_most, task.does[0].what.as_str()),
+            (Some(3.0), "few loads of double")
+        );
+    }
+
+    #[test]
+    fn a_seed_draws_one_point_and_seeds_draw_all() {
+        let variant = variant();
+        let drawn: Vec<&Point> = (0..20).filter_map(|seed| variant.draw("v02", seed)).collect();
+        assert_eq!(drawn.len(), 20);
+        assert!(variant.points.iter().all(|point| drawn.contains(&point)));
+        assert_eq!(variant.draw("v02", 7), variant.draw("v02", 7));
+    }
+
+    #[test]
+    fn a_reference_has_the_drawn_numbers() {
+        let text = "// x\n// DRAWN\nconstexpr int BM = 1;\n// DRAWN_END\nvoid f();\n";
+        assert_eq!(
+            reference(text, &variant().points[0]).expect("a text"),
+            "// x\nconstexpr int BM = 16, BN = 32;\nusing Element = float;\n\
+             constexpr bool A_TURNED = true, B_TURNED = false;  // stored transposed\nvoid f();\n"
+        );
+    }
+
+    #[test]
+    fn every_point_must_make_sense() {
+        let error = |from: &str, to: &str| {
+            let text = TASKS.replacen(from, to, 1);
+            Catalogue::parse(&text, "v02", "tasks.toml")
+                .expect_err("refused")
+                .to_string()
+        };
+        assert_eq!(
+            error("{BM * BN}", "{BM * BP}"),
+            "tasks.toml: variant sgemm_tn BM=16 BN=32: block: `BM * BP`: `BP` is not known; there are BYTES, BM, BN, \
+             ceil_div, min and max"
+        );
+        assert_eq!(
+            error("BN = 8 }", "BN = 800 }"),
+            "tasks.toml: variant dgemm BM=8 BN=800: block: a block has 1 to 1024 threads"
+        );
+        assert!(error("{BM} x {BN}", "{BM x").contains("a brace is not closed"));
+    }
+}

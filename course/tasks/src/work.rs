@@ -1,0 +1,211 @@
+//! What a task computes: the parameters of its kernel, the grid, the elements.
+
+use catalog::Shape;
+use serde::{Deserialize, Serialize};
+
+/// What a kernel computes. Matrices are row-major; `n` after `sgemm_` is an operand stored as the mathematics has it, `t`
+/// one that is stored transposed, which is the same as column-major.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Work {
+    /// C = A · B in FP32.
+    Sgemm,
+    /// C = A · B in FP64.
+    Dgemm,
+    /// C = A · B in FP32, B stored as N × K.
+    SgemmNt,
+    /// C = A · B in FP32, A stored as K × M.
+    SgemmTn,
+    /// C = A · B in FP32, A stored as K × M and B as N × K.
+    SgemmTt,
+    /// C = αA · B + βC in FP32. With β = 0, C is not read.
+    SgemmScaled,
+    /// As many products in FP32 as the grid is deep; the matrices of one follow those of the one before.
+    SgemmBatched,
+    /// out = inᵀ in FP32.
+    Transpose,
+    /// out = inᵀ in FP64.
+    Dtranspose,
+    /// out = inᵀ of elements of three floats.
+    Transpose12,
+}
+
+/// Products of a batch. Odd, and more than two, so that neither parity nor "the other one" is right by chance.
+pub const BATCH: usize = 3;
+
+impl Work {
+    /// Whether it is a transpose: a shape's `k` has no meaning then.
+    pub fn is_transpose(self) -> bool {
+        matches!(self, Self::Transpose | Self::Dtranspose | Self::Transpose12)
+    }
+
+    /// Whether its elements are of FP64.
+    pub fn is_double(self) -> bool {
+        matches!(self, Self::Dgemm | Self::Dtranspose)
+    }
+
+    /// Whether A and B are stored transposed.
+    pub fn turned(self) -> [bool; 2] {
+        match self {
+            Self::SgemmNt => [false, true],
+            Self::SgemmTn => [true, false],
+            Self::SgemmTt => [true, true],
+            _ => [false, false],
+        }
+    }
+
+    /// How the operands lie in memory, as a sentence or two.
+    pub fn layout(self) -> &'static str {
+        match self {
+            Self::Sgemm | Self::Dgemm => "A, B and C are row-major.",
+            Self::SgemmNt => {
+                "B is stored transposed: B[k][col] lies at B[col * K + k]. A and C are row-major."
+            }
+            Self::SgemmTn => {
+                "A is stored transposed: A[row][k] lies at A[k * M + row]. B and C are row-major."
+            }
+            Self::SgemmTt => {
+                "A and B are stored transposed: A[row][k] lies at A[k * M + row], and B[k][col] at B[col * K + k]. C is \
+                 row-major."
+            }
+            Self::SgemmScaled => {
+                "All matrices are row-major, and C = alpha * A * B + beta * C. Where beta is 0, C must not be read: it \
+                 may hold NaN then."
+            }
+            Self::SgemmBatched => {
+                "All matrices are row-major; those of product blockIdx.z follow those of the one before."
+            }
+            Self::Transpose | Self::Dtranspose | Self::Transpose12 => "in and out are row-major.",
+        }
+    }
+
+    /// Products, or matrices to transpose, of one launch.
+    pub fn batch(self) -> usize {
+        match self {
+            Self::SgemmBatched => BATCH,
+            _ => 1,
+        }
+    }
+
+    /// Bytes of an element.
+    pub fn element_bytes(self) -> usize {
+        match self {
+            Self::Dgemm | Self::Dtranspose => 8,
+            Self::Transpose12 => 12,
+            _ => 4,
+        }
+    }
+
+    /// Types and names of the kernel's parameters, in order.
+    pub fn parameters(self) -> &'static [(&'static str, &'static str)] {
+        const SIZES: [(&str, &str); 3] = [("int", "M"), ("int", "N"), ("int", "K")];
+        const PRODUCT: [(&str, &str); 6] = [
+            SIZES[0],
+            SIZES[1],
+            SIZES[2],
+            ("const float*", "A"),
+            ("const float*", "B"),
+            ("float*", "C"),
+        ];
+        match self {
+            Self::Sgemm | Self::SgemmNt | Self::SgemmTn | Self::SgemmTt | Self::SgemmBatched => &PRODUCT,
+            Self::Dgemm => &[
+                SIZES[0],
+                SIZES[1],
+                SIZES[2],
+                ("const double*", "A"),
+                ("const double*", "B"),
+                ("double*", "C"),
+            ],
+            Self::SgemmScaled => &[
+                SIZES[0],
+                SIZES[1],
+                SIZES[2],
+                ("float", "alpha"),
+                ("const float*", "A"),
+                ("const float*", "B"),
+                ("float", "beta"),
+                ("float*", "C"),
+            ],
+            Self::Transpose => &[
+                ("int", "rows"),
+                ("int", "cols"),
+                ("const float*", "in"),
+                ("float*", "out"),
+            ],
+            Self::Dtranspose => &[
+                ("int", "rows"),
+                ("int", "cols"),
+                ("const double*", "in"),
+                ("double*", "out"),
+            ],
+            Self::Transpose12 => &[
+                ("int", "rows"),
+                ("int", "cols"),
+                ("const Vector*", "in"),
+                ("Vector*", "out"),
+            ],
+        }
+    }
+
+    /// What stands before the kernel in a skeleton: the type of its elements, where C++ has none.
+    pub fn declarations(self) -> &'static str {
+        match self {
+            Self::Transpose12 => "struct Vector {\n    float x, y, z;\n};\n\n",
+            _ => "",
+        }
+    }
+
+    /// Bytes of each parameter, as PTX has them.
+    pub fn parameter_bytes(self) -> Vec<u32> {
+        let bytes = |(kind, _): &(&str, &str)| match kind.ends_with('*') {
+            true => 8,
+            false => 4,
+        };
+        self.parameters().iter().map(bytes).collect()
+    }
+
+    /// Blocks that cover a shape with tiles of so many rows and columns: of C, or of a transpose's input.
+    pub fn grid(self, tile: [u32; 2], shape: Shape) -> [u32; 3] {
+        let blocks =
+            |n: usize, tile: u32| u32::try_from(n.div_ceil(tile.max(1) as usize)).unwrap_or(u32::MAX);
+        [
+            blocks(shape.n, tile[1]),
+            blocks(shape.m, tile[0]),
+            self.batch() as u32,
+        ]
+    }
+
+    /// Multiply-adds that the result takes; 0 for a transpose.
+    pub fn fmas(self, shape: Shape) -> f64 {
+        match self.is_transpose() {
+            true => 0.0,
+            false => self.batch() as f64 * shape.m as f64 * shape.n as f64 * shape.k as f64,
+        }
+    }
+
+    /// Elements of the result.
+    pub fn elements(self, shape: Shape) -> f64 {
+        self.batch() as f64 * shape.m as f64 * shape.n as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grid_covers_the_edges() {
+        let shape = Shape { m: 129, n: 64, k: 5 };
+        assert_eq!(Work::Sgemm.grid([128, 64], shape), [1, 2, 1]);
+        assert_eq!(Work::SgemmBatched.grid([64, 128], shape), [1, 3, 3]);
+    }
+
+    #[test]
+    fn names_in_files_are_those_of_the_format() {
+        let name = |work: Work| serde_json::to_string(&work).expect("a word");
+        assert_eq!(name(Work::Transpose12), "\"transpose12\"");
+        assert_eq!(name(Work::SgemmNt), "\"sgemm_nt\"");
+        assert_eq!(Work::SgemmScaled.parameter_bytes(), [4, 4, 4, 4, 8, 8, 4, 8]);
+    }
+}

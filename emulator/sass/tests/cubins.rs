@@ -1,0 +1,208 @@
+//! What a cubin contains about its kernels beside their code.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sass::{DecodeErrorKind, Module, Parameter, ReadError, ReadErrorKind, Relocation, Segment, Target};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(name: &str) -> Result<Module, ReadError> {
+    let cubin = fs::read(root().join(format!("kernels/cubin/{name}.cubin"))).expect("it is committed");
+    Module::read(&cubin)
+}
+
+fn module(name: &str) -> Module {
+    read(name).expect("it is a cubin")
+}
+
+/// An instruction that is known by its name only.
+fn unsupported(error: &ReadError) -> bool {
+    matches!(error.kind, ReadErrorKind::Decode(decode) if matches!(decode.kind, DecodeErrorKind::Unsupported(_)))
+}
+
+/// On sm_90 the system keeps so many bytes of shared memory for itself, in front of the kernel's.
+const RESERVED: u64 = 1024;
+
+#[test]
+fn registers_and_shared_memory_are_those_that_the_compiler_reported() {
+    let mut n = 0;
+    for entry in fs::read_dir(root().join("kernels/ptx")).expect("PTX is committed") {
+        let path = entry.expect("a file").path();
+        let text = fs::read_to_string(&path).expect("PTX is text");
+        let name = path.file_stem().expect("it has a name").to_string_lossy();
+        let module = match read(&name) {
+            Ok(module) => module,
+            // It copies boxes, or a fence orders its copies.
+            Err(error) if unsupported(&error) => continue,
+            Err(error) => panic!("{name}: {error}"),
+        };
+        for line in text.lines().filter_map(|line| line.strip_prefix("// sm_90: ")) {
+            let (name, report) = line.split_once(": ").expect("a name and a report");
+            let kernel = module
+                .kernels
+                .iter()
+                .find(|kernel| kernel.name == name)
+                .expect("it is in the cubin");
+            let number = |unit| {
+                let part = report.split(", ").find_map(|part| part.strip_suffix(unit));
+                part.and_then(|number| number.parse::<u64>().ok()).unwrap_or(0)
+            };
+            assert_eq!(u64::from(kernel.registers), number(" registers"), "{line}");
+            assert_eq!(
+                kernel.shared_bytes.saturating_sub(RESERVED),
+                number(" bytes smem"),
+                "{line}"
+            );
+            assert_eq!(kernel.frame_bytes > 0, number(" bytes spilled") > 0, "{line}");
+            n += 1;
+        }
+    }
+    assert!(n > 25, "{n}");
+}
+
+#[test]
+fn parameters_have_places_and_sizes() {
+    let module = module("v06_outer_product");
+    let [kernel] = module.kernels.as_slice() else {
+        panic!("one kernel was expected");
+    };
+    assert_eq!((kernel.parameter_base, kernel.parameter_bytes), (0x210, 40));
+    let sizes = [(0, 4), (4, 4), (8, 4), (16, 8), (24, 8), (32, 8)];
+    assert_eq!(
+        kernel.parameters,
+        sizes.map(|(offset, size)| Parameter { offset, size })
+    );
+    assert_eq!((kernel.max_threads, kernel.barriers), (Some([256, 1, 1]), 1));
+    assert_eq!(module.architecture, 90);
+}
+
+#[test]
+fn a_cubin_of_cuda_13_has_the_same_attributes() {
+    let path = root().join("tests/data/machine/v02_shared.cuda_13.z");
+    let packed = fs::read(path).expect("it is committed");
+    let cubin = miniz_oxide::inflate::decompress_to_vec_zlib(&packed).expect("it is deflated");
+    let (new, old) = (Module::read(&cubin).expect("a cubin"), module("v02_shared"));
+    assert_eq!((new.architecture, new.kernels.len()), (90, old.kernels.len()));
+    for kernel in &new.kernels {
+        let name = &kernel.name;
+        let same = old.kernels.iter().find(|other| other.name == *name);
+        let same = same.unwrap_or_else(|| panic!("{name} is in both"));
+        assert_eq!(kernel.registers, same.registers, "{name}");
+        assert_eq!(kernel.shared_bytes, same.shared_bytes, "{name}");
+        assert_eq!(kernel.frame_bytes, same.frame_bytes, "{name}");
+        assert_eq!(
+            (kernel.max_threads, kernel.barriers),
+            (same.max_threads, same.barriers),
+            "{name}"
+        );
+        assert_eq!(kernel.parameter_base, same.parameter_base, "{name}");
+        assert_eq!(kernel.parameter_bytes, same.parameter_bytes, "{name}");
+        assert_eq!(kernel.parameters, same.parameters, "{name}");
+        assert!(!kernel.lines.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn instructions_have_lines_of_the_source() {
+    let module = module("v01_row_per_lane");
+    let source = fs::read_to_string(root().join("kernels/v01_row_per_lane.cu")).expect("it is committed");
+    let lines: Vec<&str> = source.lines().collect();
+    let mut n = 0;
+    for kernel in &module.kernels {
+        for instruction in kernel
+            .instructions
+            .iter()
+            .filter(|i| i.operation.name() == "FFMA")
+        {
+            let (file, line) = kernel.line(instruction.address).expect("it has a line");
+            assert_eq!(file, "kernels/v01_row_per_lane.cu");
+            assert!(
+                lines[line as usize - 1].contains("+=") || lines[line as usize - 1].contains('*'),
+                "{line}"
+            );
+            n += 1;
+        }
+    }
+    assert!(n > 0);
+}
+
+#[test]
+fn what_is_inlined_has_the_lines_of_its_calls() {
+    let module = module("v05_bank_conflict_free");
+    let [kernel] = module.kernels.as_slice() else {
+        panic!("one kernel was expected");
+    };
+    let own = "kernels/v05_bank_conflict_free.cu";
+    let source = fs::read_to_string(root().join(own)).expect("it is committed");
+    let text = |line: u32| source.lines().nth(line as usize - 1).unwrap_or_default();
+    let mut calls = Vec::new();
+    for instruction in kernel.instructions.iter().filter(|i| i.operation.name() == "LDG") {
+        let lines: Vec<(&str, u32)> = kernel.inlined_lines(instruction.address).collect();
+        let [(first, _), .., (last, line)] = lines.as_slice() else {
+            panic!("{instruction} is not inlined: {lines:?}");
+        };
+        assert_eq!((*first, *last), ("kernels/common.cuh", own));
+        assert!(text(*line).contains("load4_or_zero("), "{line}");
+        calls.push(*line);
+    }
+    calls.sort_unstable();
+    calls.dedup();
+    assert_eq!(calls.len(), 2);
+    assert_eq!(kernel.inlined_lines(0).count(), 1);
+}
+
+/// The variables of `v02_shared`, and what is to be filled in.
+#[track_caller]
+fn check_variables(module: &Module) {
+    let names: Vec<&str> = module
+        .variables
+        .iter()
+        .map(|variable| variable.name.as_str())
+        .collect();
+    assert_eq!(names, ["WARP_SIZE", "WIDTH"]);
+    assert_eq!(module.initialised, [32, 0, 0, 0, 4, 0, 0, 0]);
+    let address = |offset, to| Relocation {
+        segment: Segment::Addresses,
+        offset,
+        target: Target::Inside {
+            segment: Segment::Initialised,
+            offset: to,
+        },
+        addend: 0,
+    };
+    let mut found = module.relocations.clone();
+    found.sort_by_key(|relocation| relocation.offset);
+    assert_eq!(found, [address(0, 0), address(8, 4)]);
+}
+
+#[test]
+fn constants_of_the_source_are_variables_with_relocations() {
+    check_variables(&module("v02_shared"));
+}
+
+/// Before sm_90 addends are in place, parameters elsewhere, and no shared memory is the system's.
+#[test]
+fn cubins_for_older_gpus_say_the_same_in_their_way() {
+    for sm in [75, 80] {
+        let path = root().join(format!("tests/data/machine/v02_shared.sm_{sm}.z"));
+        let packed = fs::read(path).expect("it is committed");
+        let cubin = miniz_oxide::inflate::decompress_to_vec_zlib(&packed).expect("it is deflated");
+        let module = Module::read(&cubin).expect("it is a cubin");
+        assert_eq!(module.architecture, sm);
+        check_variables(&module);
+        let kernel = module
+            .kernels
+            .iter()
+            .find(|kernel| kernel.name == "sgemm_v02_tile16");
+        let kernel = kernel.expect("it is in the file");
+        assert_eq!((kernel.parameter_base, kernel.parameter_bytes), (0x160, 40));
+        assert_eq!(kernel.shared_bytes, 2048);
+        assert_eq!(
+            kernel.line(0).map(|(file, _)| file),
+            Some("kernels/v02_shared.cu")
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! Where this program runs: in a checkout or not, started by Cargo or from a folder of copied programs.
+
+use std::path::{Path, PathBuf};
+
+/// The folder of the workspace: Cargo's, else the one around the current folder.
+pub(crate) fn checkout() -> Option<PathBuf> {
+    if let Some(manifest) = std::env::var_os("CARGO_MANIFEST_DIR") {
+        let root = Path::new(&manifest).parent()?.to_path_buf();
+        if is_checkout(&root) {
+            return Some(root);
+        }
+    }
+    let here = std::env::current_dir().ok()?;
+    here.ancestors().find(|f| is_checkout(f)).map(Path::to_path_buf)
+}
+
+/// The folder of the workspace; where there is none, the current one.
+pub(crate) fn repository() -> PathBuf {
+    checkout().unwrap_or_else(|| PathBuf::from("."))
+}
+
+fn is_checkout(folder: &Path) -> bool {
+    folder.join("xtask/Cargo.toml").is_file() && folder.join("kernels").is_dir()
+}
+
+/// The folder of this program.
+pub(crate) fn beside() -> Option<PathBuf> {
+    Some(std::env::current_exe().ok()?.parent()?.to_path_buf())
+}
+
+/// Cargo, when it started this program.
+pub(crate) fn cargo() -> Option<PathBuf> {
+    std::env::var_os("CARGO").map(PathBuf::from)
+}
+
+/// Cargo, when the programs are to be built before they run: it started this program, or this program lies in the
+/// `target` folder of the checkout, where what lies beside it may be older than the sources.
+pub(crate) fn builder(root: &Path) -> Option<PathBuf> {
+    cargo().or_else(|| match is_built_in(root) {
+        true => catalog::programs::on_path("cargo"),
+        false => None,
+    })
+}
+
+/// Whether this program lies inside the checkout, and was not copied somewhere else.
+pub(crate) fn is_built_in(root: &Path) -> bool {
+    let whole = |path: &Path| path.canonicalize().ok();
+    match (beside().as_deref().and_then(whole), whole(root)) {
+        (Some(folder), Some(root)) => folder.starts_with(root),
+        _ => false,
+    }
+}
+
+/// How to call this program: messages name commands that work where the reader is.
+pub(crate) fn me() -> &'static str {
+    match cargo() {
+        Some(_) => "cargo xtask",
+        None => "xtask",
+    }
+}
+
+/// A path relative to the current folder, where it lies below that.
+pub(crate) fn shown(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    match path.strip_prefix(&here) {
+        Ok(short) if short.as_os_str().is_empty() => ".".into(),
+        Ok(short) => short.display().to_string(),
+        Err(_) => path.display().to_string(),
+    }
+}
+
+/// Whether there is an NVIDIA GPU, by the files that its driver makes.
+pub(crate) fn has_gpu() -> bool {
+    ["/dev/nvidiactl", "/dev/dxg"]
+        .iter()
+        .any(|path| Path::new(path).exists())
+}

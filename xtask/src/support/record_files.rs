@@ -1,0 +1,74 @@
+//! Where records are kept: the folder, and the name of a machine's file.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, anyhow};
+use records::record::Run;
+
+use crate::support::paths;
+
+/// Finds out before anything is measured whether it can be kept. `instead`: what to do where it cannot.
+pub(crate) fn folder(instead: &str) -> Result<PathBuf> {
+    let root = paths::checkout().ok_or_else(|| {
+        anyhow!("--save keeps records in book/data of a checkout, and this is none; {instead}")
+    })?;
+    let folder = root.join("book/data");
+    let probe = folder.join(format!(".{}.tmp", std::process::id()));
+    std::fs::File::create(&probe)
+        .and_then(|_| std::fs::remove_file(&probe))
+        .map_err(|error| {
+            anyhow!(
+                "{} cannot be written to ({error}), so nothing was measured; {instead}",
+                paths::shown(&folder)
+            )
+        })?;
+    Ok(folder)
+}
+
+/// A name for the file of a machine: `h200` for `NVIDIA H200`.
+pub(crate) fn slug(run: &Run) -> String {
+    if run.emulated {
+        return "emulated".into();
+    }
+    let lower = run.device.to_ascii_lowercase();
+    let words = lower
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !matches!(*word, "" | "nvidia" | "geforce" | "tesla"));
+    let slug = words.collect::<Vec<_>>().join("-");
+    match slug.is_empty() {
+        true => "unknown".into(),
+        false => slug,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn file_of(device: &str, emulated: bool) -> String {
+        let run = Run {
+            id: "one".into(),
+            date: String::new(),
+            device: device.into(),
+            emulated,
+            capability: "9.0".into(),
+            driver: "13.0".into(),
+            host: String::new(),
+            revision: String::new(),
+            roofline: None,
+            cublas: None,
+        };
+        slug(&run)
+    }
+
+    #[test]
+    fn a_machine_has_a_short_name() {
+        assert_eq!(file_of("NVIDIA H200", false), "h200");
+        assert_eq!(file_of("NVIDIA GeForce RTX 4090", false), "rtx-4090");
+        assert_eq!(file_of("Tesla V100-SXM2-16GB", false), "v100-sxm2-16gb");
+        assert_eq!(file_of("Emulated GPU (sm_90)", true), "emulated");
+        assert_eq!(file_of("../../etc/passwd", false), "etc-passwd");
+        assert_eq!(file_of("NVIDIA", false), "unknown");
+    }
+}

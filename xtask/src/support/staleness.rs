@@ -1,0 +1,61 @@
+//! Whether committed PTX belongs to the sources beside it, and is whole. Needs no compiler.
+
+use std::path::{Path, PathBuf};
+
+use catalog::provenance::{self, Stale, target_of};
+
+/// What is known of the PTX of a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Made from the source as it is.
+    Fresh,
+    /// This file, the source or one that it includes, is not what was compiled.
+    Edited(String),
+    /// There is no PTX.
+    Missing,
+    /// Not whole, or not made by `cargo xtask ptx`: why.
+    Damaged(String),
+}
+
+/// Looks at the PTX of `kernels/NAME.cu` or of any other source in the checkout.
+pub(crate) fn state(root: &Path, source: &Path) -> State {
+    let Ok(bytes) = std::fs::read(target_of(root, source)) else {
+        return State::Missing;
+    };
+    let Ok(ptx) = String::from_utf8(bytes) else {
+        return State::Damaged("it is not text".into());
+    };
+    match provenance::compare(root, &ptx) {
+        Ok(()) => {}
+        Err(Stale::Edited(file) | Stale::Gone(file)) => return State::Edited(file),
+        Err(Stale::NoHash) => return State::Damaged("its header has a line without a hash".into()),
+        Err(Stale::Untold) => {
+            return State::Damaged("its header does not say what it was made from".into());
+        }
+    }
+    whole(&ptx).map_or(State::Fresh, |why| State::Damaged(why.into()))
+}
+
+/// Names of the kernels in a PTX text.
+pub(crate) fn entries(ptx: &str) -> impl Iterator<Item = &str> {
+    ptx.lines()
+        .filter_map(|line| line.split(".entry ").nth(1))
+        .map(|rest| rest.split(['(', ' ']).next().unwrap_or(rest).trim())
+}
+
+/// What a cut-off file shows, if anything. A changed letter inside is for the driver to find.
+fn whole(ptx: &str) -> Option<&'static str> {
+    if !ptx.lines().any(|line| line.starts_with(".version ")) {
+        return Some("it has no .version line");
+    }
+    let count = |c: u8| ptx.bytes().filter(|b| *b == c).count();
+    if count(b'{') != count(b'}') {
+        return Some("its braces do not match: the file seems to be cut off");
+    }
+    None
+}
+
+/// The source of a kernel in the catalogue.
+pub(crate) fn source_of(root: &Path, name: &str) -> PathBuf {
+    root.join("kernels").join(name).with_extension("cu")
+}

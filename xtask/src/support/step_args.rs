@@ -1,0 +1,106 @@
+//! Which steps, and on which sizes: the part of the command line that `bench` and `check` share.
+
+use catalog::shape::{WrongSize, side};
+use catalog::{STEPS, Shape, Step};
+
+use crate::support::output::Stop;
+use crate::support::paths;
+
+/// Steps by number or name, each once; all of them for `all`. `command` is the subcommand, for the example in the
+/// message.
+pub(crate) fn steps(command: &str, asked: &[String]) -> Result<Vec<&'static Step>, Stop> {
+    let mut chosen: Vec<&'static Step> = Vec::new();
+    for text in asked {
+        let found = match text.as_str() {
+            "all" => STEPS.iter().collect(),
+            text => vec![catalog::find(text).map_err(|error| Stop::Usage(error.to_string()))?],
+        };
+        for step in found {
+            if !chosen.contains(&step) {
+                chosen.push(step);
+            }
+        }
+    }
+    if chosen.is_empty() {
+        let me = paths::me();
+        return Err(Stop::Usage(format!(
+            "which step? For example: {me} {command} v05, or {me} {command} all"
+        )));
+    }
+    Ok(chosen)
+}
+
+/// The options that choose sizes.
+#[derive(clap::Args)]
+pub(crate) struct Sizes {
+    /// Sizes, separated by commas: 1024 (M = N = K), 1025x1023x1021 (MxNxK), or for transposes 30000x333 (MxN)
+    #[arg(long, value_name = "SIZE", value_delimiter = ',', conflicts_with_all = ["m", "n", "k"], allow_negative_numbers = true)]
+    size: Vec<Shape>,
+    /// Rows of A and C, in place of --size and together with --n and --k
+    #[arg(long, value_parser = side, allow_negative_numbers = true)]
+    m: Option<usize>,
+    /// Columns of B and C
+    #[arg(long, value_parser = side, allow_negative_numbers = true)]
+    n: Option<usize>,
+    /// Columns of A, rows of B
+    #[arg(long, value_parser = side, allow_negative_numbers = true)]
+    k: Option<usize>,
+}
+
+impl Sizes {
+    /// The sizes that are asked for, each one of all these steps; none when the steps choose.
+    pub(crate) fn shapes(&self, steps: &[&Step]) -> Result<Vec<Shape>, Stop> {
+        let usage = |error: WrongSize| Stop::Usage(error.to_string());
+        let shapes = Shape::asked(&self.size, [self.m, self.n, self.k]).map_err(usage)?;
+        for step in steps {
+            for shape in &shapes {
+                let works = step.kernels.iter().map(|kernel| kernel.work);
+                shape.suits(step.id, works).map_err(usage)?;
+            }
+        }
+        Ok(shapes)
+    }
+}
+
+/// The options that give these sizes to a step.
+pub(crate) fn arguments(shapes: &[Shape]) -> Vec<String> {
+    let typed: Vec<String> = shapes.iter().map(|shape| shape.typed()).collect();
+    match typed.is_empty() {
+        true => Vec::new(),
+        false => vec!["--size".to_owned(), typed.join(",")],
+    }
+}
+
+/// Steps that have kernels of ours; the others have nothing to look at.
+pub(crate) fn with_kernels(steps: &[&'static Step]) -> Result<Vec<&'static Step>, Stop> {
+    let has = |step: &&&Step| step.kernels.iter().any(|kernel| kernel.source.is_some());
+    match (
+        steps
+            .iter()
+            .copied()
+            .filter(|step| has(&step))
+            .collect::<Vec<_>>(),
+        steps,
+    ) {
+        (with, [only]) if with.is_empty() => {
+            Err(Stop::Usage(format!("{} has no kernels in kernels/", only.id)))
+        }
+        (with, _) => Ok(with),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_chosen_once_however_it_is_called() {
+        let asked = ["5", "float4", "v05", "bank-conflict-free"].map(String::from);
+        let ids: Vec<_> = steps("bench", &asked)
+            .expect("steps")
+            .iter()
+            .map(|s| s.id)
+            .collect();
+        assert_eq!(ids, ["v05", "v04"]);
+    }
+}
