@@ -4,12 +4,12 @@
 
 use std::sync::LazyLock;
 
-use tasks::specimens::Specimen;
+use tasks::fixtures::Fixture;
 use tests::product::shown;
-use tests::{product, specimen};
+use tests::{fixture, product};
 
-static KERNELS: LazyLock<Vec<(Specimen, String)>> =
-    LazyLock::new(|| specimen::folder("tests/data/asynchronous"));
+static KERNELS: LazyLock<Vec<(Fixture, String)>> =
+    LazyLock::new(|| fixture::folder("tests/fixtures/asynchronous"));
 
 #[test]
 fn right_kernels_are_clean() {
@@ -55,7 +55,7 @@ fn kernels_of_v11_are_clean() {
         );
         let path = root.join(format!("{file}.cu"));
         let name = (*name).to_owned();
-        let (text, _) = shown(&(Specimen { name, path, source }, ptx), 1);
+        let (text, _) = shown(&(Fixture { name, path, source }, ptx), 1);
         if !text.is_empty() {
             wrong.push(format!("{file}:\n{text}"));
         }

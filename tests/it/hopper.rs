@@ -7,7 +7,7 @@ use std::path::Path;
 
 use simt::gpu::Gpu;
 use simt::mma::arithmetic::{Factors, Kind, Product, Sum, Unit};
-use tasks::specimens::Specimen;
+use tasks::fixtures::Fixture;
 use tests::product::{
     ALPHA, Inputs, head, of_bf16, pitch_of_parts, run, run_with, shown, split, to_bf16, to_e4m3,
 };
@@ -237,12 +237,12 @@ const TO_FP32: [Plan; 2] = [
 
 impl Plan {
     /// The kernel with C of float and with C of bf16.
-    fn kernels(&self) -> [(Specimen, String); 2] {
+    fn kernels(&self) -> [(Fixture, String); 2] {
         [("_f32", self.parameters[0]), ("_bf16", self.parameters[1])]
             .map(|(out, parameters)| self.kernel(&format!("{}{out}", self.name), parameters))
     }
 
-    fn kernel(&self, name: &str, parameters: &str) -> (Specimen, String) {
+    fn kernel(&self, name: &str, parameters: &str) -> (Fixture, String) {
         let path = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../kernels/ptx")
             .join(self.source)
@@ -256,12 +256,12 @@ impl Plan {
             let _ = writeln!(source, "// launch: blocks {blocks} whole 0 shape {m} {n} {k}");
         }
         let name = name.to_owned();
-        (Specimen { name, path, source }, ptx)
+        (Fixture { name, path, source }, ptx)
     }
 }
 
 /// The kernels with C of float alone.
-fn to_fp32() -> [(Specimen, String); 2] {
+fn to_fp32() -> [(Fixture, String); 2] {
     TO_FP32.map(|plan| plan.kernel(plan.name, plan.parameters[0]))
 }
 
@@ -372,7 +372,7 @@ fn row_of_unit(kind: Kind, bits: fn(f32) -> u32, a: &[f32], b: &[Vec<f32>]) -> V
 /// A kernel with C of float, and how it sums.
 struct Summed<'a> {
     name: &'a str,
-    kernel: (Specimen, String),
+    kernel: (Fixture, String),
     inputs: Inputs,
     kind: Kind,
     bits: fn(f32) -> u32,

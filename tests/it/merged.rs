@@ -6,9 +6,9 @@
 use std::fs;
 use std::path::Path;
 
+use tests::fixture;
 use tests::gpu::Gpu;
 use tests::machine_code::{HEADER, Widths, kernel, lines, merged};
-use tests::specimen;
 
 fn data(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sass").join(name);
@@ -28,13 +28,13 @@ fn count(text: &str) -> Widths {
 fn loads_of_programs_merge_as_ptxas_merges_them() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let table = data("shared_loads.txt");
-    let gallery = specimen::folder("tests/data/gallery");
+    let diagnosed = fixture::folder("tests/fixtures/diagnosed");
     let mut n = 0;
     for line in table.lines().filter(|line| !line.starts_with('#')) {
         let words: Vec<&str> = line.split(' ').collect();
         let expected: Vec<usize> = words[2..].iter().filter_map(|w| w.parse().ok()).collect();
         let file = Path::new(words[0]);
-        let text = match gallery
+        let text = match diagnosed
             .iter()
             .find(|(one, _)| one.path == file.with_extension("cu"))
         {

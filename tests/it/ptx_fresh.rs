@@ -33,20 +33,20 @@ fn packed_ptx_is_fresh() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("tests/ lies in the repository");
-    for folder in tasks::specimens::FOLDERS {
-        let kernels = tests::specimen::folder(folder);
+    for folder in tasks::fixtures::FOLDERS {
+        let kernels = tests::fixture::folder(folder);
         let stale = kernels.iter().filter(|(one, ptx)| !one.is_fresh(root, ptx));
         let stale: Vec<&str> = stale.map(|(one, _)| one.name.as_str()).collect();
         assert!(
             stale.is_empty(),
-            "run `cargo xtask specimens`: {}",
+            "run `cargo xtask fixtures`: {}",
             stale.join(" ")
         );
-        let packed = tasks::specimens::compiled(root, folder).expect("its PTX is readable");
+        let packed = tasks::fixtures::compiled(root, folder).expect("its PTX is readable");
         assert_eq!(
             packed.len(),
             kernels.len(),
-            "{folder}: run `cargo xtask specimens`"
+            "{folder}: run `cargo xtask fixtures`"
         );
     }
 }
@@ -81,9 +81,7 @@ fn collect(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         // Their PTX is packed: see `packed_ptx_is_fresh` and `course/judge/tests/it/solutions.rs`.
-        let mut packed = tasks::specimens::FOLDERS
-            .iter()
-            .chain([&tasks::solutions::FOLDER]);
+        let mut packed = tasks::fixtures::FOLDERS.iter().chain([&tasks::solutions::FOLDER]);
         if packed.any(|folder| path.ends_with(folder)) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Everything that is committed here reads and decodes: each instruction form, the corpus, the gallery.
+//! Everything that is committed here reads and decodes: each instruction form, the corpus, the diagnosed kernels.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use simt::alu::cpu_level;
 use simt::decode::{Symbols, decode, module_variables};
 use tests::conformance::{fixtures, missing, module};
-use tests::specimen;
+use tests::fixture;
 
 /// What is wrong with a PTX text, if anything.
 fn complaint(text: &str) -> Option<String> {
@@ -61,7 +61,7 @@ fn committed_kernels_decode() {
         .expect("tests/ lies in the repository");
     let mut bad = Vec::new();
     let mut n = 0;
-    for (one, ptx) in specimen::folder("tests/data/gallery") {
+    for (one, ptx) in fixture::folder("tests/fixtures/diagnosed") {
         n += 1;
         bad.extend(complaint(&ptx).map(|what| format!("{}: {what}", one.name)));
     }

@@ -5,6 +5,7 @@
 pub mod accesses;
 pub mod clusters;
 pub mod conformance;
+pub mod fixture;
 pub mod gemm;
 pub mod gpu;
 pub mod hostile;
@@ -14,7 +15,6 @@ pub mod product;
 pub mod random_atomics;
 pub mod random_kernel;
 pub mod recorded;
-pub mod specimen;
 pub mod tensor;
 pub mod tensor_cores;
 pub mod torture;

@@ -1,6 +1,6 @@
 //! Matrix products by the asynchronous kernels of v11: what the checks say of them, and whether C is right.
 //!
-//! The head of a kernel of `tests/data/asynchronous` says how it is launched:
+//! The head of a kernel of `tests/fixtures/asynchronous` says how it is launched:
 //!
 //! | line | meaning |
 //! | --- | --- |
@@ -20,7 +20,7 @@ use simt::launch::{LaunchOptions, Names, Watch};
 use simt::module::Module;
 use simt::report::Counters;
 use simt::tensor::{Element, Fill, Swizzle, TensorMap};
-use tasks::specimens::Specimen;
+use tasks::fixtures::Fixture;
 
 use crate::gemm::Product;
 
@@ -244,7 +244,7 @@ impl Inputs {
 ///
 /// # Panics
 /// When it does not load or its launch is refused.
-pub fn run(kernel: &(Specimen, String), launch: Launch, threads: usize) -> Ran {
+pub fn run(kernel: &(Fixture, String), launch: Launch, threads: usize) -> Ran {
     run_with(kernel, launch, threads, Inputs::Whole)
 }
 
@@ -252,7 +252,7 @@ pub fn run(kernel: &(Specimen, String), launch: Launch, threads: usize) -> Ran {
 ///
 /// # Panics
 /// As [`run`].
-pub fn run_with((one, ptx): &(Specimen, String), launch: Launch, threads: usize, inputs: Inputs) -> Ran {
+pub fn run_with((one, ptx): &(Fixture, String), launch: Launch, threads: usize, inputs: Inputs) -> Ran {
     let head = head(&one.source);
     let [m, n, k] = launch.shape;
     let product = inputs.product(launch.shape);
@@ -373,7 +373,7 @@ pub fn run_with((one, ptx): &(Specimen, String), launch: Launch, threads: usize,
 ///
 /// # Panics
 /// As [`run`].
-pub fn shown(kernel: &(Specimen, String), threads: usize) -> (String, Vec<String>) {
+pub fn shown(kernel: &(Fixture, String), threads: usize) -> (String, Vec<String>) {
     let (mut text, mut codes) = (String::new(), Vec::new());
     for launch in head(&kernel.0.source).launches {
         let ran = run(kernel, launch, threads);

@@ -14,8 +14,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use commands::{
-    assign, bench, book, calibrate, calls, check, doctor, exercise, explain, grade, hint, home, list,
-    predict, profile, ptx, readme, sanitize, setup, solutions, specimens, starters, sums, tidy, tune, watch,
+    assign, bench, book, calibrate, calls, check, doctor, exercise, explain, fixtures, grade, hint, home,
+    list, predict, profile, ptx, readme, sanitize, setup, solutions, starters, sums, tidy, tune, watch,
 };
 use support::{compiler, interrupt, output};
 
@@ -82,7 +82,7 @@ enum Command {
     /// Compile the solutions that the tests judge
     Solutions(solutions::Args),
     /// Compile the kernels in tests/data that the tests run, or show one
-    Specimens(specimens::Args),
+    Fixtures(fixtures::Args),
     /// Fetch the compiler that `ptx` uses into target/nvrtc
     Setup,
     /// Fill the parts of READMEs that come from other files
@@ -134,7 +134,7 @@ fn main() -> ExitCode {
         Some(Command::Ptx(args)) => ptx::run(&args),
         Some(Command::Starters(args)) => starters::run(&args),
         Some(Command::Solutions(args)) => solutions::run(&args),
-        Some(Command::Specimens(args)) => specimens::run(&args),
+        Some(Command::Fixtures(args)) => fixtures::run(&args),
         Some(Command::Setup) => setup::run(),
         Some(Command::Readme(args)) => readme::run(&args),
         Some(Command::Calls) => calls::run(),

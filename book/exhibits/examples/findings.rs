@@ -10,7 +10,7 @@ use std::path::Path;
 
 fn main() -> Result<(), Box<dyn Error>> {
     // The whole messages, as a test of the gallery keeps them.
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/it/snapshots/gallery");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/it/snapshots/diagnosed");
     let mut by_code: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .push(format!("{name}: {title}"));
     }
     let n: usize = by_code.values().map(Vec::len).sum();
-    println!("{n} broken kernels in tests/data/gallery:");
+    println!("{n} broken kernels in tests/fixtures/diagnosed:");
     for (code, mut messages) in by_code {
         messages.sort();
         println!("{code}");

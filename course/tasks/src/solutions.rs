@@ -210,7 +210,7 @@ impl Solution {
 /// The PTX of a solution, with what it was compiled from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compiled {
-    /// Name of the solution: [`Solution::name`], or of the specimen.
+    /// Name of the solution: [`Solution::name`], or of the fixture.
     pub name: String,
     /// Hash of its texts when it was compiled, as of [`Solution::digest`].
     pub digest: String,

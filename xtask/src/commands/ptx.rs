@@ -59,13 +59,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Verdict> {
     }
 }
 
-/// All `.cu` files under a folder, but for those whose PTX is packed by `cargo xtask solutions` and `specimens`.
+/// All `.cu` files under a folder, but for those whose PTX is packed by `cargo xtask solutions` and `fixtures`.
 pub(crate) fn collect(folder: &Path, into: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();
-        let mut packed = tasks::specimens::FOLDERS
-            .iter()
-            .chain([&tasks::solutions::FOLDER]);
+        let mut packed = tasks::fixtures::FOLDERS.iter().chain([&tasks::solutions::FOLDER]);
         if packed.any(|folder| path.ends_with(folder)) {
             continue;
         }

@@ -13,6 +13,7 @@ mod explain_machine;
 #[cfg(unix)]
 mod explain_page;
 mod files;
+mod fixtures;
 #[cfg(unix)]
 mod hint;
 #[cfg(unix)]
@@ -25,7 +26,6 @@ mod played;
 mod predict;
 mod profile;
 mod solutions;
-mod specimens;
 #[cfg(unix)]
 mod terminal;
 #[cfg(unix)]

@@ -1,0 +1,258 @@
+//! Kernels whose `.cu` says at its top how they are launched, and what the checks say of them.
+//!
+//! `tests/fixtures/diagnosed/README.md` describes the lines. Nothing here knows what ought to be found.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use diagnostics::Finding;
+use simt::gpu::{Gpu, Shape};
+use simt::launch::{LaunchOptions, Names, Watch, check};
+use simt::memory::{Memory, Origin};
+use simt::program::Kernel;
+use tasks::fixtures::{self, Fixture};
+
+/// How a `.cu` says that it is launched.
+#[derive(Debug, Default)]
+pub struct Head {
+    /// Blocks of the grid in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub shared: u32,
+    /// Thread-instructions after which the launch is stopped.
+    pub budget: u64,
+    /// Name and description of each argument.
+    pub args: Vec<(String, Vec<String>)>,
+    /// Codes that must be found.
+    pub expect: Vec<String>,
+    /// Elements of arguments after the launch: name, index, value.
+    pub gives: Vec<(String, u64, String)>,
+}
+
+/// The lines at the top of a `.cu`.
+pub fn head(text: &str) -> Head {
+    let mut head = Head {
+        grid: [1; 3],
+        block: [1; 3],
+        ..Head::default()
+    };
+    for line in text.lines().map_while(|line| line.strip_prefix("//")) {
+        let Some((key, value)) = line.trim().split_once(':') else {
+            continue;
+        };
+        let words: Vec<&str> = value.split_whitespace().collect();
+        let triple = || {
+            let at = |i: usize| words.get(i).map_or(1, |word| word.parse().expect("a number"));
+            [at(0), at(1), at(2)]
+        };
+        match key {
+            "grid" => head.grid = triple(),
+            "block" => head.block = triple(),
+            "shared" => head.shared = words[0].parse().expect("bytes"),
+            "budget" => head.budget = words[0].parse().expect("instructions"),
+            "arg" => {
+                let rest = words[1..].iter().map(|&word| word.to_owned()).collect();
+                head.args.push((words[0].to_owned(), rest));
+            }
+            "gives" => {
+                let element = words[1].parse().expect("an index");
+                let value = words[2].to_owned();
+                head.gives.push((words[0].to_owned(), element, value));
+            }
+            "expect" => head.expect = words.iter().map(|&word| word.to_owned()).collect(),
+            _ => {}
+        }
+    }
+    head
+}
+
+/// Makes the bytes of an argument from its description.
+fn argument(memory: &Memory, words: &[String]) -> Vec<u8> {
+    let kind = words[0].as_str();
+    if kind == "null" {
+        return 0u64.to_le_bytes().to_vec();
+    }
+    let Some((ty, n)) = kind.split_once('[') else {
+        return match kind {
+            "i32" => words[1].parse::<i32>().expect("an int").to_le_bytes().to_vec(),
+            "f32" => words[1].parse::<f32>().expect("a float").to_le_bytes().to_vec(),
+            _ => panic!("argument of type {kind}"),
+        };
+    };
+    let n: u32 = n.trim_end_matches(']').parse().expect("a length");
+    let address = memory
+        .alloc(u64::from(n) * 4, Origin::new("cuMemAlloc"))
+        .expect("there is room");
+    let (filled, value): (u32, fn(u32, u32) -> u32) = match words[1].as_str() {
+        "empty" => (0, |i, _| i),
+        "half" => (n / 2, |i, _| i),
+        "mod4" => (n, |i, _| i % 4),
+        "down" => (n, |i, n| n - 1 - i),
+        "zero" => (n, |_, _| 0),
+        "one" => (n, |_, _| 1),
+        _ => (n, |i, _| i),
+    };
+    let bytes: Vec<u8> = (0..filled)
+        .flat_map(|i| match ty {
+            "f32" => ((value(i, n) % 10) as f32).to_le_bytes(),
+            _ => value(i, n).to_le_bytes(),
+        })
+        .collect();
+    memory.write(address, &bytes).expect("it is allocated");
+    if words[1] == "freed" {
+        memory.free(address).expect("it is allocated");
+    }
+    address.to_le_bytes().to_vec()
+}
+
+/// What a launch was said to do, and did.
+#[derive(Debug)]
+pub struct Ran {
+    /// How it was launched.
+    pub head: Head,
+    /// Codes found; `E-LOAD` and `E-LAUNCH` for what did not run.
+    pub codes: Vec<String>,
+    /// The findings of the launch.
+    pub findings: Vec<Finding>,
+    /// The texts of all findings.
+    pub text: String,
+    /// Elements that do not have the value that the head says.
+    pub wrong: Vec<String>,
+}
+
+/// The file that a line includes with quotes.
+fn included(line: &str) -> Option<&str> {
+    line.strip_prefix("#include \"")?.strip_suffix('"')
+}
+
+/// The root of the checkout.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("tests/ lies in the repository")
+}
+
+/// The kernels of a folder with their PTX, in the order of their names. `tests/it/ptx_fresh.rs` compares the hashes.
+///
+/// # Panics
+/// When the folder has an error, or a kernel without PTX.
+pub fn folder(folder: &str) -> Vec<(Fixture, String)> {
+    let mut compiled = fixtures::compiled(root(), folder)
+        .expect("its PTX is readable")
+        .into_iter();
+    let found = fixtures::load(root(), folder).expect("its sources are readable");
+    let with_ptx = found.into_iter().map(|one| {
+        let ptx = compiled
+            .find(|kernel| kernel.name == one.name)
+            .map(|kernel| kernel.ptx);
+        let ptx = ptx.unwrap_or_else(|| panic!("{}: run `cargo xtask fixtures`", one.path.display()));
+        (one, ptx)
+    });
+    with_ptx.collect()
+}
+
+/// Launches a kernel as its head says, with all checks; `with_source`: the source text is at hand.
+pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) -> Ran {
+    let (name, text) = (&one.name, &one.source);
+    let folder = root().join(&one.path);
+    let folder = folder.parent().expect("it lies in a folder");
+    let head = head(text);
+    let gpu = Gpu::with_memory(1 << 30);
+    let module = match gpu.load(ptx) {
+        Ok(module) => module,
+        Err(refused) => return did_not_run(head, "E-LOAD", format!("{refused}\n")),
+    };
+    let loaded = module.kernels().first().expect("a kernel").clone();
+    let mut params = Vec::new();
+    for ((_, words), param) in head.args.iter().zip(&loaded.kernel().params) {
+        params.resize(param.offset as usize, 0);
+        params.extend(argument(&gpu.memory, words));
+    }
+    params.resize(loaded.kernel().param_bytes as usize, 0);
+    let mut sources: Vec<(String, Arc<str>)> = Vec::new();
+    if with_source {
+        for header in text.lines().filter_map(included) {
+            let text = std::fs::read_to_string(folder.join(header)).expect("the header is there");
+            sources.push((header.to_owned(), text.into()));
+        }
+        sources.push((format!("{name}.cu"), Arc::from(text.as_str())));
+    }
+    let options = LaunchOptions {
+        watch: Watch::CheckedGlobalRaces,
+        budget: head.budget,
+        threads,
+        names: Names {
+            params: Vec::new(),
+            sources,
+        },
+        ..LaunchOptions::default()
+    };
+    let shape = Shape {
+        grid: head.grid,
+        block: head.block,
+        shared: head.shared,
+    };
+    let config = shape.config(params, options);
+    // What the driver does before a launch: nobody raised the limit of dynamic shared memory here.
+    let allowed = check(loaded.kernel(), &config, None);
+    match allowed.and_then(|()| gpu.launch(&loaded, &config)) {
+        Err(refused) => did_not_run(
+            head,
+            "E-LAUNCH",
+            diagnostics::refusal(loaded.kernel(), &config, &refused),
+        ),
+        Ok(report) => {
+            let wrong = wrong(&gpu.memory, &head, loaded.kernel(), &config.params);
+            let report = diagnostics::Report::new(report, &loaded, &config);
+            // The host of a broken kernel copies everything back.
+            let broken = name.ends_with("_broken") || folder.ends_with("unseen");
+            let outputs = report.outputs.into_iter().map(|output| output.finding);
+            let copied = outputs.filter(|_| broken);
+            let findings: Vec<Finding> = report.findings.into_iter().chain(copied).collect();
+            let texts: Vec<&str> = findings.iter().map(|found| found.text.as_str()).collect();
+            Ran {
+                head,
+                codes: findings
+                    .iter()
+                    .map(|found| found.code.as_str().to_owned())
+                    .collect(),
+                text: texts.join("\n"),
+                findings,
+                wrong,
+            }
+        }
+    }
+}
+
+/// What differs from what the head says.
+fn wrong(memory: &Memory, head: &Head, kernel: &Kernel, params: &[u8]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (name, index, wanted) in &head.gives {
+        let of_name = |(arg, _): &(String, Vec<String>)| arg == name;
+        let at = head.args.iter().position(of_name).expect("an argument");
+        let start = kernel.params[at].offset as usize;
+        let address = u64::from_le_bytes(params[start..start + 8].try_into().expect("a pointer"));
+        let mut bytes = [0; 4];
+        memory.read(address + 4 * index, &mut bytes).expect("an element");
+        let found = match head.args[at].1[0].starts_with("f32") {
+            true => f32::from_le_bytes(bytes).to_string(),
+            false => i32::from_le_bytes(bytes).to_string(),
+        };
+        if found != *wanted {
+            wrong.push(format!("{name}[{index}] is {found}, not {wanted}"));
+        }
+    }
+    wrong
+}
+
+fn did_not_run(head: Head, code: &str, text: String) -> Ran {
+    Ran {
+        head,
+        codes: vec![code.to_owned()],
+        findings: Vec::new(),
+        text,
+        wrong: Vec::new(),
+    }
+}
